@@ -1,0 +1,14 @@
+#include "op/arg.h"
+
+#include <charconv>
+
+namespace avida::arg {
+
+std::string text_of(double number) {
+  char buffer[32];
+  auto end = std::to_chars(buffer, buffer + sizeof(buffer), static_cast<float>(number)).ptr;
+  std::string text(buffer, end);
+  return text.find_first_of(".en") == std::string::npos ? text + ".0" : text;
+}
+
+}  // namespace avida::arg

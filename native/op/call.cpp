@@ -1,0 +1,189 @@
+#include "op/call.h"
+
+#include <new>
+
+namespace avida {
+namespace {
+
+std::string join(const std::vector<Layout>& layouts) {
+  std::string out;
+  for (size_t i = 0; i < layouts.size(); i++)
+    out += (i == 0 ? "" : i + 1 == layouts.size() ? " or " : ", ") + std::string(layouts[i].view());
+  return out;
+}
+
+// The layout an operator works with: the sample's own, or the first accepted one of the same rank.
+Layout accepted_layout(const InputSpec& input, const Meta& meta) {
+  if (input.layouts.empty()) return meta.layout;
+  for (auto& layout : input.layouts)
+    if (meta.layout.empty() ? layout.size() == meta.ndim : layout == meta.layout) return layout;
+  if (meta.layout.empty())
+    value_error("expected \"", input.name, "\" with layout ", join(input.layouts), ", got ", meta.ndim, " axes without a layout");
+  value_error("expected \"", input.name, "\" with layout ", join(input.layouts), ", got ", meta.layout);
+}
+
+}  // namespace
+
+Failure describe(std::exception_ptr error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const Error& e) {
+    return {e.kind, e.message, {}};
+  } catch (const std::bad_alloc&) {
+    return {ErrorKind::memory, "out of memory", {}};
+  } catch (const std::exception& e) {
+    return {ErrorKind::runtime, e.what(), {}};
+  }
+}
+
+std::shared_ptr<Call> Call::make(const OpSpec& spec, std::vector<ValuePtr> inputs, std::vector<BoundArg> args,
+                                 int batch_size, std::shared_ptr<ThreadPool> pool, Location where) {
+  std::shared_ptr<Call> call(new Call(spec));
+  call->pool_ = std::move(pool);
+  call->where_ = where;
+  call->samples_ = batch_size < 0 ? 1 : batch_size;
+  call->is_batch_ = batch_size >= 0;
+
+  bool sized = false;  // by a Batch, which counts for more than batch_size
+  std::string sized_by;
+  auto take = [&](ValuePtr value, std::string_view name) {
+    Meta meta = value->meta();
+    if (meta.is_batch) {
+      if (sized && meta.samples != call->samples_)
+        value_error("batch sizes differ: \"", sized_by, "\" has ", call->samples_, " samples, \"", name, "\" has ",
+                    meta.samples);
+      call->samples_ = meta.samples;
+      call->is_batch_ = sized = true;
+      sized_by = name;
+    }
+    call->inputs.push_back(std::move(value));
+  };
+
+  size_t declared = spec.inputs.size();
+  bool variadic = spec.max_inputs() < 0;
+  for (size_t i = 0; i < inputs.size(); i++) {
+    const InputSpec& input = spec.inputs[std::min(i, declared - 1)];
+    if (inputs[i]) {
+      call->slots_.push_back(static_cast<int>(call->inputs.size()));
+      take(std::move(inputs[i]), input.name);
+    } else if (!variadic) {
+      call->slots_.push_back(-1);
+    }
+  }
+  if (!variadic) call->slots_.resize(declared, -1);
+
+  call->args_ = spec.args_type.make();
+  for (size_t i = 0; i < args.size(); i++) {
+    const ArgSpec& arg = spec.args[i];
+    try {
+      if (auto* fixed_value = std::get_if<ArgValue>(&args[i])) {
+        if (!(arg.flags & deprecated)) arg.set(call->args_.get(), *fixed_value);
+      } else if (auto* value = std::get_if<ValuePtr>(&args[i])) {
+        call->tensor_args_.push_back(static_cast<int>(i));
+        take(*value, arg.name);
+      } else if (arg.flags & required) {
+        type_error("is missing");
+      }
+    } catch (const Error& error) {
+      throw Error(error.kind, str("argument \"", arg.name, "\" ", error.message));
+    }
+  }
+
+  std::vector<Meta> in;
+  bool known = true;
+  for (int slot : call->slots_) {
+    in.push_back(slot < 0 ? Meta{} : call->inputs[slot]->meta());
+    known &= slot < 0 || in.back().known();
+  }
+  if (known) call->infer(in);
+  return call;
+}
+
+void Call::infer(std::span<const Meta> in) {
+  std::vector<Meta> seen(in.begin(), in.end());
+  for (size_t i = 0; i < seen.size(); i++)
+    if (slots_[i] >= 0) seen[i].layout = accepted_layout(spec_.inputs[std::min(i, spec_.inputs.size() - 1)], seen[i]);
+  Meta first = seen.empty() ? Meta{} : seen[0];
+  first.is_batch = is_batch_;
+  first.samples = samples_;
+  std::vector<Meta> out(spec_.outputs, first);
+  Inference inference{seen, args_.get(), out, [this](std::string_view name) {
+                        for (int i : tensor_args_)
+                          if (spec_.args[i].name == name) return true;
+                        return false;
+                      }};
+  spec_.infer(inference);
+  out_ = std::move(out);
+}
+
+std::vector<ValuePtr> Call::promises() {
+  std::vector<ValuePtr> values;
+  int n = out_.empty() ? spec_.outputs : static_cast<int>(out_.size());
+  Meta unknown{.is_batch = is_batch_, .samples = samples_};
+  for (int i = 0; i < n; i++) values.push_back(promise(out_.empty() ? unknown : out_[i]));
+  return values;
+}
+
+std::vector<Data> Call::run() {
+  std::vector<const Data*> in;
+  std::vector<Data> relabelled;  // inputs that get the layout the operator assumes
+  relabelled.reserve(slots_.size());
+  std::vector<Meta> metas;
+  Sources sources;
+  for (size_t i = 0; i < slots_.size(); i++) {
+    if (slots_[i] < 0) {
+      in.push_back(nullptr);
+      metas.emplace_back();
+      continue;
+    }
+    const Data* data = &inputs[slots_[i]]->ready();
+    Meta meta = inputs[slots_[i]]->meta();
+    Layout layout = accepted_layout(spec_.inputs[std::min(i, spec_.inputs.size() - 1)], meta);
+    if (!(layout == data->layout)) {
+      relabelled.push_back(*data);
+      relabelled.back().layout = layout;
+      data = &relabelled.back();
+    }
+    if (data->size() != samples_ && data->size() != 1)
+      value_error("expected ", samples_, " samples, got ", data->size());
+    if (!sources && data->sources && data->size() == samples_) sources = data->sources;
+    in.push_back(data);
+    metas.push_back(meta);
+  }
+  if (out_.empty()) infer(metas);
+
+  std::shared_ptr<void> args = args_;
+  size_t stride = 0;
+  if (!tensor_args_.empty()) {
+    stride = spec_.args_type.size;
+    args = spec_.args_type.copies(args_.get(), samples_);
+    size_t first = inputs.size() - tensor_args_.size();
+    for (size_t k = 0; k < tensor_args_.size(); k++) {
+      const ArgSpec& arg = spec_.args[tensor_args_[k]];
+      const Data& data = inputs[first + k]->ready();
+      for (int i = 0; i < samples_; i++) {
+        int at = data.size() == 1 ? 0 : i;
+        try {
+          arg.set_from_sample(static_cast<char*>(args.get()) + stride * i, data.samples[at], data.shapes[at], data.dtype);
+        } catch (const Error& error) {
+          throw Error(error.kind, str(is_batch_ ? str("sample ", i, ": ") : "", "argument \"", arg.name, "\": ", error.message));
+        }
+      }
+    }
+  }
+  CallArgs call_args(args, stride);
+  Run run{in, samples_, is_batch_, call_args, out_, *pool_};
+  std::vector<Data> results = spec_.run(run);
+  for (auto& result : results)
+    if (!result.sources && result.size() == samples_) result.sources = sources;
+  return results;
+}
+
+Failure Call::describe_failure(std::exception_ptr error) const {
+  Failure failure = describe(error);
+  failure.message = spec_.name + ": " + failure.message;
+  if (where_.file) failure.message += str(" (called at ", where_.file, ":", where_.line, ")");
+  return failure;
+}
+
+}  // namespace avida

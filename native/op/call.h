@@ -1,0 +1,51 @@
+// One invocation of an operator: arguments bound, inputs checked, outputs promised.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "op/spec.h"
+#include "runtime/context.h"
+#include "runtime/value.h"
+
+namespace avida {
+
+// The user's file and line; the text lives as long as the process.
+struct Location {
+  const char* file = nullptr;
+  int line = 0;
+};
+
+// What Python hands over for one argument: nothing, a fixed value, or a value per sample.
+using BoundArg = std::variant<std::monostate, ArgValue, ValuePtr>;
+
+class Call : public Task {
+ public:
+  // Checks what can be checked without data; throws Error for the rest of the line that made the call.
+  static std::shared_ptr<Call> make(const OpSpec& spec, std::vector<ValuePtr> inputs, std::vector<BoundArg> args,
+                                    int batch_size, std::shared_ptr<ThreadPool> pool, Location where);
+
+  std::vector<ValuePtr> promises();
+
+ protected:
+  std::vector<Data> run() override;
+  Failure describe_failure(std::exception_ptr error) const override;
+
+ private:
+  explicit Call(const OpSpec& spec) : spec_(spec) {}
+  void infer(std::span<const Meta> in);
+
+  const OpSpec& spec_;
+  std::shared_ptr<ThreadPool> pool_;
+  Location where_;
+  std::shared_ptr<void> args_;        // the fixed arguments
+  std::vector<int> tensor_args_;      // indices of arguments that come per sample; their values follow the inputs
+  std::vector<int> slots_;            // for each declared input: where it stands in `inputs`, or -1
+  std::vector<Meta> out_;             // empty until inferred
+  int samples_ = 1;
+  bool is_batch_ = false;
+};
+
+// A value for user code run by an operator: kind and message of any exception.
+Failure describe(std::exception_ptr error);
+
+}  // namespace avida

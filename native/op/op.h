@@ -1,0 +1,178 @@
+// The declaration of an operator:
+//
+//   AVIDA_OP(flip, FlipArgs) { op.doc("...").input("input", "...").arg("horizontal", &FlipArgs::horizontal, "..."). ...; }
+#pragma once
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "op/arg.h"
+#include "op/each_element.h"
+#include "op/sample.h"
+#include "op/spec.h"
+
+namespace avida {
+
+// infer(): sets what is known of the outputs before any data is there.
+template <class Args>
+struct Infer {
+  std::span<const Meta> in;
+  const Args& args;
+  std::vector<Meta>& out;
+  const Inference& call;
+};
+
+// One sample, with its arguments.
+template <class Args>
+struct Sample {
+  const Args& args;
+  std::span<const SampleView> in;
+  std::span<SampleView> out;
+  int64_t begin, end;
+  int index;
+};
+
+template <class Args>
+class Op {
+ public:
+  explicit Op(std::string name) {
+    spec.name = std::move(name);
+    spec.args_type = {
+        [] { return std::static_pointer_cast<void>(std::make_shared<Args>()); },
+        [](const void* prototype, int n) {
+          std::shared_ptr<Args[]> list(new Args[n]);
+          for (int i = 0; i < n; i++) list[i] = *static_cast<const Args*>(prototype);
+          return std::shared_ptr<void>(list, list.get());
+        },
+        sizeof(Args),
+    };
+    spec.infer = [](Inference&) {};
+  }
+
+  Op& doc(std::string text) { return spec.doc = std::move(text), *this; }
+  // A line of Python that a reader can run after `import avida`; `image` and `batch` are there.
+  Op& example(std::string code) { return spec.example = std::move(code), *this; }
+  Op& hidden() { return spec.hidden = true, *this; }
+
+  Op& input(std::string name, std::string text, std::vector<Layout> layouts = {}) {
+    return spec.inputs.push_back({std::move(name), std::move(text), std::move(layouts)}), *this;
+  }
+  Op& optional_input(std::string name, std::string text) {
+    return spec.inputs.push_back({std::move(name), std::move(text), {}, true}), *this;
+  }
+  // Any number of further inputs of the same kind.
+  Op& more_inputs(std::string name, std::string text) {
+    return spec.inputs.push_back({std::move(name), std::move(text), {}, true, true}), *this;
+  }
+
+  template <class Owner, class M>
+  Op& arg(std::string name, M Owner::* member, std::string text, unsigned flags = 0) {
+    using Traits = arg::Traits<M>;
+    if (arg::always_fixed(Traits::type)) flags |= fixed;
+    Args defaults{};
+    spec.args.push_back({
+        std::move(name),
+        std::move(text),
+        Traits::type,
+        flags,
+        Traits::text(defaults.*member),
+        [member](void* args, const ArgValue& value) { Traits::assign(static_cast<Args*>(args)->*member, value); },
+        [member](void* args, const void* data, const Shape& shape, DType dtype) {
+          Traits::from_sample(static_cast<Args*>(args)->*member, data, shape, dtype);
+        },
+    });
+    return *this;
+  }
+
+  Op& outputs(int n) { return spec.outputs = n, *this; }
+
+  // Called as soon as the inputs' metadata is known, at the latest before the operator runs.
+  Op& infer(void (*fn)(Infer<Args>&)) {
+    spec.infer = [fn](Inference& call) {
+      Infer<Args> typed{call.in, *static_cast<const Args*>(call.args), call.out, call};
+      fn(typed);
+    };
+    return *this;
+  }
+
+  // Any code on one sample: `shape` sets the outputs' shapes, `body` fills them.
+  Op& each_sample(void (*shape)(Sample<Args>&), void (*body)(const Sample<Args>&)) {
+    loop_.shape = [shape](SampleWork& work) { call_typed(shape, work); };
+    loop_.body = [body](const SampleWork& work) { call_typed(body, work); };
+    return finish_loop();
+  }
+  // How many independent rows a sample's work has; the body then does [begin, end) of them.
+  Op& rows(int64_t (*fn)(const Sample<Args>&)) {
+    loop_.rows = [fn](const SampleWork& work) { return call_typed(fn, work); };
+    return finish_loop();
+  }
+  Op& cost(double per_byte) { return loop_.cost = per_byte, finish_loop(); }
+
+  // The layout through which bodies of each_element see every sample.
+  Op& view_as(Layout canonical) { return canonical_ = canonical, *this; }
+  // The output has the input's shape; Body::run makes each of its elements.
+  template <class Body>
+  Op& each_element() {
+    loop_.shape = [](SampleWork& work) { work.out[0].shape = work.in[0].shape; };
+    loop_.rows = [layout = canonical_](const SampleWork& work) { return each_element_row_count(work, layout); };
+    loop_.body = [layout = canonical_](const SampleWork& work) {
+      each_element_rows<Body>(*static_cast<const Args*>(work.args), work, layout);
+    };
+    return finish_loop();
+  }
+
+  // The same memory under another shape, element type or layout: `shape` sets the output's shape.
+  Op& view(void (*shape)(Sample<Args>&)) {
+    spec.run = [shape](const Run& run) {
+      ShapeList shapes(run.samples, run.out[0].ndim);
+      for (int i = 0; i < run.samples; i++)
+        at_sample(run, i, [&] {
+          std::vector<SampleView> in(run.in.size()), out(1);
+          input_views(run, i, in);
+          SampleWork work{i, run.args.at(i), in, out};
+          call_typed(shape, work);
+          if (i == 0) shapes = ShapeList(run.samples, out[0].shape.size());
+          shapes.set(i, out[0].shape);
+        });
+      return std::vector<Data>{view_data(*run.in[0], std::move(shapes), run.out[0].dtype, run.out[0].layout)};
+    };
+    return *this;
+  }
+
+  // Whatever fits no family: the whole call at once.
+  Op& custom(std::vector<Data> (*fn)(const Run&)) { return spec.run = fn, *this; }
+
+  OpSpec spec;
+
+ private:
+  template <class Fn, class Work>
+  static auto call_typed(Fn fn, Work& work) {
+    Sample<Args> sample{*static_cast<const Args*>(work.args), work.in, work.out, work.begin, work.end, work.index};
+    return fn(sample);
+  }
+  Op& finish_loop() {
+    spec.run = [loop = loop_](const Run& run) { return run_samples(run, loop); };
+    return *this;
+  }
+  SampleLoop loop_;
+  Layout canonical_;
+};
+
+struct NoArgs {};
+
+template <class Args>
+int declare(const char* name, void (*fill)(Op<Args>&)) {
+  Op<Args> op(name);
+  fill(op);
+  return register_op(std::move(op.spec));
+}
+
+#define AVIDA_OP_NAMED(ID, NAME, ARGS)                                         \
+  static void declare_##ID(::avida::Op<ARGS>& op);                             \
+  [[maybe_unused]] static const int id_##ID = ::avida::declare<ARGS>(NAME, declare_##ID); \
+  static void declare_##ID(::avida::Op<ARGS>& op)
+#define AVIDA_OP(NAME, ARGS) AVIDA_OP_NAMED(NAME, #NAME, ARGS)
+// An operator of a Python module: AVIDA_OP_IN(reductions, max, Args) is avida.reductions.max.
+#define AVIDA_OP_IN(MODULE, NAME, ARGS) AVIDA_OP_NAMED(MODULE##_##NAME, #MODULE "." #NAME, ARGS)
+
+}  // namespace avida

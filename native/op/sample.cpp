@@ -1,0 +1,126 @@
+#include "op/sample.h"
+
+#include <algorithm>
+
+#include "runtime/memory.h"
+#include "runtime/thread_pool.h"
+
+namespace avida {
+
+constexpr int64_t kAlignSample = kAlignment;
+constexpr double kWorthThreads = 128 << 10;  // bytes; below, waking a thread costs more than it saves
+
+Data allocate_data(const Meta& meta, const ShapeList& shapes) {
+  Data data;
+  data.dtype = meta.dtype;
+  data.layout = meta.layout.size() == shapes.ndim() ? meta.layout : Layout();
+  data.device = meta.device;
+  data.shapes = shapes;
+  int n = shapes.samples();
+  int64_t align = shapes.uniform() ? 1 : kAlignSample, total = 0;
+  std::vector<int64_t> offsets(n);
+  for (int i = 0; i < n; i++) {
+    total = (total + align - 1) / align * align;
+    offsets[i] = total;
+    if (__builtin_add_overflow(total, checked_volume(shapes[i]) * size_of(meta.dtype), &total))
+      value_error("the batch is too large");
+  }
+  Block block = allocate(total);
+  data.samples.resize(n);
+  for (int i = 0; i < n; i++) data.samples[i] = static_cast<char*>(block.get()) + offsets[i];
+  data.owners.push_back(std::move(block));
+  return data;
+}
+
+Data view_data(const Data& data, ShapeList shapes, DType dtype, const Layout& layout) {
+  Data out = data;
+  out.shapes = std::move(shapes);
+  out.dtype = dtype;
+  out.layout = layout.size() == out.shapes.ndim() ? layout : Layout();
+  return out;
+}
+
+void at_sample(const Run& run, int i, const std::function<void()>& fn) {
+  try {
+    fn();
+  } catch (Error& error) {
+    if (!run.is_batch) throw;
+    std::string where = str("sample ", i);
+    for (auto* input : run.in)
+      if (input && input->sources && i < static_cast<int>(input->sources->size())) {
+        where += " (" + (*input->sources)[i] + ")";
+        break;
+      }
+    throw Error(error.kind, where + ": " + error.message);
+  }
+}
+
+void input_views(const Run& run, int i, std::span<SampleView> views) {
+  for (size_t k = 0; k < run.in.size(); k++) {
+    if (!run.in[k]) continue;
+    const Data& data = *run.in[k];
+    int at = run.index_in(static_cast<int>(k), i);
+    views[k] = {data.samples[at], data.shapes[at], data.dtype, data.layout};
+  }
+}
+
+std::vector<Data> run_samples(const Run& run, const SampleLoop& loop) {
+  const int n = run.samples;
+  const size_t ins = run.in.size(), outs = run.out.size();
+  std::vector<SampleView> in(ins * n), out(outs * n);
+  std::vector<SampleWork> works;
+  works.reserve(n);
+  for (int i = 0; i < n; i++) {
+    std::span<SampleView> views(in.data() + ins * i, ins);
+    input_views(run, i, views);
+    works.push_back({i, run.args.at(i), views, {out.data() + outs * i, outs}});
+    for (size_t k = 0; k < outs; k++) works[i].out[k].dtype = run.out[k].dtype;
+    at_sample(run, i, [&] {
+      loop.shape(works[i]);
+      for (auto& view : works[i].out) checked_volume(view.shape);
+    });
+  }
+
+  std::vector<Data> results;
+  for (size_t k = 0; k < outs; k++) {
+    ShapeList shapes(n, n ? works[0].out[k].shape.size() : run.out[k].ndim);
+    for (int i = 0; i < n; i++) at_sample(run, i, [&] { shapes.set(i, works[i].out[k].shape); });
+    results.push_back(allocate_data(run.out[k], shapes));
+    for (int i = 0; i < n; i++) {
+      works[i].out[k].data = results[k].samples[i];
+      works[i].out[k].layout = results[k].layout;
+    }
+  }
+
+  auto cost_of = [&](const SampleWork& work) {
+    int64_t bytes = 0;
+    for (auto& view : work.in) bytes += view.data ? view.bytes() : 0;
+    for (auto& view : work.out) bytes += view.bytes();
+    return static_cast<double>(bytes) * loop.cost;
+  };
+  double total = 0;
+  for (auto& work : works) total += cost_of(work);
+
+  std::vector<SampleWork> parts;
+  parts.reserve(n);
+  double share = std::max(total / (4.0 * run.pool.threads()), kWorthThreads / 4);
+  for (auto& work : works) {
+    int64_t rows = loop.rows ? loop.rows(work) : 1;
+    work.end = rows;
+    int64_t cuts = rows > 1 ? std::clamp<int64_t>(static_cast<int64_t>(cost_of(work) / share), 1, rows) : 1;
+    for (int64_t c = 0; c < cuts; c++) {
+      parts.push_back(work);
+      parts.back().begin = rows * c / cuts;
+      parts.back().end = rows * (c + 1) / cuts;
+    }
+  }
+  auto do_part = [&](int64_t p) { at_sample(run, parts[p].index, [&] { loop.body(parts[p]); }); };
+  if (total < kWorthThreads) {
+    for (size_t p = 0; p < parts.size(); p++) do_part(static_cast<int64_t>(p));
+  } else {
+    run.pool.parallel_for(static_cast<int64_t>(parts.size()), do_part);
+  }
+  return results;
+}
+
+}  // namespace avida

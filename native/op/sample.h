@@ -1,0 +1,56 @@
+// The loop over samples: shapes first, one allocation per output, then the work, shared among threads.
+#pragma once
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "op/spec.h"
+
+namespace avida {
+
+struct SampleView {
+  void* data = nullptr;  // null for an optional input that was not given
+  Shape shape;
+  DType dtype = DType::none;
+  Layout layout;
+
+  template <class T>
+  T* as() const {
+    return static_cast<T*>(data);
+  }
+  int64_t elements() const { return volume(shape); }
+  int64_t bytes() const { return elements() * size_of(dtype); }
+  int ndim() const { return shape.size(); }
+};
+
+// One sample of a call. The work may be cut into rows: [begin, end) of what `rows` returned.
+struct SampleWork {
+  int index;
+  const void* args;
+  std::span<const SampleView> in;
+  std::span<SampleView> out;
+  int64_t begin = 0, end = 1;
+};
+
+struct SampleLoop {
+  std::function<void(SampleWork&)> shape;               // sets out[k].shape
+  std::function<int64_t(const SampleWork&)> rows;       // optional: how many independent parts the work has
+  std::function<void(const SampleWork&)> body;          // fills out[k].data; called from many threads
+  double cost = 1;                                      // relative cost per byte moved
+};
+
+std::vector<Data> run_samples(const Run& run, const SampleLoop& loop);
+
+// New memory for one output: samples packed in one block, without gaps when they have one shape.
+Data allocate_data(const Meta& meta, const ShapeList& shapes);
+
+// Runs fn for sample i; an error gets the sample's number and source.
+void at_sample(const Run& run, int i, const std::function<void()>& fn);
+
+// The views of the inputs of sample i.
+void input_views(const Run& run, int i, std::span<SampleView> views);
+
+// The same memory under other shapes, element type or layout.
+Data view_data(const Data& data, ShapeList shapes, DType dtype, const Layout& layout);
+
+}  // namespace avida

@@ -1,0 +1,37 @@
+#include "op/spec.h"
+
+#include <deque>
+
+namespace avida {
+namespace {
+std::deque<OpSpec>& registry() {
+  static std::deque<OpSpec>* ops = new std::deque<OpSpec>;
+  return *ops;
+}
+}  // namespace
+
+int OpSpec::min_inputs() const {
+  int n = 0;
+  for (auto& input : inputs) n += !input.optional;
+  return n;
+}
+
+int OpSpec::max_inputs() const {
+  return !inputs.empty() && inputs.back().variadic ? -1 : static_cast<int>(inputs.size());
+}
+
+const OpSpec& op_at(int id) { return registry().at(id); }
+int op_count() { return static_cast<int>(registry().size()); }
+
+int find_op(std::string_view name) {
+  for (int i = 0; i < op_count(); i++)
+    if (op_at(i).name == name) return i;
+  return -1;
+}
+
+int register_op(OpSpec spec) {
+  registry().push_back(std::move(spec));
+  return op_count() - 1;
+}
+
+}  // namespace avida

@@ -1,0 +1,119 @@
+// What is known of an operator: its declaration (read by the Python generator) and how to run it.
+#pragma once
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/data.h"
+
+namespace avida {
+
+class ThreadPool;
+
+// A list argument of at most kMaxDim numbers, kept inside the arguments struct.
+template <class T>
+class Vec {
+ public:
+  int size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  T operator[](int i) const { return items_[i]; }
+  const T* begin() const { return items_; }
+  const T* end() const { return items_ + size_; }
+  void push_back(T item) { items_[size_++] = item; }
+
+ private:
+  int size_ = 0;
+  T items_[kMaxDim];
+};
+
+// A fixed argument as Python gave it.
+using ArgValue = std::variant<bool, int64_t, double, std::string, DType, std::vector<int64_t>, std::vector<double>>;
+
+enum class ArgType { boolean, integer, real, dtype, layout, string, integers, reals };
+
+enum ArgFlag : unsigned {
+  fixed = 1,       // one value for the whole batch
+  required = 2,
+  deprecated = 4,  // accepted, without effect
+};
+
+struct ArgSpec {
+  std::string name, doc;
+  ArgType type;
+  unsigned flags;
+  std::string default_text;  // as written in Python; empty when the default is "not given"
+  std::function<void(void* args, const ArgValue&)> set;
+  std::function<void(void* args, const void* data, const Shape&, DType)> set_from_sample;
+};
+
+struct InputSpec {
+  std::string name, doc;
+  std::vector<Layout> layouts;  // accepted ones; empty: any
+  bool optional = false, variadic = false;
+};
+
+// How to make, copy and drop the arguments struct of an operator.
+struct ArgsType {
+  std::shared_ptr<void> (*make)();
+  std::shared_ptr<void> (*copies)(const void* prototype, int n);
+  size_t size;
+};
+
+// The arguments of one call: a struct per sample, or one for all.
+class CallArgs {
+ public:
+  CallArgs(std::shared_ptr<void> first, size_t stride) : first_(std::move(first)), stride_(stride) {}
+  const void* at(int i) const { return static_cast<const char*>(first_.get()) + stride_ * i; }
+
+ private:
+  std::shared_ptr<void> first_;
+  size_t stride_;
+};
+
+// Everything an operator sees of one call while it runs.
+struct Run {
+  std::span<const Data* const> in;  // optional inputs that were not given are null
+  int samples;
+  bool is_batch;
+  const CallArgs& args;
+  std::span<const Meta> out;  // from infer()
+  ThreadPool& pool;
+
+  // A Tensor among Batches stands for every sample.
+  int index_in(int input, int sample) const { return in[input]->size() == 1 ? 0 : sample; }
+};
+
+// What infer() sees: the inputs' metadata and the fixed arguments.
+struct Inference {
+  std::span<const Meta> in;  // dtype none for an optional input that was not given
+  const void* args;
+  std::vector<Meta>& out;  // preset to one copy of the first input's
+  // Which arguments come per sample: their value in `args` is the default.
+  std::function<bool(std::string_view)> per_sample;
+};
+
+struct OpSpec {
+  std::string name;  // with its module: "reductions.max"
+  std::string doc, example;
+  std::vector<InputSpec> inputs;
+  std::vector<ArgSpec> args;
+  ArgsType args_type;
+  int outputs = 1;
+  bool hidden = false;   // reached through Python operators only
+  std::function<void(Inference&)> infer;
+  std::function<std::vector<Data>(const Run&)> run;
+
+  int min_inputs() const;
+  int max_inputs() const;  // -1: any number
+};
+
+const OpSpec& op_at(int id);
+int op_count();
+int find_op(std::string_view name);  // -1 when there is none
+int register_op(OpSpec spec);
+
+}  // namespace avida

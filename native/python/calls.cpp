@@ -1,0 +1,290 @@
+// Calling operators, and telling Python what operators there are.
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <cmath>
+#include <set>
+#include <string>
+
+#include "python/python.h"
+
+namespace avida::python {
+namespace {
+
+nb::handle convert_input;   // avida's as_tensor: any array-like to a Tensor
+nb::handle resolve_device;  // raises for a device that is not there
+std::string package_prefix;
+
+ValuePtr to_value(nb::handle object) {
+  if (auto* value = value_of(object)) return *value;
+  if (PyBool_Check(object.ptr()) || PyLong_CheckExact(object.ptr()) || PyFloat_CheckExact(object.ptr()))
+    return *value_of(nb::module_::import_("avida._core").attr("tensor_from_number")(object));
+  return *value_of(convert_input(object));
+}
+
+int64_t to_integer(nb::handle object) {
+  if (PyFloat_Check(object.ptr())) {
+    double d = PyFloat_AS_DOUBLE(object.ptr());
+    if (!std::isfinite(d) || std::fabs(d) > 9e18) value_error("expected an integer, got ", d);
+    return static_cast<int64_t>(d);
+  }
+  nb::object index = nb::steal(PyNumber_Index(object.ptr()));
+  if (!index.is_valid()) {
+    PyErr_Clear();
+    double d = PyFloat_AsDouble(object.ptr());
+    if (PyErr_Occurred() || PyUnicode_Check(object.ptr())) {
+      PyErr_Clear();
+      type_error("expected an integer, got ", nb::repr(object).c_str());
+    }
+    return static_cast<int64_t>(d);
+  }
+  int overflow;
+  int64_t v = PyLong_AsLongAndOverflow(index.ptr(), &overflow);
+  if (overflow) fail(ErrorKind::overflow, "the number ", nb::str(object).c_str(), " is too large");
+  return v;
+}
+
+double to_real(nb::handle object) {
+  double d = PyFloat_AsDouble(object.ptr());
+  if (PyErr_Occurred()) {
+    PyErr_Clear();
+    type_error("expected a number, got ", nb::repr(object).c_str());
+  }
+  return d;
+}
+
+DType to_dtype(nb::handle object) {
+  if (PyLong_Check(object.ptr())) {
+    int64_t id = to_integer(object);
+    if (id < 0 || id >= kDTypeCount) value_error("there is no data type ", id);
+    return static_cast<DType>(id);
+  }
+  nb::object parsed = nb::module_::import_("avida._dtype").attr("dtype")(object);
+  return static_cast<DType>(nb::cast<int>(parsed.attr("_id")));
+}
+
+bool is_list(nb::handle object) { return PyList_Check(object.ptr()) || PyTuple_Check(object.ptr()); }
+
+// A list of plain numbers; false when it holds anything else (a nested list, an array).
+template <class Item, class Convert>
+bool to_list(nb::handle object, std::vector<Item>& out, Convert convert) {
+  for (nb::handle item : nb::borrow<nb::sequence>(object)) {
+    if (!PyNumber_Check(item.ptr()) || value_of(item) || PyObject_HasAttrString(item.ptr(), "__len__")) return false;
+    out.push_back(convert(item));
+  }
+  return true;
+}
+
+bool is_per_sample_object(nb::handle object) {
+  return value_of(object) || PyObject_HasAttrString(object.ptr(), "__array_interface__") ||
+         PyObject_HasAttrString(object.ptr(), "__dlpack__") || PyObject_HasAttrString(object.ptr(), "__array__");
+}
+
+BoundArg bind_arg(const ArgSpec& arg, nb::handle object) {
+  if (object.is_none()) return std::monostate{};
+  if (arg.flags & deprecated) return std::monostate{};
+  bool plain = PyLong_Check(object.ptr()) || PyFloat_CheckExact(object.ptr()) || PyUnicode_Check(object.ptr()) || is_list(object);
+  if (!plain && arg.type != ArgType::dtype && is_per_sample_object(object)) {
+    if (!(arg.flags & fixed)) return to_value(object);
+    const ValuePtr* value = value_of(object);
+    if (value && (*value)->meta().is_batch) type_error("is the same for the whole batch and cannot be a Batch");
+    // An array for a fixed argument: taken apart into numbers.
+    nb::object list = nb::module_::import_("numpy").attr("asarray")(object).attr("tolist")();
+    return bind_arg(arg, list);
+  }
+  switch (arg.type) {
+    case ArgType::boolean: {
+      int truth = PyObject_IsTrue(object.ptr());
+      if (truth < 0) throw nb::python_error();
+      return ArgValue(truth == 1);
+    }
+    case ArgType::integer:
+    case ArgType::real:
+      if (is_list(object)) {
+        if (arg.flags & fixed) type_error("expected one number, got ", nb::repr(object).c_str());
+        return to_value(object);
+      }
+      if (arg.type == ArgType::integer) return ArgValue(to_integer(object));
+      return ArgValue(to_real(object));
+    case ArgType::dtype:
+      return ArgValue(to_dtype(object));
+    case ArgType::layout:
+    case ArgType::string:
+      if (!PyUnicode_Check(object.ptr())) type_error("expected a string, got ", nb::repr(object).c_str());
+      return ArgValue(nb::cast<std::string>(object));
+    case ArgType::integers:
+    case ArgType::reals:
+      if (is_list(object)) {
+        std::vector<int64_t> integers;
+        std::vector<double> reals;
+        if (arg.type == ArgType::integers ? to_list(object, integers, to_integer) : to_list(object, reals, to_real)) {
+          if (arg.type == ArgType::integers) return ArgValue(std::move(integers));
+          return ArgValue(std::move(reals));
+        }
+        if (arg.flags & fixed) type_error("expected a list of numbers, got ", nb::repr(object).c_str());
+        return to_value(object);
+      }
+      if (arg.type == ArgType::integers) return ArgValue(to_integer(object));
+      return ArgValue(to_real(object));
+  }
+  return std::monostate{};
+}
+
+nb::object call(int id, nb::tuple inputs, nb::object batch_size, nb::object device, nb::tuple args) {
+  const OpSpec& spec = op_at(id);
+  std::vector<ValuePtr> values;
+  std::vector<BoundArg> bound;
+  std::shared_ptr<Call> task;
+  Ambient& ambient = Ambient::here();
+  try {
+    if (!device.is_none()) resolve_device(device);
+    int n = -1;
+    if (!batch_size.is_none()) {
+      int64_t size = to_integer(batch_size);
+      if (size < 0 || size > 1 << 30) value_error("batch_size must not be negative, got ", size);
+      n = static_cast<int>(size);
+    }
+    size_t at = 0;
+    for (nb::handle input : inputs) {
+      const InputSpec& declared = spec.inputs[std::min(at++, spec.inputs.size() - 1)];
+      if (input.is_none() && !declared.optional) type_error("input \"", declared.name, "\" is missing");
+      values.push_back(input.is_none() ? nullptr : to_value(input));
+    }
+    bound.reserve(spec.args.size());
+    for (size_t i = 0; i < spec.args.size(); i++) {
+      nb::handle object = PyTuple_GET_ITEM(args.ptr(), i);
+      try {
+        bound.push_back(bind_arg(spec.args[i], object));
+      } catch (const Error& error) {
+        throw Error(error.kind, str("argument \"", spec.args[i].name, "\" ", error.message));
+      }
+    }
+    task = Call::make(spec, std::move(values), std::move(bound), n, ambient.current()->threads(), user_location());
+  } catch (const Error& error) {
+    throw Error(error.kind, spec.name + ": " + error.message);
+  }
+  auto promises = task->promises();
+  launch(task);
+  if (ambient.mode == EvalMode::sync_cpu || ambient.mode == EvalMode::sync_full) promises[0]->ready();
+  if (promises.size() == 1) return wrap(std::move(promises[0]));
+  nb::object out = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(promises.size())));
+  for (size_t i = 0; i < promises.size(); i++)
+    PyTuple_SET_ITEM(out.ptr(), static_cast<Py_ssize_t>(i), wrap(std::move(promises[i])).release().ptr());
+  return out;
+}
+
+const char* type_name(ArgType type) {
+  switch (type) {
+    case ArgType::boolean:
+      return "bool";
+    case ArgType::integer:
+      return "int";
+    case ArgType::real:
+      return "float";
+    case ArgType::dtype:
+      return "dtype";
+    case ArgType::layout:
+      return "layout";
+    case ArgType::string:
+      return "str";
+    case ArgType::integers:
+      return "ints";
+    case ArgType::reals:
+      return "floats";
+  }
+  return "";
+}
+
+nb::dict describe_op(int id) {
+  const OpSpec& spec = op_at(id);
+  nb::list inputs, args;
+  for (auto& input : spec.inputs) {
+    nb::list layouts;
+    for (auto& layout : input.layouts) layouts.append(std::string(layout.view()));
+    nb::dict d;
+    d["name"] = input.name;
+    d["doc"] = input.doc;
+    d["layouts"] = layouts;
+    d["optional"] = input.optional;
+    d["variadic"] = input.variadic;
+    inputs.append(d);
+  }
+  for (auto& arg : spec.args) {
+    nb::dict d;
+    d["name"] = arg.name;
+    d["doc"] = arg.doc;
+    d["type"] = type_name(arg.type);
+    d["default"] = arg.default_text;
+    d["required"] = static_cast<bool>(arg.flags & required);
+    d["per_sample"] = !(arg.flags & fixed);
+    d["deprecated"] = static_cast<bool>(arg.flags & deprecated);
+    args.append(d);
+  }
+  nb::dict out;
+  out["name"] = spec.name;
+  out["doc"] = spec.doc;
+  out["example"] = spec.example;
+  out["inputs"] = inputs;
+  out["args"] = args;
+  out["hidden"] = spec.hidden;
+  return out;
+}
+
+}  // namespace
+
+Location user_location() {
+  static auto* files = new std::set<std::string>;  // kept for good: locations point into it
+  PyFrameObject* frame = PyEval_GetFrame();
+  if (!frame) return {};
+  nb::object at = nb::borrow(reinterpret_cast<PyObject*>(frame));
+  while (at.is_valid()) {
+    auto* f = reinterpret_cast<PyFrameObject*>(at.ptr());
+    nb::object code = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(f)));
+    PyObject* name = reinterpret_cast<PyCodeObject*>(code.ptr())->co_filename;
+    Py_ssize_t size;
+    const char* text = PyUnicode_AsUTF8AndSize(name, &size);
+    if (!text) {
+      PyErr_Clear();
+      return {};
+    }
+    std::string_view file(text, static_cast<size_t>(size));
+    if (!file.starts_with(package_prefix)) return {files->emplace(file).first->c_str(), PyFrame_GetLineNumber(f)};
+    at = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetBack(f)));
+  }
+  return {};
+}
+
+void launch(const std::shared_ptr<Task>& task) {
+  Ambient& ambient = Ambient::here();
+  auto& executor = ambient.current()->executor;
+  switch (ambient.mode) {
+    case EvalMode::deferred:
+      return executor->defer(task);
+    case EvalMode::eager:
+      return executor->submit(task);
+    case EvalMode::sync_cpu:
+    case EvalMode::sync_full: {
+      nb::gil_scoped_release release;
+      executor->run_here(task, answer_signals());
+    }
+  }
+}
+
+void bind_calls(nb::module_& m) {
+  m.def("call", &call, nb::arg("op"), nb::arg("inputs"), nb::arg("batch_size").none(), nb::arg("device").none(),
+        nb::arg("args"));
+  m.def("op_count", &op_count);
+  m.def("describe_op", &describe_op);
+  m.def("find_op", [](const std::string& name) {
+    int id = find_op(name);
+    if (id < 0) fail(ErrorKind::key, "there is no operator \"", name, '"');
+    return id;
+  });
+  m.def("set_converters", [](nb::object input, nb::object device, const std::string& package) {
+    convert_input = input.release();
+    resolve_device = device.release();
+    package_prefix = package;
+  });
+}
+
+}  // namespace avida::python

@@ -1,0 +1,37 @@
+// Modes, contexts and threads, as this Python thread sees them.
+#include <nanobind/stl/shared_ptr.h>
+
+#include "python/python.h"
+
+namespace avida::python {
+
+void bind_execution(nb::module_& m) {
+  nb::class_<ThreadPool>(m, "NativeThreadPool")
+      .def(nb::init<int>())
+      .def_prop_ro("threads", &ThreadPool::threads);
+
+  nb::class_<Context>(m, "NativeContext", nb::is_weak_referenceable())
+      .def(nb::init<std::shared_ptr<ThreadPool>, int>(), nb::arg("pool").none(), nb::arg("device_id"))
+      .def_prop_ro("num_threads", [](Context& c) { return c.threads()->threads(); })
+      .def_prop_ro("device_id", [](Context& c) { return c.device_id; })
+      .def("evaluate_all", [](Context& c) {
+        c.executor->submit_deferred();
+        nb::gil_scoped_release release;
+        c.executor->drain(answer_signals());
+      });
+
+  m.def("current_context", [] { return Ambient::here().current(); });
+  m.def("set_current_context", [](std::shared_ptr<Context> context) { Ambient::here().context = std::move(context); },
+        nb::arg("context").none());
+  m.def("mode", [] { return static_cast<int>(Ambient::here().mode); });
+  m.def("set_mode", [](int mode) { Ambient::here().mode = static_cast<EvalMode>(mode); });
+  m.def("set_num_threads", [](int n) { set_num_threads(n); });
+  m.def("num_threads", [] { return num_threads(); });
+  m.def("available_cpus", &available_cpus);
+  m.def("stop", [] {
+    nb::gil_scoped_release release;
+    Executor::stop_all();
+  });
+}
+
+}  // namespace avida::python

@@ -1,0 +1,44 @@
+// What the binding files share. The only folder that includes nanobind.
+#pragma once
+#include <nanobind/nanobind.h>
+
+#include "op/call.h"
+#include "runtime/context.h"
+#include "runtime/value.h"
+
+namespace avida::python {
+
+namespace nb = nanobind;
+
+// The native halves of avida.Tensor and avida.Batch.
+struct TensorBase {
+  ValuePtr value;
+};
+struct BatchBase {
+  ValuePtr value;
+};
+
+// The value behind a Tensor or Batch; null for any other object.
+const ValuePtr* value_of(nb::handle object);
+// A new avida.Tensor or avida.Batch.
+nb::object wrap(ValuePtr value);
+
+// The samples, after waiting without the GIL. Signals are answered while waiting.
+const Data& get(Value& value);
+Interrupt answer_signals();
+
+// Runs the task as this thread's mode says.
+void launch(const std::shared_ptr<Task>& task);
+
+// The nearest caller outside this package.
+Location user_location();
+
+// Holds a reference from native code: dropping it from a thread without the GIL puts it aside for one that has it.
+std::shared_ptr<void> hold(nb::object object);
+
+void bind_values(nb::module_& m);
+void bind_calls(nb::module_& m);
+void bind_execution(nb::module_& m);
+void bind_python_calls(nb::module_& m);
+
+}  // namespace avida::python

@@ -1,0 +1,443 @@
+// Tensor and Batch: what needs the memory itself. The rest is Python.
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstring>
+#include <mutex>
+
+#include "op/sample.h"
+#include "python/python.h"
+#include "runtime/memory.h"
+
+namespace avida::python {
+namespace {
+
+nb::handle tensor_class, batch_class;
+
+// References dropped by threads without the GIL, until a thread that has it comes by.
+class Garbage : ForkAware {
+ public:
+  Garbage() : ForkAware(Rank::garbage) {}
+  void add(PyObject* object) {
+    bool first;
+    {
+      std::lock_guard lock(mutex_);
+      first = objects_.empty();
+      objects_.push_back(object);
+    }
+    if (first) Py_AddPendingCall([](void*) { return instance().collect(), 0; }, nullptr);
+  }
+  void collect() {
+    std::vector<PyObject*> objects;
+    {
+      std::lock_guard lock(mutex_);
+      objects.swap(objects_);
+    }
+    for (PyObject* object : objects) Py_DECREF(object);
+  }
+  bool any() const { return !objects_.empty(); }  // a hint, read without the lock
+  static Garbage& instance() {
+    static Garbage* garbage = new Garbage;
+    return *garbage;
+  }
+
+ private:
+  void before_fork() override { mutex_.lock(); }
+  void after_fork(bool) override { mutex_.unlock(); }
+  std::mutex mutex_;
+  std::vector<PyObject*> objects_;
+};
+
+bool finalizing() {
+#if PY_VERSION_HEX >= 0x030d0000
+  return Py_IsFinalizing();
+#else
+  return _Py_IsFinalizing();
+#endif
+}
+
+DType dtype_from(nb::dlpack::dtype d) {
+  using Code = nb::dlpack::dtype_code;
+  auto code = static_cast<Code>(d.code);
+  if (d.lanes != 1) return DType::none;
+  for (int i = 0; i < kDTypeCount; i++) {
+    DType t = static_cast<DType>(i);
+    Code want = t == DType::boolean    ? Code::Bool
+                : t == DType::bfloat16 ? Code::Bfloat
+                : is_float(t)          ? Code::Float
+                : is_signed(t)         ? Code::Int
+                                       : Code::UInt;
+    if (code == want && d.bits == size_of(t) * 8) return t;
+  }
+  return DType::none;
+}
+
+nb::dlpack::dtype dlpack_dtype(DType t) {
+  using Code = nb::dlpack::dtype_code;
+  Code code = t == DType::boolean    ? Code::Bool
+              : t == DType::bfloat16 ? Code::Bfloat
+              : is_float(t)          ? Code::Float
+              : is_signed(t)         ? Code::Int
+                                     : Code::UInt;
+  return {static_cast<uint8_t>(code), static_cast<uint8_t>(size_of(t) * 8), 1};
+}
+
+// The struct-module code of an element type; null for bfloat16, which has none.
+const char* format_of(DType dtype) {
+  static const char* formats[kDTypeCount] = {"B", "H", "I", "Q", "b", "h", "i", "q", "e", "f", "d", "?", nullptr};
+  return formats[static_cast<int>(dtype)];
+}
+
+Layout layout_for(const std::string& text, int ndim) {
+  Layout layout(text);
+  if (!layout.empty() && layout.size() != ndim)
+    value_error("the layout \"", text, "\" names ", layout.size(), " axes, the data has ", ndim);
+  return layout;
+}
+
+// One sample over a foreign array's memory, or a copy of it. The array must be C-contiguous.
+nb::object tensor_from_array(nb::ndarray<nb::ro> array, const std::string& layout, bool copy) {
+  DType dtype = dtype_from(array.dtype());
+  if (dtype == DType::none) type_error("the array's element type is not supported");
+  if (array.device_type() != nb::device::cpu::value) type_error("the array is not in CPU memory");
+  Data data;
+  data.dtype = dtype;
+  Shape shape;
+  for (size_t d = 0; d < array.ndim(); d++) shape.push_back(static_cast<int64_t>(array.shape(d)));
+  data.shapes = ShapeList(1, shape.size());
+  data.shapes.set(0, shape);
+  data.layout = layout_for(layout, shape.size());
+  Shape dense = dense_strides(shape);
+  bool contiguous = true;
+  for (int d = 0; d < shape.size(); d++) contiguous &= shape[d] <= 1 || array.stride(d) == dense[d];
+  if (!contiguous && volume(shape) > 0) value_error("the array is not C-contiguous");
+  void* source = const_cast<void*>(array.data());
+  bool aligned = reinterpret_cast<uintptr_t>(source) % size_of(dtype) == 0;
+  if (copy || !aligned) {
+    int64_t bytes = volume(shape) * size_of(dtype);
+    Block block = allocate(bytes);
+    if (bytes) std::memcpy(block.get(), source, bytes);
+    data.samples = {block.get()};
+    data.owners = {std::move(block)};
+  } else {
+    auto keeper = hold(nb::capsule(new nb::ndarray<nb::ro>(array),
+                                   [](void* p) noexcept { delete static_cast<nb::ndarray<nb::ro>*>(p); }));
+    data.samples = {source};
+    data.owners = {Block(keeper, source)};
+  }
+  return wrap(std::make_shared<Value>(std::move(data), false));
+}
+
+// A 0-d sample from a Python number.
+nb::object tensor_from_number(nb::handle number) {
+  Data data;
+  data.shapes = ShapeList(1, 0);
+  Block block = allocate(8);
+  if (PyBool_Check(number.ptr())) {
+    data.dtype = DType::boolean;
+    *static_cast<bool*>(block.get()) = number.ptr() == Py_True;
+  } else if (PyLong_Check(number.ptr())) {
+    int overflow;
+    long v = PyLong_AsLongAndOverflow(number.ptr(), &overflow);
+    if (overflow || v != static_cast<int>(v))
+      fail(ErrorKind::overflow, "the number ", nb::str(number).c_str(),
+           " does not fit into int32; give an array or tensor of a wider type");
+    data.dtype = DType::int32;
+    *static_cast<int32_t*>(block.get()) = static_cast<int32_t>(v);
+  } else {
+    data.dtype = DType::float32;
+    *static_cast<float*>(block.get()) = static_cast<float>(PyFloat_AsDouble(number.ptr()));
+    if (PyErr_Occurred()) throw nb::python_error();
+  }
+  data.samples = {block.get()};
+  data.owners = {std::move(block)};
+  return wrap(std::make_shared<Value>(std::move(data), false));
+}
+
+// Tensors as the samples of a batch, over the same memory.
+nb::object batch_from_tensors(nb::list tensors, int dtype, const std::string& layout) {
+  Data out;
+  int n = static_cast<int>(tensors.size());
+  int ndim = n ? 0 : static_cast<int>(layout.size());
+  std::vector<std::string> names;
+  bool named = false;
+  for (int i = 0; i < n; i++) {
+    const Data& data = get(*nb::cast<TensorBase&>(tensors[i]).value);
+    if (i == 0) {
+      out.dtype = data.dtype;
+      ndim = data.shapes.ndim();
+      out.shapes = ShapeList(n, ndim);
+    }
+    if (data.dtype != out.dtype) type_error("sample ", i, " has the type ", data.dtype, ", the first one ", out.dtype);
+    if (data.shapes.ndim() != ndim)
+      value_error("all samples of a batch need the same number of axes: sample 0 has ", ndim, ", sample ", i, " has ",
+                  data.shapes.ndim());
+    out.shapes.set(i, data.shapes[0]);
+    out.samples.push_back(data.samples[0]);
+    out.owners.push_back(data.owner(0));
+    if (out.layout.empty()) out.layout = data.layout;
+    named |= static_cast<bool>(data.sources);
+    names.push_back(data.sources ? (*data.sources)[0] : "");
+  }
+  if (n == 0) out.shapes = ShapeList(0, ndim);
+  if (out.dtype == DType::none) out.dtype = static_cast<DType>(dtype);
+  if (!layout.empty()) out.layout = layout_for(layout, ndim);
+  if (named) out.sources = std::make_shared<const std::vector<std::string>>(std::move(names));
+  return wrap(std::make_shared<Value>(std::move(out), true));
+}
+
+// The slices of a tensor along its first axis as the samples of a batch, over the same memory.
+nb::object split(TensorBase& tensor, const std::string& layout) {
+  const Data& data = get(*tensor.value);
+  Shape shape = data.shapes[0];
+  if (shape.empty()) value_error("a tensor without axes cannot be split into the samples of a batch");
+  Data out;
+  out.dtype = data.dtype;
+  out.device = data.device;
+  int n = static_cast<int>(shape[0]);
+  Shape each(shape.span().subspan(1));
+  out.layout = layout_for(layout, each.size());
+  out.shapes = ShapeList(n, each.size());
+  int64_t step = volume(each) * size_of(data.dtype);
+  for (int i = 0; i < n; i++) {
+    out.shapes.set(i, each);
+    out.samples.push_back(static_cast<char*>(data.samples[0]) + step * i);
+  }
+  out.owners = {data.owner(0)};
+  return wrap(std::make_shared<Value>(std::move(out), true));
+}
+
+// A uniform batch as one tensor with a new first axis; shares memory when the samples lie in one block.
+// None when that would need a copy and `copy` is false.
+nb::object join(BatchBase& batch, std::optional<bool> copy, const std::string& layout) {
+  const Data& data = get(*batch.value);
+  if (!data.shapes.uniform()) value_error("the samples differ in shape");
+  if (data.size() == 0) fail(ErrorKind::runtime, "an empty batch has no tensor form");
+  Data out;
+  out.dtype = data.dtype;
+  out.device = data.device;
+  Shape shape = data.shapes[0];
+  shape.insert(0, data.size());
+  out.shapes = ShapeList(1, shape.size());
+  out.shapes.set(0, shape);
+  out.layout = layout_for(layout, shape.size());
+  if (data.contiguous() && !copy.value_or(false)) {
+    out.samples = {data.samples[0]};
+    out.owners = {data.owner(0)};
+  } else if (copy == std::optional(false)) {
+    return nb::none();
+  } else {
+    int64_t step = data.bytes(0);
+    Block block = allocate(step * data.size());
+    {
+      nb::gil_scoped_release release;
+      for (int i = 0; i < data.size(); i++)
+        if (step) std::memcpy(static_cast<char*>(block.get()) + step * i, data.samples[i], step);
+    }
+    out.samples = {block.get()};
+    out.owners = {std::move(block)};
+  }
+  return wrap(std::make_shared<Value>(std::move(out), false));
+}
+
+nb::tuple shape_tuple(const Shape& shape) {
+  nb::object out = nb::steal(PyTuple_New(shape.size()));
+  for (int i = 0; i < shape.size(); i++) PyTuple_SET_ITEM(out.ptr(), i, PyLong_FromLong(shape[i]));
+  return nb::cast<nb::tuple>(out);
+}
+
+// Metadata without waiting where it is known.
+Meta meta_of(Value& value) {
+  Meta meta = value.meta();
+  if (meta.known()) return meta;
+  get(value);
+  return value.meta();
+}
+
+nb::object layout_of(Value& value) {
+  Meta meta = meta_of(value);
+  if (meta.layout.empty()) return nb::none();
+  return nb::str(meta.layout.view().data(), meta.layout.view().size());
+}
+
+nb::object sources_of(Value& value) {
+  const Data& data = get(value);
+  nb::list out;
+  for (int i = 0; i < data.size(); i++) {
+    if (data.sources && !(*data.sources)[i].empty()) out.append(nb::str((*data.sources)[i].c_str()));
+    else out.append(nb::none());
+  }
+  return out;
+}
+
+// A DLPack capsule over the tensor's memory; it keeps the block, not the Python object, alive.
+nb::object dlpack(TensorBase& tensor) {
+  const Data& data = get(*tensor.value);
+  std::vector<size_t> shape(data.shapes.dims(0).begin(), data.shapes.dims(0).end());
+  nb::capsule owner(new Block(data.owner(0)), [](void* p) noexcept { delete static_cast<Block*>(p); });
+  nb::ndarray<> array(data.samples[0], shape.size(), shape.data(), owner, nullptr, dlpack_dtype(data.dtype));
+  nb::object exported = nb::cast(array, nb::rv_policy::automatic);
+  if (PyCapsule_CheckExact(exported.ptr())) return exported;
+  return exported.attr("__dlpack__")();
+}
+
+struct BufferShape {
+  Py_ssize_t shape[kMaxDim], strides[kMaxDim];
+};
+
+int get_buffer(PyObject* self, Py_buffer* view, int) noexcept {
+  try {
+    TensorBase& tensor = *nb::inst_ptr<TensorBase>(self);
+    const Data& data = get(*tensor.value);
+    const char* format = format_of(data.dtype);
+    if (!format) type_error("bfloat16 has no buffer format; use __dlpack__ or cast to float32 first");
+    auto* extents = new BufferShape;
+    Shape shape = data.shapes[0], dense = dense_strides(shape);
+    for (int d = 0; d < shape.size(); d++) {
+      extents->shape[d] = shape[d];
+      extents->strides[d] = dense[d] * size_of(data.dtype);
+    }
+    view->buf = data.samples[0];
+    view->len = data.bytes(0);
+    view->itemsize = size_of(data.dtype);
+    view->readonly = 0;
+    view->format = const_cast<char*>(format);
+    view->ndim = shape.size();
+    view->shape = extents->shape;
+    view->strides = extents->strides;
+    view->suboffsets = nullptr;
+    view->internal = extents;
+    view->obj = self;
+    Py_INCREF(self);
+    return 0;
+  } catch (nb::python_error& error) {
+    error.restore();
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_BufferError, error.what());
+  }
+  view->obj = nullptr;
+  return -1;
+}
+
+void release_buffer(PyObject*, Py_buffer* view) noexcept { delete static_cast<BufferShape*>(view->internal); }
+
+PyType_Slot tensor_slots[] = {
+    {Py_bf_getbuffer, reinterpret_cast<void*>(get_buffer)},
+    {Py_bf_releasebuffer, reinterpret_cast<void*>(release_buffer)},
+    {0, nullptr},
+};
+
+template <class Base>
+void bind_common(nb::class_<Base>& cls) {
+  cls.def_prop_ro("_dtype_id", [](Base& b) { return static_cast<int>(meta_of(*b.value).dtype); })
+      .def_prop_ro("ndim", [](Base& b) { return meta_of(*b.value).ndim; }, "The number of axes of a sample.")
+      .def_prop_ro("layout", [](Base& b) { return layout_of(*b.value); },
+                   nb::sig("def layout(self) -> str | None"), "One letter per axis, or None.")
+      .def_prop_ro("_on_gpu", [](Base& b) { return meta_of(*b.value).device.kind == Device::Kind::gpu; })
+      .def_prop_ro("_sources", [](Base& b) { return sources_of(*b.value); })
+      .def("_wait", [](Base& b) { get(*b.value); })
+      .def("_pending", [](Base& b) { return b.value->pending(); });
+}
+
+}  // namespace
+
+const ValuePtr* value_of(nb::handle object) {
+  PyTypeObject* type = Py_TYPE(object.ptr());
+  if (type == reinterpret_cast<PyTypeObject*>(tensor_class.ptr()) || nb::isinstance<TensorBase>(object))
+    return &nb::inst_ptr<TensorBase>(object)->value;
+  if (type == reinterpret_cast<PyTypeObject*>(batch_class.ptr()) || nb::isinstance<BatchBase>(object))
+    return &nb::inst_ptr<BatchBase>(object)->value;
+  return nullptr;
+}
+
+nb::object wrap(ValuePtr value) {
+  bool is_batch = value->meta().is_batch;
+  nb::object object = nb::inst_alloc(is_batch ? batch_class : tensor_class);
+  if (is_batch) new (nb::inst_ptr<BatchBase>(object)) BatchBase{std::move(value)};
+  else new (nb::inst_ptr<TensorBase>(object)) TensorBase{std::move(value)};
+  nb::inst_mark_ready(object);
+  return object;
+}
+
+std::shared_ptr<void> hold(nb::object object) {
+  return {object.release().ptr(), [](void* p) {
+            if (finalizing()) return;
+            if (PyGILState_Check()) Py_DECREF(static_cast<PyObject*>(p));
+            else Garbage::instance().add(static_cast<PyObject*>(p));
+          }};
+}
+
+Interrupt answer_signals() {
+  return [] {
+    nb::gil_scoped_acquire acquire;
+    if (PyErr_CheckSignals()) throw nb::python_error();
+  };
+}
+
+const Data& get(Value& value) {
+  if (value.pending()) {
+    nb::gil_scoped_release release;
+    Executor::wait(value, answer_signals());
+  }
+  return value.ready();
+}
+
+void bind_values(nb::module_& m) {
+  auto tensor = nb::class_<TensorBase>(m, "TensorBase", nb::type_slots(tensor_slots), nb::dynamic_attr(), nb::is_weak_referenceable());
+  bind_common(tensor);
+  tensor
+      .def_prop_ro("shape", [](TensorBase& t) { return shape_tuple(get(*t.value).shapes[0]); },
+                   nb::sig("def shape(self) -> tuple[int, ...]"), "The extents of the axes.")
+      .def_prop_ro("_address", [](TensorBase& t) { return reinterpret_cast<uintptr_t>(get(*t.value).samples[0]); })
+      .def("_dlpack", &dlpack)
+      .def("_become", [](TensorBase& t, TensorBase& other) { t.value = other.value; });
+  tensor.def(nb::init<>());
+
+  auto batch = nb::class_<BatchBase>(m, "BatchBase", nb::dynamic_attr(), nb::is_weak_referenceable());
+  bind_common(batch);
+  batch
+      .def_prop_ro("batch_size", [](BatchBase& b) { return meta_of(*b.value).samples; }, "The number of samples.")
+      .def_prop_ro(
+          "shape",
+          [](BatchBase& b) {
+            const Data& data = get(*b.value);
+            nb::list out;
+            for (int i = 0; i < data.size(); i++) out.append(shape_tuple(data.shapes[i]));
+            return out;
+          },
+          nb::sig("def shape(self) -> list[tuple[int, ...]]"), "The shape of every sample.")
+      .def("_uniform", [](BatchBase& b) { return get(*b.value).shapes.uniform(); })
+      .def("_contiguous", [](BatchBase& b) { return get(*b.value).contiguous(); })
+      .def("_sample",
+           [](BatchBase& b, int i) { return wrap(std::make_shared<Value>(get(*b.value).sample(i), false)); })
+      .def("_select",
+           [](BatchBase& b, std::vector<int> indices) {
+             return wrap(std::make_shared<Value>(get(*b.value).select(indices), true));
+           })
+      .def("_join", &join, nb::arg("copy").none(), nb::arg("layout"))
+      .def("_become", [](BatchBase& b, BatchBase& other) { b.value = other.value; });
+  batch.def(nb::init<>());
+
+  m.def("set_classes", [](nb::type_object tensor, nb::type_object batch) {
+    tensor_class = tensor.release();
+    batch_class = batch.release();
+  });
+  m.def("tensor_from_array", &tensor_from_array, nb::arg("array"), nb::arg("layout"), nb::arg("copy"));
+  m.def("tensor_from_number", &tensor_from_number);
+  m.def("batch_from_tensors", &batch_from_tensors);
+  m.def("split", &split);
+  m.def("relabel", [](nb::handle object, const std::string& layout) {
+    Value& value = **value_of(object);
+    Data data = get(value);
+    data.layout = layout_for(layout, data.shapes.ndim());
+    return wrap(std::make_shared<Value>(std::move(data), value.meta().is_batch));
+  }, "The same samples under another layout.");
+  m.def("memory_use", [] { return std::make_tuple(memory_use().in_use, memory_use().kept); },
+        "Bytes in use by values, and bytes kept for reuse.");
+  m.def("set_memory_kept", &set_memory_kept, "Limits the bytes kept for reuse.");
+}
+
+}  // namespace avida::python

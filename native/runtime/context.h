@@ -1,0 +1,41 @@
+// Where and how operators run: a thread pool and an executor, and each thread's choice of them.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "core/data.h"
+#include "runtime/executor.h"
+#include "runtime/thread_pool.h"
+
+namespace avida {
+
+enum class EvalMode { deferred, eager, sync_cpu, sync_full };
+
+class Context {
+ public:
+  Context(std::shared_ptr<ThreadPool> pool, int device_id) : pool(std::move(pool)), device_id(device_id) {}
+  ~Context() { executor->close(); }
+  Context(const Context&) = delete;
+
+  const std::shared_ptr<ThreadPool> pool;  // null: the pool that all contexts share
+  const std::shared_ptr<Executor> executor = Executor::create();
+  const int device_id;
+
+  std::shared_ptr<ThreadPool> threads() const;
+};
+
+// This thread's settings; `with` blocks push and pop them.
+struct Ambient {
+  EvalMode mode = EvalMode::eager;
+  std::shared_ptr<Context> context;  // null until the default one is asked for
+  Device device;
+  static Ambient& here();
+  // The context in force; the thread's own default when none was entered.
+  const std::shared_ptr<Context>& current();
+};
+
+// The threads of the shared pool; 0 asks for the default: AVIDA_NUM_THREADS, DALI_NUM_THREADS, or the available CPUs.
+void set_num_threads(int threads);
+int num_threads();
+
+}  // namespace avida

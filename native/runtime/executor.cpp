@@ -1,0 +1,282 @@
+#include "runtime/executor.h"
+
+#include <atomic>
+#include <chrono>
+#include <new>
+#include <thread>
+
+namespace avida {
+namespace {
+
+// Guards the moment a value becomes ready and wakes whoever waits for it; one for the process, since few threads wait.
+class Completion : ForkAware {
+ public:
+  Completion() : ForkAware(Rank::completion) {}
+
+  template <class Fn>
+  void publish(Fn&& fn) {
+    bool wake;
+    {
+      std::lock_guard lock(mutex_);
+      fn();
+      wake = waiters_ > 0;
+    }
+    if (wake) changed_.notify_all();
+  }
+
+  template <class Done>
+  void wait(Done&& done, const Interrupt& interrupt) {
+    std::unique_lock lock(mutex_);
+    waiters_++;
+    struct Leave {
+      int& waiters;
+      ~Leave() { waiters--; }
+    } leave{waiters_};  // runs before the lock goes: the mutex is held whenever this scope is left
+    while (!done()) {
+      if (!interrupt) {
+        changed_.wait(lock);
+      } else if (changed_.wait_for(lock, std::chrono::milliseconds(20)) == std::cv_status::timeout) {
+        lock.unlock();
+        struct Relock {
+          std::unique_lock<std::mutex>& lock;
+          ~Relock() { lock.lock(); }
+        } relock{lock};
+        interrupt();
+      }
+    }
+  }
+
+  static Completion& instance() {
+    static Completion* completion = new Completion;
+    return *completion;
+  }
+
+ private:
+  void before_fork() override { mutex_.lock(); }
+  void after_fork(bool in_child) override {
+    if (in_child) {
+      new (&changed_) std::condition_variable;
+      waiters_ = 0;
+    }
+    mutex_.unlock();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int waiters_ = 0;
+};
+
+struct Everyone {
+  std::mutex mutex;
+  std::vector<std::weak_ptr<Executor>> list;
+  static Everyone& instance() {
+    static Everyone* everyone = new Everyone;
+    return *everyone;
+  }
+};
+
+}  // namespace
+
+Executor::Executor() : ForkAware(Rank::executor) {}
+
+std::shared_ptr<Executor> Executor::create() {
+  std::shared_ptr<Executor> executor(new Executor);
+  auto& everyone = Everyone::instance();
+  std::lock_guard lock(everyone.mutex);
+  std::erase_if(everyone.list, [](auto& weak) { return weak.expired(); });
+  everyone.list.push_back(executor);
+  return executor;
+}
+
+void Executor::defer(const std::shared_ptr<Task>& task) {
+  task->executor_ = shared_from_this();
+  std::lock_guard lock(mutex_);
+  if (deferred_.size() >= prune_at_) {
+    std::erase_if(deferred_, [](auto& weak) { return weak.expired(); });
+    prune_at_ = 64 + 2 * deferred_.size();
+  }
+  deferred_.push_back(task);
+}
+
+void Executor::submit_deferred() {
+  std::vector<std::weak_ptr<Task>> deferred;
+  {
+    std::lock_guard lock(mutex_);
+    deferred.swap(deferred_);
+  }
+  for (auto& weak : deferred)
+    if (auto task = weak.lock()) submit(task);
+}
+
+std::shared_ptr<Task> Executor::producer_of(Value& value) {
+  std::shared_ptr<Task> producer;
+  Completion::instance().publish([&] { producer = value.producer_; });
+  return producer;
+}
+
+void Executor::submit(const std::shared_ptr<Task>& task) {
+  if (!task->executor_) task->executor_ = shared_from_this();
+  // Depth first without recursion, for a chain of deferred tasks may be long.
+  std::vector<std::pair<std::shared_ptr<Task>, size_t>> path{{task, 0}};
+  while (!path.empty()) {
+    auto& [current, next_input] = path.back();
+    std::shared_ptr<Task> deferred;
+    while (next_input < current->inputs.size() && !deferred) {
+      Value& input = *current->inputs[next_input++];
+      if (!input.pending()) continue;
+      deferred = producer_of(input);
+      if (deferred && deferred->submitted_) deferred.reset();
+    }
+    if (deferred) {
+      path.emplace_back(std::move(deferred), 0);
+    } else {
+      current->executor_->enqueue(current);
+      path.pop_back();
+    }
+  }
+}
+
+void Executor::enqueue(const std::shared_ptr<Task>& task) {
+  if (task->submitted_.exchange(true)) return;
+  {
+    std::lock_guard lock(mutex_);
+    queue_.push_back(task);
+    submitted_++;
+    ensure_thread();
+  }
+  work_.notify_one();
+}
+
+void Executor::ensure_thread() {
+  if (thread_ || stop_ || queue_.empty()) return;
+  std::thread([self = shared_from_this()] { self->loop(); }).detach();
+  thread_ = true;
+}
+
+void Executor::run_here(const std::shared_ptr<Task>& task, const Interrupt& interrupt) {
+  task->submitted_ = true;
+  for (auto& input : task->inputs)
+    if (input->pending()) wait(*input, interrupt);
+  execute(*task);
+}
+
+void Executor::wait(Value& value, const Interrupt& interrupt) {
+  if (auto producer = producer_of(value)) {
+    auto executor = producer->executor_;
+    if (executor) executor->submit(producer);
+    if (executor) {  // in a child process the thread may be yet to start
+      std::lock_guard lock(executor->mutex_);
+      executor->ensure_thread();
+    }
+  }
+  Completion::instance().wait([&] { return !value.pending(); }, interrupt);
+}
+
+void Executor::drain(const Interrupt& interrupt) {
+  uint64_t target;
+  {
+    std::lock_guard lock(mutex_);
+    target = submitted_;
+    ensure_thread();
+  }
+  Completion::instance().wait([&] { return finished_ >= target; }, interrupt);
+}
+
+void Executor::close() {
+  std::lock_guard lock(mutex_);
+  close_ = true;
+  work_.notify_all();
+}
+
+void Executor::stop_all() {
+  std::vector<std::shared_ptr<Executor>> executors;
+  {
+    auto& everyone = Everyone::instance();
+    std::lock_guard lock(everyone.mutex);
+    for (auto& weak : everyone.list)
+      if (auto executor = weak.lock()) executors.push_back(executor);
+  }
+  auto failure = std::make_shared<Failure>(
+      Failure{ErrorKind::runtime, "the interpreter is shutting down; this value was never computed", {}});
+  for (auto& executor : executors) {
+    std::deque<std::shared_ptr<Task>> dropped;
+    std::unique_lock lock(executor->mutex_);
+    executor->stop_ = true;
+    dropped.swap(executor->queue_);
+    executor->work_.notify_all();
+    executor->ended_.wait(lock, [&] { return !executor->thread_; });
+    lock.unlock();
+    for (auto& task : dropped) publish(*task, {}, failure);
+  }
+}
+
+void Executor::loop() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    while (queue_.empty() && !stop_ && !close_) work_.wait(lock);
+    if (queue_.empty()) break;
+    running_ = std::move(queue_.front());
+    queue_.pop_front();
+    lock.unlock();
+    execute(*running_);
+    lock.lock();
+    auto done = std::move(running_);
+    finished_++;
+    lock.unlock();
+    Completion::instance().publish([] {});  // for drain()
+    done.reset();  // frees the inputs, outside the lock
+    lock.lock();
+  }
+  thread_ = false;
+  ended_.notify_all();
+}
+
+void Executor::execute(Task& task) {
+  bool wanted = !task.pure();
+  for (auto& output : task.outputs_) wanted |= !output.expired();
+  if (!wanted) return;
+  std::vector<Data> results;
+  std::shared_ptr<const Failure> failure;
+  try {
+    for (auto& input : task.inputs) input->get();
+    results = task.run();
+  } catch (const FailureError& error) {
+    failure = error.failure;
+  } catch (...) {
+    failure = std::make_shared<Failure>(task.describe_failure(std::current_exception()));
+  }
+  publish(task, std::move(results), std::move(failure));
+}
+
+void Executor::publish(Task& task, std::vector<Data> results, std::shared_ptr<const Failure> failure) {
+  std::vector<ValuePtr> values;
+  std::vector<std::shared_ptr<Task>> producers;  // let go outside the lock
+  for (auto& output : task.outputs_) values.push_back(output.lock());
+  Completion::instance().publish([&] {
+    for (size_t i = 0; i < values.size(); i++) {
+      if (!values[i] || !values[i]->pending()) continue;
+      Value& value = *values[i];
+      if (failure) value.failure_ = failure;
+      else value.data_ = std::move(results[i]);
+      producers.push_back(std::move(value.producer_));
+      value.state_.store(failure ? Value::State::failed : Value::State::ready, std::memory_order_release);
+    }
+  });
+}
+
+void Executor::before_fork() { mutex_.lock(); }
+
+void Executor::after_fork(bool in_child) {
+  if (in_child) {
+    new (&work_) std::condition_variable;
+    new (&ended_) std::condition_variable;
+    thread_ = false;
+    if (running_) {
+      queue_.push_front(std::move(running_));
+      running_.reset();
+    }
+  }
+  mutex_.unlock();
+}
+
+}  // namespace avida

@@ -1,0 +1,62 @@
+// Runs tasks one after another on a thread of its own, in the order they were submitted.
+#pragma once
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+
+#include "runtime/fork.h"
+#include "runtime/value.h"
+
+namespace avida {
+
+// Runs now and then while a thread waits; may throw to end the wait.
+using Interrupt = std::function<void()>;
+
+class Executor : public std::enable_shared_from_this<Executor>, ForkAware {
+ public:
+  static std::shared_ptr<Executor> create();
+
+  // Keeps the task until one of its values is read.
+  void defer(const std::shared_ptr<Task>& task);
+  // Queues the task, and first whatever deferred tasks it depends on.
+  void submit(const std::shared_ptr<Task>& task);
+  // Runs the task on this thread, after waiting for its inputs.
+  void run_here(const std::shared_ptr<Task>& task, const Interrupt& interrupt);
+  // Submits what was deferred and is still wanted.
+  void submit_deferred();
+  // Waits until all that was submitted so far has run.
+  void drain(const Interrupt& interrupt);
+  // Lets the thread end when the queue is empty; a later task starts it again.
+  void close();
+
+  // Waits for one value.
+  static void wait(Value& value, const Interrupt& interrupt);
+  // Ends all threads after the task each is running; what is still queued fails. For the end of the process.
+  static void stop_all();
+
+ private:
+  Executor();
+  void before_fork() override;
+  void after_fork(bool in_child) override;
+  void enqueue(const std::shared_ptr<Task>& task);
+  void ensure_thread();
+  void loop();
+  static void execute(Task& task);
+  static void publish(Task& task, std::vector<Data> results, std::shared_ptr<const Failure> failure);
+  static std::shared_ptr<Task> producer_of(Value& value);
+
+  std::mutex mutex_;
+  std::condition_variable work_, ended_;
+  std::deque<std::shared_ptr<Task>> queue_;
+  std::vector<std::weak_ptr<Task>> deferred_;
+  size_t prune_at_ = 64;
+  std::shared_ptr<Task> running_;  // a child process runs it again
+  bool thread_ = false, close_ = false, stop_ = false;
+  uint64_t submitted_ = 0;
+  std::atomic<uint64_t> finished_{0};
+};
+
+}  // namespace avida

@@ -1,0 +1,136 @@
+#include "runtime/thread_pool.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <string>
+
+namespace avida {
+
+void ThreadPool::Job::work() {
+  for (int64_t i; (i = next.fetch_add(1)) < n;) {
+    try {
+      (*fn)(i);
+    } catch (...) {
+      std::lock_guard lock(mutex);
+      if (error_index < 0 || i < error_index) {
+        error = std::current_exception();
+        error_index = i;
+      }
+    }
+    done.fetch_add(1, std::memory_order_acq_rel);
+  }
+}
+
+ThreadPool::ThreadPool(int threads) : ForkAware(Rank::thread_pool), threads_(std::max(1, threads)) {}
+
+ThreadPool::~ThreadPool() {
+  {
+    std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  work_.notify_all();
+  for (auto& worker : workers_) worker.join();
+}
+
+void ThreadPool::parallel_for(int64_t n, const std::function<void(int64_t)>& fn) {
+  if (n <= 1 || threads_ == 1) {
+    for (int64_t i = 0; i < n; i++) fn(i);
+    return;
+  }
+  auto job = std::make_shared<Job>();
+  job->fn = &fn;
+  job->n = n;
+  {
+    std::lock_guard lock(mutex_);
+    start_threads();
+    jobs_.push_back(job);
+  }
+  if (n == 2) work_.notify_one();
+  else work_.notify_all();
+  job->work();
+  std::unique_lock lock(mutex_);
+  jobs_.remove(job);
+  finished_.wait(lock, [&] { return job->done.load(std::memory_order_acquire) == n; });
+  lock.unlock();
+  if (job->error) std::rethrow_exception(job->error);
+}
+
+void ThreadPool::start_threads() {
+  if (!workers_.empty()) return;
+  for (int i = 1; i < threads_; i++) workers_.emplace_back([this] { loop(); });
+}
+
+void ThreadPool::loop() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    std::shared_ptr<Job> job;
+    for (auto& candidate : jobs_)
+      if (candidate->next.load(std::memory_order_relaxed) < candidate->n) {
+        job = candidate;
+        break;
+      }
+    if (!job) {
+      if (stop_) return;
+      work_.wait(lock);
+      continue;
+    }
+    lock.unlock();
+    job->work();
+    lock.lock();
+    if (job->done.load(std::memory_order_acquire) == job->n) finished_.notify_all();
+  }
+}
+
+void ThreadPool::before_fork() { mutex_.lock(); }
+
+void ThreadPool::after_fork(bool in_child) {
+  if (in_child) {
+    // The threads and their waits stayed in the parent: start anew without running destructors on their remains.
+    new (&workers_) std::vector<std::thread>;
+    new (&work_) std::condition_variable;
+    new (&finished_) std::condition_variable;
+    jobs_.clear();
+  }
+  mutex_.unlock();
+}
+
+namespace {
+
+// CPUs granted by the cgroup's quota, or 0 without one. Version 2 first, then version 1.
+double cgroup_cpus() {
+  std::ifstream self("/proc/self/cgroup");
+  std::string line, path;
+  while (std::getline(self, line))
+    if (line.starts_with("0::")) path = line.substr(3);
+  double least = 0;
+  auto consider = [&](double quota, double period) {
+    if (quota > 0 && period > 0 && (least == 0 || quota / period < least)) least = quota / period;
+  };
+  // A limit may stand at any level above this process.
+  for (std::string at = path;; at = at.substr(0, at.find_last_of('/'))) {
+    std::ifstream max("/sys/fs/cgroup" + at + "/cpu.max");
+    std::string quota;
+    double period;
+    if (max >> quota >> period && quota != "max") consider(std::atof(quota.c_str()), period);
+    if (at.empty() || at == "/") break;
+  }
+  std::ifstream quota("/sys/fs/cgroup/cpu/cpu.cfs_quota_us"), period("/sys/fs/cgroup/cpu/cpu.cfs_period_us");
+  double q, p;
+  if (quota >> q && period >> p) consider(q, p);
+  return least;
+}
+
+}  // namespace
+
+int available_cpus() {
+  int cpus = static_cast<int>(std::thread::hardware_concurrency());
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof(set), &set) == 0) cpus = CPU_COUNT(&set);
+  if (double quota = cgroup_cpus(); quota > 0) cpus = std::min(cpus, static_cast<int>(std::ceil(quota)));
+  return std::max(1, cpus);
+}
+
+}  // namespace avida

@@ -1,0 +1,57 @@
+// Threads that share the work of one parallel_for at a time and caller.
+#pragma once
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "runtime/fork.h"
+
+namespace avida {
+
+class ThreadPool : ForkAware {
+ public:
+  // `threads` counts the caller of parallel_for: a pool of one starts none. Threads start with the first work.
+  explicit ThreadPool(int threads);
+  ~ThreadPool() override;
+
+  int threads() const { return threads_; }
+
+  // Runs fn(0) ... fn(n - 1) on the caller and the pool's threads; returns when all are done. When some throw, the
+  // exception of the lowest index is rethrown, so that the outcome does not depend on timing.
+  void parallel_for(int64_t n, const std::function<void(int64_t)>& fn);
+
+ private:
+  struct Job {
+    const std::function<void(int64_t)>* fn;
+    int64_t n;
+    std::atomic<int64_t> next{0}, done{0};
+    std::mutex mutex;
+    std::exception_ptr error;
+    int64_t error_index = -1;
+    void work();
+  };
+
+  void before_fork() override;
+  void after_fork(bool in_child) override;
+  void start_threads();
+  void loop();
+
+  const int threads_;
+  std::mutex mutex_;
+  std::condition_variable work_, finished_;
+  std::list<std::shared_ptr<Job>> jobs_;
+  std::vector<std::thread> workers_;
+  bool stop_ = false;
+};
+
+// The CPUs this process may use: affinity and cgroup limits counted in.
+int available_cpus();
+
+}  // namespace avida
