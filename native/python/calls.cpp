@@ -275,11 +275,7 @@ void bind_calls(nb::module_& m) {
         nb::arg("args"));
   m.def("op_count", &op_count);
   m.def("describe_op", &describe_op);
-  m.def("find_op", [](const std::string& name) {
-    int id = find_op(name);
-    if (id < 0) fail(ErrorKind::key, "there is no operator \"", name, '"');
-    return id;
-  });
+  m.def("find_op", [](const std::string& name) { return find_op(name); });
   m.def("set_converters", [](nb::object input, nb::object device, const std::string& package) {
     convert_input = input.release();
     resolve_device = device.release();

@@ -1,0 +1,45 @@
+"""Imperative data loading and preprocessing on ragged batches.
+
+    import avida as ndd
+
+    batch = ndd.batch([...], layout="HWC")
+    images = ndd.crop(ndd.flip(batch), crop=[224, 224])
+    images.torch()
+"""
+
+import pathlib as _pathlib
+
+from avida import _core, types
+from avida._batch import Batch, as_batch, batch
+from avida._device import Device, device
+from avida._dtype import (
+    DataType,
+    DType,
+    ImageType,
+    InterpType,
+    bfloat16,
+    dtype,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    type_id,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
+from avida._dtype import bool_ as bool  # noqa: A004
+from avida._eval import EvalContext, EvalMode, Stream, ThreadPool, get_num_threads, set_num_threads
+from avida._tensor import Tensor, as_tensor, tensor
+
+_core.set_converters(tensor, device, str(_pathlib.Path(__file__).parent) + "/")
+
+from avida import math, reductions  # noqa: E402
+from avida._operator import operator  # noqa: E402
+from avida._ops import *  # noqa: E402, F403
+
+__version__ = "0.1.0"

@@ -1,0 +1,104 @@
+"""From whatever users have (numbers, lists, NumPy, PyTorch, DLPack objects) to native tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from avida import _core
+from avida._dtype import DType, numpy_dtype
+
+
+def native_tensor(data: Any, dtype: DType | None, layout: str, copy: bool) -> _core.TensorBase:
+    """One native tensor over the data's memory where that is possible and `copy` is not asked for."""
+    if isinstance(data, bool | int | float) and dtype is None and not layout:
+        if not isinstance(data, int) or -(2**31) <= data < 2**31:
+            return _core.tensor_from_number(data)
+    if data is None:
+        raise ValueError("expected data for a tensor, got None")
+    if isinstance(data, str | bytes):
+        raise RuntimeError(f"expected numbers, got {type(data).__name__}; use np.frombuffer(...) for raw bytes")
+    if hasattr(data, "__cuda_array_interface__"):
+        raise RuntimeError("the data is in GPU memory, and this build of avida runs on the CPU")
+    if isinstance(data, bool | int | float | complex | Sequence) and not hasattr(data, "__array__"):
+        data = _from_python(data, dtype)
+        copy = copy and data.base is not None
+    elif isinstance(data, np.ndarray | np.generic):
+        pass
+    elif hasattr(data, "__dlpack__"):
+        return _from_dlpack(data, layout, copy)
+    elif hasattr(data, "__array__") or hasattr(data, "__array_interface__"):
+        data = np.asarray(data)
+    else:
+        try:
+            data = np.asarray(memoryview(data))
+        except TypeError:
+            raise TypeError(f"expected an array, a number or a list of numbers, got {type(data).__name__}") from None
+    return _from_numpy(np.asarray(data), layout, copy)
+
+
+def _from_numpy(array: np.ndarray, layout: str, copy: bool) -> _core.TensorBase:
+    if array.dtype.kind in "mMV" and array.dtype.name != "bfloat16":
+        raise ValueError(f"arrays of {array.dtype} are not numbers")
+    if array.dtype.kind not in "biufV" or array.dtype.itemsize > 8:
+        raise RuntimeError(f"arrays of {array.dtype} are not supported")
+    if array.dtype.name == "bfloat16":
+        bits = _from_numpy(array.view(np.uint16), layout, copy)
+        return _core.call(_core.find_op("reinterpret"), (bits, None), None, None, (12, None, None, None, None))
+    if not array.dtype.isnative:
+        array, copy = array.astype(array.dtype.newbyteorder("=")), False
+    if not array.flags.c_contiguous:
+        array, copy = np.array(array, order="C"), False
+    return _core.tensor_from_array(array, layout, copy)
+
+
+def _from_dlpack(data: Any, layout: str, copy: bool) -> _core.TensorBase:
+    kind, _ = data.__dlpack_device__()
+    if int(kind) != 1:
+        raise RuntimeError("the data is not in CPU memory, and this build of avida runs on the CPU")
+    if getattr(data, "requires_grad", False):
+        raise RuntimeError("the tensor requires a gradient; call .detach() first")
+    if hasattr(data, "is_contiguous") and not data.is_contiguous():
+        data, copy = data.contiguous(), False
+    try:
+        return _core.tensor_from_array(data, layout, copy)
+    except ValueError as error:
+        if "C-contiguous" not in str(error):
+            raise
+        return _from_numpy(np.array(np.from_dlpack(data), order="C"), layout, False)
+    except TypeError as error:
+        raise RuntimeError(f"{error} ({getattr(data, 'dtype', type(data))})") from None
+
+
+def _from_python(data: Any, dtype: DType | None) -> np.ndarray:
+    """Numbers and nested lists: integers become int32, floats float32, arrays inside keep their type."""
+    if isinstance(data, Sequence) and any(isinstance(item, _core.TensorBase | _core.BatchBase) for item in data):
+        data = [np.asarray(item) for item in data]
+    if dtype is not None and dtype.name != "bfloat16":
+        target = numpy_dtype(dtype)
+        plain = np.asarray(data)
+        if plain.dtype.kind == "f" and target.kind in "iu":
+            # Truncates like int(), and refuses what does not fit, as NumPy does for Python integers.
+            plain = np.trunc(plain)
+            if not np.isfinite(plain).all():
+                raise ValueError(f"infinity and NaN cannot become {dtype.name}")
+        if plain.dtype.kind in "iuf" and target.kind in "iu" and plain.size:
+            low, high = np.iinfo(target).min, np.iinfo(target).max
+            if plain.min() < low or plain.max() > high:
+                raise OverflowError(f"a number is out of range for {dtype.name} ({low} to {high})")
+        return plain.astype(target)
+    array = np.asarray(data)
+    if array.dtype.kind == "f" and array.dtype.itemsize == 8:
+        return array.astype(np.float32)
+    if array.dtype.kind == "c":
+        raise RuntimeError("complex numbers are not supported")
+    if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
+        if array.size and (array.min() < -(2**31) or array.max() > 2**32 - 1):
+            raise OverflowError("a number does not fit into 32 bits; give dtype= or an array of a wider type")
+        wide = array.size and array.max() > 2**31 - 1
+        if wide and array.min() < 0:
+            raise OverflowError("the numbers fit neither into int32 nor into uint32; give dtype=")
+        return array.astype(np.uint32 if wide else np.int32)
+    return array

@@ -1,0 +1,136 @@
+"""How tensors and batches show themselves: as text, and as pictures in a notebook."""
+
+from __future__ import annotations
+
+import base64
+import html
+import struct
+import zlib
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from avida import _core
+from avida._dtype import float32
+
+_MAX_SAMPLES = 8
+
+
+def shapes_text(shapes: list[tuple[int, ...]]) -> str:
+    """A list of shapes, shortened in the middle when long."""
+    if len(shapes) <= 16:
+        return str(shapes)
+    return "[" + ", ".join(map(str, shapes[:3])) + ", ..., " + ", ".join(map(str, shapes[-3:])) + "]"
+
+
+def _numbers(tensor: Any) -> np.ndarray:
+    if tensor.dtype.name == "bfloat16":
+        tensor = _core.call(_core.find_op("cast"), (tensor,), None, None, (float32._id,))
+    return np.asarray(tensor)
+
+
+def _array_text(tensor: Any, indent: str) -> str:
+    text = np.array2string(_numbers(tensor), threshold=64, edgeitems=2)
+    return text.replace("\n", "\n" + indent)
+
+
+def _fields(value: Any, extra: Iterable[str]) -> str:
+    fields = [f"dtype={value.dtype}"]
+    if value.layout:
+        fields.append(f'layout="{value.layout}"')
+    fields.append(f'device="{value.device}"')
+    return ",\n    ".join([*fields, *extra])
+
+
+def tensor_text(tensor: Any) -> str:
+    """The repr of a Tensor."""
+    return f"Tensor(\n    {_array_text(tensor, '    ')},\n    {_fields(tensor, [f'shape={tensor.shape}'])})"
+
+
+def batch_text(batch: Any) -> str:
+    """The repr of a Batch."""
+    n = batch.batch_size
+    shown = list(range(n)) if n <= _MAX_SAMPLES else [*range(4), *range(n - 2, n)]
+    texts = [_array_text(batch.tensors[i], "     ") for i in shown]
+    if n > _MAX_SAMPLES:
+        texts.insert(4, "...")
+    between = ", " if batch.ndim == 0 else ",\n     " if batch.ndim == 1 else ",\n\n     "
+    fields = _fields(batch, [f"num_samples={n}", f"shape={shapes_text(batch.shape)}"])
+    return f"Batch(\n    [{between.join(texts)}],\n    {fields})"
+
+
+def _picture(tensor: Any, most: int = 512) -> bytes | None:
+    """The tensor as PNG when its layout says that it is an image, else None."""
+    layout = tensor.layout or ""
+    array = _numbers(tensor)
+    if layout in ("CHW",):
+        array = array.transpose(1, 2, 0)
+    elif layout == "HW":
+        array = array[:, :, None]
+    elif layout != "HWC":
+        return None
+    height, width, channels = array.shape
+    if channels not in (1, 3, 4) or height == 0 or width == 0:
+        return None
+    step = max(1, -(-max(height, width) // most))
+    array = array[::step, ::step]
+    if array.dtype == np.bool_:
+        array = array.astype(np.uint8) * 255
+    elif array.dtype != np.uint8:
+        values = array.astype(np.float32)
+        finite = values[np.isfinite(values)]
+        low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
+        if not (low >= 0 and high <= 255 and array.dtype.kind in "iu"):
+            values = (np.nan_to_num(values, nan=low, posinf=high, neginf=low) - low) * (255 / ((high - low) or 1))
+        array = np.clip(values, 0, 255).astype(np.uint8)
+    return _png(np.ascontiguousarray(array))
+
+
+def _png(pixels: np.ndarray) -> bytes:
+    height, width, channels = pixels.shape
+    rows = np.zeros((height, 1 + width * channels), np.uint8)
+    rows[:, 1:] = pixels.reshape(height, -1)
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    header = struct.pack(">IIBBBBB", width, height, 8, {1: 0, 3: 2, 4: 6}[channels], 0, 0, 0)
+    body = chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows.tobytes(), 4)) + chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + body
+
+
+def _figure(tensor: Any, caption: str, style: str) -> str | None:
+    png = _picture(tensor)
+    if png is None:
+        return None
+    source = "data:image/png;base64," + base64.b64encode(png).decode()
+    return (
+        f'<figure style="display:inline-block;margin:4px"><img src="{source}" style="{style};image-rendering:auto">'
+        f'<figcaption style="font:11px monospace">{html.escape(caption)}</figcaption></figure>'
+    )
+
+
+def _about(value: Any) -> str:
+    return f"{value.dtype} {value.layout or ''} {value.device}"
+
+
+def tensor_html(tensor: Any) -> str | None:
+    """An image as a picture; None otherwise, so that the notebook shows the text."""
+    return _figure(tensor, f"{tensor.shape} {_about(tensor)}", "max-width:512px")
+
+
+def batch_html(batch: Any, most: int = 32) -> str | None:
+    """A batch of images as a grid; None otherwise, so that the notebook shows the text."""
+    figures = []
+    for i, sample in enumerate(batch):
+        if i == most:
+            break
+        figure = _figure(sample, f"{i}: {sample.shape}", "max-width:160px;max-height:160px")
+        if figure is None:
+            return None
+        figures.append(figure)
+    if not figures:
+        return None
+    more = f" (first {most})" if batch.batch_size > most else ""
+    return f"<div><div>Batch of {batch.batch_size}{more}: {_about(batch)}</div>{''.join(figures)}</div>"

@@ -1,0 +1,211 @@
+"""Evaluation modes, contexts, threads and streams."""
+
+from __future__ import annotations
+
+import atexit
+import enum
+import threading
+from typing import Any
+
+from avida import _core
+from avida._device import _GPU_MISSING
+
+_thread = threading.local()
+
+
+def _stack(name: str) -> list:
+    if not hasattr(_thread, name):
+        setattr(_thread, name, [])
+    return getattr(_thread, name)
+
+
+class EvalMode(enum.Enum):
+    """When operators run. Use as a ``with`` block; each thread has its own.
+
+    ``deferred``: when a result is read. ``eager``: at once, in the background. ``sync_cpu``: before the call returns;
+    ``sync_full`` waits for the GPU too. Results are the same bit for bit.
+
+    Example:
+        >>> with avida.EvalMode.sync_cpu:
+        ...     y = avida.flip(image)
+    """
+
+    deferred = 1
+    eager = 2
+    sync_cpu = 3
+    sync_full = 4
+    default = eager
+
+    def __enter__(self) -> None:
+        _stack("modes").append(_core.mode())
+        _core.set_mode(self.value - 1)
+
+    def __exit__(self, *exc: object) -> None:
+        _core.set_mode(_stack("modes").pop())
+
+    @staticmethod
+    def current() -> EvalMode:
+        """The mode in force in this thread."""
+        return EvalMode(_core.mode() + 1)
+
+
+class ThreadPool:
+    """CPU threads that an :class:`EvalContext` may be given."""
+
+    def __init__(self, num_threads: int | None = None, *, device_id: int = -1) -> None:
+        self._native = _core.NativeThreadPool(_checked_threads(num_threads or _core.num_threads()))
+        self._device_id = device_id
+
+    @property
+    def num_threads(self) -> int:
+        """How many threads work, the calling one included."""
+        return self._native.threads
+
+    @property
+    def device_id(self) -> int | None:
+        """The GPU whose neighbouring CPUs the threads keep to; ``None`` without one."""
+        return None if self._device_id is None or self._device_id < 0 else self._device_id
+
+
+class Stream:
+    """A CUDA stream. Needs a GPU."""
+
+    create_new = object()
+
+    def __init__(self, *, stream: Any = create_new, device_id: int | None = None) -> None:
+        raise RuntimeError(_GPU_MISSING)
+
+    @property
+    def device_id(self) -> int:
+        """The GPU the stream belongs to."""
+        raise RuntimeError(_GPU_MISSING)
+
+    @property
+    def handle(self) -> int:
+        """The CUDA handle."""
+        raise RuntimeError(_GPU_MISSING)
+
+    def synchronize(self) -> None:
+        """Waits for all work of the stream."""
+        raise RuntimeError(_GPU_MISSING)
+
+
+class EvalContext:
+    """Threads and a queue of their own for the operators called inside its ``with`` block.
+
+    Example:
+        >>> with avida.EvalContext(num_threads=2):
+        ...     y = avida.flip(image)
+    """
+
+    def __init__(
+        self,
+        *,
+        num_threads: int | None = None,
+        device_id: int | None = None,
+        cuda_stream: Any = None,
+        thread_pool: ThreadPool | None = None,
+    ) -> None:
+        if cuda_stream is not None or device_id is not None:
+            raise RuntimeError(_GPU_MISSING)
+        if num_threads is not None and thread_pool is not None:
+            raise ValueError("give num_threads or thread_pool, not both")
+        if num_threads is not None:
+            thread_pool = ThreadPool(_checked_threads(num_threads))
+        self._pool = thread_pool
+        self._native = _core.NativeContext(thread_pool._native if thread_pool else None, 0)
+        self._owner: int | None = None
+        self._depth = 0
+        self._lock = threading.Lock()
+        self._results: dict[int, Any] = {}
+
+    def __enter__(self) -> EvalContext:
+        with self._lock:
+            me = threading.get_ident()
+            if self._depth and self._owner != me:
+                raise RuntimeError(
+                    "this EvalContext is in use by another thread; give every thread a context of its own"
+                )
+            self._owner = me
+            self._depth += 1
+        _stack("contexts").append((self, EvalContext.current()))
+        _core.set_current_context(self._native)
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        _, before = _stack("contexts").pop()
+        _core.set_current_context(before._native)
+        with self._lock:
+            self._depth -= 1
+
+    @staticmethod
+    def current() -> EvalContext:
+        """The context in force in this thread."""
+        entered = _stack("contexts")
+        return entered[-1][0] if entered else EvalContext.default()
+
+    @staticmethod
+    def default() -> EvalContext:
+        """The context that this thread uses outside any ``with`` block."""
+        if not hasattr(_thread, "default"):
+            _thread.default = EvalContext()
+            if not _stack("contexts"):
+                _core.set_current_context(_thread.default._native)
+        return _thread.default
+
+    @property
+    def num_threads(self) -> int:
+        """How many CPU threads operators share."""
+        return self._native.num_threads
+
+    @property
+    def thread_pool(self) -> ThreadPool | None:
+        """The pool that was given or made for this context; ``None`` when it uses the common one."""
+        return self._pool
+
+    @property
+    def device_id(self) -> int | None:
+        """The GPU of this context; ``None`` without one."""
+        return None
+
+    @property
+    def cuda_stream(self) -> Stream | None:
+        """The CUDA stream of this context; ``None`` without a GPU."""
+        return None
+
+    def evaluate_all(self) -> None:
+        """Runs what was deferred in this context and waits for all its work."""
+        self._native.evaluate_all()
+
+    def cache_results(self, invocation: Any, results: Any) -> None:
+        """Remembers results for as long as the context lives, under the identity of ``invocation``."""
+        self._results[id(invocation)] = (invocation, results)
+
+    def cached_results(self, invocation: Any) -> Any:
+        """What :meth:`cache_results` was given for this object, or ``None``."""
+        found = self._results.get(id(invocation))
+        return None if found is None else found[1]
+
+
+def _checked_threads(n: Any) -> int:
+    if isinstance(n, bool) or not isinstance(n, int):
+        raise TypeError(f"the number of threads must be an integer, got {n!r}")
+    if not 1 <= n <= 4096:
+        raise ValueError(f"the number of threads must be from 1 to 4096, got {n}")
+    return n
+
+
+def set_num_threads(n: int | None) -> None:
+    """Sets how many CPU threads operators share; ``None`` goes back to the default.
+
+    The default is ``AVIDA_NUM_THREADS`` or ``DALI_NUM_THREADS``, or else the CPUs this process may use.
+    """
+    _core.set_num_threads(0 if n is None else _checked_threads(n))
+
+
+def get_num_threads() -> int:
+    """How many CPU threads operators share."""
+    return _core.num_threads()
+
+
+atexit.register(_core.stop)

@@ -1,0 +1,113 @@
+"""Python functions as operators."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+
+from avida import _core
+from avida._batch import Batch, as_batch
+from avida._tensor import Tensor, as_tensor
+
+
+def operator(
+    function: Callable | None = None,
+    *,
+    per: Literal["sample", "batch"] = "sample",
+    framework: Literal["numpy", "torch"] = "numpy",
+    outputs: int = 1,
+    layout: str | None = None,
+) -> Any:
+    """Makes an operator of a Python function on NumPy arrays or PyTorch tensors.
+
+    It runs in the background, in order with the other operators; its errors come with the function's own traceback.
+
+    Args:
+        function: Called with one array per input, and with the keyword arguments as they are.
+        per: ``"sample"`` calls it once for every sample, ``"batch"`` once with a list of the samples of each input.
+        framework: What the arrays are: ``"numpy"`` or ``"torch"``.
+        outputs: How many results the function returns; with more than one it returns a tuple.
+        layout: The layout of the results; by default that of the first input when it fits.
+
+    Example:
+        >>> @avida.operator
+        ... def invert(image):
+        ...     return 255 - image
+        >>> invert(image).shape == image.shape
+        True
+    """
+    if function is None:
+        return functools.partial(operator, per=per, framework=framework, outputs=outputs, layout=layout)
+    if per not in ("sample", "batch"):
+        raise ValueError(f'per is "sample" or "batch", got {per!r}')
+    if framework not in ("numpy", "torch"):
+        raise ValueError(f'framework is "numpy" or "torch", got {framework!r}')
+    name = getattr(function, "__name__", type(function).__name__)
+
+    @functools.wraps(function)
+    def call(*inputs: Any, batch_size: int | None = None, **kwargs: Any) -> Any:
+        values = [value if isinstance(value, Tensor | Batch) else as_tensor(value) for value in inputs]
+        sizes = {value.batch_size for value in values if isinstance(value, Batch)}
+        if len(sizes) > 1:
+            raise ValueError(f"{name}: batch sizes differ: {sorted(sizes)}")
+        n = sizes.pop() if sizes else batch_size
+
+        def run(values: list[Any]) -> list[Any]:
+            return _run(function, kwargs, values, n, per, framework, outputs, layout, name)
+
+        results = _core.python_call(run, name, values, outputs, -1 if n is None else n)
+        return results[0] if outputs == 1 else tuple(results)
+
+    return call
+
+
+def _run(
+    function: Callable,
+    kwargs: dict[str, Any],
+    values: list[Any],
+    n: int | None,
+    per: str,
+    framework: str,
+    outputs: int,
+    layout: str | None,
+    name: str,
+) -> list[Any]:
+    """Calls the function on the samples and makes Tensors (n is None) or Batches of its results."""
+
+    def array(tensor: Tensor) -> Any:
+        return tensor.torch() if framework == "torch" else np.asarray(tensor)
+
+    count = 1 if n is None else n
+    columns = [[array(t) for t in v] if isinstance(v, Batch) else [array(v)] * count for v in values]
+    if per == "batch" and n is not None:
+        rows = _checked(function(*columns, **kwargs), outputs, name)
+        if any(len(row) != n for row in rows):
+            raise ValueError(f"{name}: expected {n} samples for each result, got {[len(row) for row in rows]}")
+    else:
+        results = [_checked(function(*row, **kwargs), outputs, name) for row in zip(*columns, strict=True)]
+        if not columns:
+            results = [_checked(function(**kwargs), outputs, name) for _ in range(count)]
+        rows = [[result[k] for result in results] for k in range(outputs)]
+    inherited = values[0].layout if values else None
+
+    def fitting(ndim: int) -> str | None:
+        return layout or (inherited if inherited and len(inherited) == ndim else None)
+
+    if n is None:
+        return [as_tensor(row[0], layout=fitting(np.ndim(row[0]))) for row in rows]
+    made = []
+    for row in rows:
+        dtype = values[0].dtype if not row and values else None
+        made.append(as_batch(row, dtype=dtype, layout=fitting(np.ndim(row[0])) if row else None))
+    return made
+
+
+def _checked(result: Any, outputs: int, name: str) -> tuple:
+    if outputs == 1:
+        return (result,)
+    if not isinstance(result, tuple | list) or len(result) != outputs:
+        raise ValueError(f"{name}: expected {outputs} results, got {type(result).__name__}")
+    return tuple(result)

@@ -1,0 +1,269 @@
+"""Tensor: one array, perhaps still being computed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from avida import _core, _display
+from avida._arithmetic import Arithmetic
+from avida._arrays import native_tensor
+from avida._device import Device
+from avida._device import device as make_device
+from avida._dtype import DType, by_id, dtype, numpy_dtype
+from avida._subscript import subscript
+
+if TYPE_CHECKING:
+    import torch as torch_module
+
+    from avida._batch import Batch
+
+
+class Tensor(_core.TensorBase, Arithmetic):
+    """An array with an element type, a layout and a device.
+
+    Operators return tensors at once and compute them in the background; reading one (``np.asarray``, ``torch()``,
+    ``shape``, ``print``) waits for it.
+
+    Example:
+        >>> x = avida.as_tensor([[1, 2], [3, 4]], layout="HW")
+        >>> (x + 1)[0]
+        Tensor(
+            [2 3],
+            dtype=i32,
+            layout="W",
+            device="cpu",
+            shape=(2,))
+    """
+
+    def __init__(
+        self,
+        data: Any = None,
+        dtype: Any = None,
+        device: Any = None,
+        layout: str | None = None,
+        batch: Batch | None = None,
+        index_in_batch: int | None = None,
+        invocation_result: Any = None,
+        copy: bool = False,
+    ) -> None:
+        super().__init__()
+        if invocation_result is not None:
+            raise TypeError("invocation_result is internal to the library that this API comes from")
+        if batch is not None:
+            if index_in_batch is None or data is not None:
+                raise ValueError("batch needs index_in_batch, and no data")
+            data = batch.tensors[index_in_batch]
+        self._become(_make_tensor(data, dtype, device, layout, copy, False))
+
+    @property
+    def dtype(self) -> DType:
+        """The element type."""
+        return by_id(self._dtype_id)
+
+    @property
+    def device(self) -> Device:
+        """Where the data is."""
+        return Device.CPU
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return math.prod(self.shape)
+
+    @property
+    def itemsize(self) -> int:
+        """The bytes of one element."""
+        return self.dtype.bytes
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all elements."""
+        return self.size * self.itemsize
+
+    @property
+    def source(self) -> str | None:
+        """Where the sample comes from (a file, an archive member), when a reader made it."""
+        return self._sources[0]
+
+    def evaluate(self) -> Tensor:
+        """Waits until the value is there, and raises what went wrong."""
+        self._wait()
+        return self
+
+    def cpu(self) -> Tensor:
+        """This tensor in CPU memory."""
+        return self.to_device("cpu")
+
+    def gpu(self, index: int | None = None) -> Tensor:
+        """This tensor in GPU memory."""
+        return self.to_device(Device("gpu", index))
+
+    def to_device(self, device: Any, force_copy: bool = False) -> Tensor:
+        """This tensor on a device: itself when it is there already and no copy is forced."""
+        if make_device(device) is None:
+            raise TypeError("expected a device, got None")
+        return _make_tensor(self, None, None, None, True, False) if force_copy else self
+
+    def item(self) -> Any:
+        """The only element, as a Python number."""
+        if self.size != 1:
+            raise ValueError(f"item() needs a tensor of one element, this one has the shape {self.shape}")
+        if self.dtype.name == "bfloat16":
+            return float(self)
+        return np.asarray(self).item()
+
+    def torch(self, copy: bool | None = False) -> torch_module.Tensor:
+        """A ``torch.Tensor`` over the same memory, or a copy."""
+        import torch
+
+        shared = torch.from_dlpack(self)
+        return shared.clone() if copy else shared
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        numpy_dtype(self.dtype)
+        array = np.asarray(memoryview(self)).view(numpy_dtype(self.dtype))
+        if dtype is not None and np.dtype(dtype) != array.dtype:
+            if copy is False:
+                raise ValueError(f"turning {array.dtype} into {np.dtype(dtype)} needs a copy")
+            return array.astype(dtype)
+        return array.copy() if copy else array
+
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        if dl_device is not None and tuple(map(int, dl_device)) != (1, 0):
+            raise BufferError(f"this tensor is in CPU memory and cannot be exported to the DLPack device {dl_device}")
+        return (self.to_device("cpu", force_copy=True) if copy else self)._dlpack()
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)
+
+    def __len__(self) -> int:
+        if self.ndim == 0:
+            raise TypeError("a tensor without axes has no length")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Tensor]:
+        return (self[i] for i in range(len(self)))
+
+    def __getitem__(self, index: Any) -> Tensor:
+        return subscript(self, index)
+
+    def _number(self, to: type) -> Any:
+        if self.size != 1:
+            raise ValueError(f"only a tensor of one element becomes a {to.__name__}, this one has the shape {self.shape}")
+        if self.dtype.name == "bfloat16":
+            from avida._ops import cast
+
+            return to(np.asarray(cast(self, dtype=by_id(9))).item())
+        return to(np.asarray(self).item())
+
+    def __bool__(self) -> bool:
+        return self._number(bool)
+
+    def __int__(self) -> int:
+        return self._number(int)
+
+    def __float__(self) -> float:
+        return self._number(float)
+
+    def __index__(self) -> int:
+        if self.dtype.kind not in (DType.Kind.signed, DType.Kind.unsigned):
+            raise TypeError(f"only integers can be an index, this tensor holds {self.dtype.name}")
+        return self._number(int)
+
+    __hash__ = None  # pyright: ignore[reportAssignmentType]
+
+    def __reduce__(self) -> tuple:
+        if self.dtype.name == "bfloat16":
+            raise TypeError("bfloat16 tensors cannot be pickled; cast to float32 first")
+        return (tensor, (np.asarray(self), None, None, self.layout))
+
+    def __copy__(self) -> Tensor:
+        return self.to_device("cpu", force_copy=True)
+
+    def __deepcopy__(self, memo: Any) -> Tensor:
+        return self.to_device("cpu", force_copy=True)
+
+    def __repr__(self) -> str:
+        return _display.tensor_text(self)
+
+    def _repr_html_(self) -> str | None:
+        return _display.tensor_html(self)
+
+
+def _make_tensor(data: Any, type_: Any, device: Any, layout: str | None, copy: bool, pad: bool) -> Tensor:
+    make_device(device)
+    if layout is not None and not isinstance(layout, str):
+        raise ValueError(f"expected a layout such as 'HWC', got {layout!r}")
+    wanted = None if type_ is None else dtype(type_)
+    if isinstance(data, _core.BatchBase):
+        made = _join(data, layout, pad, copy)
+    elif isinstance(data, _core.TensorBase):
+        made = _core.call(_COPY, (data,), None, None, ()) if copy else data
+        if layout is not None:
+            made = _core.relabel(made, layout)
+    else:
+        made = native_tensor(data, wanted, layout or "", copy)
+    if wanted is not None and made._dtype_id != wanted._id:
+        made = _core.call(_CAST, (made,), None, None, (wanted._id,))
+    if made is data:
+        made = Tensor.__new__(Tensor)
+        _core.TensorBase.__init__(made)
+        made._become(data)
+    return made
+
+
+def _join(batch: Any, layout: str | None, pad: bool, copy: bool) -> Any:
+    """The samples of a batch along a new first axis, called N."""
+    if pad:
+        batch = _core.call(_PAD, (batch,), None, None, (None, None, None, None, None))
+    elif not batch._uniform():
+        raise ValueError(
+            f"the samples differ in shape: {_display.shapes_text(batch.shape)}; "
+            "pass pad=True to fill them up with zeros to a common shape"
+        )
+    if layout is None:
+        layout = "N" + batch.layout if batch.layout else ""
+    return batch._join(True if copy and not pad else None, layout)
+
+
+_COPY, _CAST, _PAD = (_core.find_op(name) for name in ("copy", "cast", "pad"))
+
+
+def tensor(data: Any, dtype: Any = None, device: Any = None, layout: str | None = None, pad: bool = False) -> Tensor:
+    """Makes a :class:`Tensor` with its own memory from numbers, lists, arrays, tensors or a batch.
+
+    Args:
+        data: What to copy.
+        dtype: The element type; by default the data's, int32 for Python integers and float32 for Python floats.
+        device: Where to keep it.
+        layout: One letter per axis.
+        pad: For a batch: fill up ragged samples with zeros.
+
+    Example:
+        >>> avida.tensor([1, 2, 3], dtype=avida.float32).shape
+        (3,)
+    """
+    return _make_tensor(data, dtype, device, layout, True, pad)
+
+
+def as_tensor(data: Any, dtype: Any = None, device: Any = None, layout: str | None = None, pad: bool = False) -> Tensor:
+    """Like :func:`tensor`, sharing the data's memory where that is possible.
+
+    Do not write to shared memory while an operator may still read it.
+
+    Example:
+        >>> avida.as_tensor(np.zeros((2, 3), np.uint8), layout="HW").layout
+        'HW'
+    """
+    return _make_tensor(data, dtype, device, layout, False, pad)

@@ -1,0 +1,3 @@
+"""Mathematical functions, element by element."""
+
+from avida.math._ops import *  # noqa: F403
