@@ -43,22 +43,23 @@ def function(op: dict) -> str:
             positional.append(f"{given['name']}: TensorLike{default}")
             passed.append(given["name"])
     variadic = any(given["variadic"] for given in op["inputs"])
-    if positional:
+    if positional and not op["plain"]:
         positional.insert(len(positional) - variadic, "/")
-    keywords = [f"{n}: {t} = None" for n, t, _ in COMMON]
+    keywords = [] if op["plain"] else [f"{n}: {t} = None" for n, t, _ in COMMON]
     keywords += [keyword(arg) for arg in op["args"] if not arg["required"]]
     keywords += [keyword(arg) for arg in op["args"] if arg["required"]]
-    star = [] if variadic else ["*"]
+    star = [] if variadic or not keywords else ["*"]
     signature = ",\n    ".join([*positional, *star, *keywords])
     tuple_of_inputs = f"({', '.join(passed)}{',' if len(passed) == 1 else ''})"
     args = [arg["name"] for arg in op["args"]]
     tuple_of_args = f"({', '.join(args)}{',' if len(args) == 1 else ''})"
+    common = "None, None" if op["plain"] else "batch_size, device"
     return f'''
 def {name}(
     {signature},
 ) -> Any:
 {textwrap.indent(docstring(op), "    ")}
-    return _call(_{op_id_name(op)}, {tuple_of_inputs}, batch_size, device, {tuple_of_args})
+    return _call(_{op_id_name(op)}, {tuple_of_inputs}, {common}, {tuple_of_args})
 '''
 
 
@@ -81,7 +82,7 @@ def docstring(op: dict) -> str:
     for given in op["inputs"]:
         layouts = f" Layouts: {', '.join(given['layouts'])}." if given["layouts"] else ""
         entry(given["name"], given["doc"] + layouts)
-    for name, _, text in COMMON:
+    for name, _, text in [] if op["plain"] else COMMON:
         entry(name, text)
     for arg in op["args"]:
         notes = []

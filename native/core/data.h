@@ -30,7 +30,14 @@ struct Meta {
   int ndim = 0;
   Layout layout;
   Device device;
+
   bool known() const { return dtype != DType::none; }
+  static Meta unknown(bool is_batch, int samples) {
+    Meta meta;
+    meta.is_batch = is_batch;
+    meta.samples = samples;
+    return meta;
+  }
 };
 
 struct Data {

@@ -119,7 +119,7 @@ void Call::infer(std::span<const Meta> in) {
 std::vector<ValuePtr> Call::promises() {
   std::vector<ValuePtr> values;
   int n = out_.empty() ? spec_.outputs : static_cast<int>(out_.size());
-  Meta unknown{.is_batch = is_batch_, .samples = samples_};
+  Meta unknown = Meta::unknown(is_batch_, samples_);
   for (int i = 0; i < n; i++) values.push_back(promise(out_.empty() ? unknown : out_[i]));
   return values;
 }

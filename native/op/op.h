@@ -53,6 +53,8 @@ class Op {
   // A line of Python that a reader can run after `import avida`; `image` and `batch` are there.
   Op& example(std::string code) { return spec.example = std::move(code), *this; }
   Op& hidden() { return spec.hidden = true, *this; }
+  // A Python function of its inputs alone, which may be given by name.
+  Op& plain() { return spec.plain = true, *this; }
 
   Op& input(std::string name, std::string text, std::vector<Layout> layouts = {}) {
     return spec.inputs.push_back({std::move(name), std::move(text), std::move(layouts)}), *this;
@@ -106,6 +108,8 @@ class Op {
     loop_.rows = [fn](const SampleWork& work) { return call_typed(fn, work); };
     return finish_loop();
   }
+  // A loop that a family made.
+  Op& loop(SampleLoop loop) { return loop_ = std::move(loop), finish_loop(); }
   Op& cost(double per_byte) { return loop_.cost = per_byte, finish_loop(); }
 
   // The layout through which bodies of each_element see every sample.

@@ -103,7 +103,8 @@ struct OpSpec {
   std::vector<ArgSpec> args;
   ArgsType args_type;
   int outputs = 1;
-  bool hidden = false;   // reached through Python operators only
+  bool hidden = false;  // reached through Python operators only
+  bool plain = false;   // without batch_size and device; inputs may be given by name
   std::function<void(Inference&)> infer;
   std::function<std::vector<Data>(const Run&)> run;
 

@@ -18,7 +18,7 @@ std::string package_prefix;
 ValuePtr to_value(nb::handle object) {
   if (auto* value = value_of(object)) return *value;
   if (PyBool_Check(object.ptr()) || PyLong_CheckExact(object.ptr()) || PyFloat_CheckExact(object.ptr()))
-    return *value_of(nb::module_::import_("avida._core").attr("tensor_from_number")(object));
+    return value_from_number(object);
   return *value_of(convert_input(object));
 }
 
@@ -227,6 +227,7 @@ nb::dict describe_op(int id) {
   out["inputs"] = inputs;
   out["args"] = args;
   out["hidden"] = spec.hidden;
+  out["plain"] = spec.plain;
   return out;
 }
 

@@ -20,6 +20,8 @@ struct BatchBase {
 
 // The value behind a Tensor or Batch; null for any other object.
 const ValuePtr* value_of(nb::handle object);
+// A 0-d value from a Python bool (bool), int (int32) or float (float32).
+ValuePtr value_from_number(nb::handle number);
 // A new avida.Tensor or avida.Batch.
 nb::object wrap(ValuePtr value);
 

@@ -58,7 +58,7 @@ nb::object python_call(nb::object function, const std::string& name, nb::list in
   auto task = std::make_shared<PythonCall>(std::move(function), name, user_location());
   for (nb::handle input : inputs) task->inputs.push_back(*value_of(input));
   std::vector<ValuePtr> promises;
-  Meta meta{.is_batch = samples >= 0, .samples = samples < 0 ? 1 : samples};
+  Meta meta = Meta::unknown(samples >= 0, samples < 0 ? 1 : samples);
   for (int i = 0; i < outputs; i++) promises.push_back(task->promise(meta));
   launch(task);
   EvalMode mode = Ambient::here().mode;

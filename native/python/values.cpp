@@ -131,32 +131,6 @@ nb::object tensor_from_array(nb::ndarray<nb::ro> array, const std::string& layou
   return wrap(std::make_shared<Value>(std::move(data), false));
 }
 
-// A 0-d sample from a Python number.
-nb::object tensor_from_number(nb::handle number) {
-  Data data;
-  data.shapes = ShapeList(1, 0);
-  Block block = allocate(8);
-  if (PyBool_Check(number.ptr())) {
-    data.dtype = DType::boolean;
-    *static_cast<bool*>(block.get()) = number.ptr() == Py_True;
-  } else if (PyLong_Check(number.ptr())) {
-    int overflow;
-    long v = PyLong_AsLongAndOverflow(number.ptr(), &overflow);
-    if (overflow || v != static_cast<int>(v))
-      fail(ErrorKind::overflow, "the number ", nb::str(number).c_str(),
-           " does not fit into int32; give an array or tensor of a wider type");
-    data.dtype = DType::int32;
-    *static_cast<int32_t*>(block.get()) = static_cast<int32_t>(v);
-  } else {
-    data.dtype = DType::float32;
-    *static_cast<float*>(block.get()) = static_cast<float>(PyFloat_AsDouble(number.ptr()));
-    if (PyErr_Occurred()) throw nb::python_error();
-  }
-  data.samples = {block.get()};
-  data.owners = {std::move(block)};
-  return wrap(std::make_shared<Value>(std::move(data), false));
-}
-
 // Tensors as the samples of a batch, over the same memory.
 nb::object batch_from_tensors(nb::list tensors, int dtype, const std::string& layout) {
   Data out;
@@ -353,6 +327,31 @@ const ValuePtr* value_of(nb::handle object) {
   return nullptr;
 }
 
+ValuePtr value_from_number(nb::handle number) {
+  Data data;
+  data.shapes = ShapeList(1, 0);
+  Block block = allocate(8);
+  if (PyBool_Check(number.ptr())) {
+    data.dtype = DType::boolean;
+    *static_cast<bool*>(block.get()) = number.ptr() == Py_True;
+  } else if (PyLong_Check(number.ptr())) {
+    int overflow;
+    long v = PyLong_AsLongAndOverflow(number.ptr(), &overflow);
+    if (overflow || v != static_cast<int>(v))
+      fail(ErrorKind::overflow, "the number ", nb::str(number).c_str(),
+           " does not fit into int32; give an array or tensor of a wider type");
+    data.dtype = DType::int32;
+    *static_cast<int32_t*>(block.get()) = static_cast<int32_t>(v);
+  } else {
+    data.dtype = DType::float32;
+    *static_cast<float*>(block.get()) = static_cast<float>(PyFloat_AsDouble(number.ptr()));
+    if (PyErr_Occurred()) throw nb::python_error();
+  }
+  data.samples = {block.get()};
+  data.owners = {std::move(block)};
+  return std::make_shared<Value>(std::move(data), false);
+}
+
 nb::object wrap(ValuePtr value) {
   bool is_batch = value->meta().is_batch;
   nb::object object = nb::inst_alloc(is_batch ? batch_class : tensor_class);
@@ -426,7 +425,7 @@ void bind_values(nb::module_& m) {
     batch_class = batch.release();
   });
   m.def("tensor_from_array", &tensor_from_array, nb::arg("array"), nb::arg("layout"), nb::arg("copy"));
-  m.def("tensor_from_number", &tensor_from_number);
+  m.def("tensor_from_number", [](nb::handle number) { return wrap(value_from_number(number)); });
   m.def("batch_from_tensors", &batch_from_tensors);
   m.def("split", &split);
   m.def("relabel", [](nb::handle object, const std::string& layout) {

@@ -5,7 +5,7 @@
 namespace avida {
 
 Value::Value(Data data, bool is_batch)
-    : meta_{.is_batch = is_batch}, data_(std::move(data)), state_(State::ready) {}
+    : meta_(Meta::unknown(is_batch, data.size())), data_(std::move(data)), state_(State::ready) {}
 
 Meta Value::meta() const {
   if (pending() || failure_) return meta_;

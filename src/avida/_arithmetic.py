@@ -12,9 +12,9 @@ def _op(name: str) -> int:
 
 
 _ADD, _SUB, _MUL, _DIV, _FLOORDIV, _MOD, _POW = map(_op, ("add", "sub", "mul", "div", "floordiv", "mod", "pow"))
-_AND, _OR, _XOR, _SHL, _SHR = map(_op, ("bitand", "bitor", "bitxor", "shl", "shr"))
+_AND, _OR, _XOR, _SHL, _SHR = map(_op, ("bit_and", "bit_or", "bit_xor", "shl", "shr"))
 _EQ, _NE, _LT, _LE, _GT, _GE = map(_op, ("eq", "ne", "lt", "le", "gt", "ge"))
-_NEG, _POS, _NOT = map(_op, ("minus", "plus", "bitnot"))
+_NEG, _POS, _NOT = map(_op, ("minus", "plus", "bit_not"))
 _ABS = _core.find_op("math.abs")
 
 
