@@ -3,31 +3,58 @@
 namespace avida {
 
 bool Data::contiguous() const {
-  if (owners.size() != 1 || !shapes.uniform()) return false;
-  if (size() == 0) return true;
-  int64_t step = bytes(0);
-  for (int i = 1; i < size(); i++)
-    if (static_cast<char*>(samples[i]) != static_cast<char*>(samples[0]) + step * i) return false;
+  if (!owners_.empty() || !shapes.uniform()) return false;
+  for (int i = 1; i < size(); i++) {
+    if (samples_.empty()) return step_ == bytes(0);
+    if (at(i) != static_cast<char*>(at(0)) + bytes(0) * i) return false;
+  }
   return true;
 }
 
-Data Data::sample(int i) const { return select({i}); }
+void Data::place(Block block, void* first, int64_t step) {
+  block_ = std::move(block);
+  first_ = static_cast<char*>(first);
+  step_ = step;
+}
+
+void Data::place(Block block, std::vector<void*> samples) {
+  block_ = std::move(block);
+  samples_ = std::move(samples);
+}
+
+void Data::place(std::vector<Block> owners, std::vector<void*> samples) {
+  owners_ = std::move(owners);
+  samples_ = std::move(samples);
+}
+
+void Data::place_like(const Data& other) {
+  block_ = other.block_;
+  first_ = other.first_;
+  step_ = other.step_;
+  samples_ = other.samples_;
+  owners_ = other.owners_;
+}
 
 Data Data::select(const std::vector<int>& indices) const {
   Data out;
   out.dtype = dtype;
   out.layout = layout;
   out.device = device;
-  out.shapes = ShapeList(static_cast<int>(indices.size()), shapes.ndim());
-  if (owners.size() == 1) out.owners = owners;
+  int n = static_cast<int>(indices.size());
+  out.shapes = ShapeList(n, shapes.ndim());
+  std::vector<void*> samples;
+  std::vector<Block> owners;
   std::vector<std::string> names;
-  for (size_t k = 0; k < indices.size(); k++) {
+  for (int k = 0; k < n; k++) {
     int i = indices[k];
-    out.shapes.set(static_cast<int>(k), shapes[i]);
-    out.samples.push_back(samples[i]);
-    if (owners.size() != 1) out.owners.push_back(owners[i]);
+    out.shapes.set(k, shapes[i]);
+    samples.push_back(at(i));
+    if (!owners_.empty()) owners.push_back(owners_[i]);
     if (sources) names.push_back((*sources)[i]);
   }
+  if (n == 1) out.place(owner(indices[0]), samples[0], 0);
+  else if (owners_.empty()) out.place(block_, std::move(samples));
+  else out.place(std::move(owners), std::move(samples));
   if (sources) out.sources = std::make_shared<const std::vector<std::string>>(std::move(names));
   return out;
 }

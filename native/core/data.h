@@ -45,17 +45,31 @@ struct Data {
   Layout layout;
   Device device;
   ShapeList shapes;
-  std::vector<void*> samples;
-  std::vector<Block> owners;  // one for all samples, or one for each
   Sources sources;
 
   int size() const { return shapes.samples(); }
-  const Block& owner(int i) const { return owners[owners.size() == 1 ? 0 : i]; }
-  // True when the samples follow one another in one block without gaps.
-  bool contiguous() const;
   int64_t bytes(int i) const { return volume(shapes.dims(i)) * size_of(dtype); }
-  Data sample(int i) const;
+  void* at(int i) const { return samples_.empty() ? first_ + step_ * i : samples_[i]; }
+  const Block& owner(int i) const { return owners_.empty() ? block_ : owners_[i]; }
+  // True when the samples have one shape and follow one another in one block without gaps.
+  bool contiguous() const;
+
+  // Where the samples are: `step` bytes apart in one block, at any places of one block, or each in its own.
+  void place(Block block, void* first, int64_t step);
+  void place(Block block, std::vector<void*> samples);
+  void place(std::vector<Block> owners, std::vector<void*> samples);
+  // Takes another's memory, with its own shapes over it.
+  void place_like(const Data& other);
+
+  Data sample(int i) const { return select({i}); }
   Data select(const std::vector<int>& indices) const;
+
+ private:
+  Block block_;
+  char* first_ = nullptr;
+  int64_t step_ = 0;
+  std::vector<void*> samples_;  // empty when evenly spaced
+  std::vector<Block> owners_;   // empty when there is one block
 };
 
 }  // namespace avida

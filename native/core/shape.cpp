@@ -31,12 +31,23 @@ Shape dense_strides(const Shape& shape) {
 }
 
 void ShapeList::set(int i, const Shape& shape) {
-  if (shape.size() != ndim_)
-    value_error("samples of one batch must have the same number of axes, expected ", ndim_, ", got the shape ", shape);
-  std::copy(shape.begin(), shape.end(), dims(i).begin());
+  if (shape.size() != ndim())
+    fail(ErrorKind::runtime, "samples of one batch must have the same number of axes, expected ", ndim(),
+         ", got the shape ", shape);
+  if (i == 0 && each_.empty()) {
+    common_ = shape;
+    return;
+  }
+  if (each_.empty()) {
+    if (shape == common_) return;
+    each_.reserve(static_cast<size_t>(samples_) * ndim());
+    for (int k = 0; k < samples_; k++) each_.insert(each_.end(), common_.begin(), common_.end());
+  }
+  std::copy(shape.begin(), shape.end(), each_.begin() + static_cast<ptrdiff_t>(i) * ndim());
 }
 
 bool ShapeList::uniform() const {
+  if (each_.empty()) return true;
   for (int i = 1; i < samples_; i++)
     if (!std::equal(dims(0).begin(), dims(0).end(), dims(i).begin())) return false;
   return true;

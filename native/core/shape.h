@@ -73,23 +73,28 @@ int64_t checked_volume(const Shape& shape);
 // Strides of a C-ordered array, in elements.
 Shape dense_strides(const Shape& shape);
 
-// The shapes of all samples of a batch, flattened.
+// The shapes of all samples of a batch; one for all takes no memory of its own.
 class ShapeList {
  public:
   ShapeList() = default;
-  ShapeList(int samples, int ndim) : samples_(samples), ndim_(ndim), dims_(static_cast<size_t>(samples) * ndim) {}
+  ShapeList(int samples, int ndim) : samples_(samples) { common_.resize(ndim, 0); }
+  ShapeList(int samples, const Shape& shape) : samples_(samples), common_(shape) {}
 
   int samples() const { return samples_; }
-  int ndim() const { return ndim_; }
-  std::span<const int64_t> dims(int i) const { return {dims_.data() + static_cast<size_t>(i) * ndim_, static_cast<size_t>(ndim_)}; }
-  std::span<int64_t> dims(int i) { return {dims_.data() + static_cast<size_t>(i) * ndim_, static_cast<size_t>(ndim_)}; }
-  Shape operator[](int i) const { return Shape(dims(i)); }
+  int ndim() const { return common_.size(); }
+  std::span<const int64_t> dims(int i) const {
+    size_t n = static_cast<size_t>(ndim());
+    return each_.empty() ? common_.span() : std::span(each_.data() + i * n, n);
+  }
+  Shape operator[](int i) const { return each_.empty() ? common_ : Shape(dims(i)); }
+  // Samples are set in order, from the first to the last.
   void set(int i, const Shape& shape);
   bool uniform() const;
 
  private:
-  int samples_ = 0, ndim_ = 0;
-  std::vector<int64_t> dims_;
+  int samples_ = 0;
+  Shape common_;
+  std::vector<int64_t> each_;  // flattened; empty while all are equal to common_
 };
 
 }  // namespace avida

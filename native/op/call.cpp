@@ -1,6 +1,9 @@
 #include "op/call.h"
 
+#include <memory_resource>
 #include <new>
+
+#include "runtime/memory.h"
 
 namespace avida {
 namespace {
@@ -36,16 +39,16 @@ Failure describe(std::exception_ptr error) {
   }
 }
 
-std::shared_ptr<Call> Call::make(const OpSpec& spec, std::vector<ValuePtr> inputs, std::vector<BoundArg> args,
+std::shared_ptr<Call> Call::make(const OpSpec& spec, std::span<ValuePtr> inputs, std::span<const BoundArg> args,
                                  int batch_size, std::shared_ptr<ThreadPool> pool, Location where) {
-  std::shared_ptr<Call> call(new Call(spec));
+  auto call = std::allocate_shared<Call>(PoolAllocator<Call>(), Key{}, spec);
   call->pool_ = std::move(pool);
   call->where_ = where;
   call->samples_ = batch_size < 0 ? 1 : batch_size;
   call->is_batch_ = batch_size >= 0;
 
   bool sized = false;  // by a Batch, which counts for more than batch_size
-  std::string sized_by;
+  std::string_view sized_by;
   auto take = [&](ValuePtr value, std::string_view name) {
     Meta meta = value->meta();
     if (meta.is_batch) {
@@ -72,12 +75,13 @@ std::shared_ptr<Call> Call::make(const OpSpec& spec, std::vector<ValuePtr> input
   }
   if (!variadic) call->slots_.resize(declared, -1);
 
-  call->args_ = spec.args_type.make();
+  call->args_ = spec.default_args;
   for (size_t i = 0; i < args.size(); i++) {
     const ArgSpec& arg = spec.args[i];
     try {
       if (auto* fixed_value = std::get_if<ArgValue>(&args[i])) {
-        if (!(arg.flags & deprecated)) arg.set(call->args_.get(), *fixed_value);
+        if (call->args_ == spec.default_args) call->args_ = spec.args_type.make();
+        arg.set(call->args_.get(), *fixed_value);
       } else if (auto* value = std::get_if<ValuePtr>(&args[i])) {
         call->tensor_args_.push_back(static_cast<int>(i));
         take(*value, arg.name);
@@ -89,7 +93,9 @@ std::shared_ptr<Call> Call::make(const OpSpec& spec, std::vector<ValuePtr> input
     }
   }
 
-  std::vector<Meta> in;
+  std::byte buffer[512];
+  std::pmr::monotonic_buffer_resource scratch(buffer, sizeof(buffer));
+  std::pmr::vector<Meta> in(&scratch);
   bool known = true;
   for (int slot : call->slots_) {
     in.push_back(slot < 0 ? Meta{} : call->inputs[slot]->meta());
@@ -100,13 +106,15 @@ std::shared_ptr<Call> Call::make(const OpSpec& spec, std::vector<ValuePtr> input
 }
 
 void Call::infer(std::span<const Meta> in) {
-  std::vector<Meta> seen(in.begin(), in.end());
+  std::byte buffer[512];
+  std::pmr::monotonic_buffer_resource scratch(buffer, sizeof(buffer));
+  std::pmr::vector<Meta> seen(in.begin(), in.end(), &scratch);
   for (size_t i = 0; i < seen.size(); i++)
     if (slots_[i] >= 0) seen[i].layout = accepted_layout(spec_.inputs[std::min(i, spec_.inputs.size() - 1)], seen[i]);
   Meta first = seen.empty() ? Meta{} : seen[0];
   first.is_batch = is_batch_;
   first.samples = samples_;
-  std::vector<Meta> out(spec_.outputs, first);
+  std::pmr::vector<Meta> out(spec_.outputs, first, &memory);
   Inference inference{seen, args_.get(), out, [this](std::string_view name) {
                         for (int i : tensor_args_)
                           if (spec_.args[i].name == name) return true;
@@ -125,10 +133,12 @@ std::vector<ValuePtr> Call::promises() {
 }
 
 std::vector<Data> Call::run() {
-  std::vector<const Data*> in;
-  std::vector<Data> relabelled;  // inputs that get the layout the operator assumes
+  std::byte buffer[2048];
+  std::pmr::monotonic_buffer_resource scratch(buffer, sizeof(buffer));
+  std::pmr::vector<const Data*> in(&scratch);
+  std::pmr::vector<Data> relabelled(&scratch);  // inputs that get the layout the operator assumes
   relabelled.reserve(slots_.size());
-  std::vector<Meta> metas;
+  std::pmr::vector<Meta> metas(&scratch);
   Sources sources;
   for (size_t i = 0; i < slots_.size(); i++) {
     if (slots_[i] < 0) {
@@ -164,7 +174,7 @@ std::vector<Data> Call::run() {
       for (int i = 0; i < samples_; i++) {
         int at = data.size() == 1 ? 0 : i;
         try {
-          arg.set_from_sample(static_cast<char*>(args.get()) + stride * i, data.samples[at], data.shapes[at], data.dtype);
+          arg.set_from_sample(static_cast<char*>(args.get()) + stride * i, data.at(at), data.shapes[at], data.dtype);
         } catch (const Error& error) {
           throw Error(error.kind, str(is_batch_ ? str("sample ", i, ": ") : "", "argument \"", arg.name, "\": ", error.message));
         }

@@ -19,9 +19,14 @@ struct Location {
 using BoundArg = std::variant<std::monostate, ArgValue, ValuePtr>;
 
 class Call : public Task {
+ private:
+  struct Key {};  // only make() has one
+
  public:
+  Call(Key, const OpSpec& spec) : spec_(spec) {}
+
   // Checks what can be checked without data; throws Error for the rest of the line that made the call.
-  static std::shared_ptr<Call> make(const OpSpec& spec, std::vector<ValuePtr> inputs, std::vector<BoundArg> args,
+  static std::shared_ptr<Call> make(const OpSpec& spec, std::span<ValuePtr> inputs, std::span<const BoundArg> args,
                                     int batch_size, std::shared_ptr<ThreadPool> pool, Location where);
 
   std::vector<ValuePtr> promises();
@@ -31,16 +36,15 @@ class Call : public Task {
   Failure describe_failure(std::exception_ptr error) const override;
 
  private:
-  explicit Call(const OpSpec& spec) : spec_(spec) {}
   void infer(std::span<const Meta> in);
 
   const OpSpec& spec_;
   std::shared_ptr<ThreadPool> pool_;
   Location where_;
-  std::shared_ptr<void> args_;        // the fixed arguments
-  std::vector<int> tensor_args_;      // indices of arguments that come per sample; their values follow the inputs
-  std::vector<int> slots_;            // for each declared input: where it stands in `inputs`, or -1
-  std::vector<Meta> out_;             // empty until inferred
+  std::shared_ptr<void> args_;                 // the fixed arguments
+  std::pmr::vector<int> tensor_args_{&memory};  // arguments that come per sample; their values follow the inputs
+  std::pmr::vector<int> slots_{&memory};        // for each declared input: where it stands in `inputs`, or -1
+  std::pmr::vector<Meta> out_{&memory};         // empty until inferred
   int samples_ = 1;
   bool is_batch_ = false;
 };

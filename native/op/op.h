@@ -3,6 +3,7 @@
 //   AVIDA_OP(flip, FlipArgs) { op.doc("...").input("input", "...").arg("horizontal", &FlipArgs::horizontal, "..."). ...; }
 #pragma once
 #include <memory>
+#include <memory_resource>
 #include <string>
 #include <utility>
 
@@ -18,7 +19,7 @@ template <class Args>
 struct Infer {
   std::span<const Meta> in;
   const Args& args;
-  std::vector<Meta>& out;
+  std::pmr::vector<Meta>& out;
   const Inference& call;
 };
 
@@ -37,6 +38,7 @@ class Op {
  public:
   explicit Op(std::string name) {
     spec.name = std::move(name);
+    spec.default_args = std::make_shared<Args>();
     spec.args_type = {
         [] { return std::static_pointer_cast<void>(std::make_shared<Args>()); },
         [](const void* prototype, int n) {

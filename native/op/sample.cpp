@@ -1,6 +1,7 @@
 #include "op/sample.h"
 
 #include <algorithm>
+#include <memory_resource>
 
 #include "runtime/memory.h"
 #include "runtime/thread_pool.h"
@@ -17,18 +18,26 @@ Data allocate_data(const Meta& meta, const ShapeList& shapes) {
   data.device = meta.device;
   data.shapes = shapes;
   int n = shapes.samples();
-  int64_t align = shapes.uniform() ? 1 : kAlignSample, total = 0;
+  auto bytes_of = [&](int i) { return checked_volume(shapes[i]) * size_of(meta.dtype); };
+  int64_t total = 0;
+  if (shapes.uniform()) {
+    int64_t step = n ? bytes_of(0) : 0;
+    if (__builtin_mul_overflow(step, n, &total)) value_error("the batch is too large");
+    Block block = allocate(total);
+    void* first = block.get();
+    data.place(std::move(block), first, step);
+    return data;
+  }
   std::vector<int64_t> offsets(n);
   for (int i = 0; i < n; i++) {
-    total = (total + align - 1) / align * align;
     offsets[i] = total;
-    if (__builtin_add_overflow(total, checked_volume(shapes[i]) * size_of(meta.dtype), &total))
-      value_error("the batch is too large");
+    int64_t bytes = (bytes_of(i) + kAlignSample - 1) / kAlignSample * kAlignSample;
+    if (__builtin_add_overflow(total, bytes, &total)) value_error("the batch is too large");
   }
   Block block = allocate(total);
-  data.samples.resize(n);
-  for (int i = 0; i < n; i++) data.samples[i] = static_cast<char*>(block.get()) + offsets[i];
-  data.owners.push_back(std::move(block));
+  std::vector<void*> samples(n);
+  for (int i = 0; i < n; i++) samples[i] = static_cast<char*>(block.get()) + offsets[i];
+  data.place(std::move(block), std::move(samples));
   return data;
 }
 
@@ -40,19 +49,15 @@ Data view_data(const Data& data, ShapeList shapes, DType dtype, const Layout& la
   return out;
 }
 
-void at_sample(const Run& run, int i, const std::function<void()>& fn) {
-  try {
-    fn();
-  } catch (Error& error) {
-    if (!run.is_batch) throw;
-    std::string where = str("sample ", i);
-    for (auto* input : run.in)
-      if (input && input->sources && i < static_cast<int>(input->sources->size())) {
-        where += " (" + (*input->sources)[i] + ")";
-        break;
-      }
-    throw Error(error.kind, where + ": " + error.message);
-  }
+Error error_at_sample(const Run& run, int i, const Error& error) {
+  if (!run.is_batch) return error;
+  std::string where = str("sample ", i);
+  for (auto* input : run.in)
+    if (input && input->sources && i < static_cast<int>(input->sources->size())) {
+      where += " (" + (*input->sources)[i] + ")";
+      break;
+    }
+  return Error(error.kind, where + ": " + error.message);
 }
 
 void input_views(const Run& run, int i, std::span<SampleView> views) {
@@ -60,15 +65,17 @@ void input_views(const Run& run, int i, std::span<SampleView> views) {
     if (!run.in[k]) continue;
     const Data& data = *run.in[k];
     int at = run.index_in(static_cast<int>(k), i);
-    views[k] = {data.samples[at], data.shapes[at], data.dtype, data.layout};
+    views[k] = {data.at(at), data.shapes[at], data.dtype, data.layout};
   }
 }
 
 std::vector<Data> run_samples(const Run& run, const SampleLoop& loop) {
   const int n = run.samples;
   const size_t ins = run.in.size(), outs = run.out.size();
-  std::vector<SampleView> in(ins * n), out(outs * n);
-  std::vector<SampleWork> works;
+  std::byte buffer[16 << 10];  // small batches need no other memory than their results
+  std::pmr::monotonic_buffer_resource scratch(buffer, sizeof(buffer));
+  std::pmr::vector<SampleView> in(ins * n, &scratch), out(outs * n, &scratch);
+  std::pmr::vector<SampleWork> works(&scratch);
   works.reserve(n);
   for (int i = 0; i < n; i++) {
     std::span<SampleView> views(in.data() + ins * i, ins);
@@ -82,12 +89,13 @@ std::vector<Data> run_samples(const Run& run, const SampleLoop& loop) {
   }
 
   std::vector<Data> results;
+  results.reserve(outs);
   for (size_t k = 0; k < outs; k++) {
     ShapeList shapes(n, n ? works[0].out[k].shape.size() : run.out[k].ndim);
     for (int i = 0; i < n; i++) at_sample(run, i, [&] { shapes.set(i, works[i].out[k].shape); });
     results.push_back(allocate_data(run.out[k], shapes));
     for (int i = 0; i < n; i++) {
-      works[i].out[k].data = results[k].samples[i];
+      works[i].out[k].data = results[k].at(i);
       works[i].out[k].layout = results[k].layout;
     }
   }
@@ -101,7 +109,7 @@ std::vector<Data> run_samples(const Run& run, const SampleLoop& loop) {
   double total = 0;
   for (auto& work : works) total += cost_of(work);
 
-  std::vector<SampleWork> parts;
+  std::pmr::vector<SampleWork> parts(&scratch);
   parts.reserve(n);
   double share = std::max(total / (4.0 * run.pool.threads()), kWorthThreads / 4);
   for (auto& work : works) {

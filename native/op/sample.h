@@ -44,8 +44,18 @@ std::vector<Data> run_samples(const Run& run, const SampleLoop& loop);
 // New memory for one output: samples packed in one block, without gaps when they have one shape.
 Data allocate_data(const Meta& meta, const ShapeList& shapes);
 
+// The error with the sample's number and source added.
+Error error_at_sample(const Run& run, int i, const Error& error);
+
 // Runs fn for sample i; an error gets the sample's number and source.
-void at_sample(const Run& run, int i, const std::function<void()>& fn);
+template <class Fn>
+void at_sample(const Run& run, int i, Fn&& fn) {
+  try {
+    fn();
+  } catch (const Error& error) {
+    throw error_at_sample(run, i, error);
+  }
+}
 
 // The views of the inputs of sample i.
 void input_views(const Run& run, int i, std::span<SampleView> views);

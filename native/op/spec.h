@@ -2,6 +2,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <memory_resource>
 #include <optional>
 #include <span>
 #include <string>
@@ -91,7 +92,7 @@ struct Run {
 struct Inference {
   std::span<const Meta> in;  // dtype none for an optional input that was not given
   const void* args;
-  std::vector<Meta>& out;  // preset to one copy of the first input's
+  std::pmr::vector<Meta>& out;  // preset to one copy of the first input's
   // Which arguments come per sample: their value in `args` is the default.
   std::function<bool(std::string_view)> per_sample;
 };
@@ -102,6 +103,7 @@ struct OpSpec {
   std::vector<InputSpec> inputs;
   std::vector<ArgSpec> args;
   ArgsType args_type;
+  std::shared_ptr<void> default_args;
   int outputs = 1;
   bool hidden = false;  // reached through Python operators only
   bool plain = false;   // without batch_size and device; inputs may be given by name

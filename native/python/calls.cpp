@@ -3,6 +3,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <cmath>
+#include <memory_resource>
 #include <set>
 #include <string>
 
@@ -132,8 +133,11 @@ BoundArg bind_arg(const ArgSpec& arg, nb::handle object) {
 
 nb::object call(int id, nb::tuple inputs, nb::object batch_size, nb::object device, nb::tuple args) {
   const OpSpec& spec = op_at(id);
-  std::vector<ValuePtr> values;
-  std::vector<BoundArg> bound;
+  std::byte buffer[2048];
+  std::pmr::monotonic_buffer_resource scratch(buffer, sizeof(buffer));
+  std::pmr::vector<ValuePtr> values(&scratch);
+  std::pmr::vector<BoundArg> bound(&scratch);
+  values.reserve(inputs.size());
   std::shared_ptr<Call> task;
   Ambient& ambient = Ambient::here();
   try {
@@ -159,7 +163,7 @@ nb::object call(int id, nb::tuple inputs, nb::object batch_size, nb::object devi
         throw Error(error.kind, str("argument \"", spec.args[i].name, "\" ", error.message));
       }
     }
-    task = Call::make(spec, std::move(values), std::move(bound), n, ambient.current()->threads(), user_location());
+    task = Call::make(spec, values, bound, n, ambient.current()->threads(), user_location());
   } catch (const Error& error) {
     throw Error(error.kind, spec.name + ": " + error.message);
   }
@@ -234,7 +238,7 @@ nb::dict describe_op(int id) {
 }  // namespace
 
 Location user_location() {
-  static auto* files = new std::set<std::string>;  // kept for good: locations point into it
+  static auto* files = new std::set<std::string, std::less<>>;  // kept for good: locations point into it
   PyFrameObject* frame = PyEval_GetFrame();
   if (!frame) return {};
   nb::object at = nb::borrow(reinterpret_cast<PyObject*>(frame));
@@ -249,7 +253,11 @@ Location user_location() {
       return {};
     }
     std::string_view file(text, static_cast<size_t>(size));
-    if (!file.starts_with(package_prefix)) return {files->emplace(file).first->c_str(), PyFrame_GetLineNumber(f)};
+    if (!file.starts_with(package_prefix)) {
+      auto known = files->find(file);
+      if (known == files->end()) known = files->emplace(file).first;
+      return {known->c_str(), PyFrame_GetLineNumber(f)};
+    }
     at = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetBack(f)));
   }
   return {};

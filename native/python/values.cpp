@@ -107,8 +107,7 @@ nb::object tensor_from_array(nb::ndarray<nb::ro> array, const std::string& layou
   data.dtype = dtype;
   Shape shape;
   for (size_t d = 0; d < array.ndim(); d++) shape.push_back(static_cast<int64_t>(array.shape(d)));
-  data.shapes = ShapeList(1, shape.size());
-  data.shapes.set(0, shape);
+  data.shapes = ShapeList(1, shape);
   data.layout = layout_for(layout, shape.size());
   Shape dense = dense_strides(shape);
   bool contiguous = true;
@@ -120,13 +119,11 @@ nb::object tensor_from_array(nb::ndarray<nb::ro> array, const std::string& layou
     int64_t bytes = volume(shape) * size_of(dtype);
     Block block = allocate(bytes);
     if (bytes) std::memcpy(block.get(), source, bytes);
-    data.samples = {block.get()};
-    data.owners = {std::move(block)};
+    data.place(block, block.get(), 0);
   } else {
     auto keeper = hold(nb::capsule(new nb::ndarray<nb::ro>(array),
                                    [](void* p) noexcept { delete static_cast<nb::ndarray<nb::ro>*>(p); }));
-    data.samples = {source};
-    data.owners = {Block(keeper, source)};
+    data.place(Block(keeper, source), source, 0);
   }
   return wrap(std::make_shared<Value>(std::move(data), false));
 }
@@ -136,6 +133,8 @@ nb::object batch_from_tensors(nb::list tensors, int dtype, const std::string& la
   Data out;
   int n = static_cast<int>(tensors.size());
   int ndim = n ? 0 : static_cast<int>(layout.size());
+  std::vector<void*> samples;
+  std::vector<Block> owners;
   std::vector<std::string> names;
   bool named = false;
   for (int i = 0; i < n; i++) {
@@ -150,13 +149,14 @@ nb::object batch_from_tensors(nb::list tensors, int dtype, const std::string& la
       value_error("all samples of a batch need the same number of axes: sample 0 has ", ndim, ", sample ", i, " has ",
                   data.shapes.ndim());
     out.shapes.set(i, data.shapes[0]);
-    out.samples.push_back(data.samples[0]);
-    out.owners.push_back(data.owner(0));
+    samples.push_back(data.at(0));
+    owners.push_back(data.owner(0));
     if (out.layout.empty()) out.layout = data.layout;
     named |= static_cast<bool>(data.sources);
     names.push_back(data.sources ? (*data.sources)[0] : "");
   }
   if (n == 0) out.shapes = ShapeList(0, ndim);
+  out.place(std::move(owners), std::move(samples));
   if (out.dtype == DType::none) out.dtype = static_cast<DType>(dtype);
   if (!layout.empty()) out.layout = layout_for(layout, ndim);
   if (named) out.sources = std::make_shared<const std::vector<std::string>>(std::move(names));
@@ -174,13 +174,8 @@ nb::object split(TensorBase& tensor, const std::string& layout) {
   int n = static_cast<int>(shape[0]);
   Shape each(shape.span().subspan(1));
   out.layout = layout_for(layout, each.size());
-  out.shapes = ShapeList(n, each.size());
-  int64_t step = volume(each) * size_of(data.dtype);
-  for (int i = 0; i < n; i++) {
-    out.shapes.set(i, each);
-    out.samples.push_back(static_cast<char*>(data.samples[0]) + step * i);
-  }
-  out.owners = {data.owner(0)};
+  out.shapes = ShapeList(n, each);
+  out.place(data.owner(0), data.at(0), volume(each) * size_of(data.dtype));
   return wrap(std::make_shared<Value>(std::move(out), true));
 }
 
@@ -195,12 +190,10 @@ nb::object join(BatchBase& batch, std::optional<bool> copy, const std::string& l
   out.device = data.device;
   Shape shape = data.shapes[0];
   shape.insert(0, data.size());
-  out.shapes = ShapeList(1, shape.size());
-  out.shapes.set(0, shape);
+  out.shapes = ShapeList(1, shape);
   out.layout = layout_for(layout, shape.size());
   if (data.contiguous() && !copy.value_or(false)) {
-    out.samples = {data.samples[0]};
-    out.owners = {data.owner(0)};
+    out.place(data.owner(0), data.at(0), 0);
   } else if (copy == std::optional(false)) {
     return nb::none();
   } else {
@@ -209,10 +202,9 @@ nb::object join(BatchBase& batch, std::optional<bool> copy, const std::string& l
     {
       nb::gil_scoped_release release;
       for (int i = 0; i < data.size(); i++)
-        if (step) std::memcpy(static_cast<char*>(block.get()) + step * i, data.samples[i], step);
+        if (step) std::memcpy(static_cast<char*>(block.get()) + step * i, data.at(i), step);
     }
-    out.samples = {block.get()};
-    out.owners = {std::move(block)};
+    out.place(block, block.get(), 0);
   }
   return wrap(std::make_shared<Value>(std::move(out), false));
 }
@@ -252,7 +244,7 @@ nb::object dlpack(TensorBase& tensor) {
   const Data& data = get(*tensor.value);
   std::vector<size_t> shape(data.shapes.dims(0).begin(), data.shapes.dims(0).end());
   nb::capsule owner(new Block(data.owner(0)), [](void* p) noexcept { delete static_cast<Block*>(p); });
-  nb::ndarray<> array(data.samples[0], shape.size(), shape.data(), owner, nullptr, dlpack_dtype(data.dtype));
+  nb::ndarray<> array(data.at(0), shape.size(), shape.data(), owner, nullptr, dlpack_dtype(data.dtype));
   nb::object exported = nb::cast(array, nb::rv_policy::automatic);
   if (PyCapsule_CheckExact(exported.ptr())) return exported;
   return exported.attr("__dlpack__")();
@@ -274,7 +266,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int) noexcept {
       extents->shape[d] = shape[d];
       extents->strides[d] = dense[d] * size_of(data.dtype);
     }
-    view->buf = data.samples[0];
+    view->buf = data.at(0);
     view->len = data.bytes(0);
     view->itemsize = size_of(data.dtype);
     view->readonly = 0;
@@ -347,8 +339,7 @@ ValuePtr value_from_number(nb::handle number) {
     *static_cast<float*>(block.get()) = static_cast<float>(PyFloat_AsDouble(number.ptr()));
     if (PyErr_Occurred()) throw nb::python_error();
   }
-  data.samples = {block.get()};
-  data.owners = {std::move(block)};
+  data.place(block, block.get(), 0);
   return std::make_shared<Value>(std::move(data), false);
 }
 
@@ -390,7 +381,7 @@ void bind_values(nb::module_& m) {
   tensor
       .def_prop_ro("shape", [](TensorBase& t) { return shape_tuple(get(*t.value).shapes[0]); },
                    nb::sig("def shape(self) -> tuple[int, ...]"), "The extents of the axes.")
-      .def_prop_ro("_address", [](TensorBase& t) { return reinterpret_cast<uintptr_t>(get(*t.value).samples[0]); })
+      .def_prop_ro("_address", [](TensorBase& t) { return reinterpret_cast<uintptr_t>(get(*t.value).at(0)); })
       .def("_dlpack", &dlpack)
       .def("_become", [](TensorBase& t, TensorBase& other) { t.value = other.value; });
   tensor.def(nb::init<>());

@@ -90,6 +90,8 @@ std::shared_ptr<Executor> Executor::create() {
 
 void Executor::defer(const std::shared_ptr<Task>& task) {
   task->executor_ = shared_from_this();
+  for (auto& output : task->outputs_)
+    if (auto value = output.lock()) value->deferred_ = true;
   std::lock_guard lock(mutex_);
   if (deferred_.size() >= prune_at_) {
     std::erase_if(deferred_, [](auto& weak) { return weak.expired(); });
@@ -123,7 +125,7 @@ void Executor::submit(const std::shared_ptr<Task>& task) {
     std::shared_ptr<Task> deferred;
     while (next_input < current->inputs.size() && !deferred) {
       Value& input = *current->inputs[next_input++];
-      if (!input.pending()) continue;
+      if (!input.deferred_ || !input.pending()) continue;
       deferred = producer_of(input);
       if (deferred && deferred->submitted_) deferred.reset();
     }
@@ -157,7 +159,7 @@ void Executor::run_here(const std::shared_ptr<Task>& task, const Interrupt& inte
   task->submitted_ = true;
   for (auto& input : task->inputs)
     if (input->pending()) wait(*input, interrupt);
-  execute(*task);
+  execute(*task, nullptr);
 }
 
 void Executor::wait(Value& value, const Interrupt& interrupt) {
@@ -206,7 +208,7 @@ void Executor::stop_all() {
     executor->work_.notify_all();
     executor->ended_.wait(lock, [&] { return !executor->thread_; });
     lock.unlock();
-    for (auto& task : dropped) publish(*task, {}, failure);
+    for (auto& task : dropped) publish(*task, {}, failure, &executor->finished_);
   }
 }
 
@@ -218,12 +220,10 @@ void Executor::loop() {
     running_ = std::move(queue_.front());
     queue_.pop_front();
     lock.unlock();
-    execute(*running_);
+    execute(*running_, &finished_);
     lock.lock();
     auto done = std::move(running_);
-    finished_++;
     lock.unlock();
-    Completion::instance().publish([] {});  // for drain()
     done.reset();  // frees the inputs, outside the lock
     lock.lock();
   }
@@ -231,28 +231,34 @@ void Executor::loop() {
   ended_.notify_all();
 }
 
-void Executor::execute(Task& task) {
-  bool wanted = !task.pure();
-  for (auto& output : task.outputs_) wanted |= !output.expired();
-  if (!wanted) return;
+void Executor::execute(Task& task, std::atomic<uint64_t>* finished) {
   std::vector<Data> results;
   std::shared_ptr<const Failure> failure;
+  bool wanted = !task.pure();
+  for (auto& output : task.outputs_) wanted |= !output.expired();
   try {
-    for (auto& input : task.inputs) input->get();
-    results = task.run();
+    if (wanted) {
+      for (auto& input : task.inputs) input->get();
+      results = task.run();
+    }
   } catch (const FailureError& error) {
     failure = error.failure;
   } catch (...) {
     failure = std::make_shared<Failure>(task.describe_failure(std::current_exception()));
   }
-  publish(task, std::move(results), std::move(failure));
+  publish(task, std::move(results), std::move(failure), finished);
 }
 
-void Executor::publish(Task& task, std::vector<Data> results, std::shared_ptr<const Failure> failure) {
-  std::vector<ValuePtr> values;
-  std::vector<std::shared_ptr<Task>> producers;  // let go outside the lock
+void Executor::publish(Task& task, std::vector<Data> results, std::shared_ptr<const Failure> failure,
+                       std::atomic<uint64_t>* finished) {
+  std::byte buffer[512];
+  std::pmr::monotonic_buffer_resource memory(buffer, sizeof(buffer));
+  std::pmr::vector<ValuePtr> values(&memory);
+  std::pmr::vector<std::shared_ptr<Task>> producers(&memory);  // let go outside the lock
   for (auto& output : task.outputs_) values.push_back(output.lock());
+  producers.reserve(values.size());
   Completion::instance().publish([&] {
+    if (finished) ++*finished;
     for (size_t i = 0; i < values.size(); i++) {
       if (!values[i] || !values[i]->pending()) continue;
       Value& value = *values[i];

@@ -44,8 +44,9 @@ class Executor : public std::enable_shared_from_this<Executor>, ForkAware {
   void enqueue(const std::shared_ptr<Task>& task);
   void ensure_thread();
   void loop();
-  static void execute(Task& task);
-  static void publish(Task& task, std::vector<Data> results, std::shared_ptr<const Failure> failure);
+  static void execute(Task& task, std::atomic<uint64_t>* finished);
+  static void publish(Task& task, std::vector<Data> results, std::shared_ptr<const Failure> failure,
+                      std::atomic<uint64_t>* finished);
   static std::shared_ptr<Task> producer_of(Value& value);
 
   std::mutex mutex_;

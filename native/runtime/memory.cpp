@@ -1,9 +1,11 @@
 #include "runtime/memory.h"
 
+#include <atomic>
 #include <bit>
 #include <cstdlib>
 #include <mutex>
 #include <new>
+#include <thread>
 #include <vector>
 
 #include "runtime/fork.h"
@@ -13,13 +15,26 @@ namespace {
 
 constexpr int kClasses = 4 * 64;
 
+// Held for a few instructions only: waiting in the kernel would cost more than the work.
+class SpinLock {
+ public:
+  void lock() {
+    for (int spins = 0; busy_.test_and_set(std::memory_order_acquire);)
+      if (++spins % 64 == 0) std::this_thread::yield();
+  }
+  void unlock() { busy_.clear(std::memory_order_release); }
+
+ private:
+  std::atomic_flag busy_ = ATOMIC_FLAG_INIT;
+};
+
 class Pool : ForkAware {
  public:
   Pool() : ForkAware(Rank::memory) {}
 
-  // Size classes: four steps per power of two, at least 256 bytes; a block is at most 25 % larger than asked for.
+  // Size classes: four steps per power of two, at least 128 bytes; a block is at most 25 % larger than asked for.
   static int class_of(size_t bytes) {
-    size_t b = bytes < 256 ? 256 : bytes;
+    size_t b = bytes < 128 ? 128 : bytes;
     int power = std::bit_width(b - 1) - 1;  // 2^power < b <= 2^(power+1)
     size_t step = size_t(1) << (power - 2);
     return power * 4 + static_cast<int>((b - (size_t(1) << power) + step - 1) / step) - 1;
@@ -98,7 +113,7 @@ class Pool : ForkAware {
   void before_fork() override { mutex_.lock(); }
   void after_fork(bool) override { mutex_.unlock(); }
 
-  std::mutex mutex_;
+  SpinLock mutex_;
   std::vector<void*> free_[kClasses];
   int64_t in_use_ = 0, kept_ = 0, limit_ = int64_t(1) << 30;
 };
@@ -115,8 +130,16 @@ Block allocate(int64_t bytes) {
   int size_class = Pool::class_of(static_cast<size_t>(bytes));
   void* p = pool().take(size_class);
   if (!p) fail(ErrorKind::memory, "out of memory: cannot allocate ", bytes, " bytes");
-  return Block(p, [size_class](void* q) { pool().give(q, size_class); });
+  return Block(p, [size_class](void* q) { pool().give(q, size_class); }, PoolAllocator<char>());
 }
+
+void* take_bytes(size_t bytes) {
+  void* p = pool().take(Pool::class_of(bytes));
+  if (!p) throw std::bad_alloc();
+  return p;
+}
+
+void give_bytes(void* p, size_t bytes) noexcept { pool().give(p, Pool::class_of(bytes)); }
 
 MemoryUse memory_use() { return pool().use(); }
 void set_memory_kept(int64_t bytes) { pool().set_limit(bytes); }

@@ -12,6 +12,29 @@ constexpr size_t kAlignment = 64;
 // A block of at least `bytes` bytes, aligned to kAlignment; not cleared. Throws a memory error that names the size.
 Block allocate(int64_t bytes);
 
+// For std::allocate_shared: objects that one thread makes and another drops, where malloc would contend.
+template <class T>
+struct PoolAllocator {
+  using value_type = T;
+  PoolAllocator() = default;
+  template <class U>
+  PoolAllocator(const PoolAllocator<U>&) {}
+  T* allocate(size_t n);
+  void deallocate(T* p, size_t n) noexcept;
+  bool operator==(const PoolAllocator&) const { return true; }
+};
+void* take_bytes(size_t bytes);  // throws std::bad_alloc
+void give_bytes(void* p, size_t bytes) noexcept;
+
+template <class T>
+T* PoolAllocator<T>::allocate(size_t n) {
+  return static_cast<T*>(take_bytes(n * sizeof(T)));
+}
+template <class T>
+void PoolAllocator<T>::deallocate(T* p, size_t n) noexcept {
+  give_bytes(p, n * sizeof(T));
+}
+
 struct MemoryUse {
   int64_t in_use;  // bytes handed out
   int64_t kept;    // bytes waiting to be reused

@@ -1,6 +1,9 @@
 #include "runtime/value.h"
 
+#include <iterator>
+
 #include "runtime/executor.h"
+#include "runtime/memory.h"
 
 namespace avida {
 
@@ -25,11 +28,15 @@ const Data& Value::ready() const {
 // Dropping the end of a long chain of deferred tasks would recurse once per link; this list unrolls it.
 Task::~Task() {
   static thread_local std::vector<ValuePtr>* dropping = nullptr;
+  bool chained = false;
+  for (auto& input : inputs) chained |= input && input->deferred_;
+  if (!chained) return;
   if (dropping) {
     for (auto& input : inputs) dropping->push_back(std::move(input));
     return;
   }
-  std::vector<ValuePtr> list = std::move(inputs);
+  std::vector<ValuePtr> list(std::make_move_iterator(inputs.begin()), std::make_move_iterator(inputs.end()));
+  inputs.clear();
   dropping = &list;
   while (!list.empty()) {
     ValuePtr value = std::move(list.back());
@@ -39,7 +46,7 @@ Task::~Task() {
 }
 
 ValuePtr Task::promise(const Meta& meta) {
-  auto value = std::make_shared<Value>(meta);
+  auto value = std::allocate_shared<Value>(PoolAllocator<Value>(), meta);
   value->producer_ = shared_from_this();
   outputs_.push_back(value);
   return value;

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <memory_resource>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,7 @@ class Value {
   std::shared_ptr<const Failure> failure_;
   std::shared_ptr<Task> producer_;  // until finished; a deferred task is kept alive by its values alone
   std::atomic<State> state_{State::pending};
+  std::atomic<bool> deferred_{false};  // its producer waits for somebody to read it
 };
 
 using ValuePtr = std::shared_ptr<Value>;
@@ -58,12 +60,18 @@ using ValuePtr = std::shared_ptr<Value>;
 // One piece of work with its inputs and the values it promises.
 class Task : public std::enable_shared_from_this<Task> {
  public:
+  Task() = default;
+  Task(const Task&) = delete;
   virtual ~Task();
 
   // Adds a promised value; `meta` is what can be told already.
   ValuePtr promise(const Meta& meta);
 
-  std::vector<ValuePtr> inputs;
+  // What a task keeps lies within it: one allocation for all of it.
+  std::byte buffer_[512];
+  std::pmr::monotonic_buffer_resource memory{buffer_, sizeof(buffer_)};
+
+  std::pmr::vector<ValuePtr> inputs{&memory};
 
  protected:
   // Computes all outputs, in the order of the promises. May throw.
@@ -75,7 +83,7 @@ class Task : public std::enable_shared_from_this<Task> {
  private:
   friend class Executor;
   friend class Value;
-  std::vector<std::weak_ptr<Value>> outputs_;
+  std::pmr::vector<std::weak_ptr<Value>> outputs_{&memory};
   std::shared_ptr<Executor> executor_;
   std::atomic<bool> submitted_{false};
 };
