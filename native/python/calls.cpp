@@ -273,7 +273,7 @@ void launch(const std::shared_ptr<Task>& task) {
       return executor->submit(task);
     case EvalMode::sync_cpu:
     case EvalMode::sync_full: {
-      nb::gil_scoped_release release;
+      WithoutGil released;
       executor->run_here(task, answer_signals());
     }
   }

@@ -1,9 +1,27 @@
 // Modes, contexts and threads, as this Python thread sees them.
 #include <nanobind/stl/shared_ptr.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <thread>
 
 #include "python/python.h"
 
 namespace avida::python {
+namespace {
+std::atomic<bool> shutting_down{false};
+std::thread::id shutting_down_by;
+}  // namespace
+
+void WithoutGil::begin_shutdown() {
+  shutting_down_by = std::this_thread::get_id();
+  shutting_down = true;
+}
+
+WithoutGil::~WithoutGil() {
+  while (shutting_down && std::this_thread::get_id() != shutting_down_by) pause();
+  PyEval_RestoreThread(state_);
+}
 
 void bind_execution(nb::module_& m) {
   nb::class_<ThreadPool>(m, "NativeThreadPool")
@@ -16,7 +34,7 @@ void bind_execution(nb::module_& m) {
       .def_prop_ro("device_id", [](Context& c) { return c.device_id; })
       .def("evaluate_all", [](Context& c) {
         c.executor->submit_deferred();
-        nb::gil_scoped_release release;
+        WithoutGil released;
         c.executor->drain(answer_signals());
       });
 
@@ -29,7 +47,8 @@ void bind_execution(nb::module_& m) {
   m.def("num_threads", [] { return num_threads(); });
   m.def("available_cpus", &available_cpus);
   m.def("stop", [] {
-    nb::gil_scoped_release release;
+    WithoutGil::begin_shutdown();
+    WithoutGil released;
     Executor::stop_all();
   });
 }

@@ -25,6 +25,19 @@ ValuePtr value_from_number(nb::handle number);
 // A new avida.Tensor or avida.Batch.
 nb::object wrap(ValuePtr value);
 
+// Lets other Python threads run while this one works or waits. A thread that comes back while the interpreter shuts
+// down is held here for good: taking the GIL then would end it in the midst of C++ frames.
+class WithoutGil {
+ public:
+  WithoutGil() : state_(PyEval_SaveThread()) {}
+  ~WithoutGil();
+  WithoutGil(const WithoutGil&) = delete;
+  static void begin_shutdown();
+
+ private:
+  PyThreadState* state_;
+};
+
 // The samples, after waiting without the GIL. Signals are answered while waiting.
 const Data& get(Value& value);
 Interrupt answer_signals();

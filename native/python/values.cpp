@@ -200,7 +200,7 @@ nb::object join(BatchBase& batch, std::optional<bool> copy, const std::string& l
     int64_t step = data.bytes(0);
     Block block = allocate(step * data.size());
     {
-      nb::gil_scoped_release release;
+      WithoutGil released;
       for (int i = 0; i < data.size(); i++)
         if (step) std::memcpy(static_cast<char*>(block.get()) + step * i, data.at(i), step);
     }
@@ -369,14 +369,14 @@ Interrupt answer_signals() {
 
 const Data& get(Value& value) {
   if (value.pending()) {
-    nb::gil_scoped_release release;
+    WithoutGil released;
     Executor::wait(value, answer_signals());
   }
   return value.ready();
 }
 
 void bind_values(nb::module_& m) {
-  auto tensor = nb::class_<TensorBase>(m, "TensorBase", nb::type_slots(tensor_slots), nb::dynamic_attr(), nb::is_weak_referenceable());
+  auto tensor = nb::class_<TensorBase>(m, "TensorBase", nb::type_slots(tensor_slots), nb::is_weak_referenceable());
   bind_common(tensor);
   tensor
       .def_prop_ro("shape", [](TensorBase& t) { return shape_tuple(get(*t.value).shapes[0]); },
@@ -386,7 +386,7 @@ void bind_values(nb::module_& m) {
       .def("_become", [](TensorBase& t, TensorBase& other) { t.value = other.value; });
   tensor.def(nb::init<>());
 
-  auto batch = nb::class_<BatchBase>(m, "BatchBase", nb::dynamic_attr(), nb::is_weak_referenceable());
+  auto batch = nb::class_<BatchBase>(m, "BatchBase", nb::is_weak_referenceable());
   bind_common(batch);
   batch
       .def_prop_ro("batch_size", [](BatchBase& b) { return meta_of(*b.value).samples; }, "The number of samples.")

@@ -44,6 +44,7 @@ class Executor : public std::enable_shared_from_this<Executor>, ForkAware {
   void enqueue(const std::shared_ptr<Task>& task);
   void ensure_thread();
   void loop();
+  void spin_until_submitted();
   static void execute(Task& task, std::atomic<uint64_t>* finished);
   static void publish(Task& task, std::vector<Data> results, std::shared_ptr<const Failure> failure,
                       std::atomic<uint64_t>* finished);
@@ -56,8 +57,7 @@ class Executor : public std::enable_shared_from_this<Executor>, ForkAware {
   size_t prune_at_ = 64;
   std::shared_ptr<Task> running_;  // a child process runs it again
   bool thread_ = false, close_ = false, stop_ = false;
-  uint64_t submitted_ = 0;
-  std::atomic<uint64_t> finished_{0};
+  std::atomic<uint64_t> submitted_{0}, finished_{0};
 };
 
 }  // namespace avida

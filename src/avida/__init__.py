@@ -33,7 +33,19 @@ from avida._dtype import (
     uint64,
 )
 from avida._dtype import bool_ as bool  # noqa: A004
-from avida._eval import EvalContext, EvalMode, Stream, ThreadPool, get_num_threads, set_num_threads
+from avida._eval import (
+    EvalContext,
+    EvalMode,
+    Stream,
+    ThreadPool,
+    get_current_stream,
+    get_default_stream,
+    get_num_threads,
+    set_current_stream,
+    set_default_stream,
+    set_num_threads,
+    stream,
+)
 from avida._tensor import Tensor, as_tensor, tensor
 
 _core.set_converters(tensor, device, str(_pathlib.Path(__file__).parent) + "/")

@@ -21,6 +21,7 @@ _ABS = _core.find_op("math.abs")
 class Arithmetic:
     """Element by element, with NumPy's broadcasting within each sample; a Tensor stands for every sample of a Batch."""
 
+    __slots__ = ()
     __array_priority__ = 100  # array + tensor is ours, not NumPy's
 
     def __add__(self, other: Any) -> Self:

@@ -35,6 +35,8 @@ class Batch(_core.BatchBase, Arithmetic):
             shape=(2,))
     """
 
+    __slots__ = ()
+
     def __init__(
         self,
         tensors: Any = None,

@@ -52,19 +52,31 @@ class EvalMode(enum.Enum):
 class ThreadPool:
     """CPU threads that an :class:`EvalContext` may be given."""
 
-    def __init__(self, num_threads: int | None = None, *, device_id: int = -1) -> None:
-        self._native = _core.NativeThreadPool(_checked_threads(num_threads or _core.num_threads()))
-        self._device_id = device_id
+    def __init__(self, num_threads: int | None = None, *, device_id: int | None = -1) -> None:
+        if device_id is not None and device_id >= 0:
+            raise ValueError(f"GPU {device_id} is out of range: {_GPU_MISSING}")
+        threads = _core.num_threads() if num_threads is None else _checked_threads(num_threads)
+        self._native: _core.NativeThreadPool | None = _core.NativeThreadPool(threads)
+
+    @classmethod
+    def _make_shared(cls) -> ThreadPool:
+        """The pool of all contexts that have none of their own; set_num_threads() sizes it."""
+        pool = cls.__new__(cls)
+        pool._native = None
+        return pool
 
     @property
     def num_threads(self) -> int:
         """How many threads work, the calling one included."""
-        return self._native.threads
+        return _core.num_threads() if self._native is None else self._native.threads
 
     @property
     def device_id(self) -> int | None:
         """The GPU whose neighbouring CPUs the threads keep to; ``None`` without one."""
-        return None if self._device_id is None or self._device_id < 0 else self._device_id
+        return None
+
+
+_shared_pool = ThreadPool._make_shared()
 
 
 class Stream:
@@ -73,6 +85,8 @@ class Stream:
     create_new = object()
 
     def __init__(self, *, stream: Any = create_new, device_id: int | None = None) -> None:
+        if stream is None:
+            raise ValueError("expected a stream, got None; leave it out to make a new one")
         raise RuntimeError(_GPU_MISSING)
 
     @property
@@ -106,14 +120,16 @@ class EvalContext:
         cuda_stream: Any = None,
         thread_pool: ThreadPool | None = None,
     ) -> None:
-        if cuda_stream is not None or device_id is not None:
+        if device_id is not None:
+            raise ValueError(f"GPU {device_id} is out of range: {_GPU_MISSING}")
+        if cuda_stream is not None:
             raise RuntimeError(_GPU_MISSING)
         if num_threads is not None and thread_pool is not None:
             raise ValueError("give num_threads or thread_pool, not both")
         if num_threads is not None:
-            thread_pool = ThreadPool(_checked_threads(num_threads))
-        self._pool = thread_pool
-        self._native = _core.NativeContext(thread_pool._native if thread_pool else None, 0)
+            thread_pool = ThreadPool(num_threads)
+        self._pool = thread_pool or _shared_pool
+        self._native = _core.NativeContext(self._pool._native, 0)
         self._owner: int | None = None
         self._depth = 0
         self._lock = threading.Lock()
@@ -133,7 +149,10 @@ class EvalContext:
         return self
 
     def __exit__(self, *exc: object) -> None:
-        _, before = _stack("contexts").pop()
+        entered = _stack("contexts")
+        if not entered or entered[-1][0] is not self:
+            raise RuntimeError("this EvalContext is not the one that was entered last in this thread")
+        _, before = entered.pop()
         _core.set_current_context(before._native)
         with self._lock:
             self._depth -= 1
@@ -159,8 +178,8 @@ class EvalContext:
         return self._native.num_threads
 
     @property
-    def thread_pool(self) -> ThreadPool | None:
-        """The pool that was given or made for this context; ``None`` when it uses the common one."""
+    def thread_pool(self) -> ThreadPool:
+        """The threads that operators share in this context."""
         return self._pool
 
     @property
@@ -209,3 +228,30 @@ def get_num_threads() -> int:
 
 
 atexit.register(_core.stop)
+
+
+def stream(*, stream: Any = Stream.create_new, device_id: int | None = None) -> Stream:
+    """Makes a :class:`Stream`, or wraps an existing one."""
+    return Stream(stream=stream, device_id=device_id)
+
+
+def get_default_stream() -> Stream | None:
+    """The stream of contexts that have none of their own; ``None`` without a GPU."""
+    return None
+
+
+def get_current_stream() -> Stream | None:
+    """The stream of the context in force; ``None`` without a GPU."""
+    return None
+
+
+def set_default_stream(stream: Stream | None, /) -> None:
+    """Sets the stream of contexts that have none of their own."""
+    if stream is not None:
+        raise RuntimeError(_GPU_MISSING)
+
+
+def set_current_stream(stream: Stream | None, /) -> None:
+    """Sets the stream of the context in force."""
+    if stream is not None:
+        raise RuntimeError(_GPU_MISSING)

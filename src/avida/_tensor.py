@@ -39,6 +39,8 @@ class Tensor(_core.TensorBase, Arithmetic):
             shape=(2,))
     """
 
+    __slots__ = ()
+
     def __init__(
         self,
         data: Any = None,

@@ -1,0 +1,151 @@
+"""Fork, exit and Ctrl-C. Each case runs in a process of its own."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import pytest
+
+
+def run(code, **kwargs):
+    return subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=120, **kwargs
+    )
+
+
+def test_child_works_after_fork_with_work_in_flight():
+    done = run("""
+        import os, numpy as np, avida as ndd
+        ndd.set_num_threads(2)
+        big = ndd.batch([np.full((400, 400, 3), i, np.uint8) for i in range(8)], layout="HWC")
+        for round in range(20):
+            pending = [ndd.flip(big) + 1 for _ in range(4)]
+            pid = os.fork()
+            if pid == 0:
+                try:
+                    for p in pending:
+                        for i, t in enumerate(p):
+                            assert (np.asarray(t) == i + 1).all()
+                    assert (ndd.tensor([1]) + 1).item() == 2
+                    fresh = ndd.flip(big)
+                    assert all((np.asarray(t) == i).all() for i, t in enumerate(fresh))
+                    with ndd.EvalContext(num_threads=2):
+                        assert np.asarray((big + 1).tensors[3]).max() == 4
+                except BaseException:
+                    import traceback
+                    traceback.print_exc()
+                    os._exit(1)
+                os._exit(0)
+            _, status = os.waitpid(pid, 0)
+            assert status == 0, status
+            for p in pending:
+                assert np.asarray(p.tensors[5]).max() == 6
+        print("fine")
+    """)
+    assert done.stdout.strip() == "fine", done.stderr
+
+
+def test_fork_from_many_threads():
+    done = run("""
+        import os, threading, time, avida as ndd
+        stop = time.monotonic() + 3
+        def work():
+            while time.monotonic() < stop:
+                x = ndd.tensor([1.0] * 1000)
+                for _ in range(20):
+                    x = x + 1
+                x.evaluate()
+        threads = [threading.Thread(target=work) for _ in range(3)]
+        for t in threads: t.start()
+        while time.monotonic() < stop:
+            pid = os.fork()
+            if pid == 0:
+                os._exit(0 if (ndd.tensor([1]) + 1).item() == 2 else 1)
+            assert os.waitpid(pid, 0)[1] == 0
+        for t in threads: t.join()
+        print("fine")
+    """)
+    assert done.stdout.strip() == "fine", done.stderr
+
+
+def test_pytorch_data_loader_worker():
+    torch = pytest.importorskip("torch")
+    del torch
+    done = run("""
+        import numpy as np, torch, avida as ndd
+        ndd.flip(np.zeros((4, 4, 3), np.uint8)).evaluate()   # the parent has its threads before the fork
+
+        class Images(torch.utils.data.Dataset):
+            def __len__(self): return 32
+            def __getitem__(self, i):
+                x = ndd.flip(np.full((8, 8, 3), i, np.uint8)) + 1
+                return x.torch()
+
+        loader = torch.utils.data.DataLoader(Images(), batch_size=4, num_workers=2, multiprocessing_context="fork")
+        assert sum(float(b.float().mean()) for b in loader) / 8 == 16.5
+        print("fine")
+    """)
+    assert done.stdout.strip() == "fine", done.stderr
+
+
+def test_exit_with_work_in_flight_is_clean():
+    done = run("""
+        import numpy as np, avida as ndd
+        big = ndd.batch([np.ones((500, 500, 3), np.float32)] * 8)
+
+        @ndd.operator
+        def slow(x):
+            import time
+            time.sleep(0.01)
+            return x
+
+        keep = [slow(ndd.math.sin(big)) for _ in range(50)]
+        with ndd.EvalMode.deferred:
+            deferred = [big + 1 for _ in range(10)]
+        print("leaving", flush=True)
+    """)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "leaving"
+    assert done.stderr == ""
+
+
+def test_exit_while_other_threads_work():
+    done = run("""
+        import threading, time, numpy as np, avida as ndd
+        def work():
+            x = ndd.tensor(np.ones(10000, np.float32))
+            while True:
+                x = (x + 1).evaluate()
+        for _ in range(3): threading.Thread(target=work, daemon=True).start()
+        time.sleep(0.3)
+    """)
+    assert done.returncode == 0, done.stderr
+
+
+def test_ctrl_c_ends_a_wait():
+    code = textwrap.dedent("""
+        import time, avida as ndd
+        @ndd.operator
+        def slow(x):
+            time.sleep(8)
+            return x
+        result = slow(ndd.tensor([1]))
+        print("waiting", flush=True)
+        try:
+            result.evaluate()
+        except KeyboardInterrupt:
+            print("interrupted", flush=True)
+            import os
+            os._exit(0)
+    """)
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline().strip() == "waiting"
+        time.sleep(0.3)
+        start = time.monotonic()
+        os.kill(process.pid, signal.SIGINT)
+        assert process.stdout.readline().strip() == "interrupted"
+        assert time.monotonic() - start < 6
+        assert process.wait() == 0
