@@ -146,8 +146,8 @@ nb::object batch_from_tensors(nb::list tensors, int dtype, const std::string& la
     }
     if (data.dtype != out.dtype) type_error("sample ", i, " has the type ", data.dtype, ", the first one ", out.dtype);
     if (data.shapes.ndim() != ndim)
-      value_error("all samples of a batch need the same number of axes: sample 0 has ", ndim, ", sample ", i, " has ",
-                  data.shapes.ndim());
+      fail(ErrorKind::runtime, "all samples of a batch need the same number of axes: sample 0 has ", ndim, ", sample ",
+           i, " has ", data.shapes.ndim());
     out.shapes.set(i, data.shapes[0]);
     samples.push_back(data.at(0));
     owners.push_back(data.owner(0));
