@@ -13,16 +13,16 @@ from avida._dtype import DType, numpy_dtype
 
 def native_tensor(data: Any, dtype: DType | None, layout: str, copy: bool) -> _core.TensorBase:
     """One native tensor over the data's memory where that is possible and `copy` is not asked for."""
-    if isinstance(data, bool | int | float) and dtype is None and not layout:
-        if not isinstance(data, int) or -(2**31) <= data < 2**31:
-            return _core.tensor_from_number(data)
+    is_number = type(data) in (bool, int, float)
+    if is_number and dtype is None and not layout and (type(data) is not int or -(2**31) <= data < 2**31):
+        return _core.tensor_from_number(data)
     if data is None:
         raise ValueError("expected data for a tensor, got None")
     if isinstance(data, str | bytes):
         raise RuntimeError(f"expected numbers, got {type(data).__name__}; use np.frombuffer(...) for raw bytes")
     if hasattr(data, "__cuda_array_interface__"):
         raise RuntimeError("the data is in GPU memory, and this build of avida runs on the CPU")
-    if isinstance(data, bool | int | float | complex | Sequence) and not hasattr(data, "__array__"):
+    if is_number or isinstance(data, complex | Sequence) and not hasattr(data, "__array__"):
         data = _from_python(data, dtype)
         copy = copy and data.base is not None
     elif isinstance(data, np.ndarray | np.generic):
