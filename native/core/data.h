@@ -27,11 +27,11 @@ struct Meta {
   bool is_batch = false;
   int samples = 1;
   DType dtype = DType::none;  // none: not known yet, nor are ndim and layout
-  int ndim = 0;
+  int ndim = 0;               // -1: not known yet, nor is layout
   Layout layout;
   Device device;
 
-  bool known() const { return dtype != DType::none; }
+  bool known() const { return dtype != DType::none && ndim >= 0; }
   static Meta unknown(bool is_batch, int samples) {
     Meta meta;
     meta.is_batch = is_batch;

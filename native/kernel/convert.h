@@ -1,4 +1,4 @@
-// Conversion between element types: saturating, float to integer rounding half away from zero, NaN to 0.
+// Conversion between element types: saturating, NaN to 0.
 #pragma once
 #include "kernel/float.h"
 
@@ -54,38 +54,103 @@ struct ComputeType<bfloat16> {
   using type = float;
 };
 
+// Between integers: saturates. Only the bounds that From can pass are checked.
 template <class To, class From>
-AVIDA_HD AVIDA_INLINE To convert(From from) {
+AVIDA_HD AVIDA_INLINE To saturate(From from) {
+  constexpr bool can_be_low =
+      TypeTraits<From>::is_signed && (!TypeTraits<To>::is_signed || sizeof(To) < sizeof(From));
+  constexpr bool can_be_high = static_cast<unsigned long>(TypeTraits<From>::highest()) >
+                               static_cast<unsigned long>(TypeTraits<To>::highest());
+  if constexpr (can_be_low) {
+    constexpr From low = static_cast<From>(TypeTraits<To>::lowest());
+    from = from > low ? from : low;
+  }
+  if constexpr (can_be_high) {
+    constexpr From high = static_cast<From>(TypeTraits<To>::highest());
+    from = from < high ? from : high;
+  }
+  return static_cast<To>(from);
+}
+
+// A float and the integer of its size: magnitudes are ordered alike in both.
+template <class Real>
+struct FloatBits;
+template <>
+struct FloatBits<float> {
+  using type = int;
+  static constexpr int infinity = 0x7f800000, mantissa_bits = 23, bias = 127;
+  static constexpr float below_half = 0x1.fffffep-2f;
+};
+template <>
+struct FloatBits<double> {
+  using type = long;
+  static constexpr long infinity = 0x7ff0000000000000l, mantissa_bits = 52, bias = 1023;
+  static constexpr double below_half = 0x1.fffffffffffffp-2;
+};
+
+// Float to integer, with saturation. Written on the bits, which are compared as integers: so compilers keep it free of
+// branches, and loops vectorise.
+template <bool rounds, class To, class Real>
+AVIDA_HD AVIDA_INLINE To to_integer(Real x) {
+  using Format = FloatBits<Real>;
+  using Bits = typename Format::type;
+  Bits bits = __builtin_bit_cast(Bits, x);
+  int sign = static_cast<int>(bits >> (8 * sizeof(Bits) - 1));  // 0 or -1
+  Bits magnitude = bits & ~(Bits(1) << (8 * sizeof(Bits) - 1));
+  // Truncating x + 0.5 would round half up, but x + 0.5 is 1 for the largest x below 0.5. The largest value below 0.5 is
+  // the right thing to add, whatever x.
+  if constexpr (rounds)
+    magnitude = __builtin_bit_cast(Bits, __builtin_bit_cast(Real, magnitude) + Format::below_half);
+
+  // The first magnitude, a power of two, that is out of range; small types go through int.
+  constexpr bool small = sizeof(To) < 4;
+  constexpr int exponent = small ? 30 : 8 * static_cast<int>(sizeof(To)) - TypeTraits<To>::is_signed;
+  constexpr Bits limit = static_cast<Bits>(exponent + Format::bias) << Format::mantissa_bits;
+  Real inside = __builtin_bit_cast(Real, magnitude < limit ? magnitude : limit - 1);
+  bool nan = magnitude > Format::infinity;
+  if constexpr (small) {
+    int value = (static_cast<int>(inside) ^ sign) - sign;
+    return saturate<To>(nan ? 0 : value);
+  } else {
+    To ones = static_cast<To>(sign);
+    To value = TypeTraits<To>::is_signed ? (static_cast<To>(inside) ^ ones) - ones : static_cast<To>(inside) & ~ones;
+    To beyond = TypeTraits<To>::is_signed ? TypeTraits<To>::highest() ^ ones : TypeTraits<To>::highest() & ~ones;
+    return nan ? To(0) : magnitude < limit ? value : beyond;
+  }
+}
+
+template <bool rounds, class To, class From>
+AVIDA_HD AVIDA_INLINE To convert_element(From from) {
   using Real = typename ComputeType<From>::type;
   if constexpr (__is_same(To, From)) {
     return from;
-  } else if constexpr (__is_same(To, bool)) {
-    return Real(from) != Real(0);
   } else if constexpr (TypeTraits<To>::is_float) {
     if constexpr (__is_same(To, double)) return static_cast<double>(Real(from));
     else return To(static_cast<float>(Real(from)));
-  } else if constexpr (TypeTraits<From>::is_float) {
-    Real x = from;
-    x = x < 0 ? -static_cast<Real>(__builtin_floor(static_cast<double>(-x) + 0.5))
-              : static_cast<Real>(__builtin_floor(static_cast<double>(x) + 0.5));
-    // 2^31 and 2^63 are exact as floats, the highest integers are not: compare with the first value out of range.
-    if (!(x > static_cast<Real>(TypeTraits<To>::lowest()))) return x == x ? TypeTraits<To>::lowest() : To(0);
-    if (x >= static_cast<Real>(TypeTraits<To>::highest())) return TypeTraits<To>::highest();
-    return static_cast<To>(x);
+  } else if constexpr (!TypeTraits<From>::is_float) {
+    if constexpr (__is_same(To, bool)) return from != From(0);
+    else return saturate<To>(from);
   } else {
-    if constexpr (TypeTraits<From>::is_signed && !TypeTraits<To>::is_signed) {
-      if (from < From(0)) return To(0);
-      if (static_cast<unsigned long>(from) > static_cast<unsigned long>(TypeTraits<To>::highest()))
-        return TypeTraits<To>::highest();
-    } else if constexpr (!TypeTraits<From>::is_signed) {
-      if (static_cast<unsigned long>(from) > static_cast<unsigned long>(TypeTraits<To>::highest()))
-        return TypeTraits<To>::highest();
+    Real x = from;
+    if constexpr (__is_same(To, bool)) {
+      constexpr Real least = rounds ? Real(0.5) : Real(1);
+      return !((x > -least) & (x < least));
     } else {
-      if (static_cast<long>(from) > static_cast<long>(TypeTraits<To>::highest())) return TypeTraits<To>::highest();
-      if (static_cast<long>(from) < static_cast<long>(TypeTraits<To>::lowest())) return TypeTraits<To>::lowest();
+      return to_integer<rounds, To>(x);
     }
-    return static_cast<To>(from);
   }
+}
+
+// Float to integer rounds half away from zero; to bool, whatever does not round to 0 is true.
+template <class To, class From>
+AVIDA_HD AVIDA_INLINE To convert(From from) {
+  return convert_element<true, To>(from);
+}
+
+// As convert, but float to integer (and to bool) drops the fraction.
+template <class To, class From>
+AVIDA_HD AVIDA_INLINE To truncate(From from) {
+  return convert_element<false, To>(from);
 }
 
 }  // namespace avida

@@ -20,28 +20,28 @@ struct float16 {
   }
 
  private:
-  // Round to nearest, ties to even; the scaling trick lets the FPU round subnormals.
-  AVIDA_HD static unsigned short encode(float f) {
-    unsigned u = float_bits(f), sign = u & 0x80000000u;
-    u ^= sign;
-    unsigned short out;
-    if (u >= 0x47800000u) {  // 65536 and above, infinity, NaN
-      out = u > 0x7f800000u ? 0x7e00 : 0x7c00;
-    } else if (u < 0x38800000u) {  // subnormal in half precision
-      out = static_cast<unsigned short>(float_bits(bits_float(u) + 0.5f) - 0x3f000000u);
-    } else {
-      out = static_cast<unsigned short>((u - 0x38000000u + 0xfffu + ((u >> 13) & 1)) >> 13);
-    }
-    return static_cast<unsigned short>(out | (sign >> 16));
+  // Rounds to nearest, halfway cases away from zero.
+  AVIDA_HD AVIDA_INLINE static unsigned short encode(float f) {
+    unsigned u = float_bits(f), sign = u >> 16 & 0x8000u;
+    u &= 0x7fffffffu;
+    unsigned is_small = 0u - (u < 0x38800000u);  // subnormal as float16
+    float scaled = bits_float(u & is_small) * 0x1p24f + 0x1.fffffep-2f;  // see to_integer in convert.h
+    unsigned small = static_cast<unsigned>(static_cast<int>(scaled));
+    unsigned normal = (u - 0x38000000u + 0x1000u) >> 13;
+    unsigned special = u > 0x7f800000u ? 0x7e00u : 0x7c00u;  // NaN, or too large
+    unsigned large = u >= 0x47800000u ? special : normal;
+    return static_cast<unsigned short>(choose(is_small, small, large) | sign);
   }
-  AVIDA_HD static float decode(unsigned short h) {
+  AVIDA_HD AVIDA_INLINE static float decode(unsigned short h) {
     unsigned sign = (h & 0x8000u) << 16, exponent = h & 0x7c00u, rest = (h & 0x7fffu) << 13;
-    if (exponent == 0x7c00u) return bits_float(sign | 0x7f800000u | (rest & 0x7fffffu));
-    if (exponent == 0) {
-      float f = bits_float(rest + 0x38800000u) - bits_float(0x38800000u);
-      return bits_float(float_bits(f) | sign);
-    }
-    return bits_float(sign | (rest + 0x38000000u));
+    unsigned small = float_bits(static_cast<float>(static_cast<int>(h & 0x3ffu)) * 0x1p-24f);
+    unsigned large = exponent == 0x7c00u ? rest | 0x7f800000u : rest + 0x38000000u;
+    return bits_float(choose(0u - (exponent == 0), small, large) | sign);
+  }
+  // `yes` where `mask` has ones. With a ternary the compiler moves the computation of `yes` into a branch, and loops
+  // do not vectorise.
+  AVIDA_HD AVIDA_INLINE static unsigned choose(unsigned mask, unsigned yes, unsigned no) {
+    return (yes & mask) | (no & ~mask);
   }
 };
 

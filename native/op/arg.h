@@ -33,11 +33,12 @@ To to_number(const ArgValue& value) {
       value);
 }
 
+// Element i of a sample that holds arguments; fractions are dropped.
 template <class To>
 To element(const void* data, DType dtype, int64_t i) {
   return with_dtype(dtype, [&](auto t) -> To {
     using From = typename decltype(t)::type;
-    return convert<To>(static_cast<const From*>(data)[i]);
+    return truncate<To>(static_cast<const From*>(data)[i]);
   });
 }
 
@@ -49,7 +50,7 @@ struct Traits<M> {
                                                                 : ArgType::integer;
   static void assign(M& member, const ArgValue& value) { member = to_number<M>(value); }
   static void from_sample(M& member, const void* data, const Shape& shape, DType dtype) {
-    if (volume(shape) != 1) value_error("expected one number per sample, got the shape ", shape);
+    if (volume(shape) != 1) fail(ErrorKind::runtime, "expected one number per sample, got the shape ", shape);
     member = element<M>(data, dtype, 0);
   }
   static std::string text(M member) {
@@ -78,7 +79,7 @@ struct ListTraits {
   }
   static void from_sample(List& member, const void* data, const Shape& shape, DType dtype) {
     int64_t n = volume(shape);
-    if (shape.size() > 1) value_error("expected a list of numbers per sample, got the shape ", shape);
+    if (shape.size() > 1) fail(ErrorKind::runtime, "expected a list of numbers per sample, got the shape ", shape);
     if (std::is_same_v<List, Vec<Item>> && n > kMaxDim)
       value_error("expected at most ", kMaxDim, " numbers per sample, got ", n);
     List list{};
@@ -117,7 +118,7 @@ struct Traits<Layout> : FixedTraits<Layout> {
     if (!std::holds_alternative<std::string>(value)) type_error("expected a string");
     member = Layout(std::get<std::string>(value));
   }
-  static std::string text(const Layout& member) { return "'" + std::string(member.view()) + "'"; }
+  static std::string text(const Layout& member) { return str('\'', member.view(), '\''); }
 };
 template <>
 struct Traits<DType> : FixedTraits<DType> {

@@ -127,20 +127,11 @@ class Op {
     return finish_loop();
   }
 
-  // The same memory under another shape, element type or layout: `shape` sets the output's shape.
+  // The same memory under another shape, element type or layout: `shape` sets the output's shape, and its layout where
+  // infer() could not.
   Op& view(void (*shape)(Sample<Args>&)) {
     spec.run = [shape](const Run& run) {
-      ShapeList shapes(run.samples, run.out[0].ndim);
-      for (int i = 0; i < run.samples; i++)
-        at_sample(run, i, [&] {
-          std::vector<SampleView> in(run.in.size()), out(1);
-          input_views(run, i, in);
-          SampleWork work{i, run.args.at(i), in, out};
-          call_typed(shape, work);
-          if (i == 0) shapes = ShapeList(run.samples, out[0].shape.size());
-          shapes.set(i, out[0].shape);
-        });
-      return std::vector<Data>{view_data(*run.in[0], std::move(shapes), run.out[0].dtype, run.out[0].layout)};
+      return run_view(run, [shape](SampleWork& work) { call_typed(shape, work); });
     };
     return *this;
   }

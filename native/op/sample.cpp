@@ -41,14 +41,6 @@ Data allocate_data(const Meta& meta, const ShapeList& shapes) {
   return data;
 }
 
-Data view_data(const Data& data, ShapeList shapes, DType dtype, const Layout& layout) {
-  Data out = data;
-  out.shapes = std::move(shapes);
-  out.dtype = dtype;
-  out.layout = layout.size() == out.shapes.ndim() ? layout : Layout();
-  return out;
-}
-
 Error error_at_sample(const Run& run, int i, const Error& error) {
   if (!run.is_batch) return error;
   std::string where = str("sample ", i);
@@ -67,6 +59,40 @@ void input_views(const Run& run, int i, std::span<SampleView> views) {
     int at = run.index_in(static_cast<int>(k), i);
     views[k] = {data.at(at), data.shapes[at], data.dtype, data.layout};
   }
+}
+
+std::vector<Data> run_view(const Run& run, const std::function<void(SampleWork&)>& shape) {
+  const int n = run.samples;
+  const Meta& meta = run.out[0];
+  const Data& data = *run.in[0];
+  Data result;
+  result.dtype = meta.dtype;
+  result.layout = meta.layout;
+  result.device = data.device;
+  result.shapes = ShapeList(n, n == 0 ? std::max(meta.ndim, 0) : 0);
+  if (data.size() == n) result.place_like(data);
+  else result.place(data.owner(0), data.at(0), 0);  // a Tensor stands for every sample
+
+  std::vector<SampleView> in(run.in.size());
+  for (int i = 0; i < n; i++)
+    at_sample(run, i, [&] {
+      SampleView out;
+      out.dtype = meta.dtype;
+      out.layout = meta.layout;
+      input_views(run, i, in);
+      SampleWork work{i, run.args.at(i), in, {&out, 1}};
+      shape(work);
+      if (i == 0) {
+        result.shapes = ShapeList(n, out.ndim());
+        result.layout = out.layout;
+      }
+      if (out.ndim() != result.shapes.ndim())
+        fail(ErrorKind::runtime, "expected ", result.shapes.ndim(), " axes as in the first sample, got the shape ", out.shape);
+      if (!(out.layout == result.layout)) result.layout = Layout();
+      result.shapes.set(i, out.shape);
+    });
+  if (result.layout.size() != result.shapes.ndim()) result.layout = Layout();
+  return {std::move(result)};
 }
 
 std::vector<Data> run_samples(const Run& run, const SampleLoop& loop) {

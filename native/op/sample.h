@@ -41,6 +41,9 @@ struct SampleLoop {
 
 std::vector<Data> run_samples(const Run& run, const SampleLoop& loop);
 
+// The samples of the first input under the shape and layout that `shape` sets.
+std::vector<Data> run_view(const Run& run, const std::function<void(SampleWork&)>& shape);
+
 // New memory for one output: samples packed in one block, without gaps when they have one shape.
 Data allocate_data(const Meta& meta, const ShapeList& shapes);
 
@@ -59,8 +62,5 @@ void at_sample(const Run& run, int i, Fn&& fn) {
 
 // The views of the inputs of sample i.
 void input_views(const Run& run, int i, std::span<SampleView> views);
-
-// The same memory under other shapes, element type or layout.
-Data view_data(const Data& data, ShapeList shapes, DType dtype, const Layout& layout);
 
 }  // namespace avida

@@ -1,0 +1,47 @@
+#include "op/convert_run.h"
+
+#include <cstring>
+
+namespace avida {
+namespace {
+
+// Loops over bool do not vectorise, those over bytes do.
+template <class T>
+struct Stored {
+  using type = T;
+  static T load(T value) { return value; }
+};
+template <>
+struct Stored<bool> {
+  using type = uint8_t;
+  static int16_t load(uint8_t byte) { return static_cast<int16_t>((byte + 255) >> 8); }  // 1 for anything but 0
+};
+
+template <bool rounds, class To, class From>
+void convert_run(void* out_data, const void* in_data, int64_t n) {
+  if constexpr (std::is_same_v<To, From>) {
+    std::memcpy(out_data, in_data, n * sizeof(To));
+  } else if constexpr (!rounds && (!TypeTraits<From>::is_float || TypeTraits<To>::is_float)) {
+    convert_run<true, To, From>(out_data, in_data, n);  // no fraction is lost
+  } else {
+    auto* __restrict out = static_cast<To*>(out_data);
+    auto* __restrict in = static_cast<const typename Stored<From>::type*>(in_data);
+    for (int64_t i = 0; i < n; i++) out[i] = convert_element<rounds, To>(Stored<From>::load(in[i]));
+  }
+}
+
+template <bool rounds>
+ConvertRun find(DType to, DType from) {
+  return with_dtype(to, [&](auto to_type) {
+    return with_dtype(from, [&](auto from_type) -> ConvertRun {
+      return convert_run<rounds, typename decltype(to_type)::type, typename decltype(from_type)::type>;
+    });
+  });
+}
+
+}  // namespace
+
+ConvertRun rounding_run(DType to, DType from) { return find<true>(to, from); }
+ConvertRun truncating_run(DType to, DType from) { return find<false>(to, from); }
+
+}  // namespace avida

@@ -1,0 +1,193 @@
+#include "op/strided_copy.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+namespace avida {
+namespace {
+
+constexpr int64_t kPart = 32 << 10;    // bytes: worth handing to a thread, and small enough for the first-level cache
+constexpr int64_t kSquare = 32;        // tiles of a transposition: this many elements on a side
+constexpr int64_t kFewChannels = 4;    // an axis this short is not cut
+
+template <int N>
+struct Bytes {
+  char at[N];
+};
+
+template <class T, class Axis>
+void copy_tile(char* out, const char* in, const Axis& slow, const Axis& fast, int64_t) {
+  for (int64_t s = 0; s < slow.extent; s++) {
+    char* to = out + s * slow.out;
+    const char* from = in + s * slow.in;
+    for (int64_t f = 0; f < fast.extent; f++)
+      *reinterpret_cast<T*>(to + f * fast.out) = *reinterpret_cast<const T*>(from + f * fast.in);
+  }
+}
+
+template <class Axis>
+void copy_blocks(char* out, const char* in, const Axis& slow, const Axis& fast, int64_t block) {
+  for (int64_t s = 0; s < slow.extent; s++)
+    for (int64_t f = 0; f < fast.extent; f++)
+      std::memcpy(out + s * slow.out + f * fast.out, in + s * slow.in + f * fast.in, block);
+}
+
+// Interleaved to planar (HWC to CHW): the slow axis has N channels. Constant strides let the compiler vectorise.
+template <class T, int N, class Axis>
+void split_channels(char* out, const char* in, const Axis& slow, const Axis& fast, int64_t) {
+  auto* __restrict from = reinterpret_cast<const T*>(in);
+  T* __restrict to[N];
+  for (int c = 0; c < N; c++) to[c] = reinterpret_cast<T*>(out + c * slow.out);
+  for (int64_t f = 0; f < fast.extent; f++)
+    for (int c = 0; c < N; c++) to[c][f] = from[f * N + c];
+}
+
+// Planar to interleaved (CHW to HWC): the fast axis has N channels.
+template <class T, int N, class Axis>
+void join_channels(char* out, const char* in, const Axis& slow, const Axis& fast, int64_t) {
+  auto* __restrict to = reinterpret_cast<T*>(out);
+  const T* __restrict from[N];
+  for (int c = 0; c < N; c++) from[c] = reinterpret_cast<const T*>(in + c * fast.in);
+  for (int64_t s = 0; s < slow.extent; s++)
+    for (int c = 0; c < N; c++) to[s * N + c] = from[c][s];
+}
+
+// The loop for `slow` and `fast` when their strides are those of a channel split or join, else a plain one.
+template <class T, class Axis>
+auto typed_tile(const Axis& slow, const Axis& fast) -> void (*)(char*, const char*, const Axis&, const Axis&, int64_t) {
+  constexpr int64_t size = sizeof(T);
+  bool splits = slow.in == size && fast.out == size && fast.in == slow.extent * size;
+  bool joins = slow.in == size && fast.out == size && slow.out == fast.extent * size;
+  int64_t channels = splits ? slow.extent : joins ? fast.extent : 0;
+  if (channels == 2) return splits ? split_channels<T, 2, Axis> : join_channels<T, 2, Axis>;
+  if (channels == 3) return splits ? split_channels<T, 3, Axis> : join_channels<T, 3, Axis>;
+  if (channels == 4) return splits ? split_channels<T, 4, Axis> : join_channels<T, 4, Axis>;
+  return copy_tile<T, Axis>;
+}
+
+template <class Axis>
+auto find_tile(int64_t block, const Axis& slow, const Axis& fast)
+    -> void (*)(char*, const char*, const Axis&, const Axis&, int64_t) {
+  switch (block) {
+    case 1:
+      return typed_tile<uint8_t>(slow, fast);
+    case 2:
+      return typed_tile<uint16_t>(slow, fast);
+    case 3:
+      return copy_tile<Bytes<3>, Axis>;
+    case 4:
+      return typed_tile<uint32_t>(slow, fast);
+    case 6:
+      return copy_tile<Bytes<6>, Axis>;
+    case 8:
+      return typed_tile<uint64_t>(slow, fast);
+    case 12:
+      return copy_tile<Bytes<12>, Axis>;
+    case 16:
+      return copy_tile<Bytes<16>, Axis>;
+    default:
+      return copy_blocks<Axis>;
+  }
+}
+
+int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+}  // namespace
+
+StridedCopy::StridedCopy(int element_size, const Shape& shape, const Shape& out_strides, const Shape& in_strides)
+    : block_(element_size) {
+  int n = 0;
+  for (int d = 0; d < shape.size(); d++) {
+    if (shape[d] == 0) return;
+    if (shape[d] == 1) continue;
+    Axis axis{shape[d], out_strides[d] * element_size, in_strides[d] * element_size};
+    if (n > 0 && outer_[n - 1].out == axis.out * axis.extent && outer_[n - 1].in == axis.in * axis.extent)
+      outer_[n - 1] = {outer_[n - 1].extent * axis.extent, axis.out, axis.in};
+    else outer_[n++] = axis;
+  }
+  if (n > 0 && outer_[n - 1].out == block_ && outer_[n - 1].in == block_) block_ *= outer_[--n].extent;
+  if (n == 0) {
+    rows_ = divide_up(block_, kPart);
+    return;
+  }
+  fast_ = outer_[--n];
+  if (n > 0) {
+    // Reading along the axis whose elements lie closest keeps the reads in cache.
+    int closest = n - 1;
+    for (int d = n - 2; d >= 0; d--)
+      if (std::abs(outer_[d].in) < std::abs(outer_[closest].in)) closest = d;
+    if (std::abs(outer_[closest].in) >= std::abs(fast_.in)) closest = n - 1;
+    slow_ = outer_[closest];
+    std::move(outer_ + closest + 1, outer_ + n, outer_ + closest);
+    n--;
+  }
+  outer_axes_ = n;
+  choose_tiles();
+}
+
+void StridedCopy::choose_tiles() {
+  auto fitting = [&](int64_t bytes) { return std::max<int64_t>(kPart / bytes, 1); };
+  bool transposes = slow_.extent > 1 && std::abs(slow_.in) < std::abs(fast_.in);
+  if (transposes && slow_.extent > kFewChannels && fast_.extent > kFewChannels) {
+    slow_step_ = fast_step_ = kSquare;
+  } else if (transposes && slow_.extent <= kFewChannels) {
+    slow_step_ = slow_.extent;
+    fast_step_ = fitting(block_ * slow_.extent);
+  } else {
+    fast_step_ = std::min(fast_.extent, fitting(block_));
+    slow_step_ = fitting(block_ * fast_step_);
+  }
+  slow_step_ = std::min(slow_step_, slow_.extent);
+  fast_step_ = std::min(fast_step_, fast_.extent);
+  slow_tiles_ = divide_up(slow_.extent, slow_step_);
+  fast_tiles_ = divide_up(fast_.extent, fast_step_);
+  rows_ = slow_tiles_ * fast_tiles_;
+  for (int d = 0; d < outer_axes_; d++) rows_ *= outer_[d].extent;
+  tile_ = find_tile(block_, slow_, fast_);
+}
+
+void StridedCopy::run(void* out_data, const void* in_data, int64_t begin, int64_t end) const {
+  if (begin >= end) return;
+  auto* out = static_cast<char*>(out_data);
+  auto* in = static_cast<const char*>(in_data);
+  if (!tile_) {
+    int64_t from = begin * kPart, to = std::min(end * kPart, block_);
+    std::memcpy(out + from, in + from, to - from);
+    return;
+  }
+
+  int64_t rest = begin;
+  int64_t fast_tile = rest % fast_tiles_;
+  rest /= fast_tiles_;
+  int64_t slow_tile = rest % slow_tiles_;
+  rest /= slow_tiles_;
+  int64_t at[kMaxDim];
+  for (int d = outer_axes_ - 1; d >= 0; d--) {
+    at[d] = rest % outer_[d].extent;
+    rest /= outer_[d].extent;
+    out += at[d] * outer_[d].out;
+    in += at[d] * outer_[d].in;
+  }
+  for (int64_t row = begin; row < end; row++) {
+    int64_t s = slow_tile * slow_step_, f = fast_tile * fast_step_;
+    Axis slow{std::min(slow_step_, slow_.extent - s), slow_.out, slow_.in};
+    Axis fast{std::min(fast_step_, fast_.extent - f), fast_.out, fast_.in};
+    tile_(out + s * slow.out + f * fast.out, in + s * slow.in + f * fast.in, slow, fast, block_);
+
+    if (++fast_tile < fast_tiles_) continue;
+    fast_tile = 0;
+    if (++slow_tile < slow_tiles_) continue;
+    slow_tile = 0;
+    for (int d = outer_axes_ - 1; d >= 0; d--) {
+      out += outer_[d].out;
+      in += outer_[d].in;
+      if (++at[d] < outer_[d].extent) break;
+      out -= at[d] * outer_[d].out;
+      in -= at[d] * outer_[d].in;
+      at[d] = 0;
+    }
+  }
+}
+
+}  // namespace avida

@@ -1,0 +1,113 @@
+// A window of a sample, which may reach beyond it, copied with conversion: the work of slice, crop and pad.
+#pragma once
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "op/convert_run.h"
+#include "op/sample.h"
+#include "op/strided_copy.h"
+
+namespace avida {
+
+// What a window shows where it reaches beyond the sample.
+enum class OutOfBounds { error, constant, edge, reflect_1001, reflect_101, wrap, trim };
+
+OutOfBounds parse_out_of_bounds(std::string_view name);
+
+struct Window {
+  Shape start, size;  // in the sample's coordinates
+};
+
+// Checks the window against the sample's shape, or cuts it to what lies inside.
+void place_window(Window& window, const Shape& in, OutOfBounds policy);
+
+// Where index i of an axis is taken from; -1: from nowhere, the constant fills it.
+int64_t source_index(int64_t i, int64_t extent, OutOfBounds policy);
+
+// A window as rows that lie side by side in the (dense) output. All numbers count elements.
+class WindowRows {
+ public:
+  WindowRows(const Shape& in, const Window& window, OutOfBounds policy);
+
+  struct Row {
+    int64_t out;         // where the row begins in the output
+    int64_t in;          // where its line begins in the sample: line index 0; -1 when the whole row lies outside
+    int64_t begin, end;  // line indices in the output; each stands for block() elements
+    const Shape& at;     // the row's place along the axes before the line
+  };
+
+  int64_t count() const { return count_; }
+  int line() const { return line_; }             // the axis that rows run along
+  int64_t block() const { return block_; }       // the axes after it are shown entirely
+  int64_t line_start() const { return line_start_; }
+  int64_t line_extent() const { return line_extent_; }  // of the sample
+  // The line indices of the output that lie inside the sample.
+  int64_t inside_begin() const { return inside_begin_; }
+  int64_t inside_end() const { return inside_end_; }
+
+  template <class Fn>  // fn(const Row&) for the rows [first, last)
+  void visit(int64_t first, int64_t last, Fn&& fn) const;
+
+ private:
+  int64_t source_of(const Shape& at) const;
+
+  Window window_;
+  Shape in_, in_strides_;
+  OutOfBounds policy_;
+  int line_ = 0;
+  int64_t block_ = 1, line_start_ = 0, line_extent_ = 1, line_size_ = 1, inside_begin_ = 0, inside_end_ = 1;
+  int64_t step_ = 1, cuts_ = 1, count_ = 1;  // long lines are cut into several rows
+};
+
+// Copies a window and converts its elements, dropping fractions.
+class WindowCopy {
+ public:
+  // `out` has the window's size; `fill` is one number, or one for each index of the channel axis.
+  WindowCopy(const SampleView& out, const SampleView& in, const Window& window, OutOfBounds policy,
+             std::span<const float> fill, int channel_axis = -1);
+
+  int64_t rows() const { return moves_ ? moves_->rows() : rows_->count(); }
+  void run(int64_t begin, int64_t end) const;
+
+ private:
+  void make_patterns(std::span<const float> fill, int channel_axis);
+  void copy_row(const WindowRows::Row& row) const;
+  void fill_elements(char* out, int64_t channel, int64_t begin, int64_t end) const;
+
+  const SampleView &out_, &in_;
+  const OutOfBounds policy_;
+  int64_t out_size_, in_size_;  // of an element, in bytes
+  int64_t offset_ = 0;          // of the window in the sample, in elements
+  std::optional<StridedCopy> moves_;  // when nothing is to be converted or filled
+  std::optional<WindowRows> rows_;
+  ConvertRun convert_ = nullptr;
+  int channel_axis_ = -1;       // when each row has one channel
+  std::vector<char> patterns_;  // output elements to fill with, repeated; one pattern, or one for each channel
+  int64_t pattern_bytes_ = 0;
+};
+
+template <class Fn>
+void WindowRows::visit(int64_t first, int64_t last, Fn&& fn) const {
+  if (first >= last) return;
+  int64_t cut = first % cuts_, outer = first / cuts_;
+  Shape at;
+  at.resize(line_, 0);
+  for (int64_t d = line_ - 1, rest = outer; d >= 0; d--) {
+    at[d] = rest % window_.size[d];
+    rest /= window_.size[d];
+  }
+  int64_t in = source_of(at);
+  for (int64_t row = first; row < last; row++) {
+    int64_t begin = cut * step_, end = std::min(begin + step_, line_size_);
+    fn(Row{(outer * line_size_ + begin) * block_, in, begin, end, at});
+    if (++cut < cuts_) continue;
+    cut = 0;
+    outer++;
+    for (int d = line_ - 1; d >= 0 && ++at[d] == window_.size[d]; d--) at[d] = 0;
+    in = source_of(at);
+  }
+}
+
+}  // namespace avida

@@ -1,0 +1,144 @@
+#include <cmath>
+
+#include "op/axes.h"
+#include "op/window_args.h"
+
+namespace avida::ops {
+namespace {
+
+struct SliceArgs : WindowArgs {
+  std::optional<Vec<int64_t>> axes, end, shape, start;
+  std::optional<Layout> axis_names;
+  bool normalized_anchor = true, normalized_shape = true;
+  std::optional<Vec<float>> rel_end, rel_shape, rel_start;
+};
+
+Vec<int> sliced_axes(const SliceArgs& args, int ndim, const Layout& given_layout) {
+  Layout layout = layout_or_default(given_layout, ndim);
+  bool by_default = !args.axes && !args.axis_names;
+  Vec<int> axes = resolve_axes(args.axes, by_default ? Layout("WH") : args.axis_names, ndim, layout);
+  if (axes.empty())
+    for (int d = 0; d < ndim; d++) axes.push_back(d);
+  return axes;
+}
+
+void infer_slice(Infer<SliceArgs>& call) {
+  infer_window(call.args, call.out[0]);
+  auto count = [&](std::initializer_list<std::pair<const char*, bool>> named) {
+    int n = 0;
+    for (auto& [name, is_fixed] : named) n += is_fixed || call.call.per_sample(name);
+    return n;
+  };
+  auto& args = call.args;
+  int starts = count({{"start", args.start.has_value()}, {"rel_start", args.rel_start.has_value()}});
+  int ends = count({{"end", args.end.has_value()}, {"rel_end", args.rel_end.has_value()}, {"shape", args.shape.has_value()},
+                    {"rel_shape", args.rel_shape.has_value()}});
+  if (starts > 1) fail(ErrorKind::runtime, "expected \"start\" or \"rel_start\", got both");
+  if (ends > 1) fail(ErrorKind::runtime, "expected one of \"end\", \"rel_end\", \"shape\" and \"rel_shape\", got several");
+  const Meta &anchor = call.in[1], &shape = call.in[2];
+  bool by_inputs = anchor.dtype != DType::none;
+  if (by_inputs != (shape.dtype != DType::none)) fail(ErrorKind::runtime, "expected both anchor and shape inputs, or none");
+  if (by_inputs && starts + ends > 0)
+    fail(ErrorKind::runtime, "expected anchor and shape as inputs, or as named arguments, got both");
+  if (!by_inputs && starts + ends == 0)
+    fail(ErrorKind::runtime, "expected where to slice: \"start\", \"end\", \"shape\", or anchor and shape as inputs");
+  if (by_inputs && (anchor.dtype != shape.dtype || anchor.dtype == DType::boolean))
+    fail(ErrorKind::runtime, "anchor and shape must be numbers of one type, got ", anchor.dtype, " and ", shape.dtype);
+  if (!call.call.per_sample("axes")) sliced_axes(args, call.in[0].ndim, call.in[0].layout);
+}
+
+// The number for the i-th of n axes: one number counts for all, none means not given.
+template <class T>
+std::optional<T> number_for(const std::optional<Vec<T>>& numbers, int i, int n, const char* name) {
+  if (!numbers || numbers->empty()) return std::nullopt;
+  if (numbers->size() != 1 && numbers->size() != n)
+    fail(ErrorKind::runtime, "expected ", n, " numbers in \"", name, "\", one for each axis, got ", numbers->size());
+  return (*numbers)[numbers->size() == 1 ? 0 : i];
+}
+
+int64_t rounded(double x) {
+  if (!(std::fabs(x) < 9e18)) fail(ErrorKind::runtime, "the window is not finite or too large");
+  return convert<int64_t>(x);
+}
+
+struct Range {
+  int64_t start, end;
+};
+
+// Positions stay fractional until start and end are known: the extent is the difference of the rounded positions.
+Range named_range(const SliceArgs& args, int i, int n, int64_t extent) {
+  auto relative = [&](float part) { return static_cast<double>(part * static_cast<float>(extent)); };
+  double start = 0;
+  if (auto at = number_for(args.start, i, n, "start")) start = static_cast<double>(*at);
+  if (auto at = number_for(args.rel_start, i, n, "rel_start")) start = relative(*at);
+  auto size = [&](double value) {
+    if (value < 0) fail(ErrorKind::runtime, "the window's extent must not be negative, got ", value);
+    return start + value;
+  };
+  double end = static_cast<double>(extent);
+  if (auto at = number_for(args.end, i, n, "end")) end = static_cast<double>(*at);
+  if (auto at = number_for(args.rel_end, i, n, "rel_end")) end = relative(*at);
+  if (auto at = number_for(args.shape, i, n, "shape")) end = size(static_cast<double>(*at));
+  if (auto at = number_for(args.rel_shape, i, n, "rel_shape")) end = size(relative(*at));
+  return {rounded(start), rounded(end)};
+}
+
+Range input_range(const Sample<SliceArgs>& sample, int i, int n, int64_t extent) {
+  auto number = [&](const SampleView& in, bool normalized, const char* name) {
+    if (in.elements() != n) fail(ErrorKind::runtime, "expected ", n, " numbers as the ", name, ", got the shape ", in.shape);
+    double value = arg::element<double>(in.data, in.dtype, i);
+    return is_float(in.dtype) && normalized ? value * static_cast<double>(extent) : value;
+  };
+  double start = number(sample.in[1], sample.args.normalized_anchor, "anchor");
+  double size = number(sample.in[2], sample.args.normalized_shape, "shape");
+  if (size < 0) fail(ErrorKind::runtime, "the window's extent must not be negative, got ", size);
+  return {rounded(start), rounded(start + size)};
+}
+
+Window find_window(const Sample<SliceArgs>& sample) {
+  const SampleView& in = sample.in[0];
+  Window window{.start = {}, .size = in.shape};
+  window.start.resize(in.ndim(), 0);
+  Vec<int> axes = sliced_axes(sample.args, in.ndim(), in.layout);
+  for (int i = 0; i < axes.size(); i++) {
+    int64_t extent = in.shape[axes[i]];
+    Range range = sample.in[1].data ? input_range(sample, i, axes.size(), extent)
+                                    : named_range(sample.args, i, axes.size(), extent);
+    if (range.start > range.end)
+      fail(ErrorKind::runtime, "the window starts at ", range.start, ", after its end at ", range.end, ", along axis ", axes[i]);
+    window.start[axes[i]] = range.start;
+    window.size[axes[i]] = range.end - range.start;
+  }
+  return window;
+}
+
+}  // namespace
+
+AVIDA_OP(slice, SliceArgs) {
+  op.doc("Cuts a window out of every sample, by absolute or relative coordinates.")
+      .input("data", "The samples to slice.")
+      .optional_input("anchor", "Where the window starts; floats count in parts of the extent.")
+      .optional_input("shape_input", "The extents of the window; floats count in parts of the extent.")
+      .arg("axes", &SliceArgs::axes,
+           "The axes that the other arguments are about; an empty list stands for all. By default W and H, as [1, 0].")
+      .arg("axis_names", &SliceArgs::axis_names, "The same axes by their letters in the layout; by default \"WH\".")
+      .arg("dtype", &SliceArgs::dtype, kWindowDTypeText)
+      .arg("end", &SliceArgs::end, "Where the window ends.")
+      .arg("fill_values", &SliceArgs::fill_values, kFillValuesText, fixed)
+      .arg("image_type", &SliceArgs::image_type, "The colour space.", fixed | deprecated)
+      .arg("normalized_anchor", &SliceArgs::normalized_anchor, "Whether a float anchor counts in parts of the extent.", fixed)
+      .arg("normalized_shape", &SliceArgs::normalized_shape, "Whether a float shape input counts in parts of the extent.",
+           fixed)
+      .arg("out_of_bounds_policy", &SliceArgs::out_of_bounds_policy, kOutOfBoundsText)
+      .arg("output_dtype", &SliceArgs::output_dtype, kOutputDTypeText)
+      .arg("rel_end", &SliceArgs::rel_end, "Where the window ends, in parts of the extent.")
+      .arg("rel_shape", &SliceArgs::rel_shape, "The extents of the window, in parts of the sample's.")
+      .arg("rel_start", &SliceArgs::rel_start, "Where the window starts, in parts of the extent.")
+      .arg("shape", &SliceArgs::shape, "The extents of the window.")
+      .arg("start", &SliceArgs::start, "Where the window starts; by default at 0.")
+      .example("avida.slice(image, start=[1, 0], shape=[2, 3], axis_names=\"HW\")")
+      .infer(infer_slice);
+  shows_window<find_window>(op);
+}
+
+}  // namespace avida::ops
