@@ -2,15 +2,230 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from avida._core import call as _call
 from avida._core import find_op as _find
-from avida._typing import IntArg, TensorLike
+from avida._typing import DTypeArg, FloatArg, FloatsArg, IntArg, IntsArg, TensorLike
 
-__all__ = ["flip"]
+__all__ = [
+    "cast",
+    "cast_like",
+    "cat",
+    "copy",
+    "crop",
+    "expand_dims",
+    "flip",
+    "pad",
+    "reinterpret",
+    "reshape",
+    "slice",
+    "squeeze",
+    "stack",
+    "transpose",
+]
 
+_CAST = _find("cast")
+_CAST_LIKE = _find("cast_like")
+_CAT = _find("cat")
+_COPY = _find("copy")
+_CROP = _find("crop")
+_EXPAND_DIMS = _find("expand_dims")
 _FLIP = _find("flip")
+_PAD = _find("pad")
+_REINTERPRET = _find("reinterpret")
+_RESHAPE = _find("reshape")
+_SLICE = _find("slice")
+_SQUEEZE = _find("squeeze")
+_STACK = _find("stack")
+_TRANSPOSE = _find("transpose")
+
+
+def cast(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    dtype: DTypeArg,
+) -> Any:
+    """Converts elements to another type, with saturation; floats become integers by rounding half away from zero.
+
+    Args:
+        input: The samples to convert.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        dtype: The element type to convert to.
+
+    Example:
+        >>> avida.cast(image, dtype=avida.float32)
+    """
+    return _call(_CAST, (input,), batch_size, device, (dtype,))
+
+
+def cast_like(
+    input_0: TensorLike,
+    input_1: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+) -> Any:
+    """Converts the first input to the element type of the second, as cast does.
+
+    Args:
+        input_0: The samples to convert.
+        input_1: The samples whose element type to take.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+
+    Example:
+        >>> avida.cast_like(image, np.float32(0))
+    """
+    return _call(_CAST_LIKE, (input_0, input_1), batch_size, device, ())
+
+
+def cat(
+    input_0: TensorLike,
+    /,
+    *inputs: TensorLike,
+    batch_size: int | None = None,
+    device: Any = None,
+    axis: int | None = None,
+    axis_name: str | None = None,
+) -> Any:
+    """Joins the samples of several inputs along an axis that they have.
+
+    Args:
+        input_0: The first samples.
+        inputs: The samples that follow them.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        axis: The axis to join along; a negative one counts from the end. By default the first.
+        axis_name: The axis to join along, by its letter in the first input's layout.
+
+    Example:
+        >>> avida.cat(image, image, axis_name="W")
+    """
+    return _call(_CAT, (input_0, *inputs), batch_size, device, (axis, axis_name))
+
+
+def copy(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+) -> Any:
+    """Copies the samples into memory of their own.
+
+    Args:
+        input: The samples to copy.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+
+    Example:
+        >>> avida.copy(image)
+    """
+    return _call(_COPY, (input,), batch_size, device, ())
+
+
+def crop(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    crop: FloatsArg | None = None,
+    crop_d: FloatArg | None = None,
+    crop_h: FloatArg | None = None,
+    crop_pos_x: FloatArg | None = None,
+    crop_pos_y: FloatArg | None = None,
+    crop_pos_z: FloatArg | None = None,
+    crop_w: FloatArg | None = None,
+    dtype: DTypeArg | None = None,
+    fill_values: float | Sequence[float] | None = None,
+    image_type: int | None = None,
+    out_of_bounds_policy: str | None = None,
+    output_dtype: DTypeArg | None = None,
+    rounding: str | None = None,
+) -> Any:
+    """Cuts a window of given extents out of images, videos or volumes, at a position between their borders.
+
+    Args:
+        input: The samples to crop. Layouts: HWC, CHW, DHWC, CDHW, FHWC, FCHW, CFHW, FDHWC, FCDHW, CFDHW.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        crop: The window's extents, (H, W) or (D, H, W); 0 leaves an axis whole. Can differ between samples.
+        crop_d: The window's depth, in volumes. Can differ between samples.
+        crop_h: The window's height. Can differ between samples.
+        crop_pos_x: Where the window lies between the left (0) and right (1) border. Default: ``0.5``. Can
+            differ between samples.
+        crop_pos_y: Where the window lies between the top (0) and bottom (1) border. Default: ``0.5``. Can
+            differ between samples.
+        crop_pos_z: Where the window lies between the front (0) and back (1), in volumes. Default: ``0.5``. Can
+            differ between samples.
+        crop_w: The window's width. Can differ between samples.
+        dtype: The element type of the output, by default the input's. Fractions are dropped.
+        fill_values: What the policy "pad" fills with: one number, or one for each channel. Default: ``[0.0]``.
+        image_type: The colour space. Accepted for old code, without effect.
+        out_of_bounds_policy: What to do where the window reaches beyond the sample: "error", "pad" (or
+            "constant"), "edge" (or "clamp"), "reflect" (or "reflect_1001"), "reflect_101", "wrap", or
+            "trim_to_shape". Default: ``'error'``.
+        output_dtype: The old name of dtype.
+        rounding: How the window's start becomes an integer: "round" (half away from zero) or "truncate".
+            Default: ``'round'``.
+
+    Example:
+        >>> avida.crop(image, crop=[2, 3], crop_pos_x=0, crop_pos_y=0)
+    """
+    return _call(
+        _CROP,
+        (input,),
+        batch_size,
+        device,
+        (
+            crop,
+            crop_d,
+            crop_h,
+            crop_pos_x,
+            crop_pos_y,
+            crop_pos_z,
+            crop_w,
+            dtype,
+            fill_values,
+            image_type,
+            out_of_bounds_policy,
+            output_dtype,
+            rounding,
+        ),
+    )
+
+
+def expand_dims(
+    data: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    new_axis_names: str | None = None,
+    axes: int | Sequence[int],
+) -> Any:
+    """Inserts axes of extent 1; nothing is copied.
+
+    Args:
+        data: The samples to add axes to.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        axes: Where the new axes stand in the output. Default: ``[]``.
+        new_axis_names: A letter for each new axis, in the order of axes. Without it, the output has no layout.
+            Default: ``''``.
+
+    Example:
+        >>> avida.expand_dims(image, axes=0, new_axis_names="F")
+    """
+    return _call(_EXPAND_DIMS, (data,), batch_size, device, (axes, new_axis_names))
 
 
 def flip(
@@ -37,3 +252,256 @@ def flip(
         >>> avida.flip(image, horizontal=0, vertical=1)
     """
     return _call(_FLIP, (input,), batch_size, device, (depthwise, horizontal, vertical))
+
+
+def pad(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    align: IntsArg | None = None,
+    axes: IntsArg | None = None,
+    axis_names: str | None = None,
+    fill_value: FloatArg | None = None,
+    shape: IntsArg | None = None,
+) -> Any:
+    """Extends samples at the end of their axes, by default to the largest extents in the batch.
+
+    Args:
+        input: The samples to pad.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        align: Makes the extents of the padded axes multiples of these numbers. Can differ between samples.
+        axes: The axes to pad; negative ones count from the end. By default all. Can differ between samples.
+        axis_names: The axes to pad, by their letters in the layout.
+        fill_value: The number to fill with. Default: ``0.0``. Can differ between samples.
+        shape: The least extents of the padded axes; -1 stands for the largest extent in the batch. Nothing is
+            cut off. Can differ between samples.
+
+    Example:
+        >>> avida.pad(batch, fill_value=255)
+    """
+    return _call(_PAD, (input,), batch_size, device, (align, axes, axis_names, fill_value, shape))
+
+
+def reinterpret(
+    data: TensorLike,
+    shape_input: TensorLike | None = None,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    dtype: DTypeArg | None = None,
+    layout: str | None = None,
+    rel_shape: FloatsArg | None = None,
+    shape: IntsArg | None = None,
+    src_dims: IntsArg | None = None,
+) -> Any:
+    """Reads the same bytes as elements of another type, shape or layout; nothing is copied.
+
+    Args:
+        data: The samples to reinterpret.
+        shape_input: The new shape, as with the argument shape.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        dtype: The new element type. Without a shape, the last extent changes with its size.
+        layout: The new layout. Without it, the layout stays as long as the number of axes does.
+        rel_shape: The new shape in multiples of the old one. One number can be negative: that axis takes what
+            is left. Can differ between samples.
+        shape: The new shape. One extent can be negative: that axis takes what is left. Can differ between
+            samples.
+        src_dims: The old axes that the new ones take their extents from, for use alone or with rel_shape; -1
+            stands for an extent of 1. Can differ between samples.
+
+    Example:
+        >>> avida.reinterpret(np.float32([1, 2]), dtype=avida.uint8)
+    """
+    return _call(_REINTERPRET, (data, shape_input), batch_size, device, (dtype, layout, rel_shape, shape, src_dims))
+
+
+def reshape(
+    data: TensorLike,
+    shape_input: TensorLike | None = None,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    layout: str | None = None,
+    rel_shape: FloatsArg | None = None,
+    shape: IntsArg | None = None,
+    src_dims: IntsArg | None = None,
+) -> Any:
+    """Gives the same elements, in the same order, another shape or layout; nothing is copied.
+
+    Args:
+        data: The samples to reshape.
+        shape_input: The new shape, as with the argument shape.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        layout: The new layout. Without it, the layout stays as long as the number of axes does.
+        rel_shape: The new shape in multiples of the old one. One number can be negative: that axis takes what
+            is left. Can differ between samples.
+        shape: The new shape. One extent can be negative: that axis takes what is left. Can differ between
+            samples.
+        src_dims: The old axes that the new ones take their extents from, for use alone or with rel_shape; -1
+            stands for an extent of 1. Can differ between samples.
+
+    Example:
+        >>> avida.reshape(image, shape=[4, -1])
+    """
+    return _call(_RESHAPE, (data, shape_input), batch_size, device, (layout, rel_shape, shape, src_dims))
+
+
+def slice(
+    data: TensorLike,
+    anchor: TensorLike | None = None,
+    shape_input: TensorLike | None = None,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    axes: IntsArg | None = None,
+    axis_names: str | None = None,
+    dtype: DTypeArg | None = None,
+    end: IntsArg | None = None,
+    fill_values: float | Sequence[float] | None = None,
+    image_type: int | None = None,
+    normalized_anchor: bool | None = None,
+    normalized_shape: bool | None = None,
+    out_of_bounds_policy: str | None = None,
+    output_dtype: DTypeArg | None = None,
+    rel_end: FloatsArg | None = None,
+    rel_shape: FloatsArg | None = None,
+    rel_start: FloatsArg | None = None,
+    shape: IntsArg | None = None,
+    start: IntsArg | None = None,
+) -> Any:
+    """Cuts a window out of every sample, by absolute or relative coordinates.
+
+    Args:
+        data: The samples to slice.
+        anchor: Where the window starts; floats count in parts of the extent.
+        shape_input: The extents of the window; floats count in parts of the extent.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        axes: The axes that the other arguments are about; an empty list stands for all. By default W and H, as
+            [1, 0]. Can differ between samples.
+        axis_names: The same axes by their letters in the layout; by default "WH".
+        dtype: The element type of the output, by default the input's. Fractions are dropped.
+        end: Where the window ends. Can differ between samples.
+        fill_values: What the policy "pad" fills with: one number, or one for each channel. Default: ``[0.0]``.
+        image_type: The colour space. Accepted for old code, without effect.
+        normalized_anchor: Whether a float anchor counts in parts of the extent. Default: ``True``.
+        normalized_shape: Whether a float shape input counts in parts of the extent. Default: ``True``.
+        out_of_bounds_policy: What to do where the window reaches beyond the sample: "error", "pad" (or
+            "constant"), "edge" (or "clamp"), "reflect" (or "reflect_1001"), "reflect_101", "wrap", or
+            "trim_to_shape". Default: ``'error'``.
+        output_dtype: The old name of dtype.
+        rel_end: Where the window ends, in parts of the extent. Can differ between samples.
+        rel_shape: The extents of the window, in parts of the sample's. Can differ between samples.
+        rel_start: Where the window starts, in parts of the extent. Can differ between samples.
+        shape: The extents of the window. Can differ between samples.
+        start: Where the window starts; by default at 0. Can differ between samples.
+
+    Example:
+        >>> avida.slice(image, start=[1, 0], shape=[2, 3], axis_names="HW")
+    """
+    return _call(
+        _SLICE,
+        (data, anchor, shape_input),
+        batch_size,
+        device,
+        (
+            axes,
+            axis_names,
+            dtype,
+            end,
+            fill_values,
+            image_type,
+            normalized_anchor,
+            normalized_shape,
+            out_of_bounds_policy,
+            output_dtype,
+            rel_end,
+            rel_shape,
+            rel_start,
+            shape,
+            start,
+        ),
+    )
+
+
+def squeeze(
+    data: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    axes: IntsArg | None = None,
+    axis_names: str | None = None,
+) -> Any:
+    """Removes axes of extent 1; nothing is copied.
+
+    Args:
+        data: The samples to squeeze.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        axes: The axes to remove; negative ones count from the end. Can differ between samples.
+        axis_names: The axes to remove, by their letters in the layout.
+
+    Example:
+        >>> avida.squeeze(avida.expand_dims(image, axes=0), axes=0)
+    """
+    return _call(_SQUEEZE, (data,), batch_size, device, (axes, axis_names))
+
+
+def stack(
+    input_0: TensorLike,
+    /,
+    *inputs: TensorLike,
+    batch_size: int | None = None,
+    device: Any = None,
+    axis: int | None = None,
+    axis_name: str | None = None,
+) -> Any:
+    """Joins the samples of several inputs, all of one shape, along a new axis.
+
+    Args:
+        input_0: The first samples.
+        inputs: The samples that follow them.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        axis: Where the new axis stands in the output; a negative number counts from its end. By default first.
+        axis_name: The letter of the new axis. Without it, the output has no layout.
+
+    Example:
+        >>> avida.stack(image, image, axis_name="F")
+    """
+    return _call(_STACK, (input_0, *inputs), batch_size, device, (axis, axis_name))
+
+
+def transpose(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    output_layout: str | None = None,
+    perm: int | Sequence[int] | None = None,
+    transpose_layout: bool | None = None,
+) -> Any:
+    """Puts the axes into another order.
+
+    Args:
+        input: The samples to transpose.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        output_layout: The layout of the output, whatever the input's.
+        perm: The input axis that each output axis comes from; by default the reverse order.
+        transpose_layout: Whether the letters of the layout move with the axes. Default: ``True``.
+
+    Example:
+        >>> avida.transpose(image, perm=[2, 0, 1])
+    """
+    return _call(_TRANSPOSE, (input,), batch_size, device, (output_layout, perm, transpose_layout))
