@@ -93,16 +93,27 @@ void elementwise_shape(SampleWork& work) {
   }
 }
 
+int64_t count_tiles(const SampleWork& work) {
+  if (work.out[0].elements() <= kTile / 2) return work.out[0].elements() > 0;  // no tile is shorter than that
+  return plan_tiles(work.in, work.out[0].shape).tiles();
+}
+
 TilePlan plan_tiles(std::span<const SampleView> in, const Shape& out) {
   TilePlan plan;
   plan.elements = volume(out);
-  bool all_dense = true;
-  for (auto& view : in) all_dense &= view.elements() == plan.elements;
-  if (all_dense) return plan;
+  // Most often, every input has the output's shape or is one number.
+  int n = static_cast<int>(in.size());
+  bool simple = true;
+  for (int k = 0; k < n; k++) {
+    int64_t elements = in[k].elements();
+    if (elements == plan.elements) continue;
+    if (elements == 1) plan.inputs[k].kind = TiledInput::Kind::single;
+    else simple = false;
+  }
+  if (simple) return plan;
 
   // Merge adjacent axes in which every input either runs on or is repeated.
-  int n = static_cast<int>(in.size());
-  std::vector<Shape> strides(n);
+  std::array<Shape, 3> strides;
   for (int k = 0; k < n; k++) {
     Shape dense = dense_strides(in[k].shape);
     int lead = out.size() - in[k].ndim();
@@ -125,7 +136,7 @@ TilePlan plan_tiles(std::span<const SampleView> in, const Shape& out) {
   int64_t period_of_all = 1;
   for (int k = 0; k < n; k++) {
     TiledInput& input = plan.inputs[k];
-    if (in[k].elements() == plan.elements) continue;
+    if (in[k].elements() == plan.elements || input.kind == TiledInput::Kind::single) continue;
     // Repeated along the leading axes only: the elements come round again after as many as the input has.
     int first = 0;
     while (first < plan.shape.size() && input.strides[first] == 0) first++;
@@ -152,6 +163,10 @@ void load_tile(const TilePlan& plan, const TiledInput& input, const SampleView& 
     const From* from = view.as<From>();
     if (input.kind == TiledInput::Kind::dense) {
       for (int64_t i = 0; i < n; i++) to[i] = static_cast<T>(Real(from[begin + i]));
+      return;
+    }
+    if (input.kind == TiledInput::Kind::single) {
+      std::fill_n(to, n, static_cast<T>(Real(from[0])));
       return;
     }
     // Walk the output's order, one run along the last axis at a time.

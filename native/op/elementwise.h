@@ -39,6 +39,7 @@ constexpr int kTile = 1024;
 struct TiledInput {
   enum class Kind {
     dense,     // the same places as in the output
+    single,    // one element for all places
     periodic,  // the same elements in every tile
     gathered,  // anything else
   } kind = Kind::dense;
@@ -53,6 +54,7 @@ struct TilePlan {
   int64_t tiles() const { return (elements + tile - 1) / tile; }
 };
 TilePlan plan_tiles(std::span<const SampleView> in, const Shape& out);
+int64_t count_tiles(const SampleWork& work);
 
 using Int128 = __int128;
 
@@ -86,8 +88,9 @@ void run_tiles(const SampleWork& work) {
         continue;
       }
       in[k] = tiles[k];
-      if (input.kind == TiledInput::Kind::periodic && filled[k]) continue;
-      int64_t count = input.kind == TiledInput::Kind::periodic ? std::min(plan.tile, plan.elements) : n;
+      bool same_in_every_tile = input.kind == TiledInput::Kind::periodic || input.kind == TiledInput::Kind::single;
+      if (same_in_every_tile && filled[k]) continue;
+      int64_t count = same_in_every_tile ? std::min(plan.tile, plan.elements) : n;
       load_tile<T>(plan, input, work.in[k], begin, count, tiles[k]);
       filled[k] = true;
     }
@@ -128,8 +131,7 @@ void elementwise_body(const SampleWork& work) {
 template <class Body, int N, Promotion P>
 void elementwise(Op<NoArgs>& op, double cost = 1) {
   op.infer([](Infer<NoArgs>& call) { infer_elementwise(const_cast<Inference&>(call.call), P); });
-  op.loop({elementwise_shape, [](const SampleWork& work) { return plan_tiles(work.in, work.out[0].shape).tiles(); },
-           elementwise_body<Body, N, P>, cost});
+  op.loop({elementwise_shape, count_tiles, elementwise_body<Body, N, P>, cost});
 }
 
 }  // namespace avida

@@ -135,12 +135,17 @@ std::vector<Data> run_samples(const Run& run, const SampleLoop& loop) {
   double total = 0;
   for (auto& work : works) total += cost_of(work);
 
+  for (auto& work : works) work.end = loop.rows ? loop.rows(work) : 1;
+  if (total < kWorthThreads || run.pool.threads() == 1) {
+    for (auto& work : works) at_sample(run, work.index, [&] { loop.body(work); });
+    return results;
+  }
+
   std::pmr::vector<SampleWork> parts(&scratch);
   parts.reserve(n);
   double share = std::max(total / (4.0 * run.pool.threads()), kWorthThreads / 4);
   for (auto& work : works) {
-    int64_t rows = loop.rows ? loop.rows(work) : 1;
-    work.end = rows;
+    int64_t rows = work.end;
     int64_t cuts = rows > 1 ? std::clamp<int64_t>(static_cast<int64_t>(cost_of(work) / share), 1, rows) : 1;
     for (int64_t c = 0; c < cuts; c++) {
       parts.push_back(work);
@@ -148,12 +153,8 @@ std::vector<Data> run_samples(const Run& run, const SampleLoop& loop) {
       parts.back().end = rows * (c + 1) / cuts;
     }
   }
-  auto do_part = [&](int64_t p) { at_sample(run, parts[p].index, [&] { loop.body(parts[p]); }); };
-  if (total < kWorthThreads) {
-    for (size_t p = 0; p < parts.size(); p++) do_part(static_cast<int64_t>(p));
-  } else {
-    run.pool.parallel_for(static_cast<int64_t>(parts.size()), do_part);
-  }
+  run.pool.parallel_for(static_cast<int64_t>(parts.size()),
+                        [&](int64_t p) { at_sample(run, parts[p].index, [&] { loop.body(parts[p]); }); });
   return results;
 }
 

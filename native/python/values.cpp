@@ -340,7 +340,7 @@ ValuePtr value_from_number(nb::handle number) {
     if (PyErr_Occurred()) throw nb::python_error();
   }
   data.place(block, block.get(), 0);
-  return std::make_shared<Value>(std::move(data), false);
+  return std::allocate_shared<Value>(PoolAllocator<Value>(), std::move(data), false);
 }
 
 nb::object wrap(ValuePtr value) {

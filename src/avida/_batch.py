@@ -129,9 +129,6 @@ class Batch(_core.BatchBase, Arithmetic):
     def __len__(self) -> int:
         return self.batch_size
 
-    def __bool__(self) -> bool:
-        raise ValueError("the truth of a batch is not defined; compare its samples")
-
     def __getitem__(self, index: Any) -> Any:
         raise TypeError(
             "a Batch is not indexed directly: batch.tensors[...] selects samples, batch.slice[...] slices every sample"
