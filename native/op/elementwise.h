@@ -62,19 +62,23 @@ using Int128 = __int128;
 template <class T>
 void load_tile(const TilePlan& plan, const TiledInput& input, const SampleView& view, int64_t begin, int64_t n, T* to);
 
+// One tile: T is the type to compute in, R that of the results.
+template <int N, class T, class R>
+using TileFn = void (*)(const std::array<const T*, N>& in, R* out, int64_t n);
+
 template <class Body, int N, class T, class R>
 void run_tile(const std::array<const T*, N>& in, R* out, int64_t n) {
-  if constexpr (N == 1)
-    for (int64_t i = 0; i < n; i++) out[i] = static_cast<R>(Body::run(in[0][i]));
-  else if constexpr (N == 2)
-    for (int64_t i = 0; i < n; i++) out[i] = static_cast<R>(Body::run(in[0][i], in[1][i]));
-  else
-    for (int64_t i = 0; i < n; i++) out[i] = static_cast<R>(Body::run(in[0][i], in[1][i], in[2][i]));
+  if constexpr (requires { Body::check(in[N - 1], n); }) Body::check(in[N - 1], n);
+  for (int64_t i = 0; i < n; i++) {
+    if constexpr (N == 1) out[i] = static_cast<R>(Body::run(in[0][i]));
+    else if constexpr (N == 2) out[i] = static_cast<R>(Body::run(in[0][i], in[1][i]));
+    else out[i] = static_cast<R>(Body::run(in[0][i], in[1][i], in[2][i]));
+  }
 }
 
-// T: the type to compute in; R: the type of the results.
-template <class Body, int N, class T, class R>
-void run_tiles(const SampleWork& work) {
+// The tiles [begin, end) of one sample; compiled once for all operators of the same types.
+template <int N, class T, class R>
+void run_tiles(const SampleWork& work, TileFn<N, T, R> run) {
   TilePlan plan = plan_tiles(work.in, work.out[0].shape);
   alignas(64) T tiles[N][kTile];
   std::array<const T*, N> in;
@@ -94,8 +98,7 @@ void run_tiles(const SampleWork& work) {
       load_tile<T>(plan, input, work.in[k], begin, count, tiles[k]);
       filled[k] = true;
     }
-    if constexpr (requires { Body::check(in[N - 1], n); }) Body::check(in[N - 1], n);
-    run_tile<Body, N, T, R>(in, work.out[0].as<R>() + begin, n);
+    run(in, work.out[0].as<R>() + begin, n);
   }
 }
 
@@ -105,7 +108,7 @@ void elementwise_body(const SampleWork& work) {
   for (int k = 0; k < N; k++) dtypes[k] = work.in[k].dtype;
   ElementwiseTypes types = elementwise_types(P, dtypes);
   if constexpr (P == Promotion::comparison) {
-    if (types.wide) return run_tiles<Body, N, Int128, bool>(work);
+    if (types.wide) return run_tiles<N, Int128, bool>(work, run_tile<Body, N, Int128, bool>);
   }
   with_dtype(types.compute, [&](auto type) {
     using T = typename decltype(type)::type;
@@ -116,13 +119,13 @@ void elementwise_body(const SampleWork& work) {
     if constexpr (excluded) {
       fail(ErrorKind::runtime, "elements of type ", types.compute, " are not supported");
     } else if constexpr (P == Promotion::comparison) {
-      run_tiles<Body, N, T, bool>(work);
-    } else if (std::is_same_v<T, float> && types.result == DType::float16) {
-      run_tiles<Body, N, T, float16>(work);
-    } else if (std::is_same_v<T, float> && types.result == DType::bfloat16) {
-      run_tiles<Body, N, T, bfloat16>(work);
+      run_tiles<N, T, bool>(work, run_tile<Body, N, T, bool>);
+    } else if constexpr (std::is_same_v<T, float>) {  // computes for the 16-bit floats too
+      if (types.result == DType::float16) run_tiles<N, T, float16>(work, run_tile<Body, N, T, float16>);
+      else if (types.result == DType::bfloat16) run_tiles<N, T, bfloat16>(work, run_tile<Body, N, T, bfloat16>);
+      else run_tiles<N, T, T>(work, run_tile<Body, N, T, T>);
     } else {
-      run_tiles<Body, N, T, T>(work);
+      run_tiles<N, T, T>(work, run_tile<Body, N, T, T>);
     }
   });
 }
