@@ -53,6 +53,7 @@ def test_breach(checker, tmp_path, capsys, name, line):
     ("name", "line"),
     [
         ("core/a.h", '#include <vector>\n#include "kernel/convert.h"\n#include "core/error.h"'),
+        ("kernel/a.h", "#ifndef __CUDACC_RTC__\n#include <math.h>\n#endif"),
         ("ops/image/a.h", 'AVIDA_HD\n#include "kernel/kernel.h"\n#include "ops/image/b.h"'),
         ("ops/image/a.cpp", '#include <cmath>\n#include "op/op.h"\n#include "runtime/memory.h"'),
         ("python/a.cpp", '#include <nanobind/nanobind.h>\n#include "op/call.h"'),

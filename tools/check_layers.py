@@ -21,6 +21,7 @@ THREADS = re.compile(
 )
 PYTHON = re.compile(r"nanobind/.*|Python\.h|pybind11/.*")
 CUDA = re.compile(r"cuda[^/]*\.h|nv(rtc|jpeg|imgcodec)[^/]*\.h")
+HOST_ONLY = re.compile(r"#\s*ifndef __CUDACC_RTC__")
 INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^">]+)')
 MOST_WITHOUT_README = 6
 SOURCE_SUFFIXES = {".h", ".cpp", ".cu", ".py"}
@@ -34,7 +35,12 @@ def problems_of_file(path: pathlib.Path) -> Iterator[tuple[int, str]]:
         return
     # A header of an operator whose functions are marked for the device is a body: NVRTC compiles it.
     read_by_nvrtc = folder == "kernel" or (folder == "ops" and path.suffix == ".h" and "AVIDA_HD" in text)
+    conditions: list[bool] = []  # of the #if blocks around a line: whether each hides it from NVRTC
     for number, line in enumerate(text.splitlines(), 1):
+        if re.match(r"#\s*if", line):
+            conditions.append(bool(HOST_ONLY.match(line)))
+        elif re.match(r"#\s*endif", line):
+            conditions.pop()
         found = INCLUDE.match(line)
         if not found:
             continue
@@ -45,10 +51,8 @@ def problems_of_file(path: pathlib.Path) -> Iterator[tuple[int, str]]:
             yield number, f'"{header}" is not under native; give its path from there'
         elif own and target != folder and RANK[target] >= RANK[folder]:
             yield number, f'native/{folder} must not include "{header}": {target} does not stand above it'
-        if read_by_nvrtc and not own:
-            yield number, f"<{header}> in a file that NVRTC compiles: only kernel/ may be included"
-        elif read_by_nvrtc and target not in ("kernel", folder):
-            yield number, f'"{header}" in a file that NVRTC compiles: only kernel/ may be included'
+        if read_by_nvrtc and not any(conditions) and (not own or target not in ("kernel", folder)):
+            yield number, f"{header} in a file that NVRTC compiles: only kernel/ may be included"
         if PYTHON.fullmatch(header) and folder != "python":
             yield number, f"<{header}>: only native/python knows Python"
         if CUDA.fullmatch(header) and folder != "cuda":
