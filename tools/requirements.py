@@ -1,13 +1,19 @@
-"""Prints requirements from pyproject.toml, one per line: of the extras named, and "dependencies" for the project's own.
+"""Prints requirements from pyproject.toml, one per line.
 
-python tools/requirements.py dependencies test
+    python tools/requirements.py dependencies test
+
+Names are those of extras; "dependencies" stands for what the project needs to run, "build" for what building it needs.
 """
 
 import pathlib
 import sys
 import tomllib
 
-project = tomllib.loads((pathlib.Path(__file__).parent.parent / "pyproject.toml").read_text())["project"]
-groups = {"dependencies": project["dependencies"], **project["optional-dependencies"]}
+settings = tomllib.loads((pathlib.Path(__file__).parent.parent / "pyproject.toml").read_text())
+groups = {
+    "build": settings["build-system"]["requires"],
+    "dependencies": settings["project"]["dependencies"],
+    **settings["project"]["optional-dependencies"],
+}
 for name in sys.argv[1:]:
     print("\n".join(groups[name]))
