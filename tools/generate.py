@@ -143,8 +143,13 @@ def generate() -> dict[pathlib.Path, str]:
 def core_stub() -> str:
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder) / "_core.pyi"
-        subprocess.run([sys.executable, "-m", "nanobind.stubgen", "-q", "-m", "avida._core", "-o", out], check=True)
-        return ruff(out.read_text(), "_core.pyi")
+        run = [sys.executable, "-m", "nanobind.stubgen", "-q", "--include-private", "-m", "avida._core", "-o", out]
+        subprocess.run(run, check=True)
+        text = out.read_text()
+    # What nanobind cannot tell: objects that the core returns are avida's own classes, and tensors have a buffer.
+    text = text.replace("-> object:", "-> Any:").replace("import Annotated", "import Annotated, Any")
+    buffer = "class TensorBase:\n    def __buffer__(self, flags: int, /) -> memoryview: ...\n"
+    return ruff(text.replace("class TensorBase:\n", buffer), "_core.pyi")
 
 
 def ruff(text: str, name: str) -> str:

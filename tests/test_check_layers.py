@@ -1,0 +1,75 @@
+"""tools/check_layers.py finds what it should find."""
+
+import importlib.util
+import pathlib
+
+import pytest
+
+SCRIPT = pathlib.Path(__file__).parent.parent / "tools" / "check_layers.py"
+
+
+@pytest.fixture
+def checker(tmp_path, monkeypatch):
+    spec = importlib.util.spec_from_file_location("check_layers", SCRIPT)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    monkeypatch.setattr(module, "ROOT", tmp_path)
+    monkeypatch.setattr(module, "NATIVE", tmp_path / "native")
+    return module
+
+
+def write(root: pathlib.Path, name: str, text: str = "") -> None:
+    path = root / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("core/a.h", '#include "runtime/value.h"'),
+        ("core/a.h", '#include "value.h"'),
+        ("kernel/a.h", "#include <cmath>"),
+        ("kernel/a.h", '#include "core/dtype.h"'),
+        ("ops/image/a.h", "AVIDA_HD\n#include <cmath>"),
+        ("ops/image/a.h", 'AVIDA_HD\n#include "op/op.h"'),
+        ("ops/image/a.cpp", "#include <mutex>"),
+        ("ops/image/a.cpp", '#include "runtime/thread_pool.h"'),
+        ("ops/image/a.cpp", '#include "cuda/stream.h"'),
+        ("ops/image/a.cpp", "#  include <cuda_runtime.h>"),
+        ("op/a.cpp", "#include <nanobind/nanobind.h>"),
+        ("runtime/a.cpp", "#include <nvrtc.h>"),
+        ("elsewhere/a.cpp", ""),
+    ],
+)
+def test_breach(checker, tmp_path, capsys, name, line):
+    write(tmp_path, f"native/{name}", line)
+    assert checker.main() == 1
+    expected = f"native/{name}:{max(1, len(line.splitlines()))}: "
+    assert all(found.startswith(expected) for found in capsys.readouterr().out.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("core/a.h", '#include <vector>\n#include "kernel/convert.h"\n#include "core/error.h"'),
+        ("kernel/a.h", "#ifndef __CUDACC_RTC__\n#include <math.h>\n#endif"),
+        ("ops/image/a.h", 'AVIDA_HD\n#include "kernel/kernel.h"\n#include "ops/image/b.h"'),
+        ("ops/image/a.cpp", '#include <cmath>\n#include "op/op.h"\n#include "runtime/memory.h"'),
+        ("python/a.cpp", '#include <nanobind/nanobind.h>\n#include "op/call.h"'),
+        ("op/a.cpp", '#include <mutex>\n#include "cuda/stream.h"'),
+    ],
+)
+def test_in_order(checker, tmp_path, capsys, name, line):
+    write(tmp_path, f"native/{name}", line)
+    assert checker.main() == 0
+    assert capsys.readouterr().out == ""
+
+
+def test_full_folder_needs_a_readme(checker, tmp_path, capsys):
+    for i in range(7):
+        write(tmp_path, f"tests/ops/test_{i}.py")
+    assert checker.main() == 1
+    assert capsys.readouterr().out.startswith("tests/ops:1: ")
+    write(tmp_path, "tests/ops/README.md", "What is here.")
+    assert checker.main() == 0
