@@ -2,6 +2,8 @@
 
 #include <bit>
 
+#include "op/axes.h"
+
 namespace avida::reduction {
 namespace {
 
@@ -22,11 +24,7 @@ unsigned axes_to_fold(const ReduceArgs& args, int ndim, const Layout& layout) {
       add(axis < 0 ? axis + ndim : axis);
     }
   } else if (args.axis_names) {
-    for (char letter : args.axis_names->view()) {
-      int axis = layout.find(letter);
-      if (axis < 0) fail(ErrorKind::runtime, "there is no axis \"", letter, "\" in the layout ", layout);
-      add(axis);
-    }
+    for (char letter : args.axis_names->view()) add(named_axis(letter, layout));
   } else {
     axes = (1u << ndim) - 1;
   }
@@ -117,7 +115,7 @@ Reduction::Reduction(const Run& run) {
   result = allocate_data(run.out[0], shapes);
   threads = bytes >= kWorthThreads;
   for (int i = 0; i < n; i++) {
-    out.push_back({result.samples[i], shapes[i], result.dtype, result.layout});
+    out.push_back({result.at(i), shapes[i], result.dtype, result.layout});
     const Plan& plan = plans[i];
     int64_t in_group = std::max<int64_t>(1, plan.count) * std::min(plan.outputs, kGroup);
     int64_t together = plan.blocks > 1 ? 1 : std::max<int64_t>(1, kPiece / std::max<int64_t>(1, in_group));

@@ -135,10 +135,7 @@ struct Greatest {
 // The integer part of a real result, within the range of an integer type; a float type takes the result itself.
 template <class Out>
 AVIDA_HD AVIDA_INLINE Out from_real(double x) {
-  if constexpr (TypeTraits<Out>::is_float || __is_same(Out, bool))
-    return convert<Out>(x);
-  else
-    return convert<Out>(__builtin_trunc(x));
+  return truncate<Out>(x);
 }
 
 // total / count; integers are divided as such, towards zero, when the result is one.
