@@ -81,7 +81,7 @@ struct ListTraits {
     int64_t n = volume(shape);
     if (shape.size() > 1) fail(ErrorKind::runtime, "expected a list of numbers per sample, got the shape ", shape);
     if (std::is_same_v<List, Vec<Item>> && n > kMaxDim)
-      value_error("expected at most ", kMaxDim, " numbers per sample, got ", n);
+      fail(ErrorKind::runtime, "expected at most ", kMaxDim, " numbers per sample, got ", n);
     List list{};
     for (int64_t i = 0; i < n; i++) list.push_back(element<Item>(data, dtype, i));
     member = list;

@@ -40,10 +40,11 @@ Failure describe(std::exception_ptr error) {
 }
 
 std::shared_ptr<Call> Call::make(const OpSpec& spec, std::span<ValuePtr> inputs, std::span<const BoundArg> args,
-                                 int batch_size, std::shared_ptr<ThreadPool> pool, Location where) {
+                                 int batch_size, std::shared_ptr<ThreadPool> pool, Location where, RandomKey random) {
   auto call = std::allocate_shared<Call>(PoolAllocator<Call>(), Key{}, spec);
   call->pool_ = std::move(pool);
   call->where_ = where;
+  call->random_ = random;
   call->samples_ = batch_size < 0 ? 1 : batch_size;
   call->is_batch_ = batch_size >= 0;
 
@@ -93,6 +94,8 @@ std::shared_ptr<Call> Call::make(const OpSpec& spec, std::span<ValuePtr> inputs,
     }
   }
 
+  call->outputs_ = spec.count_outputs ? spec.count_outputs(call->args_.get()) : spec.outputs;
+
   std::byte buffer[512];
   std::pmr::monotonic_buffer_resource scratch(buffer, sizeof(buffer));
   std::pmr::vector<Meta> in(&scratch);
@@ -114,7 +117,7 @@ void Call::infer(std::span<const Meta> in) {
   Meta first = seen.empty() ? Meta{} : seen[0];
   first.is_batch = is_batch_;
   first.samples = samples_;
-  std::pmr::vector<Meta> out(spec_.outputs, first, &memory);
+  std::pmr::vector<Meta> out(outputs_, first, &memory);
   Inference inference{seen, args_.get(), out, [this](std::string_view name) {
                         for (int i : tensor_args_)
                           if (spec_.args[i].name == name) return true;
@@ -126,9 +129,8 @@ void Call::infer(std::span<const Meta> in) {
 
 std::vector<ValuePtr> Call::promises() {
   std::vector<ValuePtr> values;
-  int n = out_.empty() ? spec_.outputs : static_cast<int>(out_.size());
   Meta unknown = Meta::unknown(is_batch_, samples_);
-  for (int i = 0; i < n; i++) values.push_back(promise(out_.empty() ? unknown : out_[i]));
+  for (int i = 0; i < outputs_; i++) values.push_back(promise(out_.empty() ? unknown : out_[i]));
   return values;
 }
 
@@ -182,7 +184,7 @@ std::vector<Data> Call::run() {
     }
   }
   CallArgs call_args(args, stride);
-  Run run{in, samples_, is_batch_, call_args, out_, *pool_};
+  Run run{in, samples_, is_batch_, call_args, out_, *pool_, random_};
   std::vector<Data> results = spec_.run(run);
   for (auto& result : results)
     if (!result.sources && result.size() == samples_) result.sources = sources;

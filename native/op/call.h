@@ -27,7 +27,7 @@ class Call : public Task {
 
   // Checks what can be checked without data; throws Error for the rest of the line that made the call.
   static std::shared_ptr<Call> make(const OpSpec& spec, std::span<ValuePtr> inputs, std::span<const BoundArg> args,
-                                    int batch_size, std::shared_ptr<ThreadPool> pool, Location where);
+                                    int batch_size, std::shared_ptr<ThreadPool> pool, Location where, RandomKey random = {});
 
   std::vector<ValuePtr> promises();
 
@@ -45,6 +45,8 @@ class Call : public Task {
   std::pmr::vector<int> tensor_args_{&memory};  // arguments that come per sample; their values follow the inputs
   std::pmr::vector<int> slots_{&memory};        // for each declared input: where it stands in `inputs`, or -1
   std::pmr::vector<Meta> out_{&memory};         // empty until inferred
+  int outputs_ = 1;
+  RandomKey random_;
   int samples_ = 1;
   bool is_batch_ = false;
 };

@@ -31,6 +31,7 @@ struct Sample {
   std::span<SampleView> out;
   int64_t begin, end;
   int index;
+  RandomKey random;  // for RandomStream, in random operators
 };
 
 template <class Args>
@@ -89,6 +90,16 @@ class Op {
   }
 
   Op& outputs(int n) { return spec.outputs = n, *this; }
+  // The number of outputs follows from the fixed arguments.
+  Op& outputs_from(int (*fn)(const Args&)) {
+    spec.count_outputs = [fn](const void* args) { return fn(*static_cast<const Args*>(args)); };
+    return *this;
+  }
+
+  // The operator draws random numbers: it takes `rng`, and every call takes a new position of that generator, at the
+  // call itself. A body makes RandomStream(sample.random), which gives each sample its own numbers, in any mode and for
+  // any number of threads.
+  Op& random() { return spec.random = true, *this; }
 
   // Called as soon as the inputs' metadata is known, at the latest before the operator runs.
   Op& infer(void (*fn)(Infer<Args>&)) {
@@ -144,7 +155,8 @@ class Op {
  private:
   template <class Fn, class Work>
   static auto call_typed(Fn fn, Work& work) {
-    Sample<Args> sample{*static_cast<const Args*>(work.args), work.in, work.out, work.begin, work.end, work.index};
+    Sample<Args> sample{*static_cast<const Args*>(work.args), work.in,   work.out,  work.begin,
+                        work.end,                               work.index, work.random};
     return fn(sample);
   }
   Op& finish_loop() {

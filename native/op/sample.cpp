@@ -80,7 +80,7 @@ std::vector<Data> run_view(const Run& run, const std::function<void(SampleWork&)
       out.dtype = meta.dtype;
       out.layout = meta.layout;
       input_views(run, i, in);
-      SampleWork work{i, run.args.at(i), in, {&out, 1}};
+      SampleWork work{i, run.args.at(i), in, {&out, 1}, run.random_key(i)};
       shape(work);
       if (i == 0) {
         result.shapes = ShapeList(n, out.ndim());
@@ -106,7 +106,7 @@ std::vector<Data> run_samples(const Run& run, const SampleLoop& loop) {
   for (int i = 0; i < n; i++) {
     std::span<SampleView> views(in.data() + ins * i, ins);
     input_views(run, i, views);
-    works.push_back({i, run.args.at(i), views, {out.data() + outs * i, outs}});
+    works.push_back({i, run.args.at(i), views, {out.data() + outs * i, outs}, run.random_key(i)});
     for (size_t k = 0; k < outs; k++) works[i].out[k].dtype = run.out[k].dtype;
     at_sample(run, i, [&] {
       loop.shape(works[i]);
@@ -117,7 +117,7 @@ std::vector<Data> run_samples(const Run& run, const SampleLoop& loop) {
   std::vector<Data> results;
   results.reserve(outs);
   for (size_t k = 0; k < outs; k++) {
-    ShapeList shapes(n, n ? works[0].out[k].shape.size() : run.out[k].ndim);
+    ShapeList shapes(n, n ? works[0].out[k].shape.size() : std::max(0, run.out[k].ndim));
     for (int i = 0; i < n; i++) at_sample(run, i, [&] { shapes.set(i, works[i].out[k].shape); });
     results.push_back(allocate_data(run.out[k], shapes));
     for (int i = 0; i < n; i++) {

@@ -29,6 +29,7 @@ struct SampleWork {
   const void* args;
   std::span<const SampleView> in;
   std::span<SampleView> out;
+  RandomKey random = {};
   int64_t begin = 0, end = 1;
 };
 

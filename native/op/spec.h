@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/data.h"
+#include "kernel/philox.h"
 
 namespace avida {
 
@@ -83,6 +84,9 @@ struct Run {
   const CallArgs& args;
   std::span<const Meta> out;  // from infer()
   ThreadPool& pool;
+  RandomKey random;  // for random operators; each sample i has its own stream, see random_key(i)
+
+  RandomKey random_key(int i) const { return {random.seed, random.position, static_cast<unsigned>(i)}; }
 
   // A Tensor among Batches stands for every sample.
   int index_in(int input, int sample) const { return in[input]->size() == 1 ? 0 : sample; }
@@ -105,6 +109,8 @@ struct OpSpec {
   ArgsType args_type;
   std::shared_ptr<void> default_args;
   int outputs = 1;
+  std::function<int(const void* args)> count_outputs;  // instead, where the fixed arguments say how many
+  bool random = false;  // takes the keyword rng; see RandomKey
   bool hidden = false;  // reached through Python operators only
   bool plain = false;   // without batch_size and device; inputs may be given by name
   std::function<void(Inference&)> infer;

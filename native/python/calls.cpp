@@ -1,4 +1,5 @@
 // Calling operators, and telling Python what operators there are.
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -14,6 +15,7 @@ namespace {
 
 nb::handle convert_input;   // avida's as_tensor: any array-like to a Tensor
 nb::handle resolve_device;  // raises for a device that is not there
+nb::handle draw_position;   // takes a position from a random generator, or from the default one for None
 std::string package_prefix;
 
 ValuePtr to_value(nb::handle object) {
@@ -131,7 +133,7 @@ BoundArg bind_arg(const ArgSpec& arg, nb::handle object) {
   return std::monostate{};
 }
 
-nb::object call(int id, nb::tuple inputs, nb::object batch_size, nb::object device, nb::tuple args) {
+nb::object call(int id, nb::tuple inputs, nb::object batch_size, nb::object device, nb::tuple args, nb::object rng) {
   const OpSpec& spec = op_at(id);
   std::byte buffer[2048];
   std::pmr::monotonic_buffer_resource scratch(buffer, sizeof(buffer));
@@ -141,6 +143,11 @@ nb::object call(int id, nb::tuple inputs, nb::object batch_size, nb::object devi
   std::shared_ptr<Call> task;
   Ambient& ambient = Ambient::here();
   try {
+    RandomKey random;
+    if (spec.random) {
+      auto drawn = nb::cast<std::pair<uint64_t, uint64_t>>(draw_position(rng));
+      random = {drawn.first, drawn.second};
+    }
     if (!device.is_none()) resolve_device(device);
     int n = -1;
     if (!batch_size.is_none()) {
@@ -163,7 +170,7 @@ nb::object call(int id, nb::tuple inputs, nb::object batch_size, nb::object devi
         throw Error(error.kind, str("argument \"", spec.args[i].name, "\" ", error.message));
       }
     }
-    task = Call::make(spec, values, bound, n, ambient.current()->threads(), user_location());
+    task = Call::make(spec, values, bound, n, ambient.current()->threads(), user_location(), random);
   } catch (const Error& error) {
     throw Error(error.kind, spec.name + ": " + error.message);
   }
@@ -232,6 +239,7 @@ nb::dict describe_op(int id) {
   out["args"] = args;
   out["hidden"] = spec.hidden;
   out["plain"] = spec.plain;
+  out["random"] = spec.random;
   return out;
 }
 
@@ -281,7 +289,11 @@ void launch(const std::shared_ptr<Task>& task) {
 
 void bind_calls(nb::module_& m) {
   m.def("call", &call, nb::arg("op"), nb::arg("inputs"), nb::arg("batch_size").none(), nb::arg("device").none(),
-        nb::arg("args"));
+        nb::arg("args"), nb::arg("rng").none() = nb::none());
+  m.def("set_random_source", [](nb::object draw) { draw_position = draw.release(); },
+        "Sets the function (RNG or None) -> (seed, position) that random operators call.");
+  m.def("philox", [](uint64_t key, uint64_t high, uint64_t low, int word) { return philox(key, high, low).word[word & 3]; },
+        nb::arg("key"), nb::arg("high"), nb::arg("low"), nb::arg("word"));
   m.def("op_count", &op_count);
   m.def("describe_op", &describe_op);
   m.def("find_op", [](const std::string& name) { return find_op(name); });

@@ -1,0 +1,69 @@
+// Random numbers by counting: Philox4x32 with ten rounds (Salmon et al., 2011). Each word follows from its place alone,
+// so a draw depends neither on threads nor on other samples nor on the device. Read by NVRTC too: no std headers.
+#pragma once
+#include "kernel/macros.h"
+
+namespace avida {
+
+struct PhiloxBlock {
+  unsigned word[4];
+};
+
+AVIDA_HD AVIDA_INLINE PhiloxBlock philox(unsigned long key, unsigned long high, unsigned long low) {
+  PhiloxBlock block{{static_cast<unsigned>(low), static_cast<unsigned>(low >> 32), static_cast<unsigned>(high),
+                     static_cast<unsigned>(high >> 32)}};
+  unsigned key0 = static_cast<unsigned>(key), key1 = static_cast<unsigned>(key >> 32);
+  for (int round = 0; round < 10; round++) {
+    unsigned long a = 0xD2511F53ul * block.word[0], b = 0xCD9E8D57ul * block.word[2];
+    block = {{static_cast<unsigned>(b >> 32) ^ block.word[1] ^ key0, static_cast<unsigned>(b),
+              static_cast<unsigned>(a >> 32) ^ block.word[3] ^ key1, static_cast<unsigned>(a)}};
+    key0 += 0x9E3779B9u;
+    key1 += 0xBB67AE85u;
+  }
+  return block;
+}
+
+// Which stream of numbers one sample has in one call of a random operator.
+struct RandomKey {
+  unsigned long seed = 0, position = 0;  // of the generator when the call was made
+  unsigned sample = 0;
+};
+
+// The words of a stream, one after the other.
+class RandomStream {
+ public:
+  AVIDA_HD explicit RandomStream(const RandomKey& key) : key_(key) {}
+
+  AVIDA_HD unsigned next() {
+    if (used_ == 4) {
+      // The counters that start with zero belong to the words that Python draws from the generator itself.
+      block_ = philox(key_.seed, key_.position + 1, static_cast<unsigned long>(key_.sample) << 32 | block_index_++);
+      used_ = 0;
+    }
+    return block_.word[used_++];
+  }
+
+  // An integer in [0, n), each equally likely.
+  AVIDA_HD unsigned below(unsigned n) {
+    unsigned long product = static_cast<unsigned long>(next()) * n;
+    if (static_cast<unsigned>(product) < n) {
+      unsigned surplus = (0u - n) % n;
+      while (static_cast<unsigned>(product) < surplus) product = static_cast<unsigned long>(next()) * n;
+    }
+    return static_cast<unsigned>(product >> 32);
+  }
+
+  // Goes to the block-th four words of the stream, for bodies that make elements in any order.
+  AVIDA_HD void seek(unsigned block) {
+    block_index_ = block;
+    used_ = 4;
+  }
+
+ private:
+  RandomKey key_;
+  PhiloxBlock block_{};
+  unsigned block_index_ = 0;
+  int used_ = 4;
+};
+
+}  // namespace avida

@@ -1,0 +1,45 @@
+#include <cstring>
+
+#include "op/op.h"
+
+namespace avida::ops {
+namespace {
+
+struct GetPropertyArgs {
+  std::string key;
+};
+
+std::vector<Data> property(const Run& run) {
+  bool layout = static_cast<const GetPropertyArgs*>(run.args.at(0))->key == "layout";
+  const Data& data = *run.in[0];
+  auto text = [&](int i) -> std::string_view {
+    if (layout) return data.layout.view();
+    return data.sources ? std::string_view((*data.sources)[run.index_in(0, i)]) : std::string_view();
+  };
+  ShapeList shapes(run.samples, 1);
+  for (int i = 0; i < run.samples; i++) shapes.set(i, {static_cast<int64_t>(text(i).size())});
+  Data out = allocate_data(run.out[0], shapes);
+  for (int i = 0; i < run.samples; i++)
+    if (!text(i).empty()) std::memcpy(out.at(i), text(i).data(), text(i).size());
+  return {std::move(out)};
+}
+
+}  // namespace
+
+AVIDA_OP(get_property, GetPropertyArgs) {
+  op.doc("Gives a property of each sample as text, in bytes; no bytes where the sample has none.")
+      .input("input", "The samples to ask.")
+      .arg("key", &GetPropertyArgs::key, "`\"layout\"`, or `\"source_info\"`: where the sample comes from.", required)
+      .example("avida.get_property(image, key='layout')")
+      .infer([](Infer<GetPropertyArgs>& call) {
+        if (call.args.key != "layout" && call.args.key != "source_info")
+          fail(ErrorKind::runtime, "expected the key \"layout\" or \"source_info\", got \"", call.args.key, '"');
+        Meta& out = call.out[0];
+        out.dtype = DType::uint8;
+        out.ndim = 1;
+        out.layout = Layout();
+      })
+      .custom(property);
+}
+
+}  // namespace avida::ops

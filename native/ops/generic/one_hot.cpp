@@ -1,0 +1,128 @@
+#include <algorithm>
+
+#include "op/op.h"
+
+namespace avida::ops {
+namespace {
+
+struct OneHotArgs {
+  std::optional<int> axis;
+  std::optional<std::string> axis_name;
+  DType dtype = DType::float32;
+  int num_classes = 0;
+  float off_value = 0, on_value = 1;
+};
+
+// Samples of one element count as numbers without axes, unless the user names the place of the new axis.
+bool all_single(const Run& run) {
+  const ShapeList& shapes = run.in[0]->shapes;
+  if (shapes.ndim() == 0) return true;
+  for (int i = 0; i < shapes.samples(); i++)
+    if (volume(shapes.dims(i)) != 1) return false;
+  return shapes.samples() > 0;
+}
+
+Layout layout_with(const OneHotArgs& args, const Layout& layout, int ndim, int axis) {
+  if (!args.axis_name) return {};
+  if (layout.size() != ndim)
+    fail(ErrorKind::runtime, "axis_name needs an input with a layout, to which the letter is added");
+  std::string letters(layout.view());
+  letters.insert(axis, *args.axis_name);
+  return Layout(letters);
+}
+
+void infer(Infer<OneHotArgs>& call) {
+  const OneHotArgs& args = call.args;
+  const Meta& in = call.in[0];
+  Meta& out = call.out[0];
+  if (args.num_classes < 0) fail(ErrorKind::runtime, "num_classes must not be negative, got ", args.num_classes);
+  int axis = args.axis.value_or(-1);
+  if (axis < -1 || axis > in.ndim) fail(ErrorKind::runtime, "expected an axis from -1 to ", in.ndim, ", got ", axis);
+  if (args.axis_name && args.axis_name->size() != 1)
+    fail(ErrorKind::runtime, "expected one letter as axis_name, got \"", *args.axis_name, '"');
+  out.dtype = args.dtype;
+  bool settled = args.axis || in.ndim == 0;
+  out.ndim = settled ? in.ndim + 1 : -1;
+  out.layout = settled ? layout_with(args, in.layout, in.ndim, axis < 0 ? in.ndim : axis) : Layout();
+}
+
+// The number as a C cast gives it: without its fraction, an integer type keeping the lowest bits.
+template <class Out>
+Out cast_like_c(float x) {
+  if constexpr (TypeTraits<Out>::is_float)
+    return convert<Out>(x);
+  else
+    return static_cast<Out>(truncate<int64_t>(x));
+}
+
+// The class that a number names, or -1.
+template <class In>
+int64_t class_of(In x, int64_t classes) {
+  if constexpr (TypeTraits<In>::is_float) {
+    auto number = static_cast<double>(typename ComputeType<In>::type(x));
+    return number > -1 && number < static_cast<double>(classes) ? static_cast<int64_t>(number) : -1;
+  } else {
+    return static_cast<uint64_t>(x) < static_cast<uint64_t>(classes) ? static_cast<int64_t>(x) : -1;
+  }
+}
+
+std::vector<Data> run_one_hot(const Run& run) {
+  const auto& args = *static_cast<const OneHotArgs*>(run.args.at(0));
+  const Data& data = *run.in[0];
+  bool single = !args.axis && all_single(run);
+  int ndim = single ? 0 : data.shapes.ndim();
+  int axis = args.axis.value_or(-1) < 0 ? ndim : *args.axis;
+  Meta meta = run.out[0];
+  meta.ndim = ndim + 1;
+  meta.layout = layout_with(args, single ? Layout() : data.layout, ndim, axis);
+  Run settled = run;
+  settled.out = {&meta, 1};
+
+  SampleLoop loop;
+  loop.shape = [&](SampleWork& work) {
+    Shape& out = work.out[0].shape;
+    out = single ? Shape() : work.in[0].shape;
+    out.insert(axis, args.num_classes);
+  };
+  // A row is what stands before the new axis.
+  loop.rows = [&](const SampleWork& work) { return volume(work.out[0].shape.span().first(axis)); };
+  loop.body = [&](const SampleWork& work) {
+    int64_t inner = volume(work.out[0].shape.span().subspan(axis + 1)), row = inner * args.num_classes;
+    with_dtype(work.out[0].dtype, [&](auto type) {
+      using Out = typename decltype(type)::type;
+      Out* to = work.out[0].as<Out>();
+      Out on = cast_like_c<Out>(args.on_value);
+      std::fill(to + work.begin * row, to + work.end * row, cast_like_c<Out>(args.off_value));
+      with_dtype(work.in[0].dtype, [&](auto in) {
+        const auto* from = work.in[0].as<const typename decltype(in)::type>();
+        for (int64_t r = work.begin; r < work.end; r++)
+          for (int64_t i = 0; i < inner; i++) {
+            int64_t at = class_of(from[r * inner + i], args.num_classes);
+            if (at >= 0) to[r * row + at * inner + i] = on;
+          }
+      });
+    });
+  };
+  return run_samples(settled, loop);
+}
+
+}  // namespace
+
+AVIDA_OP(one_hot, OneHotArgs) {
+  op.doc("Turns each number into a row with one entry per class, of which only the entry of that number is on.")
+      .input("input", "The classes. A fraction is dropped; numbers that are no class leave all entries off.")
+      .arg("axis", &OneHotArgs::axis,
+           "Where to put the new axis; -1 puts it last. When not given it comes last, and samples of one element are "
+           "taken as numbers without axes.",
+           fixed)
+      .arg("axis_name", &OneHotArgs::axis_name, "The letter of the new axis in the layout; without it there is none.")
+      .arg("dtype", &OneHotArgs::dtype, "The element type of the result.")
+      .arg("num_classes", &OneHotArgs::num_classes, "The number of classes, the extent of the new axis.", fixed)
+      .arg("off_value", &OneHotArgs::off_value, "The value of the other entries.", fixed)
+      .arg("on_value", &OneHotArgs::on_value, "The value of the entry that stands for the class.", fixed)
+      .example("avida.one_hot(np.array([2, 0]), num_classes=3)")
+      .infer(infer)
+      .custom(run_one_hot);
+}
+
+}  // namespace avida::ops

@@ -1,0 +1,153 @@
+// How reductions gather elements. A fold of elements of type T has
+//   Partial   takes up to 65,536 elements, so that narrow integers add up in 32 bits
+//   Total     takes any number of them
+// Integers add up exactly, floats in double precision.
+#pragma once
+#include "kernel/kernel.h"
+
+namespace avida::ops {
+
+using Int128 = __int128;
+
+template <bool B, class Yes, class No>
+struct Choose {
+  using type = Yes;
+};
+template <class Yes, class No>
+struct Choose<false, Yes, No> {
+  using type = No;
+};
+template <bool B, class Yes, class No>
+using choose = typename Choose<B, Yes, No>::type;
+
+// An integer type of 4 or 8 bytes, signed like T.
+template <class T>
+using Int32Like = choose<TypeTraits<T>::is_signed, int, unsigned>;
+template <class T>
+using Int64Like = choose<TypeTraits<T>::is_signed, long, unsigned long>;
+
+// Sums wrap around at 64 bits.
+template <class I>
+AVIDA_HD AVIDA_INLINE I wrapping_add(I a, I b) {
+  if constexpr (__is_same(I, long))
+    return static_cast<long>(static_cast<unsigned long>(a) + static_cast<unsigned long>(b));
+  else
+    return a + b;
+}
+
+// The sum.
+template <class T>
+struct AddUp {
+  static constexpr bool is_float = TypeTraits<T>::is_float, centered = false;
+  using Total = choose<is_float, double, Int64Like<T>>;
+  using Partial = choose<!is_float && sizeof(T) <= 2, Int32Like<T>, Total>;
+  AVIDA_HD static Partial start() { return 0; }
+  AVIDA_HD AVIDA_INLINE static Partial add(Partial sum, T x) {
+    return wrapping_add(sum, static_cast<Partial>(static_cast<typename ComputeType<T>::type>(x)));
+  }
+  AVIDA_HD AVIDA_INLINE static Total join(Total a, Total b) { return wrapping_add(a, b); }
+};
+
+// The sum without wrapping, for what is divided afterwards.
+template <class T>
+struct AddUpWide : AddUp<T> {};
+template <class T>
+  requires(!TypeTraits<T>::is_float && sizeof(T) == 8)
+struct AddUpWide<T> {
+  static constexpr bool centered = false;
+  using Total = Int128;
+  using Partial = Int128;
+  AVIDA_HD static Partial start() { return 0; }
+  AVIDA_HD AVIDA_INLINE static Partial add(Partial sum, T x) { return sum + x; }
+  AVIDA_HD AVIDA_INLINE static Total join(Total a, Total b) { return a + b; }
+};
+
+// The sum of squares. Those of 64-bit integers are beyond any integer type.
+template <class T>
+struct AddSquares {
+  static constexpr bool in_double = TypeTraits<T>::is_float || sizeof(T) == 8, centered = false;
+  using Total = choose<in_double, double, choose<sizeof(T) == 4, Int128, unsigned long>>;
+  using Partial = choose<sizeof(T) == 1, unsigned, Total>;
+  using Square = choose<in_double, double, choose<sizeof(T) == 1, int, long>>;
+  AVIDA_HD static Partial start() { return 0; }
+  AVIDA_HD AVIDA_INLINE static Partial add(Partial sum, T x) {
+    Square wide = static_cast<Square>(static_cast<typename ComputeType<T>::type>(x));
+    if constexpr (__is_same(T, unsigned))
+      return sum + static_cast<unsigned long>(x) * x;
+    else
+      return sum + static_cast<Partial>(wide * wide);
+  }
+  AVIDA_HD AVIDA_INLINE static Total join(Total a, Total b) { return a + b; }
+};
+
+// The sum of squared distances from a mean.
+template <class T>
+struct AddDistances {
+  static constexpr bool centered = true;
+  using Total = double;
+  using Partial = double;
+  AVIDA_HD static Partial start() { return 0; }
+  AVIDA_HD AVIDA_INLINE static Partial add(Partial sum, T x, double center) {
+    double distance = static_cast<double>(static_cast<typename ComputeType<T>::type>(x)) - center;
+    return sum + distance * distance;
+  }
+  AVIDA_HD AVIDA_INLINE static Total join(Total a, Total b) { return a + b; }
+};
+
+// The least element; NaN counts for nothing.
+template <class T>
+struct Least {
+  static constexpr bool centered = false;
+  using Total = typename ComputeType<T>::type;
+  using Partial = Total;
+  AVIDA_HD static Partial start() {
+    if constexpr (TypeTraits<T>::is_float)
+      return static_cast<Total>(__builtin_inf());
+    else
+      return TypeTraits<T>::highest();
+  }
+  AVIDA_HD AVIDA_INLINE static Partial add(Partial least, T x) {
+    Total value = x;
+    return value < least ? value : least;
+  }
+  AVIDA_HD AVIDA_INLINE static Total join(Total a, Total b) { return b < a ? b : a; }
+};
+
+// The greatest element.
+template <class T>
+struct Greatest {
+  static constexpr bool centered = false;
+  using Total = typename ComputeType<T>::type;
+  using Partial = Total;
+  AVIDA_HD static Partial start() {
+    if constexpr (TypeTraits<T>::is_float)
+      return static_cast<Total>(-__builtin_inf());
+    else
+      return TypeTraits<T>::lowest();
+  }
+  AVIDA_HD AVIDA_INLINE static Partial add(Partial greatest, T x) {
+    Total value = x;
+    return value > greatest ? value : greatest;
+  }
+  AVIDA_HD AVIDA_INLINE static Total join(Total a, Total b) { return b > a ? b : a; }
+};
+
+// The integer part of a real result, within the range of an integer type; a float type takes the result itself.
+template <class Out>
+AVIDA_HD AVIDA_INLINE Out from_real(double x) {
+  return truncate<Out>(x);
+}
+
+// total / count; integers are divided as such, towards zero, when the result is one.
+template <class Out, class Total>
+AVIDA_HD AVIDA_INLINE Out quotient(Total total, long count) {
+  if constexpr (__is_same(Total, double) || TypeTraits<Out>::is_float) {
+    return from_real<Out>(static_cast<double>(total) / static_cast<double>(count));
+  } else {
+    if (count == 0) return Out(0);
+    Int128 whole = static_cast<Int128>(total) / count;
+    return whole < 0 ? convert<Out>(static_cast<long>(whole)) : convert<Out>(static_cast<unsigned long>(whole));
+  }
+}
+
+}  // namespace avida::ops
