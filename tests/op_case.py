@@ -35,6 +35,7 @@ class Case:
     low: float
     high: float
     rtol: float
+    alone: bool  # the samples of a batch are not treated one by one
     source: str
 
     @property
@@ -80,11 +81,13 @@ def op_case(
     low: float = 0,
     high: float = 120,
     rtol: float = 1e-6,
+    alone: bool = False,
     **arguments: list[Any],
 ) -> Callable:
     """Registers a reference for an operator.
 
-    `shapes` lists one entry per sample: a shape, or one shape for each input. `low` and `high` bound the inputs.
+    `shapes` lists one entry per sample: a shape, or one shape for each input. `low` and `high` bound the inputs. `alone`
+    is for operators that mix samples: the reference then holds for a Tensor only.
     """
     if shapes is None:
         shapes = {"HWC": [(5, 7, 3), (1, 4, 3), (6, 2, 3)], "HW": [(3, 4), (5, 2), (1, 1)]}[layout or "HW"]
@@ -94,7 +97,7 @@ def op_case(
         per_input = [list(s) if isinstance(s, list) else [s] * len(inputs) for s in shapes]
         source = f"{reference.__module__}.{reference.__name__}"
         CASES.append(
-            Case(op, reference, layout, per_input, dtypes or ALL, arguments, low, high, rtol, source)
+            Case(op, reference, layout, per_input, dtypes or ALL, arguments, low, high, rtol, alone, source)
         )
         return reference
 

@@ -240,6 +240,7 @@ nb::dict describe_op(int id) {
   out["hidden"] = spec.hidden;
   out["plain"] = spec.plain;
   out["random"] = spec.random;
+  out["outputs"] = spec.count_outputs ? -1 : spec.outputs;  // -1: the arguments say how many
   return out;
 }
 

@@ -192,6 +192,11 @@ class EvalContext:
         """The CUDA stream of this context; ``None`` without a GPU."""
         return None
 
+    @property
+    def checkpoint(self) -> Any:
+        """The checkpoint that readers and generators register with. Not there yet."""
+        raise NotImplementedError("checkpoints come with the readers, in a later version of avida")
+
     def evaluate_all(self) -> None:
         """Runs what was deferred in this context and waits for all its work."""
         self._native.evaluate_all()

@@ -3,45 +3,114 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
+from avida._batch import Batch
 from avida._core import call as _call
 from avida._core import find_op as _find
 from avida._typing import DTypeArg, FloatArg, FloatsArg, IntArg, IntsArg, TensorLike
 
+if TYPE_CHECKING:
+    from avida.random import RNG
+
 __all__ = [
+    "batch_permutation",
     "cast",
     "cast_like",
     "cat",
     "copy",
     "crop",
+    "element_extract",
     "expand_dims",
     "flip",
+    "full",
+    "full_like",
+    "get_property",
+    "lookup_table",
+    "one_hot",
+    "ones",
+    "ones_like",
     "pad",
+    "permute_batch",
     "reinterpret",
     "reshape",
     "slice",
     "squeeze",
     "stack",
     "transpose",
+    "zeros",
+    "zeros_like",
 ]
 
+_BATCH_PERMUTATION = _find("batch_permutation")
 _CAST = _find("cast")
 _CAST_LIKE = _find("cast_like")
 _CAT = _find("cat")
 _COPY = _find("copy")
 _CROP = _find("crop")
+_ELEMENT_EXTRACT = _find("element_extract")
 _EXPAND_DIMS = _find("expand_dims")
 _FLIP = _find("flip")
+_FULL = _find("full")
+_FULL_LIKE = _find("full_like")
+_GET_PROPERTY = _find("get_property")
+_LOOKUP_TABLE = _find("lookup_table")
+_ONE_HOT = _find("one_hot")
+_ONES = _find("ones")
+_ONES_LIKE = _find("ones_like")
 _PAD = _find("pad")
+_PERMUTE_BATCH = _find("permute_batch")
 _REINTERPRET = _find("reinterpret")
 _RESHAPE = _find("reshape")
 _SLICE = _find("slice")
 _SQUEEZE = _find("squeeze")
 _STACK = _find("stack")
 _TRANSPOSE = _find("transpose")
+_ZEROS = _find("zeros")
+_ZEROS_LIKE = _find("zeros_like")
 
 
+def batch_permutation(
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    allow_repetitions: bool | None = None,
+    no_fixed_points: bool | None = None,
+    rng: RNG | None = None,
+) -> Any:
+    """Draws the numbers from 0 to batch_size - 1 in random order, for `permute_batch`.
+
+    Args:
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        allow_repetitions: Draw each number on its own. Default: ``False``.
+        no_fixed_points: No sample gets its own number. Without effect on a batch of one. Default: ``False``.
+        rng: Where the random numbers come from; by default this thread's generator.
+
+    Example:
+        >>> avida.permute_batch(batch, indices=avida.batch_permutation(batch_size=2))
+    """
+    return _call(_BATCH_PERMUTATION, (), batch_size, device, (allow_repetitions, no_fixed_points), rng)
+
+
+@overload
+def cast(
+    input: Batch,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    dtype: DTypeArg,
+) -> Batch: ...
+@overload
+def cast(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    dtype: DTypeArg,
+) -> Any: ...
 def cast(
     input: TensorLike,
     /,
@@ -64,6 +133,24 @@ def cast(
     return _call(_CAST, (input,), batch_size, device, (dtype,))
 
 
+@overload
+def cast_like(
+    input_0: Batch,
+    input_1: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+) -> Batch: ...
+@overload
+def cast_like(
+    input_0: TensorLike,
+    input_1: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+) -> Any: ...
 def cast_like(
     input_0: TensorLike,
     input_1: TensorLike,
@@ -86,6 +173,26 @@ def cast_like(
     return _call(_CAST_LIKE, (input_0, input_1), batch_size, device, ())
 
 
+@overload
+def cat(
+    input_0: Batch,
+    /,
+    *inputs: TensorLike,
+    batch_size: int | None = None,
+    device: Any = None,
+    axis: int | None = None,
+    axis_name: str | None = None,
+) -> Batch: ...
+@overload
+def cat(
+    input_0: TensorLike,
+    /,
+    *inputs: TensorLike,
+    batch_size: int | None = None,
+    device: Any = None,
+    axis: int | None = None,
+    axis_name: str | None = None,
+) -> Any: ...
 def cat(
     input_0: TensorLike,
     /,
@@ -111,6 +218,22 @@ def cat(
     return _call(_CAT, (input_0, *inputs), batch_size, device, (axis, axis_name))
 
 
+@overload
+def copy(
+    input: Batch,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+) -> Batch: ...
+@overload
+def copy(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+) -> Any: ...
 def copy(
     input: TensorLike,
     /,
@@ -131,6 +254,48 @@ def copy(
     return _call(_COPY, (input,), batch_size, device, ())
 
 
+@overload
+def crop(
+    input: Batch,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    crop: FloatsArg | None = None,
+    crop_d: FloatArg | None = None,
+    crop_h: FloatArg | None = None,
+    crop_pos_x: FloatArg | None = None,
+    crop_pos_y: FloatArg | None = None,
+    crop_pos_z: FloatArg | None = None,
+    crop_w: FloatArg | None = None,
+    dtype: DTypeArg | None = None,
+    fill_values: float | Sequence[float] | None = None,
+    image_type: int | None = None,
+    out_of_bounds_policy: str | None = None,
+    output_dtype: DTypeArg | None = None,
+    rounding: str | None = None,
+) -> Batch: ...
+@overload
+def crop(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    crop: FloatsArg | None = None,
+    crop_d: FloatArg | None = None,
+    crop_h: FloatArg | None = None,
+    crop_pos_x: FloatArg | None = None,
+    crop_pos_y: FloatArg | None = None,
+    crop_pos_z: FloatArg | None = None,
+    crop_w: FloatArg | None = None,
+    dtype: DTypeArg | None = None,
+    fill_values: float | Sequence[float] | None = None,
+    image_type: int | None = None,
+    out_of_bounds_policy: str | None = None,
+    output_dtype: DTypeArg | None = None,
+    rounding: str | None = None,
+) -> Any: ...
 def crop(
     input: TensorLike,
     /,
@@ -203,6 +368,48 @@ def crop(
     )
 
 
+def element_extract(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    element_map: int | Sequence[int],
+) -> Any:
+    """Takes single elements out of sequences, such as frames out of videos, each as an output of its own.
+
+    Args:
+        input: The sequences.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        element_map: The indices of the elements, one for each output. Default: ``[]``.
+
+    Example:
+        >>> first, last = avida.element_extract(np.zeros((5, 4, 6, 3), np.uint8), element_map=[0, 4])
+    """
+    return _call(_ELEMENT_EXTRACT, (input,), batch_size, device, (element_map,))
+
+
+@overload
+def expand_dims(
+    data: Batch,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    new_axis_names: str | None = None,
+    axes: int | Sequence[int],
+) -> Batch: ...
+@overload
+def expand_dims(
+    data: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    new_axis_names: str | None = None,
+    axes: int | Sequence[int],
+) -> Any: ...
 def expand_dims(
     data: TensorLike,
     /,
@@ -228,6 +435,28 @@ def expand_dims(
     return _call(_EXPAND_DIMS, (data,), batch_size, device, (axes, new_axis_names))
 
 
+@overload
+def flip(
+    input: Batch,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    depthwise: IntArg | None = None,
+    horizontal: IntArg | None = None,
+    vertical: IntArg | None = None,
+) -> Batch: ...
+@overload
+def flip(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    depthwise: IntArg | None = None,
+    horizontal: IntArg | None = None,
+    vertical: IntArg | None = None,
+) -> Any: ...
 def flip(
     input: TensorLike,
     /,
@@ -254,6 +483,336 @@ def flip(
     return _call(_FLIP, (input,), batch_size, device, (depthwise, horizontal, vertical))
 
 
+@overload
+def full(
+    fill_value: Batch,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    layout: str | None = None,
+    shape: IntsArg | None = None,
+) -> Batch: ...
+@overload
+def full(
+    fill_value: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    layout: str | None = None,
+    shape: IntsArg | None = None,
+) -> Any: ...
+def full(
+    fill_value: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    layout: str | None = None,
+    shape: IntsArg | None = None,
+) -> Any:
+    """Makes samples of a given shape by repeating a fill value, whose element type they have.
+
+    Args:
+        fill_value: A number, or an array that is repeated along the axes in the manner of NumPy.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        layout: One letter per axis.
+        shape: The extents of the axes; a single number without them. Can differ between samples.
+
+    Example:
+        >>> avida.full([1, 2, 3], shape=[2, 3])
+    """
+    return _call(_FULL, (fill_value,), batch_size, device, (layout, shape))
+
+
+@overload
+def full_like(
+    data_like: Batch,
+    fill_value: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+) -> Batch: ...
+@overload
+def full_like(
+    data_like: TensorLike,
+    fill_value: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+) -> Any: ...
+def full_like(
+    data_like: TensorLike,
+    fill_value: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+) -> Any:
+    """Makes samples like the given ones by repeating a fill value, which is converted to their element type.
+
+    Args:
+        data_like: The samples whose shape, element type and layout to take.
+        fill_value: A number, or an array that is repeated along the axes in the manner of NumPy.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+
+    Example:
+        >>> avida.full_like(image, 7)
+    """
+    return _call(_FULL_LIKE, (data_like, fill_value), batch_size, device, ())
+
+
+@overload
+def get_property(
+    input: Batch,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    key: str,
+) -> Batch: ...
+@overload
+def get_property(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    key: str,
+) -> Any: ...
+def get_property(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    key: str,
+) -> Any:
+    """Gives a property of each sample as text, in bytes; no bytes where the sample has none.
+
+    Args:
+        input: The samples to ask.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        key: `"layout"`, or `"source_info"`: where the sample comes from. Default: ``''``.
+
+    Example:
+        >>> avida.get_property(image, key='layout')
+    """
+    return _call(_GET_PROPERTY, (input,), batch_size, device, (key,))
+
+
+@overload
+def lookup_table(
+    input: Batch,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    default_value: float | None = None,
+    dtype: DTypeArg | None = None,
+    keys: int | Sequence[int] | None = None,
+    output_dtype: DTypeArg | None = None,
+    values: float | Sequence[float] | None = None,
+) -> Batch: ...
+@overload
+def lookup_table(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    default_value: float | None = None,
+    dtype: DTypeArg | None = None,
+    keys: int | Sequence[int] | None = None,
+    output_dtype: DTypeArg | None = None,
+    values: float | Sequence[float] | None = None,
+) -> Any: ...
+def lookup_table(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    default_value: float | None = None,
+    dtype: DTypeArg | None = None,
+    keys: int | Sequence[int] | None = None,
+    output_dtype: DTypeArg | None = None,
+    values: float | Sequence[float] | None = None,
+) -> Any:
+    """Replaces each number by the value that a table has for it.
+
+    Args:
+        input: Integers to look up.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        default_value: The value of numbers that are no key. Default: ``0.0``.
+        dtype: The element type of the result. Default: ``float32``.
+        keys: The numbers that have a value, from 0 to 65535. Default: ``[]``.
+        output_dtype: The older name of `dtype`.
+        values: The value of each key. Default: ``[]``.
+
+    Example:
+        >>> avida.lookup_table(np.array([0, 1, 2]), keys=[1, 2], values=[0.5, 0.25])
+    """
+    return _call(_LOOKUP_TABLE, (input,), batch_size, device, (default_value, dtype, keys, output_dtype, values))
+
+
+@overload
+def one_hot(
+    input: Batch,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    axis: int | None = None,
+    axis_name: str | None = None,
+    dtype: DTypeArg | None = None,
+    num_classes: int | None = None,
+    off_value: float | None = None,
+    on_value: float | None = None,
+) -> Batch: ...
+@overload
+def one_hot(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    axis: int | None = None,
+    axis_name: str | None = None,
+    dtype: DTypeArg | None = None,
+    num_classes: int | None = None,
+    off_value: float | None = None,
+    on_value: float | None = None,
+) -> Any: ...
+def one_hot(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    axis: int | None = None,
+    axis_name: str | None = None,
+    dtype: DTypeArg | None = None,
+    num_classes: int | None = None,
+    off_value: float | None = None,
+    on_value: float | None = None,
+) -> Any:
+    """Turns each number into a row with one entry per class, of which only the entry of that number is on.
+
+    Args:
+        input: The classes. A fraction is dropped; numbers that are no class leave all entries off.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        axis: Where to put the new axis; -1 puts it last. When not given it comes last, and samples of one
+            element are taken as numbers without axes.
+        axis_name: The letter of the new axis in the layout; without it there is none.
+        dtype: The element type of the result. Default: ``float32``.
+        num_classes: The number of classes, the extent of the new axis. Default: ``0``.
+        off_value: The value of the other entries. Default: ``0.0``.
+        on_value: The value of the entry that stands for the class. Default: ``1.0``.
+
+    Example:
+        >>> avida.one_hot(np.array([2, 0]), num_classes=3)
+    """
+    return _call(_ONE_HOT, (input,), batch_size, device, (axis, axis_name, dtype, num_classes, off_value, on_value))
+
+
+def ones(
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    dtype: DTypeArg | None = None,
+    layout: str | None = None,
+    shape: IntsArg | None = None,
+) -> Any:
+    """Makes samples of a given shape that hold the number one everywhere.
+
+    Args:
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        dtype: The element type. Default: ``int32``.
+        layout: One letter per axis.
+        shape: The extents of the axes; a single number without them. Can differ between samples.
+
+    Example:
+        >>> avida.ones(shape=[2, 3], dtype=avida.float32)
+    """
+    return _call(_ONES, (), batch_size, device, (dtype, layout, shape))
+
+
+@overload
+def ones_like(
+    data_like: Batch,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    dtype: DTypeArg | None = None,
+) -> Batch: ...
+@overload
+def ones_like(
+    data_like: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    dtype: DTypeArg | None = None,
+) -> Any: ...
+def ones_like(
+    data_like: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    dtype: DTypeArg | None = None,
+) -> Any:
+    """Makes samples like the given ones that hold the number one everywhere.
+
+    Args:
+        data_like: The samples whose shape, element type and layout to take.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        dtype: The element type, when another is wanted.
+
+    Example:
+        >>> avida.ones_like(batch)
+    """
+    return _call(_ONES_LIKE, (data_like,), batch_size, device, (dtype,))
+
+
+@overload
+def pad(
+    input: Batch,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    align: IntsArg | None = None,
+    axes: IntsArg | None = None,
+    axis_names: str | None = None,
+    fill_value: FloatArg | None = None,
+    shape: IntsArg | None = None,
+) -> Batch: ...
+@overload
+def pad(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    align: IntsArg | None = None,
+    axes: IntsArg | None = None,
+    axis_names: str | None = None,
+    fill_value: FloatArg | None = None,
+    shape: IntsArg | None = None,
+) -> Any: ...
 def pad(
     input: TensorLike,
     /,
@@ -285,6 +844,75 @@ def pad(
     return _call(_PAD, (input,), batch_size, device, (align, axes, axis_names, fill_value, shape))
 
 
+@overload
+def permute_batch(
+    input: Batch,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    indices: IntArg,
+) -> Batch: ...
+@overload
+def permute_batch(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    indices: IntArg,
+) -> Any: ...
+def permute_batch(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    indices: IntArg,
+) -> Any:
+    """Puts the samples of a batch into another order; a sample may come several times or not at all.
+
+    Args:
+        input: The batch.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        indices: For each sample of the result, the index of the sample to take. Default: ``0``. Can differ
+            between samples.
+
+    Example:
+        >>> avida.permute_batch(batch, indices=avida.as_batch([1, 0]))
+    """
+    return _call(_PERMUTE_BATCH, (input,), batch_size, device, (indices,))
+
+
+@overload
+def reinterpret(
+    data: Batch,
+    shape_input: TensorLike | None = None,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    dtype: DTypeArg | None = None,
+    layout: str | None = None,
+    rel_shape: FloatsArg | None = None,
+    shape: IntsArg | None = None,
+    src_dims: IntsArg | None = None,
+) -> Batch: ...
+@overload
+def reinterpret(
+    data: TensorLike,
+    shape_input: TensorLike | None = None,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    dtype: DTypeArg | None = None,
+    layout: str | None = None,
+    rel_shape: FloatsArg | None = None,
+    shape: IntsArg | None = None,
+    src_dims: IntsArg | None = None,
+) -> Any: ...
 def reinterpret(
     data: TensorLike,
     shape_input: TensorLike | None = None,
@@ -320,6 +948,32 @@ def reinterpret(
     return _call(_REINTERPRET, (data, shape_input), batch_size, device, (dtype, layout, rel_shape, shape, src_dims))
 
 
+@overload
+def reshape(
+    data: Batch,
+    shape_input: TensorLike | None = None,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    layout: str | None = None,
+    rel_shape: FloatsArg | None = None,
+    shape: IntsArg | None = None,
+    src_dims: IntsArg | None = None,
+) -> Batch: ...
+@overload
+def reshape(
+    data: TensorLike,
+    shape_input: TensorLike | None = None,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    layout: str | None = None,
+    rel_shape: FloatsArg | None = None,
+    shape: IntsArg | None = None,
+    src_dims: IntsArg | None = None,
+) -> Any: ...
 def reshape(
     data: TensorLike,
     shape_input: TensorLike | None = None,
@@ -353,6 +1007,56 @@ def reshape(
     return _call(_RESHAPE, (data, shape_input), batch_size, device, (layout, rel_shape, shape, src_dims))
 
 
+@overload
+def slice(
+    data: Batch,
+    anchor: TensorLike | None = None,
+    shape_input: TensorLike | None = None,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    axes: IntsArg | None = None,
+    axis_names: str | None = None,
+    dtype: DTypeArg | None = None,
+    end: IntsArg | None = None,
+    fill_values: float | Sequence[float] | None = None,
+    image_type: int | None = None,
+    normalized_anchor: bool | None = None,
+    normalized_shape: bool | None = None,
+    out_of_bounds_policy: str | None = None,
+    output_dtype: DTypeArg | None = None,
+    rel_end: FloatsArg | None = None,
+    rel_shape: FloatsArg | None = None,
+    rel_start: FloatsArg | None = None,
+    shape: IntsArg | None = None,
+    start: IntsArg | None = None,
+) -> Batch: ...
+@overload
+def slice(
+    data: TensorLike,
+    anchor: TensorLike | None = None,
+    shape_input: TensorLike | None = None,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    axes: IntsArg | None = None,
+    axis_names: str | None = None,
+    dtype: DTypeArg | None = None,
+    end: IntsArg | None = None,
+    fill_values: float | Sequence[float] | None = None,
+    image_type: int | None = None,
+    normalized_anchor: bool | None = None,
+    normalized_shape: bool | None = None,
+    out_of_bounds_policy: str | None = None,
+    output_dtype: DTypeArg | None = None,
+    rel_end: FloatsArg | None = None,
+    rel_shape: FloatsArg | None = None,
+    rel_start: FloatsArg | None = None,
+    shape: IntsArg | None = None,
+    start: IntsArg | None = None,
+) -> Any: ...
 def slice(
     data: TensorLike,
     anchor: TensorLike | None = None,
@@ -432,6 +1136,26 @@ def slice(
     )
 
 
+@overload
+def squeeze(
+    data: Batch,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    axes: IntsArg | None = None,
+    axis_names: str | None = None,
+) -> Batch: ...
+@overload
+def squeeze(
+    data: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    axes: IntsArg | None = None,
+    axis_names: str | None = None,
+) -> Any: ...
 def squeeze(
     data: TensorLike,
     /,
@@ -456,6 +1180,26 @@ def squeeze(
     return _call(_SQUEEZE, (data,), batch_size, device, (axes, axis_names))
 
 
+@overload
+def stack(
+    input_0: Batch,
+    /,
+    *inputs: TensorLike,
+    batch_size: int | None = None,
+    device: Any = None,
+    axis: int | None = None,
+    axis_name: str | None = None,
+) -> Batch: ...
+@overload
+def stack(
+    input_0: TensorLike,
+    /,
+    *inputs: TensorLike,
+    batch_size: int | None = None,
+    device: Any = None,
+    axis: int | None = None,
+    axis_name: str | None = None,
+) -> Any: ...
 def stack(
     input_0: TensorLike,
     /,
@@ -481,6 +1225,28 @@ def stack(
     return _call(_STACK, (input_0, *inputs), batch_size, device, (axis, axis_name))
 
 
+@overload
+def transpose(
+    input: Batch,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    output_layout: str | None = None,
+    perm: int | Sequence[int] | None = None,
+    transpose_layout: bool | None = None,
+) -> Batch: ...
+@overload
+def transpose(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    output_layout: str | None = None,
+    perm: int | Sequence[int] | None = None,
+    transpose_layout: bool | None = None,
+) -> Any: ...
 def transpose(
     input: TensorLike,
     /,
@@ -505,3 +1271,66 @@ def transpose(
         >>> avida.transpose(image, perm=[2, 0, 1])
     """
     return _call(_TRANSPOSE, (input,), batch_size, device, (output_layout, perm, transpose_layout))
+
+
+def zeros(
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    dtype: DTypeArg | None = None,
+    layout: str | None = None,
+    shape: IntsArg | None = None,
+) -> Any:
+    """Makes samples of a given shape that hold the number zero everywhere.
+
+    Args:
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        dtype: The element type. Default: ``int32``.
+        layout: One letter per axis.
+        shape: The extents of the axes; a single number without them. Can differ between samples.
+
+    Example:
+        >>> avida.zeros(shape=[2, 3], dtype=avida.float32)
+    """
+    return _call(_ZEROS, (), batch_size, device, (dtype, layout, shape))
+
+
+@overload
+def zeros_like(
+    data_like: Batch,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    dtype: DTypeArg | None = None,
+) -> Batch: ...
+@overload
+def zeros_like(
+    data_like: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    dtype: DTypeArg | None = None,
+) -> Any: ...
+def zeros_like(
+    data_like: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    dtype: DTypeArg | None = None,
+) -> Any:
+    """Makes samples like the given ones that hold the number zero everywhere.
+
+    Args:
+        data_like: The samples whose shape, element type and layout to take.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        dtype: The element type, when another is wanted.
+
+    Example:
+        >>> avida.zeros_like(batch)
+    """
+    return _call(_ZEROS_LIKE, (data_like,), batch_size, device, (dtype,))

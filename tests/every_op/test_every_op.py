@@ -63,7 +63,8 @@ def check(case: Case, got, expected):
 
 
 def test_every_operator_has_a_case():
-    assert sorted(OPS.keys() - {case.op for case in CASES}) == []
+    random = {name for name, op in OPS.items() if op["random"]}
+    assert sorted(OPS.keys() - {case.op for case in CASES} - random) == []
 
 
 @each_case
@@ -81,7 +82,7 @@ def test_tensor(case):
 def test_batch_with_the_same_arguments_for_all(case):
     for dtype in case.dtypes:
         samples, batches = inputs_as_batches(case, dtype)
-        if not batches:
+        if not batches or case.alone:
             continue
         for arguments in combinations(case, 6):
             out = results(case.function(*batches, **arguments))
@@ -94,7 +95,7 @@ def test_batch_with_the_same_arguments_for_all(case):
 @each_case
 def test_batch_with_arguments_per_sample(case):
     names = case.per_sample
-    if not names:
+    if not names or case.alone:
         return
     choices = [c for c in combinations(case, 100) if all(np.ndim(c[n]) == np.ndim(case.arguments[n][0]) for n in names)]
     fixed = {n: v[0] for n, v in case.arguments.items() if n not in names}
@@ -167,3 +168,18 @@ def test_wrong_calls_are_refused(case):
             case.function(*tensors, **arguments, device="gpu")
     with pytest.raises(Exception):  # noqa: B017, PT011
         results(case.function(*[object()] * max(1, len(tensors)), **arguments))[0].evaluate()
+
+
+@pytest.mark.parametrize("name", sorted(name for name, op in OPS.items() if op["random"]))
+def test_random_operators_follow_the_seed_alone(name):
+    function = getattr(ndd, name)
+
+    def run(seed):
+        rng = ndd.random.RNG(seed)
+        return [np.asarray(t).tobytes() for _ in range(3) for t in function(batch_size=50, rng=rng)]
+
+    expected = run(5)
+    assert run(6) != expected
+    for mode, threads in itertools.product(MODES, (1, 2, 8)):
+        with mode, ndd.EvalContext(num_threads=threads):
+            assert run(5) == expected

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, overload
 
+from avida._batch import Batch
 from avida._core import call as _call
 from avida._core import find_op as _find
 from avida._typing import TensorLike
@@ -71,6 +72,14 @@ _MATH_TAN = _find("math.tan")
 _MATH_TANH = _find("math.tanh")
 
 
+@overload
+def abs(
+    input: Batch,
+) -> Batch: ...
+@overload
+def abs(
+    input: TensorLike,
+) -> Any: ...
 def abs(
     input: TensorLike,
 ) -> Any:
@@ -85,6 +94,14 @@ def abs(
     return _call(_MATH_ABS, (input,), None, None, ())
 
 
+@overload
+def acos(
+    input: Batch,
+) -> Batch: ...
+@overload
+def acos(
+    input: TensorLike,
+) -> Any: ...
 def acos(
     input: TensorLike,
 ) -> Any:
@@ -99,6 +116,14 @@ def acos(
     return _call(_MATH_ACOS, (input,), None, None, ())
 
 
+@overload
+def acosh(
+    input: Batch,
+) -> Batch: ...
+@overload
+def acosh(
+    input: TensorLike,
+) -> Any: ...
 def acosh(
     input: TensorLike,
 ) -> Any:
@@ -113,6 +138,14 @@ def acosh(
     return _call(_MATH_ACOSH, (input,), None, None, ())
 
 
+@overload
+def asin(
+    input: Batch,
+) -> Batch: ...
+@overload
+def asin(
+    input: TensorLike,
+) -> Any: ...
 def asin(
     input: TensorLike,
 ) -> Any:
@@ -127,6 +160,14 @@ def asin(
     return _call(_MATH_ASIN, (input,), None, None, ())
 
 
+@overload
+def asinh(
+    input: Batch,
+) -> Batch: ...
+@overload
+def asinh(
+    input: TensorLike,
+) -> Any: ...
 def asinh(
     input: TensorLike,
 ) -> Any:
@@ -141,6 +182,14 @@ def asinh(
     return _call(_MATH_ASINH, (input,), None, None, ())
 
 
+@overload
+def atan(
+    input: Batch,
+) -> Batch: ...
+@overload
+def atan(
+    input: TensorLike,
+) -> Any: ...
 def atan(
     input: TensorLike,
 ) -> Any:
@@ -155,6 +204,16 @@ def atan(
     return _call(_MATH_ATAN, (input,), None, None, ())
 
 
+@overload
+def atan2(
+    x: Batch,
+    y: TensorLike,
+) -> Batch: ...
+@overload
+def atan2(
+    x: TensorLike,
+    y: TensorLike,
+) -> Any: ...
 def atan2(
     x: TensorLike,
     y: TensorLike,
@@ -171,6 +230,14 @@ def atan2(
     return _call(_MATH_ATAN2, (x, y), None, None, ())
 
 
+@overload
+def atanh(
+    input: Batch,
+) -> Batch: ...
+@overload
+def atanh(
+    input: TensorLike,
+) -> Any: ...
 def atanh(
     input: TensorLike,
 ) -> Any:
@@ -185,6 +252,14 @@ def atanh(
     return _call(_MATH_ATANH, (input,), None, None, ())
 
 
+@overload
+def cbrt(
+    input: Batch,
+) -> Batch: ...
+@overload
+def cbrt(
+    input: TensorLike,
+) -> Any: ...
 def cbrt(
     input: TensorLike,
 ) -> Any:
@@ -199,6 +274,14 @@ def cbrt(
     return _call(_MATH_CBRT, (input,), None, None, ())
 
 
+@overload
+def ceil(
+    input: Batch,
+) -> Batch: ...
+@overload
+def ceil(
+    input: TensorLike,
+) -> Any: ...
 def ceil(
     input: TensorLike,
 ) -> Any:
@@ -213,6 +296,18 @@ def ceil(
     return _call(_MATH_CEIL, (input,), None, None, ())
 
 
+@overload
+def clamp(
+    value: Batch,
+    lo: TensorLike,
+    hi: TensorLike,
+) -> Batch: ...
+@overload
+def clamp(
+    value: TensorLike,
+    lo: TensorLike,
+    hi: TensorLike,
+) -> Any: ...
 def clamp(
     value: TensorLike,
     lo: TensorLike,
@@ -231,6 +326,14 @@ def clamp(
     return _call(_MATH_CLAMP, (value, lo, hi), None, None, ())
 
 
+@overload
+def cos(
+    input: Batch,
+) -> Batch: ...
+@overload
+def cos(
+    input: TensorLike,
+) -> Any: ...
 def cos(
     input: TensorLike,
 ) -> Any:
@@ -245,6 +348,14 @@ def cos(
     return _call(_MATH_COS, (input,), None, None, ())
 
 
+@overload
+def cosh(
+    input: Batch,
+) -> Batch: ...
+@overload
+def cosh(
+    input: TensorLike,
+) -> Any: ...
 def cosh(
     input: TensorLike,
 ) -> Any:
@@ -259,6 +370,14 @@ def cosh(
     return _call(_MATH_COSH, (input,), None, None, ())
 
 
+@overload
+def exp(
+    input: Batch,
+) -> Batch: ...
+@overload
+def exp(
+    input: TensorLike,
+) -> Any: ...
 def exp(
     input: TensorLike,
 ) -> Any:
@@ -273,6 +392,14 @@ def exp(
     return _call(_MATH_EXP, (input,), None, None, ())
 
 
+@overload
+def fabs(
+    input: Batch,
+) -> Batch: ...
+@overload
+def fabs(
+    input: TensorLike,
+) -> Any: ...
 def fabs(
     input: TensorLike,
 ) -> Any:
@@ -287,6 +414,14 @@ def fabs(
     return _call(_MATH_FABS, (input,), None, None, ())
 
 
+@overload
+def floor(
+    input: Batch,
+) -> Batch: ...
+@overload
+def floor(
+    input: TensorLike,
+) -> Any: ...
 def floor(
     input: TensorLike,
 ) -> Any:
@@ -301,6 +436,16 @@ def floor(
     return _call(_MATH_FLOOR, (input,), None, None, ())
 
 
+@overload
+def fpow(
+    base: Batch,
+    exponent: TensorLike,
+) -> Batch: ...
+@overload
+def fpow(
+    base: TensorLike,
+    exponent: TensorLike,
+) -> Any: ...
 def fpow(
     base: TensorLike,
     exponent: TensorLike,
@@ -317,6 +462,14 @@ def fpow(
     return _call(_MATH_FPOW, (base, exponent), None, None, ())
 
 
+@overload
+def log(
+    input: Batch,
+) -> Batch: ...
+@overload
+def log(
+    input: TensorLike,
+) -> Any: ...
 def log(
     input: TensorLike,
 ) -> Any:
@@ -331,6 +484,14 @@ def log(
     return _call(_MATH_LOG, (input,), None, None, ())
 
 
+@overload
+def log10(
+    input: Batch,
+) -> Batch: ...
+@overload
+def log10(
+    input: TensorLike,
+) -> Any: ...
 def log10(
     input: TensorLike,
 ) -> Any:
@@ -345,6 +506,14 @@ def log10(
     return _call(_MATH_LOG10, (input,), None, None, ())
 
 
+@overload
+def log2(
+    input: Batch,
+) -> Batch: ...
+@overload
+def log2(
+    input: TensorLike,
+) -> Any: ...
 def log2(
     input: TensorLike,
 ) -> Any:
@@ -359,6 +528,16 @@ def log2(
     return _call(_MATH_LOG2, (input,), None, None, ())
 
 
+@overload
+def max(
+    left: Batch,
+    right: TensorLike,
+) -> Batch: ...
+@overload
+def max(
+    left: TensorLike,
+    right: TensorLike,
+) -> Any: ...
 def max(
     left: TensorLike,
     right: TensorLike,
@@ -375,6 +554,16 @@ def max(
     return _call(_MATH_MAX, (left, right), None, None, ())
 
 
+@overload
+def min(
+    left: Batch,
+    right: TensorLike,
+) -> Batch: ...
+@overload
+def min(
+    left: TensorLike,
+    right: TensorLike,
+) -> Any: ...
 def min(
     left: TensorLike,
     right: TensorLike,
@@ -391,6 +580,16 @@ def min(
     return _call(_MATH_MIN, (left, right), None, None, ())
 
 
+@overload
+def pow(
+    base: Batch,
+    exponent: TensorLike,
+) -> Batch: ...
+@overload
+def pow(
+    base: TensorLike,
+    exponent: TensorLike,
+) -> Any: ...
 def pow(
     base: TensorLike,
     exponent: TensorLike,
@@ -407,6 +606,14 @@ def pow(
     return _call(_MATH_POW, (base, exponent), None, None, ())
 
 
+@overload
+def rsqrt(
+    input: Batch,
+) -> Batch: ...
+@overload
+def rsqrt(
+    input: TensorLike,
+) -> Any: ...
 def rsqrt(
     input: TensorLike,
 ) -> Any:
@@ -421,6 +628,14 @@ def rsqrt(
     return _call(_MATH_RSQRT, (input,), None, None, ())
 
 
+@overload
+def sin(
+    input: Batch,
+) -> Batch: ...
+@overload
+def sin(
+    input: TensorLike,
+) -> Any: ...
 def sin(
     input: TensorLike,
 ) -> Any:
@@ -435,6 +650,14 @@ def sin(
     return _call(_MATH_SIN, (input,), None, None, ())
 
 
+@overload
+def sinh(
+    input: Batch,
+) -> Batch: ...
+@overload
+def sinh(
+    input: TensorLike,
+) -> Any: ...
 def sinh(
     input: TensorLike,
 ) -> Any:
@@ -449,6 +672,14 @@ def sinh(
     return _call(_MATH_SINH, (input,), None, None, ())
 
 
+@overload
+def sqrt(
+    input: Batch,
+) -> Batch: ...
+@overload
+def sqrt(
+    input: TensorLike,
+) -> Any: ...
 def sqrt(
     input: TensorLike,
 ) -> Any:
@@ -463,6 +694,14 @@ def sqrt(
     return _call(_MATH_SQRT, (input,), None, None, ())
 
 
+@overload
+def tan(
+    input: Batch,
+) -> Batch: ...
+@overload
+def tan(
+    input: TensorLike,
+) -> Any: ...
 def tan(
     input: TensorLike,
 ) -> Any:
@@ -477,6 +716,14 @@ def tan(
     return _call(_MATH_TAN, (input,), None, None, ())
 
 
+@overload
+def tanh(
+    input: Batch,
+) -> Batch: ...
+@overload
+def tanh(
+    input: TensorLike,
+) -> Any: ...
 def tanh(
     input: TensorLike,
 ) -> Any:
