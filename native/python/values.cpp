@@ -389,7 +389,7 @@ void bind_values(nb::module_& m) {
   auto batch = nb::class_<BatchBase>(m, "BatchBase", nb::is_weak_referenceable());
   bind_common(batch);
   batch
-      .def_prop_ro("batch_size", [](BatchBase& b) { return meta_of(*b.value).samples; }, "The number of samples.")
+      .def_prop_ro("batch_size", [](BatchBase& b) { return b.value->meta().samples; }, "The number of samples.")
       .def_prop_ro(
           "shape",
           [](BatchBase& b) {

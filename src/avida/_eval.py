@@ -240,7 +240,7 @@ def stream(*, stream: Any = Stream.create_new, device_id: int | None = None) -> 
     return Stream(stream=stream, device_id=device_id)
 
 
-def get_default_stream() -> Stream | None:
+def get_default_stream(device_id: int | None = None) -> Stream | None:
     """The stream of contexts that have none of their own; ``None`` without a GPU."""
     return None
 
@@ -250,13 +250,13 @@ def get_current_stream() -> Stream | None:
     return None
 
 
-def set_default_stream(stream: Stream | None, /) -> None:
+def set_default_stream(cuda_stream: Stream | None, /, device_id: int | None = None) -> None:
     """Sets the stream of contexts that have none of their own."""
-    if stream is not None:
+    if cuda_stream is not None:
         raise RuntimeError(_GPU_MISSING)
 
 
-def set_current_stream(stream: Stream | None, /) -> None:
+def set_current_stream(cuda_stream: Stream | None, /) -> None:
     """Sets the stream of the context in force."""
-    if stream is not None:
+    if cuda_stream is not None:
         raise RuntimeError(_GPU_MISSING)

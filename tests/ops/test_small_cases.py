@@ -63,10 +63,8 @@ def deviation(x, mean, axes, ddof):
     return np.sqrt(((x - mean) ** 2).sum(0) / (x.shape[0] - ddof)).astype(np.float32)
 
 
-@op_case("one_hot", dtypes=INTEGERS, high=7, num_classes=[5], axis=[-1, 0], on_value=[1.0, 3.0])
+@op_case("one_hot", shapes=[(3, 4), (5, 2), (2, 1)], dtypes=INTEGERS, high=7, num_classes=[5], axis=[-1, 0], on_value=[1.0, 3.0])
 def one_hot(x, num_classes, axis, on_value):
-    if x.size == 1:
-        return np.where(np.arange(num_classes) == x.reshape(1), on_value, 0).astype(np.float32)
     hot = np.where(x[..., None] == np.arange(num_classes, dtype=x.dtype), on_value, 0).astype(np.float32)
     return np.moveaxis(hot, -1, axis)
 
@@ -105,7 +103,7 @@ def ones(shape, dtype):
     return np.ones(shape, np.uint8)
 
 
-@op_case("full", shapes=[[(3,)], [(1,)]], shape=[[2, 3], [3]])
+@op_case("full", shapes=[[(3,)], [(1,)]], shape=[[2, 3], [1, 3]])
 def full(value, shape):
     return np.broadcast_to(value, shape)
 
