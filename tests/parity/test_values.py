@@ -90,7 +90,6 @@ BATCHES = [
     [np.uint8([1]), np.float32([2.6])],
     [True, 2],
     [np.zeros((2, 3)), np.ones((1, 3))],
-    (i for i in ()),
     [],
     5,
     [None],
