@@ -33,12 +33,12 @@ To to_number(const ArgValue& value) {
       value);
 }
 
-// Element i of a sample that holds arguments; fractions are dropped.
+// Element i of a sample that holds arguments, converted as a cast does it: fractions are rounded.
 template <class To>
 To element(const void* data, DType dtype, int64_t i) {
   return with_dtype(dtype, [&](auto t) -> To {
     using From = typename decltype(t)::type;
-    return truncate<To>(static_cast<const From*>(data)[i]);
+    return convert<To>(static_cast<const From*>(data)[i]);
   });
 }
 
