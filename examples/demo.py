@@ -2,8 +2,9 @@
 
 import time
 
-import avida as ndd
 import numpy as np
+
+import avida as ndd
 
 REPEATS = 20
 

@@ -19,7 +19,16 @@ preload=
 for library in libasan.so libubsan.so libstdc++.so.6; do
   preload+="$(realpath "$("${CXX:-g++}" -print-file-name=$library)") "
 done
-# Python's own small allocator hides errors from the sanitizer; Python never frees all it has, so leaks say nothing.
+# Python's own small allocator hides errors from the sanitizers; Python never frees all it has, so leaks say nothing.
+# Reports go to files, since pytest's workers swallow what a dying process prints.
+report=$PWD/build/asan/report
+rm -f "$report".*
+status=0
 PYTHONPATH=$PWD/build/asan/site PYTHONMALLOC=malloc LD_PRELOAD=$preload \
-  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
-  "$bin/python" -m pytest -n 2 "$@"
+  ASAN_OPTIONS=detect_leaks=0:log_path=$report UBSAN_OPTIONS=print_stacktrace=1:log_path=$report \
+  "$bin/python" -m pytest -n 2 "$@" || status=$?
+if compgen -G "$report.*" >/dev/null; then
+  head -n 40 "$report".*
+  exit 1
+fi
+exit $status

@@ -10,6 +10,17 @@
 
 #include "runtime/fork.h"
 
+// Blocks that are reused, or larger than asked for, would hide errors from AddressSanitizer: there, none is kept, and
+// what was not asked for is out of bounds.
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#define AVIDA_HIDE(P, BYTES) ASAN_POISON_MEMORY_REGION(P, BYTES)
+constexpr int64_t kKept = 0;
+#else
+#define AVIDA_HIDE(P, BYTES)
+constexpr int64_t kKept = int64_t(1) << 30;
+#endif
+
 namespace avida {
 namespace {
 
@@ -57,10 +68,11 @@ class Pool : ForkAware {
         return p;
       }
     }
-    void* p = std::aligned_alloc(kAlignment, bytes);
+    size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;  // as aligned_alloc wants it
+    void* p = std::aligned_alloc(kAlignment, rounded);
     if (!p) {
       trim(0);
-      p = std::aligned_alloc(kAlignment, bytes);
+      p = std::aligned_alloc(kAlignment, rounded);
     }
     if (!p) {
       std::lock_guard lock(mutex_);
@@ -115,7 +127,7 @@ class Pool : ForkAware {
 
   SpinLock mutex_;
   std::vector<void*> free_[kClasses];
-  int64_t in_use_ = 0, kept_ = 0, limit_ = int64_t(1) << 30;
+  int64_t in_use_ = 0, kept_ = 0, limit_ = kKept;
 };
 
 Pool& pool() {
@@ -130,6 +142,7 @@ Block allocate(int64_t bytes) {
   int size_class = Pool::class_of(static_cast<size_t>(bytes));
   void* p = pool().take(size_class);
   if (!p) fail(ErrorKind::memory, "out of memory: cannot allocate ", bytes, " bytes");
+  AVIDA_HIDE(static_cast<char*>(p) + bytes, Pool::bytes_of(size_class) - bytes);
   return Block(p, [size_class](void* q) { pool().give(q, size_class); }, PoolAllocator<char>());
 }
 
