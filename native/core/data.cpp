@@ -40,6 +40,7 @@ Data Data::select(const std::vector<int>& indices) const {
   out.dtype = dtype;
   out.layout = layout;
   out.device = device;
+  out.read_only = read_only;
   int n = static_cast<int>(indices.size());
   out.shapes = ShapeList(n, shapes.ndim());
   std::vector<void*> samples;

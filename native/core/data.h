@@ -16,6 +16,8 @@ struct Device {
   bool operator==(const Device& other) const { return kind == other.kind && (kind == Kind::cpu || id == other.id); }
 };
 
+constexpr int64_t kMaxSamples = 1 << 24;  // of a batch
+
 // A block of memory; the deleter gives it back to whoever made it.
 using Block = std::shared_ptr<void>;
 
@@ -46,6 +48,7 @@ struct Data {
   Device device;
   ShapeList shapes;
   Sources sources;
+  bool read_only = false;  // foreign memory that must not be written to
 
   int size() const { return shapes.samples(); }
   int64_t bytes(int i) const { return volume(shapes.dims(i)) * size_of(dtype); }

@@ -25,12 +25,13 @@ ValuePtr to_value(nb::handle object) {
   return *value_of(convert_input(object));
 }
 
+int64_t truncated(double d) {
+  if (!std::isfinite(d) || std::fabs(d) > 9e18) value_error("expected an integer, got ", d);
+  return static_cast<int64_t>(d);
+}
+
 int64_t to_integer(nb::handle object) {
-  if (PyFloat_Check(object.ptr())) {
-    double d = PyFloat_AS_DOUBLE(object.ptr());
-    if (!std::isfinite(d) || std::fabs(d) > 9e18) value_error("expected an integer, got ", d);
-    return static_cast<int64_t>(d);
-  }
+  if (PyFloat_Check(object.ptr())) return truncated(PyFloat_AS_DOUBLE(object.ptr()));
   nb::object index = nb::steal(PyNumber_Index(object.ptr()));
   if (!index.is_valid()) {
     PyErr_Clear();
@@ -39,7 +40,7 @@ int64_t to_integer(nb::handle object) {
       PyErr_Clear();
       type_error("expected an integer, got ", nb::repr(object).c_str());
     }
-    return static_cast<int64_t>(d);
+    return truncated(d);
   }
   int overflow;
   int64_t v = PyLong_AsLongAndOverflow(index.ptr(), &overflow);
@@ -136,7 +137,9 @@ BoundArg bind_arg(const ArgSpec& arg, nb::handle object) {
 }
 
 nb::object call(int id, nb::tuple inputs, nb::object batch_size, nb::object device, nb::tuple args, nb::object rng) {
+  collect_garbage();
   const OpSpec& spec = op_at(id);
+  if (args.size() != spec.args.size()) type_error(spec.name, ": expected ", spec.args.size(), " arguments");
   std::byte buffer[2048];
   std::pmr::monotonic_buffer_resource scratch(buffer, sizeof(buffer));
   std::pmr::vector<ValuePtr> values(&scratch);
@@ -154,7 +157,8 @@ nb::object call(int id, nb::tuple inputs, nb::object batch_size, nb::object devi
     int n = -1;
     if (!batch_size.is_none()) {
       int64_t size = to_integer(batch_size);
-      if (size < 0 || size > 1 << 30) value_error("batch_size must not be negative, got ", size);
+      if (size < 0 || size > kMaxSamples)
+        value_error("batch_size must be from 0 (not negative) to ", kMaxSamples, ", got ", size);
       n = static_cast<int>(size);
     }
     size_t at = 0;
@@ -299,7 +303,11 @@ void bind_calls(nb::module_& m) {
         nb::arg("key"), nb::arg("high"), nb::arg("low"), nb::arg("word"));
   m.def("op_count", &op_count);
   m.def("describe_op", &describe_op);
-  m.def("find_op", [](const std::string& name) { return find_op(name); });
+  m.def("find_op", [](const std::string& name) {
+    int id = find_op(name);
+    if (id < 0) fail(ErrorKind::key, "there is no operator \"", name, '"');
+    return id;
+  });
   m.def("set_converters", [](nb::object input, nb::object device, const std::string& package) {
     convert_input = input.release();
     resolve_device = device.release();

@@ -18,18 +18,25 @@ void WithoutGil::begin_shutdown() {
   shutting_down = true;
 }
 
+void WithoutGil::hold_if_shutting_down() {
+  while (shutting_down && std::this_thread::get_id() != shutting_down_by && !Executor::on_own_thread()) pause();
+}
+
 WithoutGil::~WithoutGil() {
-  while (shutting_down && std::this_thread::get_id() != shutting_down_by) pause();
+  hold_if_shutting_down();
   PyEval_RestoreThread(state_);
 }
 
 void bind_execution(nb::module_& m) {
   nb::class_<ThreadPool>(m, "NativeThreadPool")
-      .def(nb::init<int>())
+      .def(nb::new_([](int threads) { return std::make_shared<ThreadPool>(threads); }))
       .def_prop_ro("threads", &ThreadPool::threads);
 
   nb::class_<Context>(m, "NativeContext", nb::is_weak_referenceable())
-      .def(nb::init<std::shared_ptr<ThreadPool>, int>(), nb::arg("pool").none(), nb::arg("device_id"))
+      .def(nb::new_([](std::shared_ptr<ThreadPool> pool, int device_id) {
+             return std::make_shared<Context>(std::move(pool), device_id);
+           }),
+           nb::arg("pool").none(), nb::arg("device_id"))
       .def_prop_ro("num_threads", [](Context& c) { return c.threads()->threads(); })
       .def_prop_ro("device_id", [](Context& c) { return c.device_id; })
       .def("evaluate_all", [](Context& c) {

@@ -27,13 +27,28 @@ PyObject* exception_type(ErrorKind kind) {
   return PyExc_RuntimeError;
 }
 
-void translate(const std::exception_ptr& pointer, void*) {
+// Raised anew each time: raising one object again and again would grow its traceback, and keep alive what it shows.
+nb::object copy_of(PyObject* exception) {
+  nb::object original = nb::borrow(exception);
+  try {
+    nb::object copied = nb::module_::import_("copy").attr("copy")(original);
+    if (Py_TYPE(copied.ptr()) != Py_TYPE(exception)) return original;
+    PyException_SetTraceback(copied.ptr(), nb::object(original.attr("__traceback__")).ptr());
+    return copied;
+  } catch (nb::python_error&) {
+    return original;
+  }
+}
+
+}  // namespace
+
+void set_python_error(std::exception_ptr pointer) {
   try {
     std::rethrow_exception(pointer);
   } catch (const FailureError& error) {
     if (error.failure->cause) {
-      PyObject* cause = static_cast<PyObject*>(error.failure->cause.get());
-      PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(cause)), cause);
+      nb::object cause = copy_of(static_cast<PyObject*>(error.failure->cause.get()));
+      PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(cause.ptr())), cause.ptr());
     } else {
       PyErr_SetString(exception_type(error.failure->kind), error.failure->message.c_str());
     }
@@ -42,10 +57,8 @@ void translate(const std::exception_ptr& pointer, void*) {
   }
 }
 
-}  // namespace
-
 NB_MODULE(_core, m) {
-  nb::register_exception_translator(translate);
+  nb::register_exception_translator([](const std::exception_ptr& error, void*) { set_python_error(error); });
   nb::set_leak_warnings(false);  // values may live until the process ends
   bind_values(m);
   bind_calls(m);

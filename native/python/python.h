@@ -33,10 +33,18 @@ class WithoutGil {
   ~WithoutGil();
   WithoutGil(const WithoutGil&) = delete;
   static void begin_shutdown();
+  // Holds the calling thread for good once the interpreter shuts down, unless it is one that shutting down waits for.
+  static void hold_if_shutting_down();
 
  private:
   PyThreadState* state_;
 };
+
+// Sets the Python error for an exception of the native side.
+void set_python_error(std::exception_ptr error);
+
+// Drops references that native threads put aside.
+void collect_garbage();
 
 // The samples, after waiting without the GIL. Signals are answered while waiting.
 const Data& get(Value& value);

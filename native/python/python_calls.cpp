@@ -9,22 +9,23 @@ namespace {
 
 class PythonCall : public Task {
  public:
-  PythonCall(nb::object function, std::string name, Location where)
-      : function_(hold(std::move(function))), name_(std::move(name)), where_(where) {}
+  PythonCall(nb::object function, std::string name, size_t arguments, Location where)
+      : function_(hold(std::move(function))), name_(std::move(name)), arguments_(arguments), where_(where) {}
 
  protected:
   std::vector<Data> run() override {
     nb::gil_scoped_acquire acquire;
     // Operators that the function calls run on this thread: it is the executor's own.
     struct SyncMode {
-      EvalMode before = std::exchange(Ambient::here().mode, EvalMode::sync_cpu);
-      ~SyncMode() { Ambient::here().mode = before; }
+      Ambient before = Ambient::here();
+      SyncMode() { Ambient::here().mode = EvalMode::sync_cpu; }
+      ~SyncMode() { Ambient::here() = before; }
     } sync;
     nb::list arguments;
-    for (auto& input : inputs) arguments.append(wrap(input));
+    for (size_t i = 0; i < arguments_; i++) arguments.append(wrap(inputs[i]));
     nb::object results = nb::borrow(static_cast<PyObject*>(function_.get()))(arguments);
     std::vector<Data> out;
-    for (nb::handle result : nb::borrow<nb::sequence>(results)) out.push_back((*value_of(result))->get());
+    for (nb::handle result : nb::borrow<nb::sequence>(results)) out.push_back(get(**value_of(result)));
     return out;
   }
   bool pure() const override { return false; }
@@ -37,8 +38,11 @@ class PythonCall : public Task {
     } catch (nb::python_error& error) {
       nb::gil_scoped_acquire acquire;
       nb::object exception = nb::borrow(error.value());
-      exception.attr("__traceback__") = error.traceback();
-      exception.attr("add_note")(note);
+      if (error.traceback().is_valid()) PyException_SetTraceback(exception.ptr(), error.traceback().ptr());
+      try {
+        exception.attr("add_note")(note);
+      } catch (nb::python_error&) {  // an exception that takes no notes goes without
+      }
       return {ErrorKind::runtime, note, hold(std::move(exception))};
     } catch (...) {
       Failure failure = describe(std::current_exception());
@@ -50,13 +54,18 @@ class PythonCall : public Task {
  private:
   std::shared_ptr<void> function_;
   std::string name_;
+  size_t arguments_;  // of the inputs; the rest is only waited for
   Location where_;
 };
 
 // Calls function([Tensor | Batch, ...]) -> sequence of Tensors or Batches, in order with the other operators.
-nb::object python_call(nb::object function, const std::string& name, nb::list inputs, int outputs, int samples) {
-  auto task = std::make_shared<PythonCall>(std::move(function), name, user_location());
+// It waits for `after` too, which the function reads by itself.
+nb::object python_call(nb::object function, const std::string& name, nb::list inputs, nb::list after, int outputs,
+                       int samples) {
+  collect_garbage();
+  auto task = std::make_shared<PythonCall>(std::move(function), name, inputs.size(), user_location());
   for (nb::handle input : inputs) task->inputs.push_back(*value_of(input));
+  for (nb::handle value : after) task->inputs.push_back(*value_of(value));
   std::vector<ValuePtr> promises;
   Meta meta = Meta::unknown(samples >= 0, samples < 0 ? 1 : samples);
   for (int i = 0; i < outputs; i++) promises.push_back(task->promise(meta));
@@ -71,7 +80,7 @@ nb::object python_call(nb::object function, const std::string& name, nb::list in
 }  // namespace
 
 void bind_python_calls(nb::module_& m) {
-  m.def("python_call", &python_call, nb::arg("function"), nb::arg("name"), nb::arg("inputs"), nb::arg("outputs"),
+  m.def("python_call", &python_call, nb::arg("function"), nb::arg("name"), nb::arg("inputs"), nb::arg("after"), nb::arg("outputs"),
         nb::arg("samples"));
 }
 

@@ -5,6 +5,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <atomic>
 #include <cstring>
 #include <mutex>
 
@@ -20,17 +21,16 @@ nb::handle tensor_class, batch_class;
 // References dropped by threads without the GIL, until a thread that has it comes by.
 class Garbage : ForkAware {
  public:
-  Garbage() : ForkAware(Rank::garbage) {}
   void add(PyObject* object) {
-    bool first;
     {
       std::lock_guard lock(mutex_);
-      first = objects_.empty();
       objects_.push_back(object);
     }
-    if (first) Py_AddPendingCall([](void*) { return instance().collect(), 0; }, nullptr);
+    // The main thread comes by when it runs Python code; others when they call an operator.
+    if (!any_.exchange(true)) Py_AddPendingCall([](void*) { return instance().collect(), 0; }, nullptr);
   }
   void collect() {
+    if (!any_.exchange(false)) return;
     std::vector<PyObject*> objects;
     {
       std::lock_guard lock(mutex_);
@@ -38,7 +38,6 @@ class Garbage : ForkAware {
     }
     for (PyObject* object : objects) Py_DECREF(object);
   }
-  bool any() const { return !objects_.empty(); }  // a hint, read without the lock
   static Garbage& instance() {
     static Garbage* garbage = new Garbage;
     return *garbage;
@@ -49,6 +48,8 @@ class Garbage : ForkAware {
   void after_fork(bool) override { mutex_.unlock(); }
   std::mutex mutex_;
   std::vector<PyObject*> objects_;
+  std::atomic<bool> any_{false};
+  ForkRegistration fork_{this, Rank::garbage};
 };
 
 bool finalizing() {
@@ -99,7 +100,7 @@ Layout layout_for(const std::string& text, int ndim) {
 }
 
 // One sample over a foreign array's memory, or a copy of it. The array must be C-contiguous.
-nb::object tensor_from_array(nb::ndarray<nb::ro> array, const std::string& layout, bool copy) {
+nb::object tensor_from_array(nb::ndarray<nb::ro> array, const std::string& layout, bool copy, bool read_only) {
   DType dtype = dtype_from(array.dtype());
   if (dtype == DType::none) type_error("the array's element type is not supported");
   if (array.device_type() != nb::device::cpu::value) type_error("the array is not in CPU memory");
@@ -124,14 +125,20 @@ nb::object tensor_from_array(nb::ndarray<nb::ro> array, const std::string& layou
     auto keeper = hold(nb::capsule(new nb::ndarray<nb::ro>(array),
                                    [](void* p) noexcept { delete static_cast<nb::ndarray<nb::ro>*>(p); }));
     data.place(Block(keeper, source), source, 0);
+    data.read_only = read_only;
   }
   return wrap(std::make_shared<Value>(std::move(data), false));
+}
+
+int checked_samples(int64_t n) {
+  if (n > kMaxSamples) value_error("a batch can have at most ", kMaxSamples, " samples, got ", n);
+  return static_cast<int>(n);
 }
 
 // Tensors as the samples of a batch, over the same memory.
 nb::object batch_from_tensors(nb::list tensors, int dtype, const std::string& layout) {
   Data out;
-  int n = static_cast<int>(tensors.size());
+  int n = checked_samples(static_cast<int64_t>(tensors.size()));
   int ndim = n ? 0 : static_cast<int>(layout.size());
   std::vector<void*> samples;
   std::vector<Block> owners;
@@ -152,6 +159,7 @@ nb::object batch_from_tensors(nb::list tensors, int dtype, const std::string& la
     samples.push_back(data.at(0));
     owners.push_back(data.owner(0));
     if (out.layout.empty()) out.layout = data.layout;
+    out.read_only |= data.read_only;
     named |= static_cast<bool>(data.sources);
     names.push_back(data.sources ? (*data.sources)[0] : "");
   }
@@ -171,7 +179,8 @@ nb::object split(TensorBase& tensor, const std::string& layout) {
   Data out;
   out.dtype = data.dtype;
   out.device = data.device;
-  int n = static_cast<int>(shape[0]);
+  out.read_only = data.read_only;
+  int n = checked_samples(shape[0]);
   Shape each(shape.span().subspan(1));
   out.layout = layout_for(layout, each.size());
   out.shapes = ShapeList(n, each);
@@ -194,6 +203,7 @@ nb::object join(BatchBase& batch, std::optional<bool> copy, const std::string& l
   out.layout = layout_for(layout, shape.size());
   if (data.contiguous() && !copy.value_or(false)) {
     out.place(data.owner(0), data.at(0), 0);
+    out.read_only = data.read_only;
   } else if (copy == std::optional(false)) {
     return nb::none();
   } else {
@@ -254,12 +264,13 @@ struct BufferShape {
   Py_ssize_t shape[kMaxDim], strides[kMaxDim];
 };
 
-int get_buffer(PyObject* self, Py_buffer* view, int) noexcept {
+int get_buffer(PyObject* self, Py_buffer* view, int flags) noexcept {
   try {
     TensorBase& tensor = *nb::inst_ptr<TensorBase>(self);
     const Data& data = get(*tensor.value);
     const char* format = format_of(data.dtype);
     if (!format) type_error("bfloat16 has no buffer format; use __dlpack__ or cast to float32 first");
+    if (data.read_only && (flags & PyBUF_WRITABLE)) type_error("the tensor's memory is read-only");
     auto* extents = new BufferShape;
     Shape shape = data.shapes[0], dense = dense_strides(shape);
     for (int d = 0; d < shape.size(); d++) {
@@ -269,7 +280,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int) noexcept {
     view->buf = data.at(0);
     view->len = data.bytes(0);
     view->itemsize = size_of(data.dtype);
-    view->readonly = 0;
+    view->readonly = data.read_only;
     view->format = const_cast<char*>(format);
     view->ndim = shape.size();
     view->shape = extents->shape;
@@ -281,6 +292,8 @@ int get_buffer(PyObject* self, Py_buffer* view, int) noexcept {
     return 0;
   } catch (nb::python_error& error) {
     error.restore();
+  } catch (const FailureError&) {
+    set_python_error(std::current_exception());
   } catch (const std::exception& error) {
     PyErr_SetString(PyExc_BufferError, error.what());
   }
@@ -304,6 +317,7 @@ void bind_common(nb::class_<Base>& cls) {
                    nb::sig("def layout(self) -> str | None"), "One letter per axis, or None.")
       .def_prop_ro("_on_gpu", [](Base& b) { return meta_of(*b.value).device.kind == Device::Kind::gpu; })
       .def_prop_ro("_sources", [](Base& b) { return sources_of(*b.value); })
+      .def_prop_ro("_read_only", [](Base& b) { return get(*b.value).read_only; })
       .def("_wait", [](Base& b) { get(*b.value); })
       .def("_pending", [](Base& b) { return b.value->pending(); });
 }
@@ -312,11 +326,13 @@ void bind_common(nb::class_<Base>& cls) {
 
 const ValuePtr* value_of(nb::handle object) {
   PyTypeObject* type = Py_TYPE(object.ptr());
+  const ValuePtr* value = nullptr;
   if (type == reinterpret_cast<PyTypeObject*>(tensor_class.ptr()) || nb::isinstance<TensorBase>(object))
-    return &nb::inst_ptr<TensorBase>(object)->value;
-  if (type == reinterpret_cast<PyTypeObject*>(batch_class.ptr()) || nb::isinstance<BatchBase>(object))
-    return &nb::inst_ptr<BatchBase>(object)->value;
-  return nullptr;
+    value = &nb::inst_ptr<TensorBase>(object)->value;
+  else if (type == reinterpret_cast<PyTypeObject*>(batch_class.ptr()) || nb::isinstance<BatchBase>(object))
+    value = &nb::inst_ptr<BatchBase>(object)->value;
+  if (value && (!nb::inst_ready(object) || !*value)) type_error("expected a value, got an object that was never initialised");
+  return value;
 }
 
 ValuePtr value_from_number(nb::handle number) {
@@ -360,8 +376,11 @@ std::shared_ptr<void> hold(nb::object object) {
           }};
 }
 
+void collect_garbage() { Garbage::instance().collect(); }
+
 Interrupt answer_signals() {
   return [] {
+    WithoutGil::hold_if_shutting_down();
     nb::gil_scoped_acquire acquire;
     if (PyErr_CheckSignals()) throw nb::python_error();
   };
@@ -415,10 +434,25 @@ void bind_values(nb::module_& m) {
     tensor_class = tensor.release();
     batch_class = batch.release();
   });
-  m.def("tensor_from_array", &tensor_from_array, nb::arg("array"), nb::arg("layout"), nb::arg("copy"));
+  m.def("tensor_from_array", &tensor_from_array, nb::arg("array"), nb::arg("layout"), nb::arg("copy"),
+        nb::arg("read_only") = false);
   m.def("tensor_from_number", [](nb::handle number) { return wrap(value_from_number(number)); });
   m.def("batch_from_tensors", &batch_from_tensors);
   m.def("split", &split);
+  m.def("copy_ready", [](nb::handle object) -> nb::object {
+    Value& value = **value_of(object);
+    if (value.pending()) return nb::none();
+    const Data& data = value.ready();
+    Meta meta = value.meta();
+    Data out = allocate_data(meta, data.shapes);
+    out.sources = data.sources;
+    {
+      WithoutGil released;
+      for (int i = 0; i < data.size(); i++)
+        if (int64_t bytes = data.bytes(i)) std::memcpy(out.at(i), data.at(i), bytes);
+    }
+    return wrap(std::make_shared<Value>(std::move(out), meta.is_batch));
+  }, "A copy made at once, or None for a value that is still pending.");
   m.def("relabel", [](nb::handle object, const std::string& layout) {
     Value& value = **value_of(object);
     Data data = get(value);

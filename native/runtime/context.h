@@ -11,7 +11,7 @@ namespace avida {
 
 enum class EvalMode { deferred, eager, sync_cpu, sync_full };
 
-class Context {
+class Context : public std::enable_shared_from_this<Context> {
  public:
   Context(std::shared_ptr<ThreadPool> pool, int device_id) : pool(std::move(pool)), device_id(device_id) {}
   ~Context() { executor->close(); }

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <new>
+#include <system_error>
 #include <thread>
 
 namespace avida {
@@ -11,8 +12,6 @@ namespace {
 // Guards the moment a value becomes ready and wakes whoever waits for it; one for the process, since few threads wait.
 class Completion : ForkAware {
  public:
-  Completion() : ForkAware(Rank::completion) {}
-
   template <class Fn>
   void publish(Fn&& fn) {
     bool wake;
@@ -64,6 +63,7 @@ class Completion : ForkAware {
   std::mutex mutex_;
   std::condition_variable changed_;
   int waiters_ = 0;
+  ForkRegistration fork_{this, Rank::completion};
 };
 
 // Tells the CPU that this is a waiting loop.
@@ -75,6 +75,20 @@ inline void relax() {
 #endif
 }
 
+// For an error whose description fails in turn.
+std::shared_ptr<const Failure> undescribed_failure() {
+  static auto* failure = new auto(
+      std::make_shared<const Failure>(Failure{ErrorKind::runtime, "an operator failed, and its error cannot be told", {}}));
+  return *failure;
+}
+
+std::shared_ptr<const Failure> shutdown_failure() {
+  return std::make_shared<const Failure>(
+      Failure{ErrorKind::runtime, "the interpreter is shutting down; this value was never computed", {}});
+}
+
+thread_local Executor* executor_of_thread = nullptr;
+
 struct Everyone {
   std::mutex mutex;
   std::vector<std::weak_ptr<Executor>> list;
@@ -85,8 +99,6 @@ struct Everyone {
 };
 
 }  // namespace
-
-Executor::Executor() : ForkAware(Rank::executor) {}
 
 std::shared_ptr<Executor> Executor::create() {
   std::shared_ptr<Executor> executor(new Executor);
@@ -148,20 +160,45 @@ void Executor::submit(const std::shared_ptr<Task>& task) {
 }
 
 void Executor::enqueue(const std::shared_ptr<Task>& task) {
-  if (task->submitted_.exchange(true)) return;
+  bool stopped;
   {
     std::lock_guard lock(mutex_);
-    queue_.push_back(task);
-    submitted_++;
-    ensure_thread();
+    if (task->submitted_) return;
+    stopped = stop_;
+    if (!stopped) {
+      queue_.push_back(task);
+      submitted_++;
+      try {
+        ensure_thread();
+      } catch (const std::system_error& error) {
+        queue_.pop_back();
+        submitted_--;
+        fail(ErrorKind::runtime, "the system allows no thread for the executor: ", error.what());
+      }
+    }
+    task->submitted_ = true;  // last: who sees it counts on the task being ahead in the queue
   }
-  work_.notify_one();
+  if (stopped) publish(*task, {}, shutdown_failure(), nullptr);
+  else work_.notify_one();
 }
 
 void Executor::ensure_thread() {
   if (thread_ || stop_ || queue_.empty()) return;
   std::thread([self = shared_from_this()] { self->loop(); }).detach();
   thread_ = true;
+}
+
+bool Executor::on_own_thread() { return executor_of_thread != nullptr; }
+
+std::shared_ptr<Task> Executor::take_from_queue(const Task* task) {
+  std::lock_guard lock(mutex_);
+  for (auto at = queue_.begin(); at != queue_.end(); ++at)
+    if (at->get() == task) {
+      auto taken = std::move(*at);
+      queue_.erase(at);
+      return taken;
+    }
+  return nullptr;
 }
 
 void Executor::run_here(const std::shared_ptr<Task>& task, const Interrupt& interrupt) {
@@ -175,7 +212,13 @@ void Executor::wait(Value& value, const Interrupt& interrupt) {
   if (auto producer = producer_of(value)) {
     auto executor = producer->executor_;
     if (executor) executor->submit(producer);
-    if (executor) {  // in a child process the thread may be yet to start
+    if (executor && executor.get() == executor_of_thread) {
+      if (auto task = executor->take_from_queue(producer.get())) {
+        for (auto& input : task->inputs)
+          if (input->pending()) wait(*input, interrupt);
+        execute(*task, &executor->finished_);
+      }
+    } else if (executor) {  // in a child process the thread may be yet to start
       std::lock_guard lock(executor->mutex_);
       executor->ensure_thread();
     }
@@ -207,8 +250,6 @@ void Executor::stop_all() {
     for (auto& weak : everyone.list)
       if (auto executor = weak.lock()) executors.push_back(executor);
   }
-  auto failure = std::make_shared<Failure>(
-      Failure{ErrorKind::runtime, "the interpreter is shutting down; this value was never computed", {}});
   for (auto& executor : executors) {
     std::deque<std::shared_ptr<Task>> dropped;
     std::unique_lock lock(executor->mutex_);
@@ -217,7 +258,7 @@ void Executor::stop_all() {
     executor->work_.notify_all();
     executor->ended_.wait(lock, [&] { return !executor->thread_; });
     lock.unlock();
-    for (auto& task : dropped) publish(*task, {}, failure, &executor->finished_);
+    for (auto& task : dropped) publish(*task, {}, shutdown_failure(), &executor->finished_);
   }
 }
 
@@ -229,6 +270,7 @@ void Executor::spin_until_submitted() {
 }
 
 void Executor::loop() {
+  executor_of_thread = this;
   std::unique_lock lock(mutex_);
   while (true) {
     if (queue_.empty() && !stop_ && !close_) {
@@ -237,7 +279,7 @@ void Executor::loop() {
       lock.lock();
     }
     while (queue_.empty() && !stop_ && !close_) work_.wait(lock);
-    if (queue_.empty()) break;
+    if (stop_ || queue_.empty()) break;
     running_ = std::move(queue_.front());
     queue_.pop_front();
     lock.unlock();
@@ -265,7 +307,11 @@ void Executor::execute(Task& task, std::atomic<uint64_t>* finished) {
   } catch (const FailureError& error) {
     failure = error.failure;
   } catch (...) {
-    failure = std::make_shared<Failure>(task.describe_failure(std::current_exception()));
+    try {
+      failure = std::make_shared<Failure>(task.describe_failure(std::current_exception()));
+    } catch (...) {
+      failure = undescribed_failure();
+    }
   }
   publish(task, std::move(results), std::move(failure), finished);
 }
@@ -298,10 +344,12 @@ void Executor::after_fork(bool in_child) {
     new (&work_) std::condition_variable;
     new (&ended_) std::condition_variable;
     thread_ = false;
-    if (running_) {
-      queue_.push_front(std::move(running_));
-      running_.reset();
-    }
+    bool unfinished = false;
+    if (running_)
+      for (auto& output : running_->outputs_)
+        if (auto value = output.lock()) unfinished |= value->pending();
+    if (unfinished) queue_.push_front(running_);
+    running_.reset();
   }
   mutex_.unlock();
 }

@@ -32,17 +32,22 @@ class Executor : public std::enable_shared_from_this<Executor>, ForkAware {
   // Lets the thread end when the queue is empty; a later task starts it again.
   void close();
 
-  // Waits for one value.
+  // True on the thread of an executor.
+  static bool on_own_thread();
+
+  // Waits for one value. On an executor's own thread (a Python operator reads a value), what is queued behind the
+  // running task is run at once.
   static void wait(Value& value, const Interrupt& interrupt);
   // Ends all threads after the task each is running; what is still queued fails. For the end of the process.
   static void stop_all();
 
  private:
-  Executor();
+  Executor() = default;
   void before_fork() override;
   void after_fork(bool in_child) override;
   void enqueue(const std::shared_ptr<Task>& task);
   void ensure_thread();
+  std::shared_ptr<Task> take_from_queue(const Task* task);
   void loop();
   void spin_until_submitted();
   static void execute(Task& task, std::atomic<uint64_t>* finished);
@@ -58,6 +63,7 @@ class Executor : public std::enable_shared_from_this<Executor>, ForkAware {
   std::shared_ptr<Task> running_;  // a child process runs it again
   bool thread_ = false, close_ = false, stop_ = false;
   std::atomic<uint64_t> submitted_{0}, finished_{0};
+  ForkRegistration fork_{this, Rank::executor};
 };
 
 }  // namespace avida

@@ -2,45 +2,46 @@
 
 #include <pthread.h>
 
-#include <algorithm>
+#include <map>
 #include <mutex>
-#include <vector>
+#include <utility>
 
 namespace avida {
+namespace {
 
-struct ForkMembers {
+struct Members {
   std::mutex mutex;
-  std::vector<ForkAware*> list;
+  std::multimap<ForkAware::Rank, ForkAware*> list;
 
-  ForkMembers() {
-    pthread_atfork([] { members().prepare(); }, [] { members().resume(false); }, [] { members().resume(true); });
+  Members() {
+    pthread_atfork([] { instance().prepare(); }, [] { instance().resume(false); }, [] { instance().resume(true); });
   }
-  static ForkMembers& members() {
-    static ForkMembers* members = new ForkMembers;
+  static Members& instance() {
+    static Members* members = new Members;
     return *members;
   }
   void prepare() {
     mutex.lock();
-    for (ForkAware* member : list) member->before_fork();
+    for (auto& [rank, member] : list) member->before_fork();
   }
   void resume(bool in_child) {
-    for (ForkAware* member : list) member->after_fork(in_child);
+    for (auto& [rank, member] : list) member->after_fork(in_child);
     mutex.unlock();
   }
 };
 
-ForkAware::ForkAware(Rank rank) : rank_(rank) {
-  auto& m = ForkMembers::members();
-  std::lock_guard lock(m.mutex);
-  auto after = std::upper_bound(m.list.begin(), m.list.end(), this,
-                                [](auto* a, auto* b) { return a->rank_ < b->rank_; });
-  m.list.insert(after, this);
+}  // namespace
+
+ForkRegistration::ForkRegistration(ForkAware* member, ForkAware::Rank rank) : member_(member) {
+  auto& members = Members::instance();
+  std::lock_guard lock(members.mutex);
+  members.list.emplace(rank, member);
 }
 
-ForkAware::~ForkAware() {
-  auto& m = ForkMembers::members();
-  std::lock_guard lock(m.mutex);
-  std::erase(m.list, this);
+ForkRegistration::~ForkRegistration() {
+  auto& members = Members::instance();
+  std::lock_guard lock(members.mutex);
+  std::erase_if(members.list, [this](auto& entry) { return entry.second == member_; });
 }
 
 }  // namespace avida

@@ -41,8 +41,6 @@ class SpinLock {
 
 class Pool : ForkAware {
  public:
-  Pool() : ForkAware(Rank::memory) {}
-
   // Size classes: four steps per power of two, at least 128 bytes; a block is at most 25 % larger than asked for.
   static int class_of(size_t bytes) {
     size_t b = bytes < 128 ? 128 : bytes;
@@ -128,6 +126,7 @@ class Pool : ForkAware {
   SpinLock mutex_;
   std::vector<void*> free_[kClasses];
   int64_t in_use_ = 0, kept_ = 0, limit_ = kKept;
+  ForkRegistration fork_{this, Rank::memory};
 };
 
 Pool& pool() {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <fstream>
 #include <string>
+#include <system_error>
 
 namespace avida {
 
@@ -24,7 +25,7 @@ void ThreadPool::Job::work() {
   }
 }
 
-ThreadPool::ThreadPool(int threads) : ForkAware(Rank::thread_pool), threads_(std::max(1, threads)) {}
+ThreadPool::ThreadPool(int threads) : threads_(std::max(1, threads)) {}
 
 ThreadPool::~ThreadPool() {
   {
@@ -60,7 +61,11 @@ void ThreadPool::parallel_for(int64_t n, const std::function<void(int64_t)>& fn)
 
 void ThreadPool::start_threads() {
   if (!workers_.empty()) return;
-  for (int i = 1; i < threads_; i++) workers_.emplace_back([this] { loop(); });
+  try {
+    for (int i = 1; i < threads_; i++) workers_.emplace_back([this] { loop(); });
+  } catch (const std::system_error&) {
+    // The system allows no more threads; those that started, or the caller alone, do the work.
+  }
 }
 
 void ThreadPool::loop() {

@@ -15,11 +15,11 @@
 
 namespace avida {
 
-class ThreadPool : ForkAware {
+class ThreadPool : public std::enable_shared_from_this<ThreadPool>, ForkAware {
  public:
   // `threads` counts the caller of parallel_for: a pool of one starts none. Threads start with the first work.
   explicit ThreadPool(int threads);
-  ~ThreadPool() override;
+  ~ThreadPool();
 
   int threads() const { return threads_; }
 
@@ -49,6 +49,7 @@ class ThreadPool : ForkAware {
   std::list<std::shared_ptr<Job>> jobs_;
   std::vector<std::thread> workers_;
   bool stop_ = false;
+  ForkRegistration fork_{this, Rank::thread_pool};
 };
 
 // The CPUs this process may use: affinity and cgroup limits counted in.

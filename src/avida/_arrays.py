@@ -51,7 +51,7 @@ def _from_numpy(array: np.ndarray, layout: str, copy: bool) -> _core.TensorBase:
         array, copy = array.astype(array.dtype.newbyteorder("=")), False
     if not array.flags.c_contiguous:
         array, copy = np.array(array, order="C"), False
-    return _core.tensor_from_array(array, layout, copy)
+    return _core.tensor_from_array(array, layout, copy, not array.flags.writeable)
 
 
 def _from_dlpack(data: Any, layout: str, copy: bool) -> _core.TensorBase:

@@ -12,7 +12,7 @@ from avida._device import Device
 from avida._device import device as make_device
 from avida._dtype import DType, by_id, dtype
 from avida._subscript import subscript
-from avida._tensor import Tensor, _join, _make_tensor, as_tensor
+from avida._tensor import Tensor, _join, _make_tensor, as_tensor, copied
 
 if TYPE_CHECKING:
     import torch as torch_module
@@ -46,12 +46,13 @@ class Batch(_core.BatchBase, Arithmetic):
         invocation_result: Any = None,
         copy: bool = False,
     ) -> None:
-        super().__init__()
         if invocation_result is not None:
             raise TypeError("invocation_result is internal to the library that this API comes from")
         if tensors is None:
             raise ValueError("expected the samples of the batch, got None")
-        self._become(_make_batch(tensors, dtype, device, layout, copy))
+        made = _make_batch(tensors, dtype, device, layout, copy)
+        super().__init__()
+        self._become(made)
 
     @property
     def dtype(self) -> DType:
@@ -229,11 +230,11 @@ def _make_batch(data: Any, type_: Any, device: Any, layout: str | None, copy: bo
         samples = [s if s.dtype == first else as_tensor(s, first) for s in samples]
         made = _core.batch_from_tensors(samples, first._id, layout or "")
     if wanted is not None and made._dtype_id != wanted._id:
-        return _core.call(_CAST, (made,), None, None, (wanted._id,))
-    return _core.call(_COPY, (made,), None, None, ()) if copy else made
+        return _core.call(_CAST, (copied(made) if copy else made,), None, None, (wanted._id,))
+    return copied(made) if copy else made
 
 
-_COPY, _CAST = (_core.find_op(name) for name in ("copy", "cast"))
+_CAST = _core.find_op("cast")
 
 
 def batch(tensors: Any, dtype: Any = None, device: Any = None, layout: str | None = None) -> Batch:

@@ -10,7 +10,7 @@ import numpy as np
 
 from avida import _core
 from avida._batch import Batch, as_batch
-from avida._tensor import Tensor, as_tensor
+from avida._tensor import Tensor, as_tensor, tensor
 
 
 def operator(
@@ -26,7 +26,8 @@ def operator(
     It runs in the background, in order with the other operators; its errors come with the function's own traceback.
 
     Args:
-        function: Called with one array per input, and with the keyword arguments as they are.
+        function: Called with one array per input, to be read and not written, and with the keyword arguments as they
+            are.
         per: ``"sample"`` calls it once for every sample, ``"batch"`` once with a list of the samples of each input.
         framework: What the arrays are: ``"numpy"`` or ``"torch"``.
         outputs: How many results the function returns; with more than one it returns a tuple.
@@ -45,11 +46,13 @@ def operator(
         raise ValueError(f'per is "sample" or "batch", got {per!r}')
     if framework not in ("numpy", "torch"):
         raise ValueError(f'framework is "numpy" or "torch", got {framework!r}')
+    if outputs < 1:
+        raise ValueError(f"an operator has at least one result, got outputs={outputs}")
     name = getattr(function, "__name__", type(function).__name__)
 
     @functools.wraps(function)
     def call(*inputs: Any, batch_size: int | None = None, **kwargs: Any) -> Any:
-        values = [value if isinstance(value, Tensor | Batch) else as_tensor(value) for value in inputs]
+        values = [value if isinstance(value, Tensor | Batch) else tensor(value) for value in inputs]
         sizes = {value.batch_size for value in values if isinstance(value, Batch)}
         if len(sizes) > 1:
             raise ValueError(f"{name}: batch sizes differ: {sorted(sizes)}")
@@ -58,7 +61,8 @@ def operator(
         def run(values: list[Any]) -> list[Any]:
             return _run(function, kwargs, values, n, per, framework, outputs, layout, name)
 
-        results = _core.python_call(run, name, values, outputs, -1 if n is None else n)
+        read = [value for value in kwargs.values() if isinstance(value, Tensor | Batch)]
+        results = _core.python_call(run, name, values, read, outputs, -1 if n is None else n)
         return results[0] if outputs == 1 else tuple(results)
 
     return call
@@ -78,7 +82,11 @@ def _run(
     """Calls the function on the samples and makes Tensors (n is None) or Batches of its results."""
 
     def array(tensor: Tensor) -> Any:
-        return tensor.torch() if framework == "torch" else np.asarray(tensor)
+        if framework == "torch":
+            return tensor.torch()
+        view = np.asarray(tensor)
+        view.flags.writeable = False  # others may read the same memory
+        return view
 
     count = 1 if n is None else n
     columns = [[array(t) for t in v] if isinstance(v, Batch) else [array(v)] * count for v in values]

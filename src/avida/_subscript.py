@@ -31,7 +31,7 @@ def subscript(value: Any, index: Any) -> Any:
             inputs.append(item)
             return _INPUT
         try:
-            return item.__index__()
+            return max(-(2**62), min(2**62, item.__index__()))  # beyond any extent, and clear of the marks above
         except AttributeError:
             raise ValueError(
                 f"expected integers, slices, an ellipsis or tensors of one integer as index, got {item!r}"

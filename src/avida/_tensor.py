@@ -52,14 +52,15 @@ class Tensor(_core.TensorBase, Arithmetic):
         invocation_result: Any = None,
         copy: bool = False,
     ) -> None:
-        super().__init__()
         if invocation_result is not None:
             raise TypeError("invocation_result is internal to the library that this API comes from")
         if batch is not None:
             if index_in_batch is None or data is not None:
                 raise ValueError("batch needs index_in_batch, and no data")
             data = batch.tensors[index_in_batch]
-        self._become(_make_tensor(data, dtype, device, layout, copy, False))
+        made = _make_tensor(data, dtype, device, layout, copy, False)
+        super().__init__()
+        self._become(made)
 
     @property
     def dtype(self) -> DType:
@@ -126,7 +127,6 @@ class Tensor(_core.TensorBase, Arithmetic):
         return shared.clone() if copy else shared
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        numpy_dtype(self.dtype)
         array = np.asarray(memoryview(self)).view(numpy_dtype(self.dtype))
         if dtype is not None and np.dtype(dtype) != array.dtype:
             if copy is False:
@@ -144,7 +144,10 @@ class Tensor(_core.TensorBase, Arithmetic):
     ) -> Any:
         if dl_device is not None and tuple(map(int, dl_device)) != (1, 0):
             raise BufferError(f"this tensor is in CPU memory and cannot be exported to the DLPack device {dl_device}")
-        return (self.to_device("cpu", force_copy=True) if copy else self)._dlpack()
+        needs_copy = copy or self._read_only  # DLPack cannot say that memory is read-only
+        if needs_copy and copy is False:
+            raise BufferError("the tensor's memory is read-only and can only be exported as a copy")
+        return (self.to_device("cpu", force_copy=True) if needs_copy else self)._dlpack()
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return (1, 0)
@@ -211,7 +214,7 @@ def _make_tensor(data: Any, type_: Any, device: Any, layout: str | None, copy: b
     if isinstance(data, _core.BatchBase):
         made = _join(data, layout, pad, copy)
     elif isinstance(data, _core.TensorBase):
-        made = _core.call(_COPY, (data,), None, None, ()) if copy else data
+        made = copied(data) if copy else data
         if layout is not None:
             made = _core.relabel(made, layout)
     else:
@@ -223,6 +226,12 @@ def _make_tensor(data: Any, type_: Any, device: Any, layout: str | None, copy: b
         _core.TensorBase.__init__(made)
         made._become(data)
     return made
+
+
+def copied(value: Any) -> Any:
+    """A copy of a Tensor or Batch: at once, so that writing to shared memory afterwards does not show in it."""
+    copy = _core.copy_ready(value)
+    return _core.call(_COPY, (value,), None, None, ()) if copy is None else copy
 
 
 def _join(batch: Any, layout: str | None, pad: bool, copy: bool) -> Any:

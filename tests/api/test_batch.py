@@ -47,6 +47,10 @@ class TestConstruction:
         with pytest.raises(error):
             ndd.batch(data)
 
+    def test_too_many_samples(self):
+        with pytest.raises(ValueError, match="at most"):
+            ndd.as_batch(np.zeros(2**24 + 1, np.uint8))
+
     def test_batch_of_batches_is_refused(self):
         with pytest.raises(TypeError, match="cannot be batches"):
             ndd.batch([ndd.batch([1]), ndd.batch([2])])

@@ -111,6 +111,33 @@ class TestConstruction:
                 a[:] = 9
                 assert np.asarray(flipped).max() == 0
 
+    def test_copies_are_made_at_once(self):
+        @ndd.operator
+        def same(x):
+            return x.copy()
+
+        for mode in ndd.EvalMode:
+            with mode:
+                a = np.zeros(1000, np.int32)
+                busy = [ndd.math.sin(np.ones(100_000, np.float32)) for _ in range(20)]
+                made = [ndd.batch([a]), ndd.batch(a[None]), ndd.tensor(ndd.as_tensor(a)), ndd.batch(ndd.as_batch([a]))]
+                made += [same(a), ndd.Tensor(a, copy=True), ndd.batch([a], dtype=ndd.float32)]
+                a[:] = 9
+                for value in made:
+                    tensor = value.tensors[0] if isinstance(value, ndd.Batch) else value
+                    assert np.asarray(tensor).max() == 0
+                del busy
+
+    def test_read_only_memory_stays_so(self):
+        t = ndd.as_tensor(np.frombuffer(b"hello", np.uint8))
+        assert not np.asarray(t).flags.writeable
+        assert not np.asarray(ndd.reshape(t, shape=[5, 1])).flags.writeable
+        assert memoryview(t).readonly
+        with pytest.raises(BufferError, match="read-only"):
+            t.__dlpack__(copy=False)
+        assert np.from_dlpack(t).tolist() == list(b"hello")
+        assert np.asarray(t + 1).flags.writeable
+
     def test_memory_outlives_the_array(self):
         t = ndd.as_tensor(np.full(1000, 3.5))
         (t + 1).evaluate()
@@ -374,6 +401,15 @@ class TestSlicing:
     def test_refused(self, index):
         with pytest.raises(ValueError, match="ind|slice|ellipsis"):
             ndd.as_tensor(self.A)[index]
+
+    def test_numbers_beyond_all_extents(self):
+        t = ndd.tensor([1, 2, 3])
+        for index in (-(2**63) + 1, 2**70, -(2**63)):
+            with pytest.raises(IndexError, match="out of range"):
+                t[index].evaluate()
+        assert np.asarray(t[:: -(2**63)]).tolist() == [3]
+        assert np.asarray(t[: 2**70]).tolist() == [1, 2, 3]
+        assert np.asarray(t[-(2**70) : 2]).tolist() == [1, 2]
 
     @pytest.mark.parametrize("index", [2, -3, (0, 5), (0, 0, -4)])
     def test_out_of_range(self, index):

@@ -96,3 +96,73 @@ def test_python_operator_raises_its_own_exception_with_traceback():
     assert any("broken" in note and __file__ in note for note in raised.value.__notes__)
     with pytest.raises(Strange):
         (result + 1).evaluate()
+
+
+def test_every_way_of_reading_raises_the_same_type():
+    bad = ndd.tensor([1]) // 0
+    for read in (np.asarray, np.array, memoryview, float, lambda t: t.item(), lambda t: t.__dlpack__()):
+        with pytest.raises(ValueError, match="division by zero"):
+            read(bad)
+
+
+def test_exceptions_that_cannot_be_changed():
+    import dataclasses
+
+    @dataclasses.dataclass(frozen=True)
+    class Frozen(Exception):
+        code: int
+
+    @ndd.operator
+    def broken(x):
+        raise Frozen(7)
+
+    with pytest.raises(Frozen) as raised:
+        broken(ndd.tensor([1])).evaluate()
+    assert raised.value.code == 7
+
+
+def test_failed_operators_keep_nothing_alive():
+    import gc
+    import weakref
+
+    @ndd.operator
+    def broken(x):
+        raise ValueError("no")
+
+    class Witness:
+        pass
+
+    def fails():
+        witness = Witness()
+        result = broken(ndd.tensor([1]))
+        depths = []
+        for _ in range(3):
+            try:
+                result.evaluate()
+            except ValueError as error:
+                depth, at = 0, error.__traceback__
+                while at:
+                    depth, at = depth + 1, at.tb_next
+                depths.append(depth)
+        assert len(set(depths)) == 1
+        return weakref.ref(witness)
+
+    witnesses = [fails() for _ in range(3)]
+    gc.collect()
+    assert [w() for w in witnesses] == [None] * 3
+
+
+def test_half_built_objects():
+    for make, bad in ((ndd.Tensor, object()), (ndd.Batch, 5)):
+        try:
+            make(bad)
+        except TypeError as error:
+            locals_seen = [repr(v)[:20] for v in error.__traceback__.tb_next.tb_frame.f_locals if v != "self"]
+            assert locals_seen
+    with pytest.raises(TypeError):
+        ndd.flip(ndd.Tensor.__new__(ndd.Tensor))
+
+
+def test_an_operator_has_results():
+    with pytest.raises(ValueError, match="at least one"):
+        ndd.operator(lambda x: x, outputs=0)

@@ -143,3 +143,59 @@ def test_native_operators_run_while_python_keeps_the_gil():
         assert not results[-1]._pending()
     finally:
         sys.setswitchinterval(interval)
+
+
+def test_many_threads_read_the_same_deferred_values():
+    for _ in range(200):
+        with ndd.EvalMode.deferred:
+            first = ndd.tensor([1]) + 1
+            values = [first + k for k in range(4)]
+        got = [None] * 4
+
+        def read(k, values=values, got=got):
+            got[k] = values[k].item()
+
+        threads = [threading.Thread(target=read, args=(k,)) for k in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert got == [2, 3, 4, 5]
+
+
+def test_python_operator_that_reads_values_by_itself():
+    @ndd.operator
+    def scaled(x, scale):
+        return x * np.asarray(scale)
+
+    with ndd.EvalMode.deferred:
+        scale = ndd.tensor([2]) + 1
+        result = scaled(ndd.tensor([10]), scale=scale)
+    assert result.item() == 30
+
+    box = []
+
+    @ndd.operator
+    def late(x):
+        while not box:
+            time.sleep(0.001)
+        return x + np.asarray(box[0])
+
+    result = late(ndd.tensor([1]))
+    box.append(ndd.tensor([5]) + 1)  # queued behind the operator that reads it
+    assert result.item() == 7
+
+
+def test_operators_inside_a_python_operator():
+    @ndd.operator
+    def inner(x):
+        return x + 1
+
+    @ndd.operator
+    def outer(x):
+        y = ndd.flip(x)
+        with ndd.EvalMode.eager:
+            return inner(y) + 1
+
+    x = np.arange(12, dtype=np.int32).reshape(2, 2, 3)
+    np.testing.assert_array_equal(np.asarray(outer(x)), x[:, ::-1] + 2)

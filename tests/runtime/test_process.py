@@ -149,3 +149,106 @@ def test_ctrl_c_ends_a_wait():
         assert process.stdout.readline().strip() == "interrupted"
         assert time.monotonic() - start < 6
         assert process.wait() == 0
+
+
+def test_exit_while_a_python_operator_calls_avida():
+    done = run("""
+        import time, numpy as np, avida as ndd
+
+        @ndd.operator
+        def slow(x):
+            for _ in range(20):
+                time.sleep(0.01)
+                y = ndd.flip(np.zeros((4, 4, 3), np.uint8)) + 1
+                np.asarray(y)
+            return x
+
+        keep = [slow(ndd.tensor([1])) for _ in range(5)]
+        time.sleep(0.05)
+    """)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_work_in_exit_handlers():
+    done = run("""
+        import atexit
+        def late():
+            try:
+                (ndd.tensor([1]) + 1).item()
+            except RuntimeError as error:
+                print("late:", error)
+            with ndd.EvalMode.sync_cpu:
+                print((ndd.tensor([1]) + 1).item())
+        atexit.register(late)
+        import avida as ndd
+        (ndd.tensor([1]) + 1).item()
+    """)
+    assert done.returncode == 0, done.stderr
+    assert "shutting down" in done.stdout
+    assert done.stdout.strip().endswith("2")
+
+
+def test_exit_while_a_thread_waits():
+    for _ in range(3):
+        done = run("""
+            import threading, time, avida as ndd
+
+            @ndd.operator
+            def slow(x):
+                time.sleep(0.5)
+                return x
+
+            threading.Thread(target=lambda: slow(ndd.tensor([1])).evaluate(), daemon=True).start()
+            time.sleep(0.1)
+        """)
+        assert done.returncode == 0, done.stderr
+
+
+def test_context_inside_a_python_operator():
+    for _ in range(3):
+        done = run("""
+            import avida as ndd
+
+            @ndd.operator
+            def f(x):
+                with ndd.EvalContext(num_threads=2):
+                    return ndd.tensor(x) + 1
+
+            assert f(ndd.tensor([1])).item() == 2
+        """)
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_fork_while_contexts_come_and_go():
+    done = run("""
+        import os, threading, time, avida as ndd
+        stop = time.monotonic() + 3
+        def work():
+            while time.monotonic() < stop:
+                with ndd.EvalContext(num_threads=2):
+                    ndd.tensor([1.0]) + 1
+        threads = [threading.Thread(target=work) for _ in range(2)]
+        for t in threads: t.start()
+        while time.monotonic() < stop:
+            pid = os.fork()
+            if pid == 0:
+                os._exit(0)
+            assert os.waitpid(pid, 0)[1] == 0
+        for t in threads: t.join()
+        print("fine")
+    """)
+    assert done.stdout.strip() == "fine", done.stderr
+
+
+def test_worker_threads_give_back_what_operators_read():
+    done = run("""
+        import resource, threading, numpy as np, avida as ndd
+        def work():
+            for _ in range(400):
+                (ndd.as_tensor(np.ones(1 << 18, np.float32)) + 1).evaluate()
+        t = threading.Thread(target=work)
+        t.start()
+        t.join()
+        print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+    """)
+    assert int(done.stdout) < 250_000, done.stderr
