@@ -31,7 +31,7 @@ def subscript(value: Any, index: Any) -> Any:
             inputs.append(item)
             return _INPUT
         try:
-            return item.__index__()
+            return max(min(item.__index__(), 2**62), -(2**62))  # beyond any extent already
         except AttributeError:
             raise ValueError(
                 f"expected integers, slices, an ellipsis or tensors of one integer as index, got {item!r}"
