@@ -7,13 +7,13 @@ namespace avida {
 template <class T>
 struct TypeTraits;  // is_float, is_signed, lowest() and highest() as T
 
-#define AVIDA_INTEGER_TRAITS(T, LOW, HIGH)              \
-  template <>                                           \
-  struct TypeTraits<T> {                                \
-    static constexpr bool is_float = false;             \
-    static constexpr bool is_signed = (LOW) != 0;       \
-    AVIDA_HD static constexpr T lowest() { return LOW; }    \
-    AVIDA_HD static constexpr T highest() { return HIGH; }  \
+#define AVIDA_INTEGER_TRAITS(T, LOW, HIGH)                 \
+  template <>                                              \
+  struct TypeTraits<T> {                                   \
+    static constexpr bool is_float = false;                \
+    static constexpr bool is_signed = (LOW) != 0;          \
+    AVIDA_HD static constexpr T lowest() { return LOW; }   \
+    AVIDA_HD static constexpr T highest() { return HIGH; } \
   };
 AVIDA_INTEGER_TRAITS(bool, false, true)
 AVIDA_INTEGER_TRAITS(unsigned char, 0, 0xff)
@@ -26,13 +26,13 @@ AVIDA_INTEGER_TRAITS(int, -0x7fffffff - 1, 0x7fffffff)
 AVIDA_INTEGER_TRAITS(long, -0x7fffffffffffffffl - 1, 0x7fffffffffffffffl)
 #undef AVIDA_INTEGER_TRAITS
 
-#define AVIDA_FLOAT_TRAITS(T, HIGH)                              \
-  template <>                                                    \
-  struct TypeTraits<T> {                                         \
-    static constexpr bool is_float = true;                       \
-    static constexpr bool is_signed = true;                      \
-    AVIDA_HD static T lowest() { return T(-(HIGH)); }            \
-    AVIDA_HD static T highest() { return T(HIGH); }              \
+#define AVIDA_FLOAT_TRAITS(T, HIGH)                   \
+  template <>                                         \
+  struct TypeTraits<T> {                              \
+    static constexpr bool is_float = true;            \
+    static constexpr bool is_signed = true;           \
+    AVIDA_HD static T lowest() { return T(-(HIGH)); } \
+    AVIDA_HD static T highest() { return T(HIGH); }   \
   };
 AVIDA_FLOAT_TRAITS(float16, 65504.0f)
 AVIDA_FLOAT_TRAITS(bfloat16, 3.3895313892515355e38f)
@@ -57,10 +57,9 @@ struct ComputeType<bfloat16> {
 // Between integers: saturates. Only the bounds that From can pass are checked.
 template <class To, class From>
 AVIDA_HD AVIDA_INLINE To saturate(From from) {
-  constexpr bool can_be_low =
-      TypeTraits<From>::is_signed && (!TypeTraits<To>::is_signed || sizeof(To) < sizeof(From));
-  constexpr bool can_be_high = static_cast<unsigned long>(TypeTraits<From>::highest()) >
-                               static_cast<unsigned long>(TypeTraits<To>::highest());
+  constexpr bool can_be_low = TypeTraits<From>::is_signed && (!TypeTraits<To>::is_signed || sizeof(To) < sizeof(From));
+  constexpr bool can_be_high =
+      static_cast<unsigned long>(TypeTraits<From>::highest()) > static_cast<unsigned long>(TypeTraits<To>::highest());
   if constexpr (can_be_low) {
     constexpr From low = static_cast<From>(TypeTraits<To>::lowest());
     from = from > low ? from : low;
@@ -97,10 +96,9 @@ AVIDA_HD AVIDA_INLINE To to_integer(Real x) {
   Bits bits = __builtin_bit_cast(Bits, x);
   int sign = static_cast<int>(bits >> (8 * sizeof(Bits) - 1));  // 0 or -1
   Bits magnitude = bits & ~(Bits(1) << (8 * sizeof(Bits) - 1));
-  // Truncating x + 0.5 would round half up, but x + 0.5 is 1 for the largest x below 0.5. The largest value below 0.5 is
-  // the right thing to add, whatever x.
-  if constexpr (rounds)
-    magnitude = __builtin_bit_cast(Bits, __builtin_bit_cast(Real, magnitude) + Format::below_half);
+  // Truncating x + 0.5 would round half up, but x + 0.5 is 1 for the largest x below 0.5. The largest value below 0.5
+  // is the right thing to add, whatever x.
+  if constexpr (rounds) magnitude = __builtin_bit_cast(Bits, __builtin_bit_cast(Real, magnitude) + Format::below_half);
 
   // The first magnitude, a power of two, that is out of range; small types go through int.
   constexpr bool small = sizeof(To) < 4;
@@ -119,17 +117,35 @@ AVIDA_HD AVIDA_INLINE To to_integer(Real x) {
   }
 }
 
+// Infinity becomes the largest finite number: the one before it, in the order of the bits.
+AVIDA_HD AVIDA_INLINE float16 largest_for_infinity(float16 x) {
+  x.bits = static_cast<unsigned short>(x.bits - ((x.bits & 0x7fff) == 0x7c00));
+  return x;
+}
+AVIDA_HD AVIDA_INLINE bfloat16 largest_for_infinity(bfloat16 x) {
+  x.bits = static_cast<unsigned short>(x.bits - ((x.bits & 0x7fff) == 0x7f80));
+  return x;
+}
+AVIDA_HD AVIDA_INLINE float largest_for_infinity(float x) {
+  return bits_float(float_bits(x) - ((float_bits(x) & 0x7fffffffu) == 0x7f800000u));
+}
+
 template <bool rounds, class To, class From>
 AVIDA_HD AVIDA_INLINE To convert_element(From from) {
   using Real = typename ComputeType<From>::type;
   if constexpr (__is_same(To, From)) {
     return from;
   } else if constexpr (TypeTraits<To>::is_float) {
-    if constexpr (__is_same(To, double)) return static_cast<double>(Real(from));
-    else return To(static_cast<float>(Real(from)));
+    To to = To(static_cast<typename ComputeType<To>::type>(Real(from)));
+    if constexpr (rounds || __is_same(To, double))
+      return to;
+    else
+      return largest_for_infinity(to);
   } else if constexpr (!TypeTraits<From>::is_float) {
-    if constexpr (__is_same(To, bool)) return from != From(0);
-    else return saturate<To>(from);
+    if constexpr (__is_same(To, bool))
+      return from != From(0);
+    else
+      return saturate<To>(from);
   } else {
     Real x = from;
     if constexpr (__is_same(To, bool)) {
@@ -147,7 +163,8 @@ AVIDA_HD AVIDA_INLINE To convert(From from) {
   return convert_element<true, To>(from);
 }
 
-// As convert, but float to integer (and to bool) drops the fraction.
+// As convert, but float to integer (and to bool) drops the fraction, and what is too large for a float becomes the
+// largest one, not infinity.
 template <class To, class From>
 AVIDA_HD AVIDA_INLINE To truncate(From from) {
   return convert_element<false, To>(from);

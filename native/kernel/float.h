@@ -24,7 +24,7 @@ struct float16 {
   AVIDA_HD AVIDA_INLINE static unsigned short encode(float f) {
     unsigned u = float_bits(f), sign = u >> 16 & 0x8000u;
     u &= 0x7fffffffu;
-    unsigned is_small = 0u - (u < 0x38800000u);  // subnormal as float16
+    unsigned is_small = 0u - (u < 0x38800000u);                          // subnormal as float16
     float scaled = bits_float(u & is_small) * 0x1p24f + 0x1.fffffep-2f;  // see to_integer in convert.h
     unsigned small = static_cast<unsigned>(static_cast<int>(scaled));
     unsigned normal = (u - 0x38000000u + 0x1000u) >> 13;

@@ -21,8 +21,8 @@ template <bool rounds, class To, class From>
 void convert_run(void* out_data, const void* in_data, int64_t n) {
   if constexpr (std::is_same_v<To, From>) {
     std::memcpy(out_data, in_data, n * sizeof(To));
-  } else if constexpr (!rounds && (!TypeTraits<From>::is_float || TypeTraits<To>::is_float)) {
-    convert_run<true, To, From>(out_data, in_data, n);  // no fraction is lost
+  } else if constexpr (!rounds && !TypeTraits<From>::is_float && !TypeTraits<To>::is_float) {
+    convert_run<true, To, From>(out_data, in_data, n);  // there are no fractions
   } else {
     auto* __restrict out = static_cast<To*>(out_data);
     auto* __restrict in = static_cast<const typename Stored<From>::type*>(in_data);

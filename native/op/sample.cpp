@@ -70,8 +70,10 @@ std::vector<Data> run_view(const Run& run, const std::function<void(SampleWork&)
   result.layout = meta.layout;
   result.device = data.device;
   result.shapes = ShapeList(n, n == 0 ? std::max(meta.ndim, 0) : 0);
-  if (data.size() == n) result.place_like(data);
-  else result.place(data.owner(0), data.at(0), 0);  // a Tensor stands for every sample
+  if (data.size() == n)
+    result.place_like(data);
+  else
+    result.place(data.owner(0), data.at(0), 0);  // a Tensor stands for every sample
 
   std::vector<SampleView> in(run.in.size());
   for (int i = 0; i < n; i++)
@@ -87,7 +89,8 @@ std::vector<Data> run_view(const Run& run, const std::function<void(SampleWork&)
         result.layout = out.layout;
       }
       if (out.ndim() != result.shapes.ndim())
-        fail(ErrorKind::runtime, "expected ", result.shapes.ndim(), " axes as in the first sample, got the shape ", out.shape);
+        fail(ErrorKind::runtime, "expected ", result.shapes.ndim(), " axes as in the first sample, got the shape ",
+             out.shape);
       if (!(out.layout == result.layout)) result.layout = Layout();
       result.shapes.set(i, out.shape);
     });

@@ -7,22 +7,27 @@
 namespace avida {
 namespace {
 
-constexpr int64_t kPart = 32 << 10;    // bytes: worth handing to a thread, and small enough for the first-level cache
-constexpr int64_t kSquare = 32;        // tiles of a transposition: this many elements on a side
-constexpr int64_t kFewChannels = 4;    // an axis this short is not cut
+constexpr int64_t kPart = 32 << 10;  // bytes: worth handing to a thread, and small enough for the first-level cache
+constexpr int64_t kSquare = 32;      // tiles of a transposition: this many elements on a side
+constexpr int64_t kFewChannels = 4;  // an axis this short is not cut
 
 template <int N>
 struct Bytes {
   char at[N];
 };
 
-template <class T, class Axis>
-void copy_tile(char* out, const char* in, const Axis& slow, const Axis& fast, int64_t) {
+// N: the extent of the fast axis where it is known, else 0.
+// The loops copy what they need of the axes: the compiler cannot tell that writing elements leaves the axes alone.
+template <class T, int N, class Axis>
+void copy_tile(char* out, const char* in, const Axis& slow_axis, const Axis& fast_axis, int64_t) {
+  const Axis slow = slow_axis, fast = fast_axis;
+  const int64_t n = N ? N : fast.extent;
   for (int64_t s = 0; s < slow.extent; s++) {
     char* to = out + s * slow.out;
     const char* from = in + s * slow.in;
-    for (int64_t f = 0; f < fast.extent; f++)
-      *reinterpret_cast<T*>(to + f * fast.out) = *reinterpret_cast<const T*>(from + f * fast.in);
+#pragma GCC unroll 4
+    for (int64_t f = 0; f < n; f++, to += fast.out, from += fast.in)
+      *reinterpret_cast<T*>(to) = *reinterpret_cast<const T*>(from);
   }
 }
 
@@ -36,34 +41,47 @@ void copy_blocks(char* out, const char* in, const Axis& slow, const Axis& fast, 
 // Interleaved to planar (HWC to CHW): the slow axis has N channels. Constant strides let the compiler vectorise.
 template <class T, int N, class Axis>
 void split_channels(char* out, const char* in, const Axis& slow, const Axis& fast, int64_t) {
+  auto plane = [&](int c) { return reinterpret_cast<T*>(out + std::min(c, N - 1) * slow.out); };
   auto* __restrict from = reinterpret_cast<const T*>(in);
-  T* __restrict to[N];
-  for (int c = 0; c < N; c++) to[c] = reinterpret_cast<T*>(out + c * slow.out);
-  for (int64_t f = 0; f < fast.extent; f++)
-    for (int c = 0; c < N; c++) to[c][f] = from[f * N + c];
+  T* __restrict a = plane(0), * __restrict b = plane(1), * __restrict c = plane(2), * __restrict d = plane(3);
+  const int64_t n = fast.extent;
+  for (int64_t i = 0; i < n; i++) {
+    a[i] = from[i * N];
+    b[i] = from[i * N + 1];
+    if constexpr (N > 2) c[i] = from[i * N + 2];
+    if constexpr (N > 3) d[i] = from[i * N + 3];
+  }
 }
 
 // Planar to interleaved (CHW to HWC): the fast axis has N channels.
 template <class T, int N, class Axis>
 void join_channels(char* out, const char* in, const Axis& slow, const Axis& fast, int64_t) {
+  auto plane = [&](int c) { return reinterpret_cast<const T*>(in + std::min(c, N - 1) * fast.in); };
   auto* __restrict to = reinterpret_cast<T*>(out);
-  const T* __restrict from[N];
-  for (int c = 0; c < N; c++) from[c] = reinterpret_cast<const T*>(in + c * fast.in);
-  for (int64_t s = 0; s < slow.extent; s++)
-    for (int c = 0; c < N; c++) to[s * N + c] = from[c][s];
+  const T* __restrict a = plane(0), * __restrict b = plane(1), * __restrict c = plane(2), * __restrict d = plane(3);
+  const int64_t n = slow.extent;
+  for (int64_t i = 0; i < n; i++) {
+    to[i * N] = a[i];
+    to[i * N + 1] = b[i];
+    if constexpr (N > 2) to[i * N + 2] = c[i];
+    if constexpr (N > 3) to[i * N + 3] = d[i];
+  }
 }
 
-// The loop for `slow` and `fast` when their strides are those of a channel split or join, else a plain one.
+// The loop for `slow` and `fast`; a short axis, as that of channels, gets one for its extent.
 template <class T, class Axis>
 auto typed_tile(const Axis& slow, const Axis& fast) -> void (*)(char*, const char*, const Axis&, const Axis&, int64_t) {
   constexpr int64_t size = sizeof(T);
-  bool splits = slow.in == size && fast.out == size && fast.in == slow.extent * size;
+  if (slow.in == size && fast.out == size && fast.in == slow.extent * size) {
+    if (slow.extent == 2) return split_channels<T, 2, Axis>;
+    if (slow.extent == 3) return split_channels<T, 3, Axis>;
+    if (slow.extent == 4) return split_channels<T, 4, Axis>;
+  }
   bool joins = slow.in == size && fast.out == size && slow.out == fast.extent * size;
-  int64_t channels = splits ? slow.extent : joins ? fast.extent : 0;
-  if (channels == 2) return splits ? split_channels<T, 2, Axis> : join_channels<T, 2, Axis>;
-  if (channels == 3) return splits ? split_channels<T, 3, Axis> : join_channels<T, 3, Axis>;
-  if (channels == 4) return splits ? split_channels<T, 4, Axis> : join_channels<T, 4, Axis>;
-  return copy_tile<T, Axis>;
+  if (fast.extent == 2) return joins ? join_channels<T, 2, Axis> : copy_tile<T, 2, Axis>;
+  if (fast.extent == 3) return joins ? join_channels<T, 3, Axis> : copy_tile<T, 3, Axis>;
+  if (fast.extent == 4) return joins ? join_channels<T, 4, Axis> : copy_tile<T, 4, Axis>;
+  return copy_tile<T, 0, Axis>;
 }
 
 template <class Axis>
@@ -75,17 +93,17 @@ auto find_tile(int64_t block, const Axis& slow, const Axis& fast)
     case 2:
       return typed_tile<uint16_t>(slow, fast);
     case 3:
-      return copy_tile<Bytes<3>, Axis>;
+      return copy_tile<Bytes<3>, 0, Axis>;
     case 4:
       return typed_tile<uint32_t>(slow, fast);
     case 6:
-      return copy_tile<Bytes<6>, Axis>;
+      return copy_tile<Bytes<6>, 0, Axis>;
     case 8:
       return typed_tile<uint64_t>(slow, fast);
     case 12:
-      return copy_tile<Bytes<12>, Axis>;
+      return copy_tile<Bytes<12>, 0, Axis>;
     case 16:
-      return copy_tile<Bytes<16>, Axis>;
+      return copy_tile<Bytes<16>, 0, Axis>;
     default:
       return copy_blocks<Axis>;
   }
@@ -104,7 +122,8 @@ StridedCopy::StridedCopy(int element_size, const Shape& shape, const Shape& out_
     Axis axis{shape[d], out_strides[d] * element_size, in_strides[d] * element_size};
     if (n > 0 && outer_[n - 1].out == axis.out * axis.extent && outer_[n - 1].in == axis.in * axis.extent)
       outer_[n - 1] = {outer_[n - 1].extent * axis.extent, axis.out, axis.in};
-    else outer_[n++] = axis;
+    else
+      outer_[n++] = axis;
   }
   if (n > 0 && outer_[n - 1].out == block_ && outer_[n - 1].in == block_) block_ *= outer_[--n].extent;
   if (n == 0) {

@@ -13,8 +13,10 @@ constexpr int64_t kPatternBytes = 512;      // patterns are repeated up to about
 void store_fill(void* at, float number, DType dtype) {
   with_dtype(dtype, [&](auto type) {
     using T = typename decltype(type)::type;
-    if constexpr (TypeTraits<T>::is_float) *static_cast<T*>(at) = convert<T>(number);
-    else *static_cast<T*>(at) = static_cast<T>(truncate<int64_t>(number));
+    if constexpr (TypeTraits<T>::is_float)
+      *static_cast<T*>(at) = convert<T>(number);
+    else
+      *static_cast<T*>(at) = static_cast<T>(truncate<int64_t>(number));
   });
 }
 
@@ -33,11 +35,14 @@ OutOfBounds parse_out_of_bounds(std::string_view name) {
       {"wrap", OutOfBounds::wrap},
       {"trim_to_shape", OutOfBounds::trim},
   };
+  if (name == "error") return OutOfBounds::error;
   auto same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; };
   for (auto& [known, policy] : kNames)
     if (std::equal(name.begin(), name.end(), known.begin(), known.end(), same)) return policy;
-  fail(ErrorKind::runtime, "expected \"error\", \"pad\", \"edge\", \"reflect\", \"reflect_101\", \"wrap\" or "
-       "\"trim_to_shape\" as out_of_bounds_policy, got \"", name, '"');
+  fail(ErrorKind::runtime,
+       "expected \"error\", \"pad\", \"edge\", \"reflect\", \"reflect_101\", \"wrap\" or "
+       "\"trim_to_shape\" as out_of_bounds_policy, got \"",
+       name, '"');
 }
 
 int64_t source_index(int64_t i, int64_t extent, OutOfBounds policy) {
@@ -109,75 +114,87 @@ int64_t WindowRows::source_of(const Shape& at) const {
 
 WindowCopy::WindowCopy(const SampleView& out, const SampleView& in, const Window& window, OutOfBounds policy,
                        std::span<const float> fill, int channel_axis)
-    : out_(out), in_(in), policy_(policy), out_size_(size_of(out.dtype)), in_size_(size_of(in.dtype)) {
-  bool inside = true;
+    : out_(out),
+      in_(in),
+      policy_(policy),
+      fill_(fill),
+      channel_axis_(channel_axis),
+      out_size_(size_of(out.dtype)),
+      in_size_(size_of(in.dtype)) {
   Shape strides = dense_strides(in.shape);
   for (int d = 0; d < in.ndim(); d++) {
-    inside &= window.start[d] >= 0 && window.start[d] + window.size[d] <= in.shape[d];
+    inside_ &= window.start[d] >= 0 && window.start[d] + window.size[d] <= in.shape[d];
     offset_ += window.start[d] * strides[d];
   }
-  if (inside && out.dtype == in.dtype) {
+  if (inside_ && out.dtype == in.dtype)
     moves_.emplace(static_cast<int>(in_size_), window.size, strides);
-    return;
-  }
-  rows_.emplace(in.shape, window, policy);
-  convert_ = truncating_run(out.dtype, in.dtype);
-  if (policy == OutOfBounds::constant && !inside && rows_->count() > 0) make_patterns(fill, channel_axis);
-}
-
-// A pattern starts with the first element of a block, or of the line where the channels are the line.
-void WindowCopy::make_patterns(std::span<const float> fill, int channel_axis) {
-  int64_t channels = static_cast<int64_t>(fill.size()), patterns = 1, elements = 1;
-  if (channels > 1 && channel_axis < rows_->line()) {
-    channel_axis_ = channel_axis;
-    patterns = channels;
-  } else if (channels > 1) {
-    for (int d = channel_axis; d < out_.ndim(); d++) elements *= out_.shape[d];
-  }
-  int64_t repeats = std::max<int64_t>(kPatternBytes / (elements * out_size_), 1);
-  pattern_bytes_ = elements * repeats * out_size_;
-  patterns_.resize(patterns * pattern_bytes_);
-  char* at = patterns_.data();
-  for (int64_t p = 0; p < patterns; p++)
-    for (int64_t r = 0; r < repeats; r++)
-      for (int64_t i = 0; i < elements; i++, at += out_size_)
-        store_fill(at, fill[patterns > 1 ? p : i * channels / elements], out_.dtype);
+  else
+    rows_.emplace(in.shape, window, policy);
 }
 
 void WindowCopy::run(int64_t begin, int64_t end) const {
   if (moves_) return moves_->run(out_.data, in_.as<char>() + offset_ * in_size_, begin, end);
-  rows_->visit(begin, end, [&](const WindowRows::Row& row) { copy_row(row); });
+  if (begin >= end) return;
+  Patterns patterns;
+  if (policy_ == OutOfBounds::constant && !inside_) patterns = make_patterns();
+  rows_->visit(begin, end, [&](const WindowRows::Row& row) { copy_row(row, patterns); });
 }
 
-void WindowCopy::copy_row(const WindowRows::Row& row) const {
-  auto& rows = *rows_;
+// A pattern starts with the first element of a block, or of the line where the channels are the line.
+WindowCopy::Patterns WindowCopy::make_patterns() const {
+  Patterns patterns;
+  int64_t channels = std::ssize(fill_), count = 1, length = 1;
+  if (channels > 1 && channel_axis_ < rows_->line()) {
+    patterns.channel_axis = channel_axis_;
+    count = channels;
+  } else if (channels > 1) {
+    for (int d = channel_axis_; d < out_.ndim(); d++) length *= out_.shape[d];
+  }
+  int64_t bytes = length * out_size_, repeats = std::max<int64_t>(kPatternBytes / bytes, 1);
+  patterns.bytes = bytes * repeats;
+  patterns.elements.resize(count * patterns.bytes);
+  for (int64_t p = 0; p < count; p++) {
+    char* pattern = patterns.elements.data() + p * patterns.bytes;
+    for (int64_t i = 0; i < length; i++)
+      store_fill(pattern + i * out_size_, fill_[count > 1 ? p : i * channels / length], out_.dtype);
+    for (int64_t done = bytes; done < patterns.bytes; done *= 2)
+      std::memcpy(pattern + done, pattern, std::min(done, patterns.bytes - done));
+  }
+  return patterns;
+}
+
+void WindowCopy::copy_row(const WindowRows::Row& row, const Patterns& patterns) const {
+  const WindowRows& rows = *rows_;
   const int64_t block = rows.block();
   char* out = out_.as<char>() + (row.out - row.begin * block) * out_size_;  // of line index 0
-  int64_t channel = channel_axis_ < 0 ? 0 : row.at[channel_axis_];
-  if (row.in < 0) return fill_elements(out, channel, row.begin * block, row.end * block);
 
-  int64_t begin = std::clamp(rows.inside_begin(), row.begin, row.end), end = std::clamp(rows.inside_end(), begin, row.end);
-  const char* in = in_.as<char>() + row.in * in_size_;
-  convert_(out + begin * block * out_size_, in + (rows.line_start() + begin) * block * in_size_, (end - begin) * block);
-  auto beyond = [&](int64_t from, int64_t to) {
-    if (policy_ == OutOfBounds::constant) return fill_elements(out, channel, from * block, to * block);
-    for (int64_t i = from; i < to; i++) {
-      int64_t source = source_index(rows.line_start() + i, rows.line_extent(), policy_);
-      convert_(out + i * block * out_size_, in + source * block * in_size_, block);
+  auto fill_lines = [&](int64_t begin, int64_t end) {
+    const char* pattern = patterns.elements.data();
+    if (patterns.channel_axis >= 0) pattern += row.at[patterns.channel_axis] * patterns.bytes;
+    int64_t to = end * block * out_size_;
+    for (int64_t at = begin * block * out_size_; at < to;) {
+      int64_t from = at % patterns.bytes, n = std::min(patterns.bytes - from, to - at);
+      std::memcpy(out + at, pattern + from, n);
+      at += n;
     }
   };
-  beyond(row.begin, begin);
-  beyond(end, row.end);
-}
+  if (row.in < 0) return fill_lines(row.begin, row.end);
 
-void WindowCopy::fill_elements(char* out, int64_t channel, int64_t begin, int64_t end) const {
-  const char* pattern = patterns_.data() + channel * pattern_bytes_;
-  int64_t to = end * out_size_;
-  for (int64_t at = begin * out_size_; at < to;) {
-    int64_t from = at % pattern_bytes_, n = std::min(pattern_bytes_ - from, to - at);
-    std::memcpy(out + at, pattern + from, n);
-    at += n;
-  }
+  ConvertRun convert = truncating_run(out_.dtype, in_.dtype);
+  const char* in = in_.as<char>() + row.in * in_size_;
+  auto copy_lines = [&](int64_t at, int64_t source, int64_t n) {
+    convert(out + at * block * out_size_, in + source * block * in_size_, n * block);
+  };
+  auto beyond = [&](int64_t begin, int64_t end) {
+    if (policy_ == OutOfBounds::constant) return fill_lines(begin, end);
+    for (int64_t i = begin; i < end; i++)
+      copy_lines(i, source_index(rows.line_start() + i, rows.line_extent(), policy_), 1);
+  };
+  int64_t begin = std::clamp(rows.inside_begin(), row.begin, row.end);
+  int64_t end = std::clamp(rows.inside_end(), begin, row.end);
+  beyond(row.begin, begin);
+  copy_lines(begin, rows.line_start() + begin, end - begin);
+  beyond(end, row.end);
 }
 
 }  // namespace avida

@@ -39,8 +39,8 @@ class WindowRows {
   };
 
   int64_t count() const { return count_; }
-  int line() const { return line_; }             // the axis that rows run along
-  int64_t block() const { return block_; }       // the axes after it are shown entirely
+  int line() const { return line_; }        // the axis that rows run along
+  int64_t block() const { return block_; }  // the axes after it are shown entirely
   int64_t line_start() const { return line_start_; }
   int64_t line_extent() const { return line_extent_; }  // of the sample
   // The line indices of the output that lie inside the sample.
@@ -72,20 +72,24 @@ class WindowCopy {
   void run(int64_t begin, int64_t end) const;
 
  private:
-  void make_patterns(std::span<const float> fill, int channel_axis);
-  void copy_row(const WindowRows::Row& row) const;
-  void fill_elements(char* out, int64_t channel, int64_t begin, int64_t end) const;
+  // Output elements to fill with, repeated: one pattern, or one for each channel where a row has a single channel.
+  struct Patterns {
+    std::vector<char> elements;
+    int64_t bytes = 0;      // of one pattern
+    int channel_axis = -1;  // along which patterns differ
+  };
+  Patterns make_patterns() const;
+  void copy_row(const WindowRows::Row& row, const Patterns& patterns) const;
 
   const SampleView &out_, &in_;
   const OutOfBounds policy_;
-  int64_t out_size_, in_size_;  // of an element, in bytes
-  int64_t offset_ = 0;          // of the window in the sample, in elements
+  const std::span<const float> fill_;
+  const int channel_axis_;
+  const int64_t out_size_, in_size_;  // of an element, in bytes
+  bool inside_ = true;
+  int64_t offset_ = 0;                // of the window in the sample, in elements
   std::optional<StridedCopy> moves_;  // when nothing is to be converted or filled
   std::optional<WindowRows> rows_;
-  ConvertRun convert_ = nullptr;
-  int channel_axis_ = -1;       // when each row has one channel
-  std::vector<char> patterns_;  // output elements to fill with, repeated; one pattern, or one for each channel
-  int64_t pattern_bytes_ = 0;
 };
 
 template <class Fn>

@@ -12,12 +12,13 @@ struct WindowArgs {
   int image_type = 0;
 };
 
-constexpr const char* kWindowDTypeText = "The element type of the output, by default the input's. Fractions are dropped.";
+constexpr const char* kWindowDTypeText =
+    "The element type of the output, by default the input's. Fractions are dropped.";
 constexpr const char* kOutputDTypeText = "The old name of dtype.";
-constexpr const char* kFillValuesText =
-    "What the policy \"pad\" fills with: one number, or one for each channel.";
+constexpr const char* kFillValuesText = "What the policy \"pad\" fills with: one number, or one for each channel.";
 constexpr const char* kOutOfBoundsText =
-    "What to do where the window reaches beyond the sample: \"error\", \"pad\" (or \"constant\"), \"edge\" (or \"clamp\"), "
+    "What to do where the window reaches beyond the sample: \"error\", \"pad\" (or \"constant\"), \"edge\" (or "
+    "\"clamp\"), "
     "\"reflect\" (or \"reflect_1001\"), \"reflect_101\", \"wrap\", or \"trim_to_shape\".";
 
 // Sets the output's element type and checks what does not need the data.
@@ -40,10 +41,11 @@ Op<Args>& shows_window(Op<Args>& op) {
     return window;
   };
   return op
-      .each_sample([](Sample<Args>& sample) { sample.out[0].shape = fitted(sample).size; },
-                   [](const Sample<Args>& sample) {
-                     window_copy(sample.out[0], sample.in[0], fitted(sample), sample.args).run(sample.begin, sample.end);
-                   })
+      .each_sample(
+          [](Sample<Args>& sample) { sample.out[0].shape = fitted(sample).size; },
+          [](const Sample<Args>& sample) {
+            window_copy(sample.out[0], sample.in[0], fitted(sample), sample.args).run(sample.begin, sample.end);
+          })
       .rows([](const Sample<Args>& sample) {
         return window_copy(sample.out[0], sample.in[0], fitted(sample), sample.args).rows();
       });

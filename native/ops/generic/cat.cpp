@@ -36,7 +36,8 @@ void set_shape(Sample<JoinArgs>& sample) {
     }
   int64_t extent = 0;
   for (auto& in : sample.in) {
-    if (fits(in.shape, out, axis)) extent += in.shape[axis];
+    if (fits(in.shape, out, axis))
+      extent += in.shape[axis];
     else if (in.elements() > 0)
       fail(ErrorKind::runtime, "shapes can differ along axis ", axis, " only, got ", out, " and ", in.shape);
   }
@@ -53,7 +54,8 @@ AVIDA_OP(cat, JoinArgs) {
   op.doc("Joins the samples of several inputs along an axis that they have.")
       .input("input_0", "The first samples.")
       .more_inputs("inputs", "The samples that follow them.")
-      .arg("axis", &JoinArgs::axis, "The axis to join along; a negative one counts from the end. By default the first.", fixed)
+      .arg("axis", &JoinArgs::axis, "The axis to join along; a negative one counts from the end. By default the first.",
+           fixed)
       .arg("axis_name", &JoinArgs::axis_name, "The axis to join along, by its letter in the first input's layout.")
       .example("avida.cat(image, image, axis_name=\"W\")")
       .infer(infer_cat)

@@ -36,10 +36,9 @@ void infer_expand_dims(Infer<ExpandDimsArgs>& call) {
   out.layout = Layout();
   if (args.new_axis_names.empty()) return;
   if (args.new_axis_names.size() != args.axes.size())
-    fail(ErrorKind::runtime, "expected ", args.axes.size(), " letters in \"new_axis_names\", one for each of \"axes\", got ",
-         args.new_axis_names);
-  if (in.layout.empty() && in.ndim > 0)
-    fail(ErrorKind::runtime, "\"new_axis_names\" needs an input with a layout");
+    fail(ErrorKind::runtime, "expected ", args.axes.size(),
+         " letters in \"new_axis_names\", one for each of \"axes\", got ", args.new_axis_names);
+  if (in.layout.empty() && in.ndim > 0) fail(ErrorKind::runtime, "\"new_axis_names\" needs an input with a layout");
   for (int d = 0, next = 0; d < from.size(); d++)
     out.layout.push_back(from[d] >= 0 ? args.new_axis_names[from[d]] : in.layout[next++]);
 }

@@ -44,7 +44,8 @@ void each_piece(const Sample<JoinArgs>& sample, int axis, PieceExtent extent_of,
 
 inline int64_t join_rows(const Sample<JoinArgs>& sample, int axis, PieceExtent extent_of) {
   int64_t rows = 0;
-  each_piece(sample, axis, extent_of, [&](const SampleView&, const StridedCopy& copy, int64_t) { rows += copy.rows(); });
+  each_piece(sample, axis, extent_of,
+             [&](const SampleView&, const StridedCopy& copy, int64_t) { rows += copy.rows(); });
   return rows;
 }
 

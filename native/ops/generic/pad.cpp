@@ -38,7 +38,8 @@ Shape padded_shape(const PadArgs& args, const SampleView& in, const Shape& large
     int64_t align = number_for(*args.align, i, axes.size(), "align");
     if (align <= 0) fail(ErrorKind::runtime, "expected positive numbers in \"align\", got ", align);
     int64_t excess = extent % align;
-    if (excess && __builtin_add_overflow(extent, align - excess, &extent)) fail(ErrorKind::runtime, "the shape is too large");
+    if (excess && __builtin_add_overflow(extent, align - excess, &extent))
+      fail(ErrorKind::runtime, "the shape is too large");
   }
   return out;
 }

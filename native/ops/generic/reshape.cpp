@@ -21,11 +21,16 @@ void infer_reshape(Infer<ReshapeArgs>& call) {
 
   if (args.dtype != DType::none) out.dtype = args.dtype;
   if (args.layout) out.layout = *args.layout;
-  if (args.shape) out.ndim = args.shape->size();
-  else if (args.rel_shape) out.ndim = args.rel_shape->size();
-  else if (shape_input || shape || rel_shape) out.ndim = -1;
-  else if (args.src_dims) out.ndim = args.src_dims->size();
-  else if (src_dims) out.ndim = -1;
+  if (args.shape)
+    out.ndim = args.shape->size();
+  else if (args.rel_shape)
+    out.ndim = args.rel_shape->size();
+  else if (shape_input || shape || rel_shape)
+    out.ndim = -1;
+  else if (args.src_dims)
+    out.ndim = args.src_dims->size();
+  else if (src_dims)
+    out.ndim = -1;
   if (args.layout && !args.layout->empty() && out.ndim >= 0 && args.layout->size() != out.ndim)
     fail(ErrorKind::runtime, "the layout ", *args.layout, " does not fit ", out.ndim, " axes");
   if (!args.layout && out.layout.size() != out.ndim) out.layout = Layout();
@@ -38,8 +43,8 @@ Shape relative_shape(const Vec<float>& factors, const Shape& in) {
          " axes; \"src_dims\" can tell which axes they are multiples of");
   Shape out;
   for (int d = 0; d < factors.size(); d++) {
-    double extent = factors[d] < 0 ? -1 : std::round(static_cast<double>(factors[d]) * static_cast<double>(in[d]));
-    if (!(extent < 9e18)) fail(ErrorKind::runtime, "the extent of axis ", d, " is not a number or too large");
+    float extent = factors[d] < 0 ? -1 : std::round(factors[d] * static_cast<float>(in[d]));
+    if (!(extent < 9e18f)) fail(ErrorKind::runtime, "the extent of axis ", d, " is not a number or too large");
     out.push_back(static_cast<int64_t>(extent));
   }
   return out;
@@ -57,9 +62,10 @@ Shape pick_extents(const Vec<int64_t>& src_dims, const Shape& in) {
 
 Shape wanted_shape(const Sample<ReshapeArgs>& sample, int64_t in_size, int64_t out_size) {
   auto& args = sample.args;
-  if (sample.in[1].data) {
+  if (sample.in[1].dtype != DType::none) {
     const SampleView& given = sample.in[1];
-    if (given.ndim() != 1) fail(ErrorKind::runtime, "expected a list of numbers as the shape, got the shape ", given.shape);
+    if (given.ndim() != 1)
+      fail(ErrorKind::runtime, "expected a list of numbers as the shape, got the shape ", given.shape);
     Shape shape;
     for (int64_t i = 0; i < given.elements(); i++) shape.push_back(arg::element<int64_t>(given.data, given.dtype, i));
     return shape;
@@ -73,10 +79,12 @@ Shape wanted_shape(const Sample<ReshapeArgs>& sample, int64_t in_size, int64_t o
     return relative_shape(*args.rel_shape, shape);
   }
   if (in_size != out_size) {  // the elements of another size change the last extent
-    if (shape.empty()) fail(ErrorKind::runtime, "a single element cannot become elements of another size without a shape");
+    if (shape.empty())
+      fail(ErrorKind::runtime, "a single element cannot become elements of another size without a shape");
     int64_t bytes = shape[shape.size() - 1] * in_size;
     if (bytes % out_size != 0)
-      fail(ErrorKind::runtime, "the last axis takes ", bytes, " bytes, which elements of ", out_size, " bytes do not fill");
+      fail(ErrorKind::runtime, "the last axis takes ", bytes, " bytes, which elements of ", out_size,
+           " bytes do not fill");
     shape[shape.size() - 1] = bytes / out_size;
   }
   return shape;
@@ -116,11 +124,12 @@ void set_shape(Sample<ReshapeArgs>& sample) {
 }  // namespace
 
 Op<ReshapeArgs>& declare_new_shape(Op<ReshapeArgs>& op) {
-  return op.arg("layout", &ReshapeArgs::layout, "The new layout. Without it, the layout stays as long as the number of axes does.")
+  return op
+      .arg("layout", &ReshapeArgs::layout,
+           "The new layout. Without it, the layout stays as long as the number of axes does.")
       .arg("rel_shape", &ReshapeArgs::rel_shape,
            "The new shape in multiples of the old one. One number can be negative: that axis takes what is left.")
-      .arg("shape", &ReshapeArgs::shape,
-           "The new shape. One extent can be negative: that axis takes what is left.")
+      .arg("shape", &ReshapeArgs::shape, "The new shape. One extent can be negative: that axis takes what is left.")
       .arg("src_dims", &ReshapeArgs::src_dims,
            "The old axes that the new ones take their extents from, for use alone or with rel_shape; -1 stands for an "
            "extent of 1.")

@@ -31,13 +31,17 @@ void infer_slice(Infer<SliceArgs>& call) {
   };
   auto& args = call.args;
   int starts = count({{"start", args.start.has_value()}, {"rel_start", args.rel_start.has_value()}});
-  int ends = count({{"end", args.end.has_value()}, {"rel_end", args.rel_end.has_value()}, {"shape", args.shape.has_value()},
+  int ends = count({{"end", args.end.has_value()},
+                    {"rel_end", args.rel_end.has_value()},
+                    {"shape", args.shape.has_value()},
                     {"rel_shape", args.rel_shape.has_value()}});
   if (starts > 1) fail(ErrorKind::runtime, "expected \"start\" or \"rel_start\", got both");
-  if (ends > 1) fail(ErrorKind::runtime, "expected one of \"end\", \"rel_end\", \"shape\" and \"rel_shape\", got several");
+  if (ends > 1)
+    fail(ErrorKind::runtime, "expected one of \"end\", \"rel_end\", \"shape\" and \"rel_shape\", got several");
   const Meta &anchor = call.in[1], &shape = call.in[2];
   bool by_inputs = anchor.dtype != DType::none;
-  if (by_inputs != (shape.dtype != DType::none)) fail(ErrorKind::runtime, "expected both anchor and shape inputs, or none");
+  if (by_inputs != (shape.dtype != DType::none))
+    fail(ErrorKind::runtime, "expected both anchor and shape inputs, or none");
   if (by_inputs && starts + ends > 0)
     fail(ErrorKind::runtime, "expected anchor and shape as inputs, or as named arguments, got both");
   if (!by_inputs && starts + ends == 0)
@@ -57,41 +61,54 @@ std::optional<T> number_for(const std::optional<Vec<T>>& numbers, int i, int n, 
 }
 
 int64_t rounded(double x) {
-  if (!(std::fabs(x) < 9e18)) fail(ErrorKind::runtime, "the window is not finite or too large");
+  if (!(std::fabs(x) < 4e18)) fail(ErrorKind::runtime, "the window is not finite or too large");
   return convert<int64_t>(x);
+}
+
+void check_extent(double extent) {
+  if (extent < 0) fail(ErrorKind::runtime, "the window's extent must not be negative, got ", extent);
 }
 
 struct Range {
   int64_t start, end;
 };
 
-// Positions stay fractional until start and end are known: the extent is the difference of the rounded positions.
+// An extent in parts of the sample's is not rounded itself: the positions where it starts and ends are.
 Range named_range(const SliceArgs& args, int i, int n, int64_t extent) {
-  auto relative = [&](float part) { return static_cast<double>(part * static_cast<float>(extent)); };
-  double start = 0;
-  if (auto at = number_for(args.start, i, n, "start")) start = static_cast<double>(*at);
-  if (auto at = number_for(args.rel_start, i, n, "rel_start")) start = relative(*at);
-  auto size = [&](double value) {
-    if (value < 0) fail(ErrorKind::runtime, "the window's extent must not be negative, got ", value);
-    return start + value;
-  };
-  double end = static_cast<double>(extent);
-  if (auto at = number_for(args.end, i, n, "end")) end = static_cast<double>(*at);
-  if (auto at = number_for(args.rel_end, i, n, "rel_end")) end = relative(*at);
-  if (auto at = number_for(args.shape, i, n, "shape")) end = size(static_cast<double>(*at));
-  if (auto at = number_for(args.rel_shape, i, n, "rel_shape")) end = size(relative(*at));
-  return {rounded(start), rounded(end)};
+  auto in_float = [&](float part) { return static_cast<double>(part * static_cast<float>(extent)); };
+  auto in_double = [&](float part) { return static_cast<double>(part) * static_cast<double>(extent); };
+  auto start = number_for(args.start, i, n, "start"), end = number_for(args.end, i, n, "end");
+  auto shape = number_for(args.shape, i, n, "shape");
+  auto rel_start = number_for(args.rel_start, i, n, "rel_start"), rel_end = number_for(args.rel_end, i, n, "rel_end");
+  auto rel_shape = number_for(args.rel_shape, i, n, "rel_shape");
+
+  double from = rel_start ? in_float(*rel_start) : static_cast<double>(start.value_or(0));
+  Range range{.start = rounded(from), .end = 0};
+  if (shape) {
+    check_extent(static_cast<double>(*shape));
+    if (__builtin_add_overflow(range.start, *shape, &range.end)) fail(ErrorKind::runtime, "the window is too large");
+  } else if (rel_shape) {
+    check_extent(*rel_shape);
+    double to = rel_start ? in_double(*rel_start) + in_double(*rel_shape) : from + in_float(*rel_shape);
+    range.end = std::max(range.start, rounded(to));
+  } else {
+    double to = rel_end ? in_float(*rel_end) : static_cast<double>(end.value_or(extent));
+    if (from > to) fail(ErrorKind::runtime, "the window starts at ", from, ", after its end at ", to);
+    range.end = rounded(to);
+  }
+  return range;
 }
 
 Range input_range(const Sample<SliceArgs>& sample, int i, int n, int64_t extent) {
   auto number = [&](const SampleView& in, bool normalized, const char* name) {
-    if (in.elements() != n) fail(ErrorKind::runtime, "expected ", n, " numbers as the ", name, ", got the shape ", in.shape);
+    if (in.elements() != n)
+      fail(ErrorKind::runtime, "expected ", n, " numbers as the ", name, ", got the shape ", in.shape);
     double value = arg::element<double>(in.data, in.dtype, i);
     return is_float(in.dtype) && normalized ? value * static_cast<double>(extent) : value;
   };
   double start = number(sample.in[1], sample.args.normalized_anchor, "anchor");
   double size = number(sample.in[2], sample.args.normalized_shape, "shape");
-  if (size < 0) fail(ErrorKind::runtime, "the window's extent must not be negative, got ", size);
+  check_extent(size);
   return {rounded(start), rounded(start + size)};
 }
 
@@ -102,10 +119,8 @@ Window find_window(const Sample<SliceArgs>& sample) {
   Vec<int> axes = sliced_axes(sample.args, in.ndim(), in.layout);
   for (int i = 0; i < axes.size(); i++) {
     int64_t extent = in.shape[axes[i]];
-    Range range = sample.in[1].data ? input_range(sample, i, axes.size(), extent)
-                                    : named_range(sample.args, i, axes.size(), extent);
-    if (range.start > range.end)
-      fail(ErrorKind::runtime, "the window starts at ", range.start, ", after its end at ", range.end, ", along axis ", axes[i]);
+    Range range = sample.in[1].dtype != DType::none ? input_range(sample, i, axes.size(), extent)
+                                                    : named_range(sample.args, i, axes.size(), extent);
     window.start[axes[i]] = range.start;
     window.size[axes[i]] = range.end - range.start;
   }
@@ -126,9 +141,10 @@ AVIDA_OP(slice, SliceArgs) {
       .arg("end", &SliceArgs::end, "Where the window ends.")
       .arg("fill_values", &SliceArgs::fill_values, kFillValuesText, fixed)
       .arg("image_type", &SliceArgs::image_type, "The colour space.", fixed | deprecated)
-      .arg("normalized_anchor", &SliceArgs::normalized_anchor, "Whether a float anchor counts in parts of the extent.", fixed)
-      .arg("normalized_shape", &SliceArgs::normalized_shape, "Whether a float shape input counts in parts of the extent.",
+      .arg("normalized_anchor", &SliceArgs::normalized_anchor, "Whether a float anchor counts in parts of the extent.",
            fixed)
+      .arg("normalized_shape", &SliceArgs::normalized_shape,
+           "Whether a float shape input counts in parts of the extent.", fixed)
       .arg("out_of_bounds_policy", &SliceArgs::out_of_bounds_policy, kOutOfBoundsText)
       .arg("output_dtype", &SliceArgs::output_dtype, kOutputDTypeText)
       .arg("rel_end", &SliceArgs::rel_end, "Where the window ends, in parts of the extent.")

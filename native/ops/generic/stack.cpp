@@ -5,7 +5,8 @@ namespace {
 
 int new_axis(const JoinArgs& args, int ndim) {
   int axis = args.axis.value_or(0);
-  if (axis < -ndim || axis > ndim) fail(ErrorKind::runtime, "expected an axis from ", -ndim, " to ", ndim, ", got ", axis);
+  if (axis < -ndim || axis > ndim)
+    fail(ErrorKind::runtime, "expected an axis from ", -ndim, " to ", ndim, ", got ", axis);
   return axis < 0 ? axis + ndim + 1 : axis;
 }
 int new_axis(const Sample<JoinArgs>& sample) { return new_axis(sample.args, sample.in[0].ndim()); }

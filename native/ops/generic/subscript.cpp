@@ -71,7 +71,13 @@ Part find_part(const Sample<SubscriptArgs>& sample) {
 void infer_subscript(Infer<SubscriptArgs>& call) {
   const Meta& in = call.in[0];
   Meta& out = call.out[0];
-  auto& kinds = call.args.kinds;
+  auto& args = call.args;
+  auto& kinds = args.kinds;
+  auto from_inputs = [](auto& numbers) { return std::count(numbers.begin(), numbers.end(), kFromInput); };
+  if (kinds.size() > static_cast<size_t>(in.ndim) || kinds.size() != args.starts.size() ||
+      kinds.size() != args.stops.size() || kinds.size() != args.steps.size() ||
+      from_inputs(args.starts) + from_inputs(args.stops) + from_inputs(args.steps) + 1 != std::ssize(call.in))
+    value_error("the index does not fit ", in.ndim, " axes");
   out.layout = Layout();
   out.ndim = 0;
   for (int d = 0; d < in.ndim; d++) {

@@ -56,10 +56,10 @@ AVIDA_OP(transpose, TransposeArgs) {
   op.doc("Puts the axes into another order.")
       .input("input", "The samples to transpose.")
       .arg("output_layout", &TransposeArgs::output_layout, "The layout of the output, whatever the input's.")
-      .arg("perm", &TransposeArgs::perm, "The input axis that each output axis comes from; by default the reverse order.",
-           fixed)
-      .arg("transpose_layout", &TransposeArgs::transpose_layout, "Whether the letters of the layout move with the axes.",
-           fixed)
+      .arg("perm", &TransposeArgs::perm,
+           "The input axis that each output axis comes from; by default the reverse order.", fixed)
+      .arg("transpose_layout", &TransposeArgs::transpose_layout,
+           "Whether the letters of the layout move with the axes.", fixed)
       .example("avida.transpose(image, perm=[2, 0, 1])")
       .infer(infer_transpose)
       .each_sample(set_shape,

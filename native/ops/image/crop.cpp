@@ -20,7 +20,7 @@ void infer_crop(Infer<CropArgs>& call) {
   bool w = given("crop_w", args.crop_w.has_value());
   if (given("crop", args.crop.has_value()) && (d || h || w))
     fail(ErrorKind::runtime, "expected \"crop\" or the extents one by one, got both");
-  if (h != w) fail(ErrorKind::runtime, "expected \"crop_h\" and \"crop_w\" together");
+  if (h != w || (d && !h)) fail(ErrorKind::runtime, "expected \"crop_h\" and \"crop_w\" together");
   if (args.rounding != "round" && args.rounding != "truncate")
     fail(ErrorKind::runtime, "expected \"round\" or \"truncate\" as rounding, got \"", args.rounding, '"');
 }
@@ -42,8 +42,7 @@ Window find_window(const Sample<CropArgs>& sample) {
   Window window{.start = {}, .size = in.shape};
   window.start.resize(in.ndim(), 0);
   bool rounds = sample.args.rounding == "round";
-  auto set = [&](char letter, float wanted, float position) {
-    int axis = in.layout.find(letter);
+  auto set = [&](int axis, float wanted, float position) {
     if (axis < 0) return;
     if (!(position >= 0 && position <= 1))
       fail(ErrorKind::runtime, "expected the window's position from 0 to 1, got ", position);
@@ -53,9 +52,11 @@ Window find_window(const Sample<CropArgs>& sample) {
     window.start[axis] = rounds ? convert<int64_t>(start) : truncate<int64_t>(start);
   };
   Extents wanted = wanted_extents(sample.args);
-  set('D', wanted.d, sample.args.crop_pos_z);
-  set('H', wanted.h, sample.args.crop_pos_y);
-  set('W', wanted.w, sample.args.crop_pos_x);
+  int depth = in.layout.find('D');
+  if (depth < 0) depth = in.layout.find('F');  // the frames of a video can be cropped like the slices of a volume
+  set(depth, wanted.d, sample.args.crop_pos_z);
+  set(in.layout.find('H'), wanted.h, sample.args.crop_pos_y);
+  set(in.layout.find('W'), wanted.w, sample.args.crop_pos_x);
   return window;
 }
 
@@ -66,11 +67,11 @@ AVIDA_OP(crop, CropArgs) {
       .input("input", "The samples to crop.",
              {"HWC", "CHW", "DHWC", "CDHW", "FHWC", "FCHW", "CFHW", "FDHWC", "FCDHW", "CFDHW"})
       .arg("crop", &CropArgs::crop, "The window's extents, (H, W) or (D, H, W); 0 leaves an axis whole.")
-      .arg("crop_d", &CropArgs::crop_d, "The window's depth, in volumes.")
+      .arg("crop_d", &CropArgs::crop_d, "The window's depth, in volumes; the number of frames in videos.")
       .arg("crop_h", &CropArgs::crop_h, "The window's height.")
       .arg("crop_pos_x", &CropArgs::crop_pos_x, "Where the window lies between the left (0) and right (1) border.")
       .arg("crop_pos_y", &CropArgs::crop_pos_y, "Where the window lies between the top (0) and bottom (1) border.")
-      .arg("crop_pos_z", &CropArgs::crop_pos_z, "Where the window lies between the front (0) and back (1), in volumes.")
+      .arg("crop_pos_z", &CropArgs::crop_pos_z, "Where the window lies between the front (0) and back (1) of a volume.")
       .arg("crop_w", &CropArgs::crop_w, "The window's width.")
       .arg("dtype", &CropArgs::dtype, kWindowDTypeText)
       .arg("fill_values", &CropArgs::fill_values, kFillValuesText, fixed)
