@@ -323,13 +323,13 @@ def crop(
         batch_size: Makes a Batch of that many samples when no input is one.
         device: Where to run; by default where the inputs are.
         crop: The window's extents, (H, W) or (D, H, W); 0 leaves an axis whole. Can differ between samples.
-        crop_d: The window's depth, in volumes. Can differ between samples.
+        crop_d: The window's depth, in volumes; the number of frames in videos. Can differ between samples.
         crop_h: The window's height. Can differ between samples.
         crop_pos_x: Where the window lies between the left (0) and right (1) border. Default: ``0.5``. Can
             differ between samples.
         crop_pos_y: Where the window lies between the top (0) and bottom (1) border. Default: ``0.5``. Can
             differ between samples.
-        crop_pos_z: Where the window lies between the front (0) and back (1), in volumes. Default: ``0.5``. Can
+        crop_pos_z: Where the window lies between the front (0) and back (1) of a volume. Default: ``0.5``. Can
             differ between samples.
         crop_w: The window's width. Can differ between samples.
         dtype: The element type of the output, by default the input's. Fractions are dropped.
