@@ -33,6 +33,7 @@ void Data::place_like(const Data& other) {
   step_ = other.step_;
   samples_ = other.samples_;
   owners_ = other.owners_;
+  read_only = other.read_only;
 }
 
 Data Data::select(const std::vector<int>& indices) const {

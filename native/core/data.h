@@ -61,7 +61,7 @@ struct Data {
   void place(Block block, void* first, int64_t step);
   void place(Block block, std::vector<void*> samples);
   void place(std::vector<Block> owners, std::vector<void*> samples);
-  // Takes another's memory, with its own shapes over it.
+  // Shares the memory of another, under shapes of its own.
   void place_like(const Data& other);
 
   Data sample(int i) const { return select({i}); }

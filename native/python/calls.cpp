@@ -107,8 +107,8 @@ BoundArg bind_arg(const ArgSpec& arg, nb::handle object) {
       if (is_list(object)) {
         nb::sequence list = nb::borrow<nb::sequence>(object);
         if (nb::len(list) == 1) return bind_arg(arg, nb::object(list[0]));
-        type_error("expected one number", arg.flags & fixed ? "" : ", or a Batch with one for each sample", ", got ",
-                   nb::repr(object).c_str());
+        fail(arg.flags & fixed ? ErrorKind::type : ErrorKind::runtime, "expected one number",
+             arg.flags & fixed ? "" : ", or a Batch with one for each sample", ", got ", nb::repr(object).c_str());
       }
       if (arg.type == ArgType::integer) return ArgValue(to_integer(object));
       return ArgValue(to_real(object));

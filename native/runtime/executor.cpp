@@ -349,7 +349,7 @@ void Executor::after_fork(bool in_child) {
       for (auto& output : running_->outputs_)
         if (auto value = output.lock()) unfinished |= value->pending();
     if (unfinished) queue_.push_front(running_);
-    running_.reset();
+    new (&running_) std::shared_ptr<Task>;  // letting go of it here could free memory, whose lock is still held
   }
   mutex_.unlock();
 }

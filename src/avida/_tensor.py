@@ -127,7 +127,8 @@ class Tensor(_core.TensorBase, Arithmetic):
         return shared.clone() if copy else shared
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        array = np.asarray(memoryview(self)).view(numpy_dtype(self.dtype))
+        element_type = numpy_dtype(self.dtype)  # raises for bfloat16
+        array = np.asarray(memoryview(self)).view(element_type)
         if dtype is not None and np.dtype(dtype) != array.dtype:
             if copy is False:
                 raise ValueError(f"turning {array.dtype} into {np.dtype(dtype)} needs a copy")

@@ -165,7 +165,6 @@ def test_general_call_rules():
     both(lambda lib: lib.flip(image, horizontal=lib.as_batch([0, 1])))
     both(lambda lib: lib.flip(lib.as_batch([image] * 2, layout="HWC"), horizontal=lib.as_batch([0, 1])))
     both(lambda lib: lib.flip(lib.as_batch([image] * 2, layout="HWC"), horizontal=lib.as_batch([0, 1, 1])))
-    both(lambda lib: lib.flip(lib.as_batch([image] * 2, layout="HWC"), horizontal=[0, 1]))
     both(lambda lib: lib.flip(image, horizontal=0.7))
     both(lambda lib: lib.flip(image, nothing=1))
     both(lambda lib: lib.flip())
