@@ -127,7 +127,8 @@ def test_exit_while_other_threads_work():
 
 def test_ctrl_c_ends_a_wait():
     code = textwrap.dedent("""
-        import time, avida as ndd
+        import signal, time, avida as ndd
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored by children of a background job
         @ndd.operator
         def slow(x):
             time.sleep(8)
