@@ -86,8 +86,8 @@ def op_case(
 ) -> Callable:
     """Registers a reference for an operator.
 
-    `shapes` lists one entry per sample: a shape, or one shape for each input. `low` and `high` bound the inputs. `alone`
-    is for operators that mix samples: the reference then holds for a Tensor only.
+    `shapes` lists one entry per sample: a shape, or one shape for each input. `low` and `high` bound the inputs.
+    `alone` is for operators that mix samples: the reference then holds for a Tensor only.
     """
     if shapes is None:
         shapes = {"HWC": [(5, 7, 3), (1, 4, 3), (6, 2, 3)], "HW": [(3, 4), (5, 2), (1, 1)]}[layout or "HW"]
@@ -96,9 +96,7 @@ def op_case(
         inputs = [p for p in inspect.signature(reference).parameters if p not in arguments]
         per_input = [list(s) if isinstance(s, list) else [s] * len(inputs) for s in shapes]
         source = f"{reference.__module__}.{reference.__name__}"
-        CASES.append(
-            Case(op, reference, layout, per_input, dtypes or ALL, arguments, low, high, rtol, alone, source)
-        )
+        CASES.append(Case(op, reference, layout, per_input, dtypes or ALL, arguments, low, high, rtol, alone, source))
         return reference
 
     return register

@@ -54,9 +54,12 @@ Data Data::select(const std::vector<int>& indices) const {
     if (!owners_.empty()) owners.push_back(owners_[i]);
     if (sources) names.push_back((*sources)[i]);
   }
-  if (n == 1) out.place(owner(indices[0]), samples[0], 0);
-  else if (owners_.empty()) out.place(block_, std::move(samples));
-  else out.place(std::move(owners), std::move(samples));
+  if (n == 1)
+    out.place(owner(indices[0]), samples[0], 0);
+  else if (owners_.empty())
+    out.place(block_, std::move(samples));
+  else
+    out.place(std::move(owners), std::move(samples));
   if (sources) out.sources = std::make_shared<const std::vector<std::string>>(std::move(names));
   return out;
 }

@@ -28,19 +28,19 @@ enum class DType : int8_t {
 };
 
 // X(C++ type, DType member, public name) for every element type.
-#define AVIDA_EACH_DTYPE(X)        \
-  X(uint8_t, uint8, "uint8")       \
-  X(uint16_t, uint16, "uint16")    \
-  X(uint32_t, uint32, "uint32")    \
-  X(uint64_t, uint64, "uint64")    \
-  X(int8_t, int8, "int8")          \
-  X(int16_t, int16, "int16")       \
-  X(int32_t, int32, "int32")       \
-  X(int64_t, int64, "int64")       \
-  X(float16, float16, "float16")   \
-  X(float, float32, "float32")     \
-  X(double, float64, "float64")    \
-  X(bool, boolean, "bool")         \
+#define AVIDA_EACH_DTYPE(X)      \
+  X(uint8_t, uint8, "uint8")     \
+  X(uint16_t, uint16, "uint16")  \
+  X(uint32_t, uint32, "uint32")  \
+  X(uint64_t, uint64, "uint64")  \
+  X(int8_t, int8, "int8")        \
+  X(int16_t, int16, "int16")     \
+  X(int32_t, int32, "int32")     \
+  X(int64_t, int64, "int64")     \
+  X(float16, float16, "float16") \
+  X(float, float32, "float32")   \
+  X(double, float64, "float64")  \
+  X(bool, boolean, "bool")       \
   X(bfloat16, bfloat16, "bfloat16")
 
 constexpr int kDTypeCount = 13;

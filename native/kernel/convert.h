@@ -4,6 +4,11 @@
 
 namespace avida {
 
+template <class A, class B>
+constexpr bool same_type = false;
+template <class A>
+constexpr bool same_type<A, A> = true;
+
 template <class T>
 struct TypeTraits;  // is_float, is_signed, lowest() and highest() as T
 
@@ -133,22 +138,22 @@ AVIDA_HD AVIDA_INLINE float largest_for_infinity(float x) {
 template <bool rounds, class To, class From>
 AVIDA_HD AVIDA_INLINE To convert_element(From from) {
   using Real = typename ComputeType<From>::type;
-  if constexpr (__is_same(To, From)) {
+  if constexpr (same_type<To, From>) {
     return from;
   } else if constexpr (TypeTraits<To>::is_float) {
     To to = To(static_cast<typename ComputeType<To>::type>(Real(from)));
-    if constexpr (rounds || __is_same(To, double))
+    if constexpr (rounds || same_type<To, double>)
       return to;
     else
       return largest_for_infinity(to);
   } else if constexpr (!TypeTraits<From>::is_float) {
-    if constexpr (__is_same(To, bool))
+    if constexpr (same_type<To, bool>)
       return from != From(0);
     else
       return saturate<To>(from);
   } else {
     Real x = from;
-    if constexpr (__is_same(To, bool)) {
+    if constexpr (same_type<To, bool>) {
       constexpr Real least = rounds ? Real(0.5) : Real(1);
       return !((x > -least) & (x < least));
     } else {

@@ -8,11 +8,11 @@
 namespace avida::math {
 
 // name(float) and name(double), each calling the C function of that precision.
-#define AVIDA_MATH_1(NAME)                                             \
-  AVIDA_HD AVIDA_INLINE float NAME(float x) { return ::NAME##f(x); }   \
+#define AVIDA_MATH_1(NAME)                                           \
+  AVIDA_HD AVIDA_INLINE float NAME(float x) { return ::NAME##f(x); } \
   AVIDA_HD AVIDA_INLINE double NAME(double x) { return ::NAME(x); }
-#define AVIDA_MATH_2(NAME)                                                          \
-  AVIDA_HD AVIDA_INLINE float NAME(float x, float y) { return ::NAME##f(x, y); }    \
+#define AVIDA_MATH_2(NAME)                                                       \
+  AVIDA_HD AVIDA_INLINE float NAME(float x, float y) { return ::NAME##f(x, y); } \
   AVIDA_HD AVIDA_INLINE double NAME(double x, double y) { return ::NAME(x, y); }
 AVIDA_MATH_1(acos)
 AVIDA_MATH_1(acosh)

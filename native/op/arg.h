@@ -54,9 +54,12 @@ struct Traits<M> {
     member = element<M>(data, dtype, 0);
   }
   static std::string text(M member) {
-    if constexpr (std::is_same_v<M, bool>) return member ? "True" : "False";
-    else if constexpr (std::is_integral_v<M>) return std::to_string(member);
-    else return text_of(member);
+    if constexpr (std::is_same_v<M, bool>)
+      return member ? "True" : "False";
+    else if constexpr (std::is_integral_v<M>)
+      return std::to_string(member);
+    else
+      return text_of(member);
   }
 };
 
@@ -74,7 +77,8 @@ struct ListTraits {
       for (int64_t item : *integers) add(item);
     else if (auto* reals = std::get_if<std::vector<double>>(&value))
       for (double item : *reals) add(item);
-    else add(value);
+    else
+      add(value);
     member = list;
   }
   static void from_sample(List& member, const void* data, const Shape& shape, DType dtype) {

@@ -21,7 +21,8 @@ Layout accepted_layout(const InputSpec& input, const Meta& meta) {
   for (auto& layout : input.layouts)
     if (meta.layout.empty() ? layout.size() == meta.ndim : layout == meta.layout) return layout;
   if (meta.layout.empty())
-    value_error("expected \"", input.name, "\" with layout ", join(input.layouts), ", got ", meta.ndim, " axes without a layout");
+    value_error("expected \"", input.name, "\" with layout ", join(input.layouts), ", got ", meta.ndim,
+                " axes without a layout");
   value_error("expected \"", input.name, "\" with layout ", join(input.layouts), ", got ", meta.layout);
 }
 
@@ -178,7 +179,8 @@ std::vector<Data> Call::run() {
         try {
           arg.set_from_sample(static_cast<char*>(args.get()) + stride * i, data.at(at), data.shapes[at], data.dtype);
         } catch (const Error& error) {
-          throw Error(error.kind, str(is_batch_ ? str("sample ", i, ": ") : "", "argument \"", arg.name, "\": ", error.message));
+          throw Error(error.kind,
+                      str(is_batch_ ? str("sample ", i, ": ") : "", "argument \"", arg.name, "\": ", error.message));
         }
       }
     }

@@ -27,7 +27,8 @@ class Call : public Task {
 
   // Checks what can be checked without data; throws Error for the rest of the line that made the call.
   static std::shared_ptr<Call> make(const OpSpec& spec, std::span<ValuePtr> inputs, std::span<const BoundArg> args,
-                                    int batch_size, std::shared_ptr<ThreadPool> pool, Location where, RandomKey random = {});
+                                    int batch_size, std::shared_ptr<ThreadPool> pool, Location where,
+                                    RandomKey random = {});
 
   std::vector<ValuePtr> promises();
 
@@ -41,7 +42,7 @@ class Call : public Task {
   const OpSpec& spec_;
   std::shared_ptr<ThreadPool> pool_;
   Location where_;
-  std::shared_ptr<void> args_;                 // the fixed arguments
+  std::shared_ptr<void> args_;                  // the fixed arguments
   std::pmr::vector<int> tensor_args_{&memory};  // arguments that come per sample; their values follow the inputs
   std::pmr::vector<int> slots_{&memory};        // for each declared input: where it stands in `inputs`, or -1
   std::pmr::vector<Meta> out_{&memory};         // empty until inferred

@@ -1,6 +1,7 @@
 // The family of operators whose every output element is made by one call of a body:
 //
-//   struct Flip { template <class T> AVIDA_HD static void run(Out<T, 5> out, In<T, 5> in, Index<5> i, const FlipArgs&); };
+//   struct Flip { template <class T> AVIDA_HD static void run(Out<T, 5> out, In<T, 5> in, Index<5> i, const FlipArgs&);
+//   };
 //
 // Samples are seen through a canonical layout; axes that a sample lacks have the extent 1.
 #pragma once
@@ -57,14 +58,21 @@ void each_element_rows(const Args& args, const SampleWork& work, const Layout& c
     auto run = [&]<int C>() { each_element_loop<Body, Args, T, C>(args, out, in, work.begin, work.end); };
     int64_t channels = out.shape[4];
     bool interleaved = out.stride[4] == 1 && out.stride[3] == channels && in.stride[3] == channels;
-    if (interleaved && channels == 1) run.template operator()<1>();
-    else if (interleaved && channels == 3) run.template operator()<3>();
-    else if (interleaved && channels == 4) run.template operator()<4>();
-    else if (out.stride[3] == 1 && in.stride[3] == 1) run.template operator()<0>();
-    else run.template operator()<-1>();
+    if (interleaved && channels == 1)
+      run.template operator()<1>();
+    else if (interleaved && channels == 3)
+      run.template operator()<3>();
+    else if (interleaved && channels == 4)
+      run.template operator()<4>();
+    else if (out.stride[3] == 1 && in.stride[3] == 1)
+      run.template operator()<0>();
+    else
+      run.template operator()<-1>();
   };
-  if constexpr (Body::moves_only) with_size_of(work.out[0].dtype, loop);
-  else with_dtype(work.out[0].dtype, loop);
+  if constexpr (Body::moves_only)
+    with_size_of(work.out[0].dtype, loop);
+  else
+    with_dtype(work.out[0].dtype, loop);
 }
 
 inline int64_t each_element_row_count(const SampleWork& work, const Layout& canonical) {

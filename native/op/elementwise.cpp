@@ -107,8 +107,10 @@ TilePlan plan_tiles(std::span<const SampleView> in, const Shape& out) {
   for (int k = 0; k < n; k++) {
     int64_t elements = in[k].elements();
     if (elements == plan.elements) continue;
-    if (elements == 1) plan.inputs[k].kind = TiledInput::Kind::single;
-    else simple = false;
+    if (elements == 1)
+      plan.inputs[k].kind = TiledInput::Kind::single;
+    else
+      simple = false;
   }
   if (simple) return plan;
 
@@ -123,8 +125,7 @@ TilePlan plan_tiles(std::span<const SampleView> in, const Shape& out) {
   for (int d = out.size() - 1; d >= 0; d--) {
     if (out[d] == 1) continue;
     bool merge = !plan.shape.empty();
-    for (int k = 0; k < n && merge; k++)
-      merge = strides[k][d] == plan.inputs[k].strides[0] * plan.shape[0];
+    for (int k = 0; k < n && merge; k++) merge = strides[k][d] == plan.inputs[k].strides[0] * plan.shape[0];
     if (merge) {
       plan.shape[0] *= out[d];
     } else {
@@ -180,7 +181,8 @@ void load_tile(const TilePlan& plan, const TiledInput& input, const SampleView& 
     int64_t step = input.strides[last];
     for (int64_t i = 0; i < n;) {
       int64_t run = std::min(n - i, plan.shape[last] - position[last]);
-      if (step == 0) std::fill_n(to + i, run, static_cast<T>(Real(from[offset])));
+      if (step == 0)
+        std::fill_n(to + i, run, static_cast<T>(Real(from[offset])));
       else
         for (int64_t j = 0; j < run; j++) to[i + j] = static_cast<T>(Real(from[offset + j * step]));
       i += run;

@@ -25,7 +25,7 @@ enum class Promotion {
 DType promote(DType a, DType b);
 
 struct ElementwiseTypes {
-  DType compute;      // what the body gets; float32 for the 16-bit floats
+  DType compute;  // what the body gets; float32 for the 16-bit floats
   DType result;
   bool wide = false;  // compare as 128-bit integers: uint64 against a signed type
 };
@@ -70,9 +70,12 @@ template <class Body, int N, class T, class R>
 void run_tile(const std::array<const T*, N>& in, R* out, int64_t n) {
   if constexpr (requires { Body::check(in[N - 1], n); }) Body::check(in[N - 1], n);
   for (int64_t i = 0; i < n; i++) {
-    if constexpr (N == 1) out[i] = static_cast<R>(Body::run(in[0][i]));
-    else if constexpr (N == 2) out[i] = static_cast<R>(Body::run(in[0][i], in[1][i]));
-    else out[i] = static_cast<R>(Body::run(in[0][i], in[1][i], in[2][i]));
+    if constexpr (N == 1)
+      out[i] = static_cast<R>(Body::run(in[0][i]));
+    else if constexpr (N == 2)
+      out[i] = static_cast<R>(Body::run(in[0][i], in[1][i]));
+    else
+      out[i] = static_cast<R>(Body::run(in[0][i], in[1][i], in[2][i]));
   }
 }
 
@@ -121,9 +124,12 @@ void elementwise_body(const SampleWork& work) {
     } else if constexpr (P == Promotion::comparison) {
       run_tiles<N, T, bool>(work, run_tile<Body, N, T, bool>);
     } else if constexpr (std::is_same_v<T, float>) {  // computes for the 16-bit floats too
-      if (types.result == DType::float16) run_tiles<N, T, float16>(work, run_tile<Body, N, T, float16>);
-      else if (types.result == DType::bfloat16) run_tiles<N, T, bfloat16>(work, run_tile<Body, N, T, bfloat16>);
-      else run_tiles<N, T, T>(work, run_tile<Body, N, T, T>);
+      if (types.result == DType::float16)
+        run_tiles<N, T, float16>(work, run_tile<Body, N, T, float16>);
+      else if (types.result == DType::bfloat16)
+        run_tiles<N, T, bfloat16>(work, run_tile<Body, N, T, bfloat16>);
+      else
+        run_tiles<N, T, T>(work, run_tile<Body, N, T, T>);
     } else {
       run_tiles<N, T, T>(work, run_tile<Body, N, T, T>);
     }

@@ -1,6 +1,7 @@
 // The declaration of an operator:
 //
-//   AVIDA_OP(flip, FlipArgs) { op.doc("...").input("input", "...").arg("horizontal", &FlipArgs::horizontal, "..."). ...; }
+//   AVIDA_OP(flip, FlipArgs) { op.doc("...").input("input", "...").arg("horizontal", &FlipArgs::horizontal, "...").
+//   ...; }
 #pragma once
 #include <memory>
 #include <memory_resource>
@@ -155,8 +156,8 @@ class Op {
  private:
   template <class Fn, class Work>
   static auto call_typed(Fn fn, Work& work) {
-    Sample<Args> sample{*static_cast<const Args*>(work.args), work.in,   work.out,  work.begin,
-                        work.end,                               work.index, work.random};
+    Sample<Args> sample{
+        *static_cast<const Args*>(work.args), work.in, work.out, work.begin, work.end, work.index, work.random};
     return fn(sample);
   }
   Op& finish_loop() {
@@ -176,8 +177,8 @@ int declare(const char* name, void (*fill)(Op<Args>&)) {
   return register_op(std::move(op.spec));
 }
 
-#define AVIDA_OP_NAMED(ID, NAME, ARGS)                                         \
-  static void declare_##ID(::avida::Op<ARGS>& op);                             \
+#define AVIDA_OP_NAMED(ID, NAME, ARGS)                                                    \
+  static void declare_##ID(::avida::Op<ARGS>& op);                                        \
   [[maybe_unused]] static const int id_##ID = ::avida::declare<ARGS>(NAME, declare_##ID); \
   static void declare_##ID(::avida::Op<ARGS>& op)
 #define AVIDA_OP(NAME, ARGS) AVIDA_OP_NAMED(NAME, #NAME, ARGS)

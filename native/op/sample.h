@@ -34,10 +34,10 @@ struct SampleWork {
 };
 
 struct SampleLoop {
-  std::function<void(SampleWork&)> shape;               // sets out[k].shape
-  std::function<int64_t(const SampleWork&)> rows;       // optional: how many independent parts the work has
-  std::function<void(const SampleWork&)> body;          // fills out[k].data; called from many threads
-  double cost = 1;                                      // relative cost per byte moved
+  std::function<void(SampleWork&)> shape;          // sets out[k].shape
+  std::function<int64_t(const SampleWork&)> rows;  // optional: how many independent parts the work has
+  std::function<void(const SampleWork&)> body;     // fills out[k].data; called from many threads
+  double cost = 1;                                 // relative cost per byte moved
 };
 
 std::vector<Data> run_samples(const Run& run, const SampleLoop& loop);

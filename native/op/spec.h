@@ -38,7 +38,7 @@ using ArgValue = std::variant<bool, int64_t, double, std::string, DType, std::ve
 enum class ArgType { boolean, integer, real, dtype, layout, string, integers, reals };
 
 enum ArgFlag : unsigned {
-  fixed = 1,       // one value for the whole batch
+  fixed = 1,  // one value for the whole batch
   required = 2,
   deprecated = 4,  // accepted, without effect
 };
@@ -110,9 +110,9 @@ struct OpSpec {
   std::shared_ptr<void> default_args;
   int outputs = 1;
   std::function<int(const void* args)> count_outputs;  // instead, where the fixed arguments say how many
-  bool random = false;  // takes the keyword rng; see RandomKey
-  bool hidden = false;  // reached through Python operators only
-  bool plain = false;   // without batch_size and device; inputs may be given by name
+  bool random = false;                                 // takes the keyword rng; see RandomKey
+  bool hidden = false;                                 // reached through Python operators only
+  bool plain = false;                                  // without batch_size and device; inputs may be given by name
   std::function<void(Inference&)> infer;
   std::function<std::vector<Data>(const Run&)> run;
 

@@ -11,6 +11,8 @@ constexpr int64_t kPart = 32 << 10;  // bytes: worth handing to a thread, and sm
 constexpr int64_t kSquare = 32;      // tiles of a transposition: this many elements on a side
 constexpr int64_t kFewChannels = 4;  // an axis this short is not cut
 
+using Axis = StridedCopy::Axis;
+
 template <int N>
 struct Bytes {
   char at[N];
@@ -18,7 +20,7 @@ struct Bytes {
 
 // N: the extent of the fast axis where it is known, else 0.
 // The loops copy what they need of the axes: the compiler cannot tell that writing elements leaves the axes alone.
-template <class T, int N, class Axis>
+template <class T, int N>
 void copy_tile(char* out, const char* in, const Axis& slow_axis, const Axis& fast_axis, int64_t) {
   const Axis slow = slow_axis, fast = fast_axis;
   const int64_t n = N ? N : fast.extent;
@@ -31,7 +33,6 @@ void copy_tile(char* out, const char* in, const Axis& slow_axis, const Axis& fas
   }
 }
 
-template <class Axis>
 void copy_blocks(char* out, const char* in, const Axis& slow, const Axis& fast, int64_t block) {
   for (int64_t s = 0; s < slow.extent; s++)
     for (int64_t f = 0; f < fast.extent; f++)
@@ -39,11 +40,14 @@ void copy_blocks(char* out, const char* in, const Axis& slow, const Axis& fast, 
 }
 
 // Interleaved to planar (HWC to CHW): the slow axis has N channels. Constant strides let the compiler vectorise.
-template <class T, int N, class Axis>
+template <class T, int N>
 void split_channels(char* out, const char* in, const Axis& slow, const Axis& fast, int64_t) {
   auto plane = [&](int c) { return reinterpret_cast<T*>(out + std::min(c, N - 1) * slow.out); };
   auto* __restrict from = reinterpret_cast<const T*>(in);
-  T* __restrict a = plane(0), * __restrict b = plane(1), * __restrict c = plane(2), * __restrict d = plane(3);
+  T* __restrict a = plane(0);
+  T* __restrict b = plane(1);
+  [[maybe_unused]] T* __restrict c = plane(2);
+  [[maybe_unused]] T* __restrict d = plane(3);
   const int64_t n = fast.extent;
   for (int64_t i = 0; i < n; i++) {
     a[i] = from[i * N];
@@ -54,11 +58,14 @@ void split_channels(char* out, const char* in, const Axis& slow, const Axis& fas
 }
 
 // Planar to interleaved (CHW to HWC): the fast axis has N channels.
-template <class T, int N, class Axis>
+template <class T, int N>
 void join_channels(char* out, const char* in, const Axis& slow, const Axis& fast, int64_t) {
   auto plane = [&](int c) { return reinterpret_cast<const T*>(in + std::min(c, N - 1) * fast.in); };
   auto* __restrict to = reinterpret_cast<T*>(out);
-  const T* __restrict a = plane(0), * __restrict b = plane(1), * __restrict c = plane(2), * __restrict d = plane(3);
+  const T* __restrict a = plane(0);
+  const T* __restrict b = plane(1);
+  [[maybe_unused]] const T* __restrict c = plane(2);
+  [[maybe_unused]] const T* __restrict d = plane(3);
   const int64_t n = slow.extent;
   for (int64_t i = 0; i < n; i++) {
     to[i * N] = a[i];
@@ -69,43 +76,41 @@ void join_channels(char* out, const char* in, const Axis& slow, const Axis& fast
 }
 
 // The loop for `slow` and `fast`; a short axis, as that of channels, gets one for its extent.
-template <class T, class Axis>
-auto typed_tile(const Axis& slow, const Axis& fast) -> void (*)(char*, const char*, const Axis&, const Axis&, int64_t) {
+template <class T>
+StridedCopy::Tile typed_tile(const Axis& slow, const Axis& fast) {
   constexpr int64_t size = sizeof(T);
   if (slow.in == size && fast.out == size && fast.in == slow.extent * size) {
-    if (slow.extent == 2) return split_channels<T, 2, Axis>;
-    if (slow.extent == 3) return split_channels<T, 3, Axis>;
-    if (slow.extent == 4) return split_channels<T, 4, Axis>;
+    if (slow.extent == 2) return split_channels<T, 2>;
+    if (slow.extent == 3) return split_channels<T, 3>;
+    if (slow.extent == 4) return split_channels<T, 4>;
   }
   bool joins = slow.in == size && fast.out == size && slow.out == fast.extent * size;
-  if (fast.extent == 2) return joins ? join_channels<T, 2, Axis> : copy_tile<T, 2, Axis>;
-  if (fast.extent == 3) return joins ? join_channels<T, 3, Axis> : copy_tile<T, 3, Axis>;
-  if (fast.extent == 4) return joins ? join_channels<T, 4, Axis> : copy_tile<T, 4, Axis>;
-  return copy_tile<T, 0, Axis>;
+  if (fast.extent == 2) return joins ? join_channels<T, 2> : copy_tile<T, 2>;
+  if (fast.extent == 3) return joins ? join_channels<T, 3> : copy_tile<T, 3>;
+  if (fast.extent == 4) return joins ? join_channels<T, 4> : copy_tile<T, 4>;
+  return copy_tile<T, 0>;
 }
 
-template <class Axis>
-auto find_tile(int64_t block, const Axis& slow, const Axis& fast)
-    -> void (*)(char*, const char*, const Axis&, const Axis&, int64_t) {
+StridedCopy::Tile find_tile(int64_t block, const Axis& slow, const Axis& fast) {
   switch (block) {
     case 1:
       return typed_tile<uint8_t>(slow, fast);
     case 2:
       return typed_tile<uint16_t>(slow, fast);
     case 3:
-      return copy_tile<Bytes<3>, 0, Axis>;
+      return copy_tile<Bytes<3>, 0>;
     case 4:
       return typed_tile<uint32_t>(slow, fast);
     case 6:
-      return copy_tile<Bytes<6>, 0, Axis>;
+      return copy_tile<Bytes<6>, 0>;
     case 8:
       return typed_tile<uint64_t>(slow, fast);
     case 12:
-      return copy_tile<Bytes<12>, 0, Axis>;
+      return copy_tile<Bytes<12>, 0>;
     case 16:
-      return copy_tile<Bytes<16>, 0, Axis>;
+      return copy_tile<Bytes<16>, 0>;
     default:
-      return copy_blocks<Axis>;
+      return copy_blocks;
   }
 }
 

@@ -6,6 +6,12 @@ namespace avida {
 
 class StridedCopy {
  public:
+  struct Axis {
+    int64_t extent, out, in;  // strides in bytes
+  };
+  // Copies blocks of `block` bytes along two axes.
+  using Tile = void (*)(char* out, const char* in, const Axis& slow, const Axis& fast, int64_t block);
+
   // Strides are in elements; those of `in` may be negative. It is fastest when the strides of `out` fall from axis to
   // axis, as those of a dense array do.
   StridedCopy(int element_size, const Shape& shape, const Shape& out_strides, const Shape& in_strides);
@@ -21,11 +27,6 @@ class StridedCopy {
   void run(void* out, const void* in) const { run(out, in, 0, rows_); }
 
  private:
-  struct Axis {
-    int64_t extent, out, in;  // strides in bytes
-  };
-  using Tile = void (*)(char* out, const char* in, const Axis& slow, const Axis& fast, int64_t block);
-
   void choose_tiles();
 
   // After adjacent axes are merged and contiguous elements gathered into blocks, the two axes `slow_` and `fast_` are

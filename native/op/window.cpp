@@ -98,7 +98,7 @@ WindowRows::WindowRows(const Shape& in, const Window& window, OutOfBounds policy
   inside_end_ = std::clamp<int64_t>(line_extent_ - line_start_, inside_begin_, line_size_);
   step_ = std::max<int64_t>(kRowElements / std::max<int64_t>(block_, 1), 1);
   cuts_ = (line_size_ + step_ - 1) / step_;
-  count_ = cuts_;
+  count_ = block_ == 0 ? 0 : cuts_;
   for (int d = 0; d < line_; d++) count_ *= window.size[d];
 }
 

@@ -87,7 +87,8 @@ bool is_per_sample_object(nb::handle object) {
 BoundArg bind_arg(const ArgSpec& arg, nb::handle object) {
   if (object.is_none()) return std::monostate{};
   if (arg.flags & deprecated) return std::monostate{};
-  bool plain = PyLong_Check(object.ptr()) || PyFloat_CheckExact(object.ptr()) || PyUnicode_Check(object.ptr()) || is_list(object);
+  bool plain = PyLong_Check(object.ptr()) || PyFloat_CheckExact(object.ptr()) || PyUnicode_Check(object.ptr()) ||
+               is_list(object);
   if (!plain && arg.type != ArgType::dtype && is_per_sample_object(object)) {
     if (!(arg.flags & fixed)) return to_value(object);
     const ValuePtr* value = value_of(object);
@@ -297,10 +298,13 @@ void launch(const std::shared_ptr<Task>& task) {
 void bind_calls(nb::module_& m) {
   m.def("call", &call, nb::arg("op"), nb::arg("inputs"), nb::arg("batch_size").none(), nb::arg("device").none(),
         nb::arg("args"), nb::arg("rng").none() = nb::none());
-  m.def("set_random_source", [](nb::object draw) { draw_position = draw.release(); },
-        "Sets the function (RNG or None) -> (seed, position) that random operators call.");
-  m.def("philox", [](uint64_t key, uint64_t high, uint64_t low, int word) { return philox(key, high, low).word[word & 3]; },
-        nb::arg("key"), nb::arg("high"), nb::arg("low"), nb::arg("word"));
+  m.def(
+      "set_random_source", [](nb::object draw) { draw_position = draw.release(); },
+      "Sets the function (RNG or None) -> (seed, position) that random operators call.");
+  m.def(
+      "philox",
+      [](uint64_t key, uint64_t high, uint64_t low, int word) { return philox(key, high, low).word[word & 3]; },
+      nb::arg("key"), nb::arg("high"), nb::arg("low"), nb::arg("word"));
   m.def("op_count", &op_count);
   m.def("describe_op", &describe_op);
   m.def("find_op", [](const std::string& name) {

@@ -46,8 +46,9 @@ void bind_execution(nb::module_& m) {
       });
 
   m.def("current_context", [] { return Ambient::here().current(); });
-  m.def("set_current_context", [](std::shared_ptr<Context> context) { Ambient::here().context = std::move(context); },
-        nb::arg("context").none());
+  m.def(
+      "set_current_context", [](std::shared_ptr<Context> context) { Ambient::here().context = std::move(context); },
+      nb::arg("context").none());
   m.def("mode", [] { return static_cast<int>(Ambient::here().mode); });
   m.def("set_mode", [](int mode) { Ambient::here().mode = static_cast<EvalMode>(mode); });
   m.def("set_num_threads", [](int n) { set_num_threads(n); });

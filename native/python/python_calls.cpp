@@ -80,8 +80,8 @@ nb::object python_call(nb::object function, const std::string& name, nb::list in
 }  // namespace
 
 void bind_python_calls(nb::module_& m) {
-  m.def("python_call", &python_call, nb::arg("function"), nb::arg("name"), nb::arg("inputs"), nb::arg("after"), nb::arg("outputs"),
-        nb::arg("samples"));
+  m.def("python_call", &python_call, nb::arg("function"), nb::arg("name"), nb::arg("inputs"), nb::arg("after"),
+        nb::arg("outputs"), nb::arg("samples"));
 }
 
 }  // namespace avida::python

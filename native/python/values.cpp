@@ -243,8 +243,10 @@ nb::object sources_of(Value& value) {
   const Data& data = get(value);
   nb::list out;
   for (int i = 0; i < data.size(); i++) {
-    if (data.sources && !(*data.sources)[i].empty()) out.append(nb::str((*data.sources)[i].c_str()));
-    else out.append(nb::none());
+    if (data.sources && !(*data.sources)[i].empty())
+      out.append(nb::str((*data.sources)[i].c_str()));
+    else
+      out.append(nb::none());
   }
   return out;
 }
@@ -312,9 +314,11 @@ PyType_Slot tensor_slots[] = {
 template <class Base>
 void bind_common(nb::class_<Base>& cls) {
   cls.def_prop_ro("_dtype_id", [](Base& b) { return static_cast<int>(meta_of(*b.value).dtype); })
-      .def_prop_ro("ndim", [](Base& b) { return meta_of(*b.value).ndim; }, "The number of axes of a sample.")
-      .def_prop_ro("layout", [](Base& b) { return layout_of(*b.value); },
-                   nb::sig("def layout(self) -> str | None"), "One letter per axis, or None.")
+      .def_prop_ro(
+          "ndim", [](Base& b) { return meta_of(*b.value).ndim; }, "The number of axes of a sample.")
+      .def_prop_ro(
+          "layout", [](Base& b) { return layout_of(*b.value); }, nb::sig("def layout(self) -> str | None"),
+          "One letter per axis, or None.")
       .def_prop_ro("_on_gpu", [](Base& b) { return meta_of(*b.value).device.kind == Device::Kind::gpu; })
       .def_prop_ro("_sources", [](Base& b) { return sources_of(*b.value); })
       .def_prop_ro("_read_only", [](Base& b) { return get(*b.value).read_only; })
@@ -331,7 +335,8 @@ const ValuePtr* value_of(nb::handle object) {
     value = &nb::inst_ptr<TensorBase>(object)->value;
   else if (type == reinterpret_cast<PyTypeObject*>(batch_class.ptr()) || nb::isinstance<BatchBase>(object))
     value = &nb::inst_ptr<BatchBase>(object)->value;
-  if (value && (!nb::inst_ready(object) || !*value)) type_error("expected a value, got an object that was never initialised");
+  if (value && (!nb::inst_ready(object) || !*value))
+    type_error("expected a value, got an object that was never initialised");
   return value;
 }
 
@@ -362,8 +367,10 @@ ValuePtr value_from_number(nb::handle number) {
 nb::object wrap(ValuePtr value) {
   bool is_batch = value->meta().is_batch;
   nb::object object = nb::inst_alloc(is_batch ? batch_class : tensor_class);
-  if (is_batch) new (nb::inst_ptr<BatchBase>(object)) BatchBase{std::move(value)};
-  else new (nb::inst_ptr<TensorBase>(object)) TensorBase{std::move(value)};
+  if (is_batch)
+    new (nb::inst_ptr<BatchBase>(object)) BatchBase{std::move(value)};
+  else
+    new (nb::inst_ptr<TensorBase>(object)) TensorBase{std::move(value)};
   nb::inst_mark_ready(object);
   return object;
 }
@@ -371,8 +378,10 @@ nb::object wrap(ValuePtr value) {
 std::shared_ptr<void> hold(nb::object object) {
   return {object.release().ptr(), [](void* p) {
             if (finalizing()) return;
-            if (PyGILState_Check()) Py_DECREF(static_cast<PyObject*>(p));
-            else Garbage::instance().add(static_cast<PyObject*>(p));
+            if (PyGILState_Check())
+              Py_DECREF(static_cast<PyObject*>(p));
+            else
+              Garbage::instance().add(static_cast<PyObject*>(p));
           }};
 }
 
@@ -398,8 +407,9 @@ void bind_values(nb::module_& m) {
   auto tensor = nb::class_<TensorBase>(m, "TensorBase", nb::type_slots(tensor_slots), nb::is_weak_referenceable());
   bind_common(tensor);
   tensor
-      .def_prop_ro("shape", [](TensorBase& t) { return shape_tuple(get(*t.value).shapes[0]); },
-                   nb::sig("def shape(self) -> tuple[int, ...]"), "The extents of the axes.")
+      .def_prop_ro(
+          "shape", [](TensorBase& t) { return shape_tuple(get(*t.value).shapes[0]); },
+          nb::sig("def shape(self) -> tuple[int, ...]"), "The extents of the axes.")
       .def_prop_ro("_address", [](TensorBase& t) { return reinterpret_cast<uintptr_t>(get(*t.value).at(0)); })
       .def("_dlpack", &dlpack)
       .def("_become", [](TensorBase& t, TensorBase& other) { t.value = other.value; });
@@ -407,8 +417,8 @@ void bind_values(nb::module_& m) {
 
   auto batch = nb::class_<BatchBase>(m, "BatchBase", nb::is_weak_referenceable());
   bind_common(batch);
-  batch
-      .def_prop_ro("batch_size", [](BatchBase& b) { return b.value->meta().samples; }, "The number of samples.")
+  batch.def_prop_ro(
+           "batch_size", [](BatchBase& b) { return b.value->meta().samples; }, "The number of samples.")
       .def_prop_ro(
           "shape",
           [](BatchBase& b) {
@@ -420,8 +430,7 @@ void bind_values(nb::module_& m) {
           nb::sig("def shape(self) -> list[tuple[int, ...]]"), "The shape of every sample.")
       .def("_uniform", [](BatchBase& b) { return get(*b.value).shapes.uniform(); })
       .def("_contiguous", [](BatchBase& b) { return get(*b.value).contiguous(); })
-      .def("_sample",
-           [](BatchBase& b, int i) { return wrap(std::make_shared<Value>(get(*b.value).sample(i), false)); })
+      .def("_sample", [](BatchBase& b, int i) { return wrap(std::make_shared<Value>(get(*b.value).sample(i), false)); })
       .def("_select",
            [](BatchBase& b, std::vector<int> indices) {
              return wrap(std::make_shared<Value>(get(*b.value).select(indices), true));
@@ -439,28 +448,35 @@ void bind_values(nb::module_& m) {
   m.def("tensor_from_number", [](nb::handle number) { return wrap(value_from_number(number)); });
   m.def("batch_from_tensors", &batch_from_tensors);
   m.def("split", &split);
-  m.def("copy_ready", [](nb::handle object) -> nb::object {
-    Value& value = **value_of(object);
-    if (value.pending()) return nb::none();
-    const Data& data = value.ready();
-    Meta meta = value.meta();
-    Data out = allocate_data(meta, data.shapes);
-    out.sources = data.sources;
-    {
-      WithoutGil released;
-      for (int i = 0; i < data.size(); i++)
-        if (int64_t bytes = data.bytes(i)) std::memcpy(out.at(i), data.at(i), bytes);
-    }
-    return wrap(std::make_shared<Value>(std::move(out), meta.is_batch));
-  }, "A copy made at once, or None for a value that is still pending.");
-  m.def("relabel", [](nb::handle object, const std::string& layout) {
-    Value& value = **value_of(object);
-    Data data = get(value);
-    data.layout = layout_for(layout, data.shapes.ndim());
-    return wrap(std::make_shared<Value>(std::move(data), value.meta().is_batch));
-  }, "The same samples under another layout.");
-  m.def("memory_use", [] { return std::make_tuple(memory_use().in_use, memory_use().kept); },
-        "Bytes in use by values, and bytes kept for reuse.");
+  m.def(
+      "copy_ready",
+      [](nb::handle object) -> nb::object {
+        Value& value = **value_of(object);
+        if (value.pending()) return nb::none();
+        const Data& data = value.ready();
+        Meta meta = value.meta();
+        Data out = allocate_data(meta, data.shapes);
+        out.sources = data.sources;
+        {
+          WithoutGil released;
+          for (int i = 0; i < data.size(); i++)
+            if (int64_t bytes = data.bytes(i)) std::memcpy(out.at(i), data.at(i), bytes);
+        }
+        return wrap(std::make_shared<Value>(std::move(out), meta.is_batch));
+      },
+      "A copy made at once, or None for a value that is still pending.");
+  m.def(
+      "relabel",
+      [](nb::handle object, const std::string& layout) {
+        Value& value = **value_of(object);
+        Data data = get(value);
+        data.layout = layout_for(layout, data.shapes.ndim());
+        return wrap(std::make_shared<Value>(std::move(data), value.meta().is_batch));
+      },
+      "The same samples under another layout.");
+  m.def(
+      "memory_use", [] { return std::make_tuple(memory_use().in_use, memory_use().kept); },
+      "Bytes in use by values, and bytes kept for reuse.");
   m.def("set_memory_kept", &set_memory_kept, "Limits the bytes kept for reuse.");
 }
 

@@ -77,8 +77,8 @@ inline void relax() {
 
 // For an error whose description fails in turn.
 std::shared_ptr<const Failure> undescribed_failure() {
-  static auto* failure = new auto(
-      std::make_shared<const Failure>(Failure{ErrorKind::runtime, "an operator failed, and its error cannot be told", {}}));
+  static auto* failure = new auto(std::make_shared<const Failure>(
+      Failure{ErrorKind::runtime, "an operator failed, and its error cannot be told", {}}));
   return *failure;
 }
 
@@ -178,8 +178,10 @@ void Executor::enqueue(const std::shared_ptr<Task>& task) {
     }
     task->submitted_ = true;  // last: who sees it counts on the task being ahead in the queue
   }
-  if (stopped) publish(*task, {}, shutdown_failure(), nullptr);
-  else work_.notify_one();
+  if (stopped)
+    publish(*task, {}, shutdown_failure(), nullptr);
+  else
+    work_.notify_one();
 }
 
 void Executor::ensure_thread() {
@@ -329,8 +331,10 @@ void Executor::publish(Task& task, std::vector<Data> results, std::shared_ptr<co
     for (size_t i = 0; i < values.size(); i++) {
       if (!values[i] || !values[i]->pending()) continue;
       Value& value = *values[i];
-      if (failure) value.failure_ = failure;
-      else value.data_ = std::move(results[i]);
+      if (failure)
+        value.failure_ = failure;
+      else
+        value.data_ = std::move(results[i]);
       producers.push_back(std::move(value.producer_));
       value.state_.store(failure ? Value::State::failed : Value::State::ready, std::memory_order_release);
     }

@@ -1,6 +1,6 @@
-// A fork copies one thread only. Whatever owns locks or threads is ForkAware: its lock is taken before the fork, so that
-// the child finds it consistent, and after_fork(true) lets it forget the threads it no longer has.
-// Locks are taken in the order of their ranks, the order in which they nest anywhere else.
+// A fork copies one thread only. Whatever owns locks or threads is ForkAware: its lock is taken before the fork, so
+// that the child finds it consistent, and after_fork(true) lets it forget the threads it no longer has. Locks are taken
+// in the order of their ranks, the order in which they nest anywhere else.
 #pragma once
 
 namespace avida {
@@ -16,7 +16,8 @@ class ForkAware {
   ~ForkAware() = default;
 };
 
-// The last member of a ForkAware class: known to forks from the end of its construction to the start of its destruction.
+// The last member of a ForkAware class: known to forks from the end of its construction to the start of its
+// destruction.
 class ForkRegistration {
  public:
   ForkRegistration(ForkAware* member, ForkAware::Rank rank);

@@ -49,8 +49,10 @@ void ThreadPool::parallel_for(int64_t n, const std::function<void(int64_t)>& fn)
     start_threads();
     jobs_.push_back(job);
   }
-  if (n == 2) work_.notify_one();
-  else work_.notify_all();
+  if (n == 2)
+    work_.notify_one();
+  else
+    work_.notify_all();
   job->work();
   std::unique_lock lock(mutex_);
   jobs_.remove(job);

@@ -37,7 +37,8 @@ class Value {
   Meta meta() const;
   bool pending() const { return state_.load(std::memory_order_acquire) == State::pending; }
 
-  // The samples, after waiting for them; throws FailureError. `interrupt` runs now and then while waiting and may throw.
+  // The samples, after waiting for them; throws FailureError. `interrupt` runs now and then while waiting and may
+  // throw.
   const Data& get(const std::function<void()>& interrupt = {});
   // The samples of a value that is no longer pending.
   const Data& ready() const;

@@ -1,10 +1,10 @@
 """Imperative data loading and preprocessing on ragged batches.
 
-    import avida as ndd
+import avida as ndd
 
-    batch = ndd.batch([...], layout="HWC")
-    images = ndd.crop(ndd.flip(batch), crop=[224, 224])
-    images.torch()
+batch = ndd.batch([...], layout="HWC")
+images = ndd.crop(ndd.flip(batch), crop=[224, 224])
+images.torch()
 """
 
 import pathlib as _pathlib
@@ -32,7 +32,7 @@ from avida._dtype import (
     uint32,
     uint64,
 )
-from avida._dtype import bool_ as bool  # noqa: A004
+from avida._dtype import bool_ as bool
 from avida._eval import (
     EvalContext,
     EvalMode,

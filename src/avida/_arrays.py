@@ -22,7 +22,7 @@ def native_tensor(data: Any, dtype: DType | None, layout: str, copy: bool) -> _c
         raise RuntimeError(f"expected numbers, got {type(data).__name__}; use np.frombuffer(...) for raw bytes")
     if hasattr(data, "__cuda_array_interface__"):
         raise RuntimeError("the data is in GPU memory, and this build of avida runs on the CPU")
-    if is_number or isinstance(data, complex | Sequence) and not hasattr(data, "__array__"):
+    if is_number or (isinstance(data, complex | Sequence) and not hasattr(data, "__array__")):
         data = _from_python(data, dtype)
         copy = copy and data.base is not None
     elif isinstance(data, np.ndarray | np.generic):

@@ -30,7 +30,7 @@ class DType:
         bits: int,
         exponent_bits: int | None = None,
         significand_bits: int | None = None,
-        bytes: int | None = None,  # noqa: A002
+        bytes: int | None = None,
         type_id: DALIDataType | None = None,
         name: str | None = None,
         docs: str | None = None,
@@ -129,7 +129,21 @@ ImageType = DType(DType.Kind.enum, 32, type_id=DALIDataType.IMAGE_TYPE, name="Im
 InterpType = DType(DType.Kind.enum, 32, type_id=DALIDataType.INTERP_TYPE, name="InterpType")
 
 _numbers = [uint8, uint16, uint32, uint64, int8, int16, int32, int64, float16, float32, float64, bool_, bfloat16]
-_long_names = "uint8 uint16 uint32 uint64 int8 int16 int32 int64 float16 float32 float64 bool bfloat16".split()
+_long_names = [
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "float16",
+    "float32",
+    "float64",
+    "bool",
+    "bfloat16",
+]
 _all = [*_numbers, DataType, ImageType, InterpType]
 _by_name = {t.name: t for t in _all} | dict(zip(_long_names, _numbers, strict=True))
 _by_type_id = {int(t.type_id): t for t in _all if t.type_id is not None}

@@ -94,23 +94,11 @@ def batch_permutation(
 
 
 @overload
-def cast(
-    input: Batch,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    dtype: DTypeArg,
-) -> Batch: ...
+def cast(input: Batch, /, *, batch_size: int | None = None, device: Any = None, dtype: DTypeArg) -> Batch: ...
+
+
 @overload
-def cast(
-    input: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    dtype: DTypeArg,
-) -> Any: ...
+def cast(input: TensorLike, /, *, batch_size: int | None = None, device: Any = None, dtype: DTypeArg) -> Any: ...
 def cast(
     input: TensorLike,
     /,
@@ -135,21 +123,13 @@ def cast(
 
 @overload
 def cast_like(
-    input_0: Batch,
-    input_1: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
+    input_0: Batch, input_1: TensorLike, /, *, batch_size: int | None = None, device: Any = None
 ) -> Batch: ...
+
+
 @overload
 def cast_like(
-    input_0: TensorLike,
-    input_1: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
+    input_0: TensorLike, input_1: TensorLike, /, *, batch_size: int | None = None, device: Any = None
 ) -> Any: ...
 def cast_like(
     input_0: TensorLike,
@@ -183,6 +163,8 @@ def cat(
     axis: int | None = None,
     axis_name: str | None = None,
 ) -> Batch: ...
+
+
 @overload
 def cat(
     input_0: TensorLike,
@@ -219,21 +201,11 @@ def cat(
 
 
 @overload
-def copy(
-    input: Batch,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-) -> Batch: ...
+def copy(input: Batch, /, *, batch_size: int | None = None, device: Any = None) -> Batch: ...
+
+
 @overload
-def copy(
-    input: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-) -> Any: ...
+def copy(input: TensorLike, /, *, batch_size: int | None = None, device: Any = None) -> Any: ...
 def copy(
     input: TensorLike,
     /,
@@ -275,6 +247,8 @@ def crop(
     output_dtype: DTypeArg | None = None,
     rounding: str | None = None,
 ) -> Batch: ...
+
+
 @overload
 def crop(
     input: TensorLike,
@@ -400,6 +374,8 @@ def expand_dims(
     new_axis_names: str | None = None,
     axes: int | Sequence[int],
 ) -> Batch: ...
+
+
 @overload
 def expand_dims(
     data: TensorLike,
@@ -446,6 +422,8 @@ def flip(
     horizontal: IntArg | None = None,
     vertical: IntArg | None = None,
 ) -> Batch: ...
+
+
 @overload
 def flip(
     input: TensorLike,
@@ -493,6 +471,8 @@ def full(
     layout: str | None = None,
     shape: IntsArg | None = None,
 ) -> Batch: ...
+
+
 @overload
 def full(
     fill_value: TensorLike,
@@ -529,21 +509,13 @@ def full(
 
 @overload
 def full_like(
-    data_like: Batch,
-    fill_value: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
+    data_like: Batch, fill_value: TensorLike, /, *, batch_size: int | None = None, device: Any = None
 ) -> Batch: ...
+
+
 @overload
 def full_like(
-    data_like: TensorLike,
-    fill_value: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
+    data_like: TensorLike, fill_value: TensorLike, /, *, batch_size: int | None = None, device: Any = None
 ) -> Any: ...
 def full_like(
     data_like: TensorLike,
@@ -568,23 +540,11 @@ def full_like(
 
 
 @overload
-def get_property(
-    input: Batch,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    key: str,
-) -> Batch: ...
+def get_property(input: Batch, /, *, batch_size: int | None = None, device: Any = None, key: str) -> Batch: ...
+
+
 @overload
-def get_property(
-    input: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    key: str,
-) -> Any: ...
+def get_property(input: TensorLike, /, *, batch_size: int | None = None, device: Any = None, key: str) -> Any: ...
 def get_property(
     input: TensorLike,
     /,
@@ -620,6 +580,8 @@ def lookup_table(
     output_dtype: DTypeArg | None = None,
     values: float | Sequence[float] | None = None,
 ) -> Batch: ...
+
+
 @overload
 def lookup_table(
     input: TensorLike,
@@ -677,6 +639,8 @@ def one_hot(
     off_value: float | None = None,
     on_value: float | None = None,
 ) -> Batch: ...
+
+
 @overload
 def one_hot(
     input: TensorLike,
@@ -749,21 +713,13 @@ def ones(
 
 @overload
 def ones_like(
-    data_like: Batch,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    dtype: DTypeArg | None = None,
+    data_like: Batch, /, *, batch_size: int | None = None, device: Any = None, dtype: DTypeArg | None = None
 ) -> Batch: ...
+
+
 @overload
 def ones_like(
-    data_like: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    dtype: DTypeArg | None = None,
+    data_like: TensorLike, /, *, batch_size: int | None = None, device: Any = None, dtype: DTypeArg | None = None
 ) -> Any: ...
 def ones_like(
     data_like: TensorLike,
@@ -800,6 +756,8 @@ def pad(
     fill_value: FloatArg | None = None,
     shape: IntsArg | None = None,
 ) -> Batch: ...
+
+
 @overload
 def pad(
     input: TensorLike,
@@ -845,22 +803,12 @@ def pad(
 
 
 @overload
-def permute_batch(
-    input: Batch,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    indices: IntArg,
-) -> Batch: ...
+def permute_batch(input: Batch, /, *, batch_size: int | None = None, device: Any = None, indices: IntArg) -> Batch: ...
+
+
 @overload
 def permute_batch(
-    input: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    indices: IntArg,
+    input: TensorLike, /, *, batch_size: int | None = None, device: Any = None, indices: IntArg
 ) -> Any: ...
 def permute_batch(
     input: TensorLike,
@@ -899,6 +847,8 @@ def reinterpret(
     shape: IntsArg | None = None,
     src_dims: IntsArg | None = None,
 ) -> Batch: ...
+
+
 @overload
 def reinterpret(
     data: TensorLike,
@@ -961,6 +911,8 @@ def reshape(
     shape: IntsArg | None = None,
     src_dims: IntsArg | None = None,
 ) -> Batch: ...
+
+
 @overload
 def reshape(
     data: TensorLike,
@@ -1032,6 +984,8 @@ def slice(
     shape: IntsArg | None = None,
     start: IntsArg | None = None,
 ) -> Batch: ...
+
+
 @overload
 def slice(
     data: TensorLike,
@@ -1146,6 +1100,8 @@ def squeeze(
     axes: IntsArg | None = None,
     axis_names: str | None = None,
 ) -> Batch: ...
+
+
 @overload
 def squeeze(
     data: TensorLike,
@@ -1190,6 +1146,8 @@ def stack(
     axis: int | None = None,
     axis_name: str | None = None,
 ) -> Batch: ...
+
+
 @overload
 def stack(
     input_0: TensorLike,
@@ -1236,6 +1194,8 @@ def transpose(
     perm: int | Sequence[int] | None = None,
     transpose_layout: bool | None = None,
 ) -> Batch: ...
+
+
 @overload
 def transpose(
     input: TensorLike,
@@ -1298,21 +1258,13 @@ def zeros(
 
 @overload
 def zeros_like(
-    data_like: Batch,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    dtype: DTypeArg | None = None,
+    data_like: Batch, /, *, batch_size: int | None = None, device: Any = None, dtype: DTypeArg | None = None
 ) -> Batch: ...
+
+
 @overload
 def zeros_like(
-    data_like: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    dtype: DTypeArg | None = None,
+    data_like: TensorLike, /, *, batch_size: int | None = None, device: Any = None, dtype: DTypeArg | None = None
 ) -> Any: ...
 def zeros_like(
     data_like: TensorLike,

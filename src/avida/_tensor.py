@@ -166,7 +166,7 @@ class Tensor(_core.TensorBase, Arithmetic):
 
     def _number(self, to: type) -> Any:
         if self.size != 1:
-            raise ValueError(f"only a tensor of one element becomes a {to.__name__}, this one has the shape {self.shape}")
+            raise ValueError(f"{to.__name__}() needs a tensor of one element, this one has the shape {self.shape}")
         if self.dtype.name == "bfloat16":
             from avida._ops import cast
 

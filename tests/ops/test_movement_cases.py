@@ -93,9 +93,7 @@ def slice_relative(x, rel_start, rel_end):
     return x[at(rel_start[1], h) : at(rel_end[1], h), at(rel_start[0], w) : at(rel_end[0], w)]
 
 
-@op_case(
-    "crop", layout="HWC", shapes=IMAGES, crop=[[2, 3], [4, 4]], crop_pos_x=[0.0, 0.5, 1.0], crop_pos_y=[0.3, 1.0]
-)
+@op_case("crop", layout="HWC", shapes=IMAGES, crop=[[2, 3], [4, 4]], crop_pos_x=[0.0, 0.5, 1.0], crop_pos_y=[0.3, 1.0])
 def crop(x, crop, crop_pos_x, crop_pos_y):
     def start(extent, size, position):
         return int(np.floor(np.float64(np.float32(position)) * (extent - size) + 0.5))

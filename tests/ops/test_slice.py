@@ -216,6 +216,12 @@ def test_nothing_to_repeat():
     ).tolist() == [4, 4]
 
 
+def test_windows_without_elements():
+    x = ndd.tensor(np.zeros((3, 2, 0), np.uint8), layout="CHW")
+    out = ndd.slice(x, axes=[0], start=[-1], shape=[4], out_of_bounds_policy="pad", fill_values=[1, 2, 3, 4])
+    assert out.shape == (4, 2, 0)
+
+
 def test_output_dtype_is_the_old_name():
     assert ndd.slice(X, start=[1, 1], output_dtype=ndd.float32).dtype == ndd.float32
     with pytest.raises(TypeError):

@@ -9,14 +9,40 @@ import avida
 from tests.op_case import OPS
 
 VALUES = ["Tensor", "Batch", "DType", "Device", "EvalContext", "EvalMode", "Stream", "ThreadPool"]
-FUNCTIONS = (
-    "tensor as_tensor batch as_batch dtype type_id device set_num_threads get_num_threads stream "
-    "get_current_stream get_default_stream set_current_stream set_default_stream"
-).split()
-DTYPES = (
-    "uint8 uint16 uint32 uint64 int8 int16 int32 int64 float16 bfloat16 float32 float64 bool "
-    "DataType ImageType InterpType"
-).split()
+FUNCTIONS = [
+    "tensor",
+    "as_tensor",
+    "batch",
+    "as_batch",
+    "dtype",
+    "type_id",
+    "device",
+    "set_num_threads",
+    "get_num_threads",
+    "stream",
+    "get_current_stream",
+    "get_default_stream",
+    "set_current_stream",
+    "set_default_stream",
+]
+DTYPES = [
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "float16",
+    "bfloat16",
+    "float32",
+    "float64",
+    "bool",
+    "DataType",
+    "ImageType",
+    "InterpType",
+]
 # Operators leave __cuda_array_interface__ to tensors on a GPU.
 ABSENT = {"Tensor": {"__cuda_array_interface__"}}
 

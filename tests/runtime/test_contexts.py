@@ -137,7 +137,8 @@ def test_environment_sets_the_default(name):
 
 
 def test_default_follows_the_cpus_this_process_may_use():
-    script = "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))}); import avida; print(avida.get_num_threads())"
+    one_cpu = "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})"
+    script = f"{one_cpu}; import avida; print(avida.get_num_threads())"
     clean = {k: v for k, v in os.environ.items() if not k.endswith("_NUM_THREADS")}
     run = subprocess.run([sys.executable, "-c", script], env=clean, capture_output=True, text=True)
     assert run.stdout.strip() == "1", run.stderr

@@ -13,7 +13,7 @@ def test_data_errors_come_when_read_and_name_operator_sample_and_line():
     b = ndd.batch([[1, 2], [3, 4, 5]])
     line = sys._getframe().f_lineno + 1
     bad = a + b
-    for read in (lambda: bad.shape, lambda: bad.evaluate(), lambda: str(bad), lambda: list(bad)[0].shape):
+    for read in (lambda: bad.shape, lambda: bad.evaluate(), lambda: str(bad), lambda: next(iter(bad)).shape):
         with pytest.raises(RuntimeError) as raised:
             read()
         message = str(raised.value)

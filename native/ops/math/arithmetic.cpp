@@ -20,10 +20,10 @@ struct CheckedDivision : Body {
 
 }  // namespace
 
-#define AVIDA_BINARY(NAME, BODY, PROMOTION)                                  \
-  AVIDA_OP_NAMED(NAME, "_arithmetic." #NAME, NoArgs) {                       \
-    op.hidden().input("left", "").input("right", "");                        \
-    elementwise<BODY, 2, Promotion::PROMOTION>(op);                          \
+#define AVIDA_BINARY(NAME, BODY, PROMOTION)            \
+  AVIDA_OP_NAMED(NAME, "_arithmetic." #NAME, NoArgs) { \
+    op.hidden().input("left", "").input("right", "");  \
+    elementwise<BODY, 2, Promotion::PROMOTION>(op);    \
   }
 #define AVIDA_UNARY(NAME, BODY, PROMOTION)             \
   AVIDA_OP_NAMED(NAME, "_arithmetic." #NAME, NoArgs) { \

@@ -203,22 +203,28 @@ struct Plus {
 struct Minus {
   template <class T>
   AVIDA_HD static T run(T x) {
-    if constexpr (TypeTraits<T>::is_float) return -x;
-    else return static_cast<T>(Wrap<T>(0) - static_cast<Wrap<T>>(x));
+    if constexpr (TypeTraits<T>::is_float)
+      return -x;
+    else
+      return static_cast<T>(Wrap<T>(0) - static_cast<Wrap<T>>(x));
   }
 };
 struct BitNot {
   template <class T>
   AVIDA_HD static T run(T x) {
-    if constexpr (__is_same(T, bool)) return !x;
-    else return static_cast<T>(~x);
+    if constexpr (__is_same(T, bool))
+      return !x;
+    else
+      return static_cast<T>(~x);
   }
 };
 struct Abs {
   template <class T>
   AVIDA_HD static T run(T x) {
-    if constexpr (TypeTraits<T>::is_signed) return x < T(0) ? Minus::run(x) : x;
-    else return x;
+    if constexpr (TypeTraits<T>::is_signed)
+      return x < T(0) ? Minus::run(x) : x;
+    else
+      return x;
   }
 };
 struct Rsqrt {
@@ -229,12 +235,12 @@ struct Rsqrt {
 };
 
 // The functions of one number that the C library has.
-#define AVIDA_FUNCTION(STRUCT, NAME)  \
-  struct STRUCT {                     \
-    template <class T>                \
-    AVIDA_HD static T run(T x) {      \
-      return math::NAME(x);           \
-    }                                 \
+#define AVIDA_FUNCTION(STRUCT, NAME) \
+  struct STRUCT {                    \
+    template <class T>               \
+    AVIDA_HD static T run(T x) {     \
+      return math::NAME(x);          \
+    }                                \
   };
 AVIDA_FUNCTION(Acos, acos)
 AVIDA_FUNCTION(Acosh, acosh)

@@ -7,11 +7,11 @@ namespace {
 constexpr double kFunctionCost = 8;  // a call of the C library against moving a byte
 }
 
-#define AVIDA_FUNCTION(NAME, BODY, DOC)                                            \
-  AVIDA_OP_IN(math, NAME, NoArgs) {                                                \
-    op.doc(DOC " Integers give float32.").plain().input("input", "The numbers.");  \
-    op.example("avida.math." #NAME "(avida.tensor([0.25, 0.5, 1.0]))");            \
-    elementwise<BODY, 1, Promotion::floating>(op, kFunctionCost);                  \
+#define AVIDA_FUNCTION(NAME, BODY, DOC)                                           \
+  AVIDA_OP_IN(math, NAME, NoArgs) {                                               \
+    op.doc(DOC " Integers give float32.").plain().input("input", "The numbers."); \
+    op.example("avida.math." #NAME "(avida.tensor([0.25, 0.5, 1.0]))");           \
+    elementwise<BODY, 1, Promotion::floating>(op, kFunctionCost);                 \
   }
 
 AVIDA_FUNCTION(acos, Acos, "The arc cosine, in radians.")

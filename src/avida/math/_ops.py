@@ -73,13 +73,11 @@ _MATH_TANH = _find("math.tanh")
 
 
 @overload
-def abs(
-    input: Batch,
-) -> Batch: ...
+def abs(input: Batch) -> Batch: ...
+
+
 @overload
-def abs(
-    input: TensorLike,
-) -> Any: ...
+def abs(input: TensorLike) -> Any: ...
 def abs(
     input: TensorLike,
 ) -> Any:
@@ -95,13 +93,11 @@ def abs(
 
 
 @overload
-def acos(
-    input: Batch,
-) -> Batch: ...
+def acos(input: Batch) -> Batch: ...
+
+
 @overload
-def acos(
-    input: TensorLike,
-) -> Any: ...
+def acos(input: TensorLike) -> Any: ...
 def acos(
     input: TensorLike,
 ) -> Any:
@@ -117,13 +113,11 @@ def acos(
 
 
 @overload
-def acosh(
-    input: Batch,
-) -> Batch: ...
+def acosh(input: Batch) -> Batch: ...
+
+
 @overload
-def acosh(
-    input: TensorLike,
-) -> Any: ...
+def acosh(input: TensorLike) -> Any: ...
 def acosh(
     input: TensorLike,
 ) -> Any:
@@ -139,13 +133,11 @@ def acosh(
 
 
 @overload
-def asin(
-    input: Batch,
-) -> Batch: ...
+def asin(input: Batch) -> Batch: ...
+
+
 @overload
-def asin(
-    input: TensorLike,
-) -> Any: ...
+def asin(input: TensorLike) -> Any: ...
 def asin(
     input: TensorLike,
 ) -> Any:
@@ -161,13 +153,11 @@ def asin(
 
 
 @overload
-def asinh(
-    input: Batch,
-) -> Batch: ...
+def asinh(input: Batch) -> Batch: ...
+
+
 @overload
-def asinh(
-    input: TensorLike,
-) -> Any: ...
+def asinh(input: TensorLike) -> Any: ...
 def asinh(
     input: TensorLike,
 ) -> Any:
@@ -183,13 +173,11 @@ def asinh(
 
 
 @overload
-def atan(
-    input: Batch,
-) -> Batch: ...
+def atan(input: Batch) -> Batch: ...
+
+
 @overload
-def atan(
-    input: TensorLike,
-) -> Any: ...
+def atan(input: TensorLike) -> Any: ...
 def atan(
     input: TensorLike,
 ) -> Any:
@@ -205,15 +193,11 @@ def atan(
 
 
 @overload
-def atan2(
-    x: Batch,
-    y: TensorLike,
-) -> Batch: ...
+def atan2(x: Batch, y: TensorLike) -> Batch: ...
+
+
 @overload
-def atan2(
-    x: TensorLike,
-    y: TensorLike,
-) -> Any: ...
+def atan2(x: TensorLike, y: TensorLike) -> Any: ...
 def atan2(
     x: TensorLike,
     y: TensorLike,
@@ -231,13 +215,11 @@ def atan2(
 
 
 @overload
-def atanh(
-    input: Batch,
-) -> Batch: ...
+def atanh(input: Batch) -> Batch: ...
+
+
 @overload
-def atanh(
-    input: TensorLike,
-) -> Any: ...
+def atanh(input: TensorLike) -> Any: ...
 def atanh(
     input: TensorLike,
 ) -> Any:
@@ -253,13 +235,11 @@ def atanh(
 
 
 @overload
-def cbrt(
-    input: Batch,
-) -> Batch: ...
+def cbrt(input: Batch) -> Batch: ...
+
+
 @overload
-def cbrt(
-    input: TensorLike,
-) -> Any: ...
+def cbrt(input: TensorLike) -> Any: ...
 def cbrt(
     input: TensorLike,
 ) -> Any:
@@ -275,13 +255,11 @@ def cbrt(
 
 
 @overload
-def ceil(
-    input: Batch,
-) -> Batch: ...
+def ceil(input: Batch) -> Batch: ...
+
+
 @overload
-def ceil(
-    input: TensorLike,
-) -> Any: ...
+def ceil(input: TensorLike) -> Any: ...
 def ceil(
     input: TensorLike,
 ) -> Any:
@@ -297,17 +275,11 @@ def ceil(
 
 
 @overload
-def clamp(
-    value: Batch,
-    lo: TensorLike,
-    hi: TensorLike,
-) -> Batch: ...
+def clamp(value: Batch, lo: TensorLike, hi: TensorLike) -> Batch: ...
+
+
 @overload
-def clamp(
-    value: TensorLike,
-    lo: TensorLike,
-    hi: TensorLike,
-) -> Any: ...
+def clamp(value: TensorLike, lo: TensorLike, hi: TensorLike) -> Any: ...
 def clamp(
     value: TensorLike,
     lo: TensorLike,
@@ -327,13 +299,11 @@ def clamp(
 
 
 @overload
-def cos(
-    input: Batch,
-) -> Batch: ...
+def cos(input: Batch) -> Batch: ...
+
+
 @overload
-def cos(
-    input: TensorLike,
-) -> Any: ...
+def cos(input: TensorLike) -> Any: ...
 def cos(
     input: TensorLike,
 ) -> Any:
@@ -349,13 +319,11 @@ def cos(
 
 
 @overload
-def cosh(
-    input: Batch,
-) -> Batch: ...
+def cosh(input: Batch) -> Batch: ...
+
+
 @overload
-def cosh(
-    input: TensorLike,
-) -> Any: ...
+def cosh(input: TensorLike) -> Any: ...
 def cosh(
     input: TensorLike,
 ) -> Any:
@@ -371,13 +339,11 @@ def cosh(
 
 
 @overload
-def exp(
-    input: Batch,
-) -> Batch: ...
+def exp(input: Batch) -> Batch: ...
+
+
 @overload
-def exp(
-    input: TensorLike,
-) -> Any: ...
+def exp(input: TensorLike) -> Any: ...
 def exp(
     input: TensorLike,
 ) -> Any:
@@ -393,13 +359,11 @@ def exp(
 
 
 @overload
-def fabs(
-    input: Batch,
-) -> Batch: ...
+def fabs(input: Batch) -> Batch: ...
+
+
 @overload
-def fabs(
-    input: TensorLike,
-) -> Any: ...
+def fabs(input: TensorLike) -> Any: ...
 def fabs(
     input: TensorLike,
 ) -> Any:
@@ -415,13 +379,11 @@ def fabs(
 
 
 @overload
-def floor(
-    input: Batch,
-) -> Batch: ...
+def floor(input: Batch) -> Batch: ...
+
+
 @overload
-def floor(
-    input: TensorLike,
-) -> Any: ...
+def floor(input: TensorLike) -> Any: ...
 def floor(
     input: TensorLike,
 ) -> Any:
@@ -437,15 +399,11 @@ def floor(
 
 
 @overload
-def fpow(
-    base: Batch,
-    exponent: TensorLike,
-) -> Batch: ...
+def fpow(base: Batch, exponent: TensorLike) -> Batch: ...
+
+
 @overload
-def fpow(
-    base: TensorLike,
-    exponent: TensorLike,
-) -> Any: ...
+def fpow(base: TensorLike, exponent: TensorLike) -> Any: ...
 def fpow(
     base: TensorLike,
     exponent: TensorLike,
@@ -463,13 +421,11 @@ def fpow(
 
 
 @overload
-def log(
-    input: Batch,
-) -> Batch: ...
+def log(input: Batch) -> Batch: ...
+
+
 @overload
-def log(
-    input: TensorLike,
-) -> Any: ...
+def log(input: TensorLike) -> Any: ...
 def log(
     input: TensorLike,
 ) -> Any:
@@ -485,13 +441,11 @@ def log(
 
 
 @overload
-def log10(
-    input: Batch,
-) -> Batch: ...
+def log10(input: Batch) -> Batch: ...
+
+
 @overload
-def log10(
-    input: TensorLike,
-) -> Any: ...
+def log10(input: TensorLike) -> Any: ...
 def log10(
     input: TensorLike,
 ) -> Any:
@@ -507,13 +461,11 @@ def log10(
 
 
 @overload
-def log2(
-    input: Batch,
-) -> Batch: ...
+def log2(input: Batch) -> Batch: ...
+
+
 @overload
-def log2(
-    input: TensorLike,
-) -> Any: ...
+def log2(input: TensorLike) -> Any: ...
 def log2(
     input: TensorLike,
 ) -> Any:
@@ -529,15 +481,11 @@ def log2(
 
 
 @overload
-def max(
-    left: Batch,
-    right: TensorLike,
-) -> Batch: ...
+def max(left: Batch, right: TensorLike) -> Batch: ...
+
+
 @overload
-def max(
-    left: TensorLike,
-    right: TensorLike,
-) -> Any: ...
+def max(left: TensorLike, right: TensorLike) -> Any: ...
 def max(
     left: TensorLike,
     right: TensorLike,
@@ -555,15 +503,11 @@ def max(
 
 
 @overload
-def min(
-    left: Batch,
-    right: TensorLike,
-) -> Batch: ...
+def min(left: Batch, right: TensorLike) -> Batch: ...
+
+
 @overload
-def min(
-    left: TensorLike,
-    right: TensorLike,
-) -> Any: ...
+def min(left: TensorLike, right: TensorLike) -> Any: ...
 def min(
     left: TensorLike,
     right: TensorLike,
@@ -581,15 +525,11 @@ def min(
 
 
 @overload
-def pow(
-    base: Batch,
-    exponent: TensorLike,
-) -> Batch: ...
+def pow(base: Batch, exponent: TensorLike) -> Batch: ...
+
+
 @overload
-def pow(
-    base: TensorLike,
-    exponent: TensorLike,
-) -> Any: ...
+def pow(base: TensorLike, exponent: TensorLike) -> Any: ...
 def pow(
     base: TensorLike,
     exponent: TensorLike,
@@ -607,13 +547,11 @@ def pow(
 
 
 @overload
-def rsqrt(
-    input: Batch,
-) -> Batch: ...
+def rsqrt(input: Batch) -> Batch: ...
+
+
 @overload
-def rsqrt(
-    input: TensorLike,
-) -> Any: ...
+def rsqrt(input: TensorLike) -> Any: ...
 def rsqrt(
     input: TensorLike,
 ) -> Any:
@@ -629,13 +567,11 @@ def rsqrt(
 
 
 @overload
-def sin(
-    input: Batch,
-) -> Batch: ...
+def sin(input: Batch) -> Batch: ...
+
+
 @overload
-def sin(
-    input: TensorLike,
-) -> Any: ...
+def sin(input: TensorLike) -> Any: ...
 def sin(
     input: TensorLike,
 ) -> Any:
@@ -651,13 +587,11 @@ def sin(
 
 
 @overload
-def sinh(
-    input: Batch,
-) -> Batch: ...
+def sinh(input: Batch) -> Batch: ...
+
+
 @overload
-def sinh(
-    input: TensorLike,
-) -> Any: ...
+def sinh(input: TensorLike) -> Any: ...
 def sinh(
     input: TensorLike,
 ) -> Any:
@@ -673,13 +607,11 @@ def sinh(
 
 
 @overload
-def sqrt(
-    input: Batch,
-) -> Batch: ...
+def sqrt(input: Batch) -> Batch: ...
+
+
 @overload
-def sqrt(
-    input: TensorLike,
-) -> Any: ...
+def sqrt(input: TensorLike) -> Any: ...
 def sqrt(
     input: TensorLike,
 ) -> Any:
@@ -695,13 +627,11 @@ def sqrt(
 
 
 @overload
-def tan(
-    input: Batch,
-) -> Batch: ...
+def tan(input: Batch) -> Batch: ...
+
+
 @overload
-def tan(
-    input: TensorLike,
-) -> Any: ...
+def tan(input: TensorLike) -> Any: ...
 def tan(
     input: TensorLike,
 ) -> Any:
@@ -717,13 +647,11 @@ def tan(
 
 
 @overload
-def tanh(
-    input: Batch,
-) -> Batch: ...
+def tanh(input: Batch) -> Batch: ...
+
+
 @overload
-def tanh(
-    input: TensorLike,
-) -> Any: ...
+def tanh(input: TensorLike) -> Any: ...
 def tanh(
     input: TensorLike,
 ) -> Any:

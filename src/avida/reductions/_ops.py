@@ -33,6 +33,8 @@ def max(
     axis_names: str | None = None,
     keep_dims: bool | None = None,
 ) -> Batch: ...
+
+
 @overload
 def max(
     input: TensorLike,
@@ -82,6 +84,8 @@ def mean(
     dtype: DTypeArg | None = None,
     keep_dims: bool | None = None,
 ) -> Batch: ...
+
+
 @overload
 def mean(
     input: TensorLike,
@@ -134,6 +138,8 @@ def mean_square(
     dtype: DTypeArg | None = None,
     keep_dims: bool | None = None,
 ) -> Batch: ...
+
+
 @overload
 def mean_square(
     input: TensorLike,
@@ -185,6 +191,8 @@ def min(
     axis_names: str | None = None,
     keep_dims: bool | None = None,
 ) -> Batch: ...
+
+
 @overload
 def min(
     input: TensorLike,
@@ -234,6 +242,8 @@ def rms(
     dtype: DTypeArg | None = None,
     keep_dims: bool | None = None,
 ) -> Batch: ...
+
+
 @overload
 def rms(
     input: TensorLike,
@@ -287,6 +297,8 @@ def std_dev(
     ddof: int | None = None,
     keep_dims: bool | None = None,
 ) -> Batch: ...
+
+
 @overload
 def std_dev(
     data: TensorLike,
@@ -342,6 +354,8 @@ def sum(
     dtype: DTypeArg | None = None,
     keep_dims: bool | None = None,
 ) -> Batch: ...
+
+
 @overload
 def sum(
     input: TensorLike,
@@ -395,6 +409,8 @@ def variance(
     ddof: int | None = None,
     keep_dims: bool | None = None,
 ) -> Batch: ...
+
+
 @overload
 def variance(
     data: TensorLike,
