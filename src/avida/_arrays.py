@@ -32,8 +32,9 @@ def native_tensor(data: Any, dtype: DType | None, layout: str, copy: bool) -> _c
     elif hasattr(data, "__array__") or hasattr(data, "__array_interface__"):
         data = np.asarray(data)
     else:
+        buffer: Any = data
         try:
-            data = np.asarray(memoryview(data))
+            data = np.asarray(memoryview(buffer))
         except TypeError:
             raise TypeError(f"expected an array, a number or a list of numbers, got {type(data).__name__}") from None
     return _from_numpy(np.asarray(data), layout, copy)

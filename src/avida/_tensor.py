@@ -212,6 +212,7 @@ def _make_tensor(data: Any, type_: Any, device: Any, layout: str | None, copy: b
     if layout is not None and not isinstance(layout, str):
         raise ValueError(f"expected a layout such as 'HWC', got {layout!r}")
     wanted = None if type_ is None else dtype(type_)
+    made: Any
     if isinstance(data, _core.BatchBase):
         made = _join(data, layout, pad, copy)
     elif isinstance(data, _core.TensorBase):
@@ -223,9 +224,10 @@ def _make_tensor(data: Any, type_: Any, device: Any, layout: str | None, copy: b
     if wanted is not None and made._dtype_id != wanted._id:
         made = _core.call(_CAST, (made,), None, None, (wanted._id,))
     if made is data:
-        made = Tensor.__new__(Tensor)
-        _core.TensorBase.__init__(made)
-        made._become(data)
+        again = Tensor.__new__(Tensor)
+        _core.TensorBase.__init__(again)
+        again._become(made)
+        return again
     return made
 
 
