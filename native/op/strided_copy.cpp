@@ -91,7 +91,13 @@ StridedCopy::Tile typed_tile(const Axis& slow, const Axis& fast) {
   return copy_tile<T, 0>;
 }
 
-StridedCopy::Tile find_tile(int64_t block, const Axis& slow, const Axis& fast) {
+// Blocks of several elements may lie at any address, so they are copied as bytes.
+StridedCopy::Tile find_tile(int64_t block, int64_t element_size, const Axis& slow, const Axis& fast) {
+  if (block != element_size) {
+    if (block == 2) return copy_tile<Bytes<2>, 0>;
+    if (block == 4) return copy_tile<Bytes<4>, 0>;
+    if (block == 8) return copy_tile<Bytes<8>, 0>;
+  }
   switch (block) {
     case 1:
       return typed_tile<uint8_t>(slow, fast);
@@ -119,7 +125,7 @@ int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 }  // namespace
 
 StridedCopy::StridedCopy(int element_size, const Shape& shape, const Shape& out_strides, const Shape& in_strides)
-    : block_(element_size) {
+    : element_size_(element_size), block_(element_size) {
   int n = 0;
   for (int d = 0; d < shape.size(); d++) {
     if (shape[d] == 0) return;
@@ -168,7 +174,7 @@ void StridedCopy::choose_tiles() {
   fast_tiles_ = divide_up(fast_.extent, fast_step_);
   rows_ = slow_tiles_ * fast_tiles_;
   for (int d = 0; d < outer_axes_; d++) rows_ *= outer_[d].extent;
-  tile_ = find_tile(block_, slow_, fast_);
+  tile_ = find_tile(block_, element_size_, slow_, fast_);
 }
 
 void StridedCopy::run(void* out_data, const void* in_data, int64_t begin, int64_t end) const {

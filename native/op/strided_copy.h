@@ -34,6 +34,7 @@ class StridedCopy {
   Axis outer_[kMaxDim];
   int outer_axes_ = 0;
   Axis slow_{1, 0, 0}, fast_{1, 0, 0};
+  int64_t element_size_;
   int64_t block_;  // bytes that lie side by side in both arrays
   int64_t slow_step_ = 1, fast_step_ = 1, slow_tiles_ = 1, fast_tiles_ = 1;
   int64_t rows_ = 0;

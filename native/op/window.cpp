@@ -124,8 +124,9 @@ WindowCopy::WindowCopy(const SampleView& out, const SampleView& in, const Window
   Shape strides = dense_strides(in.shape);
   for (int d = 0; d < in.ndim(); d++) {
     inside_ &= window.start[d] >= 0 && window.start[d] + window.size[d] <= in.shape[d];
-    offset_ += window.start[d] * strides[d];
   }
+  if (inside_)
+    for (int d = 0; d < in.ndim(); d++) offset_ += window.start[d] * strides[d];
   if (inside_ && out.dtype == in.dtype)
     moves_.emplace(static_cast<int>(in_size_), window.size, strides);
   else

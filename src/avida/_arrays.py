@@ -87,7 +87,7 @@ def _from_python(data: Any, dtype: DType | None) -> np.ndarray:
                 raise ValueError(f"infinity and NaN cannot become {dtype.name}")
         if plain.dtype.kind in "iuf" and target.kind in "iu" and plain.size:
             low, high = np.iinfo(target).min, np.iinfo(target).max
-            if plain.min() < low or plain.max() > high:
+            if int(plain.min()) < low or int(plain.max()) > high:  # exactly: floats round at 2**63
                 raise OverflowError(f"a number is out of range for {dtype.name} ({low} to {high})")
         return plain.astype(target)
     array = np.asarray(data)

@@ -223,7 +223,10 @@ def _make_batch(data: Any, type_: Any, device: Any, layout: str | None, copy: bo
             raise TypeError(f"expected the samples of a batch, got {type(data).__name__}") from None
         if any(isinstance(item, _core.BatchBase) or item is None for item in items):
             raise TypeError("the samples of a batch cannot be batches or None")
-        samples = [as_tensor(item, wanted if not hasattr(item, "__array__") else None) for item in items]
+        samples: list[Tensor] = []
+        for item in items:
+            known = wanted or (samples[0].dtype if samples else None)
+            samples.append(as_tensor(item, None if hasattr(item, "__array__") else known))
         first = wanted or (samples[0].dtype if samples else None)
         if first is None:
             raise ValueError("an empty batch needs a dtype")

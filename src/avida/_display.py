@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from avida import _core
-from avida._dtype import float32
+from avida._dtype import float32, uint8
 
 _MAX_SAMPLES = 8
 
@@ -63,13 +63,15 @@ def batch_text(batch: Any) -> str:
 def _picture(tensor: Any, most: int = 512) -> bytes | None:
     """The tensor as PNG when its layout says that it is an image, else None."""
     layout = tensor.layout or ""
+    if not layout and tensor.ndim == 3 and tensor.dtype == uint8 and tensor.shape[2] in (1, 3, 4):
+        layout = "HWC"  # it looks like an image
+    if layout not in ("HW", "HWC", "CHW"):
+        return None
     array = _numbers(tensor)
-    if layout in ("CHW",):
+    if layout == "CHW":
         array = array.transpose(1, 2, 0)
     elif layout == "HW":
         array = array[:, :, None]
-    elif layout != "HWC":
-        return None
     height, width, channels = array.shape
     if channels not in (1, 3, 4) or height == 0 or width == 0:
         return None

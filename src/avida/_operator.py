@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable
 from typing import Any, Literal
@@ -10,6 +11,7 @@ import numpy as np
 
 from avida import _core
 from avida._batch import Batch, as_batch
+from avida._dtype import float32
 from avida._tensor import Tensor, as_tensor, tensor
 
 
@@ -28,7 +30,8 @@ def operator(
     Args:
         function: Called with one array per input, to be read and not written, and with the keyword arguments as they
             are.
-        per: ``"sample"`` calls it once for every sample, ``"batch"`` once with a list of the samples of each input.
+        per: ``"sample"`` calls it once for every sample, ``"batch"`` once with a list of the samples of each
+            input, and it returns lists; a Tensor counts as a batch of one.
         framework: What the arrays are: ``"numpy"`` or ``"torch"``.
         outputs: How many results the function returns; with more than one it returns a tuple.
         layout: The layout of the results; by default that of the first input when it fits.
@@ -56,6 +59,8 @@ def operator(
         sizes = {value.batch_size for value in values if isinstance(value, Batch)}
         if len(sizes) > 1:
             raise ValueError(f"{name}: batch sizes differ: {sorted(sizes)}")
+        if batch_size is not None and batch_size < 0:
+            raise ValueError(f"{name}: batch_size must not be negative, got {batch_size}")
         n = sizes.pop() if sizes else batch_size
 
         def run(values: list[Any]) -> list[Any]:
@@ -83,37 +88,50 @@ def _run(
 
     def array(tensor: Tensor) -> Any:
         if framework == "torch":
-            return tensor.torch()
+            return tensor.torch(copy=True)  # torch has no read-only tensors
         view = np.asarray(tensor)
         view.flags.writeable = False  # others may read the same memory
         return view
 
     count = 1 if n is None else n
     columns = [[array(t) for t in v] if isinstance(v, Batch) else [array(v)] * count for v in values]
-    if per == "batch" and n is not None:
-        rows = _checked(function(*columns, **kwargs), outputs, name)
-        if any(len(row) != n for row in rows):
-            raise ValueError(f"{name}: expected {n} samples for each result, got {[len(row) for row in rows]}")
+    # Results are copied as they come: the function may use the same memory again for the next one.
+    if per == "batch":
+        returned = _checked(function(*columns, **kwargs), outputs, name)
+        if any(len(row) != count for row in returned):
+            raise ValueError(f"{name}: expected {count} samples for each result, got {[len(row) for row in returned]}")
+        rows = [[tensor(sample) for sample in row] for row in returned]
     else:
-        results = [_checked(function(*row, **kwargs), outputs, name) for row in zip(*columns, strict=True)]
-        if not columns:
-            results = [_checked(function(**kwargs), outputs, name) for _ in range(count)]
-        rows = [[result[k] for result in results] for k in range(outputs)]
+        rows = [[] for _ in range(outputs)]
+        for i in range(count):
+            try:
+                returned = _checked(function(*(column[i] for column in columns), **kwargs), outputs, name)
+                for row, result in zip(rows, returned, strict=True):
+                    row.append(tensor(result))
+            except Exception as error:
+                if n is not None:
+                    _add_note(error, f"sample {i}")
+                raise
     inherited = values[0].layout if values else None
+    empty = values[0].dtype if values else float32  # the element type of a batch without samples
 
-    def fitting(ndim: int) -> str | None:
+    def labelled(row: list[Tensor]) -> str | None:
+        ndim = row[0].ndim if row else None
         return layout or (inherited if inherited and len(inherited) == ndim else None)
 
     if n is None:
-        return [as_tensor(row[0], layout=fitting(np.ndim(row[0]))) for row in rows]
-    made = []
-    for row in rows:
-        dtype = values[0].dtype if not row and values else None
-        made.append(as_batch(row, dtype=dtype, layout=fitting(np.ndim(row[0])) if row else None))
-    return made
+        return [as_tensor(row[0], layout=labelled(row)) for row in rows]
+    return [as_batch(row, dtype=None if row else empty, layout=labelled(row)) for row in rows]
+
+
+def _add_note(error: Exception, note: str) -> None:
+    with contextlib.suppress(Exception):  # an exception that takes no notes goes without
+        error.add_note(note)
 
 
 def _checked(result: Any, outputs: int, name: str) -> tuple:
+    if result is None:
+        raise TypeError(f"{name}: expected an array as result, the function returned None")
     if outputs == 1:
         return (result,)
     if not isinstance(result, tuple | list) or len(result) != outputs:

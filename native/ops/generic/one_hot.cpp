@@ -60,7 +60,7 @@ template <class In>
 int64_t class_of(In x, int64_t classes) {
   if constexpr (TypeTraits<In>::is_float) {
     auto number = static_cast<double>(typename ComputeType<In>::type(x));
-    return number > -1 && number < static_cast<double>(classes) ? static_cast<int64_t>(number) : -1;
+    return number > -1 && number < static_cast<double>(classes) && classes > 0 ? static_cast<int64_t>(number) : -1;
   } else {
     return static_cast<uint64_t>(x) < static_cast<uint64_t>(classes) ? static_cast<int64_t>(x) : -1;
   }
