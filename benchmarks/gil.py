@@ -1,8 +1,8 @@
 """Does a busy Python thread slow operators down?
 
-A queue of 50 operators on large batches is timed three times: while the main thread waits, while it spins in pure Python,
-and, as the control, while another process spins and the main thread waits. Native operators never take the GIL, so
-spinning here should cost no more than spinning elsewhere, which shares nothing with the executor but the machine.
+A queue of 50 operators on large batches is timed three times: while the main thread waits, while it spins in pure
+Python, and, as the control, while another process spins and the main thread waits. Native operators never take the GIL,
+so spinning here should cost no more than spinning elsewhere, which shares nothing with the executor but the machine.
 
     python benchmarks/gil.py [--rounds 20]
 
