@@ -128,8 +128,12 @@ class EvalContext:
             raise ValueError("give num_threads or thread_pool, not both")
         if num_threads is not None:
             thread_pool = ThreadPool(num_threads)
-        self._pool = thread_pool or _shared_pool
-        self._native = _core.NativeContext(self._pool._native, 0)
+        pool = thread_pool or _shared_pool
+        self._set_up(pool, _core.NativeContext(pool._native, 0))
+
+    def _set_up(self, pool: ThreadPool, native: _core.NativeContext) -> None:
+        self._pool = pool
+        self._native = native
         self._owner: int | None = None
         self._depth = 0
         self._lock = threading.Lock()
@@ -167,9 +171,9 @@ class EvalContext:
     def default() -> EvalContext:
         """The context that this thread uses outside any ``with`` block."""
         if not hasattr(_thread, "default"):
-            _thread.default = EvalContext()
-            if not _stack("contexts"):
-                _core.set_current_context(_thread.default._native)
+            # The native context that this thread's operators have used so far; none was entered before.
+            _thread.default = EvalContext.__new__(EvalContext)
+            _thread.default._set_up(_shared_pool, _core.current_context())
         return _thread.default
 
     @property

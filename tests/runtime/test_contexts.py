@@ -29,6 +29,26 @@ def test_current_and_default():
     assert (default.device_id, default.cuda_stream) == (None, None)
 
 
+def test_default_is_what_earlier_operators_used():
+    seen = []
+
+    @ndd.operator
+    def note(x):
+        seen.append(int(x))
+        return x
+
+    def work():
+        for i in range(20):
+            note(i)
+        ndd.EvalContext.default().evaluate_all()
+        seen.append("all")
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert seen == [*range(20), "all"]
+
+
 def test_every_thread_has_its_own_default():
     seen = []
     thread = threading.Thread(target=lambda: seen.append(ndd.EvalContext.current()))
