@@ -252,4 +252,5 @@ def test_worker_threads_give_back_what_operators_read():
         t.join()
         print(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1])
     """)
-    assert int(done.stdout) < 250_000, done.stderr
+    keeps_freed_memory = "ASAN_OPTIONS" in os.environ
+    assert int(done.stdout) < (800_000 if keeps_freed_memory else 250_000), done.stderr
