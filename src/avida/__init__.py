@@ -50,8 +50,56 @@ from avida._tensor import Tensor, as_tensor, tensor
 
 _core.set_converters(tensor, device, str(_pathlib.Path(__file__).parent) + "/")
 
-from avida import math, random, reductions  # noqa: E402
+from avida import _ops, math, random, reductions  # noqa: E402
 from avida._operator import operator  # noqa: E402
 from avida._ops import *  # noqa: E402, F403
 
 __version__ = "0.1.0"
+
+# For type checkers, which take imported names for private ones unless they stand here.
+__all__ = [
+    "Batch",
+    "DType",
+    "DataType",
+    "Device",
+    "EvalContext",
+    "EvalMode",
+    "ImageType",
+    "InterpType",
+    "Stream",
+    "Tensor",
+    "ThreadPool",
+    "as_batch",
+    "as_tensor",
+    "batch",
+    "bfloat16",
+    "bool",
+    "device",
+    "dtype",
+    "float16",
+    "float32",
+    "float64",
+    "get_current_stream",
+    "get_default_stream",
+    "get_num_threads",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "math",
+    "operator",
+    "random",
+    "reductions",
+    "set_current_stream",
+    "set_default_stream",
+    "set_num_threads",
+    "stream",
+    "tensor",
+    "type_id",
+    "types",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+]
+__all__ += _ops.__all__
