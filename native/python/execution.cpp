@@ -1,8 +1,10 @@
 // Modes, contexts and threads, as this Python thread sees them.
 #include <nanobind/stl/shared_ptr.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 
 #include "python/python.h"
@@ -11,21 +13,26 @@ namespace avida::python {
 namespace {
 std::atomic<bool> shutting_down{false};
 std::thread::id shutting_down_by;
-}  // namespace
+std::atomic<int> taking_gil{0};
 
-void WithoutGil::begin_shutdown() {
+void shut_down() {
   shutting_down_by = std::this_thread::get_id();
   shutting_down = true;
+  WithoutGil released;
+  Executor::stop_all();
+  while (taking_gil > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
-void WithoutGil::hold_if_shutting_down() {
-  while (shutting_down && std::this_thread::get_id() != shutting_down_by && !Executor::on_own_thread()) pause();
+}  // namespace
+
+TakingGil::TakingGil() {
+  taking_gil++;
+  if (!shutting_down || std::this_thread::get_id() == shutting_down_by || Executor::on_own_thread()) return;
+  taking_gil--;
+  while (true) pause();
 }
 
-WithoutGil::~WithoutGil() {
-  hold_if_shutting_down();
-  PyEval_RestoreThread(state_);
-}
+TakingGil::~TakingGil() { taking_gil--; }
 
 void bind_execution(nb::module_& m) {
   nb::class_<ThreadPool>(m, "NativeThreadPool")
@@ -54,11 +61,8 @@ void bind_execution(nb::module_& m) {
   m.def("set_num_threads", [](int n) { set_num_threads(n); });
   m.def("num_threads", [] { return num_threads(); });
   m.def("available_cpus", &available_cpus);
-  m.def("stop", [] {
-    WithoutGil::begin_shutdown();
-    WithoutGil released;
-    Executor::stop_all();
-  });
+  m.def("stop", &shut_down);
+  pthread_atfork(nullptr, nullptr, [] { taking_gil = 0; });  // a child has none of the other threads
 }
 
 }  // namespace avida::python

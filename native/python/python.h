@@ -25,16 +25,24 @@ ValuePtr value_from_number(nb::handle number);
 // A new avida.Tensor or avida.Batch.
 nb::object wrap(ValuePtr value);
 
-// Lets other Python threads run while this one works or waits. A thread that comes back while the interpreter shuts
-// down is held here for good: taking the GIL then would end it in the midst of C++ frames.
+// Stands around taking the GIL. A thread that comes back while the interpreter shuts down is held here for good, since
+// taking the GIL then would end it in the midst of C++ frames; shutting down waits for those that came before.
+class TakingGil {
+ public:
+  TakingGil();
+  ~TakingGil();
+  TakingGil(const TakingGil&) = delete;
+};
+
+// Lets other Python threads run while this one works or waits.
 class WithoutGil {
  public:
   WithoutGil() : state_(PyEval_SaveThread()) {}
-  ~WithoutGil();
+  ~WithoutGil() {
+    TakingGil taking;
+    PyEval_RestoreThread(state_);
+  }
   WithoutGil(const WithoutGil&) = delete;
-  static void begin_shutdown();
-  // Holds the calling thread for good once the interpreter shuts down, unless it is one that shutting down waits for.
-  static void hold_if_shutting_down();
 
  private:
   PyThreadState* state_;

@@ -389,7 +389,7 @@ void collect_garbage() { Garbage::instance().collect(); }
 
 Interrupt answer_signals() {
   return [] {
-    WithoutGil::hold_if_shutting_down();
+    TakingGil taking;
     nb::gil_scoped_acquire acquire;
     if (PyErr_CheckSignals()) throw nb::python_error();
   };
