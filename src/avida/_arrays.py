@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from avida import _core
-from avida._dtype import DType, numpy_dtype
+from avida._dtype import DType, bfloat16, numpy_dtype
 
 
 def native_tensor(data: Any, dtype: DType | None, layout: str, copy: bool) -> _core.TensorBase:
@@ -47,7 +47,8 @@ def _from_numpy(array: np.ndarray, layout: str, copy: bool) -> _core.TensorBase:
         raise RuntimeError(f"arrays of {array.dtype} are not supported")
     if array.dtype.name == "bfloat16":
         bits = _from_numpy(array.view(np.uint16), layout, copy)
-        return _core.call(_core.find_op("reinterpret"), (bits, None), None, None, (12, None, None, None, None))
+        arguments = (bfloat16._id, None, None, None, None)
+        return _core.call(_core.find_op("reinterpret"), (bits, None), None, None, arguments)
     if not array.dtype.isnative:
         array, copy = array.astype(array.dtype.newbyteorder("=")), False
     if not array.flags.c_contiguous:

@@ -122,7 +122,7 @@ class Batch(_core.BatchBase, Arithmetic):
         """
         if copy is False and not pad and self._uniform() and not self._contiguous():
             raise ValueError("the samples lie apart in memory and need a copy; pass copy=None or copy=True")
-        return _wrap_tensor(_join(self, "", pad, bool(copy))).torch()
+        return _join(self, "", pad, bool(copy)).torch()
 
     def __iter__(self) -> Iterator[Tensor]:
         return (self._sample(i) for i in range(self.batch_size))
@@ -145,10 +145,6 @@ class Batch(_core.BatchBase, Arithmetic):
 
     def _repr_html_(self) -> str | None:
         return _display.batch_html(self)
-
-
-def _wrap_tensor(native: Any) -> Tensor:
-    return native
 
 
 class Samples:
