@@ -13,7 +13,7 @@ from collections.abc import Iterator
 ROOT = pathlib.Path(__file__).parent.parent
 NATIVE = ROOT / "native"
 # From the top down: a folder includes itself and the rows above its own.
-LAYERS = [["kernel"], ["core"], ["runtime"], ["cuda"], ["op"], ["ops"], ["readers", "codecs"], ["python"]]
+LAYERS = [["kernel"], ["core"], ["runtime"], ["cuda", "codecs"], ["op"], ["ops"], ["readers"], ["python"]]
 RANK = {folder: rank for rank, row in enumerate(LAYERS) for folder in row}
 THREADS = re.compile(
     r"(atomic|barrier|condition_variable|future|latch|mutex|pthread\.h|semaphore|shared_mutex|stop_token|thread)"

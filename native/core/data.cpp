@@ -46,13 +46,13 @@ Data Data::select(const std::vector<int>& indices) const {
   out.shapes = ShapeList(n, shapes.ndim());
   std::vector<void*> samples;
   std::vector<Block> owners;
-  std::vector<std::string> names;
+  std::vector<Origin> kept;
   for (int k = 0; k < n; k++) {
     int i = indices[k];
     out.shapes.set(k, shapes[i]);
     samples.push_back(at(i));
     if (!owners_.empty()) owners.push_back(owners_[i]);
-    if (sources) names.push_back((*sources)[i]);
+    if (origins) kept.push_back((*origins)[i]);
   }
   if (n == 1)
     out.place(owner(indices[0]), samples[0], 0);
@@ -60,7 +60,7 @@ Data Data::select(const std::vector<int>& indices) const {
     out.place(block_, std::move(samples));
   else
     out.place(std::move(owners), std::move(samples));
-  if (sources) out.sources = std::make_shared<const std::vector<std::string>>(std::move(names));
+  if (origins) out.origins = std::make_shared<const std::vector<Origin>>(std::move(kept));
   return out;
 }
 

@@ -21,8 +21,13 @@ constexpr int64_t kMaxSamples = 1 << 24;  // of a batch
 // A block of memory; the deleter gives it back to whoever made it.
 using Block = std::shared_ptr<void>;
 
-// Where each sample comes from (file, archive member); shared along a chain of operators.
-using Sources = std::shared_ptr<const std::vector<std::string>>;
+// Who a sample is. Readers say so, and it follows the sample through operators.
+struct Origin {
+  std::string source;              // a file or archive member; empty: not known
+  int64_t index = -1, epoch = -1;  // its place in the data set, and the pass over it
+  std::string error;               // why the sample is empty, where an operator was told to go on without it
+};
+using Origins = std::shared_ptr<const std::vector<Origin>>;  // shared along a chain of operators
 
 // What is known of a value before it is computed.
 struct Meta {
@@ -47,7 +52,7 @@ struct Data {
   Layout layout;
   Device device;
   ShapeList shapes;
-  Sources sources;
+  Origins origins;  // null: nothing is known of any sample
   bool read_only = false;  // foreign memory that must not be written to
 
   int size() const { return shapes.samples(); }

@@ -142,7 +142,7 @@ std::vector<Data> Call::run() {
   std::pmr::vector<Data> relabelled(&scratch);  // inputs that get the layout the operator assumes
   relabelled.reserve(slots_.size());
   std::pmr::vector<Meta> metas(&scratch);
-  Sources sources;
+  Origins origins;
   for (size_t i = 0; i < slots_.size(); i++) {
     if (slots_[i] < 0) {
       in.push_back(nullptr);
@@ -159,7 +159,7 @@ std::vector<Data> Call::run() {
     }
     if (data->size() != samples_ && data->size() != 1)
       value_error("expected ", samples_, " samples, got ", data->size());
-    if (!sources && data->sources && data->size() == samples_) sources = data->sources;
+    if (!origins && data->origins && data->size() == samples_) origins = data->origins;
     in.push_back(data);
     metas.push_back(meta);
   }
@@ -189,7 +189,7 @@ std::vector<Data> Call::run() {
   Run run{in, samples_, is_batch_, call_args, out_, *pool_, random_};
   std::vector<Data> results = spec_.run(run);
   for (auto& result : results)
-    if (!result.sources && result.size() == samples_) result.sources = sources;
+    if (!result.origins && result.size() == samples_) result.origins = origins;
   return results;
 }
 

@@ -45,8 +45,8 @@ Error error_at_sample(const Run& run, int i, const Error& error) {
   if (!run.is_batch) return error;
   std::string where = str("sample ", i);
   for (auto* input : run.in)
-    if (input && input->sources && i < static_cast<int>(input->sources->size())) {
-      where += " (" + (*input->sources)[i] + ")";
+    if (input && input->origins && i < input->size() && !(*input->origins)[i].source.empty()) {
+      where += " (" + (*input->origins)[i].source + ")";
       break;
     }
   return Error(error.kind, where + ": " + error.message);

@@ -142,8 +142,8 @@ nb::object batch_from_tensors(nb::list tensors, int dtype, const std::string& la
   int ndim = n ? 0 : static_cast<int>(layout.size());
   std::vector<void*> samples;
   std::vector<Block> owners;
-  std::vector<std::string> names;
-  bool named = false;
+  std::vector<Origin> origins;
+  bool known = false;
   for (int i = 0; i < n; i++) {
     const Data& data = get(*nb::cast<TensorBase&>(tensors[i]).value);
     if (i == 0) {
@@ -160,14 +160,14 @@ nb::object batch_from_tensors(nb::list tensors, int dtype, const std::string& la
     owners.push_back(data.owner(0));
     if (out.layout.empty()) out.layout = data.layout;
     out.read_only |= data.read_only;
-    named |= static_cast<bool>(data.sources);
-    names.push_back(data.sources ? (*data.sources)[0] : "");
+    known |= static_cast<bool>(data.origins);
+    origins.push_back(data.origins ? (*data.origins)[0] : Origin());
   }
   if (n == 0) out.shapes = ShapeList(0, ndim);
   out.place(std::move(owners), std::move(samples));
   if (out.dtype == DType::none) out.dtype = static_cast<DType>(dtype);
   if (!layout.empty()) out.layout = layout_for(layout, ndim);
-  if (named) out.sources = std::make_shared<const std::vector<std::string>>(std::move(names));
+  if (known) out.origins = std::make_shared<const std::vector<Origin>>(std::move(origins));
   return wrap(std::make_shared<Value>(std::move(out), true));
 }
 
@@ -243,11 +243,20 @@ nb::object sources_of(Value& value) {
   const Data& data = get(value);
   nb::list out;
   for (int i = 0; i < data.size(); i++) {
-    if (data.sources && !(*data.sources)[i].empty())
-      out.append(nb::str((*data.sources)[i].c_str()));
+    if (data.origins && !(*data.origins)[i].source.empty())
+      out.append(nb::str((*data.origins)[i].source.c_str()));
     else
       out.append(nb::none());
   }
+  return out;
+}
+
+// The samples that an operator went on without, as (number, why).
+nb::object errors_of(Value& value) {
+  const Data& data = get(value);
+  nb::list out;
+  for (int i = 0; data.origins && i < data.size(); i++)
+    if (const std::string& error = (*data.origins)[i].error; !error.empty()) out.append(nb::make_tuple(i, error));
   return out;
 }
 
@@ -321,6 +330,7 @@ void bind_common(nb::class_<Base>& cls) {
           "One letter per axis, or None.")
       .def_prop_ro("_on_gpu", [](Base& b) { return meta_of(*b.value).device.kind == Device::Kind::gpu; })
       .def_prop_ro("_sources", [](Base& b) { return sources_of(*b.value); })
+      .def_prop_ro("_errors", [](Base& b) { return errors_of(*b.value); })
       .def_prop_ro("_read_only", [](Base& b) { return get(*b.value).read_only; })
       .def("_wait", [](Base& b) { get(*b.value); })
       .def("_pending", [](Base& b) { return b.value->pending(); });
@@ -456,7 +466,7 @@ void bind_values(nb::module_& m) {
         const Data& data = value.ready();
         Meta meta = value.meta();
         Data out = allocate_data(meta, data.shapes);
-        out.sources = data.sources;
+        out.origins = data.origins;
         {
           WithoutGil released;
           for (int i = 0; i < data.size(); i++)

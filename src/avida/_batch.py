@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from avida import _core, _display
 from avida._arithmetic import Arithmetic
@@ -16,6 +16,14 @@ from avida._tensor import Tensor, _join, _make_tensor, as_tensor, copied
 
 if TYPE_CHECKING:
     import torch as torch_module
+
+
+class SampleError(NamedTuple):
+    """A sample that an operator went on without."""
+
+    sample: int
+    source: str | None
+    message: str
 
 
 class Batch(_core.BatchBase, Arithmetic):
@@ -68,6 +76,12 @@ class Batch(_core.BatchBase, Arithmetic):
     def sources(self) -> list[str | None]:
         """For every sample, where it comes from (a file, an archive member), when a reader made it."""
         return self._sources
+
+    @property
+    def errors(self) -> list[SampleError]:
+        """The samples that an operator was told to go on without, with the reason for each."""
+        sources = self._sources
+        return [SampleError(i, sources[i], message) for i, message in self._errors]
 
     @property
     def tensors(self) -> Samples:

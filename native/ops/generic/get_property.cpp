@@ -14,7 +14,7 @@ std::vector<Data> property(const Run& run) {
   const Data& data = *run.in[0];
   auto text = [&](int i) -> std::string_view {
     if (layout) return data.layout.view();
-    return data.sources ? std::string_view((*data.sources)[run.index_in(0, i)]) : std::string_view();
+    return data.origins ? std::string_view((*data.origins)[run.index_in(0, i)].source) : std::string_view();
   };
   ShapeList shapes(run.samples, 1);
   for (int i = 0; i < run.samples; i++) shapes.set(i, {static_cast<int64_t>(text(i).size())});

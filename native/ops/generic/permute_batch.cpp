@@ -27,11 +27,11 @@ std::vector<Data> permute(const Run& run) {
       std::memcpy(work.out[0].as<char>() + begin, static_cast<char*>(run.in[0]->at(source(work))) + begin, end - begin);
   };
   std::vector<Data> out = run_samples(run, loop);
-  if (const Sources& sources = run.in[0]->sources) {
-    std::vector<std::string> names;
+  if (const Origins& origins = run.in[0]->origins) {
+    std::vector<Origin> permuted;
     for (int i = 0; i < run.samples; i++)
-      names.push_back((*sources)[run.index_in(0, static_cast<const PermuteBatchArgs*>(run.args.at(i))->indices)]);
-    out[0].sources = std::make_shared<const std::vector<std::string>>(std::move(names));
+      permuted.push_back((*origins)[run.index_in(0, static_cast<const PermuteBatchArgs*>(run.args.at(i))->indices)]);
+    out[0].origins = std::make_shared<const std::vector<Origin>>(std::move(permuted));
   }
   return out;
 }

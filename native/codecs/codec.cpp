@@ -1,0 +1,34 @@
+#include "codecs/codec.h"
+
+namespace avida::codecs {
+namespace {
+
+std::vector<Codec>& registry() {
+  static std::vector<Codec> codecs;
+  return codecs;
+}
+
+}  // namespace
+
+int register_codec(const Codec& codec) { return registry().push_back(codec), static_cast<int>(registry().size()); }
+
+std::span<const Codec> all_codecs() { return registry(); }
+
+const Codec& find_codec(Bytes file) {
+  if (file.empty()) fail(ErrorKind::runtime, "expected an image file, got no bytes");
+  for (const Codec& codec : registry())
+    if (codec.matches(file)) return codec;
+  std::string names;
+  for (const Codec& codec : registry()) names += str(names.empty() ? "" : ", ", codec.name);
+  fail(ErrorKind::runtime, "expected an image in a known format (", names, "), got ", file.size(),
+       " bytes that begin like none of them");
+}
+
+void check_extents(int64_t height, int64_t width, int64_t channels) {
+  if (height < 1 || width < 1 || channels < 1 || height > kMaxExtent || width > kMaxExtent || channels > 1024 ||
+      height * width > kMaxPixels)
+    fail(ErrorKind::runtime, "expected an image of at most ", kMaxPixels, " pixels, its header says ", height, " x ",
+         width, " with ", channels, " channels");
+}
+
+}  // namespace avida::codecs
