@@ -1,7 +1,9 @@
 #include "op/sample.h"
 
 #include <algorithm>
+#include <exception>
 #include <memory_resource>
+#include <string>
 
 #include "runtime/memory.h"
 #include "runtime/thread_pool.h"
@@ -98,6 +100,69 @@ std::vector<Data> run_view(const Run& run, const std::function<void(SampleWork&)
   return {std::move(result)};
 }
 
+namespace {
+
+// What became of the samples that failed: the call goes on without them, or the first of them ends it.
+class Failures {
+ public:
+  Failures(const Run& run, const SampleLoop& loop) : run_(run), loop_(loop) {
+    if (loop.replace) reasons_.resize(run.samples);
+    if (loop.largest_first) errors_.resize(run.samples);
+  }
+
+  // Runs fn for the sample; from many threads, for different samples.
+  template <class Fn>
+  void guard(SampleWork& work, Fn&& fn) {
+    try {
+      fn();
+    } catch (const Error& error) {
+      Error located = error_at_sample(run_, work.index, error);
+      if (loop_.replace && loop_.replace(work))
+        reasons_[work.index] = error.message;
+      else if (loop_.largest_first)
+        errors_[work.index] = std::make_exception_ptr(located);
+      else
+        throw located;
+    }
+  }
+  bool replaced(int i) const { return !reasons_.empty() && !reasons_[i].empty(); }
+
+  // The work does not begin with the first sample: all have run before one of them is reported.
+  void rethrow_first() const {
+    for (auto& error : errors_)
+      if (error) std::rethrow_exception(error);
+  }
+
+  // Gives the results the shapes of what took the failed samples' place, and says why.
+  void mark(std::vector<Data>& results, std::span<const SampleWork> works) const {
+    if (std::none_of(reasons_.begin(), reasons_.end(), [](auto& reason) { return !reason.empty(); })) return;
+    const int n = run_.samples;
+    std::vector<Origin> origins(n);
+    for (auto* input : run_.in)
+      if (input && input->origins && input->size() == n) {
+        origins = *input->origins;
+        break;
+      }
+    for (int i = 0; i < n; i++)
+      if (replaced(i) && origins[i].error.empty()) origins[i].error = reasons_[i];
+    auto shared = std::make_shared<const std::vector<Origin>>(std::move(origins));
+    for (size_t k = 0; k < results.size(); k++) {
+      ShapeList shapes(n, results[k].shapes.ndim());
+      for (int i = 0; i < n; i++) shapes.set(i, works[i].out[k].shape);
+      results[k].shapes = shapes;
+      results[k].origins = shared;
+    }
+  }
+
+ private:
+  const Run& run_;
+  const SampleLoop& loop_;
+  std::vector<std::string> reasons_;
+  std::vector<std::exception_ptr> errors_;
+};
+
+}  // namespace
+
 std::vector<Data> run_samples(const Run& run, const SampleLoop& loop) {
   const int n = run.samples;
   const size_t ins = run.in.size(), outs = run.out.size();
@@ -106,16 +171,18 @@ std::vector<Data> run_samples(const Run& run, const SampleLoop& loop) {
   std::pmr::vector<SampleView> in(ins * n, &scratch), out(outs * n, &scratch);
   std::pmr::vector<SampleWork> works(&scratch);
   works.reserve(n);
+  Failures failures(run, loop);
   for (int i = 0; i < n; i++) {
     std::span<SampleView> views(in.data() + ins * i, ins);
     input_views(run, i, views);
     works.push_back({i, run.args.at(i), views, {out.data() + outs * i, outs}, run.random_key(i)});
     for (size_t k = 0; k < outs; k++) works[i].out[k].dtype = run.out[k].dtype;
-    at_sample(run, i, [&] {
+    failures.guard(works[i], [&] {
       loop.shape(works[i]);
       for (auto& view : works[i].out) checked_volume(view.shape);
     });
   }
+  failures.rethrow_first();
 
   std::vector<Data> results;
   results.reserve(outs);
@@ -140,7 +207,10 @@ std::vector<Data> run_samples(const Run& run, const SampleLoop& loop) {
 
   for (auto& work : works) work.end = loop.rows ? loop.rows(work) : 1;
   if (total < kWorthThreads || run.pool.threads() == 1) {
-    for (auto& work : works) at_sample(run, work.index, [&] { loop.body(work); });
+    for (auto& work : works)
+      if (!failures.replaced(work.index)) failures.guard(work, [&] { loop.body(work); });
+    failures.rethrow_first();
+    failures.mark(results, works);
     return results;
   }
 
@@ -148,6 +218,7 @@ std::vector<Data> run_samples(const Run& run, const SampleLoop& loop) {
   parts.reserve(n);
   double share = std::max(total / (4.0 * run.pool.threads()), kWorthThreads / 4);
   for (auto& work : works) {
+    if (failures.replaced(work.index)) continue;
     int64_t rows = work.end;
     int64_t cuts = rows > 1 ? std::clamp<int64_t>(static_cast<int64_t>(cost_of(work) / share), 1, rows) : 1;
     for (int64_t c = 0; c < cuts; c++) {
@@ -156,8 +227,12 @@ std::vector<Data> run_samples(const Run& run, const SampleLoop& loop) {
       parts.back().end = rows * (c + 1) / cuts;
     }
   }
+  if (loop.largest_first)
+    std::stable_sort(parts.begin(), parts.end(), [&](auto& a, auto& b) { return cost_of(a) > cost_of(b); });
   run.pool.parallel_for(static_cast<int64_t>(parts.size()),
-                        [&](int64_t p) { at_sample(run, parts[p].index, [&] { loop.body(parts[p]); }); });
+                        [&](int64_t p) { failures.guard(parts[p], [&] { loop.body(parts[p]); }); });
+  failures.rethrow_first();
+  failures.mark(results, works);
   return results;
 }
 

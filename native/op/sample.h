@@ -38,6 +38,10 @@ struct SampleLoop {
   std::function<int64_t(const SampleWork&)> rows;  // optional: how many independent parts the work has
   std::function<void(const SampleWork&)> body;     // fills out[k].data; called from many threads
   double cost = 1;                                 // relative cost per byte moved
+  // Optional: called for a sample that failed. True: it has set the shapes of an empty sample to put in its place, and
+  // the call goes on; the sample's origin says what went wrong.
+  std::function<bool(SampleWork&)> replace;
+  bool largest_first = false;  // samples cannot be cut and take long: no thread should begin a large one last
 };
 
 std::vector<Data> run_samples(const Run& run, const SampleLoop& loop);
