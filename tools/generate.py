@@ -9,11 +9,16 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import types
 from collections import defaultdict
 
-from avida import _core
-
 SOURCE = pathlib.Path(__file__).parent.parent / "src" / "avida"
+# The core without the package around it, which imports the files that are to be written.
+sys.modules["avida"] = types.ModuleType("avida")
+sys.modules["avida"].__path__ = [str(SOURCE)]
+
+from avida import _core  # noqa: E402
+
 TYPES = {
     "bool": ("bool", "BoolArg"),
     "int": ("int", "IntArg"),
@@ -153,7 +158,6 @@ def generate() -> dict[pathlib.Path, str]:
     for module, members in modules.items():
         folder = SOURCE / pathlib.Path(*module.split(".")) if module else SOURCE
         files[folder / "_ops.py"] = ruff(module_text(members), "_ops.py")
-    files[SOURCE / "_core.pyi"] = core_stub()
     return files
 
 
@@ -174,16 +178,25 @@ def ruff(text: str, name: str) -> str:
     return subprocess.run(run, input=text, capture_output=True, text=True, check=True).stdout
 
 
+def is_stale(path: pathlib.Path, text: str) -> bool:
+    return not path.exists() or path.read_text() != text
+
+
 def main() -> int:
-    stale = [path for path, text in generate().items() if not path.exists() or path.read_text() != text]
-    if "--check" in sys.argv[1:]:
-        for path in stale:
-            print(f"{path.relative_to(SOURCE.parent.parent)} is out of date; run `make generate`")
-        return 1 if stale else 0
-    for path, text in generate().items():
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text)
-    return 0
+    files = generate()
+    check = "--check" in sys.argv[1:]
+    if not check:
+        for path, text in files.items():
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text)
+    stub = core_stub()  # imports the package, so what it imports must have been written
+    if not check:
+        (SOURCE / "_core.pyi").write_text(stub)
+        return 0
+    stale = [path for path, text in (files | {SOURCE / "_core.pyi": stub}).items() if is_stale(path, text)]
+    for path in stale:
+        print(f"{path.relative_to(SOURCE.parent.parent)} is out of date; run `make generate`")
+    return 1 if stale else 0
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 // coded. Medical and raw images use it; libjpeg-turbo 2 does not know it.
 #include <algorithm>
 #include <array>
-#include <bit>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -93,7 +93,8 @@ class BitReader {
 
   // Goes past the next restart marker.
   void restart() {
-    held_ = count_ = 0;
+    held_ = 0;
+    count_ = missing_ = 0;
     while (at_ + 1 < data_.size() && !(data_[at_] == 0xFF && data_[at_ + 1] >= 0xD0 && data_[at_ + 1] <= 0xD7)) {
       bool stuffed = data_[at_] != 0xFF || data_[at_ + 1] == 0 || data_[at_ + 1] == 0xFF;
       if (!stuffed) fail(ErrorKind::runtime, "expected a restart marker, got the marker ", int{data_[at_ + 1]});
@@ -159,8 +160,8 @@ class Decoder {
   // Samples as they are stored, channels side by side.
   Block decode() {
     size_t at = 2;
-    size_t done = 0;  // components that have been decoded
-    while (done == 0 || done < frame_.components.size()) {
+    unsigned missing = ~0u;  // a bit for each channel that has not been decoded
+    while (missing) {
       while (big_endian(file_, at, 1) != 0xFF) at++;
       while (big_endian(file_, at, 1) == 0xFF) at++;
       int marker = file_[at++];
@@ -171,13 +172,14 @@ class Decoder {
       Bytes segment = part(file_, at + 2, size - 2);
       at += size;
       if (marker == 0xC4) read_tables(segment);
-      if (marker == 0xDD) restart_rows_ = static_cast<int>(big_endian(segment, 0, 2));
+      if (marker == 0xDD) restart_interval_ = static_cast<int>(big_endian(segment, 0, 2));
       if (marker == kLosslessFrame) read_frame(segment);
       if (marker != 0xDA) continue;
       if (frame_.components.empty()) fail(ErrorKind::runtime, "expected a frame before its first scan");
       Scan scan = read_scan(segment);
       at += decode_scan(scan, file_.subspan(at));
-      done += scan.components.size();
+      for (const Component& component : scan.components) missing &= ~(1u << channel_of(component));
+      missing &= (1u << frame_.components.size()) - 1;
     }
     return pixels_;
   }
@@ -203,6 +205,7 @@ class Decoder {
     frame_.height = static_cast<int>(big_endian(segment, 1, 2));
     frame_.width = static_cast<int>(big_endian(segment, 3, 2));
     int count = static_cast<int>(big_endian(segment, 5, 1));
+    if (count > kMostComponents || frame_.width < 1) fail(ErrorKind::runtime, "a frame's header is broken");
     for (int i = 0; i < count; i++) {
       frame_.components.push_back({.id = static_cast<int>(big_endian(segment, 6 + 3 * i, 1))});
       if (count > 1 && big_endian(segment, 7 + 3 * i, 1) != 0x11)
@@ -238,8 +241,8 @@ class Decoder {
     const int channels = static_cast<int>(frame_.components.size()), width = frame_.width;
     const int64_t row = int64_t{width} * channels;
     const int middle = 1 << (frame_.precision - scan.shift - 1);
-    if (restart_rows_ % width) fail(ErrorKind::runtime, "expected restarts at the beginning of rows");
-    const int rows_between = restart_rows_ / width;
+    if (restart_interval_ % width) fail(ErrorKind::runtime, "expected restarts at the beginning of rows");
+    const int rows_between = restart_interval_ / width;
     std::vector<int> places;
     for (const Component& component : scan.components) places.push_back(channel_of(component));
 
@@ -269,7 +272,7 @@ class Decoder {
   Bytes file_;
   Frame frame_;
   std::array<HuffmanTable, 4> tables_;
-  int restart_rows_ = 0;  // in pixels, as the file counts
+  int restart_interval_ = 0;  // in pixels; 0: none
   Block pixels_;
 };
 
@@ -284,9 +287,7 @@ ImageInfo read_info(Bytes file) {
   check_ratio(file, int64_t{2} * header.height * header.width * header.components, kMostShrinking);
   ImageInfo info{.height = header.height, .width = header.width, .channels = header.components};
   info.dtype = header.precision <= 8 ? DType::uint8 : DType::uint16;
-  info.color = header.components == 1   ? ColorModel::gray
-               : header.components == 3 ? ColorModel::rgb
-                                        : ColorModel::other;
+  info.color = header.components == 1 ? ColorModel::gray : header.components == 3 ? ColorModel::rgb : ColorModel::other;
   info.orientation = header.orientation;
   return info;
 }

@@ -50,7 +50,9 @@ from avida._tensor import Tensor, as_tensor, tensor
 
 _core.set_converters(tensor, device, str(_pathlib.Path(__file__).parent) + "/")
 
-from avida import _ops, math, random, reductions  # noqa: E402
+from avida import _ops, decoders, experimental, io, math, random, reductions  # noqa: E402
+from avida._failed import drop_failed  # noqa: E402
+from avida._imread import imread  # noqa: E402
 from avida._operator import operator  # noqa: E402
 from avida._ops import *  # noqa: E402, F403
 
@@ -74,18 +76,23 @@ __all__ = [
     "batch",
     "bfloat16",
     "bool",
+    "decoders",
     "device",
+    "drop_failed",
     "dtype",
+    "experimental",
     "float16",
     "float32",
     "float64",
     "get_current_stream",
     "get_default_stream",
     "get_num_threads",
-    "int8",
+    "imread",
     "int16",
     "int32",
     "int64",
+    "int8",
+    "io",
     "math",
     "operator",
     "random",
@@ -97,9 +104,9 @@ __all__ = [
     "tensor",
     "type_id",
     "types",
-    "uint8",
     "uint16",
     "uint32",
     "uint64",
+    "uint8",
 ]
 __all__ += _ops.__all__
