@@ -1,3 +1,8 @@
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "codecs/codec.h"
 #include "python/python.h"
 
 namespace avida::python {
@@ -64,6 +69,14 @@ NB_MODULE(_core, m) {
   bind_calls(m);
   bind_execution(m);
   bind_python_calls(m);
+  m.def(
+      "codecs",
+      [] {
+        std::vector<std::pair<std::string, std::string>> found;
+        for (const codecs::Codec& codec : codecs::all_codecs()) found.emplace_back(codec.name, codec.library);
+        return found;
+      },
+      "The image formats that this build reads, each with the library that does the work.");
 }
 
 }  // namespace avida::python
