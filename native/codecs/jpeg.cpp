@@ -87,14 +87,16 @@ void open(Decompressor& self, Bytes file) {
   self.jpeg.progress = &self.progress;
 }
 
-// From four inks to RGB or BGR. Adobe's programs store how much light is left, not how much ink there is.
-void convert_inks(const uint8_t* in, uint8_t* out, int width, bool light, bool bgr) {
-  for (int i = 0; i < width; i++, in += 4, out += 3) {
-    int key = light ? in[3] : 255 - in[3];
-    for (int c = 0; c < 3; c++) {
-      int left = light ? in[c] : 255 - in[c];
-      out[bgr ? 2 - c : c] = static_cast<uint8_t>(left * key / 255);
-    }
+// From four inks to RGB, BGR or gray. Adobe's programs store how much light is left, not how much ink there is.
+void convert_inks(const uint8_t* in, uint8_t* out, int width, bool light, ImageType type) {
+  for (int i = 0; i < width; i++, in += 4) {
+    int rgb[3];
+    for (int c = 0; c < 3; c++) rgb[c] = light ? in[c] * in[3] / 255 : (255 - in[c]) * (255 - in[3]) / 255;
+    if (type == ImageType::gray)
+      *out++ = static_cast<uint8_t>(0.299f * static_cast<float>(rgb[0]) + 0.587f * static_cast<float>(rgb[1]) +
+                                    0.114f * static_cast<float>(rgb[2]));
+    else
+      for (int c = 0; c < 3; c++) *out++ = static_cast<uint8_t>(rgb[type == ImageType::bgr ? 2 - c : c]);
   }
 }
 
@@ -163,7 +165,7 @@ void decode_rows(Decompressor& self, const Job& job) {
     for (int i = 0; i < got; i++) {
       uint8_t* out = job.out.first + job.out.stride * (y + i);
       if (inks)
-        convert_inks(rows[i] + offset, out, roi.width, jpeg.saw_Adobe_marker, job.options.type == ImageType::bgr);
+        convert_inks(rows[i] + offset, out, roi.width, jpeg.saw_Adobe_marker, job.options.type);
       else
         std::memcpy(out, rows[i] + offset, static_cast<size_t>(roi.width) * pixel);
     }
@@ -208,7 +210,7 @@ ColorModel decoded_color(const ImageInfo& info, const DecodeOptions& options) {
     case ImageType::any:
       return info.color;
     case ImageType::gray:
-      return inks ? ColorModel::rgb : ColorModel::gray;
+      return ColorModel::gray;
     case ImageType::bgr:
       return ColorModel::bgr;
     default:

@@ -1,5 +1,6 @@
 #include "codecs/pixels.h"
 
+#include <algorithm>
 #include <limits>
 #include <vector>
 
@@ -47,10 +48,11 @@ T gray_of(Rgb<T> c) {
 template <class T>
 void write_ycbcr(Rgb<T> c, T* out) {
   float r = static_cast<float>(c.r), g = static_cast<float>(c.g), b = static_cast<float>(c.b);
-  constexpr float unit = kWhite<T> / 255.0f;
-  out[0] = convert<T>(0.25678823529f * r + 0.50412941176f * g + 0.09790588235f * b + 16 * unit);
-  out[1] = convert<T>(-0.14822289945f * r - 0.29099278682f * g + 0.43921568627f * b + 128 * unit);
-  out[2] = convert<T>(0.43921568627f * r - 0.36778831436f * g - 0.07142737192f * b + 128 * unit);
+  constexpr float unit = std::is_same_v<T, uint8_t> ? 1.0f : kWhite<T> / 256;
+  constexpr float black = 16 * unit, middle = 128 * unit;
+  out[0] = convert<T>(0.25678823529f * r + 0.50412941176f * g + 0.09790588235f * b + black);
+  out[1] = convert<T>(-0.14822289945f * r - 0.29099278682f * g + 0.43921568627f * b + middle);
+  out[2] = convert<T>(0.43921568627f * r - 0.36778831436f * g - 0.07142737192f * b + middle);
 }
 
 template <class T>
@@ -126,14 +128,24 @@ template <class T>
 void convert_rows(const uint8_t* in, const PixelWalk& walk, const PixelFormat& from, void* out, ImageType type,
                   DType dtype, int height, int width) {
   const int64_t row = int64_t{width} * channels_of_type(type, from.channels);
-  std::vector<T> colors(dtype == from.dtype ? 0 : row);
+  if (dtype == from.dtype) {
+    for (int y = 0; y < height; y++)
+      convert_colors(in + walk.first + walk.down * y, walk.right, from, static_cast<T*>(out) + row * y, type, width);
+    return;
+  }
+  // Colours are computed in floats, so that nothing is rounded twice.
+  const int64_t stored_row = int64_t{width} * from.channels;
+  const PixelFormat floats{DType::float32, from.color, from.channels};
+  std::vector<T> stored(stored_row);
+  std::vector<float> parts(stored_row), colors(row);
   for (int y = 0; y < height; y++) {
-    const uint8_t* pixels = in + walk.first + walk.down * y;
-    if (dtype == from.dtype) {
-      convert_colors(pixels, walk.right, from, static_cast<T*>(out) + row * y, type, width);
-      continue;
+    for (int x = 0; x < width; x++) {
+      auto* pixel = reinterpret_cast<const T*>(in + walk.first + walk.down * y + walk.right * x);
+      std::copy_n(pixel, from.channels, stored.data() + int64_t{x} * from.channels);
     }
-    convert_colors(pixels, walk.right, from, colors.data(), type, width);
+    convert_range(stored.data(), parts.data(), stored_row);
+    const int64_t pixel_bytes = int64_t{from.channels} * static_cast<int64_t>(sizeof(float));
+    convert_colors(reinterpret_cast<const uint8_t*>(parts.data()), pixel_bytes, floats, colors.data(), type, width);
     with_wanted_dtype(dtype, [&](auto t) {
       using To = typename decltype(t)::type;
       convert_range(colors.data(), static_cast<To*>(out) + row * y, row);

@@ -16,7 +16,10 @@ def picture(height: int, width: int, channels: int = 3, seed: int = 0) -> np.nda
     rng = np.random.default_rng([seed, height, width])
     y, x = np.mgrid[:height, :width]
     planes = [
-        128 + 100 * np.sin(x / (7 + 3 * c) + y / (11 - c)) + 40 * ((x // 13 + y // 9 + c) % 2) + rng.normal(0, 6, y.shape)
+        128
+        + 100 * np.sin(x / (7 + 3 * c) + y / (11 - c))
+        + 40 * ((x // 13 + y // 9 + c) % 2)
+        + rng.normal(0, 6, y.shape)
         for c in range(channels)
     ]
     return np.clip(np.stack(planes, -1), 0, 255).astype(np.uint8)
