@@ -71,7 +71,9 @@ def _paths_as_bytes(paths: Path | Sequence[Path] | Tensor | Batch) -> Tensor | B
         return paths
     if isinstance(paths, str | os.PathLike):
         return as_tensor(_bytes_of(paths))
-    if isinstance(paths, Sequence) and paths and all(isinstance(path, str | os.PathLike) for path in paths):
+    if isinstance(paths, Sequence) and not paths:
+        raise ValueError("expected at least one path, got an empty list")
+    if isinstance(paths, Sequence) and all(isinstance(path, str | os.PathLike) for path in paths):
         return as_batch([_bytes_of(path) for path in paths])
     raise TypeError(f"expected a path or a list of paths, got {paths!r}")
 

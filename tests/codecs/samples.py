@@ -1,14 +1,15 @@
-"""Encoded images for tests, made by Pillow and OpenCV: nothing here is decoded by avida."""
+"""JPEG files and others of any size, made by Pillow and imagecodecs."""
 
 import io
 import struct
 from typing import Any
 
-import cv2
+import imagecodecs
 import numpy as np
 from PIL import Image
 
-SUBSAMPLINGS = ["444", "422", "420", "440", "411"]
+PILLOW_SUBSAMPLINGS = {"444": "4:4:4", "422": "4:2:2", "420": "4:2:0"}
+SUBSAMPLINGS = [*PILLOW_SUBSAMPLINGS, "440", "411"]
 
 
 def picture(height: int, width: int, channels: int = 3, seed: int = 0) -> np.ndarray:
@@ -32,17 +33,11 @@ def as_bytes(data: bytes) -> np.ndarray:
 def jpeg(
     image: np.ndarray, subsampling: str = "420", quality: int = 90, progressive: bool = False, restart: int = 0
 ) -> np.ndarray:
-    """A JPEG file by OpenCV, of an RGB or gray (HW) image."""
-    options = {
-        cv2.IMWRITE_JPEG_QUALITY: quality,
-        cv2.IMWRITE_JPEG_PROGRESSIVE: int(progressive),
-        cv2.IMWRITE_JPEG_RST_INTERVAL: restart,
-        cv2.IMWRITE_JPEG_SAMPLING_FACTOR: getattr(cv2, f"IMWRITE_JPEG_SAMPLING_FACTOR_{subsampling}"),
-    }
-    bgr = image[..., ::-1] if image.ndim == 3 else image
-    done, file = cv2.imencode(".jpg", np.ascontiguousarray(bgr), [n for pair in options.items() for n in pair])
-    assert done
-    return file.reshape(-1)
+    """A JPEG file of an RGB or gray (HW) image; `restart` counts blocks between markers."""
+    if subsampling in PILLOW_SUBSAMPLINGS:
+        chosen = {"subsampling": PILLOW_SUBSAMPLINGS[subsampling], "restart_marker_blocks": restart}
+        return encoded(image, "JPEG", quality=quality, progressive=progressive, **chosen)
+    return as_bytes(imagecodecs.jpeg8_encode(image, quality, subsampling=subsampling))
 
 
 def encoded(image: np.ndarray, format: str, mode: str | None = None, **options: Any) -> np.ndarray:

@@ -1,8 +1,11 @@
 """Image decoders: JPEG bit for bit, with every argument; other formats in their conversions."""
 
+import imagecodecs
 import numpy as np
+import nvidia.dali.experimental.dynamic as dali
 import pytest
 
+import avida
 from tests.codecs import samples
 from tests.parity.compare import both
 
@@ -157,9 +160,6 @@ def test_image_slice_by_inputs(dtype):
 
 
 def test_random_crops_have_the_same_distribution():
-    import avida
-    import nvidia.dali.experimental.dynamic as dali
-
     file = samples.jpeg(samples.picture(60, 90), quality=30)
 
     def shapes(library):
@@ -205,7 +205,6 @@ def test_files(tmp_path):
     both(lambda library: library.imread(str(tmp_path / "missing.jpg")))
     both(lambda library: library.io.file.read(library.tensor(as_arrays[0].reshape(1, -1))))
     both(lambda library: library.imread([]))
-    both(lambda library: library.imread(7))
 
 
 PIXELS = samples.picture(31, 47)
@@ -223,7 +222,6 @@ def test_other_formats(format, output_type):
 @pytest.mark.parametrize("output_type", [RGB, GRAY, YCBCR, ANY])
 def test_sixteen_bits(dtype, output_type):
     pixels = np.random.default_rng(0).integers(0, 65536, (31, 47, 3), dtype=np.uint16)
-    done, file = __import__("cv2").imencode(".png", pixels)
-    assert done
+    file = samples.as_bytes(imagecodecs.png_encode(pixels))
     tolerance = {"float32": 2e-5, "uint8": 1, "uint16": 2, "int16": 1}[dtype]
-    both(decode(file.reshape(-1), dtype=dtype, output_type=output_type), atol=tolerance)
+    both(decode(file, dtype=dtype, output_type=output_type), atol=tolerance)

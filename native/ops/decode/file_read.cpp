@@ -80,8 +80,9 @@ AVIDA_OP_NAMED(io_file_read, "io.file.read", ReadArgs) {
       .arg("use_o_direct", &ReadArgs::use_o_direct, "How the file is read.", fixed | deprecated)
       .example("avida.io.file.read(np.frombuffer(avida.__file__.encode(), np.uint8))")
       .infer([](Infer<ReadArgs>& call) {
-        if (call.in[0].dtype != DType::uint8)
-          fail(ErrorKind::runtime, "expected the bytes of a path (uint8), got ", call.in[0].dtype);
+        if (call.in[0].dtype != DType::uint8 || call.in[0].ndim != 1)
+          fail(ErrorKind::runtime, "expected the bytes of a path (uint8, one axis), got ", call.in[0].dtype, " with ",
+               call.in[0].ndim, " axes");
         call.out[0].ndim = 1;
         call.out[0].layout = {};
       })
