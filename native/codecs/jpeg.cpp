@@ -16,6 +16,7 @@ namespace avida::codecs {
 namespace {
 
 constexpr int64_t kMostShrinking = 4096;  // bytes of pixels for a byte of file; a flat gray image has 256
+constexpr int kMostExtraBytes = 512;      // between two segments
 constexpr int kMostScans = 500;           // of a progressive file: more only serve to keep decoders busy
 
 struct Decompressor {
@@ -34,8 +35,8 @@ Decompressor& owner(j_common_ptr jpeg) { return *static_cast<Decompressor*>(jpeg
   std::longjmp(owner(jpeg).failed, 1);
 }
 
-// The library only warns of data that makes no sense and invents the rest of the picture. Bytes too many between two
-// segments are harmless and common.
+// The library only warns of data that makes no sense and invents the rest of the picture. A few bytes too many between
+// two segments are harmless and common.
 void on_message(j_common_ptr jpeg, int level) {
   if (level >= 0) return;
   switch (jpeg->err->msg_code) {
@@ -44,6 +45,8 @@ void on_message(j_common_ptr jpeg, int level) {
     case JWRN_ARITH_BAD_CODE:
     case JWRN_MUST_RESYNC:
       fail_with(jpeg);
+    case JWRN_EXTRANEOUS_DATA:
+      if (jpeg->err->msg_parm.i[0] > kMostExtraBytes) fail_with(jpeg);
   }
 }
 
@@ -187,6 +190,8 @@ bool run(Decompressor& self, const Job& job) {
   self.jpeg.scale_denom = 8;
   jpeg_start_decompress(&self.jpeg);
   decode_rows(self, job);
+  // What follows the last row tells whether the rows came from all of the data.
+  if (self.jpeg.output_scanline == self.jpeg.output_height) jpeg_finish_decompress(&self.jpeg);
   jpeg_destroy_decompress(&self.jpeg);
   return true;
 }
