@@ -45,6 +45,8 @@ Task::~Task() {
   dropping = nullptr;
 }
 
+std::vector<Data> Task::run_chain(std::span<Task* const>, std::span<const bool>) { return {}; }
+
 ValuePtr Task::promise(const Meta& meta) {
   auto value = std::allocate_shared<Value>(PoolAllocator<Value>(), meta);
   value->producer_ = shared_from_this();

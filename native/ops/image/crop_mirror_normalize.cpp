@@ -277,7 +277,8 @@ AVIDA_OP(crop_mirror_normalize, CropMirrorNormalizeArgs) {
       .infer(infer_normalized)
       .each_sample([](Sample<Args>& sample) { sample.out[0].shape = Rows(sample).output_shape(); },
                    [](const Sample<Args>& sample) { Rows(sample).run(sample.begin, sample.end); })
-      .rows([](const Sample<Args>& sample) { return Rows(sample).count(); });
+      .rows([](const Sample<Args>& sample) { return Rows(sample).count(); })
+      .chains();
 }
 
 }  // namespace avida::ops
