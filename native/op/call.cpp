@@ -177,8 +177,7 @@ Call::Bound::Bound(Call& call, const Data* linked) : call(call) {
       relabelled.back().layout = layout;
       data = &relabelled.back();
     }
-    if (data->size() != samples && data->size() != 1)
-      value_error("expected ", samples, " samples, got ", data->size());
+    if (data->size() != samples && data->size() != 1) value_error("expected ", samples, " samples, got ", data->size());
     if (!origins && data->origins && data->size() == samples) origins = data->origins;
     in.push_back(data);
     metas.push_back(meta);

@@ -171,8 +171,14 @@ class Op {
  private:
   template <class Fn, class Work>
   static auto call_typed(Fn fn, Work& work) {
-    Sample<Args> sample{
-        *static_cast<const Args*>(work.args), work.in, work.out, work.begin, work.end, work.index, work.random, work.needed};
+    Sample<Args> sample{*static_cast<const Args*>(work.args),
+                        work.in,
+                        work.out,
+                        work.begin,
+                        work.end,
+                        work.index,
+                        work.random,
+                        work.needed};
     return fn(sample);
   }
   Op& finish_loop() {

@@ -295,7 +295,8 @@ void Executor::spin_for_followers() {
 // their arguments.
 void Executor::take_next() {
   auto makes = [](const Task& task, const ValuePtr& value) {
-    return std::any_of(task.outputs_.begin(), task.outputs_.end(), [&](auto& output) { return output.lock() == value; });
+    return std::any_of(task.outputs_.begin(), task.outputs_.end(),
+                       [&](auto& output) { return output.lock() == value; });
   };
   auto ready = [](const Task& task) {
     for (auto& input : task.inputs)
@@ -310,8 +311,8 @@ void Executor::take_next() {
       bool links = task->chain() != Task::Chain::no && chain.back()->outputs_.size() == 1 &&
                    makes(*chain.back(), task->inputs[0]);
       for (size_t k = 1; links && k < task->inputs.size(); k++)
-        links = !task->inputs[k]->pending() ||
-                std::any_of(running_.begin(), running_.end(), [&](auto& maker) { return makes(*maker, task->inputs[k]); });
+        links = !task->inputs[k]->pending() || std::any_of(running_.begin(), running_.end(),
+                                                           [&](auto& maker) { return makes(*maker, task->inputs[k]); });
       if (links)
         chain.push_back(task);
       else if (task->pure() && ready(*task))

@@ -212,9 +212,9 @@ class Rows {
   const int64_t channels_, out_channels_;
   Window window_;
   bool pads_;
-  Vec<int> outer_;                                // the axes other than W and C
-  int64_t width_ = 0, begin_ = 0, pixels_ = 0;    // of the output; the pixels of a row that lie inside the input
-  Shape in_strides_, out_strides_;                // both by the input's axes
+  Vec<int> outer_;                              // the axes other than W and C
+  int64_t width_ = 0, begin_ = 0, pixels_ = 0;  // of the output; the pixels of a row that lie inside the input
+  Shape in_strides_, out_strides_;              // both by the input's axes
   std::vector<float> row_, planes_, line_;
   std::vector<char> stored_;
   const ConvertRun to_float_ = rounding_run(DType::float32, in_.dtype);
