@@ -66,9 +66,9 @@ inline CropBox draw_crop_box(RandomStream& random, int64_t height, int64_t width
     double w = std::max(1.0, std::round(std::sqrt(drawn_area * drawn_ratio)));
     double h = std::max(1.0, std::round(std::sqrt(drawn_area / drawn_ratio)));
     bool fits = w <= static_cast<double>(width) && h <= static_cast<double>(height);
-    // Rounding may have changed the ratio.
-    if (fits && w / h >= ratio.low && w / h <= ratio.high)
-      return place(static_cast<int64_t>(h), static_cast<int64_t>(w));
+    // Rounding may have changed the ratio. The slack lets 4/3 pass where the range ends at 1.333333.
+    bool in_range = w / h >= ratio.low * (1 - 1e-6) && w / h <= ratio.high * (1 + 1e-6);
+    if (fits && in_range) return place(static_cast<int64_t>(h), static_cast<int64_t>(w));
   }
   double nearest = std::clamp(static_cast<double>(width) / static_cast<double>(height), ratio.low, ratio.high);
   double largest = std::min({area.high * whole, static_cast<double>(width) * static_cast<double>(width) / nearest,
