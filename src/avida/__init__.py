@@ -50,7 +50,7 @@ from avida._tensor import Tensor, as_tensor, tensor
 
 _core.set_converters(tensor, device, str(_pathlib.Path(__file__).parent) + "/")
 
-from avida import _ops, math, random, reductions  # noqa: E402
+from avida import _ops, experimental, math, random, reductions  # noqa: E402
 from avida._operator import operator  # noqa: E402
 from avida._ops import *  # noqa: E402, F403
 
@@ -86,6 +86,7 @@ __all__ = [
     "int16",
     "int32",
     "int64",
+    "experimental",
     "math",
     "operator",
     "random",

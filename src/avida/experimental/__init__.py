@@ -1,0 +1,3 @@
+"""Operators whose names are not settled."""
+
+from avida.experimental._ops import *  # noqa: F403
