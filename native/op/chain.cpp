@@ -1,7 +1,9 @@
 #include "op/chain.h"
 
 #include <algorithm>
+#include <functional>
 #include <mutex>
+#include <numeric>
 
 #include "runtime/memory.h"
 #include "runtime/thread_pool.h"
@@ -11,6 +13,7 @@ namespace avida {
 void Chain::add(const Run& run, const SampleLoop& loop, const Origins& origins, bool kept) {
   Link& link = links_.emplace_back(run, loop);
   link.kept = kept;
+  for (auto& work : link.works) SampleWorks::shape(loop, work);
   link.output = kept ? link.works.allocate(0) : link.works.describe(0);
   link.output.origins = origins;
   for (auto& work : link.works) link.largest = std::max(link.largest, work.out[0].bytes());
@@ -39,7 +42,12 @@ void Chain::run_sample(int i, std::span<Block> scratch) {
 std::vector<Data> Chain::run(ThreadPool& pool) {
   std::mutex mutex;
   std::vector<std::vector<Block>> idle;  // memory that no thread uses at the moment
-  pool.parallel_for(links_[0].run.samples, [&](int64_t i) {
+  Link& first = links_[0];
+  std::vector<int> order(first.run.samples);
+  std::iota(order.begin(), order.end(), 0);
+  if (first.loop.largest_first)
+    std::ranges::stable_sort(order, std::greater(), [&](int i) { return first.works[i].out[0].bytes(); });
+  pool.parallel_for(first.run.samples, [&](int64_t n) {
     std::vector<Block> scratch;
     {
       std::lock_guard lock(mutex);
@@ -47,7 +55,7 @@ std::vector<Data> Chain::run(ThreadPool& pool) {
       scratch = std::move(idle.back());
       idle.pop_back();
     }
-    run_sample(static_cast<int>(i), scratch);
+    run_sample(order[n], scratch);
     std::lock_guard lock(mutex);
     idle.push_back(std::move(scratch));
   });

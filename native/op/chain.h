@@ -18,7 +18,7 @@ class Chain {
 
  private:
   struct Link {
-    Link(const Run& run, const SampleLoop& loop) : run(run), loop(loop), works(run, loop) {}
+    Link(const Run& run, const SampleLoop& loop) : run(run), loop(loop), works(run) {}
     const Run& run;
     const SampleLoop& loop;
     SampleWorks works;

@@ -3,6 +3,7 @@
 //   AVIDA_OP(flip, FlipArgs) { op.doc("...").input("input", "...").arg("horizontal", &FlipArgs::horizontal, "...").
 //   ...; }
 #pragma once
+#include <algorithm>
 #include <memory>
 #include <memory_resource>
 #include <string>
@@ -125,6 +126,12 @@ class Op {
   }
   // A loop that a family made.
   Op& loop(SampleLoop loop) { return loop_ = std::move(loop), finish_loop(); }
+  // Called for a sample that failed: true when it has set the shapes of an empty one to go on with.
+  Op& replace(bool (*fn)(Sample<Args>&)) {
+    loop_.replace = [fn](SampleWork& work) { return call_typed(fn, work); };
+    return finish_loop();
+  }
+  Op& largest_first() { return loop_.largest_first = true, finish_loop(); }
   Op& cost(double per_byte) { return loop_.cost = per_byte, finish_loop(); }
 
   // Consecutive calls of such operators may be run sample by sample, each while it is in cache. For loops whose shapes
@@ -196,6 +203,7 @@ template <class Args>
 int declare(const char* name, void (*fill)(Op<Args>&)) {
   Op<Args> op(name);
   fill(op);
+  std::ranges::sort(op.spec.args, {}, &ArgSpec::name);  // operators may add arguments that they share with others
   return register_op(std::move(op.spec));
 }
 

@@ -46,13 +46,20 @@ struct SampleLoop {
   std::function<void(const SampleWork&)> body;     // fills out[k].data; called from many threads
   double cost = 1;                                 // relative cost per byte moved
   std::function<Part(const SampleWork&)> reads;    // optional: the part of the first input that the body reads
+  // Optional: called for a sample that failed. True: it has set the shapes of an empty sample to put in its place, and
+  // the call goes on; the sample's origin says what went wrong.
+  std::function<bool(SampleWork&)> replace;
+  bool largest_first = false;  // samples cannot be cut and take long: no thread should begin a large one last
 };
 
-// All samples of a call: their inputs, arguments, and the outputs' shapes.
+// All samples of a call: their inputs, arguments and outputs.
 class SampleWorks {
  public:
-  SampleWorks(const Run& run, const SampleLoop& loop);
+  explicit SampleWorks(const Run& run);
   SampleWorks(const SampleWorks&) = delete;
+
+  // Sets the shapes of a sample's outputs.
+  static void shape(const SampleLoop& loop, SampleWork& work);
 
   SampleWork* begin() { return works_.data(); }
   SampleWork* end() { return works_.data() + works_.size(); }
