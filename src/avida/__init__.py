@@ -46,11 +46,12 @@ from avida._eval import (
     set_num_threads,
     stream,
 )
+from avida._memory import memory_use, set_memory_budget
 from avida._tensor import Tensor, as_tensor, tensor
 
 _core.set_converters(tensor, device, str(_pathlib.Path(__file__).parent) + "/")
 
-from avida import _ops, experimental, math, random, reductions  # noqa: E402
+from avida import _ops, experimental, math, random, readers, reductions  # noqa: E402
 from avida._operator import operator  # noqa: E402
 from avida._ops import *  # noqa: E402, F403
 
@@ -88,11 +89,14 @@ __all__ = [
     "int64",
     "experimental",
     "math",
+    "memory_use",
     "operator",
     "random",
+    "readers",
     "reductions",
     "set_current_stream",
     "set_default_stream",
+    "set_memory_budget",
     "set_num_threads",
     "stream",
     "tensor",
