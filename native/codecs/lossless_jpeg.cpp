@@ -1,6 +1,7 @@
 // Lossless JPEG (ITU-T T.81, process 14): each sample is predicted from its neighbours, and the difference is Huffman
 // coded. Medical and raw images use it; libjpeg-turbo 2 does not know it.
 #include <algorithm>
+#include <limits>
 #include <array>
 #include <bit>
 #include <memory>

@@ -11,6 +11,7 @@
 
 #include "op/sample.h"
 #include "python/python.h"
+#include "runtime/executor.h"
 #include "runtime/memory.h"
 
 namespace avida::python {
@@ -484,6 +485,7 @@ void bind_values(nb::module_& m) {
         return wrap(std::make_shared<Value>(std::move(data), value.meta().is_batch));
       },
       "The same samples under another layout.");
+  m.def("chained_calls", &Executor::chained_tasks, "How many calls were run sample by sample with others so far.");
   m.def(
       "memory_use",
       [] {
