@@ -43,10 +43,10 @@ struct PixelRows {
 };
 
 struct Codec {
-  const char* name;                // as `avida info` shows it: "PNG"
-  const char* library;             // what does the work, with its version: "libpng 1.6.39"
-  bool (*matches)(Bytes);          // by the first bytes
-  ImageInfo (*read_info)(Bytes);   // from the header alone: quick. Throws Error for a header that lies
+  const char* name;               // as `avida info` shows it: "PNG"
+  const char* library;            // what does the work, with its version: "libpng 1.6.39"
+  bool (*matches)(Bytes);         // by the first bytes
+  ImageInfo (*read_info)(Bytes);  // from the header alone: quick. Throws Error for a header that lies
   // The colours in which decode() writes, as near to what is wanted as the library can: info.color unless it converts.
   ColorModel (*decoded_color)(const ImageInfo&, const DecodeOptions&);
   // Writes the rectangle, with info.dtype and the channels of decoded_color(), and only that. Throws Error.

@@ -134,7 +134,7 @@ class Failures {
   }
 
   // Gives the results the shapes of what took the failed samples' place, and says why.
-  void mark(std::vector<Data>& results, std::span<const SampleWork> works) const {
+  void mark(std::vector<Data>& results, SampleWorks& works) const {
     if (std::none_of(reasons_.begin(), reasons_.end(), [](auto& reason) { return !reason.empty(); })) return;
     const int n = run_.samples;
     std::vector<Origin> origins(n);
@@ -163,38 +163,60 @@ class Failures {
 
 }  // namespace
 
-std::vector<Data> run_samples(const Run& run, const SampleLoop& loop) {
-  const int n = run.samples;
-  const size_t ins = run.in.size(), outs = run.out.size();
-  std::byte buffer[16 << 10];  // small batches need no other memory than their results
-  std::pmr::monotonic_buffer_resource scratch(buffer, sizeof(buffer));
-  std::pmr::vector<SampleView> in(ins * n, &scratch), out(outs * n, &scratch);
-  std::pmr::vector<SampleWork> works(&scratch);
-  works.reserve(n);
-  Failures failures(run, loop);
-  for (int i = 0; i < n; i++) {
-    std::span<SampleView> views(in.data() + ins * i, ins);
-    input_views(run, i, views);
-    works.push_back({i, run.args.at(i), views, {out.data() + outs * i, outs}, run.random_key(i)});
-    for (size_t k = 0; k < outs; k++) works[i].out[k].dtype = run.out[k].dtype;
-    failures.guard(works[i], [&] {
-      loop.shape(works[i]);
-      for (auto& view : works[i].out) checked_volume(view.shape);
-    });
+SampleWorks::SampleWorks(const Run& run)
+    : run_(run),
+      inputs_(run.in.size()),
+      in_(inputs_ * run.samples, &memory_),
+      out_(run.out.size() * run.samples, &memory_) {
+  const size_t outputs = run.out.size();
+  works_.reserve(run.samples);
+  for (int i = 0; i < run.samples; i++) {
+    std::span<SampleView> in(in_.data() + inputs_ * i, inputs_), out(out_.data() + outputs * i, outputs);
+    input_views(run, i, in);
+    works_.push_back({i, run.args.at(i), in, out, run.random_key(i)});
+    for (size_t k = 0; k < outputs; k++) out[k].dtype = run.out[k].dtype;
   }
-  failures.rethrow_first();
+}
 
-  std::vector<Data> results;
-  results.reserve(outs);
-  for (size_t k = 0; k < outs; k++) {
-    ShapeList shapes(n, n ? works[0].out[k].shape.size() : std::max(0, run.out[k].ndim));
-    for (int i = 0; i < n; i++) at_sample(run, i, [&] { shapes.set(i, works[i].out[k].shape); });
-    results.push_back(allocate_data(run.out[k], shapes));
-    for (int i = 0; i < n; i++) {
-      works[i].out[k].data = results[k].at(i);
-      works[i].out[k].layout = results[k].layout;
-    }
+void SampleWorks::shape(const SampleLoop& loop, SampleWork& work) {
+  loop.shape(work);
+  for (auto& view : work.out) checked_volume(view.shape);
+}
+
+ShapeList SampleWorks::shapes(int k) {
+  int n = run_.samples;
+  ShapeList shapes(n, n ? works_[0].out[k].shape.size() : std::max(0, run_.out[k].ndim));
+  for (int i = 0; i < n; i++) at_sample(run_, i, [&] { shapes.set(i, works_[i].out[k].shape); });
+  return shapes;
+}
+
+Data SampleWorks::describe(int k) {
+  Data data;
+  data.dtype = run_.out[k].dtype;
+  data.shapes = shapes(k);
+  data.layout = run_.out[k].layout.size() == data.shapes.ndim() ? run_.out[k].layout : Layout();
+  data.device = run_.out[k].device;
+  for (auto& work : works_) work.out[k].layout = data.layout;
+  return data;
+}
+
+Data SampleWorks::allocate(int k) {
+  Data data = allocate_data(run_.out[k], shapes(k));
+  for (auto& work : works_) {
+    work.out[k].data = data.at(work.index);
+    work.out[k].layout = data.layout;
   }
+  return data;
+}
+
+std::vector<Data> run_samples(const Run& run, const SampleLoop& loop) {
+  SampleWorks works(run);
+  Failures failures(run, loop);
+  for (auto& work : works) failures.guard(work, [&] { SampleWorks::shape(loop, work); });
+  failures.rethrow_first();
+  std::vector<Data> results;
+  results.reserve(run.out.size());
+  for (size_t k = 0; k < run.out.size(); k++) results.push_back(works.allocate(static_cast<int>(k)));
 
   auto cost_of = [&](const SampleWork& work) {
     int64_t bytes = 0;
@@ -214,8 +236,8 @@ std::vector<Data> run_samples(const Run& run, const SampleLoop& loop) {
     return results;
   }
 
-  std::pmr::vector<SampleWork> parts(&scratch);
-  parts.reserve(n);
+  std::vector<SampleWork> parts;
+  parts.reserve(run.samples);
   double share = std::max(total / (4.0 * run.pool.threads()), kWorthThreads / 4);
   for (auto& work : works) {
     if (failures.replaced(work.index)) continue;

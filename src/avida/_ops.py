@@ -20,6 +20,7 @@ __all__ = [
     "cat",
     "copy",
     "crop",
+    "crop_mirror_normalize",
     "element_extract",
     "expand_dims",
     "flip",
@@ -48,6 +49,7 @@ _CAST_LIKE = _find("cast_like")
 _CAT = _find("cat")
 _COPY = _find("copy")
 _CROP = _find("crop")
+_CROP_MIRROR_NORMALIZE = _find("crop_mirror_normalize")
 _ELEMENT_EXTRACT = _find("element_extract")
 _EXPAND_DIMS = _find("expand_dims")
 _FLIP = _find("flip")
@@ -338,6 +340,159 @@ def crop(
             out_of_bounds_policy,
             output_dtype,
             rounding,
+        ),
+    )
+
+
+@overload
+def crop_mirror_normalize(
+    input: Batch,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    crop: FloatsArg | None = None,
+    crop_d: FloatArg | None = None,
+    crop_h: FloatArg | None = None,
+    crop_pos_x: FloatArg | None = None,
+    crop_pos_y: FloatArg | None = None,
+    crop_pos_z: FloatArg | None = None,
+    crop_w: FloatArg | None = None,
+    dtype: DTypeArg | None = None,
+    fill_values: float | Sequence[float] | None = None,
+    image_type: int | None = None,
+    mean: FloatsArg | None = None,
+    mirror: IntArg | None = None,
+    out_of_bounds_policy: str | None = None,
+    output_dtype: DTypeArg | None = None,
+    output_layout: str | None = None,
+    pad_output: bool | None = None,
+    rounding: str | None = None,
+    scale: float | None = None,
+    shift: float | None = None,
+    std: FloatsArg | None = None,
+) -> Batch: ...
+
+
+@overload
+def crop_mirror_normalize(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    crop: FloatsArg | None = None,
+    crop_d: FloatArg | None = None,
+    crop_h: FloatArg | None = None,
+    crop_pos_x: FloatArg | None = None,
+    crop_pos_y: FloatArg | None = None,
+    crop_pos_z: FloatArg | None = None,
+    crop_w: FloatArg | None = None,
+    dtype: DTypeArg | None = None,
+    fill_values: float | Sequence[float] | None = None,
+    image_type: int | None = None,
+    mean: FloatsArg | None = None,
+    mirror: IntArg | None = None,
+    out_of_bounds_policy: str | None = None,
+    output_dtype: DTypeArg | None = None,
+    output_layout: str | None = None,
+    pad_output: bool | None = None,
+    rounding: str | None = None,
+    scale: float | None = None,
+    shift: float | None = None,
+    std: FloatsArg | None = None,
+) -> Any: ...
+def crop_mirror_normalize(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    crop: FloatsArg | None = None,
+    crop_d: FloatArg | None = None,
+    crop_h: FloatArg | None = None,
+    crop_pos_x: FloatArg | None = None,
+    crop_pos_y: FloatArg | None = None,
+    crop_pos_z: FloatArg | None = None,
+    crop_w: FloatArg | None = None,
+    dtype: DTypeArg | None = None,
+    fill_values: float | Sequence[float] | None = None,
+    image_type: int | None = None,
+    mean: FloatsArg | None = None,
+    mirror: IntArg | None = None,
+    out_of_bounds_policy: str | None = None,
+    output_dtype: DTypeArg | None = None,
+    output_layout: str | None = None,
+    pad_output: bool | None = None,
+    rounding: str | None = None,
+    scale: float | None = None,
+    shift: float | None = None,
+    std: FloatsArg | None = None,
+) -> Any:
+    """Crops, mirrors, normalises and rearranges images, videos or volumes at once: the last step before training. The output is scale * (input - mean) / std + shift.
+
+    Args:
+        input: The samples to normalise. Layouts: HWC, CHW, DHWC, CDHW, FHWC, FCHW, CFHW, FDHWC, FCDHW, CFDHW.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        crop: The window's extents, (H, W) or (D, H, W); 0 leaves an axis whole. Can differ between samples.
+        crop_d: The window's depth, in volumes; the number of frames in videos. Can differ between samples.
+        crop_h: The window's height. Can differ between samples.
+        crop_pos_x: Where the window lies between the left (0) and right (1) border. Default: ``0.5``. Can
+            differ between samples.
+        crop_pos_y: Where the window lies between the top (0) and bottom (1) border. Default: ``0.5``. Can
+            differ between samples.
+        crop_pos_z: Where the window lies between the front (0) and back (1) of a volume. Default: ``0.5``. Can
+            differ between samples.
+        crop_w: The window's width. Can differ between samples.
+        dtype: The element type of the output; integers are rounded and saturated. Default: ``float32``.
+        fill_values: What the policy "pad" fills with, in the output's terms: one number, or one for each
+            channel. Default: ``[0.0]``.
+        image_type: The colour space. Accepted for old code, without effect.
+        mean: What is subtracted: one number, or one for each channel. Default: ``[0.0]``. Can differ between
+            samples.
+        mirror: Mirror left to right unless 0. Default: ``0``. Can differ between samples.
+        out_of_bounds_policy: What to do where the window reaches beyond the sample: "error", "pad" (or
+            "constant"), or "trim_to_shape". Default: ``'error'``.
+        output_dtype: The old name of dtype.
+        output_layout: The order of the axes in the output. Default: ``'CHW'``.
+        pad_output: Add channels up to a power of two. Default: ``False``.
+        rounding: How the window's start becomes an integer: "round" (half away from zero) or "truncate".
+            Default: ``'round'``.
+        scale: What the normalised values are multiplied by. Default: ``1.0``.
+        shift: What is added in the end. Default: ``0.0``.
+        std: What is divided by: one number, or one for each channel. Default: ``[1.0]``. Can differ between
+            samples.
+
+    Example:
+        >>> avida.crop_mirror_normalize(image, mirror=1, mean=[124, 117, 104], std=[59, 57, 58])
+    """
+    return _call(
+        _CROP_MIRROR_NORMALIZE,
+        (input,),
+        batch_size,
+        device,
+        (
+            crop,
+            crop_d,
+            crop_h,
+            crop_pos_x,
+            crop_pos_y,
+            crop_pos_z,
+            crop_w,
+            dtype,
+            fill_values,
+            image_type,
+            mean,
+            mirror,
+            out_of_bounds_policy,
+            output_dtype,
+            output_layout,
+            pad_output,
+            rounding,
+            scale,
+            shift,
+            std,
         ),
     )
 

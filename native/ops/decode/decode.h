@@ -79,7 +79,8 @@ Op<Args>& decodes(Op<Args>& op) {
           })
       .replace([](Sample<Args>& sample) { return go_on_without(sample.args, sample.out[0]); })
       .largest_first()
-      .cost(kDecodeCost);
+      .cost(kDecodeCost)
+      .leads_chains([](const Args& args) { return args.on_error == "raise"; });
 }
 
 }  // namespace avida::ops

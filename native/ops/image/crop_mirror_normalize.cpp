@@ -1,0 +1,278 @@
+#include <bit>
+#include <cstring>
+
+#include "core/clones.h"
+#include "op/convert_run.h"
+#include "op/window_args.h"
+#include "ops/image/crop.h"
+
+namespace avida::ops {
+namespace {
+
+struct CropMirrorNormalizeArgs : WindowArgs, CropPlace {
+  CropMirrorNormalizeArgs() { dtype = DType::float32; }
+  std::vector<float> mean = {0}, std = {1};
+  int mirror = 0;
+  Layout output_layout = "CHW";
+  bool pad_output = false;
+  float scale = 1, shift = 0;
+};
+
+// output = (input - mean) * factor + shift
+struct Normalization {
+  float mean, factor, shift;
+};
+
+template <class T>
+AVIDA_INLINE void normalize(float* __restrict out, const T* __restrict in, int64_t n, Normalization by, bool mirrored) {
+  auto normalized = [by](T x) { return (static_cast<float>(x) - by.mean) * by.factor + by.shift; };
+  if (mirrored)
+    for (int64_t i = 0; i < n; i++) out[i] = normalized(in[n - 1 - i]);
+  else
+    for (int64_t i = 0; i < n; i++) out[i] = normalized(in[i]);
+}
+AVIDA_CLONES void normalize_line(float* out, const uint8_t* in, int64_t n, Normalization by, bool mirrored) {
+  normalize(out, in, n, by, mirrored);
+}
+AVIDA_CLONES void normalize_line(float* out, const float* in, int64_t n, Normalization by, bool mirrored) {
+  normalize(out, in, n, by, mirrored);
+}
+
+// One plane of n pixels for each channel, from pixels that lie side by side.
+template <int channels, class T>
+AVIDA_INLINE void split(T* __restrict planes, const T* __restrict pixels, int64_t n) {
+  for (int64_t i = 0; i < n; i++)
+    for (int c = 0; c < channels; c++) planes[c * n + i] = pixels[i * channels + c];
+}
+template <class T>
+AVIDA_INLINE void split_any(T* __restrict planes, const T* __restrict pixels, int64_t n, int64_t channels) {
+  if (channels == 3) return split<3>(planes, pixels, n);
+  if (channels == 4) return split<4>(planes, pixels, n);
+  for (int64_t c = 0; c < channels; c++)
+    for (int64_t i = 0; i < n; i++) planes[c * n + i] = pixels[i * channels + c];
+}
+AVIDA_CLONES void split_channels(uint8_t* planes, const uint8_t* pixels, int64_t n, int64_t channels) {
+  split_any(planes, pixels, n, channels);
+}
+AVIDA_CLONES void split_channels(float* planes, const float* pixels, int64_t n, int64_t channels) {
+  split_any(planes, pixels, n, channels);
+}
+
+float at_channel(const std::vector<float>& numbers, int64_t channel) {
+  return numbers.size() == 1 ? numbers[0] : numbers[channel];
+}
+
+// One sample: every row of pixels along W is split into its channels, normalised, and stored where the output wants it.
+class Rows {
+ public:
+  explicit Rows(const Sample<CropMirrorNormalizeArgs>& sample)
+      : args_(sample.args),
+        in_(sample.in[0]),
+        out_(sample.out[0]),
+        w_(in_.layout.find('W')),
+        c_(in_.layout.find('C')),
+        channels_(in_.shape[c_]),
+        out_channels_(args_.pad_output ? std::bit_ceil(static_cast<uint64_t>(channels_)) : channels_),
+        window_(crop_window(args_, in_.shape, in_.layout)) {
+    OutOfBounds policy = parse_out_of_bounds(args_.out_of_bounds_policy);
+    pads_ = policy == OutOfBounds::constant;
+    place_window(window_, in_.shape, policy);
+    auto check = [&](const char* name, const std::vector<float>& numbers) {
+      if (numbers.size() != 1 && std::ssize(numbers) != channels_)
+        fail(ErrorKind::runtime, "expected one or ", channels_, " numbers in \"", name, "\", got ", numbers.size());
+    };
+    check("mean", args_.mean);
+    check("std", args_.std);
+    if (pads_ && std::ssize(args_.fill_values) != out_channels_) check("fill_values", args_.fill_values);
+    for (int d = 0; d < in_.ndim(); d++)
+      if (d != w_ && d != c_) outer_.push_back(d);
+  }
+
+  Shape output_shape() const {
+    Shape shape = window_.size;
+    for (int d = 0; d < in_.ndim(); d++) {
+      int from = in_.layout.find(args_.output_layout[d]);
+      shape[d] = from == c_ ? out_channels_ : window_.size[from];
+    }
+    return shape;
+  }
+
+  int64_t count() const {
+    int64_t rows = 1;
+    for (int d : outer_) rows *= window_.size[d];
+    return rows;
+  }
+
+  void run(int64_t begin, int64_t end) {
+    width_ = window_.size[w_];
+    if (width_ == 0) return;
+    int64_t start = window_.start[w_];
+    begin_ = std::clamp<int64_t>(-start, 0, width_);
+    pixels_ = std::clamp<int64_t>(in_.shape[w_] - start, begin_, width_) - begin_;
+    in_strides_ = dense_strides(in_.shape);
+    Shape strides = dense_strides(out_.shape);
+    out_strides_.resize(in_.ndim(), 0);
+    for (int d = 0; d < in_.ndim(); d++) out_strides_[d] = strides[args_.output_layout.find(in_.layout[d])];
+    row_.resize(channels_ * pixels_);
+    planes_.resize(channels_ * pixels_);
+    line_.resize(width_);
+    stored_.resize(width_ * size_of(out_.dtype));
+    for (int64_t row = begin; row < end; row++) make_row(row);
+  }
+
+ private:
+  // Channel c of a row of pixels begins at first + c * stride.
+  template <class T>
+  struct Planes {
+    const T* first;
+    int64_t stride;
+  };
+
+  void make_row(int64_t row) {
+    int64_t from = (window_.start[w_] + begin_) * in_strides_[w_], to = 0;
+    bool inside = pixels_ > 0;
+    for (int k = outer_.size() - 1; k >= 0; k--) {
+      int d = outer_[k];
+      int64_t at = row % window_.size[d], source = window_.start[d] + at;
+      row /= window_.size[d];
+      inside &= source >= 0 && source < in_.shape[d];
+      from += source * in_strides_[d];
+      to += at * out_strides_[d];
+    }
+    const char* pixels = in_.as<char>() + from * size_of(in_.dtype);
+    int64_t shown = inside ? channels_ : 0;
+    if (shown && in_.dtype == DType::uint8)
+      make_lines(planes<uint8_t>(pixels), to);
+    else if (shown)
+      make_lines(planes<float>(pixels), to);
+    for (int64_t c = shown; c < out_channels_; c++) {
+      float* line = begin_line(c, to);
+      std::fill(line, line + width_, fill_value(c));
+      store_line(line, c, to);
+    }
+  }
+
+  template <class T>
+  Planes<T> planes(const char* pixels) {
+    bool converted = in_.dtype == dtype_of<T>;
+    T *row = reinterpret_cast<T*>(row_.data()), *split = reinterpret_cast<T*>(planes_.data());
+    if (c_ < w_) {  // they are planes already
+      if (converted) return {reinterpret_cast<const T*>(pixels), in_strides_[c_]};
+      for (int64_t c = 0; c < channels_; c++)
+        to_float_(split + c * pixels_, pixels + c * in_strides_[c_] * size_of(in_.dtype), pixels_);
+      return {split, pixels_};
+    }
+    if (converted)
+      row = const_cast<T*>(reinterpret_cast<const T*>(pixels));
+    else
+      to_float_(row, pixels, channels_ * pixels_);
+    if (channels_ == 1) return {row, 0};
+    split_channels(split, row, pixels_, channels_);
+    return {split, pixels_};
+  }
+
+  template <class T>
+  void make_lines(Planes<T> planes, int64_t to) {
+    for (int64_t c = 0; c < channels_; c++) {
+      float* line = begin_line(c, to);
+      if (pixels_ < width_) std::fill(line, line + width_, fill_value(c));
+      Normalization by{at_channel(args_.mean, c), args_.scale / at_channel(args_.std, c), args_.shift};
+      int64_t at = args_.mirror ? width_ - begin_ - pixels_ : begin_;
+      normalize_line(line + at, planes.first + c * planes.stride, pixels_, by, args_.mirror);
+      store_line(line, c, to);
+    }
+  }
+
+  float fill_value(int64_t c) const {
+    const auto& fill = args_.fill_values;
+    if (!pads_) return 0;
+    return fill.size() == 1 ? fill[0] : c < std::ssize(fill) ? fill[c] : 0;
+  }
+
+  // Lines are made where they belong if they can be, else on the side.
+  bool in_place() const { return out_.dtype == DType::float32 && out_strides_[w_] == 1; }
+  float* begin_line(int64_t c, int64_t to) {
+    return in_place() ? out_.as<float>() + to + c * out_strides_[c_] : line_.data();
+  }
+  void store_line(const float* line, int64_t c, int64_t to) {
+    if (in_place()) return;
+    int64_t step = out_strides_[w_];
+    char* out = out_.as<char>() + (to + c * out_strides_[c_]) * size_of(out_.dtype);
+    if (step == 1) return from_float_(out, line, width_);
+    from_float_(stored_.data(), line, width_);
+    with_size_of(out_.dtype, [&](auto type) {
+      using T = typename decltype(type)::type;
+      for (int64_t i = 0; i < width_; i++)
+        reinterpret_cast<T*>(out)[i * step] = reinterpret_cast<const T*>(stored_.data())[i];
+    });
+  }
+
+  const CropMirrorNormalizeArgs& args_;
+  const SampleView &in_, &out_;
+  const int w_, c_;
+  const int64_t channels_, out_channels_;
+  Window window_;
+  bool pads_;
+  Vec<int> outer_;                              // the axes other than W and C
+  int64_t width_ = 0, begin_ = 0, pixels_ = 0;  // of the output; the pixels of a row that lie inside the input
+  Shape in_strides_, out_strides_;              // both by the input's axes
+  std::vector<float> row_, planes_, line_;
+  std::vector<char> stored_;
+  const ConvertRun to_float_ = rounding_run(DType::float32, in_.dtype);
+  const ConvertRun from_float_ = rounding_run(out_.dtype, DType::float32);
+};
+
+void infer_normalized(Infer<CropMirrorNormalizeArgs>& call) {
+  auto& args = call.args;
+  Meta& out = call.out[0];
+  infer_window(args, out);
+  check_crop_place(args, call.call);
+  switch (parse_out_of_bounds(args.out_of_bounds_policy)) {
+    case OutOfBounds::error:
+    case OutOfBounds::constant:
+    case OutOfBounds::trim:
+      break;
+    default:
+      fail(ErrorKind::runtime, "expected \"error\", \"pad\" or \"trim_to_shape\" as out_of_bounds_policy, got \"",
+           args.out_of_bounds_policy, '"');
+  }
+  const Layout &in = call.in[0].layout, &wanted = args.output_layout;
+  if (!std::is_permutation(in.view().begin(), in.view().end(), wanted.view().begin(), wanted.view().end()))
+    fail(ErrorKind::runtime, "expected an output_layout with the axes of the input's layout ", in, ", got ", wanted);
+  out.layout = wanted;
+}
+
+}  // namespace
+
+AVIDA_OP(crop_mirror_normalize, CropMirrorNormalizeArgs) {
+  using Args = CropMirrorNormalizeArgs;
+  op.doc(
+        "Crops, mirrors, normalises and rearranges images, videos or volumes at once: the last step before training. "
+        "The output is scale * (input - mean) / std + shift.")
+      .input("input", "The samples to normalise.",
+             {"HWC", "CHW", "DHWC", "CDHW", "FHWC", "FCHW", "CFHW", "FDHWC", "FCDHW", "CFDHW"})
+      .arg("dtype", &Args::dtype, "The element type of the output; integers are rounded and saturated.")
+      .arg("fill_values", &Args::fill_values,
+           "What the policy \"pad\" fills with, in the output's terms: one number, or one for each channel.", fixed)
+      .arg("image_type", &Args::image_type, "The colour space.", fixed | deprecated)
+      .arg("mean", &Args::mean, "What is subtracted: one number, or one for each channel.")
+      .arg("mirror", &Args::mirror, "Mirror left to right unless 0.")
+      .arg("out_of_bounds_policy", &Args::out_of_bounds_policy,
+           "What to do where the window reaches beyond the sample: \"error\", \"pad\" (or \"constant\"), or "
+           "\"trim_to_shape\".")
+      .arg("output_dtype", &Args::output_dtype, kOutputDTypeText)
+      .arg("output_layout", &Args::output_layout, "The order of the axes in the output.")
+      .arg("pad_output", &Args::pad_output, "Add channels up to a power of two.", fixed)
+      .arg("scale", &Args::scale, "What the normalised values are multiplied by.", fixed)
+      .arg("shift", &Args::shift, "What is added in the end.", fixed)
+      .arg("std", &Args::std, "What is divided by: one number, or one for each channel.")
+      .example("avida.crop_mirror_normalize(image, mirror=1, mean=[124, 117, 104], std=[59, 57, 58])")
+      .infer(infer_normalized)
+      .each_sample([](Sample<Args>& sample) { sample.out[0].shape = Rows(sample).output_shape(); },
+                   [](const Sample<Args>& sample) { Rows(sample).run(sample.begin, sample.end); })
+      .rows([](const Sample<Args>& sample) { return Rows(sample).count(); })
+      .chains();
+  crop_place_args(op);
+}
+
+}  // namespace avida::ops
