@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 #include "core/clones.h"
 #include "op/recent.h"
@@ -13,8 +14,6 @@
 namespace avida {
 namespace bytes {
 namespace {
-
-constexpr int64_t kMostTaps = 512;  // with more, the rounding of the weights could be seen
 
 // ---- Any machine ----------------------------------------------------------------------------------------------------
 
@@ -97,10 +96,12 @@ Taps whole_taps(const ResampleTaps& real) {
 
 const Kernels& kernels() {
   static const Kernels* const chosen = [] {
-    const char* simd = std::getenv("AVIDA_SIMD");
-    bool off = simd && std::string_view(simd) == "off";
-    const Kernels* fast = off ? nullptr : avx2_kernels();
-    return fast ? fast : &portable_kernels();
+    // For tests, which compare the instruction sets.
+    const char* given = std::getenv("AVIDA_RESAMPLE_SIMD");
+    std::string_view most = given ? given : "avx512";
+    const Kernels* found = most == "avx512" ? avx512_kernels() : nullptr;
+    if (!found && most != "off") found = avx2_kernels();
+    return found ? found : &portable_kernels();
   }();
   return *chosen;
 }
@@ -121,7 +122,7 @@ class FilteredRows {
       : image_(image),
         in_(in),
         row_bytes_(image.in_columns * image.channels),
-        stride_((image.out_columns * lanes_of(image.channels) + 63) / 32 * 32),
+        stride_((image.out_columns * lanes_of(image.channels) + 63) / 64 * 64),
         row_at_(kept, -1) {
     if (image.columns) taps_ = find_taps(*image.columns, image.channels);
     rows_ = allocate(kept * stride_ * int64_t{sizeof(int16_t)});

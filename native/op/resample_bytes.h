@@ -21,20 +21,25 @@ namespace bytes {
 constexpr int kWeightBits = 14, kRowBits = 6;
 constexpr int kRowShift = kWeightBits - kRowBits, kOutShift = kWeightBits + kRowBits;
 constexpr int64_t kReadAhead = 16;  // bytes that may be read beyond a row
+constexpr int64_t kMostTaps = 512;  // with more, the rounding of the weights could be seen
+
+struct alignas(64) Line {  // of the cache
+  int16_t weights[32];
+};
 
 struct Taps {
   int64_t count = 1;
   std::vector<int32_t> first;
   std::vector<int16_t> weights;  // as in ResampleTaps
-  // For AVX2, see resample_avx2.cpp; empty where that does not apply.
-  std::vector<int16_t> packed;
+  // For vector registers, see resample_packed.h; empty where that does not apply.
+  std::vector<Line> packed;
   std::vector<int32_t> offsets;
   std::vector<uint8_t> masks;
 
   const int16_t* weights_of(int64_t i) const { return weights.data() + i * count; }
 };
 
-// A filtered row keeps `lanes` numbers per pixel; its length is a multiple of 32.
+// A filtered row keeps `lanes` numbers per pixel; 64 more may be read or written.
 constexpr int lanes_of(int64_t channels) { return channels == 3 ? 4 : static_cast<int>(channels); }
 
 // What differs between instruction sets.
@@ -47,7 +52,8 @@ struct Kernels {
 };
 
 const Kernels& portable_kernels();
-const Kernels* avx2_kernels();  // null where the machine has no AVX2
+const Kernels* avx2_kernels();  // null where the machine does not have it
+const Kernels* avx512_kernels();
 
 }  // namespace bytes
 }  // namespace avida
