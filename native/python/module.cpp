@@ -64,6 +64,7 @@ NB_MODULE(_core, m) {
   bind_calls(m);
   bind_execution(m);
   bind_python_calls(m);
+  bind_readers(m);
 }
 
 }  // namespace avida::python

@@ -31,6 +31,7 @@ class Value {
  public:
   explicit Value(const Meta& meta) : meta_(meta) {}
   Value(Data data, bool is_batch);
+  Value(const Meta& meta, std::shared_ptr<const Failure> failure);
   Value(const Value&) = delete;
 
   // What is known without waiting: all of it once ready.

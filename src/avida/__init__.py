@@ -50,7 +50,7 @@ from avida._tensor import Tensor, as_tensor, tensor
 
 _core.set_converters(tensor, device, str(_pathlib.Path(__file__).parent) + "/")
 
-from avida import _ops, math, random, reductions  # noqa: E402
+from avida import _ops, math, random, readers, reductions  # noqa: E402
 from avida._operator import operator  # noqa: E402
 from avida._ops import *  # noqa: E402, F403
 
@@ -89,6 +89,7 @@ __all__ = [
     "math",
     "operator",
     "random",
+    "readers",
     "reductions",
     "set_current_stream",
     "set_default_stream",
