@@ -27,6 +27,12 @@ PyObject* exception_type(ErrorKind kind) {
   return PyExc_RuntimeError;
 }
 
+// File names in a message may be any bytes.
+void set_error(ErrorKind kind, const std::string& message) {
+  nb::object text = nb::steal(PyUnicode_DecodeUTF8(message.data(), message.size(), "surrogateescape"));
+  PyErr_SetObject(exception_type(kind), text.ptr());
+}
+
 // Raised anew each time: raising one object again and again would grow its traceback, and keep alive what it shows.
 nb::object copy_of(PyObject* exception) {
   nb::object original = nb::borrow(exception);
@@ -50,10 +56,10 @@ void set_python_error(std::exception_ptr pointer) {
       nb::object cause = copy_of(static_cast<PyObject*>(error.failure->cause.get()));
       PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(cause.ptr())), cause.ptr());
     } else {
-      PyErr_SetString(exception_type(error.failure->kind), error.failure->message.c_str());
+      set_error(error.failure->kind, error.failure->message);
     }
   } catch (const Error& error) {
-    PyErr_SetString(exception_type(error.kind), error.message.c_str());
+    set_error(error.kind, error.message);
   }
 }
 

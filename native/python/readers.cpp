@@ -31,12 +31,20 @@ std::shared_ptr<Source> source_from_list(nb::str list, nb::str root, bool read_a
   return file_source(FileList::from_text(list_path, root_path), read_ahead);
 }
 
+int32_t label_of(nb::handle object) {
+  int overflow;
+  long label = PyLong_AsLongAndOverflow(object.ptr(), &overflow);
+  if (overflow || label != static_cast<int32_t>(label))
+    fail(ErrorKind::overflow, "the label ", nb::str(object).c_str(), " does not fit into int32");
+  return static_cast<int32_t>(label);
+}
+
 // Labels are None for the number of each file.
 std::shared_ptr<Source> source_from_names(nb::list names, nb::object labels, nb::str root, bool read_ahead) {
   FileList files;
   int folder = files.add_folder(path_of(root));
   for (size_t i = 0; i < names.size(); i++)
-    files.add(folder, path_of(names[i]), labels.is_none() ? static_cast<int32_t>(i) : nb::cast<int32_t>(labels[i]));
+    files.add(folder, path_of(names[i]), labels.is_none() ? static_cast<int32_t>(i) : label_of(nb::object(labels[i])));
   return file_source(std::move(files), read_ahead);
 }
 
@@ -47,8 +55,6 @@ nb::object take(Prefetcher& prefetcher) {
     WithoutGil released;
     values = prefetcher.take(answer_signals());
   }
-  EvalMode mode = Ambient::here().mode;
-  if (mode == EvalMode::sync_cpu || mode == EvalMode::sync_full) values[0]->ready();  // raises what went wrong
   nb::list out;
   for (auto& value : values) out.append(wrap(std::move(value)));
   return nb::tuple(out);
@@ -57,6 +63,8 @@ nb::object take(Prefetcher& prefetcher) {
 }  // namespace
 
 void bind_readers(nb::module_& m) {
+  m.attr("MAX_BATCH_SIZE") = kMaxSamples;
+
   nb::class_<Source>(m, "ReaderSource")
       .def_prop_ro("size", &Source::size)
       .def("describe", &Source::describe, nb::arg("index"));

@@ -47,6 +47,11 @@ class NameFilter {
   bool case_sensitive_, ending_only_;
 };
 
+bool parse(const char* begin, const char* end, int32_t& number) {
+  auto [stop, error] = std::from_chars(begin, end, number);
+  return stop == end && error == std::errc();
+}
+
 // The entries of a folder that are folders (or regular files) themselves, or links to such, in the order of names.
 template <class Wanted>
 void list_folder(const std::string& path, bool folders, std::string& names, std::vector<std::string_view>& found,
@@ -141,7 +146,7 @@ FileList FileList::from_text(const std::string& path, const std::string& root) {
       size_t name_end = gap == std::string_view::npos ? gap : line.find_last_not_of(blank, gap);
       int32_t label = 0;
       const char* stop = line.data() + line.size();
-      if (name_end == std::string_view::npos || std::from_chars(line.data() + gap + 1, stop, label).ptr != stop)
+      if (name_end == std::string_view::npos || !parse(line.data() + gap + 1, stop, label))
         fail(ErrorKind::runtime, path, ":", number, ": expected a file name and a label, an integer, got \"", line,
              '"');
       list.entries_.push_back({static_cast<int64_t>(begin), static_cast<uint32_t>(name_end + 1), 0, label});

@@ -33,7 +33,8 @@ std::vector<Data> read_samples(const Source& source, const std::vector<SampleId>
       try {
         fn(i);
       } catch (const Error& error) {
-        throw Error(error.kind, str("sample ", i, " (", source.describe(ids[i].index), "): ", error.message));
+        std::string name = source.describe(ids[i].index);
+        throw Error(error.kind, str(is_batch ? str("sample ", i, " (", name, ")") : name, ": ", error.message));
       }
     }
   };

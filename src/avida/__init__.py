@@ -46,6 +46,7 @@ from avida._eval import (
     set_num_threads,
     stream,
 )
+from avida._memory import memory_use, set_memory_budget
 from avida._tensor import Tensor, as_tensor, tensor
 
 _core.set_converters(tensor, device, str(_pathlib.Path(__file__).parent) + "/")
@@ -87,12 +88,14 @@ __all__ = [
     "int32",
     "int64",
     "math",
+    "memory_use",
     "operator",
     "random",
     "readers",
     "reductions",
     "set_current_stream",
     "set_default_stream",
+    "set_memory_budget",
     "set_num_threads",
     "stream",
     "tensor",

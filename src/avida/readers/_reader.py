@@ -9,6 +9,7 @@ from typing import Any, Generic, SupportsIndex, TypeVar, overload
 from avida import _core
 from avida._batch import Batch
 from avida._device import device as make_device
+from avida._eval import EvalMode
 from avida._tensor import Tensor
 
 T = TypeVar("T")
@@ -135,12 +136,11 @@ class Epoch(Iterator[tuple[T, ...]], Generic[T]):
         if self._prefetcher is None or self._left == 0:
             self._end()
             raise StopIteration
+        item = self._prefetcher.take()
         self._left -= 1
-        try:
-            return self._prefetcher.take()
-        except KeyboardInterrupt:  # while waiting: the item is still to come
-            self._left += 1
-            raise
+        if EvalMode.current() in (EvalMode.sync_cpu, EvalMode.sync_full):
+            item[0].evaluate()  # raises what went wrong
+        return item
 
     def _end(self) -> None:
         """What was read ahead already belongs to the next epoch."""
@@ -160,6 +160,6 @@ def _integer(value: Any, default: int) -> int:
 
 def _batch_size(value: SupportsIndex) -> int:
     size = operator.index(value)
-    if size < 1:
-        raise RuntimeError(f"batch_size must be at least 1, got {size}")
+    if not 1 <= size <= _core.MAX_BATCH_SIZE:
+        raise RuntimeError(f"batch_size must be from 1 to {_core.MAX_BATCH_SIZE}, got {size}")
     return size
