@@ -1,7 +1,7 @@
 """Measures this machine on the main job, stage by stage: files to training batches, images per second.
 
 Where OpenCV, Pillow or simplejpeg are installed, their plain decoding of the same files on as many threads stands
-beside it. Comparisons with other libraries on the whole job are made by benchmarks/classification.py in the source tree.
+beside it. benchmarks/classification.py in the source tree compares libraries on the whole job.
 """
 
 from __future__ import annotations
@@ -52,9 +52,8 @@ def run(options: argparse.Namespace) -> int:
         print(f"{measured.images:,} images to {size}, {threads} threads, batches of {options.batch}\n")
         print(measured.table())
         for name, rate in decode_elsewhere(files, repeat, threads).items():
-            print(
-                f"\n{name}, only decoding: {rate:,.0f} images/s; the whole job makes {measured.together / rate:.2f} of it"
-            )
+            part = measured.together / rate
+            print(f"\n{name}, only decoding: {rate:,.0f} images/s; the whole job makes {part:.2f} of it")
     return 0
 
 
