@@ -172,7 +172,7 @@ def test_ctrl_c_while_waiting_loses_nothing(folder):
 def test_a_thousand_batches_leave_the_resident_size_flat(tmp_path):
     (tmp_path / "a").mkdir()
     for i in range(64):
-        (tmp_path / "a" / f"{i:02}.jpg").write_bytes(bytes(1000 + 3000 * i))  # batches of 0.8 to 2.2 MB
+        (tmp_path / "a" / f"{i:02}.jpg").write_bytes(bytes(1000 + 3000 * i))  # batches of 0.1 to 2.2 MB
     done = run(
         str(tmp_path),
         """
