@@ -42,7 +42,7 @@ Extents EncodedImage::extents() const {
           channels_of_type(request_.type, info_.channels)};
 }
 
-void EncodedImage::decode(const Roi& roi, void* out) const {
+void EncodedImage::decode(const Roi& roi, void* out, const Roi* needed) const {
   if (roi.height <= 0 || roi.width <= 0) return;
   ColorModel color = codec_.decoded_color(info_, options_);
   int channels = channels_of(color, info_.channels);
@@ -50,8 +50,13 @@ void EncodedImage::decode(const Roi& roi, void* out) const {
   Orientation orientation(info_.orientation, info_.height, info_.width);
   Roi stored = orientation.stored(roi);
   if (info_.orientation == 1 && is_of_type(color, request_.type) && info_.dtype == request_.dtype) {
-    int64_t stride = int64_t{roi.width} * out_channels * size_of(info_.dtype);
-    codec_.decode(file_, info_, options_, stored, {static_cast<uint8_t*>(out), stride});
+    int64_t pixel = int64_t{out_channels} * size_of(info_.dtype), stride = roi.width * pixel;
+    auto* first = static_cast<uint8_t*>(out);
+    if (needed) {
+      first += needed->y * stride + needed->x * pixel;
+      stored = {roi.y + needed->y, roi.x + needed->x, needed->height, needed->width};
+    }
+    codec_.decode(file_, info_, options_, stored, {first, stride});
     return;
   }
   int64_t stride = int64_t{stored.width} * channels * size_of(info_.dtype);

@@ -25,8 +25,9 @@ class EncodedImage {
 
   // Of the image as it will be decoded.
   Extents extents() const;
-  // Writes a rectangle of the decoded image; pixels lie side by side, rows follow one another.
-  void decode(const Roi& roi, void* out) const;
+  // Writes a rectangle of the decoded image; pixels lie side by side, rows follow one another. What lies outside of
+  // `needed`, a rectangle within the rectangle, may be left out.
+  void decode(const Roi& roi, void* out, const Roi* needed = nullptr) const;
 
  private:
   Bytes file_;

@@ -27,7 +27,18 @@ struct SampleView {
 // Rows and columns of an image, each from begin to before end.
 struct Part {
   int64_t y_begin, y_end, x_begin, x_end;
+
+  // Along an axis that is neither H nor W, parts are whole.
+  void set(char axis, int64_t begin, int64_t end) {
+    if (axis == 'H') y_begin = begin, y_end = end;
+    if (axis == 'W') x_begin = begin, x_end = end;
+  }
 };
+
+// All of a sample that has axes H and W.
+inline Part whole_part(const SampleView& in) {
+  return {0, in.shape[in.layout.find('H')], 0, in.shape[in.layout.find('W')]};
+}
 
 // One sample of a call. The work may be cut into rows: [begin, end) of what `rows` returned.
 struct SampleWork {

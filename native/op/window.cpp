@@ -85,6 +85,14 @@ void place_window(Window& window, const Shape& in, OutOfBounds policy) {
   }
 }
 
+Part shown_part(const Window& window, const SampleView& in) {
+  Part part = whole_part(in);
+  for (int d = 0; d < in.ndim(); d++)
+    if (int64_t begin = window.start[d], end = begin + window.size[d]; begin >= 0 && begin < end && end <= in.shape[d])
+      part.set(in.layout[d], begin, end);
+  return part;
+}
+
 WindowRows::WindowRows(const Shape& in, const Window& window, OutOfBounds policy)
     : window_(window), in_(in), in_strides_(dense_strides(in)), policy_(policy) {
   auto entire = [&](int d) { return window.start[d] == 0 && window.size[d] == in[d]; };

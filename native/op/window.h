@@ -23,6 +23,9 @@ struct Window {
 // Checks the window against the sample's shape, or cuts it to what lies inside.
 void place_window(Window& window, const Shape& in, OutOfBounds policy);
 
+// The part of the sample that the window shows; all of it where the window reaches beyond.
+Part shown_part(const Window& window, const SampleView& in);
+
 // Where index i of an axis is taken from; -1: from nowhere, the constant fills it.
 int64_t source_index(int64_t i, int64_t extent, OutOfBounds policy);
 

@@ -10,6 +10,11 @@ codecs::ImageType image_type(int number) {
   return static_cast<codecs::ImageType>(number);
 }
 
+codecs::Roi part_roi(const Part& part) {
+  return {static_cast<int>(part.y_begin), static_cast<int>(part.x_begin), static_cast<int>(part.y_end - part.y_begin),
+          static_cast<int>(part.x_end - part.x_begin)};
+}
+
 codecs::Bytes encoded_bytes(const SampleView& in) { return {in.as<const uint8_t>(), static_cast<size_t>(in.bytes())}; }
 
 codecs::ImageRequest image_request(const DecodeArgs& args) {

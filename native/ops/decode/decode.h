@@ -29,6 +29,8 @@ codecs::ImageRequest image_request(const DecodeArgs& args);
 void infer_decode(const DecodeArgs& args, std::span<const Meta> in, Meta& out);
 bool go_on_without(const DecodeArgs& args, SampleView& out);
 
+codecs::Roi part_roi(const Part& part);
+
 constexpr const char* kGpuOnlyText = "A setting of decoders that run on a GPU.";
 
 template <class Args>
@@ -75,7 +77,9 @@ Op<Args>& decodes(Op<Args>& op) {
           },
           [](const Sample<Args>& sample) {
             codecs::EncodedImage image(encoded_bytes(sample.in[0]), request(sample.args));
-            image.decode(find(sample, image.extents()), sample.out[0].data);
+            codecs::Roi needed;
+            if (sample.needed) needed = part_roi(*sample.needed);
+            image.decode(find(sample, image.extents()), sample.out[0].data, sample.needed ? &needed : nullptr);
           })
       .replace([](Sample<Args>& sample) { return go_on_without(sample.args, sample.out[0]); })
       .largest_first()

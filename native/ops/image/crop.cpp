@@ -82,7 +82,9 @@ AVIDA_OP(crop, CropArgs) {
       .example("avida.crop(image, crop=[2, 3], crop_pos_x=0, crop_pos_y=0)")
       .infer(infer_crop);
   crop_place_args(op);
-  shows_window<find_window>(op);
+  shows_window<find_window>(op)
+      .reads([](const Sample<CropArgs>& sample) { return shown_part(find_window(sample), sample.in[0]); })
+      .chains();
 }
 
 }  // namespace avida::ops

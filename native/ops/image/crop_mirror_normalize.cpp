@@ -271,6 +271,9 @@ AVIDA_OP(crop_mirror_normalize, CropMirrorNormalizeArgs) {
       .each_sample([](Sample<Args>& sample) { sample.out[0].shape = Rows(sample).output_shape(); },
                    [](const Sample<Args>& sample) { Rows(sample).run(sample.begin, sample.end); })
       .rows([](const Sample<Args>& sample) { return Rows(sample).count(); })
+      .reads([](const Sample<Args>& sample) {
+        return shown_part(crop_window(sample.args, sample.in[0].shape, sample.in[0].layout), sample.in[0]);
+      })
       .chains();
   crop_place_args(op);
 }

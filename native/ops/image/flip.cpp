@@ -13,7 +13,8 @@ AVIDA_OP(flip, FlipArgs) {
       .arg("vertical", &FlipArgs::vertical, "Mirror top to bottom (H).")
       .example("avida.flip(image, horizontal=0, vertical=1)")
       .view_as("FDHWC")
-      .each_element<Flip>();
+      .each_element<Flip>()
+      .chains();
 }
 
 }  // namespace avida::ops

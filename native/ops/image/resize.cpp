@@ -63,6 +63,9 @@ void declare(Op<ResizeArgs>& op) {
       .each_sample(set_shapes, resize_rows)
       .rows([](const Sample<ResizeArgs>& sample) { return std::max<int64_t>(1, resample_of(sample).rows()); })
       .cost(4)
+      .reads([](const Sample<ResizeArgs>& sample) {
+        return read_part(sample.in[0], plan_image(sample.in[0], sample.args), sample.args);
+      })
       .chains();
 }
 

@@ -165,18 +165,34 @@ Shape resized_shape(const Shape& in, const std::vector<AxisPlan>& plans) {
   return shape;
 }
 
-Resample make_resample(const SampleView& in, DType out_type, const std::vector<AxisPlan>& plans,
-                       const FilterArgs& args) {
+static ResampleAxis make_axis(const AxisPlan& plan, const FilterArgs& args) {
   int larger = args.mag_filter.value_or(args.interp_type), smaller = args.min_filter.value_or(args.interp_type);
   check_filter(larger, args.mag_filter ? "mag_filter" : "interp_type");
   check_filter(smaller, args.min_filter ? "min_filter" : "interp_type");
-  std::vector<std::optional<ResampleAxis>> axes(in.ndim());
+  int filter = extent_of(plan) > static_cast<float>(plan.out) ? smaller : larger;
+  ResampleAxis axis{plan.in, plan.out, plan.start, plan.end, static_cast<ResampleFilter>(filter), args.antialias};
+  check_resample_axis(axis);
+  return axis;
+}
+
+Part read_part(const SampleView& in, const std::vector<AxisPlan>& plans, const FilterArgs& args) {
+  Part part = whole_part(in);
   for (const AxisPlan& plan : plans) {
-    int filter = extent_of(plan) > static_cast<float>(plan.out) ? smaller : larger;
-    ResampleAxis axis{plan.in, plan.out, plan.start, plan.end, static_cast<ResampleFilter>(filter), args.antialias};
-    check_resample_axis(axis);
-    axes[plan.axis] = axis;
+    if (plan.out == 0) continue;
+    ResampleAxis axis = make_axis(plan, args);
+    ResampleWindow first = resample_window(axis, 0), last = resample_window(axis, axis.out - 1);
+    // Beyond the borders, their elements are read.
+    int64_t begin = std::clamp<int64_t>(std::min(first.first, last.first), 0, plan.in - 1);
+    int64_t end = std::clamp<int64_t>(std::max(first.first + first.count, last.first + last.count), begin + 1, plan.in);
+    part.set(in.layout[plan.axis], begin, end);
   }
+  return part;
+}
+
+Resample make_resample(const SampleView& in, DType out_type, const std::vector<AxisPlan>& plans,
+                       const FilterArgs& args) {
+  std::vector<std::optional<ResampleAxis>> axes(in.ndim());
+  for (const AxisPlan& plan : plans) axes[plan.axis] = make_axis(plan, args);
   return Resample(in.shape, axes, in.dtype, out_type);
 }
 

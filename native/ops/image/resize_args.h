@@ -88,6 +88,8 @@ void plan_sizes(std::vector<AxisPlan>& plans, const RegionArgs& args, SizeRoundi
 std::vector<AxisPlan> plan_image(const SampleView& in, const ImageSizeArgs& args);
 
 Shape resized_shape(const Shape& in, const std::vector<AxisPlan>& plans);
+// The rows and columns of the input that are read.
+Part read_part(const SampleView& in, const std::vector<AxisPlan>& plans, const FilterArgs& args);
 Resample make_resample(const SampleView& in, DType out_type, const std::vector<AxisPlan>& plans,
                        const FilterArgs& args);
 
@@ -104,6 +106,7 @@ Op<Args>& resamples(Op<Args>& op) {
                    })
       .rows([](const Sample<Args>& sample) { return resample(sample).rows(); })
       .cost(4)
+      .reads([](const Sample<Args>& sample) { return read_part(sample.in[0], plan(sample), sample.args); })
       .chains();
 }
 
