@@ -25,7 +25,8 @@ constexpr int kTogether = 256;  // elements
 AVIDA_CLONES void first_blocks(PhiloxBlock* blocks, const RandomKey& key, int64_t first, int n) {
   for (int i = 0; i < n; i++) blocks[i] = random_block(key, static_cast<unsigned>(first + i));
 }
-AVIDA_CLONES void attempt(const Beta& beta, const PhiloxBlock* blocks, double* out, uint8_t* accepted, int n) {
+AVIDA_CLONES void attempt(Beta beta, const PhiloxBlock* __restrict blocks, double* __restrict out,
+                          int64_t* __restrict accepted, int n) {
   for (int i = 0; i < n; i++) accepted[i] = beta(blocks[i], out[i]);
 }
 
@@ -37,7 +38,8 @@ void draw(const Sample<BetaArgs>& sample) {
       int n = static_cast<int>(std::min<int64_t>(kTogether, count - done));
       PhiloxBlock blocks[kTogether];
       double drawn[kTogether];
-      uint8_t accepted[kTogether], places[kTogether];
+      int64_t accepted[kTogether];
+      uint8_t places[kTogether];
       for (int i = 0; i < n; i++) places[i] = static_cast<uint8_t>(i);
       first_blocks(blocks, sample.random, first + done, n);
       while (n > 0) {
