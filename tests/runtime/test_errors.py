@@ -169,9 +169,9 @@ def test_an_operator_has_results():
 
 
 def test_python_operators_are_named_without_internals():
-    with pytest.raises(RuntimeError, match="^add: the shapes"):
+    with pytest.raises(RuntimeError, match=r"^add: the shapes"):
         (ndd.tensor([1, 2]) + ndd.tensor([1, 2, 3])).evaluate()
-    with pytest.raises(RuntimeError, match="^bit_and: expected integers"):
+    with pytest.raises(RuntimeError, match=r"^bit_and: expected integers"):
         ndd.tensor([1]) & 1.5
-    with pytest.raises(IndexError, match="^subscript: index 5"):
+    with pytest.raises(IndexError, match=r"^subscript: index 5"):
         ndd.tensor([1, 2])[5].evaluate()
