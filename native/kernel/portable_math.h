@@ -6,11 +6,12 @@
 namespace avida::portable {
 
 // The sum of coefficients[i] * x^i.
-template <int N, class Real>
+template <int I = 0, int N, class Real>
 AVIDA_HD AVIDA_INLINE Real polynomial(const double (&coefficients)[N], Real x) {
-  Real sum = static_cast<Real>(coefficients[N - 1]);
-  for (int i = N - 2; i >= 0; i--) sum = sum * x + static_cast<Real>(coefficients[i]);
-  return sum;
+  if constexpr (I == N - 1)
+    return static_cast<Real>(coefficients[I]);
+  else
+    return polynomial<I + 1>(coefficients, x) * x + static_cast<Real>(coefficients[I]);
 }
 
 // The natural logarithm of a positive number that is not subnormal.
@@ -40,16 +41,18 @@ AVIDA_HD AVIDA_INLINE Real log(Real x) {
   return e * high + (2 * s + (s * z * series + e * low));
 }
 
-// e to the power of x, for x <= 0; 0 where the result would be subnormal.
-AVIDA_HD AVIDA_INLINE double exp_of_negative(double x) {
-  double inside = x > -708 ? x : -708;
-  int k = static_cast<int>(inside * 1.4426950408889634 - 0.5);
-  double r = (inside - k * 0x1.62e42feep-1) - k * 0x1.a39ef35793c76p-33;
+// e to the power of -x, for x >= 0; of -708 for any greater x, so that the result is never subnormal.
+AVIDA_HD AVIDA_INLINE double exp_of_minus(double x) {
+  // Compared as integers, which compilers do without a branch.
+  constexpr long limit = __builtin_bit_cast(long, 708.0);
+  long bits = __builtin_bit_cast(long, x);
+  x = __builtin_bit_cast(double, bits < limit ? bits : limit);
+  int k = static_cast<int>(x * 1.4426950408889634 + 0.5);
+  double r = (k * 0x1.62e42feep-1 - x) + k * 0x1.a39ef35793c76p-33;
   constexpr double c[] = {
       1,         1,          1 / 2.,      1 / 6.,       1 / 24.,       1 / 120.,       1 / 720.,
       1 / 5040., 1 / 40320., 1 / 362880., 1 / 3628800., 1 / 39916800., 1 / 479001600., 1 / 6227020800.};
-  double power = polynomial(c, r) * __builtin_bit_cast(double, static_cast<long>(k + 1023) << 52);
-  return x > -708 ? power : 0;
+  return polynomial(c, r) * __builtin_bit_cast(double, static_cast<long>(1023 - k) << 52);
 }
 
 // Sine and cosine of an angle of at most an eighth of a circle in either direction, in radians.

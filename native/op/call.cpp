@@ -48,6 +48,12 @@ Layout accepted_layout(const InputSpec& input, const Meta& meta) {
 
 }  // namespace
 
+std::string shown_name(const OpSpec& spec) {
+  if (!spec.hidden) return spec.name;
+  std::string last = spec.name.substr(spec.name.rfind('.') + 1);
+  return last.substr(last.find_first_not_of('_'));
+}
+
 Failure describe(std::exception_ptr error) {
   try {
     std::rethrow_exception(error);
@@ -236,7 +242,7 @@ std::vector<Data> Call::run_chain(std::span<Task* const> tasks, std::span<const 
 
 Failure Call::describe_failure(std::exception_ptr error) const {
   Failure failure = describe(error);
-  failure.message = spec_.name + ": " + failure.message;
+  failure.message = shown_name(spec_) + ": " + failure.message;
   if (where_.file) failure.message += str(" (called at ", where_.file, ":", where_.line, ")");
   return failure;
 }

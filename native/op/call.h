@@ -15,6 +15,9 @@ struct Location {
   int line = 0;
 };
 
+// The operator's name in messages. Hidden operators are known by the last part of theirs: "add", "subscript".
+std::string shown_name(const OpSpec& spec);
+
 // What Python hands over for one argument: nothing, a fixed value, or a value per sample.
 using BoundArg = std::variant<std::monostate, ArgValue, ValuePtr>;
 

@@ -190,7 +190,7 @@ nb::object call(int id, nb::tuple inputs, nb::object batch_size, nb::object devi
     }
     task = Call::make(spec, values, bound, n, ambient.current()->threads(), user_location(), random);
   } catch (const Error& error) {
-    throw Error(error.kind, spec.name + ": " + error.message);
+    throw Error(error.kind, shown_name(spec) + ": " + error.message);
   }
   auto promises = task->promises();
   launch(task);

@@ -7,12 +7,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from avida import _core, _display
-from avida._arithmetic import Arithmetic
-from avida._device import Device
 from avida._device import device as make_device
-from avida._dtype import DType, by_id, dtype
+from avida._dtype import dtype
 from avida._subscript import subscript
-from avida._tensor import Tensor, _join, _make_tensor, as_tensor, copied
+from avida._tensor import Tensor, _join, _make_tensor, as_tensor
+from avida._value import Value, copied
 
 if TYPE_CHECKING:
     import torch as torch_module
@@ -26,7 +25,7 @@ class SampleError(NamedTuple):
     message: str
 
 
-class Batch(_core.BatchBase, Arithmetic):
+class Batch(_core.BatchBase, Value):
     """A list of samples with one element type, one layout and one number of axes.
 
     ``batch.tensors[...]`` selects samples, ``batch.slice[...]`` slices every sample.
@@ -63,16 +62,6 @@ class Batch(_core.BatchBase, Arithmetic):
         self._become(made)
 
     @property
-    def dtype(self) -> DType:
-        """The element type."""
-        return by_id(self._dtype_id)
-
-    @property
-    def device(self) -> Device:
-        """Where the data is."""
-        return Device.CPU
-
-    @property
     def sources(self) -> list[str | None]:
         """For every sample, where it comes from (a file, an archive member), when a reader made it."""
         return self._sources
@@ -107,25 +96,6 @@ class Batch(_core.BatchBase, Arithmetic):
             raise ValueError(f"batch_size must not be negative, got {batch_size}")
         one = as_tensor(sample, dtype, device)
         return as_batch([one] * int(batch_size), dtype=one.dtype)
-
-    def evaluate(self) -> Batch:
-        """Waits until the samples are there, and raises what went wrong."""
-        self._wait()
-        return self
-
-    def cpu(self) -> Batch:
-        """This batch in CPU memory."""
-        return self.to_device("cpu")
-
-    def gpu(self, index: int | None = None) -> Batch:
-        """This batch in GPU memory."""
-        return self.to_device(Device("gpu", index))
-
-    def to_device(self, device: Any, force_copy: bool = False) -> Batch:
-        """This batch on a device: itself when it is there already and no copy is forced."""
-        if make_device(device) is None:
-            raise TypeError("expected a device, got None")
-        return batch(self) if force_copy else self
 
     def torch(self, copy: bool | None = None, pad: bool = False) -> torch_module.Tensor:
         """The batch as one ``torch.Tensor`` with a new first axis.

@@ -86,6 +86,8 @@ def batch_html(batch: Any, most: int = 32) -> str | None:
     for i, sample in enumerate(batch):
         if i == most:
             break
+        if 0 in sample.shape:
+            continue
         figure = _figure(sample, f"{i}: {sample.shape}", "max-width:160px;max-height:160px")
         if figure is None:
             return None

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from avida import _core, _display
-from avida._arithmetic import Arithmetic
 from avida._arrays import native_tensor
-from avida._device import Device
 from avida._device import device as make_device
 from avida._dtype import DType, by_id, dtype, numpy_dtype
 from avida._subscript import subscript
+from avida._value import Value, copied
 
 if TYPE_CHECKING:
     import torch as torch_module
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from avida._batch import Batch
 
 
-class Tensor(_core.TensorBase, Arithmetic):
+class Tensor(_core.TensorBase, Value):
     """An array with an element type, a layout and a device.
 
     Operators return tensors at once and compute them in the background; reading one (``np.asarray``, ``torch()``,
@@ -63,16 +62,6 @@ class Tensor(_core.TensorBase, Arithmetic):
         self._become(made)
 
     @property
-    def dtype(self) -> DType:
-        """The element type."""
-        return by_id(self._dtype_id)
-
-    @property
-    def device(self) -> Device:
-        """Where the data is."""
-        return Device.CPU
-
-    @property
     def size(self) -> int:
         """The number of elements."""
         return math.prod(self.shape)
@@ -91,25 +80,6 @@ class Tensor(_core.TensorBase, Arithmetic):
     def source(self) -> str | None:
         """Where the sample comes from (a file, an archive member), when a reader made it."""
         return self._sources[0]
-
-    def evaluate(self) -> Tensor:
-        """Waits until the value is there, and raises what went wrong."""
-        self._wait()
-        return self
-
-    def cpu(self) -> Tensor:
-        """This tensor in CPU memory."""
-        return self.to_device("cpu")
-
-    def gpu(self, index: int | None = None) -> Tensor:
-        """This tensor in GPU memory."""
-        return self.to_device(Device("gpu", index))
-
-    def to_device(self, device: Any, force_copy: bool = False) -> Tensor:
-        """This tensor on a device: itself when it is there already and no copy is forced."""
-        if make_device(device) is None:
-            raise TypeError("expected a device, got None")
-        return _make_tensor(self, None, None, None, True, False) if force_copy else self
 
     def item(self) -> Any:
         """The only element, as a Python number."""
@@ -231,12 +201,6 @@ def _make_tensor(data: Any, type_: Any, device: Any, layout: str | None, copy: b
     return made
 
 
-def copied(value: Any) -> Any:
-    """A copy of a Tensor or Batch: at once, so that writing to shared memory afterwards does not show in it."""
-    copy = _core.copy_ready(value)
-    return _core.call(_COPY, (value,), None, None, ()) if copy is None else copy
-
-
 def _join(batch: Any, layout: str | None, pad: bool, copy: bool) -> Any:
     """The samples of a batch along a new first axis, called N."""
     if pad:
@@ -251,7 +215,7 @@ def _join(batch: Any, layout: str | None, pad: bool, copy: bool) -> Any:
     return batch._join(True if copy and not pad else None, layout)
 
 
-_COPY, _CAST, _PAD = (_core.find_op(name) for name in ("copy", "cast", "pad"))
+_CAST, _PAD = (_core.find_op(name) for name in ("cast", "pad"))
 
 
 def tensor(data: Any, dtype: Any = None, device: Any = None, layout: str | None = None, pad: bool = False) -> Tensor:

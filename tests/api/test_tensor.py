@@ -269,7 +269,8 @@ class TestProperties:
         assert "<img" in ndd.tensor(np.random.rand(3, 8, 8), layout="CHW")._repr_html_()
         assert ndd.tensor([1.0])._repr_html_() is None
         assert ndd.tensor(np.zeros((0, 8, 3), np.uint8), layout="HWC")._repr_html_() is None
-        grid = ndd.batch([np.zeros((8, 9, 3), np.uint8), np.zeros((4, 4, 3), np.uint8)], layout="HWC")._repr_html_()
+        shapes = [(8, 9, 3), (0, 4, 3), (4, 4, 3)]  # one has nothing to show
+        grid = ndd.batch([np.zeros(shape, np.uint8) for shape in shapes], layout="HWC")._repr_html_()
         assert grid.count("<img") == 2
         assert ndd.batch([[1], [2]])._repr_html_() is None
 

@@ -166,3 +166,12 @@ def test_half_built_objects():
 def test_an_operator_has_results():
     with pytest.raises(ValueError, match="at least one"):
         ndd.operator(lambda x: x, outputs=0)
+
+
+def test_python_operators_are_named_without_internals():
+    with pytest.raises(RuntimeError, match=r"^add: the shapes"):
+        (ndd.tensor([1, 2]) + ndd.tensor([1, 2, 3])).evaluate()
+    with pytest.raises(RuntimeError, match=r"^bit_and: expected integers"):
+        ndd.tensor([1]) & 1.5
+    with pytest.raises(IndexError, match=r"^subscript: index 5"):
+        ndd.tensor([1, 2])[5].evaluate()

@@ -22,11 +22,22 @@ void check(Sample<BetaArgs>& sample) {
 
 constexpr int kTogether = 256;  // elements
 
-AVIDA_CLONES void first_blocks(PhiloxBlock* blocks, const RandomKey& key, int64_t first, int n) {
-  for (int i = 0; i < n; i++) blocks[i] = random_block(key, static_cast<unsigned>(first + i));
+// The blocks of elements that are attempted together, word by word.
+struct Blocks {
+  unsigned word[4][kTogether];
+
+  AVIDA_INLINE PhiloxBlock at(int i) const { return {{word[0][i], word[1][i], word[2][i], word[3][i]}}; }
+  AVIDA_INLINE void set(int i, const PhiloxBlock& block) {
+    for (int k = 0; k < 4; k++) word[k][i] = block.word[k];
+  }
+};
+
+AVIDA_CLONES void first_blocks(Blocks& blocks, RandomKey key, int64_t first) {
+  for (int i = 0; i < kTogether; i++) blocks.set(i, random_block(key, static_cast<unsigned>(first + i)));
 }
-AVIDA_CLONES void attempt(const Beta& beta, const PhiloxBlock* blocks, double* out, uint8_t* accepted, int n) {
-  for (int i = 0; i < n; i++) accepted[i] = beta(blocks[i], out[i]);
+AVIDA_CLONES void attempt(Beta beta, const Blocks& __restrict blocks, double* __restrict out,
+                          double* __restrict margins, int n) {
+  for (int i = 0; i < n; i++) margins[i] = beta.attempt(blocks.at(i), out[i]);
 }
 
 // One block for each number; those for which it is not enough go on together, each from its own.
@@ -35,19 +46,19 @@ void draw(const Sample<BetaArgs>& sample) {
   fill_drawn<double>(sample.out[0], sample.begin, sample.end, [&](double* out, int64_t first, int64_t count) {
     for (int64_t done = 0; done < count; done += kTogether) {
       int n = static_cast<int>(std::min<int64_t>(kTogether, count - done));
-      PhiloxBlock blocks[kTogether];
-      double drawn[kTogether];
-      uint8_t accepted[kTogether], places[kTogether];
+      Blocks blocks;
+      double drawn[kTogether], margins[kTogether];
+      uint8_t places[kTogether];
       for (int i = 0; i < n; i++) places[i] = static_cast<uint8_t>(i);
-      first_blocks(blocks, sample.random, first + done, n);
+      first_blocks(blocks, sample.random, first + done);
       while (n > 0) {
-        attempt(beta, blocks, drawn, accepted, n);
+        attempt(beta, blocks, drawn, margins, n);
         int left = 0;
         for (int i = 0; i < n; i++) {
           out[done + places[i]] = drawn[i];
-          if (accepted[i]) continue;
+          if (margins[i] >= 0) continue;
           places[left] = places[i];
-          blocks[left++] = following_block(sample.random, blocks[i]);
+          blocks.set(left++, following_block(sample.random, blocks.at(i)));
         }
         n = left;
       }

@@ -143,22 +143,21 @@ struct Beta {
     slope = both_above_one ? a + 1 / scale : sum;
   }
 
-  // One attempt; true when `out` counts, else another block is needed.
-  AVIDA_HD AVIDA_INLINE bool operator()(const PhiloxBlock& block, double& out) const {
+  // One attempt; `out` counts unless the result is negative: then another block is needed.
+  AVIDA_HD AVIDA_INLINE double attempt(const PhiloxBlock& block, double& out) const {
     constexpr double log4 = 1.3862943611198906;
     double u = open_unit(block.word[0], block.word[1]), w = open_unit(block.word[2], block.word[3]);
     // The result is p / (p + q), where p / q is a / b * exp(v).
-    double v = scale * portable::log(u / (1 - u)), above = v > 0 ? v : 0;
-    double e = portable::exp_of_negative(v > 0 ? -v : v);
-    double p = v > 0 ? a : a * e, q = v > 0 ? b * e : b;
-    out = (swapped ? q : p) / (p + q);
+    double v = scale * portable::log(u / (1 - u)), above = (math::fabs(v) + v) / 2;
+    double p = a * portable::exp_of_minus(above - v), q = b * portable::exp_of_minus(above);
+    out = (p * (1 - swapped) + q * swapped) / (p + q);
     double log_ratio = portable::log(sum / (p + q)) - above;  // of sum and b + a * exp(v)
-    return slope * v + sum * log_ratio - log4 >= portable::log(u * u * w);
+    return slope * v + sum * log_ratio - log4 - portable::log(u * u * w);
   }
 
  private:
-  bool swapped;
   double a, b, sum, scale, slope;
+  double swapped;  // 0 or 1: a number, since a condition would keep the loop from being vectorised
 };
 
 }  // namespace avida::ops

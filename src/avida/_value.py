@@ -1,0 +1,61 @@
+"""What Tensor and Batch have in common."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+from avida import _core
+from avida._arithmetic import Arithmetic
+from avida._device import Device
+from avida._device import device as make_device
+from avida._dtype import DType, by_id
+
+
+class Value(Arithmetic):
+    """Data on a device, perhaps still being computed."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:  # of the native base classes
+
+        @property
+        def _dtype_id(self) -> int: ...
+        def _wait(self) -> None: ...
+
+    @property
+    def dtype(self) -> DType:
+        """The element type."""
+        return by_id(self._dtype_id)
+
+    @property
+    def device(self) -> Device:
+        """Where the data is."""
+        return Device.CPU
+
+    def evaluate(self) -> Self:
+        """Waits until the data is there, and raises what went wrong."""
+        self._wait()
+        return self
+
+    def cpu(self) -> Self:
+        """The same in CPU memory."""
+        return self.to_device("cpu")
+
+    def gpu(self, index: int | None = None) -> Self:
+        """The same in GPU memory."""
+        return self.to_device(Device("gpu", index))
+
+    def to_device(self, device: Any, force_copy: bool = False) -> Self:
+        """The same on a device: itself when it is there already and no copy is forced."""
+        if make_device(device) is None:
+            raise TypeError("expected a device, got None")
+        return copied(self) if force_copy else self
+
+
+def copied(value: Any) -> Any:
+    """A copy of a Tensor or Batch: at once, so that writing to shared memory afterwards does not show in it."""
+    copy = _core.copy_ready(value)
+    return _core.call(_COPY, (value,), None, None, ()) if copy is None else copy
+
+
+_COPY = _core.find_op("copy")
