@@ -62,7 +62,8 @@ void declare(Op<ResizeArgs>& op) {
       })
       .each_sample(set_shapes, resize_rows)
       .rows([](const Sample<ResizeArgs>& sample) { return std::max<int64_t>(1, resample_of(sample).rows()); })
-      .cost(4);
+      .cost(4)
+      .chains();
 }
 
 }  // namespace

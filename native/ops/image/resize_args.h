@@ -103,7 +103,8 @@ Op<Args>& resamples(Op<Args>& op) {
                      resample(sample).run(sample.out[0].data, sample.in[0].data, sample.begin, sample.end);
                    })
       .rows([](const Sample<Args>& sample) { return resample(sample).rows(); })
-      .cost(4);
+      .cost(4)
+      .chains();
 }
 
 }  // namespace avida
