@@ -77,9 +77,12 @@ AVIDA_HD AVIDA_INLINE long window_count(const ResampleAxis& axis) {
 }
 
 AVIDA_HD AVIDA_INLINE ResampleWindow resample_window(const ResampleAxis& axis, long i) {
+  if (axis.filter == ResampleFilter::nearest) {
+    float place = axis.start + (static_cast<float>(i) + 0.5f) * axis.step();  // in float, 5.5 * 30 / 11 is 15
+    return {static_cast<long>(math::floor(place)), 1, 0, 1};
+  }
   double step = (static_cast<double>(axis.end) - axis.start) / static_cast<double>(axis.out);
   double center = axis.start + (static_cast<double>(i) + 0.5) * step;
-  if (axis.filter == ResampleFilter::nearest) return {static_cast<long>(math::floor(center)), 1, 0, 1};
   float scale = window_scale(axis), middle = static_cast<float>(center - 0.5);
   // Of two elements that both lie exactly on the window's ends one is taken: the second, while the sum below tells.
   float begin = middle - static_cast<float>(filter_radius(axis.filter)) * scale + 1e-7f;
