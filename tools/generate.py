@@ -36,6 +36,12 @@ COMMON = [
     ("device", "Any", "Where to run; by default where the inputs are."),
 ]
 RNG_DOC = "Where the random numbers come from; by default this thread's generator."
+LIKE_DOC = "Makes a Batch of as many samples as this one has, without waiting for it."
+
+
+def takes_like(op: dict) -> bool:
+    """Whether the numbers drawn are what the operator is called for, so that a Batch can tell how many."""
+    return op["random"] and (not op["inputs"] or op["name"].startswith("random."))
 
 
 def function(op: dict) -> str:
@@ -56,6 +62,7 @@ def function(op: dict) -> str:
     keywords += [keyword(arg) for arg in op["args"] if not arg["required"]]
     keywords += [keyword(arg) for arg in op["args"] if arg["required"]]
     keywords += ["rng: RNG | None = None"] if op["random"] else []
+    keywords += ["like: Batch | None = None"] if takes_like(op) else []
     star = [] if variadic or not keywords else ["*"]
     parameters = [*positional, *star, *keywords]
     signature = ",\n    ".join(parameters)
@@ -63,7 +70,7 @@ def function(op: dict) -> str:
     args = [arg["name"] for arg in op["args"]]
     tuple_of_args = f"({', '.join(args)}{',' if len(args) == 1 else ''})"
     common = "None, None" if op["plain"] else "batch_size, device"
-    rng = ", rng" if op["random"] else ""
+    rng = (", rng" if op["random"] else "") + (", like" if takes_like(op) else "")
     return f"""{overloads(name, parameters) if op["inputs"] and op["outputs"] == 1 else ""}
 def {name}(
     {signature},
@@ -112,6 +119,8 @@ def docstring(op: dict) -> str:
         entry(arg["name"], " ".join([arg["doc"], *notes]))
     if op["random"]:
         entry("rng", RNG_DOC)
+    if takes_like(op):
+        entry("like", LIKE_DOC)
     if op["example"]:
         lines += ["", "Example:"] + [f"    {line}" for line in example_lines(op["example"])]
     lines.append('"""')
@@ -126,7 +135,7 @@ def module_text(ops: list[dict]) -> str:
     functions = "\n".join(function(op) for op in ops)
     names = sorted(op["name"].rpartition(".")[2] for op in ops)
     used = [name for name in ARGUMENT_TYPES if name in functions]
-    batch = "from avida._batch import Batch\n" if "@overload" in functions else ""
+    batch = "from avida._batch import Batch\n" if ": Batch" in functions else ""
     sequence = "from collections.abc import Sequence\n" if "Sequence[" in functions else ""
     rng = "\nif TYPE_CHECKING:\n    from avida.random import RNG\n" if "rng: RNG" in functions else ""
     typing = ("TYPE_CHECKING, " if rng else "") + "Any" + (", overload" if "@overload" in functions else "")

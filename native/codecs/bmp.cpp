@@ -3,7 +3,6 @@
 #include <bit>
 
 #include "codecs/bytes.h"
-#include "codecs/luma.h"
 
 namespace avida::codecs {
 namespace {
@@ -90,14 +89,13 @@ ImageInfo info_of(const Header& header) {
                : header.masks[3]                           ? ColorModel::rgb_alpha
                                                            : ColorModel::rgb;
   info.channels = channels_of(info.color, 0);
+  info.gray_bits = 14;
   return info;
 }
 
 ImageInfo read_info(Bytes file) { return info_of(parse(file)); }
 
-ColorModel decoded_color(const ImageInfo& info, const DecodeOptions& options) {
-  return info.color == ColorModel::rgb && options.type == ImageType::gray ? ColorModel::gray : info.color;
-}
+ColorModel decoded_color(const ImageInfo& info, const DecodeOptions&) { return info.color; }
 
 // One byte per pixel: the indices of a run-length coded image, in the order of the file.
 std::vector<uint8_t> expand_runs(const Header& header, Bytes file) {
@@ -151,7 +149,7 @@ std::array<uint8_t, 4> pixel_at(const Header& header, const uint8_t* row, int64_
           masked(pixel, header.masks[3])};
 }
 
-void decode(Bytes file, const ImageInfo& info, const DecodeOptions& options, const Roi& roi, const PixelRows& out) {
+void decode(Bytes file, const ImageInfo& info, const DecodeOptions&, const Roi& roi, const PixelRows& out) {
   Header header = parse(file);
   std::vector<uint8_t> indices;
   const uint8_t* rows = file.data() + header.pixels;
@@ -161,20 +159,12 @@ void decode(Bytes file, const ImageInfo& info, const DecodeOptions& options, con
     header.bits = 8;
   }
   const int64_t stride = header.is_run_length() ? header.width : header.stride();
-  const ColorModel color = decoded_color(info, options);
-  const bool to_gray = color == ColorModel::gray && info.color != ColorModel::gray;
-  const int channels = channels_of(color, info.channels);
   for (int y = 0; y < roi.height; ++y) {
     const int64_t stored_y = header.top_down ? roi.y + y : header.height - 1 - roi.y - y;
     const uint8_t* from = rows + stored_y * stride;
     uint8_t* to = out.first + y * out.stride;
-    for (int x = roi.x; x < roi.x + roi.width; ++x) {
-      const auto pixel = pixel_at(header, from, x);
-      if (to_gray)
-        *to++ = static_cast<uint8_t>(luma(pixel[0], pixel[1], pixel[2]));
-      else
-        to = std::copy_n(pixel.data(), channels, to);
-    }
+    for (int x = roi.x; x < roi.x + roi.width; ++x)
+      to = std::copy_n(pixel_at(header, from, x).data(), info.channels, to);
   }
 }
 

@@ -23,6 +23,7 @@ struct ImageInfo {
   DType dtype = DType::uint8;               // uint8, uint16 or float32; integers use the whole range of the type
   ColorModel color = ColorModel::rgb;
   int orientation = 1;  // as EXIF counts it, 1 to 8
+  int gray_bits = 0;    // how colours are weighed to gray: in fixed point with 14 or 15 bits, or in floats (0)
 };
 
 // A rectangle of the stored image, or of the scaled one where it is scaled.
@@ -85,8 +86,8 @@ constexpr int64_t kMaxPixels = int64_t{1} << 30;
 constexpr int kMaxExtent = 65535 * 4;
 // Throws Error unless the extents are positive and within the limits.
 void check_extents(int64_t height, int64_t width, int64_t channels);
-// Throws Error when pixels of that many bytes cannot come from the file, in a format that shrinks at most `ratio` times:
-// a header that lies must not cost memory. Small images always pass.
+// Throws Error when pixels of that many bytes cannot come from the file, in a format that shrinks at most `ratio`
+// times: a header that lies must not cost memory. Small images always pass.
 void check_ratio(Bytes file, int64_t pixel_bytes, int64_t ratio);
 
 }  // namespace avida::codecs

@@ -59,8 +59,8 @@ void EncodedImage::decode(const Roi& roi, void* out) const {
   auto* pixels = static_cast<uint8_t*>(block.get());
   codec_.decode(file_, info_, options_, stored, {pixels, stride});
   PixelWalk walk = orientation.walk(stored, stride, channels * size_of(info_.dtype));
-  convert_pixels(pixels, walk, {info_.dtype, color, channels}, out, request_.type, request_.dtype, roi.height,
-                 roi.width);
+  convert_pixels(pixels, walk, {info_.dtype, color, channels, info_.gray_bits}, out, request_.type, request_.dtype,
+                 roi.height, roi.width);
 }
 
 }  // namespace avida::codecs

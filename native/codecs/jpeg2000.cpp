@@ -59,6 +59,7 @@ Header read_header(Bytes file) {
   const int components = big_endian(stream, 40, 2);
 
   Header header;
+  header.info.gray_bits = 15;
   int64_t step_x = 256, step_y = 256, largest_x = 1, largest_y = 1;
   int precision = 0;
   for (int i = 0; i < components; ++i) {

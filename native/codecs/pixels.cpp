@@ -44,6 +44,11 @@ T gray_of(Rgb<T> c) {
                     0.114f * static_cast<float>(c.b));
 }
 
+uint32_t gray_of(uint32_t r, uint32_t g, uint32_t b, int bits) {
+  return bits == 14 ? (4899 * r + 9617 * g + 1868 * b + (1 << 13)) >> 14
+                    : (9798 * r + 19235 * g + 3735 * b + (1 << 14)) >> 15;
+}
+
 // ITU-R BT.601 with the ranges of video: Y from 16 to 235, Cb and Cr from 16 to 240, out of 255.
 template <class T>
 void write_ycbcr(Rgb<T> c, T* out) {
@@ -82,6 +87,13 @@ void convert_colors(const uint8_t* in, int64_t right, const PixelFormat& from, T
       });
     case ImageType::gray:
       if (from.channels < 3) return each([&](const T* pixel, T* to) { to[0] = pixel[0]; });
+      if constexpr (!std::is_floating_point_v<T>) {
+        if (from.gray_bits)
+          return each([&](const T* pixel, T* to) {
+            Rgb<T> c = read_rgb(pixel, from);
+            to[0] = static_cast<T>(gray_of(c.r, c.g, c.b, from.gray_bits));
+          });
+      }
       return each([&](const T* pixel, T* to) { to[0] = gray_of(read_rgb(pixel, from)); });
     case ImageType::ycbcr:
       return each([&](const T* pixel, T* to) { write_ycbcr(read_rgb(pixel, from), to); });

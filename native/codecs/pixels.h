@@ -50,6 +50,7 @@ struct PixelFormat {
   DType dtype;
   ColorModel color;
   int channels;
+  int gray_bits = 0;  // as in ImageInfo
 };
 
 // Writes height x width pixels side by side, in the colours and type that are wanted. Integers use the whole range of

@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "codecs/bytes.h"
-#include "codecs/luma.h"
 
 namespace avida::codecs {
 namespace {
@@ -123,15 +122,14 @@ ImageInfo read_info(Bytes file) {
   ImageInfo info;
   info.height = static_cast<int>(header.height), info.width = static_cast<int>(header.width);
   info.channels = static_cast<int>(header.channels);
+  info.gray_bits = 14;
   info.dtype = header.max > 255 ? DType::uint16 : DType::uint8;
   constexpr ColorModel kColors[] = {ColorModel::gray, ColorModel::gray_alpha, ColorModel::rgb, ColorModel::rgb_alpha};
   info.color = info.channels <= 4 ? kColors[info.channels - 1] : ColorModel::other;
   return info;
 }
 
-ColorModel decoded_color(const ImageInfo& info, const DecodeOptions& options) {
-  return info.color == ColorModel::rgb && options.type == ImageType::gray ? ColorModel::gray : info.color;
-}
+ColorModel decoded_color(const ImageInfo& info, const DecodeOptions&) { return info.color; }
 
 // Reads samples in the order of the file, scaled to the whole range of T.
 template <class T>
@@ -182,24 +180,18 @@ class Samples {
 };
 
 template <class T>
-void decode_as(Bytes file, bool to_gray, const Roi& roi, const PixelRows& out) {
+void decode_as(Bytes file, const Roi& roi, const PixelRows& out) {
   const Header header = parse(file);
   Samples<T> samples(file, header);
-  std::vector<T> colors(to_gray ? roi.width * 3 : 0);
-  for (int y = 0; y < roi.height; ++y) {
-    T* to = reinterpret_cast<T*>(out.first + y * out.stride);
-    samples.read_row(roi.y + y, roi.x, roi.width, to_gray ? colors.data() : to);
-    for (int x = 0; to_gray && x < roi.width; ++x)
-      to[x] = static_cast<T>(luma(colors[x * 3], colors[x * 3 + 1], colors[x * 3 + 2]));
-  }
+  for (int y = 0; y < roi.height; ++y)
+    samples.read_row(roi.y + y, roi.x, roi.width, reinterpret_cast<T*>(out.first + y * out.stride));
 }
 
-void decode(Bytes file, const ImageInfo& info, const DecodeOptions& options, const Roi& roi, const PixelRows& out) {
-  const bool to_gray = decoded_color(info, options) != info.color;
+void decode(Bytes file, const ImageInfo& info, const DecodeOptions&, const Roi& roi, const PixelRows& out) {
   if (info.dtype == DType::uint8)
-    decode_as<uint8_t>(file, to_gray, roi, out);
+    decode_as<uint8_t>(file, roi, out);
   else
-    decode_as<uint16_t>(file, to_gray, roi, out);
+    decode_as<uint16_t>(file, roi, out);
 }
 
 const int registered = register_codec({"PNM", "avida", matches, read_info, decoded_color, decode});

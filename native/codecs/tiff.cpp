@@ -168,6 +168,7 @@ Header read_header(const File& file, Bytes bytes) {
   if (has_palette) info.channels = 3;
   info.color = info.channels <= 4 ? kColors[info.channels - 1] : ColorModel::other;
   info.orientation = std::clamp<int>(file.tag<uint16_t>(TIFFTAG_ORIENTATION, 1), 1, 8);
+  if (header.planar || info.orientation != 1) info.gray_bits = 14;
   if (!header.converted) {
     check_samples(header, format);
     info.dtype = header.is_float ? DType::float32 : header.bits > 8 || has_palette ? DType::uint16 : DType::uint8;

@@ -44,6 +44,7 @@ ImageInfo read_info(Bytes file) {
   const WebPBitstreamFeatures features = features_of(file);
   ImageInfo info;
   info.height = features.height, info.width = features.width;
+  info.gray_bits = 15;
   info.channels = features.has_alpha ? 4 : 3;
   info.color = features.has_alpha ? ColorModel::rgb_alpha : ColorModel::rgb;
   check_extents(info.height, info.width, info.channels);

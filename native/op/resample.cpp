@@ -5,6 +5,7 @@
 
 #include "core/clones.h"
 #include "op/convert_run.h"
+#include "op/resample_bytes.h"
 #include "op/resample_taps.h"
 #include "runtime/memory.h"
 
@@ -200,6 +201,8 @@ void resample_image(const ImageResample& image, const void* in, DType in_type, v
                     int64_t end) {
   if (in_type == out_type && moves_only(image.rows) && moves_only(image.columns))
     pick_nearest(image, static_cast<const char*>(in), static_cast<char*>(out), size_of(in_type), begin, end);
+  else if (in_type == DType::uint8 && out_type == DType::uint8 && suits_bytes(image))
+    resample_bytes(image, static_cast<const uint8_t*>(in), static_cast<uint8_t*>(out), begin, end);
   else
     resample_floats(image, in, in_type, out, out_type, begin, end);
 }

@@ -8,6 +8,12 @@
 namespace avida::python {
 namespace {
 
+#ifdef __clang__
+constexpr const char* kCompiler = __VERSION__;  // names Clang itself
+#else
+constexpr const char* kCompiler = "GCC " __VERSION__;
+#endif
+
 PyObject* exception_type(ErrorKind kind) {
   switch (kind) {
     case ErrorKind::value:
@@ -71,6 +77,7 @@ void set_python_error(std::exception_ptr pointer) {
 NB_MODULE(_core, m) {
   nb::register_exception_translator([](const std::exception_ptr& error, void*) { set_python_error(error); });
   nb::set_leak_warnings(false);  // values may live until the process ends
+  m.attr("compiler") = kCompiler;
   bind_values(m);
   bind_calls(m);
   bind_execution(m);

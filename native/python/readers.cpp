@@ -1,5 +1,4 @@
 // Readers: the data sets, the order of their samples, and batches read ahead.
-#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -10,6 +9,12 @@
 namespace avida::python {
 namespace {
 
+// What Python holds. A plain std::shared_ptr argument would count references of the Python object, and need the GIL
+// when a reader's thread drops it.
+struct SourceHandle {
+  std::shared_ptr<const Source> source;
+};
+
 // File names are bytes to the system: names that are not UTF-8 go through Python as os.fsdecode makes them.
 std::string path_of(nb::handle object) {
   nb::object bytes = nb::steal(PyUnicode_EncodeFSDefault(object.ptr()));
@@ -17,18 +22,17 @@ std::string path_of(nb::handle object) {
   return nb::borrow<nb::bytes>(bytes).c_str();
 }
 
-std::shared_ptr<Source> source_from_folders(nb::str root, const std::vector<std::string>& files,
-                                            const std::vector<std::string>& folders, bool case_sensitive,
-                                            bool read_ahead) {
+SourceHandle source_from_folders(nb::str root, const std::vector<std::string>& files,
+                                 const std::vector<std::string>& folders, bool case_sensitive, bool read_ahead) {
   std::string path = path_of(root);
   WithoutGil released;
-  return file_source(FileList::from_folders(path, {files, folders, case_sensitive}), read_ahead);
+  return {file_source(FileList::from_folders(path, {files, folders, case_sensitive}), read_ahead)};
 }
 
-std::shared_ptr<Source> source_from_list(nb::str list, nb::str root, bool read_ahead) {
+SourceHandle source_from_list(nb::str list, nb::str root, bool read_ahead) {
   std::string list_path = path_of(list), root_path = path_of(root);
   WithoutGil released;
-  return file_source(FileList::from_text(list_path, root_path), read_ahead);
+  return {file_source(FileList::from_text(list_path, root_path), read_ahead)};
 }
 
 int32_t label_of(nb::handle object) {
@@ -40,12 +44,12 @@ int32_t label_of(nb::handle object) {
 }
 
 // Labels are None for the number of each file.
-std::shared_ptr<Source> source_from_names(nb::list names, nb::object labels, nb::str root, bool read_ahead) {
+SourceHandle source_from_names(nb::list names, nb::object labels, nb::str root, bool read_ahead) {
   FileList files;
   int folder = files.add_folder(path_of(root));
   for (size_t i = 0; i < names.size(); i++)
     files.add(folder, path_of(names[i]), labels.is_none() ? static_cast<int32_t>(i) : label_of(nb::object(labels[i])));
-  return file_source(std::move(files), read_ahead);
+  return {file_source(std::move(files), read_ahead)};
 }
 
 nb::object take(Prefetcher& prefetcher) {
@@ -65,9 +69,9 @@ nb::object take(Prefetcher& prefetcher) {
 void bind_readers(nb::module_& m) {
   m.attr("MAX_BATCH_SIZE") = kMaxSamples;
 
-  nb::class_<Source>(m, "ReaderSource")
-      .def_prop_ro("size", &Source::size)
-      .def("describe", &Source::describe, nb::arg("index"));
+  nb::class_<SourceHandle>(m, "ReaderSource").def_prop_ro("size", [](SourceHandle& handle) {
+    return handle.source->size();
+  });
   m.def("source_from_folders", &source_from_folders, nb::arg("root"), nb::arg("files"), nb::arg("folders"),
         nb::arg("case_sensitive"), nb::arg("read_ahead"));
   m.def("source_from_list", &source_from_list, nb::arg("list"), nb::arg("root"), nb::arg("read_ahead"));
@@ -105,9 +109,9 @@ void bind_readers(nb::module_& m) {
   nb::class_<Prefetcher>(m, "ReaderPrefetcher")
       .def(
           "__init__",
-          [](Prefetcher* prefetcher, std::shared_ptr<Source> source, const Plan& plan, const Cursor& start,
-             int batch_size, bool batches,
-             int depth) { new (prefetcher) Prefetcher(std::move(source), plan, start, batch_size, batches, depth); },
+          [](Prefetcher* prefetcher, const SourceHandle& handle, const Plan& plan, const Cursor& start, int batch_size,
+             bool batches,
+             int depth) { new (prefetcher) Prefetcher(handle.source, plan, start, batch_size, batches, depth); },
           nb::arg("source"), nb::arg("plan"), nb::arg("start"), nb::arg("batch_size"), nb::arg("batches"),
           nb::arg("depth"))
       .def_prop_ro("cursor", &Prefetcher::cursor)

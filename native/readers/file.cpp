@@ -27,8 +27,9 @@ class Descriptor {
   int get() const { return number_; }
   void open(const std::string& path) {
     if (number_ >= 0) return;
-    // A named pipe would make a plain open wait for a writer.
+    // A named pipe would make a plain open wait for a writer. Only files that somebody has leased refuse the other.
     number_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (number_ < 0 && errno == EWOULDBLOCK) number_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (number_ < 0) fail_with("cannot be opened", errno);
     open_files++;
   }

@@ -91,9 +91,8 @@ class Pool : ForkAware {
     int size_class;  // to be given back under
   };
 
-  // `stretch`: how many classes larger the block may be.
+  // `stretch`: how many classes larger a large block may be.
   Taken take(int size_class, int stretch) {
-    Evicted evicted;
     {
       std::lock_guard lock(mutex_);
       int last = size_class < kFirstLarge ? size_class : std::min(size_class + stretch, kClasses - 1);
@@ -102,34 +101,29 @@ class Pool : ForkAware {
         if (list.empty()) continue;
         void* p = list.back().p;
         list.pop_back();
-        count(c);
         kept_ -= bytes_of(c);
+        hand_out(bytes_of(c));
         return {p, c};
       }
-      count(size_class);
-      evict_unused(evicted);
     }
-    release_all(evicted);
     size_t bytes = bytes_of(size_class);
     void* p = obtain(size_class, bytes);
     if (!p) {
       trim(0);
       p = obtain(size_class, bytes);
     }
-    if (!p) {
-      std::lock_guard lock(mutex_);
-      in_use_ -= bytes;
-    }
+    std::lock_guard lock(mutex_);
+    if (p) hand_out(bytes);
     return {p, size_class};
   }
 
   void give(void* p, int size_class) noexcept {
-    size_t bytes = bytes_of(size_class);
-    Evicted evicted;
+    int64_t bytes = bytes_of(size_class);
+    bool look;
     {
       std::lock_guard lock(mutex_);
       in_use_ -= bytes;
-      if (kept_ + static_cast<int64_t>(bytes) <= budget_) {
+      if (kept_ + bytes <= budget_) {
         try {
           free_[size_class].push_back({p, traffic_});
           kept_ += bytes;
@@ -137,10 +131,10 @@ class Pool : ForkAware {
         } catch (const std::bad_alloc&) {
         }
       }
-      if (size_class >= kFirstLarge) evict_unused(evicted);
+      look = size_class >= kFirstLarge && traffic_ >= next_look_;
     }
     if (p) release(p, size_class, bytes);
-    release_all(evicted);
+    if (look) evict_unused();
   }
 
   void trim(int64_t budget) {
@@ -174,35 +168,28 @@ class Pool : ForkAware {
     void* p;
     int64_t since;  // what traffic_ was
   };
-  struct Evicted {
-    Taken blocks[16];
+  void hand_out(int64_t bytes) {
+    in_use_ += bytes;
+    traffic_ += bytes;
+  }
+
+  // Gives large blocks to the system that were not used for a whole turnover. In each list, those that wait for longest
+  // come first.
+  [[gnu::noinline]] void evict_unused() noexcept {
+    Taken evicted[16];
     int count = 0;
-  };
-
-  void count(int size_class) {
-    in_use_ += bytes_of(size_class);
-    traffic_ += bytes_of(size_class);
-  }
-
-  // Looks over the large blocks after each turnover. A block lies in its list above those that wait for longer.
-  void evict_unused(Evicted& evicted) {
-    if (traffic_ < next_look_) return;
-    int64_t turnover = std::max(kLeastTurnover, kTurnover * (in_use_ + kept_));
-    for (int c = kFirstLarge; c < kClasses; c++)
-      while (!free_[c].empty() && free_[c].front().since < traffic_ - turnover) {
-        if (evicted.count == std::ssize(evicted.blocks)) return;  // the rest goes next time
-        evicted.blocks[evicted.count++] = {free_[c].front().p, c};
-        free_[c].erase(free_[c].begin());
-        kept_ -= bytes_of(c);
-      }
-    next_look_ = traffic_ + turnover / 4;
-  }
-  // Outside the lock: it takes the system long.
-  static void release_all(const Evicted& evicted) {
-    for (int i = 0; i < evicted.count; i++) {
-      auto [p, size_class] = evicted.blocks[i];
-      release(p, size_class, bytes_of(size_class));
+    {
+      std::lock_guard lock(mutex_);
+      int64_t turnover = std::max(kLeastTurnover, kTurnover * (in_use_ + kept_));
+      for (int c = kFirstLarge; c < kClasses; c++)
+        while (!free_[c].empty() && free_[c].front().since < traffic_ - turnover && count < std::ssize(evicted)) {
+          evicted[count++] = {free_[c].front().p, c};
+          free_[c].erase(free_[c].begin());
+          kept_ -= bytes_of(c);
+        }
+      if (count < std::ssize(evicted)) next_look_ = traffic_ + turnover / 4;  // else there may be more
     }
+    for (int i = 0; i < count; i++) release(evicted[i].p, evicted[i].size_class, bytes_of(evicted[i].size_class));
   }
 
   SpinLock mutex_;

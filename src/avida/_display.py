@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import base64
 import html
-import struct
-import zlib
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from avida import _core
-from avida._dtype import float32, uint8
+from avida._picture import numbers, pixels, png
 
 _MAX_SAMPLES = 8
 
@@ -24,14 +21,8 @@ def shapes_text(shapes: list[tuple[int, ...]]) -> str:
     return "[" + ", ".join(map(str, shapes[:3])) + ", ..., " + ", ".join(map(str, shapes[-3:])) + "]"
 
 
-def _numbers(tensor: Any) -> np.ndarray:
-    if tensor.dtype.name == "bfloat16":
-        tensor = _core.call(_core.find_op("cast"), (tensor,), None, None, (float32._id,))
-    return np.asarray(tensor)
-
-
 def _array_text(tensor: Any, indent: str) -> str:
-    text = np.array2string(_numbers(tensor), threshold=64, edgeitems=2)
+    text = np.array2string(numbers(tensor), threshold=64, edgeitems=2)
     return text.replace("\n", "\n" + indent)
 
 
@@ -61,45 +52,12 @@ def batch_text(batch: Any) -> str:
 
 
 def _picture(tensor: Any, most: int = 512) -> bytes | None:
-    """The tensor as PNG when its layout says that it is an image, else None."""
-    layout = tensor.layout or ""
-    if not layout and tensor.ndim == 3 and tensor.dtype == uint8 and tensor.shape[2] in (1, 3, 4):
-        layout = "HWC"  # it looks like an image
-    if layout not in ("HW", "HWC", "CHW"):
+    """The tensor as PNG when it is an image, else None."""
+    image = pixels(tensor)
+    if image is None:
         return None
-    array = _numbers(tensor)
-    if layout == "CHW":
-        array = array.transpose(1, 2, 0)
-    elif layout == "HW":
-        array = array[:, :, None]
-    height, width, channels = array.shape
-    if channels not in (1, 3, 4) or height == 0 or width == 0:
-        return None
-    step = max(1, -(-max(height, width) // most))
-    array = array[::step, ::step]
-    if array.dtype == np.bool_:
-        array = array.astype(np.uint8) * 255
-    elif array.dtype != np.uint8:
-        values = array.astype(np.float32)
-        finite = values[np.isfinite(values)]
-        low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
-        if not (low >= 0 and high <= 255 and array.dtype.kind in "iu"):
-            values = (np.nan_to_num(values, nan=low, posinf=high, neginf=low) - low) * (255 / ((high - low) or 1))
-        array = np.clip(values, 0, 255).astype(np.uint8)
-    return _png(np.ascontiguousarray(array))
-
-
-def _png(pixels: np.ndarray) -> bytes:
-    height, width, channels = pixels.shape
-    rows = np.zeros((height, 1 + width * channels), np.uint8)
-    rows[:, 1:] = pixels.reshape(height, -1)
-
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    header = struct.pack(">IIBBBBB", width, height, 8, {1: 0, 3: 2, 4: 6}[channels], 0, 0, 0)
-    body = chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows.tobytes(), 4)) + chunk(b"IEND", b"")
-    return b"\x89PNG\r\n\x1a\n" + body
+    step = max(1, -(-max(image.shape[:2]) // most))
+    return png(image[::step, ::step])
 
 
 def _figure(tensor: Any, caption: str, style: str) -> str | None:

@@ -1,6 +1,9 @@
 """Constants of the API: type ids, image and interpolation types, under the names that scripts use."""
 
 from enum import IntEnum
+from typing import Any
+
+import numpy as np
 
 
 class DALIDataType(IntEnum):
@@ -20,6 +23,7 @@ class DALIDataType(IntEnum):
     FLOAT64 = 10
     BOOL = 11
     STRING = 12
+    FEATURE = 17
     IMAGE_TYPE = 20
     DATA_TYPE = 21
     INTERP_TYPE = 22
@@ -51,3 +55,43 @@ class DALIInterpType(IntEnum):
 globals().update(DALIDataType.__members__)
 globals().update(DALIImageType.__members__)
 globals().update(DALIInterpType.__members__)
+
+# Layouts under their older names, which count the axis of the batch.
+NHWC = "HWC"
+NCHW = "CHW"
+NFHWC = "FHWC"
+NFCHW = "FCHW"
+SAME = ""
+
+CPU_ONLY_DEVICE_ID = -99999
+
+_NUMPY = {
+    DALIDataType.UINT8: np.uint8,
+    DALIDataType.UINT16: np.uint16,
+    DALIDataType.UINT32: np.uint32,
+    DALIDataType.UINT64: np.uint64,
+    DALIDataType.INT8: np.int8,
+    DALIDataType.INT16: np.int16,
+    DALIDataType.INT32: np.int32,
+    DALIDataType.INT64: np.int64,
+    DALIDataType.FLOAT16: np.float16,
+    DALIDataType.FLOAT: np.float32,
+    DALIDataType.FLOAT64: np.float64,
+    DALIDataType.BOOL: np.bool_,
+}
+
+
+def to_numpy_type(dtype: DALIDataType) -> type[np.generic]:
+    """NumPy's type for a number of an element type."""
+    if dtype not in _NUMPY:
+        raise TypeError(f"NumPy has no type for {dtype!r}")
+    return _NUMPY[dtype]
+
+
+def to_dali_type(dtype: Any) -> DALIDataType:
+    """The number for a type that NumPy knows, or for the name of one; "float" has 32 bits here."""
+    found = np.dtype("float32" if isinstance(dtype, str) and dtype == "float" else dtype).type
+    for number, known in _NUMPY.items():
+        if known is found:
+            return number
+    raise TypeError(f"there is no element type for {dtype!r}")

@@ -49,9 +49,14 @@ def image(library: Any, data: bytes, output_type: str, dtype: str) -> Any:
     )
 
 
+# Gray weighed a little differently: one of 255 in some pixels.
+NEARLY = {("jpeg", "cmyk"), ("bmp", "alpha"), ("tiff", "ycbcr")}
+
+
 @pytest.mark.parametrize(("format_name", "name", "output_type"), CASES)
 def test_same_pixels(format_name: str, name: str, output_type: str) -> None:
     data = all_files()[format_name][name]
-    both(lambda library: image(library, data, output_type, "uint8"), atol=1 if output_type == "GRAY" else 0)
-    both(lambda library: image(library, data, output_type, "uint16"), atol=257 if output_type == "GRAY" else 0)
-    both(lambda library: image(library, data, output_type, "float32"), atol=4e-3 if output_type == "GRAY" else 1e-6)
+    off = output_type == "GRAY" and (format_name, name) in NEARLY
+    both(lambda library: image(library, data, output_type, "uint8"), atol=1 if off else 0)
+    both(lambda library: image(library, data, output_type, "uint16"), atol=257 if off else 0)
+    both(lambda library: image(library, data, output_type, "float32"), atol=4e-3 if off else 1e-6)

@@ -128,13 +128,13 @@ void plan_sizes(std::vector<AxisPlan>& plans, const RegionArgs& args, SizeRoundi
       fail(ErrorKind::runtime, "expected finite sizes below 2**31, got ", plan.wanted, " for a region from ",
            plan.start, " to ", plan.end);
     plan.out = rounded(size, rounding);
+    if (plan.wanted < 0) std::swap(plan.start, plan.end);
     if (args.subpixel_scale && size > 0 && static_cast<float>(plan.out) != size) {
       float change = extent * static_cast<float>(plan.out) / size - extent;
       if (plan.end < plan.start) change = -change;
       plan.start -= change * plan.alignment;
       plan.end += change * (1 - plan.alignment);
     }
-    if (plan.wanted < 0) std::swap(plan.start, plan.end);
   }
 }
 

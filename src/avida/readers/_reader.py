@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any, Generic, SupportsIndex, TypeVar, overload
 
@@ -128,16 +129,23 @@ class Epoch(Iterator[tuple[T, ...]], Generic[T]):
         self._prefetcher: _core.ReaderPrefetcher | None = None
         self._left: int | None = None  # items to come; None before the first
         self._length = 0
+        self._lock = threading.Lock()
 
     def __next__(self) -> tuple[T, ...]:
-        if self._left is None:
-            self._prefetcher, self._length = self._reader._begin_epoch(self._batch_size)
-            self._left = self._length
-        if self._prefetcher is None or self._left == 0:
-            self._end()
-            raise StopIteration
-        item = self._prefetcher.take()
-        self._left -= 1
+        with self._lock:
+            if self._left is None:
+                self._prefetcher, self._length = self._reader._begin_epoch(self._batch_size)
+                self._left = self._length
+            prefetcher = self._prefetcher
+            if prefetcher is None or self._left == 0:
+                self._end()
+                raise StopIteration
+            self._left -= 1
+        try:
+            item = prefetcher.take()
+        except BaseException:  # the wait was interrupted: the item is still to come
+            self._left += 1
+            raise
         if EvalMode.current() in (EvalMode.sync_cpu, EvalMode.sync_full):
             item[0].evaluate()  # raises what went wrong
         return item

@@ -1,0 +1,73 @@
+"""`nvidia.dali.experimental.dynamic` as another name of avida in this process, even where the real one is installed."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import sys
+import types
+from collections.abc import Sequence
+
+_PACKAGE = "nvidia.dali"
+_DYNAMIC = "nvidia.dali.experimental.dynamic"
+_PIPELINE_MODE = {"fn", "ops", "Pipeline", "pipeline", "pipeline_def", "plugin"}
+
+
+def install() -> None:
+    """From here on, importing the names that dynamic-mode scripts use gives avida."""
+    for name in [name for name in sys.modules if name == _PACKAGE or name.startswith(_PACKAGE + ".")]:
+        del sys.modules[name]
+    sys.meta_path.insert(0, _Finder())
+
+
+def _missing(name: str) -> str:
+    part = name.removeprefix(_PACKAGE + ".").partition(".")[0]
+    what = "pipeline mode" if part in _PIPELINE_MODE else "it"
+    return (
+        f"{name} is not there under `avida run`: {what} is no part of avida, which stands in for {_DYNAMIC} and "
+        f"{_PACKAGE}.types only"
+    )
+
+
+class _Frame(types.ModuleType):
+    """A package that holds nothing but the aliases."""
+
+    def __getattr__(self, name: str) -> object:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise AttributeError(_missing(f"{self.__name__}.{name}"))
+
+
+class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: types.ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if name == "nvidia":  # other packages live under that name too
+            found = importlib.machinery.PathFinder.find_spec(name)
+            return found or importlib.machinery.ModuleSpec(name, self, is_package=True)
+        if name in (_PACKAGE, "nvidia.dali.experimental"):
+            return importlib.machinery.ModuleSpec(name, self, is_package=True)
+        if name == "nvidia.dali.types" or name == _DYNAMIC or name.startswith(_DYNAMIC + "."):
+            if importlib.util.find_spec(_avida_name(name)) is None:
+                return None
+            return importlib.machinery.ModuleSpec(name, self, is_package=True)
+        if name.startswith(_PACKAGE + "."):
+            raise ImportError(_missing(name), name=_PACKAGE)
+        return None
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType:
+        if spec.name in ("nvidia", _PACKAGE, "nvidia.dali.experimental"):
+            return _Frame(spec.name)
+        module = importlib.import_module(_avida_name(spec.name))
+        spec.loader_state = module.__spec__  # importing under a second name replaces it for a moment
+        return module
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        if module.__spec__ is not None and module.__spec__.loader_state is not None:
+            module.__spec__ = module.__spec__.loader_state
+
+
+def _avida_name(name: str) -> str:
+    return "avida.types" if name == "nvidia.dali.types" else "avida" + name.removeprefix(_DYNAMIC)

@@ -1,0 +1,93 @@
+"""Shows what this build can do on this machine: version, instruction sets, codecs, threads, memory, GPU."""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import pathlib
+import platform
+
+import numpy as np
+
+import avida
+from avida import _core
+
+# The levels of the x86-64 ABI that avida is compiled for, best first, and what each asks of the CPU beyond the next.
+LEVELS = {
+    "x86-64-v4": {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"},
+    "x86-64-v3": {"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe", "xsave"},
+    "x86-64-v2": {"cx16", "lahf_lm", "popcnt", "sse4_1", "sse4_2", "ssse3"},
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    pass
+
+
+def run(options: argparse.Namespace) -> int:
+    for name, text in facts().items():
+        print(f"{name:<13} {text}")
+    return 0
+
+
+def facts() -> dict[str, str]:
+    """What there is to know, one line each."""
+    used, kept = _core.memory_use()
+    return {
+        "avida": f"{avida.__version__}, {pathlib.Path(avida.__file__).parent}",
+        "build": f"{_core.compiler}, for {platform.machine()} and Python {platform.python_version()}",
+        "numpy": np.__version__,
+        "CPU": f"{cpu_name()}; {_core.available_cpus()} usable",
+        "instructions": instructions(cpu_flags()),
+        "threads": f"{avida.get_num_threads()} (AVIDA_NUM_THREADS or set_num_threads() changes it)",
+        "memory": f"{_size(used)} in use, {_size(kept)} kept for reuse",
+        "GPU": gpu(),
+    }
+
+
+def cpu_flags() -> set[str]:
+    return set(_cpuinfo("flags").split())
+
+
+def cpu_name() -> str:
+    return _cpuinfo("model name") or platform.processor() or platform.machine()
+
+
+def instructions(flags: set[str]) -> str:
+    """The compiled variant that this CPU runs, and the extensions by which it was chosen."""
+    if platform.machine() != "x86_64":
+        return f"{platform.machine()}, one variant"
+    level = "x86-64"
+    for name, needed in reversed(LEVELS.items()):
+        if not needed <= flags:
+            break
+        level = name
+    shown = [name for name in ("sse4_2", "avx", "avx2", "fma", "f16c", "avx512f", "avx512bw") if name in flags]
+    return f"{level} variant in use; the CPU has {' '.join(shown) or 'none of the extensions'}"
+
+
+def gpu() -> str:
+    """Whether there is a GPU, and whether this build can use it."""
+    try:
+        driver = ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return "none: no NVIDIA driver (libcuda.so.1) on this machine"
+    count = ctypes.c_int()
+    if driver.cuInit(0) != 0 or driver.cuDeviceGetCount(ctypes.byref(count)) != 0 or count.value == 0:
+        return "none: there is an NVIDIA driver, but it finds no GPU"
+    name = ctypes.create_string_buffer(128)
+    driver.cuDeviceGetName(name, 128, 0)
+    return f"{count.value} x {name.value.decode()}; this build runs on the CPU only"
+
+
+def _cpuinfo(field: str) -> str:
+    """The first value of a field, empty where the system does not tell."""
+    try:
+        lines = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return ""
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith(field)), "")
+
+
+def _size(count: int) -> str:
+    return f"{count / 2**30:.1f} GiB" if count >= 2**30 else f"{count / 2**20:.0f} MiB"

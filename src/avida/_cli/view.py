@@ -1,0 +1,75 @@
+"""Writes a contact sheet of a folder of images as PNG: each image as it is, and as augmentation may show it."""
+
+from __future__ import annotations
+
+import argparse
+import pathlib
+import sys
+from collections.abc import Sequence
+
+import numpy as np
+
+import avida
+from avida._cli.images import NoImagesError, find_images
+from avida._picture import contact_sheet, pixels, png
+from avida.progress import Progress
+
+_BATCH = 16
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folder", metavar="DIR", help="where the images are; folders below it count too")
+    parser.add_argument("-o", "--output", metavar="FILE", default="sheet.png", help="the PNG to write (%(default)s)")
+    parser.add_argument("-n", "--images", type=int, default=24, help="how many images to show (%(default)s)")
+    parser.add_argument("--variants", type=int, default=3, help="augmented forms of each (%(default)s)")
+    parser.add_argument("--cell", type=int, default=160, help="extent of one picture in pixels (%(default)s)")
+    parser.add_argument("--seed", type=int, default=0, help="other images, other augmentation (%(default)s)")
+
+
+def run(options: argparse.Namespace) -> int:
+    try:
+        files = find_images(options.folder)
+    except NoImagesError as error:
+        print(f"avida view: {error}", file=sys.stderr)
+        return 2
+    chosen = np.random.default_rng(options.seed).permutation(len(files))[: max(1, options.images)]
+    shown, errors = write_sheet(
+        [files[i] for i in sorted(chosen)], options.output, options.variants, options.cell, options.seed
+    )
+    for message in errors:
+        print(message, file=sys.stderr)
+    if not shown:
+        print("avida view: none of the images could be decoded", file=sys.stderr)
+        return 1
+    print(f"{options.output}: {shown} of {len(files)} images; each is followed by {options.variants} augmented forms")
+    return 0
+
+
+def write_sheet(
+    files: Sequence[pathlib.Path], output: str | pathlib.Path, variants: int = 3, cell: int = 160, seed: int = 0
+) -> tuple[int, list[str]]:
+    """Writes the contact sheet; returns how many images it shows, and why others are not on it."""
+    strips: list[list[np.ndarray | None]] = []
+    errors: list[str] = []
+    rng = avida.random.RNG(seed)
+    reader = avida.readers.File(files=[str(file) for file in files], labels=[0] * len(files))
+    with Progress("contact sheet", total=len(files)) as bar:
+        for encoded, _ in reader.next_epoch(batch_size=_BATCH):
+            images = avida.decoders.image(encoded, on_error="placeholder")
+            errors += [f"{error.source}: {error.message}" for error in images.errors]
+            (images,) = avida.drop_failed(images)
+            if images.batch_size:
+                columns = [avida.resize(images, size=[cell, cell], mode="not_larger")]
+                columns += [augmented(images, cell, rng) for _ in range(variants)]
+                strips += [[pixels(image) for image in row] for row in zip(*columns, strict=True)]
+            bar.advance(encoded.batch_size)
+    if strips:
+        across = max(1, round((len(strips) * 1.5 / (1 + variants)) ** 0.5))  # about as wide as a screen
+        pathlib.Path(output).write_bytes(png(contact_sheet(strips, across, cell)))
+    return len(strips), errors
+
+
+def augmented(images: avida.Batch, size: int, rng: avida.random.RNG) -> avida.Batch:
+    """What a classifier would see in training."""
+    images = avida.random_resized_crop(images, size=[size, size], random_area=[0.2, 1.0], rng=rng)
+    return avida.flip(images, horizontal=avida.random.coin_flip(batch_size=images.batch_size, rng=rng))

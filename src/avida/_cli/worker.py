@@ -1,0 +1,15 @@
+"""What a worker process of a script under ``avida run`` imports as its main module: the script, with the aliases.
+
+Processes that are not forked import the main module anew.
+"""
+
+import os
+import sys
+
+from avida._cli import aliases
+from avida._cli.run import SCRIPT, load
+
+if __name__ == "__mp_main__":
+    aliases.install()
+    sys.argv[0] = __file__ = os.environ[SCRIPT]
+    exec(load(__file__), globals())

@@ -1,0 +1,96 @@
+"""Tensors as pictures: pixels that can be looked at, contact sheets, PNG files."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from avida import _core
+from avida._dtype import float32, uint8
+
+_PAPER = 255
+_MISSING = 225
+
+
+def numbers(tensor: Any) -> np.ndarray:
+    """The tensor as an array, in a type that NumPy knows."""
+    if tensor.dtype.name == "bfloat16":
+        tensor = _core.call(_core.find_op("cast"), (tensor,), None, None, (float32._id,))
+    return np.asarray(tensor)
+
+
+def pixels(tensor: Any) -> np.ndarray | None:
+    """HWC uint8 with 1, 3 or 4 channels when the layout says that the tensor is an image, else None.
+
+    Numbers that are not pixel values (of normalized images, say) are stretched from black to white.
+    """
+    layout = tensor.layout or ""
+    if not layout and tensor.ndim == 3 and tensor.dtype == uint8 and tensor.shape[2] in (1, 3, 4):
+        layout = "HWC"  # it looks like an image
+    if layout not in ("HW", "HWC", "CHW"):
+        return None
+    array = numbers(tensor)
+    if layout == "CHW":
+        array = array.transpose(1, 2, 0)
+    elif layout == "HW":
+        array = array[:, :, None]
+    height, width, channels = array.shape
+    if channels not in (1, 3, 4) or height == 0 or width == 0:
+        return None
+    if array.dtype == np.bool_:
+        return array.astype(np.uint8) * np.uint8(255)
+    if array.dtype == np.uint8:
+        return array
+    values = array.astype(np.float32)
+    finite = values[np.isfinite(values)]
+    low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
+    if not (low >= 0 and high <= 255 and array.dtype.kind in "iu"):
+        values = (np.nan_to_num(values, nan=low, posinf=high, neginf=low) - low) * (255 / ((high - low) or 1))
+    return np.clip(values, 0, 255).astype(np.uint8)
+
+
+def png(image: np.ndarray) -> bytes:
+    """HWC uint8 with 1, 3 or 4 channels as a PNG file."""
+    height, width, channels = image.shape
+    rows = np.zeros((height, 1 + width * channels), np.uint8)  # each row begins with the number of its filter
+    rows[:, 1:] = image.reshape(height, -1)
+    if height > 1:
+        rows[1:, 0] = 2  # the difference to the row above: photos get a third smaller
+        rows[1:, 1:] -= image.reshape(height, -1)[:-1]
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    header = struct.pack(">IIBBBBB", width, height, 8, {1: 0, 3: 2, 4: 6}[channels], 0, 0, 0)
+    body = chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows.tobytes(), 4)) + chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + body
+
+
+def contact_sheet(
+    strips: Sequence[Sequence[np.ndarray | None]], across: int, cell: int = 160, gap: int = 6
+) -> np.ndarray:
+    """One picture of many: strips of images, all of one length, `across` of them side by side in each row.
+
+    Images of at most `cell` pixels each way stand in the middle of their cells. A missing one is a grey field.
+    """
+    length = len(strips[0])
+    down = -(-len(strips) // across)
+    between = 4 * gap  # between strips that stand side by side
+    width = across * (length * (cell + gap) - gap) + (across - 1) * between + 2 * gap
+    sheet = np.full((down * (cell + gap) + gap, width, 3), _PAPER, np.uint8)
+    for i, strip in enumerate(strips):
+        y = gap + i // across * (cell + gap)
+        x = gap + i % across * (length * (cell + gap) - gap + between)
+        for j, image in enumerate(strip):
+            left = x + j * (cell + gap)
+            if image is None:
+                sheet[y : y + cell, left : left + cell] = _MISSING
+                continue
+            height, wide = image.shape[:2]
+            top, inset = y + (cell - height) // 2, left + (cell - wide) // 2
+            sheet[top : top + height, inset : inset + wide] = image[:, :, :3]
+    return sheet
