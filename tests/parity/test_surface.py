@@ -43,6 +43,8 @@ DTYPES = [
     "ImageType",
     "InterpType",
 ]
+# Arguments of avida's own.
+ADDED = {"on_error", "reduce_to"}
 # Operators leave __cuda_array_interface__ to tensors on a GPU.
 ABSENT = {"Tensor": {"__cuda_array_interface__"}}
 
@@ -90,7 +92,7 @@ def test_operator_signatures(name):
         (n, p.kind) for n, p in theirs.items() if p.kind in positional
     ]
     keywords = {n for n, p in theirs.items() if p.kind is kinds.KEYWORD_ONLY}
-    added = {"like"} if OPS[name]["random"] else set()
+    added = ADDED | ({"like"} if OPS[name]["random"] else set())
     assert {n for n, p in ours.items() if p.kind is kinds.KEYWORD_ONLY} - added == keywords
     for n in keywords:
         assert (ours[n].default is kinds.empty) == (theirs[n].default is kinds.empty), n
