@@ -50,6 +50,46 @@ void read_boxes(Header& header, Bytes file, int& precision) {
   }
 }
 
+// A file may cut its image into very many packets, for which the library takes memory and time at once. Each needs a
+// byte at least: what says more than the file holds is refused.
+void check_packets(Bytes stream, size_t styles, bool own_precincts, int64_t height, int64_t width, int64_t factor) {
+  const int levels = std::min<int>(big_endian(stream, styles, 1), 32);
+  int64_t packets = 0;
+  for (int level = 0; level <= levels; ++level) {
+    const uint32_t exponents = own_precincts ? big_endian(stream, styles + 5 + level, 1) : 0xff;
+    const int shift = levels - level;
+    packets += divide_up(width, int64_t{1} << (shift + (exponents & 15))) *
+               divide_up(height, int64_t{1} << (shift + (exponents >> 4)));
+  }
+  if (packets * factor > 1024 + 4 * static_cast<int64_t>(stream.size()))
+    fail(ErrorKind::runtime, "JPEG 2000: the file is too short for the packets that its header says");
+}
+
+// Looks at the markers of the main header and of all tiles.
+void check_markers(Bytes stream, int64_t height, int64_t width, int64_t components) {
+  constexpr uint32_t kCod = 0xff52, kCoc = 0xff53, kSot = 0xff90, kSod = 0xff93;
+  size_t tile = 0, tile_size = 0;
+  int64_t layers = 1;
+  for (size_t at = 2; at + 4 <= stream.size();) {
+    const uint32_t marker = big_endian(stream, at, 2);
+    if (marker == kSod) {  // the data of a tile follow, and then the next
+      if (tile + tile_size <= at || tile_size > stream.size() - tile) return;
+      at = tile + tile_size;
+      continue;
+    }
+    if (marker == kSot) tile = at, tile_size = big_endian(stream, at + 6, 4);
+    if (marker == kCod) {
+      layers = std::max<int64_t>(layers, big_endian(stream, at + 6, 2));
+      check_packets(stream, at + 9, big_endian(stream, at + 4, 1) & 1, height, width, layers * components);
+    }
+    if (marker == kCoc) {
+      const size_t style = at + (components < 257 ? 5 : 6);
+      check_packets(stream, style + 1, big_endian(stream, style, 1) & 1, height, width, layers);
+    }
+    at += 2 + big_endian(stream, at + 2, 2);
+  }
+}
+
 Header read_header(Bytes file) {
   const Bytes stream = has_text(file, 0, kCodestream) ? file : find_box(file, "jp2c");
   if (!has_text(stream, 0, kCodestream)) fail(ErrorKind::runtime, "JPEG 2000: expected a codestream, found none");
@@ -81,6 +121,7 @@ Header read_header(Bytes file) {
   const int64_t tiles = divide_up(right - tile_left, tile_width) * divide_up(bottom - tile_top, tile_height);
   if (tiles > static_cast<int64_t>(stream.size()) / kTileBytes)
     fail(ErrorKind::runtime, "JPEG 2000: expected ", tiles, " tiles, the file is too short for them");
+  check_markers(stream, height, width, components);
   header.info.height = static_cast<int>(height), header.info.width = static_cast<int>(width);
 
   constexpr ColorModel kColors[] = {ColorModel::gray, ColorModel::gray_alpha, ColorModel::rgb, ColorModel::rgb_alpha};

@@ -50,10 +50,11 @@ ImageInfo read_info(Bytes file) {
   if (depth > 16 || !std::has_single_bit(depth))
     fail(ErrorKind::runtime, "PNG: expected 1, 2, 4, 8 or 16 bits, got ", depth);
   check_extents(height, width, info.channels);
-  const int64_t stored_channels = color_type == PNG_COLOR_TYPE_PALETTE ? 1 : info.channels;
-  check_ratio(file, height * width * stored_channels * depth / 8, 1032);  // the most that deflate can do
   info.height = static_cast<int>(height), info.width = static_cast<int>(width);
   info.dtype = depth == 16 ? DType::uint16 : DType::uint8;
+  const int stored_bits = depth * (color_type == PNG_COLOR_TYPE_PALETTE ? 1 : info.channels);
+  const int64_t pixel_size = info.channels * size_of(info.dtype);
+  check_ratio(file, height * width * pixel_size, 1032 * (8 * pixel_size / stored_bits));  // deflate can do 1032
   info.orientation = orientation_of(file);
   return info;
 }

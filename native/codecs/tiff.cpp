@@ -181,8 +181,10 @@ Header read_header(const File& file, Bytes bytes) {
   header.block_height = static_cast<int>(header.tiled ? block_height : std::min(block_height, height));
   header.block_width = static_cast<int>(block_width);
   check_extents(header.block_height, block_width, header.samples);
-  const int64_t stored_pixels = std::max(height * width, header.block_height * block_width);
-  check_ratio(bytes, stored_pixels * header.samples * header.bits / 8, ratio_of(compression));
+  const int64_t pixels = std::max(height * width, header.block_height * block_width);
+  const int64_t stored_bits = std::max(1, header.samples * header.bits),
+                pixel_size = info.channels * size_of(info.dtype);
+  check_ratio(bytes, pixels * pixel_size, ratio_of(compression) * std::max<int64_t>(1, 8 * pixel_size / stored_bits));
   return header;
 }
 

@@ -3,6 +3,7 @@
 import random
 import struct
 import zlib
+from collections.abc import Iterator
 
 LIES = [0, 1, 2, 3, 7, 8, 16, 127, 128, 255, 256, 32767, 32768, 65535, 65536, 60000, 2**24, 2**31 - 1, 2**31, 2**32 - 1]
 HEADER_SIZE = 160
@@ -49,22 +50,38 @@ def swap(data: bytearray, rng: random.Random, place: int) -> None:
 MUTATIONS = [set_bytes, flip_bits, flip_bits, lie, lie, lie, cut, remove, repeat, swap]
 
 
-def with_png_checksums(data: bytes) -> bytes:
-    """The chunks as they are, with checksums that agree, so that more than the checksum is tried."""
-    out, at = bytearray(data[:8]), 8
+def png_chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
+    at = 8
     while at + 12 <= len(data):
         size = int.from_bytes(data[at : at + 4], "big")
-        content = data[at + 4 : at + 8 + size]
-        out += data[at : at + 4] + content + struct.pack(">I", zlib.crc32(content))
+        yield data[at + 4 : at + 8], data[at + 8 : at + 8 + size]
         at += 12 + size
-    return bytes(out)
+
+
+def unpacked_png(data: bytes) -> bytes:
+    """A PNG file whose pixels are not compressed: no decoder takes it, but it can be mutated and packed."""
+    chunks = [(kind, zlib.decompress(body) if kind == b"IDAT" else body) for kind, body in png_chunks(data)]
+    return data[:8] + b"".join(struct.pack(">I", len(body)) + kind + body + bytes(4) for kind, body in chunks)
+
+
+def packed_png(data: bytes, compress: bool) -> bytes:
+    """With checksums that agree, so that more than the checksum is tried."""
+    out = data[:8]
+    for kind, body in png_chunks(data):
+        stored = zlib.compress(body) if compress and kind == b"IDAT" else body
+        out += struct.pack(">I", len(stored)) + kind + stored + struct.pack(">I", zlib.crc32(kind + stored))
+    return out
 
 
 def mutated(seeds: list[bytes], number: int) -> bytes:
     """The broken file with this number, out of files of one format."""
     rng = random.Random(number)
     data = bytearray(rng.choice(seeds))
-    if rng.random() < 0.1:
+    is_png = data[:4] == b"\x89PNG"
+    below_compression = is_png and rng.random() < 0.5
+    if below_compression:
+        data = bytearray(unpacked_png(bytes(data)))
+    elif rng.random() < 0.1:
         other = rng.choice(seeds)
         place = rng.randrange(min(len(data), len(other)))
         data[place:] = other[place:]
@@ -73,6 +90,6 @@ def mutated(seeds: list[bytes], number: int) -> bytes:
             break
         limit = min(HEADER_SIZE, len(data)) if rng.random() < 0.5 else len(data)
         rng.choice(MUTATIONS)(data, rng, rng.randrange(limit))
-    if data[:4] == b"\x89PNG" and rng.random() < 0.7:
-        return with_png_checksums(bytes(data))
+    if below_compression or (is_png and rng.random() < 0.5):
+        return packed_png(bytes(data), below_compression)
     return bytes(data)

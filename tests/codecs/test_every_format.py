@@ -1,6 +1,7 @@
 """What holds for all formats alike."""
 
 import io
+import resource
 
 import numpy as np
 import pytest
@@ -87,8 +88,10 @@ def test_cut_files_fail_or_are_whole(format_name: str) -> None:
     ],
 )
 def test_headers_that_lie_cost_nothing(data: bytes) -> None:
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with pytest.raises(RuntimeError, match=r"expected (an image of at most|a file that can hold|\d+ bytes at)"):
         decode(data)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000  # KiB
 
 
 def test_lying_tiff() -> None:

@@ -6,7 +6,7 @@ import pytest
 from PIL import Image
 
 from .decoding import decode, scaled, to_uint8
-from .files import GRAY, GRAY16, GRAY_ALPHA, RGB, RGB16, RGBA, jpeg2000_files, waves
+from .files import GRAY, GRAY16, GRAY_ALPHA, RGB, RGB16, RGBA, jpeg2000_files, pillow, waves
 
 EXPECTED = {
     "rgb": RGB,
@@ -53,6 +53,19 @@ def test_components_at_half_the_resolution() -> None:
     for component in range(3):
         data[43 + 3 * component : 45 + 3 * component] = b"\2\2"
     np.testing.assert_array_equal(decode(bytes(data)), RGB)
+
+
+def test_too_many_packets_are_refused() -> None:
+    """A few bytes that ask for millions of packets, which took minutes and gigabytes."""
+    picture = np.zeros((600, 600, 3), np.uint8)
+    data = bytearray(pillow(picture, "JPEG2000", precinct_size=(64, 64), codeblock_size=(16, 16), no_jp2=True))
+    assert decode(bytes(data)).max() == 0
+    style = data.index(b"\xff\x52")
+    size = int.from_bytes(data[style + 2 : style + 4], "big")
+    first = style + 14  # the sizes of precincts, as exponents of two
+    data[first : style + 2 + size] = bytes(style + 2 + size - first)
+    with pytest.raises(RuntimeError, match="too short for the packets"):
+        decode(bytes(data))
 
 
 def test_errors() -> None:
