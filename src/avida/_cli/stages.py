@@ -97,7 +97,7 @@ def _stage_by_stage(names: list[str], job: Job, failed: dict[str, str]) -> dict[
             value = avida.decoders.image(encoded, on_error="placeholder").evaluate()
             seconds["decode"] += time.perf_counter() - start
             failed |= {error.source or f"sample {error.sample}": error.message for error in value.errors}
-            (value,) = avida.drop_failed(value)
+            value = avida.drop_failed(value)
             done += value.batch_size
             if value.batch_size:
                 for name, stage in stages.items():

@@ -57,7 +57,7 @@ def write_sheet(
         for encoded, _ in reader.next_epoch(batch_size=_BATCH):
             images = avida.decoders.image(encoded, on_error="placeholder")
             errors += [f"{error.source}: {error.message}" for error in images.errors]
-            (images,) = avida.drop_failed(images)
+            images = avida.drop_failed(images)
             if images.batch_size:
                 columns = [avida.resize(images, size=[cell, cell], mode="not_larger")]
                 columns += [augmented(images, cell, rng) for _ in range(variants)]
