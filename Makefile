@@ -16,7 +16,7 @@ install = $(PY) tools/requirements.py $(1) | $(PY) -m pip install -qq -r /dev/st
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: help setup build demo bench test check format generate wheel asan clean
+.PHONY: help setup build demo bench test check format generate wheel asan fuzz clean
 .DEFAULT_GOAL := help
 
 help:  ## List the targets
@@ -59,7 +59,10 @@ wheel:  ## Build and try a self-contained wheel into dist/; PYTHON=3.12 or a pat
 	@tools/build_wheel.sh "$(PYTHON)"
 
 asan: $(VENV)/test.stamp  ## Run the native-heavy tests under AddressSanitizer and UBSan
-	@tools/run_asan.sh $(BIN) $(if $(ARGS),$(ARGS),tests/ops tests/runtime tests/every_op tests/api)
+	@tools/run_asan.sh $(BIN) $(if $(ARGS),$(ARGS),tests/ops tests/runtime tests/every_op tests/api tests/codecs)
+
+fuzz: $(VENV)/test.stamp  ## Decode broken files under the sanitizers; FILES=5000 of each format
+	@AVIDA_FUZZ_FILES=$(or $(FILES),5000) tools/run_asan.sh $(BIN) tests/codecs/test_fuzz.py
 
 clean:  ## Remove what was built; .venv stays
 	rm -rf build dist src/avida/_core.*.so .pytest_cache .ruff_cache .hypothesis

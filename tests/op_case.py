@@ -37,6 +37,7 @@ class Case:
     rtol: float
     alone: bool  # the samples of a batch are not treated one by one
     source: str
+    inputs: list[list[np.ndarray]] | None = None  # for each sample, instead of random numbers of those shapes
 
     @property
     def function(self) -> Callable:
@@ -52,6 +53,8 @@ class Case:
 
     def arrays(self, sample: int, dtype: str) -> list[np.ndarray]:
         """The inputs of one sample, always the same for the same sample and type."""
+        if self.inputs is not None:
+            return self.inputs[sample]
         rng = np.random.default_rng([sample, *map(ord, dtype)])
         made = []
         for shape in self.shapes[sample]:
@@ -70,6 +73,8 @@ class Case:
 
 
 CASES: list[Case] = []
+# What random operators are called with, where that is not nothing: a Batch for each input.
+RANDOM_INPUTS: dict[str, Callable[[], list[Any]]] = {}
 
 
 def op_case(
@@ -82,21 +87,27 @@ def op_case(
     high: float = 120,
     rtol: float = 1e-6,
     alone: bool = False,
+    inputs: list[list[np.ndarray]] | None = None,
     **arguments: list[Any],
 ) -> Callable:
     """Registers a reference for an operator.
 
     `shapes` lists one entry per sample: a shape, or one shape for each input. `low` and `high` bound the inputs.
-    `alone` is for operators that mix samples: the reference then holds for a Tensor only.
+    `alone` is for operators that mix samples: the reference then holds for a Tensor only. `inputs` gives each sample's
+    inputs where random numbers would make no sense, as for encoded images.
     """
+    if inputs is not None:
+        shapes = [[array.shape for array in sample] for sample in inputs]
+        dtypes = [str(inputs[0][0].dtype)]
     if shapes is None:
         shapes = {"HWC": [(5, 7, 3), (1, 4, 3), (6, 2, 3)], "HW": [(3, 4), (5, 2), (1, 1)]}[layout or "HW"]
 
     def register(reference: Callable) -> Callable:
-        inputs = [p for p in inspect.signature(reference).parameters if p not in arguments]
-        per_input = [list(s) if isinstance(s, list) else [s] * len(inputs) for s in shapes]
+        names = [p for p in inspect.signature(reference).parameters if p not in arguments]
+        per_input = [list(s) if isinstance(s, list) else [s] * len(names) for s in shapes]
         source = f"{reference.__module__}.{reference.__name__}"
-        CASES.append(Case(op, reference, layout, per_input, dtypes or ALL, arguments, low, high, rtol, alone, source))
+        tried = dtypes or ALL
+        CASES.append(Case(op, reference, layout, per_input, tried, arguments, low, high, rtol, alone, source, inputs))
         return reference
 
     return register

@@ -9,11 +9,16 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import types
 from collections import defaultdict
 
-from avida import _core
-
 SOURCE = pathlib.Path(__file__).parent.parent / "src" / "avida"
+# The core without the package around it, which imports the files that are to be written.
+sys.modules["avida"] = types.ModuleType("avida")
+sys.modules["avida"].__path__ = [str(SOURCE)]
+
+from avida import _core  # noqa: E402
+
 TYPES = {
     "bool": ("bool", "BoolArg"),
     "int": ("int", "IntArg"),
@@ -31,6 +36,12 @@ COMMON = [
     ("device", "Any", "Where to run; by default where the inputs are."),
 ]
 RNG_DOC = "Where the random numbers come from; by default this thread's generator."
+LIKE_DOC = "Makes a Batch of as many samples as this one has, without waiting for it."
+
+
+def takes_like(op: dict) -> bool:
+    """Whether the numbers drawn are what the operator is called for, so that a Batch can tell how many."""
+    return op["random"] and (not op["inputs"] or op["name"].startswith("random."))
 
 
 def function(op: dict) -> str:
@@ -51,6 +62,7 @@ def function(op: dict) -> str:
     keywords += [keyword(arg) for arg in op["args"] if not arg["required"]]
     keywords += [keyword(arg) for arg in op["args"] if arg["required"]]
     keywords += ["rng: RNG | None = None"] if op["random"] else []
+    keywords += ["like: Batch | None = None"] if takes_like(op) else []
     star = [] if variadic or not keywords else ["*"]
     parameters = [*positional, *star, *keywords]
     signature = ",\n    ".join(parameters)
@@ -58,7 +70,7 @@ def function(op: dict) -> str:
     args = [arg["name"] for arg in op["args"]]
     tuple_of_args = f"({', '.join(args)}{',' if len(args) == 1 else ''})"
     common = "None, None" if op["plain"] else "batch_size, device"
-    rng = ", rng" if op["random"] else ""
+    rng = (", rng" if op["random"] else "") + (", like" if takes_like(op) else "")
     return f"""{overloads(name, parameters) if op["inputs"] and op["outputs"] == 1 else ""}
 def {name}(
     {signature},
@@ -107,6 +119,8 @@ def docstring(op: dict) -> str:
         entry(arg["name"], " ".join([arg["doc"], *notes]))
     if op["random"]:
         entry("rng", RNG_DOC)
+    if takes_like(op):
+        entry("like", LIKE_DOC)
     if op["example"]:
         lines += ["", "Example:"] + [f"    {line}" for line in example_lines(op["example"])]
     lines.append('"""')
@@ -121,7 +135,7 @@ def module_text(ops: list[dict]) -> str:
     functions = "\n".join(function(op) for op in ops)
     names = sorted(op["name"].rpartition(".")[2] for op in ops)
     used = [name for name in ARGUMENT_TYPES if name in functions]
-    batch = "from avida._batch import Batch\n" if "@overload" in functions else ""
+    batch = "from avida._batch import Batch\n" if ": Batch" in functions else ""
     sequence = "from collections.abc import Sequence\n" if "Sequence[" in functions else ""
     rng = "\nif TYPE_CHECKING:\n    from avida.random import RNG\n" if "rng: RNG" in functions else ""
     typing = ("TYPE_CHECKING, " if rng else "") + "Any" + (", overload" if "@overload" in functions else "")
@@ -153,7 +167,6 @@ def generate() -> dict[pathlib.Path, str]:
     for module, members in modules.items():
         folder = SOURCE / pathlib.Path(*module.split(".")) if module else SOURCE
         files[folder / "_ops.py"] = ruff(module_text(members), "_ops.py")
-    files[SOURCE / "_core.pyi"] = core_stub()
     return files
 
 
@@ -174,16 +187,25 @@ def ruff(text: str, name: str) -> str:
     return subprocess.run(run, input=text, capture_output=True, text=True, check=True).stdout
 
 
+def is_stale(path: pathlib.Path, text: str) -> bool:
+    return not path.exists() or path.read_text() != text
+
+
 def main() -> int:
-    stale = [path for path, text in generate().items() if not path.exists() or path.read_text() != text]
-    if "--check" in sys.argv[1:]:
-        for path in stale:
-            print(f"{path.relative_to(SOURCE.parent.parent)} is out of date; run `make generate`")
-        return 1 if stale else 0
-    for path, text in generate().items():
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text)
-    return 0
+    files = generate()
+    check = "--check" in sys.argv[1:]
+    if not check:
+        for path, text in files.items():
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text)
+    stub = core_stub()  # imports the package, so what it imports must have been written
+    if not check:
+        (SOURCE / "_core.pyi").write_text(stub)
+        return 0
+    stale = [path for path, text in (files | {SOURCE / "_core.pyi": stub}).items() if is_stale(path, text)]
+    for path in stale:
+        print(f"{path.relative_to(SOURCE.parent.parent)} is out of date; run `make generate`")
+    return 1 if stale else 0
 
 
 if __name__ == "__main__":

@@ -31,4 +31,11 @@ void check_extents(int64_t height, int64_t width, int64_t channels) {
          width, " with ", channels, " channels");
 }
 
+void check_ratio(Bytes file, int64_t pixel_bytes, int64_t ratio) {
+  constexpr int64_t kAlwaysAllowed = int64_t{16} << 20;
+  if (pixel_bytes > kAlwaysAllowed && pixel_bytes / ratio > static_cast<int64_t>(file.size()))
+    fail(ErrorKind::runtime, "expected a file that can hold the ", pixel_bytes,
+         " bytes of pixels its header says, got ", file.size(), " bytes");
+}
+
 }  // namespace avida::codecs

@@ -52,7 +52,7 @@ struct Data {
   Layout layout;
   Device device;
   ShapeList shapes;
-  Origins origins;  // null: nothing is known of any sample
+  Origins origins;         // null: nothing is known of any sample
   bool read_only = false;  // foreign memory that must not be written to
 
   int size() const { return shapes.samples(); }

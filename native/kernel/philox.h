@@ -29,6 +29,18 @@ struct RandomKey {
   unsigned sample = 0;
 };
 
+// The index-th four words of a stream. The counters that start with zero belong to the words that Python draws from the
+// generator itself.
+AVIDA_HD AVIDA_INLINE PhiloxBlock random_block(const RandomKey& key, unsigned index) {
+  return philox(key.seed, key.position + 1, static_cast<unsigned long>(key.sample) << 32 | index);
+}
+
+// Four more words for an element whose own were not enough: the block itself is the counter, under another key.
+AVIDA_HD AVIDA_INLINE PhiloxBlock following_block(const RandomKey& key, const PhiloxBlock& block) {
+  return philox(~key.seed, static_cast<unsigned long>(block.word[3]) << 32 | block.word[2],
+                static_cast<unsigned long>(block.word[1]) << 32 | block.word[0]);
+}
+
 // The words of a stream, one after the other.
 class RandomStream {
  public:
@@ -36,8 +48,7 @@ class RandomStream {
 
   AVIDA_HD unsigned next() {
     if (used_ == 4) {
-      // The counters that start with zero belong to the words that Python draws from the generator itself.
-      block_ = philox(key_.seed, key_.position + 1, static_cast<unsigned long>(key_.sample) << 32 | block_index_++);
+      block_ = random_block(key_, block_index_++);
       used_ = 0;
     }
     return block_.word[used_++];

@@ -1,11 +1,31 @@
 #include "op/call.h"
 
+#include <deque>
 #include <memory_resource>
 #include <new>
 
+#include "op/chain.h"
 #include "runtime/memory.h"
+#include "runtime/thread_pool.h"
 
 namespace avida {
+
+// A call with its arguments in place, ready to run.
+struct Call::Bound {
+  explicit Bound(Call& call, const Data* linked = nullptr);
+  Bound(const Bound&) = delete;
+
+  Call& call;
+  std::byte buffer[2048];
+  std::pmr::monotonic_buffer_resource scratch{buffer, sizeof(buffer)};
+  std::pmr::vector<const Data*> in{&scratch};
+  std::pmr::vector<Data> relabelled{&scratch};  // inputs that get the layout the operator assumes
+  std::pmr::vector<Meta> metas{&scratch};
+  Origins origins;
+  std::optional<CallArgs> args;
+  std::optional<Run> run;
+};
+
 namespace {
 
 std::string join(const std::vector<Layout>& layouts) {
@@ -135,62 +155,83 @@ std::vector<ValuePtr> Call::promises() {
   return values;
 }
 
-std::vector<Data> Call::run() {
-  std::byte buffer[2048];
-  std::pmr::monotonic_buffer_resource scratch(buffer, sizeof(buffer));
-  std::pmr::vector<const Data*> in(&scratch);
-  std::pmr::vector<Data> relabelled(&scratch);  // inputs that get the layout the operator assumes
-  relabelled.reserve(slots_.size());
-  std::pmr::vector<Meta> metas(&scratch);
-  Origins origins;
-  for (size_t i = 0; i < slots_.size(); i++) {
-    if (slots_[i] < 0) {
+// `linked` stands for the first input where that is not ready yet: the output of the call before, in a chain.
+Call::Bound::Bound(Call& call, const Data* linked) : call(call) {
+  auto& slots = call.slots_;
+  const int samples = call.samples_;
+  relabelled.reserve(slots.size());
+  for (size_t i = 0; i < slots.size(); i++) {
+    if (slots[i] < 0) {
       in.push_back(nullptr);
       metas.emplace_back();
       continue;
     }
-    const Data* data = &inputs[slots_[i]]->ready();
-    Meta meta = inputs[slots_[i]]->meta();
-    Layout layout = accepted_layout(spec_.inputs[std::min(i, spec_.inputs.size() - 1)], meta);
+    Value& value = *call.inputs[slots[i]];
+    bool links = linked && slots[i] == 0;
+    const Data* data = links ? linked : &value.ready();
+    Meta meta = value.meta();
+    if (links) meta = {meta.is_batch, data->size(), data->dtype, data->shapes.ndim(), data->layout, data->device};
+    Layout layout = accepted_layout(call.spec_.inputs[std::min(i, call.spec_.inputs.size() - 1)], meta);
     if (!(layout == data->layout)) {
       relabelled.push_back(*data);
       relabelled.back().layout = layout;
       data = &relabelled.back();
     }
-    if (data->size() != samples_ && data->size() != 1)
-      value_error("expected ", samples_, " samples, got ", data->size());
-    if (!origins && data->origins && data->size() == samples_) origins = data->origins;
+    if (data->size() != samples && data->size() != 1) value_error("expected ", samples, " samples, got ", data->size());
+    if (!origins && data->origins && data->size() == samples) origins = data->origins;
     in.push_back(data);
     metas.push_back(meta);
   }
-  if (out_.empty()) infer(metas);
+  if (call.out_.empty()) call.infer(metas);
 
-  std::shared_ptr<void> args = args_;
+  std::shared_ptr<void> list = call.args_;
   size_t stride = 0;
-  if (!tensor_args_.empty()) {
-    stride = spec_.args_type.size;
-    args = spec_.args_type.copies(args_.get(), samples_);
-    size_t first = inputs.size() - tensor_args_.size();
-    for (size_t k = 0; k < tensor_args_.size(); k++) {
-      const ArgSpec& arg = spec_.args[tensor_args_[k]];
-      const Data& data = inputs[first + k]->ready();
-      for (int i = 0; i < samples_; i++) {
+  if (!call.tensor_args_.empty()) {
+    stride = call.spec_.args_type.size;
+    list = call.spec_.args_type.copies(call.args_.get(), samples);
+    size_t first = call.inputs.size() - call.tensor_args_.size();
+    for (size_t k = 0; k < call.tensor_args_.size(); k++) {
+      const ArgSpec& arg = call.spec_.args[call.tensor_args_[k]];
+      const Data& data = call.inputs[first + k]->ready();
+      for (int i = 0; i < samples; i++) {
         int at = data.size() == 1 ? 0 : i;
         try {
-          arg.set_from_sample(static_cast<char*>(args.get()) + stride * i, data.at(at), data.shapes[at], data.dtype);
+          arg.set_from_sample(static_cast<char*>(list.get()) + stride * i, data.at(at), data.shapes[at], data.dtype);
         } catch (const Error& error) {
-          throw Error(error.kind,
-                      str(is_batch_ ? str("sample ", i, ": ") : "", "argument \"", arg.name, "\": ", error.message));
+          throw Error(error.kind, str(call.is_batch_ ? str("sample ", i, ": ") : "", "argument \"", arg.name,
+                                      "\": ", error.message));
         }
       }
     }
   }
-  CallArgs call_args(args, stride);
-  Run run{in, samples_, is_batch_, call_args, out_, *pool_, random_};
-  std::vector<Data> results = spec_.run(run);
+  args.emplace(list, stride);
+  run.emplace(Run{in, samples, call.is_batch_, *args, call.out_, *call.pool_, call.random_});
+}
+
+std::vector<Data> Call::run() {
+  Bound bound(*this);
+  std::vector<Data> results = spec_.run(*bound.run);
   for (auto& result : results)
-    if (!result.origins && result.size() == samples_) result.origins = origins;
+    if (!result.origins && result.size() == samples_) result.origins = bound.origins;
   return results;
+}
+
+Task::Chain Call::chain() const {
+  if (!spec_.loop || !is_batch_ || outputs_ != 1 || inputs.empty() || slots_[0] != 0) return Chain::no;
+  if (spec_.leads && spec_.leads(args_.get())) return Chain::leads;
+  return spec_.chains ? Chain::joins : Chain::no;
+}
+
+std::vector<Data> Call::run_chain(std::span<Task* const> tasks, std::span<const bool> kept) {
+  if (samples_ < pool_->threads()) return {};  // few samples are better cut into rows
+  std::deque<Bound> bounds;
+  avida::Chain chain;
+  for (size_t k = 0; k < tasks.size(); k++) {
+    auto& call = static_cast<Call&>(*tasks[k]);
+    auto& bound = bounds.emplace_back(call, k ? &chain.output() : nullptr);
+    chain.add(*bound.run, *call.spec_.loop, bound.origins, kept[k]);
+  }
+  return chain.run(*pool_);
 }
 
 Failure Call::describe_failure(std::exception_ptr error) const {

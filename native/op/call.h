@@ -35,8 +35,11 @@ class Call : public Task {
  protected:
   std::vector<Data> run() override;
   Failure describe_failure(std::exception_ptr error) const override;
+  Task::Chain chain() const override;
+  std::vector<Data> run_chain(std::span<Task* const> tasks, std::span<const bool> kept) override;
 
  private:
+  struct Bound;
   void infer(std::span<const Meta> in);
 
   const OpSpec& spec_;

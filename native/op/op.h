@@ -3,6 +3,7 @@
 //   AVIDA_OP(flip, FlipArgs) { op.doc("...").input("input", "...").arg("horizontal", &FlipArgs::horizontal, "...").
 //   ...; }
 #pragma once
+#include <algorithm>
 #include <memory>
 #include <memory_resource>
 #include <string>
@@ -32,7 +33,8 @@ struct Sample {
   std::span<SampleView> out;
   int64_t begin, end;
   int index;
-  RandomKey random;  // for RandomStream, in random operators
+  RandomKey random;    // for RandomStream, in random operators
+  const Part* needed;  // the part of the output that will be read; null: all
 };
 
 template <class Args>
@@ -124,7 +126,27 @@ class Op {
   }
   // A loop that a family made.
   Op& loop(SampleLoop loop) { return loop_ = std::move(loop), finish_loop(); }
+  // Called for a sample that failed: true when it has set the shapes of an empty one to go on with.
+  Op& replace(bool (*fn)(Sample<Args>&)) {
+    loop_.replace = [fn](SampleWork& work) { return call_typed(fn, work); };
+    return finish_loop();
+  }
+  Op& largest_first() { return loop_.largest_first = true, finish_loop(); }
   Op& cost(double per_byte) { return loop_.cost = per_byte, finish_loop(); }
+
+  // Consecutive calls of such operators may be run sample by sample, each while it is in cache. For loops whose shapes
+  // follow from the arguments and the first input's shapes alone.
+  Op& chains() { return spec.chains = true, *this; }
+  // The part of the first input that the body reads: an operator that leads a chain need not make the rest.
+  Op& reads(Part (*fn)(const Sample<Args>&)) {
+    loop_.reads = [fn](const SampleWork& work) { return call_typed(fn, work); };
+    return finish_loop();
+  }
+  // Most of the work of a usual loop, so that waiting for what follows pays: the first of a chain.
+  Op& leads_chains(bool (*fn)(const Args&)) {
+    spec.leads = [fn](const void* args) { return fn(*static_cast<const Args*>(args)); };
+    return *this;
+  }
 
   // The layout through which bodies of each_element see every sample.
   Op& view_as(Layout canonical) { return canonical_ = canonical, *this; }
@@ -156,12 +178,19 @@ class Op {
  private:
   template <class Fn, class Work>
   static auto call_typed(Fn fn, Work& work) {
-    Sample<Args> sample{
-        *static_cast<const Args*>(work.args), work.in, work.out, work.begin, work.end, work.index, work.random};
+    Sample<Args> sample{*static_cast<const Args*>(work.args),
+                        work.in,
+                        work.out,
+                        work.begin,
+                        work.end,
+                        work.index,
+                        work.random,
+                        work.needed};
     return fn(sample);
   }
   Op& finish_loop() {
-    spec.run = [loop = loop_](const Run& run) { return run_samples(run, loop); };
+    spec.loop = std::make_shared<SampleLoop>(loop_);
+    spec.run = [loop = spec.loop](const Run& run) { return run_samples(run, *loop); };
     return *this;
   }
   SampleLoop loop_;
@@ -174,6 +203,7 @@ template <class Args>
 int declare(const char* name, void (*fill)(Op<Args>&)) {
   Op<Args> op(name);
   fill(op);
+  std::ranges::sort(op.spec.args, {}, &ArgSpec::name);  // operators may add arguments that they share with others
   return register_op(std::move(op.spec));
 }
 

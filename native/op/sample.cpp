@@ -1,7 +1,9 @@
 #include "op/sample.h"
 
 #include <algorithm>
+#include <exception>
 #include <memory_resource>
+#include <string>
 
 #include "runtime/memory.h"
 #include "runtime/thread_pool.h"
@@ -98,36 +100,123 @@ std::vector<Data> run_view(const Run& run, const std::function<void(SampleWork&)
   return {std::move(result)};
 }
 
-std::vector<Data> run_samples(const Run& run, const SampleLoop& loop) {
-  const int n = run.samples;
-  const size_t ins = run.in.size(), outs = run.out.size();
-  std::byte buffer[16 << 10];  // small batches need no other memory than their results
-  std::pmr::monotonic_buffer_resource scratch(buffer, sizeof(buffer));
-  std::pmr::vector<SampleView> in(ins * n, &scratch), out(outs * n, &scratch);
-  std::pmr::vector<SampleWork> works(&scratch);
-  works.reserve(n);
-  for (int i = 0; i < n; i++) {
-    std::span<SampleView> views(in.data() + ins * i, ins);
-    input_views(run, i, views);
-    works.push_back({i, run.args.at(i), views, {out.data() + outs * i, outs}, run.random_key(i)});
-    for (size_t k = 0; k < outs; k++) works[i].out[k].dtype = run.out[k].dtype;
-    at_sample(run, i, [&] {
-      loop.shape(works[i]);
-      for (auto& view : works[i].out) checked_volume(view.shape);
-    });
+namespace {
+
+// What became of the samples that failed: the call goes on without them, or the first of them ends it.
+class Failures {
+ public:
+  Failures(const Run& run, const SampleLoop& loop) : run_(run), loop_(loop) {
+    if (loop.replace) reasons_.resize(run.samples);
+    if (loop.largest_first) errors_.resize(run.samples);
   }
 
-  std::vector<Data> results;
-  results.reserve(outs);
-  for (size_t k = 0; k < outs; k++) {
-    ShapeList shapes(n, n ? works[0].out[k].shape.size() : std::max(0, run.out[k].ndim));
-    for (int i = 0; i < n; i++) at_sample(run, i, [&] { shapes.set(i, works[i].out[k].shape); });
-    results.push_back(allocate_data(run.out[k], shapes));
-    for (int i = 0; i < n; i++) {
-      works[i].out[k].data = results[k].at(i);
-      works[i].out[k].layout = results[k].layout;
+  // Runs fn for the sample; from many threads, for different samples.
+  template <class Fn>
+  void guard(SampleWork& work, Fn&& fn) {
+    try {
+      fn();
+    } catch (const Error& error) {
+      Error located = error_at_sample(run_, work.index, error);
+      if (loop_.replace && loop_.replace(work))
+        reasons_[work.index] = error.message;
+      else if (loop_.largest_first)
+        errors_[work.index] = std::make_exception_ptr(located);
+      else
+        throw located;
     }
   }
+  bool replaced(int i) const { return !reasons_.empty() && !reasons_[i].empty(); }
+
+  // The work does not begin with the first sample: all have run before one of them is reported.
+  void rethrow_first() const {
+    for (auto& error : errors_)
+      if (error) std::rethrow_exception(error);
+  }
+
+  // Gives the results the shapes of what took the failed samples' place, and says why.
+  void mark(std::vector<Data>& results, SampleWorks& works) const {
+    if (std::none_of(reasons_.begin(), reasons_.end(), [](auto& reason) { return !reason.empty(); })) return;
+    const int n = run_.samples;
+    std::vector<Origin> origins(n);
+    for (auto* input : run_.in)
+      if (input && input->origins && input->size() == n) {
+        origins = *input->origins;
+        break;
+      }
+    for (int i = 0; i < n; i++)
+      if (replaced(i) && origins[i].error.empty()) origins[i].error = reasons_[i];
+    auto shared = std::make_shared<const std::vector<Origin>>(std::move(origins));
+    for (size_t k = 0; k < results.size(); k++) {
+      ShapeList shapes(n, results[k].shapes.ndim());
+      for (int i = 0; i < n; i++) shapes.set(i, works[i].out[k].shape);
+      results[k].shapes = shapes;
+      results[k].origins = shared;
+    }
+  }
+
+ private:
+  const Run& run_;
+  const SampleLoop& loop_;
+  std::vector<std::string> reasons_;
+  std::vector<std::exception_ptr> errors_;
+};
+
+}  // namespace
+
+SampleWorks::SampleWorks(const Run& run)
+    : run_(run),
+      inputs_(run.in.size()),
+      in_(inputs_ * run.samples, &memory_),
+      out_(run.out.size() * run.samples, &memory_) {
+  const size_t outputs = run.out.size();
+  works_.reserve(run.samples);
+  for (int i = 0; i < run.samples; i++) {
+    std::span<SampleView> in(in_.data() + inputs_ * i, inputs_), out(out_.data() + outputs * i, outputs);
+    input_views(run, i, in);
+    works_.push_back({i, run.args.at(i), in, out, run.random_key(i)});
+    for (size_t k = 0; k < outputs; k++) out[k].dtype = run.out[k].dtype;
+  }
+}
+
+void SampleWorks::shape(const SampleLoop& loop, SampleWork& work) {
+  loop.shape(work);
+  for (auto& view : work.out) checked_volume(view.shape);
+}
+
+ShapeList SampleWorks::shapes(int k) {
+  int n = run_.samples;
+  ShapeList shapes(n, n ? works_[0].out[k].shape.size() : std::max(0, run_.out[k].ndim));
+  for (int i = 0; i < n; i++) at_sample(run_, i, [&] { shapes.set(i, works_[i].out[k].shape); });
+  return shapes;
+}
+
+Data SampleWorks::describe(int k) {
+  Data data;
+  data.dtype = run_.out[k].dtype;
+  data.shapes = shapes(k);
+  data.layout = run_.out[k].layout.size() == data.shapes.ndim() ? run_.out[k].layout : Layout();
+  data.device = run_.out[k].device;
+  for (auto& work : works_) work.out[k].layout = data.layout;
+  return data;
+}
+
+Data SampleWorks::allocate(int k) {
+  Data data = allocate_data(run_.out[k], shapes(k));
+  for (auto& work : works_) {
+    work.out[k].data = data.at(work.index);
+    work.out[k].layout = data.layout;
+  }
+  return data;
+}
+
+std::vector<Data> run_samples(const Run& run, const SampleLoop& loop) {
+  SampleWorks works(run);
+  Failures failures(run, loop);
+  for (auto& work : works) failures.guard(work, [&] { SampleWorks::shape(loop, work); });
+  failures.rethrow_first();
+  std::vector<Data> results;
+  results.reserve(run.out.size());
+  for (size_t k = 0; k < run.out.size(); k++) results.push_back(works.allocate(static_cast<int>(k)));
 
   auto cost_of = [&](const SampleWork& work) {
     int64_t bytes = 0;
@@ -140,14 +229,18 @@ std::vector<Data> run_samples(const Run& run, const SampleLoop& loop) {
 
   for (auto& work : works) work.end = loop.rows ? loop.rows(work) : 1;
   if (total < kWorthThreads || run.pool.threads() == 1) {
-    for (auto& work : works) at_sample(run, work.index, [&] { loop.body(work); });
+    for (auto& work : works)
+      if (!failures.replaced(work.index)) failures.guard(work, [&] { loop.body(work); });
+    failures.rethrow_first();
+    failures.mark(results, works);
     return results;
   }
 
-  std::pmr::vector<SampleWork> parts(&scratch);
-  parts.reserve(n);
+  std::vector<SampleWork> parts;
+  parts.reserve(run.samples);
   double share = std::max(total / (4.0 * run.pool.threads()), kWorthThreads / 4);
   for (auto& work : works) {
+    if (failures.replaced(work.index)) continue;
     int64_t rows = work.end;
     int64_t cuts = rows > 1 ? std::clamp<int64_t>(static_cast<int64_t>(cost_of(work) / share), 1, rows) : 1;
     for (int64_t c = 0; c < cuts; c++) {
@@ -156,8 +249,12 @@ std::vector<Data> run_samples(const Run& run, const SampleLoop& loop) {
       parts.back().end = rows * (c + 1) / cuts;
     }
   }
+  if (loop.largest_first)
+    std::stable_sort(parts.begin(), parts.end(), [&](auto& a, auto& b) { return cost_of(a) > cost_of(b); });
   run.pool.parallel_for(static_cast<int64_t>(parts.size()),
-                        [&](int64_t p) { at_sample(run, parts[p].index, [&] { loop.body(parts[p]); }); });
+                        [&](int64_t p) { failures.guard(parts[p], [&] { loop.body(parts[p]); }); });
+  failures.rethrow_first();
+  failures.mark(results, works);
   return results;
 }
 

@@ -1,6 +1,7 @@
 // The loop over samples: shapes first, one allocation per output, then the work, shared among threads.
 #pragma once
 #include <functional>
+#include <memory_resource>
 #include <span>
 #include <vector>
 
@@ -23,6 +24,11 @@ struct SampleView {
   int ndim() const { return shape.size(); }
 };
 
+// Rows and columns of an image, each from begin to before end.
+struct Part {
+  int64_t y_begin, y_end, x_begin, x_end;
+};
+
 // One sample of a call. The work may be cut into rows: [begin, end) of what `rows` returned.
 struct SampleWork {
   int index;
@@ -31,6 +37,7 @@ struct SampleWork {
   std::span<SampleView> out;
   RandomKey random = {};
   int64_t begin = 0, end = 1;
+  const Part* needed = nullptr;  // the part of the output that will be read; null: all
 };
 
 struct SampleLoop {
@@ -38,6 +45,41 @@ struct SampleLoop {
   std::function<int64_t(const SampleWork&)> rows;  // optional: how many independent parts the work has
   std::function<void(const SampleWork&)> body;     // fills out[k].data; called from many threads
   double cost = 1;                                 // relative cost per byte moved
+  std::function<Part(const SampleWork&)> reads;    // optional: the part of the first input that the body reads
+  // Optional: called for a sample that failed. True: it has set the shapes of an empty sample to put in its place, and
+  // the call goes on; the sample's origin says what went wrong.
+  std::function<bool(SampleWork&)> replace;
+  bool largest_first = false;  // samples cannot be cut and take long: no thread should begin a large one last
+};
+
+// All samples of a call: their inputs, arguments and outputs.
+class SampleWorks {
+ public:
+  explicit SampleWorks(const Run& run);
+  SampleWorks(const SampleWorks&) = delete;
+
+  // Sets the shapes of a sample's outputs.
+  static void shape(const SampleLoop& loop, SampleWork& work);
+
+  SampleWork* begin() { return works_.data(); }
+  SampleWork* end() { return works_.data() + works_.size(); }
+  SampleWork& operator[](int i) { return works_[i]; }
+  SampleView& input(int i, int k) { return in_[inputs_ * i + k]; }
+
+  // New memory for output k of all samples.
+  Data allocate(int k);
+  // Output k without memory: only what is known of it.
+  Data describe(int k);
+
+ private:
+  ShapeList shapes(int k);
+
+  const Run& run_;
+  const size_t inputs_;
+  std::byte buffer_[16 << 10];  // small batches need no other memory than their results
+  std::pmr::monotonic_buffer_resource memory_{buffer_, sizeof(buffer_)};
+  std::pmr::vector<SampleView> in_, out_;
+  std::pmr::vector<SampleWork> works_{&memory_};
 };
 
 std::vector<Data> run_samples(const Run& run, const SampleLoop& loop);

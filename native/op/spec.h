@@ -15,6 +15,7 @@
 namespace avida {
 
 class ThreadPool;
+struct SampleLoop;
 
 // A list argument of at most kMaxDim numbers, kept inside the arguments struct.
 template <class T>
@@ -115,6 +116,9 @@ struct OpSpec {
   bool plain = false;                                  // without batch_size and device; inputs may be given by name
   std::function<void(Inference&)> infer;
   std::function<std::vector<Data>(const Run&)> run;
+  std::shared_ptr<const SampleLoop> loop;       // what `run` does, where it is a loop over samples
+  bool chains = false;                          // see Op::chains
+  std::function<bool(const void* args)> leads;  // see Op::leads_chains
 
   int min_inputs() const;
   int max_inputs() const;  // -1: any number

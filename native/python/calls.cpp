@@ -137,7 +137,24 @@ BoundArg bind_arg(const ArgSpec& arg, nb::handle object) {
   return std::monostate{};
 }
 
-nb::object call(int id, nb::tuple inputs, nb::object batch_size, nb::object device, nb::tuple args, nb::object rng) {
+// The number of samples asked for; -1: not said. That of a Batch is known even while it is pending.
+int asked_samples(nb::handle batch_size, nb::handle like) {
+  if (!like.is_none()) {
+    if (!batch_size.is_none()) value_error("expected \"batch_size\" or \"like\", got both");
+    const ValuePtr* value = value_of(like);
+    if (!value || !(*value)->meta().is_batch)
+      type_error("argument \"like\" expected a Batch, got ", nb::str(like.type().attr("__name__")).c_str());
+    return (*value)->meta().samples;
+  }
+  if (batch_size.is_none()) return -1;
+  int64_t size = to_integer(batch_size);
+  if (size < 0 || size > kMaxSamples)
+    value_error("batch_size must be from 0 (not negative) to ", kMaxSamples, ", got ", size);
+  return static_cast<int>(size);
+}
+
+nb::object call(int id, nb::tuple inputs, nb::object batch_size, nb::object device, nb::tuple args, nb::object rng,
+                nb::object like) {
   collect_garbage();
   const OpSpec& spec = op_at(id);
   if (args.size() != spec.args.size()) type_error(spec.name, ": expected ", spec.args.size(), " arguments");
@@ -155,13 +172,7 @@ nb::object call(int id, nb::tuple inputs, nb::object batch_size, nb::object devi
       random = {drawn.first, drawn.second};
     }
     if (!device.is_none()) resolve_device(device);
-    int n = -1;
-    if (!batch_size.is_none()) {
-      int64_t size = to_integer(batch_size);
-      if (size < 0 || size > kMaxSamples)
-        value_error("batch_size must be from 0 (not negative) to ", kMaxSamples, ", got ", size);
-      n = static_cast<int>(size);
-    }
+    int n = asked_samples(batch_size, like);
     size_t at = 0;
     for (nb::handle input : inputs) {
       const InputSpec& declared = spec.inputs[std::min(at++, spec.inputs.size() - 1)];
@@ -297,7 +308,7 @@ void launch(const std::shared_ptr<Task>& task) {
 
 void bind_calls(nb::module_& m) {
   m.def("call", &call, nb::arg("op"), nb::arg("inputs"), nb::arg("batch_size").none(), nb::arg("device").none(),
-        nb::arg("args"), nb::arg("rng").none() = nb::none());
+        nb::arg("args"), nb::arg("rng").none() = nb::none(), nb::arg("like").none() = nb::none());
   m.def(
       "set_random_source", [](nb::object draw) { draw_position = draw.release(); },
       "Sets the function (RNG or None) -> (seed, position) that random operators call.");

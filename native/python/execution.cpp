@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "python/python.h"
+#include "readers/prefetcher.h"
 
 namespace avida::python {
 namespace {
@@ -19,6 +20,7 @@ void shut_down() {
   shutting_down_by = std::this_thread::get_id();
   shutting_down = true;
   WithoutGil released;
+  Prefetcher::stop_all();
   Executor::stop_all();
   while (taking_gil > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }

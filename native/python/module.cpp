@@ -1,3 +1,8 @@
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "codecs/codec.h"
 #include "python/python.h"
 
 namespace avida::python {
@@ -33,6 +38,12 @@ PyObject* exception_type(ErrorKind kind) {
   return PyExc_RuntimeError;
 }
 
+// File names in a message may be any bytes.
+void set_error(ErrorKind kind, const std::string& message) {
+  nb::object text = nb::steal(PyUnicode_DecodeUTF8(message.data(), message.size(), "surrogateescape"));
+  PyErr_SetObject(exception_type(kind), text.ptr());
+}
+
 // Raised anew each time: raising one object again and again would grow its traceback, and keep alive what it shows.
 nb::object copy_of(PyObject* exception) {
   nb::object original = nb::borrow(exception);
@@ -56,10 +67,10 @@ void set_python_error(std::exception_ptr pointer) {
       nb::object cause = copy_of(static_cast<PyObject*>(error.failure->cause.get()));
       PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(cause.ptr())), cause.ptr());
     } else {
-      PyErr_SetString(exception_type(error.failure->kind), error.failure->message.c_str());
+      set_error(error.failure->kind, error.failure->message);
     }
   } catch (const Error& error) {
-    PyErr_SetString(exception_type(error.kind), error.message.c_str());
+    set_error(error.kind, error.message);
   }
 }
 
@@ -71,6 +82,15 @@ NB_MODULE(_core, m) {
   bind_calls(m);
   bind_execution(m);
   bind_python_calls(m);
+  m.def(
+      "codecs",
+      [] {
+        std::vector<std::pair<std::string, std::string>> found;
+        for (const codecs::Codec& codec : codecs::all_codecs()) found.emplace_back(codec.name, codec.library);
+        return found;
+      },
+      "The image formats that this build reads, each with the library that does the work.");
+  bind_readers(m);
 }
 
 }  // namespace avida::python

@@ -71,5 +71,6 @@ void bind_values(nb::module_& m);
 void bind_calls(nb::module_& m);
 void bind_execution(nb::module_& m);
 void bind_python_calls(nb::module_& m);
+void bind_readers(nb::module_& m);
 
 }  // namespace avida::python

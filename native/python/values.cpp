@@ -11,6 +11,7 @@
 
 #include "op/sample.h"
 #include "python/python.h"
+#include "runtime/executor.h"
 #include "runtime/memory.h"
 
 namespace avida::python {
@@ -244,7 +245,7 @@ nb::object sources_of(Value& value) {
   nb::list out;
   for (int i = 0; i < data.size(); i++) {
     if (data.origins && !(*data.origins)[i].source.empty())
-      out.append(nb::str((*data.origins)[i].source.c_str()));
+      out.append(nb::steal(PyUnicode_DecodeFSDefault((*data.origins)[i].source.c_str())));  // bytes to the system
     else
       out.append(nb::none());
   }
@@ -484,10 +485,15 @@ void bind_values(nb::module_& m) {
         return wrap(std::make_shared<Value>(std::move(data), value.meta().is_batch));
       },
       "The same samples under another layout.");
+  m.def("chained_calls", &Executor::chained_tasks, "How many calls were run sample by sample with others so far.");
   m.def(
-      "memory_use", [] { return std::make_tuple(memory_use().in_use, memory_use().kept); },
-      "Bytes in use by values, and bytes kept for reuse.");
-  m.def("set_memory_kept", &set_memory_kept, "Limits the bytes kept for reuse.");
+      "memory_use",
+      [] {
+        MemoryUse use = memory_use();
+        return std::make_tuple(use.in_use, use.kept, use.budget);
+      },
+      "Bytes in use by values, bytes kept for reuse, and how many may be kept.");
+  m.def("set_memory_budget", &set_memory_budget, nb::arg("bytes"));
 }
 
 }  // namespace avida::python

@@ -1,5 +1,6 @@
 #include "runtime/executor.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <new>
@@ -88,6 +89,7 @@ std::shared_ptr<const Failure> shutdown_failure() {
 }
 
 thread_local Executor* executor_of_thread = nullptr;
+std::atomic<uint64_t> chained_tasks_total{0};
 
 struct Everyone {
   std::mutex mutex;
@@ -220,9 +222,17 @@ void Executor::wait(Value& value, const Interrupt& interrupt) {
           if (input->pending()) wait(*input, interrupt);
         execute(*task, &executor->finished_);
       }
-    } else if (executor) {  // in a child process the thread may be yet to start
-      std::lock_guard lock(executor->mutex_);
-      executor->ensure_thread();
+    } else if (executor) {
+      {  // in a child process the thread may be yet to start
+        std::lock_guard lock(executor->mutex_);
+        executor->ensure_thread();
+      }
+      struct Reader {
+        std::atomic<int>& readers;
+        explicit Reader(std::atomic<int>& count) : readers(count) { readers++; }
+        ~Reader() { readers--; }
+      } reader(executor->readers_);
+      return Completion::instance().wait([&] { return !value.pending(); }, interrupt);
     }
   }
   Completion::instance().wait([&] { return !value.pending(); }, interrupt);
@@ -271,6 +281,54 @@ void Executor::spin_until_submitted() {
     for (int pause = 0; pause < 8; pause++) relax();
 }
 
+// What follows the first task of a chain comes within microseconds, until somebody waits for a result.
+void Executor::spin_for_followers() {
+  uint64_t seen;
+  do {
+    seen = submitted_;
+    for (int i = 0; i < 400 && submitted_ == seen && readers_ == 0; i++)
+      for (int pause = 0; pause < 8; pause++) relax();
+  } while (submitted_ != seen && readers_ == 0);
+}
+
+// Moves the first task from the queue to running_; with it those that form a chain, and before it those that make
+// their arguments.
+void Executor::take_next() {
+  auto makes = [](const Task& task, const ValuePtr& value) {
+    return std::any_of(task.outputs_.begin(), task.outputs_.end(),
+                       [&](auto& output) { return output.lock() == value; });
+  };
+  auto ready = [](const Task& task) {
+    for (auto& input : task.inputs)
+      if (input->pending()) return false;
+    return true;
+  };
+  std::vector<std::shared_ptr<Task>> chain{queue_.front()};
+  size_t taken = 1;
+  if (chain[0]->chain() == Task::Chain::leads)
+    for (; taken < queue_.size(); taken++) {
+      auto& task = queue_[taken];
+      bool links = task->chain() != Task::Chain::no && chain.back()->outputs_.size() == 1 &&
+                   makes(*chain.back(), task->inputs[0]);
+      for (size_t k = 1; links && k < task->inputs.size(); k++)
+        links = !task->inputs[k]->pending() || std::any_of(running_.begin(), running_.end(),
+                                                           [&](auto& maker) { return makes(*maker, task->inputs[k]); });
+      if (links)
+        chain.push_back(task);
+      else if (task->pure() && ready(*task))
+        running_.push_back(task);
+      else
+        break;
+    }
+  if (chain.size() == 1) {  // in the order in which they were submitted
+    running_.clear();
+    taken = 1;
+  }
+  chained_ = chain.size();
+  running_.insert(running_.end(), chain.begin(), chain.end());
+  queue_.erase(queue_.begin(), queue_.begin() + static_cast<std::ptrdiff_t>(taken));
+}
+
 void Executor::loop() {
   executor_of_thread = this;
   std::unique_lock lock(mutex_);
@@ -282,18 +340,69 @@ void Executor::loop() {
     }
     while (queue_.empty() && !stop_ && !close_) work_.wait(lock);
     if (stop_ || queue_.empty()) break;
-    running_ = std::move(queue_.front());
-    queue_.pop_front();
+    if (queue_.front()->chain() == Task::Chain::leads) {
+      lock.unlock();
+      spin_for_followers();
+      lock.lock();
+      if (stop_) break;
+    }
+    take_next();
     lock.unlock();
-    execute(*running_, &finished_);
+    std::span<const std::shared_ptr<Task>> running = running_, chain = running.last(chained_);
+    for (auto& task : running.first(running.size() - chained_)) execute(*task, &finished_);
+    execute_chain(chain, &finished_);
     lock.lock();
     auto done = std::move(running_);
+    running_.clear();
     lock.unlock();
-    done.reset();  // frees the inputs, outside the lock
+    done.clear();  // frees the inputs, outside the lock
     lock.lock();
   }
   thread_ = false;
   ended_.notify_all();
+}
+
+uint64_t Executor::chained_tasks() { return chained_tasks_total; }
+
+void Executor::execute_chain(std::span<const std::shared_ptr<Task>> chain, std::atomic<uint64_t>* finished) {
+  size_t wanted = chain.size();
+  auto unwanted = [](Task& task) {
+    for (auto& output : task.outputs_)
+      if (!output.expired()) return false;
+    return true;
+  };
+  while (wanted > 1 && unwanted(*chain[wanted - 1])) wanted--;
+  if (wanted > 1 && try_chain(chain.first(wanted), finished)) chain = chain.subspan(wanted);
+  for (auto& task : chain) execute(*task, finished);
+}
+
+// Runs all or none of them. One by one they will tell best whose error it was.
+bool Executor::try_chain(std::span<const std::shared_ptr<Task>> chain, std::atomic<uint64_t>* finished) {
+  std::vector<Data> results;
+  try {
+    std::vector<Task*> tasks;
+    bool kept[16];
+    if (chain.size() > std::size(kept)) chain = chain.first(std::size(kept));
+    for (size_t k = 0; k < chain.size(); k++) {
+      tasks.push_back(chain[k].get());
+      for (size_t i = k == 0 ? 0 : 1; i < chain[k]->inputs.size(); i++) chain[k]->inputs[i]->get();
+      kept[k] = true;
+      if (k + 1 == chain.size()) break;
+      const ValuePtr& link = chain[k + 1]->inputs[0];
+      kept[k] = link.use_count() > 1;
+    }
+    results = chain[0]->run_chain(tasks, {kept, chain.size()});
+  } catch (...) {
+    return false;
+  }
+  if (results.empty()) return false;
+  chained_tasks_total += chain.size();
+  for (size_t k = 0; k < chain.size(); k++) {
+    std::vector<Data> one;
+    one.push_back(std::move(results[k]));
+    publish(*chain[k], std::move(one), nullptr, finished);
+  }
+  return true;
 }
 
 void Executor::execute(Task& task, std::atomic<uint64_t>* finished) {
@@ -348,12 +457,14 @@ void Executor::after_fork(bool in_child) {
     new (&work_) std::condition_variable;
     new (&ended_) std::condition_variable;
     thread_ = false;
-    bool unfinished = false;
-    if (running_)
-      for (auto& output : running_->outputs_)
+    readers_ = 0;
+    for (auto task = running_.rbegin(); task != running_.rend(); ++task) {
+      bool unfinished = false;
+      for (auto& output : (*task)->outputs_)
         if (auto value = output.lock()) unfinished |= value->pending();
-    if (unfinished) queue_.push_front(running_);
-    new (&running_) std::shared_ptr<Task>;  // letting go of it here could free memory, whose lock is still held
+      if (unfinished) queue_.push_front(*task);
+    }
+    new (&running_) std::vector<std::shared_ptr<Task>>;  // letting go of them could free memory, whose lock is held
   }
   mutex_.unlock();
 }

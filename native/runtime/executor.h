@@ -32,6 +32,9 @@ class Executor : public std::enable_shared_from_this<Executor>, ForkAware {
   // Lets the thread end when the queue is empty; a later task starts it again.
   void close();
 
+  // How many tasks were run as part of a chain so far.
+  static uint64_t chained_tasks();
+
   // True on the thread of an executor.
   static bool on_own_thread();
 
@@ -48,9 +51,13 @@ class Executor : public std::enable_shared_from_this<Executor>, ForkAware {
   void enqueue(const std::shared_ptr<Task>& task);
   void ensure_thread();
   std::shared_ptr<Task> take_from_queue(const Task* task);
+  void take_next();
+  void spin_for_followers();
   void loop();
   void spin_until_submitted();
   static void execute(Task& task, std::atomic<uint64_t>* finished);
+  static void execute_chain(std::span<const std::shared_ptr<Task>> chain, std::atomic<uint64_t>* finished);
+  static bool try_chain(std::span<const std::shared_ptr<Task>> chain, std::atomic<uint64_t>* finished);
   static void publish(Task& task, std::vector<Data> results, std::shared_ptr<const Failure> failure,
                       std::atomic<uint64_t>* finished);
   static std::shared_ptr<Task> producer_of(Value& value);
@@ -60,9 +67,11 @@ class Executor : public std::enable_shared_from_this<Executor>, ForkAware {
   std::deque<std::shared_ptr<Task>> queue_;
   std::vector<std::weak_ptr<Task>> deferred_;
   size_t prune_at_ = 64;
-  std::shared_ptr<Task> running_;  // a child process runs it again
+  std::vector<std::shared_ptr<Task>> running_;  // a child process runs them again
+  size_t chained_ = 0;                          // how many of them, from the end, form a chain
   bool thread_ = false, close_ = false, stop_ = false;
   std::atomic<uint64_t> submitted_{0}, finished_{0};
+  std::atomic<int> readers_{0};  // threads that wait for a value
   ForkRegistration fork_{this, Rank::executor};
 };
 

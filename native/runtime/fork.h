@@ -7,7 +7,7 @@ namespace avida {
 
 class ForkAware {
  public:
-  enum class Rank { executor, thread_pool, completion, memory, garbage };
+  enum class Rank { executor, thread_pool, reader, completion, memory, garbage };
 
   virtual void before_fork() = 0;
   virtual void after_fork(bool in_child) = 0;

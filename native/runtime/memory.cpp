@@ -1,5 +1,9 @@
 #include "runtime/memory.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cstdlib>
@@ -15,16 +19,45 @@
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
 #define AVIDA_HIDE(P, BYTES) ASAN_POISON_MEMORY_REGION(P, BYTES)
-constexpr int64_t kKept = 0;
+constexpr bool kSanitized = true;
 #else
 #define AVIDA_HIDE(P, BYTES)
-constexpr int64_t kKept = int64_t(1) << 30;
+constexpr bool kSanitized = false;
 #endif
 
 namespace avida {
 namespace {
 
 constexpr int kClasses = 4 * 64;
+// From here on (128 KiB) blocks are mapped by themselves: what is given back to the system is then really gone.
+constexpr int kFirstLarge = 4 * 17 - 1;
+// A large block may stand in for one so many classes smaller, so that batches of varying size share blocks.
+constexpr int kStretch = 2;
+// Large blocks go when they were not used while the pool handed out so many times what it holds.
+constexpr int64_t kTurnover = 8;
+constexpr int64_t kLeastTurnover = 64 << 20;
+
+int64_t default_budget() {
+  if (kSanitized) return 0;
+  int64_t memory = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+  return std::min(memory / 4, int64_t(4) << 30);
+}
+
+void* obtain(int size_class, size_t bytes) {
+  if (size_class < kFirstLarge || kSanitized) {
+    size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;  // as aligned_alloc wants it
+    return std::aligned_alloc(kAlignment, rounded);
+  }
+  void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return p == MAP_FAILED ? nullptr : p;
+}
+
+void release(void* p, int size_class, size_t bytes) {
+  if (size_class < kFirstLarge || kSanitized)
+    std::free(p);
+  else
+    munmap(p, bytes);
+}
 
 // Held for a few instructions only: waiting in the kernel would cost more than the work.
 class SpinLock {
@@ -53,79 +86,116 @@ class Pool : ForkAware {
     return (size_t(1) << power) + quarter * (size_t(1) << (power - 2));
   }
 
-  void* take(int size_class) {
-    size_t bytes = bytes_of(size_class);
+  struct Taken {
+    void* p;
+    int size_class;  // to be given back under
+  };
+
+  // `stretch`: how many classes larger a large block may be.
+  Taken take(int size_class, int stretch) {
     {
       std::lock_guard lock(mutex_);
-      auto& list = free_[size_class];
-      in_use_ += bytes;
-      if (!list.empty()) {
-        void* p = list.back();
+      int last = size_class < kFirstLarge ? size_class : std::min(size_class + stretch, kClasses - 1);
+      for (int c = size_class; c <= last; c++) {
+        auto& list = free_[c];
+        if (list.empty()) continue;
+        void* p = list.back().p;
         list.pop_back();
-        kept_ -= bytes;
-        return p;
+        kept_ -= bytes_of(c);
+        hand_out(bytes_of(c));
+        return {p, c};
       }
     }
-    size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;  // as aligned_alloc wants it
-    void* p = std::aligned_alloc(kAlignment, rounded);
+    size_t bytes = bytes_of(size_class);
+    void* p = obtain(size_class, bytes);
     if (!p) {
       trim(0);
-      p = std::aligned_alloc(kAlignment, rounded);
+      p = obtain(size_class, bytes);
     }
-    if (!p) {
-      std::lock_guard lock(mutex_);
-      in_use_ -= bytes;
-      return nullptr;
-    }
-    return p;
+    std::lock_guard lock(mutex_);
+    if (p) hand_out(bytes);
+    return {p, size_class};
   }
 
   void give(void* p, int size_class) noexcept {
-    size_t bytes = bytes_of(size_class);
+    int64_t bytes = bytes_of(size_class);
+    bool look;
     {
       std::lock_guard lock(mutex_);
       in_use_ -= bytes;
-      if (kept_ + static_cast<int64_t>(bytes) <= limit_) {
+      if (kept_ + bytes <= budget_) {
         try {
-          free_[size_class].push_back(p);
+          free_[size_class].push_back({p, traffic_});
           kept_ += bytes;
-          return;
+          p = nullptr;
         } catch (const std::bad_alloc&) {
         }
       }
+      look = size_class >= kFirstLarge && traffic_ >= next_look_;
     }
-    std::free(p);
+    if (p) release(p, size_class, bytes);
+    if (look) evict_unused();
   }
 
-  void trim(int64_t limit) {
+  void trim(int64_t budget) {
     std::lock_guard lock(mutex_);
-    for (int c = kClasses - 1; c >= 0 && kept_ > limit; c--)
-      while (!free_[c].empty() && kept_ > limit) {
-        std::free(free_[c].back());
+    for (int c = kClasses - 1; c >= 0 && kept_ > budget; c--)
+      while (!free_[c].empty() && kept_ > budget) {
+        release(free_[c].back().p, c, bytes_of(c));
         free_[c].pop_back();
         kept_ -= bytes_of(c);
       }
   }
 
-  void set_limit(int64_t bytes) {
+  void set_budget(int64_t bytes) {
+    if (bytes < 0) bytes = default_budget();
     {
       std::lock_guard lock(mutex_);
-      limit_ = bytes;
+      budget_ = bytes;
     }
     trim(bytes);
   }
   MemoryUse use() {
     std::lock_guard lock(mutex_);
-    return {in_use_, kept_};
+    return {in_use_, kept_, budget_};
   }
 
  private:
   void before_fork() override { mutex_.lock(); }
   void after_fork(bool) override { mutex_.unlock(); }
 
+  struct Free {
+    void* p;
+    int64_t since;  // what traffic_ was
+  };
+  void hand_out(int64_t bytes) {
+    in_use_ += bytes;
+    traffic_ += bytes;
+  }
+
+  // Gives large blocks to the system that were not used for a whole turnover. In each list, those that wait for longest
+  // come first.
+  [[gnu::noinline]] void evict_unused() noexcept {
+    Taken evicted[16];
+    int count = 0;
+    {
+      std::lock_guard lock(mutex_);
+      int64_t turnover = std::max(kLeastTurnover, kTurnover * (in_use_ + kept_));
+      for (int c = kFirstLarge; c < kClasses; c++)
+        while (!free_[c].empty() && free_[c].front().since < traffic_ - turnover && count < std::ssize(evicted)) {
+          evicted[count++] = {free_[c].front().p, c};
+          free_[c].erase(free_[c].begin());
+          kept_ -= bytes_of(c);
+        }
+      if (count < std::ssize(evicted)) next_look_ = traffic_ + turnover / 4;  // else there may be more
+    }
+    for (int i = 0; i < count; i++) release(evicted[i].p, evicted[i].size_class, bytes_of(evicted[i].size_class));
+  }
+
   SpinLock mutex_;
-  std::vector<void*> free_[kClasses];
-  int64_t in_use_ = 0, kept_ = 0, limit_ = kKept;
+  std::vector<Free> free_[kClasses];
+  int64_t in_use_ = 0, kept_ = 0, budget_ = default_budget();
+  int64_t traffic_ = 0, next_look_ = kLeastTurnover;  // bytes handed out so far
   ForkRegistration fork_{this, Rank::memory};
 };
 
@@ -138,15 +208,14 @@ Pool& pool() {
 
 Block allocate(int64_t bytes) {
   if (bytes < 0 || bytes > int64_t(1) << 60) fail(ErrorKind::memory, "cannot allocate ", bytes, " bytes");
-  int size_class = Pool::class_of(static_cast<size_t>(bytes));
-  void* p = pool().take(size_class);
+  auto [p, size_class] = pool().take(Pool::class_of(static_cast<size_t>(bytes)), kStretch);
   if (!p) fail(ErrorKind::memory, "out of memory: cannot allocate ", bytes, " bytes");
   AVIDA_HIDE(static_cast<char*>(p) + bytes, Pool::bytes_of(size_class) - bytes);
-  return Block(p, [size_class](void* q) { pool().give(q, size_class); }, PoolAllocator<char>());
+  return Block(p, [size_class = size_class](void* q) { pool().give(q, size_class); }, PoolAllocator<char>());
 }
 
 void* take_bytes(size_t bytes) {
-  void* p = pool().take(Pool::class_of(bytes));
+  void* p = pool().take(Pool::class_of(bytes), 0).p;
   if (!p) throw std::bad_alloc();
   return p;
 }
@@ -154,6 +223,6 @@ void* take_bytes(size_t bytes) {
 void give_bytes(void* p, size_t bytes) noexcept { pool().give(p, Pool::class_of(bytes)); }
 
 MemoryUse memory_use() { return pool().use(); }
-void set_memory_kept(int64_t bytes) { pool().set_limit(bytes); }
+void set_memory_budget(int64_t bytes) { pool().set_budget(bytes); }
 
 }  // namespace avida

@@ -38,10 +38,12 @@ void PoolAllocator<T>::deallocate(T* p, size_t n) noexcept {
 struct MemoryUse {
   int64_t in_use;  // bytes handed out
   int64_t kept;    // bytes waiting to be reused
+  int64_t budget;  // how many bytes may be kept
 };
 MemoryUse memory_use();
 
-// How many bytes may be kept for reuse; what exceeds it goes back to the system.
-void set_memory_kept(int64_t bytes);
+// Sets the budget; what exceeds it goes back to the system. Negative: the default again, a quarter of the machine's
+// memory, but not more than 4 GiB.
+void set_memory_budget(int64_t bytes);
 
 }  // namespace avida

@@ -10,6 +10,9 @@ namespace avida {
 Value::Value(Data data, bool is_batch)
     : meta_(Meta::unknown(is_batch, data.size())), data_(std::move(data)), state_(State::ready) {}
 
+Value::Value(const Meta& meta, std::shared_ptr<const Failure> failure)
+    : meta_(meta), failure_(std::move(failure)), state_(State::failed) {}
+
 Meta Value::meta() const {
   if (pending() || failure_) return meta_;
   return {meta_.is_batch, data_.size(), data_.dtype, data_.shapes.ndim(), data_.layout, data_.device};
@@ -44,6 +47,8 @@ Task::~Task() {
   }
   dropping = nullptr;
 }
+
+std::vector<Data> Task::run_chain(std::span<Task* const>, std::span<const bool>) { return {}; }
 
 ValuePtr Task::promise(const Meta& meta) {
   auto value = std::allocate_shared<Value>(PoolAllocator<Value>(), meta);

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <memory_resource>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,7 @@ class Value {
  public:
   explicit Value(const Meta& meta) : meta_(meta) {}
   Value(Data data, bool is_batch);
+  Value(const Meta& meta, std::shared_ptr<const Failure> failure);
   Value(const Value&) = delete;
 
   // What is known without waiting: all of it once ready.
@@ -80,6 +82,13 @@ class Task : public std::enable_shared_from_this<Task> {
   // True when nobody can notice that the task never ran.
   virtual bool pure() const { return true; }
   virtual Failure describe_failure(std::exception_ptr error) const = 0;
+
+  // Tasks of which each works on the output of the one before may be run as one, for the sake of the caches.
+  enum class Chain : int8_t { no, joins, leads };
+  virtual Chain chain() const { return Chain::no; }
+  // Runs `tasks`, of which this is the first, and returns the output of each; where kept[k] is false, nobody will see
+  // that of tasks[k]. Returns nothing when it is not worth while. Whatever it throws, the tasks can still be run.
+  virtual std::vector<Data> run_chain(std::span<Task* const> tasks, std::span<const bool> kept);
 
  private:
   friend class Executor;

@@ -46,11 +46,14 @@ from avida._eval import (
     set_num_threads,
     stream,
 )
+from avida._memory import memory_use, set_memory_budget
 from avida._tensor import Tensor, as_tensor, tensor
 
 _core.set_converters(tensor, device, str(_pathlib.Path(__file__).parent) + "/")
 
-from avida import _ops, math, random, reductions  # noqa: E402
+from avida import _ops, decoders, experimental, io, math, random, readers, reductions  # noqa: E402
+from avida._failed import drop_failed  # noqa: E402
+from avida._imread import imread  # noqa: E402
 from avida._operator import operator  # noqa: E402
 from avida._ops import *  # noqa: E402, F403
 
@@ -74,24 +77,32 @@ __all__ = [
     "batch",
     "bfloat16",
     "bool",
+    "decoders",
     "device",
+    "drop_failed",
     "dtype",
+    "experimental",
     "float16",
     "float32",
     "float64",
     "get_current_stream",
     "get_default_stream",
     "get_num_threads",
+    "imread",
     "int8",
     "int16",
     "int32",
     "int64",
+    "io",
     "math",
+    "memory_use",
     "operator",
     "random",
+    "readers",
     "reductions",
     "set_current_stream",
     "set_default_stream",
+    "set_memory_budget",
     "set_num_threads",
     "stream",
     "tensor",

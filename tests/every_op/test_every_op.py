@@ -5,13 +5,14 @@ The references stand in tests/ops; an operator without one fails here.
 
 import importlib
 import itertools
+import operator
 import pathlib
 
 import numpy as np
 import pytest
 
 import avida as ndd
-from tests.op_case import CASES, OPS, Case
+from tests.op_case import CASES, OPS, RANDOM_INPUTS, Case
 
 for path in sorted((pathlib.Path(__file__).parent.parent / "ops").glob("test_*.py")):
     importlib.import_module(f"tests.ops.{path.stem}")
@@ -172,11 +173,15 @@ def test_wrong_calls_are_refused(case):
 
 @pytest.mark.parametrize("name", sorted(name for name, op in OPS.items() if op["random"]))
 def test_random_operators_follow_the_seed_alone(name):
-    function = getattr(ndd, name)
+    function = operator.attrgetter(name)(ndd)
+    needed = sum(not given["optional"] for given in OPS[name]["inputs"])
+    inputs = RANDOM_INPUTS[name]() if name in RANDOM_INPUTS else [1000] * needed
+    count = {} if name in RANDOM_INPUTS else {"batch_size": 50}
 
     def run(seed):
         rng = ndd.random.RNG(seed)
-        return [np.asarray(t).tobytes() for _ in range(3) for t in function(batch_size=50, rng=rng)]
+        out = [o for _ in range(3) for o in results(function(*inputs, **count, rng=rng))]
+        return [np.asarray(t).tobytes() for o in out for t in o]
 
     expected = run(5)
     assert run(6) != expected

@@ -1,3 +1,5 @@
+#include "ops/generic/slice.h"
+
 #include <cmath>
 
 #include "op/axes.h"
@@ -6,49 +8,15 @@
 namespace avida::ops {
 namespace {
 
-struct SliceArgs : WindowArgs {
-  std::optional<Vec<int64_t>> axes, end, shape, start;
-  std::optional<Layout> axis_names;
-  bool normalized_anchor = true, normalized_shape = true;
-  std::optional<Vec<float>> rel_end, rel_shape, rel_start;
-};
+struct SliceArgs : WindowArgs, SlicePlace {};
 
-Vec<int> sliced_axes(const SliceArgs& args, int ndim, const Layout& given_layout) {
+Vec<int> sliced_axes(const SlicePlace& args, int ndim, const Layout& given_layout) {
   Layout layout = layout_or_default(given_layout, ndim);
   bool by_default = !args.axes && !args.axis_names;
   Vec<int> axes = resolve_axes(args.axes, by_default ? Layout("WH") : args.axis_names, ndim, layout);
   if (axes.empty())
     for (int d = 0; d < ndim; d++) axes.push_back(d);
   return axes;
-}
-
-void infer_slice(Infer<SliceArgs>& call) {
-  infer_window(call.args, call.out[0]);
-  auto count = [&](std::initializer_list<std::pair<const char*, bool>> named) {
-    int n = 0;
-    for (auto& [name, is_fixed] : named) n += is_fixed || call.call.per_sample(name);
-    return n;
-  };
-  auto& args = call.args;
-  int starts = count({{"start", args.start.has_value()}, {"rel_start", args.rel_start.has_value()}});
-  int ends = count({{"end", args.end.has_value()},
-                    {"rel_end", args.rel_end.has_value()},
-                    {"shape", args.shape.has_value()},
-                    {"rel_shape", args.rel_shape.has_value()}});
-  if (starts > 1) fail(ErrorKind::runtime, "expected \"start\" or \"rel_start\", got both");
-  if (ends > 1)
-    fail(ErrorKind::runtime, "expected one of \"end\", \"rel_end\", \"shape\" and \"rel_shape\", got several");
-  const Meta &anchor = call.in[1], &shape = call.in[2];
-  bool by_inputs = anchor.dtype != DType::none;
-  if (by_inputs != (shape.dtype != DType::none))
-    fail(ErrorKind::runtime, "expected both anchor and shape inputs, or none");
-  if (by_inputs && starts + ends > 0)
-    fail(ErrorKind::runtime, "expected anchor and shape as inputs, or as named arguments, got both");
-  if (!by_inputs && starts + ends == 0)
-    fail(ErrorKind::runtime, "expected where to slice: \"start\", \"end\", \"shape\", or anchor and shape as inputs");
-  if (by_inputs && (anchor.dtype != shape.dtype || anchor.dtype == DType::boolean))
-    fail(ErrorKind::runtime, "anchor and shape must be numbers of one type, got ", anchor.dtype, " and ", shape.dtype);
-  if (!call.call.per_sample("axes")) sliced_axes(args, call.in[0].ndim, call.in[0].layout);
 }
 
 // The number for the i-th of n axes: one number counts for all, none means not given.
@@ -74,7 +42,7 @@ struct Range {
 };
 
 // An extent in parts of the sample's is not rounded itself: the positions where it starts and ends are.
-Range named_range(const SliceArgs& args, int i, int n, int64_t extent) {
+Range named_range(const SlicePlace& args, int i, int n, int64_t extent) {
   auto in_float = [&](float part) { return static_cast<double>(part * static_cast<float>(extent)); };
   auto in_double = [&](float part) { return static_cast<double>(part) * static_cast<double>(extent); };
   auto start = number_for(args.start, i, n, "start"), end = number_for(args.end, i, n, "end");
@@ -99,32 +67,73 @@ Range named_range(const SliceArgs& args, int i, int n, int64_t extent) {
   return range;
 }
 
-Range input_range(const Sample<SliceArgs>& sample, int i, int n, int64_t extent) {
+Range input_range(const SlicePlace& place, const SampleView& anchor, const SampleView& shape, int i, int n,
+                  int64_t extent) {
   auto number = [&](const SampleView& in, bool normalized, const char* name) {
     if (in.elements() != n)
       fail(ErrorKind::runtime, "expected ", n, " numbers as the ", name, ", got the shape ", in.shape);
     double value = arg::element<double>(in.data, in.dtype, i);
     return is_float(in.dtype) && normalized ? value * static_cast<double>(extent) : value;
   };
-  double start = number(sample.in[1], sample.args.normalized_anchor, "anchor");
-  double size = number(sample.in[2], sample.args.normalized_shape, "shape");
+  double start = number(anchor, place.normalized_anchor, "anchor");
+  double size = number(shape, place.normalized_shape, "shape");
   check_extent(size);
   return {rounded(start), rounded(start + size)};
 }
 
-Window find_window(const Sample<SliceArgs>& sample) {
-  const SampleView& in = sample.in[0];
-  Window window{.start = {}, .size = in.shape};
-  window.start.resize(in.ndim(), 0);
-  Vec<int> axes = sliced_axes(sample.args, in.ndim(), in.layout);
+}  // namespace
+
+void check_slice_place(const SlicePlace& args, const Inference& call, int ndim, const Layout& layout) {
+  auto count = [&](std::initializer_list<std::pair<const char*, bool>> named) {
+    int n = 0;
+    for (auto& [name, is_fixed] : named) n += is_fixed || call.per_sample(name);
+    return n;
+  };
+  int starts = count({{"start", args.start.has_value()}, {"rel_start", args.rel_start.has_value()}});
+  int ends = count({{"end", args.end.has_value()},
+                    {"rel_end", args.rel_end.has_value()},
+                    {"shape", args.shape.has_value()},
+                    {"rel_shape", args.rel_shape.has_value()}});
+  if (starts > 1) fail(ErrorKind::runtime, "expected \"start\" or \"rel_start\", got both");
+  if (ends > 1)
+    fail(ErrorKind::runtime, "expected one of \"end\", \"rel_end\", \"shape\" and \"rel_shape\", got several");
+  const Meta &anchor = call.in[1], &shape = call.in[2];
+  bool by_inputs = anchor.dtype != DType::none;
+  if (by_inputs != (shape.dtype != DType::none))
+    fail(ErrorKind::runtime, "expected both anchor and shape inputs, or none");
+  if (by_inputs && starts + ends > 0)
+    fail(ErrorKind::runtime, "expected anchor and shape as inputs, or as named arguments, got both");
+  if (!by_inputs && starts + ends == 0)
+    fail(ErrorKind::runtime, "expected where to slice: \"start\", \"end\", \"shape\", or anchor and shape as inputs");
+  if (by_inputs && (anchor.dtype != shape.dtype || anchor.dtype == DType::boolean))
+    fail(ErrorKind::runtime, "anchor and shape must be numbers of one type, got ", anchor.dtype, " and ", shape.dtype);
+  if (!call.per_sample("axes")) sliced_axes(args, ndim, layout);
+}
+
+Window slice_window(const SlicePlace& place, const SampleView& anchor, const SampleView& shape_input,
+                    const Shape& shape, const Layout& layout) {
+  Window window{.start = {}, .size = shape};
+  window.start.resize(shape.size(), 0);
+  Vec<int> axes = sliced_axes(place, shape.size(), layout);
   for (int i = 0; i < axes.size(); i++) {
-    int64_t extent = in.shape[axes[i]];
-    Range range = sample.in[1].dtype != DType::none ? input_range(sample, i, axes.size(), extent)
-                                                    : named_range(sample.args, i, axes.size(), extent);
+    int64_t extent = shape[axes[i]];
+    Range range = anchor.dtype != DType::none ? input_range(place, anchor, shape_input, i, axes.size(), extent)
+                                              : named_range(place, i, axes.size(), extent);
     window.start[axes[i]] = range.start;
     window.size[axes[i]] = range.end - range.start;
   }
   return window;
+}
+
+namespace {
+
+void infer_slice(Infer<SliceArgs>& call) {
+  infer_window(call.args, call.out[0]);
+  check_slice_place(call.args, call.call, call.in[0].ndim, call.in[0].layout);
+}
+
+Window find_window(const Sample<SliceArgs>& sample) {
+  return slice_window(sample.args, sample.in[1], sample.in[2], sample.in[0].shape, sample.in[0].layout);
 }
 
 }  // namespace
@@ -132,28 +141,14 @@ Window find_window(const Sample<SliceArgs>& sample) {
 AVIDA_OP(slice, SliceArgs) {
   op.doc("Cuts a window out of every sample, by absolute or relative coordinates.")
       .input("data", "The samples to slice.")
-      .optional_input("anchor", "Where the window starts; floats count in parts of the extent.")
-      .optional_input("shape_input", "The extents of the window; floats count in parts of the extent.")
-      .arg("axes", &SliceArgs::axes,
-           "The axes that the other arguments are about; an empty list stands for all. By default W and H, as [1, 0].")
-      .arg("axis_names", &SliceArgs::axis_names, "The same axes by their letters in the layout; by default \"WH\".")
       .arg("dtype", &SliceArgs::dtype, kWindowDTypeText)
-      .arg("end", &SliceArgs::end, "Where the window ends.")
       .arg("fill_values", &SliceArgs::fill_values, kFillValuesText, fixed)
       .arg("image_type", &SliceArgs::image_type, "The colour space.", fixed | deprecated)
-      .arg("normalized_anchor", &SliceArgs::normalized_anchor, "Whether a float anchor counts in parts of the extent.",
-           fixed)
-      .arg("normalized_shape", &SliceArgs::normalized_shape,
-           "Whether a float shape input counts in parts of the extent.", fixed)
       .arg("out_of_bounds_policy", &SliceArgs::out_of_bounds_policy, kOutOfBoundsText)
       .arg("output_dtype", &SliceArgs::output_dtype, kOutputDTypeText)
-      .arg("rel_end", &SliceArgs::rel_end, "Where the window ends, in parts of the extent.")
-      .arg("rel_shape", &SliceArgs::rel_shape, "The extents of the window, in parts of the sample's.")
-      .arg("rel_start", &SliceArgs::rel_start, "Where the window starts, in parts of the extent.")
-      .arg("shape", &SliceArgs::shape, "The extents of the window.")
-      .arg("start", &SliceArgs::start, "Where the window starts; by default at 0.")
       .example("avida.slice(image, start=[1, 0], shape=[2, 3], axis_names=\"HW\")")
       .infer(infer_slice);
+  slice_place_args(op);
   shows_window<find_window>(op);
 }
 

@@ -1,43 +1,44 @@
 #include "ops/image/crop.h"
 
+#include <cmath>
+
+#include "op/window_args.h"
+
 namespace avida::ops {
+
+void check_crop_place(const CropPlace& place, const Inference& call) {
+  auto given = [&](const char* name, bool is_fixed) { return is_fixed || call.per_sample(name); };
+  bool d = given("crop_d", place.crop_d.has_value()), h = given("crop_h", place.crop_h.has_value());
+  bool w = given("crop_w", place.crop_w.has_value());
+  if (given("crop", place.crop.has_value()) && (d || h || w))
+    fail(ErrorKind::runtime, "expected \"crop\" or the extents one by one, got both");
+  if (h != w || (d && !h)) fail(ErrorKind::runtime, "expected \"crop_h\" and \"crop_w\" together");
+  if (place.rounding != "round" && place.rounding != "truncate")
+    fail(ErrorKind::runtime, "expected \"round\" or \"truncate\" as rounding, got \"", place.rounding, '"');
+}
+
 namespace {
 
-struct CropArgs : WindowArgs, CropWindowArgs {};
+struct CropArgs : WindowArgs, CropPlace {};
 
 struct Extents {
   float d, h, w;
 };
 
-Extents wanted_extents(const CropWindowArgs& args) {
-  if (!args.crop) return {args.crop_d.value_or(0), args.crop_h.value_or(0), args.crop_w.value_or(0)};
-  auto& crop = *args.crop;
+Extents wanted_extents(const CropPlace& place) {
+  if (!place.crop) return {place.crop_d.value_or(0), place.crop_h.value_or(0), place.crop_w.value_or(0)};
+  auto& crop = *place.crop;
   if (crop.size() != 2 && crop.size() != 3)
     fail(ErrorKind::runtime, "expected 2 or 3 numbers in \"crop\", (H, W) or (D, H, W), got ", crop.size());
   return {crop.size() == 3 ? crop[0] : 0, crop[crop.size() - 2], crop[crop.size() - 1]};
 }
 
-Window find_window(const Sample<CropArgs>& sample) {
-  return crop_window(sample.args, sample.in[0].shape, sample.in[0].layout);
-}
-
 }  // namespace
 
-void check_crop(const CropWindowArgs& args, const Inference& call) {
-  auto given = [&](const char* name, bool is_fixed) { return is_fixed || call.per_sample(name); };
-  bool d = given("crop_d", args.crop_d.has_value()), h = given("crop_h", args.crop_h.has_value());
-  bool w = given("crop_w", args.crop_w.has_value());
-  if (given("crop", args.crop.has_value()) && (d || h || w))
-    fail(ErrorKind::runtime, "expected \"crop\" or the extents one by one, got both");
-  if (h != w || (d && !h)) fail(ErrorKind::runtime, "expected \"crop_h\" and \"crop_w\" together");
-  if (args.rounding != "round" && args.rounding != "truncate")
-    fail(ErrorKind::runtime, "expected \"round\" or \"truncate\" as rounding, got \"", args.rounding, '"');
-}
-
-Window crop_window(const CropWindowArgs& args, const Shape& shape, const Layout& layout) {
+Window crop_window(const CropPlace& place, const Shape& shape, const Layout& layout) {
   Window window{.start = {}, .size = shape};
   window.start.resize(shape.size(), 0);
-  bool rounds = args.rounding == "round";
+  bool rounds = place.rounding == "round";
   auto set = [&](int axis, float wanted, float position) {
     if (axis < 0) return;
     if (!(position >= 0 && position <= 1))
@@ -47,37 +48,40 @@ Window crop_window(const CropWindowArgs& args, const Shape& shape, const Layout&
     double start = static_cast<double>(position) * static_cast<double>(shape[axis] - window.size[axis]);
     window.start[axis] = rounds ? convert<int64_t>(start) : truncate<int64_t>(start);
   };
-  Extents wanted = wanted_extents(args);
+  Extents wanted = wanted_extents(place);
   int depth = layout.find('D');
   if (depth < 0) depth = layout.find('F');  // the frames of a video can be cropped like the slices of a volume
-  set(depth, wanted.d, args.crop_pos_z);
-  set(layout.find('H'), wanted.h, args.crop_pos_y);
-  set(layout.find('W'), wanted.w, args.crop_pos_x);
+  set(depth, wanted.d, place.crop_pos_z);
+  set(layout.find('H'), wanted.h, place.crop_pos_y);
+  set(layout.find('W'), wanted.w, place.crop_pos_x);
   return window;
 }
+
+namespace {
+
+void infer_crop(Infer<CropArgs>& call) {
+  infer_window(call.args, call.out[0]);
+  check_crop_place(call.args, call.call);
+}
+
+Window find_window(const Sample<CropArgs>& sample) {
+  return crop_window(sample.args, sample.in[0].shape, sample.in[0].layout);
+}
+
+}  // namespace
 
 AVIDA_OP(crop, CropArgs) {
   op.doc("Cuts a window of given extents out of images, videos or volumes, at a position between their borders.")
       .input("input", "The samples to crop.",
              {"HWC", "CHW", "DHWC", "CDHW", "FHWC", "FCHW", "CFHW", "FDHWC", "FCDHW", "CFDHW"})
-      .arg("crop", &CropArgs::crop, kCropText)
-      .arg("crop_d", &CropArgs::crop_d, kCropDText)
-      .arg("crop_h", &CropArgs::crop_h, kCropHText)
-      .arg("crop_pos_x", &CropArgs::crop_pos_x, kCropPosXText)
-      .arg("crop_pos_y", &CropArgs::crop_pos_y, kCropPosYText)
-      .arg("crop_pos_z", &CropArgs::crop_pos_z, kCropPosZText)
-      .arg("crop_w", &CropArgs::crop_w, kCropWText)
       .arg("dtype", &CropArgs::dtype, kWindowDTypeText)
       .arg("fill_values", &CropArgs::fill_values, kFillValuesText, fixed)
       .arg("image_type", &CropArgs::image_type, "The colour space.", fixed | deprecated)
       .arg("out_of_bounds_policy", &CropArgs::out_of_bounds_policy, kOutOfBoundsText)
       .arg("output_dtype", &CropArgs::output_dtype, kOutputDTypeText)
-      .arg("rounding", &CropArgs::rounding, kRoundingText)
       .example("avida.crop(image, crop=[2, 3], crop_pos_x=0, crop_pos_y=0)")
-      .infer([](Infer<CropArgs>& call) {
-        infer_window(call.args, call.out[0]);
-        check_crop(call.args, call.call);
-      });
+      .infer(infer_crop);
+  crop_place_args(op);
   shows_window<find_window>(op);
 }
 

@@ -3,12 +3,13 @@
 
 #include "core/clones.h"
 #include "op/convert_run.h"
+#include "op/window_args.h"
 #include "ops/image/crop.h"
 
 namespace avida::ops {
 namespace {
 
-struct CropMirrorNormalizeArgs : WindowArgs, CropWindowArgs {
+struct CropMirrorNormalizeArgs : WindowArgs, CropPlace {
   CropMirrorNormalizeArgs() { dtype = DType::float32; }
   std::vector<float> mean = {0}, std = {1};
   int mirror = 0;
@@ -212,9 +213,9 @@ class Rows {
   const int64_t channels_, out_channels_;
   Window window_;
   bool pads_;
-  Vec<int> outer_;                                // the axes other than W and C
-  int64_t width_ = 0, begin_ = 0, pixels_ = 0;    // of the output; the pixels of a row that lie inside the input
-  Shape in_strides_, out_strides_;                // both by the input's axes
+  Vec<int> outer_;                              // the axes other than W and C
+  int64_t width_ = 0, begin_ = 0, pixels_ = 0;  // of the output; the pixels of a row that lie inside the input
+  Shape in_strides_, out_strides_;              // both by the input's axes
   std::vector<float> row_, planes_, line_;
   std::vector<char> stored_;
   const ConvertRun to_float_ = rounding_run(DType::float32, in_.dtype);
@@ -225,7 +226,7 @@ void infer_normalized(Infer<CropMirrorNormalizeArgs>& call) {
   auto& args = call.args;
   Meta& out = call.out[0];
   infer_window(args, out);
-  check_crop(args, call.call);
+  check_crop_place(args, call.call);
   switch (parse_out_of_bounds(args.out_of_bounds_policy)) {
     case OutOfBounds::error:
     case OutOfBounds::constant:
@@ -250,13 +251,6 @@ AVIDA_OP(crop_mirror_normalize, CropMirrorNormalizeArgs) {
         "The output is scale * (input - mean) / std + shift.")
       .input("input", "The samples to normalise.",
              {"HWC", "CHW", "DHWC", "CDHW", "FHWC", "FCHW", "CFHW", "FDHWC", "FCDHW", "CFDHW"})
-      .arg("crop", &Args::crop, kCropText)
-      .arg("crop_d", &Args::crop_d, kCropDText)
-      .arg("crop_h", &Args::crop_h, kCropHText)
-      .arg("crop_pos_x", &Args::crop_pos_x, kCropPosXText)
-      .arg("crop_pos_y", &Args::crop_pos_y, kCropPosYText)
-      .arg("crop_pos_z", &Args::crop_pos_z, kCropPosZText)
-      .arg("crop_w", &Args::crop_w, kCropWText)
       .arg("dtype", &Args::dtype, "The element type of the output; integers are rounded and saturated.")
       .arg("fill_values", &Args::fill_values,
            "What the policy \"pad\" fills with, in the output's terms: one number, or one for each channel.", fixed)
@@ -269,7 +263,6 @@ AVIDA_OP(crop_mirror_normalize, CropMirrorNormalizeArgs) {
       .arg("output_dtype", &Args::output_dtype, kOutputDTypeText)
       .arg("output_layout", &Args::output_layout, "The order of the axes in the output.")
       .arg("pad_output", &Args::pad_output, "Add channels up to a power of two.", fixed)
-      .arg("rounding", &Args::rounding, kRoundingText)
       .arg("scale", &Args::scale, "What the normalised values are multiplied by.", fixed)
       .arg("shift", &Args::shift, "What is added in the end.", fixed)
       .arg("std", &Args::std, "What is divided by: one number, or one for each channel.")
@@ -277,7 +270,9 @@ AVIDA_OP(crop_mirror_normalize, CropMirrorNormalizeArgs) {
       .infer(infer_normalized)
       .each_sample([](Sample<Args>& sample) { sample.out[0].shape = Rows(sample).output_shape(); },
                    [](const Sample<Args>& sample) { Rows(sample).run(sample.begin, sample.end); })
-      .rows([](const Sample<Args>& sample) { return Rows(sample).count(); });
+      .rows([](const Sample<Args>& sample) { return Rows(sample).count(); })
+      .chains();
+  crop_place_args(op);
 }
 
 }  // namespace avida::ops

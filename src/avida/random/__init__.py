@@ -1,5 +1,6 @@
 """Random numbers: generators, and operators that draw from them."""
 
-from avida.random._rng import RNG, get_default_rng, set_seed
-
-__all__ = ["RNG", "get_default_rng", "set_seed"]
+from avida.random._ops import *  # noqa: F403
+from avida.random._rng import RNG as RNG
+from avida.random._rng import get_default_rng as get_default_rng
+from avida.random._rng import set_seed as set_seed

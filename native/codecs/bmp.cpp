@@ -1,0 +1,174 @@
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "codecs/bytes.h"
+
+namespace avida::codecs {
+namespace {
+
+enum Compression : uint32_t { kPlain, kRle8, kRle4, kBitFields, kAlphaBitFields = 6 };
+
+struct Header {
+  int64_t width = 0, height = 0;
+  bool top_down = false;
+  int bits = 0;
+  uint32_t compression = kPlain;
+  size_t pixels = 0;                                  // where they begin
+  std::array<uint32_t, 4> masks{};                    // red, green, blue, alpha: for 16 and 32 bits
+  std::array<std::array<uint8_t, 3>, 256> palette{};  // red, green, blue
+  bool gray_palette = true;
+
+  bool has_palette() const { return bits <= 8; }
+  bool is_run_length() const { return compression == kRle8 || compression == kRle4; }
+  int64_t stride() const { return (width * bits + 31) / 32 * 4; }
+};
+
+bool matches(Bytes file) { return has_text(file, 0, "BM"); }
+
+void read_masks(Header& header, Bytes file, uint32_t header_size) {
+  if (header.bits == 16) header.masks = {0x7c00, 0x03e0, 0x001f, 0};
+  if (header.bits == 32) header.masks = {0xff0000, 0x00ff00, 0x0000ff, 0};
+  if (header.compression != kBitFields && header.compression != kAlphaBitFields) return;
+  if (header.bits != 16 && header.bits != 32)
+    fail(ErrorKind::runtime, "BMP: expected 16 or 32 bits with colour masks, got ", header.bits);
+  const bool has_alpha = header_size >= 56 || header.compression == kAlphaBitFields;
+  for (int i = 0; i < 3 + has_alpha; ++i) header.masks[i] = little_endian(file, 54 + 4 * i, 4);
+}
+
+void read_palette(Header& header, Bytes file, uint32_t header_size) {
+  const int entry = header_size == 12 ? 3 : 4;
+  const size_t first = 14 + header_size;
+  const uint32_t used = header_size >= 36 ? little_endian(file, 46, 4) : 0;
+  const size_t held = first < file.size() ? (file.size() - first) / entry : 0;
+  const size_t most = std::min<size_t>(size_t{1} << header.bits, held);
+  const size_t count = used ? std::min<size_t>(used, most) : most;
+  for (size_t i = 0; i < count; ++i) {
+    const Bytes color = part(file, first + i * entry, 3);
+    header.palette[i] = {color[2], color[1], color[0]};
+    header.gray_palette &= color[0] == color[1] && color[1] == color[2];
+  }
+}
+
+Header parse(Bytes file) {
+  Header header;
+  const uint32_t size = little_endian(file, 14, 4);
+  header.pixels = little_endian(file, 10, 4);
+  if (size == 12) {
+    header.width = little_endian(file, 18, 2), header.height = little_endian(file, 20, 2);
+    header.bits = little_endian(file, 24, 2);
+  } else if (size >= 40 && size <= 1024) {
+    header.width = static_cast<int32_t>(little_endian(file, 18, 4));
+    const int64_t height = static_cast<int32_t>(little_endian(file, 22, 4));
+    header.top_down = height < 0, header.height = std::abs(height);
+    header.bits = little_endian(file, 28, 2);
+    header.compression = little_endian(file, 30, 4);
+  } else {
+    fail(ErrorKind::runtime, "BMP: expected a header of 12, 40 or more bytes, it says ", size);
+  }
+  if (header.bits > 32 || !(std::has_single_bit(static_cast<uint32_t>(header.bits)) || header.bits == 24))
+    fail(ErrorKind::runtime, "BMP: expected 1, 2, 4, 8, 16, 24 or 32 bits, got ", header.bits);
+  if (header.compression > kBitFields && header.compression != kAlphaBitFields)
+    fail(ErrorKind::runtime, "BMP: compression ", header.compression, " is not supported");
+  if (header.is_run_length() && header.bits != (header.compression == kRle8 ? 8 : 4))
+    fail(ErrorKind::runtime, "BMP: run-length coding contradicts ", header.bits, " bits");
+  check_extents(header.height, header.width, 4);
+  read_masks(header, file, size);
+  if (header.has_palette()) read_palette(header, file, size);
+  if (header.is_run_length())
+    check_ratio(file, header.height * header.width, 1024);
+  else  // the last row may lack its padding
+    part(file, header.pixels, header.stride() * (header.height - 1) + (header.width * header.bits + 7) / 8);
+  return header;
+}
+
+ImageInfo info_of(const Header& header) {
+  ImageInfo info;
+  info.height = static_cast<int>(header.height), info.width = static_cast<int>(header.width);
+  info.color = header.has_palette() && header.gray_palette ? ColorModel::gray
+               : header.masks[3]                           ? ColorModel::rgb_alpha
+                                                           : ColorModel::rgb;
+  info.channels = channels_of(info.color, 0);
+  info.gray_bits = 14;
+  return info;
+}
+
+ImageInfo read_info(Bytes file) { return info_of(parse(file)); }
+
+ColorModel decoded_color(const ImageInfo& info, const DecodeOptions&) { return info.color; }
+
+// One byte per pixel: the indices of a run-length coded image, in the order of the file.
+std::vector<uint8_t> expand_runs(const Header& header, Bytes file) {
+  std::vector<uint8_t> indices(header.width * header.height);
+  const bool four_bits = header.compression == kRle4;
+  int64_t x = 0, y = 0;
+  const auto put = [&](uint8_t index) {
+    if (x < header.width && y < header.height) indices[y * header.width + x] = index;
+    ++x;
+  };
+  for (size_t at = header.pixels; y < header.height;) {
+    const uint8_t count = little_endian(file, at, 1), value = little_endian(file, at + 1, 1);
+    at += 2;
+    if (count) {
+      for (int i = 0; i < count; ++i) put(!four_bits ? value : i % 2 ? value & 15 : value >> 4);
+    } else if (value == 0) {  // end of the row
+      x = 0, ++y;
+    } else if (value == 1) {  // end of the image
+      break;
+    } else if (value == 2) {  // a step right and on
+      x += little_endian(file, at, 1), y += little_endian(file, at + 1, 1);
+      at += 2;
+    } else {  // pixels as they are, padded to two bytes
+      const size_t size = four_bits ? (value + 1) / 2 : value;
+      const Bytes pixels = part(file, at, size);
+      for (int i = 0; i < value; ++i) put(!four_bits ? pixels[i] : i % 2 ? pixels[i / 2] & 15 : pixels[i / 2] >> 4);
+      at += (size + 1) & ~size_t{1};
+    }
+  }
+  return indices;
+}
+
+uint8_t masked(uint32_t pixel, uint32_t mask) {
+  if (!mask) return 0;
+  const uint32_t value = (pixel & mask) >> std::countr_zero(mask);
+  const int bits = std::bit_width(mask >> std::countr_zero(mask));
+  return static_cast<uint8_t>(bits > 8 ? value >> (bits - 8) : value << (8 - bits));
+}
+
+std::array<uint8_t, 4> pixel_at(const Header& header, const uint8_t* row, int64_t x) {
+  if (header.has_palette()) {
+    const int64_t bit = x * header.bits;
+    const int index = row[bit / 8] >> (8 - header.bits - bit % 8) & ((1 << header.bits) - 1);
+    const auto& [red, green, blue] = header.palette[index];
+    return {red, green, blue, 255};
+  }
+  if (header.bits == 24) return {row[x * 3 + 2], row[x * 3 + 1], row[x * 3], 255};
+  const int size = header.bits / 8;
+  const uint32_t pixel = little_endian({row + x * size, static_cast<size_t>(size)}, 0, size);
+  return {masked(pixel, header.masks[0]), masked(pixel, header.masks[1]), masked(pixel, header.masks[2]),
+          masked(pixel, header.masks[3])};
+}
+
+void decode(Bytes file, const ImageInfo& info, const DecodeOptions&, const Roi& roi, const PixelRows& out) {
+  Header header = parse(file);
+  std::vector<uint8_t> indices;
+  const uint8_t* rows = file.data() + header.pixels;
+  if (header.is_run_length()) {
+    indices = expand_runs(header, file);
+    rows = indices.data();
+    header.bits = 8;
+  }
+  const int64_t stride = header.is_run_length() ? header.width : header.stride();
+  for (int y = 0; y < roi.height; ++y) {
+    const int64_t stored_y = header.top_down ? roi.y + y : header.height - 1 - roi.y - y;
+    const uint8_t* from = rows + stored_y * stride;
+    uint8_t* to = out.first + y * out.stride;
+    for (int x = roi.x; x < roi.x + roi.width; ++x)
+      to = std::copy_n(pixel_at(header, from, x).data(), info.channels, to);
+  }
+}
+
+const int registered = register_codec({"BMP", "avida", matches, read_info, decoded_color, decode});
+
+}  // namespace
+}  // namespace avida::codecs

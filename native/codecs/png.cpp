@@ -1,0 +1,168 @@
+#include <png.h>
+
+#include <bit>
+#include <csetjmp>
+#include <memory>
+
+#include "codecs/bytes.h"
+#include "codecs/exif.h"
+
+namespace avida::codecs {
+namespace {
+
+constexpr std::string_view kSignature = "\x89PNG\r\n\x1a\n";
+
+bool matches(Bytes file) { return has_text(file, 0, kSignature); }
+
+// The orientation in the eXIf chunk, which may come before or after the pixels.
+int orientation_of(Bytes file) {
+  for (size_t at = kSignature.size(); at + 8 <= file.size();) {
+    const uint32_t size = big_endian(file, at, 4);
+    if (size > file.size() - at - 8) break;
+    if (has_text(file, at + 4, "eXIf")) return exif_orientation(file.subspan(at + 8, size));
+    at += size_t{size} + 12;
+  }
+  return 1;
+}
+
+ImageInfo read_info(Bytes file) {
+  if (!has_text(file, 12, "IHDR")) fail(ErrorKind::runtime, "PNG: expected the header chunk first");
+  const int64_t width = big_endian(file, 16, 4), height = big_endian(file, 20, 4);
+  const uint32_t depth = big_endian(file, 24, 1), color_type = big_endian(file, 25, 1);
+  ImageInfo info;
+  switch (color_type) {
+    case PNG_COLOR_TYPE_GRAY:
+      info.color = ColorModel::gray, info.channels = 1;
+      break;
+    case PNG_COLOR_TYPE_GRAY_ALPHA:
+      info.color = ColorModel::gray_alpha, info.channels = 2;
+      break;
+    case PNG_COLOR_TYPE_RGB:
+    case PNG_COLOR_TYPE_PALETTE:
+      info.color = ColorModel::rgb, info.channels = 3;
+      break;
+    case PNG_COLOR_TYPE_RGB_ALPHA:
+      info.color = ColorModel::rgb_alpha, info.channels = 4;
+      break;
+    default:
+      fail(ErrorKind::runtime, "PNG: expected a colour type of 0, 2, 3, 4 or 6, got ", color_type);
+  }
+  if (depth > 16 || !std::has_single_bit(depth))
+    fail(ErrorKind::runtime, "PNG: expected 1, 2, 4, 8 or 16 bits, got ", depth);
+  check_extents(height, width, info.channels);
+  const int64_t stored_channels = color_type == PNG_COLOR_TYPE_PALETTE ? 1 : info.channels;
+  check_ratio(file, height * width * stored_channels * depth / 8, 1032);  // the most that deflate can do
+  info.height = static_cast<int>(height), info.width = static_cast<int>(width);
+  info.dtype = depth == 16 ? DType::uint16 : DType::uint8;
+  info.orientation = orientation_of(file);
+  return info;
+}
+
+ColorModel decoded_color(const ImageInfo& info, const DecodeOptions& options) {
+  const bool is_gray = info.color == ColorModel::gray || info.color == ColorModel::gray_alpha;
+  if (options.type == ImageType::any) return info.color;
+  if (is_gray || options.type == ImageType::gray) return ColorModel::gray;
+  return options.type == ImageType::bgr ? ColorModel::bgr : ColorModel::rgb;
+}
+
+// libpng reports errors by a jump. run() is where they land: what it calls must own nothing.
+class Reader {
+ public:
+  explicit Reader(Bytes file)
+      : rest_(file),
+        png_(png_create_read_struct(PNG_LIBPNG_VER_STRING, this, on_error, [](png_structp, png_const_charp) {})) {
+    if (png_) info_ = png_create_info_struct(png_);
+    if (!info_) {
+      png_destroy_read_struct(&png_, nullptr, nullptr);
+      fail(ErrorKind::memory, "PNG: no memory for the decoder");
+    }
+  }
+  ~Reader() { png_destroy_read_struct(&png_, &info_, nullptr); }
+  Reader(const Reader&) = delete;
+
+  template <class Work>
+  void run(const Work& work) {
+    if (setjmp(png_jmpbuf(png_))) fail(ErrorKind::runtime, "PNG: ", message_);
+    work(png_, info_);
+  }
+
+  static void read(png_structp png, png_bytep to, size_t size) {
+    auto& self = *static_cast<Reader*>(png_get_io_ptr(png));
+    if (size > self.rest_.size()) png_error(png, "the file is cut short");
+    std::memcpy(to, self.rest_.data(), size);
+    self.rest_ = self.rest_.subspan(size);
+  }
+
+ private:
+  static void on_error(png_structp png, png_const_charp message) {
+    auto& self = *static_cast<Reader*>(png_get_error_ptr(png));
+    std::strncpy(self.message_, message, sizeof(self.message_) - 1);
+    png_longjmp(png, 1);
+  }
+
+  Bytes rest_;
+  char message_[128] = {};
+  png_structp png_;
+  png_infop info_ = nullptr;
+};
+
+void decode(Bytes file, const ImageInfo& info, const DecodeOptions& options, const Roi& roi, const PixelRows& out) {
+  const ColorModel color = decoded_color(info, options);
+  const bool is_any = options.type == ImageType::any;
+  const bool to_gray = color == ColorModel::gray && info.channels > 2;
+  const int channels = channels_of(color, info.channels);
+  const size_t pixel = channels * size_of(info.dtype), row_size = pixel * info.width;
+  const bool whole_rows = roi.width == info.width;
+  const bool to_end = roi.y + roi.height == info.height;
+  Reader reader(file);
+  bool interlaced = false;
+
+  reader.run([&](png_structp png, png_infop png_info) {
+    png_set_read_fn(png, &reader, Reader::read);
+    // Gamma and profiles count only where libpng weighs colours.
+    if (!to_gray) png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
+    png_set_user_limits(png, kMaxExtent, kMaxExtent);
+    png_read_info(png, png_info);
+    png_set_expand_gray_1_2_4_to_8(png);
+    png_set_palette_to_rgb(png);
+    if (!is_any || !(png_get_color_type(png, png_info) & PNG_COLOR_MASK_ALPHA)) png_set_strip_alpha(png);
+    if (to_gray) png_set_rgb_to_gray_fixed(png, 1, 29900, 58700);
+    if (color == ColorModel::bgr) png_set_bgr(png);
+    if (std::endian::native == std::endian::little) png_set_swap(png);
+    interlaced = png_set_interlace_handling(png) > 1;
+    png_read_update_info(png, png_info);
+    if (png_get_rowbytes(png, png_info) != row_size ||
+        static_cast<int>(png_get_image_height(png, png_info)) != info.height)
+      png_error(png, "the header contradicts itself");
+  });
+
+  // Interlaced images come in passes over all rows; others row by row, as far as they are needed.
+  const bool keep_all = interlaced && !(whole_rows && roi.height == info.height);
+  const std::unique_ptr<uint8_t[]> kept(new uint8_t[row_size * (keep_all ? info.height : 1)]);
+  uint8_t* const buffer = kept.get();
+  std::unique_ptr<png_bytep[]> all_rows(new png_bytep[interlaced ? info.height : 1]);
+  png_bytep* const rows = all_rows.get();
+  const auto copy_row = [&](const uint8_t* from, int row) {
+    std::memcpy(out.first + row * out.stride, from + pixel * roi.x, pixel * roi.width);
+  };
+  reader.run([&](png_structp png, png_infop) {
+    if (interlaced) {
+      for (int y = 0; y < info.height; ++y) rows[y] = keep_all ? buffer + y * row_size : out.first + y * out.stride;
+      png_read_image(png, rows);
+      for (int y = 0; keep_all && y < roi.height; ++y) copy_row(rows[roi.y + y], y);
+    } else {
+      for (int y = 0; y < roi.y; ++y) png_read_row(png, buffer, nullptr);
+      for (int y = 0; y < roi.height; ++y) {
+        png_read_row(png, whole_rows ? out.first + y * out.stride : buffer, nullptr);
+        if (!whole_rows) copy_row(buffer, y);
+      }
+    }
+    if (to_end || interlaced) png_read_end(png, nullptr);  // checks what remains of the compressed data
+  });
+}
+
+const int registered =
+    register_codec({"PNG", "libpng " PNG_LIBPNG_VER_STRING, matches, read_info, decoded_color, decode});
+
+}  // namespace
+}  // namespace avida::codecs

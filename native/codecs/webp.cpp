@@ -1,0 +1,135 @@
+#include <webp/decode.h>
+
+#include <algorithm>
+
+#include "codecs/bytes.h"
+#include "codecs/exif.h"
+
+namespace avida::codecs {
+namespace {
+
+bool matches(Bytes file) { return has_text(file, 0, "RIFF") && has_text(file, 8, "WEBP"); }
+
+// The content of the first chunk of a kind, or nothing.
+Bytes find_chunk(Bytes file, std::string_view kind) {
+  for (size_t at = 12; at + 8 <= file.size();) {
+    const size_t size = little_endian(file, at + 4, 4);
+    if (size > file.size() - at - 8) break;
+    if (has_text(file, at, kind)) return file.subspan(at + 8, size);
+    at += 8 + size + size % 2;
+  }
+  return {};
+}
+
+[[noreturn]] void fail_with(VP8StatusCode status) {
+  constexpr const char* kReasons[] = {"no error",
+                                      "no memory",
+                                      "invalid parameter",
+                                      "broken data",
+                                      "unsupported feature",
+                                      "the file is cut short",
+                                      "aborted",
+                                      "the file is cut short"};
+  fail(status == VP8_STATUS_OUT_OF_MEMORY ? ErrorKind::memory : ErrorKind::runtime, "WebP: ", kReasons[status]);
+}
+
+WebPBitstreamFeatures features_of(Bytes file) {
+  WebPBitstreamFeatures features;
+  if (const auto status = WebPGetFeatures(file.data(), file.size(), &features); status != VP8_STATUS_OK)
+    fail_with(status);
+  return features;
+}
+
+ImageInfo read_info(Bytes file) {
+  const WebPBitstreamFeatures features = features_of(file);
+  ImageInfo info;
+  info.height = features.height, info.width = features.width;
+  info.gray_bits = 15;
+  info.channels = features.has_alpha ? 4 : 3;
+  info.color = features.has_alpha ? ColorModel::rgb_alpha : ColorModel::rgb;
+  check_extents(info.height, info.width, info.channels);
+  check_ratio(file, int64_t{info.height} * info.width * info.channels, 16384);
+  info.orientation = exif_orientation(find_chunk(file, "EXIF"));
+  return info;
+}
+
+ColorModel decoded_color(const ImageInfo& info, const DecodeOptions& options) {
+  if (options.type == ImageType::any) return info.color;
+  return options.type == ImageType::bgr ? ColorModel::bgr : ColorModel::rgb;
+}
+
+// An image, or a frame of an animation.
+struct Picture {
+  Bytes data;
+  Roi place;  // on the canvas
+};
+
+Picture first_picture(Bytes file, const WebPBitstreamFeatures& features) {
+  if (!features.has_animation) return {file, {0, 0, features.height, features.width}};
+  const Bytes frame = find_chunk(file, "ANMF");
+  if (frame.empty()) fail(ErrorKind::runtime, "WebP: expected an animation, found no frame");
+  const auto number = [&](size_t at) { return static_cast<int>(little_endian(frame, at, 3)); };
+  Picture picture{{}, {number(3) * 2, number(0) * 2, number(9) + 1, number(6) + 1}};
+  picture.data = part(frame, 16, frame.size() - 16);
+  const WebPBitstreamFeatures inner = features_of(picture.data);
+  if (inner.has_animation || inner.height != picture.place.height || inner.width != picture.place.width)
+    fail(ErrorKind::runtime, "WebP: the first frame contradicts its header");
+  return picture;
+}
+
+void decode_picture(Bytes data, const Roi& roi, const PixelRows& out, WEBP_CSP_MODE mode) {
+  WebPDecoderConfig config;
+  WebPInitDecoderConfig(&config);
+  config.output.colorspace = mode;
+  config.output.is_external_memory = 1;
+  config.output.u.RGBA = {out.first, static_cast<int>(out.stride), static_cast<size_t>(out.stride) * roi.height};
+  config.options.use_cropping = 1;
+  config.options.crop_left = roi.x, config.options.crop_top = roi.y;
+  config.options.crop_width = roi.width, config.options.crop_height = roi.height;
+  if (const auto status = WebPDecode(data.data(), data.size(), &config); status != VP8_STATUS_OK) fail_with(status);
+}
+
+// The rectangle with a border of two pixels, from even coordinates: lossy images store colours for pairs of pixels and
+// blend them with their neighbours, which a rectangle cut out exactly would not have.
+Roi with_border(const Roi& roi, const Roi& picture) {
+  const int y = std::max(0, roi.y - 2) & ~1, x = std::max(0, roi.x - 2) & ~1;
+  return {y, x, std::min(picture.height, roi.y + roi.height + 2) - y,
+          std::min(picture.width, roi.x + roi.width + 2) - x};
+}
+
+void decode(Bytes file, const ImageInfo& info, const DecodeOptions& options, const Roi& roi, const PixelRows& out) {
+  const Picture picture = first_picture(file, features_of(file));
+  const ColorModel color = decoded_color(info, options);
+  const WEBP_CSP_MODE mode = color == ColorModel::rgb_alpha ? MODE_RGBA
+                             : color == ColorModel::bgr     ? MODE_BGR
+                                                            : MODE_RGB;
+  const int pixel = channels_of(color, info.channels);
+  // What of the rectangle lies on the picture, seen from the picture. The rest of the canvas is empty.
+  const Roi& place = picture.place;
+  const int top = std::max(roi.y, place.y), bottom = std::min(roi.y + roi.height, place.y + place.height);
+  const int left = std::max(roi.x, place.x), right = std::min(roi.x + roi.width, place.x + place.width);
+  const Roi wanted{top - place.y, left - place.x, bottom - top, right - left};
+  if (wanted.height < roi.height || wanted.width < roi.width)
+    for (int y = 0; y < roi.height; ++y) std::memset(out.first + y * out.stride, 0, size_t(roi.width) * pixel);
+  if (wanted.height <= 0 || wanted.width <= 0) return;
+
+  uint8_t* const first = out.first + (top - roi.y) * out.stride + int64_t{left - roi.x} * pixel;
+  const Roi decoded = with_border(wanted, place);
+  if (decoded.height == wanted.height && decoded.width == wanted.width)
+    return decode_picture(picture.data, decoded, {first, out.stride}, mode);
+  std::vector<uint8_t> pixels(size_t(decoded.height) * decoded.width * pixel);
+  const int64_t stride = int64_t{decoded.width} * pixel;
+  decode_picture(picture.data, decoded, {pixels.data(), stride}, mode);
+  const uint8_t* from = pixels.data() + (wanted.y - decoded.y) * stride + (wanted.x - decoded.x) * pixel;
+  for (int y = 0; y < wanted.height; ++y)
+    std::memcpy(first + y * out.stride, from + y * stride, size_t(wanted.width) * pixel);
+}
+
+const std::string library = [] {
+  const int version = WebPGetDecoderVersion();
+  return str("libwebp ", version >> 16, '.', version >> 8 & 255, '.', version & 255);
+}();
+const int registered = register_codec({"WebP", library.c_str(), matches, read_info, decoded_color, decode});
+
+}  // namespace
+}  // namespace avida::codecs

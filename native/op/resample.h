@@ -1,0 +1,50 @@
+// Separable resampling of images, and of samples of any rank along any axes.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "core/dtype.h"
+#include "core/shape.h"
+#include "kernel/resample.h"
+
+namespace avida {
+
+// An image of interleaved channels. An axis that is not given stays as it is.
+struct ImageResample {
+  int64_t in_rows, out_rows, in_columns, out_columns, channels;
+  std::optional<ResampleAxis> rows, columns;
+};
+
+// Makes the rows [begin, end) of the output, which has the input's element type or a floating one. The result does not
+// depend on how the rows are cut.
+void resample_image(const ImageResample& image, const void* in, DType in_type, void* out, DType out_type, int64_t begin,
+                    int64_t end);
+
+// A whole sample.
+class Resample {
+ public:
+  // One entry for each axis of the sample; `out` of those that stay is ignored.
+  Resample(const Shape& in_shape, const std::vector<std::optional<ResampleAxis>>& axes, DType in_type, DType out_type);
+
+  int64_t rows() const;  // independent parts
+  void run(void* out, const void* in, int64_t begin, int64_t end) const { run_level(0, out, in, in_type_, begin, end); }
+
+ private:
+  // Slices are mixed along an outer axis before the axes inside of them are resampled.
+  struct Mix {
+    ResampleAxis axis;
+    int64_t in_slice, out_slice;  // elements
+  };
+  void run_level(size_t level, void* out, const void* in, DType in_type, int64_t begin, int64_t end) const;
+  int64_t rows_at(size_t level) const;
+
+  std::vector<Mix> mixes_;
+  std::vector<int64_t> repeats_;  // how often each of the mixes, and at last the image, follows itself
+  ImageResample image_{1, 1, 1, 1, 1, {}, {}};
+  DType in_type_, out_type_;
+};
+
+// Whether resampling changes nothing.
+bool is_identity(const ResampleAxis& axis);
+
+}  // namespace avida

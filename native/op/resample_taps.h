@@ -1,0 +1,27 @@
+// The weights of all output elements along one axis.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "kernel/resample.h"
+
+namespace avida {
+
+// Output element i is the sum over k < count of weights[i * count + k] * input[first[i] + k], all inside the input.
+struct ResampleTaps {
+  int64_t count = 1;
+  std::vector<int32_t> first;
+  std::vector<float> weights;
+  bool moves_only = false;  // all weights are 1
+
+  const float* weights_of(int64_t i) const { return weights.data() + i * count; }
+};
+
+// Raises when the axis cannot be resampled: too large, or not finite.
+void check_resample_axis(const ResampleAxis& axis);
+
+// Kept for a while: the images of a batch often have the same size.
+std::shared_ptr<const ResampleTaps> resample_taps(const ResampleAxis& axis);
+
+}  // namespace avida

@@ -1,0 +1,54 @@
+#include "ops/decode/decode.h"
+
+#include "codecs/pixels.h"
+
+namespace avida::ops {
+
+codecs::ImageType image_type(int number) {
+  if (number < 0 || number > static_cast<int>(codecs::ImageType::any))
+    fail(ErrorKind::runtime, "expected a colour format of avida.types (RGB, BGR, GRAY, YCbCr, ANY_DATA), got ", number);
+  return static_cast<codecs::ImageType>(number);
+}
+
+codecs::Bytes encoded_bytes(const SampleView& in) { return {in.as<const uint8_t>(), static_cast<size_t>(in.bytes())}; }
+
+codecs::ImageRequest image_request(const DecodeArgs& args) {
+  codecs::ImageRequest request;
+  request.type = image_type(args.output_type);
+  request.dtype = args.dtype;
+  request.adjust_orientation = args.adjust_orientation;
+  request.fast_idct = args.use_fast_idct;
+  return request;
+}
+
+void infer_decode(const DecodeArgs& args, std::span<const Meta> in, Meta& out) {
+  if (in[0].dtype != DType::uint8)
+    fail(ErrorKind::runtime, "expected the bytes of image files (uint8), got ", in[0].dtype);
+  image_type(args.output_type);
+  switch (args.dtype) {
+    case DType::uint8:
+    case DType::int8:
+    case DType::uint16:
+    case DType::int16:
+    case DType::uint32:
+    case DType::int32:
+    case DType::float32:
+      break;
+    default:
+      fail(ErrorKind::runtime, "expected uint8, int8, uint16, int16, uint32, int32 or float32 as dtype, got ",
+           args.dtype);
+  }
+  if (args.on_error != "raise" && args.on_error != "placeholder")
+    value_error("expected \"raise\" or \"placeholder\" as on_error, got \"", args.on_error, '"');
+  out.dtype = args.dtype;
+  out.ndim = 3;
+  out.layout = "HWC";
+}
+
+bool go_on_without(const DecodeArgs& args, SampleView& out) {
+  if (args.on_error != "placeholder") return false;
+  out.shape = {0, 0, codecs::channels_of_type(image_type(args.output_type), 1)};
+  return true;
+}
+
+}  // namespace avida::ops

@@ -1,0 +1,44 @@
+#include "ops/decode/decode.h"
+
+namespace avida::ops {
+namespace {
+
+struct PeekArgs {
+  bool adjust_orientation = true;
+  DType dtype = DType::int64;
+  int image_type = 0;
+};
+
+void peek(const Sample<PeekArgs>& sample) {
+  codecs::ImageRequest request;
+  request.type = image_type(sample.args.image_type);
+  request.adjust_orientation = sample.args.adjust_orientation;
+  codecs::Extents image = codecs::EncodedImage(encoded_bytes(sample.in[0]), request).extents();
+  const int extents[] = {image.height, image.width, image.channels};
+  with_dtype(sample.args.dtype, [&](auto type) {
+    using T = typename decltype(type)::type;
+    for (int i = 0; i < 3; i++) sample.out[0].as<T>()[i] = convert<T>(extents[i]);
+  });
+}
+
+}  // namespace
+
+AVIDA_OP(peek_image_shape, PeekArgs) {
+  op.doc("Tells the shape (H, W, C) that images will have when decoded, from their headers alone.")
+      .input("input", "The bytes of image files.")
+      .arg("adjust_orientation", &PeekArgs::adjust_orientation, "Of the upright image, as its EXIF data says.", fixed)
+      .arg("dtype", &PeekArgs::dtype, "The element type of the result.")
+      .arg("image_type", &PeekArgs::image_type, "The colours that the image will be decoded to.", fixed)
+      .example("avida.peek_image_shape(np.frombuffer(b\"P5 2 1 255 ab\", np.uint8))")
+      .infer([](Infer<PeekArgs>& call) {
+        if (call.in[0].dtype != DType::uint8)
+          fail(ErrorKind::runtime, "expected the bytes of image files (uint8), got ", call.in[0].dtype);
+        image_type(call.args.image_type);
+        call.out[0].dtype = call.args.dtype;
+        call.out[0].ndim = 1;
+        call.out[0].layout = {};
+      })
+      .each_sample([](Sample<PeekArgs>& sample) { sample.out[0].shape = {3}; }, peek);
+}
+
+}  // namespace avida::ops

@@ -1,0 +1,17 @@
+// From a window of a sample to a rectangle of an image that is still encoded.
+#pragma once
+#include "codecs/image.h"
+#include "op/window.h"
+
+namespace avida::ops {
+
+inline Shape image_shape(const codecs::Extents& image) { return {image.height, image.width, image.channels}; }
+
+inline codecs::Roi window_roi(Window window, const codecs::Extents& image) {
+  place_window(window, image_shape(image), OutOfBounds::error);
+  if (window.size[2] != image.channels) fail(ErrorKind::runtime, "decoders cut along H and W, not along channels");
+  return {static_cast<int>(window.start[0]), static_cast<int>(window.start[1]), static_cast<int>(window.size[0]),
+          static_cast<int>(window.size[1])};
+}
+
+}  // namespace avida::ops

@@ -1,0 +1,81 @@
+#include "ops/image/resize_args.h"
+
+namespace avida::ops {
+namespace {
+
+struct ResizeArgs : ImageSizeArgs {
+  int image_type = 0;
+  bool save_attrs = false;
+};
+
+Resample resample_of(const Sample<ResizeArgs>& sample) {
+  return make_resample(sample.in[0], sample.out[0].dtype, plan_image(sample.in[0], sample.args), sample.args);
+}
+
+void set_shapes(Sample<ResizeArgs>& sample) {
+  auto plans = plan_image(sample.in[0], sample.args);
+  sample.out[0].shape = resized_shape(sample.in[0].shape, plans);
+  if (sample.args.save_attrs) sample.out[1].shape = {static_cast<int64_t>(plans.size())};
+}
+
+void resize_rows(const Sample<ResizeArgs>& sample) {
+  resample_of(sample).run(sample.out[0].data, sample.in[0].data, sample.begin, sample.end);
+  if (!sample.args.save_attrs || sample.begin > 0) return;
+  auto plans = plan_image(sample.in[0], sample.args);
+  for (size_t i = 0; i < plans.size(); i++) sample.out[1].as<int32_t>()[i] = static_cast<int32_t>(plans[i].in);
+}
+
+void declare(Op<ResizeArgs>& op) {
+  op.doc("Resizes images, videos or volumes with a filter of choice.")
+      .input("input", "The samples to resize.",
+             {"HWC", "FHWC", "CHW", "FCHW", "CFHW", "DHWC", "FDHWC", "CDHW", "FCDHW", "CFDHW"})
+      .arg("antialias", &ResizeArgs::antialias, kAntialiasText, fixed)
+      .arg("dtype", &ResizeArgs::dtype, kResizeDTypeText)
+      .arg("image_type", &ResizeArgs::image_type, "The colour space.", fixed | deprecated)
+      .arg("interp_type", &ResizeArgs::interp_type, kInterpTypeText)
+      .arg("mag_filter", &ResizeArgs::mag_filter, kMagFilterText)
+      .arg("max_size", &ResizeArgs::max_size, kMaxSizeText, fixed)
+      .arg("min_filter", &ResizeArgs::min_filter, kMinFilterText)
+      .arg("minibatch_size", &ResizeArgs::minibatch_size, kMinibatchText, fixed)
+      .arg("mode", &ResizeArgs::mode, kModeText)
+      .arg("resize_longer", &ResizeArgs::resize_longer, kResizeLongerText)
+      .arg("resize_shorter", &ResizeArgs::resize_shorter, kResizeShorterText)
+      .arg("resize_x", &ResizeArgs::resize_x, kResizeXText)
+      .arg("resize_y", &ResizeArgs::resize_y, kResizeYText)
+      .arg("resize_z", &ResizeArgs::resize_z, kResizeZText)
+      .arg("roi_end", &ResizeArgs::roi_end, kRoiEndText)
+      .arg("roi_relative", &ResizeArgs::roi_relative, kRoiRelativeText, fixed)
+      .arg("roi_start", &ResizeArgs::roi_start, kRoiStartText)
+      .arg("save_attrs", &ResizeArgs::save_attrs, "Also return the spatial extents of the input.", fixed)
+      .arg("size", &ResizeArgs::size, kResizeSizeText)
+      .arg("subpixel_scale", &ResizeArgs::subpixel_scale, kSubpixelScaleText, fixed)
+      .arg("temp_buffer_hint", &ResizeArgs::temp_buffer_hint, kTempBufferText, fixed)
+      .outputs_from([](const ResizeArgs& args) { return args.save_attrs ? 2 : 1; })
+      .infer([](Infer<ResizeArgs>& call) {
+        infer_resize(call.args, call.args, call.call);
+        check_image_size(call.args, call.call);
+        if (!call.args.save_attrs) return;
+        call.out.resize(2, call.out[0]);
+        call.out[1].dtype = DType::int32;
+        call.out[1].ndim = 1;
+        call.out[1].layout = {};
+      })
+      .each_sample(set_shapes, resize_rows)
+      .rows([](const Sample<ResizeArgs>& sample) { return std::max<int64_t>(1, resample_of(sample).rows()); })
+      .cost(4)
+      .chains();
+}
+
+}  // namespace
+
+AVIDA_OP(resize, ResizeArgs) {
+  declare(op);
+  op.example("avida.resize(image, size=[2, 3])");
+}
+
+AVIDA_OP_IN(experimental, resize, ResizeArgs) {
+  declare(op);
+  op.example("avida.experimental.resize(image, size=[2, 3])");
+}
+
+}  // namespace avida::ops

@@ -1,0 +1,183 @@
+#include "ops/image/resize_args.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "op/resample_taps.h"
+
+namespace avida {
+namespace {
+
+constexpr std::string_view kModes[] = {"default", "stretch", "not_larger", "not_smaller"};
+
+void check_filter(int filter, const char* name) {
+  if (filter < 0 || filter > 5)
+    fail(ErrorKind::runtime, "expected a filter from 0 to 5 as \"", name, "\", got ", filter);
+}
+
+float extent_of(const AxisPlan& plan) { return std::fabs(plan.end - plan.start); }
+
+// The size of an axis, not rounded yet. All in float, so that 33.3 / 60 * 100 comes to 55.5.
+float limited(float size, const AxisPlan& plan) { return plan.most > 0 ? std::min(size, plan.most) : size; }
+
+// Each axis by itself; those without a size are scaled by `rest`.
+void size_each(std::vector<AxisPlan>& plans, float rest) {
+  for (AxisPlan& plan : plans) {
+    float size = limited(plan.wanted == 0 ? extent_of(plan) * rest : std::fabs(plan.wanted), plan);
+    plan.wanted = std::copysign(size, plan.wanted);
+  }
+}
+
+// The geometric mean of the scales of the axes that have a size.
+float mean_scale(const std::vector<AxisPlan>& plans) {
+  double product = 1;
+  int given = 0;
+  for (const AxisPlan& plan : plans)
+    if (plan.wanted != 0) {
+      product *= std::fabs(plan.wanted) / extent_of(plan);
+      given++;
+    }
+  return given ? static_cast<float>(std::pow(product, 1.0 / given)) : 1;
+}
+
+// All axes by one scale: the smallest or the largest that their sizes ask for.
+void size_together(std::vector<AxisPlan>& plans, bool smallest) {
+  float scale = 0;
+  bool given = false;
+  for (const AxisPlan& plan : plans) {
+    if (plan.wanted == 0) continue;
+    float own = std::fabs(plan.wanted) / extent_of(plan);
+    scale = !given ? own : smallest ? std::min(scale, own) : std::max(scale, own);
+    given = true;
+  }
+  if (!given) scale = 1;
+  for (const AxisPlan& plan : plans)
+    if (plan.most > 0) scale = std::min(scale, plan.most / extent_of(plan));
+  for (AxisPlan& plan : plans) plan.wanted = std::copysign(extent_of(plan) * scale, plan.wanted);
+}
+
+int64_t rounded(float size, SizeRounding rounding) {
+  float whole = rounding == SizeRounding::round      ? std::round(size)
+                : rounding == SizeRounding::truncate ? std::trunc(size)
+                                                     : std::ceil(size);
+  return std::max<int64_t>(1, static_cast<int64_t>(whole));
+}
+
+}  // namespace
+
+void infer_resize(const FilterArgs& args, const RegionArgs& region, const Inference& call) {
+  Meta& out = call.out[0];
+  bool is_float = args.dtype == DType::float16 || args.dtype == DType::bfloat16 || args.dtype == DType::float32;
+  if (args.dtype != DType::none && args.dtype != out.dtype && !is_float)
+    fail(ErrorKind::runtime, "expected the input's type, ", name_of(out.dtype), ", or a floating one as dtype, got ",
+         name_of(args.dtype));
+  if (args.dtype != DType::none) out.dtype = args.dtype;
+  if (region.mode && std::find(std::begin(kModes), std::end(kModes), *region.mode) == std::end(kModes))
+    fail(ErrorKind::runtime, "expected \"default\", \"stretch\", \"not_larger\" or \"not_smaller\" as mode, got \"",
+         *region.mode, '"');
+  auto given = [&](const char* name, bool is_fixed) { return is_fixed || call.per_sample(name); };
+  if (given("roi_start", region.roi_start.has_value()) != given("roi_end", region.roi_end.has_value()))
+    fail(ErrorKind::runtime, "expected \"roi_start\" and \"roi_end\" together");
+}
+
+void check_image_size(const ImageSizeArgs& args, const Inference& call) {
+  auto given = [&](const char* name, bool is_fixed) { return is_fixed || call.per_sample(name); };
+  bool longer = given("resize_longer", args.resize_longer.has_value());
+  bool shorter = given("resize_shorter", args.resize_shorter.has_value());
+  bool single = given("resize_x", args.resize_x.has_value()) || given("resize_y", args.resize_y.has_value()) ||
+                given("resize_z", args.resize_z.has_value());
+  if (longer + shorter + single + given("size", args.size.has_value()) != 1)
+    fail(ErrorKind::runtime,
+         "expected the size in one way: \"size\", or some of \"resize_x\", \"resize_y\" and \"resize_z\", or "
+         "\"resize_shorter\", or \"resize_longer\"");
+  if (args.mode && (longer || shorter))
+    fail(ErrorKind::runtime,
+         "\"resize_shorter\" and \"resize_longer\" are modes of their own: \"mode\" does not apply");
+}
+
+void set_regions(std::vector<AxisPlan>& plans, const RegionArgs& args) {
+  int n = static_cast<int>(plans.size());
+  for (int i = 0; i < n; i++) {
+    AxisPlan& plan = plans[i];
+    plan.start = 0;
+    plan.end = static_cast<float>(plan.in);
+    if (args.max_size) plan.most = number_for(*args.max_size, i, n, "max_size");
+    if (!args.roi_start) continue;
+    float unit = args.roi_relative ? plan.end : 1;
+    plan.start = number_for(*args.roi_start, i, n, "roi_start") * unit;
+    plan.end = number_for(*args.roi_end, i, n, "roi_end") * unit;
+  }
+}
+
+void plan_sizes(std::vector<AxisPlan>& plans, const RegionArgs& args, SizeRounding rounding) {
+  std::string_view mode = args.mode ? std::string_view(*args.mode) : "default";
+  if (mode == "stretch")
+    size_each(plans, 1);
+  else if (mode == "default")
+    size_each(plans, mean_scale(plans));
+  else
+    size_together(plans, mode == "not_larger");
+
+  for (AxisPlan& plan : plans) {
+    if (plan.in == 0) {
+      plan.out = 0;
+      continue;
+    }
+    float size = std::fabs(plan.wanted), extent = extent_of(plan);
+    if (!(size < 0x1p31f))
+      fail(ErrorKind::runtime, "expected finite sizes below 2**31, got ", plan.wanted, " for a region from ",
+           plan.start, " to ", plan.end);
+    plan.out = rounded(size, rounding);
+    if (plan.wanted < 0) std::swap(plan.start, plan.end);
+    if (args.subpixel_scale && size > 0 && static_cast<float>(plan.out) != size) {
+      float change = extent * static_cast<float>(plan.out) / size - extent;
+      if (plan.end < plan.start) change = -change;
+      plan.start -= change * plan.alignment;
+      plan.end += change * (1 - plan.alignment);
+    }
+  }
+}
+
+std::vector<AxisPlan> plan_image(const SampleView& in, const ImageSizeArgs& args) {
+  std::vector<AxisPlan> plans;
+  for (char name : {'D', 'H', 'W'})
+    if (int axis = in.layout.find(name); axis >= 0) plans.push_back({.axis = axis, .in = in.shape[axis]});
+  set_regions(plans, args);
+  int n = static_cast<int>(plans.size());
+  RegionArgs region = args;
+  for (int i = 0; i < n; i++) {
+    char name = in.layout[plans[i].axis];
+    auto single = name == 'D' ? args.resize_z : name == 'H' ? args.resize_y : args.resize_x;
+    plans[i].wanted = args.size             ? number_for(*args.size, i, n, "size")
+                      : args.resize_shorter ? *args.resize_shorter
+                      : args.resize_longer  ? *args.resize_longer
+                                            : single.value_or(0);
+  }
+  if (args.resize_shorter) region.mode = "not_smaller";
+  if (args.resize_longer) region.mode = "not_larger";
+  plan_sizes(plans, region);
+  return plans;
+}
+
+Shape resized_shape(const Shape& in, const std::vector<AxisPlan>& plans) {
+  Shape shape = in;
+  for (const AxisPlan& plan : plans) shape[plan.axis] = plan.out;
+  return shape;
+}
+
+Resample make_resample(const SampleView& in, DType out_type, const std::vector<AxisPlan>& plans,
+                       const FilterArgs& args) {
+  int larger = args.mag_filter.value_or(args.interp_type), smaller = args.min_filter.value_or(args.interp_type);
+  check_filter(larger, args.mag_filter ? "mag_filter" : "interp_type");
+  check_filter(smaller, args.min_filter ? "min_filter" : "interp_type");
+  std::vector<std::optional<ResampleAxis>> axes(in.ndim());
+  for (const AxisPlan& plan : plans) {
+    int filter = extent_of(plan) > static_cast<float>(plan.out) ? smaller : larger;
+    ResampleAxis axis{plan.in, plan.out, plan.start, plan.end, static_cast<ResampleFilter>(filter), args.antialias};
+    check_resample_axis(axis);
+    axes[plan.axis] = axis;
+  }
+  return Resample(in.shape, axes, in.dtype, out_type);
+}
+
+}  // namespace avida

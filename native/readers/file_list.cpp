@@ -1,0 +1,160 @@
+#include "readers/file_list.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "core/error.h"
+
+namespace avida {
+namespace {
+
+class NameFilter {
+ public:
+  NameFilter(const std::string& pattern, bool case_sensitive) : pattern_(pattern), case_sensitive_(case_sensitive) {
+    ending_only_ = pattern.starts_with('*') && pattern.find_first_of("*?[\\", 1) == std::string::npos;
+  }
+  bool matches(std::string_view name) const {
+    // Most filters are like "*.jpg": comparing the ends is many times faster than fnmatch.
+    if (ending_only_) {
+      size_t length = pattern_.size() - 1;
+      if (name.size() < length) return false;
+      const char *end = name.data() + name.size() - length, *want = pattern_.data() + 1;
+      return case_sensitive_ ? std::memcmp(end, want, length) == 0 : strncasecmp(end, want, length) == 0;
+    }
+    return fnmatch(pattern_.c_str(), std::string(name).c_str(), case_sensitive_ ? 0 : FNM_CASEFOLD) == 0;
+  }
+  static bool any_matches(const std::vector<NameFilter>& filters, std::string_view name) {
+    return std::any_of(filters.begin(), filters.end(), [&](auto& filter) { return filter.matches(name); });
+  }
+  static std::vector<NameFilter> all(const std::vector<std::string>& patterns, bool case_sensitive) {
+    std::vector<NameFilter> filters;
+    for (auto& pattern : patterns) filters.emplace_back(pattern, case_sensitive);
+    return filters;
+  }
+
+ private:
+  std::string pattern_;
+  bool case_sensitive_, ending_only_;
+};
+
+bool parse(const char* begin, const char* end, int32_t& number) {
+  auto [stop, error] = std::from_chars(begin, end, number);
+  return stop == end && error == std::errc();
+}
+
+// The entries of a folder that are folders (or regular files) themselves, or links to such, in the order of names.
+template <class Wanted>
+void list_folder(const std::string& path, bool folders, std::string& names, std::vector<std::string_view>& found,
+                 Wanted&& wanted) {
+  names.clear();
+  found.clear();
+  DIR* dir = opendir(path.c_str());
+  if (!dir) fail(ErrorKind::runtime, "cannot list the folder ", path, ": ", std::strerror(errno));
+  struct Close {
+    DIR* dir;
+    ~Close() { closedir(dir); }
+  } close{dir};
+  std::vector<std::pair<size_t, size_t>> places;  // the text may move while it grows
+  while (dirent* entry = readdir(dir)) {
+    std::string_view name = entry->d_name;
+    if (name == "." || name == ".." || !wanted(name)) continue;
+    bool fits = entry->d_type == (folders ? DT_DIR : DT_REG);
+    if (entry->d_type == DT_LNK || entry->d_type == DT_UNKNOWN) {
+      struct stat info;
+      fits = fstatat(dirfd(dir), entry->d_name, &info, 0) == 0 &&
+             (folders ? S_ISDIR(info.st_mode) : S_ISREG(info.st_mode));
+    }
+    if (!fits) continue;
+    places.emplace_back(names.size(), name.size());
+    names += name;
+  }
+  for (auto [at, length] : places) found.emplace_back(names.data() + at, length);
+  std::sort(found.begin(), found.end());
+}
+
+}  // namespace
+
+std::string FileList::path(int64_t i) const {
+  const Entry& entry = entries_[i];
+  std::string_view name(names_.data() + entry.name, entry.length);
+  std::string path;
+  if (!name.starts_with('/')) path = folders_[entry.folder];
+  return path.append(name);
+}
+
+int FileList::add_folder(std::string_view path) {
+  folders_.emplace_back(path);
+  if (!path.empty() && !path.ends_with('/')) folders_.back() += '/';
+  return static_cast<int>(folders_.size()) - 1;
+}
+
+void FileList::add(int folder, std::string_view name, int32_t label) {
+  entries_.push_back({static_cast<int64_t>(names_.size()), static_cast<uint32_t>(name.size()), folder, label});
+  names_ += name;
+}
+
+FileList FileList::from_folders(const std::string& root, const Filters& filters) {
+  auto of_files = NameFilter::all(filters.files, filters.case_sensitive);
+  auto of_folders = NameFilter::all(filters.folders, filters.case_sensitive);
+  FileList list;
+  std::string prefix = root.ends_with('/') ? root : root + '/';
+  std::string folder_names, file_names;
+  std::vector<std::string_view> folders, files;
+  list_folder(root, true, folder_names, folders,
+              [&](std::string_view name) { return of_folders.empty() || NameFilter::any_matches(of_folders, name); });
+  for (size_t label = 0; label < folders.size(); label++) {
+    std::string path = prefix + std::string(folders[label]);
+    list_folder(path, false, file_names, files,
+                [&](std::string_view name) { return NameFilter::any_matches(of_files, name); });
+    int folder = list.add_folder(path);
+    for (std::string_view file : files) list.add(folder, file, static_cast<int32_t>(label));
+  }
+  if (list.size() == 0)
+    fail(ErrorKind::runtime, "no files found: expected ", root, "/*/FILE, where FILE matches one of the filters");
+  return list;
+}
+
+FileList FileList::from_text(const std::string& path, const std::string& root) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) fail(ErrorKind::runtime, "cannot read the file list ", path, ": ", std::strerror(errno));
+  std::ostringstream all;
+  all << file.rdbuf();
+  FileList list;
+  list.names_ = std::move(all).str();
+  list.add_folder(!root.empty()                         ? root
+                  : path.find('/') == std::string::npos ? ""
+                                                        : path.substr(0, path.rfind('/') + 1));
+  std::string_view text = list.names_, blank = " \t\r\v\f";
+  int64_t number = 1;
+  for (size_t begin = 0; begin < text.size(); number++) {
+    size_t end = std::min(text.find('\n', begin), text.size());
+    std::string_view line = text.substr(begin, end - begin);
+    size_t last = line.find_last_not_of(blank);
+    if (last != std::string_view::npos) {
+      line = line.substr(0, last + 1);
+      size_t gap = line.find_last_of(blank);
+      size_t name_end = gap == std::string_view::npos ? gap : line.find_last_not_of(blank, gap);
+      int32_t label = 0;
+      const char* stop = line.data() + line.size();
+      if (name_end == std::string_view::npos || !parse(line.data() + gap + 1, stop, label))
+        fail(ErrorKind::runtime, path, ":", number, ": expected a file name and a label, an integer, got \"", line,
+             '"');
+      list.entries_.push_back({static_cast<int64_t>(begin), static_cast<uint32_t>(name_end + 1), 0, label});
+    }
+    begin = end + 1;
+  }
+  if (list.size() == 0) fail(ErrorKind::runtime, "the file list ", path, " names no files");
+  return list;
+}
+
+}  // namespace avida

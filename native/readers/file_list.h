@@ -1,0 +1,42 @@
+// The names and labels of many files, in little memory.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace avida {
+
+class FileList {
+ public:
+  int64_t size() const { return static_cast<int64_t>(entries_.size()); }
+  int32_t label(int64_t i) const { return entries_[i].label; }
+  std::string path(int64_t i) const;
+
+  // Files are found under their folder, unless their name is an absolute path.
+  int add_folder(std::string_view path);
+  void add(int folder, std::string_view name, int32_t label);
+
+  // What is in the folders under `root`, in the order of names; a folder's number in that order is the label. Names
+  // match one of the filters.
+  struct Filters {
+    std::vector<std::string> files, folders;  // no folders: all of them
+    bool case_sensitive = false;
+  };
+  static FileList from_folders(const std::string& root, const Filters& filters);
+  // From a text with a name and a label in each line.
+  static FileList from_text(const std::string& path, const std::string& root);
+
+ private:
+  struct Entry {
+    int64_t name;  // where it starts in names_
+    uint32_t length;
+    int32_t folder, label;
+  };
+
+  std::string names_;  // one after another
+  std::vector<std::string> folders_;
+  std::vector<Entry> entries_;
+};
+
+}  // namespace avida

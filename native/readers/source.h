@@ -1,0 +1,34 @@
+// A Source is one data set in one format: how many samples there are, and how each is read.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/data.h"
+
+namespace avida {
+
+class Source {
+ public:
+  // One sample that was found: its shapes are known, its elements are not read yet. So a whole batch can be laid out in
+  // one block first, and every sample is read to where it stays.
+  class Sample {
+   public:
+    virtual ~Sample() = default;
+    virtual Shape shape(int output) const = 0;
+    virtual void read(int output, void* to) = 0;
+  };
+
+  virtual ~Source() = default;
+
+  virtual const char* name() const = 0;  // of the reader, for messages
+  virtual int64_t size() const = 0;
+  // Type, rank and layout of each output.
+  virtual const std::vector<Meta>& outputs() const = 0;
+  // Both may be called from several threads at a time, and throw Error.
+  virtual std::unique_ptr<Sample> open(int64_t index) const = 0;
+  virtual std::string describe(int64_t index) const = 0;
+};
+
+}  // namespace avida

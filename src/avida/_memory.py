@@ -1,0 +1,65 @@
+"""The memory that values live in."""
+
+from __future__ import annotations
+
+import operator
+import os
+import re
+from typing import NamedTuple, SupportsIndex
+
+from avida import _core
+
+_SUFFIXES = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
+
+
+class MemoryUse(NamedTuple):
+    """Bytes that values hold, bytes kept for the next ones, and how many may be kept."""
+
+    in_use: int
+    kept: int
+    budget: int
+
+
+def memory_use() -> MemoryUse:
+    """How much memory values hold, and how much is kept for reuse.
+
+    Example:
+        >>> before = avida.memory_use().in_use
+        >>> x = avida.zeros(shape=[1 << 20], dtype=avida.uint8).evaluate()
+        >>> avida.memory_use().in_use - before >= 1 << 20
+        True
+    """
+    return MemoryUse(*_core.memory_use())
+
+
+def set_memory_budget(bytes: SupportsIndex | None) -> None:
+    """Sets how many bytes may be kept for reuse when nobody holds them; what exceeds it goes back to the system.
+
+    ``None`` goes back to the default: ``AVIDA_MEMORY_BUDGET`` (such as ``512M`` or ``2G``), or else a quarter of the
+    machine's memory, but not more than 4 GiB. Memory that was not needed for some batches goes back in any case, so a
+    loop holds little more than its batches in flight need. ``0`` keeps nothing, which is slow.
+
+    Example:
+        >>> avida.set_memory_budget(256 << 20)
+        >>> avida.memory_use().budget
+        268435456
+        >>> avida.set_memory_budget(None)
+    """
+    budget = _default_budget() if bytes is None else operator.index(bytes)
+    if bytes is not None and budget < 0:
+        raise ValueError(f"the memory budget must not be negative, got {budget}")
+    _core.set_memory_budget(budget)
+
+
+def _default_budget() -> int:
+    text = os.environ.get("AVIDA_MEMORY_BUDGET", "")
+    if not text:
+        return -1
+    parts = re.fullmatch(r"(\d+)([KMGT]?)(?:I?B)?", text.upper())
+    if parts is None:
+        raise ValueError(f'AVIDA_MEMORY_BUDGET must be a number of bytes such as 512M or 2G, got "{text}"')
+    return int(parts[1]) << _SUFFIXES[parts[2]]
+
+
+if "AVIDA_MEMORY_BUDGET" in os.environ:
+    set_memory_budget(None)

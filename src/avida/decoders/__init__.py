@@ -1,0 +1,3 @@
+"""Decoders of images."""
+
+from avida.decoders._ops import *  # noqa: F403

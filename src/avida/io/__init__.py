@@ -1,0 +1,3 @@
+"""Reading from outside."""
+
+from avida.io import file

@@ -1,0 +1,80 @@
+import io
+
+import numpy as np
+import pytest
+import tifffile
+from PIL import Image
+
+from .decoding import decode, to_uint8, upright
+from .files import BITS, GRAY, GRAY16, GRAY_ALPHA, RGB, RGB16, RGBA, noise, tiff, tiff_files, waves
+
+COLORS = np.random.default_rng(8).integers(0, 65536, (3, 256), np.uint16).T
+BIG = waves(40, 70)
+EXPECTED = {
+    "gray": GRAY[..., None],
+    "rgba": RGBA,
+    "gray_alpha": GRAY_ALPHA,
+    "rgb16": RGB16,
+    "big_endian16": RGB16,
+    "gray16": GRAY16[..., None],
+    "float32": noise(3, "float32"),
+    "float16": noise(1, "float16").astype(np.float32),
+    "float64": noise(1, "float64").astype(np.float32),
+    "min_is_white": 255 - GRAY[..., None],
+    "bits": BITS[..., None] * np.uint8(255),
+    "bits_white": ~BITS[..., None] * np.uint8(255),
+    "fax4": BITS[..., None] * np.uint8(255),
+    "gray2": (GRAY >> 6)[..., None] * 85,
+    "gray4": (GRAY >> 4)[..., None] * 17,
+    "gray12": (GRAY16 >> 4 << 4)[..., None],
+    "tiles": BIG,
+    "strips": BIG,
+    "five": noise(5),
+    "palette": COLORS[GRAY],
+} | {f"orientation{i}": upright(RGB, i) for i in range(2, 9)}
+LOSSY = {"jpeg_tiles", "jpeg_420", "cmyk", "ycbcr"}
+
+
+@pytest.mark.parametrize("name", sorted(set(tiff_files()) - LOSSY))
+def test_pixels(name: str) -> None:
+    expected = EXPECTED.get(name, RGB)
+    if expected.dtype == np.float32:
+        np.testing.assert_array_equal(decode(tiff_files()[name], dtype="float32"), expected)
+        return
+    if expected.dtype == np.uint16:
+        np.testing.assert_array_equal(decode(tiff_files()[name], dtype="uint16"), expected)
+        expected = to_uint8(expected)
+    np.testing.assert_array_equal(decode(tiff_files()[name]), expected)
+
+
+@pytest.mark.parametrize("name", ["jpeg_tiles", "jpeg_420"])
+def test_jpeg_inside(name: str) -> None:
+    data = tiff_files()[name]
+    image = decode(data)
+    assert np.abs(image.astype(int) - BIG).mean() < 6
+    np.testing.assert_allclose(image, tifffile.imread(io.BytesIO(data)), atol=2)
+
+
+def test_converted_colours() -> None:
+    white = 255 - RGBA.astype(int)
+    np.testing.assert_array_equal(decode(tiff_files()["cmyk"], "RGB"), white[..., :3] * white[..., 3:] // 255)
+    ycbcr = np.asarray(Image.fromarray(RGB, "YCbCr").convert("RGB"))
+    np.testing.assert_allclose(decode(tiff_files()["ycbcr"], "RGB"), ycbcr, atol=2)
+
+
+def test_only_the_colours_of_many_channels() -> None:
+    np.testing.assert_array_equal(decode(tiff_files()["five"], "RGB"), noise(5)[..., :3])
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int16", "uint32", "int32"])
+def test_other_numbers_are_refused(dtype: str) -> None:
+    with pytest.raises(RuntimeError, match="expected unsigned integers of 1 to 16 bits, or floats"):
+        decode(tiff(np.zeros((4, 5), dtype)))
+
+
+def test_a_directory_cut_off() -> None:
+    data = tiff_files()["rgb"]
+    with pytest.raises(RuntimeError, match="TIFF: "):
+        decode(data[:20])
+    with pytest.raises(RuntimeError, match="TIFF: "):
+        decode(data[:-300])
