@@ -42,15 +42,15 @@ def train(data: pathlib.Path, epochs: int, batch_size: int, size: int) -> list[f
     network = small_network(len(classes))
     optimizer = torch.optim.AdamW(network.parameters(), lr=3e-3)
     training = ndd.readers.File(file_root=data / "train", random_shuffle=True, seed=0)
-    validation = ndd.readers.File(file_root=data / "val")
-    images_per_epoch = training.get_metadata()["epoch_size"]
-    print(f"{images_per_epoch} images of {', '.join(classes)}")
+    validation = ndd.readers.File(file_root=data / "val", pad_last_batch=True)
+    print(f"{training.get_metadata()['epoch_size']} images of {', '.join(classes)}")
 
     accuracies = []
     for epoch in range(1, epochs + 1):
         network.train()
-        with Progress(f"epoch {epoch}", total=images_per_epoch) as bar:
-            for files, labels in training.next_epoch(batch_size=batch_size):
+        batches = training.next_epoch(batch_size=batch_size)
+        with Progress(f"epoch {epoch}", total=len(batches) * batch_size) as bar:
+            for files, labels in batches:
                 images = ndd.decoders.image(files)
                 images = ndd.random_resized_crop(images, size=[size, size], random_area=[0.5, 1.0])
                 mirror = ndd.random.coin_flip(batch_size=files.batch_size)
@@ -71,13 +71,14 @@ def train(data: pathlib.Path, epochs: int, batch_size: int, size: int) -> list[f
 def accuracy(network: nn.Module, validation: ndd.readers.File, batch_size: int, size: int) -> float:
     """The part of the images that the network gets right."""
     network.eval()
-    right = total = 0
+    left = total = validation.get_metadata()["epoch_size"]
+    right = 0
     for files, labels in validation.next_epoch(batch_size=batch_size):
         images = ndd.resize(ndd.decoders.image(files), size=[size, size])
         images = ndd.crop_mirror_normalize(images, mean=MEAN, std=STD)
         guesses = network(images.torch()).argmax(dim=1)
-        right += int((guesses == labels.torch().flatten()).sum())
-        total += files.batch_size
+        right += int((guesses == labels.torch().flatten())[:left].sum())  # what fills the last batch does not count
+        left -= batch_size
     return right / total
 
 
