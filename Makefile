@@ -16,7 +16,7 @@ install = $(PY) tools/requirements.py $(1) | $(PY) -m pip install -qq -r /dev/st
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: help setup build demo test check format generate wheel asan fuzz clean
+.PHONY: help setup build demo bench test check format generate wheel asan fuzz clean
 .DEFAULT_GOAL := help
 
 help:  ## List the targets
@@ -27,8 +27,12 @@ setup: $(VENV)/dev.stamp $(VENV)/test.stamp $(VENV)/parity.stamp $(VENV)/check.s
 build: $(VENV)/dev.stamp build/dev/build.ninja  ## Compile the core into src/avida; only what changed
 	@$(BIN)/cmake --build build/dev
 
-demo: build  ## Show a ragged batch going through operators in every evaluation mode
-	@$(PY) examples/demo.py
+demo: build $(VENV)/demo.stamp  ## Turn images into training batches: speed of each stage, a contact sheet; DATA=DIR for your own
+	@$(PY) -m avida demo $(DATA) -o build/demo.png
+
+bench: build $(VENV)/bench.stamp $(VENV)/parity.stamp  ## Compare with other libraries on the JPEG files in DATA=DIR; ARGS="--rounds 3"
+	@test -n "$(DATA)" || { echo "make bench needs DATA=DIR, a folder of JPEG files"; exit 2; }
+	@$(PY) benchmarks/classification.py --data "$(DATA)" $(ARGS)
 
 test: build $(VENV)/test.stamp $(VENV)/parity.stamp  ## Run the tests; ARGS="tests/ops -k flip" for some of them
 	@$(PYTEST) $(ARGS)
@@ -85,6 +89,16 @@ $(VENV)/dev.stamp: pyproject.toml $(VENV)/pyvenv.cfg | build/packages.stamp
 $(VENV)/test.stamp: $(VENV)/dev.stamp
 	@echo "Installing the test tools and PyTorch into $(VENV)"
 	@$(call install,test torch)
+	@touch $@
+
+$(VENV)/demo.stamp: $(VENV)/dev.stamp
+	@echo "Installing what writes the demo's images into $(VENV)"
+	@$(call install,demo)
+	@touch $@
+
+$(VENV)/bench.stamp: $(VENV)/dev.stamp
+	@echo "Installing the libraries that the benchmarks compare with into $(VENV)"
+	@$(call install,bench)
 	@touch $@
 
 $(VENV)/parity.stamp: $(VENV)/dev.stamp

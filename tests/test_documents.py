@@ -11,6 +11,7 @@ import pytest
 
 import avida
 from avida import _core
+from avida._picture import png
 
 ROOT = pathlib.Path(__file__).parent.parent
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -32,6 +33,7 @@ def names() -> dict:
         "np": np,
         "image": avida.as_tensor(image, layout="HWC"),
         "batch": avida.as_batch([image, image[:3, :5]], layout="HWC"),
+        "train_step": lambda images, labels: None,
     }
 
 
@@ -44,10 +46,26 @@ def name_of(document: pathlib.Path) -> str:
     return str(document.relative_to(ROOT))
 
 
+@pytest.fixture
+def folders(tmp_path, monkeypatch):
+    """A current folder with images of two classes under train/ and downloads/, one of the latter being bad."""
+    random = np.random.default_rng(0)
+    for i in range(12):
+        image = random.integers(0, 256, (40 + i, 60 - i, 3), np.uint8)
+        for folder in ("train", "downloads"):
+            file = tmp_path / folder / ("cats", "dogs")[i % 2] / f"{i}.png"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(png(image))
+    (tmp_path / "downloads" / "dogs" / "broken.png").write_bytes(png(image)[:1000])
+    monkeypatch.chdir(tmp_path)
+
+
 @pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
-def test_code_runs(document):
+def test_code_runs(document, folders):
     """The Python blocks of a document run one after another, as a reader would run them."""
     scope = names()
+    if any(".torch()" in code for _, _, code in fences(document)):
+        pytest.importorskip("torch")
     for language, shown, code in fences(document):
         if language == "python" and not shown:
             exec(compile(code, name_of(document), "exec"), scope)

@@ -32,7 +32,7 @@ def run(options: argparse.Namespace) -> int:
 
 def facts() -> dict[str, str]:
     """What there is to know, one line each."""
-    used, kept = _core.memory_use()
+    budget = avida.memory_use().budget
     return {
         "avida": f"{avida.__version__}, {pathlib.Path(avida.__file__).parent}",
         "build": f"{_core.compiler}, for {platform.machine()} and Python {platform.python_version()}",
@@ -40,7 +40,8 @@ def facts() -> dict[str, str]:
         "CPU": f"{cpu_name()}; {_core.available_cpus()} usable",
         "instructions": instructions(cpu_flags()),
         "threads": f"{avida.get_num_threads()} (AVIDA_NUM_THREADS or set_num_threads() changes it)",
-        "memory": f"{_size(used)} in use, {_size(kept)} kept for reuse",
+        "memory": f"budget {_size(budget)} (AVIDA_MEMORY_BUDGET or set_memory_budget() changes it)",
+        "codecs": ", ".join(f"{name} ({library})" for name, library in _core.codecs()),
         "GPU": gpu(),
     }
 

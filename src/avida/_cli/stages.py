@@ -80,8 +80,9 @@ def _batches(names: list[str], job: Job) -> Any:
 
 
 def _read(names: list[str], job: Job) -> float:
-    with Progress("reading", total=len(names)) as bar:
-        for encoded, _ in _batches(names, job):
+    batches = _batches(names, job)
+    with Progress("reading", total=len(batches) * job.batch_size) as bar:
+        for encoded, _ in batches:
             bar.advance(encoded.evaluate().batch_size)
     return bar.rate
 
@@ -90,14 +91,15 @@ def _stage_by_stage(names: list[str], job: Job, failed: dict[str, str]) -> dict[
     stages = job.stages()
     seconds = dict.fromkeys(["decode", *stages], 0.0)
     done = 0
-    with Progress("stage by stage", total=len(names)) as bar:
-        for encoded, _ in _batches(names, job):
+    batches = _batches(names, job)
+    with Progress("stage by stage", total=len(batches) * job.batch_size) as bar:
+        for encoded, _ in batches:
             encoded.evaluate()
             start = time.perf_counter()
             value = avida.decoders.image(encoded, on_error="placeholder").evaluate()
             seconds["decode"] += time.perf_counter() - start
             failed |= {error.source or f"sample {error.sample}": error.message for error in value.errors}
-            (value,) = avida.drop_failed(value)
+            value = avida.drop_failed(value)
             done += value.batch_size
             if value.batch_size:
                 for name, stage in stages.items():
@@ -114,8 +116,9 @@ def _stage_by_stage(names: list[str], job: Job, failed: dict[str, str]) -> dict[
 
 def _together(names: list[str], job: Job) -> float:
     stages = job.stages().values()
-    with Progress("all together", total=len(names)) as bar:
-        for encoded, _ in _batches(names, job):
+    batches = _batches(names, job)
+    with Progress("all together", total=len(batches) * job.batch_size) as bar:
+        for encoded, _ in batches:
             value = avida.decoders.image(encoded)
             for stage in stages:
                 value = stage(value)

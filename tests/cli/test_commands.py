@@ -1,0 +1,166 @@
+"""The commands on a small folder of images."""
+
+import json
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import avida
+from avida import _cli
+from avida._cli import images, info, stages, view
+from avida._picture import contact_sheet, png
+
+
+def noise(height, width, channels=3):
+    return np.random.default_rng(height).integers(0, 256, (height, width, channels), np.uint8)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Six images in two folders, one that is cut short, and something else."""
+    for i in range(6):
+        file = tmp_path / "images" / f"class{i % 2}" / f"{i}.png"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(png(noise(50 + i, 70 - i)))
+    (tmp_path / "images" / "class0" / "cut.png").write_bytes(png(noise(50, 50))[:2000])
+    (tmp_path / "images" / "notes.txt").write_text("not an image")
+    return tmp_path / "images"
+
+
+def decode(file):
+    return np.asarray(avida.decoders.image(np.fromfile(file, np.uint8)))
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+@pytest.mark.parametrize("shape", [(1, 1), (1, 7), (5, 3), (64, 200)])
+def test_png(tmp_path, shape, channels):
+    image = noise(*shape, channels)
+    (tmp_path / "x.png").write_bytes(png(image))
+    assert np.array_equal(decode(tmp_path / "x.png"), np.broadcast_to(image, (*shape, 3)))
+
+
+def test_contact_sheet():
+    """Images stand in the middle of their cells, missing ones are grey."""
+    red = np.full((4, 8, 3), (255, 0, 0), np.uint8)
+    gray = np.full((8, 8, 1), 7, np.uint8)
+    sheet = contact_sheet([[red, gray], [None, red], [gray, gray]], across=2, cell=8, gap=2)
+    assert sheet.shape == (2 * 10 + 2, 2 * 18 + 8 + 4, 3)
+    assert (sheet[4:8, 2:10] == (255, 0, 0)).all()
+    assert (sheet[2:4, 2:10] == 255).all()
+    assert (sheet[2:10, 12:20] == 7).all()
+    assert (sheet[2:10, 28:36] == 225).all()
+    assert (sheet[12:20, 2:10] == 7).all()
+    assert (sheet[12:20, 28:] == 255).all(), "there is no fourth strip"
+
+
+def test_find_images(folder):
+    names = [path.name for path in images.find_images(folder)]
+    assert names == ["0.png", "2.png", "4.png", "cut.png", "1.png", "3.png", "5.png"]
+
+
+@pytest.mark.parametrize("pillow", [False, True])
+def test_make_images(tmp_path, monkeypatch, pillow):
+    if pillow:
+        pytest.importorskip("PIL")
+    else:
+        monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert images.make_images(tmp_path, 2) == ("JPEG" if pillow else "PNG")
+    files = images.find_images(tmp_path)
+    assert len(files) == 2
+    assert all(decode(file).std() > 20 for file in files)
+
+
+def test_info(capsys):
+    assert _cli.main(["info"]) == 0
+    shown = capsys.readouterr().out
+    assert avida.__version__ in shown
+    for word in ("JPEG", "PNG", "threads", "memory", "GPU", "instructions"):
+        assert word in shown
+
+
+def test_instructions():
+    v2, v3, v4 = (info.LEVELS[f"x86-64-v{n}"] for n in (2, 3, 4))
+    assert info.instructions(v2 | v3 | v4).startswith("x86-64-v4 variant")
+    assert info.instructions(v2 | v3).startswith("x86-64-v3 variant")
+    assert info.instructions(v2 | v4).startswith("x86-64-v2 variant")
+
+
+def test_view(folder, tmp_path, capsys):
+    output = tmp_path / "sheet.png"
+    assert _cli.main(["view", str(folder), "-o", str(output), "--cell", "32", "--variants", "2"]) == 0
+    said = capsys.readouterr()
+    assert "6 of 7 images" in said.out
+    assert "cut.png" in said.err
+    sheet = decode(output)
+    assert sheet.shape[1] > 3 * 32
+    assert 100 < sheet.mean() < 254
+
+
+def test_view_repeats(folder, tmp_path):
+    """The seed decides, and nothing else."""
+    files = images.find_images(folder)
+    sheets = []
+    for i, seed in enumerate((1, 1, 2)):
+        view.write_sheet(files, tmp_path / f"{i}.png", cell=32, seed=seed)
+        sheets.append((tmp_path / f"{i}.png").read_bytes())
+    assert sheets[0] == sheets[1] != sheets[2]
+
+
+def test_measure(folder):
+    measured = stages.measure(images.find_images(folder), stages.Job(batch_size=4, size=16), repeat=2)
+    assert measured.images == 12
+    assert len(measured.errors) == 1
+    assert list(measured.rates) == ["read", "decode", "resize", "normalise", "hand over"]
+    assert all(rate > 0 for rate in measured.rates.values())
+    shares = [float(word[:-1]) for word in measured.table().split() if word.endswith("%")]
+    assert sum(shares) == pytest.approx(100, abs=0.3)
+
+
+def test_demo(folder, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("avida._cli.demo._LEAST", 1)
+    assert _cli.main(["demo", str(folder), "-o", str(tmp_path / "demo.png")]) == 0
+    said = capsys.readouterr()
+    assert "all together" in said.out
+    assert "cut.png" in said.err
+    assert decode(tmp_path / "demo.png").ndim == 3
+
+
+def test_bench(folder, capsys):
+    assert _cli.main(["bench", str(folder), "--files", "12", "--batch", "4", "--size", "16"]) == 0
+    said = capsys.readouterr().out
+    assert "images/s" in said
+    assert "16x16" in said
+
+
+@pytest.mark.parametrize("command", ["view", "demo", "bench"])
+def test_nothing_to_work_on(tmp_path, capsys, command):
+    assert _cli.main([command, str(tmp_path)]) == 2
+    assert "has no images" in capsys.readouterr().err
+    assert _cli.main([command, str(tmp_path / "none")]) == 2
+    assert "is not a folder" in capsys.readouterr().err
+
+
+def test_module():
+    done = subprocess.run([sys.executable, "-m", "avida", "--help"], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0
+    for name in _cli.COMMANDS:
+        assert name in done.stdout
+
+
+def test_contestants(folder, tmp_path):
+    """The benchmark's own contestant runs, as the others would."""
+    root = pathlib.Path(__file__).parent.parent.parent
+    files = [str(file) for file in images.find_images(folder) if file.name != "cut.png"]
+    for job in ("resize", "random_crop"):
+        settings = {"files": files, "job": job, "threads": 1, "batch": 4, "size": 16}
+        (tmp_path / "settings.json").write_text(json.dumps(settings))
+        command = [sys.executable, root / "benchmarks" / "contestants.py", "avida", tmp_path / "settings.json"]
+        done = subprocess.run([*command, "--save", tmp_path / "x.npy"], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)["seconds"] > 0
+        batch = np.load(tmp_path / "x.npy")
+        assert batch.shape == (4, 3, 16, 16)
+        assert batch.dtype == np.float32
