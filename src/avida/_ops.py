@@ -28,6 +28,7 @@ __all__ = [
     "full_like",
     "get_property",
     "lookup_table",
+    "normalize",
     "one_hot",
     "ones",
     "ones_like",
@@ -63,6 +64,7 @@ _FULL = _find("full")
 _FULL_LIKE = _find("full_like")
 _GET_PROPERTY = _find("get_property")
 _LOOKUP_TABLE = _find("lookup_table")
+_NORMALIZE = _find("normalize")
 _ONE_HOT = _find("one_hot")
 _ONES = _find("ones")
 _ONES_LIKE = _find("ones_like")
@@ -792,6 +794,92 @@ def lookup_table(
         >>> avida.lookup_table(np.array([0, 1, 2]), keys=[1, 2], values=[0.5, 0.25])
     """
     return _call(_LOOKUP_TABLE, (input,), batch_size, device, (default_value, dtype, keys, output_dtype, values))
+
+
+@overload
+def normalize(
+    input: Batch,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    axes: int | Sequence[int] | None = None,
+    axis_names: str | None = None,
+    batch: bool | None = None,
+    ddof: int | None = None,
+    dtype: DTypeArg | None = None,
+    epsilon: float | None = None,
+    mean: FloatsArg | None = None,
+    scale: float | None = None,
+    shift: float | None = None,
+    stddev: FloatsArg | None = None,
+) -> Batch: ...
+
+
+@overload
+def normalize(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    axes: int | Sequence[int] | None = None,
+    axis_names: str | None = None,
+    batch: bool | None = None,
+    ddof: int | None = None,
+    dtype: DTypeArg | None = None,
+    epsilon: float | None = None,
+    mean: FloatsArg | None = None,
+    scale: float | None = None,
+    shift: float | None = None,
+    stddev: FloatsArg | None = None,
+) -> Any: ...
+def normalize(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    axes: int | Sequence[int] | None = None,
+    axis_names: str | None = None,
+    batch: bool | None = None,
+    ddof: int | None = None,
+    dtype: DTypeArg | None = None,
+    epsilon: float | None = None,
+    mean: FloatsArg | None = None,
+    scale: float | None = None,
+    shift: float | None = None,
+    stddev: FloatsArg | None = None,
+) -> Any:
+    """Subtracts the mean and divides by the standard deviation, both taken from the samples unless given.
+
+    Args:
+        input: The samples to normalize.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        axes: The axes to normalize along. By default those along which a given mean or deviation has the extent
+            1, else all.
+        axis_names: The axes by their letters in the layout, instead of `axes`.
+        batch: Take mean and deviation over the whole batch, and not for each sample. Default: ``False``.
+        ddof: Delta degrees of freedom: what to subtract from the variance's divisor. Default: ``0``.
+        dtype: The element type of the result; integers are rounded and clamped. Default: ``float32``.
+        epsilon: Added to the variance, against division by small numbers. Default: ``0.0``.
+        mean: The mean: one number, or a tensor of the input's shape with the extent 1 along the normalized
+            axes. Can differ between samples.
+        scale: The standard deviation of the result. Default: ``1.0``.
+        shift: The mean of the result. Default: ``0.0``.
+        stddev: The standard deviation, in the same forms as `mean`. Can differ between samples.
+
+    Example:
+        >>> avida.normalize(image, axes=[0, 1], epsilon=1e-6)
+    """
+    return _call(
+        _NORMALIZE,
+        (input,),
+        batch_size,
+        device,
+        (axes, axis_names, batch, ddof, dtype, epsilon, mean, scale, shift, stddev),
+    )
 
 
 @overload
