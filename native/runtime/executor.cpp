@@ -90,6 +90,7 @@ std::shared_ptr<const Failure> shutdown_failure() {
 
 thread_local Executor* executor_of_thread = nullptr;
 std::atomic<uint64_t> chained_tasks_total{0};
+constexpr std::chrono::milliseconds kPatience{2};
 
 struct Everyone {
   std::mutex mutex;
@@ -223,15 +224,16 @@ void Executor::wait(Value& value, const Interrupt& interrupt) {
         execute(*task, &executor->finished_);
       }
     } else if (executor) {
-      {  // in a child process the thread may be yet to start
-        std::lock_guard lock(executor->mutex_);
-        executor->ensure_thread();
-      }
       struct Reader {
         std::atomic<int>& readers;
         explicit Reader(std::atomic<int>& count) : readers(count) { readers++; }
         ~Reader() { readers--; }
       } reader(executor->readers_);
+      {
+        std::lock_guard lock(executor->mutex_);
+        executor->ensure_thread();  // in a child process it may be yet to start
+      }
+      executor->work_.notify_one();
       return Completion::instance().wait([&] { return !value.pending(); }, interrupt);
     }
   }
@@ -281,14 +283,19 @@ void Executor::spin_until_submitted() {
     for (int pause = 0; pause < 8; pause++) relax();
 }
 
-// What follows the first task of a chain comes within microseconds, until somebody waits for a result.
-void Executor::spin_for_followers() {
+// What follows the first task of a chain comes within microseconds, or a little later on a busy machine. Whoever waits
+// for a result wants it now.
+void Executor::wait_for_followers(std::unique_lock<std::mutex>& lock) {
   uint64_t seen;
+  auto go_on = [&] { return readers_ > 0 || stop_ || close_; };
   do {
     seen = submitted_;
+    lock.unlock();
     for (int i = 0; i < 400 && submitted_ == seen && readers_ == 0; i++)
       for (int pause = 0; pause < 8; pause++) relax();
-  } while (submitted_ != seen && readers_ == 0);
+    lock.lock();
+    work_.wait_for(lock, kPatience, [&] { return submitted_ != seen || go_on(); });
+  } while (submitted_ != seen && !go_on());
 }
 
 // Moves the first task from the queue to running_; with it those that form a chain, and before it those that make
@@ -340,12 +347,8 @@ void Executor::loop() {
     }
     while (queue_.empty() && !stop_ && !close_) work_.wait(lock);
     if (stop_ || queue_.empty()) break;
-    if (queue_.front()->chain() == Task::Chain::leads) {
-      lock.unlock();
-      spin_for_followers();
-      lock.lock();
-      if (stop_) break;
-    }
+    if (queue_.front()->chain() == Task::Chain::leads) wait_for_followers(lock);
+    if (stop_) break;
     take_next();
     lock.unlock();
     std::span<const std::shared_ptr<Task>> running = running_, chain = running.last(chained_);

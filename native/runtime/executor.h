@@ -52,7 +52,7 @@ class Executor : public std::enable_shared_from_this<Executor>, ForkAware {
   void ensure_thread();
   std::shared_ptr<Task> take_from_queue(const Task* task);
   void take_next();
-  void spin_for_followers();
+  void wait_for_followers(std::unique_lock<std::mutex>& lock);
   void loop();
   void spin_until_submitted();
   static void execute(Task& task, std::atomic<uint64_t>* finished);

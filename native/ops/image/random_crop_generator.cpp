@@ -39,7 +39,8 @@ AVIDA_OP(random_crop_generator, RandomCropArgs) {
       .infer([](Infer<RandomCropArgs>& call) {
         check_random_crop(call.args);
         if (!is_extent_type(call.in[0].dtype))
-          fail(ErrorKind::runtime, "expected signed integers, or unsigned ones of at most 32 bits, got ", name_of(call.in[0].dtype));
+          fail(ErrorKind::runtime, "expected signed integers, or unsigned ones of at most 32 bits, got ",
+               name_of(call.in[0].dtype));
         call.out.resize(2, call.out[0]);
         for (Meta& out : call.out) {
           out.dtype = DType::int32;
