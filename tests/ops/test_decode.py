@@ -146,7 +146,7 @@ def test_random_crops_are_parts_of_the_image():
 
 @pytest.mark.parametrize("device", ["mixed", "gpu"])
 def test_other_devices_are_refused(device):
-    with pytest.raises((ValueError, RuntimeError), match="pipeline mode|NVIDIA driver"):
+    with pytest.raises((ValueError, RuntimeError), match=r"pipeline mode|NVIDIA driver"):
         ndd.decoders.image(PNGS[0][0], device=device)
 
 

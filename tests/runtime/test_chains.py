@@ -119,7 +119,7 @@ def test_an_unread_end_is_left_out():
 def test_a_decoder_alone_starts_by_itself():
     images = ndd.decoders.image(encoded())
     deadline = time.monotonic() + 20
-    while images._pending:
+    while images._pending():
         assert time.monotonic() < deadline
         time.sleep(0.01)
 
