@@ -203,7 +203,8 @@ template <class Args>
 int declare(const char* name, void (*fill)(Op<Args>&)) {
   Op<Args> op(name);
   fill(op);
-  std::ranges::sort(op.spec.args, {}, &ArgSpec::name);  // operators may add arguments that they share with others
+  // Operators may add arguments that they share with others. Hidden ones are called by position.
+  if (!op.spec.hidden) std::ranges::sort(op.spec.args, {}, &ArgSpec::name);
   return register_op(std::move(op.spec));
 }
 
