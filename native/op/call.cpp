@@ -223,7 +223,7 @@ std::vector<Data> Call::run() {
 }
 
 Task::Chain Call::chain() const {
-  if (!spec_.loop || !is_batch_ || outputs_ != 1 || inputs.empty() || slots_[0] != 0) return Chain::no;
+  if (!spec_.loop || !is_batch_ || outputs_ != 1 || slots_.empty() || slots_[0] != 0) return Chain::no;
   if (spec_.leads && spec_.leads(args_.get())) return Chain::leads;
   return spec_.chains ? Chain::joins : Chain::no;
 }
