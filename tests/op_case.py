@@ -38,6 +38,7 @@ class Case:
     alone: bool  # the samples of a batch are not treated one by one
     source: str
     inputs: list[list[np.ndarray]] | None = None  # for each sample, instead of random numbers of those shapes
+    atol: int = 0  # how far integers may be off
 
     @property
     def function(self) -> Callable:
@@ -75,6 +76,8 @@ class Case:
 CASES: list[Case] = []
 # What random operators are called with, where that is not nothing: a Batch for each input.
 RANDOM_INPUTS: dict[str, Callable[[], list[Any]]] = {}
+# And by name, where something is required.
+RANDOM_ARGUMENTS: dict[str, dict[str, Any]] = {}
 
 
 def op_case(
@@ -86,13 +89,15 @@ def op_case(
     low: float = 0,
     high: float = 120,
     rtol: float = 1e-6,
+    atol: int = 0,
     alone: bool = False,
     inputs: list[list[np.ndarray]] | None = None,
     **arguments: list[Any],
 ) -> Callable:
     """Registers a reference for an operator.
 
-    `shapes` lists one entry per sample: a shape, or one shape for each input. `low` and `high` bound the inputs.
+    `shapes` lists one entry per sample: a shape, or one shape for each input. `low` and `high` bound the inputs. `rtol`
+    is for floats, `atol` for integers that are rounded results.
     `alone` is for operators that mix samples: the reference then holds for a Tensor only. `inputs` gives each sample's
     inputs where random numbers would make no sense, as for encoded images.
     """
@@ -107,7 +112,8 @@ def op_case(
         per_input = [list(s) if isinstance(s, list) else [s] * len(names) for s in shapes]
         source = f"{reference.__module__}.{reference.__name__}"
         tried = dtypes or ALL
-        CASES.append(Case(op, reference, layout, per_input, tried, arguments, low, high, rtol, alone, source, inputs))
+        case = Case(op, reference, layout, per_input, tried, arguments, low, high, rtol, alone, source, inputs, atol)
+        CASES.append(case)
         return reference
 
     return register

@@ -2,6 +2,10 @@
 #include "op/resample_packed.h"
 
 #if defined(__x86_64__)
+#ifndef __clang__  // GCC takes the "undefined" operand of its own intrinsics for a mistake
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
 #include <immintrin.h>
 
 #include <cstring>

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import avida as ndd
-from tests.op_case import CASES, OPS, RANDOM_INPUTS, Case
+from tests.op_case import CASES, OPS, RANDOM_ARGUMENTS, RANDOM_INPUTS, Case
 
 for path in sorted((pathlib.Path(__file__).parent.parent / "ops").glob("test_*.py")):
     importlib.import_module(f"tests.ops.{path.stem}")
@@ -59,6 +59,8 @@ def check(case: Case, got, expected):
     if expected.dtype.kind == "f":
         rtol = max(case.rtol, 2e-3 if expected.dtype == np.float16 else 0)
         np.testing.assert_allclose(array, expected, rtol=rtol, atol=1e-6)
+    elif case.atol:
+        assert np.abs(array.astype(np.int64) - expected.astype(np.int64)).max(initial=0) <= case.atol
     else:
         np.testing.assert_array_equal(array, expected)
 
@@ -180,7 +182,9 @@ def test_random_operators_follow_the_seed_alone(name):
 
     def run(seed):
         rng = ndd.random.RNG(seed)
-        out = [o for _ in range(3) for o in results(function(*inputs, **count, rng=rng))]
+        out = [
+            o for _ in range(3) for o in results(function(*inputs, **RANDOM_ARGUMENTS.get(name, {}), **count, rng=rng))
+        ]
         return [np.asarray(t).tobytes() for o in out for t in o]
 
     expected = run(5)

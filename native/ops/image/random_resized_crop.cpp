@@ -32,18 +32,11 @@ AVIDA_OP(random_resized_crop, RandomResizedCropArgs) {
   op.doc("Resizes a window of random area, aspect ratio and position.")
       .input("input", "The images or videos; all frames of a video share one window.",
              {"HWC", "CHW", "FHWC", "FCHW", "CFHW"})
-      .arg("antialias", &RandomResizedCropArgs::antialias, kAntialiasText, fixed)
-      .arg("dtype", &RandomResizedCropArgs::dtype, kResizeDTypeText)
-      .arg("interp_type", &RandomResizedCropArgs::interp_type, kInterpTypeText)
-      .arg("mag_filter", &RandomResizedCropArgs::mag_filter, kMagFilterText)
-      .arg("min_filter", &RandomResizedCropArgs::min_filter, kMinFilterText)
-      .arg("minibatch_size", &RandomResizedCropArgs::minibatch_size, kMinibatchText, fixed)
       .arg("num_attempts", &RandomResizedCropArgs::num_attempts, kNumAttemptsText, fixed)
       .arg("random_area", &RandomResizedCropArgs::random_area, kRandomAreaText, fixed)
       .arg("random_aspect_ratio", &RandomResizedCropArgs::random_aspect_ratio, kRandomAspectRatioText, fixed)
       .arg("size", &RandomResizedCropArgs::size, "Height and width of the output; one number for both.",
            fixed | required)
-      .arg("temp_buffer_hint", &RandomResizedCropArgs::temp_buffer_hint, kTempBufferText, fixed)
       .example("avida.random_resized_crop(image, size=[2, 3])")
       .random()
       .infer([](Infer<RandomResizedCropArgs>& call) {
@@ -55,6 +48,7 @@ AVIDA_OP(random_resized_crop, RandomResizedCropArgs) {
         for (int64_t extent : size)
           if (extent < 0) fail(ErrorKind::runtime, "expected sizes of 0 or more, got ", extent);
       });
+  filter_args(op);
   resamples<plan>(op);
 }
 

@@ -29,27 +29,8 @@ void declare(Op<ResizeArgs>& op) {
   op.doc("Resizes images, videos or volumes with a filter of choice.")
       .input("input", "The samples to resize.",
              {"HWC", "FHWC", "CHW", "FCHW", "CFHW", "DHWC", "FDHWC", "CDHW", "FCDHW", "CFDHW"})
-      .arg("antialias", &ResizeArgs::antialias, kAntialiasText, fixed)
-      .arg("dtype", &ResizeArgs::dtype, kResizeDTypeText)
       .arg("image_type", &ResizeArgs::image_type, "The colour space.", fixed | deprecated)
-      .arg("interp_type", &ResizeArgs::interp_type, kInterpTypeText)
-      .arg("mag_filter", &ResizeArgs::mag_filter, kMagFilterText)
-      .arg("max_size", &ResizeArgs::max_size, kMaxSizeText, fixed)
-      .arg("min_filter", &ResizeArgs::min_filter, kMinFilterText)
-      .arg("minibatch_size", &ResizeArgs::minibatch_size, kMinibatchText, fixed)
-      .arg("mode", &ResizeArgs::mode, kModeText)
-      .arg("resize_longer", &ResizeArgs::resize_longer, kResizeLongerText)
-      .arg("resize_shorter", &ResizeArgs::resize_shorter, kResizeShorterText)
-      .arg("resize_x", &ResizeArgs::resize_x, kResizeXText)
-      .arg("resize_y", &ResizeArgs::resize_y, kResizeYText)
-      .arg("resize_z", &ResizeArgs::resize_z, kResizeZText)
-      .arg("roi_end", &ResizeArgs::roi_end, kRoiEndText)
-      .arg("roi_relative", &ResizeArgs::roi_relative, kRoiRelativeText, fixed)
-      .arg("roi_start", &ResizeArgs::roi_start, kRoiStartText)
       .arg("save_attrs", &ResizeArgs::save_attrs, "Also return the spatial extents of the input.", fixed)
-      .arg("size", &ResizeArgs::size, kResizeSizeText)
-      .arg("subpixel_scale", &ResizeArgs::subpixel_scale, kSubpixelScaleText, fixed)
-      .arg("temp_buffer_hint", &ResizeArgs::temp_buffer_hint, kTempBufferText, fixed)
       .outputs_from([](const ResizeArgs& args) { return args.save_attrs ? 2 : 1; })
       .infer([](Infer<ResizeArgs>& call) {
         infer_resize(call.args, call.args, call.call);
@@ -67,6 +48,7 @@ void declare(Op<ResizeArgs>& op) {
         return read_part(sample.in[0], plan_image(sample.in[0], sample.args), sample.args);
       })
       .chains();
+  image_size_args(op);
 }
 
 }  // namespace

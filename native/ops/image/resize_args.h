@@ -28,30 +28,48 @@ struct ImageSizeArgs : FilterArgs, RegionArgs {
   std::optional<Vec<float>> size;
 };
 
-constexpr const char* kAntialiasText = "Average over what one output element stands for when making smaller.";
-constexpr const char* kResizeDTypeText = "The element type of the output: the input's (the default) or a floating one.";
-constexpr const char* kInterpTypeText =
-    "The filter: 0 nearest, 1 linear, 2 cubic, 3 Lanczos of radius 3, 4 triangular, 5 Gaussian.";
-constexpr const char* kMagFilterText = "The filter for making larger, by default interp_type.";
-constexpr const char* kMinFilterText = "The filter for making smaller, by default interp_type.";
-constexpr const char* kMaxSizeText = "The largest permitted extents: one number, or one for each axis; 0 is no limit.";
-constexpr const char* kMinibatchText = "Without effect: batches are not cut.";
-constexpr const char* kModeText =
-    "What the sizes mean: \"default\" (axes without a size are scaled like the others), \"stretch\" (they keep their "
-    "size), or, with the proportions kept, \"not_larger\" and \"not_smaller\" than the sizes.";
-constexpr const char* kResizeLongerText = "The size of the longest axis; proportions are kept.";
-constexpr const char* kResizeShorterText = "The size of the shortest axis; proportions are kept.";
-constexpr const char* kResizeXText = "The width; negative to mirror. Without the others, proportions are kept.";
-constexpr const char* kResizeYText = "The height; negative to mirror. Without the others, proportions are kept.";
-constexpr const char* kResizeZText = "The depth of a volume; negative to mirror.";
-constexpr const char* kRoiEndText = "Where the region that is resized ends, one number for each axis.";
-constexpr const char* kRoiRelativeText = "The region is given in fractions of the input's extents.";
-constexpr const char* kRoiStartText =
-    "Where the region that is resized starts, one number for each axis; beyond its end to mirror it.";
-constexpr const char* kResizeSizeText = "The size of each axis; 0 for none, negative to mirror.";
-constexpr const char* kSubpixelScaleText =
-    "Where a size is rounded, widen or narrow the region so that the scale stays exact.";
-constexpr const char* kTempBufferText = "Without effect.";
+template <class Args>
+Op<Args>& filter_args(Op<Args>& op) {
+  return op
+      .arg("antialias", &Args::antialias, "Average over what one output element stands for when making smaller.", fixed)
+      .arg("dtype", &Args::dtype, "The element type of the output: the input's (the default) or a floating one.")
+      .arg("interp_type", &Args::interp_type,
+           "The filter: 0 nearest, 1 linear, 2 cubic, 3 Lanczos of radius 3, 4 triangular, 5 Gaussian.")
+      .arg("mag_filter", &Args::mag_filter, "The filter for making larger, by default interp_type.")
+      .arg("min_filter", &Args::min_filter, "The filter for making smaller, by default interp_type.")
+      .arg("minibatch_size", &Args::minibatch_size, "Without effect: batches are not cut.", fixed)
+      .arg("temp_buffer_hint", &Args::temp_buffer_hint, "Without effect.", fixed);
+}
+
+constexpr const char* kSizesText = "The size of each axis; 0 for none, negative to mirror.";
+
+template <class Args>
+Op<Args>& region_args(Op<Args>& op) {
+  return op
+      .arg("max_size", &Args::max_size,
+           "The largest permitted extents: one number, or one for each axis; 0 is no limit.", fixed)
+      .arg("mode", &Args::mode,
+           "What the sizes mean: \"default\" (axes without a size are scaled like the others), \"stretch\" (they keep "
+           "their size), or, with the proportions kept, \"not_larger\" and \"not_smaller\" than the sizes.")
+      .arg("roi_end", &Args::roi_end, "Where the region that is resized ends, one number for each axis.")
+      .arg("roi_relative", &Args::roi_relative, "The region is given in fractions of the input's extents.", fixed)
+      .arg("roi_start", &Args::roi_start,
+           "Where the region that is resized starts, one number for each axis; beyond its end to mirror it.")
+      .arg("subpixel_scale", &Args::subpixel_scale,
+           "Where a size is rounded, widen or narrow the region so that the scale stays exact.", fixed);
+}
+
+template <class Args>
+Op<Args>& image_size_args(Op<Args>& op) {
+  filter_args(op);
+  return region_args(op)
+      .arg("resize_longer", &Args::resize_longer, "The size of the longest axis; proportions are kept.")
+      .arg("resize_shorter", &Args::resize_shorter, "The size of the shortest axis; proportions are kept.")
+      .arg("resize_x", &Args::resize_x, "The width; negative to mirror. Without the others, proportions are kept.")
+      .arg("resize_y", &Args::resize_y, "The height; negative to mirror. Without the others, proportions are kept.")
+      .arg("resize_z", &Args::resize_z, "The depth of a volume; negative to mirror.")
+      .arg("size", &Args::size, kSizesText);
+}
 
 // One axis while its size is found.
 struct AxisPlan {

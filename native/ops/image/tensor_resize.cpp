@@ -71,26 +71,13 @@ AVIDA_OP(tensor_resize, TensorResizeArgs) {
       .input("input", "The samples to resize.")
       .arg("alignment", &TensorResizeArgs::alignment,
            "Which point of the region keeps its place where a size is rounded: 0 its start, 0.5 its middle, 1 its end.")
-      .arg("antialias", &TensorResizeArgs::antialias, kAntialiasText, fixed)
       .arg("axes", &TensorResizeArgs::axes, "The axes that sizes, scales and the region refer to, by default all.",
            fixed)
       .arg("axis_names", &TensorResizeArgs::axis_names, "The same axes by their letters in the layout.")
-      .arg("dtype", &TensorResizeArgs::dtype, kResizeDTypeText)
-      .arg("interp_type", &TensorResizeArgs::interp_type, kInterpTypeText)
-      .arg("mag_filter", &TensorResizeArgs::mag_filter, kMagFilterText)
-      .arg("max_size", &TensorResizeArgs::max_size, kMaxSizeText, fixed)
-      .arg("min_filter", &TensorResizeArgs::min_filter, kMinFilterText)
-      .arg("minibatch_size", &TensorResizeArgs::minibatch_size, kMinibatchText, fixed)
-      .arg("mode", &TensorResizeArgs::mode, kModeText)
-      .arg("roi_end", &TensorResizeArgs::roi_end, kRoiEndText)
-      .arg("roi_relative", &TensorResizeArgs::roi_relative, kRoiRelativeText, fixed)
-      .arg("roi_start", &TensorResizeArgs::roi_start, kRoiStartText)
       .arg("scales", &TensorResizeArgs::scales, "The sizes, as multiples of the input's; negative to mirror.")
       .arg("size_rounding", &TensorResizeArgs::size_rounding,
            "How sizes become whole numbers: \"round\", \"truncate\" or \"ceil\".")
-      .arg("sizes", &TensorResizeArgs::sizes, kResizeSizeText)
-      .arg("subpixel_scale", &TensorResizeArgs::subpixel_scale, kSubpixelScaleText, fixed)
-      .arg("temp_buffer_hint", &TensorResizeArgs::temp_buffer_hint, kTempBufferText, fixed)
+      .arg("sizes", &TensorResizeArgs::sizes, kSizesText)
       .example("avida.tensor_resize(image, sizes=[2, 3], axes=[0, 1])")
       .infer([](Infer<TensorResizeArgs>& call) {
         const TensorResizeArgs& args = call.args;
@@ -104,6 +91,8 @@ AVIDA_OP(tensor_resize, TensorResizeArgs) {
         if (call.in[0].ndim == 0) fail(ErrorKind::runtime, "expected an input with at least one axis");
         find_axes(args, call.in[0].ndim, call.in[0].layout);
       });
+  filter_args(op);
+  region_args(op);
   resamples<plan>(op);
 }
 
