@@ -3,6 +3,8 @@ from typing import Annotated, Any
 
 from numpy.typing import NDArray
 
+compiler: str = "GCC 12.2.0"
+
 class TensorBase:
     def __buffer__(self, flags: int, /) -> memoryview: ...
     def __init__(self) -> None: ...
@@ -85,14 +87,23 @@ def copy_ready(arg: object, /) -> Any:
 def relabel(arg0: object, arg1: str, /) -> Any:
     """The same samples under another layout."""
 
-def memory_use() -> tuple[int, int]:
-    """Bytes in use by values, and bytes kept for reuse."""
+def chained_calls() -> int:
+    """How many calls were run sample by sample with others so far."""
 
-def set_memory_kept(arg: int, /) -> None:
-    """Limits the bytes kept for reuse."""
+def memory_use() -> tuple[int, int, int]:
+    """
+    Bytes in use by values, bytes kept for reuse, and how many may be kept.
+    """
 
+def set_memory_budget(bytes: int) -> None: ...
 def call(
-    op: int, inputs: tuple, batch_size: object | None, device: object | None, args: tuple, rng: object | None = None
+    op: int,
+    inputs: tuple,
+    batch_size: object | None,
+    device: object | None,
+    args: tuple,
+    rng: object | None = None,
+    like: object | None = None,
 ) -> Any: ...
 def set_random_source(arg: object, /) -> None:
     """
@@ -127,3 +138,51 @@ def num_threads() -> int: ...
 def available_cpus() -> int: ...
 def stop() -> None: ...
 def python_call(function: object, name: str, inputs: list, after: list, outputs: int, samples: int) -> Any: ...
+def codecs() -> list[tuple[str, str]]:
+    """
+    The image formats that this build reads, each with the library that does the work.
+    """
+
+MAX_BATCH_SIZE: int = 16777216
+
+class ReaderSource:
+    @property
+    def size(self) -> int: ...
+
+def source_from_folders(
+    root: str, files: Sequence[str], folders: Sequence[str], case_sensitive: bool, read_ahead: bool
+) -> ReaderSource: ...
+def source_from_list(list: str, root: str, read_ahead: bool) -> ReaderSource: ...
+def source_from_names(names: list, labels: object | None, root: str, read_ahead: bool) -> ReaderSource: ...
+
+class ReaderCursor:
+    def __init__(self) -> None: ...
+    @property
+    def epoch(self) -> int: ...
+    @property
+    def step(self) -> int: ...
+    @property
+    def pass_(self) -> int: ...
+    @property
+    def position(self) -> int: ...
+    def __eq__(self, arg: ReaderCursor, /) -> bool: ...
+
+class ReaderPlan:
+    def __init__(
+        self, samples: int, shards: int, shard: int, stick: bool, pad: bool, shuffle: int, seed: int
+    ) -> None: ...
+    @property
+    def padded_samples(self) -> int: ...
+    def steps(self, epoch: int, batch_size: int) -> int: ...
+    def batch(self, at: ReaderCursor, batch_size: int) -> list[int]:
+        """The numbers of the samples of the batch at a cursor."""
+
+    def next_epoch(self, at: ReaderCursor, batch_size: int) -> ReaderCursor: ...
+
+class ReaderPrefetcher:
+    def __init__(
+        self, source: ReaderSource, plan: ReaderPlan, start: ReaderCursor, batch_size: int, batches: bool, depth: int
+    ) -> None: ...
+    @property
+    def cursor(self) -> ReaderCursor: ...
+    def take(self) -> Any: ...

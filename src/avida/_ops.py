@@ -32,12 +32,18 @@ __all__ = [
     "ones",
     "ones_like",
     "pad",
+    "peek_image_shape",
     "permute_batch",
+    "random_crop_generator",
+    "random_resized_crop",
     "reinterpret",
     "reshape",
+    "resize",
+    "resize_crop_mirror",
     "slice",
     "squeeze",
     "stack",
+    "tensor_resize",
     "transpose",
     "zeros",
     "zeros_like",
@@ -61,12 +67,18 @@ _ONE_HOT = _find("one_hot")
 _ONES = _find("ones")
 _ONES_LIKE = _find("ones_like")
 _PAD = _find("pad")
+_PEEK_IMAGE_SHAPE = _find("peek_image_shape")
 _PERMUTE_BATCH = _find("permute_batch")
+_RANDOM_CROP_GENERATOR = _find("random_crop_generator")
+_RANDOM_RESIZED_CROP = _find("random_resized_crop")
 _REINTERPRET = _find("reinterpret")
 _RESHAPE = _find("reshape")
+_RESIZE = _find("resize")
+_RESIZE_CROP_MIRROR = _find("resize_crop_mirror")
 _SLICE = _find("slice")
 _SQUEEZE = _find("squeeze")
 _STACK = _find("stack")
+_TENSOR_RESIZE = _find("tensor_resize")
 _TRANSPOSE = _find("transpose")
 _ZEROS = _find("zeros")
 _ZEROS_LIKE = _find("zeros_like")
@@ -79,6 +91,7 @@ def batch_permutation(
     allow_repetitions: bool | None = None,
     no_fixed_points: bool | None = None,
     rng: RNG | None = None,
+    like: Batch | None = None,
 ) -> Any:
     """Draws the numbers from 0 to batch_size - 1 in random order, for `permute_batch`.
 
@@ -88,11 +101,12 @@ def batch_permutation(
         allow_repetitions: Draw each number on its own. Default: ``False``.
         no_fixed_points: No sample gets its own number. Without effect on a batch of one. Default: ``False``.
         rng: Where the random numbers come from; by default this thread's generator.
+        like: Makes a Batch of as many samples as this one has, without waiting for it.
 
     Example:
         >>> avida.permute_batch(batch, indices=avida.batch_permutation(batch_size=2))
     """
-    return _call(_BATCH_PERMUTATION, (), batch_size, device, (allow_repetitions, no_fixed_points), rng)
+    return _call(_BATCH_PERMUTATION, (), batch_size, device, (allow_repetitions, no_fixed_points), rng, like)
 
 
 @overload
@@ -958,6 +972,56 @@ def pad(
 
 
 @overload
+def peek_image_shape(
+    input: Batch,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    adjust_orientation: bool | None = None,
+    dtype: DTypeArg | None = None,
+    image_type: int | None = None,
+) -> Batch: ...
+
+
+@overload
+def peek_image_shape(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    adjust_orientation: bool | None = None,
+    dtype: DTypeArg | None = None,
+    image_type: int | None = None,
+) -> Any: ...
+def peek_image_shape(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    adjust_orientation: bool | None = None,
+    dtype: DTypeArg | None = None,
+    image_type: int | None = None,
+) -> Any:
+    """Tells the shape (H, W, C) that images will have when decoded, from their headers alone.
+
+    Args:
+        input: The bytes of image files.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        adjust_orientation: Of the upright image, as its EXIF data says. Default: ``True``.
+        dtype: The element type of the result. Default: ``int64``.
+        image_type: The colours that the image will be decoded to. Default: ``0``.
+
+    Example:
+        >>> avida.peek_image_shape(np.frombuffer(b"P5 2 1 255 ab", np.uint8))
+    """
+    return _call(_PEEK_IMAGE_SHAPE, (input,), batch_size, device, (adjust_orientation, dtype, image_type))
+
+
+@overload
 def permute_batch(input: Batch, /, *, batch_size: int | None = None, device: Any = None, indices: IntArg) -> Batch: ...
 
 
@@ -986,6 +1050,147 @@ def permute_batch(
         >>> avida.permute_batch(batch, indices=avida.as_batch([1, 0]))
     """
     return _call(_PERMUTE_BATCH, (input,), batch_size, device, (indices,))
+
+
+def random_crop_generator(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    num_attempts: int | None = None,
+    random_area: float | Sequence[float] | None = None,
+    random_aspect_ratio: float | Sequence[float] | None = None,
+    rng: RNG | None = None,
+) -> Any:
+    """Draws a window of random area, aspect ratio and position for images of the given extents: start and extents.
+
+    Args:
+        input: The extents of each image, HW or HWC.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        num_attempts: How often an area and an aspect ratio are drawn, until they fit into the image; then the
+            largest window of a permitted ratio is taken. Default: ``10``.
+        random_area: The range of the window's area, as a fraction of the image's. Default: ``[0.08, 1.0]``.
+        random_aspect_ratio: The range of the window's width divided by its height. Default: ``[0.75,
+            1.333333]``.
+        rng: Where the random numbers come from; by default this thread's generator.
+
+    Example:
+        >>> start, shape = avida.random_crop_generator([480, 640, 3])
+    """
+    return _call(
+        _RANDOM_CROP_GENERATOR, (input,), batch_size, device, (num_attempts, random_area, random_aspect_ratio), rng
+    )
+
+
+@overload
+def random_resized_crop(
+    input: Batch,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    antialias: bool | None = None,
+    dtype: DTypeArg | None = None,
+    interp_type: IntArg | None = None,
+    mag_filter: IntArg | None = None,
+    min_filter: IntArg | None = None,
+    minibatch_size: int | None = None,
+    num_attempts: int | None = None,
+    random_area: float | Sequence[float] | None = None,
+    random_aspect_ratio: float | Sequence[float] | None = None,
+    temp_buffer_hint: int | None = None,
+    size: int | Sequence[int],
+    rng: RNG | None = None,
+) -> Batch: ...
+
+
+@overload
+def random_resized_crop(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    antialias: bool | None = None,
+    dtype: DTypeArg | None = None,
+    interp_type: IntArg | None = None,
+    mag_filter: IntArg | None = None,
+    min_filter: IntArg | None = None,
+    minibatch_size: int | None = None,
+    num_attempts: int | None = None,
+    random_area: float | Sequence[float] | None = None,
+    random_aspect_ratio: float | Sequence[float] | None = None,
+    temp_buffer_hint: int | None = None,
+    size: int | Sequence[int],
+    rng: RNG | None = None,
+) -> Any: ...
+def random_resized_crop(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    antialias: bool | None = None,
+    dtype: DTypeArg | None = None,
+    interp_type: IntArg | None = None,
+    mag_filter: IntArg | None = None,
+    min_filter: IntArg | None = None,
+    minibatch_size: int | None = None,
+    num_attempts: int | None = None,
+    random_area: float | Sequence[float] | None = None,
+    random_aspect_ratio: float | Sequence[float] | None = None,
+    temp_buffer_hint: int | None = None,
+    size: int | Sequence[int],
+    rng: RNG | None = None,
+) -> Any:
+    """Resizes a window of random area, aspect ratio and position.
+
+    Args:
+        input: The images or videos; all frames of a video share one window. Layouts: HWC, CHW, FHWC, FCHW,
+            CFHW.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        antialias: Average over what one output element stands for when making smaller. Default: ``True``.
+        dtype: The element type of the output: the input's (the default) or a floating one.
+        interp_type: The filter: 0 nearest, 1 linear, 2 cubic, 3 Lanczos of radius 3, 4 triangular, 5 Gaussian.
+            Default: ``1``. Can differ between samples.
+        mag_filter: The filter for making larger, by default interp_type. Can differ between samples.
+        min_filter: The filter for making smaller, by default interp_type. Can differ between samples.
+        minibatch_size: Without effect: batches are not cut. Default: ``32``.
+        num_attempts: How often an area and an aspect ratio are drawn, until they fit into the image; then the
+            largest window of a permitted ratio is taken. Default: ``10``.
+        random_area: The range of the window's area, as a fraction of the image's. Default: ``[0.08, 1.0]``.
+        random_aspect_ratio: The range of the window's width divided by its height. Default: ``[0.75,
+            1.333333]``.
+        size: Height and width of the output; one number for both. Default: ``[]``.
+        temp_buffer_hint: Without effect. Default: ``0``.
+        rng: Where the random numbers come from; by default this thread's generator.
+
+    Example:
+        >>> avida.random_resized_crop(image, size=[2, 3])
+    """
+    return _call(
+        _RANDOM_RESIZED_CROP,
+        (input,),
+        batch_size,
+        device,
+        (
+            antialias,
+            dtype,
+            interp_type,
+            mag_filter,
+            min_filter,
+            minibatch_size,
+            num_attempts,
+            random_area,
+            random_aspect_ratio,
+            size,
+            temp_buffer_hint,
+        ),
+        rng,
+    )
 
 
 @overload
@@ -1112,6 +1317,298 @@ def reshape(
         >>> avida.reshape(image, shape=[4, -1])
     """
     return _call(_RESHAPE, (data, shape_input), batch_size, device, (layout, rel_shape, shape, src_dims))
+
+
+def resize(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    antialias: bool | None = None,
+    dtype: DTypeArg | None = None,
+    image_type: int | None = None,
+    interp_type: IntArg | None = None,
+    mag_filter: IntArg | None = None,
+    max_size: float | Sequence[float] | None = None,
+    min_filter: IntArg | None = None,
+    minibatch_size: int | None = None,
+    mode: str | None = None,
+    resize_longer: FloatArg | None = None,
+    resize_shorter: FloatArg | None = None,
+    resize_x: FloatArg | None = None,
+    resize_y: FloatArg | None = None,
+    resize_z: FloatArg | None = None,
+    roi_end: FloatsArg | None = None,
+    roi_relative: bool | None = None,
+    roi_start: FloatsArg | None = None,
+    save_attrs: bool | None = None,
+    size: FloatsArg | None = None,
+    subpixel_scale: bool | None = None,
+    temp_buffer_hint: int | None = None,
+) -> Any:
+    """Resizes images, videos or volumes with a filter of choice.
+
+    Args:
+        input: The samples to resize. Layouts: HWC, FHWC, CHW, FCHW, CFHW, DHWC, FDHWC, CDHW, FCDHW, CFDHW.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        antialias: Average over what one output element stands for when making smaller. Default: ``True``.
+        dtype: The element type of the output: the input's (the default) or a floating one.
+        image_type: The colour space. Accepted for old code, without effect.
+        interp_type: The filter: 0 nearest, 1 linear, 2 cubic, 3 Lanczos of radius 3, 4 triangular, 5 Gaussian.
+            Default: ``1``. Can differ between samples.
+        mag_filter: The filter for making larger, by default interp_type. Can differ between samples.
+        max_size: The largest permitted extents: one number, or one for each axis; 0 is no limit.
+        min_filter: The filter for making smaller, by default interp_type. Can differ between samples.
+        minibatch_size: Without effect: batches are not cut. Default: ``32``.
+        mode: What the sizes mean: "default" (axes without a size are scaled like the others), "stretch" (they
+            keep their size), or, with the proportions kept, "not_larger" and "not_smaller" than the sizes.
+        resize_longer: The size of the longest axis; proportions are kept. Can differ between samples.
+        resize_shorter: The size of the shortest axis; proportions are kept. Can differ between samples.
+        resize_x: The width; negative to mirror. Without the others, proportions are kept. Can differ between
+            samples.
+        resize_y: The height; negative to mirror. Without the others, proportions are kept. Can differ between
+            samples.
+        resize_z: The depth of a volume; negative to mirror. Can differ between samples.
+        roi_end: Where the region that is resized ends, one number for each axis. Can differ between samples.
+        roi_relative: The region is given in fractions of the input's extents. Default: ``False``.
+        roi_start: Where the region that is resized starts, one number for each axis; beyond its end to mirror
+            it. Can differ between samples.
+        save_attrs: Also return the spatial extents of the input. Default: ``False``.
+        size: The size of each axis; 0 for none, negative to mirror. Can differ between samples.
+        subpixel_scale: Where a size is rounded, widen or narrow the region so that the scale stays exact.
+            Default: ``True``.
+        temp_buffer_hint: Without effect. Default: ``0``.
+
+    Example:
+        >>> avida.resize(image, size=[2, 3])
+    """
+    return _call(
+        _RESIZE,
+        (input,),
+        batch_size,
+        device,
+        (
+            antialias,
+            dtype,
+            image_type,
+            interp_type,
+            mag_filter,
+            max_size,
+            min_filter,
+            minibatch_size,
+            mode,
+            resize_longer,
+            resize_shorter,
+            resize_x,
+            resize_y,
+            resize_z,
+            roi_end,
+            roi_relative,
+            roi_start,
+            save_attrs,
+            size,
+            subpixel_scale,
+            temp_buffer_hint,
+        ),
+    )
+
+
+@overload
+def resize_crop_mirror(
+    input: Batch,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    antialias: bool | None = None,
+    crop: FloatsArg | None = None,
+    crop_d: FloatArg | None = None,
+    crop_h: FloatArg | None = None,
+    crop_pos_x: FloatArg | None = None,
+    crop_pos_y: FloatArg | None = None,
+    crop_pos_z: FloatArg | None = None,
+    crop_w: FloatArg | None = None,
+    dtype: DTypeArg | None = None,
+    interp_type: IntArg | None = None,
+    mag_filter: IntArg | None = None,
+    max_size: float | Sequence[float] | None = None,
+    min_filter: IntArg | None = None,
+    minibatch_size: int | None = None,
+    mirror: IntArg | None = None,
+    mode: str | None = None,
+    resize_longer: FloatArg | None = None,
+    resize_shorter: FloatArg | None = None,
+    resize_x: FloatArg | None = None,
+    resize_y: FloatArg | None = None,
+    resize_z: FloatArg | None = None,
+    roi_end: FloatsArg | None = None,
+    roi_relative: bool | None = None,
+    roi_start: FloatsArg | None = None,
+    rounding: str | None = None,
+    size: FloatsArg | None = None,
+    subpixel_scale: bool | None = None,
+    temp_buffer_hint: int | None = None,
+) -> Batch: ...
+
+
+@overload
+def resize_crop_mirror(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    antialias: bool | None = None,
+    crop: FloatsArg | None = None,
+    crop_d: FloatArg | None = None,
+    crop_h: FloatArg | None = None,
+    crop_pos_x: FloatArg | None = None,
+    crop_pos_y: FloatArg | None = None,
+    crop_pos_z: FloatArg | None = None,
+    crop_w: FloatArg | None = None,
+    dtype: DTypeArg | None = None,
+    interp_type: IntArg | None = None,
+    mag_filter: IntArg | None = None,
+    max_size: float | Sequence[float] | None = None,
+    min_filter: IntArg | None = None,
+    minibatch_size: int | None = None,
+    mirror: IntArg | None = None,
+    mode: str | None = None,
+    resize_longer: FloatArg | None = None,
+    resize_shorter: FloatArg | None = None,
+    resize_x: FloatArg | None = None,
+    resize_y: FloatArg | None = None,
+    resize_z: FloatArg | None = None,
+    roi_end: FloatsArg | None = None,
+    roi_relative: bool | None = None,
+    roi_start: FloatsArg | None = None,
+    rounding: str | None = None,
+    size: FloatsArg | None = None,
+    subpixel_scale: bool | None = None,
+    temp_buffer_hint: int | None = None,
+) -> Any: ...
+def resize_crop_mirror(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    antialias: bool | None = None,
+    crop: FloatsArg | None = None,
+    crop_d: FloatArg | None = None,
+    crop_h: FloatArg | None = None,
+    crop_pos_x: FloatArg | None = None,
+    crop_pos_y: FloatArg | None = None,
+    crop_pos_z: FloatArg | None = None,
+    crop_w: FloatArg | None = None,
+    dtype: DTypeArg | None = None,
+    interp_type: IntArg | None = None,
+    mag_filter: IntArg | None = None,
+    max_size: float | Sequence[float] | None = None,
+    min_filter: IntArg | None = None,
+    minibatch_size: int | None = None,
+    mirror: IntArg | None = None,
+    mode: str | None = None,
+    resize_longer: FloatArg | None = None,
+    resize_shorter: FloatArg | None = None,
+    resize_x: FloatArg | None = None,
+    resize_y: FloatArg | None = None,
+    resize_z: FloatArg | None = None,
+    roi_end: FloatsArg | None = None,
+    roi_relative: bool | None = None,
+    roi_start: FloatsArg | None = None,
+    rounding: str | None = None,
+    size: FloatsArg | None = None,
+    subpixel_scale: bool | None = None,
+    temp_buffer_hint: int | None = None,
+) -> Any:
+    """Resizes images, videos or volumes, cuts a window out of the result and mirrors it, all in one step.
+
+    Args:
+        input: The samples to resize. Layouts: HWC, FHWC, CHW, FCHW, CFHW, DHWC, FDHWC, CDHW, FCDHW, CFDHW.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        antialias: Average over what one output element stands for when making smaller. Default: ``True``.
+        crop: The window's extents, (H, W) or (D, H, W); 0 leaves an axis whole. Can differ between samples.
+        crop_d: The window's depth, in volumes; the number of frames in videos. Can differ between samples.
+        crop_h: The window's height. Can differ between samples.
+        crop_pos_x: Where the window lies between the left (0) and right (1) border. Default: ``0.5``. Can
+            differ between samples.
+        crop_pos_y: Where the window lies between the top (0) and bottom (1) border. Default: ``0.5``. Can
+            differ between samples.
+        crop_pos_z: Where the window lies between the front (0) and back (1) of a volume. Default: ``0.5``. Can
+            differ between samples.
+        crop_w: The window's width. Can differ between samples.
+        dtype: The element type of the output: the input's (the default) or a floating one.
+        interp_type: The filter: 0 nearest, 1 linear, 2 cubic, 3 Lanczos of radius 3, 4 triangular, 5 Gaussian.
+            Default: ``1``. Can differ between samples.
+        mag_filter: The filter for making larger, by default interp_type. Can differ between samples.
+        max_size: The largest permitted extents: one number, or one for each axis; 0 is no limit.
+        min_filter: The filter for making smaller, by default interp_type. Can differ between samples.
+        minibatch_size: Without effect: batches are not cut. Default: ``32``.
+        mirror: Which axes to mirror, added up: 1 left to right, 2 top to bottom, 4 front to back. Default:
+            ``0``. Can differ between samples.
+        mode: What the sizes mean: "default" (axes without a size are scaled like the others), "stretch" (they
+            keep their size), or, with the proportions kept, "not_larger" and "not_smaller" than the sizes.
+        resize_longer: The size of the longest axis; proportions are kept. Can differ between samples.
+        resize_shorter: The size of the shortest axis; proportions are kept. Can differ between samples.
+        resize_x: The width; negative to mirror. Without the others, proportions are kept. Can differ between
+            samples.
+        resize_y: The height; negative to mirror. Without the others, proportions are kept. Can differ between
+            samples.
+        resize_z: The depth of a volume; negative to mirror. Can differ between samples.
+        roi_end: Where the region that is resized ends, one number for each axis. Can differ between samples.
+        roi_relative: The region is given in fractions of the input's extents. Default: ``False``.
+        roi_start: Where the region that is resized starts, one number for each axis; beyond its end to mirror
+            it. Can differ between samples.
+        rounding: How the window's start becomes an integer: "round" (half away from zero) or "truncate".
+            Default: ``'round'``.
+        size: The size of each axis; 0 for none, negative to mirror. Can differ between samples.
+        subpixel_scale: Where a size is rounded, widen or narrow the region so that the scale stays exact.
+            Default: ``True``.
+        temp_buffer_hint: Without effect. Default: ``0``.
+
+    Example:
+        >>> avida.resize_crop_mirror(image, size=[4, 6], crop=[2, 3], mirror=1)
+    """
+    return _call(
+        _RESIZE_CROP_MIRROR,
+        (input,),
+        batch_size,
+        device,
+        (
+            antialias,
+            crop,
+            crop_d,
+            crop_h,
+            crop_pos_x,
+            crop_pos_y,
+            crop_pos_z,
+            crop_w,
+            dtype,
+            interp_type,
+            mag_filter,
+            max_size,
+            min_filter,
+            minibatch_size,
+            mirror,
+            mode,
+            resize_longer,
+            resize_shorter,
+            resize_x,
+            resize_y,
+            resize_z,
+            roi_end,
+            roi_relative,
+            roi_start,
+            rounding,
+            size,
+            subpixel_scale,
+            temp_buffer_hint,
+        ),
+    )
 
 
 @overload
@@ -1336,6 +1833,151 @@ def stack(
         >>> avida.stack(image, image, axis_name="F")
     """
     return _call(_STACK, (input_0, *inputs), batch_size, device, (axis, axis_name))
+
+
+@overload
+def tensor_resize(
+    input: Batch,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    alignment: FloatsArg | None = None,
+    antialias: bool | None = None,
+    axes: int | Sequence[int] | None = None,
+    axis_names: str | None = None,
+    dtype: DTypeArg | None = None,
+    interp_type: IntArg | None = None,
+    mag_filter: IntArg | None = None,
+    max_size: float | Sequence[float] | None = None,
+    min_filter: IntArg | None = None,
+    minibatch_size: int | None = None,
+    mode: str | None = None,
+    roi_end: FloatsArg | None = None,
+    roi_relative: bool | None = None,
+    roi_start: FloatsArg | None = None,
+    scales: FloatsArg | None = None,
+    size_rounding: str | None = None,
+    sizes: FloatsArg | None = None,
+    subpixel_scale: bool | None = None,
+    temp_buffer_hint: int | None = None,
+) -> Batch: ...
+
+
+@overload
+def tensor_resize(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    alignment: FloatsArg | None = None,
+    antialias: bool | None = None,
+    axes: int | Sequence[int] | None = None,
+    axis_names: str | None = None,
+    dtype: DTypeArg | None = None,
+    interp_type: IntArg | None = None,
+    mag_filter: IntArg | None = None,
+    max_size: float | Sequence[float] | None = None,
+    min_filter: IntArg | None = None,
+    minibatch_size: int | None = None,
+    mode: str | None = None,
+    roi_end: FloatsArg | None = None,
+    roi_relative: bool | None = None,
+    roi_start: FloatsArg | None = None,
+    scales: FloatsArg | None = None,
+    size_rounding: str | None = None,
+    sizes: FloatsArg | None = None,
+    subpixel_scale: bool | None = None,
+    temp_buffer_hint: int | None = None,
+) -> Any: ...
+def tensor_resize(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    alignment: FloatsArg | None = None,
+    antialias: bool | None = None,
+    axes: int | Sequence[int] | None = None,
+    axis_names: str | None = None,
+    dtype: DTypeArg | None = None,
+    interp_type: IntArg | None = None,
+    mag_filter: IntArg | None = None,
+    max_size: float | Sequence[float] | None = None,
+    min_filter: IntArg | None = None,
+    minibatch_size: int | None = None,
+    mode: str | None = None,
+    roi_end: FloatsArg | None = None,
+    roi_relative: bool | None = None,
+    roi_start: FloatsArg | None = None,
+    scales: FloatsArg | None = None,
+    size_rounding: str | None = None,
+    sizes: FloatsArg | None = None,
+    subpixel_scale: bool | None = None,
+    temp_buffer_hint: int | None = None,
+) -> Any:
+    """Resizes samples of any rank along any axes.
+
+    Args:
+        input: The samples to resize.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        alignment: Which point of the region keeps its place where a size is rounded: 0 its start, 0.5 its
+            middle, 1 its end. Default: ``[0.5]``. Can differ between samples.
+        antialias: Average over what one output element stands for when making smaller. Default: ``True``.
+        axes: The axes that sizes, scales and the region refer to, by default all.
+        axis_names: The same axes by their letters in the layout.
+        dtype: The element type of the output: the input's (the default) or a floating one.
+        interp_type: The filter: 0 nearest, 1 linear, 2 cubic, 3 Lanczos of radius 3, 4 triangular, 5 Gaussian.
+            Default: ``1``. Can differ between samples.
+        mag_filter: The filter for making larger, by default interp_type. Can differ between samples.
+        max_size: The largest permitted extents: one number, or one for each axis; 0 is no limit.
+        min_filter: The filter for making smaller, by default interp_type. Can differ between samples.
+        minibatch_size: Without effect: batches are not cut. Default: ``32``.
+        mode: What the sizes mean: "default" (axes without a size are scaled like the others), "stretch" (they
+            keep their size), or, with the proportions kept, "not_larger" and "not_smaller" than the sizes.
+        roi_end: Where the region that is resized ends, one number for each axis. Can differ between samples.
+        roi_relative: The region is given in fractions of the input's extents. Default: ``False``.
+        roi_start: Where the region that is resized starts, one number for each axis; beyond its end to mirror
+            it. Can differ between samples.
+        scales: The sizes, as multiples of the input's; negative to mirror. Can differ between samples.
+        size_rounding: How sizes become whole numbers: "round", "truncate" or "ceil". Default: ``'round'``.
+        sizes: The size of each axis; 0 for none, negative to mirror. Can differ between samples.
+        subpixel_scale: Where a size is rounded, widen or narrow the region so that the scale stays exact.
+            Default: ``True``.
+        temp_buffer_hint: Without effect. Default: ``0``.
+
+    Example:
+        >>> avida.tensor_resize(image, sizes=[2, 3], axes=[0, 1])
+    """
+    return _call(
+        _TENSOR_RESIZE,
+        (input,),
+        batch_size,
+        device,
+        (
+            alignment,
+            antialias,
+            axes,
+            axis_names,
+            dtype,
+            interp_type,
+            mag_filter,
+            max_size,
+            min_filter,
+            minibatch_size,
+            mode,
+            roi_end,
+            roi_relative,
+            roi_start,
+            scales,
+            size_rounding,
+            sizes,
+            subpixel_scale,
+            temp_buffer_hint,
+        ),
+    )
 
 
 @overload

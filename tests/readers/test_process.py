@@ -166,3 +166,29 @@ def test_ctrl_c_while_waiting_loses_nothing(folder):
         os.kill(process.pid, signal.SIGINT)
         assert process.stdout.readline().strip() == str(list(range(10)))
         assert process.wait() == 0
+
+
+@pytest.mark.skipif("ASAN_OPTIONS" in os.environ, reason="sanitizers keep freed memory")
+def test_a_thousand_batches_leave_the_resident_size_flat(tmp_path):
+    (tmp_path / "a").mkdir()
+    for i in range(64):
+        (tmp_path / "a" / f"{i:02}.jpg").write_bytes(bytes(1000 + 3000 * i))  # batches of 0.1 to 2.2 MB
+    done = run(
+        str(tmp_path),
+        """
+        def resident():
+            with open("/proc/self/statm") as file:
+                return int(file.read().split()[1]) * 4096 / 1e6
+        reader = ndd.readers.File(file_root=folder, random_shuffle=True)
+        sizes = []
+        for epoch in range(63):
+            for files, labels in reader.next_epoch(batch_size=4 if epoch % 2 else 16):
+                files.evaluate()
+            sizes.append(resident())
+        print(sizes[6], sizes[-1], ndd.memory_use().kept / 1e6)
+        """,
+    )
+    assert done.returncode == 0, done.stderr
+    early, late, kept = map(float, done.stdout.split())
+    assert late < early + 8  # MB
+    assert kept < 16

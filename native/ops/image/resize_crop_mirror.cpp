@@ -4,7 +4,7 @@
 namespace avida::ops {
 namespace {
 
-struct ResizeCropMirrorArgs : ImageSizeArgs, CropWindowArgs {
+struct ResizeCropMirrorArgs : ImageSizeArgs, CropPlace {
   int mirror = 0;
 };
 
@@ -33,13 +33,6 @@ AVIDA_OP(resize_crop_mirror, ResizeCropMirrorArgs) {
       .input("input", "The samples to resize.",
              {"HWC", "FHWC", "CHW", "FCHW", "CFHW", "DHWC", "FDHWC", "CDHW", "FCDHW", "CFDHW"})
       .arg("antialias", &Args::antialias, kAntialiasText, fixed)
-      .arg("crop", &Args::crop, kCropText)
-      .arg("crop_d", &Args::crop_d, kCropDText)
-      .arg("crop_h", &Args::crop_h, kCropHText)
-      .arg("crop_pos_x", &Args::crop_pos_x, kCropPosXText)
-      .arg("crop_pos_y", &Args::crop_pos_y, kCropPosYText)
-      .arg("crop_pos_z", &Args::crop_pos_z, kCropPosZText)
-      .arg("crop_w", &Args::crop_w, kCropWText)
       .arg("dtype", &Args::dtype, kResizeDTypeText)
       .arg("interp_type", &Args::interp_type, kInterpTypeText)
       .arg("mag_filter", &Args::mag_filter, kMagFilterText)
@@ -57,7 +50,6 @@ AVIDA_OP(resize_crop_mirror, ResizeCropMirrorArgs) {
       .arg("roi_end", &Args::roi_end, kRoiEndText)
       .arg("roi_relative", &Args::roi_relative, kRoiRelativeText, fixed)
       .arg("roi_start", &Args::roi_start, kRoiStartText)
-      .arg("rounding", &Args::rounding, kRoundingText)
       .arg("size", &Args::size, kResizeSizeText)
       .arg("subpixel_scale", &Args::subpixel_scale, kSubpixelScaleText, fixed)
       .arg("temp_buffer_hint", &Args::temp_buffer_hint, kTempBufferText, fixed)
@@ -65,8 +57,9 @@ AVIDA_OP(resize_crop_mirror, ResizeCropMirrorArgs) {
       .infer([](Infer<Args>& call) {
         infer_resize(call.args, call.args, call.call);
         check_image_size(call.args, call.call);
-        check_crop(call.args, call.call);
+        check_crop_place(call.args, call.call);
       });
+  crop_place_args(op);
   resamples<plan>(op);
 }
 
