@@ -68,6 +68,7 @@ def measure(files: Sequence[pathlib.Path], job: Job, repeat: int = 1) -> Measure
     """Runs the job over the files three times: reading only, stage after stage, and as a training loop runs it."""
     names = [str(file) for file in files] * repeat
     failed: dict[str, str] = {}
+    hand_over(avida.zeros(shape=[1], batch_size=1))  # imports PyTorch
     rates = {"read": _read(names, job)}
     rates |= _stage_by_stage(names, job, failed)
     good = [name for name in names if name not in failed]
