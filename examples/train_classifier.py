@@ -52,7 +52,7 @@ def train(data: pathlib.Path, epochs: int, batch_size: int, size: int) -> list[f
         with Progress(f"epoch {epoch}", total=len(batches) * batch_size) as bar:
             for files, labels in batches:
                 images = ndd.decoders.image(files)
-                images = ndd.random_resized_crop(images, size=[size, size], random_area=[0.5, 1.0])
+                images = ndd.random_resized_crop(images, size=[size, size], random_area=[0.7, 1.0])
                 mirror = ndd.random.coin_flip(batch_size=files.batch_size)
                 images = ndd.crop_mirror_normalize(images, mirror=mirror, mean=MEAN, std=STD)
                 loss = nn.functional.cross_entropy(network(images.torch()), labels.torch().flatten().long())
@@ -100,7 +100,7 @@ SHAPES = {
 
 
 def make_shapes(folder: pathlib.Path, count: int) -> pathlib.Path:
-    """Shapes of any colour on another one, with noise; a fifth of them for validation."""
+    """Bright shapes on dark ground, with noise; a fifth of them for validation."""
     random = np.random.default_rng(0)
     with Progress("making images", total=count) as bar:
         for i in range(count):
@@ -110,9 +110,8 @@ def make_shapes(folder: pathlib.Path, count: int) -> pathlib.Path:
             radius = min(height, width) * random.uniform(0.3, 0.5)
             across, down = random.uniform(0.4, 0.6, 2) * (width, height)
             inside = SHAPES[name]((x - across) / radius, (y - down) / radius)
-            color = random.uniform(0, 255, 3)
-            other = (color + random.uniform(80, 175, 3)) % 255
-            image = np.where(inside[..., None], color, other) + random.normal(0, 25, (height, width, 3))
+            bright, dark = random.uniform(120, 255, 3), random.uniform(0, 120, 3)
+            image = np.where(inside[..., None], bright, dark) + random.normal(0, 20, (height, width, 3))
             file = folder / ("val" if i % 5 == 4 else "train") / name / f"{i:05}.ppm"
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(b"P6 %d %d 255\n" % (width, height) + image.clip(0, 255).astype(np.uint8).tobytes())

@@ -51,7 +51,7 @@ from avida._tensor import Tensor, as_tensor, tensor
 
 _core.set_converters(tensor, device, str(_pathlib.Path(__file__).parent) + "/")
 
-from avida import _ops, decoders, experimental, io, math, random, readers, reductions  # noqa: E402
+from avida import _ops, decoders, experimental, io, math, progress, random, readers, reductions  # noqa: E402
 from avida._failed import drop_failed  # noqa: E402
 from avida._imread import imread  # noqa: E402
 from avida._operator import operator  # noqa: E402
@@ -97,6 +97,7 @@ __all__ = [
     "math",
     "memory_use",
     "operator",
+    "progress",
     "random",
     "readers",
     "reductions",

@@ -10,6 +10,8 @@ import importlib
 import sys
 from collections.abc import Sequence
 
+from avida._cli.images import NoImagesError
+
 COMMANDS = {
     "info": "what this build can do on this machine",
     "demo": "a folder of images becomes training batches: speed of each stage, and a contact sheet",
@@ -30,6 +32,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         return modules[options.command].run(options)
+    except NoImagesError as error:
+        print(f"avida {options.command}: {error}", file=sys.stderr)
+        return 2
     except BrokenPipeError:  # the reader of our output, `head` perhaps, has seen enough
         sys.stderr.close()
         return 1

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import avida
-from avida._cli.images import NoImagesError, find_images, make_images
+from avida._cli.images import find_images, make_images
 from avida._cli.stages import Job, measure
 
 
@@ -36,14 +36,9 @@ def run(options: argparse.Namespace) -> int:
     if options.threads:
         avida.set_num_threads(options.threads)
     with tempfile.TemporaryDirectory(prefix="avida-bench-") as made:
-        try:
-            if options.folder is None:
-                make_images(made, min(64, options.files))
-            files = find_images(options.folder or made)
-        except NoImagesError as error:
-            print(f"avida bench: {error}", file=sys.stderr)
-            return 2
-        files = files[: options.files]
+        if options.folder is None:
+            make_images(made, min(64, options.files))
+        files = find_images(options.folder or made)[: options.files]
         repeat = max(1, options.files // len(files))
         measured = measure(files, Job(options.batch, options.size), repeat)
         report_errors(measured.errors)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import argparse
 import pathlib
-import sys
 import tempfile
 
 import avida
 from avida._cli.bench import report_errors
-from avida._cli.images import NoImagesError, find_images, make_images
+from avida._cli.images import find_images, make_images
 from avida._cli.stages import Job, measure
 from avida._cli.view import write_sheet
 
@@ -28,20 +27,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     job = Job()
     with tempfile.TemporaryDirectory(prefix="avida-demo-") as made:
-        try:
-            if options.folder is None:
-                kind = make_images(made, 64)
-                print(f"64 made-up landscapes, written as {kind}")
-            files = find_images(options.folder or made)
-        except NoImagesError as error:
-            print(f"avida demo: {error}", file=sys.stderr)
-            return 2
+        if options.folder is None:
+            kind = make_images(made, 64)
+            print(f"64 made-up landscapes, written as {kind}")
+        files = find_images(options.folder or made)
         repeat = max(1, _LEAST // len(files))
-        print(
-            f"{len(files):,} files{f', {repeat} times' if repeat > 1 else ''} -> batches of {job.batch_size} x 3 x ",
-            end="",
-        )
-        print(f"{job.size} x {job.size} float32, with {avida.get_num_threads()} threads\n")
+        source = f"{len(files):,} files" + (f", {repeat} times" if repeat > 1 else "")
+        target = f"batches of {job.batch_size} x 3 x {job.size} x {job.size} float32"
+        print(f"{source} -> {target}, with {avida.get_num_threads()} threads\n")
         measured = measure(files, job, repeat)
         report_errors(measured.errors)
         print(measured.table())

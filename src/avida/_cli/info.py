@@ -6,6 +6,7 @@ import argparse
 import ctypes
 import pathlib
 import platform
+import textwrap
 
 import numpy as np
 
@@ -26,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     for name, text in facts().items():
-        print(f"{name:<13} {text}")
+        print("\n".join(textwrap.wrap(f"{name:<13} {text}", 110, subsequent_indent=" " * 14, break_long_words=False)))
     return 0
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 import avida
+from avida._cli.images import NoImagesError
 from avida.progress import Progress
 
 MEAN = [0.485 * 255, 0.456 * 255, 0.406 * 255]
@@ -67,11 +68,12 @@ def measure(files: Sequence[pathlib.Path], job: Job, repeat: int = 1) -> Measure
     """Runs the job over the files three times: reading only, stage after stage, and as a training loop runs it."""
     names = [str(file) for file in files] * repeat
     failed: dict[str, str] = {}
+    hand_over(avida.zeros(shape=[1], batch_size=1))  # imports PyTorch
     rates = {"read": _read(names, job)}
     rates |= _stage_by_stage(names, job, failed)
     good = [name for name in names if name not in failed]
     together = _together(good, job)
-    return Measured(rates, together, len(good), list(failed.values()))
+    return Measured(rates, together, len(good), [f"{name}: {message}" for name, message in failed.items()])
 
 
 def _batches(names: list[str], job: Job) -> Any:
@@ -110,7 +112,8 @@ def _stage_by_stage(names: list[str], job: Job, failed: dict[str, str]) -> dict[
                     seconds[name] += time.perf_counter() - start
             bar.advance(encoded.batch_size)
     if not done:
-        raise RuntimeError("none of the files could be decoded; the first: " + next(iter(failed.values())))
+        name, message = next(iter(failed.items()))
+        raise NoImagesError(f"none of the files could be decoded; the first, {name}: {message}")
     return {name: done / time for name, time in seconds.items()}
 
 

@@ -27,11 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    try:
-        files = find_images(options.folder)
-    except NoImagesError as error:
-        print(f"avida view: {error}", file=sys.stderr)
-        return 2
+    files = find_images(options.folder)
     chosen = np.random.default_rng(options.seed).permutation(len(files))[: max(1, options.images)]
     shown, errors = write_sheet(
         [files[i] for i in sorted(chosen)], options.output, options.variants, options.cell, options.seed
@@ -39,8 +35,7 @@ def run(options: argparse.Namespace) -> int:
     for message in errors:
         print(message, file=sys.stderr)
     if not shown:
-        print("avida view: none of the images could be decoded", file=sys.stderr)
-        return 1
+        raise NoImagesError("none of the images could be decoded")
     print(f"{options.output}: {shown} of {len(files)} images; each is followed by {options.variants} augmented forms")
     return 0
 
@@ -67,7 +62,7 @@ def write_sheet(
     if strips:
         across = max(1, round((len(strips) * 1.5 / (1 + variants)) ** 0.5))  # about as wide as a screen
         pathlib.Path(output).write_bytes(png(contact_sheet(list(strips.values()), across, cell)))
-    return len(strips), list(errors.values())
+    return len(strips), [f"{source}: {message}" for source, message in errors.items()]
 
 
 def augmented(images: avida.Batch, size: int, rng: avida.random.RNG) -> avida.Batch:
