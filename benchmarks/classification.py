@@ -68,6 +68,7 @@ def run_job(job: str, files: list[str], options: argparse.Namespace) -> dict[str
     """Images per second of every contestant: all rounds, and how far its first batch is from that of avida."""
     names = [name for name in [*JOBS[job], FLOOR] if not options.only or any(part in name for part in options.only)]
     rates: dict[str, list[float]] = {name: [] for name in names}
+    cpu: dict[str, list[float]] = {name: [] for name in names}
     peaks: dict[str, int] = {}
     with tempfile.TemporaryDirectory() as folder:
         scratch = pathlib.Path(folder)
@@ -78,17 +79,19 @@ def run_job(job: str, files: list[str], options: argparse.Namespace) -> dict[str
             for name in names:
                 print(f"{job}: round {i + 1} of {options.rounds}, {name:<32}", end="\r", file=sys.stderr, flush=True)
                 if name == FLOOR:
-                    seconds = run_floor(scratch, options.threads)
+                    answer = run_floor(scratch, options.threads)
                 else:
                     answer = run_contestant(name, scratch)
-                    seconds, peaks[name] = answer["seconds"], answer["peak_bytes"]
-                rates[name].append(len(files) / seconds)
+                    peaks[name] = answer["peak_bytes"]
+                rates[name].append(len(files) / answer["seconds"])
+                cpu[name].append(answer["cpu_seconds"] / len(files) * 1e6)
         print(" " * 80, end="\r", file=sys.stderr)
         differences = compare(job, names, scratch)
     return {
         name: {
             "images_per_second": round(statistics.median(rates[name]), 1),
             "rounds": [round(rate, 1) for rate in rates[name]],
+            "cpu_us_per_image": round(statistics.median(cpu[name]), 1),
             "peak_mib": round(peaks[name] / 2**20) if name in peaks else None,
             "difference": differences.get(name),
         }
@@ -105,13 +108,14 @@ def run_contestant(name: str, scratch: pathlib.Path) -> dict[str, Any]:
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def run_floor(scratch: pathlib.Path, threads: int) -> float:
+def run_floor(scratch: pathlib.Path, threads: int) -> dict[str, float]:
     program = scratch / "jpeg_floor"
     if not program.exists():
         source = HERE / "jpeg_floor.c"
         subprocess.run([os.environ.get("CC", "cc"), "-O2", source, "-o", program, "-ljpeg", "-lpthread"], check=True)
     command = [program, str(threads), scratch / "files.txt"]
-    return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    seconds, cpu = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    return {"seconds": float(seconds), "cpu_seconds": float(cpu)}
 
 
 def compare(job: str, names: list[str], scratch: pathlib.Path) -> dict[str, float]:
@@ -140,18 +144,19 @@ def avida_stages(options: argparse.Namespace) -> str:
 
 
 def table(job: str, measured: dict[str, dict[str, Any]]) -> str:
+    """As text. CPU time per image, of all threads, is what a busy machine disturbs least."""
     rates = {name: found["images_per_second"] for name, found in measured.items()}
     own, floor = rates.get("avida"), rates.get(FLOOR)
-    lines = [
-        f"{job:<30} {'images/s':>9} {'spread':>15} {'avida is':>9} {'of floor':>9} {'peak MiB':>9} {'difference':>11}"
-    ]
+    titles = f"{'spread':>15} {'avida is':>9} {'of floor':>9} {'CPU us':>8} {'peak MiB':>9} {'difference':>11}"
+    lines = [f"{job:<30} {'images/s':>9} {titles}"]
     for name, found in sorted(measured.items(), key=lambda item: -item[1]["images_per_second"]):
         spread = f"{min(found['rounds']):,.0f}-{max(found['rounds']):,.0f}"
         ratio = f"{own / rates[name]:.2f} x" if own else ""
         part = f"{rates[name] / floor:.2f}" if floor else ""
         peak = "" if found["peak_mib"] is None else f"{found['peak_mib']:,}"
         apart = "" if found["difference"] is None else f"{found['difference']:.5f}"
-        lines.append(f"{name:<30} {rates[name]:>9,.0f} {spread:>15} {ratio:>9} {part:>9} {peak:>9} {apart:>11}")
+        figures = f"{spread:>15} {ratio:>9} {part:>9} {found['cpu_us_per_image']:>8,.0f} {peak:>9} {apart:>11}"
+        lines.append(f"{name:<30} {rates[name]:>9,.0f} {figures}".rstrip())
     return "\n".join(lines)
 
 
