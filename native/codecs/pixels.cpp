@@ -145,7 +145,17 @@ void convert_rows(const uint8_t* in, const PixelWalk& walk, const PixelFormat& f
       convert_colors(in + walk.first + walk.down * y, walk.right, from, static_cast<T*>(out) + row * y, type, width);
     return;
   }
-  // Colours are computed in floats, so that nothing is rounded twice.
+  if (type == ImageType::gray) {  // weighed in the file's own type, as its decoder would
+    std::vector<T> gray(row);
+    for (int y = 0; y < height; y++) {
+      convert_colors(in + walk.first + walk.down * y, walk.right, from, gray.data(), type, width);
+      with_wanted_dtype(dtype, [&](auto t) {
+        convert_range(gray.data(), static_cast<typename decltype(t)::type*>(out) + row * y, row);
+      });
+    }
+    return;
+  }
+  // Other colours are computed in floats, so that nothing is rounded twice.
   const int64_t stored_row = int64_t{width} * from.channels;
   const PixelFormat floats{DType::float32, from.color, from.channels};
   std::vector<T> stored(stored_row);
