@@ -19,8 +19,9 @@ namespace {
 
 constexpr int64_t kWindow = 64;  // bytes of one load
 
-// Four neighbouring output pixels are made of few input pixels: one load brings them all, and a permutation of its bytes
-// for every pair of taps lays the two values of each channel side by side. False where the pixels lie too far apart.
+// Four neighbouring output pixels are made of few input pixels: one load brings them all, and a permutation of its
+// bytes for every pair of taps lays the two values of each channel side by side. False where the pixels lie too far
+// apart.
 bool pack_windows(Taps& taps, int64_t channels) {
   const int64_t n = static_cast<int64_t>(taps.first.size()), quads = (n + 7) / 8 * 2;
   const int64_t pairs = (taps.count + 1) / 2;
