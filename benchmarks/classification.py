@@ -162,10 +162,10 @@ def table(job: str, measured: dict[str, dict[str, Any]]) -> str:
 
 def chart(results: Results, about: dict[str, int], file: pathlib.Path) -> None:
     """A bar for every contestant, a thin line for its spread over the rounds."""
-    import matplotlib
+    import matplotlib  # pyright: ignore[reportMissingImports]
 
     matplotlib.use("Agg")
-    from matplotlib import pyplot
+    from matplotlib import pyplot  # pyright: ignore[reportMissingImports]
 
     titles = {"resize": "decode, resize, normalize", "random_crop": "decode a random part, resize, normalize"}
     heights = [len(measured) for measured in results.values()]

@@ -145,7 +145,21 @@ void convert_rows(const uint8_t* in, const PixelWalk& walk, const PixelFormat& f
       convert_colors(in + walk.first + walk.down * y, walk.right, from, static_cast<T*>(out) + row * y, type, width);
     return;
   }
-  // Colours are computed in floats, so that nothing is rounded twice.
+  const auto convert_row = [&](const auto* colors, int y) {
+    with_wanted_dtype(dtype, [&](auto t) {
+      using To = typename decltype(t)::type;
+      convert_range(colors, static_cast<To*>(out) + row * y, row);
+    });
+  };
+  if (type != ImageType::ycbcr) {
+    std::vector<T> colors(row);
+    for (int y = 0; y < height; y++) {
+      convert_colors(in + walk.first + walk.down * y, walk.right, from, colors.data(), type, width);
+      convert_row(colors.data(), y);
+    }
+    return;
+  }
+  // YCbCr is computed in floats, so that nothing is rounded twice.
   const int64_t stored_row = int64_t{width} * from.channels;
   const PixelFormat floats{DType::float32, from.color, from.channels};
   std::vector<T> stored(stored_row);
@@ -158,10 +172,7 @@ void convert_rows(const uint8_t* in, const PixelWalk& walk, const PixelFormat& f
     convert_range(stored.data(), parts.data(), stored_row);
     const int64_t pixel_bytes = int64_t{from.channels} * static_cast<int64_t>(sizeof(float));
     convert_colors(reinterpret_cast<const uint8_t*>(parts.data()), pixel_bytes, floats, colors.data(), type, width);
-    with_wanted_dtype(dtype, [&](auto t) {
-      using To = typename decltype(t)::type;
-      convert_range(colors.data(), static_cast<To*>(out) + row * y, row);
-    });
+    convert_row(colors.data(), y);
   }
 }
 

@@ -1,4 +1,4 @@
-// Resampling of bytes with AVX-512 and its dot products (VNNI): resample_avx2.cpp with registers twice as wide.
+// Resampling of bytes with AVX-512, its permutations of bytes (VBMI) and its dot products (VNNI).
 #include "op/resample_packed.h"
 
 #if defined(__x86_64__)
@@ -8,66 +8,91 @@
 #endif
 #include <immintrin.h>
 
-#include <cstring>
+#include <algorithm>
+#include <span>
+#include <vector>
 
-#define AVIDA_AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")))
+#define AVIDA_AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vnni")))
 
 namespace avida::bytes {
 namespace {
 
-void pack(Taps& taps, int64_t channels) {
-  if (channels >= 3)
-    pack_pixels(taps, channels, 4);
-  else
-    avx2_kernels()->pack(taps, channels);
+constexpr int64_t kWindow = 64;  // bytes of one load
+
+// Four neighbouring output pixels are made of few input pixels: one load brings them all, and a permutation of its
+// bytes for every pair of taps lays the two values of each channel side by side. False where the pixels lie too far
+// apart.
+bool pack_windows(Taps& taps, int64_t channels) {
+  const int64_t n = static_cast<int64_t>(taps.first.size()), quads = (n + 7) / 8 * 2;
+  const int64_t pairs = (taps.count + 1) / 2;
+  const int64_t end = (*std::ranges::max_element(taps.first) + taps.count) * channels;
+  if (end < kWindow) return false;
+  std::vector<int32_t> offsets(quads);
+  std::vector<Line> packed(quads * pairs * 2);
+  for (int64_t q = 0; q < quads; q++) {
+    int64_t begin = std::min<int64_t>(q * 4, n - 1), count = std::min<int64_t>(n - begin, 4);
+    auto [low, high] = std::ranges::minmax(std::span(taps.first).subspan(begin, count));
+    int64_t offset = std::min(low * channels, end - kWindow);
+    if ((high + taps.count) * channels - offset > kWindow) return false;
+    offsets[q] = static_cast<int32_t>(offset);
+    for (int64_t x = q * 4; x < std::min(n, q * 4 + 4); x++)
+      for (int64_t k = 0; k < taps.count; k++) {
+        Line* line = &packed[(q * pairs + k / 2) * 2];  // which bytes, and then their weights
+        for (int64_t c = 0; c < channels; c++) {
+          int64_t word = (x % 4 * 4 + c) * 2 + k % 2;
+          line[0].weights[word] = static_cast<int16_t>((taps.first[x] + k) * channels + c - offset);
+          line[1].weights[word] = taps.weights_of(x)[k];
+        }
+      }
+  }
+  taps.offsets = std::move(offsets);
+  taps.packed = std::move(packed);
+  return taps.windows = true;
 }
 
-AVIDA_AVX512 inline __m128i load128(const void* from) { return _mm_loadu_si128(static_cast<const __m128i*>(from)); }
+void pack(Taps& taps, int64_t channels) {
+  if (channels < 3 || !pack_windows(taps, channels)) avx2_kernels()->pack(taps, channels);
+}
+
 AVIDA_AVX512 inline __m512i load512(const void* from) { return _mm512_loadu_si512(from); }
 
-AVIDA_AVX512 inline __m512i load_lanes(const uint8_t* in, const int32_t* at) {
-  __m512i lanes = _mm512_castsi128_si512(load128(in + at[0]));
-  lanes = _mm512_inserti32x4(lanes, load128(in + at[2]), 1);
-  lanes = _mm512_inserti32x4(lanes, load128(in + at[4]), 2);
-  return _mm512_inserti32x4(lanes, load128(in + at[6]), 3);
-}
-
-template <int channels, int rest_pairs, bool one_load>
-AVIDA_AVX512 void filter_pixels(int16_t* out, const uint8_t* in, const Taps& taps, int64_t full) {
-  const __m512i shuffle[] = {_mm512_broadcast_i32x4(load128(shuffle_bytes<channels, 0>())),
-                             _mm512_broadcast_i32x4(load128(shuffle_bytes<channels, 1>())),
-                             _mm512_broadcast_i32x4(load128(shuffle_bytes<channels, 2>()))};
+// `pairs` of taps, or as many as the last argument says.
+template <int pairs>
+AVIDA_AVX512 void filter_windows(int16_t* out, const uint8_t* in, const Taps& taps, int64_t any_pairs) {
   const __m512i half = _mm512_set1_epi32(1 << (kRowShift - 1));
-  const int16_t* weights = taps.packed[0].weights;
-  const int64_t groups = static_cast<int64_t>(taps.offsets.size()) / 8;
-  const int32_t* at = taps.offsets.data();
-  for (int64_t g = 0; g < groups; g++, at += 8) {
-    __m512i a = half, b = half;
-    const uint8_t* from = in;
-    for (int64_t i = 0; !one_load && i < full; i++, from += 4 * channels) {
-      __m512i even = load_lanes(from, at), odd = load_lanes(from, at + 1);
-      for (int p = 0; p < 2; p++, weights += 64) {
-        a = _mm512_dpwssd_epi32(a, _mm512_shuffle_epi8(even, shuffle[p]), load512(weights));
-        b = _mm512_dpwssd_epi32(b, _mm512_shuffle_epi8(odd, shuffle[p]), load512(weights + 32));
+  const __m512i order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
+  const __mmask64 low_bytes = 0x5555555555555555;
+  const Line* packed = taps.packed.data();
+  const int64_t n = pairs ? pairs : any_pairs;
+  const int32_t* offset = taps.offsets.data();
+  for (const int32_t* end = offset + taps.offsets.size(); offset < end; offset += 2, out += 32) {
+    __m512i sum[2];
+    for (int i = 0; i < 2; i++) {
+      __m512i bytes = load512(in + offset[i]);
+      sum[i] = half;
+      for (int64_t p = 0; p < n; p++, packed += 2) {
+        __m512i values = _mm512_maskz_permutexvar_epi8(low_bytes, load512(packed), bytes);
+        sum[i] = _mm512_dpwssd_epi32(sum[i], values, load512(packed + 1));
       }
+      sum[i] = _mm512_srai_epi32(sum[i], kRowShift);
     }
-    __m512i even = load_lanes(from, at), odd = load_lanes(from, at + 1);
-    for (int p = 0; p < rest_pairs; p++, weights += 64) {
-      a = _mm512_dpwssd_epi32(a, _mm512_shuffle_epi8(even, shuffle[p]), load512(weights));
-      b = _mm512_dpwssd_epi32(b, _mm512_shuffle_epi8(odd, shuffle[p]), load512(weights + 32));
-    }
-    a = _mm512_srai_epi32(a, kRowShift);
-    b = _mm512_srai_epi32(b, kRowShift);
-    _mm512_storeu_si512(out + g * 32, _mm512_packs_epi32(a, b));
+    _mm512_storeu_si512(out, _mm512_permutexvar_epi64(order, _mm512_packs_epi32(sum[0], sum[1])));
   }
 }
 
 void filter_row(int16_t* out, const uint8_t* in, const Taps& taps, int64_t channels) {
-  if (channels < 3) return avx2_kernels()->filter_row(out, in, taps, channels);
-  const Steps steps(taps.count, channels);
-  with_steps(steps, channels, [&]<int c, int rest_pairs, bool one_load>() {
-    filter_pixels<c, rest_pairs, one_load>(out, in, taps, steps.full);
-  });
+  if (!taps.windows) return avx2_kernels()->filter_row(out, in, taps, channels);
+  const int64_t pairs = (taps.count + 1) / 2;
+  switch (pairs) {
+    case 2:
+      return filter_windows<2>(out, in, taps, pairs);
+    case 3:
+      return filter_windows<3>(out, in, taps, pairs);
+    case 4:
+      return filter_windows<4>(out, in, taps, pairs);
+    default:
+      return filter_windows<0>(out, in, taps, pairs);
+  }
 }
 
 // 64 numbers of every row become 64 bytes; `weights` are pairs.
@@ -121,7 +146,8 @@ AVIDA_AVX512 void mix_rows(uint8_t* out, const int16_t* const* rows, const int16
 const Kernels* avx512_kernels() {
   static constexpr Kernels kernels{pack, filter_row, mix_rows};
   bool has = __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-             __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vnni") && avx2_kernels();
+             __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi") &&
+             __builtin_cpu_supports("avx512vnni") && avx2_kernels();
   return has ? &kernels : nullptr;
 }
 

@@ -35,6 +35,7 @@ struct Taps {
   std::vector<Line> packed;
   std::vector<int32_t> offsets;
   std::vector<uint8_t> masks;
+  bool windows = false;  // how they are packed: see resample_avx512.cpp
 
   const int16_t* weights_of(int64_t i) const { return weights.data() + i * count; }
 };

@@ -84,7 +84,9 @@ void bind_readers(nb::module_& m) {
       .def_ro("step", &Cursor::step)
       .def_ro("pass_", &Cursor::pass)
       .def_ro("position", &Cursor::position)
-      .def("__eq__", [](const Cursor& a, const Cursor& b) { return a == b; });
+      .def(
+          "__eq__", [](const Cursor& a, const Cursor& b) { return a == b; }, nb::is_operator(),
+          nb::sig("def __eq__(self, other: object, /) -> bool"));
 
   nb::class_<Plan>(m, "ReaderPlan")
       .def(

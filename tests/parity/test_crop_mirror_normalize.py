@@ -16,8 +16,9 @@ LAYOUTS = {
     "CDHW": ["DHWC", "CDHW"],
     "FDHWC": ["FDHWC", "FCDHW"],
 }
-# Rounding may differ where a result lies halfway, and float16 has few digits.
-TOLERANCE = {"float32": (1e-5, 1e-5), "float16": (1e-3, 1e-3), "uint8": (0, 1), "int8": (0, 1)}
+# Rounding may differ where a result lies halfway, and float16 has few digits. Results near 0 are differences of numbers
+# up to 2,000, of which the real library keeps seven digits.
+TOLERANCE = {"float32": (1e-5, 3e-4), "float16": (1e-3, 1e-3), "uint8": (0, 1), "int8": (0, 1)}
 
 
 @st.composite
