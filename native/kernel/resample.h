@@ -87,6 +87,8 @@ AVIDA_HD AVIDA_INLINE ResampleWindow resample_window(const ResampleAxis& axis, l
   // Of two elements that both lie exactly on the window's ends one is taken: the second, while the sum below tells.
   float begin = middle - static_cast<float>(filter_radius(axis.filter)) * scale + 1e-7f;
   long first = static_cast<long>(math::ceil(begin));
+  if (middle > 65536 || middle < -65536)  // floats are too coarse out there
+    first = static_cast<long>(math::ceil(center - 0.5 - static_cast<double>(filter_radius(axis.filter)) * scale));
   return {first, window_count(axis), static_cast<float>(center - 0.5 - static_cast<double>(first)), scale};
 }
 

@@ -1,6 +1,7 @@
 #include "op/chain.h"
 
 #include <algorithm>
+#include <atomic>
 #include <functional>
 #include <mutex>
 #include <numeric>
@@ -47,7 +48,9 @@ std::vector<Data> Chain::run(ThreadPool& pool) {
   std::iota(order.begin(), order.end(), 0);
   if (first.loop.largest_first)
     std::ranges::stable_sort(order, std::greater(), [&](int i) { return first.works[i].out[0].bytes(); });
+  std::atomic<bool> failed = false;  // the calls will be run one by one: no need to go on
   pool.parallel_for(first.run.samples, [&](int64_t n) {
+    if (failed) return;
     std::vector<Block> scratch;
     {
       std::lock_guard lock(mutex);
@@ -55,7 +58,12 @@ std::vector<Data> Chain::run(ThreadPool& pool) {
       scratch = std::move(idle.back());
       idle.pop_back();
     }
-    run_sample(order[n], scratch);
+    try {
+      run_sample(order[n], scratch);
+    } catch (...) {
+      failed = true;
+      throw;
+    }
     std::lock_guard lock(mutex);
     idle.push_back(std::move(scratch));
   });

@@ -219,6 +219,7 @@ Resample::Resample(const Shape& in_shape, const std::vector<std::optional<Resamp
     : in_type_(in_type), out_type_(out_type) {
   const int ndim = in_shape.size();
   std::vector<std::optional<ResampleAxis>> axes = given;
+  for (int d = 0; d < ndim; d++) empty_ |= (axes[d] ? axes[d]->out : in_shape[d]) == 0;
   for (auto& axis : axes)
     if (axis && is_identity(*axis)) axis.reset();
   // From the end: channels, then an axis for the columns, then one for the rows.

@@ -27,7 +27,9 @@ class Resample {
   Resample(const Shape& in_shape, const std::vector<std::optional<ResampleAxis>>& axes, DType in_type, DType out_type);
 
   int64_t rows() const;  // independent parts
-  void run(void* out, const void* in, int64_t begin, int64_t end) const { run_level(0, out, in, in_type_, begin, end); }
+  void run(void* out, const void* in, int64_t begin, int64_t end) const {
+    if (!empty_) run_level(0, out, in, in_type_, begin, end);
+  }
 
  private:
   // Slices are mixed along an outer axis before the axes inside of them are resampled.
@@ -42,6 +44,7 @@ class Resample {
   std::vector<int64_t> repeats_;  // how often each of the mixes, and at last the image, follows itself
   ImageResample image_{1, 1, 1, 1, 1, {}, {}};
   DType in_type_, out_type_;
+  bool empty_ = false;  // the output has no elements
 };
 
 // Whether resampling changes nothing.

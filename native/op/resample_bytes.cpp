@@ -107,12 +107,15 @@ const Kernels& kernels() {
 }
 
 std::shared_ptr<const Taps> find_taps(const ResampleAxis& axis, int64_t channels) {
-  thread_local Recent<TapsKey, Taps> recent;
-  return recent.find({axis, channels}, [](const TapsKey& key) {
+  auto make = [](const TapsKey& key) {
     Taps taps = whole_taps(*resample_taps(key.axis));
     if (key.channels > 0) kernels().pack(taps, key.channels);
     return taps;
-  });
+  };
+  TapsKey key{axis, channels};
+  if (window_count(axis) * axis.out > kMostKeptTaps) return std::make_shared<const Taps>(make(key));
+  thread_local Recent<TapsKey, Taps> recent;
+  return recent.find(key, make);
 }
 
 // The rows that output rows are mixed from, each filtered along itself once.
@@ -176,7 +179,7 @@ bool suits_bytes(const ImageResample& image) {
   auto fits = [](const std::optional<ResampleAxis>& axis) {
     return !axis || std::min(window_count(*axis), axis->in) <= bytes::kMostTaps;
   };
-  return image.channels <= 4 && fits(image.rows) && fits(image.columns);
+  return image.channels >= 1 && image.channels <= 4 && fits(image.rows) && fits(image.columns);
 }
 
 void resample_bytes(const ImageResample& image, const uint8_t* in, uint8_t* out, int64_t begin, int64_t end) {

@@ -11,8 +11,7 @@
 namespace avida {
 namespace {
 
-constexpr int64_t kMostTaps = 1 << 26;      // weights of one axis; more is a mistake rather than a wish
-constexpr int64_t kMostKeptTaps = 1 << 18;  // larger ones are not kept
+constexpr int64_t kMostTaps = 1 << 26;  // weights of one axis; more is a mistake rather than a wish
 
 const float* filter_table(ResampleFilter filter) {
   static const auto tables = [] {
@@ -29,6 +28,7 @@ const float* filter_table(ResampleFilter filter) {
 
 // Elements outside of the input repeat its border: their weights are added to the border's.
 ResampleTaps make_taps(const ResampleAxis& axis) {
+  if (axis.in == 0) fail(ErrorKind::runtime, "cannot resize an empty axis to ", axis.out, " elements");
   const int64_t last = axis.in - 1;
   ResampleTaps taps;
   taps.count = std::min(window_count(axis), axis.in);

@@ -9,6 +9,8 @@
 namespace avida {
 
 // Output element i is the sum over k < count of weights[i * count + k] * input[first[i] + k], all inside the input.
+constexpr int64_t kMostKeptTaps = 1 << 18;  // weights of one axis; more are not kept for the next call
+
 struct ResampleTaps {
   int64_t count = 1;
   std::vector<int32_t> first;

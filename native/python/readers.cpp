@@ -19,7 +19,10 @@ struct SourceHandle {
 std::string path_of(nb::handle object) {
   nb::object bytes = nb::steal(PyUnicode_EncodeFSDefault(object.ptr()));
   if (!bytes.is_valid()) throw nb::python_error();
-  return nb::borrow<nb::bytes>(bytes).c_str();
+  auto name = nb::borrow<nb::bytes>(bytes);
+  std::string path(name.c_str(), name.size());
+  if (path.find('\0') != std::string::npos) value_error("a file name cannot contain a null character");
+  return path;
 }
 
 SourceHandle source_from_folders(nb::str root, const std::vector<std::string>& files,
@@ -38,6 +41,7 @@ SourceHandle source_from_list(nb::str list, nb::str root, bool read_ahead) {
 int32_t label_of(nb::handle object) {
   int overflow;
   long label = PyLong_AsLongAndOverflow(object.ptr(), &overflow);
+  if (label == -1 && PyErr_Occurred()) throw nb::python_error();
   if (overflow || label != static_cast<int32_t>(label))
     fail(ErrorKind::overflow, "the label ", nb::str(object).c_str(), " does not fit into int32");
   return static_cast<int32_t>(label);

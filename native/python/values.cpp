@@ -257,7 +257,8 @@ nb::object errors_of(Value& value) {
   const Data& data = get(value);
   nb::list out;
   for (int i = 0; data.origins && i < data.size(); i++)
-    if (const std::string& error = (*data.origins)[i].error; !error.empty()) out.append(nb::make_tuple(i, error));
+    if (const std::string& error = (*data.origins)[i].error; !error.empty())
+      out.append(nb::make_tuple(i, nb::steal(PyUnicode_DecodeFSDefault(error.c_str()))));
   return out;
 }
 

@@ -67,6 +67,13 @@ class Completion : ForkAware {
   ForkRegistration fork_{this, Rank::completion};
 };
 
+// A thread that waits for a result.
+struct Reader {
+  explicit Reader(std::atomic<int>& count) : readers(count) { readers++; }
+  ~Reader() { readers--; }
+  std::atomic<int>& readers;
+};
+
 // Tells the CPU that this is a waiting loop.
 inline void relax() {
 #if defined(__x86_64__)
@@ -91,6 +98,7 @@ std::shared_ptr<const Failure> shutdown_failure() {
 thread_local Executor* executor_of_thread = nullptr;
 std::atomic<uint64_t> chained_tasks_total{0};
 constexpr std::chrono::milliseconds kPatience{2};
+constexpr size_t kLongestChain = 16, kFarthestFollower = 64;  // in the queue
 
 struct Everyone {
   std::mutex mutex;
@@ -224,11 +232,7 @@ void Executor::wait(Value& value, const Interrupt& interrupt) {
         execute(*task, &executor->finished_);
       }
     } else if (executor) {
-      struct Reader {
-        std::atomic<int>& readers;
-        explicit Reader(std::atomic<int>& count) : readers(count) { readers++; }
-        ~Reader() { readers--; }
-      } reader(executor->readers_);
+      Reader reader(executor->readers_);
       {
         std::lock_guard lock(executor->mutex_);
         executor->ensure_thread();  // in a child process it may be yet to start
@@ -242,11 +246,13 @@ void Executor::wait(Value& value, const Interrupt& interrupt) {
 
 void Executor::drain(const Interrupt& interrupt) {
   uint64_t target;
+  Reader reader(readers_);
   {
     std::lock_guard lock(mutex_);
     target = submitted_;
     ensure_thread();
   }
+  work_.notify_one();
   Completion::instance().wait([&] { return finished_ >= target; }, interrupt);
 }
 
@@ -286,6 +292,7 @@ void Executor::spin_until_submitted() {
 // What follows the first task of a chain comes within microseconds, or a little later on a busy machine. Whoever waits
 // for a result wants it now.
 void Executor::wait_for_followers(std::unique_lock<std::mutex>& lock) {
+  const auto latest = std::chrono::steady_clock::now() + 4 * kPatience;
   uint64_t seen;
   auto go_on = [&] { return readers_ > 0 || stop_ || close_; };
   do {
@@ -295,7 +302,7 @@ void Executor::wait_for_followers(std::unique_lock<std::mutex>& lock) {
       for (int pause = 0; pause < 8; pause++) relax();
     lock.lock();
     work_.wait_for(lock, kPatience, [&] { return submitted_ != seen || go_on(); });
-  } while (submitted_ != seen && !go_on());
+  } while (submitted_ != seen && !go_on() && std::chrono::steady_clock::now() < latest);
 }
 
 // Moves the first task from the queue to running_; with it those that form a chain, and before it those that make
@@ -306,34 +313,39 @@ void Executor::take_next() {
                        [&](auto& output) { return output.lock() == value; });
   };
   auto ready = [](const Task& task) {
-    for (auto& input : task.inputs)
-      if (input->pending()) return false;
-    return true;
+    return std::none_of(task.inputs.begin(), task.inputs.end(), [](auto& input) { return input->pending(); });
   };
   std::vector<std::shared_ptr<Task>> chain{queue_.front()};
-  size_t taken = 1;
+  std::vector<std::shared_ptr<Task>> between, makers;  // tasks that could be run before the chain; those that must
+  auto made_before = [&](const ValuePtr& value) {
+    if (!value->pending()) return true;
+    for (auto& task : between)
+      if (makes(*task, value)) return true;
+    return false;
+  };
   if (chain[0]->chain() == Task::Chain::leads)
-    for (; taken < queue_.size(); taken++) {
-      auto& task = queue_[taken];
-      bool links = task->chain() != Task::Chain::no && chain.back()->outputs_.size() == 1 &&
-                   makes(*chain.back(), task->inputs[0]);
-      for (size_t k = 1; links && k < task->inputs.size(); k++)
-        links = !task->inputs[k]->pending() || std::any_of(running_.begin(), running_.end(),
-                                                           [&](auto& maker) { return makes(*maker, task->inputs[k]); });
-      if (links)
+    for (size_t i = 1; i < std::min(queue_.size(), kFarthestFollower) && chain.size() < kLongestChain; i++) {
+      auto& task = queue_[i];
+      bool links = task->chain() == Task::Chain::joins && chain.back()->outputs_.size() == 1 &&
+                   makes(*chain.back(), task->inputs[0]) &&
+                   std::all_of(task->inputs.begin() + 1, task->inputs.end(), made_before);
+      if (links) {
+        for (auto& maker : between)
+          for (size_t k = 1; k < task->inputs.size(); k++)
+            if (makes(*maker, task->inputs[k]) && std::find(makers.begin(), makers.end(), maker) == makers.end())
+              makers.push_back(maker);
         chain.push_back(task);
-      else if (task->pure() && ready(*task))
-        running_.push_back(task);
-      else
+      } else if (task->pure() && ready(*task)) {
+        between.push_back(task);
+      } else {
         break;
+      }
     }
-  if (chain.size() == 1) {  // in the order in which they were submitted
-    running_.clear();
-    taken = 1;
-  }
+  running_ = std::move(makers);
   chained_ = chain.size();
   running_.insert(running_.end(), chain.begin(), chain.end());
-  queue_.erase(queue_.begin(), queue_.begin() + static_cast<std::ptrdiff_t>(taken));
+  std::erase_if(queue_,
+                [&](auto& task) { return std::find(running_.begin(), running_.end(), task) != running_.end(); });
 }
 
 void Executor::loop() {
@@ -384,8 +396,7 @@ bool Executor::try_chain(std::span<const std::shared_ptr<Task>> chain, std::atom
   std::vector<Data> results;
   try {
     std::vector<Task*> tasks;
-    bool kept[16];
-    if (chain.size() > std::size(kept)) chain = chain.first(std::size(kept));
+    bool kept[kLongestChain];
     for (size_t k = 0; k < chain.size(); k++) {
       tasks.push_back(chain[k].get());
       for (size_t i = k == 0 ? 0 : 1; i < chain[k]->inputs.size(); i++) chain[k]->inputs[i]->get();
@@ -400,7 +411,8 @@ bool Executor::try_chain(std::span<const std::shared_ptr<Task>> chain, std::atom
   }
   if (results.empty()) return false;
   chained_tasks_total += chain.size();
-  for (size_t k = 0; k < chain.size(); k++) {
+  for (size_t k = chain.size();
+       k-- > 0;) {  // last to first: a child process must not find an end without its beginning
     std::vector<Data> one;
     one.push_back(std::move(results[k]));
     publish(*chain[k], std::move(one), nullptr, finished);
@@ -467,6 +479,7 @@ void Executor::after_fork(bool in_child) {
         if (auto value = output.lock()) unfinished |= value->pending();
       if (unfinished) queue_.push_front(*task);
     }
+    finished_ = submitted_ - queue_.size();
     new (&running_) std::vector<std::shared_ptr<Task>>;  // letting go of them could free memory, whose lock is held
   }
   mutex_.unlock();

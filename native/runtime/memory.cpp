@@ -7,6 +7,7 @@
 #include <atomic>
 #include <bit>
 #include <cstdlib>
+#include <fstream>
 #include <mutex>
 #include <new>
 #include <thread>
@@ -40,6 +41,9 @@ constexpr int64_t kLeastTurnover = 64 << 20;
 int64_t default_budget() {
   if (kSanitized) return 0;
   int64_t memory = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+  // A container may have less: the files of the two versions of cgroups hold a number, or a word for no limit.
+  for (const char* path : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"})
+    if (int64_t limit; std::ifstream(path) >> limit) memory = std::min(memory, limit);
   return std::min(memory / 4, int64_t(4) << 30);
 }
 
@@ -138,12 +142,17 @@ class Pool : ForkAware {
   }
 
   void trim(int64_t budget) {
-    std::lock_guard lock(mutex_);
-    for (int c = kClasses - 1; c >= 0 && kept_ > budget; c--)
-      while (!free_[c].empty() && kept_ > budget) {
-        release(free_[c].back().p, c, bytes_of(c));
-        free_[c].pop_back();
-        kept_ -= bytes_of(c);
+    for (int c = kClasses - 1; c >= 0; c--)
+      while (true) {
+        void* p;
+        {
+          std::lock_guard lock(mutex_);
+          if (free_[c].empty() || kept_ <= budget) break;
+          p = free_[c].back().p;
+          free_[c].pop_back();
+          kept_ -= bytes_of(c);
+        }
+        release(p, c, bytes_of(c));
       }
   }
 

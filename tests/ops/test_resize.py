@@ -324,3 +324,25 @@ def test_alignment():
     for alignment, start in ((0.0, 0.0), (1.0, 20 - 6 * 20 / 6.4), (0.5, 10 - 3 * 20 / 6.4)):
         out = ndd.tensor_resize(x, sizes=[6.4], axes=[1], alignment=alignment)
         assert_close(out, resample(x, {1: weights(20, 6, start, start + 6 * 20 / 6.4)}))
+
+
+@pytest.mark.parametrize("shape", [(0, 0, 3), (0, 5, 3), (5, 0, 3), (4, 5, 0)])
+@pytest.mark.parametrize("dtype", ["uint8", "float32"])
+def test_nothing_to_resize(shape, dtype):
+    image = ndd.tensor(np.zeros(shape, dtype), layout="HWC")
+    wanted = [7 if extent else 0 for extent in shape[:2]]
+    made = ndd.resize(image, size=wanted, roi_start=[0, 0], roi_end=[1, 1], mode="stretch")
+    assert 0 in made.shape
+    assert 0 in ndd.random_resized_crop(image, size=[5, 0]).shape
+
+
+def test_a_video_without_frames():
+    video = ndd.tensor(np.zeros((0, 40, 50, 3), np.uint8), layout="FHWC")
+    assert ndd.resize(video, size=[7, 8]).shape == (0, 7, 8, 3)
+
+
+def test_far_out():
+    made = ndd.resize(
+        np.full((8, 8, 1), 3, np.float32), size=[4, 4], roi_start=[1e8, 1e8], roi_end=[1e8 + 64, 1e8 + 64]
+    )
+    np.testing.assert_array_equal(np.asarray(made), 3)

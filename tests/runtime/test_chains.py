@@ -133,3 +133,43 @@ def test_a_child_process_finishes_what_was_begun():
     assert os.waitpid(child, 0)[1] == 0
     assert made.batch_size == 8
     assert np.asarray(made.tensors[7]).shape == (3, 16, 20)
+
+
+def test_long_chains():
+    def run():
+        images = ndd.decoders.image(encoded())
+        for _ in range(40):
+            images = ndd.flip(images)
+        return images
+
+    made, count = chained(run)
+    assert count == 16  # the rest follows one by one
+    for a, b in zip(made, PIXELS, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_a_decoder_of_what_a_decoder_made():
+    nonsense = ndd.decoders.image(ndd.decoders.image(encoded()))
+    with pytest.raises((RuntimeError, ValueError), match=r"decoders.image: "):
+        nonsense.evaluate()
+
+
+def test_batches_in_flight_are_chains_each():
+    before = ndd._core.chained_calls()
+    for made in [resized() for _ in range(6)]:
+        made.evaluate()
+    assert ndd._core.chained_calls() - before == 18
+
+
+def test_a_part_beyond_the_border_of_floats():
+    values = np.full((64, 64, 3), 3, np.float32)
+    header = np.frombuffer(b"P6 64 64 255 ", np.uint8)
+    files = [np.concatenate([header, values.astype(np.uint8).ravel()])] * 8
+
+    def run():
+        images = ndd.decoders.image(ndd.batch(files), dtype=ndd.float32)
+        return ndd.resize(images, size=[8, 8], roi_start=[100, 100], roi_end=[120, 120], interp_type=2)
+
+    made, count = chained(run)
+    assert count == 2
+    np.testing.assert_allclose(made[0], 3 / 255, rtol=1e-5)

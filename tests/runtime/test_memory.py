@@ -12,7 +12,7 @@ import avida
 pytestmark = pytest.mark.skipif("ASAN_OPTIONS" in os.environ, reason="sanitizers keep freed memory")
 
 HELPERS = """
-import random, numpy as np, avida as ndd
+import random, time, numpy as np, avida as ndd
 def resident():
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * 4096 / 2**20
@@ -64,6 +64,8 @@ def test_budget():
         print(ndd.memory_use().kept)
         ndd.set_memory_budget(1 << 30)
         for _ in range(5): ragged(8)
+        deadline = time.monotonic() + 20  # the executor lets go of a block a moment after its result is there
+        while ndd.memory_use().kept <= 8 << 20 and time.monotonic() < deadline: time.sleep(0.01)
         print(ndd.memory_use().kept)
         ndd.set_memory_budget(0)
         print(ndd.memory_use().kept)

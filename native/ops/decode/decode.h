@@ -77,9 +77,11 @@ Op<Args>& decodes(Op<Args>& op) {
           },
           [](const Sample<Args>& sample) {
             codecs::EncodedImage image(encoded_bytes(sample.in[0]), request(sample.args));
-            codecs::Roi needed;
+            codecs::Roi roi = find(sample, image.extents()), needed;
+            if (Shape{roi.height, roi.width, image.extents().channels} != sample.out[0].shape)
+              fail(ErrorKind::runtime, "the bytes of the file changed while it was decoded");
             if (sample.needed) needed = part_roi(*sample.needed);
-            image.decode(find(sample, image.extents()), sample.out[0].data, sample.needed ? &needed : nullptr);
+            image.decode(roi, sample.out[0].data, sample.needed ? &needed : nullptr);
           })
       .replace([](Sample<Args>& sample) { return go_on_without(sample.args, sample.out[0]); })
       .largest_first()

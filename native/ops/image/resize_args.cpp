@@ -181,9 +181,10 @@ Part read_part(const SampleView& in, const std::vector<AxisPlan>& plans, const F
     if (plan.out == 0) continue;
     ResampleAxis axis = make_axis(plan, args);
     ResampleWindow first = resample_window(axis, 0), last = resample_window(axis, axis.out - 1);
-    // Beyond the borders, their elements are read.
-    int64_t begin = std::clamp<int64_t>(std::min(first.first, last.first), 0, plan.in - 1);
-    int64_t end = std::clamp<int64_t>(std::max(first.first + first.count, last.first + last.count), begin + 1, plan.in);
+    // Beyond the borders, their elements are read; as many in a row as anywhere.
+    int64_t count = std::min<int64_t>(first.count, plan.in), most = plan.in - count;
+    int64_t begin = std::clamp<int64_t>(std::min(first.first, last.first), 0, most);
+    int64_t end = std::clamp<int64_t>(std::max(first.first, last.first), 0, most) + count;
     part.set(in.layout[plan.axis], begin, end);
   }
   return part;
