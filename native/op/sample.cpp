@@ -108,6 +108,27 @@ class Failures {
   Failures(const Run& run, const SampleLoop& loop) : run_(run), loop_(loop) {
     if (loop.replace) reasons_.resize(run.samples);
     if (loop.largest_first) errors_.resize(run.samples);
+    for (auto* input : run.in)
+      for (int i = 0; input && input->origins && i < input->size() && input->size() == run.samples; i++)
+        if (!(*input->origins)[i].error.empty()) lost_.resize(run.samples), lost_[i] = true;
+  }
+
+  // Whether an earlier operator went on without the sample: it stays empty.
+  bool lost(int i) const { return !lost_.empty() && lost_[i]; }
+  // Nothing of each output, of the rank and with the channels that the other samples have.
+  void shape_lost(SampleWorks& works) const {
+    if (lost_.empty()) return;
+    auto other = std::find(lost_.begin(), lost_.end(), false) - lost_.begin();
+    for (auto& work : works)
+      for (size_t k = 0; k < run_.out.size() && lost(work.index); k++) {
+        Shape shape;
+        shape.resize(std::max(0, run_.out[k].ndim), 0);
+        if (other < run_.samples) shape = works[static_cast<int>(other)].out[k].shape;
+        int channels = run_.out[k].layout.find('C');
+        for (int d = 0; d < shape.size(); d++)
+          if (d != channels) shape[d] = 0;
+        work.out[k].shape = shape;
+      }
   }
 
   // Runs fn for the sample; from many threads, for different samples.
@@ -126,6 +147,7 @@ class Failures {
     }
   }
   bool replaced(int i) const { return !reasons_.empty() && !reasons_[i].empty(); }
+  bool absent(int i) const { return lost(i) || replaced(i); }
 
   // The work does not begin with the first sample: all have run before one of them is reported.
   void rethrow_first() const {
@@ -157,6 +179,7 @@ class Failures {
  private:
   const Run& run_;
   const SampleLoop& loop_;
+  std::vector<bool> lost_;  // empty: none
   std::vector<std::string> reasons_;
   std::vector<std::exception_ptr> errors_;
 };
@@ -212,8 +235,10 @@ Data SampleWorks::allocate(int k) {
 std::vector<Data> run_samples(const Run& run, const SampleLoop& loop) {
   SampleWorks works(run);
   Failures failures(run, loop);
-  for (auto& work : works) failures.guard(work, [&] { SampleWorks::shape(loop, work); });
+  for (auto& work : works)
+    if (!failures.lost(work.index)) failures.guard(work, [&] { SampleWorks::shape(loop, work); });
   failures.rethrow_first();
+  failures.shape_lost(works);
   std::vector<Data> results;
   results.reserve(run.out.size());
   for (size_t k = 0; k < run.out.size(); k++) results.push_back(works.allocate(static_cast<int>(k)));
@@ -227,10 +252,11 @@ std::vector<Data> run_samples(const Run& run, const SampleLoop& loop) {
   double total = 0;
   for (auto& work : works) total += cost_of(work);
 
-  for (auto& work : works) work.end = loop.rows ? loop.rows(work) : 1;
+  for (auto& work : works)
+    if (!failures.absent(work.index)) work.end = loop.rows ? loop.rows(work) : 1;
   if (total < kWorthThreads || run.pool.threads() == 1) {
     for (auto& work : works)
-      if (!failures.replaced(work.index)) failures.guard(work, [&] { loop.body(work); });
+      if (!failures.absent(work.index)) failures.guard(work, [&] { loop.body(work); });
     failures.rethrow_first();
     failures.mark(results, works);
     return results;
@@ -240,7 +266,7 @@ std::vector<Data> run_samples(const Run& run, const SampleLoop& loop) {
   parts.reserve(run.samples);
   double share = std::max(total / (4.0 * run.pool.threads()), kWorthThreads / 4);
   for (auto& work : works) {
-    if (failures.replaced(work.index)) continue;
+    if (failures.absent(work.index)) continue;
     int64_t rows = work.end;
     int64_t cuts = rows > 1 ? std::clamp<int64_t>(static_cast<int64_t>(cost_of(work) / share), 1, rows) : 1;
     for (int64_t c = 0; c < cuts; c++) {

@@ -81,6 +81,11 @@ class Tensor(_core.TensorBase, Value):
         """Where the sample comes from (a file, an archive member), when a reader made it."""
         return self._sources[0]
 
+    @property
+    def error(self) -> str | None:
+        """Why the tensor is empty, where an operator was told to go on without the sample."""
+        return self._errors[0][1] if self._errors else None
+
     def item(self) -> Any:
         """The only element, as a Python number."""
         if self.size != 1:

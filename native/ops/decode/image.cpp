@@ -19,6 +19,8 @@ codecs::ImageRequest request(const DecodeImageArgs& args) {
   const Vec<int>& least = args.reduce_to;
   if (least.size() > 2)
     fail(ErrorKind::runtime, "expected one number or two, (H, W), in \"reduce_to\", got ", least.size());
+  for (int extent : least)
+    if (extent < 0) fail(ErrorKind::runtime, "expected extents of 0 or more in \"reduce_to\", got ", extent);
   if (least.size() == 1) request.least_side = least[0];
   if (least.size() == 2) {
     request.least_height = least[0];

@@ -34,6 +34,8 @@ def _missing(name: str) -> str:
 class _Frame(types.ModuleType):
     """A package that holds nothing but the aliases."""
 
+    __version__ = "2.4.0"  # whose API avida follows
+
     def __getattr__(self, name: str) -> object:
         if name.startswith("__"):
             raise AttributeError(name)
