@@ -5,7 +5,7 @@
 
 namespace avida {
 
-template <class Key, class Result, int size = 8>
+template <class Key, class Result, int size = 32>
 class Recent {
  public:
   template <class Make>

@@ -170,7 +170,7 @@ AVIDA_AVX2 void mix_rows(uint8_t* out, const int16_t* const* rows, const int16_t
 }  // namespace
 
 const Kernels* avx2_kernels() {
-  static constexpr Kernels kernels{pack, filter_row, mix_rows};
+  static constexpr Kernels kernels{lanes_of, pack, filter_row, mix_rows};
   return __builtin_cpu_supports("avx2") ? &kernels : nullptr;
 }
 

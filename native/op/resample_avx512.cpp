@@ -1,5 +1,6 @@
 // Resampling of bytes with AVX-512, its permutations of bytes (VBMI) and its dot products (VNNI).
 #include "op/resample_packed.h"
+#include "runtime/memory.h"
 
 #if defined(__x86_64__)
 #ifndef __clang__  // GCC takes the "undefined" operand of its own intrinsics for a mistake
@@ -9,6 +10,7 @@
 #include <immintrin.h>
 
 #include <algorithm>
+#include <array>
 #include <span>
 #include <vector>
 
@@ -56,16 +58,25 @@ void pack(Taps& taps, int64_t channels) {
 
 AVIDA_AVX512 inline __m512i load512(const void* from) { return _mm512_loadu_si512(from); }
 
+// Where the numbers of eight pixels, without gaps, are found in two packed registers.
+template <int channels>
+constexpr auto kPixelOrder = [] {
+  std::array<int16_t, 32> order{};
+  for (int i = 0; i < 8 * channels; i++)
+    order[i] = static_cast<int16_t>(i / channels % 4 * 8 + i / channels / 4 * 4 + i % channels);
+  return order;
+}();
+
 // `pairs` of taps, or as many as the last argument says.
-template <int pairs>
+template <int channels, int pairs>
 AVIDA_AVX512 void filter_windows(int16_t* out, const uint8_t* in, const Taps& taps, int64_t any_pairs) {
   const __m512i half = _mm512_set1_epi32(1 << (kRowShift - 1));
-  const __m512i order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
+  const __m512i order = load512(kPixelOrder<channels>.data());
   const __mmask64 low_bytes = 0x5555555555555555;
   const Line* packed = taps.packed.data();
   const int64_t n = pairs ? pairs : any_pairs;
   const int32_t* offset = taps.offsets.data();
-  for (const int32_t* end = offset + taps.offsets.size(); offset < end; offset += 2, out += 32) {
+  for (const int32_t* end = offset + taps.offsets.size(); offset < end; offset += 2, out += 8 * channels) {
     __m512i sum[2];
     for (int i = 0; i < 2; i++) {
       __m512i bytes = load512(in + offset[i]);
@@ -76,23 +87,34 @@ AVIDA_AVX512 void filter_windows(int16_t* out, const uint8_t* in, const Taps& ta
       }
       sum[i] = _mm512_srai_epi32(sum[i], kRowShift);
     }
-    _mm512_storeu_si512(out, _mm512_permutexvar_epi64(order, _mm512_packs_epi32(sum[0], sum[1])));
+    _mm512_storeu_si512(out, _mm512_permutexvar_epi16(order, _mm512_packs_epi32(sum[0], sum[1])));
+  }
+}
+
+template <int channels>
+void filter_pixels(int16_t* out, const uint8_t* in, const Taps& taps) {
+  const int64_t pairs = (taps.count + 1) / 2;
+  switch (pairs) {
+    case 2:
+      return filter_windows<channels, 2>(out, in, taps, pairs);
+    case 3:
+      return filter_windows<channels, 3>(out, in, taps, pairs);
+    case 4:
+      return filter_windows<channels, 4>(out, in, taps, pairs);
+    default:
+      return filter_windows<channels, 0>(out, in, taps, pairs);
   }
 }
 
 void filter_row(int16_t* out, const uint8_t* in, const Taps& taps, int64_t channels) {
-  if (!taps.windows) return avx2_kernels()->filter_row(out, in, taps, channels);
-  const int64_t pairs = (taps.count + 1) / 2;
-  switch (pairs) {
-    case 2:
-      return filter_windows<2>(out, in, taps, pairs);
-    case 3:
-      return filter_windows<3>(out, in, taps, pairs);
-    case 4:
-      return filter_windows<4>(out, in, taps, pairs);
-    default:
-      return filter_windows<0>(out, in, taps, pairs);
-  }
+  if (taps.windows) return channels == 3 ? filter_pixels<3>(out, in, taps) : filter_pixels<4>(out, in, taps);
+  const int64_t n = static_cast<int64_t>(taps.first.size());
+  if (channels != 3) return avx2_kernels()->filter_row(out, in, taps, channels);
+  Block apart = allocate((n * lanes_of(3) + 64) * int64_t{sizeof(int16_t)});
+  auto* pixels = static_cast<int16_t*>(apart.get());
+  avx2_kernels()->filter_row(pixels, in, taps, channels);
+  for (int64_t x = 0; x < n; x++)
+    for (int c = 0; c < 3; c++) out[x * 3 + c] = pixels[x * 4 + c];
 }
 
 // 64 numbers of every row become 64 bytes; `weights` are pairs.
@@ -115,16 +137,9 @@ AVIDA_AVX512 inline __m512i mix64(const int16_t* const* rows, const int32_t* wei
   return _mm512_permutexvar_epi64(order, _mm512_packus_epi16(low, high));
 }
 
-// Drops every fourth byte.
-AVIDA_AVX512 inline __m512i drop_fourth(__m512i bytes) {
-  const __m512i order = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1));
-  const __m512i words = _mm512_setr_epi32(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 3, 7, 11, 15);
-  return _mm512_permutexvar_epi32(words, _mm512_shuffle_epi8(bytes, order));
-}
-
 AVIDA_AVX512 void mix_rows(uint8_t* out, const int16_t* const* rows, const int16_t* weights, int64_t count, int64_t n,
                            int64_t channels) {
-  const int64_t numbers = n * lanes_of(channels), bytes = n * channels, step = channels == 3 ? 48 : 64;
+  const int64_t numbers = n * channels;
   const int64_t even = (count + 1) / 2 * 2;
   int32_t pairs[kMostTaps / 2];
   const int16_t* padded[kMostTaps];
@@ -133,18 +148,18 @@ AVIDA_AVX512 void mix_rows(uint8_t* out, const int16_t* const* rows, const int16
     unsigned second = k + 1 < count ? static_cast<uint16_t>(weights[k + 1]) : 0;
     pairs[k / 2] = static_cast<int32_t>(static_cast<uint16_t>(weights[k]) | second << 16);
   }
-  for (int64_t i = 0, at = 0; i < numbers; i += 64, at += step) {
+  for (int64_t i = 0; i < numbers; i += 64) {
     __m512i mixed = mix64(padded, pairs, even, i);  // rows are padded to full registers
-    if (channels == 3) mixed = drop_fourth(mixed);
-    int64_t left = std::min(step, bytes - at);
-    _mm512_mask_storeu_epi8(out + at, left == 64 ? ~0ull : (1ull << left) - 1, mixed);
+    int64_t left = std::min<int64_t>(64, numbers - i);
+    _mm512_mask_storeu_epi8(out + i, left == 64 ? ~0ull : (1ull << left) - 1, mixed);
   }
 }
 
 }  // namespace
 
 const Kernels* avx512_kernels() {
-  static constexpr Kernels kernels{pack, filter_row, mix_rows};
+  static constexpr Kernels kernels{[](int64_t channels) { return static_cast<int>(channels); }, pack, filter_row,
+                                   mix_rows};
   bool has = __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
              __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi") &&
              __builtin_cpu_supports("avx512vnni") && avx2_kernels();

@@ -125,7 +125,7 @@ class FilteredRows {
       : image_(image),
         in_(in),
         row_bytes_(image.in_columns * image.channels),
-        stride_((image.out_columns * lanes_of(image.channels) + 63) / 64 * 64),
+        stride_((image.out_columns * kernels().lanes(image.channels) + 127) / 64 * 64),
         row_at_(kept, -1) {
     if (image.columns) taps_ = find_taps(*image.columns, image.channels);
     rows_ = allocate(kept * stride_ * int64_t{sizeof(int16_t)});
@@ -152,7 +152,7 @@ class FilteredRows {
 
  private:
   void widen(int16_t* to, const uint8_t* from) const {
-    const int64_t channels = image_.channels, lanes = lanes_of(channels);
+    const int64_t channels = image_.channels, lanes = kernels().lanes(channels);
     for (int64_t x = 0; x < image_.in_columns; x++)
       for (int64_t c = 0; c < channels; c++)
         to[x * lanes + c] = static_cast<int16_t>(from[x * channels + c] << kRowBits);
@@ -169,7 +169,7 @@ class FilteredRows {
 }  // namespace
 
 const Kernels& portable_kernels() {
-  static constexpr Kernels kernels{[](Taps&, int64_t) {}, filter_row, mix_rows};
+  static constexpr Kernels kernels{lanes_of, [](Taps&, int64_t) {}, filter_row, mix_rows};
   return kernels;
 }
 

@@ -40,14 +40,15 @@ struct Taps {
   const int16_t* weights_of(int64_t i) const { return weights.data() + i * count; }
 };
 
-// A filtered row keeps `lanes` numbers per pixel; 64 more may be read or written.
+// How many numbers a filtered row has for each pixel, where pixels of three channels are kept apart by a fourth one.
 constexpr int lanes_of(int64_t channels) { return channels == 3 ? 4 : static_cast<int>(channels); }
 
 // What differs between instruction sets.
 struct Kernels {
+  int (*lanes)(int64_t channels);  // of a pixel in a filtered row; beyond a row, 64 numbers may be read or written
   void (*pack)(Taps& taps, int64_t channels);
   void (*filter_row)(int16_t* out, const uint8_t* in, const Taps& taps, int64_t channels);
-  // n pixels of `channels` bytes from rows of lanes_of(channels) numbers per pixel.
+  // n pixels of `channels` bytes from rows of lanes(channels) numbers per pixel.
   void (*mix_rows)(uint8_t* out, const int16_t* const* rows, const int16_t* weights, int64_t count, int64_t n,
                    int64_t channels);
 };
