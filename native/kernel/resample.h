@@ -13,6 +13,7 @@ struct ResampleAxis {
   float start = 0, end = 0;  // the part of the input that fills the output; mirrored where it ends before it starts
   ResampleFilter filter = ResampleFilter::linear;
   bool antialias = true;
+  bool summed = false;  // nearest: positions are summed up step by step, as along all axes but the last
 
   AVIDA_HD float step() const { return (end - start) / static_cast<float>(out); }
   bool operator==(const ResampleAxis&) const = default;

@@ -36,8 +36,10 @@ ResampleTaps make_taps(const ResampleAxis& axis) {
   taps.weights.resize(axis.out * taps.count);
   taps.moves_only = axis.filter == ResampleFilter::nearest;
   const float* table = filter_table(axis.filter);
-  for (int64_t i = 0; i < axis.out; i++) {
+  float place = axis.start + 0.5f * axis.step();
+  for (int64_t i = 0; i < axis.out; i++, place += axis.step()) {
     ResampleWindow window = resample_window(axis, i);
+    if (axis.summed && axis.filter == ResampleFilter::nearest) window.first = static_cast<long>(std::floor(place));
     int64_t first = std::clamp<int64_t>(window.first, 0, axis.in - taps.count);
     float* weights = taps.weights.data() + i * taps.count;
     taps.first[i] = static_cast<int32_t>(first);

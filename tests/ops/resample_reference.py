@@ -25,13 +25,18 @@ def table_filter(kind, x):
     return np.interp(np.abs(x), [*places, places[-1] + 1 / STEPS], values)
 
 
-def weights(extent, size, start=0.0, end=None, kind=LINEAR, antialias=True):
+def weights(extent, size, start=0.0, end=None, kind=LINEAR, antialias=True, last_axis=True):
     """How each of `size` outputs is made of `extent` inputs, seen between start and end."""
     start, end = np.float32(start), np.float32(extent if end is None else end)
     matrix = np.zeros((size, extent))
     step = (float(end) - float(start)) / size
     if kind == NEAREST:
-        places = np.floor(start + (np.arange(size, dtype=np.float32) + np.float32(0.5)) * np.float32(step)).astype(int)
+        places = start + (np.arange(size, dtype=np.float32) + np.float32(0.5)) * np.float32(step)
+        if not last_axis and size:  # summed up in floats
+            steps = np.full(size, step, np.float32)
+            steps[0] = start + np.float32(0.5) * np.float32(step)
+            places = np.add.accumulate(steps)
+        places = np.floor(places).astype(int)
         matrix[np.arange(size), places.clip(0, extent - 1)] = 1
         return matrix
     scale = max(abs(step), 1) if antialias else 1
@@ -58,5 +63,8 @@ def resample(x, matrices, dtype=None):
 
 
 def resize(x, size, kind=LINEAR, antialias=True, axes=(0, 1), dtype=None):
-    matrices = {a: weights(x.shape[a], s, kind=kind, antialias=antialias) for a, s in zip(axes, size, strict=True)}
+    matrices = {
+        a: weights(x.shape[a], s, kind=kind, antialias=antialias, last_axis=a == max(axes))
+        for a, s in zip(axes, size, strict=True)
+    }
     return resample(x, matrices, dtype)

@@ -159,3 +159,23 @@ def test_wrong_inputs():
         ndd.imread([])
     with pytest.raises(TypeError, match="path"):
         ndd.imread([1, 2])
+
+
+def test_placeholders_pass_through_other_operators():
+    images = ndd.decoders.image(ndd.as_batch(broken_batch()), on_error="placeholder")
+    failed = [error.sample for error in images.errors]
+    assert failed
+    small = ndd.random_resized_crop(images, size=[4, 5])
+    made = ndd.crop_mirror_normalize(ndd.crop(small, crop=[2, 3]), mean=[1, 2, 3])
+    assert [error.sample for error in made.errors] == failed
+    for i, shape in enumerate(made.shape):
+        assert shape == ((3, 0, 0) if i in failed else (3, 2, 3))
+    kept, numbers = ndd.drop_failed(made, ndd.batch([np.int32(i) for i in range(made.batch_size)]))
+    assert kept.shape == [(3, 2, 3)] * (made.batch_size - len(failed))
+    assert [int(number) for number in numbers] == [i for i in range(made.batch_size) if i not in failed]
+    assert made.tensors[failed[0]].error == images.errors[0].message
+
+
+def test_a_smallest_size_below_zero():
+    with pytest.raises(RuntimeError, match="reduce_to"):
+        ndd.decoders.image(PNGS[0][0], reduce_to=-1).evaluate()

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import avida
+from tests.parity.compare import both
 
 NEAREST, LINEAR, CUBIC, LANCZOS3, TRIANGULAR, GAUSSIAN = range(6)
 
@@ -302,3 +303,10 @@ def test_random_resized_crop_has_the_same_distribution():
         values = np.unique(np.concatenate([a, b]))
         gap = np.searchsorted(np.sort(a), values, "right") - np.searchsorted(np.sort(b), values, "right")
         assert np.abs(gap).max() / len(a) * np.sqrt(len(a) / 2) < 1.95
+
+
+@pytest.mark.parametrize("extent", [37, 60])
+def test_nearest_of_many_sizes(extent):
+    x = np.arange(extent * extent, dtype=np.int32).reshape(extent, extent, 1).astype(np.float32)
+    for size in range(3, 140, 4):
+        both(lambda lib, size=size: lib.resize(lib.tensor(x, layout="HWC"), size=[size, size + 1], interp_type=0))

@@ -165,12 +165,14 @@ Shape resized_shape(const Shape& in, const std::vector<AxisPlan>& plans) {
   return shape;
 }
 
-static ResampleAxis make_axis(const AxisPlan& plan, const FilterArgs& args) {
+static ResampleAxis make_axis(const AxisPlan& plan, const std::vector<AxisPlan>& plans, const FilterArgs& args) {
   int larger = args.mag_filter.value_or(args.interp_type), smaller = args.min_filter.value_or(args.interp_type);
   check_filter(larger, args.mag_filter ? "mag_filter" : "interp_type");
   check_filter(smaller, args.min_filter ? "min_filter" : "interp_type");
   int filter = extent_of(plan) > static_cast<float>(plan.out) ? smaller : larger;
-  ResampleAxis axis{plan.in, plan.out, plan.start, plan.end, static_cast<ResampleFilter>(filter), args.antialias};
+  bool last = std::ranges::none_of(plans, [&](auto& other) { return other.axis > plan.axis; });
+  ResampleAxis axis{plan.in,        plan.out, plan.start, plan.end, static_cast<ResampleFilter>(filter),
+                    args.antialias, !last};
   check_resample_axis(axis);
   return axis;
 }
@@ -179,12 +181,12 @@ Part read_part(const SampleView& in, const std::vector<AxisPlan>& plans, const F
   Part part = whole_part(in);
   for (const AxisPlan& plan : plans) {
     if (plan.out == 0) continue;
-    ResampleAxis axis = make_axis(plan, args);
+    ResampleAxis axis = make_axis(plan, plans, args);
     ResampleWindow first = resample_window(axis, 0), last = resample_window(axis, axis.out - 1);
-    // Beyond the borders, their elements are read; as many in a row as anywhere.
-    int64_t count = std::min<int64_t>(first.count, plan.in), most = plan.in - count;
-    int64_t begin = std::clamp<int64_t>(std::min(first.first, last.first), 0, most);
-    int64_t end = std::clamp<int64_t>(std::max(first.first, last.first), 0, most) + count;
+    // Beyond the borders, their elements are read; as many in a row as anywhere. Summed positions may be one off.
+    int64_t count = std::min<int64_t>(first.count, plan.in), most = plan.in - count, slack = axis.summed;
+    int64_t begin = std::clamp<int64_t>(std::min(first.first, last.first) - slack, 0, most);
+    int64_t end = std::clamp<int64_t>(std::max(first.first, last.first) + slack, 0, most) + count;
     part.set(in.layout[plan.axis], begin, end);
   }
   return part;
@@ -193,7 +195,7 @@ Part read_part(const SampleView& in, const std::vector<AxisPlan>& plans, const F
 Resample make_resample(const SampleView& in, DType out_type, const std::vector<AxisPlan>& plans,
                        const FilterArgs& args) {
   std::vector<std::optional<ResampleAxis>> axes(in.ndim());
-  for (const AxisPlan& plan : plans) axes[plan.axis] = make_axis(plan, args);
+  for (const AxisPlan& plan : plans) axes[plan.axis] = make_axis(plan, plans, args);
   return Resample(in.shape, axes, in.dtype, out_type);
 }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -182,4 +181,4 @@ def _names(files: Path | Sequence[Path]) -> list[str]:
 def _numbers(labels: int | Sequence[int] | None) -> list[int] | None:
     if labels is None:
         return None
-    return [labels] if isinstance(labels, int) else [operator.index(label) for label in labels]
+    return [int(labels)] if isinstance(labels, int) else [int(label) for label in labels]
