@@ -35,8 +35,7 @@ quietly auditwheel repair --wheel-dir "$work/repaired" "$work"/built/*.whl
 # From another folder, so that nothing but the wheel can be imported.
 "$python" -m venv "$work/user"
 "$work/user/bin/pip" install -qq "$work"/repaired/*.whl
-demo=$PWD/examples/demo.py
-(cd "$work" && quietly "$work/user/bin/python" -I "$demo")
+(cd "$work" && quietly "$work/user/bin/avida" demo -o sheet.png)
 
 mkdir -p dist
 cp "$work"/repaired/*.whl dist/

@@ -101,3 +101,13 @@ def test_numbers_per_sample():
     for i in range(2):
         expected = (x[:, ::-1] if i else x) - means[i]
         np.testing.assert_array_equal(np.asarray(made.tensors[i]), expected.transpose(2, 0, 1))
+
+
+@pytest.mark.parametrize("width", [400, 401])
+@pytest.mark.parametrize("mirror", [0, 1])
+def test_large_images(width, mirror):
+    x = np.random.default_rng(1).integers(0, 256, (300, width, 3), np.uint8)
+    made = ndd.crop_mirror_normalize(ndd.batch([x, x], layout="HWC"), mean=MEAN, std=STD, mirror=mirror)
+    expected = normalized(x[:, ::-1] if mirror else x, MEAN, STD).transpose(2, 0, 1)
+    for sample in made.tensors:
+        np.testing.assert_allclose(np.asarray(sample), expected, rtol=1e-6)
