@@ -1,8 +1,5 @@
 #include <bit>
 #include <cstring>
-#if defined(__SSE__)
-#include <immintrin.h>
-#endif
 
 #include "core/clones.h"
 #include "op/convert_run.h"
@@ -39,17 +36,6 @@ AVIDA_CLONES void normalize_line(float* out, const uint8_t* in, int64_t n, Norma
 }
 AVIDA_CLONES void normalize_line(float* out, const float* in, int64_t n, Normalization by, bool mirrored) {
   normalize(out, in, n, by, mirrored);
-}
-
-// Copies floats past the caches, which have better use than results that nobody reads soon. False where it cannot.
-bool store_past_caches(float* out, const float* in, int64_t n) {
-#if defined(__SSE__)
-  if (reinterpret_cast<uintptr_t>(out) % 16 || n % 4) return false;
-  for (int64_t i = 0; i < n; i += 4) _mm_stream_ps(out + i, _mm_loadu_ps(in + i));
-  return true;
-#else
-  return false;
-#endif
 }
 
 // One plane of n pixels for each channel, from pixels that lie side by side.
@@ -132,9 +118,6 @@ class Rows {
     line_.resize(width_);
     stored_.resize(width_ * size_of(out_.dtype));
     for (int64_t row = begin; row < end; row++) make_row(row);
-#if defined(__SSE__)
-    _mm_sfence();  // stores past the caches come in any order
-#endif
   }
 
  private:
@@ -207,7 +190,7 @@ class Rows {
   }
 
   // Lines are made where they belong if they can be, else on the side.
-  bool in_place() const { return !large_ && out_.dtype == DType::float32 && out_strides_[w_] == 1; }
+  bool in_place() const { return out_.dtype == DType::float32 && out_strides_[w_] == 1; }
   float* begin_line(int64_t c, int64_t to) {
     return in_place() ? out_.as<float>() + to + c * out_strides_[c_] : line_.data();
   }
@@ -215,8 +198,6 @@ class Rows {
     if (in_place()) return;
     int64_t step = out_strides_[w_];
     char* out = out_.as<char>() + (to + c * out_strides_[c_]) * size_of(out_.dtype);
-    if (step == 1 && out_.dtype == DType::float32 && store_past_caches(reinterpret_cast<float*>(out), line, width_))
-      return;
     if (step == 1) return from_float_(out, line, width_);
     from_float_(stored_.data(), line, width_);
     with_size_of(out_.dtype, [&](auto type) {
@@ -232,7 +213,6 @@ class Rows {
   const int64_t channels_, out_channels_;
   Window window_;
   bool pads_;
-  const bool large_ = out_.bytes() >= 256 << 10;  // too large to wait in a cache for its reader
   Vec<int> outer_;                              // the axes other than W and C
   int64_t width_ = 0, begin_ = 0, pixels_ = 0;  // of the output; the pixels of a row that lie inside the input
   Shape in_strides_, out_strides_;              // both by the input's axes
