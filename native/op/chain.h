@@ -1,5 +1,5 @@
-// Consecutive calls run sample by sample: decoded, resized and normalised while it is in cache. The results are those
-// of the calls one by one; an output that nobody else will see never gets memory of its own.
+// Consecutive calls run as one: the first makes only the part of its output that the next one reads, where nobody else
+// will see that output. The results are those of the calls one by one.
 #pragma once
 #include <deque>
 
@@ -24,9 +24,8 @@ class Chain {
     SampleWorks works;
     Data output;
     bool kept = true;
-    int64_t largest = 0;  // sample, in bytes
   };
-  void run_sample(int i, std::span<Block> scratch);
+  void run_sample(size_t link, int i);
 
   std::deque<Link> links_;
 };

@@ -134,8 +134,8 @@ class Op {
   Op& largest_first() { return loop_.largest_first = true, finish_loop(); }
   Op& cost(double per_byte) { return loop_.cost = per_byte, finish_loop(); }
 
-  // Consecutive calls of such operators may be run sample by sample, each while it is in cache. For loops whose shapes
-  // follow from the arguments and the first input's shapes alone.
+  // Consecutive calls of such operators may be run as one. For loops whose shapes follow from the arguments and the
+  // first input's shapes alone.
   Op& chains() { return spec.chains = true, *this; }
   // The part of the first input that the body reads: an operator that leads a chain need not make the rest.
   Op& reads(Part (*fn)(const Sample<Args>&)) {

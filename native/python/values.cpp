@@ -486,7 +486,7 @@ void bind_values(nb::module_& m) {
         return wrap(std::make_shared<Value>(std::move(data), value.meta().is_batch));
       },
       "The same samples under another layout.");
-  m.def("chained_calls", &Executor::chained_tasks, "How many calls were run sample by sample with others so far.");
+  m.def("chained_calls", &Executor::chained_tasks, "How many calls were run as part of a chain so far.");
   m.def(
       "memory_use",
       [] {

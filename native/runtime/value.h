@@ -83,7 +83,7 @@ class Task : public std::enable_shared_from_this<Task> {
   virtual bool pure() const { return true; }
   virtual Failure describe_failure(std::exception_ptr error) const = 0;
 
-  // Tasks of which each works on the output of the one before may be run as one, for the sake of the caches.
+  // Tasks of which each works on the output of the one before may be run as one, so that less needs to be made.
   enum class Chain : int8_t { no, joins, leads };
   virtual Chain chain() const { return Chain::no; }
   // Runs `tasks`, of which this is the first, and returns the output of each; where kept[k] is false, nobody will see

@@ -1,4 +1,4 @@
-"""Consecutive calls run sample by sample: the same results and errors as one by one."""
+"""Consecutive calls run as one: the same results and errors as one by one."""
 
 import os
 import time
