@@ -88,7 +88,7 @@ def relabel(arg0: object, arg1: str, /) -> Any:
     """The same samples under another layout."""
 
 def chained_calls() -> int:
-    """How many calls were run sample by sample with others so far."""
+    """How many calls were run as part of a chain so far."""
 
 def memory_use() -> tuple[int, int, int]:
     """
