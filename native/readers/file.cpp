@@ -1,13 +1,11 @@
 #include "readers/file.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <atomic>
-#include <cerrno>
 #include <cstring>
+#include <optional>
 #include <utility>
+
+#include "runtime/file.h"
 
 namespace avida {
 namespace {
@@ -16,44 +14,15 @@ namespace {
 constexpr int kMostOpen = 256;
 std::atomic<int> open_files{0};
 
-[[noreturn]] void fail_with(const char* what, int error) { fail(ErrorKind::runtime, what, ": ", std::strerror(error)); }
-
-class Descriptor {
- public:
-  Descriptor() = default;
-  Descriptor(const Descriptor&) = delete;
-  ~Descriptor() { close(); }
-
-  int get() const { return number_; }
-  void open(const std::string& path) {
-    if (number_ >= 0) return;
-    // A named pipe would make a plain open wait for a writer. Only files that somebody has leased refuse the other.
-    number_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (number_ < 0 && errno == EWOULDBLOCK) number_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (number_ < 0) fail_with("cannot be opened", errno);
-    open_files++;
-  }
-  void close() {
-    if (number_ < 0) return;
-    ::close(std::exchange(number_, -1));
-    open_files--;
-  }
-
- private:
-  int number_ = -1;
-};
-
 class OpenFile : public Source::Sample {
  public:
   OpenFile(std::string path, int32_t label, bool read_ahead) : path_(std::move(path)), label_(label) {
-    file_.open(path_);
-    struct stat info;
-    if (fstat(file_.get(), &info) != 0) fail_with("cannot be read", errno);
-    if (!S_ISREG(info.st_mode)) fail(ErrorKind::runtime, "expected a regular file");
-    bytes_ = info.st_size;
-    if (read_ahead) posix_fadvise(file_.get(), 0, 0, POSIX_FADV_WILLNEED);
-    if (open_files >= kMostOpen) file_.close();
+    open();
+    bytes_ = file_->size();
+    if (read_ahead) file_->read_ahead();
+    if (open_files >= kMostOpen) close();
   }
+  ~OpenFile() override { close(); }
 
   Shape shape(int output) const override { return {output == 0 ? bytes_ : 1}; }
 
@@ -62,21 +31,25 @@ class OpenFile : public Source::Sample {
       std::memcpy(to, &label_, sizeof(label_));
       return;
     }
-    file_.open(path_);
-    for (int64_t done = 0; done < bytes_;) {
-      ssize_t n = ::read(file_.get(), static_cast<char*>(to) + done, bytes_ - done);
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) fail_with("cannot be read", errno);
-      if (n == 0) fail(ErrorKind::runtime, "expected ", bytes_, " bytes, but the file ends after ", done);
-      done += n;
-    }
-    file_.close();
+    if (!file_) open();
+    file_->read(to, bytes_);
+    close();
   }
 
  private:
+  void open() {
+    file_.emplace(path_);
+    open_files++;
+  }
+  void close() {
+    if (!file_) return;
+    file_.reset();
+    open_files--;
+  }
+
   std::string path_;
   int32_t label_;
-  Descriptor file_;
+  std::optional<File> file_;
   int64_t bytes_ = 0;
 };
 

@@ -411,8 +411,8 @@ bool Executor::try_chain(std::span<const std::shared_ptr<Task>> chain, std::atom
   }
   if (results.empty()) return false;
   chained_tasks_total += chain.size();
-  for (size_t k = chain.size();
-       k-- > 0;) {  // last to first: a child process must not find an end without its beginning
+  // Last to first: a child process must not find an end without its beginning.
+  for (size_t k = chain.size(); k-- > 0;) {
     std::vector<Data> one;
     one.push_back(std::move(results[k]));
     publish(*chain[k], std::move(one), nullptr, finished);

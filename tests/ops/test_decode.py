@@ -1,6 +1,7 @@
 """Decoders of images: which part, which colours, what happens to bad files. The formats have tests of their own."""
 
 import io
+import os
 import pathlib
 
 import numpy as np
@@ -179,3 +180,9 @@ def test_placeholders_pass_through_other_operators():
 def test_a_smallest_size_below_zero():
     with pytest.raises(RuntimeError, match="reduce_to"):
         ndd.decoders.image(PNGS[0][0], reduce_to=-1).evaluate()
+
+
+def test_a_named_pipe_makes_nobody_wait(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(RuntimeError, match=r"pipe\": expected a regular file"):
+        ndd.io.file.read(np.frombuffer(os.fsencode(tmp_path / "pipe"), np.uint8)).evaluate()

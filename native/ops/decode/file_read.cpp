@@ -1,50 +1,11 @@
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
-
 #include "op/op.h"
+#include "runtime/file.h"
 
 namespace avida::ops {
 namespace {
 
 struct ReadArgs {
   bool dont_use_mmap = false, use_o_direct = false;
-};
-
-class OpenFile {
- public:
-  explicit OpenFile(const std::string& path) : path_(path), file_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-    if (file_ < 0) fail_with("cannot open it");
-  }
-  ~OpenFile() { close(file_); }
-  OpenFile(const OpenFile&) = delete;
-
-  int64_t size() const {
-    struct stat status;
-    if (fstat(file_, &status)) fail_with("cannot tell its size");
-    if (!S_ISREG(status.st_mode)) fail(ErrorKind::runtime, "expected a file, \"", path_, "\" is something else");
-    return status.st_size;
-  }
-
-  void read_all(char* out, int64_t size) const {
-    for (int64_t done = 0; done < size;) {
-      ssize_t got = read(file_, out + done, static_cast<size_t>(size - done));
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) fail_with("cannot read it");
-      if (got == 0) fail(ErrorKind::runtime, "\"", path_, "\" became shorter while it was read");
-      done += got;
-    }
-  }
-
- private:
-  [[noreturn]] void fail_with(const char* what) const {
-    fail(ErrorKind::runtime, '"', path_, "\": ", what, ": ", std::strerror(errno));
-  }
-  std::string path_;
-  int file_;
 };
 
 std::string path_of(const SampleView& in) {
@@ -56,9 +17,20 @@ std::string path_of(const SampleView& in) {
 
 std::vector<Data> read_files(const Run& run) {
   SampleLoop loop;
-  loop.shape = [](SampleWork& work) { work.out[0].shape = {OpenFile(path_of(work.in[0])).size()}; };
-  loop.body = [](const SampleWork& work) {
-    OpenFile(path_of(work.in[0])).read_all(work.out[0].as<char>(), work.out[0].bytes());
+  // The path stands in the message, since the samples get their origins only now.
+  auto with_file = [](const SampleView& in, auto&& fn) {
+    std::string path = path_of(in);
+    try {
+      fn(File(path));
+    } catch (const Error& error) {
+      throw Error(error.kind, str('"', path, "\": ", error.message));
+    }
+  };
+  loop.shape = [=](SampleWork& work) {
+    with_file(work.in[0], [&](const File& file) { work.out[0].shape = {file.size()}; });
+  };
+  loop.body = [=](const SampleWork& work) {
+    with_file(work.in[0], [&](const File& file) { file.read(work.out[0].data, work.out[0].bytes()); });
   };
   std::vector<Data> results = run_samples(run, loop);
   std::vector<Origin> origins(run.samples);

@@ -1,0 +1,53 @@
+#include "runtime/file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "core/error.h"
+
+namespace avida {
+namespace {
+
+[[noreturn]] void fail_with(const char* what, int error) { fail(ErrorKind::runtime, what, ": ", std::strerror(error)); }
+
+int open_without_waiting(const std::string& path) {
+  // A named pipe would make a plain open wait for a writer. Only files that somebody has leased refuse the other.
+  int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0 && errno == EWOULDBLOCK) descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) fail_with("cannot be opened", errno);
+  return descriptor;
+}
+
+}  // namespace
+
+File::File(const std::string& path) : descriptor_(open_without_waiting(path)) {
+  struct stat info;
+  int error = fstat(descriptor_, &info) == 0 ? 0 : errno;
+  if (error == 0 && S_ISREG(info.st_mode)) {
+    size_ = info.st_size;
+    return;
+  }
+  ::close(descriptor_);
+  if (error) fail_with("cannot be read", error);
+  fail(ErrorKind::runtime, "expected a regular file, this is something else");
+}
+
+File::~File() { ::close(descriptor_); }
+
+void File::read_ahead() const { posix_fadvise(descriptor_, 0, 0, POSIX_FADV_WILLNEED); }
+
+void File::read(void* to, int64_t bytes) const {
+  for (int64_t done = 0; done < bytes;) {
+    ssize_t n = ::read(descriptor_, static_cast<char*>(to) + done, static_cast<size_t>(bytes - done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail_with("cannot be read", errno);
+    if (n == 0) fail(ErrorKind::runtime, "expected ", bytes, " bytes, but the file ends after ", done);
+    done += n;
+  }
+}
+
+}  // namespace avida
