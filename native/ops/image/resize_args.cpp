@@ -53,7 +53,10 @@ void size_together(std::vector<AxisPlan>& plans, bool smallest) {
   if (!given) scale = 1;
   for (const AxisPlan& plan : plans)
     if (plan.most > 0) scale = std::min(scale, plan.most / extent_of(plan));
-  for (AxisPlan& plan : plans) plan.wanted = std::copysign(extent_of(plan) * scale, plan.wanted);
+  for (AxisPlan& plan : plans) {
+    if (std::fabs(plan.wanted) / extent_of(plan) == scale) continue;  // sized exactly: times and divided by may not be
+    plan.wanted = std::copysign(extent_of(plan) * scale, plan.wanted);
+  }
 }
 
 int64_t rounded(float size, SizeRounding rounding) {
