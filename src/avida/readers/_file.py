@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Unpack
 
 from avida import _core
+from avida.readers._options import ReaderOptions
 from avida.readers._reader import Reader
 
 Path = str | os.PathLike[str]
@@ -41,13 +42,8 @@ class File(Reader):
     a message that names the file; the batches after it are not affected.
 
     Args:
-        max_batch_size: The largest ``batch_size`` that may be asked for.
-        name: A name of your choice.
-        device: Only the CPU reads files.
-        num_inputs: Readers have none.
         case_sensitive_filter: Whether filters tell upper from lower case. Default: ``False``.
         dir_filters: Patterns of which a folder's name must match one. Default: any name will do.
-        dont_use_mmap: Accepted for old code, without effect: files are never mapped.
         file_filters: Patterns of which a file's name in ``file_root`` must match one. Default: usual endings of images
             and sounds.
         file_list: A text file with a file name and a label in each line, separated by blanks. Names are relative to
@@ -55,26 +51,7 @@ class File(Reader):
         file_root: A folder with one folder of files for each label; the base of relative names in ``file_list`` and
             ``files``.
         files: The files, in this order.
-        initial_fill: Accepted for old code, without effect: the whole shard is shuffled, not a window of it.
         labels: A label for each of ``files``. Default: their numbers.
-        lazy_init: Look for files when the first one is needed, and not at once. Default: ``False``.
-        num_shards: Into how many parts the files are divided. Default: ``1``.
-        pad_last_batch: Fill up the last batch with its last sample, and give all shards equally many samples that way.
-            Every epoch then begins with the first sample of its shard. Default: ``False``.
-        prefetch_queue_depth: How many batches are read ahead, at the same time where storage is slow. Default: ``2``.
-        random_shuffle: Deal the files to the shards at random (alike in all shards, always) and shuffle the whole shard
-            anew for each epoch. Default: ``False``.
-        read_ahead: Ask the system for all files of a batch before reading the first. Default: ``False``.
-        seed: What the order of ``random_shuffle`` follows from. Default: always the same order.
-        shard_id: Which part to read. Default: ``0``.
-        shuffle_after_epoch: Shuffle all files anew for each epoch, before they are divided; each reader sticks to its
-            shard. Default: ``False``.
-        shuffle_after_epoch_seed: What that order follows from; must be the same in all shards. Default: always the same
-            order.
-        skip_cached_images: Accepted for old code, without effect: decoders keep no images.
-        stick_to_shard: Read the same part in every epoch, and not the next one each time. Default: ``False``.
-        tensor_init_bytes: Accepted for old code, without effect: memory is reused anyway.
-        enable_checkpointing: Accepted for old code, without effect.
 
     Example:
         >>> import pathlib, tempfile
@@ -98,27 +75,12 @@ class File(Reader):
         *,
         case_sensitive_filter: bool | None = None,
         dir_filters: str | Sequence[str] | None = None,
-        dont_use_mmap: bool | None = None,
         file_filters: str | Sequence[str] | None = None,
         file_list: Path | None = None,
         file_root: Path | None = None,
         files: Path | Sequence[Path] | None = None,
-        initial_fill: int | None = None,
         labels: int | Sequence[int] | None = None,
-        lazy_init: bool | None = None,
-        num_shards: int | None = None,
-        pad_last_batch: bool | None = None,
-        prefetch_queue_depth: int | None = None,
-        random_shuffle: bool | None = None,
-        read_ahead: bool | None = None,
-        seed: int | None = None,
-        shard_id: int | None = None,
-        shuffle_after_epoch: bool | None = None,
-        shuffle_after_epoch_seed: int | None = None,
-        skip_cached_images: bool | None = None,
-        stick_to_shard: bool | None = None,
-        tensor_init_bytes: int | None = None,
-        enable_checkpointing: bool = False,
+        **options: Unpack[ReaderOptions],
     ) -> None:
         if file_root is None and files is None and file_list is None:
             raise RuntimeError("expected file_root, file_list or files")
@@ -127,7 +89,7 @@ class File(Reader):
         if labels is not None and files is None:
             raise RuntimeError("labels go with files; elsewhere they come from the folders or the list")
         root = "" if file_root is None else os.fspath(file_root)
-        ahead = bool(read_ahead)
+        ahead = bool(options.get("read_ahead"))
         folder_patterns = _texts("dir_filters", dir_filters) or []
         file_patterns = _texts("file_filters", file_filters) or _FILE_FILTERS
 
@@ -143,23 +105,7 @@ class File(Reader):
                 return _core.source_from_list(os.fspath(file_list), root, ahead)
             return _core.source_from_folders(root, file_patterns, folder_patterns, bool(case_sensitive_filter), ahead)
 
-        super().__init__(
-            source,
-            max_batch_size=max_batch_size,
-            name=name,
-            device=device,
-            num_inputs=num_inputs,
-            lazy_init=lazy_init,
-            num_shards=num_shards,
-            pad_last_batch=pad_last_batch,
-            prefetch_queue_depth=prefetch_queue_depth,
-            random_shuffle=random_shuffle,
-            seed=seed,
-            shard_id=shard_id,
-            shuffle_after_epoch=shuffle_after_epoch,
-            shuffle_after_epoch_seed=shuffle_after_epoch_seed,
-            stick_to_shard=stick_to_shard,
-        )
+        super().__init__(source, max_batch_size, name, device, num_inputs, **options)
 
 
 def _texts(name: str, patterns: str | Sequence[str] | None) -> list[str] | None:

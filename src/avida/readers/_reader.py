@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import difflib
+import inspect
 import operator
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any, Generic, SupportsIndex, TypeVar, overload
+from typing import Any, Generic, SupportsIndex, TypeVar, Unpack, overload
 
 from avida import _core
 from avida._batch import Batch
 from avida._device import device as make_device
 from avida._eval import EvalMode
 from avida._tensor import Tensor
+from avida.readers._options import ReaderOptions, complete
 
 T = TypeVar("T")
 
@@ -25,47 +28,41 @@ class Reader:
     def __init__(
         self,
         make_source: Callable[[], _core.ReaderSource],
-        *,
         max_batch_size: int | None,
         name: str | None,
         device: Any,
         num_inputs: int | None,
-        lazy_init: bool | None,
-        num_shards: int | None,
-        pad_last_batch: bool | None,
-        prefetch_queue_depth: int | None,
-        random_shuffle: bool | None,
-        seed: int | None,
-        shard_id: int | None,
-        shuffle_after_epoch: bool | None = None,
-        shuffle_after_epoch_seed: int | None = None,
-        stick_to_shard: bool | None,
+        **options: Unpack[ReaderOptions],
     ) -> None:
         make_device(device)
         if num_inputs:
             raise ValueError(f"a reader has no inputs, got num_inputs={num_inputs}")
+        for option in options:
+            if option not in ReaderOptions.__annotations__:
+                raise TypeError(_unknown(option, type(self)))
         self._make_source = make_source
         self._name = name
         self._max_batch_size = None if max_batch_size is None else _batch_size(max_batch_size)
-        self._shards, self._shard = _integer(num_shards, 1), _integer(shard_id, 0)
-        if self._shards < 1:
-            raise ValueError(f"num_shards must be at least 1, got {num_shards}")
+        self._shards = _integer("num_shards", options.get("num_shards"), 1, least=1)
+        self._shard = _integer("shard_id", options.get("shard_id"), 0)
         if not 0 <= self._shard < self._shards:
-            raise ValueError(f"shard_id must be from 0 to {self._shards - 1}, got {shard_id}")
-        self._depth = _integer(prefetch_queue_depth, _DEFAULT_DEPTH)
-        if self._depth < 1:
-            raise RuntimeError(f"prefetch_queue_depth must be at least 1, got {prefetch_queue_depth}")
-        if shuffle_after_epoch and (random_shuffle or stick_to_shard):
+            raise ValueError(f"shard_id must be from 0 to {self._shards - 1}, got {self._shard}")
+        self._depth = _integer("prefetch_queue_depth", options.get("prefetch_queue_depth"), _DEFAULT_DEPTH, least=1)
+        again = bool(options.get("shuffle_after_epoch"))
+        if again and (options.get("random_shuffle") or options.get("stick_to_shard")):
             raise RuntimeError("shuffle_after_epoch goes neither with random_shuffle nor with stick_to_shard")
-        self._stick = bool(stick_to_shard or shuffle_after_epoch)
-        self._pad = bool(pad_last_batch)
-        self._shuffle = 2 if shuffle_after_epoch else 1 if random_shuffle else 0
-        self._seed = _integer(shuffle_after_epoch_seed if shuffle_after_epoch else seed, -1) % 2**64
+        self._stick = bool(options.get("stick_to_shard") or again)
+        self._pad = bool(options.get("pad_last_batch"))
+        self._shuffle = 2 if again else 1 if options.get("random_shuffle") else 0
+        self._seed = _integer("seed", options.get("shuffle_after_epoch_seed" if again else "seed"), -1) % 2**64
         self._cursor = _core.ReaderCursor()
         self._ahead: tuple[int | None, _core.ReaderPrefetcher] | None = None  # left by the last epoch, and its mode
         self._ready: tuple[_core.ReaderSource, _core.ReaderPlan] | None = None
-        if not lazy_init:
+        if not options.get("lazy_init"):
             self._set_up()
+
+    def __init_subclass__(cls) -> None:
+        complete(cls)
 
     def _set_up(self) -> tuple[_core.ReaderSource, _core.ReaderPlan]:
         if self._ready is None:
@@ -162,8 +159,17 @@ class Epoch(Iterator[tuple[T, ...]], Generic[T]):
         return plan.steps(self._reader._cursor.epoch, self._batch_size or 1)
 
 
-def _integer(value: Any, default: int) -> int:
-    return default if value is None else int(value)
+def _unknown(option: str, reader: type[Reader]) -> str:
+    names = [name for name in inspect.signature(reader).parameters if name != "self"]
+    near = difflib.get_close_matches(option, names, 1)
+    return f"readers.{reader.__name__} has no argument {option!r}" + (f"; did you mean {near[0]!r}?" if near else "")
+
+
+def _integer(name: str, value: Any, default: int, least: int | None = None) -> int:
+    number = default if value is None else int(value)
+    if least is not None and number < least:
+        raise ValueError(f"{name} must be at least {least}, got {number}")
+    return number
 
 
 def _batch_size(value: SupportsIndex) -> int:

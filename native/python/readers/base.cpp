@@ -1,59 +1,16 @@
-// Readers: the data sets, the order of their samples, and batches read ahead.
+// Readers: the order of samples, and batches read ahead. Formats bind themselves.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "python/python.h"
-#include "readers/file.h"
+#include "python/readers/readers.h"
 #include "readers/prefetcher.h"
 
 namespace avida::python {
 namespace {
 
-// What Python holds. A plain std::shared_ptr argument would count references of the Python object, and need the GIL
-// when a reader's thread drops it.
-struct SourceHandle {
-  std::shared_ptr<const Source> source;
-};
-
-// File names are bytes to the system: names that are not UTF-8 go through Python as os.fsdecode makes them.
-std::string path_of(nb::handle object) {
-  nb::object bytes = nb::steal(PyUnicode_EncodeFSDefault(object.ptr()));
-  if (!bytes.is_valid()) throw nb::python_error();
-  auto name = nb::borrow<nb::bytes>(bytes);
-  std::string path(name.c_str(), name.size());
-  if (path.find('\0') != std::string::npos) value_error("a file name cannot contain a null character");
-  return path;
-}
-
-SourceHandle source_from_folders(nb::str root, const std::vector<std::string>& files,
-                                 const std::vector<std::string>& folders, bool case_sensitive, bool read_ahead) {
-  std::string path = path_of(root);
-  WithoutGil released;
-  return {file_source(FileList::from_folders(path, {files, folders, case_sensitive}), read_ahead)};
-}
-
-SourceHandle source_from_list(nb::str list, nb::str root, bool read_ahead) {
-  std::string list_path = path_of(list), root_path = path_of(root);
-  WithoutGil released;
-  return {file_source(FileList::from_text(list_path, root_path), read_ahead)};
-}
-
-int32_t label_of(nb::handle object) {
-  int overflow;
-  long label = PyLong_AsLongAndOverflow(object.ptr(), &overflow);
-  if (label == -1 && PyErr_Occurred()) throw nb::python_error();
-  if (overflow || label != static_cast<int32_t>(label))
-    fail(ErrorKind::overflow, "the label ", nb::str(object).c_str(), " does not fit into int32");
-  return static_cast<int32_t>(label);
-}
-
-// Labels are None for the number of each file.
-SourceHandle source_from_names(nb::list names, nb::object labels, nb::str root, bool read_ahead) {
-  FileList files;
-  int folder = files.add_folder(path_of(root));
-  for (size_t i = 0; i < names.size(); i++)
-    files.add(folder, path_of(names[i]), labels.is_none() ? static_cast<int32_t>(i) : label_of(nb::object(labels[i])));
-  return {file_source(std::move(files), read_ahead)};
+std::vector<BindFormat::Function>& formats() {
+  static std::vector<BindFormat::Function> list;
+  return list;
 }
 
 nb::object take(Prefetcher& prefetcher) {
@@ -70,17 +27,30 @@ nb::object take(Prefetcher& prefetcher) {
 
 }  // namespace
 
+BindFormat::BindFormat(Function function) { formats().push_back(function); }
+
+std::string path_of(nb::handle text) {
+  nb::object bytes = nb::steal(PyUnicode_EncodeFSDefault(text.ptr()));
+  if (!bytes.is_valid()) throw nb::python_error();
+  auto name = nb::borrow<nb::bytes>(bytes);
+  std::string path(name.c_str(), name.size());
+  if (path.find('\0') != std::string::npos) value_error("a file name cannot contain a null character");
+  return path;
+}
+
+std::vector<std::string> paths_of(nb::handle texts) {
+  std::vector<std::string> paths;
+  for (nb::handle text : texts) paths.push_back(path_of(text));
+  return paths;
+}
+
 void bind_readers(nb::module_& m) {
   m.attr("MAX_BATCH_SIZE") = kMaxSamples;
 
   nb::class_<SourceHandle>(m, "ReaderSource").def_prop_ro("size", [](SourceHandle& handle) {
     return handle.source->size();
   });
-  m.def("source_from_folders", &source_from_folders, nb::arg("root"), nb::arg("files"), nb::arg("folders"),
-        nb::arg("case_sensitive"), nb::arg("read_ahead"));
-  m.def("source_from_list", &source_from_list, nb::arg("list"), nb::arg("root"), nb::arg("read_ahead"));
-  m.def("source_from_names", &source_from_names, nb::arg("names"), nb::arg("labels").none(), nb::arg("root"),
-        nb::arg("read_ahead"));
+  for (auto bind : formats()) bind(m);
 
   nb::class_<Cursor>(m, "ReaderCursor")
       .def(nb::init<>())

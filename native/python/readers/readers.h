@@ -1,0 +1,29 @@
+// What the bindings of all readers share. Each format is bound in a file of its own.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "python/python.h"
+#include "readers/source.h"
+
+namespace avida::python {
+
+// What Python holds of a Source. A plain std::shared_ptr argument would count references of the Python object, and need
+// the GIL when a reader's thread drops it.
+struct SourceHandle {
+  std::shared_ptr<const Source> source;
+};
+
+// File names are bytes to the system: names that are not UTF-8 go through Python as os.fsdecode makes them.
+std::string path_of(nb::handle text);
+std::vector<std::string> paths_of(nb::handle texts);
+
+// Adds the functions that make the sources of one format to the module. For a static variable in the format's file, so
+// that a build without its library leaves that file out.
+struct BindFormat {
+  using Function = void (*)(nb::module_&);
+  explicit BindFormat(Function function);
+};
+
+}  // namespace avida::python
