@@ -240,14 +240,19 @@ nb::object layout_of(Value& value) {
   return nb::str(meta.layout.view().data(), meta.layout.view().size());
 }
 
+// For each sample (name, index, epoch), or None.
 nb::object sources_of(Value& value) {
   const Data& data = get(value);
   nb::list out;
   for (int i = 0; i < data.size(); i++) {
-    if (data.origins && !(*data.origins)[i].source.empty())
-      out.append(nb::steal(PyUnicode_DecodeFSDefault((*data.origins)[i].source.c_str())));  // bytes to the system
-    else
+    const Origin* origin = data.origins ? &(*data.origins)[i] : nullptr;
+    if (!origin || origin->source.empty()) {
       out.append(nb::none());
+      continue;
+    }
+    auto number = [](int64_t x) { return x < 0 ? nb::none() : nb::object(nb::int_(x)); };
+    nb::object name = nb::steal(PyUnicode_DecodeFSDefault(origin->source.c_str()));  // bytes to the system
+    out.append(nb::make_tuple(name, number(origin->index), number(origin->epoch)));
   }
   return out;
 }

@@ -7,6 +7,7 @@
 #include <deque>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <system_error>
 #include <thread>
 
@@ -21,72 +22,127 @@ constexpr int kMostThreads = 8;  // of one prefetcher
 
 struct Stopped {};
 
-// The samples with the given numbers, each output in one block.
-std::vector<Data> read_samples(const Source& source, const std::vector<SampleId>& ids, bool is_batch,
-                               const std::atomic<bool>& stop) {
-  int n = static_cast<int>(ids.size());
-  auto origins = std::make_shared<std::vector<Origin>>(n);
-  std::vector<std::unique_ptr<Source::Sample>> samples(n);
-  auto each = [&](auto&& fn) {
-    for (int i = 0; i < n; i++) {
-      if (stop) throw Stopped();
-      try {
-        fn(i);
-      } catch (const Error& error) {
-        std::string name = source.describe(ids[i].index);
-        throw Error(error.kind, str(is_batch ? str("sample ", i, " (", name, ")") : name, ": ", error.message));
-      }
+// Reads the samples of a batch. With `skipped`, those that cannot be read are left out and noted there.
+class BatchReader {
+ public:
+  BatchReader(const Source& source, std::vector<SampleId> ids, bool is_batch, const std::atomic<bool>* stop,
+              std::vector<Prefetcher::Skipped>* skipped)
+      : source_(source), ids_(std::move(ids)), is_batch_(is_batch), stop_(stop), skipped_(skipped) {}
+
+  // Each output in one block; nothing when no sample is left.
+  std::vector<Data> read() {
+    while (true) {
+      open();
+      if (ids_.empty()) return {};
+      std::vector<Data> outputs = allocate();
+      if (fill(outputs)) return outputs;
     }
-  };
-  each([&](int i) {
-    samples[i] = source.open(ids[i].index);
-    (*origins)[i].source = source.describe(ids[i].index);
-    (*origins)[i].index = ids[i].index;
-    (*origins)[i].epoch = ids[i].pass;
-  });
-  int outputs = static_cast<int>(source.outputs().size());
-  std::vector<Data> results;
-  for (int k = 0; k < outputs; k++) {
-    Meta meta = source.outputs()[k];
-    meta.is_batch = is_batch;
-    meta.samples = n;
-    ShapeList shapes(n, meta.ndim);
-    for (int i = 0; i < n; i++) shapes.set(i, samples[i]->shape(k));
-    results.push_back(allocate_data(meta, shapes));
-    results.back().origins = origins;
   }
-  each([&](int i) {
-    for (int k = 0; k < outputs; k++) samples[i]->read(k, results[k].at(i));
-    samples[i].reset();
-  });
-  return results;
-}
+
+ private:
+  void open() {
+    samples_.clear();
+    auto kept = ids_.begin();
+    for (size_t i = 0; i < ids_.size(); i++) {
+      auto sample = attempt(i, [&] { return source_.open(ids_[i].index); });
+      if (!sample) continue;
+      samples_.push_back(std::move(*sample));
+      *kept++ = ids_[i];
+    }
+    ids_.erase(kept, ids_.end());
+  }
+
+  std::vector<Data> allocate() {
+    auto origins = std::make_shared<std::vector<Origin>>(ids_.size());
+    for (size_t i = 0; i < ids_.size(); i++) {
+      (*origins)[i].source = source_.describe(ids_[i].index);
+      (*origins)[i].index = ids_[i].index;
+      (*origins)[i].epoch = ids_[i].pass;
+    }
+    std::vector<Data> results;
+    for (Meta meta : source_.outputs()) {
+      int k = static_cast<int>(results.size()), n = static_cast<int>(ids_.size());
+      meta.is_batch = is_batch_;
+      meta.samples = n;
+      ShapeList shapes(n, meta.ndim);
+      for (int i = 0; i < n; i++) shapes.set(i, samples_[i]->shape(k));
+      results.push_back(allocate_data(meta, shapes));
+      results.back().origins = origins;
+    }
+    return results;
+  }
+
+  // Whether all samples could be read; those that could not are gone from the list, and the rest is to be read again.
+  bool fill(std::vector<Data>& outputs) {
+    std::vector<SampleId> good;
+    for (size_t i = 0; i < ids_.size(); i++) {
+      auto done = attempt(i, [&] {
+        for (size_t k = 0; k < outputs.size(); k++) samples_[i]->read(static_cast<int>(k), outputs[k].at(i));
+        return true;
+      });
+      samples_[i].reset();
+      if (done) good.push_back(ids_[i]);
+    }
+    if (good.size() == ids_.size()) return true;
+    ids_ = std::move(good);
+    return false;
+  }
+
+  template <class Function>
+  auto attempt(size_t i, Function&& function) -> std::optional<decltype(function())> {
+    if (stop_ && *stop_) throw Stopped();
+    try {
+      return function();
+    } catch (const Error& error) {
+      std::string name = source_.describe(ids_[i].index);
+      if (!skipped_)
+        throw Error(error.kind, str(is_batch_ ? str("sample ", i, " (", name, ")") : name, ": ", error.message));
+      skipped_->push_back({std::move(name), ids_[i], error.message});
+      return {};
+    }
+  }
+
+  const Source& source_;
+  std::vector<SampleId> ids_;
+  bool is_batch_;
+  const std::atomic<bool>* stop_;
+  std::vector<Prefetcher::Skipped>* skipped_;
+  std::vector<std::unique_ptr<Source::Sample>> samples_;
+};
 
 }  // namespace
 
+std::vector<ValuePtr> read_batch(const Source& source, const std::vector<SampleId>& ids, bool batches) {
+  std::vector<ValuePtr> values;
+  try {
+    for (Data& data : BatchReader(source, ids, batches, nullptr, nullptr).read())
+      values.push_back(std::make_shared<Value>(std::move(data), batches));
+  } catch (const Error& error) {
+    throw Error(error.kind, str(source.name(), ": ", error.message));
+  }
+  return values;
+}
+
 class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware {
  public:
-  Queue(std::shared_ptr<const Source> source, const Plan& plan, const Cursor& start, int batch_size, bool batches,
-        int depth)
-      : source_(std::move(source)),
-        plan_(plan),
-        batch_size_(batch_size),
-        batches_(batches),
-        depth_(depth),
-        end_(start) {
+  Queue(std::shared_ptr<const Source> source, const Plan& plan, const Cursor& start, const Options& options)
+      : source_(std::move(source)), plan_(plan), options_(options), last_epoch_(start.epoch), end_(start) {
     fill();
   }
 
   Cursor cursor() {
     std::lock_guard lock(mutex_);
-    return slots_.front()->cursor;
+    return slots_.empty() ? end_ : slots_.front()->cursor;
   }
 
-  std::vector<ValuePtr> take(const Interrupt& interrupt) {
+  bool one_epoch() const { return options_.one_epoch; }
+
+  Item take(const Interrupt& interrupt) {
     std::unique_lock lock(mutex_);
     std::shared_ptr<Slot> first;
     while (true) {
       if (stop_) fail(ErrorKind::runtime, source_->name(), ": the interpreter is shutting down");
+      if (slots_.empty()) fail(ErrorKind::runtime, source_->name(), ": the epoch has ended");
       first = slots_.front();  // anew after each wait, for another thread may have taken it
       if (first->state == Slot::done) break;
       start_threads();
@@ -99,7 +155,7 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
     slots_.pop_front();
     fill();
     work_.notify_one();
-    return std::move(first->values);
+    return std::move(first->item);
   }
 
   void stop() {
@@ -116,21 +172,21 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
   struct Slot {
     enum State { open, reading, done } state = open;
     Cursor cursor;
-    std::vector<ValuePtr> values;
+    Item item;
   };
 
   void fill() {
-    while (static_cast<int>(slots_.size()) < depth_) {
+    while (static_cast<int>(slots_.size()) < options_.depth && !(options_.one_epoch && end_.epoch != last_epoch_)) {
       slots_.push_back(std::make_shared<Slot>());
       slots_.back()->cursor = end_;
-      end_ = plan_.after(end_, batch_size_);
+      end_ = plan_.after(end_, options_.batch_size);
     }
   }
 
   void start_threads() {
     if (threads_ > 0) return;
     try {
-      for (int n = std::min(depth_, kMostThreads); threads_ < n; threads_++)
+      for (int n = std::min(options_.depth, kMostThreads); threads_ < n; threads_++)
         std::thread([self = shared_from_this()] { self->loop(); }).detach();
     } catch (const std::system_error& error) {
       if (threads_ == 0) fail(ErrorKind::runtime, "the system allows no thread for the reader: ", error.what());
@@ -148,9 +204,9 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
       std::shared_ptr<Slot> slot = *open;
       slot->state = Slot::reading;
       lock.unlock();
-      std::vector<ValuePtr> values = read(slot->cursor);
+      Item item = read(slot->cursor);
       lock.lock();
-      slot->values.swap(values);
+      std::swap(slot->item, item);
       slot->state = Slot::done;
       ready_.notify_all();
       lock.unlock();
@@ -161,24 +217,26 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
     ready_.notify_all();
   }
 
-  std::vector<ValuePtr> read(const Cursor& at) const {
-    std::vector<ValuePtr> values;
+  Item read(const Cursor& at) const {
+    Item item;
     try {
-      for (Data& data : read_samples(*source_, plan_.batch(at, batch_size_), batches_, stop_))
-        values.push_back(std::make_shared<Value>(std::move(data), batches_));
+      BatchReader reader(*source_, plan_.batch(at, options_.batch_size), options_.batches, &stop_,
+                         options_.skip_errors ? &item.skipped : nullptr);
+      for (Data& data : reader.read())
+        item.values.push_back(std::make_shared<Value>(std::move(data), options_.batches));
     } catch (const Stopped&) {
     } catch (...) {
       Failure failure = describe(std::current_exception());
       failure.message = str(source_->name(), ": ", failure.message);
       auto shared = std::make_shared<const Failure>(std::move(failure));
-      values.clear();
+      item.values.clear();
       for (Meta meta : source_->outputs()) {
-        meta.is_batch = batches_;
-        meta.samples = batch_size_;
-        values.push_back(std::make_shared<Value>(meta, shared));
+        meta.is_batch = options_.batches;
+        meta.samples = options_.batch_size;
+        item.values.push_back(std::make_shared<Value>(meta, shared));
       }
     }
-    return values;
+    return item;
   }
 
   void before_fork() override { mutex_.lock(); }
@@ -195,9 +253,8 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
 
   const std::shared_ptr<const Source> source_;
   const Plan plan_;
-  const int batch_size_;
-  const bool batches_;
-  const int depth_;
+  const Options options_;
+  const int64_t last_epoch_;  // where one_epoch ends
   std::mutex mutex_;
   std::condition_variable work_, ready_;
   std::deque<std::shared_ptr<Slot>> slots_;  // in the order of taking
@@ -239,9 +296,9 @@ class Everyone : ForkAware {
 
 }  // namespace
 
-Prefetcher::Prefetcher(std::shared_ptr<const Source> source, const Plan& plan, const Cursor& start, int batch_size,
-                       bool batches, int depth)
-    : queue_(std::make_shared<Queue>(std::move(source), plan, start, batch_size, batches, std::max(1, depth))) {
+Prefetcher::Prefetcher(std::shared_ptr<const Source> source, const Plan& plan, const Cursor& start,
+                       const Options& options)
+    : queue_(std::make_shared<Queue>(std::move(source), plan, start, options)) {
   Everyone::instance().add(queue_);
 }
 
@@ -249,7 +306,9 @@ Prefetcher::~Prefetcher() { queue_->stop(); }
 
 Cursor Prefetcher::cursor() const { return queue_->cursor(); }
 
-std::vector<ValuePtr> Prefetcher::take(const Interrupt& interrupt) { return queue_->take(interrupt); }
+bool Prefetcher::one_epoch() const { return queue_->one_epoch(); }
+
+Prefetcher::Item Prefetcher::take(const Interrupt& interrupt) { return queue_->take(interrupt); }
 
 void Prefetcher::stop_all() {
   auto queues = Everyone::instance().alive();

@@ -1,6 +1,7 @@
 // Reads batches ahead of whoever takes them. It may be dropped at any time: its threads end by themselves.
 #pragma once
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "readers/plan.h"
@@ -10,20 +11,39 @@
 
 namespace avida {
 
+// The samples with the given numbers, one value for each output. Throws what goes wrong.
+std::vector<ValuePtr> read_batch(const Source& source, const std::vector<SampleId>& ids, bool batches);
+
 class Prefetcher {
  public:
-  // Goes on from `start`, over the ends of epochs. `depth` batches are read ahead, several at a time when there are
-  // several. Without `batches`, every sample is a value of its own.
-  Prefetcher(std::shared_ptr<const Source> source, const Plan& plan, const Cursor& start, int batch_size, bool batches,
-             int depth);
+  struct Options {
+    int batch_size = 1;
+    bool batches = true;       // otherwise every sample is a value of its own
+    int depth = 1;             // batches read ahead, several at a time when there are several
+    bool one_epoch = false;    // otherwise it goes on over the end of the epoch
+    bool skip_errors = false;  // leave out samples that cannot be read
+  };
+  // A sample that was left out.
+  struct Skipped {
+    std::string source;
+    SampleId id;
+    std::string error;
+  };
+  struct Item {
+    std::vector<ValuePtr> values;  // one for each output; none when all samples were left out
+    std::vector<Skipped> skipped;
+  };
+
+  Prefetcher(std::shared_ptr<const Source> source, const Plan& plan, const Cursor& start, const Options& options);
   ~Prefetcher();
   Prefetcher(const Prefetcher&) = delete;
 
   // Where the next batch stands that take() returns.
   Cursor cursor() const;
-  // The next batch, one value for each output: failed values when a sample could not be read. Waits for it; the batch
-  // is not lost when `interrupt` throws.
-  std::vector<ValuePtr> take(const Interrupt& interrupt);
+  bool one_epoch() const;
+  // The next batch: failed values when a sample could not be read. Waits for it; the batch is not lost when `interrupt`
+  // throws.
+  Item take(const Interrupt& interrupt);
 
   // Ends all threads, after the sample each is reading. For the end of the process.
   static void stop_all();

@@ -48,6 +48,7 @@ from avida._eval import (
 )
 from avida._memory import memory_use, set_memory_budget
 from avida._tensor import Tensor, as_tensor, tensor
+from avida._value import SampleSource
 
 _core.set_converters(tensor, device, str(_pathlib.Path(__file__).parent) + "/")
 
@@ -69,6 +70,7 @@ __all__ = [
     "EvalMode",
     "ImageType",
     "InterpType",
+    "SampleSource",
     "Stream",
     "Tensor",
     "ThreadPool",

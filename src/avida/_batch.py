@@ -11,7 +11,7 @@ from avida._device import device as make_device
 from avida._dtype import dtype
 from avida._subscript import subscript
 from avida._tensor import Tensor, _join, _make_tensor, as_tensor
-from avida._value import Value, copied
+from avida._value import SampleSource, Value, copied
 
 if TYPE_CHECKING:
     import torch as torch_module
@@ -62,15 +62,15 @@ class Batch(_core.BatchBase, Value):
         self._become(made)
 
     @property
-    def sources(self) -> list[str | None]:
-        """For every sample, where it comes from (a file, an archive member), when a reader made it."""
-        return self._sources
+    def sources(self) -> list[SampleSource | None]:
+        """For every sample, where it comes from, when a reader made it."""
+        return [None if source is None else SampleSource(*source) for source in self._sources]
 
     @property
     def errors(self) -> list[SampleError]:
         """The samples that an operator was told to go on without, with the reason for each."""
         sources = self._sources
-        return [SampleError(i, sources[i], message) for i, message in self._errors]
+        return [SampleError(i, sources[i] and sources[i][0], message) for i, message in self._errors]
 
     @property
     def tensors(self) -> Samples:

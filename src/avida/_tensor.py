@@ -13,7 +13,7 @@ from avida._arrays import native_tensor
 from avida._device import device as make_device
 from avida._dtype import DType, by_id, dtype, numpy_dtype
 from avida._subscript import subscript
-from avida._value import Value, copied
+from avida._value import SampleSource, Value, copied
 
 if TYPE_CHECKING:
     import torch as torch_module
@@ -77,9 +77,10 @@ class Tensor(_core.TensorBase, Value):
         return self.size * self.itemsize
 
     @property
-    def source(self) -> str | None:
-        """Where the sample comes from (a file, an archive member), when a reader made it."""
-        return self._sources[0]
+    def source(self) -> SampleSource | None:
+        """Where the sample comes from, when a reader made it."""
+        source = self._sources[0]
+        return None if source is None else SampleSource(*source)
 
     @property
     def error(self) -> str | None:

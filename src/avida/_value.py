@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING, Any, Self
 
 from avida import _core
@@ -9,6 +10,21 @@ from avida._arithmetic import Arithmetic
 from avida._device import Device
 from avida._device import device as make_device
 from avida._dtype import DType, by_id
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class SampleSource:
+    """Where a sample comes from."""
+
+    name: str
+    """A file, or an archive and its member."""
+    index: int | None
+    """The sample's number in its data set."""
+    epoch: int | None
+    """The pass over the data set in which it was read."""
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class Value(Arithmetic):

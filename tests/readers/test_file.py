@@ -49,7 +49,8 @@ def test_batches(folder):
     assert labels.dtype == avida.int32
     assert labels.shape == [(1,)] * 4
     assert labels.torch().shape == (4, 1)
-    assert files.sources == labels.sources == [f"{folder}/bee/{i}.jpg" for i in range(4)]
+    assert files.sources == labels.sources == [avida.SampleSource(f"{folder}/bee/{i}.jpg", 4 + i, 0) for i in range(4)]
+    assert str(files.sources[0]) == files.sources[0].name == f"{folder}/bee/0.jpg"
 
 
 def test_samples(folder):
@@ -59,7 +60,7 @@ def test_samples(folder):
     assert isinstance(file, avida.Tensor)
     assert bytes(np.asarray(file)) == b"bee/1.jpg"
     assert label.item() == 1
-    assert file.source == label.source == f"{folder}/bee/1.jpg"
+    assert file.source == label.source == avida.SampleSource(f"{folder}/bee/1.jpg", 5, 0)
 
 
 def test_last_batch_is_filled_from_the_next_epoch(folder):
@@ -229,7 +230,7 @@ def test_file_names_that_are_not_text(tmp_path):
         file.write(b"x")
     reader = avida.readers.File(file_root=tmp_path)
     files, _ = next(reader.next_epoch(batch_size=1))
-    assert os.fsencode(files.sources[0]) == name
+    assert os.fsencode(files.sources[0].name) == name
     os.remove(name)
     files, _ = next(avida.readers.File(files=[os.fsdecode(name)]).next_epoch(batch_size=1))
     with pytest.raises(RuntimeError, match="cannot be opened"):

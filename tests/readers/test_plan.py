@@ -13,12 +13,15 @@ from avida import _core
 NONE, SHARD, ALL = range(3)
 
 
-def plan(samples, shards=1, shard=0, stick=False, pad=False, shuffle=NONE, seed=0):
-    return _core.ReaderPlan(samples, shards, shard, stick, pad, shuffle, seed)
+WRAP, PAD, PARTIAL, DROP = range(4)
+
+
+def plan(samples, shards=1, shard=0, stick=False, last=WRAP, shuffle=NONE, seed=0, base=0, history=()):
+    return _core.ReaderPlan(samples, shards, shard, stick, last, shuffle, seed, None, base, list(history))
 
 
 def first_epoch(**kwargs):
-    return plan(**kwargs).batch(_core.ReaderCursor(), kwargs["samples"])
+    return [index for index, _ in plan(**kwargs).batch(_core.ReaderCursor(), kwargs["samples"])]
 
 
 @pytest.mark.parametrize("shuffle", [SHARD, ALL])
@@ -52,38 +55,89 @@ def test_places_in_large_shuffles_are_uniform():
 
 def test_a_million_samples_cost_nothing_to_plan():
     large = plan(10**12, shards=7, shard=3, shuffle=SHARD)
-    batch = large.batch(_core.ReaderCursor(), 1000)
+    batch = [index for index, _ in large.batch(_core.ReaderCursor(), 1000)]
     assert len(set(batch)) == 1000
     assert all(0 <= index < 10**12 for index in batch)
 
 
-@given(
-    samples=st.integers(1, 40),
-    shards=st.integers(1, 6),
-    batch_size=st.integers(1, 12),
-    shuffle=st.sampled_from([NONE, SHARD, ALL]),
-    stick=st.booleans(),
-)
+class Run:
+    """All shards of a run, step by step."""
+
+    def __init__(self, samples, shards, batch_size, last, stick, shuffle, state=None):
+        self.settings = samples, stick, last, shuffle
+        self.batch_size = batch_size
+        epoch, done, base, taken, batch, history = state or (0, 0, 0, 0, 1, [])
+        self.history = history
+        self.shards = [plan(samples, shards, s, stick, last, shuffle, 5, base, history) for s in range(shards)]
+        self.cursors = [shard.cursor(epoch, done, taken, batch) for shard in self.shards]
+
+    def step(self):
+        """The batches of all shards at one step; None at the end of a shard's epoch."""
+        out = []
+        for i, shard in enumerate(self.shards):
+            if shard.steps(self.cursors[i], self.batch_size) == 0:
+                out.append(None)
+                continue
+            out.append(shard.batch(self.cursors[i], self.batch_size))
+            self.cursors[i] = shard.after(self.cursors[i], self.batch_size)
+        return out
+
+    def steps_left(self):
+        return [s.steps(c, self.batch_size) for s, c in zip(self.shards, self.cursors, strict=True)]
+
+    def resume(self, by, shards, batch_size):
+        """Another run from the state of one shard."""
+        samples, stick, last, shuffle = self.settings
+        shard, at = self.shards[by], self.cursors[by]
+        base = shard.base if last == WRAP else at.epoch
+        history = [phase for phase in self.history if last == WRAP or phase[3] == at.epoch]
+        state = (at.epoch, at.done, base, shard.taken(at), self.batch_size, history)
+        if shards != len(self.shards):
+            phase = (len(self.shards), base, shard.taken(at), at.epoch, at.done, self.batch_size)
+            state = (at.epoch, 0, base, 0, self.batch_size, [*history, phase])
+        return Run(samples, shards, batch_size, last, stick, shuffle, state)
+
+
+RUNS = {
+    "samples": st.integers(1, 60),
+    "shards": st.integers(1, 6),
+    "batch_size": st.integers(1, 12),
+    "shuffle": st.sampled_from([NONE, SHARD, ALL]),
+    "stick": st.booleans(),
+}
+
+
+@given(**RUNS, last=st.sampled_from([PAD, PARTIAL, DROP]))
 @settings(max_examples=150, deadline=None)
-def test_epochs_of_all_shards(samples, shards, batch_size, shuffle, stick):
-    """Without padding the passes of all shards have each sample once; with it, all shards have as many batches."""
+def test_epochs_of_all_shards(samples, shards, batch_size, shuffle, stick, last):
+    """Every sample once, and as many batches in all shards."""
     samples = max(samples, shards)
     for epoch in range(3):
         seen, lengths = [], set()
         for shard in range(shards):
-            padded = plan(samples, shards, shard, stick, True, shuffle, 5)
-            cursor = _core.ReaderCursor()
-            for _ in range(epoch):
-                cursor = padded.next_epoch(cursor, batch_size)
-            steps = padded.steps(epoch, batch_size)
-            lengths.add(steps)
-            # What is repeated at the end is the last sample.
-            items = padded.batch(cursor, steps * batch_size)
-            while len(items) > 1 and items[-1] == items[-2]:
-                items.pop()
-            seen += items
-        assert len(lengths) == 1
-        assert sorted(seen) == list(range(samples))
+            one = plan(samples, shards, shard, stick, last, shuffle, 5)
+            at = one.cursor(epoch, 0, 0, 1)
+            lengths.add(one.steps(at, batch_size))
+            for _ in range(one.steps(at, batch_size)):
+                seen.append(one.batch(at, batch_size))
+                at = one.after(at, batch_size)
+            assert at.epoch == epoch + bool(lengths - {0})
+        if last == PARTIAL and batch_size == 1:
+            assert max(lengths) - min(lengths) <= 1  # there is no other way
+        else:
+            assert len(lengths) == 1
+        assert {p for batch in seen for _, p in batch} <= {epoch}
+        found = Counter(index for batch in seen for index, _ in batch)
+        if last == PAD:
+            assert set(found) == set(range(samples))
+            assert all(len(batch) == batch_size for batch in seen)
+        elif last == PARTIAL:
+            assert all(seen)
+            assert found == Counter(range(samples))
+        else:
+            assert max(found.values(), default=1) == 1
+            assert all(len(batch) == batch_size for batch in seen)
+            assert len(found) >= samples - shards * batch_size
 
 
 @given(samples=st.integers(1, 20), batch_size=st.integers(1, 50), shuffle=st.sampled_from([NONE, SHARD, ALL]))
@@ -92,7 +146,67 @@ def test_epochs_follow_one_another_without_gaps(samples, batch_size, shuffle):
     one = plan(samples, shuffle=shuffle)
     cursor, stream = _core.ReaderCursor(), []
     for epoch in range(4):
-        stream += one.batch(cursor, one.steps(epoch, batch_size) * batch_size)
-        cursor = one.next_epoch(cursor, batch_size)
+        while cursor.epoch == epoch:
+            stream += [index for index, _ in one.batch(cursor, batch_size)]
+            cursor = one.after(cursor, batch_size)
     for start in range(0, len(stream) - samples + 1, samples):
         assert sorted(stream[start : start + samples]) == list(range(samples))
+
+
+@given(
+    **RUNS,
+    last=st.sampled_from([WRAP, PAD, PARTIAL]),
+    phases=st.lists(
+        st.tuples(st.integers(0, 6), st.integers(0, 5), st.integers(1, 9), st.integers(1, 12)), min_size=1, max_size=4
+    ),
+)
+@settings(max_examples=600, deadline=None)
+def test_other_numbers_of_shards(samples, shards, batch_size, shuffle, stick, last, phases):
+    """A run that goes on with other shards, from the state of any one shard, still reads every sample once."""
+    samples = max(samples, shards, *(phase[2] for phase in phases))
+    run = Run(samples, shards, batch_size, last, stick, shuffle)
+    seen = []
+
+    def step():
+        seen.extend(pair for batch in run.step() if batch for pair in batch)
+
+    for steps, by, shards_after, batch_after in phases:
+        for _ in range(steps):
+            # All shards stand at the same step of one epoch.
+            if len(set(run.steps_left())) > 1 or run.steps_left()[0] <= (1 if last == WRAP else 0):
+                break
+            step()
+        if len({cursor.epoch for cursor in run.cursors}) > 1:
+            break
+        run = run.resume(by % len(run.shards), shards_after, batch_after)
+    last_pass = max((p for _, p in seen), default=0)
+    while min(cursor.pass_ for cursor in run.cursors) <= last_pass:
+        epoch = min(cursor.epoch for cursor in run.cursors)
+        before = [cursor.epoch for cursor in run.cursors]
+        if any(n == 0 and e == epoch for n, e in zip(run.steps_left(), before, strict=True)):
+            for i, shard in enumerate(run.shards):
+                if run.cursors[i].epoch == epoch and shard.steps(run.cursors[i], run.batch_size) == 0:
+                    run.cursors[i] = shard.next_epoch(run.cursors[i], run.batch_size)
+            continue
+        step()
+    counts = Counter(seen)
+    if last == PAD:
+        assert set(counts) == {(i, number) for i in range(samples) for number in range(last_pass + 1)}
+        repeated = sum(n * (size + 1) for n, size in [(shards, batch_size), *((p[2], p[3]) for p in phases)])
+        assert len(seen) - len(counts) <= repeated * (last_pass + 1)
+        return
+    for number in range(last_pass + 1):
+        assert Counter({i: counts[i, number] for i in range(samples)}) == Counter(range(samples)), number
+
+
+@pytest.mark.parametrize("last", [WRAP, PAD, PARTIAL])
+def test_the_same_shards_go_on_from_the_state_of_any(last):
+    for steps, by in itertools.product(range(9), range(3)):
+        run = Run(40, 3, 5, last, False, SHARD)
+        for _ in range(steps):
+            run.step()
+        if len({cursor.epoch for cursor in run.cursors}) > 1:
+            continue
+        again = run.resume(by, 3, 5)
+        for _ in range(12):
+            assert run.step() == again.step()

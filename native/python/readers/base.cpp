@@ -1,6 +1,12 @@
 // Readers: the order of samples, and batches read ahead. Formats bind themselves.
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
+
+#include <array>
+#include <optional>
 
 #include "python/readers/readers.h"
 #include "readers/prefetcher.h"
@@ -13,16 +19,39 @@ std::vector<BindFormat::Function>& formats() {
   return list;
 }
 
-nb::object take(Prefetcher& prefetcher) {
-  collect_garbage();
-  std::vector<ValuePtr> values;
-  {
-    WithoutGil released;
-    values = prefetcher.take(answer_signals());
-  }
+nb::tuple wrap_all(std::vector<ValuePtr>& values) {
   nb::list out;
   for (auto& value : values) out.append(wrap(std::move(value)));
   return nb::tuple(out);
+}
+
+// The batch, and what was left out of it as (source, index, epoch, error).
+nb::tuple take(Prefetcher& prefetcher) {
+  collect_garbage();
+  Prefetcher::Item item;
+  {
+    WithoutGil released;
+    item = prefetcher.take(answer_signals());
+  }
+  nb::list skipped;
+  for (auto& sample : item.skipped)
+    skipped.append(nb::make_tuple(
+        nb::steal(
+            PyUnicode_DecodeFSDefaultAndSize(sample.source.data(), static_cast<Py_ssize_t>(sample.source.size()))),
+        sample.id.index, sample.id.pass,
+        nb::steal(PyUnicode_DecodeUTF8(sample.error.data(), static_cast<Py_ssize_t>(sample.error.size()), "replace"))));
+  return nb::make_tuple(wrap_all(item.values), skipped);
+}
+
+nb::tuple read_numbers(const SourceHandle& handle, const std::vector<int64_t>& indices, int64_t epoch, bool batches) {
+  std::vector<SampleId> ids;
+  for (int64_t index : indices) ids.push_back({index, epoch});
+  std::vector<ValuePtr> values;
+  {
+    WithoutGil released;
+    values = read_batch(*handle.source, ids, batches);
+  }
+  return wrap_all(values);
 }
 
 }  // namespace
@@ -52,45 +81,71 @@ void bind_readers(nb::module_& m) {
   });
   for (auto bind : formats()) bind(m);
 
+  m.def("read_samples", &read_numbers, nb::arg("source"), nb::arg("indices"), nb::arg("epoch"), nb::arg("batches"));
+
   nb::class_<Cursor>(m, "ReaderCursor")
       .def(nb::init<>())
       .def_ro("epoch", &Cursor::epoch)
-      .def_ro("step", &Cursor::step)
+      .def_ro("done", &Cursor::done)
       .def_ro("pass_", &Cursor::pass)
       .def_ro("position", &Cursor::position)
       .def(
           "__eq__", [](const Cursor& a, const Cursor& b) { return a == b; }, nb::is_operator(),
           nb::sig("def __eq__(self, other: object, /) -> bool"));
 
+  using History = std::vector<std::array<int64_t, 6>>;
   nb::class_<Plan>(m, "ReaderPlan")
       .def(
           "__init__",
-          [](Plan* plan, int64_t samples, int shards, int shard, bool stick, bool pad, int shuffle, uint64_t seed) {
-            new (plan) Plan{samples, shards, shard, stick, pad, static_cast<Plan::Shuffle>(shuffle), seed};
+          [](Plan* self, int64_t samples, int shards, int shard, bool stick, int last, int shuffle, uint64_t seed,
+             std::optional<std::vector<int64_t>> order, int64_t base, const History& history) {
+            Plan plan;
+            plan.samples = samples;
+            plan.shards = shards;
+            plan.shard = shard;
+            plan.stick = stick;
+            plan.last = static_cast<Plan::Last>(last);
+            plan.shuffle = static_cast<Plan::Shuffle>(shuffle);
+            plan.seed = seed;
+            if (order) plan.order = std::make_shared<const std::vector<int64_t>>(std::move(*order));
+            plan.base = base;
+            std::vector<Phase> phases;
+            for (auto& [shards, base, taken, epoch, done, batch_size] : history)
+              phases.push_back({static_cast<int>(shards), base, taken, epoch, done, batch_size});
+            plan.go_on_from(phases);
+            new (self) Plan(std::move(plan));
           },
-          nb::arg("samples"), nb::arg("shards"), nb::arg("shard"), nb::arg("stick"), nb::arg("pad"), nb::arg("shuffle"),
-          nb::arg("seed"))
+          nb::arg("samples"), nb::arg("shards"), nb::arg("shard"), nb::arg("stick"), nb::arg("last"),
+          nb::arg("shuffle"), nb::arg("seed"), nb::arg("order").none() = nb::none(), nb::arg("base") = 0,
+          nb::arg("history") = History(), "A history is a list of (shards, base, taken, epoch, done, batch_size).")
+      .def_ro("base", &Plan::base)
       .def_prop_ro("padded_samples", &Plan::padded_samples)
-      .def("steps", &Plan::steps, nb::arg("epoch"), nb::arg("batch_size"))
+      .def("cursor", &Plan::cursor, nb::arg("epoch"), nb::arg("done"), nb::arg("taken"), nb::arg("batch_size"))
+      .def("taken", &Plan::taken, nb::arg("at"))
+      .def("steps", &Plan::steps, nb::arg("at"), nb::arg("batch_size"))
       .def(
           "batch",
           [](const Plan& plan, const Cursor& at, int64_t batch_size) {
-            std::vector<int64_t> indices;
-            for (auto& id : plan.batch(at, batch_size)) indices.push_back(id.index);
-            return indices;
+            std::vector<std::pair<int64_t, int64_t>> ids;
+            for (auto& id : plan.batch(at, batch_size)) ids.emplace_back(id.index, id.pass);
+            return ids;
           },
-          nb::arg("at"), nb::arg("batch_size"), "The numbers of the samples of the batch at a cursor.")
+          nb::arg("at"), nb::arg("batch_size"), "Number and pass of the samples of the batch at a cursor.")
+      .def("after", &Plan::after, nb::arg("at"), nb::arg("batch_size"))
       .def("next_epoch", &Plan::next_epoch, nb::arg("at"), nb::arg("batch_size"));
 
   nb::class_<Prefetcher>(m, "ReaderPrefetcher")
       .def(
           "__init__",
           [](Prefetcher* prefetcher, const SourceHandle& handle, const Plan& plan, const Cursor& start, int batch_size,
-             bool batches,
-             int depth) { new (prefetcher) Prefetcher(handle.source, plan, start, batch_size, batches, depth); },
+             bool batches, int depth, bool one_epoch, bool skip_errors) {
+            new (prefetcher)
+                Prefetcher(handle.source, plan, start, {batch_size, batches, depth, one_epoch, skip_errors});
+          },
           nb::arg("source"), nb::arg("plan"), nb::arg("start"), nb::arg("batch_size"), nb::arg("batches"),
-          nb::arg("depth"))
+          nb::arg("depth"), nb::arg("one_epoch"), nb::arg("skip_errors"))
       .def_prop_ro("cursor", &Prefetcher::cursor)
+      .def_prop_ro("one_epoch", &Prefetcher::one_epoch)
       .def("take", &take);
 }
 

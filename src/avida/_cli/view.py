@@ -44,10 +44,10 @@ def write_sheet(
     files: Sequence[pathlib.Path], output: str | pathlib.Path, variants: int = 3, cell: int = 160, seed: int = 0
 ) -> tuple[int, list[str]]:
     """Writes the contact sheet; returns how many images it shows, and why others are not on it."""
-    strips: dict[str, list[np.ndarray | None]] = {}  # by name: a reader fills its last batch with files it gave before
+    strips: list[list[np.ndarray | None]] = []
     errors: dict[str, str] = {}
     rng = avida.random.RNG(seed)
-    reader = avida.readers.File(files=[str(file) for file in files], labels=[0] * len(files))
+    reader = avida.readers.File(files=[str(file) for file in files], labels=[0] * len(files), last_batch="partial")
     with Progress("contact sheet", total=len(files)) as bar:
         for encoded, _ in reader.next_epoch(batch_size=_BATCH):
             images = avida.decoders.image(encoded, on_error="placeholder")
@@ -56,12 +56,11 @@ def write_sheet(
             if images.batch_size:
                 columns = [avida.resize(images, size=[cell, cell], mode="not_larger")]
                 columns += [augmented(images, cell, rng) for _ in range(variants)]
-                for source, *row in zip(images.sources, *columns, strict=True):
-                    strips.setdefault(source, [pixels(image) for image in row])
-            bar.advance(min(encoded.batch_size, len(files) - bar.done))
+                strips += [[pixels(image) for image in row] for row in zip(*columns, strict=True)]
+            bar.advance(encoded.batch_size)
     if strips:
         across = max(1, round((len(strips) * 1.5 / (1 + variants)) ** 0.5))  # about as wide as a screen
-        pathlib.Path(output).write_bytes(png(contact_sheet(list(strips.values()), across, cell)))
+        pathlib.Path(output).write_bytes(png(contact_sheet(strips, across, cell)))
     return len(strips), [f"{source}: {message}" for source, message in errors.items()]
 
 

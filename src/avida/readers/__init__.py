@@ -1,5 +1,8 @@
 """Readers: data sets on disk, as batches or single samples, epoch by epoch."""
 
 from avida.readers._file import File
+from avida.readers._reader import ReadError
+from avida.readers._sampler import WeightedSampler
+from avida.readers._state import ReaderState
 
-__all__ = ["File"]
+__all__ = ["File", "ReadError", "ReaderState", "WeightedSampler"]

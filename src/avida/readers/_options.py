@@ -58,9 +58,9 @@ _TEXTS = {
     "stick_to_shard": "Read the same part in every epoch, and not the next one each time. Default: ``False``.",
     "tensor_init_bytes": "Accepted for old code, without effect: memory is reused anyway.",
     "enable_checkpointing": "Accepted for old code, without effect: the state of a reader can always be taken.",
-    "last_batch": 'What becomes of an epoch\'s last batch when it is not full: "wrap" fills it up with the first samples '
-    'of the next epoch, which then begins behind them; "pad" is ``pad_last_batch``; "partial" leaves it small, so that '
-    'every sample is read exactly once; "drop" leaves it out. Default: "wrap".',
+    "last_batch": 'What becomes of an epoch\'s last batch when it is not full: "wrap" fills it up with the first '
+    'samples of the next epoch, which then begins behind them; "pad" is ``pad_last_batch``; "partial" leaves it small, '
+    'so that every sample is read exactly once; "drop" leaves it out. Default: "wrap".',
     "on_error": 'What a sample that cannot be read does: "raise" makes its batch fail when that is used; "skip" leaves '
     'the sample out and notes it in ``reader.errors``. Default: "raise".',
 }

@@ -1,0 +1,65 @@
+"""Where a reader stands: a few integers, whatever the size of the data set."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import Any
+
+_VERSION = 1
+
+Phase = tuple[int, int, int, int, int, int]
+"""A part of a run with a number of shards of its own: shards, base, taken, epoch, done, batch size."""
+
+
+@dataclasses.dataclass(frozen=True)
+class ReaderState:
+    """The place of a reader in its data. ``str(state)`` is its text; what it says is the reader's own business."""
+
+    epoch: int = 0
+    done: int = 0  # samples that each shard has taken in this epoch
+    base: int = 0  # the pass with which counting began
+    taken: int = 0  # samples that each shard has taken since
+    shards: int = 0
+    batch_size: int = 1
+    history: tuple[Phase, ...] = ()  # earlier parts of the run, whose gaps are still to be filled
+    samples: int = 0  # of the data set; 0 when it was not opened yet
+    seed: int = 0
+    order: str = ""
+
+    def as_phase(self) -> Phase:
+        return (self.shards, self.base, self.taken, self.epoch, self.done, self.batch_size)
+
+    def to_dict(self) -> dict[str, Any]:
+        values = dataclasses.asdict(self)
+        return {"version": _VERSION} | values | {"history": [list(phase) for phase in self.history]}
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> ReaderState:
+        if not isinstance(values, dict):
+            raise TypeError(f"expected the state of a reader as a dictionary, got {type(values).__name__}")
+        values = dict(values)
+        version = values.pop("version", None)
+        if version != _VERSION:
+            raise ValueError(f"expected the state of a reader of version {_VERSION}, got version {version!r}")
+        fields = {field.name for field in dataclasses.fields(cls)}
+        if set(values) != fields:
+            raise ValueError(f"expected {sorted(fields)} in the state of a reader, got {sorted(values)}")
+        order, history = values.pop("order"), values.pop("history")
+        numbers = [*values.values(), *(number for phase in history for number in phase)]
+        if not isinstance(order, str) or any(type(n) is not int or n < 0 for n in numbers):
+            raise ValueError("expected numbers from 0 in the state of a reader")
+        if any(len(phase) != 6 or phase[0] < 1 for phase in history):
+            raise ValueError("expected six numbers for each earlier part of the run in the state of a reader")
+        return cls(**values, order=order, history=tuple(tuple(phase) for phase in history))
+
+    @classmethod
+    def parse(cls, text: str) -> ReaderState:
+        try:
+            values = json.loads(text)
+        except ValueError:
+            raise ValueError(f"{text[:80]!r} is not the state of a reader") from None
+        return cls.from_dict(values)
+
+    def __str__(self) -> str:
+        return json.dumps(self.to_dict(), separators=(",", ":"))
