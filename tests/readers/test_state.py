@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import pickle
 import threading
 
 import pytest
@@ -187,6 +188,16 @@ def test_bad_states(files):
     with pytest.raises(TypeError, match="got int"):
         reader.set_state(3)
     assert epoch(reader, 50) == [list(range(50))]
+
+
+def test_pickling(files):
+    reader = reader_of(files, random_shuffle=True, last_batch="partial")
+    iterator = reader.next_epoch(7)
+    next(iterator)
+    again = pickle.loads(pickle.dumps(reader))
+    assert epoch(again, 7) == [numbers(batch) for batch, _ in iterator]
+    reader.sampler = [3, 1]
+    assert epoch(pickle.loads(pickle.dumps(reader)), 2) == [[3, 1]]
 
 
 def test_states_while_others_read(files):

@@ -6,9 +6,10 @@ import dataclasses
 import difflib
 import inspect
 import operator
+import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Generic, SupportsIndex, TypeVar, Unpack, overload
+from typing import Any, Generic, Self, SupportsIndex, TypeVar, Unpack, overload
 
 from avida import _core
 from avida._batch import Batch
@@ -24,6 +25,9 @@ _DEFAULT_DEPTH = 2
 _SAMPLE_DEPTH = 32  # single samples are read ahead by more: each is little work
 _LAST = ["wrap", "pad", "partial", "drop"]
 
+_lock = threading.Lock()  # one for the places of all readers: held for a moment only, and fork can take it
+os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ReadError:
@@ -37,6 +41,8 @@ class ReadError:
 
 class Reader:
     """The base of all readers. It stands before an epoch; an iterator over that epoch moves it on to the next."""
+
+    _arguments: tuple[tuple, dict[str, Any]]
 
     def __init__(
         self,
@@ -78,7 +84,6 @@ class Reader:
         """The samples that ``on_error="skip"`` left out, in the order in which their batches were taken."""
         self._sampler: Iterable[int] | None = None
         self._source: _core.ReaderSource | None = None
-        self._lock = threading.Lock()
         self._move_to(ReaderState(shards=self._shards))
         if not options.get("lazy_init"):
             self._set_up()
@@ -86,11 +91,25 @@ class Reader:
     def __init_subclass__(cls) -> None:
         complete(cls)
 
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        self = super().__new__(cls)
+        self._arguments = args, kwargs  # of which another process makes the same reader
+        return self
+
+    def __reduce__(self) -> tuple:
+        return _make_again, (type(self), *self._arguments, self.get_state(), self._sampler)
+
     def _set_up(self) -> _core.ReaderSource:
         if self._source is None:
-            source = self._make_source()
+            name = f"readers.{type(self).__name__}"
+            try:
+                source = self._make_source()
+            except (RuntimeError, ValueError) as error:
+                raise type(error)(f"{name}: {error}") from None
             if source.size < self._shards:
-                raise RuntimeError(f"expected at least one sample for each of {self._shards} shards, got {source.size}")
+                raise RuntimeError(
+                    f"{name}: expected at least one sample for each of {self._shards} shards, got {source.size}"
+                )
             self._source = source
         return self._source
 
@@ -206,7 +225,7 @@ class Reader:
         ``str(state)`` is a short text, whatever the size of the data set. The state of any one shard of a run is enough
         to go on with all of them, as long as all stand at the same step.
         """
-        with self._lock:
+        with _lock:
             state = self._next if self._reading is None else self._reading.state(self._reading.at, self._shards)
         samples = 0 if self._source is None else self._source.size
         return dataclasses.replace(state, samples=samples, seed=self._seed, order=self._order_name())
@@ -245,7 +264,7 @@ class Reader:
         return f'{kind}{stick}, last_batch="{self._last}"{sampler}'
 
     def _move_to(self, state: ReaderState) -> None:
-        with self._lock:
+        with _lock:
             self._next = state  # where the next epoch begins
             self._reading: _Reading | None = None  # the newest epoch, once it has begun
             self._newest: Epoch | None = None
@@ -279,7 +298,7 @@ class Reader:
     ) -> tuple[_core.ReaderPrefetcher | None, int]:
         """What reads the next epoch, and its number of items. Moves on to the epoch after it."""
         source, order, size = self._set_up(), self._order(indices), batch_size or 1
-        with self._lock:
+        with _lock:
             start = self._next
             plan = self._plan(start, order)
             at = plan.cursor(start.epoch, start.done, start.taken, start.batch_size)
@@ -301,7 +320,7 @@ class Reader:
 
     def _note(self, epoch: Epoch, at: _core.ReaderCursor, skipped: list[tuple[str, int, int, str]]) -> None:
         """What an iterator tells when it has given out an item."""
-        with self._lock:
+        with _lock:
             if self._newest is epoch and self._reading is not None:
                 self._reading.at = at
             self.errors += [ReadError(*sample) for sample in skipped]
@@ -383,6 +402,15 @@ class Epoch(Iterator[tuple[T, ...]], Generic[T]):
         plan = reader._plan(start, None if own is None else range(len(own)))  # pyright: ignore[reportArgumentType]
         at = plan.cursor(start.epoch, start.done, start.taken, start.batch_size)
         return plan.steps(at, self._batch_size or 1)
+
+
+def _make_again(
+    reader: type[Reader], args: tuple, kwargs: dict[str, Any], state: ReaderState, sampler: Iterable[int] | None
+) -> Reader:
+    made = reader(*args, **kwargs)
+    made.sampler = sampler
+    made.set_state(state)
+    return made
 
 
 def _unknown(option: str, reader: type[Reader]) -> str:
