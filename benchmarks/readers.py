@@ -133,7 +133,7 @@ def write_manifest(folder: pathlib.Path) -> dict[str, Any]:
     lines = []
     for i, payload in enumerate(payloads(folder)):
         with wave.open(str(folder / f"{i:06d}.wav"), "wb") as file:
-            file.setnchannels(1), file.setsampwidth(2), file.setframerate(16000)
+            file.setparams((1, 2, 16000, 0, "NONE", ""))
             file.writeframes(payload[: len(payload) // 2 * 2])
         path, duration = str(folder / f"{i:06d}.wav"), len(payload) / 32000
         lines.append(json.dumps({"audio_filepath": path, "duration": duration, "text": f"sample {i}"}))
@@ -184,10 +184,9 @@ def dynamic(library: Any, tfrecord: Any, name: str, arguments: dict[str, Any], b
     def epoch() -> int:
         count = 0
         for item in reader.next_epoch(batch_size=batch_size):
-            values = item.values() if isinstance(item, dict) else item
-            for value in values:
-                count += value.evaluate().batch_size
-        return count // len(values)
+            values = [value.evaluate() for value in (item.values() if isinstance(item, dict) else item)]
+            count += values[0].batch_size
+        return count
 
     return epoch
 
