@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Generic, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, SupportsIndex, Unpack, overload
 
 from avida import _core, tfrecord
 from avida._batch import Batch
 from avida._tensor import Tensor
 from avida.readers._options import ReaderOptions
 from avida.readers._paths import Path, list_of_paths
-from avida.readers._reader import Epoch, Reader
-
-T = TypeVar("T")
+from avida.readers._reader import Reader
 
 
 class TFRecord(Reader):
@@ -86,30 +84,21 @@ class TFRecord(Reader):
             **options,
         )
 
-    @overload
-    def next_epoch(self, batch_size: None = None) -> NamedEpoch[Tensor]: ...
-    @overload
-    def next_epoch(self, batch_size: int) -> NamedEpoch[Batch]: ...
-    def next_epoch(self, batch_size: int | None = None) -> NamedEpoch:  # type: ignore[override]
-        """An iterator over the next epoch: dictionaries of Batches, or of Tensors without ``batch_size``.
+    def _item(self, outputs: tuple) -> dict[str, Any]:
+        return dict(zip(self._names, outputs, strict=True))
 
-        Their order is that of ``features``. Otherwise this is ``next_epoch`` of all readers.
-        """
-        return NamedEpoch(self._names, super().next_epoch(batch_size))  # type: ignore[arg-type]
+    if TYPE_CHECKING:  # the same as in all readers, with other items
 
-
-class NamedEpoch(Iterator[dict[str, T]], Generic[T]):
-    """One epoch of a reader whose outputs have names. ``len(epoch)`` is the number of its items."""
-
-    def __init__(self, names: list[str], epoch: Epoch[T]) -> None:
-        self._names = names
-        self._epoch = epoch
-
-    def __next__(self) -> dict[str, T]:
-        return dict(zip(self._names, next(self._epoch), strict=True))
-
-    def __len__(self) -> int:
-        return len(self._epoch)
+        @overload
+        def __getitem__(self, index: SupportsIndex) -> dict[str, Tensor]: ...
+        @overload
+        def __getitem__(self, index: slice | Sequence[SupportsIndex]) -> dict[str, Batch]: ...
+        def __getitem__(self, index: Any) -> dict: ...
+        @overload  # type: ignore[override]
+        def next_epoch(self, batch_size: None = None, *args: Any, **kwargs: Any) -> Iterator[dict[str, Tensor]]: ...
+        @overload
+        def next_epoch(self, batch_size: int, *args: Any, **kwargs: Any) -> Iterator[dict[str, Batch]]: ...
+        def next_epoch(self, batch_size: int | None = None, *args: Any, **kwargs: Any) -> Iterator[dict]: ...
 
 
 def _fields(name: Any, feature: tfrecord.Feature) -> tuple[bytes, int, bool, list[int], int | float | bytes]:
