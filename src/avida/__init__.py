@@ -52,7 +52,7 @@ from avida._value import SampleSource
 
 _core.set_converters(tensor, device, str(_pathlib.Path(__file__).parent) + "/")
 
-from avida import _ops, decoders, experimental, io, math, progress, random, readers, reductions  # noqa: E402
+from avida import _ops, decoders, experimental, io, math, progress, random, readers, reductions, tfrecord  # noqa: E402
 from avida._failed import drop_failed  # noqa: E402
 from avida._imread import imread  # noqa: E402
 from avida._operator import operator  # noqa: E402
@@ -109,6 +109,7 @@ __all__ = [
     "set_num_threads",
     "stream",
     "tensor",
+    "tfrecord",
     "type_id",
     "types",
     "uint8",

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 _PACKAGE = "nvidia.dali"
 _DYNAMIC = "nvidia.dali.experimental.dynamic"
+_BESIDE = {"nvidia.dali.types": "avida.types", "nvidia.dali.tfrecord": "avida.tfrecord"}
 _PIPELINE_MODE = {"fn", "ops", "Pipeline", "pipeline", "pipeline_def", "plugin"}
 
 
@@ -26,8 +27,8 @@ def _missing(name: str) -> str:
     part = name.removeprefix(_PACKAGE + ".").partition(".")[0]
     what = "pipeline mode" if part in _PIPELINE_MODE else "it"
     return (
-        f"{name} is not there under `avida run`: {what} is no part of avida, which stands in for {_DYNAMIC} and "
-        f"{_PACKAGE}.types only"
+        f"{name} is not there under `avida run`: {what} is no part of avida, which stands in for {_DYNAMIC}, "
+        f"{' and '.join(_BESIDE)} only"
     )
 
 
@@ -51,7 +52,7 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             return found or importlib.machinery.ModuleSpec(name, self, is_package=True)
         if name in (_PACKAGE, "nvidia.dali.experimental"):
             return importlib.machinery.ModuleSpec(name, self, is_package=True)
-        if name == "nvidia.dali.types" or name == _DYNAMIC or name.startswith(_DYNAMIC + "."):
+        if name in _BESIDE or name == _DYNAMIC or name.startswith(_DYNAMIC + "."):
             if importlib.util.find_spec(_avida_name(name)) is None:
                 return None
             return importlib.machinery.ModuleSpec(name, self, is_package=True)
@@ -72,4 +73,4 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def _avida_name(name: str) -> str:
-    return "avida.types" if name == "nvidia.dali.types" else "avida" + name.removeprefix(_DYNAMIC)
+    return _BESIDE.get(name) or "avida" + name.removeprefix(_DYNAMIC)

@@ -1,8 +1,10 @@
 """Readers: data sets on disk, as batches or single samples, epoch by epoch."""
 
 from avida.readers._file import File
+from avida.readers._mxnet import MXNet
 from avida.readers._reader import ReadError
 from avida.readers._sampler import WeightedSampler
 from avida.readers._state import ReaderState
+from avida.readers._tfrecord import TFRecord
 
-__all__ = ["File", "ReadError", "ReaderState", "WeightedSampler"]
+__all__ = ["File", "MXNet", "ReadError", "ReaderState", "TFRecord", "WeightedSampler"]

@@ -130,7 +130,11 @@ class Reader:
         numbers = _numbers([index] if single else index, source.size)
         if not numbers:
             raise ValueError("expected the numbers of samples, got none")
-        return _core.read_samples(source, numbers, self.epoch, not single)
+        return self._item(_core.read_samples(source, numbers, self.epoch, not single))
+
+    def _item(self, outputs: tuple) -> Any:
+        """What users get: the outputs, in the form of this reader."""
+        return outputs
 
     def get_metadata(self) -> dict[str, int]:
         """The number of samples of all shards, without and with padding, and how they are divided."""
@@ -367,7 +371,7 @@ class Epoch(Iterator[tuple[T, ...]], Generic[T]):
             item = self._take()
         if EvalMode.current() in (EvalMode.sync_cpu, EvalMode.sync_full):
             item[0].evaluate()  # raises what went wrong
-        return item
+        return self._reader._item(item)
 
     def _take(self) -> tuple[T, ...]:
         with self._lock:

@@ -1,0 +1,46 @@
+// The texts of index files.
+#include "python/readers/readers.h"
+#include "readers/mxnet.h"
+#include "readers/records.h"
+#include "readers/tfrecord.h"
+
+namespace avida::python {
+namespace {
+
+constexpr int64_t kRecordsPerCall = 1024;  // of the function that is told about the progress
+
+using Line = std::string (*)(int64_t number, int64_t offset, int64_t size);
+
+// A line for each record of a file. Calls progress(bytes done, all bytes) now and then; what that raises ends the
+// search.
+template <FindRecords find, Line line>
+nb::str index_text(nb::str path, nb::callable progress) {
+  std::string name = path_of(path), text;
+  int64_t records = 0;
+  {
+    WithoutGil released;
+    RecordFiles files({name});
+    find(name, *files.open(0), [&](int64_t offset, int64_t size) {
+      text += line(records++, offset, size);
+      if (records % kRecordsPerCall) return;
+      nb::gil_scoped_acquire taken;
+      progress(offset + size, files.file_size(0));
+    });
+  }
+  return nb::str(text.data(), text.size());
+}
+
+std::string tfrecord_line(int64_t, int64_t offset, int64_t size) {
+  return std::to_string(offset) + ' ' + std::to_string(size) + '\n';
+}
+std::string recordio_line(int64_t number, int64_t offset, int64_t) {
+  return std::to_string(number) + '\t' + std::to_string(offset) + '\n';
+}
+
+const BindFormat index([](nb::module_& m) {
+  m.def("index_tfrecord", &index_text<find_tfrecords, tfrecord_line>, nb::arg("path"), nb::arg("progress"));
+  m.def("index_recordio", &index_text<find_recordio, recordio_line>, nb::arg("path"), nb::arg("progress"));
+});
+
+}  // namespace
+}  // namespace avida::python

@@ -1,0 +1,109 @@
+#include "readers/crc32c.h"
+
+#include <array>
+#include <cstring>
+
+#if defined(__SSE4_2__)
+#include <nmmintrin.h>
+#elif defined(__ARM_FEATURE_CRC32)
+#include <arm_acle.h>
+#endif
+
+namespace avida {
+namespace {
+
+// A checksum here is a polynomial of 32 bits without the inversions at the beginning and the end.
+constexpr uint32_t kPolynomial = 0x82F63B78;
+
+constexpr uint32_t times_x(uint32_t crc) { return crc >> 1 ^ (crc & 1 ? kPolynomial : 0); }
+
+using Table = std::array<uint32_t, 256>;
+
+constexpr Table byte_table() {
+  Table table{};
+  for (uint32_t i = 0; i < 256; i++) {
+    table[i] = i;
+    for (int bit = 0; bit < 8; bit++) table[i] = times_x(table[i]);
+  }
+  return table;
+}
+
+#if defined(__SSE4_2__) || defined(__ARM_FEATURE_CRC32)
+
+uint32_t add_word(uint32_t crc, const char* at) {
+  uint64_t word;
+  std::memcpy(&word, at, 8);
+#if defined(__SSE4_2__)
+  return static_cast<uint32_t>(_mm_crc32_u64(crc, word));
+#else
+  return __crc32cd(crc, word);
+#endif
+}
+
+#else
+
+// Eight tables: what a byte does to the checksum when 0 to 7 bytes follow it.
+constexpr std::array<Table, 8> word_tables() {
+  std::array<Table, 8> tables{byte_table()};
+  for (size_t k = 1; k < 8; k++)
+    for (size_t i = 0; i < 256; i++) tables[k][i] = tables[0][tables[k - 1][i] & 255] ^ tables[k - 1][i] >> 8;
+  return tables;
+}
+
+uint32_t add_word(uint32_t crc, const char* at) {
+  static constexpr auto tables = word_tables();
+  uint64_t word;
+  std::memcpy(&word, at, 8);
+  word ^= crc;
+  uint32_t out = 0;
+  for (size_t k = 0; k < 8; k++) out ^= tables[7 - k][word >> 8 * k & 255];
+  return out;
+}
+
+#endif
+
+// The instruction takes three cycles but one can start in every cycle, so three stretches are summed side by side. A
+// stretch that others follow must be multiplied by x^(8 * kStretch) for each of them: by tables, byte by byte.
+constexpr int64_t kStretch = 1024;
+
+constexpr std::array<Table, 4> shift_tables() {
+  uint32_t power[32] = {};  // what becomes of each bit
+  for (int bit = 0; bit < 32; bit++) {
+    power[bit] = uint32_t{1} << bit;
+    constexpr Table bytes = byte_table();
+    for (int64_t i = 0; i < kStretch; i++) power[bit] = bytes[power[bit] & 255] ^ power[bit] >> 8;
+  }
+  std::array<Table, 4> tables{};
+  for (int k = 0; k < 4; k++)
+    for (uint32_t i = 0; i < 256; i++)
+      for (int bit = 0; bit < 8; bit++)
+        if (i >> bit & 1) tables[k][i] ^= power[8 * k + bit];
+  return tables;
+}
+
+uint32_t shift(uint32_t crc) {
+  static constexpr auto tables = shift_tables();
+  return tables[0][crc & 255] ^ tables[1][crc >> 8 & 255] ^ tables[2][crc >> 16 & 255] ^ tables[3][crc >> 24];
+}
+
+}  // namespace
+
+uint32_t crc32c(const void* data, int64_t bytes) {
+  static constexpr Table table = byte_table();
+  auto at = static_cast<const char*>(data);
+  uint32_t crc = ~uint32_t{0};
+  for (; bytes >= 3 * kStretch; at += 3 * kStretch, bytes -= 3 * kStretch) {
+    uint32_t second = 0, third = 0;
+    for (int64_t i = 0; i < kStretch; i += 8) {
+      crc = add_word(crc, at + i);
+      second = add_word(second, at + kStretch + i);
+      third = add_word(third, at + 2 * kStretch + i);
+    }
+    crc = shift(shift(crc) ^ second) ^ third;
+  }
+  for (; bytes >= 8; at += 8, bytes -= 8) crc = add_word(crc, at);
+  for (; bytes > 0; at++, bytes--) crc = table[(crc ^ static_cast<uint8_t>(*at)) & 255] ^ crc >> 8;
+  return ~crc;
+}
+
+}  // namespace avida

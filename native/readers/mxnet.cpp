@@ -1,0 +1,192 @@
+#include "readers/mxnet.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace avida {
+namespace {
+
+constexpr uint32_t kMagic = 0xCED7230A;
+constexpr int64_t kHeader = 8;        // of a part
+constexpr int64_t kImageHeader = 24;  // number of labels, the label if that is zero, two ids
+enum Position : uint32_t { whole = 0, first = 1, middle = 2, last = 3 };
+
+template <class T>
+T load(const char* from) {
+  T value;
+  std::memcpy(&value, from, sizeof(T));
+  return value;
+}
+
+struct Part {
+  Position position;
+  int64_t length;
+  int64_t padded() const { return (length + 3) / 4 * 4; }
+};
+
+// `available` bytes are in the file from the header on.
+Part parse_header(const char* header, int64_t available) {
+  if (load<uint32_t>(header) != kMagic)
+    fail(ErrorKind::runtime, "expected the magic number of a record: it is damaged, or no record begins here");
+  auto word = load<uint32_t>(header + 4);
+  if (word >> 29 > last) fail(ErrorKind::runtime, "the header of the record is damaged: its parts are in no order");
+  Part part{static_cast<Position>(word >> 29), word & ((1u << 29) - 1)};
+  if (part.length > available - kHeader)
+    fail(ErrorKind::runtime, "the record has ", part.length, " bytes of data, but only ", available - kHeader,
+         " are there");
+  return part;
+}
+
+class PackedImage : public Source::Sample {
+ public:
+  PackedImage(std::shared_ptr<const File> file, int64_t offset, bool read_ahead)
+      : file_(std::move(file)), data_at_(offset + kHeader) {
+    int64_t available = file_->size() - offset;
+    if (available < kHeader)
+      fail(ErrorKind::runtime, "no record can begin at byte ", offset, " of a file of ", file_->size(), " bytes");
+    int64_t beginning = std::min<int64_t>(sizeof(beginning_), available);
+    file_->read_at(offset, beginning_, beginning);
+    known_ = beginning - kHeader;
+    Part part = parse_header(beginning_, available);
+    length_ = part.length;
+    if (part.position == Position::first)
+      join_parts(offset, part);
+    else if (part.position != Position::whole)
+      fail(ErrorKind::runtime, "the middle of a record, and not its beginning");
+    find_labels();
+    if (read_ahead && length_ > known_ && joined_.empty()) file_->read_ahead(data_at_ + known_, length_ - known_);
+  }
+
+  Shape shape(int output) const override { return {output == 0 ? length_ - labels_end_ : std::max(labels_, 1u)}; }
+
+  void read(int output, void* to) override {
+    if (output == 0)
+      copy(labels_end_, length_ - labels_end_, to);
+    else if (labels_ > 0)
+      copy(kImageHeader, labels_end_ - kImageHeader, to);
+    else
+      copy(4, sizeof(float), to);
+  }
+
+ private:
+  void find_labels() {
+    if (length_ < kImageHeader)
+      fail(ErrorKind::runtime, "expected at least ", kImageHeader, " bytes of data, got ", length_);
+    copy(0, sizeof(labels_), &labels_);
+    labels_end_ = kImageHeader + int64_t{labels_} * static_cast<int64_t>(sizeof(float));
+    if (labels_end_ > length_)
+      fail(ErrorKind::runtime, "expected ", labels_, " labels, but the record has only ", length_, " bytes of data");
+  }
+
+  // Where a record was cut there was the magic number.
+  void join_parts(int64_t offset, Part part) {
+    char header[kHeader];
+    while (true) {
+      size_t size = joined_.size();
+      joined_.resize(size + static_cast<size_t>(part.length));
+      file_->read_at(offset + kHeader, joined_.data() + size, part.length);
+      if (part.position == Position::last) break;
+      offset += kHeader + part.padded();
+      if (offset + kHeader > file_->size())
+        fail(ErrorKind::runtime, "the file ends before the last part of the record");
+      file_->read_at(offset, header, kHeader);
+      part = parse_header(header, file_->size() - offset);
+      if (part.position != Position::middle && part.position != Position::last)
+        fail(ErrorKind::runtime, "another record begins before the last part of this one");
+      joined_.append(reinterpret_cast<const char*>(&kMagic), sizeof(kMagic));
+    }
+    length_ = static_cast<int64_t>(joined_.size());
+  }
+
+  void copy(int64_t begin, int64_t bytes, void* to) const {
+    if (!joined_.empty()) {
+      std::memcpy(to, joined_.data() + begin, static_cast<size_t>(bytes));
+      return;
+    }
+    int64_t known = std::clamp<int64_t>(known_ - begin, 0, bytes);
+    if (known > 0) std::memcpy(to, beginning_ + kHeader + begin, static_cast<size_t>(known));
+    file_->read_at(data_at_ + begin + known, static_cast<char*>(to) + known, bytes - known);
+  }
+
+  std::shared_ptr<const File> file_;
+  int64_t data_at_, length_ = 0, labels_end_ = 0;
+  uint32_t labels_ = 0;
+  std::string joined_;    // the data of a record in several parts
+  int64_t known_ = 0;     // how much of the data is in:
+  char beginning_[2048];  // small records need no second read
+};
+
+class MXNetSource : public Source {
+ public:
+  MXNetSource(RecordFiles records, bool read_ahead) : records_(std::move(records)), read_ahead_(read_ahead) {
+    outputs_[0].dtype = DType::uint8;
+    outputs_[1].dtype = DType::float32;
+    for (auto& meta : outputs_) meta.ndim = 1;
+  }
+  const char* name() const override { return "readers.MXNet"; }
+  int64_t size() const override { return records_.size(); }
+  const std::vector<Meta>& outputs() const override { return outputs_; }
+  std::string describe(int64_t index) const override { return records_.describe(index); }
+  std::unique_ptr<Sample> open(int64_t index) const override {
+    RecordFiles::Place at = records_.place(index);
+    return std::make_unique<PackedImage>(records_.open(at.file), at.offset, read_ahead_);
+  }
+
+ private:
+  RecordFiles records_;
+  bool read_ahead_;
+  std::vector<Meta> outputs_ = std::vector<Meta>(2);
+};
+
+// Adds what an index names, in the order of the files.
+void add_indexed(RecordFiles& records, const std::string& index_path) {
+  std::vector<int64_t> offsets;
+  read_pairs(index_path, [&](int64_t, int64_t offset) { offsets.push_back(offset); });
+  std::sort(offsets.begin(), offsets.end());
+  offsets.erase(std::unique(offsets.begin(), offsets.end()), offsets.end());
+  int file = 0;
+  int64_t begin = 0;
+  for (int64_t offset : offsets) {
+    while (offset - begin >= records.file_size(file) && file + 1 < records.files()) begin += records.file_size(file++);
+    if (offset - begin != records.file_size(file))
+      records.add(file, offset - begin, 0);  // some end with the files' end
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<Source> mxnet_source(std::vector<std::string> paths, const std::string& index_path, bool read_ahead,
+                                     bool keep_damaged) {
+  RecordFiles records(std::move(paths));
+  if (index_path.empty())
+    records.search(find_recordio, keep_damaged);
+  else
+    add_indexed(records, index_path);
+  return std::make_shared<MXNetSource>(std::move(records), read_ahead);
+}
+
+void find_recordio(const std::string& path, const File& file, const FoundRecord& record) {
+  FileWindow window(file);
+  int64_t begin = -1;  // of a record in several parts
+  int64_t at = 0;
+  try {
+    while (at < file.size()) {
+      if (file.size() - at < kHeader) fail(ErrorKind::runtime, "the file ends within a record");
+      Part part = parse_header(window.at(at, kHeader), file.size() - at);
+      bool begins = part.position == Position::whole || part.position == Position::first;
+      if (begins != (begin < 0)) fail(ErrorKind::runtime, "the parts of a record are not in order");
+      if (begins) begin = at;
+      at = std::min(at + kHeader + part.padded(), file.size());
+      if (part.position == Position::whole || part.position == Position::last) {
+        record(begin, at - begin);
+        begin = -1;
+      }
+    }
+    if (begin >= 0) fail(ErrorKind::runtime, "the file ends before the last part of a record");
+  } catch (const Error& error) {
+    throw Error(error.kind, str(path, ", byte ", at, ": ", error.message));
+  }
+}
+
+}  // namespace avida
