@@ -9,7 +9,7 @@ images.torch()
 
 import pathlib as _pathlib
 
-from avida import _core, types
+from avida import _core, checkpoint, types
 from avida._batch import Batch, as_batch, batch
 from avida._device import Device, device
 from avida._dtype import (
@@ -79,6 +79,7 @@ __all__ = [
     "batch",
     "bfloat16",
     "bool",
+    "checkpoint",
     "decoders",
     "device",
     "drop_failed",

@@ -9,6 +9,7 @@ from typing import Any
 
 from avida import _core
 from avida._device import _GPU_MISSING
+from avida.checkpoint import Checkpoint
 
 _thread = threading.local()
 
@@ -138,6 +139,7 @@ class EvalContext:
         self._depth = 0
         self._lock = threading.Lock()
         self._results: dict[int, Any] = {}
+        self._checkpoint = Checkpoint()
 
     def __enter__(self) -> EvalContext:
         with self._lock:
@@ -197,9 +199,9 @@ class EvalContext:
         return None
 
     @property
-    def checkpoint(self) -> Any:
-        """The checkpoint that readers and generators register with. Not there yet."""
-        raise NotImplementedError("checkpoints come with the readers, in a later version of avida")
+    def checkpoint(self) -> Checkpoint:
+        """A checkpoint that belongs to this context; call its ``clear()`` before using it for something else."""
+        return self._checkpoint
 
     def evaluate_all(self) -> None:
         """Runs what was deferred in this context and waits for all its work."""
