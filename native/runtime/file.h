@@ -1,4 +1,4 @@
-// Reading whole files.
+// Reading files.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -14,10 +14,12 @@ class File {
   File(const File&) = delete;
 
   int64_t size() const { return size_; }
-  // Asks the system to bring the file into memory, without waiting for it.
-  void read_ahead() const;
+  // Asks the system to bring the file, or a part of it, into memory, without waiting for it.
+  void read_ahead(int64_t offset = 0, int64_t bytes = 0) const;
   // Reads `bytes` from the beginning; throws when the file has become shorter.
   void read(void* to, int64_t bytes) const;
+  // The same from a place in the file; from several threads at a time.
+  void read_at(int64_t offset, void* to, int64_t bytes) const;
 
  private:
   int descriptor_;

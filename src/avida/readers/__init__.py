@@ -4,5 +4,6 @@ from avida.readers._file import File
 from avida.readers._reader import ReadError
 from avida.readers._sampler import WeightedSampler
 from avida.readers._state import ReaderState
+from avida.readers._webdataset import Webdataset
 
-__all__ = ["File", "ReadError", "ReaderState", "WeightedSampler"]
+__all__ = ["File", "ReadError", "ReaderState", "Webdataset", "WeightedSampler"]
