@@ -6,5 +6,6 @@ from avida.readers._reader import ReadError
 from avida.readers._sampler import WeightedSampler
 from avida.readers._state import ReaderState
 from avida.readers._tfrecord import TFRecord
+from avida.readers._webdataset import Webdataset
 
-__all__ = ["File", "MXNet", "ReadError", "ReaderState", "TFRecord", "WeightedSampler"]
+__all__ = ["File", "MXNet", "ReadError", "ReaderState", "TFRecord", "Webdataset", "WeightedSampler"]
