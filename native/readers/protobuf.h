@@ -1,0 +1,147 @@
+// The wire format of protobuf messages: the fields of one message, one after another, nothing copied. Messages come
+// from files, so every length is checked against the bytes that are there.
+//
+//   ProtobufField field;
+//   for (ProtobufReader message(bytes); message.next(field);)
+//     if (field.number == 4) label = field.as<int32_t>();
+#pragma once
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+#include <type_traits>
+
+#include "core/error.h"
+
+namespace avida {
+
+static_assert(std::endian::native == std::endian::little, "numbers are copied as they are in the file");
+
+enum class WireType : uint8_t { varint = 0, fixed64 = 1, bytes = 2, fixed32 = 5 };
+
+// The wire type of a number. Signed integers are varints of 64 bits (not the "sint" of protobuf).
+template <class T>
+constexpr WireType wire_type_of() {
+  if (std::is_same_v<T, float>) return WireType::fixed32;
+  if (std::is_same_v<T, double>) return WireType::fixed64;
+  return WireType::varint;
+}
+
+struct ProtobufField {
+  uint32_t number = 0;
+  WireType type = WireType::varint;
+  uint64_t value = 0;      // of a number; the bits of a floating-point one
+  std::string_view bytes;  // of a string, a message or packed numbers
+
+  // Of a single number.
+  template <class T>
+  T as() const {
+    if (type != wire_type_of<T>()) fail(ErrorKind::runtime, "field ", number, " of the message has another type");
+    if constexpr (std::is_same_v<T, float>)
+      return std::bit_cast<float>(static_cast<uint32_t>(value));
+    else if constexpr (std::is_same_v<T, double>)
+      return std::bit_cast<double>(value);
+    else
+      return static_cast<T>(value);
+  }
+  // Of a string or a message.
+  std::string_view as_bytes() const {
+    if (type != WireType::bytes) fail(ErrorKind::runtime, "expected bytes in field ", number, ", got a number");
+    return bytes;
+  }
+
+  // A repeated number comes as one field each, or with any number of them packed into the bytes of one field. How many
+  // are in this field, and the same numbers, written to `to`; returns the place behind them.
+  template <class T>
+  int64_t count() const;
+  template <class T>
+  T* copy_to(T* to) const;
+};
+
+class ProtobufReader {
+ public:
+  explicit ProtobufReader(std::string_view message) : at_(message.data()), end_(at_ + message.size()) {}
+
+  // False at the end of the message.
+  bool next(ProtobufField& field) {
+    if (at_ == end_) return false;
+    uint64_t key = varint();
+    if (key >> 3 == 0 || key >> 3 >= uint64_t{1} << 29) fail(ErrorKind::runtime, "damaged message: no such field");
+    field.number = static_cast<uint32_t>(key >> 3);
+    field.type = static_cast<WireType>(key & 7);
+    field.value = 0;
+    field.bytes = {};
+    switch (field.type) {
+      case WireType::varint:
+        field.value = varint();
+        break;
+      case WireType::fixed64:
+        std::memcpy(&field.value, take(8), 8);
+        break;
+      case WireType::fixed32:
+        std::memcpy(&field.value, take(4), 4);
+        break;
+      case WireType::bytes: {
+        uint64_t size = varint();
+        field.bytes = {take(size), static_cast<size_t>(size)};
+        break;
+      }
+      default:
+        fail(ErrorKind::runtime, "damaged message: wire type ", key & 7, " in field ", field.number);
+    }
+    return true;
+  }
+
+  uint64_t varint() {
+    uint64_t result = 0;
+    for (int shift = 0; shift < 70 && at_ != end_; shift += 7) {
+      auto byte = static_cast<uint8_t>(*at_++);
+      result |= static_cast<uint64_t>(byte & 127) << shift;
+      if (byte < 128) return result;
+    }
+    fail(ErrorKind::runtime,
+         "damaged message: ", at_ == end_ ? "it ends within a number" : "a number has too many bytes");
+  }
+
+ private:
+  const char* take(uint64_t bytes) {
+    auto left = static_cast<uint64_t>(end_ - at_);
+    if (bytes > left) fail(ErrorKind::runtime, "damaged message: ", bytes, " bytes expected where ", left, " are left");
+    at_ += bytes;
+    return at_ - bytes;
+  }
+
+  const char *at_, *end_;
+};
+
+template <class T>
+int64_t ProtobufField::count() const {
+  if (type != WireType::bytes) return as<T>(), 1;
+  if constexpr (wire_type_of<T>() == WireType::varint) {
+    int64_t numbers = 0;
+    for (char byte : bytes) numbers += static_cast<uint8_t>(byte) < 128;
+    return numbers;
+  }
+  if (bytes.size() % sizeof(T)) fail(ErrorKind::runtime, "damaged message: field ", number, " ends within a number");
+  return static_cast<int64_t>(bytes.size() / sizeof(T));
+}
+
+template <class T>
+T* ProtobufField::copy_to(T* to) const {
+  if (type != WireType::bytes) {
+    *to = as<T>();
+    return to + 1;
+  }
+  int64_t numbers = count<T>();
+  if constexpr (wire_type_of<T>() == WireType::varint) {
+    ProtobufReader packed(bytes);
+    for (int64_t i = 0; i < numbers; i++) to[i] = static_cast<T>(packed.varint());
+    if (!bytes.empty() && static_cast<uint8_t>(bytes.back()) > 127)
+      fail(ErrorKind::runtime, "damaged message: field ", number, " ends within a number");
+  } else if (numbers > 0) {
+    std::memcpy(to, bytes.data(), bytes.size());
+  }
+  return to + numbers;
+}
+
+}  // namespace avida
