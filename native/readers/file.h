@@ -8,6 +8,6 @@
 namespace avida {
 
 // Outputs: the bytes, and the label. `read_ahead` asks the system for all files of a batch before reading the first.
-std::shared_ptr<Source> file_source(FileList files, bool read_ahead);
+std::shared_ptr<Source> file_source(std::shared_ptr<const FileList> files, bool read_ahead);
 
 }  // namespace avida

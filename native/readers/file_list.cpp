@@ -124,7 +124,28 @@ FileList FileList::from_folders(const std::string& root, const Filters& filters)
   return list;
 }
 
-FileList FileList::from_text(const std::string& path, const std::string& root) {
+FileList FileList::from_tree(const std::string& root, const std::string& filter) {
+  NameFilter wanted(filter, true);
+  FileList list;
+  std::string prefix = root.ends_with('/') ? root : root + '/';
+  std::string folder_names, file_names;
+  std::vector<std::string_view> folders, files;
+  auto add_files = [&](const std::string& path) {
+    list_folder(path, false, file_names, files, [&](std::string_view name) { return wanted.matches(name); });
+    if (files.empty()) return;
+    int folder = list.add_folder(path);
+    for (std::string_view file : files) list.add(folder, file, 0);
+  };
+  add_files(root);
+  list_folder(root, true, folder_names, folders, [](std::string_view) { return true; });
+  for (std::string_view folder : folders) add_files(prefix + std::string(folder));
+  if (list.size() == 0)
+    fail(ErrorKind::runtime, "no files found: expected some that match \"", filter, "\" in ", root,
+         " or in its folders");
+  return list;
+}
+
+FileList FileList::from_text(const std::string& path, const std::string& root, bool labels) {
   std::ifstream file(path, std::ios::binary);
   if (!file) fail(ErrorKind::runtime, "cannot read the file list ", path, ": ", std::strerror(errno));
   std::ostringstream all;
@@ -142,13 +163,16 @@ FileList FileList::from_text(const std::string& path, const std::string& root) {
     size_t last = line.find_last_not_of(blank);
     if (last != std::string_view::npos) {
       line = line.substr(0, last + 1);
-      size_t gap = line.find_last_of(blank);
-      size_t name_end = gap == std::string_view::npos ? gap : line.find_last_not_of(blank, gap);
+      size_t name_end = last;
       int32_t label = 0;
-      const char* stop = line.data() + line.size();
-      if (name_end == std::string_view::npos || !parse(line.data() + gap + 1, stop, label))
-        fail(ErrorKind::runtime, path, ":", number, ": expected a file name and a label, an integer, got \"", line,
-             '"');
+      if (labels) {
+        size_t gap = line.find_last_of(blank);
+        name_end = gap == std::string_view::npos ? gap : line.find_last_not_of(blank, gap);
+        const char* stop = line.data() + line.size();
+        if (name_end == std::string_view::npos || !parse(line.data() + gap + 1, stop, label))
+          fail(ErrorKind::runtime, path, ":", number, ": expected a file name and a label, an integer, got \"", line,
+               '"');
+      }
       list.entries_.push_back({static_cast<int64_t>(begin), static_cast<uint32_t>(name_end + 1), 0, label});
     }
     begin = end + 1;

@@ -24,8 +24,11 @@ class FileList {
     bool case_sensitive = false;
   };
   static FileList from_folders(const std::string& root, const Filters& filters);
-  // From a text with a name and a label in each line.
-  static FileList from_text(const std::string& path, const std::string& root);
+  // What is in `root` itself, and then in the folders under it, in the order of names. No labels; the filter tells
+  // upper from lower case.
+  static FileList from_tree(const std::string& root, const std::string& filter);
+  // From a text with a name in each line, and a label behind it where there are some.
+  static FileList from_text(const std::string& path, const std::string& root, bool labels);
 
  private:
   struct Entry {

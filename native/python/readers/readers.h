@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "python/python.h"
+#include "readers/file_list.h"
 #include "readers/source.h"
 
 namespace avida::python {
@@ -13,6 +14,11 @@ namespace avida::python {
 // the GIL when a reader's thread drops it.
 struct SourceHandle {
   std::shared_ptr<const Source> source;
+};
+
+// The same for the files of a data set, which File and the readers of arrays have in common.
+struct FileListHandle {
+  std::shared_ptr<const FileList> files;
 };
 
 // File names are bytes to the system: names that are not UTF-8 go through Python as os.fsdecode makes them.

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from typing import Any, Unpack
 
 from avida import _core
+from avida.readers._files import Path, check_files, folder_of, names_of
 from avida.readers._options import ReaderOptions
 from avida.readers._reader import Reader
-
-Path = str | os.PathLike[str]
 
 _FILE_FILTERS = [
     "*.jpg",
@@ -82,28 +81,28 @@ class File(Reader):
         labels: int | Sequence[int] | None = None,
         **options: Unpack[ReaderOptions],
     ) -> None:
-        if file_root is None and files is None and file_list is None:
-            raise RuntimeError("expected file_root, file_list or files")
-        if files is not None and file_list is not None:
-            raise RuntimeError("expected file_list or files, got both")
+        check_files(file_root, file_list, files)
         if labels is not None and files is None:
             raise RuntimeError("labels go with files; elsewhere they come from the folders or the list")
-        root = "" if file_root is None else os.fspath(file_root)
+        root = folder_of(file_root)
         ahead = bool(options.get("read_ahead"))
         folder_patterns = _texts("dir_filters", dir_filters) or []
         file_patterns = _texts("file_filters", file_filters) or _FILE_FILTERS
 
-        def source() -> _core.ReaderSource:
+        def found() -> _core.FileList:
             if files is not None:
-                names, numbers = _names(files), _numbers(labels)
+                names, numbers = names_of(files), _numbers(labels)
                 if numbers is not None and len(numbers) != len(names):
                     raise RuntimeError(
                         f"expected one label for each file, got {len(names)} files, {len(numbers)} labels"
                     )
-                return _core.source_from_names(names, numbers, root, ahead)
+                return _core.FileList.from_names(names, numbers, root)
             if file_list is not None:
-                return _core.source_from_list(os.fspath(file_list), root, ahead)
-            return _core.source_from_folders(root, file_patterns, folder_patterns, bool(case_sensitive_filter), ahead)
+                return _core.FileList.from_text(os.fspath(file_list), root, True)
+            return _core.FileList.from_folders(root, file_patterns, folder_patterns, bool(case_sensitive_filter))
+
+        def source() -> _core.ReaderSource:
+            return _core.file_source(found(), ahead)
 
         super().__init__(source, max_batch_size, name, device, num_inputs, **options)
 
@@ -115,13 +114,6 @@ def _texts(name: str, patterns: str | Sequence[str] | None) -> list[str] | None:
     if not texts:
         raise RuntimeError(f"{name} must not be an empty list; leave it out to accept the usual names")
     return texts
-
-
-def _names(files: Path | Sequence[Path]) -> list[str]:
-    names = [os.fspath(file) for file in ([files] if isinstance(files, str | os.PathLike) else files)]
-    if not names:
-        raise RuntimeError("expected the names of files, got an empty list")
-    return names
 
 
 def _numbers(labels: int | Sequence[int] | None) -> list[int] | None:

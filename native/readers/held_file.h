@@ -1,0 +1,31 @@
+// A file that is open between looking at a sample and reading it.
+#pragma once
+#include <optional>
+#include <string>
+
+#include "runtime/file.h"
+
+namespace avida {
+
+// A batch holds all its files open, unless that are too many: then they are opened again when they are read.
+class HeldFile {
+ public:
+  explicit HeldFile(std::string path);
+  ~HeldFile() { close(); }
+  HeldFile(const HeldFile&) = delete;
+
+  const File& file() {
+    if (!file_) open();
+    return *file_;
+  }
+  void close();
+  void close_if_many_are_open();
+
+ private:
+  void open();
+
+  std::string path_;
+  std::optional<File> file_;
+};
+
+}  // namespace avida

@@ -1,0 +1,193 @@
+#include "readers/numpy.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "codecs/npy.h"
+#include "kernel/convert.h"
+#include "readers/array_part.h"
+#include "readers/held_file.h"
+#include "runtime/memory.h"
+
+namespace avida {
+namespace {
+
+constexpr int64_t kSmallFile = 4 << 10;   // is read as a whole with its header
+constexpr int64_t kUsualHeader = 128;     // of a larger file
+constexpr int64_t kMostBadFiles = 100;    // before giving up to find one that tells type and rank
+
+void swap_bytes(void* data, int64_t n, int size) {
+  auto swap = [&](auto* elements, auto reversed) {
+    for (int64_t i = 0; i < n; i++) elements[i] = reversed(elements[i]);
+  };
+  if (size == 2) swap(static_cast<uint16_t*>(data), [](uint16_t x) { return __builtin_bswap16(x); });
+  if (size == 4) swap(static_cast<uint32_t*>(data), [](uint32_t x) { return __builtin_bswap32(x); });
+  if (size == 8) swap(static_cast<uint64_t*>(data), [](uint64_t x) { return __builtin_bswap64(x); });
+}
+
+Shape reversed(const Shape& shape) {
+  Shape out = shape;
+  std::reverse(out.begin(), out.end());
+  return out;
+}
+
+// A file and the beginning of it that was read along with the header.
+class NpyFile {
+ public:
+  NpyFile(std::string path, bool read_ahead) : held_(std::move(path)) {
+    const File& file = held_.file();
+    if (read_ahead) file.read_ahead();
+    read_start(file, file.size() <= kSmallFile ? file.size() : kUsualHeader);
+    int64_t needed = npy_header_bytes(start_, file.size());
+    if (needed > std::ssize(start_)) read_start(file, needed);
+    header_ = parse_npy_header(start_, file.size());
+    if (header_.data + header_.bytes() <= std::ssize(start_)) held_.close();
+    held_.close_if_many_are_open();
+  }
+
+  const NpyHeader& header() const { return header_; }
+
+  void read(int64_t offset, void* to, int64_t bytes) {
+    if (offset + bytes <= std::ssize(start_))
+      std::memcpy(to, start_.data() + offset, bytes);
+    else
+      held_.file().read_at(offset, to, bytes);
+  }
+  void close() { held_.close(); }
+
+ private:
+  void read_start(const File& file, int64_t bytes) {
+    start_.resize(bytes);
+    file.read(start_.data(), bytes);
+  }
+
+  HeldFile held_;
+  NpyHeader header_;
+  std::string start_;
+};
+
+class NumpySample : public Source::Sample {
+ public:
+  NumpySample(std::string path, const std::optional<NumpyRegion>& region, bool read_ahead)
+      : file_(std::move(path), read_ahead) {
+    const Shape& shape = header().shape;
+    if (region) {
+      window_ = ops::slice_window(region->place, {}, {}, shape, {});
+      place_window(window_, shape, region->policy);
+      fill_ = region->fill;
+    } else {
+      window_.size = shape;
+      window_.start.resize(shape.size(), 0);
+    }
+    for (int d = 0; d < shape.size(); d++) {
+      int64_t begin = std::clamp<int64_t>(window_.start[d], 0, shape[d]);
+      int64_t end = std::clamp<int64_t>(window_.start[d] + window_.size[d], begin, shape[d]);
+      part_.start.push_back(begin);
+      part_.size.push_back(end - begin);
+    }
+  }
+
+  const NpyHeader& header() const { return file_.header(); }
+  Shape shape(int) const override { return window_.size; }
+
+  void read(int, void* to) override {
+    if (part_.size == window_.size) {
+      read_part(static_cast<char*>(to));
+    } else {
+      SampleView inside{.shape = part_.size, .dtype = header().dtype};
+      SampleView all{.data = to, .shape = window_.size, .dtype = header().dtype};
+      Block buffer = allocate(inside.bytes());
+      inside.data = buffer.get();
+      read_part(inside.as<char>());
+      Window around = window_;
+      for (int d = 0; d < part_.size.size(); d++) around.start[d] -= part_.start[d];
+      float fill = with_dtype(header().dtype, [&](auto type) {
+        return convert<float>(convert<typename decltype(type)::type>(fill_));
+      });
+      WindowCopy copy(all, inside, around, OutOfBounds::constant, {&fill, 1});
+      copy.run(0, copy.rows());
+    }
+    file_.close();
+  }
+
+ private:
+  // Reads the part of the array that is inside it.
+  void read_part(char* to) {
+    const NpyHeader& header = this->header();
+    int size = size_of(header.dtype);
+    int64_t elements = volume(part_.size);
+    auto read = [&](int64_t offset, void* to, int64_t bytes) { file_.read(offset, to, bytes); };
+    if (!header.fortran_order) {
+      read_array_part(read, header.data, size, header.shape, part_, to);
+      if (header.big_endian) swap_bytes(to, elements, size);
+      return;
+    }
+    // In Fortran's order the file has an array with reversed axes.
+    Window part{.start = reversed(part_.start), .size = reversed(part_.size)};
+    Block buffer = allocate(elements * size);
+    read_array_part(read, header.data, size, reversed(header.shape), part, static_cast<char*>(buffer.get()));
+    if (header.big_endian) swap_bytes(buffer.get(), elements, size);
+    StridedCopy(size, part_.size, reversed(dense_strides(part.size))).run(to, buffer.get());
+  }
+
+  NpyFile file_;
+  Window window_;  // what is asked for
+  Window part_;    // what of it is inside the array
+  float fill_ = 0;
+};
+
+class NumpySource : public Source {
+ public:
+  NumpySource(std::shared_ptr<const FileList> files, std::optional<NumpyRegion> region, bool read_ahead)
+      : files_(std::move(files)), region_(std::move(region)), read_ahead_(read_ahead) {
+    find_first();
+  }
+
+  const char* name() const override { return "readers.Numpy"; }
+  int64_t size() const override { return files_->size(); }
+  const std::vector<Meta>& outputs() const override { return outputs_; }
+  std::string describe(int64_t index) const override { return files_->path(index); }
+  std::unique_ptr<Sample> open(int64_t index) const override {
+    auto sample = std::make_unique<NumpySample>(files_->path(index), region_, read_ahead_);
+    const NpyHeader& header = sample->header();
+    const Meta& meta = outputs_[0];
+    if (header.dtype != meta.dtype || header.shape.size() != meta.ndim)
+      fail(ErrorKind::runtime, "expected ", meta.dtype, " with ", meta.ndim, " axes as in ", files_->path(first_),
+           ", got ", header.dtype, " with ", header.shape.size());
+    return sample;
+  }
+
+ private:
+  void find_first() {
+    std::optional<Error> problem;
+    for (first_ = 0; first_ < std::min(size(), kMostBadFiles); first_++) {
+      try {
+        NpyFile file(files_->path(first_), false);
+        outputs_[0].dtype = file.header().dtype;
+        outputs_[0].ndim = file.header().shape.size();
+        return;
+      } catch (const Error& error) {
+        if (!problem) problem = Error(error.kind, str(name(), ": ", files_->path(first_), ": ", error.message));
+      }
+    }
+    throw *problem;
+  }
+
+  const std::shared_ptr<const FileList> files_;
+  const std::optional<NumpyRegion> region_;
+  const bool read_ahead_;
+  std::vector<Meta> outputs_ = std::vector<Meta>(1);
+  int64_t first_ = 0;  // the file that tells type and rank
+};
+
+}  // namespace
+
+std::shared_ptr<Source> numpy_source(std::shared_ptr<const FileList> files, std::optional<NumpyRegion> region,
+                                     bool read_ahead) {
+  return std::make_shared<NumpySource>(std::move(files), std::move(region), read_ahead);
+}
+
+}  // namespace avida
