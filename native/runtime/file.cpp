@@ -40,12 +40,15 @@ File::~File() { ::close(descriptor_); }
 
 void File::read_ahead() const { posix_fadvise(descriptor_, 0, 0, POSIX_FADV_WILLNEED); }
 
-void File::read(void* to, int64_t bytes) const {
+void File::read(void* to, int64_t bytes) const { read_at(0, to, bytes); }
+
+void File::read_at(int64_t offset, void* to, int64_t bytes) const {
   for (int64_t done = 0; done < bytes;) {
-    ssize_t n = ::read(descriptor_, static_cast<char*>(to) + done, static_cast<size_t>(bytes - done));
+    ssize_t n = ::pread(descriptor_, static_cast<char*>(to) + done, static_cast<size_t>(bytes - done), offset + done);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) fail_with("cannot be read", errno);
-    if (n == 0) fail(ErrorKind::runtime, "expected ", bytes, " bytes, but the file ends after ", done);
+    if (n == 0)
+      fail(ErrorKind::runtime, "expected ", offset + bytes, " bytes, but the file ends after ", offset + done);
     done += n;
   }
 }

@@ -1,4 +1,4 @@
-// Reading whole files.
+// Reading files.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -18,6 +18,8 @@ class File {
   void read_ahead() const;
   // Reads `bytes` from the beginning; throws when the file has become shorter.
   void read(void* to, int64_t bytes) const;
+  // The same from a place in the file; from several threads at a time.
+  void read_at(int64_t offset, void* to, int64_t bytes) const;
 
  private:
   int descriptor_;
