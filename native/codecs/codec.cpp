@@ -1,5 +1,7 @@
 #include "codecs/codec.h"
 
+#include <utility>
+
 namespace avida::codecs {
 namespace {
 
@@ -8,11 +10,23 @@ std::vector<Codec>& registry() {
   return codecs;
 }
 
+std::vector<AudioFormat>& audio_registry() {
+  static std::vector<AudioFormat> formats;
+  return formats;
+}
+
 }  // namespace
 
 int register_codec(const Codec& codec) { return registry().push_back(codec), static_cast<int>(registry().size()); }
 
 std::span<const Codec> all_codecs() { return registry(); }
+
+int register_audio_format(AudioFormat format) {
+  audio_registry().push_back(std::move(format));
+  return static_cast<int>(audio_registry().size());
+}
+
+std::span<const AudioFormat> audio_formats() { return audio_registry(); }
 
 const Codec& find_codec(Bytes file) {
   if (file.empty()) fail(ErrorKind::runtime, "expected an image file, got no bytes");

@@ -78,6 +78,13 @@ constexpr int channels_of(ColorModel color, int stored) {
 int register_codec(const Codec& codec);
 std::span<const Codec> all_codecs();
 
+// A format of sound that can be read, for `avida info`; see audio.h.
+struct AudioFormat {
+  std::string name, library;
+};
+int register_audio_format(AudioFormat format);
+std::span<const AudioFormat> audio_formats();
+
 // The codec for a file's bytes. Throws Error for an empty file and for one that no codec knows.
 const Codec& find_codec(Bytes file);
 

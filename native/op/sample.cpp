@@ -1,6 +1,7 @@
 #include "op/sample.h"
 
 #include <algorithm>
+#include <cstring>
 #include <exception>
 #include <memory_resource>
 #include <string>
@@ -173,6 +174,8 @@ class Failures {
       for (int i = 0; i < n; i++) shapes.set(i, works[i].out[k].shape);
       results[k].shapes = shapes;
       results[k].origins = shared;
+      for (int i = 0; i < n; i++)  // an output of one number has no empty form
+        if (replaced(i)) std::memset(results[k].at(i), 0, static_cast<size_t>(results[k].bytes(i)));
     }
   }
 

@@ -87,9 +87,11 @@ NB_MODULE(_core, m) {
       [] {
         std::vector<std::pair<std::string, std::string>> found;
         for (const codecs::Codec& codec : codecs::all_codecs()) found.emplace_back(codec.name, codec.library);
+        for (const codecs::AudioFormat& format : codecs::audio_formats())
+          found.emplace_back(format.name, format.library);
         return found;
       },
-      "The image formats that this build reads, each with the library that does the work.");
+      "The formats of images and sound that this build reads, each with the library that does the work.");
   bind_readers(m);
 }
 

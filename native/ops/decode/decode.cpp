@@ -26,6 +26,11 @@ codecs::ImageRequest image_request(const DecodeArgs& args) {
   return request;
 }
 
+void check_on_error(const std::string& on_error) {
+  if (on_error != "raise" && on_error != "placeholder")
+    value_error("expected \"raise\" or \"placeholder\" as on_error, got \"", on_error, '"');
+}
+
 void infer_decode(const DecodeArgs& args, std::span<const Meta> in, Meta& out) {
   if (in[0].dtype != DType::uint8)
     fail(ErrorKind::runtime, "expected the bytes of image files (uint8), got ", in[0].dtype);
@@ -43,8 +48,7 @@ void infer_decode(const DecodeArgs& args, std::span<const Meta> in, Meta& out) {
       fail(ErrorKind::runtime, "expected uint8, int8, uint16, int16, uint32, int32 or float32 as dtype, got ",
            args.dtype);
   }
-  if (args.on_error != "raise" && args.on_error != "placeholder")
-    value_error("expected \"raise\" or \"placeholder\" as on_error, got \"", args.on_error, '"');
+  check_on_error(args.on_error);
   out.dtype = args.dtype;
   out.ndim = 3;
   out.layout = "HWC";

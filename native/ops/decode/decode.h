@@ -26,6 +26,7 @@ codecs::ImageType image_type(int number);
 codecs::Bytes encoded_bytes(const SampleView& in);
 codecs::ImageRequest image_request(const DecodeArgs& args);
 
+void check_on_error(const std::string& on_error);
 void infer_decode(const DecodeArgs& args, std::span<const Meta> in, Meta& out);
 bool go_on_without(const DecodeArgs& args, SampleView& out);
 

@@ -1,3 +1,3 @@
-"""Decoders of images."""
+"""Decoders of images and sound."""
 
 from avida.decoders._ops import *  # noqa: F403

@@ -2,6 +2,7 @@
 
 from avida.readers._file import File
 from avida.readers._mxnet import MXNet
+from avida.readers._nemo_asr import NemoAsr
 from avida.readers._numpy import Numpy
 from avida.readers._reader import ReadError
 from avida.readers._sampler import WeightedSampler
@@ -9,4 +10,4 @@ from avida.readers._state import ReaderState
 from avida.readers._tfrecord import TFRecord
 from avida.readers._webdataset import Webdataset
 
-__all__ = ["File", "MXNet", "Numpy", "ReadError", "ReaderState", "TFRecord", "Webdataset", "WeightedSampler"]
+__all__ = ["File", "MXNet", "NemoAsr", "Numpy", "ReadError", "ReaderState", "TFRecord", "Webdataset", "WeightedSampler"]

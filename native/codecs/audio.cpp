@@ -1,0 +1,174 @@
+#include "codecs/audio.h"
+
+#include <sndfile.h>
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <utility>
+#include <vector>
+
+#include "core/clones.h"
+
+namespace avida::codecs {
+
+struct AudioFile::Handle {
+  Handle(int64_t size, ReadAt read) : size(size), read_at(std::move(read)) { open(); }
+  ~Handle() {
+    if (file) sf_close(file);
+  }
+
+  void open();
+  void check_frames(int64_t claimed);
+  template <class T>
+  void read(sf_count_t (*function)(SNDFILE*, T*, sf_count_t), T* to, int64_t frames);
+
+  // An exception must not cross the library's frames: it waits here until they have returned.
+  void rethrow() {
+    if (error) std::rethrow_exception(std::exchange(error, nullptr));
+  }
+  static sf_count_t on_size(void* self) { return static_cast<Handle*>(self)->size; }
+  static sf_count_t on_tell(void* self) { return static_cast<Handle*>(self)->position; }
+  static sf_count_t on_seek(sf_count_t offset, int whence, void* self);
+  static sf_count_t on_read(void* to, sf_count_t bytes, void* self);
+
+  const int64_t size;
+  const ReadAt read_at;
+  int64_t position = 0;
+  std::exception_ptr error;
+  SNDFILE* file = nullptr;
+  AudioInfo info;
+  bool shorts = false;  // stored as 16-bit integers
+};
+
+sf_count_t AudioFile::Handle::on_seek(sf_count_t offset, int whence, void* self) {
+  auto& handle = *static_cast<Handle*>(self);
+  int64_t base = whence == SEEK_CUR ? handle.position : whence == SEEK_END ? handle.size : 0;
+  int64_t target;
+  if (__builtin_add_overflow(base, offset, &target) || target < 0) return -1;
+  return handle.position = target;
+}
+
+sf_count_t AudioFile::Handle::on_read(void* to, sf_count_t bytes, void* self) {
+  auto& handle = *static_cast<Handle*>(self);
+  bytes = std::min(bytes, handle.size - handle.position);
+  if (bytes <= 0 || handle.error) return 0;
+  try {
+    handle.read_at(handle.position, to, bytes);
+  } catch (...) {
+    handle.error = std::current_exception();
+    return 0;
+  }
+  handle.position += bytes;
+  return bytes;
+}
+
+void AudioFile::Handle::open() {
+  if (size == 0) fail(ErrorKind::runtime, "expected a sound file, got no bytes");
+  SF_VIRTUAL_IO io{on_size, on_seek, on_read, nullptr, on_tell};
+  SF_INFO found{};
+  file = sf_open_virtual(&io, SFM_READ, &found, this);
+  rethrow();
+  if (!file)
+    fail(ErrorKind::runtime, "expected a sound file in a known format, got ", size, " bytes: ", sf_strerror(nullptr));
+  if (found.frames < 0 || found.channels < 1 || found.samplerate < 1)
+    fail(ErrorKind::runtime, "expected at least one channel and a sample rate above 0, the header says ",
+         found.channels, " channels, ", found.samplerate, " Hz and ", found.frames, " frames");
+  int encoding = found.format & SF_FORMAT_SUBMASK;
+  info.channels = found.channels;
+  info.rate = found.samplerate;
+  shorts = encoding == SF_FORMAT_PCM_16;
+  for (int lossy : {SF_FORMAT_FLOAT, SF_FORMAT_DOUBLE, SF_FORMAT_VORBIS, SF_FORMAT_OPUS, SF_FORMAT_MPEG_LAYER_I,
+                    SF_FORMAT_MPEG_LAYER_II, SF_FORMAT_MPEG_LAYER_III})
+    info.floats |= encoding == lossy;
+  check_frames(found.frames);
+}
+
+// A header that lies must not cost memory. Few files shrink sound more than this; those are decoded once to count.
+void AudioFile::Handle::check_frames(int64_t claimed) {
+  constexpr int64_t kAlwaysAllowed = int64_t{4} << 20, kUsualRatio = 32, kChunk = 4096;
+  info.frames = claimed;
+  if (claimed <= std::max(kAlwaysAllowed, size * kUsualRatio) / info.channels) return;
+  std::vector<float> chunk(kChunk * info.channels);
+  int64_t frames = 0;
+  while (sf_count_t n = sf_readf_float(file, chunk.data(), kChunk)) frames += n;
+  rethrow();
+  if (frames < claimed)
+    fail(ErrorKind::runtime, "expected the ", claimed, " frames that the header says, the file has ", frames);
+  if (sf_seek(file, 0, SEEK_SET) != 0) fail(ErrorKind::runtime, "cannot go back to the beginning of the sound");
+  rethrow();
+}
+
+template <class T>
+void AudioFile::Handle::read(sf_count_t (*function)(SNDFILE*, T*, sf_count_t), T* to, int64_t frames) {
+  sf_count_t found = function(file, to, frames);
+  rethrow();
+  if (found == frames) return;
+  const char* reason = sf_error(file) ? sf_strerror(file) : "the file ends early or is damaged";
+  fail(ErrorKind::runtime, "expected ", frames, " frames of sound, got ", found, ": ", reason);
+}
+
+namespace {
+
+AVIDA_CLONES void to_floats(const int16_t* from, float* to, int64_t n) {
+  for (int64_t i = 0; i < n; i++) to[i] = from[i] * (1.0f / 32768);
+}
+
+// What `avida info` shows: the formats of this build of the library that people use.
+int list_formats() {
+  constexpr std::pair<int, const char*> known[] = {{SF_FORMAT_WAV, "WAV"},
+                                                   {SF_FORMAT_FLAC, "FLAC"},
+                                                   {SF_FORMAT_OGG, "Ogg"},
+                                                   {SF_FORMAT_MPEG, "MP3"},
+                                                   {SF_FORMAT_AIFF, "AIFF"}};
+  std::string library = sf_version_string();  // "libsndfile-1.2.0"
+  std::replace(library.begin(), library.end(), '-', ' ');
+  int count = 0;
+  sf_command(nullptr, SFC_GET_FORMAT_MAJOR_COUNT, &count, sizeof(count));
+  for (auto& [number, name] : known)
+    for (int i = 0; i < count; i++) {
+      SF_FORMAT_INFO format{};
+      format.format = i;
+      sf_command(nullptr, SFC_GET_FORMAT_MAJOR, &format, sizeof(format));
+      if (format.format == number) register_audio_format({name, library});
+    }
+  return count;
+}
+
+[[maybe_unused]] const int listed = list_formats();
+
+}  // namespace
+
+AudioFile::AudioFile(int64_t size, ReadAt read) : handle_(std::make_unique<Handle>(size, std::move(read))) {}
+
+AudioFile::AudioFile(Bytes file)
+    : AudioFile(static_cast<int64_t>(file.size()),
+                [file](int64_t offset, void* to, int64_t bytes) { std::memcpy(to, file.data() + offset, bytes); }) {}
+
+AudioFile::~AudioFile() = default;
+
+const AudioInfo& AudioFile::info() const { return handle_->info; }
+
+void AudioFile::seek(int64_t frame) {
+  if (frame == 0 && sf_seek(handle_->file, 0, SEEK_CUR) == 0) return;
+  sf_count_t at = sf_seek(handle_->file, frame, SEEK_SET);
+  handle_->rethrow();
+  if (at != frame) fail(ErrorKind::runtime, "cannot go to frame ", frame, " of ", handle_->info.frames);
+}
+
+void AudioFile::read(float* to, int64_t frames) {
+  if (!handle_->shorts) return handle_->read(sf_readf_float, to, frames);
+  // The library would convert them one by one.
+  constexpr int64_t kChunk = 8192;
+  int16_t chunk[kChunk];
+  const int channels = handle_->info.channels;
+  for (int64_t step = kChunk / channels, n; frames > 0; frames -= n, to += n * channels) {
+    n = std::min(frames, step);
+    handle_->read(sf_readf_short, chunk, n);
+    to_floats(chunk, to, n * channels);
+  }
+}
+void AudioFile::read(int16_t* to, int64_t frames) { handle_->read(sf_readf_short, to, frames); }
+void AudioFile::read(int32_t* to, int64_t frames) { handle_->read(sf_readf_int, to, frames); }
+
+}  // namespace avida::codecs

@@ -1,0 +1,43 @@
+// Sound files over libsndfile: WAV, FLAC, Ogg (Vorbis and Opus), MP3, AIFF and whatever else that library reads.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "codecs/codec.h"
+
+namespace avida::codecs {
+
+struct AudioInfo {
+  int64_t frames = 0;  // a frame has one number for each channel
+  int channels = 0;
+  int rate = 0;         // frames per second
+  bool floats = false;  // stored as floats, or in a lossy format that decodes to floats
+};
+
+// A sound file whose header has been read.
+class AudioFile {
+ public:
+  // Reads that many bytes from an offset, all of them within the file's size. May throw Error.
+  using ReadAt = std::function<void(int64_t offset, void* to, int64_t bytes)>;
+
+  AudioFile(int64_t size, ReadAt read);
+  explicit AudioFile(Bytes file);  // the bytes must outlive it
+  ~AudioFile();
+
+  const AudioInfo& info() const;
+
+  // Goes to the frame that is read next.
+  void seek(int64_t frame);
+  // Reads the next frames. Floats go from -1 to 1, integers use the whole range of their type. Throws Error when the
+  // file ends before that, or is damaged.
+  void read(float* to, int64_t frames);
+  void read(int16_t* to, int64_t frames);
+  void read(int32_t* to, int64_t frames);
+
+ private:
+  struct Handle;
+  std::unique_ptr<Handle> handle_;
+};
+
+}  // namespace avida::codecs
