@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 from numpy.typing import NDArray
@@ -140,7 +140,7 @@ def stop() -> None: ...
 def python_call(function: object, name: str, inputs: list, after: list, outputs: int, samples: int) -> Any: ...
 def codecs() -> list[tuple[str, str]]:
     """
-    The image formats that this build reads, each with the library that does the work.
+    The formats of images and sound that this build reads, each with the library that does the work.
     """
 
 MAX_BATCH_SIZE: int = 16777216
@@ -149,11 +149,62 @@ class ReaderSource:
     @property
     def size(self) -> int: ...
 
-def source_from_folders(
-    root: str, files: Sequence[str], folders: Sequence[str], case_sensitive: bool, read_ahead: bool
+def file_source(files: FileList, read_ahead: bool) -> ReaderSource: ...
+
+class FileList:
+    @staticmethod
+    def from_folders(root: str, files: Sequence[str], folders: Sequence[str], case_sensitive: bool) -> FileList: ...
+    @staticmethod
+    def from_tree(root: str, filter: str) -> FileList: ...
+    @staticmethod
+    def from_text(list: str, root: str, labels: bool) -> FileList: ...
+    @staticmethod
+    def from_names(names: list, labels: object | None, root: str) -> FileList: ...
+
+def index_tfrecord(path: str, progress: Callable) -> str: ...
+def index_recordio(path: str, progress: Callable) -> str: ...
+def source_from_recordio(paths: list, index_path: str, read_ahead: bool, keep_damaged: bool) -> ReaderSource: ...
+def nemo_asr_source(
+    manifests: list,
+    dtype: int,
+    downmix: bool,
+    quality: float,
+    sample_rate: float,
+    min_duration: float,
+    max_duration: float,
+    read_sample_rate: bool,
+    read_text: bool,
+    read_idxs: bool,
+    read_ahead: bool,
 ) -> ReaderSource: ...
-def source_from_list(list: str, root: str, read_ahead: bool) -> ReaderSource: ...
-def source_from_names(names: list, labels: object | None, root: str, read_ahead: bool) -> ReaderSource: ...
+
+class NumpyRegion:
+    pass
+
+def numpy_region(
+    axes: Sequence[int] | None,
+    start: Sequence[int] | None,
+    end: Sequence[int] | None,
+    shape: Sequence[int] | None,
+    rel_start: Sequence[float] | None,
+    rel_end: Sequence[float] | None,
+    rel_shape: Sequence[float] | None,
+    policy: str,
+    fill: float,
+) -> NumpyRegion: ...
+def numpy_source(files: FileList, region: NumpyRegion | None, read_ahead: bool) -> ReaderSource: ...
+def source_from_tfrecords(paths: list, index_paths: list, features: list, keep_damaged: bool) -> ReaderSource: ...
+def webdataset_source(
+    paths: list,
+    index_paths: list,
+    extensions: Sequence[str],
+    dtypes: Sequence[int],
+    missing: str,
+    case_sensitive: bool,
+    read_ahead: bool,
+    keep_damaged: bool,
+) -> ReaderSource: ...
+def webdataset_index(path: str, progress: object | None) -> str: ...
 def read_samples(source: ReaderSource, indices: Sequence[int], epoch: int, batches: bool) -> tuple: ...
 
 class ReaderCursor:

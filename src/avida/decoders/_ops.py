@@ -13,12 +13,47 @@ from avida._typing import DTypeArg, FloatArg, FloatsArg, IntsArg, TensorLike
 if TYPE_CHECKING:
     from avida.random import RNG
 
-__all__ = ["image", "image_crop", "image_random_crop", "image_slice"]
+__all__ = ["audio", "image", "image_crop", "image_random_crop", "image_slice"]
 
+_DECODERS_AUDIO = _find("decoders.audio")
 _DECODERS_IMAGE = _find("decoders.image")
 _DECODERS_IMAGE_CROP = _find("decoders.image_crop")
 _DECODERS_IMAGE_RANDOM_CROP = _find("decoders.image_random_crop")
 _DECODERS_IMAGE_SLICE = _find("decoders.image_slice")
+
+
+def audio(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    downmix: bool | None = None,
+    dtype: DTypeArg | None = None,
+    on_error: str | None = None,
+    quality: float | None = None,
+    sample_rate: FloatArg | None = None,
+) -> Any:
+    """Decodes sound, WAV, FLAC, Ogg, MP3 and others, to samples (frames, channels) and their rate in Hz.
+
+    Args:
+        input: The bytes of sound files.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        downmix: Return the mean of the channels, without an axis for them. Default: ``False``.
+        dtype: float32, from -1 to 1, or int16 or int32, which use the whole range of their type. Default:
+            ``float32``.
+        on_error: What to do with a file that cannot be decoded: "raise", or "placeholder": the sample becomes
+            empty, `batch.errors` tells why, and `avida.drop_failed` removes it. Default: ``'raise'``.
+        quality: Of resampling: 0 takes 3 lobes of the sinc filter on each side, 50 takes 16, 100 takes 64.
+            Default: ``50.0``.
+        sample_rate: The rate in Hz to resample to; 0 keeps the file's own. Default: ``0.0``. Can differ between
+            samples.
+
+    Example:
+        >>> avida.decoders.audio(np.frombuffer(b".snd\0\0\0\x18\0\0\0\2\0\0\0\2\0\0\x1f@\0\0\0\1@\xc0", np.uint8))
+    """
+    return _call(_DECODERS_AUDIO, (input,), batch_size, device, (downmix, dtype, on_error, quality, sample_rate))
 
 
 @overload
