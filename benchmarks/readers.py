@@ -5,7 +5,8 @@
 Writes a data set in every format into a temporary folder, then reads whole epochs of it. Every contestant runs in a
 process of its own on the same cores, and contestants take turns over the rounds: an epoch to warm up, then epochs for
 a second. Prints samples per second, the median of all rounds, and writes readers.json to --output. Needs the extras
-`test`, `bench` and `parity`.
+`test`, `bench` and `parity`. Also times how long readers of a million files and of a million records in 100 GiB take to
+start, with an index, up to their first batch.
 """
 
 import argparse
@@ -164,9 +165,38 @@ FORMATS: dict[str, tuple[str, Callable[[pathlib.Path], dict[str, Any]]]] = {
 }
 
 
+def write_many_names(folder: pathlib.Path) -> dict[str, Any]:
+    """A million names; the files themselves are there for the first batch only."""
+    (folder / "list.txt").write_text("".join(f"class_{i % 1000:04d}/{i:09d}.jpg {i}\n" for i in range(1_000_000)))
+    for i in range(1000):
+        (folder / f"class_{i:04d}").mkdir()
+        (folder / f"class_{i:04d}" / f"{i:09d}.jpg").write_bytes(bytes(1000))
+    return {"file_root": str(folder), "file_list": str(folder / "list.txt")}
+
+
+def write_many_records(folder: pathlib.Path) -> dict[str, Any]:
+    """A million records in a file of 100 GiB, which is a hole but for the first batch."""
+    import tfrecord
+
+    writer = tfrecord.TFRecordWriter(str(folder / "data.tfrecord"))
+    writer.write({"image": (bytes(1000), "byte"), "label": (1, "int")})
+    writer.close()
+    record, step = (folder / "data.tfrecord").read_bytes(), 100_000
+    with open(folder / "data.tfrecord", "wb") as file:
+        file.truncate(step * 1_000_000 + len(record))
+        for i in range(1000):
+            file.seek(i * step)
+            file.write(record)
+    (folder / "data.idx").write_text("".join(f"{i * step} {len(record)}\n" for i in range(1_000_000)))
+    return {"path": str(folder / "data.tfrecord"), "index_path": str(folder / "data.idx")}
+
+
+STARTS = {"File": write_many_names, "TFRecord": write_many_records}
+
+
 # --- reading: each goes over one epoch and returns its number of samples ---
 
-Epoch = Callable[[], int]
+Epoch = Callable[..., int]
 
 
 def dynamic(library: Any, tfrecord: Any, name: str, arguments: dict[str, Any], batch_size: int) -> Epoch:
@@ -181,11 +211,13 @@ def dynamic(library: Any, tfrecord: Any, name: str, arguments: dict[str, Any], b
         arguments = arguments | {"features": features}
     reader = reader_class(**arguments)
 
-    def epoch() -> int:
+    def epoch(most: int | None = None) -> int:
         count = 0
         for item in reader.next_epoch(batch_size=batch_size):
             values = [value.evaluate() for value in (item.values() if isinstance(item, dict) else item)]
             count += values[0].batch_size
+            if count == most:
+                break
         return count
 
     return epoch
@@ -234,6 +266,18 @@ def measure(contestant: str, name: str, folder: pathlib.Path, batch_size: int) -
     return {"rate": count / seconds, "cpu_us": (time.process_time() - cpu) / count * 1e6}
 
 
+def measure_start(contestant: str, name: str, folder: pathlib.Path, batch_size: int) -> dict[str, float]:
+    """For a process of its own: the seconds up to the first batch, once the library is imported."""
+    arguments = json.loads((folder / "arguments.json").read_text())
+    if contestant == "avida":
+        import avida as _
+    else:
+        import nvidia.dali.experimental.dynamic as _  # noqa: F401
+    start = time.perf_counter()
+    CONTESTANTS[contestant](name, arguments, batch_size)(batch_size)
+    return {"seconds": time.perf_counter() - start}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--samples", type=int, default=4096)
@@ -242,12 +286,13 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--only", nargs="+", choices=FORMATS, default=list(FORMATS), metavar="FORMAT")
     parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("build/benchmarks"))
-    parser.add_argument("--measure", nargs=3, help=argparse.SUPPRESS)
+    parser.add_argument("--measure", nargs=4, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.measure:
-        contestant, name, folder = options.measure
-        print(json.dumps(measure(contestant, name, pathlib.Path(folder), options.batch)))
-        return
+        what, contestant, name, folder = options.measure
+        function = measure_start if what == "start" else measure
+        print(json.dumps(function(contestant, name, pathlib.Path(folder), options.batch)), flush=True)
+        os._exit(0)  # without waiting for what was read ahead
 
     results: dict[str, dict[str, dict[str, Any]]] = {}
     for name in options.only:
@@ -257,10 +302,13 @@ def main() -> None:
             (folder / "arguments.json").write_text(json.dumps(FORMATS[name][1](folder)))
             results[name] = run_format(name, folder, options)
         print(line(name, results[name]), flush=True)
+    starts = {name: run_start(name, options) for name in STARTS if name in options.only}
     options.output.mkdir(parents=True, exist_ok=True)
     about = {key: getattr(options, key) for key in ("samples", "bytes", "batch", "rounds")}
     about["cores"] = len(os.sched_getaffinity(0))
-    (options.output / "readers.json").write_text(json.dumps({**about, "formats": results}, indent=2) + "\n")
+    (options.output / "readers.json").write_text(
+        json.dumps({**about, "formats": results, "starts": starts}, indent=2) + "\n"
+    )
 
 
 def run_format(name: str, folder: pathlib.Path, options: argparse.Namespace) -> dict[str, dict[str, Any]]:
@@ -269,11 +317,7 @@ def run_format(name: str, folder: pathlib.Path, options: argparse.Namespace) -> 
     for i in range(options.rounds):
         for contestant in names:
             print(f"{name}: round {i + 1} of {options.rounds}, {contestant:<20}", end="\r", file=sys.stderr, flush=True)
-            command = [sys.executable, __file__, "--batch", str(options.batch), "--measure", contestant, name, folder]
-            done = subprocess.run(command, capture_output=True, text=True)
-            if done.returncode:
-                sys.exit(f"{contestant} failed to read {name}:\n{done.stderr}")
-            rounds[contestant].append(json.loads(done.stdout.splitlines()[-1]))
+            rounds[contestant].append(run("epochs", contestant, name, folder, options.batch))
     return {
         contestant: {
             "samples_per_second": statistics.median(r["rate"] for r in measured),
@@ -282,6 +326,29 @@ def run_format(name: str, folder: pathlib.Path, options: argparse.Namespace) -> 
         }
         for contestant, measured in rounds.items()
     }
+
+
+def run_start(name: str, options: argparse.Namespace) -> dict[str, float]:
+    """Seconds to the first of a million samples, the median of all rounds."""
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(temporary)
+        (folder / "arguments.json").write_text(json.dumps(STARTS[name](folder)))
+        rounds = [
+            {contestant: run("start", contestant, name, folder, options.batch)["seconds"] for contestant in both}
+            for both in [["avida", "DALI dynamic"]] * options.rounds
+        ]
+    medians = {contestant: statistics.median(r[contestant] for r in rounds) for contestant in rounds[0]}
+    print(f"{name}, start with a million samples: " + ", ".join(f"{c} {s:.2f} s" for c, s in medians.items()))
+    return medians
+
+
+def run(what: str, contestant: str, name: str, folder: pathlib.Path, batch_size: int) -> dict[str, float]:
+    """Measures in a process of its own."""
+    command = [sys.executable, __file__, "--batch", str(batch_size), "--measure", what, contestant, name, folder]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{contestant} failed to read {name}:\n{done.stderr}")
+    return json.loads(done.stdout.splitlines()[-1])
 
 
 def line(name: str, measured: dict[str, dict[str, Any]]) -> str:
