@@ -8,6 +8,7 @@ import inspect
 import operator
 import os
 import threading
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Generic, Self, SupportsIndex, TypeVar, Unpack, overload
 
@@ -271,7 +272,7 @@ class Reader:
         with _lock:
             self._next = state  # where the next epoch begins
             self._reading: _Reading | None = None  # the newest epoch, once it has begun
-            self._newest: Epoch | None = None
+            self._newest: weakref.ref[Epoch] | None = None  # weak: who drops an epoch ends its threads
             self._ahead: tuple[int | None, _core.ReaderPrefetcher] | None = None  # left by the last epoch, and its mode
 
     def _plan(self, start: ReaderState, order: Sequence[int] | None = None) -> _core.ReaderPlan:
@@ -319,13 +320,13 @@ class Reader:
             wraps = self._last == "wrap" and order is None
             self._reading = _Reading(plan, at, wraps, size, start.history)
             self._next = self._reading.state(plan.next_epoch(at, size), self._shards)
-            self._newest = epoch
+            self._newest = weakref.ref(epoch)
             return prefetcher, steps
 
     def _note(self, epoch: Epoch, at: _core.ReaderCursor, skipped: list[tuple[str, int, int, str]]) -> None:
         """What an iterator tells when it has given out an item."""
         with _lock:
-            if self._newest is epoch and self._reading is not None:
+            if self._reading is not None and self._newest is not None and self._newest() is epoch:
                 self._reading.at = at
             self.errors += [ReadError(*sample) for sample in skipped]
 
