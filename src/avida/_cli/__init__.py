@@ -1,6 +1,6 @@
-"""The command line: ``avida info | demo | bench | view | run``. Each command is one module with these two functions:
+"""The command line: ``avida info | demo | bench | view | index | run``.
 
-``add_arguments(parser)`` and ``run(options) -> exit code``.
+Each command is one module with these two functions: ``add_arguments(parser)`` and ``run(options) -> exit code``.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ COMMANDS = {
     "demo": "a folder of images becomes training batches: speed of each stage, and a contact sheet",
     "bench": "images per second on this machine, stage by stage",
     "view": "write a contact sheet of a folder of images, decoded and augmented",
+    "index": "write index files of TFRecord, WebDataset and RecordIO files",
     "run": "run a script written for nvidia.dali.experimental.dynamic with avida in its place",
 }
 

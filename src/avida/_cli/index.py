@@ -1,0 +1,148 @@
+"""Writes index files of TFRecord, WebDataset (tar) and RecordIO files, with which readers start at once."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import pathlib
+import struct
+import sys
+import tarfile
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from typing import NamedTuple
+
+from avida import _core
+from avida.progress import Progress
+
+_MEGABYTE = 10**6
+_RECORDIO_MAGIC = b"\x0a\x23\xd7\xce"
+
+ToldProgress = Callable[[int, int], None]  # bytes that are done, all bytes
+
+
+class Format(NamedTuple):
+    index: Callable[[str, ToldProgress], str]  # the text of the index of a file
+    fits: Callable[[pathlib.Path], bool]  # whether a file looks like it
+    index_name: Callable[[str], str]
+
+
+def _is_recordio(path: pathlib.Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(4) == _RECORDIO_MAGIC
+
+
+def _is_tfrecord(path: pathlib.Path) -> bool:
+    """Whether the first record is in the file. Its checksum is verified when the index is made."""
+    with path.open("rb") as file:
+        header = file.read(12)
+        return len(header) == 12 and struct.unpack("<Q", header[:8])[0] + 16 <= os.fstat(file.fileno()).st_size
+
+
+def _index_webdataset(path: str, progress: ToldProgress) -> str:
+    from avida.readers._webdataset import index_webdataset
+
+    return index_webdataset(path, progress)
+
+
+def _with_other_suffix(name: str) -> str:
+    return str(pathlib.PurePath(name).with_suffix(".idx"))
+
+
+# TFRecord files often have names like train-00001-of-01024: nothing of that may be replaced.
+FORMATS = {
+    "recordio": Format(_core.index_recordio, _is_recordio, _with_other_suffix),
+    "webdataset": Format(_index_webdataset, tarfile.is_tarfile, _with_other_suffix),
+    "tfrecord": Format(_core.index_tfrecord, _is_tfrecord, lambda name: name + ".idx"),
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("files", metavar="FILE", nargs="+", help="the files; each gets an index of its own")
+    parser.add_argument(
+        "-f", "--format", choices=sorted(FORMATS), help="what the files are (found from their contents)"
+    )
+    parser.add_argument("-o", "--output", metavar="DIR", help="where the index files go (beside the files)")
+    parser.add_argument("-j", "--jobs", type=int, default=4, help="how many files to read at a time (%(default)s)")
+
+
+def run(options: argparse.Namespace) -> int:
+    files = [pathlib.Path(file) for file in dict.fromkeys(options.files)]
+    if options.output and len({file.name for file in files}) < len(files):
+        print(f"avida index: files of the same name cannot have their indices in {options.output}", file=sys.stderr)
+        return 2
+    total = sum(file.stat().st_size for file in files if file.is_file())
+    stop = threading.Event()
+    failed = 0
+    with Progress("indexing", total=max(1, total // _MEGABYTE), unit="MB") as bar:
+        done = _Done(bar, stop)
+        with ThreadPoolExecutor(max(1, options.jobs)) as pool:
+            jobs = {pool.submit(_write_index, file, options.format, options.output, done): file for file in files}
+            try:
+                for job in as_completed(jobs):
+                    try:
+                        print(job.result())
+                    except (RuntimeError, OSError, ImportError) as error:
+                        print(f"avida index: {_named(jobs[job], error)}", file=sys.stderr)
+                        failed += 1
+            except BaseException:
+                stop.set()
+                for job in jobs:
+                    job.cancel()
+                raise
+    return 1 if failed else 0
+
+
+class _Done:
+    """Adds up what the threads have done."""
+
+    def __init__(self, bar: Progress, stop: threading.Event) -> None:
+        self._bar = bar
+        self._stop = stop
+        self._lock = threading.Lock()
+        self._bytes: dict[pathlib.Path, int] = {}
+
+    def tell(self, file: pathlib.Path, done: int) -> None:
+        if self._stop.is_set():
+            raise KeyboardInterrupt  # out of the search, in this thread only
+        with self._lock:
+            self._bytes[file] = done
+            self._bar.advance(sum(self._bytes.values()) // _MEGABYTE - self._bar.done)
+
+
+def _write_index(file: pathlib.Path, kind: str | None, folder: str | None, done: _Done) -> str:
+    """Writes the index of one file; returns what there is to say about it."""
+    kind = kind or _find_format(file)
+    text = FORMATS[kind].index(str(file), lambda bytes_done, _: done.tell(file, bytes_done))
+    target = pathlib.Path(folder or file.parent, FORMATS[kind].index_name(file.name))
+    _write_whole(target, text)
+    done.tell(file, file.stat().st_size)
+    return f"{target}: {kind}, {text.count(chr(10)) - (kind == 'webdataset')} samples"
+
+
+def _find_format(file: pathlib.Path) -> str:
+    for name, kind in FORMATS.items():
+        if kind.fits(file):
+            return name
+    raise RuntimeError(f"{file}: expected a {', '.join(FORMATS)} file, found nothing of the kind; see --format")
+
+
+def _write_whole(target: pathlib.Path, text: str) -> None:
+    """Writes a file such that others see all of it or nothing, and the old one until then."""
+    temporary = target.with_name(f"{target.name}.{os.getpid()}.tmp")
+    try:
+        with temporary.open("x") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(target)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            temporary.unlink()
+        raise
+
+
+def _named(file: pathlib.Path, error: Exception) -> str:
+    return str(error) if str(file) in str(error) else f"{file}: {error}"
