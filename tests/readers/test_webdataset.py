@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -28,7 +29,7 @@ def read(paths, ext, **options):
 
 def sources(paths, ext, **options):
     reader = avida.readers.Webdataset(paths=paths, ext=ext, **options)
-    return [source for first, *_ in reader.next_epoch(batch_size=1) for source in first.sources]
+    return [first.source.name for first, *_ in reader.next_epoch()]
 
 
 def archive(path, *blocks):
@@ -60,7 +61,7 @@ def test_archives_follow_one_another(pair):
     assert [bytes(np.asarray(label)).decode() for label in classes] == [f"{name}cls" for name in names]
     assert images.dtype == classes.dtype == avida.uint8
     assert images.shape == [(5,)] * 6
-    assert images.sources == [f"{path}/{i}" for path in pair for i in range(3)]
+    assert [source.name for source in images.sources] == [f"{path}/{i}" for path in pair for i in range(3)]
     assert reader.get_metadata()["epoch_size"] == 6
 
 
@@ -342,13 +343,33 @@ def test_damaged_archive(tmp_path, content, message):
 
 
 @pytest.mark.parametrize(("content", "message"), DAMAGED)
-def test_damage_is_a_sample_that_cannot_be_read(tmp_path, content, message):
-    """The sample in which it happens is lost too, for it may not be complete."""
-    paths = [archive(tmp_path / "a.tar", content), write_tar(tmp_path / "b.tar", [("2.a", b"two")])]
-    reader = avida.readers.Webdataset(paths=[*paths, "no.tar"], ext=["a", "b"], on_error="skip")
-    assert reader.get_metadata()["epoch_size"] == 4
-    source = reader._set_up()[0]
-    assert source.size == 4
+def test_damage_is_skipped(tmp_path, content, message):
+    """The sample in which it happens is left out too, for it may not be complete."""
+    paths = [archive(tmp_path / "a.tar", content), "no.tar", write_tar(tmp_path / "b.tar", [("2.a", b"two")])]
+    reader = avida.readers.Webdataset(paths=paths, ext=["a", "b"], on_error="skip")
+    names = [source.name for a, _ in reader.next_epoch(batch_size=2) for source in a.sources]
+    assert names == [f"{paths[0]}/0", f"{paths[2]}/2"]
+    assert [error.source for error in reader.errors] == [f"{paths[0]}/1", "no.tar"]
+    assert re.search(f"byte 3072.*{message}", reader.errors[0].message)
+    assert "cannot be opened" in reader.errors[1].message
+
+
+def test_refused_samples_are_skipped(tmp_path):
+    path = write_tar(tmp_path / "a.tar", [("0.a", b"12"), ("1.a", b"1"), ("1.b", b""), ("2.a", b"12"), ("2.b", b"")])
+    options = {"missing_component_behavior": "error", "dtypes": ["int16", "uint8"], "on_error": "skip"}
+    reader = avida.readers.Webdataset(paths=path, ext=["a", "b"], **options)
+    assert [a.source.name for a, _ in reader.next_epoch()] == [f"{path}/2"]
+    first, second = reader.errors
+    assert (first.source, second.source) == (f"{path}/0", f"{path}/1")
+    assert "expected a member .b, found none" in first.message
+    assert "whole elements of type int16, found 1 bytes at byte 1536" in second.message
+    with pytest.raises(RuntimeError, match=r"a\.tar/0.*expected a member \.b"):
+        reader[0][0].evaluate()
+
+
+def evaluate_all(epoch):
+    for outputs in epoch:
+        outputs[0].evaluate()
 
 
 def test_archive_shrinks(tmp_path):
@@ -360,8 +381,7 @@ def test_archive_shrinks(tmp_path):
     with pytest.raises(
         RuntimeError, match=r"sample 0 \(.*a\.tar/\d+\): member \.[ab] at byte \d+: expected \d+ bytes, but"
     ):
-        for a, _ in epoch:
-            a.evaluate()
+        evaluate_all(epoch)
 
 
 def test_archive_is_deleted(tmp_path):
@@ -373,8 +393,7 @@ def test_archive_is_deleted(tmp_path):
     for path in paths:
         os.unlink(path)
     with pytest.raises(RuntimeError, match=r"\d+\.tar/0\): member \.a at byte 512: cannot be opened"):
-        for (a,) in epoch:
-            a.evaluate()
+        evaluate_all(epoch)
 
 
 def test_many_archives_few_descriptors(tmp_path):
