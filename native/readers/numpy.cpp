@@ -15,9 +15,9 @@
 namespace avida {
 namespace {
 
-constexpr int64_t kSmallFile = 4 << 10;   // is read as a whole with its header
-constexpr int64_t kUsualHeader = 128;     // of a larger file
-constexpr int64_t kMostBadFiles = 100;    // before giving up to find one that tells type and rank
+constexpr int64_t kSmallFile = 4 << 10;  // is read as a whole with its header
+constexpr int64_t kUsualHeader = 128;    // of a larger file
+constexpr int64_t kMostBadFiles = 100;   // before giving up to find one that tells type and rank
 
 void swap_bytes(void* data, int64_t n, int size) {
   auto swap = [&](auto* elements, auto reversed) {
@@ -104,9 +104,8 @@ class NumpySample : public Source::Sample {
       read_part(inside.as<char>());
       Window around = window_;
       for (int d = 0; d < part_.size.size(); d++) around.start[d] -= part_.start[d];
-      float fill = with_dtype(header().dtype, [&](auto type) {
-        return convert<float>(convert<typename decltype(type)::type>(fill_));
-      });
+      float fill = with_dtype(header().dtype,
+                              [&](auto type) { return convert<float>(convert<typename decltype(type)::type>(fill_)); });
       WindowCopy copy(all, inside, around, OutOfBounds::constant, {&fill, 1});
       copy.run(0, copy.rows());
     }
