@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "readers/first_sample.h"
 #include "readers/lmdb.h"
 #include "readers/protobuf.h"
 
@@ -82,7 +83,7 @@ class RecordSample : public Source::Sample {
   std::vector<Part> parts_;
 };
 
-// The records of several databases, one after another. Types and ranks are those of the first record.
+// The records of several databases, one after another. Types and ranks are those of the first record that can be read.
 class LmdbSource : public Source {
  public:
   explicit LmdbSource(const std::vector<std::string>& paths) {
@@ -90,7 +91,6 @@ class LmdbSource : public Source {
       databases_.push_back(std::make_unique<Lmdb>(path));
       ends_.push_back(size() + databases_.back()->size());
     }
-    if (size() == 0) fail(ErrorKind::runtime, "expected at least one record, the databases are empty");
   }
 
   int64_t size() const override { return ends_.empty() ? 0 : ends_.back(); }
@@ -101,12 +101,7 @@ class LmdbSource : public Source {
   }
   std::unique_ptr<Sample> open(int64_t index) const override {
     std::vector<Part> parts = parse(index);
-    for (size_t k = 0; k < parts.size(); k++) {
-      const Meta& meta = outputs_[k];
-      if (parts[k].dtype != meta.dtype || parts[k].shape.size() != meta.ndim)
-        fail(ErrorKind::runtime, "expected ", meta.dtype, " with ", meta.ndim, " axes in output ", k, " as in ",
-             describe(0), ", got ", parts[k].dtype, " with ", parts[k].shape.size());
-    }
+    for (int k = 0; k < std::ssize(parts); k++) check_like_first(*this, first_, k, parts[k].dtype, parts[k].shape);
     return std::make_unique<RecordSample>(std::move(parts));
   }
 
@@ -115,16 +110,14 @@ class LmdbSource : public Source {
   virtual std::vector<Part> parse_record(std::string_view bytes) const = 0;
 
   void set_outputs() {
-    try {
-      for (const Part& part : parse(0)) {
+    first_ = find_first_sample(*this, [&](int64_t i) {
+      for (const Part& part : parse(i)) {
         Meta meta;
         meta.dtype = part.dtype;
         meta.ndim = part.shape.size();
         outputs_.push_back(meta);
       }
-    } catch (const Error& error) {
-      throw Error(error.kind, str(name(), ": ", describe(0), ": ", error.message));
-    }
+    });
   }
 
  private:
@@ -149,6 +142,7 @@ class LmdbSource : public Source {
   std::vector<std::unique_ptr<Lmdb>> databases_;
   std::vector<int64_t> ends_;  // the number of records up to the end of each
   std::vector<Meta> outputs_;
+  int64_t first_ = 0;  // the record that tells types and ranks
 };
 
 // A message Datum: channels = 1, height = 2, width = 3, data = 4, label = 5, float_data = 6, encoded = 7.

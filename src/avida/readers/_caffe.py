@@ -66,17 +66,17 @@ class Caffe(Reader):
 class Caffe2(Reader):
     """Reads images, labels and other tensors from Caffe2's LMDBs, in the order of keys.
 
-    A record is a list of tensors: the image, its labels, the additional inputs, and the box. An image is the bytes of its
-    file (uint8) or pixels (height, width, channels); the others are rows of float32 or int32. A database must not be
-    written to while it is read.
+    A record is a list of tensors: the image, its labels, the additional inputs, and the box. An image is the bytes of
+    its file (uint8) or pixels (height, width, channels); the others are rows of float32 or int32. A database must not
+    be written to while it is read.
 
     Args:
         additional_inputs: How many more tensors of numbers the records have. Default: ``0``.
         bbox: Whether there is a box, four int32 numbers. Default: ``False``.
         image_available: Whether there are images. Default: ``True``.
         label_type: What the labels are: ``0``, one number; ``1``, the numbers of those classes that apply, read as
-            ``num_labels`` zeros and ones; ``2``, a row of numbers; ``3``, as ``1`` with weights for the ones; ``4``, there
-            are none. Default: ``0``.
+            ``num_labels`` zeros and ones; ``2``, a row of numbers; ``3``, as ``1`` with weights for the ones; ``4``,
+            there are none. Default: ``0``.
         num_labels: The number of classes, for the label types ``1`` and ``3``. Default: ``1``.
         path: The folder of an LMDB, or several: their records follow one another.
 
