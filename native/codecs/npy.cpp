@@ -87,9 +87,9 @@ class HeaderParser {
     char order = code.empty() ? '\0' : code.front();
     if (order != '\0' && std::strchr("<>|=", order)) code.remove_prefix(1);
     static constexpr std::pair<std::string_view, DType> kTypes[] = {
-        {"b1", DType::boolean}, {"?", DType::boolean},  {"u1", DType::uint8},   {"u2", DType::uint16},
-        {"u4", DType::uint32},  {"u8", DType::uint64},  {"i1", DType::int8},    {"i2", DType::int16},
-        {"i4", DType::int32},   {"i8", DType::int64},   {"f2", DType::float16}, {"f4", DType::float32},
+        {"b1", DType::boolean}, {"?", DType::boolean}, {"u1", DType::uint8},   {"u2", DType::uint16},
+        {"u4", DType::uint32},  {"u8", DType::uint64}, {"i1", DType::int8},    {"i2", DType::int16},
+        {"i4", DType::int32},   {"i8", DType::int64},  {"f2", DType::float16}, {"f4", DType::float32},
         {"f8", DType::float64},
     };
     for (auto& [name, dtype] : kTypes)

@@ -36,7 +36,8 @@ class FileSample : public Source::Sample {
 
 class FileSource : public Source {
  public:
-  FileSource(std::shared_ptr<const FileList> files, bool read_ahead) : files_(std::move(files)), read_ahead_(read_ahead) {
+  FileSource(std::shared_ptr<const FileList> files, bool read_ahead)
+      : files_(std::move(files)), read_ahead_(read_ahead) {
     outputs_[0].dtype = DType::uint8;
     outputs_[1].dtype = DType::int32;
     for (auto& meta : outputs_) meta.ndim = 1;

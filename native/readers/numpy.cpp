@@ -9,15 +9,15 @@
 #include "codecs/npy.h"
 #include "kernel/convert.h"
 #include "readers/array_part.h"
+#include "readers/first_sample.h"
 #include "readers/held_file.h"
 #include "runtime/memory.h"
 
 namespace avida {
 namespace {
 
-constexpr int64_t kSmallFile = 4 << 10;   // is read as a whole with its header
-constexpr int64_t kUsualHeader = 128;     // of a larger file
-constexpr int64_t kMostBadFiles = 100;    // before giving up to find one that tells type and rank
+constexpr int64_t kSmallFile = 4 << 10;  // is read as a whole with its header
+constexpr int64_t kUsualHeader = 128;    // of a larger file
 
 void swap_bytes(void* data, int64_t n, int size) {
   auto swap = [&](auto* elements, auto reversed) {
@@ -104,9 +104,8 @@ class NumpySample : public Source::Sample {
       read_part(inside.as<char>());
       Window around = window_;
       for (int d = 0; d < part_.size.size(); d++) around.start[d] -= part_.start[d];
-      float fill = with_dtype(header().dtype, [&](auto type) {
-        return convert<float>(convert<typename decltype(type)::type>(fill_));
-      });
+      float fill = with_dtype(header().dtype,
+                              [&](auto type) { return convert<float>(convert<typename decltype(type)::type>(fill_)); });
       WindowCopy copy(all, inside, around, OutOfBounds::constant, {&fill, 1});
       copy.run(0, copy.rows());
     }
@@ -143,7 +142,11 @@ class NumpySource : public Source {
  public:
   NumpySource(std::shared_ptr<const FileList> files, std::optional<NumpyRegion> region, bool read_ahead)
       : files_(std::move(files)), region_(std::move(region)), read_ahead_(read_ahead) {
-    find_first();
+    first_ = find_first_sample(*this, [&](int64_t i) {
+      NpyFile file(files_->path(i), false);
+      outputs_[0].dtype = file.header().dtype;
+      outputs_[0].ndim = file.header().shape.size();
+    });
   }
 
   const char* name() const override { return "readers.Numpy"; }
@@ -152,30 +155,11 @@ class NumpySource : public Source {
   std::string describe(int64_t index) const override { return files_->path(index); }
   std::unique_ptr<Sample> open(int64_t index) const override {
     auto sample = std::make_unique<NumpySample>(files_->path(index), region_, read_ahead_);
-    const NpyHeader& header = sample->header();
-    const Meta& meta = outputs_[0];
-    if (header.dtype != meta.dtype || header.shape.size() != meta.ndim)
-      fail(ErrorKind::runtime, "expected ", meta.dtype, " with ", meta.ndim, " axes as in ", files_->path(first_),
-           ", got ", header.dtype, " with ", header.shape.size());
+    check_like_first(*this, first_, 0, sample->header().dtype, sample->header().shape);
     return sample;
   }
 
  private:
-  void find_first() {
-    std::optional<Error> problem;
-    for (first_ = 0; first_ < std::min(size(), kMostBadFiles); first_++) {
-      try {
-        NpyFile file(files_->path(first_), false);
-        outputs_[0].dtype = file.header().dtype;
-        outputs_[0].ndim = file.header().shape.size();
-        return;
-      } catch (const Error& error) {
-        if (!problem) problem = Error(error.kind, str(name(), ": ", files_->path(first_), ": ", error.message));
-      }
-    }
-    throw *problem;
-  }
-
   const std::shared_ptr<const FileList> files_;
   const std::optional<NumpyRegion> region_;
   const bool read_ahead_;

@@ -1,0 +1,306 @@
+#include "readers/caffe.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "readers/first_sample.h"
+#include "readers/lmdb.h"
+#include "readers/protobuf.h"
+
+namespace avida {
+namespace {
+
+// One output of a record: where its elements are in the database, and how they become those of the output.
+struct Part {
+  DType dtype = DType::none;
+  Shape shape;
+  std::string_view bytes;              // the elements of an image
+  std::vector<ProtobufField> numbers;  // of a label or another tensor: the fields that hold them
+  bool integers = false;               // these are int32, else float
+  bool sparse = false;                 // these are the places of the weights, or of ones
+  std::vector<ProtobufField> weights;
+};
+
+template <class T>
+std::vector<T> numbers_of(const std::vector<ProtobufField>& fields) {
+  int64_t n = 0;
+  for (auto& field : fields) n += field.count<T>();
+  std::vector<T> numbers(n);
+  T* end = numbers.data();
+  for (auto& field : fields) end = field.copy_to(end);
+  return numbers;
+}
+
+template <class From, class To>
+void write_sparse(const Part& part, To* to) {
+  int64_t classes = part.shape[0];
+  std::fill_n(to, classes, To(0));
+  std::vector<From> places = numbers_of<From>(part.numbers);
+  std::vector<float> weights = numbers_of<float>(part.weights);
+  for (size_t i = 0; i < places.size(); i++) {
+    if (!(places[i] >= 0 && static_cast<double>(places[i]) < static_cast<double>(classes)))
+      fail(ErrorKind::runtime, "expected labels from 0 to ", classes - 1, ", got ", places[i]);
+    to[static_cast<int64_t>(places[i])] = weights.empty() ? To(1) : static_cast<To>(weights[i]);
+  }
+}
+
+template <class T>
+void write_numbers(const Part& part, void* to) {
+  T* end = static_cast<T*>(to);
+  for (auto& field : part.numbers) end = field.copy_to(end);
+}
+
+void write(const Part& part, void* to) {
+  if (!part.bytes.empty()) std::memcpy(to, part.bytes.data(), part.bytes.size());
+  if (!part.sparse) return part.integers ? write_numbers<int32_t>(part, to) : write_numbers<float>(part, to);
+  if (part.dtype == DType::int32) return write_sparse<int32_t>(part, static_cast<int32_t*>(to));
+  if (part.integers) return write_sparse<int32_t>(part, static_cast<float*>(to));
+  write_sparse<float>(part, static_cast<float*>(to));
+}
+
+// Pixels as they are stored: (height, width, channels).
+Part pixels(const Shape& shape, std::string_view bytes) {
+  int64_t volume = 1;
+  for (int64_t extent : shape)
+    if (extent < 0 || __builtin_mul_overflow(volume, extent, &volume)) volume = -1;
+  if (volume != std::ssize(bytes))
+    fail(ErrorKind::runtime, "expected the pixels of an image of shape ", shape, ", got ", bytes.size(), " bytes");
+  return {.dtype = DType::uint8, .shape = shape, .bytes = bytes};
+}
+
+Part encoded_image(std::string_view bytes) {
+  return {.dtype = DType::uint8, .shape = {std::ssize(bytes)}, .bytes = bytes};
+}
+
+class RecordSample : public Source::Sample {
+ public:
+  explicit RecordSample(std::vector<Part> parts) : parts_(std::move(parts)) {}
+  const std::vector<Part>& parts() const { return parts_; }
+  Shape shape(int output) const override { return parts_[output].shape; }
+  void read(int output, void* to) override { write(parts_[output], to); }
+
+ private:
+  std::vector<Part> parts_;
+};
+
+// The records of several databases, one after another. Types and ranks are those of the first record that can be read.
+class LmdbSource : public Source {
+ public:
+  explicit LmdbSource(const std::vector<std::string>& paths) {
+    for (auto& path : paths) {
+      databases_.push_back(std::make_unique<Lmdb>(path));
+      ends_.push_back(size() + databases_.back()->size());
+    }
+  }
+
+  int64_t size() const override { return ends_.empty() ? 0 : ends_.back(); }
+  const std::vector<Meta>& outputs() const override { return outputs_; }
+  std::string describe(int64_t index) const override {
+    auto [database, number] = find(index);
+    return str(database->path(), ", record ", number);
+  }
+  std::unique_ptr<Sample> open(int64_t index) const override {
+    std::vector<Part> parts = parse(index);
+    for (int k = 0; k < std::ssize(parts); k++) check_like_first(*this, first_, k, parts[k].dtype, parts[k].shape);
+    return std::make_unique<RecordSample>(std::move(parts));
+  }
+
+ protected:
+  // The outputs of a record.
+  virtual std::vector<Part> parse_record(std::string_view bytes) const = 0;
+
+  void set_outputs() {
+    first_ = find_first_sample(*this, [&](int64_t i) {
+      for (const Part& part : parse(i)) {
+        Meta meta;
+        meta.dtype = part.dtype;
+        meta.ndim = part.shape.size();
+        outputs_.push_back(meta);
+      }
+    });
+  }
+
+ private:
+  struct Place {
+    const Lmdb* database;
+    int64_t number;
+  };
+  Place find(int64_t index) const {
+    size_t k = std::upper_bound(ends_.begin(), ends_.end(), index) - ends_.begin();
+    return {databases_[k].get(), index - (k == 0 ? 0 : ends_[k - 1])};
+  }
+  std::vector<Part> parse(int64_t index) const {
+    auto [database, number] = find(index);
+    Lmdb::Record record = database->record(number);
+    try {
+      return parse_record(record.value);
+    } catch (const Error& error) {
+      throw Error(error.kind, str("key \"", record.key, "\": ", error.message));
+    }
+  }
+
+  std::vector<std::unique_ptr<Lmdb>> databases_;
+  std::vector<int64_t> ends_;  // the number of records up to the end of each
+  std::vector<Meta> outputs_;
+  int64_t first_ = 0;  // the record that tells types and ranks
+};
+
+// A message Datum: channels = 1, height = 2, width = 3, data = 4, label = 5, float_data = 6, encoded = 7.
+class CaffeSource : public LmdbSource {
+ public:
+  CaffeSource(const std::vector<std::string>& paths, bool images, bool labels)
+      : LmdbSource(paths), images_(images), labels_(labels) {
+    set_outputs();
+  }
+  const char* name() const override { return "readers.Caffe"; }
+
+ private:
+  std::vector<Part> parse_record(std::string_view bytes) const override {
+    Part label{.dtype = DType::int32, .shape = {0}, .integers = true};
+    std::string_view data;
+    int64_t channels = 0, height = 0, width = 0;
+    bool encoded = true;
+    ProtobufField field;
+    for (ProtobufReader datum(bytes); datum.next(field);) {
+      if (field.number == 1) channels = field.as<int32_t>();
+      if (field.number == 2) height = field.as<int32_t>();
+      if (field.number == 3) width = field.as<int32_t>();
+      if (field.number == 4) data = field.as_bytes();
+      if (field.number == 5) {
+        field.as<int32_t>();  // checks the type
+        label.numbers = {field};
+        label.shape[0] = 1;
+      }
+      if (field.number == 7) encoded = field.as<bool>();
+    }
+    std::vector<Part> parts;
+    if (images_) parts.push_back(encoded ? encoded_image(data) : pixels({height, width, channels}, data));
+    if (labels_) parts.push_back(std::move(label));
+    return parts;
+  }
+
+  const bool images_, labels_;
+};
+
+// A message TensorProtos has any number of TensorProto = 1: dims = 1, data_type = 2, float_data = 3, int32_data = 4,
+// byte_data = 5, string_data = 6.
+struct TensorProto {
+  enum Type { none = 0, floats = 1, int32s = 2, bytes = 3, strings = 4 };
+  int type = none;
+  std::vector<ProtobufField> dims, float_data, int32_data;
+  std::string_view byte_data, first_string;
+  bool has_string = false;
+
+  explicit TensorProto(std::string_view message) {
+    ProtobufField field;
+    for (ProtobufReader tensor(message); tensor.next(field);) {
+      if (field.number == 1) dims.push_back(field);
+      if (field.number == 2) type = field.as<int32_t>();
+      if (field.number == 3) float_data.push_back(field);
+      if (field.number == 4) int32_data.push_back(field);
+      if (field.number == 5) byte_data = field.as_bytes();
+      if (field.number == 6 && !has_string) {
+        first_string = field.as_bytes();
+        has_string = true;
+      }
+    }
+  }
+
+  // Its numbers in one row, whatever its dims.
+  Part numbers(const char* what) const {
+    Part part;
+    if (type == floats) {
+      part = {.dtype = DType::float32, .numbers = float_data};
+    } else if (type == int32s) {
+      part = {.dtype = DType::int32, .numbers = int32_data, .integers = true};
+    } else {
+      fail(ErrorKind::runtime, "expected ", what, " of type FLOAT (1) or INT32 (2), got type ", type);
+    }
+    int64_t n = 0;
+    for (auto& field : part.numbers) n += type == floats ? field.count<float>() : field.count<int32_t>();
+    part.shape = {n};
+    return part;
+  }
+
+  Part image() const {
+    if (type == strings) {
+      if (!has_string) fail(ErrorKind::runtime, "expected an image, got a tensor of no strings");
+      return encoded_image(first_string);
+    }
+    if (type != bytes) fail(ErrorKind::runtime, "expected an image of type STRING (4) or BYTE (3), got type ", type);
+    std::vector<int64_t> extents = numbers_of<int64_t>(dims);
+    if (extents.size() == 2) extents.push_back(1);
+    if (extents.size() != 3) fail(ErrorKind::runtime, "expected pixels with 2 or 3 axes, got ", extents.size());
+    return pixels(Shape(extents), byte_data);
+  }
+};
+
+class Caffe2Source : public LmdbSource {
+ public:
+  Caffe2Source(const std::vector<std::string>& paths, const Caffe2Options& options)
+      : LmdbSource(paths), options_(options) {
+    set_outputs();
+  }
+  const char* name() const override { return "readers.Caffe2"; }
+
+ private:
+  std::vector<Part> parse_record(std::string_view bytes) const override {
+    std::vector<std::string_view> messages;
+    ProtobufField field;
+    for (ProtobufReader record(bytes); record.next(field);)
+      if (field.number == 1) messages.push_back(field.as_bytes());
+    size_t used = 0;
+    auto next = [&](const char* what) {
+      if (used == messages.size())
+        fail(ErrorKind::runtime, "expected ", what, " as tensor ", used, ", but the record has only ", used);
+      return TensorProto(messages[used++]);
+    };
+
+    std::vector<Part> parts;
+    if (options_.images) parts.push_back(next("an image").image());
+    if (options_.labels != Caffe2Options::none) {
+      Part labels = next("labels").numbers("labels");
+      int64_t count = labels.shape[0];
+      if (options_.labels == Caffe2Options::single && count != 1)
+        fail(ErrorKind::runtime, "expected one label, got ", count, "; label_type tells of several");
+      if (options_.labels == Caffe2Options::weighted_sparse) add_weights(labels, next("weights").numbers("weights"));
+      if (options_.labels == Caffe2Options::sparse || options_.labels == Caffe2Options::weighted_sparse) {
+        labels.sparse = true;
+        labels.shape = {options_.classes};
+      }
+      parts.push_back(std::move(labels));
+    }
+    for (int i = 0; i < options_.additional; i++)
+      parts.push_back(next("an additional input").numbers("an additional input"));
+    if (options_.boxes) {
+      parts.push_back(next("a box").numbers("a box"));
+      const Part& box = parts.back();
+      if (box.dtype != DType::int32 || box.shape[0] != 4)
+        fail(ErrorKind::runtime, "expected 4 int32 numbers as the box, got ", box.shape[0], " of ", box.dtype);
+    }
+    return parts;
+  }
+
+  // Weights are floats, and so is what becomes of the labels with them.
+  static void add_weights(Part& labels, const Part& weights) {
+    if (weights.dtype != DType::float32 || weights.shape[0] != labels.shape[0])
+      fail(ErrorKind::runtime, "expected ", labels.shape[0], " weights of type float32, got ", weights.shape[0], " of ",
+           weights.dtype);
+    labels.weights = weights.numbers;
+    labels.dtype = DType::float32;
+  }
+
+  const Caffe2Options options_;
+};
+
+}  // namespace
+
+std::shared_ptr<Source> caffe_source(const std::vector<std::string>& paths, bool images, bool labels) {
+  return std::make_shared<CaffeSource>(paths, images, labels);
+}
+
+std::shared_ptr<Source> caffe2_source(const std::vector<std::string>& paths, const Caffe2Options& options) {
+  return std::make_shared<Caffe2Source>(paths, options);
+}
+
+}  // namespace avida

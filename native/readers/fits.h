@@ -1,0 +1,16 @@
+// Images in FITS files.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "readers/file_list.h"
+#include "readers/source.h"
+
+namespace avida {
+
+// Outputs: the images of the given header-data units (HDUs), counted from 1. `dtypes` has one type for each, or none:
+// then types are those of the first file that can be read. Ranks always are.
+std::shared_ptr<Source> fits_source(std::shared_ptr<const FileList> files, std::vector<int> hdus,
+                                    std::vector<DType> dtypes);
+
+}  // namespace avida

@@ -1,0 +1,208 @@
+"""readers.Caffe and readers.Caffe2: databases that lmdb writes, in any order, from any process, damaged ones too."""
+
+import os
+import signal
+
+import numpy as np
+import pytest
+
+import avida
+from tests.readers.lmdb_records import BYTE, FLOAT, INT32, STRING, datum, record, tensor, write
+
+
+def read(reader, batch_size):
+    """For each output the samples of the first batch, as lists."""
+    outputs = next(reader.next_epoch(batch_size=batch_size))
+    return [[np.asarray(sample).tolist() for sample in output] for output in outputs]
+
+
+def caffe(path, batch_size=1, **arguments):
+    return read(avida.readers.Caffe(path=path, **arguments), batch_size)
+
+
+def caffe2(path, batch_size=1, **arguments):
+    return read(avida.readers.Caffe2(path=path, **arguments), batch_size)
+
+
+def numbered(path, count):
+    """Records that hold their number, of very different sizes."""
+    return write(path, [datum(b"%d," % i * (1 + i * i % 700), i, encoded=1) for i in range(count)])
+
+
+@pytest.mark.parametrize("shuffle", [False, True])
+@pytest.mark.parametrize("count", [1, 31, 32, 33, 500])
+def test_every_record_once(tmp_path, count, shuffle):
+    path = numbered(tmp_path / "db", count)
+    reader = avida.readers.Caffe(path=path, random_shuffle=shuffle, prefetch_queue_depth=4)
+    for _ in range(2):
+        seen = []
+        for images, labels in reader.next_epoch():
+            i = labels.item()
+            assert bytes(np.asarray(images)) == b"%d," % i * (1 + i * i % 700)
+            assert images.source == f"{path}, record {i}"
+            seen.append(i)
+        assert sorted(seen) == list(range(count))
+        assert (seen == sorted(seen)) == (not shuffle or count == 1)
+
+
+def test_order_of_keys(tmp_path):
+    path = write(tmp_path / "db", [datum(b"a", 1), datum(b"b", 2), datum(b"c", 3)], keys=[b"10", b"9", b"1"])
+    assert caffe(path, 3)[1] == [[3], [1], [2]]
+
+
+def test_several_databases(tmp_path):
+    paths = [numbered(tmp_path / "a", 3), numbered(tmp_path / "b", 50)]
+    reader = avida.readers.Caffe(path=paths)
+    assert reader.get_metadata()["epoch_size"] == 53
+    labels = [label.item() for _, label in reader.next_epoch()]
+    assert labels == [*range(3), *range(50)]
+    assert caffe([paths[0]] * 2, 6)[1] == [[0], [1], [2]] * 2
+
+
+def test_shards(tmp_path):
+    path = numbered(tmp_path / "db", 100)
+    seen = []
+    for shard in range(3):
+        reader = avida.readers.Caffe(path=path, num_shards=3, shard_id=shard, stick_to_shard=True)
+        seen += [label.item() for _, label in reader.next_epoch()]
+    assert sorted(seen) == list(range(100))
+
+
+def test_what_a_datum_holds(tmp_path):
+    def one(content, **arguments):
+        one.count += 1
+        return caffe(write(tmp_path / str(one.count), [content]), **arguments)
+
+    one.count = 0
+    assert one(datum(b"abc", -2, encoded=1)) == [[[97, 98, 99]], [[-2]]]
+    assert one(datum(b"abc", 7, encoded=1), image_available=False) == [[[7]]]
+    assert one(datum(b"abc", 7, encoded=1), label_available=False) == [[[97, 98, 99]]]
+    assert one(datum(b"abcdef", 7, (2, 1, 3), encoded=0)) == [[[[[97, 98], [99, 100], [101, 102]]]], [[7]]]
+    assert one(datum(b"abcdef", 7, (2, 1, 3))) == [[[97, 98, 99, 100, 101, 102]], [[7]]]
+    assert one(datum(b"abc")) == [[[97, 98, 99]], [[]]]
+    assert one(datum(None, 3)) == [[[]], [[3]]]
+    with pytest.raises(RuntimeError, match=r'record 0: key "00000000": .*\(1, 3, 3\), got 6 bytes'):
+        one(datum(b"abcdef", 7, (3, 1, 3), encoded=0))
+    with pytest.raises(RuntimeError, match="got 6 bytes"):
+        one(datum(b"abcdef", 7, (2**31 - 1, 2**31 - 1, 2**31 - 1), encoded=0))
+    with pytest.raises(RuntimeError, match="got 6 bytes"):
+        one(datum(b"abcdef", 7, (-2, -3, 1), encoded=0))
+    with pytest.raises(IndexError):
+        one(datum(b"abc", 7), image_available=False, label_available=False)
+
+
+JPEG = tensor(STRING, dims=[1], data=b"JPEG")
+LABEL = tensor(INT32, dims=[1], values=[5])
+PLACES, WEIGHTS = tensor(INT32, values=[3, 0]), tensor(FLOAT, values=[0.5, 4])
+BOX = tensor(INT32, dims=[4], values=[1, 2, 3, 4])
+BYTES = [[74, 80, 69, 71]]
+
+
+@pytest.mark.parametrize(
+    ("tensors", "arguments", "outputs"),
+    [
+        ([JPEG, LABEL], {}, [BYTES, [[5]]]),
+        ([JPEG, tensor(FLOAT, values=[0.5])], {}, [BYTES, [[0.5]]]),
+        ([JPEG, tensor(INT32, values=[-5], packed=False)], {}, [BYTES, [[-5]]]),
+        ([tensor(BYTE, dims=[1, 3, 2], data=b"abcdef"), LABEL], {}, [[[[[97, 98], [99, 100], [101, 102]]]], [[5]]]),
+        ([tensor(BYTE, dims=[3, 1], data=b"abc"), LABEL], {}, [[[[[97]], [[98]], [[99]]]], [[5]]]),
+        ([LABEL], {"image_available": False}, [[[5]]]),
+        ([JPEG, PLACES], {"label_type": 1, "num_labels": 5}, [BYTES, [[1, 0, 0, 1, 0]]]),
+        ([JPEG, PLACES], {"label_type": 2}, [BYTES, [[3, 0]]]),
+        ([JPEG, tensor(FLOAT, values=[3, 0.5], packed=False)], {"label_type": 2}, [BYTES, [[3, 0.5]]]),
+        ([JPEG, PLACES, WEIGHTS], {"label_type": 3, "num_labels": 4}, [BYTES, [[4, 0, 0, 0.5]]]),
+        ([JPEG, LABEL], {"label_type": 4}, [BYTES]),
+        ([JPEG, LABEL, BOX], {"bbox": True}, [BYTES, [[5]], [[1, 2, 3, 4]]]),
+        ([JPEG, LABEL, WEIGHTS], {"additional_inputs": 1}, [BYTES, [[5]], [[0.5, 4]]]),
+        ([JPEG, WEIGHTS, PLACES, BOX], {"label_type": 4, "additional_inputs": 2, "bbox": True},
+         [BYTES, [[0.5, 4]], [[3, 0]], [[1, 2, 3, 4]]]),
+    ],
+)  # fmt: skip
+def test_what_tensors_hold(tmp_path, tensors, arguments, outputs):
+    assert caffe2(write(tmp_path / "db", [record(*tensors)]), **arguments) == outputs
+
+
+@pytest.mark.parametrize(
+    ("tensors", "arguments", "problem"),
+    [
+        ([], {}, "an image as tensor 0"),
+        ([JPEG], {}, "labels as tensor 1"),
+        ([tensor(FLOAT, values=[1]), LABEL], {}, "an image of type"),
+        ([tensor(BYTE, dims=[2, 3, 3], data=b"abc"), LABEL], {}, "got 3 bytes"),
+        ([tensor(BYTE, dims=[2**62, 2**62, 3], data=b"abc"), LABEL], {}, "got 3 bytes"),
+        ([tensor(BYTE, dims=[-3, -1, 1], data=b"abc"), LABEL], {}, "got 3 bytes"),
+        ([tensor(BYTE, dims=[3], data=b"abc"), LABEL], {}, "2 or 3 axes"),
+        ([JPEG, PLACES], {}, "one label, got 2"),
+        ([JPEG, JPEG], {}, "labels of type"),
+        ([JPEG, PLACES], {"label_type": 1, "num_labels": 3}, "from 0 to 2, got 3"),
+        ([JPEG, tensor(INT32, values=[-1])], {"label_type": 1, "num_labels": 3}, "from 0 to 2, got -1"),
+        ([JPEG, tensor(FLOAT, values=[np.nan])], {"label_type": 1, "num_labels": 3}, "from 0 to 2, got nan"),
+        ([JPEG, PLACES], {"label_type": 3, "num_labels": 4}, "weights as tensor 2"),
+        ([JPEG, LABEL, WEIGHTS], {"label_type": 3, "num_labels": 9}, "1 weights of type float32, got 2"),
+        ([JPEG, LABEL, PLACES], {"bbox": True}, "4 int32 numbers as the box, got 2"),
+        ([JPEG, LABEL], {"additional_inputs": 1}, "additional input as tensor 2"),
+    ],
+)
+def test_tensors_that_do_not_fit(tmp_path, tensors, arguments, problem):
+    with pytest.raises(RuntimeError, match=r"db, record 0") as error:
+        caffe2(write(tmp_path / "db", [record(*tensors)]), **arguments)
+    assert problem in str(error.value)
+
+
+@pytest.mark.parametrize("arguments", [{"label_type": 5}, {"label_type": -1}, {"additional_inputs": -1}])
+def test_bad_arguments(tmp_path, arguments):
+    with pytest.raises(RuntimeError):
+        caffe2(write(tmp_path / "db", [record(JPEG, LABEL)]), **arguments)
+
+
+def test_records_that_differ(tmp_path):
+    path = write(tmp_path / "db", [record(JPEG, LABEL), record(JPEG, tensor(FLOAT, values=[1]))])
+    with pytest.raises(RuntimeError, match=r"sample 1 \(.*db, record 1\): expected int32 .* as in .*db, record 0"):
+        caffe2(path, 2)
+
+
+def test_damaged_records(tmp_path):
+    good = datum(b"abc", 3, encoded=1)
+    for cut in (4, len(good) - 1):
+        path = write(tmp_path / str(cut), [good, good[:cut], good])
+        batches = list(avida.readers.Caffe(path=path).next_epoch(batch_size=1))
+        with pytest.raises(RuntimeError, match=r'record 1\): key "00000001": damaged message'):
+            batches[1][0].evaluate()
+        assert batches[2][1].tensors[0].item() == 3
+    path = write(tmp_path / "first", [b"\xff\xff", good])
+    assert list(avida.readers.Caffe(path=path).next_epoch(batch_size=1))[1][1].tensors[0].item() == 3
+
+
+def test_damaged_databases(tmp_path):
+    path = numbered(tmp_path / "db", 300)
+    file = tmp_path / "db" / "data.mdb"
+    content = file.read_bytes()
+    for damaged in (content[: len(content) // 2], content[:8192], content[:100], b"", b"garbage" * 5000):
+        file.write_bytes(damaged)
+        with pytest.raises(RuntimeError, match=f"LMDB {path}: "):
+            caffe(path)
+    for nothing in (tmp_path / "nothing", file):
+        with pytest.raises(RuntimeError, match="cannot be opened"):
+            caffe(nothing)
+    with pytest.raises(RuntimeError, match="at least one sample"):
+        caffe(write(tmp_path / "empty", []))
+
+
+def test_nothing_is_written_to_the_folder(tmp_path):
+    path = numbered(tmp_path / "db", 3)
+    os.remove(tmp_path / "db" / "lock.mdb")
+    caffe(path)
+    assert os.listdir(path) == ["data.mdb"]
+
+
+def test_a_child_process_reads_on(tmp_path):
+    reader = avida.readers.Caffe(path=numbered(tmp_path / "db", 200), prefetch_queue_depth=4)
+    epoch = reader.next_epoch(batch_size=10)
+    first = [label.item() for label in next(epoch)[1]]
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        rest = [label.item() for _, labels in epoch for label in labels]
+        os._exit(0 if rest == list(range(10, 200)) else 1)
+    assert first + [label.item() for _, labels in epoch for label in labels] == list(range(200))
+    assert os.waitpid(child, 0)[1] == 0
