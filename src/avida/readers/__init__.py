@@ -1,5 +1,6 @@
 """Readers: data sets on disk, as batches or single samples, epoch by epoch."""
 
+from avida.readers._coco import COCO
 from avida.readers._file import File
 from avida.readers._mxnet import MXNet
 from avida.readers._nemo_asr import NemoAsr
@@ -10,4 +11,15 @@ from avida.readers._state import ReaderState
 from avida.readers._tfrecord import TFRecord
 from avida.readers._webdataset import Webdataset
 
-__all__ = ["File", "MXNet", "NemoAsr", "Numpy", "ReadError", "ReaderState", "TFRecord", "Webdataset", "WeightedSampler"]
+__all__ = [
+    "COCO",
+    "File",
+    "MXNet",
+    "NemoAsr",
+    "Numpy",
+    "ReadError",
+    "ReaderState",
+    "TFRecord",
+    "Webdataset",
+    "WeightedSampler",
+]
