@@ -35,7 +35,7 @@ class CocoSource : public Source {
     int folder = files.add_folder(root);
     for (auto& image : data_.images) files.add(folder, data_.name(image), 0);
     data_.names = {};
-    files_ = file_source(std::move(files), read_ahead);
+    files_ = file_source(std::make_shared<const FileList>(std::move(files)), read_ahead);
   }
 
   const char* name() const override { return "readers.COCO"; }
