@@ -1,6 +1,7 @@
 """Readers: data sets on disk, as batches or single samples, epoch by epoch."""
 
 from avida.readers._caffe import Caffe, Caffe2
+from avida.readers._coco import COCO
 from avida.readers._file import File
 from avida.readers._mxnet import MXNet
 from avida.readers._nemo_asr import NemoAsr
@@ -12,6 +13,7 @@ from avida.readers._tfrecord import TFRecord
 from avida.readers._webdataset import Webdataset
 
 __all__ = [
+    "COCO",
     "Caffe",
     "Caffe2",
     "File",

@@ -1,0 +1,289 @@
+#include "readers/coco.h"
+
+#include <simdjson.h>
+
+#include <bit>
+#include <cmath>
+#include <unordered_map>
+
+#include "core/error.h"
+#include "readers/json_stream.h"
+
+namespace avida {
+namespace {
+
+using namespace simdjson;
+static_assert(JsonStream::kPadding >= SIMDJSON_PADDING);
+
+// What is wrong with a value: becomes an Error once it is known where.
+struct Unexpected {
+  const char* field;
+  const char* expected;
+};
+
+// The elements of images, annotations and categories, as they come. Categories are often the last.
+class CocoParser {
+ public:
+  CocoParser(const std::string& path, const CocoOptions& options) : options_(options), stream_(path) {}
+
+  CocoDataset parse() {
+    if (options_.outlines()) data_.first_polygon = data_.first_vertex = {0};
+    stream_.object([&](std::string_view key) {
+      if (key == "images")
+        elements("images", [&](ondemand::object image) { add_image(image); });
+      else if (key == "annotations")
+        elements("annotations", [&](ondemand::object object) { add_object(object); });
+      else if (key == "categories")
+        elements("categories", [&](ondemand::object category) { add_category(category); });
+      else
+        stream_.skip_value();
+    });
+    stream_.end();
+    if (options_.remap)
+      for (int32_t& label : data_.labels) {
+        auto found = number_of_category_.find(label);
+        label = found == number_of_category_.end() ? 0 : found->second;
+      }
+    data_.assign(image_ids_);
+    if (options_.skip_empty) data_.remove_empty_images();
+    return std::move(data_);
+  }
+
+ private:
+  template <class Function>
+  void elements(const char* array, Function&& function) {
+    int64_t number = 0;
+    stream_.array([&] {
+      std::string_view text = stream_.value();
+      ondemand::document document;
+      auto where = [&] {
+        const char* at = nullptr;
+        int64_t skipped = document.current_location().get(at) == SUCCESS && at >= text.data() ? at - text.data() : 0;
+        return stream_.value_offset() + std::min<int64_t>(skipped, text.size());
+      };
+      try {
+        if (parser_.capacity() < text.size() && parser_.allocate(std::bit_ceil(text.size())) != SUCCESS)
+          fail(ErrorKind::memory, "no memory for ", text.size(), " bytes of JSON");
+        document = parser_.iterate(padded_string_view(text.data(), text.size(), text.size() + JsonStream::kPadding));
+        ondemand::object object;
+        if (document.get_object().get(object) != SUCCESS) throw Unexpected{"", "an object"};
+        function(object);
+      } catch (const Unexpected& problem) {
+        stream_.fail_at(where(), str(array, '[', number, ']', *problem.field ? "." : "", problem.field, ": expected ",
+                                     problem.expected));
+      } catch (const simdjson_error& problem) {
+        stream_.fail_at(where(), str(array, '[', number, "]: broken JSON: ", problem.what()));
+      }
+      number++;
+    });
+  }
+
+  void add_image(ondemand::object& element) {
+    CocoDataset::Image image;
+    bool has_id = false, has_name = false;
+    for (auto field : element) {
+      ondemand::raw_json_string key = field.key();
+      ondemand::value value = field.value();
+      if (key == "id") {
+        image.id = integer(value, "id");
+        has_id = true;
+      } else if (key == "file_name") {
+        std::string_view name;
+        if (value.get_string().get(name) != SUCCESS) throw Unexpected{"file_name", "a text"};
+        image.name = static_cast<int64_t>(data_.names.size());
+        image.name_length = static_cast<int32_t>(name.size());
+        data_.names += name;
+        has_name = true;
+      } else if (key == "width") {
+        image.width = size(value, "width");
+      } else if (key == "height") {
+        image.height = size(value, "height");
+      }
+    }
+    if (!has_id) throw Unexpected{"id", "an integer, got none"};
+    if (!has_name) throw Unexpected{"file_name", "a text, got none"};
+    data_.images.push_back(image);
+  }
+
+  void add_category(ondemand::object& element) {
+    bool has_id = false;
+    categories_++;
+    for (auto field : element) {
+      ondemand::raw_json_string key = field.key();
+      if (key != "id") continue;
+      number_of_category_.emplace(small_integer(field.value(), "id"), categories_);
+      has_id = true;
+    }
+    if (!has_id) throw Unexpected{"id", "an integer, got none"};
+  }
+
+  void add_object(ondemand::object& element) {
+    int64_t image_id = 0;
+    int32_t category = 0;
+    std::array<float, 4> box{};
+    bool has_image = false, is_crowd = false, has_runs = false;
+    // A mask is kept before it is known whether its object is.
+    size_t polygons = data_.first_vertex.size(), vertices = data_.vertices.size(), lengths = data_.lengths.size();
+    CocoDataset::Runs runs;
+    for (auto field : element) {
+      ondemand::raw_json_string key = field.key();
+      ondemand::value value = field.value();
+      if (key == "image_id") {
+        image_id = integer(value, "image_id");
+        has_image = true;
+      } else if (key == "category_id") {
+        category = small_integer(value, "category_id");
+      } else if (key == "bbox") {
+        box = four_numbers(value);
+      } else if (key == "iscrowd") {
+        is_crowd = truth(value);
+      } else if (key == "segmentation" && options_.outlines()) {
+        data_.first_vertex.resize(polygons);
+        data_.vertices.resize(vertices);
+        data_.lengths.resize(lengths);
+        has_runs = add_mask(value, runs);
+      }
+    }
+    if (!has_image) throw Unexpected{"image_id", "an integer, got none"};
+    bool small = box[2] < options_.size_threshold || box[3] < options_.size_threshold;
+    if (small || (is_crowd && !options_.crowds)) {
+      data_.first_vertex.resize(polygons);
+      data_.vertices.resize(vertices);
+      data_.lengths.resize(lengths);
+      return;
+    }
+    if (data_.labels.size() == UINT32_MAX) fail(ErrorKind::runtime, stream_.path(), ": more than 2**32 objects");
+    image_ids_.push_back(image_id);
+    data_.labels.push_back(category);
+    data_.boxes.push_back(box);
+    if (options_.outlines()) data_.first_polygon.push_back(static_cast<int64_t>(data_.first_vertex.size()) - 1);
+    if (options_.pixelwise) {
+      data_.runs_of.push_back(has_runs ? static_cast<int32_t>(data_.runs.size()) : -1);
+      if (has_runs) data_.runs.push_back(runs);
+    }
+  }
+
+  // True when the mask is run lengths that are kept.
+  bool add_mask(ondemand::value& value, CocoDataset::Runs& runs) {
+    constexpr Unexpected kMask{"segmentation", "a list of polygons, or an object with \"counts\" and \"size\""};
+    ondemand::json_type type = value.type();
+    if (type == ondemand::json_type::null) return false;
+    if (type == ondemand::json_type::array) {
+      if (!options_.outlines()) return false;
+      for (auto element : value.get_array()) {
+        ondemand::array coordinates;
+        if (element.get_array().get(coordinates) != SUCCESS) throw kMask;
+        add_polygon(coordinates);
+      }
+      return false;
+    }
+    if (type != ondemand::json_type::object) throw kMask;
+    if (!options_.pixelwise) return false;
+    runs = {static_cast<int64_t>(data_.lengths.size())};
+    for (auto field : value.get_object()) {
+      ondemand::raw_json_string key = field.key();
+      ondemand::value part = field.value();
+      if (key == "size") {
+        int i = 0;
+        for (auto element : part.get_array()) {
+          int32_t number = size(element.value(), "segmentation.size");
+          if (i < 2) (i == 0 ? runs.height : runs.width) = number;
+          i++;
+        }
+        if (i != 2) throw Unexpected{"segmentation.size", "height and width"};
+      } else if (key == "counts") {
+        add_lengths(part);
+      }
+    }
+    size_t count = data_.lengths.size() - runs.first;
+    if (count == 0 || count > UINT32_MAX) throw Unexpected{"segmentation.counts", "some run lengths"};
+    if (runs.height <= 0 || runs.width <= 0) throw Unexpected{"segmentation.size", "height and width above 0"};
+    runs.count = static_cast<uint32_t>(count);
+    return true;
+  }
+
+  void add_polygon(ondemand::array& coordinates) {
+    Vertex vertex;
+    int axis = 0;
+    for (auto element : coordinates) {
+      vertex[axis] = number(element.value(), "segmentation");
+      if (axis == 1) data_.vertices.push_back(vertex);
+      axis = 1 - axis;  // a coordinate without a partner at the end is left out
+    }
+    data_.first_vertex.push_back(static_cast<int64_t>(data_.vertices.size()));
+  }
+
+  void add_lengths(ondemand::value& value) {
+    ondemand::json_type type = value.type();
+    if (type == ondemand::json_type::string) {
+      if (!decode_runs(value.get_string(), data_.lengths))
+        throw Unexpected{"segmentation.counts", "compressed run lengths"};
+    } else if (type == ondemand::json_type::array) {
+      for (auto element : value.get_array()) {
+        int64_t length = integer(element.value(), "segmentation.counts");
+        if (length < 0 || length > UINT32_MAX) throw Unexpected{"segmentation.counts", "lengths from 0 to 2**32 - 1"};
+        data_.lengths.push_back(static_cast<uint32_t>(length));
+      }
+    } else {
+      throw Unexpected{"segmentation.counts", "a list of run lengths, or a text"};
+    }
+  }
+
+  // 3.0 is an integer too: many tools write numbers that way.
+  static int64_t integer(ondemand::value value, const char* field) {
+    int64_t number;
+    if (value.get_int64().get(number) == SUCCESS) return number;
+    double real;
+    if (value.get_double().get(real) != SUCCESS || std::abs(real) > 1e15 || real != std::floor(real))
+      throw Unexpected{field, "an integer"};
+    return static_cast<int64_t>(real);
+  }
+  static int32_t small_integer(ondemand::value value, const char* field) {
+    int64_t number = integer(value, field);
+    if (number != static_cast<int32_t>(number)) throw Unexpected{field, "an integer that fits into int32"};
+    return static_cast<int32_t>(number);
+  }
+  static int32_t size(ondemand::value value, const char* field) {
+    int32_t number = small_integer(value, field);
+    if (number < 0) throw Unexpected{field, "a size that is not negative"};
+    return number;
+  }
+  static float number(ondemand::value value, const char* field) {
+    double real;
+    if (value.get_double().get(real) != SUCCESS) throw Unexpected{field, "numbers"};
+    return static_cast<float>(real);
+  }
+  static bool truth(ondemand::value& value) {
+    ondemand::json_type type = value.type();
+    if (type == ondemand::json_type::null) return false;
+    if (type == ondemand::json_type::boolean) return value.get_bool();
+    return integer(value, "iscrowd") != 0;
+  }
+  static std::array<float, 4> four_numbers(ondemand::value& value) {
+    constexpr Unexpected kBox{"bbox", "exactly 4 numbers"};
+    std::array<float, 4> box;
+    int i = 0;
+    ondemand::array numbers;
+    if (value.get_array().get(numbers) != SUCCESS) throw kBox;
+    for (auto element : numbers) {
+      if (i == 4) throw kBox;
+      box[i++] = number(element.value(), "bbox");
+    }
+    if (i != 4) throw kBox;
+    return box;
+  }
+
+  const CocoOptions& options_;
+  JsonStream stream_;
+  ondemand::parser parser_;
+  CocoDataset data_;
+  std::vector<int64_t> image_ids_;  // of the objects
+  std::unordered_map<int32_t, int32_t> number_of_category_;
+  int32_t categories_ = 0;
+};
+
+}  // namespace
+
+CocoDataset read_coco(const std::string& path, const CocoOptions& options) { return CocoParser(path, options).parse(); }
+
+}  // namespace avida

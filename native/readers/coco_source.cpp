@@ -1,0 +1,195 @@
+#include "readers/coco_source.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "core/error.h"
+#include "readers/file.h"
+
+namespace avida {
+namespace {
+
+enum class Output { file, boxes, labels, polygons, vertices, mask, image_id };
+
+Meta meta_of(Output output) {
+  Meta meta;
+  bool real = output == Output::boxes || output == Output::vertices;
+  meta.dtype = output == Output::file ? DType::uint8 : real ? DType::float32 : DType::int32;
+  meta.ndim = output == Output::mask ? 3 : real || output == Output::polygons ? 2 : 1;
+  if (output == Output::mask) meta.layout = Layout("HWC");
+  return meta;
+}
+
+class CocoSource : public Source {
+ public:
+  CocoSource(CocoDataset data, const CocoOptions& options, const std::string& root, bool read_ahead)
+      : data_(std::move(data)), options_(options) {
+    kinds_ = {Output::file, Output::boxes, Output::labels};
+    if (options.polygons) kinds_.insert(kinds_.end(), {Output::polygons, Output::vertices});
+    if (options.pixelwise) kinds_.push_back(Output::mask);
+    if (options.image_ids) kinds_.push_back(Output::image_id);
+    for (Output kind : kinds_) outputs_.push_back(meta_of(kind));
+
+    FileList files;
+    int folder = files.add_folder(root);
+    for (auto& image : data_.images) files.add(folder, data_.name(image), 0);
+    data_.names = {};
+    files_ = file_source(std::make_shared<const FileList>(std::move(files)), read_ahead);
+  }
+
+  const char* name() const override { return "readers.COCO"; }
+  int64_t size() const override { return static_cast<int64_t>(data_.images.size()); }
+  const std::vector<Meta>& outputs() const override { return outputs_; }
+  std::string describe(int64_t index) const override { return files_->describe(index); }
+  std::unique_ptr<Sample> open(int64_t index) const override;
+
+ private:
+  friend class CocoSample;
+
+  CocoDataset data_;
+  CocoOptions options_;
+  std::vector<Output> kinds_;
+  std::vector<Meta> outputs_;
+  std::shared_ptr<Source> files_;
+};
+
+class CocoSample : public Source::Sample {
+ public:
+  CocoSample(const CocoSource& source, int64_t index)
+      : source_(source), data_(source.data_), image_(data_.images[index]), file_(source.files_->open(index)) {
+    if (source.options_.polygons)
+      for (uint32_t object : data_.objects(image_)) {
+        int64_t first = data_.first_polygon[object], end = data_.first_polygon[object + 1];
+        polygons_ += end - first;
+        vertices_ += data_.first_vertex[end] - data_.first_vertex[first];
+      }
+    if (source.options_.pixelwise) check_masks();
+  }
+
+  Shape shape(int output) const override {
+    switch (source_.kinds_[output]) {
+      case Output::file:
+        return file_->shape(0);
+      case Output::boxes:
+        return {image_.count, 4};
+      case Output::labels:
+        return {image_.count};
+      case Output::polygons:
+        return {polygons_, 3};
+      case Output::vertices:
+        return {vertices_, 2};
+      case Output::mask:
+        return {image_.height, image_.width, 1};
+      case Output::image_id:
+        return {1};
+    }
+    return {};
+  }
+
+  void read(int output, void* to) override {
+    switch (source_.kinds_[output]) {
+      case Output::file:
+        return file_->read(0, to);
+      case Output::boxes:
+        return read_boxes(static_cast<float*>(to));
+      case Output::labels:
+        for (uint32_t object : data_.objects(image_)) {
+          std::memcpy(to, &data_.labels[object], sizeof(int32_t));
+          to = static_cast<int32_t*>(to) + 1;
+        }
+        return;
+      case Output::polygons:
+        return read_polygons(static_cast<int32_t*>(to));
+      case Output::vertices:
+        return read_vertices(static_cast<float*>(to));
+      case Output::mask:
+        return read_mask(static_cast<int32_t*>(to));
+      case Output::image_id:
+        *static_cast<int32_t*>(to) = static_cast<int32_t>(image_.id);
+        return;
+    }
+  }
+
+ private:
+  void read_boxes(float* to) const {
+    for (uint32_t object : data_.objects(image_)) {
+      auto box = coco_box(data_.boxes[object], image_, source_.options_);
+      to = std::copy(box.begin(), box.end(), to);
+    }
+  }
+
+  void read_polygons(int32_t* to) const {
+    int32_t scale = source_.options_.in_coordinates ? 2 : 1, mask = 0, at = 0;
+    for (uint32_t object : data_.objects(image_)) {
+      for (int64_t i = data_.first_polygon[object]; i < data_.first_polygon[object + 1]; i++) {
+        *to++ = mask;
+        *to++ = at * scale;
+        at += static_cast<int32_t>(data_.polygon(i).size());
+        *to++ = at * scale;
+      }
+      mask++;
+    }
+  }
+
+  void read_vertices(float* to) const {
+    for (uint32_t object : data_.objects(image_))
+      for (int64_t i = data_.first_polygon[object]; i < data_.first_polygon[object + 1]; i++)
+        for (auto& corner : data_.polygon(i)) {
+          auto vertex = coco_vertex(corner, image_, source_.options_);
+          to = std::copy(vertex.begin(), vertex.end(), to);
+        }
+  }
+
+  void check_masks() const {
+    int64_t pixels = int64_t{image_.height} * image_.width;
+    constexpr int64_t kMost = int64_t{1} << 30;  // a damaged size must not take all memory
+    if (pixels > kMost) fail(ErrorKind::runtime, "expected at most ", kMost, " pixels for a mask, got ", pixels);
+    for (uint32_t object : data_.objects(image_)) {
+      int32_t number = data_.runs_of[object];
+      if (number < 0) continue;
+      auto& runs = data_.runs[number];
+      if (runs.height != image_.height || runs.width != image_.width)
+        fail(ErrorKind::runtime, "expected a mask of the image's size, ", image_.height, " x ", image_.width, ", got ",
+             runs.height, " x ", runs.width);
+      int64_t sum = 0;
+      for (uint32_t length : data_.lengths_of(runs)) sum += length;
+      if (sum > pixels) fail(ErrorKind::runtime, "expected runs of ", pixels, " pixels for a mask, got ", sum);
+    }
+  }
+
+  // Where objects overlap, the largest label wins.
+  void read_mask(int32_t* to) const {
+    std::fill_n(to, int64_t{image_.height} * image_.width, 0);
+    auto span = data_.objects(image_);
+    std::vector<uint32_t> objects(span.begin(), span.end());
+    std::stable_sort(objects.begin(), objects.end(),
+                     [&](uint32_t a, uint32_t b) { return data_.labels[a] < data_.labels[b]; });
+    LabelMask mask(to, image_.height, image_.width);
+    for (uint32_t object : objects) {
+      int32_t label = data_.labels[object];
+      for (int64_t i = data_.first_polygon[object]; i < data_.first_polygon[object + 1]; i++)
+        mask.paint_polygon(data_.polygon(i), label);
+      if (int32_t runs = data_.runs_of[object]; runs >= 0) mask.paint_runs(data_.lengths_of(data_.runs[runs]), label);
+    }
+  }
+
+  const CocoSource& source_;
+  const CocoDataset& data_;
+  const CocoDataset::Image& image_;
+  std::unique_ptr<Source::Sample> file_;
+  int64_t polygons_ = 0, vertices_ = 0;
+};
+
+std::unique_ptr<Source::Sample> CocoSource::open(int64_t index) const {
+  return std::make_unique<CocoSample>(*this, index);
+}
+
+}  // namespace
+
+std::shared_ptr<Source> coco_source(CocoDataset data, const CocoOptions& options, const std::string& root,
+                                    bool read_ahead) {
+  return std::make_shared<CocoSource>(std::move(data), options, root, read_ahead);
+}
+
+}  // namespace avida
