@@ -17,7 +17,7 @@ import numpy as np
 
 import avida as ndd
 
-EVERY = 3  # steps between checkpoints
+EVERY = 2  # steps between checkpoints
 
 
 def make_file(folder, **options):
@@ -71,9 +71,9 @@ def attempt(run, shards, step_done):
         log.load_state_dict({"length": 0})
     checkpoint.register(log, "log")
     checkpoint.register(ndd.random.get_default_rng(), "rng")
-    checkpoint.register(readers[0], "reader")  # its state is that of all
-    for reader in readers[1:]:
-        reader.set_state(readers[0].get_state())
+    checkpoint.register(readers[-1], "reader")  # any one will do: its state is that of all
+    for reader in readers[:-1]:
+        reader.set_state(readers[-1].get_state())
 
     step = 0
     while readers[0].epoch < run.epochs:
@@ -127,7 +127,7 @@ def main(run):
     choose = random.Random(run.batch_size)
     killed = 0
     while forked_attempt(
-        run, run.shards[killed % len(run.shards)], choose.randint(1, 3 * EVERY) if killed < run.kills else None
+        run, run.shards[killed % len(run.shards)], choose.randint(1, 2 * EVERY + 1) if killed < run.kills else None
     ):
         killed += 1
     print(killed)

@@ -12,7 +12,7 @@ import pytest
 from tests.readers.resumable import READERS, Run
 
 KILLS = 17  # in each run; three batch sizes make more than 50
-EPOCHS = {1: 2, 7: 4, 64: 30}
+EPOCHS = {1: 2, 7: 8, 64: 40}
 
 
 @pytest.fixture(scope="module")
