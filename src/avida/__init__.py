@@ -52,7 +52,19 @@ from avida._value import SampleSource
 
 _core.set_converters(tensor, device, str(_pathlib.Path(__file__).parent) + "/")
 
-from avida import _ops, decoders, experimental, io, math, progress, random, readers, reductions, tfrecord  # noqa: E402
+from avida import (  # noqa: E402
+    _ops,
+    decoders,
+    experimental,
+    io,
+    math,
+    progress,
+    pytorch,
+    random,
+    readers,
+    reductions,
+    tfrecord,
+)
 from avida._failed import drop_failed  # noqa: E402
 from avida._imread import imread  # noqa: E402
 from avida._operator import operator  # noqa: E402
@@ -101,6 +113,7 @@ __all__ = [
     "memory_use",
     "operator",
     "progress",
+    "pytorch",
     "random",
     "readers",
     "reductions",

@@ -262,6 +262,14 @@ class Reader:
         """The same as :meth:`set_state`, from what :meth:`state_dict` returned."""
         self.set_state(ReaderState.from_dict(state_dict))
 
+    def _divide(self, part: int, parts: int) -> None:
+        """Goes on as one of several parts of its shard, as worker processes do."""
+        state, shards = self.get_state(), self._shards * parts
+        if len(self) < shards:
+            raise RuntimeError(f"expected at least one sample for each of {shards} shards, got {len(self)}")
+        self._shards, self._shard = shards, self._shard * parts + part
+        self.set_state(state)
+
     def _order_name(self) -> str:
         kind = ["no shuffling", "random_shuffle", "shuffle_after_epoch"][self._shuffle]
         stick = ", stick_to_shard" if self._stick and self._shuffle != 2 else ""
