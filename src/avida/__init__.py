@@ -53,6 +53,7 @@ from avida._value import SampleSource
 _core.set_converters(tensor, device, str(_pathlib.Path(__file__).parent) + "/")
 
 from avida import _ops, decoders, experimental, io, math, progress, random, readers, reductions, tfrecord  # noqa: E402
+from avida._external_source import ExternalSource  # noqa: E402
 from avida._failed import drop_failed  # noqa: E402
 from avida._imread import imread  # noqa: E402
 from avida._operator import operator  # noqa: E402
@@ -68,6 +69,7 @@ __all__ = [
     "Device",
     "EvalContext",
     "EvalMode",
+    "ExternalSource",
     "ImageType",
     "InterpType",
     "SampleSource",
