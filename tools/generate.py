@@ -29,13 +29,17 @@ TYPES = {
     "ints": ("int | Sequence[int]", "IntsArg"),
     "floats": ("float | Sequence[float]", "FloatsArg"),
 }
-ARGUMENT_TYPES = ["BoolArg", "DTypeArg", "FloatArg", "FloatsArg", "IntArg", "IntsArg", "TensorLike"]
+ARGUMENT_TYPES = ["BoolArg", "DTypeArg", "FloatArg", "FloatsArg", "IntArg", "IntsArg", "KeyedBy", "TensorLike"]
 # The arguments that every operator has.
 COMMON = [
     ("batch_size", "int | None", "Makes a Batch of that many samples when no input is one."),
     ("device", "Any", "Where to run; by default where the inputs are."),
 ]
 RNG_DOC = "Where the random numbers come from; by default this thread's generator."
+KEYED_DOC = (
+    "Samples that came from a reader: each gets numbers of its own, the same in any batch. See `avida.random`; "
+    "`(samples, name)` names the draw."
+)
 LIKE_DOC = "Makes a Batch of as many samples as this one has, without waiting for it."
 
 
@@ -62,6 +66,7 @@ def function(op: dict) -> str:
     keywords += [keyword(arg) for arg in op["args"] if not arg["required"]]
     keywords += [keyword(arg) for arg in op["args"] if arg["required"]]
     keywords += ["rng: RNG | None = None"] if op["random"] else []
+    keywords += ["keyed_by: KeyedBy | None = None"] if op["keyed"] else []
     keywords += ["like: Batch | None = None"] if takes_like(op) else []
     star = [] if variadic or not keywords else ["*"]
     parameters = [*positional, *star, *keywords]
@@ -70,7 +75,8 @@ def function(op: dict) -> str:
     args = [arg["name"] for arg in op["args"]]
     tuple_of_args = f"({', '.join(args)}{',' if len(args) == 1 else ''})"
     common = "None, None" if op["plain"] else "batch_size, device"
-    rng = (", rng" if op["random"] else "") + (", like" if takes_like(op) else "")
+    keyed = ", keyed_by" if op["keyed"] else ", None" if takes_like(op) else ""
+    rng = (", rng" if op["random"] else "") + keyed + (", like" if takes_like(op) else "")
     return f"""{overloads(name, parameters) if op["inputs"] and op["outputs"] == 1 else ""}
 def {name}(
     {signature},
@@ -119,6 +125,8 @@ def docstring(op: dict) -> str:
         entry(arg["name"], " ".join([arg["doc"], *notes]))
     if op["random"]:
         entry("rng", RNG_DOC)
+    if op["keyed"]:
+        entry("keyed_by", KEYED_DOC)
     if takes_like(op):
         entry("like", LIKE_DOC)
     if op["example"]:

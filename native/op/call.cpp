@@ -67,11 +67,11 @@ Failure describe(std::exception_ptr error) {
 }
 
 std::shared_ptr<Call> Call::make(const OpSpec& spec, std::span<ValuePtr> inputs, std::span<const BoundArg> args,
-                                 int batch_size, std::shared_ptr<ThreadPool> pool, Location where, RandomKey random) {
+                                 int batch_size, std::shared_ptr<ThreadPool> pool, Location where, Draws draws) {
   auto call = std::allocate_shared<Call>(PoolAllocator<Call>(), Key{}, spec);
   call->pool_ = std::move(pool);
   call->where_ = where;
-  call->random_ = random;
+  call->draws_ = std::move(draws);
   call->samples_ = batch_size < 0 ? 1 : batch_size;
   call->is_batch_ = batch_size >= 0;
 
@@ -121,6 +121,10 @@ std::shared_ptr<Call> Call::make(const OpSpec& spec, std::span<ValuePtr> inputs,
     }
   }
 
+  if (call->draws_.lineage && static_cast<int>(call->draws_.keyed.size()) != call->samples_)
+    value_error("batch sizes differ: \"keyed_by\" has ", call->draws_.keyed.size(), " samples, the call has ",
+                call->samples_);
+
   call->outputs_ = spec.count_outputs ? spec.count_outputs(call->args_.get()) : spec.outputs;
 
   std::byte buffer[512];
@@ -157,7 +161,17 @@ void Call::infer(std::span<const Meta> in) {
 std::vector<ValuePtr> Call::promises() {
   std::vector<ValuePtr> values;
   Meta unknown = Meta::unknown(is_batch_, samples_);
-  for (int i = 0; i < outputs_; i++) values.push_back(promise(out_.empty() ? unknown : out_[i]));
+  LineagePtr lineage = inherit({inputs.data(), inputs.size() - tensor_args_.size()}, samples_);
+  if (!lineage) lineage = draws_.lineage;
+  if (lineage && spec_.permutes) {
+    auto permuted = std::make_shared<Lineage>(*lineage);
+    permuted->permuted = true;
+    lineage = std::move(permuted);
+  }
+  for (int i = 0; i < outputs_; i++) {
+    values.push_back(promise(out_.empty() ? unknown : out_[i]));
+    values.back()->lineage = lineage;
+  }
   return values;
 }
 
@@ -188,6 +202,7 @@ Call::Bound::Bound(Call& call, const Data* linked) : call(call) {
     in.push_back(data);
     metas.push_back(meta);
   }
+  if (!origins && call.draws_.lineage) origins = call.draws_.lineage->origins;
   if (call.out_.empty()) call.infer(metas);
 
   std::shared_ptr<void> list = call.args_;
@@ -211,7 +226,7 @@ Call::Bound::Bound(Call& call, const Data* linked) : call(call) {
     }
   }
   args.emplace(list, stride);
-  run.emplace(Run{in, samples, call.is_batch_, *args, call.out_, *call.pool_, call.random_});
+  run.emplace(Run{in, samples, call.is_batch_, *args, call.out_, *call.pool_, call.draws_.random, call.draws_.keyed});
 }
 
 std::vector<Data> Call::run() {

@@ -28,10 +28,16 @@ class Call : public Task {
  public:
   Call(Key, const OpSpec& spec) : spec_(spec) {}
 
+  // Where the numbers of a random operator come from.
+  struct Draws {
+    RandomKey random;              // the generator's seed and position
+    std::vector<RandomKey> keyed;  // or, for a keyed call, the stream of each sample
+    LineagePtr lineage;            // and who the samples are
+  };
+
   // Checks what can be checked without data; throws Error for the rest of the line that made the call.
   static std::shared_ptr<Call> make(const OpSpec& spec, std::span<ValuePtr> inputs, std::span<const BoundArg> args,
-                                    int batch_size, std::shared_ptr<ThreadPool> pool, Location where,
-                                    RandomKey random = {});
+                                    int batch_size, std::shared_ptr<ThreadPool> pool, Location where, Draws draws = {});
 
   std::vector<ValuePtr> promises();
 
@@ -53,7 +59,7 @@ class Call : public Task {
   std::pmr::vector<int> slots_{&memory};        // for each declared input: where it stands in `inputs`, or -1
   std::pmr::vector<Meta> out_{&memory};         // empty until inferred
   int outputs_ = 1;
-  RandomKey random_;
+  Draws draws_;
   int samples_ = 1;
   bool is_batch_ = false;
 };

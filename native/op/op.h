@@ -101,8 +101,12 @@ class Op {
 
   // The operator draws random numbers: it takes `rng`, and every call takes a new position of that generator, at the
   // call itself. A body makes RandomStream(sample.random), which gives each sample its own numbers, in any mode and for
-  // any number of threads.
-  Op& random() { return spec.random = true, *this; }
+  // any number of threads. It also takes `keyed_by`, which gives a sample the same numbers in any batch.
+  Op& random() { return spec.random = spec.keyed = true, *this; }
+  // The same for an operator that draws for the batch as a whole: its numbers have no sample to be keyed by.
+  Op& random_per_batch() { return spec.random = true, *this; }
+  // Sample i of the output is not made of sample i of the input; the operator sets the origins itself.
+  Op& permutes() { return spec.permutes = true, *this; }
 
   // Called as soon as the inputs' metadata is known, at the latest before the operator runs.
   Op& infer(void (*fn)(Infer<Args>&)) {

@@ -85,9 +85,12 @@ struct Run {
   const CallArgs& args;
   std::span<const Meta> out;  // from infer()
   ThreadPool& pool;
-  RandomKey random;  // for random operators; each sample i has its own stream, see random_key(i)
+  RandomKey random;                  // for random operators; each sample i has its own stream, see random_key(i)
+  std::span<const RandomKey> keyed;  // the streams of a keyed call, one for each sample; empty for another call
 
-  RandomKey random_key(int i) const { return {random.seed, random.position, static_cast<unsigned>(i)}; }
+  RandomKey random_key(int i) const {
+    return keyed.empty() ? RandomKey{random.seed, random.position, static_cast<unsigned>(i)} : keyed[i];
+  }
 
   // A Tensor among Batches stands for every sample.
   int index_in(int input, int sample) const { return in[input]->size() == 1 ? 0 : sample; }
@@ -112,6 +115,8 @@ struct OpSpec {
   int outputs = 1;
   std::function<int(const void* args)> count_outputs;  // instead, where the fixed arguments say how many
   bool random = false;                                 // takes the keyword rng; see RandomKey
+  bool keyed = false;                                  // takes the keyword keyed_by; see Call::Draws
+  bool permutes = false;                               // the samples of the output are others than the input's
   bool hidden = false;                                 // reached through Python operators only
   bool plain = false;                                  // without batch_size and device; inputs may be given by name
   std::function<void(Inference&)> infer;

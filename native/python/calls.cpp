@@ -5,9 +5,11 @@
 
 #include <cmath>
 #include <memory_resource>
+#include <optional>
 #include <set>
 #include <string>
 
+#include "op/keyed.h"
 #include "python/python.h"
 
 namespace avida::python {
@@ -16,6 +18,7 @@ namespace {
 nb::handle convert_input;   // avida's as_tensor: any array-like to a Tensor
 nb::handle resolve_device;  // raises for a device that is not there
 nb::handle draw_position;   // takes a position from a random generator, or from the default one for None
+nb::handle seed_of;         // that generator's seed
 std::string package_prefix;
 
 ValuePtr to_value(nb::handle object) {
@@ -153,8 +156,50 @@ int asked_samples(nb::handle batch_size, nb::handle like) {
   return static_cast<int>(size);
 }
 
+// What `keyed_by` says: samples, perhaps with a name for the draw.
+struct Keyed {
+  explicit Keyed(nb::handle given) {
+    nb::handle samples = given;
+    if (PyTuple_Check(given.ptr()) && PyTuple_GET_SIZE(given.ptr()) == 2) {
+      nb::handle second = PyTuple_GET_ITEM(given.ptr(), 1);
+      if (!PyUnicode_Check(second.ptr()) || PyUnicode_GET_LENGTH(second.ptr()) == 0)
+        type_error("argument \"keyed_by\" expected a name for the draw, got ", nb::repr(second).c_str());
+      name = nb::cast<std::string>(second);
+      samples = PyTuple_GET_ITEM(given.ptr(), 0);
+    }
+    const ValuePtr* found = value_of(samples);
+    if (!found)
+      type_error("argument \"keyed_by\" expected a Batch or Tensor that comes from a reader, got ",
+                 nb::str(samples.type().attr("__name__")).c_str());
+    value = *found;
+  }
+
+  // Without waiting, but for samples in an order that is being computed.
+  LineagePtr lineage() const {
+    if (value->lineage && !value->lineage->permuted) return value->lineage;
+    const Data& data = get(*value);  // raises what went wrong with it, rather than what follows from that
+    if (!value->lineage) value_error("argument \"keyed_by\" expected samples that a reader has read, these are not");
+    return in_order(value->lineage, data.origins);
+  }
+
+  ValuePtr value;
+  std::string name;
+};
+
+Call::Draws draws_for(const OpSpec& spec, nb::handle rng, const std::optional<Keyed>& keyed) {
+  Call::Draws draws;
+  if (keyed) {
+    draws.lineage = keyed->lineage();
+    draws.keyed = keyed_streams(nb::cast<uint64_t>(seed_of(rng)), *draws.lineage, keyed->name);
+  } else if (spec.random) {
+    auto drawn = nb::cast<std::pair<uint64_t, uint64_t>>(draw_position(rng));
+    draws.random = {drawn.first, drawn.second};
+  }
+  return draws;
+}
+
 nb::object call(int id, nb::tuple inputs, nb::object batch_size, nb::object device, nb::tuple args, nb::object rng,
-                nb::object like) {
+                nb::object keyed_by, nb::object like) {
   collect_garbage();
   const OpSpec& spec = op_at(id);
   if (args.size() != spec.args.size()) type_error(spec.name, ": expected ", spec.args.size(), " arguments");
@@ -166,13 +211,12 @@ nb::object call(int id, nb::tuple inputs, nb::object batch_size, nb::object devi
   std::shared_ptr<Call> task;
   Ambient& ambient = Ambient::here();
   try {
-    RandomKey random;
-    if (spec.random) {
-      auto drawn = nb::cast<std::pair<uint64_t, uint64_t>>(draw_position(rng));
-      random = {drawn.first, drawn.second};
-    }
+    std::optional<Keyed> keyed;
+    if (!keyed_by.is_none()) keyed.emplace(keyed_by);
+    Call::Draws draws = draws_for(spec, rng, keyed);
     if (!device.is_none()) resolve_device(device);
     int n = asked_samples(batch_size, like);
+    if (n < 0 && keyed && keyed->value->meta().is_batch) n = keyed->value->meta().samples;
     size_t at = 0;
     for (nb::handle input : inputs) {
       const InputSpec& declared = spec.inputs[std::min(at++, spec.inputs.size() - 1)];
@@ -188,7 +232,7 @@ nb::object call(int id, nb::tuple inputs, nb::object batch_size, nb::object devi
         throw Error(error.kind, str("argument \"", spec.args[i].name, "\" ", error.message));
       }
     }
-    task = Call::make(spec, values, bound, n, ambient.current()->threads(), user_location(), random);
+    task = Call::make(spec, values, bound, n, ambient.current()->threads(), user_location(), std::move(draws));
   } catch (const Error& error) {
     throw Error(error.kind, shown_name(spec) + ": " + error.message);
   }
@@ -258,6 +302,7 @@ nb::dict describe_op(int id) {
   out["hidden"] = spec.hidden;
   out["plain"] = spec.plain;
   out["random"] = spec.random;
+  out["keyed"] = spec.keyed;
   out["outputs"] = spec.count_outputs ? -1 : spec.outputs;  // -1: the arguments say how many
   return out;
 }
@@ -308,10 +353,16 @@ void launch(const std::shared_ptr<Task>& task) {
 
 void bind_calls(nb::module_& m) {
   m.def("call", &call, nb::arg("op"), nb::arg("inputs"), nb::arg("batch_size").none(), nb::arg("device").none(),
-        nb::arg("args"), nb::arg("rng").none() = nb::none(), nb::arg("like").none() = nb::none());
+        nb::arg("args"), nb::arg("rng").none() = nb::none(), nb::arg("keyed_by").none() = nb::none(),
+        nb::arg("like").none() = nb::none());
   m.def(
-      "set_random_source", [](nb::object draw) { draw_position = draw.release(); },
-      "Sets the function (RNG or None) -> (seed, position) that random operators call.");
+      "set_random_source",
+      [](nb::object draw, nb::object seed) {
+        draw_position = draw.release();
+        seed_of = seed.release();
+      },
+      nb::arg("draw"), nb::arg("seed"),
+      "Sets the functions that random operators call: (RNG or None) -> (seed, position), and -> seed for keyed draws.");
   m.def(
       "philox",
       [](uint64_t key, uint64_t high, uint64_t low, int word) { return philox(key, high, low).word[word & 3]; },

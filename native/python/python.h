@@ -24,6 +24,10 @@ const ValuePtr* value_of(nb::handle object);
 ValuePtr value_from_number(nb::handle number);
 // A new avida.Tensor or avida.Batch.
 nb::object wrap(ValuePtr value);
+// The same for samples that are there.
+nb::object wrap(Data data, bool is_batch, LineagePtr lineage = nullptr);
+// Who the samples of a value are that is no longer pending.
+LineagePtr lineage_of(const Value& value);
 
 // Stands around taking the GIL. A thread that comes back while the interpreter shuts down is held here for good, since
 // taking the GIL then would end it in the midst of C++ frames; shutting down waits for those that came before.

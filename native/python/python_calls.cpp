@@ -25,7 +25,11 @@ class PythonCall : public Task {
     for (size_t i = 0; i < arguments_; i++) arguments.append(wrap(inputs[i]));
     nb::object results = nb::borrow(static_cast<PyObject*>(function_.get()))(arguments);
     std::vector<Data> out;
-    for (nb::handle result : nb::borrow<nb::sequence>(results)) out.push_back(get(**value_of(result)));
+    for (nb::handle result : nb::borrow<nb::sequence>(results)) {
+      out.push_back(get(**value_of(result)));
+      for (size_t i = 0; i < arguments_ && !out.back().origins; i++)
+        if (inputs[i]->ready().size() == out.back().size()) out.back().origins = inputs[i]->ready().origins;
+    }
     return out;
   }
   bool pure() const override { return false; }
@@ -68,7 +72,11 @@ nb::object python_call(nb::object function, const std::string& name, nb::list in
   for (nb::handle value : after) task->inputs.push_back(*value_of(value));
   std::vector<ValuePtr> promises;
   Meta meta = Meta::unknown(samples >= 0, samples < 0 ? 1 : samples);
-  for (int i = 0; i < outputs; i++) promises.push_back(task->promise(meta));
+  LineagePtr lineage = inherit({task->inputs.data(), inputs.size()}, meta.samples);
+  for (int i = 0; i < outputs; i++) {
+    promises.push_back(task->promise(meta));
+    promises.back()->lineage = lineage;
+  }
   launch(task);
   EvalMode mode = Ambient::here().mode;
   if (mode == EvalMode::sync_cpu || mode == EvalMode::sync_full) promises[0]->ready();

@@ -128,7 +128,7 @@ nb::object tensor_from_array(nb::ndarray<nb::ro> array, const std::string& layou
     data.place(Block(keeper, source), source, 0);
     data.read_only = read_only;
   }
-  return wrap(std::make_shared<Value>(std::move(data), false));
+  return wrap(std::move(data), false);
 }
 
 int checked_samples(int64_t n) {
@@ -144,9 +144,12 @@ nb::object batch_from_tensors(nb::list tensors, int dtype, const std::string& la
   std::vector<void*> samples;
   std::vector<Block> owners;
   std::vector<Origin> origins;
+  std::vector<LineagePtr> lineages;
   bool known = false;
   for (int i = 0; i < n; i++) {
-    const Data& data = get(*nb::cast<TensorBase&>(tensors[i]).value);
+    Value& value = *nb::cast<TensorBase&>(tensors[i]).value;
+    const Data& data = get(value);
+    lineages.push_back(lineage_of(value));
     if (i == 0) {
       out.dtype = data.dtype;
       ndim = data.shapes.ndim();
@@ -169,7 +172,8 @@ nb::object batch_from_tensors(nb::list tensors, int dtype, const std::string& la
   if (out.dtype == DType::none) out.dtype = static_cast<DType>(dtype);
   if (!layout.empty()) out.layout = layout_for(layout, ndim);
   if (known) out.origins = std::make_shared<const std::vector<Origin>>(std::move(origins));
-  return wrap(std::make_shared<Value>(std::move(out), true));
+  LineagePtr lineage = combine(lineages, out.origins);
+  return wrap(std::move(out), true, std::move(lineage));
 }
 
 // The slices of a tensor along its first axis as the samples of a batch, over the same memory.
@@ -186,7 +190,7 @@ nb::object split(TensorBase& tensor, const std::string& layout) {
   out.layout = layout_for(layout, each.size());
   out.shapes = ShapeList(n, each);
   out.place(data.owner(0), data.at(0), volume(each) * size_of(data.dtype));
-  return wrap(std::make_shared<Value>(std::move(out), true));
+  return wrap(std::move(out), true);
 }
 
 // A uniform batch as one tensor with a new first axis; shares memory when the samples lie in one block.
@@ -217,7 +221,7 @@ nb::object join(BatchBase& batch, std::optional<bool> copy, const std::string& l
     }
     out.place(block, block.get(), 0);
   }
-  return wrap(std::make_shared<Value>(std::move(out), false));
+  return wrap(std::move(out), false);
 }
 
 nb::tuple shape_tuple(const Shape& shape) {
@@ -392,6 +396,14 @@ nb::object wrap(ValuePtr value) {
   return object;
 }
 
+nb::object wrap(Data data, bool is_batch, LineagePtr lineage) {
+  auto value = std::make_shared<Value>(std::move(data), is_batch);
+  value->lineage = std::move(lineage);
+  return wrap(std::move(value));
+}
+
+LineagePtr lineage_of(const Value& value) { return in_order(value.lineage, value.ready().origins); }
+
 std::shared_ptr<void> hold(nb::object object) {
   return {object.release().ptr(), [](void* p) {
             if (finalizing()) return;
@@ -447,10 +459,15 @@ void bind_values(nb::module_& m) {
           nb::sig("def shape(self) -> list[tuple[int, ...]]"), "The shape of every sample.")
       .def("_uniform", [](BatchBase& b) { return get(*b.value).shapes.uniform(); })
       .def("_contiguous", [](BatchBase& b) { return get(*b.value).contiguous(); })
-      .def("_sample", [](BatchBase& b, int i) { return wrap(std::make_shared<Value>(get(*b.value).sample(i), false)); })
+      .def("_sample",
+           [](BatchBase& b, int i) {
+             Data sample = get(*b.value).sample(i);
+             return wrap(std::move(sample), false, select(lineage_of(*b.value), {i}));
+           })
       .def("_select",
            [](BatchBase& b, std::vector<int> indices) {
-             return wrap(std::make_shared<Value>(get(*b.value).select(indices), true));
+             Data samples = get(*b.value).select(indices);
+             return wrap(std::move(samples), true, select(lineage_of(*b.value), indices));
            })
       .def("_join", &join, nb::arg("copy").none(), nb::arg("layout"))
       .def("_become", [](BatchBase& b, BatchBase& other) { b.value = other.value; });
@@ -479,7 +496,7 @@ void bind_values(nb::module_& m) {
           for (int i = 0; i < data.size(); i++)
             if (int64_t bytes = data.bytes(i)) std::memcpy(out.at(i), data.at(i), bytes);
         }
-        return wrap(std::make_shared<Value>(std::move(out), meta.is_batch));
+        return wrap(std::move(out), meta.is_batch, lineage_of(value));
       },
       "A copy made at once, or None for a value that is still pending.");
   m.def(
@@ -488,7 +505,7 @@ void bind_values(nb::module_& m) {
         Value& value = **value_of(object);
         Data data = get(value);
         data.layout = layout_for(layout, data.shapes.ndim());
-        return wrap(std::make_shared<Value>(std::move(data), value.meta().is_batch));
+        return wrap(std::move(data), value.meta().is_batch, lineage_of(value));
       },
       "The same samples under another layout.");
   m.def("chained_calls", &Executor::chained_tasks, "How many calls were run as part of a chain so far.");

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/data.h"
+#include "runtime/lineage.h"
 
 namespace avida {
 
@@ -38,12 +39,15 @@ class Value {
   // What is known without waiting: all of it once ready.
   Meta meta() const;
   bool pending() const { return state_.load(std::memory_order_acquire) == State::pending; }
+  bool failed() const { return state_.load(std::memory_order_acquire) == State::failed; }
 
   // The samples, after waiting for them; throws FailureError. `interrupt` runs now and then while waiting and may
   // throw.
   const Data& get(const std::function<void()>& interrupt = {});
   // The samples of a value that is no longer pending.
   const Data& ready() const;
+
+  LineagePtr lineage;  // null: no reader made it; set before anybody else has the value
 
  private:
   friend class Executor;

@@ -65,6 +65,7 @@ from avida import (  # noqa: E402
     reductions,
     tfrecord,
 )
+from avida._external_source import ExternalSource  # noqa: E402
 from avida._failed import drop_failed  # noqa: E402
 from avida._imread import imread  # noqa: E402
 from avida._operator import operator  # noqa: E402
@@ -80,6 +81,7 @@ __all__ = [
     "Device",
     "EvalContext",
     "EvalMode",
+    "ExternalSource",
     "ImageType",
     "InterpType",
     "SampleSource",

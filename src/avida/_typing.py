@@ -18,3 +18,5 @@ BoolArg: TypeAlias = bool | Tensor | Batch | ArrayLike
 IntsArg: TypeAlias = int | Sequence[int] | Tensor | Batch | ArrayLike
 FloatsArg: TypeAlias = float | Sequence[float] | Tensor | Batch | ArrayLike
 DTypeArg: TypeAlias = DType | DALIDataType | str | Any
+KeyedBy: TypeAlias = Batch | Tensor | tuple[Batch | Tensor, str]
+"""Samples that came from a reader, perhaps with a name for the draw."""

@@ -44,7 +44,7 @@ DTYPES = [
     "InterpType",
 ]
 # Arguments of avida's own.
-ADDED = {"on_error", "reduce_to"}
+ADDED = {"keyed_by", "on_error", "reduce_to"}
 # Operators leave __cuda_array_interface__ to tensors on a GPU.
 ABSENT = {"Tensor": {"__cuda_array_interface__"}}
 

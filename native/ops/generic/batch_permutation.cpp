@@ -49,7 +49,7 @@ AVIDA_OP(batch_permutation, BatchPermutationArgs) {
       .arg("no_fixed_points", &BatchPermutationArgs::no_fixed_points,
            "No sample gets its own number. Without effect on a batch of one.", fixed)
       .example("avida.permute_batch(batch, indices=avida.batch_permutation(batch_size=2))")
-      .random()
+      .random_per_batch()
       .infer([](Infer<BatchPermutationArgs>& call) {
         if (!call.out[0].is_batch) value_error("batch_size is missing, and there is no input to tell it");
         call.out[0].dtype = DType::int32;

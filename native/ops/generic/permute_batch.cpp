@@ -44,6 +44,7 @@ AVIDA_OP(permute_batch, PermuteBatchArgs) {
       .arg("indices", &PermuteBatchArgs::indices, "For each sample of the result, the index of the sample to take.",
            required)
       .example("avida.permute_batch(batch, indices=avida.as_batch([1, 0]))")
+      .permutes()
       .custom(permute);
 }
 

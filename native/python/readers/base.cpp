@@ -20,6 +20,7 @@ std::vector<BindFormat::Function>& formats() {
 }
 
 nb::tuple wrap_all(std::vector<ValuePtr>& values) {
+  begin_lineage(values);
   nb::list out;
   for (auto& value : values) out.append(wrap(std::move(value)));
   return nb::tuple(out);

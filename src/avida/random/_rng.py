@@ -132,12 +132,21 @@ def set_seed(seed: SupportsIndex) -> None:
 
 def _draw(rng: RNG | None) -> tuple[int, int]:
     """Takes from a generator what one call of a random operator needs: seed and position."""
-    if rng is None:
-        rng = get_default_rng()
-    elif not isinstance(rng, RNG):
-        raise ValueError(f"rng must be an avida.random.RNG, got {type(rng).__name__}")
-    seed, position = rng._take(_DRAWS_PER_CALL)
+    seed, position = _given(rng)._take(_DRAWS_PER_CALL)
     return seed, position & _MASK
+
+
+def _seed(rng: RNG | None) -> int:
+    """All that a keyed call needs. The generator stays where it is: batches of another size make other calls."""
+    return _given(rng).seed
+
+
+def _given(rng: RNG | None) -> RNG:
+    if rng is None:
+        return get_default_rng()
+    if not isinstance(rng, RNG):
+        raise ValueError(f"rng must be an avida.random.RNG, got {type(rng).__name__}")
+    return rng
 
 
 def _after_fork() -> None:
@@ -148,4 +157,4 @@ def _after_fork() -> None:
 
 
 os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_after_fork)
-_core.set_random_source(_draw)
+_core.set_random_source(_draw, _seed)

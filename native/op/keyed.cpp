@@ -1,0 +1,39 @@
+#include "op/keyed.h"
+
+#include "core/error.h"
+
+namespace avida {
+namespace {
+
+constexpr uint64_t kKeyed = 0x6B657965642D6279;  // keeps keyed streams apart from those of the seed itself
+
+uint64_t hash(std::string_view text) {  // FNV-1a
+  uint64_t value = 0xCBF29CE484222325;
+  for (unsigned char c : text) value = (value ^ c) * 0x100000001B3;
+  return value;
+}
+
+uint64_t joined(unsigned low, unsigned high) { return static_cast<uint64_t>(high) << 32 | low; }
+
+}  // namespace
+
+std::vector<RandomKey> keyed_streams(uint64_t seed, const Lineage& lineage, std::string_view name) {
+  const auto& origins = *lineage.origins;
+  std::vector<unsigned> numbers(origins.size());
+  for (size_t i = 0; i < origins.size(); i++) {
+    if (!lineage.draws[i] || origins[i].index < 0 || origins[i].epoch < 0)
+      value_error("argument \"keyed_by\" expected samples that a reader has read, sample ", i, " is not one");
+    if (name.empty()) numbers[i] = *lineage.draws[i];
+  }
+  std::vector<RandomKey> streams;
+  for (size_t i = 0; i < origins.size(); i++) {
+    if (name.empty()) *lineage.draws[i] = numbers[i] + 1;  // after all were looked at: a sample may be there twice
+    PhiloxBlock sample = philox(seed ^ kKeyed, origins[i].index, origins[i].epoch);
+    uint64_t site = name.empty() ? numbers[i] : hash(name), low = joined(sample.word[2], sample.word[3]);
+    PhiloxBlock draw = philox(joined(sample.word[0], sample.word[1]), site, name.empty() ? low : ~low);
+    streams.push_back({joined(draw.word[0], draw.word[1]), joined(draw.word[2], draw.word[3]), 0});
+  }
+  return streams;
+}
+
+}  // namespace avida

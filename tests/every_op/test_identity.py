@@ -1,0 +1,71 @@
+"""Who a sample is survives every operator: `sources`, and the identity that keyed draws go by."""
+
+import numpy as np
+import pytest
+
+import avida as ndd
+from tests.every_op.test_every_op import combinations, each_case, inputs_as_batches, results
+
+REARRANGE = {"permute_batch"}
+
+
+def identified(*values):
+    """The samples of each value as if a reader had read them."""
+    return ndd._core.identify(list(values), "data", 10, 0)
+
+
+@each_case
+def test_operators(case):
+    _, batches = inputs_as_batches(case, case.dtypes[0])
+    if not batches or case.op in REARRANGE:
+        return
+    sources = [f"data[{10 + i}]" for i in range(batches[0].batch_size)]
+    with ndd.EvalMode.deferred:
+        for out in results(case.function(*identified(*batches), **combinations(case)[0])):
+            drawn = ndd.random.uniform(keyed_by=out)
+            assert out._pending(), "a keyed draw waits for nothing"
+            assert drawn.sources == sources
+            assert out.sources == sources
+
+
+PYTHON = {
+    "scalar first": lambda x: 1 - x,
+    "scalar last": lambda x: x * 2.0,
+    "comparison": lambda x: x > 3,
+    "negative": lambda x: -x,
+    "array": lambda x: x + np.arange(3, dtype=np.float32),
+    "each sample sliced": lambda x: x.slice[1:],
+    "operator": lambda x: ndd.operator(lambda a: a + 1)(x),
+    "operator per batch": lambda x: ndd.operator(lambda a: [b + 1 for b in a], per="batch")(x),
+    "operator with two results": lambda x: ndd.operator(lambda a: (a, a + 1), outputs=2)(x)[1],
+    "copy": lambda x: ndd.batch(x),
+    "samples": lambda x: ndd.batch(list(x)),
+    "sample sequence": lambda x: ndd.as_batch(x.tensors[:]),
+    "another type": lambda x: ndd.as_batch(x, dtype=ndd.float64),
+    "cpu": lambda x: x.cpu(),
+    "evaluated": lambda x: (x + 1).evaluate(),
+    "without failed ones": lambda x: ndd.drop_failed(x),
+}
+
+
+@pytest.mark.parametrize("mode", list(ndd.EvalMode))
+@pytest.mark.parametrize("name", PYTHON)
+def test_python(name, mode):
+    with mode:
+        (samples,) = identified(ndd.batch(np.zeros((3, 3), np.float32)))
+        out = PYTHON[name](samples)
+        drawn = ndd.random.uniform(keyed_by=out)
+        assert out.sources == drawn.sources == ["data[10]", "data[11]", "data[12]"]
+
+
+def test_tensors():
+    (sample,) = identified(ndd.as_tensor(np.zeros((2, 2), np.float32)))
+    out = ndd.operator(lambda a: a + 1)(1 - sample)
+    assert out.source == ndd.random.uniform(keyed_by=out).source == "data[10]"
+
+
+def test_batches_of_samples_from_anywhere():
+    a, b = (ndd.batch([1, 2]), ndd.batch([3, 4]))
+    (a,), (b,) = identified(a), ndd._core.identify([b], "other", 0, 3)
+    mixed = ndd.as_batch([b.tensors[1], ndd.as_tensor(7), a.tensors[0]])
+    assert mixed.sources == ["other[1]", None, "data[10]"]

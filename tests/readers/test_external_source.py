@@ -1,0 +1,393 @@
+"""ExternalSource: Python code as a reader, in the caller's thread and in the background."""
+
+import gc
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+import traceback
+
+import numpy as np
+import pytest
+
+import avida
+
+DEPTHS = [None, 0, 3]
+
+
+def numbers(batch):
+    return [x.item() for x in batch]
+
+
+def threads():
+    return [t for t in threading.enumerate() if t.name == "avida-ahead"]
+
+
+def wait_for(condition):
+    end = time.monotonic() + 8
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.01)
+
+
+@pytest.fixture(autouse=True)
+def no_thread_is_left():
+    yield
+    gc.collect()
+    wait_for(lambda: not threads())
+
+
+def counting(n):
+    yield from range(n)
+
+
+class Counter:
+    """A function with a state."""
+
+    def __init__(self, n):
+        self.n, self.i = n, 0
+
+    def __call__(self):
+        if self.i == self.n:
+            self.i = 0
+            raise StopIteration
+        self.i += 1
+        return self.i - 1
+
+
+SOURCES = {
+    "list": lambda: list(range(5)),
+    "array": lambda: np.arange(5),
+    "range": lambda: range(5),
+    "generator function": lambda: lambda: (yield from counting(5)),
+    "function": lambda: Counter(5),
+    "samples and batches": lambda: [avida.batch([0, 1, 2]), 3, avida.batch([4])],
+}
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+@pytest.mark.parametrize("kind", SOURCES)
+def test_epochs(kind, depth):
+    source = avida.ExternalSource(SOURCES[kind](), prefetch_queue_depth=depth)
+    for _ in range(2):
+        assert [numbers(batch) for (batch,) in source.next_epoch(2)] == [[0, 1], [2, 3], [4]]
+    assert [sample.item() for (sample,) in source.next_epoch()] == list(range(5))
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+def test_an_iterator_goes_on(depth):
+    source = avida.ExternalSource(iter(range(5)), prefetch_queue_depth=depth)
+    assert source().item() == 0
+    if depth != 3:
+        assert [x.item() for (x,) in source.next_epoch()] == [1, 2, 3, 4]
+        assert list(source.next_epoch()) == []
+
+
+def test_two_epochs_at_once():
+    source = avida.ExternalSource(lambda: (yield from counting(3)))
+    pairs = zip(source.next_epoch(), source.next_epoch(), strict=True)
+    assert [(a.item(), b.item()) for (a,), (b,) in pairs] == [(0, 0), (1, 1), (2, 2)]
+
+
+def test_calls_beside_epochs():
+    source = avida.ExternalSource(range(4))
+    assert source().item() == 0
+    assert len(list(source.next_epoch())) == 4
+    assert source().item() == 1
+
+
+def test_leaving_captured_loses_nothing():
+    source = avida.ExternalSource(range(6))
+    assert source().item() == 0
+    for batch in source.captured(2):
+        assert numbers(batch) == [1, 1]
+        break
+    assert source().item() == 2
+    assert [numbers(batch) for batch in source.captured(1)] == [[3], [4], [5]]
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+def test_outputs(depth):
+    items = [(np.full((2, 2), i, np.uint8), float(i)) for i in range(3)]
+    source = avida.ExternalSource(
+        items, 2, layout=["HW", None], dtype=[None, avida.float64], prefetch_queue_depth=depth
+    )
+    a, b = source()
+    assert (a.layout, b.layout, a.dtype, b.dtype) == ("HW", None, avida.uint8, avida.float64)
+    batches = list(source.next_epoch(2))
+    assert [a.shape for a, _ in batches] == [[(2, 2)] * 2, [(2, 2)]]
+    assert batches[0][0].layout == "HW"
+    assert numbers(batches[1][1]) == [2.0]
+
+
+def test_ragged_samples():
+    source = avida.ExternalSource([np.zeros((i, 2)) for i in range(1, 4)])
+    assert [batch.shape for (batch,) in source.next_epoch(2)] == [[(1, 2), (2, 2)], [(3, 2)]]
+
+
+def test_memory_that_is_used_again():
+    memory = np.zeros(3, np.int32)
+
+    def source():
+        for i in range(6):
+            memory[:] = i
+            yield memory
+
+    for (batch,) in avida.ExternalSource(source).next_epoch(6):
+        assert [np.asarray(x)[0] for x in batch] == list(range(6))
+
+
+def test_identity():
+    source = avida.ExternalSource(lambda: (yield from [10, avida.batch([11, 12]), 13]))
+    (all_of_them,) = next(source.next_epoch(4))
+    assert all_of_them.sources == [f"ExternalSource[{i}]" for i in range(4)]
+    assert (all_of_them + 1).sources == all_of_them.sources
+    (again,) = next(source.next_epoch(4))
+    rng = avida.random.RNG(seed=1)
+    first, second = (numbers(avida.random.uniform(keyed_by=batch, rng=rng)) for batch in (all_of_them, again))
+    assert set(first).isdisjoint(second), "another epoch"
+    apart = [avida.random.uniform(keyed_by=x, rng=rng).item() for (x,) in avida.ExternalSource(range(4)).next_epoch()]
+    assert apart == first
+
+
+def test_samples_of_other_readers_keep_their_identity(tmp_path):
+    (tmp_path / "a").mkdir()
+    for i in range(3):
+        (tmp_path / "a" / f"{i}.jpg").write_bytes(b"abc")
+    reader = avida.readers.File(file_root=str(tmp_path))
+    source = avida.ExternalSource(lambda: (yield from ((files + 1, label) for files, label in reader.next_epoch())), 2)
+    files, labels = next(source.next_epoch(3))
+    assert files.sources == labels.sources == [f"{tmp_path}/a/{i}.jpg" for i in range(3)]
+
+
+def failing():
+    yield 0
+    yield 1
+    inner_function()
+
+
+def inner_function():
+    raise KeyError("my own")
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+def test_errors_are_the_users_own(depth):
+    source = avida.ExternalSource(failing, prefetch_queue_depth=depth)
+    items = source.next_epoch()
+    assert [next(items)[0].item(), next(items)[0].item()] == [0, 1]
+    with pytest.raises(KeyError, match="my own") as caught:
+        next(items)
+    assert caught.value.__cause__ is None
+    assert [f.name for f in traceback.extract_tb(caught.value.__traceback__)][-2:] == ["failing", "inner_function"]
+    with pytest.raises(StopIteration):  # as a generator that has failed
+        next(items)
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+def test_a_function_goes_on_after_an_error(depth):
+    calls = iter(range(4))
+
+    def source():
+        i = next(calls)
+        if i == 1:
+            raise OSError("once")
+        return i
+
+    items = avida.ExternalSource(source, prefetch_queue_depth=depth).next_epoch(3)
+    with pytest.raises(OSError, match="once"):
+        next(items)
+    assert numbers(next(items)[0]) == [0, 2, 3]
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+def test_bad_items(depth):
+    source = avida.ExternalSource([1, None, 3], prefetch_queue_depth=depth)
+    items = source.next_epoch()
+    next(items)
+    with pytest.raises(ValueError, match="got None") as caught:
+        next(items)
+    assert "after 1 samples" in caught.value.__notes__[0]
+    assert next(items)[0].item() == 3
+    with pytest.raises(ValueError, match="differ in their number"):
+        next(avida.ExternalSource([(1, avida.batch([1, 2]))], 2, prefetch_queue_depth=depth).next_epoch(2))
+
+
+def test_reads_ahead_and_no_further():
+    polled = []
+
+    def source():
+        for i in range(100):
+            polled.append(i)
+            yield i
+
+    items = avida.ExternalSource(source, prefetch_queue_depth=4).next_epoch()
+    next(items)
+    wait_for(lambda: len(polled) == 5)
+    time.sleep(0.05)
+    assert len(polled) == 5
+
+
+def test_dropping_ends_the_thread_and_the_generator():
+    closed = threading.Event()
+
+    def source():
+        try:
+            yield from counting(100)
+        finally:
+            closed.set()
+
+    items = avida.ExternalSource(source).next_epoch()
+    next(items)
+    assert threads()
+    del items
+    gc.collect()
+    wait_for(lambda: not threads())
+    wait_for(closed.is_set)
+
+
+def test_a_source_that_blocks_does_not_hold_up_its_reader():
+    release = threading.Event()
+
+    def source():
+        yield 1
+        release.wait(20)
+        yield 2
+
+    items = avida.ExternalSource(source).next_epoch()
+    begin = time.monotonic()
+    next(items)
+    del items
+    gc.collect()
+    assert time.monotonic() - begin < 10
+    release.set()
+
+
+def test_the_source_runs_as_its_caller_would():
+    seen = []
+
+    def source():
+        seen.append((avida.EvalMode.current(), avida.EvalContext.current().num_threads, threading.current_thread()))
+        yield 1
+
+    with avida.EvalContext(num_threads=3), avida.EvalMode.deferred:
+        list(avida.ExternalSource(source).next_epoch())
+    assert seen[0][:2] == (avida.EvalMode.deferred, 3)
+    assert seen[0][2] is not threading.current_thread()
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "text"),
+    [
+        (lambda: avida.ExternalSource(5), TypeError, "expected an iterable"),
+        (lambda: avida.ExternalSource(None), TypeError, "expected an iterable"),
+        (lambda: avida.ExternalSource(lambda i: i), ValueError, "without parameters"),
+        (lambda: avida.ExternalSource([1], 0), ValueError, "num_outputs"),
+        (lambda: avida.ExternalSource([1], cycle="often"), ValueError, "cycle is"),
+        (lambda: avida.ExternalSource(counting(3), cycle="quiet"), TypeError, "cannot begin again"),
+        (lambda: avida.ExternalSource(lambda: 1, cycle="no"), ValueError, "cannot begin again"),
+        (lambda: avida.ExternalSource([1], prefetch_queue_depth=-1), ValueError, "negative"),
+        (lambda: avida.ExternalSource([1], layout=3), TypeError, "expected a layout"),
+        (lambda: avida.ExternalSource([1], 2, layout=["HW"]), ValueError, "one layout for each"),
+        (lambda: avida.ExternalSource([1])(batch_size=-1), ValueError, "from 0"),
+        (lambda: avida.ExternalSource([1]).next_epoch(0), RuntimeError, "from 1"),
+        (lambda: avida.ExternalSource([1]).captured(1, ctx=3), TypeError, "EvalContext"),
+        (lambda: avida.ExternalSource([1], 2)(), ValueError, "a tuple of 2"),
+    ],
+)
+def test_wrong_use(make, error, text):
+    with pytest.raises(error, match=text):
+        make()
+
+
+def run(code, **options):
+    code = "import os, signal, sys, threading, time\nimport avida as ndd\n" + textwrap.dedent(code)
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, **options)
+
+
+def test_fork():
+    done = run(
+        """
+        def source():
+            yield from range(10)
+        items = ndd.ExternalSource(source, prefetch_queue_depth=3).next_epoch()
+        taken = [next(items)[0].item()]
+        time.sleep(0.2)  # the thread waits for room in its queue
+        pid = os.fork()
+        assert taken + [x.item() for (x,) in items] == list(range(10))
+        if pid == 0:
+            os._exit(0)
+        assert os.waitpid(pid, 0)[1] == 0
+
+        inside = threading.Event()
+        def slow():
+            yield 0
+            inside.set()
+            time.sleep(1)
+            yield 1
+        es = ndd.ExternalSource(slow)
+        items = es.next_epoch()
+        next(items)
+        inside.wait()
+        pid = os.fork()
+        if pid == 0:
+            try:
+                next(items)
+            except RuntimeError as error:
+                assert "forked while" in str(error)
+                os._exit(len(list(es.next_epoch())))
+            os._exit(9)
+        assert next(items)[0].item() == 1
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 2
+        print("fine")
+        """
+    )
+    assert done.stdout.strip() == "fine", done.stderr
+
+
+def test_exit_while_the_source_runs():
+    done = run(
+        """
+        def source():
+            for i in range(10**6):
+                yield ndd.flip(ndd.batch([[[[i]]]], layout="HWC"))
+        items = ndd.ExternalSource(source, prefetch_queue_depth=8).next_epoch(4)
+        next(items)
+        print("fine")
+        """
+    )
+    assert (done.stdout.strip(), done.returncode) == ("fine", 0), done.stderr
+
+
+def test_exit_while_the_source_blocks():
+    done = run(
+        """
+        def source():
+            yield 1
+            time.sleep(3600)
+        items = ndd.ExternalSource(source).next_epoch()
+        next(items)
+        print("fine")
+        """
+    )
+    assert (done.stdout.strip(), done.returncode) == ("fine", 0), done.stderr
+
+
+def test_interrupt_while_waiting():
+    code = """
+    def source():
+        yield 1
+        released.wait()
+        yield 2
+    released = threading.Event()
+    items = ndd.ExternalSource(source).next_epoch()
+    next(items)
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    try:
+        next(items)
+    except KeyboardInterrupt:
+        released.set()
+        print("interrupted", next(items)[0].item())
+    """
+    done = run(code)
+    assert done.stdout.strip() == "interrupted 2", done.stderr
