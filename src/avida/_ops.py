@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 from avida._batch import Batch
 from avida._core import call as _call
 from avida._core import find_op as _find
-from avida._typing import DTypeArg, FloatArg, FloatsArg, IntArg, IntsArg, TensorLike
+from avida._typing import DTypeArg, FloatArg, FloatsArg, IntArg, IntsArg, KeyedBy, TensorLike
 
 if TYPE_CHECKING:
     from avida.random import RNG
@@ -108,7 +108,7 @@ def batch_permutation(
     Example:
         >>> avida.permute_batch(batch, indices=avida.batch_permutation(batch_size=2))
     """
-    return _call(_BATCH_PERMUTATION, (), batch_size, device, (allow_repetitions, no_fixed_points), rng, like)
+    return _call(_BATCH_PERMUTATION, (), batch_size, device, (allow_repetitions, no_fixed_points), rng, None, like)
 
 
 @overload
@@ -1150,6 +1150,7 @@ def random_crop_generator(
     random_area: float | Sequence[float] | None = None,
     random_aspect_ratio: float | Sequence[float] | None = None,
     rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
 ) -> Any:
     """Draws a window of random area, aspect ratio and position for images of the given extents: start and extents.
 
@@ -1163,12 +1164,20 @@ def random_crop_generator(
         random_aspect_ratio: The range of the window's width divided by its height. Default: ``[0.75,
             1.333333]``.
         rng: Where the random numbers come from; by default this thread's generator.
+        keyed_by: Samples that came from a reader: each gets numbers of its own, the same in any batch. See
+            `avida.random`; `(samples, name)` names the draw.
 
     Example:
         >>> start, shape = avida.random_crop_generator([480, 640, 3])
     """
     return _call(
-        _RANDOM_CROP_GENERATOR, (input,), batch_size, device, (num_attempts, random_area, random_aspect_ratio), rng
+        _RANDOM_CROP_GENERATOR,
+        (input,),
+        batch_size,
+        device,
+        (num_attempts, random_area, random_aspect_ratio),
+        rng,
+        keyed_by,
     )
 
 
@@ -1191,6 +1200,7 @@ def random_resized_crop(
     temp_buffer_hint: int | None = None,
     size: int | Sequence[int],
     rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
 ) -> Batch: ...
 
 
@@ -1213,6 +1223,7 @@ def random_resized_crop(
     temp_buffer_hint: int | None = None,
     size: int | Sequence[int],
     rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
 ) -> Any: ...
 def random_resized_crop(
     input: TensorLike,
@@ -1232,6 +1243,7 @@ def random_resized_crop(
     temp_buffer_hint: int | None = None,
     size: int | Sequence[int],
     rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
 ) -> Any:
     """Resizes a window of random area, aspect ratio and position.
 
@@ -1255,6 +1267,8 @@ def random_resized_crop(
         size: Height and width of the output; one number for both. Default: ``[]``.
         temp_buffer_hint: Without effect. Default: ``0``.
         rng: Where the random numbers come from; by default this thread's generator.
+        keyed_by: Samples that came from a reader: each gets numbers of its own, the same in any batch. See
+            `avida.random`; `(samples, name)` names the draw.
 
     Example:
         >>> avida.random_resized_crop(image, size=[2, 3])
@@ -1278,6 +1292,7 @@ def random_resized_crop(
             temp_buffer_hint,
         ),
         rng,
+        keyed_by,
     )
 
 

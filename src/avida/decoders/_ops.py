@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 from avida._batch import Batch
 from avida._core import call as _call
 from avida._core import find_op as _find
-from avida._typing import DTypeArg, FloatArg, FloatsArg, IntsArg, TensorLike
+from avida._typing import DTypeArg, FloatArg, FloatsArg, IntsArg, KeyedBy, TensorLike
 
 if TYPE_CHECKING:
     from avida.random import RNG
@@ -445,6 +445,7 @@ def image_random_crop(
     use_chunk_allocator: bool | None = None,
     use_fast_idct: bool | None = None,
     rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
 ) -> Batch: ...
 
 
@@ -477,6 +478,7 @@ def image_random_crop(
     use_chunk_allocator: bool | None = None,
     use_fast_idct: bool | None = None,
     rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
 ) -> Any: ...
 def image_random_crop(
     input: TensorLike,
@@ -506,6 +508,7 @@ def image_random_crop(
     use_chunk_allocator: bool | None = None,
     use_fast_idct: bool | None = None,
     rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
 ) -> Any:
     """Decodes a window of random area, aspect ratio and position, and only that.
 
@@ -544,6 +547,8 @@ def image_random_crop(
         use_chunk_allocator: A setting of decoders that run on a GPU. Accepted for old code, without effect.
         use_fast_idct: Decode JPEG images a little faster and less exactly. Default: ``False``.
         rng: Where the random numbers come from; by default this thread's generator.
+        keyed_by: Samples that came from a reader: each gets numbers of its own, the same in any batch. See
+            `avida.random`; `(samples, name)` names the draw.
 
     Example:
         >>> avida.decoders.image_random_crop(np.frombuffer(b"P5 3 1 255 abc", np.uint8))
@@ -577,6 +582,7 @@ def image_random_crop(
             use_fast_idct,
         ),
         rng,
+        keyed_by,
     )
 
 

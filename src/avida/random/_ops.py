@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 from avida._batch import Batch
 from avida._core import call as _call
 from avida._core import find_op as _find
-from avida._typing import DTypeArg, FloatArg, FloatsArg, IntsArg, TensorLike
+from avida._typing import DTypeArg, FloatArg, FloatsArg, IntsArg, KeyedBy, TensorLike
 
 if TYPE_CHECKING:
     from avida.random import RNG
@@ -33,6 +33,7 @@ def beta(
     dtype: DTypeArg | None = None,
     shape: IntsArg | None = None,
     rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
     like: Batch | None = None,
 ) -> Batch: ...
 
@@ -49,6 +50,7 @@ def beta(
     dtype: DTypeArg | None = None,
     shape: IntsArg | None = None,
     rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
     like: Batch | None = None,
 ) -> Any: ...
 def beta(
@@ -62,6 +64,7 @@ def beta(
     dtype: DTypeArg | None = None,
     shape: IntsArg | None = None,
     rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
     like: Batch | None = None,
 ) -> Any:
     """Draws numbers from 0 to 1 that follow a beta distribution.
@@ -77,12 +80,14 @@ def beta(
         dtype: The element type, a float one; `float32` by default.
         shape: The shape of the output; a single number by default. Can differ between samples.
         rng: Where the random numbers come from; by default this thread's generator.
+        keyed_by: Samples that came from a reader: each gets numbers of its own, the same in any batch. See
+            `avida.random`; `(samples, name)` names the draw.
         like: Makes a Batch of as many samples as this one has, without waiting for it.
 
     Example:
         >>> avida.random.beta(alpha=0.2, beta=0.2, shape=[4])
     """
-    return _call(_RANDOM_BETA, (shape_like,), batch_size, device, (alpha, beta, dtype, shape), rng, like)
+    return _call(_RANDOM_BETA, (shape_like,), batch_size, device, (alpha, beta, dtype, shape), rng, keyed_by, like)
 
 
 @overload
@@ -96,6 +101,7 @@ def choice(
     p: FloatsArg | None = None,
     shape: IntsArg | None = None,
     rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
     like: Batch | None = None,
 ) -> Batch: ...
 
@@ -111,6 +117,7 @@ def choice(
     p: FloatsArg | None = None,
     shape: IntsArg | None = None,
     rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
     like: Batch | None = None,
 ) -> Any: ...
 def choice(
@@ -123,6 +130,7 @@ def choice(
     p: FloatsArg | None = None,
     shape: IntsArg | None = None,
     rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
     like: Batch | None = None,
 ) -> Any:
     """Chooses items of a list at random; an item can be chosen more than once.
@@ -135,12 +143,14 @@ def choice(
         p: How likely each item is; by default all are equally likely. Can differ between samples.
         shape: How many items, as a shape; one item by default. Can differ between samples.
         rng: Where the random numbers come from; by default this thread's generator.
+        keyed_by: Samples that came from a reader: each gets numbers of its own, the same in any batch. See
+            `avida.random`; `(samples, name)` names the draw.
         like: Makes a Batch of as many samples as this one has, without waiting for it.
 
     Example:
         >>> avida.random.choice([10, 20, 30], p=[0.5, 0.3, 0.2], shape=[4])
     """
-    return _call(_RANDOM_CHOICE, (a, shape_like), batch_size, device, (p, shape), rng, like)
+    return _call(_RANDOM_CHOICE, (a, shape_like), batch_size, device, (p, shape), rng, keyed_by, like)
 
 
 @overload
@@ -154,6 +164,7 @@ def coin_flip(
     probability: FloatArg | None = None,
     shape: IntsArg | None = None,
     rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
     like: Batch | None = None,
 ) -> Batch: ...
 
@@ -169,6 +180,7 @@ def coin_flip(
     probability: FloatArg | None = None,
     shape: IntsArg | None = None,
     rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
     like: Batch | None = None,
 ) -> Any: ...
 def coin_flip(
@@ -181,6 +193,7 @@ def coin_flip(
     probability: FloatArg | None = None,
     shape: IntsArg | None = None,
     rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
     like: Batch | None = None,
 ) -> Any:
     """Draws ones with a given probability, and zeros otherwise.
@@ -193,12 +206,14 @@ def coin_flip(
         probability: How likely a one is. Default: ``0.5``. Can differ between samples.
         shape: The shape of the output; a single number by default. Can differ between samples.
         rng: Where the random numbers come from; by default this thread's generator.
+        keyed_by: Samples that came from a reader: each gets numbers of its own, the same in any batch. See
+            `avida.random`; `(samples, name)` names the draw.
         like: Makes a Batch of as many samples as this one has, without waiting for it.
 
     Example:
         >>> avida.flip(batch, horizontal=avida.random.coin_flip(like=batch))
     """
-    return _call(_RANDOM_COIN_FLIP, (shape_like,), batch_size, device, (dtype, probability, shape), rng, like)
+    return _call(_RANDOM_COIN_FLIP, (shape_like,), batch_size, device, (dtype, probability, shape), rng, keyed_by, like)
 
 
 @overload
@@ -213,6 +228,7 @@ def normal(
     shape: IntsArg | None = None,
     stddev: FloatArg | None = None,
     rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
     like: Batch | None = None,
 ) -> Batch: ...
 
@@ -229,6 +245,7 @@ def normal(
     shape: IntsArg | None = None,
     stddev: FloatArg | None = None,
     rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
     like: Batch | None = None,
 ) -> Any: ...
 def normal(
@@ -242,6 +259,7 @@ def normal(
     shape: IntsArg | None = None,
     stddev: FloatArg | None = None,
     rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
     like: Batch | None = None,
 ) -> Any:
     """Draws numbers from a normal distribution.
@@ -255,12 +273,14 @@ def normal(
         shape: The shape of the output; a single number by default. Can differ between samples.
         stddev: The standard deviation of the distribution. Default: ``1.0``. Can differ between samples.
         rng: Where the random numbers come from; by default this thread's generator.
+        keyed_by: Samples that came from a reader: each gets numbers of its own, the same in any batch. See
+            `avida.random`; `(samples, name)` names the draw.
         like: Makes a Batch of as many samples as this one has, without waiting for it.
 
     Example:
         >>> avida.random.normal(mean=5, stddev=0.5, shape=[2, 3])
     """
-    return _call(_RANDOM_NORMAL, (shape_like,), batch_size, device, (dtype, mean, shape, stddev), rng, like)
+    return _call(_RANDOM_NORMAL, (shape_like,), batch_size, device, (dtype, mean, shape, stddev), rng, keyed_by, like)
 
 
 @overload
@@ -275,6 +295,7 @@ def uniform(
     shape: IntsArg | None = None,
     values: FloatsArg | None = None,
     rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
     like: Batch | None = None,
 ) -> Batch: ...
 
@@ -291,6 +312,7 @@ def uniform(
     shape: IntsArg | None = None,
     values: FloatsArg | None = None,
     rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
     like: Batch | None = None,
 ) -> Any: ...
 def uniform(
@@ -304,6 +326,7 @@ def uniform(
     shape: IntsArg | None = None,
     values: FloatsArg | None = None,
     rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
     like: Batch | None = None,
 ) -> Any:
     """Draws numbers of which each is equally likely, from a range or from a list.
@@ -318,9 +341,11 @@ def uniform(
         shape: The shape of the output; a single number by default. Can differ between samples.
         values: The numbers to choose from; then `range` has no effect. Can differ between samples.
         rng: Where the random numbers come from; by default this thread's generator.
+        keyed_by: Samples that came from a reader: each gets numbers of its own, the same in any batch. See
+            `avida.random`; `(samples, name)` names the draw.
         like: Makes a Batch of as many samples as this one has, without waiting for it.
 
     Example:
         >>> avida.random.uniform(range=[0, 10], shape=[2, 3])
     """
-    return _call(_RANDOM_UNIFORM, (shape_like,), batch_size, device, (dtype, range, shape, values), rng, like)
+    return _call(_RANDOM_UNIFORM, (shape_like,), batch_size, device, (dtype, range, shape, values), rng, keyed_by, like)
