@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "readers/first_sample.h"
+#include "readers/fits_header.h"
 #include "runtime/file.h"
 #include "runtime/fork.h"
 
@@ -172,6 +173,7 @@ class FitsSample : public Source::Sample {
     unsigned char first = 0;
     if (plain.size() > 0) plain.read(&first, 1);
     bool packed = first == 0x1f;  // gzip, compress
+    if (!packed) check_fits_headers(plain, *std::max_element(hdus_.begin(), hdus_.end()));
     LibraryLock lock;
     file_ = std::make_unique<FitsFile>(path_);
     for (size_t k = 0; k < hdus_.size(); k++) {

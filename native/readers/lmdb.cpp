@@ -6,7 +6,7 @@
 namespace avida {
 namespace {
 
-constexpr int64_t kAnchorStep = 32;
+constexpr int64_t kAnchorStep = 4;  // small records fill many pages, and each step may touch one
 
 void check(int result, const char* what) {
   if (result != MDB_SUCCESS) fail(ErrorKind::runtime, what, ": ", mdb_strerror(result));

@@ -39,7 +39,7 @@ def test_every_record_once(tmp_path, count, shuffle):
         for images, labels in reader.next_epoch():
             i = labels.item()
             assert bytes(np.asarray(images)) == b"%d," % i * (1 + i * i % 700)
-            assert images.source == f"{path}, record {i}"
+            assert images.source.name == f"{path}, record {i}"
             seen.append(i)
         assert sorted(seen) == list(range(count))
         assert (seen == sorted(seen)) == (not shuffle or count == 1)

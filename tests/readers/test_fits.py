@@ -70,7 +70,7 @@ def test_ragged_batches(tmp_path):
         np.testing.assert_array_equal(found, image)
     reader = avida.experimental.readers.Fits(file_root=tmp_path, pad_last_batch=True)
     *_, (last,) = reader.next_epoch(batch_size=64)
-    assert last.sources == files[64:] + files[-1:] * 28
+    assert [source.name for source in last.sources] == files[64:] + files[-1:] * 28
 
 
 def test_scaled_numbers(tmp_path):
@@ -177,6 +177,18 @@ def test_damaged_files(tmp_path, case):
         read(tmp_path / "bad.fits")
     with pytest.raises(RuntimeError, match=r"sample 1 \(.*missing\.fits\): "):
         read(good, tmp_path / "missing.fits")
+
+
+@pytest.mark.parametrize("value", [b"0", b"-1", b"F", b"1.5", b"", b"99999999999"])
+@pytest.mark.parametrize("name", [b"ZTILE1  ", b"ZTILE2  ", b"ZNAXIS2 "])
+def test_tiles_without_extent(tmp_path, name, value):
+    file = write(tmp_path / "a.fits", fits.CompImageHDU(np.zeros((64, 64), "i2")))
+    with open(file, "rb") as content:
+        good = content.read()
+    place = good.index(name) + 10
+    (tmp_path / "b.fits").write_bytes(good[:place] + value.rjust(20) + good[place + 20 :])
+    with pytest.raises(RuntimeError, match=r"b\.fits: expected a number of 1 or more"):
+        read(tmp_path / "b.fits")
 
 
 def test_compressed_headers_are_not_believed(tmp_path):

@@ -54,9 +54,9 @@ def test_ragged_batches_know_their_files(tmp_path):
     files = save(tmp_path, arrays)
     reader = avida.readers.Numpy(file_root=tmp_path, random_shuffle=True)
     ((found,),) = reader.next_epoch(batch_size=20)
-    assert sorted(found.sources) == files
+    assert sorted(source.name for source in found.sources) == files
     for array, source in zip(found, found.sources, strict=True):
-        np.testing.assert_array_equal(np.asarray(array), arrays[files.index(source)])
+        np.testing.assert_array_equal(np.asarray(array), arrays[files.index(source.name)])
 
 
 @pytest.mark.parametrize("version", [(1, 0), (2, 0), (3, 0)])
@@ -244,7 +244,7 @@ def test_files_are_found(tmp_path):
 
     def found(**arguments):
         reader = avida.readers.Numpy(**arguments)
-        return [item.source.removeprefix(f"{tmp_path}/") for (item,) in reader.next_epoch()]
+        return [item.source.name.removeprefix(f"{tmp_path}/") for (item,) in reader.next_epoch()]
 
     assert found(file_root=tmp_path) == [".hidden.npy", "a.npy", "b.npy", "sub/1.npy", "sub/2.npy"]
     assert found(file_root=tmp_path, file_filter="?.NPY") == ["c.NPY"]

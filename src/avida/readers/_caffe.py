@@ -36,7 +36,7 @@ class Caffe(Reader):
         ...     _ = records.put(b"00000000", datum)
         >>> reader = avida.readers.Caffe(path=folder.name)
         >>> for images, labels in reader.next_epoch(batch_size=1):
-        ...     print(images.shape, labels.torch().tolist(), images.sources[0].endswith(", record 0"))
+        ...     print(images.shape, labels.torch().tolist(), images.sources[0].name.endswith(", record 0"))
         [(4,)] [[7]] True
     """
 
