@@ -2,6 +2,7 @@
 
 #include <simdjson.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <unordered_map>
@@ -19,6 +20,7 @@ static_assert(JsonStream::kPadding >= SIMDJSON_PADDING);
 struct Unexpected {
   const char* field;
   const char* expected;
+  ErrorKind kind = ErrorKind::runtime;
 };
 
 // The elements of images, annotations and categories, as they come. Categories are often the last.
@@ -56,21 +58,23 @@ class CocoParser {
     stream_.array([&] {
       std::string_view text = stream_.value();
       ondemand::document document;
+      bool started = false;
       auto where = [&] {
-        const char* at = nullptr;
-        int64_t skipped = document.current_location().get(at) == SUCCESS && at >= text.data() ? at - text.data() : 0;
-        return stream_.value_offset() + std::min<int64_t>(skipped, text.size());
+        const char* at = text.data();
+        if (started && document.current_location().get(at) != SUCCESS) at = text.data();
+        return stream_.value_offset() + std::clamp<int64_t>(at - text.data(), 0, text.size());
       };
       try {
         if (parser_.capacity() < text.size() && parser_.allocate(std::bit_ceil(text.size())) != SUCCESS)
           fail(ErrorKind::memory, "no memory for ", text.size(), " bytes of JSON");
         document = parser_.iterate(padded_string_view(text.data(), text.size(), text.size() + JsonStream::kPadding));
+        started = true;
         ondemand::object object;
         if (document.get_object().get(object) != SUCCESS) throw Unexpected{"", "an object"};
         function(object);
       } catch (const Unexpected& problem) {
-        stream_.fail_at(where(), str(array, '[', number, ']', *problem.field ? "." : "", problem.field, ": expected ",
-                                     problem.expected));
+        std::string place = str(array, '[', number, ']', *problem.field ? "." : "", problem.field);
+        stream_.fail_at(where(), str(place, ": expected ", problem.expected), problem.kind);
       } catch (const simdjson_error& problem) {
         stream_.fail_at(where(), str(array, '[', number, "]: broken JSON: ", problem.what()));
       }
@@ -260,14 +264,16 @@ class CocoParser {
     return integer(value, "iscrowd") != 0;
   }
   static std::array<float, 4> four_numbers(ondemand::value& value) {
-    constexpr Unexpected kBox{"bbox", "exactly 4 numbers"};
+    constexpr Unexpected kBox{"bbox", "exactly 4 numbers", ErrorKind::value};
     std::array<float, 4> box;
     int i = 0;
     ondemand::array numbers;
     if (value.get_array().get(numbers) != SUCCESS) throw kBox;
     for (auto element : numbers) {
       if (i == 4) throw kBox;
-      box[i++] = number(element.value(), "bbox");
+      double real;
+      if (element.get_double().get(real) != SUCCESS) throw kBox;
+      box[i++] = static_cast<float>(real);
     }
     if (i != 4) throw kBox;
     return box;

@@ -4,8 +4,6 @@
 #include <array>
 #include <cstring>
 
-#include "core/error.h"
-
 namespace avida {
 namespace {
 
@@ -35,8 +33,8 @@ JsonStream::JsonStream(const std::string& path) : path_(path), window_(kWindow +
   }
 }
 
-void JsonStream::fail_at(int64_t offset, const std::string& message) const {
-  fail(ErrorKind::runtime, path_, ", byte ", offset, ": ", message);
+void JsonStream::fail_at(int64_t offset, const std::string& message, ErrorKind kind) const {
+  fail(kind, path_, ", byte ", offset, ": ", message);
 }
 
 // Moves what begins at begin_ (or at_, when nothing is kept) to the front of the window and reads behind it.

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/error.h"
 #include "runtime/file.h"
 
 namespace avida {
@@ -41,7 +42,7 @@ class JsonStream {
 
   const std::string& path() const { return path_; }
   int64_t value_offset() const { return value_offset_; }  // in the file, of the last value
-  [[noreturn]] void fail_at(int64_t offset, const std::string& message) const;
+  [[noreturn]] void fail_at(int64_t offset, const std::string& message, ErrorKind kind = ErrorKind::runtime) const;
 
  private:
   char peek();  // the next character that is no blank; 0 at the end of the file
