@@ -1,6 +1,6 @@
 """How fast do sound files become batches, beside the real library?
 
-python benchmarks/audio.py [--files 320] [--seconds 3] [--rounds 5]
+python benchmarks/audio.py [--files 320] [--seconds 3] [--rounds 5] [--formats wav flac ogg]
 
 The libraries take turns on the same files, which are in the page cache. Each line has the medians of the rounds per file,
 avida / real library, and how many times as fast avida is. Epochs are many batches long, against the two read ahead.
@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 import nvidia.dali.experimental.dynamic as dali
-import soundfile
 
 import avida
 
@@ -28,10 +27,12 @@ RATE = 22050
 BATCH = 32
 
 
-def write_files(folder: pathlib.Path, files: int, seconds: float) -> dict[str, list[pathlib.Path]]:
+def write_files(folder: pathlib.Path, formats: list[str], files: int, seconds: float) -> dict[str, list[pathlib.Path]]:
     """Noise that swells and falls as speech does, in one channel."""
+    import soundfile  # after avida: it brings a libsndfile of its own, which avida would use if that were there first
+
     rng = np.random.default_rng(0)
-    made: dict[str, list[pathlib.Path]] = {"wav": [], "flac": [], "ogg": []}
+    made: dict[str, list[pathlib.Path]] = {ending: [] for ending in formats}
     for i in range(files):
         n = int(RATE * seconds * rng.uniform(0.7, 1.3))
         noise = np.convolve(rng.normal(0, 0.1, n), np.ones(8) / 8, "same")
@@ -86,10 +87,12 @@ def main() -> None:
     parser.add_argument("--files", type=int, default=320)
     parser.add_argument("--seconds", type=float, default=3)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--formats", nargs="+", default=["wav", "flac", "ogg"])
     options = parser.parse_args()
+    print("avida uses", dict(avida._core.codecs())["WAV"])
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        for ending, paths in write_files(folder, options.files, options.seconds).items():
+        for ending, paths in write_files(folder, options.formats, options.files, options.seconds).items():
             encoded = [np.fromfile(path, np.uint8) for path in paths]
             manifest = folder / f"{ending}.json"
             manifest.write_text("\n".join(json.dumps({"audio_filepath": str(p), "text": "words"}) for p in paths))
