@@ -84,7 +84,9 @@ class ManifestReader {
     for (int64_t line = 1; !rest.empty(); line++) {
       std::string_view one = rest.substr(0, rest.find('\n'));
       rest.remove_prefix(std::min(rest.size(), one.size() + 1));
-      if (one.find_first_not_of(" \t\r") == one.npos) continue;
+      // Blanks and the commas of a list do no harm.
+      one = one.substr(0, one.find_last_not_of(" \t\r,") + 1);
+      if (one.empty()) continue;
       try {
         add(one);
       } catch (const Error& error) {

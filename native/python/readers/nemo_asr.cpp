@@ -30,7 +30,7 @@ SourceHandle make_source(nb::list manifests, int dtype, bool downmix, double qua
     std::string message = str("readers.NemoAsr: ", skipped.count,
                               skipped.count == 1 ? " line of the manifest is" : " lines of the manifests are",
                               " no entry and left out: ", skipped.first);
-    if (PyErr_WarnEx(PyExc_RuntimeWarning, message.c_str(), 4) < 0) throw nb::python_error();
+    if (PyErr_WarnEx(PyExc_RuntimeWarning, message.c_str(), 5) < 0) throw nb::python_error();
   }
   return {std::move(source)};
 }
