@@ -11,6 +11,7 @@ import pathlib
 import random
 import signal
 import sys
+import wave
 import zlib
 
 import numpy as np
@@ -44,6 +45,21 @@ def _write_coco(folder, samples):
     content = {"images": images, "annotations": boxes, "categories": [{"id": 1, "name": "cat"}]}
     (folder / "annotations.json").write_text(json.dumps(content))
     _write_each(pathlib.Path.write_bytes, "jpg")(folder, samples)
+
+
+def _write_sounds(folder, samples):
+    for i, sample in enumerate(samples):
+        with wave.open(f"{folder}/{i:04d}.wav", "wb") as file:
+            file.setparams((1, 1, 8000, 0, "NONE", ""))
+            file.writeframes(sample)
+    lines = [{"audio_filepath": f"{i:04d}.wav", "duration": 0.002, "text": "hm"} for i in range(len(samples))]
+    (folder / "train.json").write_text("\n".join(map(json.dumps, lines)))
+
+
+def _write_fits(path, sample):
+    from astropy.io import fits  # takes long to import, and attempts do not need it
+
+    fits.HDUList([fits.PrimaryHDU(), fits.ImageHDU(_array(sample))]).writeto(path)
 
 
 def _array(sample):
@@ -80,6 +96,27 @@ FORMATS = {
     "Caffe": (
         lambda folder, samples: lmdb_records.write(folder / "db", [lmdb_records.datum(s, 1) for s in samples]),
         lambda folder, **options: ndd.readers.Caffe(path=f"{folder}/db", **options),
+    ),
+    "Caffe2": (
+        lambda folder, samples: lmdb_records.write(
+            folder / "db",
+            [
+                lmdb_records.record(
+                    lmdb_records.tensor(lmdb_records.STRING, data=s),
+                    lmdb_records.tensor(lmdb_records.INT32, dims=[1], values=[1]),
+                )
+                for s in samples
+            ],
+        ),
+        lambda folder, **options: ndd.readers.Caffe2(path=f"{folder}/db", **options),
+    ),
+    "Fits": (
+        _write_each(_write_fits, "fits"),
+        lambda folder, **options: ndd.experimental.readers.Fits(file_root=folder, **options),
+    ),
+    "NemoAsr": (
+        _write_sounds,
+        lambda folder, **options: ndd.readers.NemoAsr(manifest_filepaths=f"{folder}/train.json", **options),
     ),
     "COCO": (
         _write_coco,

@@ -11,8 +11,8 @@ import pytest
 
 from tests.readers.resumable import FORMATS, Run
 
-CASES = [("File", 1, 17), ("File", 7, 17), ("File", 64, 17)]  # format, batch size, kills
-CASES += [(name, batch_size, 2) for name in FORMATS if name != "File" for batch_size in (1, 7, 64)]
+BATCH_SIZES = [1, 7, 64]
+KILLS = {"File": 17}  # of each run, where it is not 2
 SAMPLES = 300
 
 
@@ -45,18 +45,24 @@ def epochs(batch_size, kills):
     return 1 + kills * batch_size * 15 // SAMPLES
 
 
-@pytest.mark.parametrize(("reader", "batch_size", "kills"), CASES)
-def test_killed(reader, batch_size, kills, data, tmp_path):
+@pytest.mark.parametrize("reader", FORMATS)
+def test_killed(reader, data, tmp_path):
     """The same stream as without kills; and the same samples, each once in an epoch, with other shards each time."""
-    order = {"random_shuffle": True, "seed": 3}
-    length = epochs(batch_size, kills)
-    whole = Run(reader, str(data / reader), str(tmp_path / "whole"), batch_size, length, 0, [1], order)
-    killed = dataclasses.replace(whole, folder=str(tmp_path / "killed"), kills=kills)
-    divided = dataclasses.replace(killed, folder=str(tmp_path / "divided"), shards=[2, 1, 3, 8, 5])
-    expected, stitched, from_shards = logs_of([whole, killed, divided], tmp_path)
-    assert len(expected) == length * SAMPLES
-    assert stitched == expected
-    assert sorted(map(without_stream, from_shards)) == sorted(map(without_stream, expected))
+    kills = KILLS.get(reader, 2)
+    runs = []
+    for size in BATCH_SIZES:
+        order = {"random_shuffle": True, "seed": 3}
+        folder = str(tmp_path / f"{size}-")
+        whole = Run(reader, str(data / reader), folder + "whole", size, epochs(size, kills), 0, [1], order)
+        killed = dataclasses.replace(whole, folder=folder + "killed", kills=kills)
+        divided = dataclasses.replace(killed, folder=folder + "divided", shards=[2, 1, 3, 8, 5])
+        runs += [whole, killed, divided]
+    logs = logs_of(runs, tmp_path)
+    for i in range(0, len(runs), 3):
+        expected, stitched, from_shards = logs[i : i + 3]
+        assert len(expected) == runs[i].epochs * SAMPLES
+        assert stitched == expected
+        assert sorted(map(without_stream, from_shards)) == sorted(map(without_stream, expected))
 
 
 def without_stream(line):
