@@ -23,6 +23,7 @@ WRITTEN_BY_HAND = ["avida"] + [
     for module in pkgutil.walk_packages(avida.__path__, "avida.")
     if not module.name.endswith(("._ops", "._core"))
 ]
+NEEDS = {"avida.pytorch._datasets": "torch", "avida.pytorch.nodes": "torchdata"}
 
 
 def names() -> dict:
@@ -64,8 +65,9 @@ def folders(tmp_path, monkeypatch):
 def test_code_runs(document, folders):
     """The Python blocks of a document run one after another, as a reader would run them."""
     scope = names()
-    if any(".torch()" in code for _, _, code in fences(document)):
-        pytest.importorskip("torch")
+    for package, sign in (("torch", ".torch()"), ("torchdata", "import torchdata")):
+        if any(sign in code for _, _, code in fences(document)):
+            pytest.importorskip(package)
     for language, shown, code in fences(document):
         if language == "python" and not shown:
             exec(compile(code, name_of(document), "exec"), scope)
@@ -93,6 +95,8 @@ def test_operator_example(operator):
 
 @pytest.mark.parametrize("module", WRITTEN_BY_HAND)
 def test_docstrings(module):
+    if module in NEEDS:
+        pytest.importorskip(NEEDS[module])
     finder = doctest.DocTestFinder(exclude_empty=True)
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
     report: list[str] = []

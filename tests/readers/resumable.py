@@ -11,21 +11,121 @@ import pathlib
 import random
 import signal
 import sys
+import wave
 import zlib
 
 import numpy as np
 
 import avida as ndd
+from tests.readers import lmdb_records, records, tars
 
 EVERY = 2  # steps between checkpoints
 
 
-def make_file(folder, **options):
-    return ndd.readers.File(file_root=folder, **options)
+def _write_each(write, ending):
+    def write_all(folder, samples):
+        for i, sample in enumerate(samples):
+            write(folder / f"{i:04d}.{ending}", sample)
+
+    return write_all
 
 
-READERS = {"File": make_file}
-"""For each format: what makes a reader of the data set in a folder."""
+def _write_files(folder, samples):
+    (folder / "a").mkdir()
+    _write_each(pathlib.Path.write_bytes, "jpg")(folder / "a", samples)
+
+
+def _write_tar(folder, samples):
+    tars.write_tar(folder / "data.tar", [(f"{i:04d}.bin", sample) for i, sample in enumerate(samples)])
+
+
+def _write_coco(folder, samples):
+    images = [{"id": i, "file_name": f"{i:04d}.jpg", "width": 9, "height": 9} for i in range(len(samples))]
+    boxes = [{"image_id": i, "category_id": 1, "bbox": [1, 2, 3, 4]} for i in range(len(samples))]
+    content = {"images": images, "annotations": boxes, "categories": [{"id": 1, "name": "cat"}]}
+    (folder / "annotations.json").write_text(json.dumps(content))
+    _write_each(pathlib.Path.write_bytes, "jpg")(folder, samples)
+
+
+def _write_sounds(folder, samples):
+    for i, sample in enumerate(samples):
+        with wave.open(f"{folder}/{i:04d}.wav", "wb") as file:
+            file.setparams((1, 1, 8000, 0, "NONE", ""))
+            file.writeframes(sample)
+    lines = [{"audio_filepath": f"{i:04d}.wav", "duration": 0.002, "text": "hm"} for i in range(len(samples))]
+    (folder / "train.json").write_text("\n".join(map(json.dumps, lines)))
+
+
+def _write_fits(path, sample):
+    from astropy.io import fits  # takes long to import, and attempts do not need it
+
+    fits.HDUList([fits.PrimaryHDU(), fits.ImageHDU(_array(sample))]).writeto(path)
+
+
+def _array(sample):
+    return np.frombuffer(sample, np.uint8)
+
+
+def _tfrecord(folder, **options):
+    features = {"x": ndd.tfrecord.FixedLenFeature([], ndd.tfrecord.string, "")}
+    return ndd.readers.TFRecord(path=f"{folder}/data", features=features, **options)
+
+
+FORMATS = {
+    "File": (_write_files, lambda folder, **options: ndd.readers.File(file_root=folder, **options)),
+    "Numpy": (
+        _write_each(lambda path, sample: np.save(path, _array(sample)), "npy"),
+        lambda folder, **options: ndd.readers.Numpy(file_root=folder, **options),
+    ),
+    "Webdataset": (
+        _write_tar,
+        lambda folder, **options: ndd.readers.Webdataset(paths=f"{folder}/data.tar", ext="bin", **options),
+    ),
+    "TFRecord": (
+        lambda folder, samples: records.write_tfrecords(
+            folder / "data", [records.example(x=records.strings(sample)) for sample in samples]
+        ),
+        _tfrecord,
+    ),
+    "MXNet": (
+        lambda folder, samples: records.write_recordio(
+            folder / "data", [records.recordio(records.image(sample)) for sample in samples]
+        ),
+        lambda folder, **options: ndd.readers.MXNet(path=f"{folder}/data", **options),
+    ),
+    "Caffe": (
+        lambda folder, samples: lmdb_records.write(folder / "db", [lmdb_records.datum(s, 1) for s in samples]),
+        lambda folder, **options: ndd.readers.Caffe(path=f"{folder}/db", **options),
+    ),
+    "Caffe2": (
+        lambda folder, samples: lmdb_records.write(
+            folder / "db",
+            [
+                lmdb_records.record(
+                    lmdb_records.tensor(lmdb_records.STRING, data=s),
+                    lmdb_records.tensor(lmdb_records.INT32, dims=[1], values=[1]),
+                )
+                for s in samples
+            ],
+        ),
+        lambda folder, **options: ndd.readers.Caffe2(path=f"{folder}/db", **options),
+    ),
+    "Fits": (
+        _write_each(_write_fits, "fits"),
+        lambda folder, **options: ndd.experimental.readers.Fits(file_root=folder, **options),
+    ),
+    "NemoAsr": (
+        _write_sounds,
+        lambda folder, **options: ndd.readers.NemoAsr(manifest_filepaths=f"{folder}/train.json", **options),
+    ),
+    "COCO": (
+        _write_coco,
+        lambda folder, **options: ndd.readers.COCO(
+            file_root=folder, annotations_file=f"{folder}/annotations.json", **options
+        ),
+    ),
+}
+"""For each format: what writes samples to a folder, and what makes a reader of them."""
 
 
 @dataclasses.dataclass
@@ -60,7 +160,7 @@ class Log:
 
 def attempt(run, shards, step_done):
     """Reads all shards in step, from the last checkpoint to the end of the run."""
-    make = READERS[run.reader]
+    _, make = FORMATS[run.reader]
     readers = [make(run.data, num_shards=shards, shard_id=i, last_batch="partial", **run.order) for i in range(shards)]
     ndd.random.set_seed(11)
     log = Log(f"{run.folder}/log")
@@ -71,7 +171,7 @@ def attempt(run, shards, step_done):
         log.load_state_dict({"length": 0})
     checkpoint.register(log, "log")
     checkpoint.register(ndd.random.get_default_rng(), "rng")
-    checkpoint.register(readers[-1], "reader")  # any one will do: its state is that of all
+    checkpoint.register(readers[-1], "reader")  # its state is that of all
     for reader in readers[:-1]:
         reader.set_state(readers[-1].get_state())
 
@@ -79,8 +179,8 @@ def attempt(run, shards, step_done):
     while readers[0].epoch < run.epochs:
         epochs = [reader.next_epoch(run.batch_size) for reader in readers]
         while items := [item for item in (next(epoch, None) for epoch in epochs) if item]:
-            for files, _ in items:
-                write_samples(log, files)
+            for item in items:
+                write_samples(log, next(iter(item.values() if isinstance(item, dict) else item)))
             step += 1
             if step % EVERY == 0:
                 checkpoint.collect()
@@ -89,11 +189,14 @@ def attempt(run, shards, step_done):
     log.state_dict()
 
 
-def write_samples(log, files):
-    noise = ndd.random.uniform(batch_size=files.batch_size)
-    for sample, source, number in zip(files, files.sources, noise, strict=True):
-        augmented = zlib.crc32(np.asarray(number).tobytes(), zlib.crc32(np.asarray(sample).tobytes()))
-        log.write(b"%d %d %08x\n" % (source.epoch, source.index, augmented))
+def write_samples(log, samples):
+    """Augments samples by draws from the stream of numbers and by draws that belong to each sample."""
+    noise = ndd.random.uniform(like=samples), ndd.random.uniform(keyed_by=samples)
+    for sample, source, *numbers in zip(samples, samples.sources, *noise, strict=True):
+        hashes = [
+            zlib.crc32(np.asarray(number).tobytes(), zlib.crc32(np.asarray(sample).tobytes())) for number in numbers
+        ]
+        log.write(b"%d %d %08x %08x\n" % (source.epoch, source.index, *hashes))
 
 
 def forked_attempt(run, shards, steps):
@@ -123,15 +226,17 @@ def forked_attempt(run, shards, steps):
     return status != 0
 
 
-def main(run):
+def killed_run(run):
+    """Runs to the end, over as many kills as asked for where it is long enough; returns how many there were."""
     choose = random.Random(run.batch_size)
     killed = 0
-    while forked_attempt(
-        run, run.shards[killed % len(run.shards)], choose.randint(1, 2 * EVERY + 1) if killed < run.kills else None
-    ):
+    while True:
+        steps = choose.randint(1, 2 * EVERY + 1) if killed < run.kills else None
+        if not forked_attempt(run, run.shards[killed % len(run.shards)], steps):
+            return killed
         killed += 1
-    print(killed)
 
 
 if __name__ == "__main__":
-    main(Run(**json.loads(pathlib.Path(sys.argv[1]).read_text())))
+    runs = json.loads(pathlib.Path(sys.argv[1]).read_text())
+    print(json.dumps([killed_run(Run(**run)) for run in runs]))

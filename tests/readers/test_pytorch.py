@@ -10,6 +10,7 @@ import pytest
 
 import avida
 from tests.readers.numbered import epoch, flat, make_files, numbers, reader_of
+from tests.readers.records import example, ints, write_tfrecords
 
 torch = pytest.importorskip("torch")
 data = torch.utils.data
@@ -66,6 +67,21 @@ def test_transform_may_return_anything(files):
     assert (item["more"][1], item["text"]) == (5, "a")
 
 
+def test_dictionaries(tmp_path):
+    """Some readers make them of samples."""
+    path = write_tfrecords(tmp_path / "a", [example(number=ints(i)) for i in range(6)])
+    feature = avida.tfrecord.FixedLenFeature([], avida.tfrecord.int64, -1)
+    options = {"path": path, "features": {"number": feature}}
+    dataset = avida.pytorch.Dataset(avida.readers.TFRecord(**options))
+    assert dataset[2]["number"].item() == 2
+    assert [item["number"].item() for item in dataset.__getitems__([4, 1])] == [4, 1]
+    dataset = avida.pytorch.IterableDataset(avida.readers.TFRecord(**options), 3, lambda item: item["number"] + 1)
+    assert flat(items(dataset)) == [1, 2, 3, 4, 5, 6]
+    pytest.importorskip("torchdata")
+    node = avida.pytorch.nodes.Reader(avida.readers.TFRecord, batch_size=2, **options)
+    assert [list(item) for item in node] == [["number"]] * 3
+
+
 @pytest.mark.parametrize(
     ("batch_size", "workers", "shards"), [(None, 0, 1), (4, 0, 3), (None, 2, 1), (4, 2, 2), (4, 1, 1)]
 )
@@ -89,7 +105,7 @@ def test_workers_that_stay(files):
 
 def test_spawned_workers(files):
     """A reader travels to another process by its arguments and its state."""
-    loader = data.DataLoader(iterable(files), batch_size=None, num_workers=2, multiprocessing_context="spawn")
+    loader = data.DataLoader(iterable(files), batch_size=None, num_workers=1, multiprocessing_context="spawn")
     assert sorted(flat(items(loader))) == list(range(50))
 
 
@@ -125,7 +141,7 @@ def test_stateful_loader(files, batch_size, workers):
             states.append(loader.state_dict())
     half = len(whole) // 2
     assert sorted(flat(whole[:half])) == list(range(50))
-    for stop in sorted({1, half // 2, half - 1, half, half + 1}):
+    for stop in (half // 2, half, half + 1):
         again = stateful_loader(iterable(files, batch_size), workers)
         again.load_state_dict(states[stop - 1])
         assert items(again) == (whole[stop:half] if stop <= half else whole[stop:])

@@ -17,13 +17,14 @@ _MOST_WORKERS = 256
 
 
 class Dataset(torch.utils.data.Dataset):
-    """The samples of a reader by their number, in tuples of ``torch.Tensor``.
+    """The samples of a reader by their number, in tuples (or dictionaries) of ``torch.Tensor``.
 
     A loader's own sampler chooses the samples; shards and shuffling of the reader have no part in it.
 
     Args:
         reader: Any reader.
-        transform: Called with the outputs of a sample, for example a file and its label; what it returns is the item.
+        transform: Called with the outputs of a sample, for example a file and its label, or with a dictionary where
+            the reader makes that of a sample; what it returns is the item.
 
     Example:
         >>> import pathlib, tempfile
@@ -48,12 +49,16 @@ class Dataset(torch.utils.data.Dataset):
 
     def __getitems__(self, indices: Sequence[int]) -> list[Any]:
         """Several items, which are read at the same time."""
-        outputs = self._reader[indices]
-        return [_item(sample, self._transform) for sample in zip(*outputs, strict=True)]
+        outputs: Any = self._reader[indices]
+        if isinstance(outputs, dict):
+            samples = [dict(zip(outputs, sample, strict=True)) for sample in zip(*outputs.values(), strict=True)]
+        else:
+            samples = list(zip(*outputs, strict=True))
+        return [_item(sample, self._transform) for sample in samples]
 
 
 class IterableDataset(torch.utils.data.IterableDataset):
-    """The epochs of a reader, one for each iterator: tuples of ``torch.Tensor``.
+    """The epochs of a reader, one for each iterator: tuples (or dictionaries) of ``torch.Tensor``.
 
     Where a loader has worker processes, each reads a part of the reader's shard: no sample comes twice. With
     ``batch_size`` the reader makes the batches (give the loader ``batch_size=None``); ``last_batch="partial"`` of the
@@ -63,7 +68,8 @@ class IterableDataset(torch.utils.data.IterableDataset):
     Args:
         reader: Any reader.
         batch_size: The number of samples in each item. Default: single samples.
-        transform: Called with the outputs of the reader, for example files and labels; what it returns is the item.
+        transform: Called with the outputs of the reader, for example files and labels, or with a dictionary where the
+            reader makes that of them; what it returns is the item.
 
     Example:
         >>> import pathlib, tempfile
@@ -139,8 +145,10 @@ def _checked(reader: Reader) -> Reader:
     return reader
 
 
-def _item(outputs: tuple[Any, ...], transform: Transform | None) -> Any:
-    return _to_torch(outputs if transform is None else transform(*outputs))
+def _item(outputs: tuple[Any, ...] | dict[str, Any], transform: Transform | None) -> Any:
+    if transform is None:
+        return _to_torch(outputs)
+    return _to_torch(transform(outputs) if isinstance(outputs, dict) else transform(*outputs))
 
 
 def _to_torch(item: Any) -> Any:

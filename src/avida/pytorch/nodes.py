@@ -26,7 +26,8 @@ class Reader(BaseNode[dict[str, Any]]):
     Args:
         reader_type: The class of the reader, for example ``avida.readers.File``; or a reader.
         batch_size: The number of samples in a Batch; ``None`` for Tensors.
-        output_names: The keys, one for each output. Default: ``data`` and ``label``.
+        output_names: The keys, one for each output. Default: those of a reader that makes dictionaries, ``data`` for
+            one output, ``data`` and ``label`` for two.
         kwargs: Arguments for the class.
 
     Example:
@@ -77,8 +78,12 @@ class Reader(BaseNode[dict[str, Any]]):
     def next(self) -> dict[str, Any]:
         if self._epoch is None:
             raise StopIteration
-        outputs = next(self._epoch)
-        names = self._names or _OUTPUT_NAMES.get(len(outputs))
+        outputs: Any = next(self._epoch)
+        names = self._names
+        if isinstance(outputs, dict):
+            names = names or tuple(outputs)
+            outputs = tuple(outputs.values())
+        names = names or _OUTPUT_NAMES.get(len(outputs))
         if names is None:
             raise ValueError(f"expected output_names for {len(outputs)} outputs")
         if len(names) != len(outputs):
