@@ -178,8 +178,9 @@ struct Keyed {
   LineagePtr lineage() const {
     if (value->lineage && !value->lineage->permuted) return value->lineage;
     const Data& data = get(*value);  // raises what went wrong with it, rather than what follows from that
-    if (!value->lineage) value_error("argument \"keyed_by\" expected samples that a reader has read, these are not");
-    return in_order(value->lineage, data.origins);
+    LineagePtr known = in_order(value->lineage, data.origins);
+    if (!known) value_error("argument \"keyed_by\" expected samples that a reader has read, these are not");
+    return known;
   }
 
   ValuePtr value;

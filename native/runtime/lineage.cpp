@@ -48,6 +48,7 @@ LineagePtr inherit(std::span<const ValuePtr> inputs, int samples) {
 
 LineagePtr in_order(const LineagePtr& lineage, const Origins& order) {
   if (!lineage || !lineage->permuted) return lineage;
+  if (!order) return nullptr;
   auto out = std::make_shared<Lineage>();
   out->origins = order;
   for (const Origin& origin : *order) {

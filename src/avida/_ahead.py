@@ -17,7 +17,9 @@ T = TypeVar("T")
 
 _PATIENCE = 1.0  # seconds that the end of the process waits for a source to return
 
-_lock = threading.Lock()  # one for all queues: held for moments only, and fork can take it
+# One for all queues: held for moments only, and fork can take it. It is reentrant, since dropping one Ahead may be the
+# garbage collector's work while another is in use.
+_lock = threading.RLock()
 _queues: weakref.WeakSet[_Queue] = weakref.WeakSet()
 
 

@@ -106,11 +106,14 @@ class ExternalSource:
                 self._items = _ahead(self._items, self._depth)
         return _until_stop(lambda: self(batch_size=size))
 
-    def next_epoch(self, batch_size: SupportsIndex | None = None) -> Iterator[Outputs]:
+    def next_epoch(
+        self, batch_size: SupportsIndex | None = None, ctx: EvalContext | None = None, capture: bool = False
+    ) -> Iterator[Outputs]:
         """An iterator over the next epoch: tuples of Batches, or of Tensors without ``batch_size``.
 
         Samples are collected to batches, and Batches are cut, so that each has ``batch_size`` samples; the last one has
         what is left. The source begins anew with the first item, where it can: an iterator or a function goes on.
+        ``ctx`` and ``capture`` are accepted as by other readers, without effect.
         """
         size = None if batch_size is None else operator.index(batch_size)
         if size is not None and not 1 <= size <= _core.MAX_BATCH_SIZE:

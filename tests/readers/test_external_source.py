@@ -141,7 +141,7 @@ def test_memory_that_is_used_again():
 def test_identity():
     source = avida.ExternalSource(lambda: (yield from [10, avida.batch([11, 12]), 13]))
     (all_of_them,) = next(source.next_epoch(4))
-    assert all_of_them.sources == [f"ExternalSource[{i}]" for i in range(4)]
+    assert all_of_them.sources == [avida.SampleSource(f"ExternalSource[{i}]", i, 0) for i in range(4)]
     assert (all_of_them + 1).sources == all_of_them.sources
     (again,) = next(source.next_epoch(4))
     rng = avida.random.RNG(seed=1)
@@ -158,7 +158,8 @@ def test_samples_of_other_readers_keep_their_identity(tmp_path):
     reader = avida.readers.File(file_root=str(tmp_path))
     source = avida.ExternalSource(lambda: (yield from ((files + 1, label) for files, label in reader.next_epoch())), 2)
     files, labels = next(source.next_epoch(3))
-    assert files.sources == labels.sources == [f"{tmp_path}/a/{i}.jpg" for i in range(3)]
+    assert files.sources == labels.sources
+    assert [source.name for source in files.sources] == [f"{tmp_path}/a/{i}.jpg" for i in range(3)]
 
 
 def failing():
@@ -391,3 +392,21 @@ def test_interrupt_while_waiting():
     """
     done = run(code)
     assert done.stdout.strip() == "interrupted 2", done.stderr
+
+
+def test_dropped_by_the_garbage_collector_while_another_is_in_use():
+    done = run(
+        """
+        import gc
+        gc.set_threshold(1)
+        kept = ndd.ExternalSource(range(300), prefetch_queue_depth=2).next_epoch()
+        for _ in range(100):
+            cycle = [ndd.ExternalSource(range(3)).next_epoch()]
+            next(cycle[0])
+            cycle.append(cycle)
+            del cycle
+            next(kept)
+        print("fine")
+        """
+    )
+    assert (done.stdout.strip(), done.returncode) == ("fine", 0), done.stderr

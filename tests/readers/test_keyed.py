@@ -1,7 +1,5 @@
 """Keyed draws belong to samples: no batch size, shard, order, mode or thread changes them."""
 
-import itertools
-
 import numpy as np
 import pytest
 
@@ -49,15 +47,14 @@ def samples_of(value):
 
 
 def by_sample(epochs, body):
-    """What the body makes of each sample, by file and by how often that was seen before."""
+    """What the body makes of each sample, by index and epoch."""
     found = {}
     for items in epochs:
         for files, _ in items:
             results = body(files)
             sources = files.sources if isinstance(files, avida.Batch) else [files.source]
             for source, result in zip(sources, samples_of(results), strict=True):
-                key = next((source, n) for n in itertools.count() if (source, n) not in found)
-                found[key] = np.asarray(result).tobytes()
+                found[source.index, source.epoch] = np.asarray(result).tobytes()
     return found
 
 
@@ -120,19 +117,28 @@ def test_samples_of_a_batch_one_by_one(folder):
     assert set(again).isdisjoint(expected)
 
 
-def test_epochs_from_the_middle(folder, expected):
-    """As after a resume: what was drawn before the start does not matter, nor does the generator's position."""
-    one = reader(folder)
-    for _ in zip(range(2), one.next_epoch(7), strict=False):
-        pass
+def test_after_a_resume(folder, expected):
+    """On two shards, after an epoch that one shard began, with another batch size."""
+    one = reader(folder, random_shuffle=True, seed=3)
+    epoch = one.next_epoch(7)
+    found = by_sample([[next(epoch), next(epoch)]], augment)
+    state = one.get_state()
+    for shard in range(2):
+        other = reader(folder, random_shuffle=True, seed=3, num_shards=2, shard_id=shard)
+        other.set_state(state)
+        found |= by_sample([other.next_epoch(5)], augment)
+    assert len(found) >= SAMPLES
+    assert {key: expected[key] for key in found} == found
+
+
+def test_the_generator_does_not_move(folder):
     rng = avida.random.RNG(seed=7)
     rng.advance(1000)
     state = rng.state
     files, _ = next(reader(folder).next_epoch(4))
     drawn = [x.item() for x in avida.random.uniform(range=[0, 1], keyed_by=files, rng=rng)]
     assert rng.state == state
-    files, _ = next(reader(folder).next_epoch(4))
-    assert drawn == [x.item() for x in draw(files)]
+    assert drawn == expected_draws(folder, range(4)), "nor does its position matter"
 
 
 def test_seeds(folder):

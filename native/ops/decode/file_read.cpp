@@ -37,6 +37,7 @@ std::vector<Data> read_files(const Run& run) {
   std::vector<SampleView> in(run.in.size());
   for (int i = 0; i < run.samples; i++) {
     input_views(run, i, in);
+    if (const Origins& known = run.in[0]->origins) origins[i] = (*known)[run.index_in(0, i)];
     origins[i].source = path_of(in[0]);
   }
   results[0].origins = std::make_shared<const std::vector<Origin>>(std::move(origins));
