@@ -64,7 +64,7 @@ class FolderReader {
     if (count < 0 || count % count_per_element || bytes.size() != sizeof(count) + size)
       damaged(name, str(bytes.size(), " bytes do not agree with the count ", count, " at their beginning"));
     std::vector<T> elements(size / sizeof(T));
-    std::memcpy(elements.data(), bytes.data() + sizeof(count), size);
+    if (size) std::memcpy(elements.data(), bytes.data() + sizeof(count), size);
     return elements;
   }
   // As read(), with as many elements as there are images.
@@ -197,7 +197,7 @@ void load_runs(CocoDataset& data, const FolderReader& folder, const char* option
       folder.damaged("masks_rles.dat", str("mask ", i, " has an impossible size"));
     auto begin = static_cast<int64_t>(data.lengths.size());
     data.lengths.resize(begin + head[2]);
-    std::memcpy(data.lengths.data() + begin, masks.data() + at, head[2] * sizeof(uint32_t));
+    if (head[2]) std::memcpy(data.lengths.data() + begin, masks.data() + at, head[2] * sizeof(uint32_t));
     at += head[2] * sizeof(uint32_t);
     data.runs.push_back(
         {begin, static_cast<uint32_t>(head[2]), static_cast<int32_t>(head[0]), static_cast<int32_t>(head[1])});
