@@ -65,6 +65,21 @@ std::string_view first_string(const Values& values, const std::string& otherwise
   return otherwise;
 }
 
+Shape find_shape(const TFFeature& feature, int64_t count) {
+  int64_t in_shape = volume(feature.shape);
+  Shape shape = feature.shape;
+  if (feature.fixed) {
+    if (count > in_shape)
+      fail(ErrorKind::runtime, "expected at most ", in_shape, " values for the shape ", shape, ", got ", count);
+  } else {
+    if (count % in_shape)
+      fail(ErrorKind::runtime, "expected a multiple of ", in_shape, " values for the partial shape ", shape, ", got ",
+           count);
+    shape.insert(0, count / in_shape);
+  }
+  return shape;
+}
+
 template <class T>
 int64_t count_numbers(const Values& values) {
   int64_t count = 0;
@@ -82,109 +97,128 @@ T* copy_numbers(const Values& values, T* to) {
   return to;
 }
 
+// The data of one record, and where they are in the file.
+struct Record {
+  Block block;
+  std::string_view data;
+  int64_t offset;
+};
+
+Record load_record(const File& file, const RecordFiles::Place& at) {
+  int64_t available = file.size() - at.offset;
+  if (available < kHeader + kFooter || at.size > available)
+    fail(ErrorKind::runtime, "expected a record of ", std::max(at.size, kHeader + kFooter),
+         " bytes or more, but the file has only ", file.size(), " bytes");
+  int64_t size = at.size;
+  if (size < kHeader + kFooter) {
+    char header[kHeader];
+    file.read_at(at.offset, header, kHeader);
+    size = kHeader + length_of(header, available - kHeader - kFooter) + kFooter;
+  }
+  Block block = allocate(size);
+  auto bytes = static_cast<char*>(block.get());
+  file.read_at(at.offset, bytes, size);
+  int64_t length = length_of(bytes, size - kHeader - kFooter);
+  const char* data = bytes + kHeader;
+  if (!checksum_holds(data, length, data + length))
+    fail(ErrorKind::runtime, "the ", length, " bytes of data of the record have a wrong checksum");
+  return {std::move(block), {data, static_cast<size_t>(length)}, at.offset + kHeader};
+}
+
+void parse_entry(const std::vector<TFFeature>& features, std::string_view entry, std::vector<Values>& values) {
+  std::string_view key, value;
+  ProtobufField field;
+  for (ProtobufReader message(entry); message.next(field);) {
+    if (field.number == 1) key = field.as_bytes();
+    if (field.number == 2) value = field.as_bytes();
+  }
+  for (size_t k = 0; k < features.size(); k++)
+    if (features[k].name == key) values[k] = values_of(value);
+}
+
+// example.features.feature is a map: entries with a key and a value.
+std::vector<Values> parse(const std::vector<TFFeature>& features, std::string_view example) {
+  std::vector<Values> values(features.size());
+  ProtobufField field, entry;
+  for (ProtobufReader message(example); message.next(field);) {
+    if (field.number != 1) continue;
+    for (ProtobufReader map(field.as_bytes()); map.next(entry);)
+      if (entry.number == 1) parse_entry(features, entry.as_bytes(), values);
+  }
+  return values;
+}
+
+// Strings from this size on are read a second time, straight to where they stay: with the record at hand in a cache,
+// that is faster than keeping all records of a batch and copying from them.
+constexpr size_t kLongString = 16 * 1024;
+
 class Example : public Source::Sample {
  public:
-  Example(const std::vector<TFFeature>& features, const File& file, const RecordFiles::Place& at)
-      : features_(features), values_(features.size()), shapes_(features.size()) {
-    parse(load_record(file, at));
+  Example(const std::vector<TFFeature>& features, std::shared_ptr<const File> file, const RecordFiles::Place& at)
+      : file_(std::move(file)), outputs_(features.size()) {
+    Record record = load_record(*file_, at);
+    std::vector<Values> values = parse(features, record.data);
     for (size_t k = 0; k < features.size(); k++) {
       try {
-        shapes_[k] = find_shape(features[k], values_[k]);
+        decode(features[k], values[k], record, outputs_[k]);
       } catch (const Error& error) {
         throw Error(error.kind, str("feature \"", features[k].name, "\": ", error.message));
       }
     }
   }
 
-  Shape shape(int output) const override { return shapes_[output]; }
+  Shape shape(int output) const override { return outputs_[output].shape; }
 
   void read(int output, void* to) override {
-    const TFFeature& feature = features_[output];
-    if (feature.kind == TFFeature::Kind::string) {
-      std::string_view text = first_string(values_[output], feature.default_string);
-      std::copy(text.begin(), text.end(), static_cast<char*>(to));
-    } else if (feature.kind == TFFeature::Kind::float32) {
-      fill(output, static_cast<float*>(to), feature.default_float);
-    } else {
-      fill(output, static_cast<int64_t*>(to), feature.default_int);
-    }
+    const Output& out = outputs_[output];
+    if (out.in_file)
+      file_->read_at(out.begin, to, out.bytes);
+    else if (out.bytes > 0)
+      std::memcpy(to, decoded_.data() + out.begin, static_cast<size_t>(out.bytes));
   }
 
  private:
-  std::string_view load_record(const File& file, const RecordFiles::Place& at) {
-    int64_t available = file.size() - at.offset;
-    if (available < kHeader + kFooter || at.size > available)
-      fail(ErrorKind::runtime, "expected a record of ", std::max(at.size, kHeader + kFooter),
-           " bytes or more, but the file has only ", file.size(), " bytes");
-    int64_t size = at.size;
-    if (size < kHeader + kFooter) {
-      char header[kHeader];
-      file.read_at(at.offset, header, kHeader);
-      size = kHeader + length_of(header, available - kHeader - kFooter) + kFooter;
-    }
-    record_ = allocate(size);
-    auto bytes = static_cast<char*>(record_.get());
-    file.read_at(at.offset, bytes, size);
-    int64_t length = length_of(bytes, size - kHeader - kFooter);
-    const char* data = bytes + kHeader;
-    if (!checksum_holds(data, length, data + length))
-      fail(ErrorKind::runtime, "the ", length, " bytes of data of the record have a wrong checksum");
-    return {data, static_cast<size_t>(length)};
-  }
+  struct Output {
+    Shape shape;
+    bool in_file = false;  // otherwise in decoded_
+    int64_t begin = 0, bytes = 0;
+  };
 
-  // example.features.feature is a map: entries with a key and a value.
-  void parse(std::string_view example) {
-    ProtobufField features, entry;
-    for (ProtobufReader message(example); message.next(features);) {
-      if (features.number != 1) continue;
-      for (ProtobufReader map(features.as_bytes()); map.next(entry);)
-        if (entry.number == 1) parse_entry(entry.as_bytes());
-    }
-  }
-
-  void parse_entry(std::string_view entry) {
-    std::string_view key, value;
-    ProtobufField field;
-    for (ProtobufReader message(entry); message.next(field);) {
-      if (field.number == 1) key = field.as_bytes();
-      if (field.number == 2) value = field.as_bytes();
-    }
-    for (size_t k = 0; k < features_.size(); k++)
-      if (features_[k].name == key) values_[k] = values_of(value);
-  }
-
-  static Shape find_shape(const TFFeature& feature, const Values& values) {
+  void decode(const TFFeature& feature, const Values& values, const Record& record, Output& out) {
     uint32_t expected = field_of(feature.kind);
     if (values.kind != 0 && values.kind != expected)
       fail(ErrorKind::runtime, "expected ", kKindNames[expected], ", got ", kKindNames[values.kind]);
-    if (feature.kind == TFFeature::Kind::string)
-      return {static_cast<int64_t>(first_string(values, feature.default_string).size())};
-    int64_t count =
-        feature.kind == TFFeature::Kind::float32 ? count_numbers<float>(values) : count_numbers<int64_t>(values);
-    int64_t in_shape = volume(feature.shape);
-    Shape shape = feature.shape;
-    if (feature.fixed) {
-      if (count > in_shape)
-        fail(ErrorKind::runtime, "expected at most ", in_shape, " values for the shape ", shape, ", got ", count);
-    } else {
-      if (count % std::max<int64_t>(in_shape, 1))
-        fail(ErrorKind::runtime, "expected a multiple of ", in_shape, " values for the partial shape ", shape, ", got ",
-             count);
-      shape.insert(0, count / std::max<int64_t>(in_shape, 1));
-    }
-    return shape;
+    if (feature.kind == TFFeature::Kind::float32) return decode_numbers(feature, values, feature.default_float, out);
+    if (feature.kind == TFFeature::Kind::int64) return decode_numbers(feature, values, feature.default_int, out);
+    std::string_view text = first_string(values, feature.default_string);
+    out.bytes = static_cast<int64_t>(text.size());
+    out.shape = {out.bytes};
+    out.in_file = text.size() >= kLongString && text.data() != feature.default_string.data();
+    out.begin = out.in_file ? record.offset + (text.data() - record.data.data()) : append(text.size());
+    if (!out.in_file) std::copy(text.begin(), text.end(), decoded_.data() + out.begin);
   }
 
   template <class T>
-  void fill(int output, T* to, T otherwise) const {
-    T* end = to + volume(shapes_[output]);
-    std::fill(copy_numbers(values_[output], to), end, otherwise);
+  void decode_numbers(const TFFeature& feature, const Values& values, T otherwise, Output& out) {
+    int64_t count = count_numbers<T>(values);
+    out.shape = find_shape(feature, count);
+    int64_t all = volume(out.shape);
+    out.bytes = all * static_cast<int64_t>(sizeof(T));
+    out.begin = append(static_cast<size_t>(out.bytes));
+    T* to = reinterpret_cast<T*>(decoded_.data() + out.begin);
+    std::fill(copy_numbers(values, to), to + all, otherwise);
   }
 
-  const std::vector<TFFeature>& features_;
-  Block record_;
-  std::vector<Values> values_;
-  std::vector<Shape> shapes_;
+  // Room for so many bytes, where numbers of any type may stand.
+  int64_t append(size_t bytes) {
+    size_t begin = (decoded_.size() + 7) / 8 * 8;
+    decoded_.resize(begin + bytes);
+    return static_cast<int64_t>(begin);
+  }
+
+  std::shared_ptr<const File> file_;
+  std::vector<Output> outputs_;
+  std::vector<char> decoded_;
 };
 
 class TFRecordSource : public Source {
@@ -206,7 +240,7 @@ class TFRecordSource : public Source {
   std::string describe(int64_t index) const override { return records_.describe(index); }
   std::unique_ptr<Sample> open(int64_t index) const override {
     RecordFiles::Place at = records_.place(index);
-    return std::make_unique<Example>(features_, *records_.open(at.file), at);
+    return std::make_unique<Example>(features_, records_.open(at.file), at);
   }
 
  private:
