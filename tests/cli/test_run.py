@@ -25,12 +25,14 @@ def test_names(tmp_path):
         import nvidia.dali.experimental.dynamic as ndd
         import nvidia.dali.experimental.dynamic.math as math
         import nvidia.dali.types as types
+        import nvidia.dali.tfrecord as tfrecord
         import nvidia.dali
         from nvidia.dali import types as the_same
         from nvidia.dali.experimental import dynamic
         from nvidia.dali.experimental.dynamic import random
         from nvidia.dali.types import DALIImageType
         import neighbour, avida
+        assert tfrecord is avida.tfrecord
         assert ndd is dynamic is nvidia.dali.experimental.dynamic is avida
         assert math is avida.math and random is avida.random
         assert types is the_same is avida.types and DALIImageType.RGB == types.RGB == 0

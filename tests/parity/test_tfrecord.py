@@ -1,6 +1,7 @@
 """readers.TFRecord of both libraries over the same files. Missing and short features differ: the real library leaves
 memory as it finds it there."""
 
+import inspect
 import pathlib
 import subprocess
 import sys
@@ -140,6 +141,14 @@ def test_damage(tmp_path):
     data = pathlib.Path(path).read_bytes()
     pathlib.Path(path).write_bytes(data[:-5])
     both(path)
+
+
+@pytest.mark.parametrize("name", ["TFRecord", "MXNet"])
+def test_arguments(name):
+    ours, theirs = (inspect.signature(getattr(library.readers, name)).parameters for library in (avida, dali))
+    own = {"last_batch", "on_error"}
+    assert [n for n in ours if n not in own] == [n for n in theirs if not n.startswith("_")]
+    assert ours["index_path"].default is None, "the real library needs an index"
 
 
 def test_index_files(tmp_path):
