@@ -1,5 +1,6 @@
 """Writes TFRecord and RecordIO files byte by byte, damage included."""
 
+import itertools
 import struct
 
 MAGIC = 0xCED7230A
@@ -78,7 +79,7 @@ def image(data, label=0.0, labels=(), count=None):
 def write(path, records, index=None):
     """Writes records one after another, and the line that index(i, offset, size) makes of each to PATH.idx."""
     path.write_bytes(b"".join(records))
-    offsets = [sum(map(len, records[:i])) for i in range(len(records))]
+    offsets = list(itertools.accumulate(map(len, records), initial=0))
     if index:
         lines = (index(i, offsets[i], len(record)) for i, record in enumerate(records))
         path.with_name(path.name + ".idx").write_text("".join(lines))
