@@ -164,6 +164,8 @@ def test_damage_anywhere(tmp_path_factory, noise, at):
     index.write_text("0\t0\n1\t40\n2\t80\n")
     for options in ({}, {"index_path": str(index)}):
         try:
-            read(path, **options)
+            reader = avida.readers.MXNet(path=path, **options)
+            for i in range(len(reader)):
+                reader[i]
         except RuntimeError as error:
             assert "noise.rec, " in str(error)

@@ -180,7 +180,7 @@ def test_damaged_messages(tmp_path_factory, noise, at):
         "z": FixedLenFeature([], string, ""),
     }
     try:
-        read(path, features)
+        avida.readers.TFRecord(path=path, features=features)[0]
     except RuntimeError as error:
         assert "noise, record 0 at byte 0" in str(error)
 
