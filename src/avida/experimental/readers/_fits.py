@@ -25,7 +25,8 @@ class Fits(Reader):
 
     The files are those in ``file_root`` and in its folders, sorted, or those that ``file_list`` or ``files`` name. Axes
     are in the order of NumPy and astropy: the one that changes fastest is the last. Elements are scaled as the header
-    says (``BSCALE``, ``BZERO``).
+    says (``BSCALE``, ``BZERO``). Compressed images are decoded by cfitsio, which does not survive every damage to them:
+    read those that you trust.
 
     Args:
         dtypes: The element type of each output; numbers that do not fit are an error. Default: those of the first file.
