@@ -10,9 +10,10 @@ from avida import _core
 from avida._dtype import DType
 from avida._dtype import dtype as make_dtype
 from avida._typing import DTypeArg
-from avida.readers._files import Path, check_files, unlabelled_files
+from avida.readers._files import check_files, unlabelled_files
 from avida.readers._libraries import built_with
 from avida.readers._options import ReaderOptions
+from avida.readers._paths import Path
 from avida.readers._reader import Reader
 
 _FIRST_EXTENSION = 2
