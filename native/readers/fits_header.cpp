@@ -30,8 +30,9 @@ std::optional<int64_t> integer(std::string_view card) {
   return number;
 }
 
-void check_tiles(std::string_view card, std::string_view key) {
-  if (!key.starts_with("ZTILE") && !key.starts_with("ZNAXIS")) return;
+// The extents of the image and its tiles; for the Rice algorithm also the pixels of a block and the bytes of a pixel.
+void check_tiles(std::string_view card, std::string_view key, bool rice) {
+  if (!key.starts_with("ZTILE") && !key.starts_with("ZNAXIS") && !(rice && (key == "ZVAL1" || key == "ZVAL2"))) return;
   auto number = integer(card);
   if (!number || *number < 1 || *number > INT32_MAX)
     fail(ErrorKind::runtime, "expected a number of 1 or more in the header: ", trimmed(card));
@@ -61,6 +62,7 @@ void check_fits_headers(const File& file, int hdus) {
   int64_t at = 0;
   for (int hdu = 1; hdu <= hdus; hdu++) {
     std::map<std::string, int64_t, std::less<>> numbers;
+    bool rice = false;
     for (bool end = false; !end; at += kBlock) {
       if (at > file.size() - kBlock) return;  // cfitsio says what is missing
       file.read_at(at, block.data(), kBlock);
@@ -68,7 +70,8 @@ void check_fits_headers(const File& file, int hdus) {
         std::string_view card(block.data() + i, kCard), key = trimmed(card.substr(0, 8));
         end = key == "END";
         if (card[8] != '=') continue;
-        check_tiles(card, key);
+        rice |= key == "ZCMPTYPE" && card.find("RICE") != std::string_view::npos;
+        check_tiles(card, key, rice);
         if (auto number = integer(card)) numbers.emplace(key, *number);
       }
     }

@@ -4,8 +4,8 @@
 
 namespace avida {
 
-// Throws where the headers of the first `hdus` units are such that cfitsio would crash: it divides by the extents of
-// compressed tiles without looking at them.
+// Throws where the headers of the first `hdus` units are such that cfitsio would crash: it divides by what they say of
+// compressed tiles without looking at it. What is in the tiles is not checked.
 void check_fits_headers(const File& file, int hdus);
 
 }  // namespace avida

@@ -180,7 +180,7 @@ def test_damaged_files(tmp_path, case):
 
 
 @pytest.mark.parametrize("value", [b"0", b"-1", b"F", b"1.5", b"", b"99999999999"])
-@pytest.mark.parametrize("name", [b"ZTILE1  ", b"ZTILE2  ", b"ZNAXIS2 "])
+@pytest.mark.parametrize("name", [b"ZTILE1  ", b"ZTILE2  ", b"ZNAXIS2 ", b"ZVAL1   "])
 def test_tiles_without_extent(tmp_path, name, value):
     file = write(tmp_path / "a.fits", fits.CompImageHDU(np.zeros((64, 64), "i2")))
     with open(file, "rb") as content:

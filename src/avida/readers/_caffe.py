@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any, Unpack
 
 from avida import _core
-from avida.readers._files import Path, names_of
 from avida.readers._libraries import built_with
 from avida.readers._options import ReaderOptions
+from avida.readers._paths import Path, list_of_paths
 from avida.readers._reader import Reader
 
 _LABEL_TYPES = range(5)
@@ -58,7 +58,7 @@ class Caffe(Reader):
         make_source = built_with("liblmdb", "caffe_source")
 
         def source() -> _core.ReaderSource:
-            return make_source(names_of(path), images, labels)
+            return make_source(list_of_paths("path", path), images, labels)
 
         super().__init__(source, max_batch_size, name, device, num_inputs, **options)
 
@@ -122,6 +122,6 @@ class Caffe2(Reader):
         make_source = built_with("liblmdb", "caffe2_source")
 
         def source() -> _core.ReaderSource:
-            return make_source(names_of(path), images, labels, classes, additional, boxes)
+            return make_source(list_of_paths("path", path), images, labels, classes, additional, boxes)
 
         super().__init__(source, max_batch_size, name, device, num_inputs, **options)

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import Any, Unpack
 
 from avida import _core
-from avida.readers._files import Path, check_files, folder_of, names_of
+from avida.readers._files import check_files, folder_of
 from avida.readers._options import ReaderOptions
+from avida.readers._paths import Path, list_of_paths
 from avida.readers._reader import Reader
 
 _FILE_FILTERS = [
@@ -91,7 +92,7 @@ class File(Reader):
 
         def found() -> _core.FileList:
             if files is not None:
-                names, numbers = names_of(files), _numbers(labels)
+                names, numbers = list_of_paths("files", files), _numbers(labels)
                 if numbers is not None and len(numbers) != len(names):
                     raise RuntimeError(
                         f"expected one label for each file, got {len(names)} files, {len(numbers)} labels"

@@ -9,8 +9,9 @@ import numpy as np
 
 from avida import _core
 from avida._batch import Batch
-from avida.readers._files import Path, check_files, unlabelled_files
+from avida.readers._files import check_files, unlabelled_files
 from avida.readers._options import ReaderOptions
+from avida.readers._paths import Path
 from avida.readers._reader import Reader
 
 Number = TypeVar("Number", int, float)

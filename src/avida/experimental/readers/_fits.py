@@ -10,9 +10,10 @@ from avida import _core
 from avida._dtype import DType
 from avida._dtype import dtype as make_dtype
 from avida._typing import DTypeArg
-from avida.readers._files import Path, check_files, unlabelled_files
+from avida.readers._files import check_files, unlabelled_files
 from avida.readers._libraries import built_with
 from avida.readers._options import ReaderOptions
+from avida.readers._paths import Path
 from avida.readers._reader import Reader
 
 _FIRST_EXTENSION = 2
@@ -25,7 +26,8 @@ class Fits(Reader):
 
     The files are those in ``file_root`` and in its folders, sorted, or those that ``file_list`` or ``files`` name. Axes
     are in the order of NumPy and astropy: the one that changes fastest is the last. Elements are scaled as the header
-    says (``BSCALE``, ``BZERO``).
+    says (``BSCALE``, ``BZERO``). Compressed images are decoded by cfitsio, which does not survive every damage to them:
+    read those that you trust.
 
     Args:
         dtypes: The element type of each output; numbers that do not fit are an error. Default: those of the first file.
