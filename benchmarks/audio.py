@@ -2,8 +2,9 @@
 
 python benchmarks/audio.py [--files 320] [--seconds 3] [--rounds 5] [--formats wav flac ogg]
 
-The libraries take turns on the same files, which are in the page cache. Each line has the medians of the rounds per file,
-avida / real library, and how many times as fast avida is. Epochs are many batches long, against the two read ahead.
+The libraries take turns on the same files, which are in the page cache. Each line has the medians of the rounds per
+file, avida / real library, and how many times as fast avida is. Epochs are many batches long, against the two that are
+read ahead.
 """
 
 from __future__ import annotations

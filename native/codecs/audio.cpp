@@ -13,7 +13,7 @@
 namespace avida::codecs {
 
 struct AudioFile::Handle {
-  Handle(int64_t size, ReadAt read) : size(size), read_at(std::move(read)) { open(); }
+  Handle(int64_t size, ReadAt read) : size(size), read_at(std::move(read)) {}
   ~Handle() {
     if (file) sf_close(file);
   }
@@ -139,7 +139,10 @@ int list_formats() {
 
 }  // namespace
 
-AudioFile::AudioFile(int64_t size, ReadAt read) : handle_(std::make_unique<Handle>(size, std::move(read))) {}
+// Opened only when there is an owner to close it, should that throw.
+AudioFile::AudioFile(int64_t size, ReadAt read) : handle_(std::make_unique<Handle>(size, std::move(read))) {
+  handle_->open();
+}
 
 AudioFile::AudioFile(Bytes file)
     : AudioFile(static_cast<int64_t>(file.size()),

@@ -126,7 +126,7 @@ def test_wrong_arguments(speech):
             ndd.readers.NemoAsr(manifest_filepaths=path, **arguments)
     with pytest.raises(RuntimeError, match="at least one manifest"):
         ndd.readers.NemoAsr(manifest_filepaths=[])
-    with pytest.raises(RuntimeError, match="nowhere.json.*No such file"):
+    with pytest.raises(RuntimeError, match=r"nowhere\.json.*No such file"):
         ndd.readers.NemoAsr(manifest_filepaths=speech / "nowhere.json")
     with pytest.warns(DeprecationWarning, match="normalize_text"):
         ndd.readers.NemoAsr(manifest_filepaths=path, normalize_text=True)

@@ -1,6 +1,7 @@
 #include "ops/decode/audio.h"
 
 #include <algorithm>
+#include <memory>
 #include <vector>
 
 #include "core/clones.h"
@@ -149,28 +150,39 @@ void infer(Infer<AudioArgs>& call) {
   for (Meta& out : call.out) out.layout = {};
 }
 
-void shape(Sample<AudioArgs>& sample) {
-  codecs::AudioFile file(encoded_bytes(sample.in[0]));
-  sample.out[0].shape = audio_shape(file.info(), request_of(sample.args), {0, file.info().frames});
-  sample.out[1].shape = {};
-}
+// Opening takes long in some formats: a file stays open from finding its shape to decoding it, but not too many do.
+constexpr int kMostOpen = 128;
 
-void decode(const Sample<AudioArgs>& sample) {
-  codecs::AudioFile file(encoded_bytes(sample.in[0]));
-  AudioRequest request = request_of(sample.args);
-  AudioSegment whole{0, file.info().frames};
-  if (audio_shape(file.info(), request, whole) != sample.out[0].shape)
-    fail(ErrorKind::runtime, "the bytes of the file changed while it was decoded");
-  decode_audio(file, request, whole, sample.out[0].data);
-  *sample.out[1].as<float>() =
-      sample.args.sample_rate > 0 ? sample.args.sample_rate : static_cast<float>(file.info().rate);
-}
-
-bool replace(Sample<AudioArgs>& sample) {
-  if (sample.args.on_error != "placeholder") return false;
-  sample.out[0].shape = sample.args.downmix ? Shape{0} : Shape{0, 1};
-  sample.out[1].shape = {};
-  return true;
+std::vector<Data> decode_files(const Run& run) {
+  std::vector<std::unique_ptr<codecs::AudioFile>> files(run.samples);
+  auto args_of = [](const SampleWork& work) -> const AudioArgs& { return *static_cast<const AudioArgs*>(work.args); };
+  auto open = [](const SampleWork& work) { return std::make_unique<codecs::AudioFile>(encoded_bytes(work.in[0])); };
+  SampleLoop loop;
+  loop.shape = [&](SampleWork& work) {
+    auto file = open(work);
+    work.out[0].shape = audio_shape(file->info(), request_of(args_of(work)), {0, file->info().frames});
+    work.out[1].shape = {};
+    if (work.index < kMostOpen) files[work.index] = std::move(file);
+  };
+  loop.body = [&](const SampleWork& work) {
+    auto file = std::move(files[work.index]);
+    if (!file) file = open(work);
+    AudioRequest request = request_of(args_of(work));
+    AudioSegment whole{0, file->info().frames};
+    if (audio_shape(file->info(), request, whole) != work.out[0].shape)
+      fail(ErrorKind::runtime, "the bytes of the file changed while it was decoded");
+    decode_audio(*file, request, whole, work.out[0].data);
+    *work.out[1].as<float>() = static_cast<float>(request.sample_rate > 0 ? request.sample_rate : file->info().rate);
+  };
+  loop.replace = [&](SampleWork& work) {
+    if (args_of(work).on_error != "placeholder") return false;
+    work.out[0].shape = args_of(work).downmix ? Shape{0} : Shape{0, 1};
+    work.out[1].shape = {};
+    return true;
+  };
+  loop.largest_first = true;
+  loop.cost = kDecodeCost;
+  return run_samples(run, loop);
 }
 
 }  // namespace
@@ -192,10 +204,7 @@ AVIDA_OP_IN(decoders, audio, AudioArgs) {
           "avida.decoders.audio(np.frombuffer(b\".snd\\0\\0\\0\\x18\\0\\0\\0\\2\\0\\0\\0\\2\\0\\0\\x1f@\\0\\0\\0\\1@"
           "\\xc0\", np.uint8))")
       .infer(infer)
-      .each_sample(shape, decode)
-      .replace(replace)
-      .largest_first()
-      .cost(kDecodeCost);
+      .custom(decode_files);
 }
 
 }  // namespace avida::ops

@@ -37,7 +37,8 @@ class NemoAsr(Reader):
         quality: Of resampling, from 0 to 100. Default: ``50``.
         read_idxs: Return the number of the entry within its manifest, among those that are not left out. Default:
             ``False``.
-        read_sample_rate: Return the sample rate that the file has, also where the sound is resampled. Default: ``True``.
+        read_sample_rate: Return the sample rate that the file has, also where the sound is resampled. Default:
+            ``True``.
         read_text: Return the text. Default: ``True``.
         sample_rate: The rate in Hz to resample to. Default: that of each file.
 
@@ -51,8 +52,8 @@ class NemoAsr(Reader):
         >>> _ = manifest.write_text(json.dumps({"audio_filepath": "hello.wav", "duration": 0.0005, "text": "hello"}))
         >>> reader = avida.readers.NemoAsr(manifest_filepaths=manifest)
         >>> for sound, rate, text in reader.next_epoch():
-        ...     print(sound.tolist(), rate.item(), bytes(text.tolist()).decode())
-        [0.0, 0.25, 0.5, -0.25] 8000.0 hello
+        ...     print(np.asarray(sound), rate.item(), np.asarray(text).tobytes().decode())
+        [ 0.    0.25  0.5  -0.25] 8000.0 hello
     """
 
     def __init__(
