@@ -165,18 +165,6 @@ def test_type_tags(op_type):
     assert_same(steps)
 
 
-def test_types_are_checked_before_anything_is_restored():
-    def steps(c):
-        a, b = Box(), Box()
-        c.register(a, "a")
-        c.register(b, "b")
-        c.set_state("a", 1)
-        c.set_state("b", 1, "Other")
-        return [lambda lib: c.restore(), lambda lib: a.given]
-
-    assert_same(steps)
-
-
 ENTRIES = ['"4"', "{}", '{"state": "4"}', '{"type": "Box"}', '{"state": 4}', '{"state": null, "type": "Box"}']
 ENTRIES += ['{"state": "4", "type": 5}', '{"state": "4", "type": null}', '{"state": "4", "more": 1}', "[1]", "null"]
 TEXTS = ["", "{", "[]", "5", "{}", "null", '{"version": 2}', '{"states": {}}', '{"version": 2, "states": {}}']
