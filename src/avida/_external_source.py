@@ -17,7 +17,7 @@ from avida._eval import EvalContext
 from avida._tensor import Tensor, as_tensor, tensor
 
 T = TypeVar("T")
-Outputs = tuple[Tensor, ...] | tuple[Batch, ...]
+Outputs = tuple[Tensor | Batch, ...]
 
 _DEFAULT_DEPTH = 2
 _CYCLES = (None, False, True, "no", "quiet", "raise")

@@ -24,7 +24,7 @@ ToldProgress = Callable[[int, int], None]  # bytes that are done, all bytes
 
 
 class Format(NamedTuple):
-    index: Callable[[str, ToldProgress], str]  # the text of the index of a file
+    text: Callable[[str, ToldProgress], str]  # the text of the index of a file
     fits: Callable[[pathlib.Path], bool]  # whether a file looks like it
     index_name: Callable[[str], str]
 
@@ -115,7 +115,7 @@ class _Done:
 def _write_index(file: pathlib.Path, kind: str | None, folder: str | None, done: _Done) -> str:
     """Writes the index of one file; returns what there is to say about it."""
     kind = kind or _find_format(file)
-    text = FORMATS[kind].index(str(file), lambda bytes_done, _: done.tell(file, bytes_done))
+    text = FORMATS[kind].text(str(file), lambda bytes_done, _: done.tell(file, bytes_done))
     target = pathlib.Path(folder or file.parent, FORMATS[kind].index_name(file.name))
     _write_whole(target, text)
     done.tell(file, file.stat().st_size)
