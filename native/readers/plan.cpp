@@ -225,6 +225,17 @@ Cursor Plan::after(const Cursor& at, int64_t batch_size) const {
   return next;
 }
 
+Cursor Plan::behind(const Cursor& at, int64_t batch_size) const {
+  int64_t all = last != Last::wrap                     ? rest_size(at.epoch)
+                : resumed_ && at.epoch == first_epoch_ ? left_in_first_epoch_
+                                                       : samples;
+  if (last == Last::drop || at.done + batch_size >= parts(all, shards)) return after(at, batch_size);
+  Cursor next = at;
+  next.done += batch_size;
+  move(next, count(at, batch_size));
+  return next;
+}
+
 Cursor Plan::next_epoch(const Cursor& at, int64_t batch_size) const {
   if (last != Last::wrap) return {at.epoch + 1, 0, at.epoch + 1, 0};
   Cursor next = at;

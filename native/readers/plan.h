@@ -59,6 +59,8 @@ struct Plan {
   std::vector<SampleId> batch(const Cursor& at, int64_t batch_size) const;
   // The cursor of the next batch, or of the first one of the next epoch.
   Cursor after(const Cursor& at, int64_t batch_size) const;
+  // Where the whole run stands after the batch at a cursor: still in the epoch, as long as a longer shard is.
+  Cursor behind(const Cursor& at, int64_t batch_size) const;
   Cursor next_epoch(const Cursor& at, int64_t batch_size) const;
 
  private:

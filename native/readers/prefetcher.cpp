@@ -132,7 +132,7 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
 
   Cursor cursor() {
     std::lock_guard lock(mutex_);
-    return slots_.empty() ? end_ : slots_.front()->cursor;
+    return slots_.empty() ? end_ : slots_.front()->item.cursor;
   }
 
   bool one_epoch() const { return options_.one_epoch; }
@@ -171,14 +171,13 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
  private:
   struct Slot {
     enum State { open, reading, done } state = open;
-    Cursor cursor;
-    Item item;
+    Item item;  // its cursor is known from the start
   };
 
   void fill() {
     while (static_cast<int>(slots_.size()) < options_.depth && !(options_.one_epoch && end_.epoch != last_epoch_)) {
       slots_.push_back(std::make_shared<Slot>());
-      slots_.back()->cursor = end_;
+      slots_.back()->item.cursor = end_;
       end_ = plan_.after(end_, options_.batch_size);
     }
   }
@@ -204,7 +203,7 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
       std::shared_ptr<Slot> slot = *open;
       slot->state = Slot::reading;
       lock.unlock();
-      Item item = read(slot->cursor);
+      Item item = read(slot->item.cursor);
       lock.lock();
       std::swap(slot->item, item);
       slot->state = Slot::done;
@@ -218,7 +217,7 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
   }
 
   Item read(const Cursor& at) const {
-    Item item;
+    Item item{at, {}, {}};
     try {
       BatchReader reader(*source_, plan_.batch(at, options_.batch_size), options_.batches, &stop_,
                          options_.skip_errors ? &item.skipped : nullptr);

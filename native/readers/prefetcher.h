@@ -30,6 +30,7 @@ class Prefetcher {
     std::string error;
   };
   struct Item {
+    Cursor cursor;
     std::vector<ValuePtr> values;  // one for each output; none when all samples were left out
     std::vector<Skipped> skipped;
   };

@@ -134,6 +134,27 @@ def test_other_numbers_of_shards(files, order, last, shards):
         assert len(first) == 50
 
 
+@pytest.mark.parametrize("last", ["wrap", "pad", "partial"])
+@pytest.mark.parametrize("batch_size", [1, 2, 7])
+def test_shards_of_different_lengths(files, last, batch_size):
+    """A shard with a step less waits for the others: its state is enough all the same."""
+    for before, after, steps in itertools.product((3, 6, 8), (1, 5), range(1, 9)):
+        for which in (0, -1):
+            options = {"last_batch": last, "random_shuffle": True}
+            readers = [reader_of(files[:20], **options, num_shards=before, shard_id=i) for i in range(before)]
+            iterators = [reader.next_epoch(batch_size) for reader in readers]
+            items = [next(iterator, None) for _ in range(steps) for iterator in iterators]
+            state = readers[which].get_state()
+            readers = [reader_of(files[:20], **options, num_shards=after, shard_id=i) for i in range(after)]
+            for reader in readers:
+                reader.set_state(state)
+            if state.epoch == 0:
+                items += [item for reader in readers for item in reader.next_epoch(batch_size)]
+            seen = [s.index for item in items if item for s in item[0].sources if s.epoch == 0]
+            assert sorted(set(seen)) == list(range(20)), (before, after, steps, which)
+            assert last == "pad" or len(seen) == 20, (before, after, steps, which)
+
+
 def test_state_is_small_whatever_the_size(files):
     sizes = []
     for count in (10, 50):

@@ -26,7 +26,7 @@ nb::tuple wrap_all(std::vector<ValuePtr>& values) {
   return nb::tuple(out);
 }
 
-// The batch, and what was left out of it as (source, index, epoch, error).
+// The batch, what was left out of it as (source, index, epoch, error), and its cursor.
 nb::tuple take(Prefetcher& prefetcher) {
   collect_garbage();
   Prefetcher::Item item;
@@ -41,7 +41,7 @@ nb::tuple take(Prefetcher& prefetcher) {
             PyUnicode_DecodeFSDefaultAndSize(sample.source.data(), static_cast<Py_ssize_t>(sample.source.size()))),
         sample.id.index, sample.id.pass,
         nb::steal(PyUnicode_DecodeUTF8(sample.error.data(), static_cast<Py_ssize_t>(sample.error.size()), "replace"))));
-  return nb::make_tuple(wrap_all(item.values), skipped);
+  return nb::make_tuple(wrap_all(item.values), skipped, item.cursor);
 }
 
 nb::tuple read_numbers(const SourceHandle& handle, const std::vector<int64_t>& indices, int64_t epoch, bool batches) {
@@ -133,6 +133,7 @@ void bind_readers(nb::module_& m) {
           },
           nb::arg("at"), nb::arg("batch_size"), "Number and pass of the samples of the batch at a cursor.")
       .def("after", &Plan::after, nb::arg("at"), nb::arg("batch_size"))
+      .def("behind", &Plan::behind, nb::arg("at"), nb::arg("batch_size"))
       .def("next_epoch", &Plan::next_epoch, nb::arg("at"), nb::arg("batch_size"));
 
   nb::class_<Prefetcher>(m, "ReaderPrefetcher")

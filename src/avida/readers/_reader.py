@@ -26,7 +26,9 @@ _DEFAULT_DEPTH = 2
 _SAMPLE_DEPTH = 32  # single samples are read ahead by more: each is little work
 _LAST = ["wrap", "pad", "partial", "drop"]
 
-_lock = threading.Lock()  # one for the places of all readers: held for a moment only, and fork can take it
+# One for the places of all readers: held for a moment only, and fork can take it. Collecting garbage within that moment
+# may run what reads a state.
+_lock = threading.RLock()
 os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 
 
@@ -331,12 +333,22 @@ class Reader:
             self._newest = weakref.ref(epoch)
             return prefetcher, steps
 
-    def _note(self, epoch: Epoch, at: _core.ReaderCursor, skipped: list[tuple[str, int, int, str]]) -> None:
-        """What an iterator tells when it has given out an item."""
+    def _note(self, epoch: Epoch, taken: _core.ReaderCursor, skipped: list[tuple[str, int, int, str]]) -> None:
+        """What an iterator tells when it has given out the item at a cursor."""
         with _lock:
-            if self._reading is not None and self._newest is not None and self._newest() is epoch:
-                self._reading.at = at
+            reading = self._reading
+            if reading is not None and self._newest is not None and self._newest() is epoch:
+                at = reading.plan.behind(taken, reading.batch_size)
+                if (at.epoch, at.done) > (reading.at.epoch, reading.at.done):  # several threads may share an epoch
+                    reading.at = at
             self.errors += [ReadError(*sample) for sample in skipped]
+
+    def _end_epoch(self, epoch: Epoch, batch_size: int | None, prefetcher: _core.ReaderPrefetcher | None) -> None:
+        with _lock:
+            if self._newest is not None and self._newest() is epoch:
+                self._reading = None
+            if prefetcher is not None and not prefetcher.one_epoch:
+                self._ahead = batch_size, prefetcher  # what was read ahead already belongs to the next epoch
 
 
 @dataclasses.dataclass
@@ -393,18 +405,16 @@ class Epoch(Iterator[tuple[T, ...]], Generic[T]):
                 raise StopIteration
             self._left -= 1
         try:
-            item, skipped = prefetcher.take()
+            item, skipped, at = prefetcher.take()
         except BaseException:  # the wait was interrupted: the item is still to come
             self._left += 1
             raise
-        self._reader._note(self, prefetcher.cursor, skipped)
+        self._reader._note(self, at, skipped)
         return item
 
     def _end(self) -> None:
-        """What was read ahead already belongs to the next epoch."""
-        if self._prefetcher is not None and not self._prefetcher.one_epoch:
-            self._reader._ahead = self._batch_size, self._prefetcher
-        self._prefetcher = None
+        prefetcher, self._prefetcher = self._prefetcher, None
+        self._reader._end_epoch(self, self._batch_size, prefetcher)
 
     def __len__(self) -> int:
         if self._left is not None:
