@@ -98,7 +98,11 @@ def main() -> None:
             manifest = folder / f"{ending}.json"
             manifest.write_text("\n".join(json.dumps({"audio_filepath": str(p), "text": "words"}) for p in paths))
             for text, arguments in {"": {}, ", to 16 kHz": {"sample_rate": 16000.0}}.items():
-                for kind, make, data in (("decoders.audio", decode, encoded), ("readers.NemoAsr", read, manifest)):
+                jobs: list[tuple[str, Any, Any]] = [
+                    ("decoders.audio", decode, encoded),
+                    ("readers.NemoAsr", read, manifest),
+                ]
+                for kind, make, data in jobs:
                     compare(
                         f"{kind} {ending}{text}",
                         lambda library, make=make, data=data, arguments=arguments: make(library, data, arguments),
