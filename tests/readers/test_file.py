@@ -290,7 +290,7 @@ BAD = [
     ({"files": ["a"], "num_shards": 2}, RuntimeError, "each of 2 shards"),
     ({"files": ["a"], "shard_id": 1}, ValueError, "from 0 to 0"),
     ({"files": ["a"], "prefetch_queue_depth": 0}, RuntimeError, "at least 1"),
-    ({"files": ["a"], "shuffle_after_epoch": True, "random_shuffle": True}, RuntimeError, "neither"),
+    ({"files": ["a"], "shuffle_after_epoch": True, "random_shuffle": True}, RuntimeError, "does not go with"),
     ({"files": ["a"], "file_filters": []}, RuntimeError, "must not be an empty list"),
     ({"files": ["a"], "device": "gpu"}, RuntimeError, "gpu"),
     ({"files": ["a"], "filez": 1}, TypeError, "filez"),

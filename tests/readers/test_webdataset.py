@@ -1,5 +1,6 @@
 """readers.Webdataset: what is found in archives and index files, and what happens to damaged ones."""
 
+import io
 import json
 import os
 import re
@@ -470,3 +471,16 @@ print((resident() - before) / int(sys.argv[1]))
         [sys.executable, "-c", code, str(count), index, path], check=True, timeout=60, capture_output=True, text=True
     )
     assert float(run.stdout) < 200
+
+
+def test_shuffled_in_both_ways(tmp_path):
+    path = tmp_path / "a.tar"
+    with tarfile.open(path, "w") as tar:
+        for i in range(20):
+            member = tarfile.TarInfo(f"{i:02d}.a")
+            member.size = 2
+            tar.addfile(member, io.BytesIO(f"{i:02d}".encode()))
+    reader = avida.readers.Webdataset(paths=str(path), ext="a", shuffle_after_epoch=True, random_shuffle=True)
+    epochs = [[s.index for (a,) in reader.next_epoch(5) for s in a.sources] for _ in range(2)]
+    assert epochs[0] != epochs[1]
+    assert [sorted(epoch) for epoch in epochs] == [list(range(20))] * 2

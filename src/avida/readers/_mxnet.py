@@ -36,6 +36,8 @@ class MXNet(Reader):
         [(12,), (12,)] [3.0, 5.0]
     """
 
+    _reads_archives = True
+
     def __init__(
         self,
         max_batch_size: int | None = None,

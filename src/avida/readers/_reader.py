@@ -10,7 +10,7 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Generic, Self, SupportsIndex, TypeVar, Unpack, overload
+from typing import Any, ClassVar, Generic, Self, SupportsIndex, TypeVar, Unpack, overload
 
 from avida import _core
 from avida._batch import Batch
@@ -46,6 +46,7 @@ class Reader:
     """The base of all readers. It stands before an epoch; an iterator over that epoch moves it on to the next."""
 
     _arguments: tuple[tuple, dict[str, Any]]
+    _reads_archives: ClassVar[bool] = False  # they may be told to shuffle in both ways
 
     def __init__(
         self,
@@ -75,8 +76,10 @@ class Reader:
         if self._depth < 1:
             raise RuntimeError(f"prefetch_queue_depth must be at least 1, got {self._depth}")
         again = bool(options.get("shuffle_after_epoch"))
-        if again and (options.get("random_shuffle") or options.get("stick_to_shard")):
-            raise RuntimeError("shuffle_after_epoch goes neither with random_shuffle nor with stick_to_shard")
+        if again and options.get("stick_to_shard"):
+            raise RuntimeError("shuffle_after_epoch does not go with stick_to_shard: it sticks to one anyway")
+        if again and options.get("random_shuffle") and not self._reads_archives:
+            raise RuntimeError("shuffle_after_epoch does not go with random_shuffle: it shuffles all samples anyway")
         self._stick = bool(options.get("stick_to_shard") or again)
         self._last = _last_batch(options.get("last_batch"), bool(options.get("pad_last_batch")))
         self._shuffle = 2 if again else 1 if options.get("random_shuffle") else 0

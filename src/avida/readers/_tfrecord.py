@@ -51,6 +51,8 @@ class TFRecord(Reader):
         7
     """
 
+    _reads_archives = True
+
     def __init__(
         self,
         max_batch_size: int | None = None,

@@ -48,6 +48,8 @@ class Webdataset(Reader):
         [(5,), (7,)] [55, 57]
     """
 
+    _reads_archives = True
+
     def __init__(
         self,
         max_batch_size: int | None = None,
