@@ -60,7 +60,7 @@ wheel:  ## Build and try a self-contained wheel into dist/; PYTHON=3.12 or a pat
 	@tools/build_wheel.sh "$(PYTHON)"
 
 asan: $(VENV)/test.stamp  ## Run the native-heavy tests under AddressSanitizer and UBSan
-	@tools/run_asan.sh $(BIN) $(if $(ARGS),$(ARGS),tests/ops tests/runtime tests/every_op tests/api tests/codecs)
+	@tools/run_asan.sh $(BIN) $(if $(ARGS),$(ARGS),tests/ops tests/runtime tests/every_op tests/api tests/codecs tests/readers)
 
 fuzz: $(VENV)/test.stamp  ## Decode broken files under the sanitizers; FILES=5000 of each format
 	@AVIDA_FUZZ_FILES=$(or $(FILES),5000) tools/run_asan.sh $(BIN) tests/codecs/test_fuzz.py
