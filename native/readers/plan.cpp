@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/error.h"
 #include "readers/permutation.h"
 
 namespace avida {
 namespace {
+
+constexpr int64_t kMost = int64_t{1} << 53;  // of any number in a state
+constexpr int64_t kMostPasses = 100'000;     // by which shards drift apart
 
 // All shards must deal alike, whatever seeds their users give them.
 constexpr uint64_t kDealingKey = 0x5EED0FDEA1;
@@ -110,12 +114,18 @@ void Plan::go_on_from(const std::vector<Phase>& phases) {
   first_epoch_ = 0;
   left_in_first_epoch_ = samples;
   for (const Phase& phase : phases) {
+    check(phase);
+    // Whole rounds that all shards have behind them. Two are left, since shards of different sizes drift apart.
+    int64_t longest_part = parts(samples, phase.shards), cycle = stick ? longest_part : samples;
+    int64_t rounds = last == Last::wrap && rests_.empty() ? std::max<int64_t>(0, phase.taken / cycle - 2) : 0;
     // What each part of each pass has lost, and where the slowest shard stands.
     std::map<int64_t, std::vector<int64_t>> lost;
     int64_t left_in_epoch = 0, slowest = INT64_MAX;
     for (int s = 0; s < phase.shards; s++) {
-      int64_t pass = phase.base, taken = phase.taken;
-      while (true) {
+      int64_t pass = phase.base + rounds * (stick ? 1 : phase.shards);
+      int64_t taken = phase.taken - rounds * (stick ? part_size(samples, s, phase.shards) : samples);
+      for (int64_t walked = 0;; walked++) {
+        if (walked > kMostPasses) fail(ErrorKind::value, "the state is not that of a run over these samples");
         int part = part_of(s, pass, phase.shards);
         int64_t size = part_size(rest_size(pass), part, phase.shards);
         int64_t gone =
@@ -161,7 +171,21 @@ void Plan::go_on_from(const std::vector<Phase>& phases) {
   }
 }
 
+void Plan::check(const Phase& phase) const {
+  bool sane = phase.shards >= 1 && phase.shards <= samples && phase.batch_size >= 1 && phase.base <= phase.epoch;
+  for (int64_t number : {phase.base, phase.taken, phase.epoch, phase.done, phase.batch_size})
+    sane = sane && number >= 0 && number <= kMost;
+  if (!sane) fail(ErrorKind::value, "the state is not that of a run over these samples");
+}
+
+// Behind the passes with gaps, sizes repeat: after one pass, or after each shard has had its turn.
+std::pair<int64_t, int64_t> Plan::round() const {
+  return stick ? std::pair(part_size(samples, shard, shards), 1) : std::pair(samples, shards);
+}
+
 Cursor Plan::cursor(int64_t epoch, int64_t done, int64_t taken, int64_t batch_size) const {
+  if (std::max({epoch, done, taken, base}) > kMost)
+    fail(ErrorKind::value, "expected a place in a run below 2**53, got epoch ", epoch, ", sample ", done);
   if (last != Last::wrap) return {epoch, done, epoch, held_position(done, size_of(epoch), longest(epoch), batch_size)};
   Cursor at{epoch, done, base, 0};
   move(at, taken);
@@ -171,7 +195,12 @@ Cursor Plan::cursor(int64_t epoch, int64_t done, int64_t taken, int64_t batch_si
 int64_t Plan::taken(const Cursor& at) const {
   if (last != Last::wrap) return at.done;
   int64_t count = at.position;
-  for (int64_t pass = base; pass < at.pass; pass++) count += size_of(pass);
+  for (int64_t pass = base; pass < at.pass;) {
+    auto [size, passes] = round();
+    int64_t rounds = has_gaps_from(pass) ? 0 : (at.pass - pass) / passes;
+    count += rounds > 0 ? rounds * size : size_of(pass);
+    pass += rounds > 0 ? rounds * passes : 1;
+  }
   return count;
 }
 
@@ -214,7 +243,12 @@ std::vector<SampleId> Plan::batch(const Cursor& at, int64_t batch_size) const {
 void Plan::move(Cursor& at, int64_t count) const {
   at.position += count;
   if (last != Last::wrap) return;
-  for (int64_t size; at.position >= (size = size_of(at.pass)); at.pass++) at.position -= size;
+  for (int64_t own; at.position >= (own = size_of(at.pass));) {
+    auto [size, passes] = round();
+    int64_t rounds = has_gaps_from(at.pass) ? 0 : at.position / size;
+    at.position -= rounds > 0 ? rounds * size : own;
+    at.pass += rounds > 0 ? rounds * passes : 1;
+  }
 }
 
 Cursor Plan::after(const Cursor& at, int64_t batch_size) const {

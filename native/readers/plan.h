@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace avida {
@@ -79,6 +80,9 @@ struct Plan {
   int64_t size_of(int64_t pass) const;  // of the shard
   int64_t longest(int64_t pass) const;  // of any shard
   int64_t rest_size(int64_t pass) const;
+  bool has_gaps_from(int64_t pass) const { return !rests_.empty() && rests_.rbegin()->first >= pass; }
+  std::pair<int64_t, int64_t> round() const;  // samples and passes
+  void check(const Phase& phase) const;
   int64_t quota(int64_t epoch) const;  // what this shard takes in an epoch
   int64_t count(const Cursor& at, int64_t batch_size) const;
   int64_t held_position(int64_t taken, int64_t size, int64_t longest, int64_t batch_size) const;

@@ -18,7 +18,8 @@
 namespace avida {
 namespace {
 
-constexpr int kMostThreads = 8;  // of one prefetcher
+constexpr int kMostThreads = 8;                   // of one prefetcher
+constexpr int64_t kMostBytes = int64_t{1} << 40;  // of one sample
 
 struct Stopped {};
 
@@ -44,7 +45,11 @@ class BatchReader {
     samples_.clear();
     auto kept = ids_.begin();
     for (size_t i = 0; i < ids_.size(); i++) {
-      auto sample = attempt(i, [&] { return source_.open(ids_[i].index); });
+      auto sample = attempt(i, [&] {
+        auto opened = source_.open(ids_[i].index);
+        for (size_t k = 0; k < source_.outputs().size(); k++) check_size(source_.outputs()[k], *opened, k);
+        return opened;
+      });
       if (!sample) continue;
       samples_.push_back(std::move(*sample));
       *kept++ = ids_[i];
@@ -88,16 +93,24 @@ class BatchReader {
     return false;
   }
 
+  // One sample must not be beyond all memory, or its batch could not be laid out.
+  static void check_size(const Meta& meta, const Source::Sample& sample, size_t output) {
+    Shape shape = sample.shape(static_cast<int>(output));
+    if (checked_volume(shape) > kMostBytes / size_of(meta.dtype))
+      fail(ErrorKind::value, "a sample of the shape ", shape, " is larger than any memory");
+  }
+
   template <class Function>
   auto attempt(size_t i, Function&& function) -> std::optional<decltype(function())> {
     if (stop_ && *stop_) throw Stopped();
     try {
       return function();
-    } catch (const Error& error) {
+    } catch (const std::exception&) {
+      Failure failure = describe(std::current_exception());
       std::string name = source_.describe(ids_[i].index);
       if (!skipped_)
-        throw Error(error.kind, str(is_batch_ ? str("sample ", i, " (", name, ")") : name, ": ", error.message));
-      skipped_->push_back({std::move(name), ids_[i], error.message});
+        throw Error(failure.kind, str(is_batch_ ? str("sample ", i, " (", name, ")") : name, ": ", failure.message));
+      skipped_->push_back({std::move(name), ids_[i], std::move(failure.message)});
       return {};
     }
   }

@@ -165,6 +165,9 @@ class Tensor(_core.TensorBase, Value):
 
     __hash__ = None  # pyright: ignore[reportAssignmentType]
 
+    def __bytes__(self) -> bytes:
+        return np.asarray(self).tobytes()
+
     def __reduce__(self) -> tuple:
         if self.dtype.name == "bfloat16":
             raise TypeError("bfloat16 tensors cannot be pickled; cast to float32 first")

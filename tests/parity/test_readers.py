@@ -234,7 +234,11 @@ def test_bad_arguments(numbered, arguments):
 ADDED = {"last_batch", "on_error", "shuffle_after_epoch", "shuffle_after_epoch_seed"}
 # Index files that can be done without here.
 OPTIONAL = {"index_path"}
-READERS = [name for name, value in vars(avida.readers).items() if isinstance(value, type) and hasattr(value, "seek")]
+READERS = [
+    name
+    for name, value in vars(avida.readers).items()
+    if isinstance(value, type) and avida.readers.Reader in value.__bases__
+]
 
 
 @pytest.mark.parametrize("name", READERS)

@@ -60,9 +60,40 @@ def test_bad_numbers(files):
         reader[[2, 3]]
 
 
-def test_a_reader_is_not_an_iterator(files):
-    # The old protocol of __getitem__ until IndexError gives single samples.
-    assert [numbers(file)[0] for file, _ in reader_of(files)] == list(range(23))
+def test_a_reader_is_not_iterable(files):
+    """It would be all samples in order, whatever shard and shuffling say."""
+    with pytest.raises(TypeError, match="next_epoch"):
+        list(reader_of(files))
+
+
+def test_masks_are_not_numbers(files):
+    for mask in ([True, False], np.array([True, False])):
+        with pytest.raises(TypeError, match="flatnonzero"):
+            reader_of(files)[mask]
+
+
+def test_representation(files):
+    reader = reader_of(files, num_shards=2, shard_id=1)
+    assert repr(reader) == "readers.File(23 samples, shard 1 of 2, epoch 0)"
+    iterator = reader.next_epoch(3)
+    next(iterator)
+    assert repr(iterator).endswith(": 1 of 4 items taken")
+    assert repr(reader_of(files, lazy_init=True)) == "readers.File(not opened yet, epoch 0)"
+
+
+def test_misspelt_arguments():
+    with pytest.raises(TypeError, match="did you mean 'file_root'"):
+        avida.readers.File(file_rot="x")
+    with pytest.raises(TypeError, match="did you mean 'features'"):
+        avida.readers.TFRecord(path="x", featuers={})
+    for bad in ("2", 2.5):
+        with pytest.raises(ValueError, match="expected an integer"):
+            avida.readers.File(files=["a"], num_shards=bad)
+
+
+def test_bytes(files):
+    assert bytes(reader_of(files)[12][0]) == b"12"
+    assert bytes(avida.tensor(np.uint8([5]))) == b"\x05"
 
 
 @pytest.mark.parametrize("options", [{}, {"last_batch": "partial"}, {"pad_last_batch": True}, {"random_shuffle": True}])
@@ -148,6 +179,20 @@ def test_bad_samplers(files):
         reader.sampler = iter([1, 2])
 
 
+def test_samplers_without_length(files):
+    class Endless:
+        def __iter__(self):
+            return iter([1, 2, 3])
+
+    reader = reader_of(files)
+    reader.sampler = Endless()
+    iterator = reader.next_epoch(2)
+    with pytest.raises(TypeError, match="has no length"):
+        len(iterator)
+    next(iterator)
+    assert len(iterator) == 2
+
+
 def test_sampler_of_pytorch(files):
     reader = reader_of(files)
     weights = [0.0] * 20 + [1.0, 2.0, 3.0]
@@ -227,6 +272,23 @@ def test_skip(files, batch_size):
     assert reader.errors[1].message == "expected a regular file, this is something else"
     assert flat(epoch(reader, batch_size)) == good
     assert [error.epoch for error in reader.errors] == [0] * 5 + [1] * 5
+
+
+def test_skip_what_is_too_large(tmp_path, files):
+    """A sample that no memory can hold is one bad sample, not a bad batch."""
+    np.save(tmp_path / "good.npy", np.arange(4))
+    with open(tmp_path / "large.npy", "wb") as file:
+        np.lib.format.write_array_header_1_0(file, {"descr": "<i8", "fortran_order": False, "shape": (2**40,)})
+        try:
+            file.truncate(2**43 + 128)
+        except OSError:
+            pytest.skip("the file system has no files of 8 TiB")
+    reader = avida.readers.Numpy(file_root=str(tmp_path), on_error="skip", last_batch="partial")
+    assert [array.shape for (array,) in reader.next_epoch(2)] == [[(4,)]]
+    assert "larger than any memory" in reader.errors[0].message
+    strict = avida.readers.Numpy(file_root=str(tmp_path))
+    with pytest.raises(ValueError, match=r"large\.npy.*larger than any memory"):
+        next(strict.next_epoch(2))[0].evaluate()
 
 
 def test_skip_leaves_out_whole_batches(files):

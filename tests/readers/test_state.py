@@ -221,6 +221,86 @@ def test_pickling(files):
     assert epoch(pickle.loads(pickle.dumps(reader)), 2) == [[3, 1]]
 
 
+def test_orders_of_the_users_own(files):
+    """They are gone on with when they are the same, and refused when they are not."""
+
+    class Backwards:
+        def set_epoch(self, epoch):
+            self.first = 49 - epoch
+
+        def __iter__(self):
+            return iter(range(self.first, -1, -1))
+
+    reader = reader_of(files)
+    reader.sampler = Backwards()
+    iterator = reader.next_epoch(20)
+    next(iterator)
+    again = reader_of(files)
+    again.sampler = Backwards()
+    again.set_state(reader.get_state())
+    assert epoch(again, 20) == [list(range(29, 9, -1)), list(range(9, -1, -1))]
+    assert epoch(again, 50) == [list(range(48, -1, -1))]
+    other = reader_of(files)
+    other.sampler = [5, 4, 3]
+    other.set_state(reader.get_state())
+    with pytest.raises(ValueError, match="has another one"):
+        next(other.next_epoch(20))
+
+    reader = reader_of(files)
+    iterator = reader.next_epoch(2, indices=[9, 8, 7])
+    next(iterator)
+    again = reader_of(files)
+    again.set_state(reader.get_state())
+    with pytest.raises(ValueError, match="has another one"):
+        next(again.next_epoch(2))
+    assert epoch(again, 2, indices=[9, 8, 7]) == [[7]]
+    assert epoch(again, 50) == [list(range(50))]
+
+
+def read_from(reader, state):
+    reader.set_state(state)
+    return epoch(reader, 10)
+
+
+@pytest.mark.parametrize("stick", [False, True])
+def test_places_far_away(files, stick):
+    """Many epochs cost no time to go on behind."""
+    options = {"stick_to_shard": stick, "num_shards": 3, "shard_id": 1}
+    reader = reader_of(files, **options)
+    reader.seek(2**40, 2**45)
+    state = reader.get_state()
+    assert (state.epoch, state.taken) == (2**40, 2**45)
+    near = reader_of(files, **options)
+    next(near.next_epoch(4))
+    far = avida.readers.ReaderState.from_dict(near.state_dict() | {"taken": 50 * 3 * 10**9 + 4})
+    reader.set_state(far)
+    assert reader.next_epoch(4) is not None
+    if not stick:  # as many whole rounds of all shards later
+        assert len(epoch(reader, 4)[0]) == 4
+    reader.seek(2**60)
+    with pytest.raises(ValueError, match="below 2\\*\\*53"):
+        next(reader.next_epoch(4))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"shards": 2**31 - 1},
+        {"shards": 0},
+        {"done": 2**63, "taken": 2**63},
+        {"history": [[2**32, 0, 1, 0, 0, 1]]},
+        {"history": [[60, 0, 5, 0, 0, 1]]},
+        {"history": [[2, 5, 1, 0, 0, 1]]},
+        {"history": [[2, 0, 1, 0, 0, 0]]},
+    ],
+)
+def test_states_that_make_no_sense(files, change):
+    for options in ({}, {"stick_to_shard": True}):
+        reader = reader_of(files, **options)
+        with pytest.raises((ValueError, OverflowError, TypeError)):
+            read_from(reader, reader.state_dict() | change)
+
+
 def test_states_while_others_read(files):
     """A state taken by another thread is that of some item's end."""
     reader = reader_of(files, last_batch="partial")

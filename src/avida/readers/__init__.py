@@ -6,7 +6,7 @@ from avida.readers._file import File
 from avida.readers._mxnet import MXNet
 from avida.readers._nemo_asr import NemoAsr
 from avida.readers._numpy import Numpy
-from avida.readers._reader import ReadError
+from avida.readers._reader import Epoch, Reader, ReadError
 from avida.readers._sampler import WeightedSampler
 from avida.readers._state import ReaderState
 from avida.readers._tfrecord import TFRecord
@@ -16,11 +16,13 @@ __all__ = [
     "COCO",
     "Caffe",
     "Caffe2",
+    "Epoch",
     "File",
     "MXNet",
     "NemoAsr",
     "Numpy",
     "ReadError",
+    "Reader",
     "ReaderState",
     "TFRecord",
     "Webdataset",

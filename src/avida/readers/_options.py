@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-import typing
+import textwrap
 from typing import Any, Literal, TypedDict
 
 
@@ -62,7 +62,8 @@ _TEXTS = {
     'samples of the next epoch, which then begins behind them; "pad" is ``pad_last_batch``; "partial" leaves it small, '
     'so that every sample is read exactly once; "drop" leaves it out. Default: "wrap".',
     "on_error": 'What a sample that cannot be read does: "raise" makes its batch fail when that is used; "skip" leaves '
-    'the sample out and notes it in ``reader.errors``. Default: "raise".',
+    "the sample out and notes it in ``reader.errors``: its batch is smaller, and left out when nothing remains of it. "
+    'Default: "raise".',
 }
 _DEFAULTS = {"enable_checkpointing": False, "on_error": "raise"}
 
@@ -72,7 +73,7 @@ def complete(reader: type) -> None:
     init: Any = reader.__init__
     signature = inspect.signature(init)
     own = {name: p for name, p in signature.parameters.items() if p.kind != p.VAR_KEYWORD}
-    types = typing.get_type_hints(ReaderOptions)
+    types = {name: reference.__forward_arg__ for name, reference in ReaderOptions.__annotations__.items()}
     shared = {
         name: inspect.Parameter(
             name, inspect.Parameter.KEYWORD_ONLY, default=_DEFAULTS.get(name), annotation=types[name]
@@ -92,6 +93,8 @@ def complete(reader: type) -> None:
     texts, _, example = rest.partition("\n\n")
     entries = {m[1]: m[0].rstrip() for m in re.finditer(r"    (\w+): .*\n?(?:        .*\n?)*", texts)}
     for name, text in (_FIRST | _TEXTS).items():
-        entries.setdefault(name, f"    {name}: {text}")
+        entries.setdefault(
+            name, textwrap.fill(f"{name}: {text}", 116, initial_indent=" " * 4, subsequent_indent=" " * 8)
+        )
     order = [p.name for p in parameters if p.name != "self"]
     reader.__doc__ = f"{before}Args:\n" + "\n".join(entries[name] for name in order) + f"\n\n{example}"

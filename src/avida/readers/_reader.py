@@ -9,8 +9,11 @@ import operator
 import os
 import threading
 import weakref
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, ClassVar, Generic, Self, SupportsIndex, TypeVar, Unpack, overload
+from typing import Any, ClassVar, Generic, NoReturn, Self, SupportsIndex, TypeVar, Unpack, overload
+
+import numpy as np
 
 from avida import _core
 from avida._batch import Batch
@@ -57,9 +60,6 @@ class Reader:
         num_inputs: int | None,
         **options: Unpack[ReaderOptions],
     ) -> None:
-        for option in options:
-            if option not in ReaderOptions.__annotations__:
-                raise TypeError(_unknown(option, type(self)))
         make_device(device)
         if num_inputs:
             raise ValueError(f"a reader has no inputs, got num_inputs={num_inputs}")
@@ -98,6 +98,10 @@ class Reader:
         complete(cls)
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        known = inspect.signature(cls).parameters
+        for name in kwargs:  # before anything else complains of what is missing
+            if name not in known:
+                raise TypeError(_unknown(name, cls.__name__, known))
         self = super().__new__(cls)
         self._arguments = args, kwargs  # of which another process makes the same reader
         return self
@@ -111,7 +115,8 @@ class Reader:
             try:
                 source = self._make_source()
             except (RuntimeError, ValueError) as error:
-                raise type(error)(f"{name}: {error}") from None
+                text = str(error)
+                raise type(error)(text if f"{name}: " in text else f"{name}: {text}") from None
             if source.size < self._shards:
                 raise RuntimeError(
                     f"{name}: expected at least one sample for each of {self._shards} shards, got {source.size}"
@@ -122,6 +127,14 @@ class Reader:
     def __len__(self) -> int:
         """The number of samples in the data set, of all shards together."""
         return self._set_up().size
+
+    def __iter__(self) -> NoReturn:
+        raise TypeError("a reader is gone through epoch by epoch: for ... in reader.next_epoch(batch_size=...)")
+
+    def __repr__(self) -> str:
+        samples = "not opened yet" if self._source is None else f"{self._source.size:,} samples"
+        shard = f", shard {self._shard} of {self._shards}" if self._shards > 1 else ""
+        return f"readers.{type(self).__name__}({samples}{shard}, epoch {self.epoch})"
 
     @overload
     def __getitem__(self, index: SupportsIndex) -> tuple[Tensor, ...]: ...
@@ -233,20 +246,24 @@ class Reader:
         """Where reading stands: behind the last item that the newest iterator has given out.
 
         ``str(state)`` is a short text, whatever the size of the data set. The state of any one shard of a run is enough
-        to go on with all of them, as long as all stand at the same step.
+        to go on with all of them, as long as all stand at the same step. An epoch with an order of your own, from
+        ``indices`` or a sampler, can be gone on with if the same order is given again: that of a sampler must follow
+        from ``set_epoch``.
         """
         with _lock:
             state = self._next if self._reading is None else self._reading.state(self._reading.at, self._shards)
         samples = 0 if self._source is None else self._source.size
         return dataclasses.replace(state, samples=samples, seed=self._seed, order=self._order_name())
 
-    def set_state(self, state: ReaderState | str) -> None:
+    def set_state(self, state: ReaderState | str | dict[str, Any]) -> None:
         """Makes the next epoch go on where a state was taken, perhaps with another number of shards.
 
         What another reader of the same data in the same order saved will do. Iterators in use are not affected.
         """
         if isinstance(state, str):
             state = ReaderState.parse(state)
+        elif isinstance(state, dict):
+            state = ReaderState.from_dict(state)
         elif not isinstance(state, ReaderState):
             raise TypeError(f"expected a state or its text, got {type(state).__name__}")
         if state.order != self._order_name():
@@ -255,6 +272,8 @@ class Reader:
             raise ValueError(f"the state is of a reader with the seed {state.seed}, this one has {self._seed}")
         if state.samples and state.samples != len(self):
             raise ValueError(f"the state is of a data set with {state.samples} samples, this one has {len(self)}")
+        if max((phase[0] for phase in state.history), default=state.shards) > len(self):
+            raise ValueError(f"the state is of a run with more shards than the {len(self)} samples here")
         if state.shards != self._shards:
             state = dataclasses.replace(state, done=0, taken=0, history=(*state.history, state.as_phase()))
         self._move_to(state)
@@ -318,6 +337,9 @@ class Reader:
         source, order, size = self._set_up(), self._order(indices), batch_size or 1
         with _lock:
             start = self._next
+            own_order = 0 if order is None else zlib.crc32(np.array(order, np.int64).tobytes()) + 1
+            if start.own_order and start.own_order != own_order:
+                raise ValueError("the state is of an epoch with an order of its own, and this epoch has another one")
             plan = self._plan(start, order)
             at = plan.cursor(start.epoch, start.done, start.taken, start.batch_size)
             steps = plan.steps(at, size)
@@ -331,7 +353,7 @@ class Reader:
                     source, plan, at, size, batch_size is not None, depth, order is not None, self._skip
                 )
             wraps = self._last == "wrap" and order is None
-            self._reading = _Reading(plan, at, wraps, size, start.history)
+            self._reading = _Reading(plan, at, wraps, size, start.history, own_order)
             self._next = self._reading.state(plan.next_epoch(at, size), self._shards)
             self._newest = weakref.ref(epoch)
             return prefetcher, steps
@@ -363,6 +385,7 @@ class _Reading:
     wraps: bool
     batch_size: int
     history: tuple[Phase, ...]
+    own_order: int
 
     def state(self, at: _core.ReaderCursor, shards: int) -> ReaderState:
         # Without wrapping, an epoch has nothing to do with those before it.
@@ -374,6 +397,7 @@ class _Reading:
             shards=shards,
             batch_size=self.batch_size,
             history=tuple(phase for phase in self.history if self.wraps or phase[3] == at.epoch),
+            own_order=self.own_order if at.done > 0 else 0,
         )
 
 
@@ -419,11 +443,17 @@ class Epoch(Iterator[tuple[T, ...]], Generic[T]):
         prefetcher, self._prefetcher = self._prefetcher, None
         self._reader._end_epoch(self, self._batch_size, prefetcher)
 
+    def __repr__(self) -> str:
+        left = "not begun" if self._left is None else f"{self._length - self._left} of {self._length} items taken"
+        return f"Epoch of {self._reader!r}: {left}"
+
     def __len__(self) -> int:
         if self._left is not None:
             return self._length
         reader = self._reader
         own = self._indices if self._indices is not None else reader._sampler
+        if own is not None and not hasattr(own, "__len__"):
+            raise TypeError("the sampler has no length; once the epoch has begun, its length is known")
         start = reader._next
         plan = reader._plan(start, None if own is None else range(len(own)))  # pyright: ignore[reportArgumentType]
         at = plan.cursor(start.epoch, start.done, start.taken, start.batch_size)
@@ -439,13 +469,15 @@ def _make_again(
     return made
 
 
-def _unknown(option: str, reader: type[Reader]) -> str:
-    near = difflib.get_close_matches(option, inspect.signature(reader).parameters, 1)
-    return f"{reader.__name__}() has no argument {option!r}" + (f"; did you mean {near[0]!r}?" if near else "")
+def _unknown(option: str, reader: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(option, known, 1)
+    return f"{reader}() has no argument {option!r}" + (f"; did you mean {near[0]!r}?" if near else "")
 
 
-def _integer(value: Any, default: int) -> int:
-    return default if value is None else int(value)
+def _integer(value: SupportsIndex | None, default: int) -> int:
+    if isinstance(value, str | float):
+        raise ValueError(f"expected an integer, got {value!r}")
+    return default if value is None else operator.index(value)
 
 
 def _one_of(name: str, value: Any, choices: Sequence[str]) -> str:
@@ -471,7 +503,10 @@ def _batch_size(value: SupportsIndex) -> int:
 
 def _numbers(indices: Iterable[SupportsIndex], size: int) -> list[int]:
     """Numbers of samples, counted from the end where they are negative."""
-    numbers = [operator.index(index) for index in indices]
+    given = list(indices)
+    if any(isinstance(index, bool | np.bool_) for index in given):
+        raise TypeError("expected numbers of samples, got bools; np.flatnonzero makes numbers of a mask")
+    numbers = [operator.index(index) for index in given]
     for number in numbers:
         if not -size <= number < size:
             raise IndexError(f"expected the number of one of {size} samples, got {number}")

@@ -26,16 +26,20 @@ class ReaderState:
     samples: int = 0  # of the data set; 0 when it was not opened yet
     seed: int = 0
     order: str = ""
+    own_order: int = 0  # a checksum of the user's own order of this epoch, if it has begun
 
     def as_phase(self) -> Phase:
+        """What a run with another number of shards has to know."""
         return (self.shards, self.base, self.taken, self.epoch, self.done, self.batch_size)
 
     def to_dict(self) -> dict[str, Any]:
+        """As a dictionary of numbers, lists of numbers and a text."""
         values = dataclasses.asdict(self)
         return {"version": _VERSION} | values | {"history": [list(phase) for phase in self.history]}
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> ReaderState:
+        """The reverse of :meth:`to_dict`."""
         if not isinstance(values, dict):
             raise TypeError(f"expected the state of a reader as a dictionary, got {type(values).__name__}")
         values = dict(values)
@@ -49,12 +53,15 @@ class ReaderState:
         numbers = [*values.values(), *(number for phase in history for number in phase)]
         if not isinstance(order, str) or any(type(n) is not int or n < 0 for n in numbers):
             raise ValueError("expected numbers from 0 in the state of a reader")
-        if any(len(phase) != 6 or phase[0] < 1 for phase in history):
+        if not 1 <= values["shards"] < 2**31 or values["batch_size"] < 1:
+            raise ValueError(f"expected shards and batches from 1, got {values['shards']} and {values['batch_size']}")
+        if any(len(phase) != 6 or not 1 <= phase[0] < 2**31 for phase in history):
             raise ValueError("expected six numbers for each earlier part of the run in the state of a reader")
         return cls(**values, order=order, history=tuple(tuple(phase) for phase in history))
 
     @classmethod
     def parse(cls, text: str) -> ReaderState:
+        """The reverse of ``str(state)``."""
         try:
             values = json.loads(text)
         except ValueError:
