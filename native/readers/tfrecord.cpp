@@ -47,8 +47,9 @@ constexpr int64_t kWindow = 2048;  // the least that is read of a record at a ti
 // Strings from this size on are not read to find the shapes, but later, straight to where they stay.
 constexpr int64_t kLongString = 16 * 1024;
 
-// One record with its header and footer: memory for all of it, of which a stretch, the gap, is not read yet. Where the
-// gap was jumped over by a long string or more, it stays and all that follows is read.
+// One record with its header and footer: memory for all of it, of which one stretch, the gap, is not read yet. At first
+// that is all but the beginning. What is needed a little further on moves the beginning of the gap; the first time that
+// something behind a long string is needed, everything from there on is read, and the gap ends there.
 class Record : public ProtobufPieces {
  public:
   Record(const File& file, const RecordFiles::Place& at) : file_(file), offset_(at.offset) {
