@@ -88,10 +88,10 @@ uint32_t shift(uint32_t crc) {
 
 }  // namespace
 
-uint32_t crc32c(const void* data, int64_t bytes) {
+uint32_t crc32c(const void* data, int64_t bytes, uint32_t before) {
   static constexpr Table table = byte_table();
   auto at = static_cast<const char*>(data);
-  uint32_t crc = ~uint32_t{0};
+  uint32_t crc = ~before;
   for (; bytes >= 3 * kStretch; at += 3 * kStretch, bytes -= 3 * kStretch) {
     uint32_t second = 0, third = 0;
     for (int64_t i = 0; i < kStretch; i += 8) {

@@ -5,6 +5,7 @@
 //   for (ProtobufReader message(bytes); message.next(field);)
 //     if (field.number == 4) label = field.as<int32_t>();
 #pragma once
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <cstring>
@@ -58,13 +59,25 @@ struct ProtobufField {
   T* copy_to(T* to) const;
 };
 
+// The memory of a message that is filled on demand: what is within long strings need never be there.
+class ProtobufPieces {
+ public:
+  virtual void need(std::string_view piece) = 0;
+
+ protected:
+  ~ProtobufPieces() = default;
+};
+
 class ProtobufReader {
  public:
-  explicit ProtobufReader(std::string_view message) : at_(message.data()), end_(at_ + message.size()) {}
+  // With `pieces`, these are asked for everything but the bytes of strings and messages.
+  explicit ProtobufReader(std::string_view message, ProtobufPieces* pieces = nullptr)
+      : at_(message.data()), end_(at_ + message.size()), pieces_(pieces) {}
 
   // False at the end of the message.
   bool next(ProtobufField& field) {
     if (at_ == end_) return false;
+    if (pieces_) pieces_->need({at_, std::min(static_cast<size_t>(end_ - at_), size_t{2 * kLongestVarint})});
     uint64_t key = varint();
     if (key >> 3 == 0 || key >> 3 >= uint64_t{1} << 29) fail(ErrorKind::runtime, "damaged message: no such field");
     field.number = static_cast<uint32_t>(key >> 3);
@@ -94,7 +107,7 @@ class ProtobufReader {
 
   uint64_t varint() {
     uint64_t result = 0;
-    for (int shift = 0; shift < 70 && at_ != end_; shift += 7) {
+    for (int shift = 0; shift < 7 * kLongestVarint && at_ != end_; shift += 7) {
       auto byte = static_cast<uint8_t>(*at_++);
       result |= static_cast<uint64_t>(byte & 127) << shift;
       if (byte < 128) return result;
@@ -104,6 +117,8 @@ class ProtobufReader {
   }
 
  private:
+  static constexpr int kLongestVarint = 10;  // bytes
+
   const char* take(uint64_t bytes) {
     auto left = static_cast<uint64_t>(end_ - at_);
     if (bytes > left) fail(ErrorKind::runtime, "damaged message: ", bytes, " bytes expected where ", left, " are left");
@@ -112,6 +127,7 @@ class ProtobufReader {
   }
 
   const char *at_, *end_;
+  ProtobufPieces* pieces_;
 };
 
 template <class T>

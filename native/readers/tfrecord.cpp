@@ -22,14 +22,18 @@ T load(const char* from) {
 }
 
 // Checksums are stored rotated and shifted: data with checksums in it would have weak ones.
-bool checksum_holds(const char* data, int64_t bytes, const char* stored) {
-  uint32_t crc = crc32c(data, bytes);
+bool is_stored(uint32_t crc, const char* stored) {
   return (crc >> 15 | crc << 17) + 0xA282EAD8u == load<uint32_t>(stored);
+}
+
+void check_data(uint32_t crc, int64_t length, const char* footer) {
+  if (!is_stored(crc, footer))
+    fail(ErrorKind::runtime, "the ", length, " bytes of data of the record have a wrong checksum");
 }
 
 // The length of the data behind a header, of which at most `available` bytes can be there.
 int64_t length_of(const char* header, int64_t available) {
-  if (!checksum_holds(header, 8, header + 8))
+  if (!is_stored(crc32c(header, 8), header + 8))
     fail(ErrorKind::runtime, "the length of the record has a wrong checksum: it is damaged, or no record begins here");
   auto length = load<uint64_t>(header);
   if (available < 0 || length > static_cast<uint64_t>(available))
@@ -37,6 +41,70 @@ int64_t length_of(const char* header, int64_t available) {
          " are there");
   return static_cast<int64_t>(length);
 }
+
+constexpr int64_t kWindow = 2048;  // the least that is read of a record at a time
+
+// Strings from this size on are not read to find the shapes, but later, straight to where they stay.
+constexpr int64_t kLongString = 16 * 1024;
+
+// One record with its header and footer: memory for all of it, of which one stretch, the gap, is not read yet. At first
+// that is all but the beginning. What is needed a little further on moves the beginning of the gap; the first time that
+// something behind a long string is needed, everything from there on is read, and the gap ends there.
+class Record : public ProtobufPieces {
+ public:
+  Record(const File& file, const RecordFiles::Place& at) : file_(file), offset_(at.offset) {
+    int64_t available = file.size() - at.offset;
+    if (available < kHeader + kFooter || at.size > available)
+      fail(ErrorKind::runtime, "expected a record of ", std::max(at.size, kHeader + kFooter),
+           " bytes or more, but the file has only ", file.size(), " bytes");
+    if (at.size >= kHeader + kFooter) available = at.size;
+    char beginning[kWindow];
+    gap_begin_ = std::min(available, kWindow);
+    file.read_at(offset_, beginning, gap_begin_);
+    size_ = kHeader + length_of(beginning, available - kHeader - kFooter) + kFooter;
+    gap_begin_ = std::min(gap_begin_, size_);
+    gap_end_ = size_;
+    block_ = allocate(size_);
+    bytes_ = static_cast<char*>(block_.get());
+    std::memcpy(bytes_, beginning, static_cast<size_t>(gap_begin_));
+  }
+
+  std::string_view data() const { return {bytes_ + kHeader, static_cast<size_t>(size_ - kHeader - kFooter)}; }
+  std::string_view before_gap() const { return {bytes_, static_cast<size_t>(gap_begin_)}; }
+  std::string_view gap() const { return {bytes_ + gap_begin_, static_cast<size_t>(gap_end_ - gap_begin_)}; }
+  std::string_view after_gap() const { return {bytes_ + gap_end_, static_cast<size_t>(size_ - gap_end_)}; }
+
+  void need(std::string_view piece) override {
+    if (piece.empty()) return;
+    int64_t begin = piece.data() - bytes_, end = begin + static_cast<int64_t>(piece.size());
+    if (end <= gap_begin_ || begin >= gap_end_) return;
+    if (gap_end_ == size_ && begin - gap_begin_ >= kLongString) {
+      load(begin, size_);
+      gap_end_ = begin;
+    } else {
+      end = std::min(std::max({end, begin + kWindow, gap_begin_ + kWindow}), gap_end_);
+      load(gap_begin_, end);
+      gap_begin_ = end;
+    }
+  }
+  void need_footer() { need({bytes_ + size_ - kFooter, kFooter}); }
+
+  // Reads what is not read yet, and checks all of it.
+  void complete() {
+    load(gap_begin_, gap_end_);
+    gap_begin_ = gap_end_ = size_;
+    int64_t length = size_ - kHeader - kFooter;
+    check_data(crc32c(bytes_ + kHeader, length), length, bytes_ + kHeader + length);
+  }
+
+ private:
+  void load(int64_t begin, int64_t end) { file_.read_at(offset_ + begin, bytes_ + begin, end - begin); }
+
+  const File& file_;
+  int64_t offset_, size_, gap_begin_, gap_end_;
+  Block block_;
+  char* bytes_;
+};
 
 // The values of one feature of one example, still encoded: a message with a repeated field 1.
 struct Values {
@@ -50,17 +118,17 @@ uint32_t field_of(TFFeature::Kind kind) {
   return kind == TFFeature::Kind::string ? 1 : kind == TFFeature::Kind::float32 ? 2 : 3;
 }
 
-Values values_of(std::string_view feature) {
+Values values_of(std::string_view feature, Record& record) {
   Values values;
   ProtobufField field;
-  for (ProtobufReader message(feature); message.next(field);)
+  for (ProtobufReader message(feature, &record); message.next(field);)
     if (field.number <= 3) values = {field.number, field.as_bytes()};
   return values;
 }
 
-std::string_view first_string(const Values& values, const std::string& otherwise) {
+std::string_view first_string(const Values& values, const std::string& otherwise, Record& record) {
   ProtobufField field;
-  for (ProtobufReader message(values.list); message.next(field);)
+  for (ProtobufReader message(values.list, &record); message.next(field);)
     if (field.number == 1) return field.as_bytes();
   return otherwise;
 }
@@ -97,82 +165,61 @@ T* copy_numbers(const Values& values, T* to) {
   return to;
 }
 
-// The data of one record, and where they are in the file.
-struct Record {
-  Block block;
-  std::string_view data;
-  int64_t offset;
-};
-
-Record load_record(const File& file, const RecordFiles::Place& at) {
-  int64_t available = file.size() - at.offset;
-  if (available < kHeader + kFooter || at.size > available)
-    fail(ErrorKind::runtime, "expected a record of ", std::max(at.size, kHeader + kFooter),
-         " bytes or more, but the file has only ", file.size(), " bytes");
-  int64_t size = at.size;
-  if (size < kHeader + kFooter) {
-    char header[kHeader];
-    file.read_at(at.offset, header, kHeader);
-    size = kHeader + length_of(header, available - kHeader - kFooter) + kFooter;
-  }
-  Block block = allocate(size);
-  auto bytes = static_cast<char*>(block.get());
-  file.read_at(at.offset, bytes, size);
-  int64_t length = length_of(bytes, size - kHeader - kFooter);
-  const char* data = bytes + kHeader;
-  if (!checksum_holds(data, length, data + length))
-    fail(ErrorKind::runtime, "the ", length, " bytes of data of the record have a wrong checksum");
-  return {std::move(block), {data, static_cast<size_t>(length)}, at.offset + kHeader};
-}
-
-void parse_entry(const std::vector<TFFeature>& features, std::string_view entry, std::vector<Values>& values) {
+void parse_entry(const std::vector<TFFeature>& features, std::string_view entry, Record& record,
+                 std::vector<Values>& values) {
   std::string_view key, value;
   ProtobufField field;
-  for (ProtobufReader message(entry); message.next(field);) {
+  for (ProtobufReader message(entry, &record); message.next(field);) {
     if (field.number == 1) key = field.as_bytes();
     if (field.number == 2) value = field.as_bytes();
   }
+  record.need(key);
   for (size_t k = 0; k < features.size(); k++)
-    if (features[k].name == key) values[k] = values_of(value);
+    if (features[k].name == key) values[k] = values_of(value, record);
 }
 
 // example.features.feature is a map: entries with a key and a value.
-std::vector<Values> parse(const std::vector<TFFeature>& features, std::string_view example) {
+std::vector<Values> parse(const std::vector<TFFeature>& features, Record& record) {
   std::vector<Values> values(features.size());
   ProtobufField field, entry;
-  for (ProtobufReader message(example); message.next(field);) {
+  for (ProtobufReader message(record.data(), &record); message.next(field);) {
     if (field.number != 1) continue;
-    for (ProtobufReader map(field.as_bytes()); map.next(entry);)
-      if (entry.number == 1) parse_entry(features, entry.as_bytes(), values);
+    for (ProtobufReader map(field.as_bytes(), &record); map.next(entry);)
+      if (entry.number == 1) parse_entry(features, entry.as_bytes(), record, values);
   }
   return values;
 }
 
-// Strings from this size on are read a second time, straight to where they stay: with the record at hand in a cache,
-// that is faster than keeping all records of a batch and copying from them.
-constexpr size_t kLongString = 16 * 1024;
-
+// One long string at most is read late: the gap in its record.
 class Example : public Source::Sample {
  public:
   Example(const std::vector<TFFeature>& features, std::shared_ptr<const File> file, const RecordFiles::Place& at)
       : file_(std::move(file)), outputs_(features.size()) {
-    Record record = load_record(*file_, at);
-    std::vector<Values> values = parse(features, record.data);
-    for (size_t k = 0; k < features.size(); k++) {
-      try {
-        decode(features[k], values[k], record, outputs_[k]);
-      } catch (const Error& error) {
-        throw Error(error.kind, str("feature \"", features[k].name, "\": ", error.message));
-      }
+    Record record(*file_, at);
+    std::vector<std::string_view> texts(features.size());
+    try {
+      decode(features, record, texts);
+    } catch (const Error&) {
+      record.complete();  // which says so if the record is damaged
+      throw;
     }
+    record.need_footer();
+    late_ = find_late(texts, record.gap());
+    if (late_ < 0)
+      record.complete();
+    else
+      keep(record, at.offset, texts[late_]);
+    for (size_t k = 0; k < texts.size(); k++)
+      if (static_cast<int>(k) != late_ && !texts[k].empty())
+        std::memcpy(append(outputs_[k], texts[k].size()), texts[k].data(), texts[k].size());
   }
 
   Shape shape(int output) const override { return outputs_[output].shape; }
 
   void read(int output, void* to) override {
     const Output& out = outputs_[output];
-    if (out.in_file)
-      file_->read_at(out.begin, to, out.bytes);
+    if (output == late_)
+      read_late(static_cast<char*>(to));
     else if (out.bytes > 0)
       std::memcpy(to, decoded_.data() + out.begin, static_cast<size_t>(out.bytes));
   }
@@ -180,22 +227,32 @@ class Example : public Source::Sample {
  private:
   struct Output {
     Shape shape;
-    bool in_file = false;  // otherwise in decoded_
-    int64_t begin = 0, bytes = 0;
+    int64_t begin = 0, bytes = 0;  // in decoded_
   };
 
-  void decode(const TFFeature& feature, const Values& values, const Record& record, Output& out) {
-    uint32_t expected = field_of(feature.kind);
-    if (values.kind != 0 && values.kind != expected)
-      fail(ErrorKind::runtime, "expected ", kKindNames[expected], ", got ", kKindNames[values.kind]);
-    if (feature.kind == TFFeature::Kind::float32) return decode_numbers(feature, values, feature.default_float, out);
-    if (feature.kind == TFFeature::Kind::int64) return decode_numbers(feature, values, feature.default_int, out);
-    std::string_view text = first_string(values, feature.default_string);
-    out.bytes = static_cast<int64_t>(text.size());
-    out.shape = {out.bytes};
-    out.in_file = text.size() >= kLongString && text.data() != feature.default_string.data();
-    out.begin = out.in_file ? record.offset + (text.data() - record.data.data()) : append(text.size());
-    if (!out.in_file) std::copy(text.begin(), text.end(), decoded_.data() + out.begin);
+  // Finds the shapes and the numbers, and where the strings are.
+  void decode(const std::vector<TFFeature>& features, Record& record, std::vector<std::string_view>& texts) {
+    std::vector<Values> values = parse(features, record);
+    for (size_t k = 0; k < features.size(); k++) {
+      const TFFeature& feature = features[k];
+      try {
+        uint32_t expected = field_of(feature.kind);
+        if (values[k].kind != 0 && values[k].kind != expected)
+          fail(ErrorKind::runtime, "expected ", kKindNames[expected], ", got ", kKindNames[values[k].kind]);
+        if (feature.kind == TFFeature::Kind::string) {
+          texts[k] = first_string(values[k], feature.default_string, record);
+          outputs_[k].shape = {static_cast<int64_t>(texts[k].size())};
+          continue;
+        }
+        record.need(values[k].list);
+        if (feature.kind == TFFeature::Kind::float32)
+          decode_numbers(feature, values[k], feature.default_float, outputs_[k]);
+        else
+          decode_numbers(feature, values[k], feature.default_int, outputs_[k]);
+      } catch (const Error& error) {
+        throw Error(error.kind, str("feature \"", feature.name, "\": ", error.message));
+      }
+    }
   }
 
   template <class T>
@@ -203,22 +260,55 @@ class Example : public Source::Sample {
     int64_t count = count_numbers<T>(values);
     out.shape = find_shape(feature, count);
     int64_t all = volume(out.shape);
-    out.bytes = all * static_cast<int64_t>(sizeof(T));
-    out.begin = append(static_cast<size_t>(out.bytes));
-    T* to = reinterpret_cast<T*>(decoded_.data() + out.begin);
+    T* to = reinterpret_cast<T*>(append(out, static_cast<size_t>(all) * sizeof(T)));
     std::fill(copy_numbers(values, to), to + all, otherwise);
   }
 
-  // Room for so many bytes, where numbers of any type may stand.
-  int64_t append(size_t bytes) {
+  // Room for the bytes of an output, where numbers of any type may stand.
+  char* append(Output& out, size_t bytes) {
     size_t begin = (decoded_.size() + 7) / 8 * 8;
     decoded_.resize(begin + bytes);
-    return static_cast<int64_t>(begin);
+    out.begin = static_cast<int64_t>(begin);
+    out.bytes = static_cast<int64_t>(bytes);
+    return decoded_.data() + begin;
+  }
+
+  // The output whose string has the gap at its end; -1: it is in something that nobody wants.
+  static int find_late(const std::vector<std::string_view>& texts, std::string_view gap) {
+    for (size_t k = 0; k < texts.size(); k++)
+      if (static_cast<int64_t>(gap.size()) >= kLongString && texts[k].data() <= gap.data() &&
+          texts[k].data() + texts[k].size() == gap.data() + gap.size())
+        return static_cast<int>(k);
+    return -1;
+  }
+
+  // All of the record but its gap, to be checked when that is read.
+  void keep(const Record& record, int64_t offset, std::string_view text) {
+    kept_.reserve(record.before_gap().size() + record.after_gap().size());
+    kept_.append(record.before_gap()).append(record.after_gap());
+    gap_begin_ = static_cast<int64_t>(record.before_gap().size());
+    gap_bytes_ = static_cast<int64_t>(record.gap().size());
+    gap_offset_ = offset + gap_begin_;
+    text_begin_ = text.data() - record.before_gap().data();
+  }
+
+  void read_late(char* to) const {
+    int64_t known = gap_begin_ - text_begin_;
+    std::memcpy(to, kept_.data() + text_begin_, static_cast<size_t>(known));
+    file_->read_at(gap_offset_, to + known, gap_bytes_);
+    int64_t before = gap_begin_ - kHeader, after = static_cast<int64_t>(kept_.size()) - gap_begin_ - kFooter;
+    uint32_t crc = crc32c(kept_.data() + kHeader, before);
+    crc = crc32c(to + known, gap_bytes_, crc);
+    crc = crc32c(kept_.data() + gap_begin_, after, crc);
+    check_data(crc, before + gap_bytes_ + after, kept_.data() + gap_begin_ + after);
   }
 
   std::shared_ptr<const File> file_;
   std::vector<Output> outputs_;
   std::vector<char> decoded_;
+  int late_ = -1;  // the output that is read late, from the gap and:
+  std::string kept_;
+  int64_t gap_begin_ = 0, gap_bytes_ = 0, gap_offset_ = 0, text_begin_ = 0;
 };
 
 class TFRecordSource : public Source {

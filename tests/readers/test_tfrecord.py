@@ -168,6 +168,94 @@ def test_other_encodings(tmp_path):
     assert one(tmp_path, unknown, VarLenFeature(int64, 0)).tolist() == [1]
 
 
+# Strings of 16 KiB or more are left out when the shapes are searched; windows are of 2 KiB.
+LONG = np.random.default_rng(1).bytes(40_000)
+SIZES = [0, 1, 2030, 2048, 5000, 16_383, 16_384, 18_500, 20_000]
+
+
+@given(
+    st.dictionaries(st.sampled_from("abcde"), st.sampled_from(SIZES), min_size=1),
+    st.sampled_from(SIZES),
+    st.lists(st.sampled_from("abcde"), unique=True),
+    st.permutations(["x", *"abcde"]),
+)
+def test_long_strings(tmp_path_factory, sizes, count, wanted, order):
+    """Strings and numbers of any size, in any order in the record and among the outputs, wanted or not."""
+    contents = {name: LONG[i : i + size] for i, (name, size) in enumerate(sizes.items())}
+    written = {name: strings(text) for name, text in contents.items()} | {"x": ints(*range(count // 2))}
+    message = example(**{name: written[name] for name in order if name in written})
+    path = write(tmp_path_factory.getbasetemp() / "long", [tfrecord(message)])
+    features = {name: FixedLenFeature([], string, "none") for name in wanted} | {"x": VarLenFeature(int64, 0)}
+    sample = avida.readers.TFRecord(path=path, features=features)[0]
+    for name in wanted:
+        assert np.asarray(sample[name]).tobytes() == contents.get(name, b"none")
+    assert np.array_equal(np.asarray(sample["x"]), np.arange(count // 2))
+
+
+IMAGE = {"image": FixedLenFeature([], string, "")} | NUMBER
+
+
+def with_image(number, image, number_first):
+    features = {"number": ints(number), "image": strings(image)}
+    return example(**{name: features[name] for name in sorted(features, reverse=number_first)})
+
+
+def with_images(path, number_first):
+    """Writes three records; their size."""
+    messages = [with_image(i, LONG, number_first) for i in range(3)]
+    write_tfrecords(path, messages)
+    return len(tfrecord(messages[0]))
+
+
+def test_second_string_of_a_feature(tmp_path):
+    for values in ((LONG, b"b"), (b"a", LONG), (LONG, LONG)):
+        message = example(x=strings(*values), number=ints(3))
+        assert one(tmp_path, message, FixedLenFeature([], string, "")).tobytes() == values[0]
+
+
+@pytest.mark.parametrize("number_first", [False, True])
+@pytest.mark.parametrize("byte", [0, 12, 17, 40, 2500, 30_000, -40, -12, -5, -1])
+def test_wrong_checksums_around_long_strings(tmp_path, number_first, byte):
+    path = tmp_path / "a.tfrecord"
+    size = with_images(path, number_first)
+    data = bytearray(path.read_bytes())
+    data[size + byte % size] ^= 4
+    path.write_bytes(data)
+    options = {"path": str(path), "index_path": f"{path}.idx", "features": IMAGE}
+    with pytest.raises(RuntimeError, match=rf"record 1 at byte {size}: .*checksum"):
+        avida.readers.TFRecord(**options)[1]
+    reader = avida.readers.TFRecord(**options, on_error="skip")
+    (batch,) = reader.next_epoch(batch_size=3)
+    assert batch["number"].torch().tolist() == [0, 2]
+    assert [np.asarray(image).tobytes() for image in batch["image"]] == [LONG, LONG]
+    assert [error.index for error in reader.errors] == [1]
+
+
+@pytest.mark.parametrize("left", [0, 5, 1000, 2048, 30_000, -30, -4, -1])
+def test_file_that_shrinks_within_a_long_string(tmp_path, left):
+    path = tmp_path / "a"
+    size = with_images(path, number_first=False)
+    reader = avida.readers.TFRecord(path=str(path), features=IMAGE)
+    os.truncate(path, 2 * size + left % size)
+    with pytest.raises(RuntimeError, match=r"record 2 at byte .*ends after"):
+        reader[2]
+    assert reader[1]["number"].item() == 1
+
+
+@given(st.binary(min_size=1, max_size=8), st.integers(0, 60), st.booleans(), st.booleans())
+def test_damaged_messages_with_long_strings(tmp_path_factory, noise, at, from_end, number_first):
+    """Lengths that lie, where most of the record is not read to find the shapes."""
+    whole = with_image(1, LONG[:20_000], number_first)
+    at = len(whole) - at - len(noise) if from_end else at
+    message = whole[:at] + noise + whole[at + len(noise) :]
+    path = write(tmp_path_factory.getbasetemp() / "noise", [tfrecord(message)])
+    try:
+        avida.readers.TFRecord(path=path, features=IMAGE)[0]
+    except RuntimeError as error:
+        assert "noise, record 0 at byte 0" in str(error)
+        assert "checksum" not in str(error)
+
+
 @given(st.binary(max_size=60), st.integers(0, 200))
 def test_damaged_messages(tmp_path_factory, noise, at):
     """Messages with valid checksums but any content are read or refused, and nothing else happens."""
