@@ -45,13 +45,11 @@ Data allocate_data(const Meta& meta, const ShapeList& shapes) {
 }
 
 Error error_at_sample(const Run& run, int i, const Error& error) {
-  if (!run.is_batch) return error;
-  std::string where = str("sample ", i);
+  std::string source;
   for (auto* input : run.in)
-    if (input && input->origins && i < input->size() && !(*input->origins)[i].source.empty()) {
-      where += " (" + (*input->origins)[i].source + ")";
-      break;
-    }
+    if (input && input->origins && i < input->size() && source.empty()) source = (*input->origins)[i].source;
+  if (!run.is_batch) return source.empty() ? error : Error(error.kind, source + ": " + error.message);
+  std::string where = source.empty() ? str("sample ", i) : str("sample ", i, " (", source, ")");
   return Error(error.kind, where + ": " + error.message);
 }
 

@@ -42,8 +42,8 @@ def test_other_folder(tmp_path, capsys):
     assert (tmp_path / "out" / "a.idx").read_text() == (tmp_path / "a.idx").read_text()
     (tmp_path / "sub").mkdir()
     other = write_tfrecords(tmp_path / "sub" / "a", EXAMPLES)
-    assert _cli.main(["index", path, other, "-o", str(tmp_path / "out")]) == 2
-    assert "same name" in capsys.readouterr().err
+    assert _cli.main(["index", path, other, "-o", str(tmp_path / "out")]) == 1
+    assert "which is that of" in capsys.readouterr().err
 
 
 def test_damage_names_file_and_place(tmp_path, capsys):
@@ -93,3 +93,20 @@ def test_command(tmp_path):
     path = write(tmp_path / "a", [tfrecord(EXAMPLES[3])])
     done = subprocess.run([sys.executable, "-m", "avida", "index", path], capture_output=True, text=True, check=True)
     assert done.stdout == f"{path}.idx: tfrecord, 1 samples\n"
+
+
+def test_nothing_is_overwritten(tmp_path, capsys):
+    """An index never takes the place of a file, nor of another one's index."""
+    data = tmp_path / "data.idx"
+    data.write_bytes(recordio(b"abc"))
+    assert _cli.main(["index", str(data)]) == 1
+    assert data.read_bytes() == recordio(b"abc")
+    assert "would replace" in capsys.readouterr().err
+    (tmp_path / "a.rec").write_bytes(recordio(b"abc"))
+    with tarfile.open(tmp_path / "a.tar", "w") as tar:
+        tar.addfile(tarfile.TarInfo("1.txt"))
+    assert _cli.main(["index", str(tmp_path / "a.rec"), str(tmp_path / "a.tar")]) == 1
+    assert "which is that of" in capsys.readouterr().err
+    assert (tmp_path / "a.idx").read_text() == "0\t0\n"
+    twice = [str(tmp_path / "a.rec"), f"{tmp_path}/../{tmp_path.name}/a.rec"]
+    assert _cli.main(["index", *twice]) == 0

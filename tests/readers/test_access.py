@@ -321,6 +321,12 @@ def test_deleted_in_mid_epoch(files):
     assert "00020.jpg" in failed[0]
 
 
+def test_errors_of_single_samples_name_the_file(files):
+    file, _ = reader_of(files)[3]
+    with pytest.raises(RuntimeError, match=r"decoders\.image: .*00003\.jpg: "):
+        avida.decoders.image(file).evaluate()
+
+
 def test_sources_survive_operators(files):
     batch, labels = next(reader_of(files).next_epoch(4))
     for value in (batch + 1, avida.cast(labels, dtype=avida.float32), avida.reductions.sum(labels), labels * labels):

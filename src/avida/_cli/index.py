@@ -69,17 +69,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    files = [pathlib.Path(file) for file in dict.fromkeys(options.files)]
-    if options.output and len({file.name for file in files}) < len(files):
-        print(f"avida index: files of the same name cannot have their indices in {options.output}", file=sys.stderr)
-        return 2
-    total = sum(file.stat().st_size for file in files if file.is_file())
+    found, failed = _plan(options)
+    total = sum(file.stat().st_size for file in found)
     stop = threading.Event()
-    failed = 0
     with Progress("indexing", total=max(1, total // _MEGABYTE), unit="MB") as bar:
         done = _Done(bar, stop)
         with ThreadPoolExecutor(max(1, options.jobs)) as pool:
-            jobs = {pool.submit(_write_index, file, options.format, options.output, done): file for file in files}
+            jobs = {pool.submit(_write_index, file, *how, done): file for file, how in found.items()}
             try:
                 for job in as_completed(jobs):
                     try:
@@ -93,6 +89,29 @@ def run(options: argparse.Namespace) -> int:
                     job.cancel()
                 raise
     return 1 if failed else 0
+
+
+def _plan(options: argparse.Namespace) -> tuple[dict[pathlib.Path, tuple[str, pathlib.Path]], int]:
+    """The format of each file and where its index goes; and how many cannot have one, which are told."""
+    files = {pathlib.Path(file).resolve(): pathlib.Path(file) for file in reversed(options.files)}
+    found: dict[pathlib.Path, tuple[str, pathlib.Path]] = {}
+    owners: dict[pathlib.Path, pathlib.Path] = {}
+    failed = 0
+    for file in reversed(files.values()):
+        try:
+            kind = options.format or _find_format(file)
+            target = pathlib.Path(options.output or file.parent, FORMATS[kind].index_name(file.name))
+            if target.resolve() in files:
+                raise RuntimeError(f"{file}: its index would replace {target}, one of the files")
+            if target.resolve() in owners:
+                raise RuntimeError(f"{file}: its index would be {target}, which is that of {owners[target.resolve()]}")
+        except (RuntimeError, OSError) as error:
+            print(f"avida index: {_named(file, error)}", file=sys.stderr)
+            failed += 1
+            continue
+        owners[target.resolve()] = file
+        found[file] = kind, target
+    return found, failed
 
 
 class _Done:
@@ -112,11 +131,9 @@ class _Done:
             self._bar.advance(sum(self._bytes.values()) // _MEGABYTE - self._bar.done)
 
 
-def _write_index(file: pathlib.Path, kind: str | None, folder: str | None, done: _Done) -> str:
+def _write_index(file: pathlib.Path, kind: str, target: pathlib.Path, done: _Done) -> str:
     """Writes the index of one file; returns what there is to say about it."""
-    kind = kind or _find_format(file)
     text = FORMATS[kind].text(str(file), lambda bytes_done, _: done.tell(file, bytes_done))
-    target = pathlib.Path(folder or file.parent, FORMATS[kind].index_name(file.name))
     _write_whole(target, text)
     done.tell(file, file.stat().st_size)
     return f"{target}: {kind}, {text.count(chr(10)) - (kind == 'webdataset')} samples"
