@@ -40,22 +40,23 @@ Part parse_header(const char* header, int64_t available) {
 
 class PackedImage : public Source::Sample {
  public:
-  PackedImage(std::shared_ptr<const File> file, int64_t offset, bool read_ahead)
-      : file_(std::move(file)), data_at_(offset + kHeader) {
-    int64_t available = file_->size() - offset;
+  PackedImage(const RecordFiles& files, int file_number, int64_t offset, bool read_ahead)
+      : files_(files), file_number_(file_number), data_at_(offset + kHeader) {
+    auto file = files.open(file_number);
+    int64_t available = file->size() - offset;
     if (available < kHeader)
-      fail(ErrorKind::runtime, "no record can begin at byte ", offset, " of a file of ", file_->size(), " bytes");
+      fail(ErrorKind::runtime, "no record can begin at byte ", offset, " of a file of ", file->size(), " bytes");
     int64_t beginning = std::min<int64_t>(sizeof(beginning_), available);
-    file_->read_at(offset, beginning_, beginning);
+    file->read_at(offset, beginning_, beginning);
     known_ = beginning - kHeader;
     Part part = parse_header(beginning_, available);
     length_ = part.length;
     if (part.position == Position::first)
-      join_parts(offset, part);
+      join_parts(*file, offset, part);
     else if (part.position != Position::whole)
       fail(ErrorKind::runtime, "the middle of a record, and not its beginning");
     find_labels();
-    if (read_ahead && length_ > known_ && joined_.empty()) file_->read_ahead(data_at_ + known_, length_ - known_);
+    if (read_ahead && length_ > known_ && joined_.empty()) file->read_ahead(data_at_ + known_, length_ - known_);
   }
 
   Shape shape(int output) const override { return {output == 0 ? length_ - labels_end_ : std::max(labels_, 1u)}; }
@@ -80,18 +81,17 @@ class PackedImage : public Source::Sample {
   }
 
   // Where a record was cut there was the magic number.
-  void join_parts(int64_t offset, Part part) {
+  void join_parts(const File& file, int64_t offset, Part part) {
     char header[kHeader];
     while (true) {
       size_t size = joined_.size();
       joined_.resize(size + static_cast<size_t>(part.length));
-      file_->read_at(offset + kHeader, joined_.data() + size, part.length);
+      file.read_at(offset + kHeader, joined_.data() + size, part.length);
       if (part.position == Position::last) break;
       offset += kHeader + part.padded();
-      if (offset + kHeader > file_->size())
-        fail(ErrorKind::runtime, "the file ends before the last part of the record");
-      file_->read_at(offset, header, kHeader);
-      part = parse_header(header, file_->size() - offset);
+      if (offset + kHeader > file.size()) fail(ErrorKind::runtime, "the file ends before the last part of the record");
+      file.read_at(offset, header, kHeader);
+      part = parse_header(header, file.size() - offset);
       if (part.position != Position::middle && part.position != Position::last)
         fail(ErrorKind::runtime, "another record begins before the last part of this one");
       joined_.append(reinterpret_cast<const char*>(&kMagic), sizeof(kMagic));
@@ -106,10 +106,12 @@ class PackedImage : public Source::Sample {
     }
     int64_t known = std::clamp<int64_t>(known_ - begin, 0, bytes);
     if (known > 0) std::memcpy(to, beginning_ + kHeader + begin, static_cast<size_t>(known));
-    file_->read_at(data_at_ + begin + known, static_cast<char*>(to) + known, bytes - known);
+    if (known < bytes)
+      files_.open(file_number_)->read_at(data_at_ + begin + known, static_cast<char*>(to) + known, bytes - known);
   }
 
-  std::shared_ptr<const File> file_;
+  const RecordFiles& files_;
+  int file_number_;
   int64_t data_at_, length_ = 0, labels_end_ = 0;
   uint32_t labels_ = 0;
   std::string joined_;    // the data of a record in several parts
@@ -130,7 +132,7 @@ class MXNetSource : public Source {
   std::string describe(int64_t index) const override { return records_.describe(index); }
   std::unique_ptr<Sample> open(int64_t index) const override {
     RecordFiles::Place at = records_.place(index);
-    return std::make_unique<PackedImage>(records_.open(at.file), at.offset, read_ahead_);
+    return std::make_unique<PackedImage>(records_, at.file, at.offset, read_ahead_);
   }
 
  private:

@@ -9,38 +9,31 @@
 namespace avida {
 namespace {
 
-constexpr size_t kMostOpen = 256;  // files of one data set that stay open
-
 bool is_blank(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 
-std::shared_ptr<const File> open_named(const std::string& path) {
+std::string read_text(const std::string& path) {
+  File file(path);
+  std::string text(static_cast<size_t>(file.size()), '\0');
+  file.read(text.data(), file.size());
+  return text;
+}
+
+// Errors of files, with their names.
+template <class Function>
+auto named(const std::string& path, Function&& function) {
   try {
-    return std::make_shared<const File>(path);
+    return function();
   } catch (const Error& error) {
     throw Error(error.kind, str(path, ": ", error.message));
   }
 }
 
-std::string read_text(const std::string& path) {
-  auto file = open_named(path);
-  std::string text(static_cast<size_t>(file->size()), '\0');
-  file->read(text.data(), file->size());
-  return text;
-}
-
 }  // namespace
 
-RecordFiles::RecordFiles(std::vector<std::string> paths) : paths_(std::move(paths)) {
-  for (const std::string& path : paths_) {
-    auto file = open_named(path);
-    sizes_.push_back(file->size());
-    if (opened_.size() < kMostOpen) opened_.push_back(std::move(file));
-  }
-}
-
-std::shared_ptr<const File> RecordFiles::open(int file) const {
-  auto i = static_cast<size_t>(file);
-  return i < opened_.size() ? opened_[i] : std::make_shared<const File>(paths_[i]);
+RecordFiles::RecordFiles(std::vector<std::string> paths) {
+  size_t count = paths.size();
+  files_ = std::make_unique<OpenFiles>(std::move(paths));
+  for (size_t i = 0; i < count; i++) sizes_.push_back(named(files_->path(i), [&] { return files_->get(i)->size(); }));
 }
 
 void RecordFiles::add(int file, int64_t offset, int64_t size) {
@@ -52,7 +45,7 @@ void RecordFiles::search(FindRecords find, bool keep_damaged) {
   for (int i = 0; i < files(); i++) {
     int64_t end = 0;
     try {
-      find(paths_[i], *open(i), [&](int64_t offset, int64_t bytes) {
+      find(path(i), *open(i), [&](int64_t offset, int64_t bytes) {
         add(i, offset, bytes);
         end = offset + bytes;
       });
@@ -70,11 +63,11 @@ RecordFiles::Place RecordFiles::place(int64_t record) const {
 
 std::string RecordFiles::describe(int64_t record) const {
   Place at = place(record);
-  return str(paths_[at.file], ", record ", record - first_[at.file], " at byte ", at.offset);
+  return str(path(at.file), ", record ", record - first_[at.file], " at byte ", at.offset);
 }
 
 void read_pairs(const std::string& path, const std::function<void(int64_t, int64_t)>& pair) {
-  std::string text = read_text(path);
+  std::string text = named(path, [&] { return read_text(path); });
   const char *at = text.data(), *end = at + text.size();
   int64_t numbers[2], line = 1;
   int found = 0;

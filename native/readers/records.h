@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/file.h"
+#include "readers/open_files.h"
 
 namespace avida {
 
@@ -23,11 +23,12 @@ class RecordFiles {
 
   explicit RecordFiles(std::vector<std::string> paths);
 
-  int files() const { return static_cast<int>(paths_.size()); }
-  const std::string& path(int file) const { return paths_[file]; }
+  int files() const { return static_cast<int>(sizes_.size()); }
+  const std::string& path(int file) const { return files_->path(static_cast<size_t>(file)); }
   int64_t file_size(int file) const { return sizes_[file]; }
-  // From several threads at a time.
-  std::shared_ptr<const File> open(int file) const;
+  // From several threads at a time. Nobody keeps a file for longer than a read: there may be more than a process may
+  // open.
+  std::shared_ptr<const File> open(int file) const { return files_->get(static_cast<size_t>(file)); }
 
   // Records are added file by file. Their places are checked when they are read.
   void add(int file, int64_t offset, int64_t size);
@@ -43,9 +44,8 @@ class RecordFiles {
     int64_t offset, size;
   };
 
-  std::vector<std::string> paths_;
-  std::vector<int64_t> sizes_;                       // of the files
-  std::vector<std::shared_ptr<const File>> opened_;  // the first ones; there may be more than a process may open
+  std::unique_ptr<OpenFiles> files_;
+  std::vector<int64_t> sizes_;  // of the files
   std::vector<Record> records_;
   std::vector<int64_t> first_;  // record of each file
 };

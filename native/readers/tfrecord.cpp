@@ -193,9 +193,10 @@ std::vector<Values> parse(const std::vector<TFFeature>& features, Record& record
 // One long string at most is read late: the gap in its record.
 class Example : public Source::Sample {
  public:
-  Example(const std::vector<TFFeature>& features, std::shared_ptr<const File> file, const RecordFiles::Place& at)
-      : file_(std::move(file)), outputs_(features.size()) {
-    Record record(*file_, at);
+  Example(const std::vector<TFFeature>& features, const RecordFiles& files, const RecordFiles::Place& at)
+      : files_(files), file_(at.file), outputs_(features.size()) {
+    auto file = files.open(at.file);
+    Record record(*file, at);
     std::vector<std::string_view> texts(features.size());
     try {
       decode(features, record, texts);
@@ -295,7 +296,7 @@ class Example : public Source::Sample {
   void read_late(char* to) const {
     int64_t known = gap_begin_ - text_begin_;
     std::memcpy(to, kept_.data() + text_begin_, static_cast<size_t>(known));
-    file_->read_at(gap_offset_, to + known, gap_bytes_);
+    files_.open(file_)->read_at(gap_offset_, to + known, gap_bytes_);
     int64_t before = gap_begin_ - kHeader, after = static_cast<int64_t>(kept_.size()) - gap_begin_ - kFooter;
     uint32_t crc = crc32c(kept_.data() + kHeader, before);
     crc = crc32c(to + known, gap_bytes_, crc);
@@ -303,7 +304,8 @@ class Example : public Source::Sample {
     check_data(crc, before + gap_bytes_ + after, kept_.data() + gap_begin_ + after);
   }
 
-  std::shared_ptr<const File> file_;
+  const RecordFiles& files_;
+  int file_;
   std::vector<Output> outputs_;
   std::vector<char> decoded_;
   int late_ = -1;  // the output that is read late, from the gap and:
@@ -330,7 +332,7 @@ class TFRecordSource : public Source {
   std::string describe(int64_t index) const override { return records_.describe(index); }
   std::unique_ptr<Sample> open(int64_t index) const override {
     RecordFiles::Place at = records_.place(index);
-    return std::make_unique<Example>(features_, records_.open(at.file), at);
+    return std::make_unique<Example>(features_, records_, at);
   }
 
  private:

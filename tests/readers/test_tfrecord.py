@@ -2,10 +2,9 @@
 
 import itertools
 import os
-import pathlib
-import re
 import struct
-import time
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -402,27 +401,20 @@ def test_bad_features():
             make()
 
 
-def test_large_sets_start_at_once(tmp_path):
-    """100 GiB in records of 100 KiB: a file with holes, and an index of a million lines."""
-    path = tmp_path / "large"
-    size, count = 100 * 1024, 1 << 20
-    record = tfrecord(example(number=ints(5)))
-    with path.open("wb") as file:
-        file.truncate(size * count)
-        file.seek(size * (count - 1))
-        file.write(record)
-    index = tmp_path / "large.idx"
-    index.write_text("".join(f"{i * size} {size}\n" for i in range(count)))
-    before = _resident()
-    start = time.monotonic()
-    reader = avida.readers.TFRecord(path=str(path), index_path=str(index), features=NUMBER)
-    assert int(np.asarray(reader[-1]["number"])) == 5
-    seconds = time.monotonic() - start
-    assert seconds < 1
-    assert len(reader) == count
-    assert _resident() - before < 100 * count
-
-
-def _resident():
-    text = pathlib.Path("/proc/self/status").read_text()
-    return 1024 * int(re.search(r"VmRSS:\s*(\d+)", text)[1])
+def test_more_files_than_a_process_may_open(tmp_path):
+    """Also for a batch that needs all of them, and for several readers."""
+    paths = [write_tfrecords(tmp_path / f"{i}.tfrecord", [example(number=ints(i))]) for i in range(300)]
+    code = """
+import resource, sys
+import numpy as np
+import avida
+from avida.tfrecord import FixedLenFeature, int64
+resource.setrlimit(resource.RLIMIT_NOFILE, (160, 160))
+features = {"number": FixedLenFeature([], int64, 0)}
+for _ in range(2):
+    reader = avida.readers.TFRecord(path=sys.argv[1:], features=features, random_shuffle=True, prefetch_queue_depth=4)
+    (batch,) = reader.next_epoch(300)
+    print(sorted(int(np.asarray(number)) for number in batch["number"]) == list(range(300)))
+"""
+    done = subprocess.run([sys.executable, "-c", code, *paths], capture_output=True, text=True, timeout=100)
+    assert done.stdout.split() == ["True", "True"], done.stderr
