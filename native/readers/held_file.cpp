@@ -1,30 +1,64 @@
 #include "readers/held_file.h"
 
-#include <atomic>
+#include <mutex>
+#include <unordered_set>
+
+#include "runtime/fork.h"
 
 namespace avida {
-namespace {
 
-constexpr int kMostOpen = 256;
-std::atomic<int> open_files{0};
+// All files that are held open. A forked child has none of the threads that hold them, and closes its copies.
+class HeldFile::Registry : ForkAware {
+ public:
+  void add(HeldFile* file) {
+    std::lock_guard lock(mutex_);
+    files_.insert(file);
+  }
+  void remove(HeldFile* file) {
+    std::lock_guard lock(mutex_);
+    files_.erase(file);
+  }
+  bool is_full() {
+    std::lock_guard lock(mutex_);
+    return files_.size() >= kMostOpen;
+  }
+  static Registry& instance() {
+    static Registry* registry = new Registry;
+    return *registry;
+  }
 
-}  // namespace
+ private:
+  static constexpr size_t kMostOpen = 256;
+
+  void before_fork() override { mutex_.lock(); }
+  void after_fork(bool in_child) override {
+    if (in_child) {
+      for (HeldFile* file : files_) file->file_.reset();
+      files_.clear();
+    }
+    mutex_.unlock();
+  }
+
+  std::mutex mutex_;
+  std::unordered_set<HeldFile*> files_;
+  ForkRegistration fork_{this, Rank::reader};
+};
 
 HeldFile::HeldFile(std::string path) : path_(std::move(path)) { open(); }
 
 void HeldFile::open() {
   file_.emplace(path_);
-  open_files++;
+  Registry::instance().add(this);
 }
 
 void HeldFile::close() {
   if (!file_) return;
+  Registry::instance().remove(this);
   file_.reset();
-  open_files--;
 }
 
 void HeldFile::close_if_many_are_open() {
-  if (open_files >= kMostOpen) close();
+  if (Registry::instance().is_full()) close();
 }
 
 }  // namespace avida

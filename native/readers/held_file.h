@@ -22,6 +22,7 @@ class HeldFile {
   void close_if_many_are_open();
 
  private:
+  class Registry;
   void open();
 
   std::string path_;

@@ -192,3 +192,26 @@ def test_a_thousand_batches_leave_the_resident_size_flat(tmp_path):
     early, late, kept = map(float, done.stdout.split())
     assert late < early + 8  # MB
     assert kept < 16
+
+
+def test_a_child_holds_few_of_its_parents_files(folder):
+    done = run(
+        folder,
+        """
+        def open_files():
+            links = [f"/proc/self/fd/{fd}" for fd in os.listdir("/proc/self/fd")]
+            return sum(os.readlink(link).startswith(folder) for link in links if os.path.exists(link))
+        readers = [ndd.readers.File(file_root=folder, prefetch_queue_depth=8) for _ in range(4)]
+        epochs = [reader.next_epoch(batch_size=50) for reader in readers]
+        most = 0
+        for _ in range(30):
+            for epoch in epochs:
+                next(epoch, None)
+            child = os.fork()
+            if child == 0:
+                os._exit(min(open_files(), 100))
+            most = max(most, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+        print(most)
+        """,
+    )
+    assert int(done.stdout) <= 4 * 8, done.stderr  # one that each thread was just opening
