@@ -1,0 +1,30 @@
+// The channels of one pixel, as bodies of each_pixel see them.
+#pragma once
+#include "kernel/convert.h"
+
+namespace avida {
+
+template <int N>
+struct Pixel {
+  float channel[N];
+  AVIDA_HD float& operator[](int c) { return channel[c]; }
+  AVIDA_HD float operator[](int c) const { return channel[c]; }
+};
+
+// convert<T>(x), and for bytes in fewer instructions: whatever is negative as an integer is a negative float, and those
+// above infinity are not numbers.
+template <class T>
+AVIDA_HD AVIDA_INLINE T store_channel(float x) {
+  if constexpr (same_type<T, unsigned char>) {
+    constexpr int largest = __builtin_bit_cast(int, 255.0f);
+    int bits = __builtin_bit_cast(int, x);
+    bits = bits > FloatBits<float>::infinity ? 0 : bits;
+    bits = bits > 0 ? bits : 0;
+    bits = bits < largest ? bits : largest;
+    return static_cast<unsigned char>(static_cast<int>(__builtin_bit_cast(float, bits) + FloatBits<float>::below_half));
+  } else {
+    return convert<T>(x);
+  }
+}
+
+}  // namespace avida

@@ -1,0 +1,91 @@
+// The family of operators that make the channels of a pixel from those of the same pixel:
+//
+//   struct ToGray { static constexpr int in = 3, out = 1;
+//                   AVIDA_HD static Pixel<1> run(const Pixel<3>& pixel, const Weights& weights); };
+//
+// Bodies compute in float. Bytes and floats are read and written where they lie, other types through a buffer.
+#pragma once
+#include <algorithm>
+
+#include "core/clones.h"
+#include "kernel/pixel.h"
+#include "op/convert_run.h"
+#include "op/sample.h"
+
+namespace avida {
+
+constexpr int64_t kPixelBlock = 1024;  // pixels that are converted at once; what threads share
+
+// A sample as pixels: `outer` times `inner` of them, whose channels are `inner` elements apart.
+struct PixelGrid {
+  int64_t outer, channels, inner;
+
+  bool planar() const { return inner != 1; }
+  int64_t line() const { return planar() ? inner : outer; }  // pixels in a row in memory
+  int64_t blocks_per_line() const { return (line() + kPixelBlock - 1) / kPixelBlock; }
+  int64_t blocks() const { return (planar() ? outer : 1) * blocks_per_line(); }
+};
+
+inline PixelGrid pixel_grid(const SampleView& sample) {
+  PixelGrid grid{1, 1, 1};
+  int c = sample.layout.find('C');
+  for (int d = 0; d < sample.ndim(); d++) (d < c ? grid.outer : d == c ? grid.channels : grid.inner) *= sample.shape[d];
+  return grid;
+}
+
+// Every element is a pixel, for bodies of one channel.
+inline PixelGrid element_grid(const SampleView& sample) { return {sample.elements(), 1, 1}; }
+
+template <class Body, class To, class From, class Params>
+AVIDA_INLINE void pixel_loop(To* __restrict out, const From* __restrict in, int64_t n, int64_t out_pixel,
+                             int64_t out_channel, int64_t in_pixel, int64_t in_channel, Params params) {
+  for (int64_t i = 0; i < n; i++) {
+    Pixel<Body::in> pixel;
+    for (int c = 0; c < Body::in; c++) pixel[c] = static_cast<float>(in[i * in_pixel + c * in_channel]);
+    Pixel<Body::out> made = Body::run(pixel, params);
+    for (int c = 0; c < Body::out; c++) out[i * out_pixel + c * out_channel] = store_channel<To>(made[c]);
+  }
+}
+
+// n pixels whose channels lie side by side, or (with plane > 0) that many elements apart.
+template <class Body, class T, class Params>
+AVIDA_CLONES static void pixel_run(T* out, const T* in, int64_t n, int64_t out_plane, int64_t in_plane,
+                                   const Params& params) {
+  if (in_plane)
+    pixel_loop<Body>(out, in, n, 1, out_plane, 1, in_plane, params);
+  else
+    pixel_loop<Body>(out, in, n, Body::out, 1, Body::in, 1, params);
+}
+
+// Does the blocks [work.begin, work.end) of a sample; `grid` is that of the input.
+template <class Body, class Work, class Params>
+void each_pixel(const Work& work, const PixelGrid& grid, const Params& params) {
+  const SampleView &in = work.in[0], &out = work.out[0];
+  for (int64_t block = work.begin; block < work.end; block++) {
+    int64_t line = block / grid.blocks_per_line(), first = block % grid.blocks_per_line() * kPixelBlock;
+    int64_t n = std::min(kPixelBlock, grid.line() - first);
+    int64_t plane = grid.planar() ? grid.inner : 0;
+    int64_t from = line * Body::in * grid.inner + first * (plane ? 1 : Body::in);
+    int64_t to = line * Body::out * grid.inner + first * (plane ? 1 : Body::out);
+    if (in.dtype == DType::uint8 && out.dtype == DType::uint8) {
+      pixel_run<Body>(out.as<uint8_t>() + to, in.as<uint8_t>() + from, n, plane, plane, params);
+      continue;
+    }
+    if (in.dtype == DType::float32 && out.dtype == DType::float32) {
+      pixel_run<Body>(out.as<float>() + to, in.as<float>() + from, n, plane, plane, params);
+      continue;
+    }
+    float read[Body::in * kPixelBlock], made[Body::out * kPixelBlock];
+    int64_t short_plane = plane ? kPixelBlock : 0;
+    auto to_float = rounding_run(DType::float32, in.dtype), from_float = rounding_run(out.dtype, DType::float32);
+    int runs_in = plane ? Body::in : 1, runs_out = plane ? Body::out : 1;
+    for (int c = 0; c < runs_in; c++)
+      to_float(read + c * kPixelBlock, in.as<char>() + (from + c * plane) * size_of(in.dtype), n * Body::in / runs_in);
+    pixel_run<Body>(made, read, n, short_plane, short_plane, params);
+    for (int c = 0; c < runs_out; c++)
+      from_float(out.as<char>() + (to + c * plane) * size_of(out.dtype), made + c * kPixelBlock,
+                 n * Body::out / runs_out);
+  }
+}
+
+}  // namespace avida

@@ -1,0 +1,84 @@
+#include "op/each_pixel.h"
+#include "op/op.h"
+#include "ops/color/color_matrix.h"
+
+namespace avida::ops {
+namespace {
+
+struct BrightnessContrastArgs {
+  float brightness = 1, brightness_shift = 0, contrast = 1;
+  std::optional<float> contrast_center;
+  DType dtype = DType::none;
+};
+
+// The largest number of an integer type; floats hold colours from 0 to 1.
+double range_of(DType dtype) {
+  if (is_float(dtype)) return 1;
+  return std::ldexp(1.0, 8 * size_of(dtype) - is_signed(dtype)) - 1;
+}
+double middle_of(DType dtype) { return is_float(dtype) ? 0.5 : (range_of(dtype) + 1) / 2; }
+
+Scaling scaling(const BrightnessContrastArgs& args, DType in, DType out) {
+  float center = args.contrast_center ? *args.contrast_center : static_cast<float>(middle_of(in));
+  float range = static_cast<float>(range_of(out));
+  return {args.brightness * args.contrast,
+          args.brightness_shift * range + args.brightness * (center - args.contrast * center)};
+}
+
+void image_loop(Op<BrightnessContrastArgs>& op) {
+  using Args = BrightnessContrastArgs;
+  op.input("input", "Images, videos or volumes.", {"FHWC", "DHWC", "HWC", "FCHW", "CDHW", "CHW"})
+      .arg("dtype", &Args::dtype, "The element type of the output, by default that of the input.")
+      .infer([](Infer<Args>& call) {
+        if (call.args.dtype != DType::none) call.out[0].dtype = call.args.dtype;
+        for (DType dtype : {call.in[0].dtype, call.out[0].dtype})
+          if (dtype == DType::boolean) fail(ErrorKind::runtime, "expected numbers, got bool");
+      })
+      .each_sample([](Sample<Args>& sample) { sample.out[0].shape = sample.in[0].shape; },
+                   [](const Sample<Args>& sample) {
+                     each_pixel<Scale>(sample, element_grid(sample.in[0]),
+                                       scaling(sample.args, sample.in[0].dtype, sample.out[0].dtype));
+                   })
+      .rows([](const Sample<Args>& sample) { return element_grid(sample.in[0]).blocks(); })
+      .chains();
+}
+
+void brightness_args(Op<BrightnessContrastArgs>& op) {
+  using Args = BrightnessContrastArgs;
+  op.arg("brightness", &Args::brightness, "What the elements are multiplied by.")
+      .arg("brightness_shift", &Args::brightness_shift,
+           "What is added in the end; 1 stands for the largest number of an integer type.");
+}
+
+void contrast_args(Op<BrightnessContrastArgs>& op) {
+  using Args = BrightnessContrastArgs;
+  op.arg("contrast", &Args::contrast, "What the distances from the centre are multiplied by.")
+      .arg("contrast_center", &Args::contrast_center,
+           "The value that contrast leaves as it is; by default 0.5 for floats, and half of an integer type's range.");
+}
+
+}  // namespace
+
+AVIDA_OP(brightness, BrightnessContrastArgs) {
+  op.doc("Makes images brighter or darker: brightness * input + brightness_shift.")
+      .example("avida.brightness(image, brightness=1.5)");
+  brightness_args(op);
+  image_loop(op);
+}
+
+AVIDA_OP(contrast, BrightnessContrastArgs) {
+  op.doc("Stretches or shrinks the distances from a centre: contrast_center + contrast * (input - contrast_center).")
+      .example("avida.contrast(image, contrast=0.5)");
+  contrast_args(op);
+  image_loop(op);
+}
+
+AVIDA_OP(brightness_contrast, BrightnessContrastArgs) {
+  op.doc("Changes contrast, then brightness, at once.")
+      .example("avida.brightness_contrast(image, brightness=1.5, contrast=0.5)");
+  brightness_args(op);
+  contrast_args(op);
+  image_loop(op);
+}
+
+}  // namespace avida::ops

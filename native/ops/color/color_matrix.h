@@ -1,0 +1,67 @@
+// Colours as linear functions of colours.
+#pragma once
+#include "kernel/math.h"
+#include "kernel/pixel.h"
+
+namespace avida::ops {
+
+// out = factor * in + addend
+struct Scaling {
+  float factor, addend;
+};
+
+struct Scale {
+  static constexpr int in = 1, out = 1;
+  AVIDA_HD AVIDA_INLINE static Pixel<1> run(const Pixel<1>& x, const Scaling& by) {
+    return {{x[0] * by.factor + by.addend}};
+  }
+};
+
+template <int Out, int In>
+struct ColorMatrix {
+  float factor[Out][In], addend[Out];
+};
+
+template <int Out, int In>
+struct Recolor {
+  static constexpr int in = In, out = Out;
+  AVIDA_HD AVIDA_INLINE static Pixel<Out> run(const Pixel<In>& x, const ColorMatrix<Out, In>& matrix) {
+    Pixel<Out> y;
+    for (int i = 0; i < Out; i++) {
+      y[i] = matrix.factor[i][0] * x[0];
+      for (int k = 1; k < In; k++) y[i] += matrix.factor[i][k] * x[k];
+      y[i] += matrix.addend[i];
+    }
+    return y;
+  }
+};
+
+// Turns the hue by an angle in degrees and multiplies the saturation: in the space YIQ, where Y is the brightness and
+// colours lie in a plane around it.
+AVIDA_HD inline ColorMatrix<3, 3> twist_matrix(float hue, float saturation, float factor, float addend) {
+  constexpr double to_yiq[3][3] = {{.299, .587, .114}, {.596, -.274, -.321}, {.211, -.523, .311}};
+  double angle = hue * (3.14159265358979323846 / 180);
+  double s = math::sin(angle) * saturation, c = math::cos(angle) * saturation;
+  const double turn[3][3] = {{1, 0, 0}, {0, c, s}, {0, -s, c}};
+  // The inverse of to_yiq: its cofactors, divided by its determinant.
+  double from_yiq[3][3], determinant = 0;
+  for (int i = 0; i < 3; i++)
+    for (int k = 0; k < 3; k++) {
+      int a = (k + 1) % 3, b = (k + 2) % 3, p = (i + 1) % 3, q = (i + 2) % 3;
+      from_yiq[i][k] = to_yiq[a][p] * to_yiq[b][q] - to_yiq[a][q] * to_yiq[b][p];
+    }
+  for (int k = 0; k < 3; k++) determinant += to_yiq[0][k] * from_yiq[k][0];
+  ColorMatrix<3, 3> matrix;
+  for (int i = 0; i < 3; i++) {
+    for (int k = 0; k < 3; k++) {
+      double sum = 0;
+      for (int p = 0; p < 3; p++)
+        for (int q = 0; q < 3; q++) sum += from_yiq[i][p] * turn[p][q] * to_yiq[q][k];
+      matrix.factor[i][k] = static_cast<float>(sum / determinant * factor);
+    }
+    matrix.addend[i] = addend;
+  }
+  return matrix;
+}
+
+}  // namespace avida::ops
