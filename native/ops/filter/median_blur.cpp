@@ -1,0 +1,219 @@
+#include <algorithm>
+
+#include "core/clones.h"
+#include "op/op.h"
+#include "op/stencil.h"
+
+namespace avida::ops {
+namespace {
+
+struct MedianBlurArgs {
+  std::vector<int> window_size = {3, 3};
+};
+
+constexpr int kLargestWindow = 4095;
+constexpr int64_t kLanes = 64;               // elements whose medians are found side by side
+constexpr int64_t kMostSelectedBytes = 130;  // window elements; beyond, a histogram is faster
+constexpr int64_t kMostSelected = 400;       // the same for other types, and std::nth_element
+
+template <class T>
+AVIDA_INLINE T lower(T a, T b) {
+  return a < b ? a : b;
+}
+template <class T>
+AVIDA_INLINE T upper(T a, T b) {
+  return a < b ? b : a;
+}
+template <class T>
+AVIDA_INLINE T middle(T a, T b, T c) {
+  return upper(lower(a, b), lower(upper(a, b), c));
+}
+
+// Windows of 3 x 3: columns are sorted once for the three windows that share them. The median is the middle one of the
+// largest of the low, the middle of the middle and the smallest of the high.
+template <class T>
+AVIDA_INLINE void median_of_nine(T* __restrict out, const T* rows, int64_t pitch, int64_t step, int64_t n,
+                                 T* __restrict columns) {
+  const T *a = rows, *b = rows + pitch, *c = rows + 2 * pitch;
+  T *low = columns, *mid = columns + pitch, *high = columns + 2 * pitch;
+  for (int64_t i = 0; i < pitch; i++) {
+    T lo = lower(a[i], b[i]), hi = upper(a[i], b[i]);
+    low[i] = lower(lo, c[i]);
+    mid[i] = upper(lo, lower(hi, c[i]));
+    high[i] = upper(hi, c[i]);
+  }
+  for (int64_t i = 0; i < n; i++) {
+    T lo = upper(upper(low[i], low[i + step]), low[i + 2 * step]);
+    T hi = lower(lower(high[i], high[i + step]), high[i + 2 * step]);
+    out[i] = middle(lo, middle(mid[i], mid[i + step], mid[i + 2 * step]), hi);
+  }
+}
+
+template <class T>
+AVIDA_INLINE void sort_lanes(T* __restrict a, T* __restrict b) {
+  for (int64_t i = 0; i < kLanes; i++) {
+    T low = lower(a[i], b[i]), high = upper(a[i], b[i]);
+    a[i] = low;
+    b[i] = high;
+  }
+}
+
+// The median by forgetting: of more than half of the elements, neither the smallest nor the largest can be the median.
+// Both are dropped, one more element comes in, and so on. `kept` has room for count / 2 + 2 elements of each lane.
+template <class T>
+AVIDA_INLINE void median_of_many(T* out, const T* const* elements, int64_t count, int64_t lanes, T* kept) {
+  int64_t first = 0, end = 0, next = 0;
+  auto take = [&] { std::copy_n(elements[next++], lanes, kept + end++ * kLanes); };
+  while (end < std::min(count, count / 2 + 2)) take();
+  while (end - first > 1) {
+    int64_t low_end = first + (end - first + 1) / 2, high = first + (end - first) / 2;
+    for (int64_t i = first, k = end - 1; i < k; i++, k--) sort_lanes(kept + i * kLanes, kept + k * kLanes);
+    for (int64_t i = first + 1; i < low_end; i++) sort_lanes(kept + first * kLanes, kept + i * kLanes);
+    for (int64_t i = high; i < end - 1; i++) sort_lanes(kept + i * kLanes, kept + (end - 1) * kLanes);
+    first++, end--;
+    if (next < count) take();
+  }
+  std::copy_n(kept + first * kLanes, lanes, out);
+}
+
+#define AVIDA_MEDIANS(T)                                                                              \
+  AVIDA_CLONES void nine(T* out, const T* rows, int64_t pitch, int64_t step, int64_t n, T* columns) { \
+    median_of_nine(out, rows, pitch, step, n, columns);                                               \
+  }                                                                                                   \
+  AVIDA_CLONES void many(T* out, const T* const* elements, int64_t count, int64_t lanes, T* kept) {   \
+    median_of_many(out, elements, count, lanes, kept);                                                \
+  }
+AVIDA_MEDIANS(uint8_t)
+AVIDA_MEDIANS(uint16_t)
+AVIDA_MEDIANS(int16_t)
+AVIDA_MEDIANS(int32_t)
+AVIDA_MEDIANS(float)
+AVIDA_MEDIANS(double)
+#undef AVIDA_MEDIANS
+
+// One row of output, of the tile's rows from `rows` on.
+template <class T>
+struct MedianRow {
+  T* out;
+  const T* rows;
+  int64_t pitch, inner, n;
+  int64_t height, width;  // of the window
+
+  void by_selection(std::vector<T>& kept) const {
+    int64_t count = height * width;
+    std::vector<const T*> elements(count);
+    kept.resize((count / 2 + 2) * kLanes);
+    for (int64_t i = 0; i < n; i += kLanes) {
+      for (int64_t k = 0; k < count; k++) elements[k] = rows + k / width * pitch + k % width * inner + i;
+      many(out + i, elements.data(), count, std::min(kLanes, n - i), kept.data());
+    }
+  }
+
+  // The histogram of the window follows it along the row.
+  void by_histogram() const {
+    for (int64_t c = 0; c < inner; c++) {
+      int64_t counts[256] = {}, below = 0, median = 0;  // elements less than the median
+      auto add = [&](int64_t x, int64_t sign) {
+        for (int64_t y = 0; y < height; y++) {
+          int64_t value = static_cast<int64_t>(rows[y * pitch + x * inner + c]);
+          counts[value] += sign;
+          below += value < median ? sign : 0;
+        }
+      };
+      for (int64_t x = 0; x < width - 1; x++) add(x, 1);
+      for (int64_t x = 0; x < n / inner; x++) {
+        add(x + width - 1, 1);
+        while (below > height * width / 2) below -= counts[--median];
+        while (below + counts[median] <= height * width / 2) below += counts[median++];
+        out[x * inner + c] = static_cast<T>(median);
+        add(x, -1);
+      }
+    }
+  }
+
+  void by_partition(std::vector<T>& window) const {
+    auto less = [](T a, T b) { return a < b || (a == a && b != b); };  // NaN is the largest
+    for (int64_t i = 0; i < n; i++) {
+      window.clear();
+      for (int64_t y = 0; y < height; y++)
+        for (int64_t x = 0; x < width; x++) window.push_back(rows[y * pitch + x * inner + i]);
+      auto half = window.begin() + std::ssize(window) / 2;
+      std::nth_element(window.begin(), half, window.end(), less);
+      out[i] = *half;
+    }
+  }
+
+  void run(std::vector<T>& scratch) const {
+    int64_t count = height * width;
+    if (height == 3 && width == 3) {
+      scratch.resize(3 * pitch);
+      nine(out, rows, pitch, inner, n, scratch.data());
+    } else if (count <= (sizeof(T) == 1 ? kMostSelectedBytes : kMostSelected)) {
+      by_selection(scratch);
+    } else if (sizeof(T) == 1) {
+      by_histogram();
+    } else {
+      by_partition(scratch);
+    }
+  }
+};
+
+Reach window_reach(const MedianBlurArgs& args) {
+  Reach reach;
+  for (int i = 0; i < 2; i++) {
+    int size = for_axis(args.window_size, i, 2, "window_size");
+    if (size < 1 || size % 2 == 0 || size > kLargestWindow)
+      fail(ErrorKind::runtime, "expected an odd window_size from 1 to ", kLargestWindow, ", got ", size);
+    reach.before[1 + i] = reach.after[1 + i] = size / 2;
+  }
+  return reach;
+}
+
+template <class T>
+void blur_rows(const Sample<MedianBlurArgs>& sample, const Space& space) {
+  const SampleView &in = sample.in[0], &out = sample.out[0];
+  Reach reach = window_reach(sample.args);
+  PaddedTile<T> tile(space, in, reach, OutOfBounds::edge, T());
+  int64_t n = space.row_elements();
+  std::vector<T> made(n), scratch;
+  ConvertRun convert = rounding_run(out.dtype, dtype_of<T>);
+  each_run_of_rows(
+      sample.begin, sample.end, space.size[1], tile.rows_at_once(), [&](int64_t part, int64_t y, int64_t count) {
+        tile.load(part, 0, y - reach.before[1], count + reach.size(1) - 1);
+        for (int64_t i = 0; i < count; i++) {
+          char* to = out.as<char>() + (part * space.size[1] + y + i) * n * size_of(out.dtype);
+          bool in_place = out.dtype == dtype_of<T>;
+          T* row = in_place ? reinterpret_cast<T*>(to) : made.data();
+          MedianRow<T>{row, tile.row(i), tile.pitch(), space.inner, n, reach.size(1), reach.size(2)}.run(scratch);
+          if (!in_place) convert(to, row, n);
+        }
+      });
+}
+
+}  // namespace
+
+AVIDA_OP_IN(experimental, median_blur, MedianBlurArgs) {
+  using Args = MedianBlurArgs;
+  op.doc(
+        "Replaces each element by the median of the window around it: removes specks, keeps edges. Beyond the border "
+        "images are continued with their outermost elements.")
+      .input("input", "The images, or sequences of them.", {"HW", "HWC", "FHWC", "CHW", "FCHW"})
+      .arg("window_size", &Args::window_size, "The size of the window along height and width, odd.")
+      .example("avida.experimental.median_blur(image, window_size=[3, 3])")
+      .infer([](Infer<Args>& call) { with_ordered_type(call.in[0].dtype, [](auto) {}); })
+      .each_sample(
+          [](Sample<Args>& sample) {
+            window_reach(sample.args);
+            sample.out[0].shape = sample.in[0].shape;
+          },
+          [](const Sample<Args>& sample) {
+            Space space = space_of(sample.in[0].shape, sample.in[0].layout);
+            if (space.empty()) return;
+            with_ordered_type(sample.in[0].dtype,
+                              [&](auto type) { blur_rows<typename decltype(type)::type>(sample, space); });
+          })
+      .rows([](const Sample<Args>& sample) { return space_of(sample.in[0].shape, sample.in[0].layout).rows(); })
+      .cost(8);
+}
+
+}  // namespace avida::ops
