@@ -15,18 +15,30 @@ if TYPE_CHECKING:
 
 __all__ = [
     "batch_permutation",
+    "brightness",
+    "brightness_contrast",
     "cast",
     "cast_like",
     "cat",
+    "clahe",
+    "color_space_conversion",
+    "color_twist",
+    "contrast",
     "copy",
     "crop",
     "crop_mirror_normalize",
     "element_extract",
+    "equalize",
     "expand_dims",
+    "filter",
     "flip",
     "full",
     "full_like",
+    "gaussian_blur",
     "get_property",
+    "hsv",
+    "hue",
+    "laplacian",
     "lookup_table",
     "normalize",
     "one_hot",
@@ -41,6 +53,7 @@ __all__ = [
     "reshape",
     "resize",
     "resize_crop_mirror",
+    "saturation",
     "slice",
     "squeeze",
     "stack",
@@ -51,18 +64,30 @@ __all__ = [
 ]
 
 _BATCH_PERMUTATION = _find("batch_permutation")
+_BRIGHTNESS = _find("brightness")
+_BRIGHTNESS_CONTRAST = _find("brightness_contrast")
 _CAST = _find("cast")
 _CAST_LIKE = _find("cast_like")
 _CAT = _find("cat")
+_CLAHE = _find("clahe")
+_COLOR_SPACE_CONVERSION = _find("color_space_conversion")
+_COLOR_TWIST = _find("color_twist")
+_CONTRAST = _find("contrast")
 _COPY = _find("copy")
 _CROP = _find("crop")
 _CROP_MIRROR_NORMALIZE = _find("crop_mirror_normalize")
 _ELEMENT_EXTRACT = _find("element_extract")
+_EQUALIZE = _find("equalize")
 _EXPAND_DIMS = _find("expand_dims")
+_FILTER = _find("filter")
 _FLIP = _find("flip")
 _FULL = _find("full")
 _FULL_LIKE = _find("full_like")
+_GAUSSIAN_BLUR = _find("gaussian_blur")
 _GET_PROPERTY = _find("get_property")
+_HSV = _find("hsv")
+_HUE = _find("hue")
+_LAPLACIAN = _find("laplacian")
 _LOOKUP_TABLE = _find("lookup_table")
 _NORMALIZE = _find("normalize")
 _ONE_HOT = _find("one_hot")
@@ -77,6 +102,7 @@ _REINTERPRET = _find("reinterpret")
 _RESHAPE = _find("reshape")
 _RESIZE = _find("resize")
 _RESIZE_CROP_MIRROR = _find("resize_crop_mirror")
+_SATURATION = _find("saturation")
 _SLICE = _find("slice")
 _SQUEEZE = _find("squeeze")
 _STACK = _find("stack")
@@ -109,6 +135,124 @@ def batch_permutation(
         >>> avida.permute_batch(batch, indices=avida.batch_permutation(batch_size=2))
     """
     return _call(_BATCH_PERMUTATION, (), batch_size, device, (allow_repetitions, no_fixed_points), rng, None, like)
+
+
+@overload
+def brightness(
+    input: Batch,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    brightness: FloatArg | None = None,
+    brightness_shift: FloatArg | None = None,
+    dtype: DTypeArg | None = None,
+) -> Batch: ...
+
+
+@overload
+def brightness(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    brightness: FloatArg | None = None,
+    brightness_shift: FloatArg | None = None,
+    dtype: DTypeArg | None = None,
+) -> Any: ...
+def brightness(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    brightness: FloatArg | None = None,
+    brightness_shift: FloatArg | None = None,
+    dtype: DTypeArg | None = None,
+) -> Any:
+    """Makes images brighter or darker: brightness * input + brightness_shift.
+
+    Args:
+        input: Images, videos or volumes. Layouts: FHWC, DHWC, HWC, FCHW, CDHW, CHW.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        brightness: What the elements are multiplied by. Default: ``1.0``. Can differ between samples.
+        brightness_shift: What is added in the end; 1 stands for the largest number of an integer type. Default:
+            ``0.0``. Can differ between samples.
+        dtype: The element type of the output, by default that of the input.
+
+    Example:
+        >>> avida.brightness(image, brightness=1.5)
+    """
+    return _call(_BRIGHTNESS, (input,), batch_size, device, (brightness, brightness_shift, dtype))
+
+
+@overload
+def brightness_contrast(
+    input: Batch,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    brightness: FloatArg | None = None,
+    brightness_shift: FloatArg | None = None,
+    contrast: FloatArg | None = None,
+    contrast_center: FloatArg | None = None,
+    dtype: DTypeArg | None = None,
+) -> Batch: ...
+
+
+@overload
+def brightness_contrast(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    brightness: FloatArg | None = None,
+    brightness_shift: FloatArg | None = None,
+    contrast: FloatArg | None = None,
+    contrast_center: FloatArg | None = None,
+    dtype: DTypeArg | None = None,
+) -> Any: ...
+def brightness_contrast(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    brightness: FloatArg | None = None,
+    brightness_shift: FloatArg | None = None,
+    contrast: FloatArg | None = None,
+    contrast_center: FloatArg | None = None,
+    dtype: DTypeArg | None = None,
+) -> Any:
+    """Changes contrast, then brightness, at once.
+
+    Args:
+        input: Images, videos or volumes. Layouts: FHWC, DHWC, HWC, FCHW, CDHW, CHW.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        brightness: What the elements are multiplied by. Default: ``1.0``. Can differ between samples.
+        brightness_shift: What is added in the end; 1 stands for the largest number of an integer type. Default:
+            ``0.0``. Can differ between samples.
+        contrast: What the distances from the centre are multiplied by. Default: ``1.0``. Can differ between
+            samples.
+        contrast_center: The value that contrast leaves as it is; by default 0.5 for floats, and half of an
+            integer type's range. Can differ between samples.
+        dtype: The element type of the output, by default that of the input.
+
+    Example:
+        >>> avida.brightness_contrast(image, brightness=1.5, contrast=0.5)
+    """
+    return _call(
+        _BRIGHTNESS_CONTRAST,
+        (input,),
+        batch_size,
+        device,
+        (brightness, brightness_shift, contrast, contrast_center, dtype),
+    )
 
 
 @overload
@@ -216,6 +360,215 @@ def cat(
         >>> avida.cat(image, image, axis_name="W")
     """
     return _call(_CAT, (input_0, *inputs), batch_size, device, (axis, axis_name))
+
+
+@overload
+def clahe(
+    input: Batch,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    bins: int | None = None,
+    luma_only: bool | None = None,
+    clip_limit: float,
+    tiles_x: int,
+    tiles_y: int,
+) -> Batch: ...
+
+
+@overload
+def clahe(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    bins: int | None = None,
+    luma_only: bool | None = None,
+    clip_limit: float,
+    tiles_x: int,
+    tiles_y: int,
+) -> Any: ...
+def clahe(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    bins: int | None = None,
+    luma_only: bool | None = None,
+    clip_limit: float,
+    tiles_x: int,
+    tiles_y: int,
+) -> Any:
+    """Spreads the values within each of many tiles, so that faint structures show everywhere in an image (contrast limited adaptive histogram equalization). Between the middles of tiles, what they would give is mixed.
+
+    Args:
+        input: Images of bytes, gray or RGB. Layouts: HWC.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        bins: Taken for compatibility; bytes are counted one by one. Default: ``256``.
+        clip_limit: How often a value may count, as a multiple of the mean: the larger, the more contrast; 0 is
+            no limit. Default: ``0.0``.
+        luma_only: Change the lightness of colours only, not each channel by itself. Default: ``True``.
+        tiles_x: How many tiles there are side by side. Default: ``0``.
+        tiles_y: How many tiles there are from top to bottom. Default: ``0``.
+
+    Example:
+        >>> avida.clahe(image, tiles_x=2, tiles_y=2, clip_limit=2.0)
+    """
+    return _call(_CLAHE, (input,), batch_size, device, (bins, clip_limit, luma_only, tiles_x, tiles_y))
+
+
+@overload
+def color_space_conversion(
+    input: Batch, /, *, batch_size: int | None = None, device: Any = None, image_type: int, output_type: int
+) -> Batch: ...
+
+
+@overload
+def color_space_conversion(
+    input: TensorLike, /, *, batch_size: int | None = None, device: Any = None, image_type: int, output_type: int
+) -> Any: ...
+def color_space_conversion(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    image_type: int,
+    output_type: int,
+) -> Any:
+    """Converts images between the colour spaces RGB, BGR, GRAY and YCbCr.
+
+    Args:
+        input: Images, videos or volumes of bytes. Layouts: FDHWC, FHWC, DHWC, HWC, FCDHW, FCHW, CDHW, CHW.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        image_type: The colour space of the input. Default: ``0``.
+        output_type: The colour space of the output. Default: ``0``.
+
+    Example:
+        >>> avida.color_space_conversion(image, image_type=avida.types.RGB, output_type=avida.types.GRAY)
+    """
+    return _call(_COLOR_SPACE_CONVERSION, (input,), batch_size, device, (image_type, output_type))
+
+
+@overload
+def color_twist(
+    input: Batch,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    brightness: FloatArg | None = None,
+    contrast: FloatArg | None = None,
+    dtype: DTypeArg | None = None,
+    hue: FloatArg | None = None,
+    image_type: int | None = None,
+    saturation: FloatArg | None = None,
+) -> Batch: ...
+
+
+@overload
+def color_twist(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    brightness: FloatArg | None = None,
+    contrast: FloatArg | None = None,
+    dtype: DTypeArg | None = None,
+    hue: FloatArg | None = None,
+    image_type: int | None = None,
+    saturation: FloatArg | None = None,
+) -> Any: ...
+def color_twist(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    brightness: FloatArg | None = None,
+    contrast: FloatArg | None = None,
+    dtype: DTypeArg | None = None,
+    hue: FloatArg | None = None,
+    image_type: int | None = None,
+    saturation: FloatArg | None = None,
+) -> Any:
+    """Changes hue and saturation, then contrast, then brightness of colours, at once.
+
+    Args:
+        input: Images, videos or volumes in RGB. Layouts: HWC, FHWC, DHWC, CHW, FCHW, CDHW.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        brightness: What the colours are multiplied by in the end. Default: ``1.0``. Can differ between samples.
+        contrast: What the distances from a middle gray (128, or 0.5 for floats) are multiplied by. Default:
+            ``1.0``. Can differ between samples.
+        dtype: The element type of the output, by default that of the input.
+        hue: By how many degrees the hue is turned. Default: ``0.0``. Can differ between samples.
+        image_type: Taken for compatibility; the channels are red, green and blue in any case. Default: ``0``.
+        saturation: What the saturation is multiplied by: 0 makes shades of gray. Default: ``1.0``. Can differ
+            between samples.
+
+    Example:
+        >>> avida.color_twist(image, brightness=1.2, contrast=0.8, hue=20, saturation=1.5)
+    """
+    return _call(_COLOR_TWIST, (input,), batch_size, device, (brightness, contrast, dtype, hue, image_type, saturation))
+
+
+@overload
+def contrast(
+    input: Batch,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    contrast: FloatArg | None = None,
+    contrast_center: FloatArg | None = None,
+    dtype: DTypeArg | None = None,
+) -> Batch: ...
+
+
+@overload
+def contrast(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    contrast: FloatArg | None = None,
+    contrast_center: FloatArg | None = None,
+    dtype: DTypeArg | None = None,
+) -> Any: ...
+def contrast(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    contrast: FloatArg | None = None,
+    contrast_center: FloatArg | None = None,
+    dtype: DTypeArg | None = None,
+) -> Any:
+    """Stretches or shrinks the distances from a centre: contrast_center + contrast * (input - contrast_center).
+
+    Args:
+        input: Images, videos or volumes. Layouts: FHWC, DHWC, HWC, FCHW, CDHW, CHW.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        contrast: What the distances from the centre are multiplied by. Default: ``1.0``. Can differ between
+            samples.
+        contrast_center: The value that contrast leaves as it is; by default 0.5 for floats, and half of an
+            integer type's range. Can differ between samples.
+        dtype: The element type of the output, by default that of the input.
+
+    Example:
+        >>> avida.contrast(image, contrast=0.5)
+    """
+    return _call(_CONTRAST, (input,), batch_size, device, (contrast, contrast_center, dtype))
 
 
 @overload
@@ -536,6 +889,32 @@ def element_extract(
 
 
 @overload
+def equalize(input: Batch, /, *, batch_size: int | None = None, device: Any = None) -> Batch: ...
+
+
+@overload
+def equalize(input: TensorLike, /, *, batch_size: int | None = None, device: Any = None) -> Any: ...
+def equalize(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+) -> Any:
+    """Spreads the values of each channel, so that all become about equally frequent.
+
+    Args:
+        input: Images or videos of bytes. Layouts: HW, HWC, CHW, FHW, FHWC, FCHW.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+
+    Example:
+        >>> avida.equalize(image)
+    """
+    return _call(_EQUALIZE, (input,), batch_size, device, ())
+
+
+@overload
 def expand_dims(
     data: Batch,
     /,
@@ -580,6 +959,72 @@ def expand_dims(
         >>> avida.expand_dims(image, axes=0, new_axis_names="F")
     """
     return _call(_EXPAND_DIMS, (data,), batch_size, device, (axes, new_axis_names))
+
+
+@overload
+def filter(
+    data: Batch,
+    filter: TensorLike,
+    fill_value: TensorLike | None = None,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    anchor: IntsArg | None = None,
+    border: str | None = None,
+    dtype: DTypeArg | None = None,
+    mode: str | None = None,
+) -> Batch: ...
+
+
+@overload
+def filter(
+    data: TensorLike,
+    filter: TensorLike,
+    fill_value: TensorLike | None = None,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    anchor: IntsArg | None = None,
+    border: str | None = None,
+    dtype: DTypeArg | None = None,
+    mode: str | None = None,
+) -> Any: ...
+def filter(
+    data: TensorLike,
+    filter: TensorLike,
+    fill_value: TensorLike | None = None,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    anchor: IntsArg | None = None,
+    border: str | None = None,
+    dtype: DTypeArg | None = None,
+    mode: str | None = None,
+) -> Any:
+    """Sums the elements around each element, multiplied by the elements of a filter (a correlation: the filter is not mirrored), for images, volumes or sequences.
+
+    Args:
+        data: The samples; channels (C) come first or last.
+        filter: The weights: an axis for each spatial axis of the data, perhaps after one for the frames.
+        fill_value: What lies beyond the "constant" border: a number, or one for each frame.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        anchor: The element of the filter that lies over the element computed: one number, or one for each
+            spatial axis. -1 is the middle. Without effect in the mode "valid". Default: ``[-1]``. Can differ
+            between samples.
+        border: What lies beyond the border: "reflect_101", "reflect_1001", "wrap", "clamp" or "constant".
+            Default: ``'reflect_101'``.
+        dtype: The element type of the output: float32, or the input's.
+        mode: "same": the output has the input's shape; "valid": only where all of the filter lies inside.
+            Default: ``'same'``.
+
+    Example:
+        >>> avida.filter(image, np.ones((3, 3), np.float32) / 9)
+    """
+    return _call(_FILTER, (data, filter, fill_value), batch_size, device, (anchor, border, dtype, mode))
 
 
 @overload
@@ -711,6 +1156,59 @@ def full_like(
 
 
 @overload
+def gaussian_blur(
+    input: Batch,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    dtype: DTypeArg | None = None,
+    sigma: FloatsArg | None = None,
+    window_size: IntsArg | None = None,
+) -> Batch: ...
+
+
+@overload
+def gaussian_blur(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    dtype: DTypeArg | None = None,
+    sigma: FloatsArg | None = None,
+    window_size: IntsArg | None = None,
+) -> Any: ...
+def gaussian_blur(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    dtype: DTypeArg | None = None,
+    sigma: FloatsArg | None = None,
+    window_size: IntsArg | None = None,
+) -> Any:
+    """Blurs images, volumes or sequences with a Gaussian bell along each spatial axis. Beyond the border samples are reflected, without their outermost elements.
+
+    Args:
+        input: The samples to blur; channels (C) come first or last.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        dtype: The element type of the output: float32, or the input's.
+        sigma: The standard deviation of the bell, in elements: one number, or one for each spatial axis. Where
+            it is 0 it follows from the window: 0.3 * (radius - 1) + 0.8. Default: ``[0.0]``. Can differ between
+            samples.
+        window_size: How many elements are summed: an odd number, or one for each spatial axis. Where it is 0 it
+            follows from sigma: 2 * ceil(3 * sigma) + 1. Default: ``[0]``. Can differ between samples.
+
+    Example:
+        >>> avida.gaussian_blur(image, sigma=1.5)
+    """
+    return _call(_GAUSSIAN_BLUR, (input,), batch_size, device, (dtype, sigma, window_size))
+
+
+@overload
 def get_property(input: Batch, /, *, batch_size: int | None = None, device: Any = None, key: str) -> Batch: ...
 
 
@@ -736,6 +1234,175 @@ def get_property(
         >>> avida.get_property(image, key='layout')
     """
     return _call(_GET_PROPERTY, (input,), batch_size, device, (key,))
+
+
+@overload
+def hsv(
+    input: Batch,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    dtype: DTypeArg | None = None,
+    hue: FloatArg | None = None,
+    saturation: FloatArg | None = None,
+    value: FloatArg | None = None,
+) -> Batch: ...
+
+
+@overload
+def hsv(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    dtype: DTypeArg | None = None,
+    hue: FloatArg | None = None,
+    saturation: FloatArg | None = None,
+    value: FloatArg | None = None,
+) -> Any: ...
+def hsv(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    dtype: DTypeArg | None = None,
+    hue: FloatArg | None = None,
+    saturation: FloatArg | None = None,
+    value: FloatArg | None = None,
+) -> Any:
+    """Changes hue, saturation and value of colours, by a linear function of red, green and blue.
+
+    Args:
+        input: Images, videos or volumes in RGB. Layouts: HWC, FHWC, DHWC, CHW, FCHW, CDHW.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        dtype: The element type of the output. Default: ``uint8``.
+        hue: By how many degrees the hue is turned. Default: ``0.0``. Can differ between samples.
+        saturation: What the saturation is multiplied by: 0 makes shades of gray. Default: ``1.0``. Can differ
+            between samples.
+        value: What the brightness is multiplied by. Default: ``1.0``. Can differ between samples.
+
+    Example:
+        >>> avida.hsv(image, hue=30, saturation=1.2, value=0.9)
+    """
+    return _call(_HSV, (input,), batch_size, device, (dtype, hue, saturation, value))
+
+
+@overload
+def hue(
+    input: Batch,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    dtype: DTypeArg | None = None,
+    hue: FloatArg | None = None,
+    image_type: int | None = None,
+) -> Batch: ...
+
+
+@overload
+def hue(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    dtype: DTypeArg | None = None,
+    hue: FloatArg | None = None,
+    image_type: int | None = None,
+) -> Any: ...
+def hue(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    dtype: DTypeArg | None = None,
+    hue: FloatArg | None = None,
+    image_type: int | None = None,
+) -> Any:
+    """Turns the hue of colours.
+
+    Args:
+        input: Images, videos or volumes in RGB. Layouts: HWC, FHWC, DHWC, CHW, FCHW, CDHW.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        dtype: The element type of the output, by default that of the input.
+        hue: By how many degrees the hue is turned. Default: ``0.0``. Can differ between samples.
+        image_type: Taken for compatibility; the channels are red, green and blue in any case. Default: ``0``.
+
+    Example:
+        >>> avida.hue(image, hue=120)
+    """
+    return _call(_HUE, (input,), batch_size, device, (dtype, hue, image_type))
+
+
+@overload
+def laplacian(
+    input: Batch,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    dtype: DTypeArg | None = None,
+    normalized_kernel: bool | None = None,
+    scale: FloatsArg | None = None,
+    smoothing_size: IntsArg | None = None,
+    window_size: IntsArg | None = None,
+) -> Batch: ...
+
+
+@overload
+def laplacian(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    dtype: DTypeArg | None = None,
+    normalized_kernel: bool | None = None,
+    scale: FloatsArg | None = None,
+    smoothing_size: IntsArg | None = None,
+    window_size: IntsArg | None = None,
+) -> Any: ...
+def laplacian(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    dtype: DTypeArg | None = None,
+    normalized_kernel: bool | None = None,
+    scale: FloatsArg | None = None,
+    smoothing_size: IntsArg | None = None,
+    window_size: IntsArg | None = None,
+) -> Any:
+    """Sums the second derivatives along the spatial axes. Each is a convolution with a derivative window along its axis and with smoothing windows along the others. Beyond the border samples are reflected, without their outermost elements.
+
+    Args:
+        input: The samples; channels (C) come first or last.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        dtype: The element type of the output: float32, or the input's.
+        normalized_kernel: Scale each derivative by 2 ** (axes + 2 - the sum of its window sizes), instead of by
+            `scale`. Default: ``False``.
+        scale: What derivatives are multiplied by: one number, or one for each spatial axis. Default: ``[1.0]``.
+            Can differ between samples.
+        smoothing_size: The size of smoothing windows, odd: one number, or one for each spatial axis. 1 does not
+            smooth. By default as `window_size`. Can differ between samples.
+        window_size: The size of derivative windows, odd and at least 3: one number, or one for each spatial
+            axis. Default: ``[3]``. Can differ between samples.
+
+    Example:
+        >>> avida.laplacian(image, window_size=5, normalized_kernel=True)
+    """
+    return _call(
+        _LAPLACIAN, (input,), batch_size, device, (dtype, normalized_kernel, scale, smoothing_size, window_size)
+    )
 
 
 @overload
@@ -1712,6 +2379,57 @@ def resize_crop_mirror(
             temp_buffer_hint,
         ),
     )
+
+
+@overload
+def saturation(
+    input: Batch,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    dtype: DTypeArg | None = None,
+    image_type: int | None = None,
+    saturation: FloatArg | None = None,
+) -> Batch: ...
+
+
+@overload
+def saturation(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    dtype: DTypeArg | None = None,
+    image_type: int | None = None,
+    saturation: FloatArg | None = None,
+) -> Any: ...
+def saturation(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    dtype: DTypeArg | None = None,
+    image_type: int | None = None,
+    saturation: FloatArg | None = None,
+) -> Any:
+    """Makes colours stronger or paler.
+
+    Args:
+        input: Images, videos or volumes in RGB. Layouts: HWC, FHWC, DHWC, CHW, FCHW, CDHW.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        dtype: The element type of the output, by default that of the input.
+        image_type: Taken for compatibility; the channels are red, green and blue in any case. Default: ``0``.
+        saturation: What the saturation is multiplied by: 0 makes shades of gray. Default: ``1.0``. Can differ
+            between samples.
+
+    Example:
+        >>> avida.saturation(image, saturation=0.5)
+    """
+    return _call(_SATURATION, (input,), batch_size, device, (dtype, image_type, saturation))
 
 
 @overload

@@ -3,15 +3,164 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, overload
 
+from avida._batch import Batch
 from avida._core import call as _call
 from avida._core import find_op as _find
-from avida._typing import DTypeArg, FloatArg, FloatsArg, IntArg, TensorLike
+from avida._typing import DTypeArg, FloatArg, FloatsArg, IntArg, IntsArg, TensorLike
 
-__all__ = ["resize"]
+__all__ = ["dilate", "erode", "median_blur", "resize"]
 
+_EXPERIMENTAL_DILATE = _find("experimental.dilate")
+_EXPERIMENTAL_ERODE = _find("experimental.erode")
+_EXPERIMENTAL_MEDIAN_BLUR = _find("experimental.median_blur")
 _EXPERIMENTAL_RESIZE = _find("experimental.resize")
+
+
+@overload
+def dilate(
+    input: Batch,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    anchor: IntsArg | None = None,
+    border_mode: str | None = None,
+    iterations: int | None = None,
+    mask_size: IntsArg | None = None,
+) -> Batch: ...
+
+
+@overload
+def dilate(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    anchor: IntsArg | None = None,
+    border_mode: str | None = None,
+    iterations: int | None = None,
+    mask_size: IntsArg | None = None,
+) -> Any: ...
+def dilate(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    anchor: IntsArg | None = None,
+    border_mode: str | None = None,
+    iterations: int | None = None,
+    mask_size: IntsArg | None = None,
+) -> Any:
+    """Replaces each element by the largest of those under a mask: bright parts of images grow.
+
+    Args:
+        input: The images, or sequences of them. Layouts: HW, HWC, FHWC, CHW, FCHW.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        anchor: The element of the mask that lies over the element computed, along height and width; -1 is the
+            middle. Default: ``[-1, -1]``. Can differ between samples.
+        border_mode: What lies beyond the border: "constant" (nothing that would be picked), "replicate",
+            "reflect", "reflect_101" or "wrap". Default: ``'constant'``.
+        iterations: How many times it is done: each enlarges the mask by its size less 1. Default: ``1``.
+        mask_size: The size of the mask along height and width. Default: ``[3, 3]``. Can differ between samples.
+
+    Example:
+        >>> avida.experimental.dilate(image, mask_size=[3, 5])
+    """
+    return _call(_EXPERIMENTAL_DILATE, (input,), batch_size, device, (anchor, border_mode, iterations, mask_size))
+
+
+@overload
+def erode(
+    input: Batch,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    anchor: IntsArg | None = None,
+    border_mode: str | None = None,
+    iterations: int | None = None,
+    mask_size: IntsArg | None = None,
+) -> Batch: ...
+
+
+@overload
+def erode(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    anchor: IntsArg | None = None,
+    border_mode: str | None = None,
+    iterations: int | None = None,
+    mask_size: IntsArg | None = None,
+) -> Any: ...
+def erode(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    anchor: IntsArg | None = None,
+    border_mode: str | None = None,
+    iterations: int | None = None,
+    mask_size: IntsArg | None = None,
+) -> Any:
+    """Replaces each element by the smallest of those under a mask: bright parts of images shrink.
+
+    Args:
+        input: The images, or sequences of them. Layouts: HW, HWC, FHWC, CHW, FCHW.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        anchor: The element of the mask that lies over the element computed, along height and width; -1 is the
+            middle. Default: ``[-1, -1]``. Can differ between samples.
+        border_mode: What lies beyond the border: "constant" (nothing that would be picked), "replicate",
+            "reflect", "reflect_101" or "wrap". Default: ``'constant'``.
+        iterations: How many times it is done: each enlarges the mask by its size less 1. Default: ``1``.
+        mask_size: The size of the mask along height and width. Default: ``[3, 3]``. Can differ between samples.
+
+    Example:
+        >>> avida.experimental.erode(image, mask_size=[3, 5])
+    """
+    return _call(_EXPERIMENTAL_ERODE, (input,), batch_size, device, (anchor, border_mode, iterations, mask_size))
+
+
+@overload
+def median_blur(
+    input: Batch, /, *, batch_size: int | None = None, device: Any = None, window_size: IntsArg | None = None
+) -> Batch: ...
+
+
+@overload
+def median_blur(
+    input: TensorLike, /, *, batch_size: int | None = None, device: Any = None, window_size: IntsArg | None = None
+) -> Any: ...
+def median_blur(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    window_size: IntsArg | None = None,
+) -> Any:
+    """Replaces each element by the median of the window around it: removes specks, keeps edges. Beyond the border images are continued with their outermost elements.
+
+    Args:
+        input: The images, or sequences of them. Layouts: HW, HWC, FHWC, CHW, FCHW.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        window_size: The size of the window along height and width, odd. Default: ``[3, 3]``. Can differ between
+            samples.
+
+    Example:
+        >>> avida.experimental.median_blur(image, window_size=[3, 3])
+    """
+    return _call(_EXPERIMENTAL_MEDIAN_BLUR, (input,), batch_size, device, (window_size,))
 
 
 def resize(
