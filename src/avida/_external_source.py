@@ -15,11 +15,13 @@ from avida._dtype import DType
 from avida._dtype import dtype as make_dtype
 from avida._eval import EvalContext
 from avida._tensor import Tensor, as_tensor, tensor
+from avida.readers._state import ReaderState
 
 T = TypeVar("T")
 Outputs = tuple[Tensor | Batch, ...]
 
 _DEFAULT_DEPTH = 2
+_ORDER = "ExternalSource"
 _CYCLES = (None, False, True, "no", "quiet", "raise")
 
 
@@ -78,6 +80,8 @@ class ExternalSource:
         self._quiet = cycle is True or cycle == "quiet"
         self._begins_again = self._quiet or cycle == "raise" or not _is_iterable(source)  # after the end, by a call
         self._epoch = 0  # the next one
+        self._skip = 0  # samples of it that were given out before
+        self._at = (0, 0)  # epoch and samples: where reading stands
         self._items: Iterator[Outputs] | None = None  # of the epoch that calls go through
 
     def __call__(self, *, batch_size: SupportsIndex | None = None) -> Any:
@@ -120,17 +124,59 @@ class ExternalSource:
             raise RuntimeError(f"batch_size must be from 1 to {_core.MAX_BATCH_SIZE}, got {size}")
         return _Epoch(self, size)
 
-    def _open(self) -> _Items:
+    def get_state(self, *, cuda_stream: Any = None) -> ReaderState:
+        """Where reading stands: the epoch, and how many samples of it were given out."""
+        epoch, samples = self._at
+        return ReaderState(epoch, samples, epoch, samples, shards=1, order=_ORDER)
+
+    def set_state(self, state: ReaderState | str | dict[str, Any]) -> None:
+        """Makes the next epoch go on where a state was taken: the samples before it are asked for and dropped.
+
+        The source must give the same items again; one that draws random numbers has to be brought to that place first.
+        """
+        if isinstance(state, str):
+            state = ReaderState.parse(state)
+        elif isinstance(state, dict):
+            state = ReaderState.from_dict(state)
+        elif not isinstance(state, ReaderState):
+            raise TypeError(f"expected a state or its text, got {type(state).__name__}")
+        if state.order != _ORDER:
+            raise ValueError(f"expected the state of an {_ORDER}, got that of a reader with {state.order}")
+        self._epoch, self._skip, self._items = state.epoch, state.done, None
+        self._at = state.epoch, state.done
+
+    def state_dict(self) -> dict[str, Any]:
+        """The state as a dictionary."""
+        return self.get_state().to_dict()
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """The same as :meth:`set_state`, from what :meth:`state_dict` returned."""
+        self.set_state(state_dict)
+
+    def _open(self) -> tuple[_Items, int]:
+        """The next epoch, and how many samples of it are to be dropped."""
         epoch, self._epoch = self._epoch, self._epoch + 1
-        return _Items(self._begin(), self._form, epoch)
+        skip, self._skip = self._skip, 0
+        self._at = epoch, skip
+        return _Items(self._begin(), self._form, epoch), skip
+
+    def _note(self, outputs: Outputs) -> None:
+        epoch, samples = self._at
+        self._at = epoch, samples + _count(outputs)
 
     def _next(self) -> Outputs:
         fresh = self._items is None
         if self._items is None:
-            self._items = _ahead(self._open(), self._depth or 0)
+            items, skip = self._open()
+            while skip > 0:
+                skip -= _count(next(items))
+            self._items = _ahead(items, self._depth or 0)
         try:
-            return next(self._items)
+            outputs = next(self._items)
+            self._note(outputs)
+            return outputs
         except StopIteration:
+            self._at = self._epoch, 0
             if self._begins_again:
                 self._items = None
             if self._quiet and not fresh:
@@ -183,7 +229,7 @@ class _Items(Iterator[Outputs]):
             error.add_note(f"in what the source of an ExternalSource gave after {self._samples} samples")
             raise
         identified = _core.identify(list(outputs), "ExternalSource", self._samples, self._epoch)
-        self._samples += max(o.batch_size if isinstance(o, Batch) else 1 for o in outputs)
+        self._samples += _count(outputs)
         return identified
 
 
@@ -238,15 +284,21 @@ class _Epoch(Iterator[Outputs]):
         if self._ended:
             raise StopIteration
         if self._items is None:
-            items = self._source._open()
+            items, skip = self._source._open()
             grouped = _Separate(items) if self._batch_size is None else _Collected(items, self._batch_size)
+            while skip > 0:
+                samples = _samples(next(items))
+                skip, grouped._left = skip - len(samples), samples[skip:]
             depth = self._source._depth
             self._items = _ahead(grouped, _DEFAULT_DEPTH if depth is None else depth)
         try:
-            return next(self._items)
+            outputs = next(self._items)
         except StopIteration:
             self._ended, self._items = True, None
+            self._source._at = self._source._epoch, 0
             raise
+        self._source._note(outputs)
+        return outputs
 
 
 def _ahead(items: Iterator[T], depth: int) -> Iterator[T]:
@@ -260,6 +312,10 @@ def _until_stop(function: Callable[[], T]) -> Iterator[T]:
         except StopIteration:
             return
         yield item
+
+
+def _count(outputs: Outputs) -> int:
+    return max(output.batch_size if isinstance(output, Batch) else 1 for output in outputs)
 
 
 def _samples(outputs: Outputs) -> list[tuple[Tensor, ...]]:

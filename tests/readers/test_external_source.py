@@ -1,6 +1,7 @@
 """ExternalSource: Python code as a reader, in the caller's thread and in the background."""
 
 import gc
+import json
 import subprocess
 import sys
 import textwrap
@@ -410,3 +411,40 @@ def test_dropped_by_the_garbage_collector_while_another_is_in_use():
         """
     )
     assert (done.stdout.strip(), done.returncode) == ("fine", 0), done.stderr
+
+
+@pytest.mark.parametrize("batches", [False, True])
+@pytest.mark.parametrize("size", [None, 1, 3, 7])
+def test_state(batches, size):
+    """The rest of the epoch, whatever the items of the source are."""
+    items = [avida.batch([np.int64(i), np.int64(i + 1)]) for i in range(0, 20, 2)] if batches else list(range(20))
+
+    def epoch(source):
+        return [[x.item() for x in (out if size else [out])] for (out,) in source.next_epoch(size)]
+
+    whole = epoch(avida.ExternalSource(items))
+    for stop in range(1, len(whole)):
+        source = avida.ExternalSource(items)
+        iterator = source.next_epoch(size)
+        for _ in range(stop):
+            next(iterator)
+        again = avida.ExternalSource(items)
+        again.load_state_dict(json.loads(json.dumps(source.state_dict())))
+        assert epoch(again) == whole[stop:]
+        assert again.get_state().epoch == 1
+        assert epoch(again) == whole
+
+
+def test_state_of_calls():
+    source = avida.ExternalSource([1, 2, 3, 4], cycle="quiet")
+    for _ in range(6):
+        source()
+    again = avida.ExternalSource([1, 2, 3, 4], cycle="quiet")
+    again.set_state(str(source.get_state()))
+    assert [again().item() for _ in range(3)] == [3, 4, 1]
+    with pytest.raises(ValueError, match="ExternalSource"):
+        again.set_state(avida.readers.ReaderState(shards=1, order="other"))
+    checkpoint = avida.checkpoint.Checkpoint()
+    checkpoint.register(source, "source")
+    checkpoint.collect()
+    assert checkpoint.is_complete
