@@ -169,3 +169,43 @@ def test_clahe_of_colors(x):
 @pytest.mark.parametrize("x", [np.zeros((4, 4, 2), np.uint8), np.zeros((4, 4, 3), np.float32)])
 def test_clahe_refused_alike(x):
     both(lambda lib: lib.clahe(lib.tensor(x, layout="HWC"), tiles_x=2, tiles_y=2, clip_limit=2.0))
+
+
+POSITIONS = [[0, 0], [0, 1], [1, 0], [1, 1]]
+
+
+@pytest.mark.parametrize("algorithm", ["bilinear_ocv", "edgeaware_ocv", "gray_ocv"])
+@pytest.mark.parametrize("dtype", ["uint8", "uint16"])
+@pytest.mark.parametrize(
+    ("layout", "shape"),
+    [("HW", (36, 70)), ("HWC", (4, 6, 1)), ("FHW", (2, 8, 10)), ("FHWC", (2, 8, 4, 1)), (None, (6, 8)), ("HW", (2, 4))],
+)
+def test_debayer(algorithm, dtype, layout, shape):
+    x = RNG.integers(0, np.iinfo(dtype).max + 1, shape).astype(dtype)
+    for position in POSITIONS:
+        both(
+            lambda lib, position=position: lib.debayer(
+                lib.tensor(x, layout=layout), blue_position=position, algorithm=algorithm
+            )
+        )
+
+
+def test_debayer_of_many_sensors():
+    x = RNG.integers(0, 256, (6, 8), np.uint8)
+    both(lambda lib: lib.debayer(lib.batch([x] * 4, layout="HW"), blue_position=lib.batch(np.int32(POSITIONS))))
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype", "position", "algorithm"),
+    [
+        ((5, 6), "uint8", [0, 0], "bilinear_ocv"),
+        ((6, 6, 3), "uint8", [0, 0], "bilinear_ocv"),
+        ((6, 6), "float32", [0, 0], "bilinear_ocv"),
+        ((6, 6), "uint8", [2, 0], "bilinear_ocv"),
+        ((6, 6), "uint8", [0], "bilinear_ocv"),
+        ((6, 6), "uint8", [0, 0], "nearest"),
+        ((6, 6), "uint16", [0, 0], "vng_ocv"),
+    ],
+)
+def test_debayer_refused_alike(shape, dtype, position, algorithm):
+    both(lambda lib: lib.debayer(lib.tensor(np.zeros(shape, dtype)), blue_position=position, algorithm=algorithm))

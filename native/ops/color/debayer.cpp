@@ -1,0 +1,147 @@
+#include "ops/color/debayer.h"
+
+#include "core/clones.h"
+#include "op/op.h"
+
+namespace avida::ops {
+namespace {
+
+struct DebayerArgs {
+  std::optional<std::string> algorithm;
+  Vec<int> blue_position;
+};
+
+Demosaic parse_algorithm(const DebayerArgs& args) {
+  std::string name = args.algorithm.value_or("bilinear_ocv");
+  if (name == "bilinear_ocv") return Demosaic::bilinear;
+  if (name == "edgeaware_ocv") return Demosaic::edge_aware;
+  if (name == "gray_ocv") return Demosaic::gray;
+  fail(ErrorKind::runtime, "expected \"bilinear_ocv\", \"edgeaware_ocv\" or \"gray_ocv\" as algorithm, got \"", name,
+       '"');
+}
+
+// The axis of rows: only frames may come before it. Columns follow.
+int row_axis(const SampleView& in) { return in.layout.find('F') + 1; }
+
+// Three rows of a sensor, and what is known of the middle one.
+template <class T>
+struct SensorRows {
+  const T *upper, *row, *lower;
+  int64_t width;
+  bool blue;         // beside green it has blue, else red
+  int64_t green_at;  // the parity of the columns that are green
+};
+
+template <bool edge_aware, int own, class T>
+AVIDA_INLINE void make_colors(T* __restrict out, const SensorRows<T>& rows) {
+  const T *upper = rows.upper, *row = rows.row, *lower = rows.lower;
+  const int64_t green_at = rows.green_at, last = rows.width - 1;
+  for (int64_t x = 1; x < last; x++) {
+    Colors made = demosaic<edge_aware>(Neighbourhood<T>(upper, row, lower, x), (x & 1) == green_at);
+    out[3 * x + own] = static_cast<T>(made.own);
+    out[3 * x + 1] = static_cast<T>(made.green);
+    out[3 * x + 2 - own] = static_cast<T>(made.other);
+  }
+}
+template <class T>
+AVIDA_INLINE void make_row(T* __restrict out, const SensorRows<T>& rows, Demosaic algorithm) {
+  if (algorithm == Demosaic::gray) {
+    constexpr unsigned red = 4899, blue = 1868;
+    const unsigned own = rows.blue ? blue : red, other = rows.blue ? red : blue;
+    const T *upper = rows.upper, *row = rows.row, *lower = rows.lower;
+    const int64_t green_at = rows.green_at, last = rows.width - 1;
+    for (int64_t x = 1; x < last; x++) {
+      Neighbourhood<T> at(upper, row, lower, x);
+      out[x] = static_cast<T>(demosaic_gray(at, (x & 1) == green_at, own, other));
+    }
+  } else if (algorithm == Demosaic::edge_aware) {
+    rows.blue ? make_colors<true, 2>(out, rows) : make_colors<true, 0>(out, rows);
+  } else {
+    rows.blue ? make_colors<false, 2>(out, rows) : make_colors<false, 0>(out, rows);
+  }
+}
+AVIDA_CLONES void debayer_row(uint8_t* out, const SensorRows<uint8_t>& rows, Demosaic algorithm) {
+  make_row(out, rows, algorithm);
+}
+AVIDA_CLONES void debayer_row(uint16_t* out, const SensorRows<uint16_t>& rows, Demosaic algorithm) {
+  make_row(out, rows, algorithm);
+}
+
+// The outermost rows and columns are those beside them; where there are none, nothing is known, and all is 0.
+template <class T>
+void debayer_rows(const Sample<DebayerArgs>& sample) {
+  const SampleView &in = sample.in[0], &out = sample.out[0];
+  const int64_t height = in.shape[row_axis(in)], width = in.shape[row_axis(in) + 1];
+  const int64_t channels = out.shape[out.ndim() - 1];
+  const Demosaic algorithm = parse_algorithm(sample.args);
+  for (int64_t i = sample.begin; i < sample.end; i++) {
+    T* to = out.as<T>() + i * width * channels;
+    if (height <= 2 || width <= 2) {
+      std::fill_n(to, width * channels, T(0));
+      continue;
+    }
+    int64_t y = std::clamp<int64_t>(i % height, 1, height - 2);
+    const T* row = in.as<T>() + (i - i % height + y) * width;
+    // The position of blue is counted from the second row and column.
+    bool blue = (y + 1 + sample.args.blue_position[0]) % 2 == 0;
+    int64_t blue_column = (1 + sample.args.blue_position[1]) % 2;
+    debayer_row(to, {row - width, row, row + width, width, blue, blue ? 1 - blue_column : blue_column}, algorithm);
+    std::copy_n(to + channels, channels, to);
+    std::copy_n(to + (width - 2) * channels, channels, to + (width - 1) * channels);
+  }
+}
+
+void set_shape(Sample<DebayerArgs>& sample) {
+  const SampleView& in = sample.in[0];
+  const Vec<int>& blue = sample.args.blue_position;
+  if (blue.size() != 2) fail(ErrorKind::runtime, "expected 2 numbers in \"blue_position\", got ", blue.size());
+  for (int at : blue)
+    if (at != 0 && at != 1) fail(ErrorKind::runtime, "expected 0 or 1 in \"blue_position\", got ", at);
+  int h = row_axis(in), c = in.layout.find('C');
+  if (c >= 0 && in.shape[c] != 1) fail(ErrorKind::runtime, "expected one channel, got ", in.shape[c]);
+  if (in.shape[h] % 2 || in.shape[h + 1] % 2)
+    fail(ErrorKind::runtime, "expected an even height and width, got ", in.shape[h], " x ", in.shape[h + 1]);
+  Shape shape = in.shape;
+  if (c < 0) shape.push_back(1);
+  shape[shape.size() - 1] = parse_algorithm(sample.args) == Demosaic::gray ? 1 : 3;
+  sample.out[0].shape = shape;
+}
+
+}  // namespace
+
+AVIDA_OP(debayer, DebayerArgs) {
+  using Args = DebayerArgs;
+  op.doc("Makes colour images of what a sensor with a Bayer filter sees: one colour in each pixel.")
+      .input("input", "Images or videos of one channel, uint8 or uint16, of even height and width.",
+             {"HW", "HWC", "FHW", "FHWC"})
+      .arg(
+          "algorithm", &Args::algorithm,
+          "\"bilinear_ocv\" (the default) takes the mean of the neighbours, \"edgeaware_ocv\" takes green along edges, "
+          "\"gray_ocv\" gives one channel of gray.")
+      .arg(
+          "blue_position", &Args::blue_position,
+          "Row and column of blue, 0 or 1 each, in the square of four pixels that begins in the second row and column.",
+          required)
+      .example("avida.debayer(np.zeros((4, 6), np.uint8), blue_position=[0, 0])")
+      .infer([](Infer<Args>& call) {
+        DType dtype = call.in[0].dtype;
+        if (dtype != DType::uint8 && dtype != DType::uint16)
+          fail(ErrorKind::runtime, "expected uint8 or uint16, got ", dtype);
+        parse_algorithm(call.args);
+        Layout& layout = call.out[0].layout;
+        if (layout.find('C') < 0) layout.push_back('C');
+        call.out[0].ndim = layout.size();
+      })
+      .each_sample(set_shape,
+                   [](const Sample<Args>& sample) {
+                     sample.in[0].dtype == DType::uint8 ? debayer_rows<uint8_t>(sample)
+                                                        : debayer_rows<uint16_t>(sample);
+                   })
+      .rows([](const Sample<Args>& sample) {
+        int64_t width = sample.in[0].shape[row_axis(sample.in[0]) + 1];
+        return width == 0 ? 0 : sample.in[0].elements() / width;
+      })
+      .cost(2);
+}
+
+}  // namespace avida::ops
