@@ -10,9 +10,11 @@ namespace avida {
 namespace {
 
 constexpr int kPairs = 4;  // of neighbours that one loop adds: more would run out of registers for their addresses
-constexpr int kRows = 8;
 
 AVIDA_INLINE float weighted(float x, float weight) { return x * weight; }
+AVIDA_INLINE int16_t weighted(int16_t x, int16_t weight) {
+  return static_cast<int16_t>(static_cast<int>(x) * static_cast<int>(weight) >> 16);
+}
 AVIDA_INLINE Fixed weighted(Fixed x, Fixed weight) {
   return static_cast<Fixed>(static_cast<uint32_t>(x) * static_cast<uint32_t>(weight) >> 16);
 }
@@ -62,26 +64,32 @@ AVIDA_INLINE void sum_all_pairs(T* out, const T* const* neighbours, const HalfWe
     add_some_pairs<false>(out, centre, weights, k, std::min<int64_t>(radius - k + 1, kPairs), n);
 }
 
-template <int rows>
-AVIDA_INLINE void add_rows(float* __restrict out, const float* const* given, const float* weights, int64_t n) {
-  const float* row[rows];
-  float weight[rows];
+template <int rows, bool first, class T>
+AVIDA_INLINE void add_rows(T* __restrict out, const T* const* given, const T* weights, T start, int64_t n) {
+  const T* row[rows];
+  T weight[rows];
   for (int k = 0; k < rows; k++) row[k] = given[k], weight[k] = weights[k];
   for (int64_t i = 0; i < n; i++) {
-    float sum = out[i];
-    for (int k = 0; k < rows; k++) sum += row[k][i] * weight[k];
+    T sum = first ? start : out[i];
+    for (int k = 0; k < rows; k++) sum = static_cast<T>(sum + weighted(row[k][i], weight[k]));
     out[i] = sum;
   }
 }
 
-AVIDA_CLONES void add_eight_rows(float* out, const float* const* rows, const float* weights, int64_t n) {
-  add_rows<kRows>(out, rows, weights, n);
+// As many rows as one loop takes; returns how many it took.
+template <bool first, class T>
+AVIDA_INLINE size_t add_some_rows(T* out, const T* const* rows, const T* weights, size_t count, T start, int64_t n) {
+  if (count >= 9) return add_rows<9, first>(out, rows, weights, start, n), 9;
+  if (count >= 3) return add_rows<3, first>(out, rows, weights, start, n), 3;
+  return add_rows<1, first>(out, rows, weights, start, n), 1;
 }
-AVIDA_CLONES void add_three_rows(float* out, const float* const* rows, const float* weights, int64_t n) {
-  add_rows<3>(out, rows, weights, n);
-}
-AVIDA_CLONES void add_row(float* out, const float* const* rows, const float* weights, int64_t n) {
-  add_rows<1>(out, rows, weights, n);
+
+template <class T>
+AVIDA_INLINE void sum_all_rows(T* out, std::span<const T* const> rows, std::span<const T> weights, T start, int64_t n) {
+  const T* const* row = rows.data();
+  const T* weight = weights.data();
+  size_t done = add_some_rows<true>(out, row, weight, rows.size(), start, n);
+  while (done < rows.size()) done += add_some_rows<false>(out, row + done, weight + done, rows.size() - done, start, n);
 }
 
 }  // namespace
@@ -111,11 +119,13 @@ AVIDA_CLONES void symmetric_sum(Fixed* out, const Fixed* const* neighbours, cons
   sum_all_pairs(out, neighbours, weights, n);
 }
 
-void add_weighted(float* out, std::span<const float* const> rows, std::span<const float> weights, int64_t n) {
-  size_t k = 0;
-  for (; k + kRows <= rows.size(); k += kRows) add_eight_rows(out, &rows[k], &weights[k], n);
-  for (; k + 3 <= rows.size(); k += 3) add_three_rows(out, &rows[k], &weights[k], n);
-  for (; k < rows.size(); k++) add_row(out, &rows[k], &weights[k], n);
+AVIDA_CLONES void weighted_sum(float* out, std::span<const float* const> rows, std::span<const float> weights,
+                               float start, int64_t n) {
+  sum_all_rows(out, rows, weights, start, n);
+}
+AVIDA_CLONES void weighted_sum(int16_t* out, std::span<const int16_t* const> rows, std::span<const int16_t> weights,
+                               int16_t start, int64_t n) {
+  sum_all_rows(out, rows, weights, start, n);
 }
 
 AVIDA_CLONES void fixed_from_bytes(Fixed* __restrict out, const uint8_t* __restrict in, int64_t n) {
@@ -126,6 +136,14 @@ AVIDA_CLONES void bytes_from_fixed(uint8_t* __restrict out, const Fixed* __restr
   for (int64_t i = 0; i < n; i++) {
     int byte = (in[i] + half) >> kFixedBits;
     out[i] = static_cast<uint8_t>(byte < 255 ? byte : 255);
+  }
+}
+
+AVIDA_CLONES void bytes_from_fixed(uint8_t* __restrict out, const int16_t* __restrict in, int bits, int64_t n) {
+  int half = 1 << bits >> 1;
+  for (int64_t i = 0; i < n; i++) {
+    int byte = (in[i] + half) >> bits;
+    out[i] = static_cast<uint8_t>(byte < 0 ? 0 : byte < 255 ? byte : 255);
   }
 }
 

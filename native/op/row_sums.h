@@ -32,10 +32,14 @@ struct HalfWeights {
 void symmetric_sum(float* out, const float* const* neighbours, const HalfWeights<float>& weights, int64_t n);
 void symmetric_sum(Fixed* out, const Fixed* const* neighbours, const HalfWeights<Fixed>& weights, int64_t n);
 
-// out[i] += sum over k of weights[k] * rows[k][i]
-void add_weighted(float* out, std::span<const float* const> rows, std::span<const float> weights, int64_t n);
+// out[i] = start + sum over k of weights[k] * rows[k][i]; products of 16-bit numbers lose their lower half.
+void weighted_sum(float* out, std::span<const float* const> rows, std::span<const float> weights, float start,
+                  int64_t n);
+void weighted_sum(int16_t* out, std::span<const int16_t* const> rows, std::span<const int16_t> weights, int16_t start,
+                  int64_t n);
 
 void fixed_from_bytes(Fixed* out, const uint8_t* in, int64_t n);
 void bytes_from_fixed(uint8_t* out, const Fixed* in, int64_t n);
+void bytes_from_fixed(uint8_t* out, const int16_t* in, int bits, int64_t n);
 
 }  // namespace avida

@@ -19,13 +19,16 @@ struct Reach {
 template <class T>
 class PaddedTile {
  public:
-  PaddedTile(const Space& space, const SampleView& in, const Reach& reach, OutOfBounds border, T fill)
+  // `convert` makes elements of type T of the input's; by default it keeps their value.
+  PaddedTile(const Space& space, const SampleView& in, const Reach& reach, OutOfBounds border, T fill,
+             ConvertRun convert = nullptr)
       : space_(space),
         in_(in),
         reach_(reach),
         border_(border),
         fill_(fill),
-        pitch_((space.size[2] + reach.before[2] + reach.after[2]) * space.inner) {}
+        pitch_((space.size[2] + reach.before[2] + reach.after[2]) * space.inner),
+        convert_(convert ? convert : rounding_run(dtype_of<T>, in.dtype)) {}
 
   // Rows y ... y + count - 1 of a part's slice z, all of which may lie beyond the border.
   void load(int64_t part, int64_t z, int64_t y, int64_t count) {
@@ -73,7 +76,7 @@ class PaddedTile {
   const OutOfBounds border_;
   const T fill_;
   const int64_t pitch_;
-  const ConvertRun convert_ = rounding_run(dtype_of<T>, in_.dtype);
+  const ConvertRun convert_;
   std::vector<T> data_;
 };
 

@@ -135,7 +135,10 @@ def test_uniform_batches_lie_in_one_block(case):
     arrays = case.arrays(0, case.dtypes[0])
     if not arrays:
         return
-    batches = [ndd.as_batch([a.copy() for _ in range(3)], layout=case.layout) for a in arrays]
+    layouts = [case.layout if case.layout and len(case.layout) == a.ndim else None for a in arrays]
+    batches = [
+        ndd.as_batch([a.copy() for _ in range(3)], layout=layout) for a, layout in zip(arrays, layouts, strict=True)
+    ]
     for out in results(case.function(*batches, **combinations(case)[0])):
         if out._uniform() and not case.op.startswith(("reshape", "reinterpret", "squeeze", "expand_dims", "permute")):
             assert out._contiguous()

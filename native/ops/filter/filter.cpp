@@ -1,4 +1,5 @@
 #include <cctype>
+#include <cmath>
 
 #include "op/op.h"
 #include "op/row_sums.h"
@@ -75,6 +76,63 @@ std::vector<float> fill_values(const SampleView& fill, int64_t frames) {
   return values;
 }
 
+// How the weights of bytes are kept in 16 bits, so that sums have `bits` bits of fraction; -1: they cannot be.
+int fixed_bits(std::span<const float> weights, std::span<const float> fill, int64_t taps) {
+  for (float value : fill)
+    if (!(value >= 0 && value <= 255) || value != std::floor(value)) return -1;
+  double largest = 0, sum = 0;
+  for (size_t i = 0; i < weights.size(); i += taps) {
+    double magnitude = 0;
+    for (float weight : weights.subspan(i, taps)) {
+      if (!std::isfinite(weight)) return -1;
+      magnitude += std::abs(weight);
+      largest = std::max<double>(largest, std::abs(weight));
+    }
+    sum = std::max(sum, magnitude);
+  }
+  constexpr double kRange = 32767;
+  int bits = kFixedBits;
+  auto fits = [&] {
+    return std::ldexp(largest, bits + 16 - kFixedBits) < kRange && std::ldexp(255 * sum, bits) + 2 * taps < kRange;
+  };
+  while (bits > 0 && !fits()) bits--;
+  bool precise = std::ldexp(0.5 * taps, -bits) < 0.35;  // what products lose must not be seen
+  return fits() && precise ? bits : -1;
+}
+
+// All rows of one sample, computed in T.
+template <class T, class Store>
+void correlate_rows(const Sample<FilterArgs>& sample, const Plan& plan, std::span<const T> weights,
+                    std::span<const T> fill, T start, ConvertRun convert, Store&& store) {
+  const int64_t n = plan.out.row_elements(), parts_of_frame = plan.space.parts / plan.space.frames;
+  const int64_t depth = plan.reach.size(0), height = plan.reach.size(1), width = plan.reach.size(2);
+  OutOfBounds border = parse_border(sample.args.border, "border");
+  Reach reach = plan.reach;
+  if (plan.valid) reach.after[2] = 0;  // no window reaches beyond a row
+  std::vector<T> sums(n);
+  std::vector<const T*> taps(depth * height * width);
+
+  for (int64_t row = sample.begin; row < sample.end;) {
+    int64_t slice = row / plan.out.size[1], part = slice / plan.out.size[0], z = slice % plan.out.size[0];
+    int64_t frame = part / parts_of_frame;
+    auto filter = weights.subspan(plan.filters > 1 ? frame * taps.size() : 0, taps.size());
+    PaddedTile<T> tile(plan.space, sample.in[0], reach, border, fill[fill.size() > 1 ? frame : 0], convert);
+    std::vector<PaddedTile<T>> tiles(depth, tile);
+    int64_t slice_end = std::min(sample.end, (slice + 1) * plan.out.size[1]);
+    while (row < slice_end) {
+      int64_t y = row % plan.out.size[1], count = std::min(tile.rows_at_once(), slice_end - row);
+      for (int64_t dz = 0; dz < depth; dz++)
+        tiles[dz].load(part, z + dz - reach.before[0], y - reach.before[1], count + height - 1);
+      for (int64_t i = 0; i < count; i++, row++) {
+        for (size_t k = 0; k < taps.size(); k++)
+          taps[k] = tiles[k / (height * width)].row(i + k / width % height) + k % width * plan.space.inner;
+        weighted_sum(sums.data(), taps, filter, start, n);
+        store(row, sums.data(), n);
+      }
+    }
+  }
+}
+
 void correlate(const Sample<FilterArgs>& sample) {
   Plan plan(sample);
   const SampleView &in = sample.in[0], &out = sample.out[0];
@@ -82,35 +140,29 @@ void correlate(const Sample<FilterArgs>& sample) {
   std::vector<float> weights(plan.filter.elements());
   rounding_run(DType::float32, plan.filter.dtype)(weights.data(), plan.filter.data, plan.filter.elements());
   std::vector<float> fill = fill_values(sample.in.size() > 2 ? sample.in[2] : SampleView(), plan.space.frames);
-  const int64_t n = plan.out.row_elements(), parts_of_frame = plan.space.parts / plan.space.frames;
-  const int64_t depth = plan.reach.size(0), height = plan.reach.size(1), width = plan.reach.size(2);
-  OutOfBounds border = parse_border(sample.args.border, "border");
-  Reach reach = plan.reach;
-  if (plan.valid) reach.after[2] = 0;  // no window reaches beyond a row
-  ConvertRun from_float = rounding_run(out.dtype, DType::float32);
-  std::vector<float> sums;
-  std::vector<const float*> taps(height * width);
+  int64_t taps = std::ssize(weights) / plan.filters;
 
-  for (int64_t row = sample.begin; row < sample.end;) {
-    int64_t slice = row / plan.out.size[1], part = slice / plan.out.size[0], z = slice % plan.out.size[0];
-    int64_t frame = part / parts_of_frame;
-    const float* filter = weights.data() + (plan.filters > 1 ? frame * depth * height * width : 0);
-    PaddedTile<float> tile(plan.space, in, reach, border, fill[fill.size() > 1 ? frame : 0]);
-    int64_t slice_end = std::min(sample.end, (slice + 1) * plan.out.size[1]);
-    while (row < slice_end) {
-      int64_t y = row % plan.out.size[1], count = std::min(tile.rows_at_once(), slice_end - row);
-      sums.assign(count * n, 0);
-      for (int64_t dz = 0; dz < depth; dz++) {
-        tile.load(part, z + dz - reach.before[0], y - reach.before[1], count + height - 1);
-        for (int64_t i = 0; i < count; i++) {
-          for (int64_t k = 0; k < height * width; k++) taps[k] = tile.row(i + k / width) + k % width * plan.space.inner;
-          add_weighted(sums.data() + i * n, taps, {filter + dz * height * width, taps.size()}, n);
-        }
-      }
-      from_float(out.as<char>() + row * n * size_of(out.dtype), sums.data(), count * n);
-      row += count;
-    }
+  bool bytes = in.dtype == DType::uint8 && out.dtype == DType::uint8;
+  int bits = bytes ? fixed_bits(weights, fill, taps) : -1;
+  if (bits >= 0) {
+    std::vector<int16_t> fixed_weights, fixed_fill;
+    for (float weight : weights)
+      fixed_weights.push_back(static_cast<int16_t>(std::lround(std::ldexp(weight, bits + 16 - kFixedBits))));
+    for (float value : fill) fixed_fill.push_back(static_cast<int16_t>(static_cast<int>(value) << kFixedBits));
+    auto to_fixed = [](void* to, const void* from, int64_t n) {
+      fixed_from_bytes(static_cast<Fixed*>(to), static_cast<const uint8_t*>(from), n);
+    };
+    auto store = [&](int64_t row, const int16_t* sums, int64_t n) {
+      bytes_from_fixed(out.as<uint8_t>() + row * n, sums, bits, n);
+    };
+    int16_t start = static_cast<int16_t>(taps / 2);  // what products lose, on average
+    return correlate_rows<int16_t>(sample, plan, fixed_weights, fixed_fill, start, to_fixed, store);
   }
+  ConvertRun from_float = rounding_run(out.dtype, DType::float32);
+  auto store = [&](int64_t row, const float* sums, int64_t n) {
+    from_float(out.as<char>() + row * n * size_of(out.dtype), sums, n);
+  };
+  correlate_rows<float>(sample, plan, weights, fill, 0, nullptr, store);
 }
 
 }  // namespace

@@ -69,8 +69,7 @@ void laplace(const Sample<LaplacianArgs>& sample) {
   ConvertRun from_float = rounding_run(out.dtype, DType::float32);
   for (int64_t y = sample.begin; y < sample.end; y++) {
     for (size_t i = 0; i < derivatives.size(); i++) rows[i] = derivatives[i].row(y);
-    std::ranges::fill(sum, 0.f);
-    add_weighted(sum.data(), rows, ones, n);
+    weighted_sum(sum.data(), rows, ones, 0, n);
     from_float(out.as<char>() + y * step, sum.data(), n);
   }
 }

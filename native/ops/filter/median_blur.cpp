@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "core/clones.h"
 #include "op/op.h"
@@ -47,6 +48,47 @@ AVIDA_INLINE void median_of_nine(T* __restrict out, const T* rows, int64_t pitch
     T hi = lower(lower(high[i], high[i + step]), high[i + 2 * step]);
     out[i] = middle(lo, middle(mid[i], mid[i + step], mid[i + 2 * step]), hi);
   }
+}
+
+template <class T>
+AVIDA_INLINE void sort_two(T& a, T& b) {
+  T low = lower(a, b);
+  b = upper(a, b);
+  a = low;
+}
+
+// The smallest of kept[first ... 13] goes to the first place, the largest to the last.
+template <int first, class T, size_t... k>
+AVIDA_INLINE void part_extremes(T* kept, std::index_sequence<k...>) {
+  constexpr int last = 13, half = (last - first + 1) / 2, middle_too = (last - first + 1) % 2;
+  ((k < half ? sort_two(kept[first + k], kept[last - k]) : void()), ...);
+  ((k + 1 < half + middle_too ? sort_two(kept[first], kept[first + 1 + k]) : void()), ...);
+  ((k + 1 < half + middle_too ? sort_two(kept[last - 1 - k], kept[last]) : void()), ...);
+}
+
+// Windows of 5 x 5, as median_of_many below, in registers.
+template <int first, class T, class Element>
+AVIDA_INLINE T forget(T* kept, Element&& element) {
+  part_extremes<first>(kept, std::make_index_sequence<(14 - first + 1) / 2>());
+  if constexpr (first == 11) {
+    return kept[12];
+  } else {
+    kept[13] = element(14 + first);
+    return forget<first + 1>(kept, element);
+  }
+}
+template <class T, size_t... k>
+AVIDA_INLINE void median_of_25(T* __restrict out, const T* rows, int64_t pitch, int64_t step, int64_t n,
+                               std::index_sequence<k...>) {
+  const T* row[5] = {rows, rows + pitch, rows + 2 * pitch, rows + 3 * pitch, rows + 4 * pitch};
+  for (int64_t i = 0; i < n; i++) {
+    auto element = [&](int e) { return row[e / 5][i + e % 5 * step]; };
+    T kept[14] = {element(k)...};
+    out[i] = forget<0>(kept, element);
+  }
+}
+AVIDA_CLONES void twenty_five(uint8_t* out, const uint8_t* rows, int64_t pitch, int64_t step, int64_t n) {
+  median_of_25(out, rows, pitch, step, n, std::make_index_sequence<14>());
 }
 
 template <class T>
@@ -148,6 +190,8 @@ struct MedianRow {
     if (height == 3 && width == 3) {
       scratch.resize(3 * pitch);
       nine(out, rows, pitch, inner, n, scratch.data());
+    } else if (height == 5 && width == 5 && std::is_same_v<T, uint8_t>) {
+      if constexpr (std::is_same_v<T, uint8_t>) twenty_five(out, rows, pitch, inner, n);
     } else if (count <= (sizeof(T) == 1 ? kMostSelectedBytes : kMostSelected)) {
       by_selection(scratch);
     } else if (sizeof(T) == 1) {

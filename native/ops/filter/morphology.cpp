@@ -86,9 +86,10 @@ void pick_in_windows(const Sample<MorphologyArgs>& sample, const Space& space, b
         int64_t loaded = count + reach.size(1) - 1;
         tile.load(part, 0, y - reach.before[1], loaded);
         pick_along(larger, tile.row(0), reach.size(1), pitch, loaded * pitch);
-        pick_along(larger, tile.row(0), reach.size(2), space.inner, count * pitch);
-        for (int64_t i = 0; i < count; i++)
+        for (int64_t i = 0; i < count; i++) {
+          pick_along(larger, tile.row(i), reach.size(2), space.inner, pitch);
           convert(out.as<char>() + ((part * space.size[1] + y + i) * n) * size_of(out.dtype), tile.row(i), n);
+        }
       });
 }
 
