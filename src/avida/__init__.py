@@ -64,6 +64,7 @@ from avida import (  # noqa: E402
     readers,
     reductions,
     tfrecord,
+    transforms,
 )
 from avida._external_source import ExternalSource  # noqa: E402
 from avida._failed import drop_failed  # noqa: E402
@@ -126,6 +127,7 @@ __all__ = [
     "stream",
     "tensor",
     "tfrecord",
+    "transforms",
     "type_id",
     "types",
     "uint8",

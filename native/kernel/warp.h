@@ -1,0 +1,122 @@
+// Geometry by lookup: places between the elements of an image or volume, affine maps, and what is found at a place.
+#pragma once
+#include "kernel/convert.h"
+
+namespace avida {
+
+// A point, in the order x, y, z. Whole numbers are the corners of elements, their centres lie half way between.
+template <int N>
+struct Place {
+  float at[N];
+  AVIDA_HD float& operator[](int d) { return at[d]; }
+  AVIDA_HD float operator[](int d) const { return at[d]; }
+};
+
+// place -> M * place + T, as the rows of [M T].
+template <int N>
+struct Affine {
+  static constexpr int dims = N;
+  float m[N][N + 1];
+
+  AVIDA_HD AVIDA_INLINE Place<N> operator()(const Place<N>& from) const {
+    Place<N> to{};
+    for (int r = 0; r < N; r++) {
+      float sum = m[r][0] * from[0];
+      for (int c = 1; c < N; c++) sum += m[r][c] * from[c];
+      to[r] = sum + m[r][N];
+    }
+    return to;
+  }
+  // From one pixel of a row to the next.
+  AVIDA_HD AVIDA_INLINE Place<N> step() const {
+    Place<N> to{};
+    for (int r = 0; r < N; r++) to[r] = m[r][0];
+    return to;
+  }
+};
+
+// What lies beyond the borders.
+enum class Border : int { fill, clamp, reflect, reflect_101, wrap };
+
+// The index that stands for i, which may be outside of [0, n); -1: nothing, fill.
+AVIDA_HD AVIDA_INLINE int border_index(Border border, int i, int n) {
+  if (i >= 0 && i < n) return i;
+  switch (border) {
+    case Border::fill:
+      return -1;
+    case Border::clamp:
+      return i < 0 ? 0 : n - 1;
+    case Border::wrap:
+      return (i % n + n) % n;
+    default: {
+      int twice = border == Border::reflect ? 2 * n : 2 * n - 2;
+      if (twice == 0) return 0;
+      i = (i % twice + twice) % twice;
+      return i < n ? i : (border == Border::reflect ? twice - 1 : twice) - i;
+    }
+  }
+}
+
+// A dense image or volume, channels last. Not empty, unless the border is filled.
+template <class T, int N>
+struct Texture {
+  const T* data;
+  const T* fill;  // one for each channel
+  int size[N];    // x, y, z
+  long stride[N];
+  Border border;
+
+  AVIDA_HD AVIDA_INLINE const T* element(const int (&index)[N]) const {
+    const T* found = data;
+    for (int d = 0; d < N; d++) {
+      int i = border_index(border, index[d], size[d]);
+      if (i < 0) return fill;
+      found += i * stride[d];
+    }
+    return found;
+  }
+};
+
+AVIDA_HD AVIDA_INLINE float mix(float a, float b, float part) { return a * (1 - part) + b * part; }
+
+// Channel c between the 2^N elements around a place: x varies first.
+template <int N, class T>
+AVIDA_HD AVIDA_INLINE float interpolate(const T* const (&corner)[1 << N], const float (&part)[N], long c) {
+  float value[1 << N];
+  for (int k = 0; k < 1 << N; k++) value[k] = static_cast<float>(typename ComputeType<T>::type(corner[k][c]));
+  for (int d = 0; d < N; d++)
+    for (int k = 0; k < 1 << (N - 1 - d); k++) value[k] = mix(value[2 * k], value[2 * k + 1], part[d]);
+  return value[0];
+}
+
+// Element `first` and those after it along every axis; some may lie outside.
+template <int N, class T>
+AVIDA_HD AVIDA_INLINE void find_corners(const Texture<T, N>& in, const int (&first)[N], const T* (&corner)[1 << N]) {
+  for (int k = 0; k < 1 << N; k++) {
+    int index[N];
+    for (int d = 0; d < N; d++) index[d] = first[d] + (k >> d & 1);
+    corner[k] = in.element(index);
+  }
+}
+
+// The same where none lies outside.
+template <int N, class T>
+AVIDA_HD AVIDA_INLINE void find_inner_corners(const Texture<T, N>& in, const int (&first)[N],
+                                              const T* (&corner)[1 << N]) {
+  const T* base = in.data;
+  for (int d = 0; d < N; d++) base += first[d] * in.stride[d];
+  for (int k = 0; k < 1 << N; k++) {
+    corner[k] = base;
+    for (int d = 0; d < N; d++) corner[k] += (k >> d & 1) * in.stride[d];
+  }
+}
+
+// Whether all elements around a place are filled.
+template <int N, class T>
+AVIDA_HD AVIDA_INLINE bool is_beyond(const Texture<T, N>& in, const int (&first)[N]) {
+  bool beyond = false;
+  for (int d = 0; d < N; d++) beyond |= (first[d] < -1) | (first[d] >= in.size[d]);
+  return beyond & (in.border == Border::fill);
+}
+
+}  // namespace avida

@@ -1,0 +1,120 @@
+// Operators that look up where each pixel of the output lies in the input. A map says where:
+//
+//   struct Map { static constexpr int dims = 2; Place<2> operator()(const Place<2>& pixel_centre) const; };
+//
+// The family has the rest: frames and planes, rows, interpolation, borders, element types.
+#pragma once
+#include <optional>
+
+#include "kernel/warp.h"
+#include "op/op.h"
+
+namespace avida {
+
+// What most warps take.
+struct WarpArgs {
+  DType dtype = DType::none, output_dtype = DType::none;
+  std::optional<float> fill_value;
+  int interp_type = 1;
+};
+
+struct WarpOptions {
+  bool linear = true;
+  Border border = Border::fill;
+  std::vector<float> fill = {0};  // one number, or one for each channel
+};
+
+bool is_linear(int interp_type);  // raises for all but nearest and linear
+WarpOptions warp_options(const WarpArgs& args);
+void infer_warp(const WarpArgs& args, Meta& out);
+
+// Sets the axes H, W (and D) of a shape to a size that the user gave.
+void set_size(Shape& shape, const Layout& layout, const Vec<float>& size);
+
+template <class Args>
+void warp_args(Op<Args>& op) {
+  op.arg("dtype", &Args::dtype, "The element type of the output, by default the input's; integers are rounded.")
+      .arg("fill_value", &Args::fill_value,
+           "What to put where the input has nothing; by default its border is continued.", fixed)
+      .arg("interp_type", &Args::interp_type, "Nearest or linear interpolation.", fixed)
+      .arg("output_dtype", &Args::output_dtype, "The old name of dtype.");
+}
+
+constexpr int kTileSize = 256;
+
+// Where the pixels of a part of a row come from.
+struct Tile {
+  int n;
+  alignas(64) float at[3][kTileSize];
+};
+
+// One sample: the axes after the last of H, W are channels, those before D, H and W are frames or planes.
+class WarpSample {
+ public:
+  WarpSample(const SampleView& in, const SampleView& out, const WarpOptions& options);
+
+  static int64_t rows(const SampleView& out);
+  int dims() const { return dims_; }
+
+  // map_of(plane) is the map for one frame or plane.
+  template <class MapOf>
+  void run_planes(const MapOf& map_of, int64_t begin, int64_t end) const {
+    if (channels_ == 0) return;
+    Tile tile;
+    for (int64_t row = begin; row < end; row++) {
+      const auto map = map_of(row / (out_size_[1] * out_size_[2]));
+      for (int64_t x = 0; x < out_size_[0]; x += kTileSize) {
+        tile.n = static_cast<int>(std::min<int64_t>(kTileSize, out_size_[0] - x));
+        find_places(map, summed_, tile, x, row % out_size_[1], row / out_size_[1] % out_size_[2]);
+        look_up(tile, row, x);
+      }
+    }
+  }
+  template <class Map>
+  void run(const Map& map, int64_t begin, int64_t end) const {
+    run_planes([&](int64_t) { return map; }, begin, end);
+  }
+
+ private:
+  template <class Map>
+  AVIDA_INLINE static void find_places(const Map& map, bool summed, Tile& tile, int64_t x, int64_t y, int64_t z) {
+    constexpr int N = Map::dims;
+    auto centre = [&](int64_t i) {
+      const float all[] = {static_cast<float>(x + i) + 0.5f, static_cast<float>(y) + 0.5f,
+                           static_cast<float>(z) + 0.5f};
+      Place<N> place{};
+      for (int d = 0; d < N; d++) place[d] = all[d];
+      return place;
+    };
+    if constexpr (requires { map.step(); }) {
+      Place<N> place = map(centre(0)), step = map.step();
+      for (int d = 0; summed && d < N; d++)
+        for (int i = 0; i < tile.n; i++, place[d] += step[d]) tile.at[d][i] = place[d];
+      for (int d = 0; !summed && d < N; d++)
+        for (int i = 0; i < tile.n; i++) tile.at[d][i] = place[d] + static_cast<float>(i) * step[d];
+    } else {
+      for (int i = 0; i < tile.n; i++) {
+        Place<N> place = map(centre(i));
+        for (int d = 0; d < N; d++) tile.at[d][i] = place[d];
+      }
+    }
+  }
+
+  void look_up(const Tile& tile, int64_t row, int64_t x) const;
+  template <class T, int N>
+  Texture<T, N> texture(int64_t plane) const;
+
+  const SampleView &in_, &out_;
+  bool linear_;
+  // Affine maps go from pixel to pixel by adding, as users of this API know it to the last bit; but bytes that are
+  // mixed do not show the difference, and multiplying is faster.
+  bool summed_;
+  Border border_;
+  int dims_;                    // 2 or 3
+  int in_size_[3] = {1, 1, 1};  // x, y, z
+  int64_t out_size_[3] = {1, 1, 1};
+  int64_t channels_ = 1, planes_ = 1;  // planes that lie one after the other and have fills of their own
+  std::vector<uint64_t> fill_;         // in the input's element type, for each channel of each plane
+};
+
+}  // namespace avida

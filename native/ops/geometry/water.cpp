@@ -1,0 +1,31 @@
+#include "ops/geometry/water.h"
+
+#include "ops/geometry/displace.h"
+
+namespace avida::ops {
+namespace {
+
+struct WaterArgs : DisplaceArgs {
+  float ampl_x = 10, ampl_y = 10, freq_x = 0.049087f, freq_y = 0.049087f, phase_x = 0, phase_y = 0;
+};
+
+}  // namespace
+
+AVIDA_OP(water, WaterArgs) {
+  using Args = WaterArgs;
+  constexpr auto map = [](const Sample<Args>& sample) {
+    const Args& args = sample.args;
+    return Water{{args.ampl_x, args.freq_x, args.phase_x}, {args.ampl_y, args.freq_y, args.phase_y}};
+  };
+  displaces<map>(op)
+      .doc("Shows images as if through waves of water: rows are shifted by a sine, columns by a cosine.")
+      .arg("ampl_x", &Args::ampl_x, "How many pixels rows are shifted at most.", fixed)
+      .arg("ampl_y", &Args::ampl_y, "How many pixels columns are shifted at most.", fixed)
+      .arg("freq_x", &Args::freq_x, "The angle, in radians, from one row to the next.", fixed)
+      .arg("freq_y", &Args::freq_y, "The angle, in radians, from one column to the next.", fixed)
+      .arg("phase_x", &Args::phase_x, "The angle of the first row.", fixed)
+      .arg("phase_y", &Args::phase_y, "The angle of the first column.", fixed)
+      .example("avida.water(image, ampl_x=1, ampl_y=1, freq_x=1, freq_y=1)");
+}
+
+}  // namespace avida::ops
