@@ -24,9 +24,11 @@ __all__ = [
     "color_space_conversion",
     "color_twist",
     "contrast",
+    "coord_transform",
     "copy",
     "crop",
     "crop_mirror_normalize",
+    "debayer",
     "element_extract",
     "equalize",
     "expand_dims",
@@ -38,6 +40,7 @@ __all__ = [
     "get_property",
     "hsv",
     "hue",
+    "jitter",
     "laplacian",
     "lookup_table",
     "normalize",
@@ -53,12 +56,16 @@ __all__ = [
     "reshape",
     "resize",
     "resize_crop_mirror",
+    "rotate",
     "saturation",
     "slice",
+    "sphere",
     "squeeze",
     "stack",
     "tensor_resize",
     "transpose",
+    "warp_affine",
+    "water",
     "zeros",
     "zeros_like",
 ]
@@ -73,9 +80,11 @@ _CLAHE = _find("clahe")
 _COLOR_SPACE_CONVERSION = _find("color_space_conversion")
 _COLOR_TWIST = _find("color_twist")
 _CONTRAST = _find("contrast")
+_COORD_TRANSFORM = _find("coord_transform")
 _COPY = _find("copy")
 _CROP = _find("crop")
 _CROP_MIRROR_NORMALIZE = _find("crop_mirror_normalize")
+_DEBAYER = _find("debayer")
 _ELEMENT_EXTRACT = _find("element_extract")
 _EQUALIZE = _find("equalize")
 _EXPAND_DIMS = _find("expand_dims")
@@ -87,6 +96,7 @@ _GAUSSIAN_BLUR = _find("gaussian_blur")
 _GET_PROPERTY = _find("get_property")
 _HSV = _find("hsv")
 _HUE = _find("hue")
+_JITTER = _find("jitter")
 _LAPLACIAN = _find("laplacian")
 _LOOKUP_TABLE = _find("lookup_table")
 _NORMALIZE = _find("normalize")
@@ -102,12 +112,16 @@ _REINTERPRET = _find("reinterpret")
 _RESHAPE = _find("reshape")
 _RESIZE = _find("resize")
 _RESIZE_CROP_MIRROR = _find("resize_crop_mirror")
+_ROTATE = _find("rotate")
 _SATURATION = _find("saturation")
 _SLICE = _find("slice")
+_SPHERE = _find("sphere")
 _SQUEEZE = _find("squeeze")
 _STACK = _find("stack")
 _TENSOR_RESIZE = _find("tensor_resize")
 _TRANSPOSE = _find("transpose")
+_WARP_AFFINE = _find("warp_affine")
+_WATER = _find("water")
 _ZEROS = _find("zeros")
 _ZEROS_LIKE = _find("zeros_like")
 
@@ -572,6 +586,60 @@ def contrast(
 
 
 @overload
+def coord_transform(
+    input: Batch,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    M: FloatsArg | None = None,
+    MT: FloatsArg | None = None,
+    T: FloatsArg | None = None,
+    dtype: DTypeArg | None = None,
+) -> Batch: ...
+
+
+@overload
+def coord_transform(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    M: FloatsArg | None = None,
+    MT: FloatsArg | None = None,
+    T: FloatsArg | None = None,
+    dtype: DTypeArg | None = None,
+) -> Any: ...
+def coord_transform(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    M: FloatsArg | None = None,
+    MT: FloatsArg | None = None,
+    T: FloatsArg | None = None,
+    dtype: DTypeArg | None = None,
+) -> Any:
+    """Applies M * point + T to points, vectors or colours: the numbers along the last axis.
+
+    Args:
+        input: The points, at least as the rows of a matrix.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        M: The matrix: m rows for points of m numbers; or one factor for all. Can differ between samples.
+        MT: M and T in one, T as the last column. Can differ between samples.
+        T: What is added to each number of a point, or one number for all. Can differ between samples.
+        dtype: The element type of the output; integers are rounded and saturated. Default: ``float32``.
+
+    Example:
+        >>> avida.coord_transform(np.float32([[1, 2], [3, 4]]), MT=avida.transforms.rotation(angle=90))
+    """
+    return _call(_COORD_TRANSFORM, (input,), batch_size, device, (M, MT, T, dtype))
+
+
+@overload
 def copy(input: Batch, /, *, batch_size: int | None = None, device: Any = None) -> Batch: ...
 
 
@@ -864,6 +932,55 @@ def crop_mirror_normalize(
             std,
         ),
     )
+
+
+@overload
+def debayer(
+    input: Batch,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    algorithm: str | None = None,
+    blue_position: IntsArg,
+) -> Batch: ...
+
+
+@overload
+def debayer(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    algorithm: str | None = None,
+    blue_position: IntsArg,
+) -> Any: ...
+def debayer(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    algorithm: str | None = None,
+    blue_position: IntsArg,
+) -> Any:
+    """Makes colour images of what a sensor with a Bayer filter sees: one colour in each pixel.
+
+    Args:
+        input: Images or videos of one channel, uint8 or uint16, of even height and width. Layouts: HW, HWC,
+            FHW, FHWC.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        algorithm: "bilinear_ocv" (the default) takes the mean of the neighbours, "edgeaware_ocv" takes green
+            along edges, "gray_ocv" gives one channel of gray.
+        blue_position: Row and column of blue, 0 or 1 each, in the square of four pixels that begins in the
+            second row and column. Default: ``[]``. Can differ between samples.
+
+    Example:
+        >>> avida.debayer(np.zeros((4, 6), np.uint8), blue_position=[0, 0])
+    """
+    return _call(_DEBAYER, (input,), batch_size, device, (algorithm, blue_position))
 
 
 def element_extract(
@@ -1339,6 +1456,69 @@ def hue(
         >>> avida.hue(image, hue=120)
     """
     return _call(_HUE, (input,), batch_size, device, (dtype, hue, image_type))
+
+
+@overload
+def jitter(
+    input: Batch,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    fill_value: float | None = None,
+    interp_type: int | None = None,
+    mask: IntArg | None = None,
+    nDegree: int | None = None,
+    rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
+) -> Batch: ...
+
+
+@overload
+def jitter(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    fill_value: float | None = None,
+    interp_type: int | None = None,
+    mask: IntArg | None = None,
+    nDegree: int | None = None,
+    rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
+) -> Any: ...
+def jitter(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    fill_value: float | None = None,
+    interp_type: int | None = None,
+    mask: IntArg | None = None,
+    nDegree: int | None = None,
+    rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
+) -> Any:
+    """Moves every pixel a little, each by another random amount.
+
+    Args:
+        input: The images. Layouts: HWC.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        fill_value: What to put where the input has nothing. Default: ``0.0``.
+        interp_type: Nearest or linear interpolation. Default: ``0``.
+        mask: 0: the sample stays as it is. Default: ``1``. Can differ between samples.
+        nDegree: Pixels move by at most half of this in x and in y. Default: ``2``.
+        rng: Where the random numbers come from; by default this thread's generator.
+        keyed_by: Samples that came from a reader: each gets numbers of its own, the same in any batch. See
+            `avida.random`; `(samples, name)` names the draw.
+
+    Example:
+        >>> avida.jitter(image, nDegree=4)
+    """
+    return _call(_JITTER, (input,), batch_size, device, (fill_value, interp_type, mask, nDegree), rng, keyed_by)
 
 
 @overload
@@ -2382,6 +2562,83 @@ def resize_crop_mirror(
 
 
 @overload
+def rotate(
+    input: Batch,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    axis: FloatsArg | None = None,
+    dtype: DTypeArg | None = None,
+    fill_value: float | None = None,
+    interp_type: int | None = None,
+    keep_size: bool | None = None,
+    output_dtype: DTypeArg | None = None,
+    size: FloatsArg | None = None,
+    angle: FloatArg,
+) -> Batch: ...
+
+
+@overload
+def rotate(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    axis: FloatsArg | None = None,
+    dtype: DTypeArg | None = None,
+    fill_value: float | None = None,
+    interp_type: int | None = None,
+    keep_size: bool | None = None,
+    output_dtype: DTypeArg | None = None,
+    size: FloatsArg | None = None,
+    angle: FloatArg,
+) -> Any: ...
+def rotate(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    axis: FloatsArg | None = None,
+    dtype: DTypeArg | None = None,
+    fill_value: float | None = None,
+    interp_type: int | None = None,
+    keep_size: bool | None = None,
+    output_dtype: DTypeArg | None = None,
+    size: FloatsArg | None = None,
+    angle: FloatArg,
+) -> Any:
+    """Turns images counter-clockwise, or volumes around an axis, about their centre.
+
+    Args:
+        input: The images or volumes. Layouts: HWC, FHWC, DHWC, FDHWC.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        angle: The angle in degrees. Default: ``0.0``. Can differ between samples.
+        axis: The axis (x, y, z) to turn volumes around, of any length. Can differ between samples.
+        dtype: The element type of the output, by default the input's; integers are rounded.
+        fill_value: What to put where the input has nothing; by default its border is continued.
+        interp_type: Nearest or linear interpolation. Default: ``1``.
+        keep_size: Keep the input's size, rather than to show all of it. Default: ``False``.
+        output_dtype: The old name of dtype.
+        size: Height and width of the output, for volumes depth first; by default large enough to show all.
+            Default: ``[]``. Can differ between samples.
+
+    Example:
+        >>> avida.rotate(image, angle=30, fill_value=0)
+    """
+    return _call(
+        _ROTATE,
+        (input,),
+        batch_size,
+        device,
+        (angle, axis, dtype, fill_value, interp_type, keep_size, output_dtype, size),
+    )
+
+
+@overload
 def saturation(
     input: Batch,
     /,
@@ -2561,6 +2818,56 @@ def slice(
             start,
         ),
     )
+
+
+@overload
+def sphere(
+    input: Batch,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    fill_value: float | None = None,
+    interp_type: int | None = None,
+    mask: IntArg | None = None,
+) -> Batch: ...
+
+
+@overload
+def sphere(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    fill_value: float | None = None,
+    interp_type: int | None = None,
+    mask: IntArg | None = None,
+) -> Any: ...
+def sphere(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    fill_value: float | None = None,
+    interp_type: int | None = None,
+    mask: IntArg | None = None,
+) -> Any:
+    """Shows images as if they were stretched over a ball.
+
+    Args:
+        input: The images. Layouts: HWC.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        fill_value: What to put where the input has nothing. Default: ``0.0``.
+        interp_type: Nearest or linear interpolation. Default: ``0``.
+        mask: 0: the sample stays as it is. Default: ``1``. Can differ between samples.
+
+    Example:
+        >>> avida.sphere(image, interp_type=1)
+    """
+    return _call(_SPHERE, (input,), batch_size, device, (fill_value, interp_type, mask))
 
 
 @overload
@@ -2849,6 +3156,165 @@ def transpose(
         >>> avida.transpose(image, perm=[2, 0, 1])
     """
     return _call(_TRANSPOSE, (input,), batch_size, device, (output_layout, perm, transpose_layout))
+
+
+@overload
+def warp_affine(
+    data: Batch,
+    mtx: TensorLike | None = None,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    dtype: DTypeArg | None = None,
+    fill_value: float | None = None,
+    interp_type: int | None = None,
+    inverse_map: bool | None = None,
+    matrix: FloatsArg | None = None,
+    output_dtype: DTypeArg | None = None,
+    size: FloatsArg | None = None,
+) -> Batch: ...
+
+
+@overload
+def warp_affine(
+    data: TensorLike,
+    mtx: TensorLike | None = None,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    dtype: DTypeArg | None = None,
+    fill_value: float | None = None,
+    interp_type: int | None = None,
+    inverse_map: bool | None = None,
+    matrix: FloatsArg | None = None,
+    output_dtype: DTypeArg | None = None,
+    size: FloatsArg | None = None,
+) -> Any: ...
+def warp_affine(
+    data: TensorLike,
+    mtx: TensorLike | None = None,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    dtype: DTypeArg | None = None,
+    fill_value: float | None = None,
+    interp_type: int | None = None,
+    inverse_map: bool | None = None,
+    matrix: FloatsArg | None = None,
+    output_dtype: DTypeArg | None = None,
+    size: FloatsArg | None = None,
+) -> Any:
+    """Moves, turns, scales and shears images or volumes: the pixel at (x, y) of the output is taken from matrix * (x, y, 1) of the input. (0, 0) is the outer corner of the first pixel.
+
+    Args:
+        data: The images or volumes. Layouts: HWC, FHWC, DHWC, FDHWC.
+        mtx: The matrix for each sample, instead of the argument.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        dtype: The element type of the output, by default the input's; integers are rounded.
+        fill_value: What to put where the input has nothing; by default its border is continued.
+        interp_type: Nearest or linear interpolation. Default: ``1``.
+        inverse_map: Whether the matrix leads from the output to the input; if not, it is inverted first.
+            Default: ``True``.
+        matrix: 2 rows of 3 numbers, for volumes 3 rows of 4, in the order x, y, z, 1. Default: ``[]``. Can
+            differ between samples.
+        output_dtype: The old name of dtype.
+        size: Height and width of the output, for volumes depth first; by default the input's. Default: ``[]``.
+            Can differ between samples.
+
+    Example:
+        >>> avida.warp_affine(image, matrix=[1, 0.5, 0, 0, 1, 0], fill_value=0)
+    """
+    return _call(
+        _WARP_AFFINE,
+        (data, mtx),
+        batch_size,
+        device,
+        (dtype, fill_value, interp_type, inverse_map, matrix, output_dtype, size),
+    )
+
+
+@overload
+def water(
+    input: Batch,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    ampl_x: float | None = None,
+    ampl_y: float | None = None,
+    fill_value: float | None = None,
+    freq_x: float | None = None,
+    freq_y: float | None = None,
+    interp_type: int | None = None,
+    mask: IntArg | None = None,
+    phase_x: float | None = None,
+    phase_y: float | None = None,
+) -> Batch: ...
+
+
+@overload
+def water(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    ampl_x: float | None = None,
+    ampl_y: float | None = None,
+    fill_value: float | None = None,
+    freq_x: float | None = None,
+    freq_y: float | None = None,
+    interp_type: int | None = None,
+    mask: IntArg | None = None,
+    phase_x: float | None = None,
+    phase_y: float | None = None,
+) -> Any: ...
+def water(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    ampl_x: float | None = None,
+    ampl_y: float | None = None,
+    fill_value: float | None = None,
+    freq_x: float | None = None,
+    freq_y: float | None = None,
+    interp_type: int | None = None,
+    mask: IntArg | None = None,
+    phase_x: float | None = None,
+    phase_y: float | None = None,
+) -> Any:
+    """Shows images as if through waves of water: rows are shifted by a sine, columns by a cosine.
+
+    Args:
+        input: The images. Layouts: HWC.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        ampl_x: How many pixels rows are shifted at most. Default: ``10.0``.
+        ampl_y: How many pixels columns are shifted at most. Default: ``10.0``.
+        fill_value: What to put where the input has nothing. Default: ``0.0``.
+        freq_x: The angle, in radians, from one row to the next. Default: ``0.049087``.
+        freq_y: The angle, in radians, from one column to the next. Default: ``0.049087``.
+        interp_type: Nearest or linear interpolation. Default: ``0``.
+        mask: 0: the sample stays as it is. Default: ``1``. Can differ between samples.
+        phase_x: The angle of the first row. Default: ``0.0``.
+        phase_y: The angle of the first column. Default: ``0.0``.
+
+    Example:
+        >>> avida.water(image, ampl_x=1, ampl_y=1, freq_x=1, freq_y=1)
+    """
+    return _call(
+        _WATER,
+        (input,),
+        batch_size,
+        device,
+        (ampl_x, ampl_y, fill_value, freq_x, freq_y, interp_type, mask, phase_x, phase_y),
+    )
 
 
 def zeros(

@@ -10,12 +10,14 @@ from avida._core import call as _call
 from avida._core import find_op as _find
 from avida._typing import DTypeArg, FloatArg, FloatsArg, IntArg, IntsArg, TensorLike
 
-__all__ = ["dilate", "erode", "median_blur", "resize"]
+__all__ = ["dilate", "erode", "median_blur", "remap", "resize", "warp_perspective"]
 
 _EXPERIMENTAL_DILATE = _find("experimental.dilate")
 _EXPERIMENTAL_ERODE = _find("experimental.erode")
 _EXPERIMENTAL_MEDIAN_BLUR = _find("experimental.median_blur")
+_EXPERIMENTAL_REMAP = _find("experimental.remap")
 _EXPERIMENTAL_RESIZE = _find("experimental.resize")
+_EXPERIMENTAL_WARP_PERSPECTIVE = _find("experimental.warp_perspective")
 
 
 @overload
@@ -163,6 +165,61 @@ def median_blur(
     return _call(_EXPERIMENTAL_MEDIAN_BLUR, (input,), batch_size, device, (window_size,))
 
 
+@overload
+def remap(
+    input: Batch,
+    mapx: TensorLike,
+    mapy: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    interp: int | None = None,
+    pixel_origin: str | None = None,
+) -> Batch: ...
+
+
+@overload
+def remap(
+    input: TensorLike,
+    mapx: TensorLike,
+    mapy: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    interp: int | None = None,
+    pixel_origin: str | None = None,
+) -> Any: ...
+def remap(
+    input: TensorLike,
+    mapx: TensorLike,
+    mapy: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    interp: int | None = None,
+    pixel_origin: str | None = None,
+) -> Any:
+    """Takes each pixel of the output from the place that two maps give for it; 0 where that lies outside.
+
+    Args:
+        input: The images. Layouts: HWC, FHWC.
+        mapx: x for each pixel of the output, float32. Layouts: HWC, HW, FHWC, FHW.
+        mapy: y for each pixel of the output, float32. Layouts: HWC, HW, FHWC, FHW.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        interp: Nearest or linear interpolation. Default: ``1``.
+        pixel_origin: Whether (0, 0) is the "corner" or the "center" of the first pixel. Default: ``'corner'``.
+
+    Example:
+        >>> y, x = np.mgrid[:4, :6].astype(np.float32)
+        >>> avida.experimental.remap(image, 5 - x, y, pixel_origin="center")
+    """
+    return _call(_EXPERIMENTAL_REMAP, (input, mapx, mapy), batch_size, device, (interp, pixel_origin))
+
+
 def resize(
     input: TensorLike,
     /,
@@ -256,4 +313,83 @@ def resize(
             subpixel_scale,
             temp_buffer_hint,
         ),
+    )
+
+
+@overload
+def warp_perspective(
+    input: Batch,
+    matrix_input: TensorLike | None = None,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    border_mode: str | None = None,
+    fill_value: float | Sequence[float] | None = None,
+    interp_type: int | None = None,
+    inverse_map: bool | None = None,
+    matrix: FloatsArg | None = None,
+    pixel_origin: str | None = None,
+    size: FloatsArg | None = None,
+) -> Batch: ...
+
+
+@overload
+def warp_perspective(
+    input: TensorLike,
+    matrix_input: TensorLike | None = None,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    border_mode: str | None = None,
+    fill_value: float | Sequence[float] | None = None,
+    interp_type: int | None = None,
+    inverse_map: bool | None = None,
+    matrix: FloatsArg | None = None,
+    pixel_origin: str | None = None,
+    size: FloatsArg | None = None,
+) -> Any: ...
+def warp_perspective(
+    input: TensorLike,
+    matrix_input: TensorLike | None = None,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    border_mode: str | None = None,
+    fill_value: float | Sequence[float] | None = None,
+    interp_type: int | None = None,
+    inverse_map: bool | None = None,
+    matrix: FloatsArg | None = None,
+    pixel_origin: str | None = None,
+    size: FloatsArg | None = None,
+) -> Any:
+    """Shows images in another perspective: straight lines stay straight.
+
+    Args:
+        input: The images. Layouts: HW, HWC, FHWC, CHW, FCHW.
+        matrix_input: The matrix for each sample, instead of the argument.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        border_mode: What lies beyond the borders: "constant" (fill_value), "replicate", "reflect",
+            "reflect_101" or "wrap". Default: ``'constant'``.
+        fill_value: One number, or one for each channel; by default 0. Default: ``[]``.
+        interp_type: Nearest or linear interpolation. Default: ``1``.
+        inverse_map: Whether the matrix leads from the output to the input; if not, it is inverted first.
+            Default: ``True``.
+        matrix: 3 rows of 3 numbers. Default: ``[]``. Can differ between samples.
+        pixel_origin: Whether (0, 0) is the "corner" or the "center" of the first pixel. Default: ``'corner'``.
+        size: Height and width of the output; by default the input's. Default: ``[]``. Can differ between
+            samples.
+
+    Example:
+        >>> avida.experimental.warp_perspective(image, matrix=[1, 0, 0, 0, 1, 0, 0.1, 0, 1])
+    """
+    return _call(
+        _EXPERIMENTAL_WARP_PERSPECTIVE,
+        (input, matrix_input),
+        batch_size,
+        device,
+        (border_mode, fill_value, interp_type, inverse_map, matrix, pixel_origin, size),
     )
