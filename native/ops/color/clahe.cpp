@@ -1,6 +1,7 @@
 #include <cmath>
 #include <vector>
 
+#include "core/clones.h"
 #include "op/op.h"
 #include "ops/color/histogram.h"
 #include "ops/color/lab.h"
@@ -15,7 +16,7 @@ struct ClaheArgs {
   int tiles_x = 0, tiles_y = 0;
 };
 
-constexpr int64_t kMostTiles = 1 << 16;
+constexpr int64_t kMostTiles = 1 << 14;
 
 // An axis cut into equal tiles. Where they do not fit, the image goes on beyond its border, mirrored.
 struct Tiles {
@@ -30,18 +31,36 @@ struct Tiles {
   }
 };
 
-// Where element i lies among the middles of tiles: between tile `low` and tile `high`.
+// Where element i lies among the middles of tiles: between tile cell - 1 and tile cell.
 struct Between {
-  int64_t low, high;
-  float to_low, to_high;  // weights
+  int64_t cell;
+  float weight;  // of tile `cell`
 };
 Between between(const Tiles& tiles, int64_t i) {
   float place = static_cast<float>(i) * (1.0f / static_cast<float>(tiles.tile)) - 0.5f, low = std::floor(place);
-  int64_t first = static_cast<int64_t>(low);
-  return {std::max<int64_t>(first, 0), std::min(first + 1, tiles.count - 1), 1 - (place - low), place - low};
+  return {static_cast<int64_t>(low) + 1, place - low};
 }
 
-// One image of one channel, whose bytes are `step` apart.
+// What the four tiles around a cell give for a value: one byte each, left and right above, left and right below.
+struct Cell {
+  uint32_t value[kByteValues];
+};
+
+template <int step>
+AVIDA_INLINE void mix(uint8_t* out, const uint8_t* in, int64_t n, const Cell& cell, const float* right, float below) {
+  for (int64_t i = 0; i < n; i++) {
+    uint32_t four = cell.value[in[i * step]];
+    auto byte = [four](int k) { return static_cast<float>(static_cast<int>(four >> 8 * k & 255)); };
+    float upper = byte(0) * (1 - right[i]) + byte(1) * right[i], lower = byte(2) * (1 - right[i]) + byte(3) * right[i];
+    out[i * step] = round_to_even(upper * (1 - below) + lower * below);
+  }
+}
+AVIDA_CLONES void mix_cell(uint8_t* out, const uint8_t* in, int64_t n, int step, const Cell& cell, const float* right,
+                           float below) {
+  step == 1 ? mix<1>(out, in, n, cell, right, below) : mix<3>(out, in, n, cell, right, below);
+}
+
+// One image of one channel, whose bytes are `step` apart: 1 or 3.
 class Equalizer {
  public:
   Equalizer(const ClaheArgs& args, const uint8_t* in, int64_t height, int64_t width, int step)
@@ -53,27 +72,47 @@ class Equalizer {
     int64_t area = y_.tile * x_.tile;
     double limit = std::min(static_cast<double>(args.clip_limit) * static_cast<double>(area) / kByteValues, 2e9);
     int most = args.clip_limit > 0 ? std::max(static_cast<int>(limit), 1) : 0;
-    tables_.reserve(y_.count * x_.count);
+    std::vector<ByteTable> tables;
+    tables.reserve(y_.count * x_.count);
     for (int64_t ty = 0; ty < y_.count; ty++)
-      for (int64_t tx = 0; tx < x_.count; tx++) tables_.push_back(limited_table(count(ty, tx), area, most));
-    columns_.reserve(width);
-    for (int64_t x = 0; x < width; x++) columns_.push_back(between(x_, x));
+      for (int64_t tx = 0; tx < x_.count; tx++) tables.push_back(limited_table(count(ty, tx), area, most));
+    make_cells(tables);
+    for (int64_t x = 0; x < width; x++) {
+      Between at = between(x_, x);
+      columns_.push_back(at.weight);
+      if (spans_.empty() || spans_.back().cell != at.cell) spans_.push_back({x, at.cell});
+    }
   }
 
   void row(uint8_t* out, int64_t y) const {
     Between at = between(y_, y);
-    const ByteTable *above = &tables_[at.low * x_.count], *below = &tables_[at.high * x_.count];
-    const uint8_t* in = in_ + y * width_ * step_;
-    for (int64_t x = 0; x < width_; x++) {
-      const Between& column = columns_[x];
-      int value = in[x * step_];
-      float high = above[column.low].value[value] * column.to_low + above[column.high].value[value] * column.to_high;
-      float low = below[column.low].value[value] * column.to_low + below[column.high].value[value] * column.to_high;
-      out[x * step_] = round_to_even(high * at.to_low + low * at.to_high);
+    const Cell* cells = &cells_[at.cell * (x_.count + 1)];
+    for (size_t i = 0; i < spans_.size(); i++) {
+      int64_t begin = spans_[i].begin, end = i + 1 < spans_.size() ? spans_[i + 1].begin : width_;
+      mix_cell(out + begin * step_, in_ + (y * width_ + begin) * step_, end - begin, step_, cells[spans_[i].cell],
+               &columns_[begin], at.weight);
     }
   }
 
  private:
+  struct Span {  // columns that lie between the same tiles
+    int64_t begin, cell;
+  };
+
+  void make_cells(const std::vector<ByteTable>& tables) {
+    cells_.resize((y_.count + 1) * (x_.count + 1));
+    for (int64_t cy = 0; cy <= y_.count; cy++)
+      for (int64_t cx = 0; cx <= x_.count; cx++) {
+        const ByteTable* above = &tables[std::max<int64_t>(cy - 1, 0) * x_.count];
+        const ByteTable* below = &tables[std::min(cy, y_.count - 1) * x_.count];
+        int64_t left = std::max<int64_t>(cx - 1, 0), right = std::min(cx, x_.count - 1);
+        for (int v = 0; v < kByteValues; v++)
+          cells_[cy * (x_.count + 1) + cx].value[v] = above[left].value[v] | above[right].value[v] << 8 |
+                                                      below[left].value[v] << 16 |
+                                                      static_cast<uint32_t>(below[right].value[v]) << 24;
+      }
+  }
+
   ByteHistogram count(int64_t ty, int64_t tx) const {
     ByteHistogram histogram{}, odd{};
     int64_t first = tx * x_.tile, inside = std::clamp<int64_t>(width_ - first, 0, x_.tile);
@@ -94,8 +133,9 @@ class Equalizer {
   const int64_t width_;
   const int step_;
   const Tiles y_, x_;
-  std::vector<ByteTable> tables_;
-  std::vector<Between> columns_;
+  std::vector<Cell> cells_;  // one more than tiles along each axis
+  std::vector<Span> spans_;
+  std::vector<float> columns_;  // weights of the tiles to the right
 };
 
 const LabTables& lab_tables() {
@@ -107,18 +147,33 @@ const LabTables& lab_tables() {
   return tables;
 }
 
+AVIDA_CLONES void to_lab(uint8_t* lightness, uint8_t* a, uint8_t* b, const uint8_t* rgb, int64_t n,
+                         const LabTables& tables) {
+  for (int64_t i = 0; i < n; i++) {
+    Bytes3 lab = rgb_to_lab(tables, {{rgb[3 * i], rgb[3 * i + 1], rgb[3 * i + 2]}});
+    lightness[i] = lab.at[0];
+    a[i] = lab.at[1];
+    b[i] = lab.at[2];
+  }
+}
+AVIDA_CLONES void from_lab(uint8_t* __restrict rgb, const uint8_t* lightness, const uint8_t* a, const uint8_t* b,
+                           int64_t n, const LabTables& tables) {
+  for (int64_t i = 0; i < n; i++) {
+    Bytes3 made = lab_to_rgb(tables, {{lightness[i], a[i], b[i]}});
+    for (int c = 0; c < 3; c++) rgb[3 * i + c] = made.at[c];
+  }
+}
+
 void equalize_lightness(const ClaheArgs& args, uint8_t* out, const uint8_t* in, int64_t height, int64_t width) {
   const LabTables& tables = lab_tables();
-  std::vector<Bytes3> lab(height * width);
-  for (int64_t i = 0; i < height * width; i++) lab[i] = rgb_to_lab(tables, {{in[3 * i], in[3 * i + 1], in[3 * i + 2]}});
-  Equalizer equalizer(args, lab[0].at, height, width, 3);
+  const int64_t pixels = height * width;
+  std::vector<uint8_t> planes(3 * pixels + width);
+  uint8_t *lightness = planes.data(), *a = lightness + pixels, *b = a + pixels, *line = b + pixels;
+  to_lab(lightness, a, b, in, pixels, tables);
+  Equalizer equalizer(args, lightness, height, width, 1);
   for (int64_t y = 0; y < height; y++) {
-    Bytes3* line = &lab[y * width];
-    equalizer.row(line[0].at, y);
-    for (int64_t x = 0; x < width; x++) {
-      Bytes3 rgb = lab_to_rgb(tables, line[x]);
-      for (int c = 0; c < 3; c++) out[3 * (y * width + x) + c] = rgb.at[c];
-    }
+    equalizer.row(line, y);
+    from_lab(out + 3 * y * width, line, a + y * width, b + y * width, width, tables);
   }
 }
 

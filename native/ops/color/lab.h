@@ -13,35 +13,36 @@ constexpr int kOne = 1 << 14;  // on the way back, 1 of light and of its cube ro
 constexpr int kShadeValues = 4096;
 constexpr int kWeightShift = 12;  // weights of channels are whole numbers of 1 / 4096
 
+// Of int, since compilers look up many of those at once.
 struct LabTables {
-  unsigned short light[256];           // linear light of a byte
-  unsigned short root[kLightValues];   // cube root of light, made linear near 0
-  unsigned short y[256], y_root[256];  // light of a lightness L, and the root of it
-  unsigned char shade[kShadeValues];   // byte of linear light
+  int light[256];           // linear light of a byte
+  int root[kLightValues];   // cube root of light, made linear near 0
+  int y[256], y_root[256];  // light of a lightness L, and the root of it
+  int shade[kShadeValues];  // byte of linear light
 };
 
 AVIDA_HD inline void fill(LabTables& tables) {
   auto rounded = [](double x) { return static_cast<int>((x + 0x1p52) - 0x1p52); };  // half to even
   for (int i = 0; i < 256; i++) {
     double x = i / 255.0, light = x <= 0.04045 ? x / 12.92 : math::pow((x + 0.055) / 1.055, 2.4);
-    tables.light[i] = static_cast<unsigned short>(rounded((255 << kLightShift) * light));
+    tables.light[i] = rounded((255 << kLightShift) * light);
   }
   for (int i = 0; i < kLightValues; i++) {
     double x = static_cast<double>(i) / (255 << kLightShift);
     double root = x < 0.008856 ? x * 7.787 + 16.0 / 116 : math::cbrt(x);
     // Made float first, as is usual: some lie so close to a half that it decides how they are rounded.
-    tables.root[i] = static_cast<unsigned short>(rounded(static_cast<float>((1 << kRootShift) * root)));
+    tables.root[i] = rounded(static_cast<float>((1 << kRootShift) * root));
   }
   for (int i = 0; i < 256; i++) {
     double lightness = i / 255.0 * 100, root = (lightness + 16) / 116;
     bool dark = lightness <= 8;
-    tables.y[i] = static_cast<unsigned short>(rounded(kOne * (dark ? lightness * 27 / 24389 : root * root * root)));
-    tables.y_root[i] = static_cast<unsigned short>(rounded(kOne * (dark ? lightness / 116 + 16.0 / 116 : root)));
+    tables.y[i] = rounded(kOne * (dark ? lightness * 27 / 24389 : root * root * root));
+    tables.y_root[i] = rounded(kOne * (dark ? lightness / 116 + 16.0 / 116 : root));
   }
   for (int i = 0; i < kShadeValues; i++) {
     double x = static_cast<double>(i) / kShadeValues;
     double shade = x <= 0.0031308 ? x * 12.92 : 1.055 * math::pow(x, 1 / 2.4) - 0.055;
-    tables.shade[i] = static_cast<unsigned char>(rounded(255 * shade));
+    tables.shade[i] = rounded(255 * shade);
   }
 }
 
@@ -65,7 +66,7 @@ AVIDA_HD AVIDA_INLINE Bytes3 rgb_to_lab(const LabTables& tables, Bytes3 rgb) {
 
 AVIDA_HD AVIDA_INLINE Bytes3 lab_to_rgb(const LabTables& tables, Bytes3 lab) {
   auto light = [](int root) {
-    return root <= kOne * 6 / 29 ? root * 108 / 841 - 290 : root * root / kOne * root / kOne;
+    return root <= kOne * 6 / 29 ? root * 108 / 841 - 290 : ((root * root >> 14) * root) >> 14;
   };
   int root = tables.y_root[lab.at[0]];
   int x = light(root + ((5 * lab.at[1] * 53687 + 128) >> 13) - 4194);  // + (a - 128) / 500
@@ -73,7 +74,7 @@ AVIDA_HD AVIDA_INLINE Bytes3 lab_to_rgb(const LabTables& tables, Bytes3 lab) {
   int z = light(root - ((lab.at[2] * 41943 + 16) >> 9) + 10484);  // - (b - 128) / 200
   auto shade = [&](int sum) {
     int i = scaled_back(sum, 14);
-    return tables.shade[i < 0 ? 0 : i < kShadeValues ? i : kShadeValues - 1];
+    return static_cast<unsigned char>(tables.shade[i < 0 ? 0 : i < kShadeValues ? i : kShadeValues - 1]);
   };
   return {{shade(12615 * x - 6296 * y - 2223 * z), shade(-3773 * x + 7684 * y + 185 * z),
            shade(217 * x - 836 * y + 4715 * z)}};
