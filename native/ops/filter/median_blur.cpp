@@ -13,7 +13,6 @@ struct MedianBlurArgs {
 };
 
 constexpr int kLargestWindow = 4095;
-constexpr int64_t kLanes = 64;               // elements whose medians are found side by side
 constexpr int64_t kMostSelectedBytes = 130;  // window elements; beyond, a histogram is faster
 constexpr int64_t kMostSelected = 400;       // the same for other types, and std::nth_element
 
@@ -50,72 +49,83 @@ AVIDA_INLINE void median_of_nine(T* __restrict out, const T* rows, int64_t pitch
   }
 }
 
+// Elements whose medians are found side by side; unaligned.
 template <class T>
-AVIDA_INLINE void sort_two(T& a, T& b) {
-  T low = lower(a, b);
-  b = upper(a, b);
+struct LanesOf {
+  typedef T type __attribute__((vector_size(64), aligned(sizeof(T)), may_alias));
+};
+template <class T>
+using Lanes = typename LanesOf<T>::type;
+template <class T>
+constexpr int64_t kLanes = 64 / sizeof(T);
+
+template <class V>
+AVIDA_INLINE void sort_lanes(V& a, V& b) {
+  V low = a < b ? a : b, high = a < b ? b : a;
   a = low;
-}
-
-// The smallest of kept[first ... 13] goes to the first place, the largest to the last.
-template <int first, class T, size_t... k>
-AVIDA_INLINE void part_extremes(T* kept, std::index_sequence<k...>) {
-  constexpr int last = 13, half = (last - first + 1) / 2, middle_too = (last - first + 1) % 2;
-  ((k < half ? sort_two(kept[first + k], kept[last - k]) : void()), ...);
-  ((k + 1 < half + middle_too ? sort_two(kept[first], kept[first + 1 + k]) : void()), ...);
-  ((k + 1 < half + middle_too ? sort_two(kept[last - 1 - k], kept[last]) : void()), ...);
-}
-
-// Windows of 5 x 5, as median_of_many below, in registers.
-template <int first, class T, class Element>
-AVIDA_INLINE T forget(T* kept, Element&& element) {
-  part_extremes<first>(kept, std::make_index_sequence<(14 - first + 1) / 2>());
-  if constexpr (first == 11) {
-    return kept[12];
-  } else {
-    kept[13] = element(14 + first);
-    return forget<first + 1>(kept, element);
-  }
-}
-template <class T, size_t... k>
-AVIDA_INLINE void median_of_25(T* __restrict out, const T* rows, int64_t pitch, int64_t step, int64_t n,
-                               std::index_sequence<k...>) {
-  const T* row[5] = {rows, rows + pitch, rows + 2 * pitch, rows + 3 * pitch, rows + 4 * pitch};
-  for (int64_t i = 0; i < n; i++) {
-    auto element = [&](int e) { return row[e / 5][i + e % 5 * step]; };
-    T kept[14] = {element(k)...};
-    out[i] = forget<0>(kept, element);
-  }
-}
-AVIDA_CLONES void twenty_five(uint8_t* out, const uint8_t* rows, int64_t pitch, int64_t step, int64_t n) {
-  median_of_25(out, rows, pitch, step, n, std::make_index_sequence<14>());
-}
-
-template <class T>
-AVIDA_INLINE void sort_lanes(T* __restrict a, T* __restrict b) {
-  for (int64_t i = 0; i < kLanes; i++) {
-    T low = lower(a[i], b[i]), high = upper(a[i], b[i]);
-    a[i] = low;
-    b[i] = high;
-  }
+  b = high;
 }
 
 // The median by forgetting: of more than half of the elements, neither the smallest nor the largest can be the median.
-// Both are dropped, one more element comes in, and so on. `kept` has room for count / 2 + 2 elements of each lane.
+// Both are dropped, one more element comes in, and so on. `memory` has room for count / 2 + 2 Lanes.
 template <class T>
-AVIDA_INLINE void median_of_many(T* out, const T* const* elements, int64_t count, int64_t lanes, T* kept) {
+AVIDA_INLINE void median_of_many(T* out, const T* const* elements, int64_t count, int64_t lanes, T* memory) {
+  Lanes<T>* kept = reinterpret_cast<Lanes<T>*>(memory);
   int64_t first = 0, end = 0, next = 0;
-  auto take = [&] { std::copy_n(elements[next++], lanes, kept + end++ * kLanes); };
+  auto take = [&] {
+    if (lanes == kLanes<T>)
+      kept[end] = *reinterpret_cast<const Lanes<T>*>(elements[next]);
+    else
+      std::copy_n(elements[next], lanes, memory + end * kLanes<T>);
+    end++, next++;
+  };
   while (end < std::min(count, count / 2 + 2)) take();
   while (end - first > 1) {
     int64_t low_end = first + (end - first + 1) / 2, high = first + (end - first) / 2;
-    for (int64_t i = first, k = end - 1; i < k; i++, k--) sort_lanes(kept + i * kLanes, kept + k * kLanes);
-    for (int64_t i = first + 1; i < low_end; i++) sort_lanes(kept + first * kLanes, kept + i * kLanes);
-    for (int64_t i = high; i < end - 1; i++) sort_lanes(kept + i * kLanes, kept + (end - 1) * kLanes);
+    for (int64_t i = first, k = end - 1; i < k; i++, k--) sort_lanes(kept[i], kept[k]);
+    for (int64_t i = first + 1; i < low_end; i++) sort_lanes(kept[first], kept[i]);
+    for (int64_t i = high; i < end - 1; i++) sort_lanes(kept[i], kept[end - 1]);
     first++, end--;
     if (next < count) take();
   }
-  std::copy_n(kept + first * kLanes, lanes, out);
+  std::copy_n(memory + first * kLanes<T>, lanes, out);
+}
+
+// The same for windows of 5 x 5 bytes, in registers: 14 are kept. The smallest of those from `first` on goes to the
+// first place, the largest to the last.
+template <int first, class V, size_t... k>
+AVIDA_INLINE void part_extremes(V* kept, std::index_sequence<k...>) {
+  constexpr int last = 13, half = (last - first + 1) / 2, half_up = (last - first + 2) / 2;
+  ((k < half ? sort_lanes(kept[first + k], kept[last - k]) : void()), ...);
+  ((k + 1 < half_up ? sort_lanes(kept[first], kept[first + 1 + k]) : void()), ...);
+  ((k + 1 < half_up ? sort_lanes(kept[last - 1 - k], kept[last]) : void()), ...);
+}
+template <int first, class V, class Element>
+AVIDA_INLINE void forget(V* kept, const Element& element) {
+  part_extremes<first>(kept, std::make_index_sequence<(14 - first + 1) / 2>());
+  if constexpr (first < 11) {
+    element(kept[13], 14 + first);
+    forget<first + 1>(kept, element);
+  }
+}
+template <size_t... k>
+AVIDA_INLINE void median_of_25(uint8_t* out, const uint8_t* rows, int64_t pitch, int64_t step,
+                               std::index_sequence<k...>) {
+  using V = Lanes<uint8_t>;
+  auto element = [&](V& to, int e) __attribute__((always_inline)) {
+    to = *reinterpret_cast<const V*>(rows + e / 5 * pitch + e % 5 * step);
+  };
+  V kept[14];
+  (element(kept[k], k), ...);
+  forget<0>(kept, element);
+  *reinterpret_cast<V*>(out) = kept[12];
+}
+// For rows of at least as many elements as there are lanes: the last ones are done twice.
+AVIDA_CLONES void twenty_five(uint8_t* out, const uint8_t* rows, int64_t pitch, int64_t step, int64_t n) {
+  for (int64_t i = 0; i < n; i += kLanes<uint8_t>) {
+    int64_t at = std::min(i, n - kLanes<uint8_t>);
+    median_of_25(out + at, rows + at, pitch, step, std::make_index_sequence<14>());
+  }
 }
 
 #define AVIDA_MEDIANS(T)                                                                              \
@@ -144,10 +154,10 @@ struct MedianRow {
   void by_selection(std::vector<T>& kept) const {
     int64_t count = height * width;
     std::vector<const T*> elements(count);
-    kept.resize((count / 2 + 2) * kLanes);
-    for (int64_t i = 0; i < n; i += kLanes) {
+    kept.resize((count / 2 + 2) * kLanes<T>);
+    for (int64_t i = 0; i < n; i += kLanes<T>) {
       for (int64_t k = 0; k < count; k++) elements[k] = rows + k / width * pitch + k % width * inner + i;
-      many(out + i, elements.data(), count, std::min(kLanes, n - i), kept.data());
+      many(out + i, elements.data(), count, std::min(kLanes<T>, n - i), kept.data());
     }
   }
 
@@ -190,7 +200,7 @@ struct MedianRow {
     if (height == 3 && width == 3) {
       scratch.resize(3 * pitch);
       nine(out, rows, pitch, inner, n, scratch.data());
-    } else if (height == 5 && width == 5 && std::is_same_v<T, uint8_t>) {
+    } else if (std::is_same_v<T, uint8_t> && height == 5 && width == 5 && n >= kLanes<T>) {
       if constexpr (std::is_same_v<T, uint8_t>) twenty_five(out, rows, pitch, inner, n);
     } else if (count <= (sizeof(T) == 1 ? kMostSelectedBytes : kMostSelected)) {
       by_selection(scratch);
