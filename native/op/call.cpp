@@ -126,6 +126,10 @@ std::shared_ptr<Call> Call::make(const OpSpec& spec, std::span<ValuePtr> inputs,
                 call->samples_);
 
   call->outputs_ = spec.count_outputs ? spec.count_outputs(call->args_.get()) : spec.outputs;
+  // Negative: that many, and one more for each optional input that is given.
+  if (call->outputs_ < 0)
+    for (call->outputs_ = -call->outputs_; const InputSpec& input : spec.inputs)
+      call->outputs_ += input.optional && call->slots_[&input - spec.inputs.data()] >= 0;
 
   std::byte buffer[512];
   std::pmr::monotonic_buffer_resource scratch(buffer, sizeof(buffer));

@@ -1,0 +1,42 @@
+// What the noise operators share: which element types they take, and rows of elements that are seen as real numbers.
+#pragma once
+#include "op/convert_run.h"
+#include "op/op.h"
+#include "ops/random/tiles.h"
+
+namespace avida::ops {
+
+template <class Args>
+void infer_noisy(Infer<Args>& call) {
+  if (call.in[0].dtype == DType::boolean) fail(ErrorKind::runtime, "expected numbers, got bool");
+}
+
+template <class Args>
+void noisy_shape(Sample<Args>& sample) {
+  sample.out[0].shape = sample.in[0].shape;
+}
+
+template <class Args>
+int64_t noisy_rows(const Sample<Args>& sample) {
+  return draw_rows(sample.out[0].elements());
+}
+
+// Whether a float holds every number of this type; the larger types need a double.
+inline bool fits_float(DType dtype) { return size_of(dtype) <= 2 || dtype == DType::float32; }
+
+// run(values, first, n) changes the elements [first, first + n), which are converted to Real before and back after it.
+template <class Real, class Args, class Run>
+void change_rows(const Sample<Args>& sample, Run run) {
+  const SampleView &in = sample.in[0], &out = sample.out[0];
+  const int size = size_of(in.dtype);
+  const ConvertRun load = rounding_run(dtype_of<Real>, in.dtype), store = rounding_run(in.dtype, dtype_of<Real>);
+  alignas(64) Real values[kDrawRow];
+  for (int64_t row = sample.begin; row < sample.end; row++) {
+    const int64_t first = row * kDrawRow, n = std::min(kDrawRow, out.elements() - first);
+    load(values, in.as<char>() + first * size, n);
+    run(values, first, n);
+    store(out.as<char>() + first * size, values, n);
+  }
+}
+
+}  // namespace avida::ops

@@ -1,0 +1,57 @@
+// Numbers that follow a Poisson distribution. Read by NVRTC too: no std headers.
+#pragma once
+#include "ops/random/distributions.h"
+
+namespace avida::ops {
+
+// The logarithm of k! for a whole number k >= 0: Stirling's series, which starts to hold at 10.
+AVIDA_HD AVIDA_INLINE double log_factorial(double k) {
+  double below = 1;  // k! = (x - 1)! / below
+  double x = k + 1;
+  for (; x < 10; x++) below *= x;
+  const double inverse = 1 / x, square = inverse * inverse;
+  constexpr double series[] = {1 / 12., -1 / 360., 1 / 1260., -1 / 1680., 1 / 1188.};
+  constexpr double half_log_two_pi = 0.91893853320467274;
+  return (x - 0.5) * portable::log(x) - x + half_log_two_pi + inverse * portable::polynomial(series, square) -
+         portable::log(below);
+}
+
+// How often `u` has passed the cumulated probabilities.
+AVIDA_HD AVIDA_INLINE double poisson_by_inversion(double mean, double u) {
+  double probability = portable::exp_of_minus(mean), sum = probability, k = 0;
+  while (u > sum && k < 100) {
+    k++;
+    probability *= mean / k;
+    sum += probability;
+  }
+  return k;
+}
+
+// Transformed rejection with a squeeze, for means of at least 10 (Hörmann, 1993: PTRS).
+AVIDA_HD AVIDA_INLINE double poisson_by_rejection(double mean, const RandomKey& key, PhiloxBlock block) {
+  const double b = 0.931 + 2.53 * math::sqrt(mean), a = -0.059 + 0.02483 * b;
+  const double squeeze = 0.9277 - 3.6224 / (b - 2);
+  for (;; block = following_block(key, block)) {
+    const double u = open_unit(block.word[0], block.word[1]) - 0.5, v = open_unit(block.word[2], block.word[3]);
+    const double edge = 0.5 - math::fabs(u);
+    const double k = math::floor((2 * a / edge + b) * u + mean + 0.43);
+    if (edge >= 0.07 && v <= squeeze) return k;
+    if (k < 0 || (edge < 0.013 && v > edge)) continue;
+    const double scale = 1.1239 + 1.1328 / (b - 3.4);
+    if (portable::log(v * scale / (a / (edge * edge) + b)) <= k * portable::log(mean) - mean - log_factorial(k))
+      return k;
+  }
+}
+
+// A mean that is not above 0 gives 0. From 2^40 on the distribution is a normal one for all purposes.
+AVIDA_HD AVIDA_INLINE double poisson(double mean, const RandomKey& key, const PhiloxBlock& block) {
+  if (!(mean > 0)) return 0;
+  if (mean < 10) return poisson_by_inversion(mean, open_unit(block.word[0], block.word[1]));
+  if (mean < 0x1p40) return poisson_by_rejection(mean, key, block);
+  if (mean > 0x1p100) return mean;
+  double drawn[2];
+  normals(block, drawn);
+  return math::floor(mean + math::sqrt(mean) * drawn[0]);
+}
+
+}  // namespace avida::ops

@@ -1,0 +1,33 @@
+// Squares on a grid. Read by NVRTC too: no std headers.
+#pragma once
+#include "kernel/math.h"
+
+namespace avida::ops {
+
+struct GridMaskArgs {
+  float angle = 0, ratio = 0.5f, shift_x = 0, shift_y = 0;
+  int tile = 100;
+};
+
+// The plane turned and scaled, so that tiles have an extent of 1.
+struct Grid {
+  float x_by_x, x_by_y, shift_x, shift_y, ratio;
+
+  AVIDA_HD explicit Grid(const GridMaskArgs& args) {
+    const float tile = static_cast<float>(args.tile);
+    x_by_x = math::cos(args.angle) / tile;
+    x_by_y = math::sin(args.angle) / tile;
+    shift_x = args.shift_x / tile;
+    shift_y = args.shift_y / tile;
+    ratio = args.ratio;
+  }
+
+  // Whether the pixel lies in the square of its tile.
+  AVIDA_HD AVIDA_INLINE bool masks(int x, int y) const {
+    const float u = static_cast<float>(x) * x_by_x - static_cast<float>(y) * x_by_y - shift_x;
+    const float v = static_cast<float>(x) * x_by_y + static_cast<float>(y) * x_by_x - shift_y;
+    return (u - math::floor(u) < ratio) & (v - math::floor(v) < ratio);
+  }
+};
+
+}  // namespace avida::ops

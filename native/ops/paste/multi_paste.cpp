@@ -1,0 +1,238 @@
+#include <cmath>
+#include <cstring>
+
+#include "op/convert_run.h"
+#include "op/op.h"
+
+namespace avida::ops {
+
+// A pair of numbers (H, W) for each pasted region.
+template <class T>
+struct Pairs {
+  std::vector<T> numbers;
+};
+
+}  // namespace avida::ops
+
+namespace avida::arg {
+
+template <class T>
+struct Traits<ops::Pairs<T>> {
+  static constexpr ArgType type = std::is_floating_point_v<T> ? ArgType::reals : ArgType::integers;
+  static void assign(ops::Pairs<T>&, const ArgValue&) {
+    fail(ErrorKind::runtime, "expected a list of pairs of numbers, got one without pairs");
+  }
+  static void from_sample(ops::Pairs<T>& member, const void* data, const Shape& shape, DType dtype) {
+    if (shape.size() != 2 || shape[1] != 2)
+      fail(ErrorKind::runtime, "expected a pair of numbers for each region, got the shape ", shape);
+    member.numbers.resize(static_cast<size_t>(volume(shape)));
+    for (int64_t i = 0; i < volume(shape); i++) member.numbers[i] = element<T>(data, dtype, i);
+  }
+  static std::string text(const ops::Pairs<T>&) { return ""; }
+};
+
+}  // namespace avida::arg
+
+namespace avida::ops {
+namespace {
+
+struct MultiPasteArgs {
+  std::optional<DType> dtype;
+  std::optional<Pairs<int>> in_anchors;
+  std::optional<Pairs<float>> in_anchors_rel;
+  std::optional<std::vector<int>> in_ids;
+  std::optional<Pairs<int>> out_anchors;
+  std::optional<Pairs<float>> out_anchors_rel;
+  std::optional<Vec<int>> output_size;
+  std::optional<Pairs<int>> shapes;
+  std::optional<Pairs<float>> shapes_rel;
+};
+
+struct Region {
+  SampleView from;
+  int64_t in_start[2], out_start[2], extent[2];  // H, W
+};
+
+// Frames, height, width, channels, of HWC and FHWC.
+struct Extents {
+  int64_t frames, height, width, channels;
+  explicit Extents(const Shape& shape)
+      : frames(shape.size() == 4 ? shape[0] : 1),
+        height(shape[shape.size() - 3]),
+        width(shape[shape.size() - 2]),
+        channels(shape[shape.size() - 1]) {}
+  int64_t operator[](int axis) const { return axis == 0 ? height : width; }
+};
+
+// The samples that are pasted into sample i of the output: those of its inputs, or those that in_ids names.
+std::vector<SampleView> pasted(const Run& run, int i, const MultiPasteArgs& args) {
+  std::vector<SampleView> views(run.in.size());
+  if (!args.in_ids) {
+    input_views(run, i, views);
+    return views;
+  }
+  if (run.in.size() != 1)
+    fail(ErrorKind::runtime, "expected one input, since there are \"in_ids\", got ", run.in.size());
+  std::vector<SampleView> chosen;
+  for (int id : *args.in_ids) {
+    if (id < 0 || id >= run.samples)
+      fail(ErrorKind::runtime, "expected \"in_ids\" from 0 to ", run.samples - 1, ", got ", id);
+    input_views(run, id, views);
+    chosen.push_back(views[0]);
+  }
+  return chosen;
+}
+
+// A number for an axis: absolute, or a share of `of`.
+int64_t placed(const std::optional<Pairs<int>>& absolute, const std::optional<Pairs<float>>& share, size_t at,
+               int64_t of, float (*round)(float), int64_t otherwise) {
+  if (absolute) return absolute->numbers[at];
+  if (share) return truncate<int64_t>(round(share->numbers[at] * static_cast<float>(of)));
+  return otherwise;
+}
+
+template <class T>
+void check_count(const char* name, const std::optional<Pairs<T>>& pairs, size_t regions) {
+  if (pairs && pairs->numbers.size() != 2 * regions)
+    fail(ErrorKind::runtime, "expected ", regions, " pairs in \"", name, "\", got ", pairs->numbers.size() / 2);
+}
+
+std::vector<Region> regions_of(const Run& run, int i, const MultiPasteArgs& args, const Extents& out) {
+  std::vector<SampleView> sources = pasted(run, i, args);
+  check_count("in_anchors", args.in_anchors, sources.size());
+  check_count("in_anchors_rel", args.in_anchors_rel, sources.size());
+  check_count("out_anchors", args.out_anchors, sources.size());
+  check_count("out_anchors_rel", args.out_anchors_rel, sources.size());
+  check_count("shapes", args.shapes, sources.size());
+  check_count("shapes_rel", args.shapes_rel, sources.size());
+  std::vector<Region> regions;
+  for (size_t k = 0; k < sources.size(); k++) {
+    Region region{.from = sources[k]};
+    const Extents in(region.from.shape);
+    if (in.channels != out.channels || in.frames != out.frames)
+      fail(ErrorKind::runtime, "expected ", out.channels, " channels and ", out.frames, " frames in all inputs, got ",
+           in.channels, " and ", in.frames);
+    for (int d = 0; d < 2; d++) {
+      const size_t at = 2 * k + d;
+      int64_t& start = region.in_start[d] = placed(args.in_anchors, args.in_anchors_rel, at, in[d], std::floor, 0);
+      int64_t& extent = region.extent[d] = placed(args.shapes, args.shapes_rel, at, in[d], std::ceil, in[d] - start);
+      int64_t& to = region.out_start[d] = placed(args.out_anchors, args.out_anchors_rel, at, out[d], std::floor, 0);
+      if (start < 0 || start > in[d] || extent < 0 || extent > in[d] - start)
+        fail(ErrorKind::runtime, "expected region ", k, " inside of its input, got start ", start, " and extent ",
+             extent, " of ", in[d], " along ", "HW"[d]);
+      if (to < 0 || to > out[d] || extent > out[d] - to)
+        fail(ErrorKind::runtime, "expected region ", k, " inside of the output, got start ", to, " and extent ", extent,
+             " of ", out[d], " along ", "HW"[d]);
+    }
+    regions.push_back(region);
+  }
+  return regions;
+}
+
+// The canvas that the inputs agree on.
+Shape common_shape(const Run& run) {
+  std::vector<SampleView> views(run.in.size());
+  std::optional<Shape> common;
+  for (int i = 0; i < run.samples; i++) {
+    input_views(run, i, views);
+    for (const SampleView& view : views) {
+      if (!common) common = view.shape;
+      if (Extents a(*common), b(view.shape); a.height != b.height || a.width != b.width)
+        fail(ErrorKind::runtime, "expected \"output_size\", since the inputs have different shapes: ", *common, " and ",
+             view.shape);
+    }
+  }
+  return common.value_or(Shape{0, 0, 0});
+}
+
+Shape canvas_shape(const Run& run, int i, const MultiPasteArgs& args) {
+  std::vector<SampleView> sources = pasted(run, i, args);
+  std::vector<SampleView> own(run.in.size());
+  input_views(run, i, own);
+  Shape shape = sources.empty() ? own[0].shape : sources[0].shape;
+  const Shape size = args.output_size ? Shape{} : common_shape(run);
+  if (args.output_size && args.output_size->size() < 2)
+    fail(ErrorKind::runtime, "expected two numbers for \"output_size\", got ", args.output_size->size());
+  for (int d = 0; d < 2; d++) {
+    const int64_t extent = args.output_size ? (*args.output_size)[d] : Extents(size)[d];
+    if (extent < 0) fail(ErrorKind::runtime, "expected \"output_size\" of at least 0, got ", extent);
+    shape[shape.size() - 3 + d] = extent;
+  }
+  return shape;
+}
+
+void make_rows(const Run& run, const SampleWork& work) {
+  const auto& args = *static_cast<const MultiPasteArgs*>(work.args);
+  const SampleView& out = work.out[0];
+  const Extents canvas(out.shape);
+  const std::vector<Region> regions = regions_of(run, work.index, args, canvas);
+  const int64_t row_bytes = canvas.width * canvas.channels * size_of(out.dtype);
+  for (int64_t row = work.begin; row < work.end; row++) {
+    char* to = out.as<char>() + row * row_bytes;
+    const int64_t frame = row / canvas.height, y = row % canvas.height;
+    std::memset(to, 0, static_cast<size_t>(row_bytes));
+    for (const Region& region : regions) {
+      const int64_t line = y - region.out_start[0];
+      if (line < 0 || line >= region.extent[0]) continue;
+      const Extents in(region.from.shape);
+      const int64_t from =
+          ((frame * in.height + region.in_start[0] + line) * in.width + region.in_start[1]) * in.channels;
+      rounding_run(out.dtype, region.from.dtype)(to + region.out_start[1] * canvas.channels * size_of(out.dtype),
+                                                 region.from.as<char>() + from * size_of(region.from.dtype),
+                                                 region.extent[1] * canvas.channels);
+    }
+  }
+}
+
+std::vector<Data> multi_paste(const Run& run) {
+  SampleLoop loop;
+  loop.shape = [&run](SampleWork& work) {
+    const auto& args = *static_cast<const MultiPasteArgs*>(work.args);
+    work.out[0].shape = canvas_shape(run, work.index, args);
+    regions_of(run, work.index, args, Extents(work.out[0].shape));
+  };
+  loop.rows = [](const SampleWork& work) {
+    const Extents canvas(work.out[0].shape);
+    return canvas.frames * canvas.height;
+  };
+  loop.body = [&run](const SampleWork& work) { make_rows(run, work); };
+  return run_samples(run, loop);
+}
+
+void infer(Infer<MultiPasteArgs>& call) {
+  for (auto [absolute, share] : {std::pair("in_anchors", "in_anchors_rel"), std::pair("out_anchors", "out_anchors_rel"),
+                                 std::pair("shapes", "shapes_rel")})
+    if (call.call.per_sample(absolute) && call.call.per_sample(share))
+      fail(ErrorKind::runtime, "expected \"", absolute, "\" or \"", share, "\", got both");
+  for (const Meta& in : call.in)
+    if (in.dtype != call.in[0].dtype || in.ndim != call.in[0].ndim)
+      fail(ErrorKind::runtime, "expected all inputs of one type and rank, got ", call.in[0].dtype, " of rank ",
+           call.in[0].ndim, " and ", in.dtype, " of rank ", in.ndim);
+  if (call.in[0].ndim != 3 && call.in[0].ndim != 4)
+    fail(ErrorKind::value, "expected images HWC or videos FHWC, got a rank of ", call.in[0].ndim);
+  call.out[0].dtype = call.args.dtype.value_or(call.in[0].dtype);
+  call.out[0].layout = call.in[0].ndim == 3 ? "HWC" : "FHWC";
+}
+
+}  // namespace
+
+AVIDA_OP(multi_paste, MultiPasteArgs) {
+  using Args = MultiPasteArgs;
+  op.doc("Pastes regions of several images, or of several samples of a batch, onto one black canvas each.")
+      .input("input_0", "The images.", {"HWC", "FHWC"})
+      .more_inputs("inputs", "More images: the samples of all inputs at one place are pasted onto one canvas.")
+      .arg("dtype", &Args::dtype, "The element type of the output; by default the input's.")
+      .arg("in_anchors", &Args::in_anchors, "Where each region starts in its image: a pair H, W for each region.")
+      .arg("in_anchors_rel", &Args::in_anchors_rel, "The same as shares of the image's extents.")
+      .arg("in_ids", &Args::in_ids, "For each canvas, which samples of the one input are pasted.")
+      .arg("out_anchors", &Args::out_anchors, "Where each region starts on the canvas: a pair H, W for each region.")
+      .arg("out_anchors_rel", &Args::out_anchors_rel, "The same as shares of the canvas's extents.")
+      .arg("output_size", &Args::output_size, "Height and width of the canvas; by default those that all images have.")
+      .arg("shapes", &Args::shapes, "The extents of each region; by default it goes on to the end of its image.")
+      .arg("shapes_rel", &Args::shapes_rel, "The same as shares of the image's extents.")
+      .example("avida.multi_paste(image, image, output_size=[8, 12], out_anchors=[[0, 0], [4, 6]])")
+      .infer(infer)
+      .custom(multi_paste);
+}
+
+}  // namespace avida::ops

@@ -1,0 +1,3 @@
+"""Noise added to images and other data."""
+
+from avida.noise._ops import *  # noqa: F403
