@@ -1,8 +1,8 @@
 # `make help` lists the targets. Each installs what it needs on first use, into .venv and build/, and is quick after that.
 
 # System packages, in one place: a package counts as there when Debian has it installed or a command has its name.
-PACKAGES := g++ pkg-config libcfitsio-dev libjpeg62-turbo-dev liblmdb-dev libopenjp2-7-dev libpng-dev libsimdjson-dev \
-  libsndfile1-dev libtiff-dev libwebp-dev
+PACKAGES := g++ pkg-config libjpeg62-turbo-dev liblmdb-dev libopenjp2-7-dev libpng-dev libsimdjson-dev \
+  libsndfile1-dev libtiff-dev libwebp-dev zlib1g-dev
 
 PYTHON ?= python3
 VENV := .venv

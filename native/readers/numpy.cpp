@@ -9,6 +9,7 @@
 #include "codecs/npy.h"
 #include "kernel/convert.h"
 #include "readers/array_part.h"
+#include "readers/byte_order.h"
 #include "readers/first_sample.h"
 #include "readers/held_file.h"
 #include "runtime/memory.h"
@@ -18,15 +19,6 @@ namespace {
 
 constexpr int64_t kSmallFile = 4 << 10;  // is read as a whole with its header
 constexpr int64_t kUsualHeader = 128;    // of a larger file
-
-void swap_bytes(void* data, int64_t n, int size) {
-  auto swap = [&](auto* elements, auto reversed) {
-    for (int64_t i = 0; i < n; i++) elements[i] = reversed(elements[i]);
-  };
-  if (size == 2) swap(static_cast<uint16_t*>(data), [](uint16_t x) { return __builtin_bswap16(x); });
-  if (size == 4) swap(static_cast<uint32_t*>(data), [](uint32_t x) { return __builtin_bswap32(x); });
-  if (size == 8) swap(static_cast<uint64_t*>(data), [](uint64_t x) { return __builtin_bswap64(x); });
-}
 
 Shape reversed(const Shape& shape) {
   Shape out = shape;

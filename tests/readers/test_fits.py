@@ -94,20 +94,64 @@ def test_asked_types(tmp_path):
         read(file, dtypes=[avida.float16])
 
 
-@pytest.mark.parametrize("method", ["RICE_1", "GZIP_1", "GZIP_2", "PLIO_1", "HCOMPRESS_1"])
-def test_compressed_tiles(tmp_path, method):
-    image = np.random.default_rng(0).integers(0, 200, (70, 90)).astype("i2")
-    file = write(tmp_path / "a.fits", fits.CompImageHDU(image, compression_type=method))
-    ((found,),) = read(file)
-    np.testing.assert_array_equal(found, fits.getdata(file, 1))
-    assert found.dtype == "i2"
+METHODS = ["RICE_1", "GZIP_1", "GZIP_2", "NOCOMPRESS"]
+TILES = [None, (1, 90), (16, 16), (70, 90), (13, 7), (1, 1)]
 
 
-def test_compressed_floats_are_those_of_astropy(tmp_path):
-    image = np.random.default_rng(0).normal(size=(64, 64)).astype("f4")
-    file = write(tmp_path / "a.fits", fits.CompImageHDU(image))
-    ((found,),) = read(file)
-    np.testing.assert_array_equal(found, fits.getdata(file, 1))
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("dtype", ["u1", "u2", "i2", "u4", "i4"])
+def test_compressed_tiles(tmp_path, method, dtype):
+    info = np.iinfo(dtype)
+    random = np.random.default_rng(0)
+    image = random.integers(0, 200, (70, 90)).astype(dtype)
+    image[20:30] = 7
+    image[40:50] = random.integers(info.min, info.max, (10, 90), dtype, endpoint=True)
+    for i, tile in enumerate(TILES):
+        unit = fits.CompImageHDU(image, compression_type=method, tile_shape=tile)
+        ((found,),) = read(write(tmp_path / f"{i}.fits", unit))
+        assert found.dtype == image.dtype
+        np.testing.assert_array_equal(found, image)
+
+
+@pytest.mark.parametrize("tile", [(3, 4, 5), (1, 4, 5), (2, 3, 5), (2, 2, 2), (1, 1, 3)])
+def test_compressed_tiles_with_three_axes(tmp_path, tile):
+    unit = fits.CompImageHDU(IMAGE.astype("i2"), compression_type="GZIP_1", tile_shape=tile)
+    ((found,),) = read(write(tmp_path / "a.fits", unit))
+    np.testing.assert_array_equal(found, IMAGE)
+
+
+@pytest.mark.parametrize("method", ["PLIO_1", "HCOMPRESS_1"])
+def test_compressions_that_are_not_supported(tmp_path, method):
+    unit = fits.CompImageHDU(np.ones((64, 64), "i2"), compression_type=method)
+    with pytest.raises(RuntimeError, match=rf"a\.fits: the compression {method} is not supported"):
+        read(write(tmp_path / "a.fits", unit))
+
+
+@pytest.mark.parametrize("method", METHODS[:3])
+@pytest.mark.parametrize("dither", [-1, 1, 2])
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_compressed_floats_are_those_of_astropy(tmp_path, method, dither, dtype):
+    image = np.random.default_rng(0).normal(size=(150, 150)).astype(dtype)
+    image[3:5, :40] = 0
+    image[7, 9] = np.nan
+    image[60] = 1.5  # a row that cannot be quantized: packed as it is
+    for i, tile in enumerate([(1, 150), (150, 150), (40, 30)]):
+        unit = fits.CompImageHDU(
+            image, compression_type=method, tile_shape=tile, quantize_method=dither, dither_seed=9990 + i
+        )
+        file = write(tmp_path / f"{i}.fits", unit)
+        ((found,),) = read(file)
+        assert found.dtype == dtype
+        np.testing.assert_array_equal(found, fits.getdata(file, 1))
+
+
+@pytest.mark.parametrize("method", ["GZIP_1", "GZIP_2"])
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_floats_without_loss(tmp_path, method, dtype):
+    image = np.random.default_rng(0).normal(size=(64, 64)).astype(dtype)
+    unit = fits.CompImageHDU(image, compression_type=method, quantize_level=0)
+    ((found,),) = read(write(tmp_path / "a.fits", unit))
+    np.testing.assert_array_equal(found, image)
 
 
 def test_zipped_files(tmp_path):
@@ -117,8 +161,18 @@ def test_zipped_files(tmp_path):
     np.testing.assert_array_equal(found, fits.getdata(file, 1))
 
 
+def test_zipped_files_that_are_damaged(tmp_path):
+    random = np.random.default_rng(0).integers(0, 1000, (300, 300)).astype("i2")
+    with open(write(tmp_path / "a.fits", random, random), "rb") as file:
+        packed = gzip.compress(file.read())
+    for content in [packed[:100], packed[:9000], packed[:9000] + bytes(100) + packed[9100:]]:
+        (tmp_path / "b.fits").write_bytes(content)
+        with pytest.raises(RuntimeError, match=r"b\.fits.*: "):
+            read(tmp_path / "b.fits", hdu_indices=[2, 3])
+
+
 def test_names_are_only_names(tmp_path):
-    """The library would take what is in brackets for a selection."""
+    """Some software takes what is in brackets for a selection."""
     write(tmp_path / "a.fits[1]", IMAGE.astype("i2"))
     ((found,),) = read(tmp_path / "a.fits[1]")
     np.testing.assert_array_equal(found, IMAGE)
@@ -129,6 +183,31 @@ def test_tables_are_refused(tmp_path):
     fits.HDUList([fits.PrimaryHDU(), table]).writeto(tmp_path / "a.fits")
     with pytest.raises(RuntimeError, match=r"a\.fits: expected an image in HDU 2, this is a table"):
         read(tmp_path / "a.fits")
+
+
+@pytest.mark.parametrize(
+    ("stored", "scale", "zero", "expected"),
+    [
+        ("u1", 1, -128, "i1"),
+        ("u1", 1, 100, "i2"),
+        ("u1", 2, 40000, "u2"),
+        ("i2", -1, 0, "i4"),
+        ("i2", 0.5, 0, "f4"),
+        ("i4", 1, 2**31, "u4"),
+        ("i4", 2, 0, "f8"),
+        ("i4", 0.5, 0, "f8"),
+        ("i8", 0.5, 0, "f8"),
+        ("f4", 2, 1, "f4"),
+    ],
+)
+def test_the_type_has_all_scaled_numbers(tmp_path, stored, scale, zero, expected):
+    numbers = np.array([1, 2, 100], stored)
+    file = write(tmp_path / "a.fits", numbers)
+    with fits.open(file, mode="update", do_not_scale_image_data=True) as units:
+        units[1].header["BSCALE"], units[1].header["BZERO"] = scale, zero
+    ((found,),) = read(file)
+    assert found.dtype == expected
+    np.testing.assert_array_equal(found, numbers.astype("f8") * scale + zero)
 
 
 @pytest.mark.parametrize(
@@ -189,6 +268,26 @@ def test_tiles_without_extent(tmp_path, name, value):
     (tmp_path / "b.fits").write_bytes(good[:place] + value.rjust(20) + good[place + 20 :])
     with pytest.raises(RuntimeError, match=r"b\.fits: expected a number of 1 or more"):
         read(tmp_path / "b.fits")
+
+
+@pytest.mark.parametrize("method", METHODS[:3])
+def test_damaged_tiles(tmp_path, method):
+    """Whatever a byte is replaced by, reading ends with an image or an error."""
+    random = np.random.default_rng(0)
+    image = random.normal(size=(32, 32)).astype("f4")
+    with open(write(tmp_path / "a.fits", fits.CompImageHDU(image, compression_type=method)), "rb") as file:
+        good = np.frombuffer(file.read(), "u1")
+    data = good.size - 2880 * 2
+    errors = 0
+    for _ in range(100):
+        bad = good.copy()
+        bad[random.integers(data, good.size, 3)] = random.integers(0, 256, 3)
+        (tmp_path / "b.fits").write_bytes(bad.tobytes())
+        try:
+            read(tmp_path / "b.fits")
+        except RuntimeError:
+            errors += 1
+    assert errors > 5
 
 
 def test_compressed_headers_are_not_believed(tmp_path):

@@ -26,8 +26,8 @@ class Fits(Reader):
 
     The files are those in ``file_root`` and in its folders, sorted, or those that ``file_list`` or ``files`` name. Axes
     are in the order of NumPy and astropy: the one that changes fastest is the last. Elements are scaled as the header
-    says (``BSCALE``, ``BZERO``). Compressed images are decoded by cfitsio, which does not survive every damage to them:
-    read those that you trust.
+    says (``BSCALE``, ``BZERO``). Files may be packed by gzip, and images by ``RICE_1``, ``GZIP_1`` or ``GZIP_2``,
+    but not by ``HCOMPRESS_1`` or ``PLIO_1``.
 
     Args:
         dtypes: The element type of each output; numbers that do not fit are an error. Default: those of the first file.
@@ -74,7 +74,7 @@ class Fits(Reader):
         if types and len(types) != len(hdus):
             raise RuntimeError(f"expected a type for each of {len(hdus)} outputs in dtypes, got {len(types)}")
         pattern = "*.fits" if file_filter is None else file_filter
-        make_source = built_with("cfitsio", "fits_source")
+        make_source = built_with("zlib", "fits_source")
 
         def source() -> _core.ReaderSource:
             found = unlabelled_files(file_root, file_list, files, pattern)
