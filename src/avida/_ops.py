@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "batch_permutation",
+    "bb_flip",
+    "bbox_paste",
+    "bbox_rotate",
     "brightness",
     "brightness_contrast",
     "cast",
@@ -24,6 +27,7 @@ __all__ = [
     "color_space_conversion",
     "color_twist",
     "contrast",
+    "coord_flip",
     "coord_transform",
     "copy",
     "crop",
@@ -31,6 +35,7 @@ __all__ = [
     "debayer",
     "element_extract",
     "equalize",
+    "erase",
     "expand_dims",
     "filter",
     "flip",
@@ -38,16 +43,20 @@ __all__ = [
     "full_like",
     "gaussian_blur",
     "get_property",
+    "grid_mask",
     "hsv",
     "hue",
     "jitter",
+    "jpeg_compression_distortion",
     "laplacian",
     "lookup_table",
+    "multi_paste",
     "normalize",
     "one_hot",
     "ones",
     "ones_like",
     "pad",
+    "paste",
     "peek_image_shape",
     "permute_batch",
     "random_crop_generator",
@@ -71,6 +80,9 @@ __all__ = [
 ]
 
 _BATCH_PERMUTATION = _find("batch_permutation")
+_BB_FLIP = _find("bb_flip")
+_BBOX_PASTE = _find("bbox_paste")
+_BBOX_ROTATE = _find("bbox_rotate")
 _BRIGHTNESS = _find("brightness")
 _BRIGHTNESS_CONTRAST = _find("brightness_contrast")
 _CAST = _find("cast")
@@ -80,6 +92,7 @@ _CLAHE = _find("clahe")
 _COLOR_SPACE_CONVERSION = _find("color_space_conversion")
 _COLOR_TWIST = _find("color_twist")
 _CONTRAST = _find("contrast")
+_COORD_FLIP = _find("coord_flip")
 _COORD_TRANSFORM = _find("coord_transform")
 _COPY = _find("copy")
 _CROP = _find("crop")
@@ -87,6 +100,7 @@ _CROP_MIRROR_NORMALIZE = _find("crop_mirror_normalize")
 _DEBAYER = _find("debayer")
 _ELEMENT_EXTRACT = _find("element_extract")
 _EQUALIZE = _find("equalize")
+_ERASE = _find("erase")
 _EXPAND_DIMS = _find("expand_dims")
 _FILTER = _find("filter")
 _FLIP = _find("flip")
@@ -94,16 +108,20 @@ _FULL = _find("full")
 _FULL_LIKE = _find("full_like")
 _GAUSSIAN_BLUR = _find("gaussian_blur")
 _GET_PROPERTY = _find("get_property")
+_GRID_MASK = _find("grid_mask")
 _HSV = _find("hsv")
 _HUE = _find("hue")
 _JITTER = _find("jitter")
+_JPEG_COMPRESSION_DISTORTION = _find("jpeg_compression_distortion")
 _LAPLACIAN = _find("laplacian")
 _LOOKUP_TABLE = _find("lookup_table")
+_MULTI_PASTE = _find("multi_paste")
 _NORMALIZE = _find("normalize")
 _ONE_HOT = _find("one_hot")
 _ONES = _find("ones")
 _ONES_LIKE = _find("ones_like")
 _PAD = _find("pad")
+_PASTE = _find("paste")
 _PEEK_IMAGE_SHAPE = _find("peek_image_shape")
 _PERMUTE_BATCH = _find("permute_batch")
 _RANDOM_CROP_GENERATOR = _find("random_crop_generator")
@@ -149,6 +167,162 @@ def batch_permutation(
         >>> avida.permute_batch(batch, indices=avida.batch_permutation(batch_size=2))
     """
     return _call(_BATCH_PERMUTATION, (), batch_size, device, (allow_repetitions, no_fixed_points), rng, None, like)
+
+
+@overload
+def bb_flip(
+    input: Batch,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    horizontal: IntArg | None = None,
+    ltrb: bool | None = None,
+    vertical: IntArg | None = None,
+) -> Batch: ...
+
+
+@overload
+def bb_flip(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    horizontal: IntArg | None = None,
+    ltrb: bool | None = None,
+    vertical: IntArg | None = None,
+) -> Any: ...
+def bb_flip(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    horizontal: IntArg | None = None,
+    ltrb: bool | None = None,
+    vertical: IntArg | None = None,
+) -> Any:
+    """Mirrors bounding boxes whose coordinates are shares of the image's extents.
+
+    Args:
+        input: The boxes: left, top, width, height each, or left, top, right, bottom.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        horizontal: Mirror left to right. Default: ``1``. Can differ between samples.
+        ltrb: Boxes end with right and bottom, not with width and height. Default: ``False``.
+        vertical: Mirror top to bottom. Default: ``0``. Can differ between samples.
+
+    Example:
+        >>> avida.bb_flip(np.float32([[0.1, 0.2, 0.3, 0.4]]))
+    """
+    return _call(_BB_FLIP, (input,), batch_size, device, (horizontal, ltrb, vertical))
+
+
+@overload
+def bbox_paste(
+    input: Batch,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    ltrb: bool | None = None,
+    paste_x: FloatArg | None = None,
+    paste_y: FloatArg | None = None,
+    ratio: FloatArg,
+) -> Batch: ...
+
+
+@overload
+def bbox_paste(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    ltrb: bool | None = None,
+    paste_x: FloatArg | None = None,
+    paste_y: FloatArg | None = None,
+    ratio: FloatArg,
+) -> Any: ...
+def bbox_paste(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    ltrb: bool | None = None,
+    paste_x: FloatArg | None = None,
+    paste_y: FloatArg | None = None,
+    ratio: FloatArg,
+) -> Any:
+    """Moves bounding boxes, in shares of the image's extents, to where paste() puts the image on its canvas.
+
+    Args:
+        input: The boxes: left, top, width, height each, or left, top, right, bottom.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        ltrb: Boxes end with right and bottom, not with width and height. Default: ``False``.
+        paste_x: Where the image is: 0 at the left, 1 at the right. Default: ``0.5``. Can differ between
+            samples.
+        paste_y: Where the image is: 0 at the top, 1 at the bottom. Default: ``0.5``. Can differ between
+            samples.
+        ratio: How many times as high and wide as the image the canvas is. Default: ``1.0``. Can differ between
+            samples.
+
+    Example:
+        >>> avida.bbox_paste(np.float32([[0.1, 0.2, 0.3, 0.4]]), ratio=2)
+    """
+    return _call(_BBOX_PASTE, (input,), batch_size, device, (ltrb, paste_x, paste_y, ratio))
+
+
+def bbox_rotate(
+    bboxes: TensorLike,
+    labels: TensorLike | None = None,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    bbox_layout: str | None = None,
+    bbox_normalized: bool | None = None,
+    keep_size: bool | None = None,
+    mode: str | None = None,
+    remove_threshold: float | None = None,
+    shape_layout: str | None = None,
+    size: FloatsArg | None = None,
+    angle: FloatArg,
+    input_shape: IntsArg,
+) -> Any:
+    """Moves bounding boxes to where rotate() brings what they surround.
+
+    Args:
+        bboxes: Rows of four floats, as `bbox_layout` says.
+        labels: A label for each box; those of boxes that are removed are removed too.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        angle: The angle in degrees, counter-clockwise. Default: ``0.0``. Can differ between samples.
+        bbox_layout: What the numbers are: xyXY, start and end, or xyWH, start and extent. Default: ``'xyXY'``.
+        bbox_normalized: Boxes are in shares of the image's extents, not in pixels. Default: ``True``.
+        input_shape: The extents of the image before it is turned. Default: ``[]``. Can differ between samples.
+        keep_size: The image keeps its extents. Default: ``False``.
+        mode: The size of a turned box: expand, all around it; fixed, as it was; halfway between the two.
+            Default: ``'expand'``.
+        remove_threshold: Boxes of which less than this share is left inside of the image are removed. Default:
+            ``0.1``.
+        shape_layout: What the numbers of `input_shape` are. Default: ``'HW'``.
+        size: Height and width of the turned image, where rotate() got them. Default: ``[]``. Can differ between
+            samples.
+
+    Example:
+        >>> avida.bbox_rotate(np.float32([[0.1, 0.2, 0.3, 0.5]]), angle=30, input_shape=[480, 640])
+    """
+    return _call(
+        _BBOX_ROTATE,
+        (bboxes, labels),
+        batch_size,
+        device,
+        (angle, bbox_layout, bbox_normalized, input_shape, keep_size, mode, remove_threshold, shape_layout, size),
+    )
 
 
 @overload
@@ -583,6 +757,74 @@ def contrast(
         >>> avida.contrast(image, contrast=0.5)
     """
     return _call(_CONTRAST, (input,), batch_size, device, (contrast, contrast_center, dtype))
+
+
+@overload
+def coord_flip(
+    input: Batch,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    center_x: FloatArg | None = None,
+    center_y: FloatArg | None = None,
+    center_z: FloatArg | None = None,
+    flip_x: IntArg | None = None,
+    flip_y: IntArg | None = None,
+    flip_z: IntArg | None = None,
+    layout: str | None = None,
+) -> Batch: ...
+
+
+@overload
+def coord_flip(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    center_x: FloatArg | None = None,
+    center_y: FloatArg | None = None,
+    center_z: FloatArg | None = None,
+    flip_x: IntArg | None = None,
+    flip_y: IntArg | None = None,
+    flip_z: IntArg | None = None,
+    layout: str | None = None,
+) -> Any: ...
+def coord_flip(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    center_x: FloatArg | None = None,
+    center_y: FloatArg | None = None,
+    center_z: FloatArg | None = None,
+    flip_x: IntArg | None = None,
+    flip_y: IntArg | None = None,
+    flip_z: IntArg | None = None,
+    layout: str | None = None,
+) -> Any:
+    """Mirrors points: each chosen coordinate is moved to the other side of a centre.
+
+    Args:
+        input: Rows of coordinates.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        center_x: The middle along x. Default: ``0.5``. Can differ between samples.
+        center_y: The middle along y. Default: ``0.5``. Can differ between samples.
+        center_z: The middle along z. Default: ``0.5``. Can differ between samples.
+        flip_x: Mirror along x. Default: ``1``. Can differ between samples.
+        flip_y: Mirror along y. Default: ``0``. Can differ between samples.
+        flip_z: Mirror along z. Default: ``0``. Can differ between samples.
+        layout: The order of the coordinates; by default x, xy or xyz. Default: ``''``.
+
+    Example:
+        >>> avida.coord_flip(np.float32([[0.1, 0.2], [0.5, 0.9]]))
+    """
+    return _call(
+        _COORD_FLIP, (input,), batch_size, device, (center_x, center_y, center_z, flip_x, flip_y, flip_z, layout)
+    )
 
 
 @overload
@@ -1032,6 +1274,89 @@ def equalize(
 
 
 @overload
+def erase(
+    input: Batch,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    anchor: FloatsArg | None = None,
+    axes: int | Sequence[int] | None = None,
+    axis_names: str | None = None,
+    centered_anchor: bool | None = None,
+    fill_value: FloatsArg | None = None,
+    normalized: bool | None = None,
+    normalized_anchor: bool | None = None,
+    normalized_shape: bool | None = None,
+    shape: FloatsArg | None = None,
+) -> Batch: ...
+
+
+@overload
+def erase(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    anchor: FloatsArg | None = None,
+    axes: int | Sequence[int] | None = None,
+    axis_names: str | None = None,
+    centered_anchor: bool | None = None,
+    fill_value: FloatsArg | None = None,
+    normalized: bool | None = None,
+    normalized_anchor: bool | None = None,
+    normalized_shape: bool | None = None,
+    shape: FloatsArg | None = None,
+) -> Any: ...
+def erase(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    anchor: FloatsArg | None = None,
+    axes: int | Sequence[int] | None = None,
+    axis_names: str | None = None,
+    centered_anchor: bool | None = None,
+    fill_value: FloatsArg | None = None,
+    normalized: bool | None = None,
+    normalized_anchor: bool | None = None,
+    normalized_shape: bool | None = None,
+    shape: FloatsArg | None = None,
+) -> Any:
+    """Fills regions of the input with a value.
+
+    Args:
+        input: The samples to erase parts of.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        anchor: Where each region starts: a number for each axis, one region after the other. Default: ``[]``.
+            Can differ between samples.
+        axes: The axes that `anchor` and `shape` speak of.
+        axis_names: The same by their letters; by default HW.
+        centered_anchor: `anchor` is the middle of a region, not its start. Default: ``False``.
+        fill_value: What to fill with: one number, or one for each channel. Default: ``[0.0]``. Can differ
+            between samples.
+        normalized: `anchor` and `shape` are shares of the input's extents. Default: ``False``.
+        normalized_anchor: `anchor` is.
+        normalized_shape: `shape` is.
+        shape: The extents of each region, as many numbers as in `anchor`. Default: ``[]``. Can differ between
+            samples.
+
+    Example:
+        >>> avida.erase(image, anchor=[1, 2], shape=[2, 3], fill_value=255)
+    """
+    return _call(
+        _ERASE,
+        (input,),
+        batch_size,
+        device,
+        (anchor, axes, axis_names, centered_anchor, fill_value, normalized, normalized_anchor, normalized_shape, shape),
+    )
+
+
+@overload
 def expand_dims(
     data: Batch,
     /,
@@ -1354,6 +1679,65 @@ def get_property(
 
 
 @overload
+def grid_mask(
+    input: Batch,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    angle: FloatArg | None = None,
+    ratio: FloatArg | None = None,
+    shift_x: FloatArg | None = None,
+    shift_y: FloatArg | None = None,
+    tile: IntArg | None = None,
+) -> Batch: ...
+
+
+@overload
+def grid_mask(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    angle: FloatArg | None = None,
+    ratio: FloatArg | None = None,
+    shift_x: FloatArg | None = None,
+    shift_y: FloatArg | None = None,
+    tile: IntArg | None = None,
+) -> Any: ...
+def grid_mask(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    angle: FloatArg | None = None,
+    ratio: FloatArg | None = None,
+    shift_x: FloatArg | None = None,
+    shift_y: FloatArg | None = None,
+    tile: IntArg | None = None,
+) -> Any:
+    """Sets pixels to 0 in squares that lie on a regular grid.
+
+    Args:
+        input: Images or videos. Layouts: HWC, CHW, HW, FHWC, FCHW.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        angle: By how much the grid is turned, in radians. Default: ``0.0``. Can differ between samples.
+        ratio: The side of a square as a share of the tile's. Default: ``0.5``. Can differ between samples.
+        shift_x: By how many pixels the grid is moved to the right. Default: ``0.0``. Can differ between
+            samples.
+        shift_y: By how many pixels it is moved down. Default: ``0.0``. Can differ between samples.
+        tile: The distance between squares, in pixels. Default: ``100``. Can differ between samples.
+
+    Example:
+        >>> avida.grid_mask(image, tile=4, ratio=0.5)
+    """
+    return _call(_GRID_MASK, (input,), batch_size, device, (angle, ratio, shift_x, shift_y, tile))
+
+
+@overload
 def hsv(
     input: Batch,
     /,
@@ -1522,6 +1906,38 @@ def jitter(
 
 
 @overload
+def jpeg_compression_distortion(
+    input: Batch, /, *, batch_size: int | None = None, device: Any = None, quality: IntArg | None = None
+) -> Batch: ...
+
+
+@overload
+def jpeg_compression_distortion(
+    input: TensorLike, /, *, batch_size: int | None = None, device: Any = None, quality: IntArg | None = None
+) -> Any: ...
+def jpeg_compression_distortion(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    quality: IntArg | None = None,
+) -> Any:
+    """Gives images what they would lose as JPEG files: encodes and decodes them.
+
+    Args:
+        input: Images or videos, RGB or gray, of uint8. Layouts: HWC, FHWC.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        quality: From 1, much loss, to 100, little. Default: ``50``. Can differ between samples.
+
+    Example:
+        >>> avida.jpeg_compression_distortion(image, quality=10)
+    """
+    return _call(_JPEG_COMPRESSION_DISTORTION, (input,), batch_size, device, (quality,))
+
+
+@overload
 def laplacian(
     input: Batch,
     /,
@@ -1641,6 +2057,91 @@ def lookup_table(
         >>> avida.lookup_table(np.array([0, 1, 2]), keys=[1, 2], values=[0.5, 0.25])
     """
     return _call(_LOOKUP_TABLE, (input,), batch_size, device, (default_value, dtype, keys, output_dtype, values))
+
+
+@overload
+def multi_paste(
+    input_0: Batch,
+    /,
+    *inputs: TensorLike,
+    batch_size: int | None = None,
+    device: Any = None,
+    dtype: DTypeArg | None = None,
+    in_anchors: IntsArg | None = None,
+    in_anchors_rel: FloatsArg | None = None,
+    in_ids: IntsArg | None = None,
+    out_anchors: IntsArg | None = None,
+    out_anchors_rel: FloatsArg | None = None,
+    output_size: IntsArg | None = None,
+    shapes: IntsArg | None = None,
+    shapes_rel: FloatsArg | None = None,
+) -> Batch: ...
+
+
+@overload
+def multi_paste(
+    input_0: TensorLike,
+    /,
+    *inputs: TensorLike,
+    batch_size: int | None = None,
+    device: Any = None,
+    dtype: DTypeArg | None = None,
+    in_anchors: IntsArg | None = None,
+    in_anchors_rel: FloatsArg | None = None,
+    in_ids: IntsArg | None = None,
+    out_anchors: IntsArg | None = None,
+    out_anchors_rel: FloatsArg | None = None,
+    output_size: IntsArg | None = None,
+    shapes: IntsArg | None = None,
+    shapes_rel: FloatsArg | None = None,
+) -> Any: ...
+def multi_paste(
+    input_0: TensorLike,
+    /,
+    *inputs: TensorLike,
+    batch_size: int | None = None,
+    device: Any = None,
+    dtype: DTypeArg | None = None,
+    in_anchors: IntsArg | None = None,
+    in_anchors_rel: FloatsArg | None = None,
+    in_ids: IntsArg | None = None,
+    out_anchors: IntsArg | None = None,
+    out_anchors_rel: FloatsArg | None = None,
+    output_size: IntsArg | None = None,
+    shapes: IntsArg | None = None,
+    shapes_rel: FloatsArg | None = None,
+) -> Any:
+    """Pastes regions of several images, or of several samples of a batch, onto one black canvas each.
+
+    Args:
+        input_0: The images. Layouts: HWC, FHWC.
+        inputs: More images: the samples of all inputs at one place are pasted onto one canvas.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        dtype: The element type of the output; by default the input's.
+        in_anchors: Where each region starts in its image: a pair H, W for each region. Can differ between
+            samples.
+        in_anchors_rel: The same as shares of the image's extents. Can differ between samples.
+        in_ids: For each canvas, which samples of the one input are pasted. Can differ between samples.
+        out_anchors: Where each region starts on the canvas: a pair H, W for each region. Can differ between
+            samples.
+        out_anchors_rel: The same as shares of the canvas's extents. Can differ between samples.
+        output_size: Height and width of the canvas; by default those that all images have. Can differ between
+            samples.
+        shapes: The extents of each region; by default it goes on to the end of its image. Can differ between
+            samples.
+        shapes_rel: The same as shares of the image's extents. Can differ between samples.
+
+    Example:
+        >>> avida.multi_paste(image, image, output_size=[8, 12], out_anchors=[[0, 0], [4, 6]])
+    """
+    return _call(
+        _MULTI_PASTE,
+        (input_0, *inputs),
+        batch_size,
+        device,
+        (dtype, in_anchors, in_anchors_rel, in_ids, out_anchors, out_anchors_rel, output_size, shapes, shapes_rel),
+    )
 
 
 @overload
@@ -1904,6 +2405,73 @@ def pad(
         >>> avida.pad(batch, fill_value=255)
     """
     return _call(_PAD, (input,), batch_size, device, (align, axes, axis_names, fill_value, shape))
+
+
+@overload
+def paste(
+    input: Batch,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    min_canvas_size: FloatArg | None = None,
+    n_channels: int | None = None,
+    paste_x: FloatArg | None = None,
+    paste_y: FloatArg | None = None,
+    fill_value: int | Sequence[int],
+    ratio: FloatArg,
+) -> Batch: ...
+
+
+@overload
+def paste(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    min_canvas_size: FloatArg | None = None,
+    n_channels: int | None = None,
+    paste_x: FloatArg | None = None,
+    paste_y: FloatArg | None = None,
+    fill_value: int | Sequence[int],
+    ratio: FloatArg,
+) -> Any: ...
+def paste(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    min_canvas_size: FloatArg | None = None,
+    n_channels: int | None = None,
+    paste_x: FloatArg | None = None,
+    paste_y: FloatArg | None = None,
+    fill_value: int | Sequence[int],
+    ratio: FloatArg,
+) -> Any:
+    """Puts images on larger canvases of one colour.
+
+    Args:
+        input: The images. Layouts: HWC.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        fill_value: The colour of the canvas: one number, or one for each channel. Default: ``[]``.
+        min_canvas_size: The least height and width of the canvas. Default: ``0.0``. Can differ between samples.
+        n_channels: How many channels the images have, where `fill_value` lists a colour. Default: ``3``.
+        paste_x: Where the image is: 0 at the left, 1 at the right. Default: ``0.5``. Can differ between
+            samples.
+        paste_y: Where the image is: 0 at the top, 1 at the bottom. Default: ``0.5``. Can differ between
+            samples.
+        ratio: How many times as high and wide as the image the canvas is, at least 1. Default: ``1.0``. Can
+            differ between samples.
+
+    Example:
+        >>> avida.paste(image, ratio=2, fill_value=[255, 0, 0])
+    """
+    return _call(
+        _PASTE, (input,), batch_size, device, (fill_value, min_canvas_size, n_channels, paste_x, paste_y, ratio)
+    )
 
 
 @overload
