@@ -70,7 +70,8 @@ void AudioFile::Handle::open() {
   file = sf_open_virtual(&io, SFM_READ, &found, this);
   rethrow();
   if (!file)
-    fail(ErrorKind::runtime, "expected a sound file in a known format, got ", size, " bytes: ", sf_strerror(nullptr));
+    // The library keeps the reason in one place for all threads: it may be that of another file.
+    fail(ErrorKind::runtime, "expected a sound file in a known format, got ", size, " bytes of something else");
   if (found.frames < 0 || found.channels < 1 || found.samplerate < 1)
     fail(ErrorKind::runtime, "expected at least one channel and a sample rate above 0, the header says ",
          found.channels, " channels, ", found.samplerate, " Hz and ", found.frames, " frames");

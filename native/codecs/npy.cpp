@@ -153,6 +153,8 @@ NpyHeader parse_npy_header(std::string_view bytes, int64_t file_bytes) {
   if (!empty && (!fits || elements > left / size))
     fail(ErrorKind::runtime, "the header speaks of the shape ", header.shape, " of ", header.dtype,
          ", but the file has only ", left, " bytes of data");
+  // Not even beside a 0: whoever multiplies the extents would overflow.
+  if (!fits) fail(ErrorKind::runtime, "the header speaks of the shape ", header.shape, ", which is too large");
   return header;
 }
 

@@ -1,5 +1,7 @@
 #include "op/keyed.h"
 
+#include <unordered_map>
+
 #include "core/error.h"
 
 namespace avida {
@@ -13,21 +15,30 @@ uint64_t hash(std::string_view text) {  // FNV-1a
   return value;
 }
 
+// Which draw this is for each sample. One that is there several times counts once: its copies draw the same.
+std::vector<unsigned> count_draws(const std::vector<DrawCount>& draws) {
+  std::vector<unsigned> numbers(draws.size());
+  std::unordered_map<const void*, unsigned> counted;
+  for (size_t i = 0; i < draws.size(); i++) {
+    auto [found, is_new] = counted.try_emplace(draws[i].get());
+    if (is_new) found->second = draws[i]->fetch_add(1);
+    numbers[i] = found->second;
+  }
+  return numbers;
+}
+
 uint64_t joined(unsigned low, unsigned high) { return static_cast<uint64_t>(high) << 32 | low; }
 
 }  // namespace
 
 std::vector<RandomKey> keyed_streams(uint64_t seed, const Lineage& lineage, std::string_view name) {
   const auto& origins = *lineage.origins;
-  std::vector<unsigned> numbers(origins.size());
-  for (size_t i = 0; i < origins.size(); i++) {
+  for (size_t i = 0; i < origins.size(); i++)
     if (!lineage.draws[i] || origins[i].index < 0 || origins[i].epoch < 0)
       value_error("argument \"keyed_by\" expected samples that a reader has read, sample ", i, " is not one");
-    if (name.empty()) numbers[i] = *lineage.draws[i];
-  }
+  std::vector<unsigned> numbers = name.empty() ? count_draws(lineage.draws) : std::vector<unsigned>(origins.size());
   std::vector<RandomKey> streams;
   for (size_t i = 0; i < origins.size(); i++) {
-    if (name.empty()) *lineage.draws[i] = numbers[i] + 1;  // after all were looked at: a sample may be there twice
     PhiloxBlock sample = philox(seed ^ kKeyed, origins[i].index, origins[i].epoch);
     uint64_t site = name.empty() ? numbers[i] : hash(name), low = joined(sample.word[2], sample.word[3]);
     PhiloxBlock draw = philox(joined(sample.word[0], sample.word[1]), site, name.empty() ? low : ~low);

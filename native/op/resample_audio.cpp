@@ -52,7 +52,7 @@ AVIDA_CLONES void resample(const Filter& filter, const float* in, int64_t length
       if (i < begin) continue;
       int64_t whole = static_cast<int64_t>(position);
       float fraction = (position - static_cast<float>(whole)) * kSteps;
-      int step = std::min(static_cast<int>(fraction), kSteps - 1);
+      int step = std::clamp(static_cast<int>(fraction), 0, kSteps - 1);
       const float* row = filter.weights + static_cast<int64_t>(step) * filter.taps;
       int64_t first = base + whole - filter.lobes + 1;
       const float* window = edge;
@@ -85,6 +85,11 @@ int resampling_lobes(double quality) {
 int64_t resampled_length(int64_t length, double in_rate, double out_rate) {
   if (!(in_rate > 0 && out_rate > 0 && std::isfinite(in_rate) && std::isfinite(out_rate)))
     fail(ErrorKind::runtime, "expected sample rates above 0, got ", in_rate, " Hz and ", out_rate, " Hz");
+  constexpr double kMostRatio = 0x1p31;  // keeps positions in the signal exact
+  double ratio = in_rate / out_rate;
+  if (!(ratio <= kMostRatio && ratio >= 1 / kMostRatio))
+    fail(ErrorKind::runtime, "expected sample rates that differ by a factor of at most 2**31, got ", in_rate,
+         " Hz and ", out_rate, " Hz");
   double resampled = std::ceil(static_cast<double>(length) * out_rate / in_rate);
   if (!(resampled < 0x1p53))
     fail(ErrorKind::runtime, "a signal of ", length, " elements is too long to be resampled from ", in_rate, " Hz to ",

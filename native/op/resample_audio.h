@@ -8,7 +8,8 @@ namespace avida {
 // How many lobes the filter has on each side: 3 for quality 0, 16 for 50, 64 for 100. Throws Error outside of 0 to 100.
 int resampling_lobes(double quality);
 
-// How many elements a signal has after resampling. Throws Error for rates that are not above 0.
+// How many elements a signal has after resampling. Throws Error for rates that are not above 0 or
+// too far apart.
 int64_t resampled_length(int64_t length, double in_rate, double out_rate);
 
 // The weights of the filter, for positions between two input elements in steps of 1/32.

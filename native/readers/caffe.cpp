@@ -74,12 +74,16 @@ Part encoded_image(std::string_view bytes) {
 
 class RecordSample : public Source::Sample {
  public:
-  explicit RecordSample(std::vector<Part> parts) : parts_(std::move(parts)) {}
+  RecordSample(const Lmdb& database, std::vector<Part> parts) : database_(database), parts_(std::move(parts)) {}
   const std::vector<Part>& parts() const { return parts_; }
   Shape shape(int output) const override { return parts_[output].shape; }
-  void read(int output, void* to) override { write(parts_[output], to); }
+  void read(int output, void* to) override {
+    database_.check_size();
+    write(parts_[output], to);
+  }
 
  private:
+  const Lmdb& database_;
   std::vector<Part> parts_;
 };
 
@@ -102,7 +106,7 @@ class LmdbSource : public Source {
   std::unique_ptr<Sample> open(int64_t index) const override {
     std::vector<Part> parts = parse(index);
     for (int k = 0; k < std::ssize(parts); k++) check_like_first(*this, first_, k, parts[k].dtype, parts[k].shape);
-    return std::make_unique<RecordSample>(std::move(parts));
+    return std::make_unique<RecordSample>(*find(index).database, std::move(parts));
   }
 
  protected:

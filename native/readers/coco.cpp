@@ -26,7 +26,8 @@ struct Unexpected {
 // The elements of images, annotations and categories, as they come. Categories are often the last.
 class CocoParser {
  public:
-  CocoParser(const std::string& path, const CocoOptions& options) : options_(options), stream_(path) {}
+  CocoParser(const std::string& path, const CocoOptions& options, const Interrupt& interrupt)
+      : options_(options), stream_(path, interrupt) {}
 
   CocoDataset parse() {
     if (options_.outlines()) data_.first_polygon = data_.first_vertex = {0};
@@ -94,6 +95,7 @@ class CocoParser {
       } else if (key == "file_name") {
         std::string_view name;
         if (value.get_string().get(name) != SUCCESS) throw Unexpected{"file_name", "a text"};
+        if (name.find('\0') != name.npos) throw Unexpected{"file_name", "a text without null characters"};
         image.name = static_cast<int64_t>(data_.names.size());
         image.name_length = static_cast<int32_t>(name.size());
         data_.names += name;
@@ -290,6 +292,8 @@ class CocoParser {
 
 }  // namespace
 
-CocoDataset read_coco(const std::string& path, const CocoOptions& options) { return CocoParser(path, options).parse(); }
+CocoDataset read_coco(const std::string& path, const CocoOptions& options, const Interrupt& interrupt) {
+  return CocoParser(path, options, interrupt).parse();
+}
 
 }  // namespace avida

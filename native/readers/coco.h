@@ -3,10 +3,11 @@
 #include <string>
 
 #include "readers/coco_dataset.h"
+#include "runtime/executor.h"
 
 namespace avida {
 
-// Categories that the file does not list have the label 0.
-CocoDataset read_coco(const std::string& path, const CocoOptions& options);
+// Categories that the file does not list have the label 0. `interrupt` is called now and then, and may throw.
+CocoDataset read_coco(const std::string& path, const CocoOptions& options, const Interrupt& interrupt = {});
 
 }  // namespace avida

@@ -156,18 +156,27 @@ void load_polygons(CocoDataset& data, const FolderReader& folder, const char* op
   auto vertex_count = folder.per_image<int64_t>("vertices_count.dat", images, option);
   data.first_vertex = {0};
   data.first_polygon = {0};
+  // Ranges that overlap would make much of a small file.
+  int64_t last_polygon = 0, last_vertex = 0;
   for (size_t i = 0; i < images; i++) {
     auto& image = data.images[i];
-    if (!is_part(first_polygon[i], polygon_count[i], polygons.size()))
-      folder.damaged("polygon_offset.dat", str("the polygons of image ", i, " are not in polygon_data.dat"));
-    if (!is_part(first_vertex[i], vertex_count[i], vertices.size()))
-      folder.damaged("vertices_offset.dat", str("the vertices of image ", i, " are not in vertices.dat"));
+    if (first_polygon[i] < last_polygon || !is_part(first_polygon[i], polygon_count[i], polygons.size()))
+      folder.damaged("polygon_offset.dat",
+                     str("the polygons of image ", i, " are not in polygon_data.dat, behind those before them"));
+    if (first_vertex[i] < last_vertex || !is_part(first_vertex[i], vertex_count[i], vertices.size()))
+      folder.damaged("vertices_offset.dat",
+                     str("the vertices of image ", i, " are not in vertices.dat, behind those before them"));
     int64_t at = first_polygon[i], end = at + polygon_count[i];
+    last_polygon = end;
+    last_vertex = first_vertex[i] + vertex_count[i];
+    int32_t last_stop = 0;
     for (uint32_t mask = 0; mask < image.count; mask++) {
       for (; at < end && polygons[at][0] == static_cast<int32_t>(mask); at++) {
         auto [_, begin, stop] = polygons[at];
-        if (begin < 0 || stop < begin || stop > vertex_count[i])
-          folder.damaged("polygon_data.dat", str("polygon ", at, " has vertices that its image does not have"));
+        if (begin < last_stop || stop < begin || stop > vertex_count[i])
+          folder.damaged("polygon_data.dat",
+                         str("polygon ", at, " has vertices that its image does not have, or others have too"));
+        last_stop = stop;
         auto from = vertices.begin() + first_vertex[i];
         data.vertices.insert(data.vertices.end(), from + begin, from + stop);
         data.first_vertex.push_back(static_cast<int64_t>(data.vertices.size()));
@@ -250,6 +259,7 @@ CocoDataset load_coco(const std::string& path, const CocoOptions& options) {
   FolderReader folder(path);
   CocoDataset data;
   data.names = folder.text("filenames.dat");
+  if (data.names.find('\0') != std::string::npos) folder.damaged("filenames.dat", "a name has a null character");
   data.labels = folder.read<int32_t>("labels.dat");
   data.boxes = folder.read<std::array<float, 4>>("boxes.dat", nullptr, 4);
   if (data.boxes.size() != data.labels.size())

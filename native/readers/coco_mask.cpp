@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/error.h"
+
 namespace avida {
 namespace {
 
 constexpr int64_t kParts = 5;      // of a pixel, to which outlines are rounded
 constexpr double kFarthest = 1e9;  // keeps damaged coordinates within int64 arithmetic
+constexpr int64_t kMostColumns = int64_t{1} << 25;
 
 int64_t round_to_parts(float x) {
   double parts = kParts * static_cast<double>(x) + .5;
@@ -54,9 +57,24 @@ void LabelMask::cross_columns(int64_t x0, int64_t y0, int64_t x1, int64_t y1) {
   }
 }
 
+// A few numbers can be an outline that goes to and fro over a wide image: they must not take all time and memory.
+void LabelMask::check_length(std::span<const Vertex> outline) {
+  const int64_t right_end = width_ * kParts;
+  int64_t last = std::clamp(round_to_parts(outline.back()[0]), int64_t{0}, right_end);
+  for (const Vertex& vertex : outline) {
+    int64_t x = std::clamp(round_to_parts(vertex[0]), int64_t{0}, right_end);
+    all_columns_ += std::abs(x - last) / kParts;
+    last = x;
+  }
+  if (all_columns_ > kMostColumns)
+    fail(ErrorKind::runtime, "expected outlines that go over at most ", kMostColumns, " columns of pixels, got ",
+         all_columns_);
+}
+
 void LabelMask::paint_polygon(std::span<const Vertex> outline, int32_t label) {
   crossings_.clear();
   if (outline.empty()) return;
+  check_length(outline);
   int64_t last_x = round_to_parts(outline.back()[0]), last_y = round_to_parts(outline.back()[1]);
   for (const Vertex& vertex : outline) {
     int64_t x = round_to_parts(vertex[0]), y = round_to_parts(vertex[1]);

@@ -15,18 +15,21 @@ class LabelMask {
  public:
   LabelMask(int32_t* pixels, int64_t height, int64_t width) : pixels_(pixels), height_(height), width_(width) {}
 
-  // Pixels whose centre is inside, by the even-odd rule, after rounding the outline to fifths of a pixel.
+  // Pixels whose centre is inside, by the even-odd rule, after rounding the outline to fifths of a pixel. Fails for
+  // outlines that are absurdly long.
   void paint_polygon(std::span<const Vertex> outline, int32_t label);
   // Lengths of runs, column by column: background and object in turn. Runs must not exceed the mask.
   void paint_runs(std::span<const uint32_t> lengths, int32_t label);
 
  private:
+  void check_length(std::span<const Vertex> outline);
   void cross_columns(int64_t x0, int64_t y0, int64_t x1, int64_t y1);
   void paint(int64_t begin, int64_t end, int32_t label);  // pixels counted column by column
 
   int32_t* pixels_;
   int64_t height_, width_;
   std::vector<int64_t> crossings_;  // where inside and outside change, counted column by column
+  int64_t all_columns_ = 0;         // that all outlines go over
 };
 
 // The lengths in a compressed string, behind what `lengths` has. False when the string is damaged.

@@ -10,10 +10,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
-#include <fstream>
-#include <sstream>
 
 #include "core/error.h"
+#include "runtime/file.h"
 
 namespace avida {
 namespace {
@@ -52,10 +51,24 @@ bool parse(const char* begin, const char* end, int32_t& number) {
   return stop == end && error == std::errc();
 }
 
+// Calls an Interrupt every so many steps.
+class Steps {
+ public:
+  explicit Steps(const Interrupt& interrupt) : interrupt_(interrupt) {}
+  void next() {
+    constexpr int kPerCall = 4096;
+    if (++count_ % kPerCall == 0 && interrupt_) interrupt_();
+  }
+
+ private:
+  const Interrupt& interrupt_;
+  int64_t count_ = 0;
+};
+
 // The entries of a folder that are folders (or regular files) themselves, or links to such, in the order of names.
 template <class Wanted>
 void list_folder(const std::string& path, bool folders, std::string& names, std::vector<std::string_view>& found,
-                 Wanted&& wanted) {
+                 Steps& steps, Wanted&& wanted) {
   names.clear();
   found.clear();
   DIR* dir = opendir(path.c_str());
@@ -66,6 +79,7 @@ void list_folder(const std::string& path, bool folders, std::string& names, std:
   } close{dir};
   std::vector<std::pair<size_t, size_t>> places;  // the text may move while it grows
   while (dirent* entry = readdir(dir)) {
+    steps.next();
     std::string_view name = entry->d_name;
     if (name == "." || name == ".." || !wanted(name)) continue;
     bool fits = entry->d_type == (folders ? DT_DIR : DT_REG);
@@ -99,22 +113,25 @@ int FileList::add_folder(std::string_view path) {
 }
 
 void FileList::add(int folder, std::string_view name, int32_t label) {
+  if (name.find('\0') != name.npos) fail(ErrorKind::value, "expected the name of a file, but it has a null character");
   entries_.push_back({static_cast<int64_t>(names_.size()), static_cast<uint32_t>(name.size()), folder, label});
   names_ += name;
 }
 
-FileList FileList::from_folders(const std::string& root, const Filters& filters) {
+FileList FileList::from_folders(const std::string& root, const Filters& filters, const Interrupt& interrupt) {
+  Steps steps(interrupt);
   auto of_files = NameFilter::all(filters.files, filters.case_sensitive);
   auto of_folders = NameFilter::all(filters.folders, filters.case_sensitive);
   FileList list;
   std::string prefix = root.ends_with('/') ? root : root + '/';
   std::string folder_names, file_names;
   std::vector<std::string_view> folders, files;
-  list_folder(root, true, folder_names, folders,
+  list_folder(root, true, folder_names, folders, steps,
               [&](std::string_view name) { return of_folders.empty() || NameFilter::any_matches(of_folders, name); });
   for (size_t label = 0; label < folders.size(); label++) {
     std::string path = prefix + std::string(folders[label]);
-    list_folder(path, false, file_names, files,
+    steps.next();
+    list_folder(path, false, file_names, files, steps,
                 [&](std::string_view name) { return NameFilter::any_matches(of_files, name); });
     int folder = list.add_folder(path);
     for (std::string_view file : files) list.add(folder, file, static_cast<int32_t>(label));
@@ -124,20 +141,21 @@ FileList FileList::from_folders(const std::string& root, const Filters& filters)
   return list;
 }
 
-FileList FileList::from_tree(const std::string& root, const std::string& filter) {
+FileList FileList::from_tree(const std::string& root, const std::string& filter, const Interrupt& interrupt) {
+  Steps steps(interrupt);
   NameFilter wanted(filter, true);
   FileList list;
   std::string prefix = root.ends_with('/') ? root : root + '/';
   std::string folder_names, file_names;
   std::vector<std::string_view> folders, files;
   auto add_files = [&](const std::string& path) {
-    list_folder(path, false, file_names, files, [&](std::string_view name) { return wanted.matches(name); });
+    list_folder(path, false, file_names, files, steps, [&](std::string_view name) { return wanted.matches(name); });
     if (files.empty()) return;
     int folder = list.add_folder(path);
     for (std::string_view file : files) list.add(folder, file, 0);
   };
   add_files(root);
-  list_folder(root, true, folder_names, folders, [](std::string_view) { return true; });
+  list_folder(root, true, folder_names, folders, steps, [](std::string_view) { return true; });
   for (std::string_view folder : folders) add_files(prefix + std::string(folder));
   if (list.size() == 0)
     fail(ErrorKind::runtime, "no files found: expected some that match \"", filter, "\" in ", root,
@@ -145,24 +163,31 @@ FileList FileList::from_tree(const std::string& root, const std::string& filter)
   return list;
 }
 
-FileList FileList::from_text(const std::string& path, const std::string& root, bool labels) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) fail(ErrorKind::runtime, "cannot read the file list ", path, ": ", std::strerror(errno));
-  std::ostringstream all;
-  all << file.rdbuf();
+FileList FileList::from_text(const std::string& path, const std::string& root, bool labels,
+                             const Interrupt& interrupt) {
   FileList list;
-  list.names_ = std::move(all).str();
+  try {
+    File file(path);
+    list.names_.resize(static_cast<size_t>(file.size()));
+    file.read(list.names_.data(), file.size());
+  } catch (const Error& error) {
+    fail(error.kind, "the file list ", path, ": ", error.message);
+  }
+  Steps steps(interrupt);
   list.add_folder(!root.empty()                         ? root
                   : path.find('/') == std::string::npos ? ""
                                                         : path.substr(0, path.rfind('/') + 1));
   std::string_view text = list.names_, blank = " \t\r\v\f";
   int64_t number = 1;
   for (size_t begin = 0; begin < text.size(); number++) {
+    steps.next();
     size_t end = std::min(text.find('\n', begin), text.size());
     std::string_view line = text.substr(begin, end - begin);
     size_t last = line.find_last_not_of(blank);
     if (last != std::string_view::npos) {
       line = line.substr(0, last + 1);
+      if (line.find('\0') != line.npos)
+        fail(ErrorKind::runtime, path, ":", number, ": expected a file name, got null characters");
       size_t name_end = last;
       int32_t label = 0;
       if (labels) {

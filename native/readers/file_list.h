@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/executor.h"
+
 namespace avida {
 
 class FileList {
@@ -17,18 +19,21 @@ class FileList {
   int add_folder(std::string_view path);
   void add(int folder, std::string_view name, int32_t label);
 
+  // `interrupt` is called now and then, and may throw.
+
   // What is in the folders under `root`, in the order of names; a folder's number in that order is the label. Names
   // match one of the filters.
   struct Filters {
     std::vector<std::string> files, folders;  // no folders: all of them
     bool case_sensitive = false;
   };
-  static FileList from_folders(const std::string& root, const Filters& filters);
+  static FileList from_folders(const std::string& root, const Filters& filters, const Interrupt& interrupt = {});
   // What is in `root` itself, and then in the folders under it, in the order of names. No labels; the filter tells
   // upper from lower case.
-  static FileList from_tree(const std::string& root, const std::string& filter);
+  static FileList from_tree(const std::string& root, const std::string& filter, const Interrupt& interrupt = {});
   // From a text with a name in each line, and a label behind it where there are some.
-  static FileList from_text(const std::string& path, const std::string& root, bool labels);
+  static FileList from_text(const std::string& path, const std::string& root, bool labels,
+                            const Interrupt& interrupt = {});
 
  private:
   struct Entry {

@@ -9,6 +9,7 @@ namespace {
 
 constexpr int64_t kWindow = 1 << 20;
 constexpr int kDeepest = 1000;
+constexpr int kWindowsPerInterrupt = 8;
 
 // What a character means outside of strings.
 enum Meaning : uint8_t { other, opening, closing, quote };
@@ -25,7 +26,8 @@ bool ends_scalar(char c) { return c == ',' || c == ']' || c == '}' || is_blank(c
 
 }  // namespace
 
-JsonStream::JsonStream(const std::string& path) : path_(path), window_(kWindow + kPadding, ' ') {
+JsonStream::JsonStream(const std::string& path, Interrupt interrupt)
+    : path_(path), interrupt_(std::move(interrupt)), window_(kWindow + kPadding, ' ') {
   try {
     file_.emplace(path);
   } catch (const Error& error) {
@@ -43,12 +45,13 @@ bool JsonStream::fill(bool keep) {
   int64_t kept = end_ - from;
   int64_t bytes = std::min(std::max(kWindow, kept), file_->size() - start_ - end_);
   if (bytes <= 0) return false;
+  if (interrupt_ && ++windows_ % kWindowsPerInterrupt == 0) interrupt_();
   if (static_cast<int64_t>(window_.size()) < kept + bytes + kPadding) window_.resize(kept + bytes + kPadding);
   std::memmove(window_.data(), window_.data() + from, kept);
   file_->read_at(start_ + end_, window_.data() + kept, bytes);
   start_ += from;
   at_ -= from;
-  begin_ -= from;
+  begin_ = 0;
   end_ = kept + bytes;
   return true;
 }
@@ -130,7 +133,7 @@ std::string_view JsonStream::next_value(bool keep) {
     if (scalar) break;
     fail_at(offset, "this value does not end: the file is cut off or a bracket or quote is missing");
   }
-  return std::string_view(window_).substr(begin_, keep ? at_ - begin_ : 0);
+  return keep ? std::string_view(window_).substr(begin_, at_ - begin_) : std::string_view();
 }
 
 void JsonStream::end() {

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "core/error.h"
+#include "runtime/executor.h"
 #include "runtime/file.h"
 
 namespace avida {
@@ -15,7 +16,8 @@ class JsonStream {
  public:
   static constexpr int64_t kPadding = 64;  // bytes behind a value that may be read
 
-  explicit JsonStream(const std::string& path);
+  // `interrupt` is called now and then, and may throw.
+  explicit JsonStream(const std::string& path, Interrupt interrupt = {});
 
   // Calls for each key of an object; the function must take the value.
   template <class Function>
@@ -54,10 +56,12 @@ class JsonStream {
 
   std::string path_;
   std::optional<File> file_;
+  Interrupt interrupt_;
   std::string window_;
   int64_t start_ = 0;                     // of the window in the file
   int64_t at_ = 0, end_ = 0, begin_ = 0;  // in the window: where we are, its end, the value that is looked at
   int64_t value_offset_ = 0;
+  int windows_ = 0;
 };
 
 }  // namespace avida

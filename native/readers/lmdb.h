@@ -4,10 +4,12 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "runtime/file.h"
 #include "runtime/fork.h"
 
 namespace avida {
@@ -25,6 +27,8 @@ class Lmdb : ForkAware {
     std::string_view key, value;  // valid as long as the database is open
   };
   Record record(int64_t index) const;
+  // Fails when data.mdb has become shorter: what lay behind its end must not be touched. Before records are read.
+  void check_size() const;
 
  private:
   struct Close {
@@ -42,6 +46,7 @@ class Lmdb : ForkAware {
   };
 
   void open() const;
+  void check_size_locked() const;
   std::unique_ptr<Session> new_session() const;
   std::unique_ptr<Session> take_session(int64_t index, std::string& anchor) const;
 
@@ -50,7 +55,8 @@ class Lmdb : ForkAware {
 
   mutable std::mutex mutex_;
   mutable std::unique_ptr<MDB_env, Close> env_;  // null in a child process, until it is needed
-  mutable int64_t file_bytes_ = 0;
+  mutable std::optional<File> file_;
+  mutable std::string_view map_;  // where the file is in memory
   mutable std::vector<std::unique_ptr<Session>> idle_;
   // The keys of every so many records, found when first needed by a cursor of their own.
   mutable std::unique_ptr<Session> scan_;

@@ -70,6 +70,8 @@ class Scanner {
       : file_(file), on_member_(on_member), on_progress_(on_progress) {}
 
   void run() {
+    if (std::string_view gzip = "\x1f\x8b"; file_.size() >= 2 && gzip == std::string_view(view(0, 2), 2))
+      damage("this archive is gzip-compressed: unpack it first");
     for (; !at_end(); is_named_ = false) {
       const char* header = view(at_, kBlock);
       if (is_zero(header, kBlock)) {  // one such block may stand anywhere
@@ -119,10 +121,11 @@ class Scanner {
     bool sparse = next_.sparse || global_.sparse || type == 'S';
     if (type == 'S') data = behind_sparse_map(header, data);
     check_size(data, *size);
+    int64_t end = check_padding(data + *size);
     bool is_file = (type == '0' || type == '\0' || type == '7') && !sparse;
     if (is_file && member_.empty()) damage("expected a name in the header");
     if (is_file && member_.back() != '/') on_member_({member_, data, *size});
-    go_behind(data, *size);
+    at_ = end;
     next_ = {};
   }
 
@@ -146,7 +149,7 @@ class Scanner {
     } else if (type != 'K') {
       read_records({view(data, size), static_cast<size_t>(size)}, type == 'g' ? global_ : next_);
     }
-    go_behind(data, size);
+    at_ = check_padding(data + size);
   }
 
   // Records of a pax header: "LENGTH KEY=VALUE\n", where the length is that of the whole record.
@@ -189,10 +192,11 @@ class Scanner {
     if (size > left) damage("expected ", size, " bytes from byte ", data, " on, but the archive ends after ", left);
   }
 
-  void go_behind(int64_t data, int64_t size) {
-    int64_t rest = file_.size() - data - size;
-    at_ =
-        data + size + std::min(rest, (kBlock - size % kBlock) % kBlock);  // the padding of the last one may be missing
+  // Where the block ends that the member ends in.
+  int64_t check_padding(int64_t end) const {
+    int64_t padding = (kBlock - end % kBlock) % kBlock, left = file_.size() - end;
+    if (padding > left) damage("expected ", padding, " bytes of padding from byte ", end, " on, found only ", left);
+    return end + padding;
   }
 
   // Bytes of the file, until the next call. Where members are small, one read brings many headers.

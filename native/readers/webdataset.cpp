@@ -63,7 +63,7 @@ class Finder {
         find_in(i, sample);
       } catch (const Error& error) {
         if (!options_.keep_damaged) fail(error.kind, options_.paths[i], ": ", error.message);
-        add_failure(sample.key, error.message);
+        add_failure(sample.key, str(error.message, " (all that follows in this archive is left out too)"));
       }
       found_.ends_of_archives.push_back(found_.size());
       if (on_progress_) on_progress_(0);

@@ -38,6 +38,12 @@ File::File(const std::string& path) : descriptor_(open_without_waiting(path)) {
 
 File::~File() { ::close(descriptor_); }
 
+int64_t File::current_size() const {
+  struct stat info;
+  if (fstat(descriptor_, &info) != 0) fail_with("cannot be read", errno);
+  return info.st_size;
+}
+
 void File::read_ahead(int64_t offset, int64_t bytes) const {
   posix_fadvise(descriptor_, offset, bytes, POSIX_FADV_WILLNEED);
 }
@@ -50,7 +56,8 @@ void File::read_at(int64_t offset, void* to, int64_t bytes) const {
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) fail_with("cannot be read", errno);
     if (n == 0)
-      fail(ErrorKind::runtime, "expected ", offset + bytes, " bytes, but the file ends after ", offset + done);
+      fail(ErrorKind::runtime, "expected ", bytes, " bytes at byte ", offset, ", but the file has only ",
+           current_size(), " bytes");
     done += n;
   }
 }

@@ -13,7 +13,8 @@ class File {
   ~File();
   File(const File&) = delete;
 
-  int64_t size() const { return size_; }
+  int64_t size() const { return size_; }  // when it was opened
+  int64_t current_size() const;
   // Asks the system to bring the file, or a part of it, into memory, without waiting for it.
   void read_ahead(int64_t offset = 0, int64_t bytes = 0) const;
   // Reads `bytes` from the beginning; throws when the file has become shorter.

@@ -1,5 +1,9 @@
 #include "runtime/lineage.h"
 
+#include <map>
+#include <string_view>
+#include <tuple>
+
 #include "runtime/value.h"
 
 namespace avida {
@@ -51,14 +55,16 @@ LineagePtr in_order(const LineagePtr& lineage, const Origins& order) {
   if (!order) return nullptr;
   auto out = std::make_shared<Lineage>();
   out->origins = order;
+  using Identity = std::tuple<int64_t, int64_t, std::string_view>;
+  auto identity = [](const Origin& origin) { return Identity(origin.index, origin.epoch, origin.source); };
+  std::map<Identity, std::vector<DrawCount>>
+      draws;  // of copies in the order in which they are handed out, the last first
+  for (size_t i = lineage->draws.size(); i-- > 0;) draws[identity((*lineage->origins)[i])].push_back(lineage->draws[i]);
   for (const Origin& origin : *order) {
-    DrawCount found;
-    for (size_t i = 0; i < lineage->draws.size() && !found; i++) {
-      const Origin& candidate = (*lineage->origins)[i];
-      if (candidate.index == origin.index && candidate.epoch == origin.epoch && candidate.source == origin.source)
-        found = lineage->draws[i];
-    }
-    out->draws.push_back(std::move(found));
+    auto found = draws.find(identity(origin));
+    out->draws.push_back(found == draws.end() ? nullptr : found->second.back());
+    // A permutation may repeat a sample: then there are more copies than counts, and the last one is for all of them.
+    if (found != draws.end() && found->second.size() > 1) found->second.pop_back();
   }
   return out;
 }

@@ -1,7 +1,7 @@
 """readers.Webdataset of both libraries over the same archives: samples, types, index files, errors.
 
-Where archives hold what the real library does not understand (names in pax headers, sizes in base 256, no padding at
-the end, no samples, a hidden file first), tests/readers tells what is read.
+Where archives hold what the real library does not understand (names in pax headers, sizes in base 256, no
+samples, a hidden file first), tests/readers tells what is read.
 """
 
 import pathlib

@@ -1,13 +1,17 @@
 """readers.Caffe and readers.Caffe2: databases that lmdb writes, in any order, from any process, damaged ones too."""
 
+import mmap
 import os
 import signal
+import struct
 
 import numpy as np
 import pytest
 
 import avida
-from tests.readers.lmdb_records import BYTE, FLOAT, INT32, STRING, datum, record, tensor, write
+from tests.readers.lmdb_records import BYTE, FLOAT, INT32, STRING, datum, record, tensor, varint, write
+
+PAGE = mmap.PAGESIZE
 
 
 def read(reader, batch_size):
@@ -186,6 +190,52 @@ def test_damaged_databases(tmp_path):
             caffe(nothing)
     with pytest.raises(RuntimeError, match="at least one sample"):
         caffe(write(tmp_path / "empty", []))
+
+
+def with_claimed_size(content, number, size):
+    """The database with another size for the value of a record that has pages of its own, which fits its message."""
+    content = bytearray(content)
+    for page in range(2 * PAGE, len(content), PAGE):
+        _, _, flags, end, _ = struct.unpack_from("<QHHHH", content, page)
+        if flags != 2:  # a leaf
+            continue
+        for place in range(page + 16, page + end, 2):
+            node = page + struct.unpack_from("<H", content, place)[0]
+            _, _, kind, key_size = struct.unpack_from("<HHHH", content, node)
+            if kind != 1 or content[node + 8 : node + 8 + key_size] != b"%08d" % number:
+                continue
+            struct.pack_into("<HH", content, node, size & 0xFFFF, size >> 16)
+            (value,) = struct.unpack_from("<Q", content, node + 8 + key_size)
+            begin = value * PAGE + 16
+            message = b"\x22" + varint(size - 4)
+            content[begin : begin + len(message)] = message
+            return bytes(content), len(content) - begin
+    raise ValueError(number)
+
+
+def test_a_record_that_goes_on_behind_the_file(tmp_path):
+    path = write(tmp_path / "db", [datum(b"x" * 6000, i) for i in range(20)])
+    file = tmp_path / "db" / "data.mdb"
+    good = file.read_bytes()
+    _, left = with_claimed_size(good, 7, 100)
+    for size in (left + 1, left + 4096, len(good) - 1, 2**31 - 1):
+        file.write_bytes(with_claimed_size(good, 7, size)[0])
+        batches = list(avida.readers.Caffe(path=path).next_epoch(batch_size=1))
+        for i, (images, labels) in enumerate(batches):
+            if i == 7:
+                with pytest.raises(RuntimeError, match=r"db, record 7\): damaged database: the record goes on behind"):
+                    images.evaluate()
+            else:
+                assert labels.tensors[0].item() == i
+
+
+def test_a_database_that_shrinks(tmp_path):
+    reader = avida.readers.Caffe(path=numbered(tmp_path / "db", 2000), prefetch_queue_depth=1)
+    epoch = reader.next_epoch(batch_size=4)
+    next(epoch)
+    os.truncate(tmp_path / "db" / "data.mdb", 2 * PAGE)
+    with pytest.raises(RuntimeError, match=r"db, record \d+\): data.mdb has become shorter.*now it has"):
+        [images.evaluate() for images, _ in epoch]
 
 
 def test_nothing_is_written_to_the_folder(tmp_path):

@@ -142,6 +142,24 @@ def test_files_larger_than_a_window(folder):
     assert samples[5][4].shape == (300_000, 2)
 
 
+WINDOW = 2**20  # what is read of a file at a time
+SKIPPED = ['"a\\\\b\\"c"', '[{"a": "]"}, []]', '{"a": ["\\\\"]}', "-12.5e3", "null", f'"{"x" * 3 * WINDOW}"']
+
+
+@pytest.mark.parametrize("value", SKIPPED, ids=lambda value: value[:16])
+def test_values_that_are_left_out_over_the_edge_of_a_window(folder, value):
+    rest = ', "images": ' + json.dumps([image(7)]) + "}"
+    for inside in range(min(len(value), 20) + 3):
+        head = '{"info": '
+        text = head + " " * (WINDOW - len(head) - inside) + value + rest
+        assert bytes(folder.samples(folder.write(text))[0][0]) == b"cat.jpg"
+
+
+def test_names_with_null_characters(folder):
+    with pytest.raises(RuntimeError, match=r"images\[0\]\.file_name: expected a text without null"):
+        avida.readers.COCO(**folder.document([], [image(7, "cat.jpg\0")]))
+
+
 # ---- masks
 
 
@@ -191,6 +209,15 @@ def test_far_outlines_are_quick(folder):
     polygon = [[-1e30, -1e30, 1e30, -1e30, 1e30, 1e30, -1e30, 1e30]]
     arguments = folder.document([annotation(7, segmentation=polygon)])
     assert (folder.samples(arguments, pixelwise_masks=True)[0][3] == 2).all()
+
+
+def test_outlines_that_go_to_and_fro_are_refused(folder):
+    """A few numbers that would take gigabytes."""
+    width = 2**20
+    polygon = [[x for i in range(200) for x in (i % 2 * width, i % 3)]]
+    arguments = folder.document([annotation(7, segmentation=polygon)], [image(7, width=width, height=2)])
+    with pytest.raises(RuntimeError, match=r"cat\.jpg.*at most 33554432 columns of pixels, got 209"):
+        folder.samples(arguments, pixelwise_masks=True)
 
 
 @pytest.mark.parametrize(
@@ -258,6 +285,29 @@ def test_damaged_preprocessed_annotations(folder, tmp_path):
             except RuntimeError as error:
                 assert str(target) in str(error) or "pixels" in str(error) or str(folder.path) in str(error)
         file.write_bytes(good)
+
+
+def test_preprocessed_annotations_that_overlap(folder, tmp_path):
+    """The same vertices for many polygons would make a large data set of a small file."""
+    target = tmp_path / "saved"
+    target.mkdir()
+    annotations = [annotation(i, segmentation=[[0, 0, 5, 0, 5, 5]]) for i in (7, 7, 8)]
+    save = {"save_preprocessed_annotations": True, "save_preprocessed_annotations_dir": target}
+    folder.samples(folder.document(annotations, [image(7), image(8)]), **save, polygon_masks=True)
+    for name, dtype, place in [
+        ("polygon_data.dat", np.int32, 1 + 3 + 1),
+        ("polygon_offset.dat", np.int64, 1),
+        ("vertices_offset.dat", np.int64, 1),
+    ]:
+        good = (target / name).read_bytes()
+        numbers = np.frombuffer(good[:4] * (dtype == np.int32) + good[4:], dtype).copy()
+        assert numbers[place] in (2, 3, 6)
+        numbers[place] -= 1
+        (target / name).write_bytes(good[:4] * (dtype == np.int64) + numbers.tobytes())
+        with pytest.raises(RuntimeError, match=rf"{name}: "):
+            avida.readers.COCO(file_root=folder.path, preprocessed_annotations=target, polygon_masks=True)
+        (target / name).write_bytes(good)
+    assert len(folder.samples({"file_root": folder.path, "preprocessed_annotations": target}, polygon_masks=True)) == 2
 
 
 # ---- errors

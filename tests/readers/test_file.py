@@ -308,3 +308,18 @@ def test_bad_batch_sizes(folder):
     for size, error in ((0, RuntimeError), (1 << 40, RuntimeError), (5, ValueError), (2.5, TypeError)):
         with pytest.raises(error):
             reader.next_epoch(batch_size=size)
+
+
+@pytest.mark.parametrize("line", [b"a\0.jpg 1", b"a.jpg\0 1"])
+def test_names_with_null_characters(tmp_path, line):
+    (tmp_path / "list.txt").write_bytes(b"good.jpg 0\n" + line)
+    with pytest.raises(RuntimeError, match=r"list\.txt:2: expected a file name, got null characters"):
+        avida.readers.File(file_list=tmp_path / "list.txt")
+    with pytest.raises(ValueError, match="null"):
+        avida.readers.File(files=["good.jpg", "a\0.jpg"])
+
+
+def test_a_list_that_is_a_pipe(tmp_path):
+    os.mkfifo(tmp_path / "list.txt")
+    with pytest.raises(RuntimeError, match=r"list\.txt: expected a regular file"):
+        avida.readers.File(file_list=tmp_path / "list.txt")

@@ -1,5 +1,7 @@
 """Keyed draws belong to samples: no batch size, shard, order, mode or thread changes them."""
 
+import time
+
 import numpy as np
 import pytest
 
@@ -225,6 +227,24 @@ def test_batch_of_two_readers(folder):
     mixed = avida.as_batch([first.tensors[0], second.tensors[1]])
     expected = expected_draws(folder, [0]) + expected_draws(folder, [1], 1)
     assert [x.item() for x in draw(mixed)] == expected
+
+
+def test_a_sample_that_was_read_twice(folder):
+    """Each copy has its own count, also in another order."""
+    first, second = reader(folder)[3][0], reader(folder)[3][0]
+    draw(first)
+    both = avida.permute_batch(avida.as_batch([first, second]), indices=avida.as_batch([1, 0]))
+    expected = expected_draws(folder, [3]) + expected_draws(folder, [3], 1)
+    assert sorted(x.item() for x in draw(both)) == sorted(expected)
+
+
+def test_a_large_permuted_batch_is_quick():
+    (numbers,) = next(avida.ExternalSource(range(60_000)).next_epoch(60_000))
+    permuted = avida.permute_batch(numbers, indices=avida.as_batch(np.arange(60_000)[::-1].copy()))
+    permuted.evaluate()
+    begin = time.process_time()
+    draw(permuted)
+    assert time.process_time() - begin < 5  # a hundred times that if each sample were compared with each other
 
 
 def test_named_draws(folder):

@@ -62,6 +62,13 @@ def test_outputs(speech):
     assert number.tolist() == [0]
 
 
+@pytest.mark.parametrize("rate", [1e-308, 1e-6, 1e30])
+def test_rates_that_are_too_far_apart(speech, rate):
+    path = manifest(speech, {"audio_filepath": "a.wav"})
+    with pytest.raises(RuntimeError, match=r"a factor of at most 2\*\*31"):
+        samples(path, sample_rate=rate)
+
+
 def test_relative_names_are_found_beside_the_manifest(speech, monkeypatch):
     path = manifest(speech, {"audio_filepath": "a.wav"})
     monkeypatch.chdir(speech.parent)

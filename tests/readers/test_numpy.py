@@ -102,6 +102,7 @@ def test_unusual_headers(tmp_path, header):
         (npy(GOOD.replace("2, 3", "1000000000, 1000000000")), "only 24 bytes"),
         (npy(GOOD.replace("2, 3", "9223372036854775807, 3")), "only 24 bytes"),
         (npy(GOOD.replace("2, 3", "99999999999999999999")), "extent"),
+        (npy(GOOD.replace("2, 3", "4611686018427387904, 4, 0")), "too large"),
         (npy(GOOD.replace("2, 3", "2, -3")), "extent"),
         (npy(GOOD.replace("2, 3", "1, " * 17)), "16 axes"),
         (npy(GOOD.replace("(2, 3)", "6")), "damaged"),

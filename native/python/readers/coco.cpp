@@ -17,8 +17,9 @@ SourceHandle coco_from_json(nb::str file, nb::str root, nb::object images, const
   std::string path = path_of(file), root_path = path_of(root), save_path = path_of(save_to);
   bool select = !images.is_none();
   auto names = select ? paths_of(images) : std::vector<std::string>();
+  auto interrupt = answer_signals();
   WithoutGil released;
-  CocoDataset data = read_coco(path, options);
+  CocoDataset data = read_coco(path, options, interrupt);
   if (select) data.select(names);
   data.check(path, options);
   if (!save_path.empty()) save_coco(data, save_path, options);

@@ -14,20 +14,23 @@ FileListHandle handle_of(FileList files) { return {std::make_shared<const FileLi
 FileListHandle from_folders(nb::str root, const std::vector<std::string>& files,
                             const std::vector<std::string>& folders, bool case_sensitive) {
   std::string path = path_of(root);
+  auto interrupt = answer_signals();
   WithoutGil released;
-  return handle_of(FileList::from_folders(path, {files, folders, case_sensitive}));
+  return handle_of(FileList::from_folders(path, {files, folders, case_sensitive}, interrupt));
 }
 
 FileListHandle from_tree(nb::str root, const std::string& filter) {
   std::string path = path_of(root);
+  auto interrupt = answer_signals();
   WithoutGil released;
-  return handle_of(FileList::from_tree(path, filter));
+  return handle_of(FileList::from_tree(path, filter, interrupt));
 }
 
 FileListHandle from_text(nb::str list, nb::str root, bool labels) {
   std::string list_path = path_of(list), root_path = path_of(root);
+  auto interrupt = answer_signals();
   WithoutGil released;
-  return handle_of(FileList::from_text(list_path, root_path, labels));
+  return handle_of(FileList::from_text(list_path, root_path, labels, interrupt));
 }
 
 int32_t label_of(nb::handle object) {

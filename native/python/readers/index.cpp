@@ -22,9 +22,7 @@ nb::str index_text(nb::str path, nb::callable progress) {
     RecordFiles files({name});
     find(name, *files.open(0), [&](int64_t offset, int64_t size) {
       text += line(records++, offset, size);
-      if (records % kRecordsPerCall) return;
-      nb::gil_scoped_acquire taken;
-      progress(offset + size, files.file_size(0));
+      if (records % kRecordsPerCall == 0) report_progress(progress, offset + size, files.file_size(0));
     });
   }
   return nb::str(text.data(), text.size());

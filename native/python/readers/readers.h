@@ -25,6 +25,15 @@ struct FileListHandle {
 std::string path_of(nb::handle text);
 std::vector<std::string> paths_of(nb::handle texts);
 
+// Tells a Python function, or nobody if it is None, how many bytes are done; what it raises is passed on. Answers
+// signals. For threads without the GIL.
+inline void report_progress(const nb::object& progress, int64_t done, int64_t all) {
+  TakingGil taking;
+  nb::gil_scoped_acquire acquired;
+  if (PyErr_CheckSignals()) throw nb::python_error();
+  if (!progress.is_none()) progress(done, all);
+}
+
 // Adds the functions that make the sources of one format to the module. For a static variable in the format's file, so
 // that a build without its library leaves that file out.
 struct BindFormat {

@@ -32,17 +32,11 @@ SourceHandle webdataset(nb::list paths, nb::list index_paths, const std::vector<
 // `progress` is called with the bytes that are done and those of the archive, or None.
 nb::str index_of_archive(nb::str path, nb::object progress) {
   std::string name = path_of(path), text;
-  auto interrupt = answer_signals();
   {
     WithoutGil released;
     try {
       File archive(name);
-      auto report = [&](int64_t done) {
-        interrupt();
-        TakingGil taking;
-        nb::gil_scoped_acquire acquired;
-        if (!progress.is_none()) progress(done, archive.size());
-      };
+      auto report = [&](int64_t done) { report_progress(progress, done, archive.size()); };
       text = webdataset_index(archive, report);
       report(archive.size());
     } catch (const Error& error) {
