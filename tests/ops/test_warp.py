@@ -79,7 +79,7 @@ def remapped(x, mapx, mapy, interp, pixel_origin):
 def on_a_ball(x, mask, interp_type, fill_value):
     middle = np.float32([x.shape[1], x.shape[0]]) / 2
     a, b = (c - m for c, m in zip(centres(x.shape[:2]), middle, strict=True))
-    radius = np.sqrt(a * a + b * b) / middle.max()
+    radius = np.sqrt(a * a + b * b) / np.float32(max(x.shape[:2]) // 2)
     places = [middle[0] + radius * a, middle[1] + radius * b]
     return look_up(x, places, interp_type == 1, fill_value) if mask else x
 

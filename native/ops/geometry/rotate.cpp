@@ -22,14 +22,15 @@ void turn(const RotateArgs& args, double (&m)[3][3]) {
 // so that pixels are not mixed where turning by right angles only moves them.
 template <int N>
 void set_canvas(const RotateArgs& args, const SampleView& in, Shape& out) {
+  using Real = std::conditional_t<N == 2, double, float>;  // which decides at 45 degrees, as users know it
   double m[N][N];
   turn(args, m);
   for (int r = 0; r < N; r++) {
     double extent = 0;
-    int most = 0;
+    int most = r;
     for (int c = 0; c < N; c++) {
       extent += std::fabs(m[c][r]) * static_cast<double>(in.shape[in.layout.find("WHD"[c])]);
-      if (std::fabs(static_cast<float>(m[c][r])) > std::fabs(static_cast<float>(m[most][r]))) most = c;
+      if (std::fabs(static_cast<Real>(m[c][r])) > std::fabs(static_cast<Real>(m[most][r]))) most = c;
     }
     auto pixels = static_cast<int64_t>(std::ceil(extent - 0.01));
     pixels += (pixels ^ in.shape[in.layout.find("WHD"[most])]) & 1;

@@ -8,11 +8,12 @@ namespace avida::ops {
 struct Sphere {
   static constexpr int dims = 2;
   Place<2> middle;
+  float radius;
 
   AVIDA_HD AVIDA_INLINE Place<2> operator()(const Place<2>& centre) const {
     float x = centre[0] - middle[0], y = centre[1] - middle[1];
-    float radius = math::sqrt(x * x + y * y) / (middle[0] > middle[1] ? middle[0] : middle[1]);
-    return {{middle[0] + radius * x, middle[1] + radius * y}};
+    float factor = math::sqrt(x * x + y * y) / radius;
+    return {{middle[0] + factor * x, middle[1] + factor * y}};
   }
 };
 

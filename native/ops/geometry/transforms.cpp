@@ -156,15 +156,16 @@ Transform turning(const RotationArgs& args, int) {
 }
 
 struct ShearArgs : TransformArgs {
-  std::optional<Vec<float>> angles, center, shear;
+  std::optional<Matrix> angles, shear;
+  std::optional<Vec<float>> center;
 };
 Transform shearing(const ShearArgs& args, int) {
   if (args.angles.has_value() == args.shear.has_value())
     fail(ErrorKind::runtime, "expected \"shear\" or \"angles\", got ", args.shear ? "both" : "neither");
-  const Vec<float>& factors = args.shear ? *args.shear : *args.angles;
+  const std::vector<float>& factors = (args.shear ? args.shear : args.angles)->numbers;
   int n = 2;
-  while (n * (n - 1) < factors.size()) n++;
-  if (factors.size() != n * (n - 1))
+  while (n < kMostDims && n * (n - 1) < std::ssize(factors)) n++;
+  if (std::ssize(factors) != n * (n - 1))
     fail(ErrorKind::runtime, "expected n * (n - 1) numbers for n dimensions: 2 or 6, got ", factors.size());
   Transform transform(n);
   int next = 0;

@@ -6,7 +6,8 @@ namespace avida::ops {
 namespace {
 
 struct WaterArgs : DisplaceArgs {
-  float ampl_x = 10, ampl_y = 10, freq_x = 0.049087f, freq_y = 0.049087f, phase_x = 0, phase_y = 0;
+  static constexpr float kFrequency = 0.04908738521f;  // a wave in 128 pixels
+  float ampl_x = 10, ampl_y = 10, freq_x = kFrequency, freq_y = kFrequency, phase_x = 0, phase_y = 0;
 };
 
 }  // namespace
