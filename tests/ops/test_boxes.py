@@ -22,23 +22,31 @@ def flipped(x, ltrb, horizontal, vertical):
     return out
 
 
-@op_case("coord_flip", inputs=POINTS, flip_x=[0, 1], flip_y=[0, 1], center_x=[0.5, 2], layout=["xy", "yx", ""])
-def mirrored(x, flip_x, flip_y, center_x, layout):
+@op_case("coord_flip", inputs=POINTS, flip_x=[0, 1], flip_y=[0, 1], center_x=[0.5, 2.0])
+def mirrored(x, flip_x, flip_y, center_x):
     out = x.copy()
-    for axis, (on, center) in {"x": (flip_x, center_x), "y": (flip_y, 0.5)}.items():
-        column = (layout or "xy").index(axis)
-        if on:
-            out[:, column] = 2 * center - x[:, column]
+    if flip_x:
+        out[:, 0] = 2 * center_x - x[:, 0]
+    if flip_y:
+        out[:, 1] = 1 - x[:, 1]
     return out
 
 
-@op_case("bbox_paste", inputs=BOXES, ratio=[1, 2, 3.7], paste_x=[0, 0.3], paste_y=[1, 0.5], ltrb=[True, False])
+def test_order_of_coordinates():
+    points = np.float32([[0.1, 0.2, 0.3]])
+    out = ndd.coord_flip(points, layout="zyx", flip_x=1, flip_y=0, flip_z=1, center_z=1)
+    np.testing.assert_allclose(np.asarray(out), [[1.9, 0.2, 0.7]], rtol=1e-6)
+    with pytest.raises(RuntimeError, match="expected"):
+        ndd.coord_flip(points, layout="xyy").evaluate()
+
+
+@op_case("bbox_paste", inputs=BOXES, ratio=[1.0, 2.0, 3.7], paste_x=[0.0, 0.3], paste_y=[1.0, 0.5], ltrb=[True, False])
 def moved(x, ratio, paste_x, paste_y, ltrb):
     offset = np.array([paste_x, paste_y]) * (1 - 1 / ratio)
     return np.float32(x / ratio + np.hstack([offset, offset if ltrb else [0, 0]]))
 
 
-@op_case("bbox_rotate", inputs=BOXES, rtol=1e-4, angle=[0, 90, 180, -90], input_shape=[[60, 40]])
+@op_case("bbox_rotate", inputs=BOXES, rtol=1e-4, angle=[0.0, 90.0, 180.0, -90.0], input_shape=[[60, 40]])
 def turned(x, angle, input_shape):
     """Turning by right angles, of which the boxes of shares do not notice the extents."""
     for _ in range(int(angle) % 360 // 90):

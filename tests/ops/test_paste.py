@@ -8,7 +8,12 @@ NUMBERS = [dtype for dtype in ALL if dtype != "bool"]
 
 
 @op_case(
-    "erase", layout="HWC", dtypes=NUMBERS, anchor=[[1.5, 2], [-1, 0]], shape=[[2, 1], [2.5, 3]], fill_value=[7, 3.6]
+    "erase",
+    layout="HWC",
+    dtypes=NUMBERS,
+    anchor=[[1.5, 2.0], [-1.0, 0.0]],
+    shape=[[2.0, 1.0], [2.5, 3.0]],
+    fill_value=[7.0, 3.6],
 )
 def erased(x, anchor, shape, fill_value):
     out = x.copy()
@@ -66,7 +71,7 @@ def test_erase_refuses(arguments):
         ndd.erase(tensor(np.ones((4, 4, 3), np.uint8)), **arguments).evaluate()
 
 
-@op_case("grid_mask", layout="HWC", angle=[0, 0.5], tile=[2, 3], ratio=[0.4, 0.7], shift_x=[0, 1])
+@op_case("grid_mask", layout="HWC", angle=[0.0, 0.5], tile=[2, 3], ratio=[0.4, 0.7], shift_x=[0.0, 1.0])
 def masked(x, angle, tile, ratio, shift_x):
     v, u = np.mgrid[: x.shape[0], : x.shape[1]]
     along_x = (u * np.cos(angle) - v * np.sin(angle) - shift_x) / tile
@@ -90,7 +95,7 @@ def test_grid_mask_takes_any_number(arguments):
     assert np.asarray(ndd.grid_mask(np.ones((4, 4, 1), np.uint8), **arguments)).shape == (4, 4, 1)
 
 
-@op_case("paste", layout="HWC", ratio=[1, 2.6], paste_x=[0.3, 1], paste_y=[0, 0.5], fill_value=[[9], [1, 2, 3]])
+@op_case("paste", layout="HWC", ratio=[1.0, 2.6], paste_x=[0.3, 1.0], paste_y=[0.0, 0.5], fill_value=[[9], [1, 2, 3]])
 def pasted(x, ratio, paste_x, paste_y, fill_value):
     height, width = (int(np.float32(ratio) * extent) for extent in x.shape[:2])
     out = np.broadcast_to(np.array(fill_value).astype(x.dtype), (height, width, 3)).copy()
@@ -128,7 +133,7 @@ def test_paste_refuses(arguments):
     layout="HWC",
     output_size=[[9, 9], [7, 8]],
     out_anchors=[[[0, 0]], [[1, 1]]],
-    shapes_rel=[[[0.5, 0.7]], [[1, 1]]],
+    shapes_rel=[[[0.5, 0.7]], [[1.0, 1.0]]],
 )
 def pasted_together(x, output_size, out_anchors, shapes_rel):
     out = np.zeros((*output_size, x.shape[2]), x.dtype)
