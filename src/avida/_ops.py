@@ -3866,8 +3866,8 @@ def water(
         ampl_x: How many pixels rows are shifted at most. Default: ``10.0``.
         ampl_y: How many pixels columns are shifted at most. Default: ``10.0``.
         fill_value: What to put where the input has nothing. Default: ``0.0``.
-        freq_x: The angle, in radians, from one row to the next. Default: ``0.049087``.
-        freq_y: The angle, in radians, from one column to the next. Default: ``0.049087``.
+        freq_x: The angle, in radians, from one row to the next. Default: ``0.049087387``.
+        freq_y: The angle, in radians, from one column to the next. Default: ``0.049087387``.
         interp_type: Nearest or linear interpolation. Default: ``0``.
         mask: 0: the sample stays as it is. Default: ``1``. Can differ between samples.
         phase_x: The angle of the first row. Default: ``0.0``.

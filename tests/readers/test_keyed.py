@@ -278,6 +278,8 @@ def test_every_random_operator(folder, name):
             inputs = [[400, 300, 3]]
         elif name.startswith("decoders."):
             inputs = [files]
+        elif name.startswith("noise."):
+            inputs = [avida.decoders.image(files)]
         inputs = [i for i in inputs if i is not None]
         required = {"size": [4, 4]} if name == "random_resized_crop" else {}
         out = function(*inputs, **required, keyed_by=files, rng=avida.random.RNG(seed=1))
