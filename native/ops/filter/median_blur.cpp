@@ -83,8 +83,9 @@ AVIDA_INLINE void median_of_many(T* out, const T* const* elements, int64_t count
   while (end - first > 1) {
     int64_t low_end = first + (end - first + 1) / 2, high = first + (end - first) / 2;
     for (int64_t i = first, k = end - 1; i < k; i++, k--) sort_lanes(kept[i], kept[k]);
-    for (int64_t i = first + 1; i < low_end; i++) sort_lanes(kept[first], kept[i]);
-    for (int64_t i = high; i < end - 1; i++) sort_lanes(kept[i], kept[end - 1]);
+    Lanes<T> smallest = kept[first], largest = kept[end - 1];  // kept in registers: they need not be stored
+    for (int64_t i = first + 1; i < low_end; i++) sort_lanes(smallest, kept[i]);
+    for (int64_t i = high; i < end - 1; i++) sort_lanes(kept[i], largest);
     first++, end--;
     if (next < count) take();
   }
@@ -154,10 +155,12 @@ struct MedianRow {
   void by_selection(std::vector<T>& kept) const {
     int64_t count = height * width;
     std::vector<const T*> elements(count);
-    kept.resize((count / 2 + 2) * kLanes<T>);
+    kept.resize((count / 2 + 3) * kLanes<T>);
+    // From a line of the cache on: each access would touch two otherwise.
+    T* aligned = reinterpret_cast<T*>((reinterpret_cast<uintptr_t>(kept.data()) + 63) & ~uintptr_t(63));
     for (int64_t i = 0; i < n; i += kLanes<T>) {
       for (int64_t k = 0; k < count; k++) elements[k] = rows + k / width * pitch + k % width * inner + i;
-      many(out + i, elements.data(), count, std::min(kLanes<T>, n - i), kept.data());
+      many(out + i, elements.data(), count, std::min(kLanes<T>, n - i), aligned);
     }
   }
 
