@@ -13,7 +13,7 @@ struct MedianBlurArgs {
 };
 
 constexpr int kLargestWindow = 4095;
-constexpr int64_t kMostSelectedBytes = 130;  // window elements; beyond, a histogram is faster
+constexpr int64_t kMostSelectedBytes = 100;  // window elements; beyond, a histogram is faster
 constexpr int64_t kMostSelected = 400;       // the same for other types, and std::nth_element
 
 template <class T>
