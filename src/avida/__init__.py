@@ -64,6 +64,7 @@ from avida import (  # noqa: E402
     random,
     readers,
     reductions,
+    segmentation,
     tfrecord,
 )
 from avida._external_source import ExternalSource  # noqa: E402
@@ -121,6 +122,7 @@ __all__ = [
     "random",
     "readers",
     "reductions",
+    "segmentation",
     "set_current_stream",
     "set_default_stream",
     "set_memory_budget",
