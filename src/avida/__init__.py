@@ -64,6 +64,7 @@ from avida import (  # noqa: E402
     random,
     readers,
     reductions,
+    segmentation,
     tfrecord,
     transforms,
 )
@@ -122,6 +123,7 @@ __all__ = [
     "random",
     "readers",
     "reductions",
+    "segmentation",
     "set_current_stream",
     "set_default_stream",
     "set_memory_budget",

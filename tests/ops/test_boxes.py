@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import avida as ndd
-from tests.op_case import op_case
+from tests.op_case import RANDOM_ARGUMENTS, op_case
 
 RNG = np.random.default_rng(5)
 BOXES = [
@@ -104,3 +104,89 @@ def test_shapes_are_checked(name):
     ratio = {"ratio": 2} if name == "bbox_paste" else {}
     with pytest.raises(RuntimeError, match="expected"):
         getattr(ndd, name)(np.ones(5, np.float32), **ratio).evaluate()
+
+
+ANCHORS = [0.1, 0.1, 0.3, 0.3, 0.45, 0.5, 0.9, 0.9, 0.0, 0.0, 0.05, 0.05, 0.12, 0.1, 0.3, 0.3]
+ENCODED = [[boxes, np.arange(1, len(boxes) + 1, dtype=np.int32)] for (boxes,) in BOXES]
+
+
+@op_case("box_encoder", inputs=ENCODED, anchors=[ANCHORS], criteria=[0.2, 0.5], offset=[False, True])
+def encoded(boxes, labels, anchors, criteria, offset):
+    anchors = np.reshape(np.float32(anchors), (-1, 4))
+
+    def centered(x):
+        return np.hstack([(x[:, :2] + x[:, 2:]) / 2, x[:, 2:] - x[:, :2]])
+
+    shared = np.maximum(
+        np.minimum(boxes[:, None, 2:], anchors[:, 2:]) - np.maximum(boxes[:, None, :2], anchors[:, :2]), 0
+    )
+    shared = shared.prod(2)
+    overlap = shared / (centered(boxes)[:, None, 2:].prod(2) + centered(anchors)[:, 2:].prod(1) - shared)
+    match = np.where(overlap.max(0) > criteria, overlap.argmax(0), -1)
+    for box, anchor in enumerate(len(anchors) - 1 - overlap[:, ::-1].argmax(1)):  # the last of equal ones
+        match[anchor] = box
+    out = centered(anchors)
+    out[match >= 0] = centered(boxes)[match[match >= 0]]
+    if offset:
+        middle, extent = centered(anchors)[:, :2], centered(anchors)[:, 2:]
+        out = np.hstack([(out[:, :2] - middle) / extent, np.log(out[:, 2:] / extent)])
+    return np.float32(out), np.where(match >= 0, labels[match], 0).astype(np.int32)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"anchors": []},
+        {"anchors": [0, 0, 1]},
+        {"anchors": ANCHORS, "criteria": 1.5},
+        {"anchors": ANCHORS, "criteria": np.nan},
+        {"anchors": ANCHORS, "means": [0, 0]},
+    ],
+)
+def test_encoder_refuses(arguments):
+    with pytest.raises(RuntimeError, match="expected"):
+        ndd.box_encoder(*ENCODED[0], **arguments)[0].evaluate()
+
+
+RANDOM_ARGUMENTS["roi_random_crop"] = {"crop_shape": [2, 2], "roi_start": [0, 0], "roi_end": [900, 900]}
+
+
+@pytest.mark.parametrize(
+    ("crop", "first", "last", "arguments"),
+    [
+        ([2, 3], [3, 4], [7, 7], {}),
+        ([20, 10], [-11, 0], [3, 4], {}),
+        ([8, 8], [1, 2], [2, 4], {"in_shape": [10, 12]}),
+        ([6, 6], [3, 4], [3, 4], {}),
+    ],
+)
+def test_windows_in_a_region(crop, first, last, arguments):
+    """Every start that is possible comes, and no other."""
+    region = {"roi_start": [3, 4], "roi_end": [9, 10]} | arguments
+    out = ndd.roi_random_crop(crop_shape=crop, **region, batch_size=2000, rng=ndd.random.RNG(4))
+    drawn = np.array([np.asarray(start) for start in out])
+    assert drawn.dtype == np.int64
+    for axis in range(2):
+        assert set(drawn[:, axis]) == set(range(first[axis], last[axis] + 1))
+
+
+def test_windows_stay_inside_of_the_input():
+    image = np.zeros((10, 12), np.uint8)
+    out = ndd.roi_random_crop(image, crop_shape=[10, 11], roi_start=[3, 4], roi_shape=[2, 2])
+    assert np.asarray(out)[0] == 0
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {},
+        {"roi_end": [9, 9], "roi_shape": [6, 6]},
+        {"roi_end": [9]},
+        {"roi_end": [9, 9], "in_shape": [5, 5]},
+        {"roi_end": [4, 4], "in_shape": [5]},
+        {"roi_end": [2**62, 9]},
+    ],
+)
+def test_windows_refuse(arguments):
+    with pytest.raises(RuntimeError, match="expected"):
+        ndd.roi_random_crop(crop_shape=[2, 2], roi_start=[3, 3], **arguments).evaluate()

@@ -1,8 +1,10 @@
 """Boxes and points that follow what happens to their image."""
 
 import numpy as np
+import nvidia.dali.experimental.dynamic as dali
 import pytest
 
+import avida
 from tests.parity.compare import both
 
 
@@ -122,3 +124,55 @@ def test_bbox_rotate_labels():
     both(run(np.int32([[1], [2], [3]])), atol=1e-5)
     both(run(np.int32([1, 2])))
     both(run(np.float32([1, 2, 3])))
+
+
+ANCHORS = boxes(60, 3).ravel().tolist()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {},
+        {"criteria": 0.1},
+        {"criteria": 1.0},
+        {"offset": True},
+        {"offset": True, "scale": 2.0, "means": [0.1, 0.2, 0.3, 0.4], "stds": [0.1, 0.2, 0.3, 0.4]},
+        {"criteria": 2.0},
+        {"anchors": ANCHORS[:5]},
+    ],
+)
+@pytest.mark.parametrize("count", [0, 1, 12])
+def test_box_encoder(arguments, count):
+    given = {"anchors": ANCHORS} | arguments
+    labels = np.arange(1, count + 1, dtype=np.int32)
+    both(
+        lambda library: library.box_encoder(library.tensor(boxes(count)), library.tensor(labels), **given),
+        rtol=1e-4,
+        atol=1e-5,
+    )
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"roi_end": [9, 9]},
+        {"roi_shape": [6, 6]},
+        {"roi_shape": [6, 6], "crop_shape": [20, 7]},
+        {"roi_shape": [6, 6], "crop_shape": [8, 8], "in_shape": [10, 12]},
+        {"roi_shape": [6, 6], "crop_shape": [18, 8], "in_shape": [10, 12]},
+        {"roi_shape": [6, 6], "in_shape": [5, 5]},
+        {"roi_shape": [6, 6], "roi_end": [9, 9]},
+        {},
+    ],
+)
+def test_roi_random_crop(arguments):
+    """Streams differ: what is possible is compared."""
+    given = {"crop_shape": [2, 3], "roi_start": [3, 3]} | arguments
+    starts = []
+    for library in (avida, dali):
+        try:
+            out = library.roi_random_crop(**given, batch_size=1000, rng=library.random.RNG(seed=5))
+            starts.append({tuple(np.asarray(start).tolist()) for start in out})
+        except RuntimeError:
+            starts.append("refused")
+    assert starts[0] == starts[1]
