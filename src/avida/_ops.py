@@ -18,6 +18,7 @@ __all__ = [
     "bb_flip",
     "bbox_paste",
     "bbox_rotate",
+    "box_encoder",
     "brightness",
     "brightness_contrast",
     "cast",
@@ -65,6 +66,7 @@ __all__ = [
     "reshape",
     "resize",
     "resize_crop_mirror",
+    "roi_random_crop",
     "rotate",
     "saturation",
     "slice",
@@ -83,6 +85,7 @@ _BATCH_PERMUTATION = _find("batch_permutation")
 _BB_FLIP = _find("bb_flip")
 _BBOX_PASTE = _find("bbox_paste")
 _BBOX_ROTATE = _find("bbox_rotate")
+_BOX_ENCODER = _find("box_encoder")
 _BRIGHTNESS = _find("brightness")
 _BRIGHTNESS_CONTRAST = _find("brightness_contrast")
 _CAST = _find("cast")
@@ -130,6 +133,7 @@ _REINTERPRET = _find("reinterpret")
 _RESHAPE = _find("reshape")
 _RESIZE = _find("resize")
 _RESIZE_CROP_MIRROR = _find("resize_crop_mirror")
+_ROI_RANDOM_CROP = _find("roi_random_crop")
 _ROTATE = _find("rotate")
 _SATURATION = _find("saturation")
 _SLICE = _find("slice")
@@ -323,6 +327,40 @@ def bbox_rotate(
         device,
         (angle, bbox_layout, bbox_normalized, input_shape, keep_size, mode, remove_threshold, shape_layout, size),
     )
+
+
+def box_encoder(
+    input_0: TensorLike,
+    input_1: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    criteria: float | None = None,
+    means: float | Sequence[float] | None = None,
+    offset: bool | None = None,
+    scale: float | None = None,
+    stds: float | Sequence[float] | None = None,
+    anchors: float | Sequence[float],
+) -> Any:
+    """Finds for each anchor the bounding box that it stands for, as detectors such as SSD are trained with.
+
+    Args:
+        input_0: The boxes: rows of left, top, right, bottom, in shares of the image's extents.
+        input_1: A label for each box, of int32.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        anchors: The anchors, as boxes, one after the other. Default: ``[]``.
+        criteria: An anchor stands for a box that it shares more than this with (IoU). Default: ``0.5``.
+        means: What is subtracted from offsets. Default: ``[0.0, 0.0, 0.0, 0.0]``.
+        offset: Give boxes by how they differ from their anchors. Default: ``False``.
+        scale: By how much coordinates are multiplied before offsets are computed. Default: ``1.0``.
+        stds: What offsets are divided by. Default: ``[1.0, 1.0, 1.0, 1.0]``.
+
+    Example:
+        >>> boxes, labels = avida.box_encoder(np.float32([[0, 0, 0.5, 0.5]]), [1], anchors=[0, 0, 0.4, 0.4])
+    """
+    return _call(_BOX_ENCODER, (input_0, input_1), batch_size, device, (anchors, criteria, means, offset, scale, stds))
 
 
 @overload
@@ -3126,6 +3164,81 @@ def resize_crop_mirror(
             subpixel_scale,
             temp_buffer_hint,
         ),
+    )
+
+
+@overload
+def roi_random_crop(
+    input: Batch | None = None,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    in_shape: IntsArg | None = None,
+    roi_end: IntsArg | None = None,
+    roi_shape: IntsArg | None = None,
+    crop_shape: IntsArg,
+    roi_start: IntsArg,
+    rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
+) -> Batch: ...
+
+
+@overload
+def roi_random_crop(
+    input: TensorLike | None = None,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    in_shape: IntsArg | None = None,
+    roi_end: IntsArg | None = None,
+    roi_shape: IntsArg | None = None,
+    crop_shape: IntsArg,
+    roi_start: IntsArg,
+    rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
+) -> Any: ...
+def roi_random_crop(
+    input: TensorLike | None = None,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    in_shape: IntsArg | None = None,
+    roi_end: IntsArg | None = None,
+    roi_shape: IntsArg | None = None,
+    crop_shape: IntsArg,
+    roi_start: IntsArg,
+    rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
+) -> Any:
+    """Draws where a window starts that lies in a region of interest, or around it when the window is larger.
+
+    Args:
+        input: The samples that the windows are for: windows stay inside of them.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        crop_shape: The extents of the window. Default: ``[]``. Can differ between samples.
+        in_shape: The extents of the sample, instead of an input. Can differ between samples.
+        roi_end: Where the region ends. Can differ between samples.
+        roi_shape: The extents of the region, instead of its end. Can differ between samples.
+        roi_start: Where the region starts. Default: ``[]``. Can differ between samples.
+        rng: Where the random numbers come from; by default this thread's generator.
+        keyed_by: Samples that came from a reader: each gets numbers of its own, the same in any batch. See
+            `avida.random`; `(samples, name)` names the draw.
+
+    Example:
+        >>> avida.roi_random_crop(crop_shape=[2, 2], roi_start=[3, 3], roi_end=[9, 9])
+    """
+    return _call(
+        _ROI_RANDOM_CROP,
+        (input,),
+        batch_size,
+        device,
+        (crop_shape, in_shape, roi_end, roi_shape, roi_start),
+        rng,
+        keyed_by,
     )
 
 
