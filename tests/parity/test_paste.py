@@ -75,7 +75,7 @@ def test_erase_per_sample():
             library.batch(data, layout="HWC"),
             anchor=library.batch([np.float32([1, 1]), np.float32([0, 0, 3, 3])]),
             shape=library.batch([np.float32([2, 2]), np.float32([1, 1, 2, 2])]),
-            fill_value=library.batch([np.float32([5]), np.float32([1, 2, 3])]),
+            fill_value=library.batch([np.float32([5, 6, 7]), np.float32([1, 2, 3])]),
         )
     )
 
