@@ -278,10 +278,13 @@ def test_every_random_operator(folder, name):
             inputs = [[400, 300, 3]]
         elif name.startswith("decoders."):
             inputs = [files]
-        elif name.startswith("noise."):
+        elif name.startswith(("noise.", "segmentation.")):
             inputs = [avida.decoders.image(files)]
         inputs = [i for i in inputs if i is not None]
-        required = {"size": [4, 4]} if name == "random_resized_crop" else {}
+        required = {
+            "random_resized_crop": {"size": [4, 4]},
+            "roi_random_crop": {"crop_shape": [20, 20], "roi_start": [0, 0], "roi_end": [200, 200]},
+        }.get(name, {})
         out = function(*inputs, **required, keyed_by=files, rng=avida.random.RNG(seed=1))
         return out[0] if isinstance(out, tuple) else out
 
