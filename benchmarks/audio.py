@@ -24,6 +24,9 @@ import nvidia.dali.experimental.dynamic as dali
 
 import avida
 
+# The real library comes with the extra `parity`.
+# pyright: reportMissingImports=false
+
 RATE = 22050
 BATCH = 32
 
