@@ -95,10 +95,12 @@ int64_t Plan::size_of(int64_t pass) const { return part_size(rest_size(pass), pa
 
 int64_t Plan::longest(int64_t pass) const { return parts(rest_size(pass), shards); }
 
-int64_t Plan::quota(int64_t epoch) const {
-  int64_t all = resumed_ && epoch == first_epoch_ ? left_in_first_epoch_ : samples;
-  return part_size(all, part_of(shard, epoch, shards), shards);
+int64_t Plan::epoch_size(int64_t epoch) const {
+  if (last != Last::wrap) return rest_size(epoch);
+  return resumed_ && epoch == first_epoch_ ? left_in_first_epoch_ : samples;
 }
+
+int64_t Plan::quota(int64_t epoch) const { return part_size(epoch_size(epoch), part_of(shard, epoch, shards), shards); }
 
 int64_t Plan::padded_samples() const { return last == Last::pad ? parts(samples, shards) * shards : samples; }
 
@@ -141,7 +143,7 @@ void Plan::go_on_from(const std::vector<Phase>& phases) {
         if (taken == 0 && rest_size(pass) > 0) break;
       }
       slowest = std::min(slowest, pass);
-      int64_t all = resumed_ && phase.epoch == first_epoch_ ? left_in_first_epoch_ : samples;
+      int64_t all = epoch_size(phase.epoch);
       left_in_epoch +=
           std::max<int64_t>(0, part_size(all, part_of(s, phase.epoch, phase.shards), phase.shards) - phase.done);
     }
@@ -260,10 +262,7 @@ Cursor Plan::after(const Cursor& at, int64_t batch_size) const {
 }
 
 Cursor Plan::behind(const Cursor& at, int64_t batch_size) const {
-  int64_t all = last != Last::wrap                     ? rest_size(at.epoch)
-                : resumed_ && at.epoch == first_epoch_ ? left_in_first_epoch_
-                                                       : samples;
-  if (last == Last::drop || at.done + batch_size >= parts(all, shards)) return after(at, batch_size);
+  if (last == Last::drop || at.done + batch_size >= parts(epoch_size(at.epoch), shards)) return after(at, batch_size);
   Cursor next = at;
   next.done += batch_size;
   move(next, count(at, batch_size));

@@ -83,7 +83,8 @@ struct Plan {
   bool has_gaps_from(int64_t pass) const { return !rests_.empty() && rests_.rbegin()->first >= pass; }
   std::pair<int64_t, int64_t> round() const;  // samples and passes
   void check(const Phase& phase) const;
-  int64_t quota(int64_t epoch) const;  // what this shard takes in an epoch
+  int64_t epoch_size(int64_t epoch) const;  // what all shards take in an epoch
+  int64_t quota(int64_t epoch) const;       // what this shard takes in it
   int64_t count(const Cursor& at, int64_t batch_size) const;
   int64_t held_position(int64_t taken, int64_t size, int64_t longest, int64_t batch_size) const;
   void move(Cursor& at, int64_t samples) const;

@@ -134,12 +134,7 @@ class ExternalSource:
 
         The source must give the same items again; one that draws random numbers has to be brought to that place first.
         """
-        if isinstance(state, str):
-            state = ReaderState.parse(state)
-        elif isinstance(state, dict):
-            state = ReaderState.from_dict(state)
-        elif not isinstance(state, ReaderState):
-            raise TypeError(f"expected a state or its text, got {type(state).__name__}")
+        state = ReaderState.of(state)
         if state.order != _ORDER:
             raise ValueError(f"expected the state of an {_ORDER}, got that of a reader with {state.order}")
         self._epoch, self._skip, self._items = state.epoch, state.done, None

@@ -26,7 +26,7 @@ def noise(*shape, dtype="uint8"):
     return RNG.integers(0, 256, shape).astype(dtype)
 
 
-def close(run, kind=1):
+def close(run, kind=1, units=1):
     """The same form, type and layout, and nearly the same pixels."""
     theirs, ours = run(dali), run(avida)
     theirs.evaluate()
@@ -38,7 +38,7 @@ def close(run, kind=1):
         if kind == 0:
             assert (off > 0).mean() <= 1e-3
         else:
-            assert off.max(initial=0) <= (1 if a.dtype.kind in "iu" else 1e-4 * max(1, np.abs(b).max()))
+            assert off.max(initial=0) <= (units if a.dtype.kind in "iu" else 1e-4 * max(1, np.abs(b).max()))
 
 
 def matrices(n, count):
@@ -111,15 +111,14 @@ def test_rotate_volumes():
 def test_warp_perspective(dtype, kind):
     matrix = np.float32([[1.1, 0.2, -5], [-0.1, 0.9, 3], [1e-3, 5e-4, 1]])
     for mode in ("constant", "replicate", "reflect", "reflect_101", "wrap"):
-        if (dtype, mode, kind) == ("int16", "constant", 1):
-            continue  # the real library's borders are up to 3 off there, against its own other types
+        units = 3 if (dtype, mode, kind) == ("int16", "constant", 1) else 1  # at the border; the reason is not known
         for origin in ("corner", "center"):
             close(
                 lambda lib: lib.experimental.warp_perspective(
                     lib.tensor(IMAGES[dtype], layout="HWC"),
                     matrix=matrix, border_mode=mode, pixel_origin=origin, interp_type=kind, size=[50, 80],  # noqa: B023
                     fill_value=[5.0],
-                ), kind,
+                ), kind, units,
             )  # fmt: skip
 
 

@@ -1,12 +1,12 @@
 """Data sets of a million samples and of 100 GiB: little memory, and nothing that has to be read first."""
 
-import struct
 import subprocess
 import sys
 
-import crc32c
 import numpy as np
 import pytest
+
+from tests.readers.records import example, ints, tfrecord
 
 # Prints the bytes by which making a reader made the process grow, for each sample, and what is read here and there.
 MEASURE = """
@@ -49,19 +49,6 @@ def test_a_million_files(tmp_path, shuffle):
     assert rest == ["5", "999005", "15625"]
 
 
-def record(content):
-    def checksum(data):
-        crc = crc32c.crc32c(data)
-        return struct.pack("<I", ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF)
-
-    length = struct.pack("<Q", len(content))
-    return length + checksum(length) + content + checksum(content)
-
-
-def example(label):
-    return b"\x0a\x10\x0a\x0e\x0a\x05label\x12\x05\x1a\x03\x0a\x01" + bytes([label])
-
-
 def test_records_in_100_gib(tmp_path):
     """The file is a hole but for some records: who reads it all would take minutes."""
     step, count = 100 * 1024, 1 << 20
@@ -73,8 +60,8 @@ def test_records_in_100_gib(tmp_path):
             pytest.skip("the file system has no sparse files of 100 GiB")
         for i in (0, 3, count - 1):
             file.seek(i * step)
-            file.write(record(example(i % 101)))
-    size = len(record(example(0)))
+            file.write(tfrecord(example(label=ints(i % 101))))
+    size = len(tfrecord(example(label=ints(0))))
     index.write_text("".join(f"{i * step} {size}\n" for i in range(count)))
     script = MEASURE.format(
         make=f"reader = avida.readers.TFRecord(path={str(path)!r}, index_path={str(index)!r}, "

@@ -69,9 +69,11 @@ _DEFAULTS = {"enable_checkpointing": False, "on_error": "raise"}
 
 
 def complete(reader: type) -> None:
-    """Writes out the shared arguments in the signature and the documentation of a reader."""
-    init: Any = reader.__init__
-    signature = inspect.signature(init)
+    """Writes out the shared arguments in the signature and the documentation of a reader that names them."""
+    init: Any = vars(reader).get("__init__")
+    signature = inspect.signature(init or reader)
+    if init is None or all(p.annotation != "Unpack[ReaderOptions]" for p in signature.parameters.values()):
+        return  # a class of a user's own, over a reader
     own = {name: p for name, p in signature.parameters.items() if p.kind != p.VAR_KEYWORD}
     types = {name: reference.__forward_arg__ for name, reference in ReaderOptions.__annotations__.items()}
     shared = {

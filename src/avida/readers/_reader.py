@@ -99,8 +99,9 @@ class Reader:
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         known = inspect.signature(cls).parameters
+        takes_any = any(parameter.kind == parameter.VAR_KEYWORD for parameter in known.values())
         for name in kwargs:  # before anything else complains of what is missing
-            if name not in known:
+            if name not in known and not takes_any:
                 raise TypeError(_unknown(name, cls.__name__, known))
         self = super().__new__(cls)
         self._arguments = args, kwargs  # of which another process makes the same reader
@@ -260,12 +261,7 @@ class Reader:
 
         What another reader of the same data in the same order saved will do. Iterators in use are not affected.
         """
-        if isinstance(state, str):
-            state = ReaderState.parse(state)
-        elif isinstance(state, dict):
-            state = ReaderState.from_dict(state)
-        elif not isinstance(state, ReaderState):
-            raise TypeError(f"expected a state or its text, got {type(state).__name__}")
+        state = ReaderState.of(state)
         if state.order != self._order_name():
             raise ValueError(f"the state is of a reader with {state.order}, this one has {self._order_name()}")
         if self._shuffle and state.seed != self._seed:

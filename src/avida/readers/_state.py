@@ -68,5 +68,16 @@ class ReaderState:
             raise ValueError(f"{text[:80]!r} is not the state of a reader") from None
         return cls.from_dict(values)
 
+    @classmethod
+    def of(cls, state: ReaderState | str | dict[str, Any]) -> ReaderState:
+        """From a state, its text or its dictionary."""
+        if isinstance(state, str):
+            return cls.parse(state)
+        if isinstance(state, dict):
+            return cls.from_dict(state)
+        if not isinstance(state, ReaderState):
+            raise TypeError(f"expected a state or its text, got {type(state).__name__}")
+        return state
+
     def __str__(self) -> str:
         return json.dumps(self.to_dict(), separators=(",", ":"))
