@@ -1,10 +1,12 @@
 #include "op/call.h"
 
+#include <algorithm>
 #include <deque>
 #include <memory_resource>
 #include <new>
 
 #include "op/chain.h"
+#include "op/frames.h"
 #include "runtime/memory.h"
 #include "runtime/thread_pool.h"
 
@@ -14,14 +16,21 @@ namespace avida {
 struct Call::Bound {
   explicit Bound(Call& call, const Data* linked = nullptr);
   Bound(const Bound&) = delete;
+  void split_frames();
 
   Call& call;
   std::byte buffer[2048];
   std::pmr::monotonic_buffer_resource scratch{buffer, sizeof(buffer)};
   std::pmr::vector<const Data*> in{&scratch};
-  std::pmr::vector<Data> relabelled{&scratch};  // inputs that get the layout the operator assumes
+  std::pmr::vector<Data> relabelled{&scratch};    // inputs that get the layout the operator assumes
+  std::pmr::vector<const Data*> given{&scratch};  // arguments per sample
   std::pmr::vector<Meta> metas{&scratch};
   Origins origins;
+  std::optional<Frames> frames;
+  bool joins = false;      // the results are sequences again
+  std::deque<Data> split;  // inputs and arguments, frame by frame
+  std::pmr::vector<Meta> frame_out{&scratch};
+  std::vector<RandomKey> frame_keys;
   std::optional<CallArgs> args;
   std::optional<Run> run;
 };
@@ -126,9 +135,8 @@ std::shared_ptr<Call> Call::make(const OpSpec& spec, std::span<ValuePtr> inputs,
                 call->samples_);
 
   call->outputs_ = spec.count_outputs ? spec.count_outputs(call->args_.get()) : spec.outputs;
-  // Negative: that many, and one more for each optional input that is given.
-  if (call->outputs_ < 0)
-    for (call->outputs_ = -call->outputs_; const InputSpec& input : spec.inputs)
+  if (spec.output_per_optional_input)
+    for (const InputSpec& input : spec.inputs)
       call->outputs_ += input.optional && call->slots_[&input - spec.inputs.data()] >= 0;
 
   std::byte buffer[512];
@@ -139,8 +147,32 @@ std::shared_ptr<Call> Call::make(const OpSpec& spec, std::span<ValuePtr> inputs,
     in.push_back(slot < 0 ? Meta{} : call->inputs[slot]->meta());
     known &= slot < 0 || in.back().known();
   }
-  if (known) call->infer(in);
+  call->find_per_frame();
+  if (known && call->per_frame_) call->infer(in);
   return call;
+}
+
+void Call::find_per_frame() {
+  per_frame_ = false;
+  if (!spec_.per_frame) return;
+  // Sequences as the first input change nothing, nor do those whose layout is named.
+  const bool variadic = spec_.max_inputs() < 0;
+  const int given = static_cast<int>(inputs.size() - tensor_args_.size());
+  for (int k = !variadic && slots_[0] == 0 ? 1 : 0; k < static_cast<int>(inputs.size()); k++) {
+    if (k < given && !variadic && !spec_.inputs[std::ranges::find(slots_, k) - slots_.begin()].layouts.empty())
+      continue;
+    Meta meta = inputs[k]->meta();
+    if (!meta.known()) per_frame_.reset();
+    if (is_sequence(meta.layout)) {
+      per_frame_ = true;
+      return;
+    }
+  }
+}
+
+// The results are sequences, unless images come with values for a single frame.
+bool Call::joins_frames(std::span<const Meta> in) const {
+  return in.empty() || slots_[0] < 0 || spec_.inputs[0].layouts.empty() || is_sequence(in[0].layout);
 }
 
 void Call::infer(std::span<const Meta> in) {
@@ -149,6 +181,9 @@ void Call::infer(std::span<const Meta> in) {
   std::pmr::vector<Meta> seen(in.begin(), in.end(), &scratch);
   for (size_t i = 0; i < seen.size(); i++)
     if (slots_[i] >= 0) seen[i].layout = accepted_layout(spec_.inputs[std::min(i, spec_.inputs.size() - 1)], seen[i]);
+  const bool joins = *per_frame_ && joins_frames(seen);
+  for (Meta& meta : seen)
+    if (*per_frame_ && is_sequence(meta.layout)) meta.layout = without_frames(meta.layout), meta.ndim--;
   Meta first = seen.empty() ? Meta{} : seen[0];
   first.is_batch = is_batch_;
   first.samples = samples_;
@@ -159,6 +194,8 @@ void Call::infer(std::span<const Meta> in) {
                         return false;
                       }};
   spec_.infer(inference);
+  for (Meta& meta : out)
+    if (joins && meta.known()) meta.layout = with_frames(meta.layout, meta.ndim), meta.ndim++;
   out_ = std::move(out);
 }
 
@@ -182,7 +219,7 @@ std::vector<ValuePtr> Call::promises() {
 // `linked` stands for the first input where that is not ready yet: the output of the call before, in a chain.
 Call::Bound::Bound(Call& call, const Data* linked) : call(call) {
   auto& slots = call.slots_;
-  const int samples = call.samples_;
+  int samples = call.samples_;
   relabelled.reserve(slots.size());
   for (size_t i = 0; i < slots.size(); i++) {
     if (slots[i] < 0) {
@@ -207,35 +244,79 @@ Call::Bound::Bound(Call& call, const Data* linked) : call(call) {
     metas.push_back(meta);
   }
   if (!origins && call.draws_.lineage) origins = call.draws_.lineage->origins;
+  for (size_t k = call.inputs.size() - call.tensor_args_.size(); k < call.inputs.size(); k++)
+    given.push_back(&call.inputs[k]->ready());
+  if (!call.per_frame_) call.find_per_frame();
   if (call.out_.empty()) call.infer(metas);
+  std::span<const Meta> out = call.out_;
+  std::span<const RandomKey> keys = call.draws_.keyed;
+  std::span<const FramePlace> places;
+  if (*call.per_frame_) {
+    split_frames();
+    samples = frames->size();
+    out = frame_out;
+    keys = frame_keys;
+    places = frames->places();
+  }
 
   std::shared_ptr<void> list = call.args_;
   size_t stride = 0;
-  if (!call.tensor_args_.empty()) {
+  if (!given.empty()) {
     stride = call.spec_.args_type.size;
     list = call.spec_.args_type.copies(call.args_.get(), samples);
-    size_t first = call.inputs.size() - call.tensor_args_.size();
-    for (size_t k = 0; k < call.tensor_args_.size(); k++) {
+    for (size_t k = 0; k < given.size(); k++) {
       const ArgSpec& arg = call.spec_.args[call.tensor_args_[k]];
-      const Data& data = call.inputs[first + k]->ready();
+      const Data& data = *given[k];
       for (int i = 0; i < samples; i++) {
         int at = data.size() == 1 ? 0 : i;
         try {
           arg.set_from_sample(static_cast<char*>(list.get()) + stride * i, data.at(at), data.shapes[at], data.dtype);
         } catch (const Error& error) {
-          throw Error(error.kind, str(call.is_batch_ ? str("sample ", i, ": ") : "", "argument \"", arg.name,
+          int sample = frames ? places[i].sample : i;
+          throw Error(error.kind, str(call.is_batch_ ? str("sample ", sample, ": ") : "", "argument \"", arg.name,
                                       "\": ", error.message));
         }
       }
     }
   }
   args.emplace(list, stride);
-  run.emplace(Run{in, samples, call.is_batch_, *args, call.out_, *call.pool_, call.draws_.random, call.draws_.keyed});
+  run.emplace(Run{in, samples, call.is_batch_, *args, out, *call.pool_, call.draws_.random, keys, places});
+}
+
+void Call::Bound::split_frames() {
+  std::pmr::vector<Frames::Sequences> sequences(&scratch);
+  for (size_t i = 0; i < in.size(); i++)
+    if (in[i] && is_sequence(in[i]->layout)) sequences.push_back({in[i], call.spec_.inputs[i].name});
+  const bool first_decides = !sequences.empty() && sequences[0].data == in[0];
+  for (size_t k = 0; k < given.size(); k++)
+    if (is_sequence(given[k]->layout)) sequences.push_back({given[k], call.spec_.args[call.tensor_args_[k]].name});
+  frames.emplace(sequences, first_decides, call.samples_, call.is_batch_);
+  joins = call.joins_frames(metas);
+  if (!joins && frames->size() != call.samples_)
+    value_error("expected sequences to go with values for each frame, got ", in[0]->layout);
+  for (auto* list : {&in, &given})
+    for (const Data*& data : *list)
+      if (data) data = &split.emplace_back(frames->split(*data));
+  for (Meta meta : call.out_) {
+    if (joins && meta.known()) meta.layout = without_frames(meta.layout), meta.ndim--;
+    frame_out.push_back(meta);
+  }
+  for (auto [sample, frame] : frames->places()) {
+    RandomKey key = call.draws_.keyed.empty()
+                        ? RandomKey{call.draws_.random.seed, call.draws_.random.position, static_cast<unsigned>(sample)}
+                        : call.draws_.keyed[sample];
+    frame_keys.push_back(key_of_frame(key, frame));
+  }
 }
 
 std::vector<Data> Call::run() {
   Bound bound(*this);
   std::vector<Data> results = spec_.run(*bound.run);
+  if (bound.frames)
+    for (auto& result : results) {
+      if (bound.joins) result = bound.frames->join(result);
+      result.origins = bound.origins;
+    }
   for (auto& result : results)
     if (!result.origins && result.size() == samples_) result.origins = bound.origins;
   return results;
@@ -243,6 +324,7 @@ std::vector<Data> Call::run() {
 
 Task::Chain Call::chain() const {
   if (!spec_.loop || !is_batch_ || outputs_ != 1 || slots_.empty() || slots_[0] != 0) return Chain::no;
+  if (per_frame_ != false) return Chain::no;
   if (spec_.leads && spec_.leads(args_.get())) return Chain::leads;
   return spec_.chains ? Chain::joins : Chain::no;
 }

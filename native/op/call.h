@@ -1,5 +1,6 @@
 // One invocation of an operator: arguments bound, inputs checked, outputs promised.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,8 @@ class Call : public Task {
  private:
   struct Bound;
   void infer(std::span<const Meta> in);
+  void find_per_frame();
+  bool joins_frames(std::span<const Meta> in) const;
 
   const OpSpec& spec_;
   std::shared_ptr<ThreadPool> pool_;
@@ -60,6 +63,7 @@ class Call : public Task {
   std::pmr::vector<Meta> out_{&memory};         // empty until inferred
   int outputs_ = 1;
   Draws draws_;
+  std::optional<bool> per_frame_ = false;  // something comes per frame that the operator does not take as it is
   int samples_ = 1;
   bool is_batch_ = false;
 };

@@ -11,6 +11,7 @@
 
 #include "op/arg.h"
 #include "op/each_element.h"
+#include "op/frames.h"
 #include "op/sample.h"
 #include "op/spec.h"
 
@@ -35,6 +36,7 @@ struct Sample {
   int index;
   RandomKey random;    // for RandomStream, in random operators
   const Part* needed;  // the part of the output that will be read; null: all
+  Launches* launches;  // see Run
 };
 
 template <class Args>
@@ -63,6 +65,7 @@ class Op {
   Op& plain() { return spec.plain = true, *this; }
 
   Op& input(std::string name, std::string text, std::vector<Layout> layouts = {}) {
+    for (auto& layout : layouts) spec.per_frame |= is_sequence(layout);
     return spec.inputs.push_back({std::move(name), std::move(text), std::move(layouts)}), *this;
   }
   Op& optional_input(std::string name, std::string text) {
@@ -98,6 +101,13 @@ class Op {
     spec.count_outputs = [fn](const void* args) { return fn(*static_cast<const Args*>(args)); };
     return *this;
   }
+  // One more for each optional input that is given.
+  Op& output_per_optional_input() { return spec.output_per_optional_input = true, *this; }
+
+  // Arguments may come for each frame of a sequence, as they may for all operators that name a layout with frames.
+  Op& per_frame() { return spec.per_frame = true, *this; }
+  // All frames of a sequence get the largest of the shapes that they would have.
+  Op& frames_share_shape() { return loop_.frames_share_shape = true, finish_loop(); }
 
   // The operator draws random numbers: it takes `rng`, and every call takes a new position of that generator, at the
   // call itself. A body makes RandomStream(sample.random), which gives each sample its own numbers, in any mode and for
@@ -137,6 +147,11 @@ class Op {
   }
   Op& largest_first() { return loop_.largest_first = true, finish_loop(); }
   Op& cost(double per_byte) { return loop_.cost = per_byte, finish_loop(); }
+
+  // The body touches elements through a loop family alone, so that it can run for memory of a GPU.
+  Op& on_gpu() { return spec.on_gpu = true, *this; }
+  // The input declared last is read by the body itself: it has to be in the CPU's memory.
+  Op& on_host() { return spec.inputs.back().on_host = true, *this; }
 
   // Consecutive calls of such operators may be run as one. For loops whose shapes follow from the arguments and the
   // first input's shapes alone.
@@ -189,7 +204,8 @@ class Op {
                         work.end,
                         work.index,
                         work.random,
-                        work.needed};
+                        work.needed,
+                        work.launches};
     return fn(sample);
   }
   Op& finish_loop() {

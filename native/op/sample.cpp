@@ -6,6 +6,7 @@
 #include <memory_resource>
 #include <string>
 
+#include "op/frames.h"
 #include "runtime/memory.h"
 #include "runtime/thread_pool.h"
 
@@ -48,8 +49,11 @@ Error error_at_sample(const Run& run, int i, const Error& error) {
   std::string source;
   for (auto* input : run.in)
     if (input && input->origins && i < input->size() && source.empty()) source = (*input->origins)[i].source;
-  if (!run.is_batch) return source.empty() ? error : Error(error.kind, source + ": " + error.message);
-  std::string where = source.empty() ? str("sample ", i) : str("sample ", i, " (", source, ")");
+  std::string where;
+  if (run.is_batch) where = str("sample ", run.frames.empty() ? i : run.frames[i].sample);
+  if (!run.frames.empty()) where += str(where.empty() ? "" : ", ", "frame ", run.frames[i].frame);
+  if (where.empty()) return source.empty() ? error : Error(error.kind, source + ": " + error.message);
+  if (!source.empty()) where += " (" + source + ")";
   return Error(error.kind, where + ": " + error.message);
 }
 
@@ -185,6 +189,20 @@ class Failures {
   std::vector<std::exception_ptr> errors_;
 };
 
+void share_shapes(const Run& run, SampleWorks& works) {
+  const int n = static_cast<int>(run.frames.size());
+  for (int first = 0, end; first < n; first = end) {
+    for (end = first + 1; end < n && run.frames[end].sample == run.frames[first].sample; end++) {
+    }
+    for (size_t k = 0; k < run.out.size(); k++) {
+      Shape largest = works[first].out[k].shape;
+      for (int i = first; i < end; i++)
+        for (int d = 0; d < largest.size(); d++) largest[d] = std::max(largest[d], works[i].out[k].shape[d]);
+      for (int i = first; i < end; i++) works[i].out[k].shape = largest;
+    }
+  }
+}
+
 }  // namespace
 
 SampleWorks::SampleWorks(const Run& run)
@@ -240,6 +258,7 @@ std::vector<Data> run_samples(const Run& run, const SampleLoop& loop) {
     if (!failures.lost(work.index)) failures.guard(work, [&] { SampleWorks::shape(loop, work); });
   failures.rethrow_first();
   failures.shape_lost(works);
+  if (loop.frames_share_shape) share_shapes(run, works);
   std::vector<Data> results;
   results.reserve(run.out.size());
   for (size_t k = 0; k < run.out.size(); k++) results.push_back(works.allocate(static_cast<int>(k)));

@@ -49,6 +49,7 @@ struct SampleWork {
   RandomKey random = {};
   int64_t begin = 0, end = 1;
   const Part* needed = nullptr;  // the part of the output that will be read; null: all
+  Launches* launches = nullptr;  // see Run
 };
 
 struct SampleLoop {
@@ -60,7 +61,8 @@ struct SampleLoop {
   // Optional: called for a sample that failed. True: it has set the shapes of an empty sample to put in its place, and
   // the call goes on; the sample's origin says what went wrong.
   std::function<bool(SampleWork&)> replace;
-  bool largest_first = false;  // samples cannot be cut and take long: no thread should begin a large one last
+  bool frames_share_shape = false;  // see Op
+  bool largest_first = false;       // samples cannot be cut and take long: no thread should begin a large one last
 };
 
 // All samples of a call: their inputs, arguments and outputs.

@@ -15,6 +15,8 @@
 namespace avida {
 
 class ThreadPool;
+class Launches;
+struct FramePlace;
 struct SampleLoop;
 
 // A list argument of at most kMaxDim numbers, kept inside the arguments struct.
@@ -57,6 +59,7 @@ struct InputSpec {
   std::string name, doc;
   std::vector<Layout> layouts;  // accepted ones; empty: any
   bool optional = false, variadic = false;
+  bool on_host = false;  // read by the CPU in calls on a GPU too
 };
 
 // How to make, copy and drop the arguments struct of an operator.
@@ -85,8 +88,10 @@ struct Run {
   const CallArgs& args;
   std::span<const Meta> out;  // from infer()
   ThreadPool& pool;
-  RandomKey random;                  // for random operators; each sample i has its own stream, see random_key(i)
-  std::span<const RandomKey> keyed;  // the streams of a keyed call, one for each sample; empty for another call
+  RandomKey random;                    // for random operators; each sample i has its own stream, see random_key(i)
+  std::span<const RandomKey> keyed;    // the streams of the samples, where they do not follow from their numbers
+  std::span<const FramePlace> frames;  // where the samples are frames of sequences; see Frames
+  Launches* launches = nullptr;        // takes down the work of a call on a GPU; null: do it at once
 
   RandomKey random_key(int i) const {
     return keyed.empty() ? RandomKey{random.seed, random.position, static_cast<unsigned>(i)} : keyed[i];
@@ -114,14 +119,17 @@ struct OpSpec {
   std::shared_ptr<void> default_args;
   int outputs = 1;
   std::function<int(const void* args)> count_outputs;  // instead, where the fixed arguments say how many
+  bool output_per_optional_input = false;              // one more for each that is given
   bool random = false;                                 // takes the keyword rng; see RandomKey
   bool keyed = false;                                  // takes the keyword keyed_by; see Call::Draws
+  bool per_frame = false;                              // arguments may come for each frame of a sequence
   bool permutes = false;                               // the samples of the output are others than the input's
   bool hidden = false;                                 // reached through Python operators only
   bool plain = false;                                  // without batch_size and device; inputs may be given by name
   std::function<void(Inference&)> infer;
   std::function<std::vector<Data>(const Run&)> run;
   std::shared_ptr<const SampleLoop> loop;       // what `run` does, where it is a loop over samples
+  bool on_gpu = false;                          // see Op::on_gpu
   bool chains = false;                          // see Op::chains
   std::function<bool(const void* args)> leads;  // see Op::leads_chains
 

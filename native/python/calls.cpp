@@ -304,7 +304,9 @@ nb::dict describe_op(int id) {
   out["plain"] = spec.plain;
   out["random"] = spec.random;
   out["keyed"] = spec.keyed;
-  out["outputs"] = spec.count_outputs ? -1 : spec.outputs;  // -1: the arguments say how many
+  out["per_frame"] = spec.per_frame;
+  out["outputs"] =
+      spec.count_outputs || spec.output_per_optional_input ? -1 : spec.outputs;  // -1: the arguments say how many
   return out;
 }
 

@@ -59,6 +59,7 @@ __all__ = [
     "pad",
     "paste",
     "peek_image_shape",
+    "per_frame",
     "permute_batch",
     "random_crop_generator",
     "random_resized_crop",
@@ -126,6 +127,7 @@ _ONES_LIKE = _find("ones_like")
 _PAD = _find("pad")
 _PASTE = _find("paste")
 _PEEK_IMAGE_SHAPE = _find("peek_image_shape")
+_PER_FRAME = _find("per_frame")
 _PERMUTE_BATCH = _find("permute_batch")
 _RANDOM_CROP_GENERATOR = _find("random_crop_generator")
 _RANDOM_RESIZED_CROP = _find("random_resized_crop")
@@ -2560,6 +2562,39 @@ def peek_image_shape(
         >>> avida.peek_image_shape(np.frombuffer(b"P5 2 1 255 ab", np.uint8))
     """
     return _call(_PEEK_IMAGE_SHAPE, (input,), batch_size, device, (adjust_orientation, dtype, image_type))
+
+
+@overload
+def per_frame(
+    input: Batch, /, *, batch_size: int | None = None, device: Any = None, replace: bool | None = None
+) -> Batch: ...
+
+
+@overload
+def per_frame(
+    input: TensorLike, /, *, batch_size: int | None = None, device: Any = None, replace: bool | None = None
+) -> Any: ...
+def per_frame(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    replace: bool | None = None,
+) -> Any:
+    """Marks values as belonging to the frames of sequences, one for each along the first axis. An operator on videos takes them as arguments for each frame. Nothing is copied.
+
+    Args:
+        input: The values, at least with the axis of the frames.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        replace: Rename the first axis where the layout has another letter there than F, rather than to raise an
+            error. Default: ``False``.
+
+    Example:
+        >>> avida.brightness(avida.tensor(np.ones((2, 4, 6, 3)), layout="FHWC"), brightness=avida.per_frame([1, 2]))
+    """
+    return _call(_PER_FRAME, (input,), batch_size, device, (replace,))
 
 
 @overload

@@ -166,7 +166,7 @@ AVIDA_OP(bbox_rotate, BboxRotateArgs) {
       .arg("shape_layout", &Args::shape_layout, "What the numbers of `input_shape` are.")
       .arg("size", &Args::size, "Height and width of the turned image, where rotate() got them.")
       .example("avida.bbox_rotate(np.float32([[0.1, 0.2, 0.3, 0.5]]), angle=30, input_shape=[480, 640])")
-      .outputs_from([](const Args&) { return -1; })
+      .output_per_optional_input()
       .infer(infer)
       .each_sample(set_shape, [](const Sample<Args>& sample) {
         rotate_boxes(sample, sample.out[0].as<float>(), sample.out.size() > 1 ? sample.out[1].as<int>() : nullptr);

@@ -184,6 +184,7 @@ AVIDA_OP(filter, FilterArgs) {
       .arg("dtype", &Args::dtype, "The element type of the output: float32, or the input's.")
       .arg("mode", &Args::mode,
            "\"same\": the output has the input's shape; \"valid\": only where all of the filter lies inside.")
+      .per_frame()
       .example("avida.filter(image, np.ones((3, 3), np.float32) / 9)")
       .infer([](Infer<Args>& call) {
         const Meta &data = call.in[0], &filter = call.in[1];

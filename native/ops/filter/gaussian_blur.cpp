@@ -80,6 +80,7 @@ AVIDA_OP(gaussian_blur, GaussianBlurArgs) {
       .arg("window_size", &Args::window_size,
            "How many elements are summed: an odd number, or one for each spatial axis. Where it is 0 it follows from "
            "sigma: 2 * ceil(3 * sigma) + 1.")
+      .per_frame()
       .example("avida.gaussian_blur(image, sigma=1.5)")
       .infer([](Infer<Args>& call) {
         spatial_axes(call.in[0].ndim, call.in[0].layout);

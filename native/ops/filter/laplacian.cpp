@@ -93,6 +93,7 @@ AVIDA_OP(laplacian, LaplacianArgs) {
           "as `window_size`.")
       .arg("window_size", &Args::window_size,
            "The size of derivative windows, odd and at least 3: one number, or one for each spatial axis.")
+      .per_frame()
       .example("avida.laplacian(image, window_size=5, normalized_kernel=True)")
       .infer([](Infer<Args>& call) {
         spatial_axes(call.in[0].ndim, call.in[0].layout);

@@ -86,6 +86,7 @@ AVIDA_OP(coord_transform, CoordTransformArgs) {
       .arg("MT", &Args::MT, "M and T in one, T as the last column.")
       .arg("T", &Args::T, "What is added to each number of a point, or one number for all.")
       .arg("dtype", &Args::dtype, "The element type of the output; integers are rounded and saturated.")
+      .per_frame()
       .example("avida.coord_transform(np.float32([[1, 2], [3, 4]]), MT=avida.transforms.rotation(angle=90))")
       .infer([](Infer<Args>& call) {
         if (call.in[0].ndim < 2)

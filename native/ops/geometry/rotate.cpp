@@ -87,6 +87,7 @@ AVIDA_OP(rotate, RotateArgs) {
                      work.dims() == 2 ? rotate<2>(work, sample) : rotate<3>(work, sample);
                    })
       .rows([](const Sample<Args>& sample) { return WarpSample::rows(sample.out[0]); })
+      .frames_share_shape()
       .cost(8);
   warp_args(op);
 }

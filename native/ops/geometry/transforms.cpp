@@ -76,6 +76,7 @@ struct TransformArgs {
 template <auto make, class Args>
 Op<Args>& transforms(Op<Args>& op) {
   return op.optional_input("input", "A transform to go on from.")
+      .per_frame()
       .arg("reverse_order", &Args::reverse_order, "Apply this transform before the input's, not after it.", fixed)
       .infer([](Infer<Args>& call) {
         if (call.in[0].dtype != DType::none) check_input(call.in[0]);
@@ -282,6 +283,7 @@ AVIDA_OP_IN(transforms, combine, TransformArgs) {
       .input("input_0", "The transform that is applied first.")
       .input("input_1", "The one that follows.")
       .more_inputs("inputs", "Those after it.")
+      .per_frame()
       .arg("reverse_order", &TransformArgs::reverse_order, "Apply the last transform first.", fixed)
       .example("avida.transforms.combine(np.float32([[2, 0, 0], [0, 2, 0]]), np.float32([[1, 0, 5], [0, 1, 0]]))")
       .infer([](Infer<TransformArgs>& call) {

@@ -35,6 +35,7 @@ AVIDA_OP_IN(noise, gaussian, GaussianArgs) {
       .input("input", "The samples to make noisy.")
       .arg("mean", &GaussianArgs::mean, "The mean of the noise.")
       .arg("stddev", &GaussianArgs::stddev, "The standard deviation of the noise.")
+      .per_frame()
       .example("avida.noise.gaussian(image, stddev=10)")
       .random()
       .infer(infer_noisy)

@@ -108,6 +108,7 @@ AVIDA_OP_IN(noise, salt_and_pepper, SaltAndPepperArgs) {
       .arg("prob", &Args::prob, "How likely it is that a pixel is chosen.")
       .arg("salt_val", &Args::salt_val, "The white. Default: the highest of an integer type, 1 for floats.")
       .arg("salt_vs_pepper", &Args::salt_vs_pepper, "How likely a chosen pixel is to be white.")
+      .per_frame()
       .example("avida.noise.salt_and_pepper(image, prob=0.1)")
       .random()
       .infer(infer_noisy)

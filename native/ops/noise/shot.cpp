@@ -103,6 +103,7 @@ AVIDA_OP_IN(noise, shot, ShotArgs) {
   op.doc("Replaces each element by a random number of events, Poisson distributed, that has the element as its mean.")
       .input("input", "The samples to make noisy; elements below 0 become 0.")
       .arg("factor", &ShotArgs::factor, "What one event adds: larger ones make more noise. With 0, nothing changes.")
+      .per_frame()
       .example("avida.noise.shot(image, factor=10)")
       .random()
       .infer(infer_noisy)

@@ -136,6 +136,7 @@ AVIDA_OP(erase, EraseArgs) {
       .arg("normalized_anchor", &Args::normalized_anchor, "`anchor` is.", fixed)
       .arg("normalized_shape", &Args::normalized_shape, "`shape` is.", fixed)
       .arg("shape", &Args::shape, "The extents of each region, as many numbers as in `anchor`.")
+      .per_frame()
       .example("avida.erase(image, anchor=[1, 2], shape=[2, 3], fill_value=255)")
       .infer([](Infer<Args>& call) {
         if (call.args.normalized && (call.args.normalized_anchor || call.args.normalized_shape))
