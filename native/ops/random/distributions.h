@@ -122,7 +122,8 @@ AVIDA_HD AVIDA_INLINE unsigned below(unsigned n, unsigned surplus, const RandomK
 }
 // For more numbers than a word can tell apart: as many bits as needed, until they are below n.
 AVIDA_HD AVIDA_INLINE long below(long n, const RandomKey& key, PhiloxBlock block) {
-  unsigned long mask = ~0ul >> __builtin_clzl(static_cast<unsigned long>(n - 1));
+  unsigned long mask = static_cast<unsigned long>(n - 1);
+  for (int shift = 1; shift < 64; shift *= 2) mask |= mask >> shift;
   for (;; block = following_block(key, block)) {
     long number = static_cast<long>((static_cast<unsigned long>(block.word[1]) << 32 | block.word[0]) & mask);
     if (number < n) return number;
