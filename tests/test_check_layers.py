@@ -33,6 +33,8 @@ def write(root: pathlib.Path, name: str, text: str = "") -> None:
         ("kernel/a.h", '#include "core/dtype.h"'),
         ("ops/image/a.h", "AVIDA_HD\n#include <cmath>"),
         ("ops/image/a.h", 'AVIDA_HD\n#include "op/op.h"'),
+        ("ops/image/a.h", 'AVIDA_HD\n#include "ops/image/not_marked.h"'),
+        ("op/a.h", "AVIDA_HD\n#include <algorithm>"),
         ("ops/image/a.cpp", "#include <mutex>"),
         ("ops/image/a.cpp", '#include "runtime/thread_pool.h"'),
         ("ops/image/a.cpp", '#include "cuda/stream.h"'),
@@ -54,7 +56,7 @@ def test_breach(checker, tmp_path, capsys, name, line):
     [
         ("core/a.h", '#include <vector>\n#include "kernel/convert.h"\n#include "core/error.h"'),
         ("kernel/a.h", "#ifndef __CUDACC_RTC__\n#include <math.h>\n#endif"),
-        ("ops/image/a.h", 'AVIDA_HD\n#include "kernel/kernel.h"\n#include "ops/image/b.h"'),
+        ("ops/image/a.h", 'AVIDA_HD\n#include "kernel/kernel.h"'),
         ("ops/image/a.cpp", '#include <cmath>\n#include "op/op.h"\n#include "runtime/memory.h"'),
         ("python/a.cpp", '#include <nanobind/nanobind.h>\n#include "op/call.h"'),
         ("op/a.cpp", '#include <mutex>\n#include "cuda/stream.h"'),
@@ -64,6 +66,15 @@ def test_in_order(checker, tmp_path, capsys, name, line):
     write(tmp_path, f"native/{name}", line)
     assert checker.main() == 0
     assert capsys.readouterr().out == ""
+
+
+def test_bodies_include_bodies(checker, tmp_path):
+    write(tmp_path, "native/ops/image/a.h", 'AVIDA_HD\n#include "ops/image/b.h"')
+    write(tmp_path, "native/ops/image/b.h", "inline void f();  // no AVIDA_HD")
+    write(tmp_path, "native/op/family.h", "// AVIDA_HD in a comment\n#include <vector>")
+    assert checker.main() == 1
+    write(tmp_path, "native/ops/image/b.h", "AVIDA_HD void f();")
+    assert checker.main() == 0
 
 
 def test_full_folder_needs_a_readme(checker, tmp_path, capsys):

@@ -1,6 +1,6 @@
 """Checks the rules that keep the sources in order, and prints what breaks them as file:line.
 
-The rules: native folders include only what stands above them in LAYERS; what NVRTC compiles includes no std headers;
+The rules: native folders include only what stands above them in LAYERS; what NVRTC compiles includes nothing else;
 nanobind stays in native/python; operators know nothing of CUDA, threads or Python; a folder with more than six
 source files explains itself in a README.
 """
@@ -27,14 +27,20 @@ MOST_WITHOUT_README = 6
 SOURCE_SUFFIXES = {".h", ".cpp", ".cu", ".py"}
 
 
+def read_by_nvrtc(path: pathlib.Path) -> bool:
+    """Whether a file is device code: all of kernel, and headers whose functions are marked for the device."""
+    folder = path.relative_to(NATIVE).parts[0]
+    marked = path.suffix == ".h" and path.exists() and re.search(r"^[^/\n]*\bAVIDA_HD\b", path.read_text(), re.M)
+    return folder == "kernel" or bool(marked)
+
+
 def problems_of_file(path: pathlib.Path) -> Iterator[tuple[int, str]]:
     folder = path.relative_to(NATIVE).parts[0]
     text = path.read_text()
     if folder not in RANK:
         yield 1, f'"native/{folder}" has no place in the layers of tools/check_layers.py'
         return
-    # A header of an operator whose functions are marked for the device is a body: NVRTC compiles it.
-    read_by_nvrtc = folder == "kernel" or (folder == "ops" and path.suffix == ".h" and "AVIDA_HD" in text)
+    device_code = read_by_nvrtc(path)
     conditions: list[bool] = []  # of the #if blocks around a line: whether each hides it from NVRTC
     for number, line in enumerate(text.splitlines(), 1):
         if re.match(r"#\s*if", line):
@@ -51,8 +57,8 @@ def problems_of_file(path: pathlib.Path) -> Iterator[tuple[int, str]]:
             yield number, f'"{header}" is not under native; give its path from there'
         elif own and target != folder and RANK[target] >= RANK[folder]:
             yield number, f'native/{folder} must not include "{header}": {target} does not stand above it'
-        if read_by_nvrtc and not any(conditions) and (not own or target not in ("kernel", folder)):
-            yield number, f"{header} in a file that NVRTC compiles: only kernel/ may be included"
+        if device_code and not any(conditions) and not (own and read_by_nvrtc(NATIVE / header)):
+            yield number, f"{header} in a file that NVRTC compiles: only kernel/ and headers of bodies may be included"
         if PYTHON.fullmatch(header) and folder != "python":
             yield number, f"<{header}>: only native/python knows Python"
         if CUDA.fullmatch(header) and folder != "cuda":

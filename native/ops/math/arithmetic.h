@@ -212,7 +212,7 @@ struct Minus {
 struct BitNot {
   template <class T>
   AVIDA_HD static T run(T x) {
-    if constexpr (__is_same(T, bool))
+    if constexpr (same_type<T, bool>)
       return !x;
     else
       return static_cast<T>(~x);

@@ -1,3 +1,5 @@
+#include "ops/noise/gaussian.h"
+
 #include "core/clones.h"
 #include "ops/noise/noise.h"
 
@@ -21,11 +23,17 @@ AVIDA_CLONES void add_normal(double* values, const RandomKey& key, int64_t first
   add(values, key, first, n, by);
 }
 
-template <class Real>
+template <class T>
 void make_noisy(const Sample<GaussianArgs>& sample) {
+  using Real = NoiseReal<T>;
   const Normal<Real> normal{sample.args.mean, sample.args.stddev};
-  change_rows<Real>(
-      sample, [&](Real* values, int64_t first, int64_t n) { add_normal(values, sample.random, first, n, normal); });
+  const int64_t elements = sample.out[0].elements();
+  each_block<GaussianNoise<T, Real>, kPerBlock<Real>>(
+      sample, elements, {sample.out[0].as<T>(), sample.in[0].as<T>(), elements, sample.random, normal}, [&] {
+        change_rows<Real>(sample, [&](Real* values, int64_t first, int64_t n) {
+          add_normal(values, sample.random, first, n, normal);
+        });
+      });
 }
 
 }  // namespace
@@ -41,7 +49,8 @@ AVIDA_OP_IN(noise, gaussian, GaussianArgs) {
       .infer(infer_noisy)
       .each_sample(noisy_shape,
                    [](const Sample<GaussianArgs>& sample) {
-                     fits_float(sample.in[0].dtype) ? make_noisy<float>(sample) : make_noisy<double>(sample);
+                     with_dtype(sample.in[0].dtype,
+                                [&](auto type) { make_noisy<typename decltype(type)::type>(sample); });
                    })
       .rows(noisy_rows)
       .cost(5);

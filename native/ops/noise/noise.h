@@ -1,6 +1,9 @@
 // What the noise operators share: which element types they take, and rows of elements that are seen as real numbers.
 #pragma once
+#include <type_traits>
+
 #include "op/convert_run.h"
+#include "op/each_item.h"
 #include "op/op.h"
 #include "ops/random/tiles.h"
 
@@ -21,8 +24,16 @@ int64_t noisy_rows(const Sample<Args>& sample) {
   return draw_rows(sample.out[0].elements());
 }
 
-// Whether a float holds every number of this type; the larger types need a double.
-inline bool fits_float(DType dtype) { return size_of(dtype) <= 2 || dtype == DType::float32; }
+// A float where it holds every number of this type; the larger types need a double.
+template <class T>
+using NoiseReal = std::conditional_t<sizeof(T) <= 2 || std::is_same_v<T, float>, float, double>;
+
+// Bodies whose items are blocks of random words, for the rows of `work`: some of `draws` elements or pixels.
+template <class Body, int per_block, class Work, class HostLoop>
+void each_block(const Work& work, int64_t draws, const typename Body::Params& params, HostLoop&& host_loop) {
+  constexpr int64_t row = kDrawRow / per_block;
+  each_item<Body>(work.begin * row, std::min(work.end * row, drawn_blocks<per_block>(draws)), params, host_loop);
+}
 
 // run(values, first, n) changes the elements [first, first + n), which are converted to Real before and back after it.
 template <class Real, class Args, class Run>

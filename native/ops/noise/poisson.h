@@ -27,6 +27,29 @@ AVIDA_HD AVIDA_INLINE double poisson_by_inversion(double mean, double u) {
   return k;
 }
 
+// The same in one word of 32 bits: the first words that mean more than 0 events, more than 1, and so on.
+class PoissonSteps {
+ public:
+  static constexpr int kCounts = 128;  // more are never drawn
+
+  AVIDA_HD AVIDA_INLINE explicit PoissonSteps(double mean)
+      : mean_(mean > 0 ? mean : 0), probability_(portable::exp_of_minus(mean_)) {}
+
+  AVIDA_HD AVIDA_INLINE unsigned next() {
+    sum_ += probability_;
+    probability_ *= mean_ / ++steps_;
+    const double end = sum_ * 0x1p32;
+    return is_last() ? ~0u : static_cast<unsigned>(end < 0x1.fffffffep31 ? end : 0x1.fffffffep31);
+  }
+  // What the last answer of next() was for.
+  AVIDA_HD AVIDA_INLINE int count() const { return steps_ - 1; }
+  AVIDA_HD AVIDA_INLINE bool is_last() const { return steps_ == kCounts; }
+
+ private:
+  double mean_, probability_, sum_ = 0;
+  int steps_ = 0;
+};
+
 // Transformed rejection with a squeeze, for means of at least 10 (Hörmann, 1993: PTRS).
 AVIDA_HD AVIDA_INLINE double poisson_by_rejection(double mean, const RandomKey& key, PhiloxBlock block) {
   const double b = 0.931 + 2.53 * math::sqrt(mean), a = -0.059 + 0.02483 * b;

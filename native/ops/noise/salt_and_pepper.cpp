@@ -1,3 +1,5 @@
+#include "ops/noise/salt_and_pepper.h"
+
 #include <cmath>
 #include <cstring>
 
@@ -15,42 +17,23 @@ struct SaltAndPepperArgs {
   float salt_vs_pepper = 0.5f;
 };
 
-enum Grain { none, pepper, salt };
-
-struct Grains {
-  using Number = int;
-  uint64_t peppers, grains;  // how many of the 2^32 words mean pepper, and how many pepper or salt
-
-  AVIDA_INLINE void operator()(const PhiloxBlock& block, int (&out)[4]) const {
-    // One less than a count fits into a word even where all words count.
-    const unsigned last_pepper = static_cast<unsigned>(peppers - 1), some_pepper = peppers != 0;
-    const unsigned last_grain = static_cast<unsigned>(grains - 1), some_grain = grains != 0;
-    for (int i = 0; i < 4; i++)
-      out[i] = salt * ((block.word[i] <= last_grain) & some_grain) - ((block.word[i] <= last_pepper) & some_pepper);
-  }
-};
 AVIDA_CLONES void draw_grains(int* out, const RandomKey& key, int64_t first, int64_t n, const Grains& grains) {
   draw_run(out, key, first, n, grains);
 }
 
-// Channel c of pixel i is the element (i / plane * channels + c) * plane + i % plane.
-struct Pixels {
-  int64_t count, channels, plane;
-
-  explicit Pixels(const SampleView& in, bool per_channel) {
-    const int axis = in.layout.empty() ? in.ndim() - 1 : in.layout.find('C');
-    channels = axis < 0 || per_channel ? 1 : in.shape[axis];
-    plane = 1;
-    if (channels != 1)
-      for (int d = axis + 1; d < in.ndim(); d++) plane *= in.shape[d];
-    count = channels == 0 ? 0 : in.elements() / channels;
-  }
-};
+GrainPixels grain_pixels(const SampleView& in, bool per_channel) {
+  const int axis = in.layout.empty() ? in.ndim() - 1 : in.layout.find('C');
+  GrainPixels pixels{.count = 0, .channels = axis < 0 || per_channel ? 1 : in.shape[axis], .plane = 1};
+  if (pixels.channels != 1)
+    for (int d = axis + 1; d < in.ndim(); d++) pixels.plane *= in.shape[d];
+  if (pixels.channels != 0) pixels.count = in.elements() / pixels.channels;
+  return pixels;
+}
 
 // Makes the pixels [first, first + n).
 template <class T>
-void make_pixels(T* out, const T* in, const Pixels& pixels, int64_t first, int64_t n, const int* grains, T pepper_value,
-                 T salt_value) {
+void make_pixels(const typename SaltAndPepper<T>::Params& params, int64_t first, int64_t n, const int* grains) {
+  const GrainPixels& pixels = params.pixels;
   while (n > 0) {
     const int64_t at = pixels.plane == 1 ? 0 : first % pixels.plane;
     const int64_t run = pixels.plane == 1 ? n : std::min(n, pixels.plane - at);
@@ -58,9 +41,11 @@ void make_pixels(T* out, const T* in, const Pixels& pixels, int64_t first, int64
     const int64_t lines = pixels.plane == 1 ? 1 : pixels.channels, step = pixels.plane == 1 ? pixels.channels : 1;
     for (int64_t line = 0; line < lines; line++) {
       const int64_t start = (first - at) * pixels.channels + line * pixels.plane + at;
-      std::memcpy(out + start, in + start, static_cast<size_t>(run * step) * sizeof(T));
+      std::memcpy(params.out + start, params.in + start, static_cast<size_t>(run * step) * sizeof(T));
       for (int64_t i = 0; i < run; i++)
-        if (grains[i] != none) std::fill_n(out + start + i * step, step, grains[i] == salt ? salt_value : pepper_value);
+        if (grains[i] != Grains::none)
+          std::fill_n(params.out + start + i * step, step,
+                      grains[i] == Grains::salt ? params.salt_value : params.pepper_value);
     }
     first += run;
     grains += run;
@@ -75,21 +60,25 @@ T value_or(const std::optional<float>& value, T otherwise) {
 
 void run(const Sample<SaltAndPepperArgs>& sample) {
   const SaltAndPepperArgs& args = sample.args;
-  const Pixels pixels(sample.in[0], args.per_channel);
+  const GrainPixels pixels = grain_pixels(sample.in[0], args.per_channel);
   const double prob = args.prob, pepper_share = 1 - static_cast<double>(args.salt_vs_pepper);
   const Grains grains{static_cast<uint64_t>(std::llround(prob * pepper_share * 0x1p32)),
                       static_cast<uint64_t>(std::llround(prob * 0x1p32))};
-  alignas(64) int drawn[kDrawRow];
   with_dtype(sample.in[0].dtype, [&](auto type) {
     using T = typename decltype(type)::type;
     constexpr bool real = TypeTraits<T>::is_float;
     const T pepper_value = value_or(args.pepper_val, real ? T(-1) : TypeTraits<T>::lowest());
     const T salt_value = value_or(args.salt_val, real ? T(1) : TypeTraits<T>::highest());
-    for (int64_t row = sample.begin; row < sample.end; row++) {
-      const int64_t first = row * kDrawRow, n = std::min(kDrawRow, pixels.count - first);
-      draw_grains(drawn, sample.random, first, n, grains);
-      make_pixels(sample.out[0].as<T>(), sample.in[0].as<T>(), pixels, first, n, drawn, pepper_value, salt_value);
-    }
+    const typename SaltAndPepper<T>::Params params{
+        sample.out[0].as<T>(), sample.in[0].as<T>(), pixels, sample.random, grains, pepper_value, salt_value};
+    each_block<SaltAndPepper<T>, 4>(sample, pixels.count, params, [&] {
+      alignas(64) int drawn[kDrawRow];
+      for (int64_t row = sample.begin; row < sample.end; row++) {
+        const int64_t first = row * kDrawRow, n = std::min(kDrawRow, pixels.count - first);
+        draw_grains(drawn, sample.random, first, n, grains);
+        make_pixels<T>(params, first, n, drawn);
+      }
+    });
   });
 }
 
@@ -119,7 +108,9 @@ AVIDA_OP_IN(noise, salt_and_pepper, SaltAndPepperArgs) {
             sample.out[0].shape = sample.in[0].shape;
           },
           run)
-      .rows([](const Sample<Args>& sample) { return draw_rows(Pixels(sample.in[0], sample.args.per_channel).count); })
+      .rows([](const Sample<Args>& sample) {
+        return draw_rows(grain_pixels(sample.in[0], sample.args.per_channel).count);
+      })
       .cost(2);
 }
 

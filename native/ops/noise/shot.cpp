@@ -1,9 +1,10 @@
+#include "ops/noise/shot.h"
+
 #include <cmath>
 #include <memory>
 
 #include "core/clones.h"
 #include "ops/noise/noise.h"
-#include "ops/noise/poisson.h"
 
 namespace avida::ops {
 namespace {
@@ -12,29 +13,19 @@ struct ShotArgs {
   float factor = 20;
 };
 
-template <class Real>
+template <class T>
 void make_noisy(const Sample<ShotArgs>& sample) {
-  const double factor = sample.args.factor;
-  change_rows<Real>(sample, [&](Real* values, int64_t first, int64_t n) {
-    for (int64_t i = 0; i < n; i++) {
-      const PhiloxBlock block = random_block(sample.random, static_cast<unsigned>(first + i));
-      values[i] = static_cast<Real>(poisson(values[i] / factor, sample.random, block) * factor);
-    }
-  });
+  each_item<ShotNoise<T, NoiseReal<T>>>(
+      sample.begin * kDrawRow, std::min(sample.end * kDrawRow, sample.out[0].elements()),
+      {sample.out[0].as<T>(), sample.in[0].as<T>(), sample.random, sample.args.factor});
 }
 
-// Bytes have few means, and up to this one few likely counts: which count a random word means is looked up.
-constexpr double kMostTableMean = 32;
-
+// The words that mean each count, for one value of a byte.
 class CountTable {
  public:
   void prepare(double mean) {
-    double probability = portable::exp_of_minus(std::max(mean, 0.0)), sum = 0;
-    for (int k = 0; k < kCounts; k++) {
-      sum += probability;
-      probability *= std::max(mean, 0.0) / (k + 1);
-      end_[k] = k + 1 < kCounts ? static_cast<unsigned>(std::min(sum * 0x1p32, 0x1.fffffffep31)) : ~0u;
-    }
+    PoissonSteps steps(mean);
+    for (unsigned& end : end_) end = steps.next();
     for (unsigned high = 0, k = 0; high < 256; high++) {
       while (end_[k] <= high << 24) k++;
       start_[high] = static_cast<uint8_t>(k);
@@ -47,7 +38,7 @@ class CountTable {
     return k;
   }
 
-  static constexpr int kCounts = 128;
+  static constexpr int kCounts = PoissonSteps::kCounts;
 
  private:
   unsigned end_[kCounts];  // the first word that means more than k
@@ -69,32 +60,39 @@ void make_bytes_noisy(const Sample<ShotArgs>& sample) {
   const Byte* in = sample.in[0].as<Byte>();
   Byte* out = sample.out[0].as<Byte>();
   const double factor = sample.args.factor;
-  Byte values[CountTable::kCounts];
-  for (int k = 0; k < CountTable::kCounts; k++) values[k] = convert<Byte>(k * factor);
-  const auto tables = std::make_unique_for_overwrite<CountTable[]>(256);
-  bool prepared[256] = {};
-  alignas(64) unsigned words[kDrawRow];
-  for (int64_t row = sample.begin; row < sample.end; row++) {
-    const int64_t first = row * kDrawRow, n = std::min(kDrawRow, sample.out[0].elements() - first);
-    draw_words(words, sample.random, first, n);
-    for (int64_t i = 0; i < n; i++) {
-      const Byte value = in[first + i];
-      const auto index = static_cast<uint8_t>(value);
-      if (!prepared[index]) tables[index].prepare(value / factor), prepared[index] = true;
-      out[first + i] = values[tables[index].count(words[i])];
+  const int64_t elements = sample.out[0].elements();
+  each_block<ShotNoiseOfBytes<Byte>, 4>(sample, elements, {out, in, elements, sample.random, factor}, [&] {
+    Byte values[CountTable::kCounts];
+    for (int k = 0; k < CountTable::kCounts; k++) values[k] = convert<Byte>(k * factor);
+    const auto tables = std::make_unique_for_overwrite<CountTable[]>(256);
+    bool prepared[256] = {};
+    alignas(64) unsigned words[kDrawRow];
+    for (int64_t row = sample.begin; row < sample.end; row++) {
+      const int64_t first = row * kDrawRow, n = std::min(kDrawRow, elements - first);
+      draw_words(words, sample.random, first, n);
+      for (int64_t i = 0; i < n; i++) {
+        const Byte value = in[first + i];
+        const auto index = static_cast<uint8_t>(value);
+        if (!prepared[index]) tables[index].prepare(value / factor), prepared[index] = true;
+        out[first + i] = values[tables[index].count(words[i])];
+      }
     }
-  }
+  });
 }
 
 void run(const Sample<ShotArgs>& sample) {
-  const DType dtype = sample.in[0].dtype;
   const float factor = sample.args.factor;
-  if (factor == 0)
-    change_rows<double>(sample, [](double*, int64_t, int64_t) {});
-  else if (size_of(dtype) == 1 && 256 / std::abs(factor) <= kMostTableMean)
-    dtype == DType::uint8 ? make_bytes_noisy<uint8_t>(sample) : make_bytes_noisy<int8_t>(sample);
-  else
-    fits_float(dtype) ? make_noisy<float>(sample) : make_noisy<double>(sample);
+  with_dtype(sample.in[0].dtype, [&](auto type) {
+    using T = typename decltype(type)::type;
+    if (factor == 0) {
+      const int64_t first = sample.begin * kDrawRow, last = std::min(sample.end * kDrawRow, sample.out[0].elements());
+      std::copy(sample.in[0].as<T>() + first, sample.in[0].as<T>() + last, sample.out[0].as<T>() + first);
+      return;
+    }
+    if constexpr (sizeof(T) == 1 && !std::is_same_v<T, bool>)
+      if (256 / std::abs(factor) <= kMostWordMean) return make_bytes_noisy<T>(sample);
+    make_noisy<T>(sample);
+  });
 }
 
 }  // namespace

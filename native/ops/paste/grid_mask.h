@@ -30,4 +30,21 @@ struct Grid {
   }
 };
 
+// An item is an element.
+template <class T>
+struct GridMask {
+  struct Params {
+    T* out;
+    const T* in;
+    Grid grid;
+    long width, height, channels;  // planes have one channel each
+  };
+
+  AVIDA_HD AVIDA_INLINE static void run(const Params& params, long i) {
+    const long pixel = i / params.channels, x = pixel % params.width, y = pixel / params.width % params.height;
+    const T value = params.in[i];
+    params.out[i] = params.grid.masks(static_cast<int>(x), static_cast<int>(y)) ? T(0) : value;
+  }
+};
+
 }  // namespace avida::ops

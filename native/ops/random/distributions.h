@@ -1,4 +1,4 @@
-// How random words become numbers of a distribution. What one block of four words gives is laid out by tiles.h.
+// How random words become numbers of a distribution, and which element gets which number.
 #pragma once
 #include "kernel/math.h"
 #include "kernel/philox.h"
@@ -9,6 +9,22 @@ namespace avida::ops {
 // How many numbers one block gives: a float takes one word, a double two.
 template <class Real>
 constexpr int kPerBlock = sizeof(Real) == 4 ? 4 : 2;
+
+// The blocks of a stream are laid out sixteen at a time, a tile: the first number of each block, then the second of
+// each, and so on. So both registers and the threads of a GPU write side by side.
+constexpr int kLanes = 16;
+
+// The element that gets number k of a block.
+template <int per_block>
+AVIDA_HD AVIDA_INLINE long drawn_place(long block, int k) {
+  return (block / kLanes * per_block + k) * kLanes + block % kLanes;
+}
+// How many blocks the elements take, where some of the last tile may be left over.
+template <int per_block>
+AVIDA_HD AVIDA_INLINE long drawn_blocks(long elements) {
+  constexpr long tile = kLanes * per_block;
+  return (elements + tile - 1) / tile * kLanes;
+}
 
 // What `bits` bits of a word, from the highest, are as a fraction of one. Through int, which vectorises everywhere.
 template <class Real, int bits>
@@ -122,7 +138,8 @@ AVIDA_HD AVIDA_INLINE unsigned below(unsigned n, unsigned surplus, const RandomK
 }
 // For more numbers than a word can tell apart: as many bits as needed, until they are below n.
 AVIDA_HD AVIDA_INLINE long below(long n, const RandomKey& key, PhiloxBlock block) {
-  unsigned long mask = ~0ul >> __builtin_clzl(static_cast<unsigned long>(n - 1));
+  unsigned long mask = static_cast<unsigned long>(n - 1);
+  for (int shift = 1; shift < 64; shift *= 2) mask |= mask >> shift;
   for (;; block = following_block(key, block)) {
     long number = static_cast<long>((static_cast<unsigned long>(block.word[1]) << 32 | block.word[0]) & mask);
     if (number < n) return number;

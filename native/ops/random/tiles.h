@@ -1,6 +1,5 @@
-// Many random numbers of one sample. The blocks of its stream are taken sixteen at a time, a tile: the first number of
-// each block, then the second of each, and so on. So both registers and the threads of a GPU write side by side, and
-// what number an element gets follows from its place alone.
+// Many random numbers of one sample, a tile at a time (see drawn_place). What number an element gets follows from its
+// place alone.
 #pragma once
 #include <algorithm>
 
@@ -10,7 +9,6 @@
 
 namespace avida::ops {
 
-constexpr int kLanes = 16;
 constexpr int64_t kDrawRow = 4096;  // elements; a multiple of any tile
 
 inline int64_t draw_rows(int64_t elements) { return (elements + kDrawRow - 1) / kDrawRow; }

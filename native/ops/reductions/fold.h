@@ -20,6 +20,11 @@ struct Choose<false, Yes, No> {
 template <bool B, class Yes, class No>
 using choose = typename Choose<B, Yes, No>::type;
 
+template <class Real>
+AVIDA_HD AVIDA_INLINE Real infinity() {
+  return __builtin_bit_cast(Real, FloatBits<Real>::infinity);
+}
+
 // An integer type of 4 or 8 bytes, signed like T.
 template <class T>
 using Int32Like = choose<TypeTraits<T>::is_signed, int, unsigned>;
@@ -29,7 +34,7 @@ using Int64Like = choose<TypeTraits<T>::is_signed, long, unsigned long>;
 // Sums wrap around at 64 bits.
 template <class I>
 AVIDA_HD AVIDA_INLINE I wrapping_add(I a, I b) {
-  if constexpr (__is_same(I, long))
+  if constexpr (same_type<I, long>)
     return static_cast<long>(static_cast<unsigned long>(a) + static_cast<unsigned long>(b));
   else
     return a + b;
@@ -72,7 +77,7 @@ struct AddSquares {
   AVIDA_HD static Partial start() { return 0; }
   AVIDA_HD AVIDA_INLINE static Partial add(Partial sum, T x) {
     Square wide = static_cast<Square>(static_cast<typename ComputeType<T>::type>(x));
-    if constexpr (__is_same(T, unsigned))
+    if constexpr (same_type<T, unsigned>)
       return sum + static_cast<unsigned long>(x) * x;
     else
       return sum + static_cast<Partial>(wide * wide);
@@ -102,7 +107,7 @@ struct Least {
   using Partial = Total;
   AVIDA_HD static Partial start() {
     if constexpr (TypeTraits<T>::is_float)
-      return static_cast<Total>(__builtin_inf());
+      return infinity<Total>();
     else
       return TypeTraits<T>::highest();
   }
@@ -121,7 +126,7 @@ struct Greatest {
   using Partial = Total;
   AVIDA_HD static Partial start() {
     if constexpr (TypeTraits<T>::is_float)
-      return static_cast<Total>(-__builtin_inf());
+      return -infinity<Total>();
     else
       return TypeTraits<T>::lowest();
   }
@@ -141,7 +146,7 @@ AVIDA_HD AVIDA_INLINE Out from_real(double x) {
 // total / count; integers are divided as such, towards zero, when the result is one.
 template <class Out, class Total>
 AVIDA_HD AVIDA_INLINE Out quotient(Total total, long count) {
-  if constexpr (__is_same(Total, double) || TypeTraits<Out>::is_float) {
+  if constexpr (same_type<Total, double> || TypeTraits<Out>::is_float) {
     return from_real<Out>(static_cast<double>(total) / static_cast<double>(count));
   } else {
     if (count == 0) return Out(0);

@@ -15,7 +15,7 @@ struct Sum {
   // A narrow integer type takes the lowest bits of an integer sum.
   template <class Out, class Total>
   AVIDA_HD static Out result(Total total, long, const ReduceArgs&) {
-    if constexpr (__is_same(Total, double))
+    if constexpr (same_type<Total, double>)
       return from_real<Out>(total);
     else if constexpr (TypeTraits<Out>::is_float)
       return convert<Out>(static_cast<double>(total));

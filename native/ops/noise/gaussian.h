@@ -1,0 +1,29 @@
+// Normally distributed noise. Read by NVRTC too: no std headers.
+#pragma once
+#include "ops/random/distributions.h"
+
+namespace avida::ops {
+
+// An item is one block of random words and the elements it is for.
+template <class T, class Real>
+struct GaussianNoise {
+  struct Params {
+    T* out;
+    const T* in;
+    long elements;
+    RandomKey key;
+    Normal<Real> normal;
+  };
+
+  AVIDA_HD AVIDA_INLINE static void run(const Params& params, long block) {
+    constexpr int count = kPerBlock<Real>;
+    Real drawn[count];
+    params.normal(random_block(params.key, static_cast<unsigned>(block)), drawn);
+    for (int k = 0; k < count; k++) {
+      const long i = drawn_place<count>(block, k);
+      if (i < params.elements) params.out[i] = convert<T>(convert<Real>(params.in[i]) + drawn[k]);
+    }
+  }
+};
+
+}  // namespace avida::ops
