@@ -34,6 +34,7 @@ void Data::place_like(const Data& other) {
   samples_ = other.samples_;
   owners_ = other.owners_;
   read_only = other.read_only;
+  stream = other.stream;
 }
 
 Data Data::select(const std::vector<int>& indices) const {
@@ -42,6 +43,7 @@ Data Data::select(const std::vector<int>& indices) const {
   out.layout = layout;
   out.device = device;
   out.read_only = read_only;
+  out.stream = stream;
   int n = static_cast<int>(indices.size());
   out.shapes = ShapeList(n, shapes.ndim());
   std::vector<void*> samples;

@@ -54,6 +54,7 @@ struct Data {
   ShapeList shapes;
   Origins origins;         // null: nothing is known of any sample
   bool read_only = false;  // foreign memory that must not be written to
+  void* stream = nullptr;  // of a GPU: whose work makes the data, perhaps later
 
   int size() const { return shapes.samples(); }
   int64_t bytes(int i) const { return volume(shapes.dims(i)) * size_of(dtype); }

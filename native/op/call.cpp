@@ -5,8 +5,10 @@
 #include <memory_resource>
 #include <new>
 
+#include "cuda/streams.h"
 #include "op/chain.h"
 #include "op/frames.h"
+#include "op/gpu_call.h"
 #include "runtime/memory.h"
 #include "runtime/thread_pool.h"
 
@@ -17,6 +19,9 @@ struct Call::Bound {
   explicit Bound(Call& call, const Data* linked = nullptr);
   Bound(const Bound&) = delete;
   void split_frames();
+  const Data& on_cpu(const Data& data) {
+    return data.device.kind == Device::Kind::cpu ? data : split.emplace_back(to_cpu(data));
+  }
 
   Call& call;
   std::byte buffer[2048];
@@ -76,9 +81,9 @@ Failure describe(std::exception_ptr error) {
 }
 
 std::shared_ptr<Call> Call::make(const OpSpec& spec, std::span<ValuePtr> inputs, std::span<const BoundArg> args,
-                                 int batch_size, std::shared_ptr<ThreadPool> pool, Location where, Draws draws) {
+                                 int batch_size, Place place, Location where, Draws draws) {
   auto call = std::allocate_shared<Call>(PoolAllocator<Call>(), Key{}, spec);
-  call->pool_ = std::move(pool);
+  call->pool_ = place.context.threads();
   call->where_ = where;
   call->draws_ = std::move(draws);
   call->samples_ = batch_size < 0 ? 1 : batch_size;
@@ -111,6 +116,8 @@ std::shared_ptr<Call> Call::make(const OpSpec& spec, std::span<ValuePtr> inputs,
     }
   }
   if (!variadic) call->slots_.resize(declared, -1);
+
+  call->find_device(place);
 
   call->args_ = spec.default_args;
   for (size_t i = 0; i < args.size(); i++) {
@@ -152,6 +159,26 @@ std::shared_ptr<Call> Call::make(const OpSpec& spec, std::span<ValuePtr> inputs,
   return call;
 }
 
+// A call runs where its inputs are; those on the CPU follow the others.
+void Call::find_device(const Place& place) {
+  std::string_view first;
+  for (size_t i = 0; i < slots_.size(); i++) {
+    const InputSpec& input = spec_.inputs[std::min(i, spec_.inputs.size() - 1)];
+    if (slots_[i] < 0 || input.on_host) continue;
+    Device device = inputs[slots_[i]]->meta().device;
+    if (device.kind != Device::Kind::gpu) continue;
+    if (!first.empty() && !(device == device_))
+      value_error("expected inputs on one GPU: \"", first, "\" is on ", device_.id, ", \"", input.name, "\" on ",
+                  device.id);
+    device_ = device;
+    first = input.name;
+  }
+  if (place.device && !first.empty() && !(*place.device == device_))
+    value_error("expected inputs on the device that is asked for, \"", first, "\" is on GPU ", device_.id);
+  if (place.device) device_ = *place.device;
+  if (device_.kind == Device::Kind::gpu) stream_ = stream_of(place.context, device_.id);
+}
+
 void Call::find_per_frame() {
   per_frame_ = false;
   if (!spec_.per_frame) return;
@@ -187,6 +214,7 @@ void Call::infer(std::span<const Meta> in) {
   Meta first = seen.empty() ? Meta{} : seen[0];
   first.is_batch = is_batch_;
   first.samples = samples_;
+  first.device = device_;
   std::pmr::vector<Meta> out(outputs_, first, &memory);
   Inference inference{seen, args_.get(), out, [this](std::string_view name) {
                         for (int i : tensor_args_)
@@ -202,6 +230,7 @@ void Call::infer(std::span<const Meta> in) {
 std::vector<ValuePtr> Call::promises() {
   std::vector<ValuePtr> values;
   Meta unknown = Meta::unknown(is_batch_, samples_);
+  unknown.device = device_;
   LineagePtr lineage = inherit({inputs.data(), inputs.size() - tensor_args_.size()}, samples_);
   if (!lineage) lineage = draws_.lineage;
   if (lineage && spec_.permutes) {
@@ -245,7 +274,7 @@ Call::Bound::Bound(Call& call, const Data* linked) : call(call) {
   }
   if (!origins && call.draws_.lineage) origins = call.draws_.lineage->origins;
   for (size_t k = call.inputs.size() - call.tensor_args_.size(); k < call.inputs.size(); k++)
-    given.push_back(&call.inputs[k]->ready());
+    given.push_back(&on_cpu(call.inputs[k]->ready()));
   if (!call.per_frame_) call.find_per_frame();
   if (call.out_.empty()) call.infer(metas);
   std::span<const Meta> out = call.out_;
@@ -311,10 +340,13 @@ void Call::Bound::split_frames() {
 
 std::vector<Data> Call::run() {
   Bound bound(*this);
-  std::vector<Data> results = spec_.run(*bound.run);
+  std::vector<Data> results = stream_ ? run_on_gpu(spec_, *bound.run, *stream_) : spec_.run(*bound.run);
   if (bound.frames)
     for (auto& result : results) {
-      if (bound.joins) result = bound.frames->join(result);
+      if (bound.joins && stream_ && !bound.frames->in_order(result))
+        result = to_gpu(bound.frames->join(to_cpu(result)), *stream_);
+      else if (bound.joins)
+        result = bound.frames->join(result);
       result.origins = bound.origins;
     }
   for (auto& result : results)
@@ -324,7 +356,7 @@ std::vector<Data> Call::run() {
 
 Task::Chain Call::chain() const {
   if (!spec_.loop || !is_batch_ || outputs_ != 1 || slots_.empty() || slots_[0] != 0) return Chain::no;
-  if (per_frame_ != false) return Chain::no;
+  if (per_frame_ != false || stream_) return Chain::no;
   if (spec_.leads && spec_.leads(args_.get())) return Chain::leads;
   return spec_.chains ? Chain::joins : Chain::no;
 }

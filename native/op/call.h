@@ -10,6 +10,8 @@
 
 namespace avida {
 
+struct GpuStream;
+
 // The user's file and line; the text lives as long as the process.
 struct Location {
   const char* file = nullptr;
@@ -36,9 +38,15 @@ class Call : public Task {
     LineagePtr lineage;            // and who the samples are
   };
 
+  // What a call runs on.
+  struct Place {
+    const Context& context;
+    std::optional<Device> device;  // as asked for
+  };
+
   // Checks what can be checked without data; throws Error for the rest of the line that made the call.
   static std::shared_ptr<Call> make(const OpSpec& spec, std::span<ValuePtr> inputs, std::span<const BoundArg> args,
-                                    int batch_size, std::shared_ptr<ThreadPool> pool, Location where, Draws draws = {});
+                                    int batch_size, Place place, Location where, Draws draws = {});
 
   std::vector<ValuePtr> promises();
 
@@ -51,11 +59,14 @@ class Call : public Task {
  private:
   struct Bound;
   void infer(std::span<const Meta> in);
+  void find_device(const Place& place);
   void find_per_frame();
   bool joins_frames(std::span<const Meta> in) const;
 
   const OpSpec& spec_;
   std::shared_ptr<ThreadPool> pool_;
+  Device device_;                      // of the results
+  std::shared_ptr<GpuStream> stream_;  // null on the CPU
   Location where_;
   std::shared_ptr<void> args_;                  // the fixed arguments
   std::pmr::vector<int> tensor_args_{&memory};  // arguments that come per sample; their values follow the inputs

@@ -8,8 +8,9 @@
 #include <algorithm>
 
 #include "core/clones.h"
-#include "kernel/pixel.h"
+#include "kernel/each_pixel.h"
 #include "op/convert_run.h"
+#include "op/launches.h"
 #include "op/sample.h"
 
 namespace avida {
@@ -57,9 +58,28 @@ AVIDA_CLONES static void pixel_run(T* out, const T* in, int64_t n, int64_t out_p
     pixel_loop<Body>(out, in, n, Body::out, 1, Body::in, 1, params);
 }
 
+template <class Body, class Work, class Params>
+void launch_pixels(const Work& work, const PixelGrid& grid, const Params& params) {
+  const SampleView &in = work.in[0], &out = work.out[0];
+  auto launch = [&](auto to, auto from) {
+    using Item = PixelItem<Body, typename decltype(to)::type, typename decltype(from)::type, Params>;
+    work.launches->template add<Item>(
+        0, grid.outer * grid.inner,
+        {out.data, in.data, static_cast<int>(out.dtype), static_cast<int>(in.dtype), grid.planar() ? grid.inner : 0,
+         params});
+  };
+  if (in.dtype == DType::uint8 && out.dtype == DType::uint8)
+    launch(Type<uint8_t>(), Type<uint8_t>());
+  else if (in.dtype == DType::float32 && out.dtype == DType::float32)
+    launch(Type<float>(), Type<float>());
+  else
+    launch(Type<AnyElement>(), Type<AnyElement>());
+}
+
 // Does the blocks [work.begin, work.end) of a sample; `grid` is that of the input.
 template <class Body, class Work, class Params>
 void each_pixel(const Work& work, const PixelGrid& grid, const Params& params) {
+  if (work.launches) return launch_pixels<Body>(work, grid, params);
   const SampleView &in = work.in[0], &out = work.out[0];
   for (int64_t block = work.begin; block < work.end; block++) {
     int64_t line = block / grid.blocks_per_line(), first = block % grid.blocks_per_line() * kPixelBlock;

@@ -9,6 +9,7 @@
 #pragma once
 #include <array>
 
+#include "kernel/elementwise.h"
 #include "op/op.h"
 
 namespace avida {
@@ -79,6 +80,34 @@ void run_tile(const std::array<const T*, N>& in, R* out, int64_t n) {
   }
 }
 
+template <class Body>
+struct DeviceBody {
+  using type = Body;
+};
+template <class Body>
+  requires requires { typename Body::OnDevice; }
+struct DeviceBody<Body> {
+  using type = typename Body::OnDevice;
+};
+
+template <class Body, int N, class T, class R>
+void launch_elements(const SampleWork& work) {
+  using Item = ElementwiseItem<typename DeviceBody<Body>::type, N, T, R>;
+  TilePlan plan = plan_tiles(work.in, work.out[0].shape);
+  if (plan.shape.size() > kElementwiseDim)
+    fail(ErrorKind::runtime, "expected at most ", kElementwiseDim, " axes that are not repeated alike");
+  typename Item::Params params{work.out[0].data, {}, {}, plan.shape.size(), {}, {}};
+  for (int d = 0; d < plan.shape.size(); d++) params.shape[d] = plan.shape[d];
+  for (int k = 0; k < N; k++) {
+    params.in[k] = work.in[k].data;
+    params.type[k] = static_cast<int>(work.in[k].dtype);
+    for (int d = 0; d < plan.shape.size(); d++) params.stride[k][d] = plan.inputs[k].strides[d];
+    // Without axes, inputs run along with the output or are one number.
+    if (plan.shape.empty()) params.stride[k][0] = plan.inputs[k].kind == TiledInput::Kind::dense;
+  }
+  work.launches->add<Item>(0, plan.elements, params);
+}
+
 // The tiles [begin, end) of one sample; compiled once for all operators of the same types.
 template <int N, class T, class R>
 void run_tiles(const SampleWork& work, TileFn<N, T, R> run) {
@@ -105,13 +134,21 @@ void run_tiles(const SampleWork& work, TileFn<N, T, R> run) {
   }
 }
 
+template <class Body, int N, class T, class R>
+void run_elements(const SampleWork& work) {
+  if (work.launches)
+    launch_elements<Body, N, T, R>(work);
+  else
+    run_tiles<N, T, R>(work, run_tile<Body, N, T, R>);
+}
+
 template <class Body, int N, Promotion P>
 void elementwise_body(const SampleWork& work) {
   DType dtypes[N];
   for (int k = 0; k < N; k++) dtypes[k] = work.in[k].dtype;
   ElementwiseTypes types = elementwise_types(P, dtypes);
   if constexpr (P == Promotion::comparison) {
-    if (types.wide) return run_tiles<N, Int128, bool>(work, run_tile<Body, N, Int128, bool>);
+    if (types.wide) return run_elements<Body, N, Int128, bool>(work);
   }
   with_dtype(types.compute, [&](auto type) {
     using T = typename decltype(type)::type;
@@ -122,16 +159,16 @@ void elementwise_body(const SampleWork& work) {
     if constexpr (excluded) {
       fail(ErrorKind::runtime, "elements of type ", types.compute, " are not supported");
     } else if constexpr (P == Promotion::comparison) {
-      run_tiles<N, T, bool>(work, run_tile<Body, N, T, bool>);
+      run_elements<Body, N, T, bool>(work);
     } else if constexpr (std::is_same_v<T, float>) {  // computes for the 16-bit floats too
       if (types.result == DType::float16)
-        run_tiles<N, T, float16>(work, run_tile<Body, N, T, float16>);
+        run_elements<Body, N, T, float16>(work);
       else if (types.result == DType::bfloat16)
-        run_tiles<N, T, bfloat16>(work, run_tile<Body, N, T, bfloat16>);
+        run_elements<Body, N, T, bfloat16>(work);
       else
-        run_tiles<N, T, T>(work, run_tile<Body, N, T, T>);
+        run_elements<Body, N, T, T>(work);
     } else {
-      run_tiles<N, T, T>(work, run_tile<Body, N, T, T>);
+      run_elements<Body, N, T, T>(work);
     }
   });
 }
@@ -140,7 +177,7 @@ void elementwise_body(const SampleWork& work) {
 template <class Body, int N, Promotion P>
 void elementwise(Op<NoArgs>& op, double cost = 1) {
   op.infer([](Infer<NoArgs>& call) { infer_elementwise(const_cast<Inference&>(call.call), P); });
-  op.loop({elementwise_shape, count_tiles, elementwise_body<Body, N, P>, cost});
+  op.loop({elementwise_shape, count_tiles, elementwise_body<Body, N, P>, cost}).on_gpu();
 }
 
 }  // namespace avida

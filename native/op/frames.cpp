@@ -39,6 +39,7 @@ Data Frames::split(const Data& data) const {
   out.layout = sequence ? without_frames(data.layout) : data.layout;
   out.device = data.device;
   out.read_only = data.read_only;
+  out.stream = data.stream;
   out.shapes = ShapeList(size(), data.shapes.ndim() - sequence);
   std::vector<void*> samples;
   std::vector<Block> owners;
@@ -58,6 +59,13 @@ Data Frames::split(const Data& data) const {
   return out;
 }
 
+bool Frames::in_order(const Data& frames) const {
+  for (int i = 1; i < size(); i++)
+    if (places_[i].frame > 0 && frames.at(i) != static_cast<char*>(frames.at(i - 1)) + frames.bytes(i - 1))
+      return false;
+  return size() > 0;
+}
+
 Data Frames::join(const Data& frames) const {
   const int samples = static_cast<int>(counts_.size());
   Meta meta;
@@ -68,18 +76,16 @@ Data Frames::join(const Data& frames) const {
   any.resize(frames.shapes.ndim(), 0);
   if (size() > 0) any = frames.shapes[0];
   ShapeList shapes(samples, frames.shapes.ndim() + 1);
-  bool in_place = true;  // the frames of each sequence already lie without gaps
   for (int i = 0, first = 0; i < samples; first += static_cast<int>(counts_[i]), i++) {
     Shape shape = counts_[i] ? frames.shapes[first] : any;
     for (int f = first; f < first + counts_[i]; f++) {
       if (frames.shapes[f] != shape)
         value_error("expected frames of one shape in a sequence, got ", shape, " and ", frames.shapes[f]);
-      in_place &= frames.at(f) == static_cast<char*>(frames.at(first)) + (f - first) * frames.bytes(f);
     }
     shape.insert(0, counts_[i]);
     shapes.set(i, shape);
   }
-  if (!in_place || size() == 0) {
+  if (!in_order(frames)) {
     Data out = allocate_data(meta, shapes);
     for (int i = 0; i < size(); i++) {
       auto [sample, frame] = places_[i];
@@ -91,6 +97,7 @@ Data Frames::join(const Data& frames) const {
   Data out;
   out.dtype = frames.dtype;
   out.device = frames.device;
+  out.stream = frames.stream;
   out.layout = meta.layout;
   out.shapes = shapes;
   std::vector<void*> places;

@@ -33,7 +33,8 @@ class Frames {
   int size() const { return static_cast<int>(places_.size()); }
   // A sample for each frame. A value without frames of its own stands for all.
   Data split(const Data& data) const;
-  // The opposite, for what an operator has made.
+  // The opposite, for what an operator has made. Frames in order are not moved.
+  bool in_order(const Data& frames) const;
   Data join(const Data& frames) const;
 
  private:

@@ -177,7 +177,7 @@ class Op {
     loop_.body = [layout = canonical_](const SampleWork& work) {
       each_element_rows<Body>(*static_cast<const Args*>(work.args), work, layout);
     };
-    return finish_loop();
+    return finish_loop().on_gpu();
   }
 
   // The same memory under another shape, element type or layout: `shape` sets the output's shape, and its layout where
@@ -186,7 +186,7 @@ class Op {
     spec.run = [shape](const Run& run) {
       return run_view(run, [shape](SampleWork& work) { call_typed(shape, work); });
     };
-    return *this;
+    return on_gpu();
   }
 
   // Whatever fits no family: the whole call at once.

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "op/frames.h"
+#include "op/launches.h"
 #include "runtime/memory.h"
 #include "runtime/thread_pool.h"
 
@@ -15,7 +16,8 @@ namespace avida {
 constexpr int64_t kAlignSample = kAlignment;
 constexpr double kWorthThreads = 128 << 10;  // bytes; below, waking a thread costs more than it saves
 
-Data allocate_data(const Meta& meta, const ShapeList& shapes) {
+Data allocate_data(const Meta& meta, const ShapeList& shapes, Launches* launches) {
+  auto allocate = [&](int64_t bytes) { return launches ? launches->allocate(bytes) : avida::allocate(bytes); };
   Data data;
   data.dtype = meta.dtype;
   data.layout = meta.layout.size() == shapes.ndim() ? meta.layout : Layout();
@@ -216,6 +218,7 @@ SampleWorks::SampleWorks(const Run& run)
     std::span<SampleView> in(in_.data() + inputs_ * i, inputs_), out(out_.data() + outputs * i, outputs);
     input_views(run, i, in);
     works_.push_back({i, run.args.at(i), in, out, run.random_key(i)});
+    works_.back().launches = run.launches;
     for (size_t k = 0; k < outputs; k++) out[k].dtype = run.out[k].dtype;
   }
 }
@@ -243,7 +246,7 @@ Data SampleWorks::describe(int k) {
 }
 
 Data SampleWorks::allocate(int k) {
-  Data data = allocate_data(run_.out[k], shapes(k));
+  Data data = allocate_data(run_.out[k], shapes(k), run_.launches);
   for (auto& work : works_) {
     work.out[k].data = data.at(work.index);
     work.out[k].layout = data.layout;
@@ -274,9 +277,11 @@ std::vector<Data> run_samples(const Run& run, const SampleLoop& loop) {
 
   for (auto& work : works)
     if (!failures.absent(work.index)) work.end = loop.rows ? loop.rows(work) : 1;
-  if (total < kWorthThreads || run.pool.threads() == 1) {
-    for (auto& work : works)
+  if (total < kWorthThreads || run.pool.threads() == 1 || run.launches) {
+    for (auto& work : works) {
       if (!failures.absent(work.index)) failures.guard(work, [&] { loop.body(work); });
+      if (run.launches) run.launches->next_sample();
+    }
     failures.rethrow_first();
     failures.mark(results, works);
     return results;

@@ -100,8 +100,9 @@ std::vector<Data> run_samples(const Run& run, const SampleLoop& loop);
 // The samples of the first input under the shape and layout that `shape` sets.
 std::vector<Data> run_view(const Run& run, const std::function<void(SampleWork&)>& shape);
 
-// New memory for one output: samples packed in one block, without gaps when they have one shape.
-Data allocate_data(const Meta& meta, const ShapeList& shapes);
+// New memory for one output: samples packed in one block, without gaps when they have one shape. On a GPU if there are
+// launches.
+Data allocate_data(const Meta& meta, const ShapeList& shapes, Launches* launches = nullptr);
 
 // The error with the sample's number and source added.
 Error error_at_sample(const Run& run, int i, const Error& error);

@@ -28,6 +28,12 @@ ValuePtr to_value(nb::handle object) {
   return *value_of(convert_input(object));
 }
 
+Device device_of(nb::handle given) {
+  nb::object device = resolve_device(given);
+  if (nb::cast<std::string>(device.attr("device_type")) == "cpu") return Device();
+  return {Device::Kind::gpu, nb::cast<int16_t>(device.attr("device_id"))};
+}
+
 int64_t truncated(double d) {
   if (!std::isfinite(d) || std::fabs(d) > 9e18) value_error("expected an integer, got ", d);
   return static_cast<int64_t>(d);
@@ -215,7 +221,11 @@ nb::object call(int id, nb::tuple inputs, nb::object batch_size, nb::object devi
     std::optional<Keyed> keyed;
     if (!keyed_by.is_none()) keyed.emplace(keyed_by);
     Call::Draws draws = draws_for(spec, rng, keyed);
-    if (!device.is_none()) resolve_device(device);
+    std::optional<Device> asked;
+    if (!device.is_none())
+      asked = device_of(device);
+    else if (inputs.size() == 0)
+      asked = ambient.device;
     int n = asked_samples(batch_size, like);
     if (n < 0 && keyed && keyed->value->meta().is_batch) n = keyed->value->meta().samples;
     size_t at = 0;
@@ -233,7 +243,7 @@ nb::object call(int id, nb::tuple inputs, nb::object batch_size, nb::object devi
         throw Error(error.kind, str("argument \"", spec.args[i].name, "\" ", error.message));
       }
     }
-    task = Call::make(spec, values, bound, n, ambient.current()->threads(), user_location(), std::move(draws));
+    task = Call::make(spec, values, bound, n, {*ambient.current(), asked}, user_location(), std::move(draws));
   } catch (const Error& error) {
     throw Error(error.kind, shown_name(spec) + ": " + error.message);
   }

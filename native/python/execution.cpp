@@ -58,6 +58,12 @@ void bind_execution(nb::module_& m) {
   m.def(
       "set_current_context", [](std::shared_ptr<Context> context) { Ambient::here().context = std::move(context); },
       nb::arg("context").none());
+  m.def(
+      "set_device",
+      [](int gpu) {
+        Ambient::here().device = gpu < 0 ? Device() : Device{Device::Kind::gpu, static_cast<int16_t>(gpu)};
+      },
+      "The device of operators without inputs: a GPU, or -1 for the CPU.");
   m.def("mode", [] { return static_cast<int>(Ambient::here().mode); });
   m.def("set_mode", [](int mode) { Ambient::here().mode = static_cast<EvalMode>(mode); });
   m.def("set_num_threads", [](int n) { set_num_threads(n); });

@@ -3,6 +3,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "codecs/codec.h"
+#include "cuda/kernel.h"
 #include "python/python.h"
 
 namespace avida::python {
@@ -82,6 +83,7 @@ NB_MODULE(_core, m) {
   bind_calls(m);
   bind_execution(m);
   bind_python_calls(m);
+  bind_gpu(m);
   m.def(
       "codecs",
       [] {
@@ -92,6 +94,15 @@ NB_MODULE(_core, m) {
         return found;
       },
       "The formats of images and sound that this build reads, each with the library that does the work.");
+  m.def(
+      "kernels",
+      [] {
+        std::vector<std::pair<std::string, std::vector<std::string>>> found;
+        for (const Kernel* kernel : kernels())
+          found.emplace_back(kernel->body, std::vector<std::string>(kernel->headers.begin(), kernel->headers.end()));
+        return found;
+      },
+      "The bodies that a GPU can run: their C++ types, each with the headers that declare it.");
   bind_readers(m);
 }
 

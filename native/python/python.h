@@ -75,6 +75,12 @@ void bind_values(nb::module_& m);
 void bind_calls(nb::module_& m);
 void bind_execution(nb::module_& m);
 void bind_python_calls(nb::module_& m);
+void bind_gpu(nb::module_& m);
+
+// The memory of a tensor on a GPU, for work in another stream: that waits for ours, and ours for it when the memory is
+// given back. -1: the other needs no waiting.
+Block lend(const Data& data, intptr_t stream);
+Layout layout_for(const std::string& text, int ndim);
 void bind_readers(nb::module_& m);
 
 }  // namespace avida::python

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "cuda/gpu.h"
 #include "op/sample.h"
 #include "python/python.h"
 #include "runtime/executor.h"
@@ -61,6 +62,8 @@ bool finalizing() {
 #endif
 }
 
+}  // namespace
+
 DType dtype_from(nb::dlpack::dtype d) {
   using Code = nb::dlpack::dtype_code;
   auto code = static_cast<Code>(d.code);
@@ -76,6 +79,8 @@ DType dtype_from(nb::dlpack::dtype d) {
   }
   return DType::none;
 }
+
+namespace {
 
 nb::dlpack::dtype dlpack_dtype(DType t) {
   using Code = nb::dlpack::dtype_code;
@@ -93,12 +98,16 @@ const char* format_of(DType dtype) {
   return formats[static_cast<int>(dtype)];
 }
 
+}  // namespace
+
 Layout layout_for(const std::string& text, int ndim) {
   Layout layout(text);
   if (!layout.empty() && layout.size() != ndim)
     value_error("the layout \"", text, "\" names ", layout.size(), " axes, the data has ", ndim);
   return layout;
 }
+
+namespace {
 
 // One sample over a foreign array's memory, or a copy of it. The array must be C-contiguous.
 nb::object tensor_from_array(nb::ndarray<nb::ro> array, const std::string& layout, bool copy, bool read_only) {
@@ -152,9 +161,13 @@ nb::object batch_from_tensors(nb::list tensors, int dtype, const std::string& la
     lineages.push_back(lineage_of(value));
     if (i == 0) {
       out.dtype = data.dtype;
+      out.device = data.device;
+      out.stream = data.stream;
       ndim = data.shapes.ndim();
       out.shapes = ShapeList(n, ndim);
     }
+    if (!(data.device == out.device) || data.stream != out.stream)
+      value_error("sample ", i, " is on another device or stream than the first one");
     if (data.dtype != out.dtype) type_error("sample ", i, " has the type ", data.dtype, ", the first one ", out.dtype);
     if (data.shapes.ndim() != ndim)
       fail(ErrorKind::runtime, "all samples of a batch need the same number of axes: sample 0 has ", ndim, ", sample ",
@@ -184,6 +197,7 @@ nb::object split(TensorBase& tensor, const std::string& layout) {
   Data out;
   out.dtype = data.dtype;
   out.device = data.device;
+  out.stream = data.stream;
   out.read_only = data.read_only;
   int n = checked_samples(shape[0]);
   Shape each(shape.span().subspan(1));
@@ -202,6 +216,7 @@ nb::object join(BatchBase& batch, std::optional<bool> copy, const std::string& l
   Data out;
   out.dtype = data.dtype;
   out.device = data.device;
+  out.stream = data.stream;
   Shape shape = data.shapes[0];
   shape.insert(0, data.size());
   out.shapes = ShapeList(1, shape);
@@ -213,11 +228,17 @@ nb::object join(BatchBase& batch, std::optional<bool> copy, const std::string& l
     return nb::none();
   } else {
     int64_t step = data.bytes(0);
-    Block block = allocate(step * data.size());
+    Gpu* gpu = data.device.kind == Device::Kind::gpu ? &Gpu::at(data.device.id) : nullptr;
+    Block block = gpu ? gpu->allocate(step * data.size(), data.stream) : allocate(step * data.size());
     {
       WithoutGil released;
-      for (int i = 0; i < data.size(); i++)
-        if (step) std::memcpy(static_cast<char*>(block.get()) + step * i, data.at(i), step);
+      for (int i = 0; step && i < data.size(); i++) {
+        char* to = static_cast<char*>(block.get()) + step * i;
+        if (gpu)
+          gpu->copy(to, data.at(i), static_cast<size_t>(step), data.stream);
+        else
+          std::memcpy(to, data.at(i), step);
+      }
     }
     out.place(block, block.get(), 0);
   }
@@ -272,11 +293,20 @@ nb::object errors_of(Value& value) {
 }
 
 // A DLPack capsule over the tensor's memory; it keeps the block, not the Python object, alive.
-nb::object dlpack(TensorBase& tensor) {
+// Of memory on a GPU, the consumer's stream waits for ours, and ours will wait for it before the memory is used again.
+nb::object dlpack(TensorBase& tensor, intptr_t stream) {
   const Data& data = get(*tensor.value);
   std::vector<size_t> shape(data.shapes.dims(0).begin(), data.shapes.dims(0).end());
-  nb::capsule owner(new Block(data.owner(0)), [](void* p) noexcept { delete static_cast<Block*>(p); });
-  nb::ndarray<> array(data.at(0), shape.size(), shape.data(), owner, nullptr, dlpack_dtype(data.dtype));
+  auto keeper = std::make_unique<Block>(data.owner(0));
+  int device_type = nb::device::cpu::value, device = 0;
+  if (data.device.kind == Device::Kind::gpu) {
+    device_type = nb::device::cuda::value;
+    device = data.device.id;
+    *keeper = lend(data, stream);
+  }
+  nb::capsule owner(keeper.release(), [](void* p) noexcept { delete static_cast<Block*>(p); });
+  nb::ndarray<> array(data.at(0), shape.size(), shape.data(), owner, nullptr, dlpack_dtype(data.dtype), device_type,
+                      device);
   nb::object exported = nb::cast(array, nb::rv_policy::automatic);
   if (PyCapsule_CheckExact(exported.ptr())) return exported;
   return exported.attr("__dlpack__")();
@@ -290,6 +320,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) noexcept {
   try {
     TensorBase& tensor = *nb::inst_ptr<TensorBase>(self);
     const Data& data = get(*tensor.value);
+    if (data.device.kind == Device::Kind::gpu) type_error("the tensor is in GPU memory; use tensor.cpu() first");
     const char* format = format_of(data.dtype);
     if (!format) type_error("bfloat16 has no buffer format; use __dlpack__ or cast to float32 first");
     if (data.read_only && (flags & PyBUF_WRITABLE)) type_error("the tensor's memory is read-only");
@@ -339,7 +370,14 @@ void bind_common(nb::class_<Base>& cls) {
       .def_prop_ro(
           "layout", [](Base& b) { return layout_of(*b.value); }, nb::sig("def layout(self) -> str | None"),
           "One letter per axis, or None.")
-      .def_prop_ro("_on_gpu", [](Base& b) { return meta_of(*b.value).device.kind == Device::Kind::gpu; })
+      .def_prop_ro(
+          "_gpu",
+          [](Base& b) {
+            Device device = b.value->meta().device;
+            return device.kind == Device::Kind::gpu ? device.id : -1;
+          },
+          "The number of the GPU that has the data; -1: the CPU has it.")
+      .def_prop_ro("_stream", [](Base& b) { return reinterpret_cast<uintptr_t>(get(*b.value).stream); })
       .def_prop_ro("_sources", [](Base& b) { return sources_of(*b.value); })
       .def_prop_ro("_errors", [](Base& b) { return errors_of(*b.value); })
       .def_prop_ro("_read_only", [](Base& b) { return get(*b.value).read_only; })
@@ -440,7 +478,7 @@ void bind_values(nb::module_& m) {
           "shape", [](TensorBase& t) { return shape_tuple(get(*t.value).shapes[0]); },
           nb::sig("def shape(self) -> tuple[int, ...]"), "The extents of the axes.")
       .def_prop_ro("_address", [](TensorBase& t) { return reinterpret_cast<uintptr_t>(get(*t.value).at(0)); })
-      .def("_dlpack", &dlpack)
+      .def("_dlpack", &dlpack, nb::arg("stream"))
       .def("_become", [](TensorBase& t, TensorBase& other) { t.value = other.value; });
   tensor.def(nb::init<>());
 
@@ -488,6 +526,7 @@ void bind_values(nb::module_& m) {
         Value& value = **value_of(object);
         if (value.pending()) return nb::none();
         const Data& data = value.ready();
+        if (data.device.kind == Device::Kind::gpu) return nb::none();
         Meta meta = value.meta();
         Data out = allocate_data(meta, data.shapes);
         out.origins = data.origins;

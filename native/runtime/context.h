@@ -9,6 +9,8 @@
 
 namespace avida {
 
+struct GpuStream;
+
 enum class EvalMode { deferred, eager, sync_cpu, sync_full };
 
 class Context : public std::enable_shared_from_this<Context> {
@@ -20,6 +22,7 @@ class Context : public std::enable_shared_from_this<Context> {
   const std::shared_ptr<ThreadPool> pool;  // null: the pool that all contexts share
   const std::shared_ptr<Executor> executor = Executor::create();
   const int device_id;
+  std::shared_ptr<GpuStream> stream;  // for work on a GPU; null: the default one
 
   std::shared_ptr<ThreadPool> threads() const;
 };

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from avida import _core
+from avida._device import Device
 from avida._dtype import DType, bfloat16, numpy_dtype
 
 
@@ -20,8 +21,8 @@ def native_tensor(data: Any, dtype: DType | None, layout: str, copy: bool) -> _c
         raise ValueError("expected data for a tensor, got None")
     if isinstance(data, str | bytes):
         raise RuntimeError(f"expected numbers, got {type(data).__name__}; use np.frombuffer(...) for raw bytes")
-    if hasattr(data, "__cuda_array_interface__"):
-        raise RuntimeError("the data is in GPU memory, and this build of avida runs on the CPU")
+    if not hasattr(data, "__dlpack__") and hasattr(data, "__cuda_array_interface__"):
+        return _from_cuda_array(data, layout, copy)
     if is_number or (isinstance(data, complex | Sequence) and not hasattr(data, "__array__")):
         data = _from_python(data, dtype)
         copy = copy and data.base is not None
@@ -57,13 +58,16 @@ def _from_numpy(array: np.ndarray, layout: str, copy: bool) -> _core.TensorBase:
 
 
 def _from_dlpack(data: Any, layout: str, copy: bool) -> _core.TensorBase:
-    kind, _ = data.__dlpack_device__()
-    if int(kind) != 1:
-        raise RuntimeError("the data is not in CPU memory, and this build of avida runs on the CPU")
+    kind, number = data.__dlpack_device__()
+    device = Device(Device.type_from_dlpack(kind), None if int(kind) == 1 else int(number))
     if getattr(data, "requires_grad", False):
         raise RuntimeError("the tensor requires a gradient; call .detach() first")
     if hasattr(data, "is_contiguous") and not data.is_contiguous():
         data, copy = data.contiguous(), False
+    if device != Device.CPU:
+        stream = _core.context_stream(_core.current_context(), device._gpu)
+        made = _core.gpu_tensor_from_dlpack(data.__dlpack__(stream=stream.handle), layout, stream)
+        return copied(made) if copy else made
     try:
         return _core.tensor_from_array(data, layout, copy)
     except ValueError as error:
@@ -72,6 +76,23 @@ def _from_dlpack(data: Any, layout: str, copy: bool) -> _core.TensorBase:
         return _from_numpy(np.array(np.from_dlpack(data), order="C"), layout, False)
     except TypeError as error:
         raise RuntimeError(f"{error} ({getattr(data, 'dtype', type(data))})") from None
+
+
+def _from_cuda_array(data: Any, layout: str, copy: bool) -> _core.TensorBase:
+    """An array that names the stream of its last work, or none when that is done."""
+    interface = data.__cuda_array_interface__
+    stream = _core.context_stream(_core.current_context(), Device("gpu")._gpu)
+    made = _core.gpu_tensor_from_array(
+        np.dtype(interface["typestr"]).name,
+        interface["shape"],
+        interface.get("strides"),
+        interface["data"],
+        interface.get("stream"),
+        data,
+        layout,
+        stream,
+    )
+    return copied(made) if copy else made
 
 
 def _from_python(data: Any, dtype: DType | None) -> np.ndarray:

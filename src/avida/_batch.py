@@ -122,7 +122,7 @@ class Batch(_core.BatchBase, Value):
     __hash__ = None  # pyright: ignore[reportAssignmentType]
 
     def __reduce__(self) -> tuple:
-        return (batch, (list(self), self.dtype.name, None, self.layout))
+        return (batch, (list(self), self.dtype.name, None if self._gpu < 0 else str(self.device), self.layout))
 
     def __repr__(self) -> str:
         return _display.batch_text(self)
@@ -182,7 +182,12 @@ class SampleSlicer:
 
 
 def _make_batch(data: Any, type_: Any, device: Any, layout: str | None, copy: bool) -> Batch:
-    make_device(device)
+    target = make_device(device)
+    made = _made_batch(data, type_, layout, copy)
+    return made if target is None else made.to_device(target)
+
+
+def _made_batch(data: Any, type_: Any, layout: str | None, copy: bool) -> Batch:
     if layout is not None and not isinstance(layout, str):
         raise ValueError(f"expected a layout such as 'HWC', got {layout!r}")
     wanted = None if type_ is None else dtype(type_)

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import functools
+import pathlib
 import sys
 import threading
 from typing import Any, ClassVar
 
-_GPU_MISSING = (
-    'the device "gpu" needs an NVIDIA driver and a build with GPU support; this build of avida runs on the CPU'
-)
+from avida import _core
 
 
 class Device:
-    """A place for data and work: ``Device("cpu")``. As a ``with`` block, the default for operators without inputs."""
+    """A place for data and work: ``Device("cpu")``, ``Device("gpu")``, ``Device("gpu:1")``.
+
+    As a ``with`` block, the default for operators without inputs.
+
+    Example:
+        >>> with avida.Device("cpu"):
+        ...     noise = avida.random.normal(shape=[2, 2])
+    """
 
     CPU: ClassVar[Device]
     _stack = threading.local()
@@ -35,9 +42,7 @@ class Device:
         if kind == "cpu" and device_id is not None:
             raise ValueError(f"the CPU has no device number, got {device_id}")
         if kind == "gpu":
-            if device_id is not None:
-                raise ValueError(f"GPU {device_id} is out of range, no GPU is available: {_GPU_MISSING}")
-            raise RuntimeError(_GPU_MISSING)
+            device_id = _checked_gpu(device_id)
         self.device_type = kind
         self.device_id = device_id
 
@@ -58,9 +63,15 @@ class Device:
 
     def __enter__(self) -> None:
         _entered().append(self)
+        _core.set_device(self._gpu)
 
     def __exit__(self, *exc: object) -> None:
         _entered().pop()
+        _core.set_device(Device.current()._gpu)
+
+    @property
+    def _gpu(self) -> int:
+        return -1 if self.device_id is None else self.device_id
 
     @staticmethod
     def current() -> Device:
@@ -94,6 +105,33 @@ def _entered() -> list[Device]:
     if not hasattr(Device._stack, "list"):
         Device._stack.list = []
     return Device._stack.list
+
+
+@functools.cache
+def _gpu_count() -> int:
+    """How many GPUs there are. Also says where the wheels of NVIDIA have the compiler for kernels."""
+    count = _core.gpu_count()
+    if count:
+        folders = [pathlib.Path(folder) / "nvidia" for folder in sys.path]
+        found = [path for folder in folders for path in sorted(folder.glob("*/lib/libnvrtc.so.*"))]
+        if found:
+            _core.set_compiler_library(str(found[-1]))
+    return count
+
+
+def _checked_gpu(number: int | None) -> int:
+    """The number of a GPU that is there; without one, that of the innermost ``with`` block, or 0."""
+    count = _gpu_count()
+    if number is None:
+        if count == 0:
+            raise RuntimeError(f'the device "gpu" is not available: {_core.gpu_missing()}')
+        here = Device.current()
+        return here.device_id if here.device_id is not None else 0
+    if count == 0:
+        raise ValueError(f"GPU {number} is out of range, no GPU is available: {_core.gpu_missing()}")
+    if not 0 <= number < count:
+        raise ValueError(f"GPU {number} is out of range, there {'is' if count == 1 else 'are'} {count}")
+    return number
 
 
 Device.CPU = Device("cpu")

@@ -8,7 +8,7 @@ import threading
 from typing import Any
 
 from avida import _core
-from avida._device import _GPU_MISSING
+from avida._device import Device
 from avida.checkpoint import Checkpoint
 
 _thread = threading.local()
@@ -55,7 +55,8 @@ class ThreadPool:
 
     def __init__(self, num_threads: int | None = None, *, device_id: int | None = -1) -> None:
         if device_id is not None and device_id >= 0:
-            raise ValueError(f"GPU {device_id} is out of range: {_GPU_MISSING}")
+            _gpu_number(device_id)
+        self._device_id = device_id if device_id is not None and device_id >= 0 else None
         threads = _core.num_threads() if num_threads is None else _checked_threads(num_threads)
         self._native: _core.NativeThreadPool | None = _core.NativeThreadPool(threads)
 
@@ -64,6 +65,7 @@ class ThreadPool:
         """The pool of all contexts that have none of their own; set_num_threads() sizes it."""
         pool = cls.__new__(cls)
         pool._native = None
+        pool._device_id = None
         return pool
 
     @property
@@ -73,36 +75,83 @@ class ThreadPool:
 
     @property
     def device_id(self) -> int | None:
-        """The GPU whose neighbouring CPUs the threads keep to; ``None`` without one."""
-        return None
+        """The GPU that was named when the pool was made; ``None`` without one."""
+        return self._device_id
 
 
 _shared_pool = ThreadPool._make_shared()
 
 
 class Stream:
-    """A CUDA stream. Needs a GPU."""
+    """A CUDA stream: work that is done in order. Made by :func:`stream`."""
 
     create_new = object()
 
     def __init__(self, *, stream: Any = create_new, device_id: int | None = None) -> None:
         if stream is None:
             raise ValueError("expected a stream, got None; leave it out to make a new one")
-        raise RuntimeError(_GPU_MISSING)
+        if stream is Stream.create_new:
+            self._native = _core.NativeStream(_gpu_number(device_id))
+            return
+        if isinstance(stream, Stream):
+            self._native, found = stream._native, stream.device_id
+        else:
+            handle, found = _foreign_stream(stream)
+            keeper = None if isinstance(stream, int) else stream
+            self._native = _core.NativeStream.wrap(_gpu_number(device_id if found is None else found), handle, keeper)
+        if device_id is not None and found is not None and found != device_id:
+            raise ValueError(f"the stream belongs to GPU {found}, not to GPU {device_id}")
+
+    @classmethod
+    def _of(cls, native: _core.NativeStream) -> Stream:
+        made = cls.__new__(cls)
+        made._native = native
+        return made
 
     @property
     def device_id(self) -> int:
         """The GPU the stream belongs to."""
-        raise RuntimeError(_GPU_MISSING)
+        return self._native.device
 
     @property
     def handle(self) -> int:
         """The CUDA handle."""
-        raise RuntimeError(_GPU_MISSING)
+        return self._native.handle
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        return 0, self.handle
 
     def synchronize(self) -> None:
         """Waits for all work of the stream."""
-        raise RuntimeError(_GPU_MISSING)
+        self._native.synchronize()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Stream) and (self.device_id, self.handle) == (other.device_id, other.handle)
+
+    def __hash__(self) -> int:
+        return hash((self.device_id, self.handle))
+
+    def __repr__(self) -> str:
+        return f"Stream(handle={self.handle:#x}, device_id={self.device_id})"
+
+
+def _gpu_number(device_id: int | None) -> int:
+    number = Device("gpu", device_id).device_id
+    assert number is not None
+    return number
+
+
+def _foreign_stream(stream: Any) -> tuple[int, int | None]:
+    """The handle of a stream of another library, and its GPU where that is known."""
+    if isinstance(stream, int):
+        return stream, None
+    if hasattr(stream, "cuda_stream"):  # PyTorch
+        return int(stream.cuda_stream), getattr(stream, "device_index", None)
+    if hasattr(stream, "__cuda_stream__"):
+        interface = stream.__cuda_stream__
+        _, handle = interface() if callable(interface) else interface
+        return int(handle), getattr(stream, "device_id", None)
+    raise TypeError(f"expected a stream, an object with __cuda_stream__ or a handle, got {stream!r}")
 
 
 class EvalContext:
@@ -121,16 +170,23 @@ class EvalContext:
         cuda_stream: Any = None,
         thread_pool: ThreadPool | None = None,
     ) -> None:
-        if device_id is not None:
-            raise ValueError(f"GPU {device_id} is out of range: {_GPU_MISSING}")
-        if cuda_stream is not None:
-            raise RuntimeError(_GPU_MISSING)
         if num_threads is not None and thread_pool is not None:
             raise ValueError("give num_threads or thread_pool, not both")
+        given = None if cuda_stream is None else Stream(stream=cuda_stream, device_id=device_id)
+        if given is not None:
+            device_id = given.device_id
+        elif device_id is not None:
+            device_id = _gpu_number(device_id)
+        elif _core.gpu_count():
+            device_id = _gpu_number(None)
+        if given is None and device_id is not None:
+            given = _thread_streams().get(device_id)
         if num_threads is not None:
             thread_pool = ThreadPool(num_threads)
         pool = thread_pool or _shared_pool
-        self._set_up(pool, _core.NativeContext(pool._native, 0))
+        self._set_up(pool, _core.NativeContext(pool._native, device_id or 0))
+        if given is not None:
+            _core.set_context_stream(self._native, given._native)
 
     def _set_up(self, pool: ThreadPool, native: _core.NativeContext) -> None:
         self._pool = pool
@@ -191,12 +247,13 @@ class EvalContext:
     @property
     def device_id(self) -> int | None:
         """The GPU of this context; ``None`` without one."""
-        return None
+        return self._native.device_id if _core.gpu_count() else None
 
     @property
     def cuda_stream(self) -> Stream | None:
         """The CUDA stream of this context; ``None`` without a GPU."""
-        return None
+        number = self.device_id
+        return None if number is None else Stream._of(_core.context_stream(self._native, number))
 
     @property
     def checkpoint(self) -> Checkpoint:
@@ -241,28 +298,50 @@ def get_num_threads() -> int:
 atexit.register(_core.stop)
 
 
-def stream(*, stream: Any = Stream.create_new, device_id: int | None = None) -> Stream:
-    """Makes a :class:`Stream`, or wraps an existing one."""
-    return Stream(stream=stream, device_id=device_id)
+def stream(*, stream: Any = Stream.create_new, device_id: int | None = None) -> Stream | None:
+    """Makes a :class:`Stream`, or wraps that of another library; ``None`` stays ``None``."""
+    return None if stream is None else Stream(stream=stream, device_id=device_id)
+
+
+def _thread_streams() -> dict[int, Stream]:
+    """What this thread has set for each GPU."""
+    if not hasattr(_thread, "streams"):
+        _thread.streams = {}
+    return _thread.streams
 
 
 def get_default_stream(device_id: int | None = None) -> Stream | None:
     """The stream of contexts that have none of their own; ``None`` without a GPU."""
-    return None
+    if not _core.gpu_count():
+        return None
+    return Stream._of(_core.default_stream(_gpu_number(device_id)))
 
 
 def get_current_stream() -> Stream | None:
-    """The stream of the context in force; ``None`` without a GPU."""
-    return None
+    """The stream of this thread's default context; ``None`` without a GPU."""
+    return EvalContext.default().cuda_stream
 
 
-def set_default_stream(cuda_stream: Stream | None, /, device_id: int | None = None) -> None:
-    """Sets the stream of contexts that have none of their own."""
-    if cuda_stream is not None:
-        raise RuntimeError(_GPU_MISSING)
+def set_default_stream(cuda_stream: Any, /, device_id: int | None = None) -> None:
+    """Sets the stream of contexts that have none of their own; ``None`` goes back to the library's."""
+    if cuda_stream is None and not _core.gpu_count():
+        return
+    wrapped = stream(stream=cuda_stream, device_id=device_id)
+    number = _gpu_number(device_id) if wrapped is None else wrapped.device_id
+    _core.set_default_stream(number, None if wrapped is None else wrapped._native)
 
 
-def set_current_stream(cuda_stream: Stream | None, /) -> None:
-    """Sets the stream of the context in force."""
-    if cuda_stream is not None:
-        raise RuntimeError(_GPU_MISSING)
+def set_current_stream(cuda_stream: Any, /) -> None:
+    """Sets the stream of this thread's default context, and of contexts that the thread makes later.
+
+    ``None`` goes back to the default. Work in the stream that was used before is not waited for.
+    """
+    if cuda_stream is None and not _core.gpu_count():
+        return
+    wrapped = stream(stream=cuda_stream)
+    number = _gpu_number(None) if wrapped is None else wrapped.device_id
+    if wrapped is None:
+        _thread_streams().pop(number, None)
+    else:
+        _thread_streams()[number] = wrapped
+    _core.set_context_stream(EvalContext.default()._native, None if wrapped is None else wrapped._native)

@@ -20,7 +20,7 @@ def numbers(tensor: Any) -> np.ndarray:
     """The tensor as an array, in a type that NumPy knows."""
     if tensor.dtype.name == "bfloat16":
         tensor = _core.call(_core.find_op("cast"), (tensor,), None, None, (float32._id,))
-    return np.asarray(tensor)
+    return np.asarray(tensor.cpu())
 
 
 def pixels(tensor: Any) -> np.ndarray | None:

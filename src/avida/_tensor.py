@@ -93,7 +93,7 @@ class Tensor(_core.TensorBase, Value):
             raise ValueError(f"item() needs a tensor of one element, this one has the shape {self.shape}")
         if self.dtype.name == "bfloat16":
             return float(self)
-        return np.asarray(self).item()
+        return np.asarray(self.cpu()).item()
 
     def torch(self, copy: bool | None = False) -> torch_module.Tensor:
         """A ``torch.Tensor`` over the same memory, or a copy."""
@@ -103,6 +103,8 @@ class Tensor(_core.TensorBase, Value):
         return shared.clone() if copy else shared
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        if self._gpu >= 0:
+            raise TypeError("the tensor is in GPU memory; NumPy needs tensor.cpu()")
         element_type = numpy_dtype(self.dtype)  # raises for bfloat16
         array = np.asarray(memoryview(self)).view(element_type)
         if dtype is not None and np.dtype(dtype) != array.dtype:
@@ -119,15 +121,30 @@ class Tensor(_core.TensorBase, Value):
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
     ) -> Any:
-        if dl_device is not None and tuple(map(int, dl_device)) != (1, 0):
-            raise BufferError(f"this tensor is in CPU memory and cannot be exported to the DLPack device {dl_device}")
+        here = self.__dlpack_device__()
+        if dl_device is not None and tuple(map(int, dl_device)) != here:
+            raise BufferError(f"this tensor is on the DLPack device {here} and cannot be exported to {dl_device}")
         needs_copy = copy or self._read_only  # DLPack cannot say that memory is read-only
         if needs_copy and copy is False:
             raise BufferError("the tensor's memory is read-only and can only be exported as a copy")
-        return (self.to_device("cpu", force_copy=True) if needs_copy else self)._dlpack()
+        # Of CUDA's streams, none stands for the oldest kind, and -1 for one that needs no waiting.
+        return (copied(self) if needs_copy else self)._dlpack(1 if stream is None else int(stream))
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return (1, 0)
+        return (1, 0) if self._gpu < 0 else (2, self._gpu)
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        if self._gpu < 0:
+            raise AttributeError("the tensor is in CPU memory and has no __cuda_array_interface__")
+        return {
+            "shape": self.shape,
+            "typestr": numpy_dtype(self.dtype).str,
+            "data": (self._address, self._read_only),
+            "strides": None,
+            "stream": self._stream or 1,
+            "version": 3,
+        }
 
     def __len__(self) -> int:
         if self.ndim == 0:
@@ -146,8 +163,8 @@ class Tensor(_core.TensorBase, Value):
         if self.dtype.name == "bfloat16":
             from avida._ops import cast
 
-            return to(np.asarray(cast(self, dtype=by_id(9))).item())
-        return to(np.asarray(self).item())
+            return to(np.asarray(cast(self.cpu(), dtype=by_id(9))).item())
+        return to(np.asarray(self.cpu()).item())
 
     def __bool__(self) -> bool:
         return self._number(bool)
@@ -166,18 +183,19 @@ class Tensor(_core.TensorBase, Value):
     __hash__ = None  # pyright: ignore[reportAssignmentType]
 
     def __bytes__(self) -> bytes:
-        return np.asarray(self).tobytes()
+        return np.asarray(self.cpu()).tobytes()
 
     def __reduce__(self) -> tuple:
         if self.dtype.name == "bfloat16":
             raise TypeError("bfloat16 tensors cannot be pickled; cast to float32 first")
-        return (tensor, (np.asarray(self), None, None, self.layout))
+        device = None if self._gpu < 0 else str(self.device)
+        return (tensor, (np.asarray(self.cpu()), None, device, self.layout))
 
     def __copy__(self) -> Tensor:
-        return self.to_device("cpu", force_copy=True)
+        return copied(self)
 
     def __deepcopy__(self, memo: Any) -> Tensor:
-        return self.to_device("cpu", force_copy=True)
+        return copied(self)
 
     def __repr__(self) -> str:
         return _display.tensor_text(self)
@@ -187,7 +205,7 @@ class Tensor(_core.TensorBase, Value):
 
 
 def _make_tensor(data: Any, type_: Any, device: Any, layout: str | None, copy: bool, pad: bool) -> Tensor:
-    make_device(device)
+    target = make_device(device)
     if layout is not None and not isinstance(layout, str):
         raise ValueError(f"expected a layout such as 'HWC', got {layout!r}")
     wanted = None if type_ is None else dtype(type_)
@@ -202,6 +220,8 @@ def _make_tensor(data: Any, type_: Any, device: Any, layout: str | None, copy: b
         made = native_tensor(data, wanted, layout or "", copy)
     if wanted is not None and made._dtype_id != wanted._id:
         made = _core.call(_CAST, (made,), None, None, (wanted._id,))
+    if target is not None and target._gpu != made._gpu:
+        made = _core.to_device(made, target._gpu)
     if made is data:
         again = Tensor.__new__(Tensor)
         _core.TensorBase.__init__(again)

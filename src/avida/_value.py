@@ -36,6 +36,8 @@ class Value(Arithmetic):
 
         @property
         def _dtype_id(self) -> int: ...
+        @property
+        def _gpu(self) -> int: ...
         def _wait(self) -> None: ...
 
     @property
@@ -45,8 +47,8 @@ class Value(Arithmetic):
 
     @property
     def device(self) -> Device:
-        """Where the data is."""
-        return Device.CPU
+        """Where the data is, or will be."""
+        return Device.CPU if self._gpu < 0 else Device("gpu", self._gpu)
 
     def evaluate(self) -> Self:
         """Waits until the data is there, and raises what went wrong."""
@@ -63,8 +65,11 @@ class Value(Arithmetic):
 
     def to_device(self, device: Any, force_copy: bool = False) -> Self:
         """The same on a device: itself when it is there already and no copy is forced."""
-        if make_device(device) is None:
+        target = make_device(device)
+        if target is None:
             raise TypeError("expected a device, got None")
+        if target._gpu != self._gpu:
+            return _core.to_device(self, target._gpu)
         return copied(self) if force_copy else self
 
 

@@ -40,6 +40,7 @@ void image_loop(Op<BrightnessContrastArgs>& op) {
                                        scaling(sample.args, sample.in[0].dtype, sample.out[0].dtype));
                    })
       .rows([](const Sample<Args>& sample) { return element_grid(sample.in[0]).blocks(); })
+      .on_gpu()
       .chains();
 }
 

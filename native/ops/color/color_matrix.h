@@ -11,6 +11,7 @@ struct Scaling {
 };
 
 struct Scale {
+  static constexpr const char* header = "ops/color/color_matrix.h";
   static constexpr int in = 1, out = 1;
   AVIDA_HD AVIDA_INLINE static Pixel<1> run(const Pixel<1>& x, const Scaling& by) {
     return {{x[0] * by.factor + by.addend}};
@@ -24,6 +25,7 @@ struct ColorMatrix {
 
 template <int Out, int In>
 struct Recolor {
+  static constexpr const char* header = "ops/color/color_matrix.h";
   static constexpr int in = In, out = Out;
   AVIDA_HD AVIDA_INLINE static Pixel<Out> run(const Pixel<In>& x, const ColorMatrix<Out, In>& matrix) {
     Pixel<Out> y;

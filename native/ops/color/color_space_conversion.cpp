@@ -93,7 +93,7 @@ AVIDA_OP(color_space_conversion, ColorSpaceConversionArgs) {
           },
           [](const Sample<Args>& sample) {
             PixelGrid grid = pixel_grid(sample.in[0]);
-            if (only_swaps(sample.args) && !grid.planar()) {
+            if (only_swaps(sample.args) && !grid.planar() && !sample.launches) {
               int64_t first = sample.begin * kPixelBlock, last = std::min(sample.end * kPixelBlock, grid.outer);
               return swap_red_and_blue(sample.out[0].as<uint8_t>() + 3 * first, sample.in[0].as<uint8_t>() + 3 * first,
                                        last - first);
@@ -105,6 +105,7 @@ AVIDA_OP(color_space_conversion, ColorSpaceConversionArgs) {
             if (in == 1 && out == 1) convert_colors<1, 1>(sample);
           })
       .rows([](const Sample<Args>& sample) { return pixel_grid(sample.in[0]).blocks(); })
+      .on_gpu()
       .chains();
 }
 

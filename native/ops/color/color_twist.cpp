@@ -36,6 +36,7 @@ void rgb_loop(Op<Args>& op) {
                                                    args.brightness * (gray - gray * args.contrast)));
           })
       .rows([](const Sample<Args>& sample) { return pixel_grid(sample.in[0]).blocks(); })
+      .on_gpu()
       .cost(2)
       .chains();
 }

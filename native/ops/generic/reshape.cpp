@@ -141,6 +141,7 @@ AVIDA_OP(reshape, ReshapeArgs) {
   op.doc("Gives the same elements, in the same order, another shape or layout; nothing is copied.")
       .input("data", "The samples to reshape.")
       .optional_input("shape_input", "The new shape, as with the argument shape.")
+      .on_host()
       .example("avida.reshape(image, shape=[4, -1])");
   declare_new_shape(op);
 }

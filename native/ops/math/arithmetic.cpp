@@ -8,6 +8,7 @@ namespace {
 
 template <class Body>
 struct CheckedDivision : Body {
+  using OnDevice = Body;  // where nobody can look at every divisor first
   template <class T>
   static void check(const T* divisor, int64_t n) {
     if constexpr (!TypeTraits<T>::is_float) {

@@ -33,53 +33,61 @@ struct Unsigned<long> {
 template <class T>
 using Wrap = typename Unsigned<T>::type;
 
-struct Add {
+struct Arithmetic {
+  static constexpr const char* header = "ops/math/arithmetic.h";
+};
+
+struct Add : Arithmetic {
   template <class T>
   AVIDA_HD static T run(T a, T b) {
     return static_cast<T>(static_cast<Wrap<T>>(a) + static_cast<Wrap<T>>(b));
   }
 };
-struct Sub {
+struct Sub : Arithmetic {
   template <class T>
   AVIDA_HD static T run(T a, T b) {
     return static_cast<T>(static_cast<Wrap<T>>(a) - static_cast<Wrap<T>>(b));
   }
 };
-struct Mul {
+struct Mul : Arithmetic {
   template <class T>
   AVIDA_HD static T run(T a, T b) {
     return static_cast<T>(static_cast<Wrap<T>>(a) * static_cast<Wrap<T>>(b));
   }
 };
-struct Div {
+struct Div : Arithmetic {
   template <class T>
   AVIDA_HD static T run(T a, T b) {
     return a / b;
   }
 };
-// Truncates for integers and is a plain division for floats; the caller rules out zero for integers.
-struct FloorDiv {
+// Truncates for integers and is a plain division for floats. An integer divided by zero is an error of the caller's;
+// where nobody can raise it, 0.
+struct FloorDiv : Arithmetic {
   template <class T>
   AVIDA_HD static T run(T a, T b) {
+    if constexpr (!TypeTraits<T>::is_float)
+      if (b == T(0)) return T(0);
     if constexpr (TypeTraits<T>::is_signed && !TypeTraits<T>::is_float)
       if (b == T(-1)) return static_cast<T>(Wrap<T>(0) - static_cast<Wrap<T>>(a));  // the lowest integer wraps
     return static_cast<T>(a / b);
   }
 };
 // The remainder has the sign of the dividend.
-struct Mod {
+struct Mod : Arithmetic {
   template <class T>
   AVIDA_HD static T run(T a, T b) {
     if constexpr (TypeTraits<T>::is_float) {
       return math::fmod(a, b);
     } else {
+      if (b == T(0)) return T(0);
       if constexpr (TypeTraits<T>::is_signed)
         if (b == T(-1)) return T(0);
       return static_cast<T>(a % b);
     }
   }
 };
-struct Pow {
+struct Pow : Arithmetic {
   template <class T>
   AVIDA_HD static T run(T base, T exponent) {
     if constexpr (TypeTraits<T>::is_float) {
@@ -97,45 +105,45 @@ struct Pow {
     }
   }
 };
-struct Min {
+struct Min : Arithmetic {
   template <class T>
   AVIDA_HD static T run(T a, T b) {
     return a < b ? a : b;
   }
 };
-struct Max {
+struct Max : Arithmetic {
   template <class T>
   AVIDA_HD static T run(T a, T b) {
     return a > b ? a : b;
   }
 };
-struct Clamp {  // the upper bound wins when the bounds cross
+struct Clamp : Arithmetic {  // the upper bound wins when the bounds cross
   template <class T>
   AVIDA_HD static T run(T x, T low, T high) {
     T raised = x < low ? low : x;
     return raised > high ? high : raised;
   }
 };
-struct Atan2 {
+struct Atan2 : Arithmetic {
   template <class T>
   AVIDA_HD static T run(T y, T x) {
     return math::atan2(y, x);
   }
 };
 
-struct BitAnd {
+struct BitAnd : Arithmetic {
   template <class T>
   AVIDA_HD static T run(T a, T b) {
     return static_cast<T>(a & b);
   }
 };
-struct BitOr {
+struct BitOr : Arithmetic {
   template <class T>
   AVIDA_HD static T run(T a, T b) {
     return static_cast<T>(a | b);
   }
 };
-struct BitXor {
+struct BitXor : Arithmetic {
   template <class T>
   AVIDA_HD static T run(T a, T b) {
     return static_cast<T>(a ^ b);
@@ -144,63 +152,63 @@ struct BitXor {
 // Shift counts are taken modulo 32, or 64 for 64-bit types.
 template <class T>
 inline constexpr int kShiftMask = sizeof(T) == 8 ? 63 : 31;
-struct ShiftLeft {
+struct ShiftLeft : Arithmetic {
   template <class T>
   AVIDA_HD static T run(T a, T b) {
     return static_cast<T>(static_cast<unsigned long>(a) << (static_cast<int>(b) & kShiftMask<T>));
   }
 };
-struct ShiftRight {
+struct ShiftRight : Arithmetic {
   template <class T>
   AVIDA_HD static T run(T a, T b) {
     return static_cast<T>(a >> (static_cast<int>(b) & kShiftMask<T>));
   }
 };
 
-struct Equal {
+struct Equal : Arithmetic {
   template <class T>
   AVIDA_HD static bool run(T a, T b) {
     return a == b;
   }
 };
-struct NotEqual {
+struct NotEqual : Arithmetic {
   template <class T>
   AVIDA_HD static bool run(T a, T b) {
     return a != b;
   }
 };
-struct Less {
+struct Less : Arithmetic {
   template <class T>
   AVIDA_HD static bool run(T a, T b) {
     return a < b;
   }
 };
-struct LessEqual {
+struct LessEqual : Arithmetic {
   template <class T>
   AVIDA_HD static bool run(T a, T b) {
     return a <= b;
   }
 };
-struct Greater {
+struct Greater : Arithmetic {
   template <class T>
   AVIDA_HD static bool run(T a, T b) {
     return a > b;
   }
 };
-struct GreaterEqual {
+struct GreaterEqual : Arithmetic {
   template <class T>
   AVIDA_HD static bool run(T a, T b) {
     return a >= b;
   }
 };
 
-struct Plus {
+struct Plus : Arithmetic {
   template <class T>
   AVIDA_HD static T run(T x) {
     return x;
   }
 };
-struct Minus {
+struct Minus : Arithmetic {
   template <class T>
   AVIDA_HD static T run(T x) {
     if constexpr (TypeTraits<T>::is_float)
@@ -209,7 +217,7 @@ struct Minus {
       return static_cast<T>(Wrap<T>(0) - static_cast<Wrap<T>>(x));
   }
 };
-struct BitNot {
+struct BitNot : Arithmetic {
   template <class T>
   AVIDA_HD static T run(T x) {
     if constexpr (same_type<T, bool>)
@@ -218,7 +226,7 @@ struct BitNot {
       return static_cast<T>(~x);
   }
 };
-struct Abs {
+struct Abs : Arithmetic {
   template <class T>
   AVIDA_HD static T run(T x) {
     if constexpr (TypeTraits<T>::is_signed)
@@ -227,7 +235,7 @@ struct Abs {
       return x;
   }
 };
-struct Rsqrt {
+struct Rsqrt : Arithmetic {
   template <class T>
   AVIDA_HD static T run(T x) {
     return T(1) / math::sqrt(x);
@@ -236,7 +244,7 @@ struct Rsqrt {
 
 // The functions of one number that the C library has.
 #define AVIDA_FUNCTION(STRUCT, NAME) \
-  struct STRUCT {                    \
+  struct STRUCT : Arithmetic {       \
     template <class T>               \
     AVIDA_HD static T run(T x) {     \
       return math::NAME(x);          \

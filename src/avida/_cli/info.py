@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import ctypes
 import pathlib
 import platform
 import textwrap
@@ -44,6 +43,7 @@ def facts() -> dict[str, str]:
         "memory": f"budget {_size(budget)} (AVIDA_MEMORY_BUDGET or set_memory_budget() changes it)",
         "codecs": ", ".join(f"{name} ({library})" for name, library in _core.codecs()),
         "GPU": gpu(),
+        "kernels": kernels(),
     }
 
 
@@ -69,17 +69,22 @@ def instructions(flags: set[str]) -> str:
 
 
 def gpu() -> str:
-    """Whether there is a GPU, and whether this build can use it."""
-    try:
-        driver = ctypes.CDLL("libcuda.so.1")
-    except OSError:
-        return "none: no NVIDIA driver (libcuda.so.1) on this machine"
-    count = ctypes.c_int()
-    if driver.cuInit(0) != 0 or driver.cuDeviceGetCount(ctypes.byref(count)) != 0 or count.value == 0:
-        return "none: there is an NVIDIA driver, but it finds no GPU"
-    name = ctypes.create_string_buffer(128)
-    driver.cuDeviceGetName(name, 128, 0)
-    return f"{count.value} x {name.value.decode()}; this build runs on the CPU only"
+    """The GPUs, or why there are none."""
+    count = _core.gpu_count()
+    if count == 0:
+        return f"none: {_core.gpu_missing()}"
+    return "; ".join(f"{i}: {_core.gpu_name(i)} ({_core.gpu_architecture(i)})" for i in range(count))
+
+
+def kernels() -> str:
+    """What kernels for GPUs are compiled with, and where they are kept."""
+    if _core.gpu_count():
+        avida.Device("gpu")  # finds the compiler in NVIDIA's wheels
+    folder = pathlib.Path(_core.kernel_cache_folder())
+    files = list(folder.glob("*.cubin"))
+    size = sum(file.stat().st_size for file in files)
+    compiler = _core.kernel_compiler()
+    return f"NVRTC {compiler}; {len(files)} compiled ({_size(size)}) in {folder}"
 
 
 def _cpuinfo(field: str) -> str:

@@ -1,0 +1,216 @@
+#include <algorithm>
+#include <condition_variable>
+#include <cstring>
+#include <deque>
+
+#include "cuda/compiler.h"
+#include "cuda/driver.h"
+#include "cuda/make.h"
+
+namespace avida {
+namespace {
+
+using cuda::check;
+using cuda::driver;
+
+constexpr int kThreads = 256;                 // of a block
+constexpr size_t kStaging = size_t(8) << 20;  // bytes that are copied at once through pinned memory
+constexpr int kStagings = 4;
+
+cuda::Pointer address(const void* memory) { return reinterpret_cast<cuda::Pointer>(memory); }
+
+class CudaGpu : public Gpu {
+ public:
+  explicit CudaGpu(int device) : Gpu(device) {
+    cuda::DeviceNumber number;
+    check(driver().device_get(&number, device), "finding the GPU");
+    check(driver().context_retain(&context_, number), "starting the GPU");
+    char name[256] = {};
+    check(driver().device_name(name, sizeof(name), number), "asking for the GPU's name");
+    name_ = name;
+    int major, minor;
+    check(driver().device_attribute(&major, cuda::kComputeMajor, number), "asking for the GPU's architecture");
+    check(driver().device_attribute(&minor, cuda::kComputeMinor, number), "asking for the GPU's architecture");
+    check(driver().device_attribute(&processors_, cuda::kProcessors, number), "asking for the GPU's size");
+    architecture_ = str("sm_", major, minor);
+  }
+
+  std::string name() const override { return name_; }
+  std::string architecture() const override { return architecture_; }
+
+  std::shared_ptr<GpuStream> create_stream() override {
+    enter();
+    cuda::Stream stream;
+    check(driver().stream_create(&stream, cuda::kNonBlocking), "creating a stream");
+    return std::make_shared<GpuStream>(device, stream, [stream] { driver().stream_destroy(stream); });
+  }
+
+  void synchronize(StreamHandle stream) override {
+    enter();
+    check(driver().stream_synchronize(stream), "waiting for the GPU");
+  }
+
+  void wait(StreamHandle stream, StreamHandle other) override {
+    if (stream == other) return;
+    enter();
+    cuda::Event event;
+    check(driver().event_create(&event, cuda::kNoTiming), "creating an event");
+    check(driver().event_record(event, other), "recording an event");
+    check(driver().stream_wait(stream, event, 0), "waiting for an event");
+    driver().event_destroy(event);  // happens when it is no longer needed
+  }
+
+  void keep_until_done(std::shared_ptr<void> thing, StreamHandle stream) override {
+    enter();
+    Kept kept{std::move(thing), nullptr};
+    check(driver().event_create(&kept.until, cuda::kNoTiming), "creating an event");
+    check(driver().event_record(kept.until, stream), "recording an event");
+    std::vector<Kept> done;  // dropped without the lock
+    {
+      std::lock_guard lock(mutex_);
+      kept_.push_back(std::move(kept));
+      while (!kept_.empty() && driver().event_query(kept_.front().until) != cuda::kNotReady) {
+        driver().event_destroy(kept_.front().until);
+        done.push_back(std::move(kept_.front()));
+        kept_.pop_front();
+      }
+    }
+  }
+
+  void copy_in(void* to, const void* from, size_t bytes, StreamHandle stream) override {
+    enter();
+    for (size_t done = 0; done < bytes;) {
+      size_t n = std::min(kStaging, bytes - done);
+      Staging staging = take_staging();
+      std::memcpy(staging.memory, static_cast<const char*>(from) + done, n);
+      check(driver().copy_in(address(to) + done, staging.memory, n, stream), "copying to the GPU");
+      give_staging(staging, stream);
+      done += n;
+    }
+  }
+
+  void copy_out(void* to, const void* from, size_t bytes, StreamHandle stream) override {
+    enter();
+    for (size_t done = 0; done < bytes;) {
+      size_t n = std::min(kStaging, bytes - done);
+      Staging staging = take_staging();
+      check(driver().copy_out(staging.memory, address(from) + done, n, stream), "copying from the GPU");
+      check(driver().event_record(staging.event, stream), "recording an event");
+      check(driver().event_synchronize(staging.event), "copying from the GPU");
+      std::memcpy(static_cast<char*>(to) + done, staging.memory, n);
+      give_staging(staging, stream);
+      done += n;
+    }
+  }
+
+  void copy(void* to, const void* from, size_t bytes, StreamHandle stream) override {
+    enter();
+    check(driver().copy(address(to), address(from), bytes, stream), "copying on the GPU");
+  }
+
+  Block pinned(size_t bytes) override {
+    enter();
+    void* memory;
+    check(driver().pinned_take(&memory, std::max<size_t>(bytes, 1), 1), "taking pinned memory");
+    return Block(memory, [](void* p) { driver().pinned_give(p); });
+  }
+
+  void launch(const Kernel& kernel, const void* items, int samples, int64_t most_items, StreamHandle stream) override {
+    if (samples == 0 || most_items == 0) return;
+    enter();
+    cuda::Function function = function_of(kernel);
+    // Enough blocks to fill the GPU some times over; more would only start and end.
+    int64_t blocks = (most_items + kThreads - 1) / kThreads;
+    int64_t enough = std::max<int64_t>(1, int64_t(processors_) * 32 / samples);
+    auto grid = static_cast<unsigned>(std::min(blocks, enough));
+    void* parameters[] = {&items};
+    constexpr int kMostRows = 65535;
+    for (int first = 0; first < samples; first += kMostRows) {
+      check(driver().launch(function, grid, static_cast<unsigned>(std::min(samples - first, kMostRows)), 1, kThreads, 1,
+                            1, 0, stream, parameters, nullptr),
+            "starting a kernel");
+      items = static_cast<const char*>(items) + kernel.bytes * kMostRows;
+    }
+  }
+
+ protected:
+  void* take(size_t bytes) override {
+    enter();
+    cuda::Pointer pointer;
+    cuda::Result result = driver().memory_take(&pointer, bytes);
+    if (result == cuda::kOutOfMemory) return nullptr;
+    check(result, "allocating memory on the GPU");
+    return reinterpret_cast<void*>(pointer);
+  }
+  void give(void* memory) override {
+    enter();
+    driver().memory_give(address(memory));
+  }
+
+ private:
+  void enter() const { check(driver().context_set(context_), "entering the GPU's context"); }
+
+  struct Staging {
+    void* memory;
+    cuda::Event event;  // when what was copied last is done
+  };
+  Staging take_staging() {
+    std::unique_lock lock(mutex_);
+    bool busy = stagings_.empty() || driver().event_query(stagings_.front().event) == cuda::kNotReady;
+    if (busy && stagings_made_ < kStagings) {
+      Staging made;
+      check(driver().pinned_take(&made.memory, kStaging, 1), "taking pinned memory");
+      check(driver().event_create(&made.event, cuda::kNoTiming), "creating an event");
+      stagings_made_++;
+      return made;
+    }
+    returned_.wait(lock, [this] { return !stagings_.empty(); });
+    Staging staging = stagings_.front();
+    stagings_.pop_front();
+    lock.unlock();
+    check(driver().event_synchronize(staging.event), "waiting for a copy");
+    return staging;
+  }
+  void give_staging(const Staging& staging, StreamHandle stream) {
+    cuda::Result result = driver().event_record(staging.event, stream);
+    {
+      std::lock_guard lock(mutex_);
+      stagings_.push_back(staging);
+    }
+    returned_.notify_one();
+    check(result, "recording an event");
+  }
+
+  cuda::Function function_of(const Kernel& kernel) {
+    std::lock_guard lock(mutex_);
+    if (functions_.size() <= static_cast<size_t>(kernel.number)) functions_.resize(kernels().size());
+    cuda::Function& function = functions_[kernel.number];
+    if (function) return function;
+    CompiledKernel compiled = compile_kernel(kernel, architecture_);
+    cuda::Module module;
+    check(driver().module_load(&module, compiled.code.data()), "loading a kernel");
+    check(driver().module_function(&function, module, compiled.name.c_str()), "finding a kernel");
+    return function;
+  }
+
+  struct Kept {
+    std::shared_ptr<void> thing;
+    cuda::Event until;
+  };
+
+  cuda::Context context_ = nullptr;
+  std::string name_, architecture_;
+  int processors_ = 1;
+  std::mutex mutex_;
+  std::condition_variable returned_;
+  std::deque<Staging> stagings_;  // the one that was used longest ago comes first
+  int stagings_made_ = 0;
+  std::deque<Kept> kept_;
+  std::vector<cuda::Function> functions_;
+};
+
+}  // namespace
+
+std::unique_ptr<Gpu> make_cuda_gpu(int device) { return std::make_unique<CudaGpu>(device); }
+
+}  // namespace avida

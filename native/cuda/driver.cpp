@@ -1,0 +1,53 @@
+#include "cuda/driver.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include "core/error.h"
+
+namespace avida::cuda {
+namespace {
+
+Driver open_driver() {
+  Driver driver;
+  void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
+  if (!library) {
+    driver.missing = "no NVIDIA driver is installed (libcuda.so.1 was not found)";
+    return driver;
+  }
+#define AVIDA_X(NAME, SYMBOL, PARAMETERS)                                        \
+  driver.NAME = reinterpret_cast<Result(*) PARAMETERS>(dlsym(library, #SYMBOL)); \
+  if (!driver.NAME) driver.missing = "the NVIDIA driver is too old: it has no " #SYMBOL;
+  AVIDA_DRIVER_FUNCTIONS(AVIDA_X)
+#undef AVIDA_X
+  if (!driver.missing.empty()) return driver;
+  if (Result result = driver.init(0)) {
+    const char* text = "unknown error";
+    driver.error_text(result, &text);
+    driver.missing = str("the NVIDIA driver finds no GPU that it can use: ", text);
+    return driver;
+  }
+  if (driver.device_count(&driver.devices) || driver.devices == 0) driver.missing = "the NVIDIA driver finds no GPU";
+  return driver;
+}
+
+}  // namespace
+
+const Driver& driver() {
+  static const pid_t opened_by = getpid();
+  static const auto* opened = new Driver(open_driver());
+  if (getpid() != opened_by && opened->missing.empty())
+    fail(ErrorKind::runtime,
+         "this process was forked from one that used a GPU, which CUDA does not allow; start processes by \"spawn\"");
+  return *opened;
+}
+
+void check(Result result, const char* doing) {
+  if (result == 0) return;
+  const char* text = "unknown error";
+  driver().error_text(result, &text);
+  fail(result == kOutOfMemory ? ErrorKind::memory : ErrorKind::runtime, doing, ": CUDA says \"", text, "\" (", result,
+       ")");
+}
+
+}  // namespace avida::cuda

@@ -1,0 +1,70 @@
+// The functions of CUDA's driver that are used here, opened at run time. Types and numbers are those of its API.
+#pragma once
+#include <cstddef>
+#include <string>
+
+namespace avida::cuda {
+
+using Result = int;  // CUresult; 0 is success
+using DeviceNumber = int;
+using Context = void*;
+using Stream = void*;
+using Event = void*;
+using Module = void*;
+using Function = void*;
+using Pointer = unsigned long long;  // CUdeviceptr
+
+constexpr Result kOutOfMemory = 2;
+constexpr Result kNotReady = 600;
+constexpr int kComputeMajor = 75, kComputeMinor = 76, kProcessors = 16;  // CUdevice_attribute
+constexpr unsigned kNonBlocking = 1;                                     // CUstream_flags
+constexpr unsigned kNoTiming = 2;                                        // CUevent_flags
+
+// X(result, name, exported name, parameters)
+#define AVIDA_DRIVER_FUNCTIONS(X)                                                                              \
+  X(init, cuInit, (unsigned flags))                                                                            \
+  X(driver_version, cuDriverGetVersion, (int* version))                                                        \
+  X(device_count, cuDeviceGetCount, (int* count))                                                              \
+  X(device_get, cuDeviceGet, (DeviceNumber * device, int ordinal))                                             \
+  X(device_name, cuDeviceGetName, (char* name, int length, DeviceNumber device))                               \
+  X(device_attribute, cuDeviceGetAttribute, (int* value, int attribute, DeviceNumber device))                  \
+  X(context_retain, cuDevicePrimaryCtxRetain, (Context * context, DeviceNumber device))                        \
+  X(context_set, cuCtxSetCurrent, (Context context))                                                           \
+  X(memory_take, cuMemAlloc_v2, (Pointer * pointer, size_t bytes))                                             \
+  X(memory_give, cuMemFree_v2, (Pointer pointer))                                                              \
+  X(pinned_take, cuMemHostAlloc, (void** pointer, size_t bytes, unsigned flags))                               \
+  X(pinned_give, cuMemFreeHost, (void* pointer))                                                               \
+  X(copy_in, cuMemcpyHtoDAsync_v2, (Pointer to, const void* from, size_t bytes, Stream stream))                \
+  X(copy_out, cuMemcpyDtoHAsync_v2, (void* to, Pointer from, size_t bytes, Stream stream))                     \
+  X(copy, cuMemcpyDtoDAsync_v2, (Pointer to, Pointer from, size_t bytes, Stream stream))                       \
+  X(stream_create, cuStreamCreate, (Stream * stream, unsigned flags))                                          \
+  X(stream_destroy, cuStreamDestroy_v2, (Stream stream))                                                       \
+  X(stream_synchronize, cuStreamSynchronize, (Stream stream))                                                  \
+  X(stream_wait, cuStreamWaitEvent, (Stream stream, Event event, unsigned flags))                              \
+  X(event_create, cuEventCreate, (Event * event, unsigned flags))                                              \
+  X(event_record, cuEventRecord, (Event event, Stream stream))                                                 \
+  X(event_query, cuEventQuery, (Event event))                                                                  \
+  X(event_synchronize, cuEventSynchronize, (Event event))                                                      \
+  X(event_destroy, cuEventDestroy_v2, (Event event))                                                           \
+  X(module_load, cuModuleLoadData, (Module * module, const void* image))                                       \
+  X(module_function, cuModuleGetFunction, (Function * function, Module module, const char* name))              \
+  X(launch, cuLaunchKernel,                                                                                    \
+    (Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y, \
+     unsigned block_z, unsigned shared_bytes, Stream stream, void** parameters, void** extra))                 \
+  X(error_text, cuGetErrorString, (Result error, const char** text))
+
+struct Driver {
+#define AVIDA_X(NAME, SYMBOL, PARAMETERS) Result(*NAME) PARAMETERS = nullptr;
+  AVIDA_DRIVER_FUNCTIONS(AVIDA_X)
+#undef AVIDA_X
+  std::string missing;  // why it cannot be used; empty when it can
+  int devices = 0;
+};
+
+// Opened when it is first asked for. A child process that was forked after that cannot use it.
+const Driver& driver();
+
+// Raises an error that says what was tried.
+void check(Result result, const char* doing);
+
+}  // namespace avida::cuda

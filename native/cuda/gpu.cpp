@@ -1,0 +1,85 @@
+#include "cuda/gpu.h"
+
+#include <cstdlib>
+#include <mutex>
+#include <vector>
+
+#include "cuda/driver.h"
+#include "cuda/make.h"
+#include "cuda/pool.h"
+
+namespace avida {
+namespace {
+
+int fake_count() {
+  const char* text = std::getenv("AVIDA_FAKE_GPU");
+  return text ? std::atoi(text) : 0;
+}
+
+struct Found {
+  std::string missing;
+  std::vector<std::unique_ptr<Gpu>> gpus;  // made when first used
+};
+
+Found& found() {
+  static auto* all = [] {
+    auto* found = new Found;
+    if (int fakes = fake_count(); fakes > 0) {
+      found->gpus.resize(fakes);
+    } else {
+      found->missing = cuda::driver().missing;
+      if (found->missing.empty()) found->gpus.resize(cuda::driver().devices);
+    }
+    return found;
+  }();
+  return *all;
+}
+
+}  // namespace
+
+class Gpu::Pool : public GpuPool {
+ public:
+  using GpuPool::GpuPool;
+};
+
+int Gpu::count() { return static_cast<int>(found().gpus.size()); }
+
+const std::string& Gpu::missing() { return found().missing; }
+
+Gpu& Gpu::at(int device) {
+  static std::mutex making;
+  Found& all = found();
+  if (all.gpus.empty()) fail(ErrorKind::runtime, "there is no GPU: ", all.missing);
+  if (device < 0 || device >= count())
+    value_error("GPU ", device, " is out of range: there ", count() == 1 ? "is " : "are ", count());
+  std::lock_guard lock(making);
+  auto& gpu = all.gpus[device];
+  if (!gpu) gpu = fake_count() > 0 ? make_fake_gpu(device) : make_cuda_gpu(device);
+  return *gpu;
+}
+
+Gpu::Gpu(int device)
+    : device(device),
+      pool_(std::make_unique<Pool>([this](size_t bytes) { return take(bytes); },
+                                   [this](void* memory) { give(memory); })) {}
+Gpu::~Gpu() = default;
+
+Block Gpu::allocate(int64_t bytes, StreamHandle stream) {
+  if (bytes == 0) bytes = 1;  // a pointer of its own
+  GpuPool::Taken taken = pool_->take(static_cast<size_t>(bytes), stream);
+  if (!taken.memory)
+    fail(ErrorKind::memory, "cannot allocate ", bytes, " bytes on GPU ", device, ": ", pool_->in_use(),
+         " are in use here");
+  return Block(taken.memory, [this, taken, stream](void*) { pool_->give(taken, stream); });
+}
+
+int64_t Gpu::bytes_in_use() const { return pool_->in_use(); }
+int64_t Gpu::bytes_kept() const { return pool_->kept(); }
+void Gpu::trim() { pool_->trim(); }
+
+const std::shared_ptr<GpuStream>& Gpu::default_stream() {
+  std::call_once(default_made_, [this] { default_stream_ = create_stream(); });
+  return default_stream_;
+}
+
+}  // namespace avida

@@ -1,0 +1,92 @@
+// GPUs: memory, streams, copies and kernels. CUDA's driver is opened at run time; without one there are none.
+//
+// Work is put into streams and done later, in order. Memory belongs to the stream that it was allocated for: what is
+// given back may be used again by later work of that stream at once.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "core/data.h"
+#include "cuda/kernel.h"
+
+namespace avida {
+
+using StreamHandle = void*;  // CUstream
+
+// A stream that ends with its last user, unless it belongs to somebody else.
+struct GpuStream {
+  GpuStream(int device, StreamHandle handle, std::function<void()> end = {})
+      : device(device), handle(handle), end(std::move(end)) {}
+  ~GpuStream() {
+    if (end) end();
+  }
+  GpuStream(const GpuStream&) = delete;
+
+  const int device;
+  const StreamHandle handle;
+  const std::function<void()> end;
+};
+
+class Gpu {
+ public:
+  virtual ~Gpu();
+
+  // How many there are. AVIDA_FAKE_GPU=n stands in for n of them on the CPU, for tests.
+  static int count();
+  // Why there are none, in one line.
+  static const std::string& missing();
+  // Raises an error unless there is such a one.
+  static Gpu& at(int device);
+
+  virtual std::string name() const = 0;
+  virtual std::string architecture() const = 0;  // "sm_90"
+
+  // A block for the work of a stream. Raises a memory error that names the size, after which work may go on.
+  Block allocate(int64_t bytes, StreamHandle stream);
+  // What the pool has: handed out, and kept for reuse.
+  int64_t bytes_in_use() const;
+  int64_t bytes_kept() const;
+  // Gives back to the driver what is kept.
+  void trim();
+
+  virtual std::shared_ptr<GpuStream> create_stream() = 0;
+  // The stream of contexts that have none of their own.
+  const std::shared_ptr<GpuStream>& default_stream();
+  virtual void synchronize(StreamHandle stream) = 0;
+  // Lets `stream` go on when all that `other` has to do now is done.
+  virtual void wait(StreamHandle stream, StreamHandle other) = 0;
+
+  // Lets go of something when all that `stream` has to do now is done.
+  virtual void keep_until_done(std::shared_ptr<void> thing, StreamHandle stream) = 0;
+
+  // To the GPU; `from` may be changed when it returns.
+  virtual void copy_in(void* to, const void* from, size_t bytes, StreamHandle stream) = 0;
+  // From the GPU; done when it returns.
+  virtual void copy_out(void* to, const void* from, size_t bytes, StreamHandle stream) = 0;
+  // Within the GPU.
+  virtual void copy(void* to, const void* from, size_t bytes, StreamHandle stream) = 0;
+  // Memory of the host that copies are fast from; what was copied from it must be done before it is used again.
+  virtual Block pinned(size_t bytes) = 0;
+
+  // Runs the items of `samples` samples, which lie in the GPU's memory.
+  virtual void launch(const Kernel& kernel, const void* items, int samples, int64_t most_items,
+                      StreamHandle stream) = 0;
+
+  const int device;
+
+ protected:
+  explicit Gpu(int device);
+  virtual void* take(size_t bytes) = 0;  // null: there is not enough
+  virtual void give(void* memory) = 0;
+
+ private:
+  class Pool;
+  const std::unique_ptr<Pool> pool_;
+  std::once_flag default_made_;
+  std::shared_ptr<GpuStream> default_stream_;
+};
+
+}  // namespace avida

@@ -1,0 +1,37 @@
+// Blocks of a GPU's memory that are kept and reused, by the stream whose work had them.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace avida {
+
+class GpuPool {
+ public:
+  GpuPool(std::function<void*(size_t)> obtain, std::function<void(void*)> release)
+      : obtain_(std::move(obtain)), release_(std::move(release)) {}
+
+  struct Taken {
+    void* memory;  // null: there is not enough
+    size_t bytes;
+  };
+  Taken take(size_t bytes, void* stream);
+  void give(Taken block, void* stream) noexcept;
+  void trim();
+  int64_t in_use() const;
+  int64_t kept() const;
+
+ private:
+  static size_t rounded(size_t bytes);
+
+  mutable std::mutex mutex_;
+  std::map<std::pair<void*, size_t>, std::vector<void*>> free_;
+  int64_t in_use_ = 0, kept_ = 0;
+  const std::function<void*(size_t)> obtain_;
+  const std::function<void(void*)> release_;
+};
+
+}  // namespace avida

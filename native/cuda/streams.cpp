@@ -1,0 +1,37 @@
+#include "cuda/streams.h"
+
+#include <map>
+#include <mutex>
+
+namespace avida {
+namespace {
+
+std::mutex mutex;
+
+std::map<int, std::shared_ptr<GpuStream>>& defaults() {
+  static auto* streams = new std::map<int, std::shared_ptr<GpuStream>>;
+  return *streams;
+}
+
+}  // namespace
+
+std::shared_ptr<GpuStream> stream_of(const Context& context, int device) {
+  if (context.stream && context.stream->device == device) return context.stream;
+  return default_stream(device);
+}
+
+void set_default_stream(int device, std::shared_ptr<GpuStream> stream) {
+  std::lock_guard lock(mutex);
+  defaults()[device].swap(stream);
+}
+
+std::shared_ptr<GpuStream> default_stream(int device) {
+  {
+    std::lock_guard lock(mutex);
+    auto found = defaults().find(device);
+    if (found != defaults().end() && found->second) return found->second;
+  }
+  return Gpu::at(device).default_stream();
+}
+
+}  // namespace avida

@@ -1,0 +1,92 @@
+// Items of warps: one pixel of the output each.
+#pragma once
+#include "kernel/element.h"
+#include "kernel/warp.h"
+
+namespace avida {
+
+// To and From are element types, or AnyElement.
+template <class Map, class To, class From>
+struct WarpItem {
+  static constexpr const char* header = "kernel/warp_item.h";
+  using Inner = Map;
+  static constexpr int N = Map::dims;
+
+  struct Params {
+    void* out;
+    const void *in, *fill;  // fill: one element for each channel, of the input's type
+    int to, from, element;  // types, where they are known at run time only; bytes of the input's
+    bool linear;
+    Border border;
+    int in_size[N];
+    long out_size[N], channels;
+    Map map;
+  };
+
+  AVIDA_HD AVIDA_INLINE static const char* found(const Params& params, const int (&index)[N]) {
+    long at = 0;
+    for (int d = N - 1; d >= 0; d--) {
+      int i = border_index(params.border, index[d], params.in_size[d]);
+      if (i < 0) return static_cast<const char*>(params.fill);
+      at = at * params.in_size[d] + i;
+    }
+    return static_cast<const char*>(params.in) + at * params.channels * params.element;
+  }
+
+  AVIDA_HD AVIDA_INLINE static void run(const Params& params, long item) {
+    Place<N> centre{};
+    for (long d = 0, rest = item; d < N; d++) {
+      centre[d] = static_cast<float>(rest % params.out_size[d]) + 0.5f;
+      rest /= params.out_size[d];
+    }
+    const Place<N> place = params.map(centre);
+    int first[N];
+    float part[N];
+    const bool repeats = params.border != Border::fill && params.border != Border::clamp;
+    for (int d = 0; d < N; d++) {
+      // So far outside that nothing changes any more; no number at all counts as such.
+      const float low = repeats ? -0x1p30f : -2, high = repeats ? 0x1p30f : static_cast<float>(params.in_size[d]) + 1;
+      float x = place[d] - (params.linear ? 0.5f : 0);
+      x = x > low ? x : low;
+      x = x < high ? x : high;
+      first[d] = static_cast<int>(x);
+      first[d] -= x < static_cast<float>(first[d]);
+      part[d] = x - static_cast<float>(first[d]);
+    }
+    const long to = item * params.channels;
+    if (!params.linear) {
+      const char* pixel = found(params, first);
+      for (long c = 0; c < params.channels; c++) convert_element<To, From>(params, pixel, c, to + c);
+      return;
+    }
+    const char* corner[1 << N];
+    for (int k = 0; k < 1 << N; k++) {
+      int index[N];
+      for (int d = 0; d < N; d++) index[d] = first[d] + (k >> d & 1);
+      corner[k] = found(params, index);
+    }
+    for (long c = 0; c < params.channels; c++) {
+      float value[1 << N];
+      for (int k = 0; k < 1 << N; k++) value[k] = load_element<float, From>(corner[k], params.from, c);
+      for (int d = 0; d < N; d++)
+        for (int k = 0; k < 1 << (N - 1 - d); k++) value[k] = mix(value[2 * k], value[2 * k + 1], part[d]);
+      store_element<To>(params.out, params.to, to + c, value[0]);
+    }
+  }
+
+ private:
+  // Elements that are only moved stay as they are.
+  template <class Out, class In>
+  AVIDA_HD AVIDA_INLINE static void convert_element(const Params& params, const char* pixel, long c, long to) {
+    if constexpr (!same_type<In, AnyElement>) {
+      store_element<Out>(params.out, params.to, to, reinterpret_cast<const In*>(pixel)[c]);
+    } else if (params.to == params.from) {
+      for (int b = 0; b < params.element; b++)
+        static_cast<char*>(params.out)[to * params.element + b] = pixel[c * params.element + b];
+    } else {
+      store_element<Out>(params.out, params.to, to, load_element<double, In>(pixel, params.from, c));
+    }
+  }
+};
+
+}  // namespace avida

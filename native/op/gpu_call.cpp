@@ -1,0 +1,191 @@
+#include "op/gpu_call.h"
+
+#include <cstring>
+#include <deque>
+
+#include "op/call.h"
+#include "op/launches.h"
+#include "op/sample.h"
+#include "runtime/memory.h"
+
+namespace avida {
+namespace {
+
+class GpuLaunches : public Launches {
+ public:
+  GpuLaunches(Gpu& gpu, StreamHandle stream) : gpu_(gpu), stream_(stream) {}
+
+  void* scratch(int64_t bytes) override { return kept_.emplace_back(gpu_.allocate(bytes, stream_)).get(); }
+  Block allocate(int64_t bytes) override { return gpu_.allocate(bytes, stream_); }
+  void then() override { step_++; }
+  void next_sample() override { step_ = 0; }
+
+  // Copies what the kernels read, and starts them.
+  void start() {
+    for (auto& step : steps_)
+      for (Launch& launch : step) launch.placed = upload_bytes(launch.items.data(), launch.items.size());
+    for (Chunk& chunk : chunks_) gpu_.copy_in(chunk.on_gpu, chunk.bytes.data(), chunk.bytes.size(), stream_);
+    for (auto& step : steps_)
+      for (Launch& launch : step)
+        gpu_.launch(*launch.kernel, launch.placed, static_cast<int>(launch.items.size() / launch.kernel->bytes),
+                    launch.most_items, stream_);
+  }
+
+ protected:
+  void append(const Kernel& kernel, const void* items, int64_t count) override {
+    if (steps_.size() <= step_) steps_.resize(step_ + 1);
+    auto& step = steps_[step_];
+    Launch* launch = nullptr;
+    for (Launch& other : step)
+      if (other.kernel == &kernel) launch = &other;
+    if (!launch) launch = &step.emplace_back(Launch{&kernel, {}, 0, nullptr});
+    auto* bytes = static_cast<const std::byte*>(items);
+    launch->items.insert(launch->items.end(), bytes, bytes + kernel.bytes);
+    launch->most_items = std::max(launch->most_items, count);
+  }
+
+  const void* upload_bytes(const void* bytes, size_t size) override {
+    size_t rounded = (size + 63) / 64 * 64;
+    if (chunks_.empty() || chunks_.back().bytes.size() + rounded > chunks_.back().capacity) {
+      size_t capacity = std::max(kChunk, rounded);
+      chunks_.push_back({scratch(static_cast<int64_t>(capacity)), capacity, {}});
+      chunks_.back().bytes.reserve(capacity);
+    }
+    Chunk& chunk = chunks_.back();
+    size_t at = chunk.bytes.size();
+    chunk.bytes.resize(at + rounded);
+    if (size) std::memcpy(chunk.bytes.data() + at, bytes, size);
+    return static_cast<const char*>(chunk.on_gpu) + at;
+  }
+
+ private:
+  static constexpr size_t kChunk = 64 << 10;
+  struct Launch {
+    const Kernel* kernel;
+    std::vector<std::byte> items;
+    int64_t most_items;
+    const void* placed;
+  };
+  struct Chunk {  // of what is copied to the GPU
+    void* on_gpu;
+    size_t capacity;
+    std::vector<std::byte> bytes;
+  };
+
+  Gpu& gpu_;
+  StreamHandle stream_;
+  size_t step_ = 0;
+  std::vector<std::vector<Launch>> steps_;
+  std::vector<Chunk> chunks_;
+  std::vector<Block> kept_;
+};
+
+// The same samples in new memory that `copy(to, from, bytes)` fills.
+template <class Copy>
+Data moved(const Data& data, Block block, const Copy& copy) {
+  Data out;
+  out.dtype = data.dtype;
+  out.layout = data.layout;
+  out.shapes = data.shapes;
+  out.origins = data.origins;
+  auto* first = static_cast<char*>(block.get());
+  if (data.contiguous()) {
+    copy(first, data.at(0), data.bytes(0) * data.size());
+    out.place(std::move(block), first, data.bytes(0));
+    return out;
+  }
+  std::vector<void*> samples;
+  for (int i = 0; i < data.size(); i++) {
+    samples.push_back(first);
+    copy(first, data.at(i), data.bytes(i));
+    first += (data.bytes(i) + 63) / 64 * 64;
+  }
+  out.place(std::move(block), std::move(samples));
+  return out;
+}
+
+int64_t bytes_of(const Data& data) {
+  int64_t bytes = 0;
+  for (int i = 0; i < data.size(); i++) bytes += (data.bytes(i) + 63) / 64 * 64;
+  return bytes;
+}
+
+}  // namespace
+
+Data to_gpu(const Data& data, const GpuStream& stream) {
+  Gpu& gpu = Gpu::at(stream.device);
+  if (data.device.kind == Device::Kind::gpu) {
+    if (data.device.id != stream.device) return to_gpu(to_cpu(data), stream);
+    gpu.wait(stream.handle, data.stream);
+    return data;
+  }
+  Data out = moved(data, gpu.allocate(bytes_of(data), stream.handle), [&](void* to, const void* from, int64_t bytes) {
+    gpu.copy_in(to, from, static_cast<size_t>(bytes), stream.handle);
+  });
+  out.device = {Device::Kind::gpu, static_cast<int16_t>(stream.device)};
+  out.stream = stream.handle;
+  return out;
+}
+
+Data to_cpu(const Data& data) {
+  if (data.device.kind == Device::Kind::cpu) return data;
+  Gpu& gpu = Gpu::at(data.device.id);
+  return moved(data, allocate(bytes_of(data)), [&](void* to, const void* from, int64_t bytes) {
+    gpu.copy_out(to, from, static_cast<size_t>(bytes), data.stream);
+  });
+}
+
+Transfer::Transfer(ValuePtr value, Device device, std::shared_ptr<GpuStream> stream)
+    : device_(device), stream_(std::move(stream)) {
+  inputs.push_back(std::move(value));
+}
+
+ValuePtr Transfer::promised() {
+  Meta meta = inputs[0]->meta();
+  meta.device = device_;
+  ValuePtr value = promise(meta);
+  value->lineage = inputs[0]->lineage;
+  return value;
+}
+
+std::vector<Data> Transfer::run() {
+  const Data& data = inputs[0]->ready();
+  return {stream_ ? to_gpu(data, *stream_) : to_cpu(data)};
+}
+
+Failure Transfer::describe_failure(std::exception_ptr error) const {
+  Failure failure = describe(error);
+  failure.message = (stream_ ? "copying to the GPU: " : "copying to the CPU: ") + failure.message;
+  return failure;
+}
+
+std::vector<Data> run_on_gpu(const OpSpec& spec, const Run& run, const GpuStream& stream) {
+  const Device device{Device::Kind::gpu, static_cast<int16_t>(stream.device)};
+  std::deque<Data> moved;
+  std::vector<const Data*> in;
+  for (size_t i = 0; i < run.in.size(); i++) {
+    if (!run.in[i]) {
+      in.push_back(nullptr);
+      continue;
+    }
+    bool stays = spec.on_gpu && !spec.inputs[std::min(i, spec.inputs.size() - 1)].on_host;
+    in.push_back(&moved.emplace_back(stays ? to_gpu(*run.in[i], stream) : to_cpu(*run.in[i])));
+  }
+  std::vector<Meta> out(run.out.begin(), run.out.end());
+  for (Meta& meta : out) meta.device = spec.on_gpu ? device : Device();
+  Gpu& gpu = Gpu::at(stream.device);
+  GpuLaunches launches(gpu, stream.handle);
+  Run here{in, run.samples, run.is_batch, run.args, out, run.pool, run.random, run.keyed, run.frames};
+  if (spec.on_gpu) here.launches = &launches;
+  std::vector<Data> results = spec.run(here);
+  if (spec.on_gpu) launches.start();
+  for (Data& result : results) {
+    if (spec.on_gpu)
+      result.device = device, result.stream = stream.handle;
+    else
+      result = to_gpu(result, stream);
+  }
+  return results;
+}
+
+}  // namespace avida

@@ -1,0 +1,18 @@
+"""The suites of the GPU. They run on one, or with AVIDA_FAKE_GPU=2 on the CPU; FAIL_WITHOUT_GPU=1 insists on a real one."""
+
+import os
+
+import pytest
+
+import avida as ndd
+
+if os.environ.get("FAIL_WITHOUT_GPU") and (ndd._core.gpu_count() == 0 or os.environ.get("AVIDA_FAKE_GPU")):
+    raise RuntimeError(f"no GPU: {ndd._core.gpu_missing() or 'AVIDA_FAKE_GPU is set'}")
+
+collect_ignore_glob = [] if ndd._core.gpu_count() else ["test_*.py"]
+
+
+@pytest.fixture
+def is_fake() -> bool:
+    """Whether the CPU plays the GPU."""
+    return bool(os.environ.get("AVIDA_FAKE_GPU"))

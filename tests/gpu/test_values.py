@@ -1,0 +1,135 @@
+"""Tensors and batches on a GPU: copies, devices, streams, errors."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import avida as ndd
+
+
+def image(seed=0, shape=(5, 7, 3)):
+    return np.random.default_rng(seed).integers(0, 255, shape, np.uint8)
+
+
+def test_there_and_back():
+    tensor = ndd.tensor(image(), layout="HWC")
+    on_gpu = tensor.gpu()
+    assert on_gpu.device == ndd.Device("gpu", 0)
+    assert (on_gpu.shape, on_gpu.layout, on_gpu.dtype) == (tensor.shape, "HWC", ndd.uint8)
+    assert on_gpu.gpu() is on_gpu
+    assert on_gpu.cpu().device == ndd.Device("cpu")
+    np.testing.assert_array_equal(np.asarray(on_gpu.cpu()), image())
+    assert on_gpu.to_device("gpu", force_copy=True)._address != on_gpu._address
+
+
+@pytest.mark.parametrize("shapes", [[(2, 3), (2, 3)], [(2, 3), (5, 1), (0, 4)], []])
+def test_batches(shapes):
+    arrays = [np.arange(np.prod(s), dtype=np.float32).reshape(s) for s in shapes]
+    batch = ndd.batch(arrays, dtype="float32", device="gpu")
+    assert batch.device.device_type == "gpu"
+    for a, b in zip(batch.cpu().tensors, arrays, strict=True):
+        np.testing.assert_array_equal(np.asarray(a), b)
+
+
+def test_large_copies():
+    big = np.random.default_rng(1).integers(0, 255, 50_000_001, np.uint8)
+    np.testing.assert_array_equal(np.asarray(ndd.as_tensor(big).gpu().cpu()), big)
+
+
+def test_the_device_follows_from_the_inputs():
+    x = ndd.tensor(image(), device="gpu", layout="HWC")
+    assert ndd.flip(x).device.device_type == "gpu"
+    assert (x + 1).device.device_type == "gpu"
+    np.testing.assert_array_equal(np.asarray((x // 2).cpu()), image() // 2)
+    with pytest.raises(ValueError, match="device"):
+        ndd.flip(x, device="cpu")
+
+
+def test_operators_without_inputs():
+    assert ndd.zeros(shape=[3], device="gpu").device.device_type == "gpu"
+    with ndd.Device("gpu"):
+        assert ndd.zeros(shape=[3]).device.device_type == "gpu"
+    assert ndd.zeros(shape=[3]).device.device_type == "cpu"
+
+
+def test_arguments_may_be_on_the_gpu():
+    x = ndd.batch([image(), image(1)], layout="HWC")
+    angles = ndd.batch([np.float32(10), np.float32(20)])
+    expected = ndd.rotate(x, angle=angles)
+    got = ndd.rotate(x.gpu(), angle=angles.gpu())
+    for a, b in zip(got.cpu().tensors, expected.tensors, strict=True):
+        assert np.abs(np.asarray(a).astype(int) - np.asarray(b)).max() <= 1
+
+
+def test_views_share_memory():
+    x = ndd.tensor(image(), device="gpu")
+    assert ndd.reshape(x, shape=[105])._address == x._address
+
+
+def test_modes():
+    x = ndd.batch([image(), image(1)], layout="HWC").gpu()
+    for mode in ndd.EvalMode:
+        with mode:
+            np.testing.assert_array_equal(np.asarray(ndd.flip(x).cpu().tensors[1]), image(1)[:, ::-1])
+
+
+def test_pickle_and_copy():
+    x = ndd.tensor(image(), device="gpu", layout="HWC")
+    for again in (pickle.loads(pickle.dumps(x)), copy.deepcopy(x)):
+        assert again.device == x.device
+        np.testing.assert_array_equal(np.asarray(again.cpu()), image())
+
+
+def test_text():
+    assert 'device="gpu:0"' in repr(ndd.tensor([1, 2], device="gpu"))
+
+
+def test_numpy_needs_the_cpu():
+    with pytest.raises(TypeError, match=r"\.cpu\(\)"):
+        np.asarray(ndd.tensor([1, 2], device="gpu"))
+    assert ndd.tensor([7], device="gpu").item() == 7
+
+
+def test_streams():
+    stream = ndd.stream(device_id=0)
+    assert isinstance(stream, ndd.Stream)
+    with ndd.EvalContext(cuda_stream=stream) as context:
+        assert context.cuda_stream == stream
+        x = ndd.tensor(image(), device="gpu", layout="HWC")
+        flipped = ndd.flip(x)
+    again = ndd.flip(flipped)  # in another stream, after the first
+    np.testing.assert_array_equal(np.asarray(again.cpu()), image())
+    ndd.set_current_stream(stream)
+    assert ndd.get_current_stream() == stream
+    ndd.set_current_stream(None)
+    assert ndd.get_current_stream() == ndd.get_default_stream()
+    ndd.set_default_stream(stream)
+    assert ndd.get_default_stream() == stream
+    ndd.set_default_stream(None)
+    stream.synchronize()
+
+
+def test_numbers_of_gpus():
+    with pytest.raises(ValueError, match="out of range"):
+        ndd.tensor([1]).gpu(99)
+    with pytest.raises(ValueError, match="mixed"):
+        ndd.Device("mixed")
+
+
+def test_memory_is_reused():
+    x = ndd.batch([image(i, (64, 64, 3)) for i in range(8)], layout="HWC").gpu()
+    for _ in range(20):
+        ndd.flip(x).evaluate()
+    before = ndd._core.gpu_memory_use(0)
+    for _ in range(500):
+        ndd.flip(x).evaluate()
+    assert sum(ndd._core.gpu_memory_use(0)) <= sum(before) * 1.1
+
+
+def test_out_of_memory_is_an_exception():
+    one = ndd.tensor(np.zeros(1, np.uint8), device="gpu")
+    with pytest.raises(MemoryError, match="GPU 0"):
+        ndd.math.max(ndd.zeros(shape=[1 << 22, 1], device="gpu"), ndd.zeros(shape=[1, 1 << 22], device="gpu")).evaluate()
+    np.testing.assert_array_equal(np.asarray((one + 1).cpu()), [1])
