@@ -9,14 +9,10 @@ namespace {
 constexpr int64_t kRowElements = 16 << 10;  // longer rows are cut, for threads to share
 constexpr int64_t kPatternBytes = 512;      // patterns are repeated up to about this length
 
-// How numbers to fill with become elements: without fraction, and integers wrap around.
 void store_fill(void* at, float number, DType dtype) {
   with_dtype(dtype, [&](auto type) {
     using T = typename decltype(type)::type;
-    if constexpr (TypeTraits<T>::is_float)
-      *static_cast<T*>(at) = convert<T>(number);
-    else
-      *static_cast<T*>(at) = static_cast<T>(truncate<int64_t>(number));
+    *static_cast<T*>(at) = fill_element<T>(number);
   });
 }
 
@@ -43,26 +39,6 @@ OutOfBounds parse_out_of_bounds(std::string_view name) {
        "expected \"error\", \"pad\", \"edge\", \"reflect\", \"reflect_101\", \"wrap\" or "
        "\"trim_to_shape\" as out_of_bounds_policy, got \"",
        name, '"');
-}
-
-int64_t source_index(int64_t i, int64_t extent, OutOfBounds policy) {
-  if (i >= 0 && i < extent) return i;
-  auto modulo = [](int64_t a, int64_t n) { return (a % n + n) % n; };
-  switch (policy) {
-    case OutOfBounds::edge:
-      return i < 0 ? 0 : extent - 1;
-    case OutOfBounds::reflect_1001:
-      i = modulo(i, 2 * extent);
-      return i < extent ? i : 2 * extent - 1 - i;
-    case OutOfBounds::reflect_101:
-      if (extent == 1) return 0;
-      i = modulo(i, 2 * extent - 2);
-      return i < extent ? i : 2 * extent - 2 - i;
-    case OutOfBounds::wrap:
-      return modulo(i, extent);
-    default:
-      return -1;
-  }
 }
 
 void place_window(Window& window, const Shape& in, OutOfBounds policy) {

@@ -8,11 +8,9 @@
 #include "op/convert_run.h"
 #include "op/sample.h"
 #include "op/strided_copy.h"
+#include "op/window_item.h"
 
 namespace avida {
-
-// What a window shows where it reaches beyond the sample.
-enum class OutOfBounds { error, constant, edge, reflect_1001, reflect_101, wrap, trim };
 
 OutOfBounds parse_out_of_bounds(std::string_view name);
 
@@ -25,9 +23,6 @@ void place_window(Window& window, const Shape& in, OutOfBounds policy);
 
 // The part of the sample that the window shows; all of it where the window reaches beyond.
 Part shown_part(const Window& window, const SampleView& in);
-
-// Where index i of an axis is taken from; -1: from nowhere, the constant fills it.
-int64_t source_index(int64_t i, int64_t extent, OutOfBounds policy);
 
 // A window as rows that lie side by side in the (dense) output. All numbers count elements.
 class WindowRows {

@@ -35,7 +35,7 @@ HOST_LOOP = """extern "C" void run(const Body::Params& params, long n) {
 @functools.cache
 def _compiled(header: str, body: str) -> Any:
     """The loop of the host; that of the device must compile too."""
-    names = f'#include "{header}"\nusing namespace avida;\nusing namespace avida::ops;\nusing Body = {body};\n'
+    names = f'#include "{header}"\nnamespace avida::ops {{ using Body = {body}; }}\nusing avida::ops::Body;\n'
     for arch in ARCHITECTURES:
         compile_cuda(names + DEVICE_LOOP, arch)
     with tempfile.TemporaryDirectory() as folder:

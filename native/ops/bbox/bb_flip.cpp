@@ -1,3 +1,6 @@
+#include "ops/bbox/bb_flip.h"
+
+#include "op/each_item.h"
 #include "ops/bbox/bbox.h"
 
 namespace avida::ops {
@@ -8,18 +11,6 @@ struct BbFlipArgs {
   bool ltrb = false;
   int vertical = 0;
 };
-
-// Along one axis, the start and end of a box (or its start and extent) change places around 0.5.
-void flip_axis(float& start, float& second, bool ends) {
-  if (ends) {
-    const float end = 1.0f - start;
-    start = 1.0f - second;
-    second = end;
-  } else {
-    const float end = start + second;
-    start = 1.0f - end;
-  }
-}
 
 }  // namespace
 
@@ -33,14 +24,9 @@ AVIDA_OP(bb_flip, BbFlipArgs) {
       .infer(infer_boxes)
       .each_sample(boxes_shape, [](const Sample<BbFlipArgs>& sample) {
         const BbFlipArgs& args = sample.args;
-        const float* in = sample.in[0].as<float>();
-        float* out = sample.out[0].as<float>();
-        for (int64_t i = 0; i < sample.in[0].elements(); i += 4) {
-          float box[4] = {in[i], in[i + 1], in[i + 2], in[i + 3]};
-          if (args.horizontal) flip_axis(box[0], box[2], args.ltrb);
-          if (args.vertical) flip_axis(box[1], box[3], args.ltrb);
-          std::copy_n(box, 4, out + i);
-        }
+        each_item<BbFlip>(
+            0, sample.in[0].elements() / 4,
+            {sample.out[0].as<float>(), sample.in[0].as<float>(), args.horizontal != 0, args.vertical != 0, args.ltrb});
       });
 }
 

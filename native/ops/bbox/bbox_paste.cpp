@@ -1,3 +1,6 @@
+#include "ops/bbox/bbox_paste.h"
+
+#include "op/each_item.h"
 #include "ops/bbox/bbox.h"
 
 namespace avida::ops {
@@ -24,12 +27,13 @@ AVIDA_OP(bbox_paste, BboxPasteArgs) {
         const Args& args = sample.args;
         const float scale = 1 / args.ratio, margin = 1 - scale;
         // The image stays on its canvas.
-        const float offset[2] = {std::min(std::max(margin * args.paste_x, 0.0f), margin),
-                                 std::min(std::max(margin * args.paste_y, 0.0f), margin)};
-        const float* in = sample.in[0].as<float>();
-        float* out = sample.out[0].as<float>();
-        for (int64_t i = 0; i < sample.in[0].elements(); i++)
-          out[i] = in[i] * scale + (i % 4 < 2 || args.ltrb ? offset[i % 2] : 0.0f);
+        auto offset = [&](float place) { return std::min(std::max(margin * place, 0.0f), margin); };
+        each_item<BboxPaste>(0, sample.in[0].elements(),
+                             {sample.out[0].as<float>(),
+                              sample.in[0].as<float>(),
+                              scale,
+                              {offset(args.paste_x), offset(args.paste_y)},
+                              args.ltrb});
       });
 }
 

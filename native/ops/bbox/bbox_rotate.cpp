@@ -1,3 +1,5 @@
+#include "ops/bbox/bbox_rotate.h"
+
 #include <cmath>
 
 #include "ops/bbox/bbox.h"
@@ -17,83 +19,31 @@ struct BboxRotateArgs {
   Vec<float> size;
 };
 
-struct Size {
-  double width, height;
-};
+// As rotate() chooses it: odd or even as the extent that it mostly comes from.
+double canvas(double extent, double like) {
+  const double pixels = std::ceil(extent - 0.01);
+  return pixels + (std::fmod(pixels, 2) != std::fmod(like, 2));
+}
 
-// The extents of the image before and after it is turned.
-class Turn {
- public:
-  explicit Turn(const BboxRotateArgs& args) {
-    constexpr double degree = 3.14159265358979324 / 180;
-    cos_ = std::cos(args.angle * degree);
-    sin_ = std::sin(args.angle * degree);
-    const int h = args.shape_layout.find('H'), w = args.shape_layout.find('W');
-    if (std::max(h, w) >= args.input_shape.size())
-      fail(ErrorKind::runtime, "expected \"input_shape\" to have an extent for each letter of ", args.shape_layout,
-           ", got ", args.input_shape.size());
-    before = {static_cast<double>(args.input_shape[w]), static_cast<double>(args.input_shape[h])};
-    if (args.keep_size) {
-      after = before;
-    } else if (!args.size.empty()) {
-      if (args.size.size() != 2)
-        fail(ErrorKind::runtime, "expected height and width for \"size\", got ", args.size.size(), " numbers");
-      after = {args.size[1], args.size[0]};
-    } else {
-      const Size all = enclosing(before);
-      after = {canvas(all.width, sideways() ? before.height : before.width),
-               canvas(all.height, sideways() ? before.width : before.height)};
-    }
+BoxTurn turn_of(const BboxRotateArgs& args) {
+  constexpr double degree = 3.14159265358979324 / 180;
+  const int h = args.shape_layout.find('H'), w = args.shape_layout.find('W');
+  if (std::max(h, w) >= args.input_shape.size())
+    fail(ErrorKind::runtime, "expected \"input_shape\" to have an extent for each letter of ", args.shape_layout,
+         ", got ", args.input_shape.size());
+  const BoxSize before = {static_cast<double>(args.input_shape[w]), static_cast<double>(args.input_shape[h])};
+  BoxTurn turn{std::cos(args.angle * degree), std::sin(args.angle * degree), before, before};
+  if (args.keep_size) return turn;
+  if (!args.size.empty()) {
+    if (args.size.size() != 2)
+      fail(ErrorKind::runtime, "expected height and width for \"size\", got ", args.size.size(), " numbers");
+    turn.after = {args.size[1], args.size[0]};
+    return turn;
   }
-
-  // Whether what was wide comes to be high.
-  bool sideways() const { return std::fabs(static_cast<float>(sin_)) >= std::fabs(static_cast<float>(cos_)); }
-  // The extents of the upright box around a turned one.
-  Size enclosing(Size box) const {
-    const double c = std::fabs(cos_), s = std::fabs(sin_);
-    return {c * box.width + s * box.height, s * box.width + c * box.height};
-  }
-  // Where a point of the image comes to lie.
-  void move(double& x, double& y) const {
-    const double from_x = x - before.width / 2, from_y = y - before.height / 2;
-    x = cos_ * from_x + sin_ * from_y + after.width / 2;
-    y = cos_ * from_y - sin_ * from_x + after.height / 2;
-  }
-
-  Size before, after;
-
- private:
-  // As rotate() chooses it: odd or even as the extent that it mostly comes from.
-  static double canvas(double extent, double like) {
-    const double pixels = std::ceil(extent - 0.01);
-    return pixels + (std::fmod(pixels, 2) != std::fmod(like, 2));
-  }
-  double cos_, sin_;
-};
-
-// One box, from and to xyXY or xyWH; false when too little of it is left.
-bool rotate_box(const float* in, float* out, const Turn& turn, const BboxRotateArgs& args) {
-  const bool ends = args.bbox_layout == Layout("xyXY");
-  const Size from = args.bbox_normalized ? turn.before : Size{1, 1},
-             to = args.bbox_normalized ? turn.after : Size{1, 1};
-  const Size size{(in[2] - (ends ? in[0] : 0.0f)) * from.width, (in[3] - (ends ? in[1] : 0.0f)) * from.height};
-  double x = in[0] * from.width + size.width / 2, y = in[1] * from.height + size.height / 2;
-  turn.move(x, y);
-  const Size around = turn.enclosing(size);
-  const double share = args.mode == "expand" ? 1 : args.mode == "halfway" ? 0.5 : 0;
-  const Size kept = turn.sideways() ? Size{size.height, size.width} : size;
-  const double width = kept.width + (around.width - kept.width) * share;
-  const double height = kept.height + (around.height - kept.height) * share;
-  const double left = std::clamp(x - width / 2, 0.0, turn.after.width);
-  const double right = std::clamp(x + width / 2, 0.0, turn.after.width);
-  const double top = std::clamp(y - height / 2, 0.0, turn.after.height);
-  const double bottom = std::clamp(y + height / 2, 0.0, turn.after.height);
-  if (!((right - left) * (bottom - top) >= args.remove_threshold * width * height)) return false;
-  out[0] = static_cast<float>(left / to.width);
-  out[1] = static_cast<float>(top / to.height);
-  out[2] = static_cast<float>((ends ? right : right - left) / to.width);
-  out[3] = static_cast<float>((ends ? bottom : bottom - top) / to.height);
-  return true;
+  const BoxSize all = turn.enclosing(before);
+  turn.after = {canvas(all.width, turn.sideways() ? before.height : before.width),
+                canvas(all.height, turn.sideways() ? before.width : before.height)};
+  return turn;
 }
 
 void infer(Infer<BboxRotateArgs>& call) {
@@ -121,11 +71,17 @@ void infer(Infer<BboxRotateArgs>& call) {
 // Which boxes stay decides the shapes, so all are turned there already; they are few.
 int64_t rotate_boxes(const Sample<BboxRotateArgs>& sample, float* boxes, int* labels) {
   const SampleView &in = sample.in[0], &names = sample.in[1];
-  const Turn turn(sample.args);
+  const BboxRotateArgs& args = sample.args;
+  const double share = args.mode == "expand" ? 1 : args.mode == "halfway" ? 0.5 : 0;
+  const BboxRotate::Params params{.turn = turn_of(args),
+                                  .ends = args.bbox_layout == Layout("xyXY"),
+                                  .normalized = args.bbox_normalized,
+                                  .share = share,
+                                  .remove_threshold = args.remove_threshold};
   int64_t kept = 0;
   for (int64_t i = 0; i < in.shape[0]; i++) {
     float box[4];
-    if (!rotate_box(in.as<float>() + 4 * i, box, turn, sample.args)) continue;
+    if (!BboxRotate::rotate(params, in.as<float>() + 4 * i, box)) continue;
     if (boxes) std::copy_n(box, 4, boxes + 4 * kept);
     if (labels) labels[kept] = names.as<int>()[i];
     kept++;

@@ -1,5 +1,6 @@
-#include <cmath>
+#include "ops/bbox/box_encoder.h"
 
+#include "op/each_item.h"
 #include "ops/bbox/bbox.h"
 
 namespace avida::ops {
@@ -14,27 +15,6 @@ struct BoxEncoderArgs {
   std::vector<float> stds = {1, 1, 1, 1};
 };
 
-struct Centered {
-  float middle[2], extent[2];
-
-  explicit Centered(const float* ltrb) {
-    for (int d = 0; d < 2; d++) {
-      middle[d] = 0.5f * (ltrb[d] + ltrb[d + 2]);
-      extent[d] = ltrb[d + 2] - ltrb[d];
-    }
-  }
-};
-
-float area(const float* box) { return (box[2] - box[0]) * (box[3] - box[1]); }
-
-// The area that two boxes share, as a part of all that they cover.
-float overlap(const float* a, const float* b) {
-  const float width = std::min(a[2], b[2]) - std::max(a[0], b[0]);
-  const float height = std::min(a[3], b[3]) - std::max(a[1], b[1]);
-  if (!(width > 0 && height > 0)) return 0;
-  return width * height / (area(a) + area(b) - width * height);
-}
-
 // For each anchor, the box that it stands for, or -1. Every box has at least the anchor that it shares most with,
 // the last of several.
 std::vector<int64_t> matches(const SampleView& boxes, const BoxEncoderArgs& args) {
@@ -44,26 +24,13 @@ std::vector<int64_t> matches(const SampleView& boxes, const BoxEncoderArgs& args
   for (int64_t a = 0; a < anchors; a++) {
     float most = args.criteria;
     for (int64_t b = 0; b < boxes.shape[0]; b++) {
-      const float shared = overlap(boxes.as<float>() + 4 * b, args.anchors.data() + 4 * a);
+      const float shared = box_overlap(boxes.as<float>() + 4 * b, args.anchors.data() + 4 * a);
       if (shared > most) most = shared, match[a] = b;
       if (shared >= most_of_box[b]) most_of_box[b] = shared, best_of_box[b] = a;
     }
   }
   for (int64_t b = 0; b < boxes.shape[0]; b++) match[best_of_box[b]] = b;
   return match;
-}
-
-void encode(const float* box, const float* anchor, float* out, const BoxEncoderArgs& args) {
-  const Centered to(box), from(anchor);
-  for (int d = 0; d < 2; d++) {
-    out[d] = to.middle[d];
-    out[d + 2] = to.extent[d];
-    if (!args.offset) continue;
-    const float scale = args.scale, extent = from.extent[d] * scale;
-    const float shift = (to.middle[d] * scale - from.middle[d] * scale) / extent;
-    out[d] = (shift - args.means[d]) / args.stds[d];
-    out[d + 2] = (std::log(to.extent[d] * scale / extent) - args.means[d + 2]) / args.stds[d + 2];
-  }
 }
 
 void infer(Infer<BoxEncoderArgs>& call) {
@@ -97,18 +64,22 @@ void set_shape(Sample<BoxEncoderArgs>& sample) {
 
 void run(const Sample<BoxEncoderArgs>& sample) {
   const BoxEncoderArgs& args = sample.args;
-  const std::vector<int64_t> match = matches(sample.in[0], args);
-  for (int64_t a = 0; a < std::ssize(match); a++) {
-    const float* anchor = args.anchors.data() + 4 * a;
-    float* out = sample.out[0].as<float>() + 4 * a;
-    sample.out[1].as<int>()[a] = match[a] < 0 ? 0 : sample.in[1].as<int>()[match[a]];
-    if (match[a] >= 0)
-      encode(sample.in[0].as<float>() + 4 * match[a], anchor, out, args);
-    else if (args.offset)
-      std::fill_n(out, 4, 0.0f);
-    else
-      encode(anchor, anchor, out, args);
-  }
+  EncodeAnchor::Params params{.out = sample.out[0].as<float>(),
+                              .out_labels = sample.out[1].as<int>(),
+                              .boxes = sample.in[0].as<float>(),
+                              .anchors = args.anchors.data(),
+                              .labels = sample.in[1].as<int>(),
+                              .best = nullptr,
+                              .box_count = sample.in[0].shape[0],
+                              .criteria = args.criteria,
+                              .code = {.offset = args.offset, .scale = args.scale}};
+  std::copy_n(args.means.begin(), 4, params.code.means);
+  std::copy_n(args.stds.begin(), 4, params.code.stds);
+  // One pass over all pairs finds the best of both kinds.
+  each_item<EncodeAnchor>(0, sample.out[1].shape[0], params, [&] {
+    const std::vector<int64_t> match = matches(sample.in[0], args);
+    for (int64_t a = 0; a < std::ssize(match); a++) EncodeAnchor::write(params, a, match[a]);
+  });
 }
 
 }  // namespace

@@ -1,3 +1,6 @@
+#include "ops/bbox/coord_flip.h"
+
+#include "op/each_item.h"
 #include "ops/bbox/bbox.h"
 
 namespace avida::ops {
@@ -50,18 +53,14 @@ AVIDA_OP(coord_flip, CoordFlipArgs) {
         const Args& args = sample.args;
         const int64_t count = sample.in[0].shape[1];
         const Layout order = coordinate_order(args, count);
-        float twice_center[3];
-        bool flips[3];
+        CoordFlip::Params params{.out = sample.out[0].as<float>(), .in = sample.in[0].as<float>(), .count = count};
         for (int c = 0; c < count; c++) {
           const int axis = order[c] - 'x';
           const float center = axis == 0 ? args.center_x : axis == 1 ? args.center_y : args.center_z;
-          twice_center[c] = 2 * center;
-          flips[c] = (axis == 0 ? args.flip_x : axis == 1 ? args.flip_y : args.flip_z) != 0;
+          params.twice_center[c] = 2 * center;
+          params.flips[c] = (axis == 0 ? args.flip_x : axis == 1 ? args.flip_y : args.flip_z) != 0;
         }
-        const float* in = sample.in[0].as<float>();
-        float* out = sample.out[0].as<float>();
-        for (int64_t i = 0; i < sample.in[0].elements(); i++)
-          out[i] = flips[i % count] ? twice_center[i % count] - in[i] : in[i];
+        each_item<CoordFlip>(0, sample.in[0].elements(), params);
       });
 }
 

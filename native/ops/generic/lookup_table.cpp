@@ -1,6 +1,9 @@
+#include "ops/generic/lookup_table.h"
+
 #include <algorithm>
 #include <memory>
 
+#include "op/each_item.h"
 #include "op/op.h"
 
 namespace avida::ops {
@@ -27,20 +30,10 @@ void infer(Infer<LookupTableArgs>& call) {
   call.out[0].dtype = args.output_dtype.value_or(args.dtype);
 }
 
-// The table has an entry for every 8-bit number at least, so that bytes need no check.
 template <class In, class Out>
 void look_up(const SampleWork& work, const Out* table, uint64_t size, Out otherwise) {
-  const In* from = work.in[0].as<const In>();
-  Out* to = work.out[0].as<Out>();
-  int64_t end = std::min(work.end * kRow, work.out[0].elements());
-  for (int64_t i = work.begin * kRow; i < end; i++) {
-    if constexpr (sizeof(In) == 1 && !TypeTraits<In>::is_signed) {
-      to[i] = table[from[i]];
-    } else {
-      auto key = static_cast<uint64_t>(from[i]);  // negative numbers become huge ones
-      to[i] = key < size ? table[key] : otherwise;
-    }
-  }
+  each_item<LookUp<In, Out>>(work.begin * kRow, std::min(work.end * kRow, work.out[0].elements()),
+                             {work.out[0].as<Out>(), work.in[0].as<In>(), table, size, otherwise});
 }
 
 std::vector<Data> run_lookup(const Run& run) {

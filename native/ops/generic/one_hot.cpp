@@ -1,5 +1,9 @@
+#include "ops/generic/one_hot.h"
+
 #include <algorithm>
 
+#include "op/convert_item.h"
+#include "op/each_item.h"
 #include "op/op.h"
 
 namespace avida::ops {
@@ -46,24 +50,16 @@ void infer(Infer<OneHotArgs>& call) {
   out.layout = settled ? layout_with(args, in.layout, in.ndim, axis < 0 ? in.ndim : axis) : Layout();
 }
 
-// The number as a C cast gives it: without its fraction, an integer type keeping the lowest bits.
-template <class Out>
-Out cast_like_c(float x) {
-  if constexpr (TypeTraits<Out>::is_float)
-    return convert<Out>(x);
-  else
-    return static_cast<Out>(truncate<int64_t>(x));
-}
-
-// The class that a number names, or -1.
-template <class In>
-int64_t class_of(In x, int64_t classes) {
-  if constexpr (TypeTraits<In>::is_float) {
-    auto number = static_cast<double>(typename ComputeType<In>::type(x));
-    return number > -1 && number < static_cast<double>(classes) && classes > 0 ? static_cast<int64_t>(number) : -1;
-  } else {
-    return static_cast<uint64_t>(x) < static_cast<uint64_t>(classes) ? static_cast<int64_t>(x) : -1;
-  }
+// Rows of the output: all entries off, then some on.
+template <class In, class Out>
+void make_rows(const typename OneHot<In, Out>::Params& params, int64_t begin, int64_t end) {
+  const int64_t row = params.inner * params.classes;
+  std::fill(params.out + begin * row, params.out + end * row, params.off);
+  for (int64_t r = begin; r < end; r++)
+    for (int64_t i = 0; i < params.inner; i++) {
+      int64_t at = class_of(params.in[r * params.inner + i], params.classes);
+      if (at >= 0) params.out[r * row + at * params.inner + i] = params.on;
+    }
 }
 
 std::vector<Data> run_one_hot(const Run& run) {
@@ -90,16 +86,16 @@ std::vector<Data> run_one_hot(const Run& run) {
     int64_t inner = volume(work.out[0].shape.span().subspan(axis + 1)), row = inner * args.num_classes;
     with_dtype(work.out[0].dtype, [&](auto type) {
       using Out = typename decltype(type)::type;
-      Out* to = work.out[0].as<Out>();
-      Out on = cast_like_c<Out>(args.on_value);
-      std::fill(to + work.begin * row, to + work.end * row, cast_like_c<Out>(args.off_value));
       with_dtype(work.in[0].dtype, [&](auto in) {
-        const auto* from = work.in[0].as<const typename decltype(in)::type>();
-        for (int64_t r = work.begin; r < work.end; r++)
-          for (int64_t i = 0; i < inner; i++) {
-            int64_t at = class_of(from[r * inner + i], args.num_classes);
-            if (at >= 0) to[r * row + at * inner + i] = on;
-          }
+        using In = typename decltype(in)::type;
+        const typename OneHot<In, Out>::Params params{work.out[0].as<Out>(),
+                                                      work.in[0].as<In>(),
+                                                      args.num_classes,
+                                                      inner,
+                                                      fill_element<Out>(args.on_value),
+                                                      fill_element<Out>(args.off_value)};
+        each_item<OneHot<In, Out>>(work.begin * row, work.end * row, params,
+                                   [&] { make_rows<In, Out>(params, work.begin, work.end); });
       });
     });
   };

@@ -1,3 +1,5 @@
+#include "ops/image/crop_mirror_normalize.h"
+
 #include <bit>
 #include <cstring>
 
@@ -18,14 +20,9 @@ struct CropMirrorNormalizeArgs : WindowArgs, CropPlace {
   float scale = 1, shift = 0;
 };
 
-// output = (input - mean) * factor + shift
-struct Normalization {
-  float mean, factor, shift;
-};
-
 template <class T>
 AVIDA_INLINE void normalize(float* __restrict out, const T* __restrict in, int64_t n, Normalization by, bool mirrored) {
-  auto normalized = [by](T x) { return (static_cast<float>(x) - by.mean) * by.factor + by.shift; };
+  auto normalized = [by](T x) { return by(static_cast<float>(x)); };
   if (mirrored)
     for (int64_t i = 0; i < n; i++) out[i] = normalized(in[n - 1 - i]);
   else

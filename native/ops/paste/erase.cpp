@@ -1,7 +1,10 @@
+#include "ops/paste/erase.h"
+
 #include <cstring>
 
 #include "op/axes.h"
 #include "op/convert_run.h"
+#include "op/each_item.h"
 #include "op/op.h"
 
 namespace avida::ops {
@@ -23,16 +26,12 @@ Vec<int> erased_axes(const EraseArgs& args, int ndim, const Layout& layout) {
   return resolve_axes(args.axes, args.axes ? std::nullopt : std::optional<Layout>("HW"), ndim, layout);
 }
 
-// Where the elements from `begin` to before `end` are, inside of an axis; nothing where a number is not one.
-struct Interval {
-  int64_t begin = 0, end = 0;
-
-  Interval(float start, float stop, int64_t extent)
-      : begin(std::clamp<int64_t>(truncate<int64_t>(start), 0, extent)),
-        end(std::clamp<int64_t>(truncate<int64_t>(stop), 0, extent)) {
-    if (std::isnan(start) || std::isnan(stop)) end = begin;
-  }
-};
+// What lies inside of the axis; nothing where a number is not one.
+ErasedInterval interval(float start, float stop, int64_t extent) {
+  const int64_t begin = std::clamp<int64_t>(truncate<int64_t>(start), 0, extent);
+  if (std::isnan(start) || std::isnan(stop)) return {begin, begin};
+  return {begin, std::clamp<int64_t>(truncate<int64_t>(stop), 0, extent)};
+}
 
 // The input as rows, each along the last erased axis and all axes after it.
 class Eraser {
@@ -60,6 +59,31 @@ class Eraser {
   template <class T>
   void run(T* out, int64_t begin, int64_t end) const {
     const std::vector<T> fills = converted_fills<T>();
+    each_item<Erase<T>>(begin * row_length_, end * row_length_, params(out, fills),
+                        [&] { make_rows(out, fills, begin, end); });
+  }
+
+ private:
+  template <class T>
+  typename Erase<T>::Params params(T* out, const std::vector<T>& fills) const {
+    const Shape strides = dense_strides(in_.shape);
+    typename Erase<T>::Params params{.out = out,
+                                     .in = in_.as<T>(),
+                                     .axes = axes_.size(),
+                                     .regions = regions_.data(),
+                                     .region_count = axes_.empty() ? 0 : std::ssize(regions_) / axes_.size(),
+                                     .fills = fills.data(),
+                                     .fill_count = std::ssize(fills),
+                                     .channel_step = channel_axis_ < 0 ? 1 : strides[channel_axis_]};
+    for (int k = 0; k < axes_.size(); k++) {
+      params.extent[k] = in_.shape[axes_[k]];
+      params.step[k] = strides[axes_[k]];
+    }
+    return params;
+  }
+
+  template <class T>
+  void make_rows(T* out, const std::vector<T>& fills, int64_t begin, int64_t end) const {
     std::vector<T> filled(static_cast<size_t>(row_length_), fills[0]);
     const bool varies_in_row = fills.size() > 1 && channel_axis_ >= last_;
     if (varies_in_row) {
@@ -77,9 +101,9 @@ class Eraser {
       if (fills.size() > 1 && !varies_in_row) std::ranges::fill(filled, fills[place[channel_axis_]]);
       for (size_t first = 0; first < regions_.size(); first += axes_.size()) {
         bool inside = true;
-        const Interval* along_row = nullptr;
+        const ErasedInterval* along_row = nullptr;
         for (int k = 0; k < axes_.size(); k++) {
-          const Interval& region = regions_[first + k];
+          const ErasedInterval& region = regions_[first + k];
           if (axes_[k] == last_)
             along_row = &region;
           else
@@ -93,7 +117,6 @@ class Eraser {
     }
   }
 
- private:
   void place_regions() {
     const bool anchor_is_share = args_.normalized || args_.normalized_anchor.value_or(false);
     const bool shape_is_share = args_.normalized || args_.normalized_shape.value_or(false);
@@ -102,7 +125,7 @@ class Eraser {
       const float size = args_.shape[i] * (shape_is_share ? static_cast<float>(extent) : 1.0f);
       float start = args_.anchor[i] * (anchor_is_share ? static_cast<float>(extent) : 1.0f);
       if (args_.centered_anchor) start -= size / 2;
-      regions_.emplace_back(start, start + size, extent);
+      regions_.push_back(interval(start, start + size, extent));
     }
   }
 
@@ -118,7 +141,7 @@ class Eraser {
   const Vec<int> axes_;
   int last_ = 0, channel_axis_ = -1;
   int64_t row_length_ = 1;
-  std::vector<Interval> regions_;  // for each region, one for each axis
+  std::vector<ErasedInterval> regions_;  // for each region, one for each axis
 };
 
 }  // namespace

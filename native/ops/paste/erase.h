@@ -4,19 +4,21 @@
 
 namespace avida::ops {
 
+// Elements from `begin` to before `end` of an axis.
+struct ErasedInterval {
+  long begin, end;
+};
+
 // An item is an element.
 template <class T>
 struct Erase {
   static constexpr int kMostAxes = 16;
-  struct Interval {
-    long begin, end;
-  };
   struct Params {
     T* out;
     const T* in;
     int axes;                                 // that regions speak of
     long extent[kMostAxes], step[kMostAxes];  // of each of these axes
-    const Interval* regions;                  // for each region, one for each of the axes
+    const ErasedInterval* regions;            // for each region, one for each of the axes
     long region_count;
     const T* fills;
     long fill_count, channel_step;  // elements from one channel to the next
@@ -28,7 +30,7 @@ struct Erase {
       erased = true;
       for (int d = 0; d < params.axes; d++) {
         const long at = i / params.step[d] % params.extent[d];
-        const Interval& region = params.regions[k * params.axes + d];
+        const ErasedInterval& region = params.regions[k * params.axes + d];
         erased &= at >= region.begin && at < region.end;
       }
     }

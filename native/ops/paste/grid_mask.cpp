@@ -1,6 +1,7 @@
 #include "ops/paste/grid_mask.h"
 
 #include "core/clones.h"
+#include "op/each_item.h"
 #include "op/op.h"
 
 namespace avida::ops {
@@ -11,15 +12,28 @@ AVIDA_CLONES void mask_row(uint8_t* masked, int width, int y, const Grid& grid) 
 }
 
 template <class T>
-AVIDA_INLINE void keep(T* __restrict out, const T* __restrict in, const uint8_t* masked, int64_t width, int channels) {
+AVIDA_INLINE void keep(T* __restrict out, const T* __restrict in, const uint8_t* masked, int64_t width,
+                       int64_t channels) {
   for (int64_t x = 0; x < width; x++)
-    for (int c = 0; c < channels; c++) out[x * channels + c] = masked[x] ? T(0) : in[x * channels + c];
+    for (int64_t c = 0; c < channels; c++) out[x * channels + c] = masked[x] ? T(0) : in[x * channels + c];
 }
 template <class T>
-void keep_unmasked(T* out, const T* in, const uint8_t* masked, int64_t width, int channels) {
+void keep_unmasked(T* out, const T* in, const uint8_t* masked, int64_t width, int64_t channels) {
   if (channels == 1) return keep(out, in, masked, width, 1);
   if (channels == 3) return keep(out, in, masked, width, 3);
   keep(out, in, masked, width, channels);
+}
+
+template <class T>
+void make_rows(const typename GridMask<T>::Params& params, int64_t begin, int64_t end) {
+  const int64_t length = params.width * params.channels;
+  each_item<GridMask<T>>(begin * length, end * length, params, [&] {
+    std::vector<uint8_t> masked(params.width);
+    for (int64_t row = begin; row < end; row++) {
+      mask_row(masked.data(), static_cast<int>(params.width), static_cast<int>(row % params.height), params.grid);
+      keep_unmasked(params.out + row * length, params.in + row * length, masked.data(), params.width, params.channels);
+    }
+  });
 }
 
 }  // namespace
@@ -44,17 +58,12 @@ AVIDA_OP(grid_mask, GridMaskArgs) {
             const SampleView& in = sample.in[0];
             const int w = in.layout.find('W');
             const int64_t width = in.shape[w], height = in.shape[w - 1];
-            const int channels = w + 1 < in.ndim() ? static_cast<int>(in.shape[w + 1]) : 1;
-            const Grid grid(sample.args);
-            std::vector<uint8_t> masked(width);
-            for (int64_t row = sample.begin; row < sample.end; row++) {
-              mask_row(masked.data(), static_cast<int>(width), static_cast<int>(row % height), grid);
-              with_size_of(in.dtype, [&](auto type) {
-                using T = typename decltype(type)::type;
-                const int64_t at = row * width * channels;
-                keep_unmasked(sample.out[0].as<T>() + at, in.as<T>() + at, masked.data(), width, channels);
-              });
-            }
+            const int64_t channels = w + 1 < in.ndim() ? in.shape[w + 1] : 1;
+            with_size_of(in.dtype, [&](auto type) {
+              using T = typename decltype(type)::type;
+              make_rows<T>({sample.out[0].as<T>(), in.as<T>(), Grid(sample.args), width, height, channels},
+                           sample.begin, sample.end);
+            });
           })
       .rows([](const Sample<Args>& sample) {
         int64_t rows = 1;

@@ -1,7 +1,10 @@
+#include "ops/paste/multi_paste.h"
+
 #include <cmath>
 #include <cstring>
 
 #include "op/convert_run.h"
+#include "op/each_item.h"
 #include "op/op.h"
 
 namespace avida::ops {
@@ -161,11 +164,9 @@ Shape canvas_shape(const Run& run, int i, const MultiPasteArgs& args) {
   return shape;
 }
 
-void make_rows(const Run& run, const SampleWork& work) {
-  const auto& args = *static_cast<const MultiPasteArgs*>(work.args);
+// Rows of the canvas; what is pasted is converted.
+void make_rows(const SampleWork& work, const Extents& canvas, std::span<const Region> regions) {
   const SampleView& out = work.out[0];
-  const Extents canvas(out.shape);
-  const std::vector<Region> regions = regions_of(run, work.index, args, canvas);
   const int64_t row_bytes = canvas.width * canvas.channels * size_of(out.dtype);
   for (int64_t row = work.begin; row < work.end; row++) {
     char* to = out.as<char>() + row * row_bytes;
@@ -184,6 +185,39 @@ void make_rows(const Run& run, const SampleWork& work) {
   }
 }
 
+// The regions as the body sees them, where nothing is converted.
+template <class T>
+std::vector<PastedRegion<T>> plain_regions(std::span<const Region> regions) {
+  std::vector<PastedRegion<T>> plain;
+  for (const Region& region : regions) {
+    const Extents in(region.from.shape);
+    plain.push_back({region.from.as<T>(),
+                     in.height,
+                     in.width,
+                     {region.in_start[0], region.in_start[1]},
+                     {region.out_start[0], region.out_start[1]},
+                     {region.extent[0], region.extent[1]}});
+  }
+  return plain;
+}
+
+void paste_regions(const Run& run, const SampleWork& work) {
+  const SampleView& out = work.out[0];
+  const Extents canvas(out.shape);
+  const std::vector<Region> regions =
+      regions_of(run, work.index, *static_cast<const MultiPasteArgs*>(work.args), canvas);
+  if (!regions.empty() && regions[0].from.dtype != out.dtype) return make_rows(work, canvas, regions);
+  with_size_of(out.dtype, [&](auto type) {
+    using T = typename decltype(type)::type;
+    const std::vector<PastedRegion<T>> plain = plain_regions<T>(regions);
+    const int64_t row = canvas.width * canvas.channels;
+    each_item<MultiPaste<T>>(
+        work.begin * row, work.end * row,
+        {out.as<T>(), plain.data(), std::ssize(plain), canvas.height, canvas.width, canvas.channels},
+        [&] { make_rows(work, canvas, regions); });
+  });
+}
+
 std::vector<Data> multi_paste(const Run& run) {
   SampleLoop loop;
   loop.shape = [&run](SampleWork& work) {
@@ -195,7 +229,7 @@ std::vector<Data> multi_paste(const Run& run) {
     const Extents canvas(work.out[0].shape);
     return canvas.frames * canvas.height;
   };
-  loop.body = [&run](const SampleWork& work) { make_rows(run, work); };
+  loop.body = [&run](const SampleWork& work) { paste_regions(run, work); };
   return run_samples(run, loop);
 }
 

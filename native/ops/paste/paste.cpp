@@ -1,7 +1,10 @@
+#include "ops/paste/paste.h"
+
 #include <cmath>
 #include <cstring>
 
 #include "op/convert_run.h"
+#include "op/each_item.h"
 #include "op/op.h"
 
 namespace avida::ops {
@@ -38,6 +41,25 @@ void set_shape(Sample<PasteArgs>& sample) {
 }
 
 template <class T>
+void make_rows(const typename Paste<T>::Params& params, int64_t begin, int64_t end) {
+  std::vector<T> empty(params.width);
+  for (int64_t i = 0; i < params.width; i++) empty[i] = params.fills[i % params.fill_count];
+  auto copy = [](T* to, const T* from, int64_t n) { std::memcpy(to, from, static_cast<size_t>(n) * sizeof(T)); };
+  const int64_t right = params.left + params.in_width;
+  for (int64_t y = begin; y < end; y++) {
+    T* row = params.out + y * params.width;
+    const int64_t from = y - params.top;
+    if (from < 0 || from >= params.in_height) {
+      copy(row, empty.data(), params.width);
+      continue;
+    }
+    copy(row, empty.data(), params.left);
+    copy(row + params.left, params.in + from * params.in_width, params.in_width);
+    copy(row + right, empty.data(), params.width - right);
+  }
+}
+
+template <class T>
 void run(const Sample<PasteArgs>& sample) {
   const SampleView &in = sample.in[0], &out = sample.out[0];
   const PasteArgs& args = sample.args;
@@ -45,21 +67,19 @@ void run(const Sample<PasteArgs>& sample) {
   const auto top = static_cast<int64_t>(args.paste_y * static_cast<float>(out.shape[0] - in.shape[0]));
   const auto left = static_cast<int64_t>(args.paste_x * static_cast<float>(out.shape[1] - in.shape[1])) * out.shape[2];
 
-  std::vector<T> fills(args.fill_value.size()), empty(width);
+  std::vector<T> fills(args.fill_value.size());
   rounding_run(in.dtype, DType::int32)(fills.data(), args.fill_value.data(), std::ssize(fills));
-  for (int64_t i = 0; i < width; i++) empty[i] = fills[i % std::ssize(fills)];
-  auto copy = [](T* to, const T* from, int64_t n) { std::memcpy(to, from, static_cast<size_t>(n) * sizeof(T)); };
-  for (int64_t y = sample.begin; y < sample.end; y++) {
-    T* row = out.as<T>() + y * width;
-    const int64_t from = y - top;
-    if (from < 0 || from >= in.shape[0]) {
-      copy(row, empty.data(), width);
-      continue;
-    }
-    copy(row, empty.data(), left);
-    copy(row + left, in.as<T>() + from * in_width, in_width);
-    copy(row + left + in_width, empty.data(), width - left - in_width);
-  }
+  const typename Paste<T>::Params params{.out = out.as<T>(),
+                                         .in = in.as<T>(),
+                                         .fills = fills.data(),
+                                         .fill_count = std::ssize(fills),
+                                         .width = width,
+                                         .in_width = in_width,
+                                         .in_height = in.shape[0],
+                                         .top = top,
+                                         .left = left};
+  each_item<Paste<T>>(sample.begin * width, sample.end * width, params,
+                      [&] { make_rows<T>(params, sample.begin, sample.end); });
 }
 
 }  // namespace

@@ -1,0 +1,21 @@
+// Boxes moved with the image that is pasted. Read by NVRTC too: no std headers.
+#pragma once
+#include "kernel/macros.h"
+
+namespace avida::ops {
+
+// An item is one number of a box: left, top and right, bottom (`ends`) or width, height.
+struct BboxPaste {
+  struct Params {
+    float* out;
+    const float* in;
+    float scale, offset[2];
+    bool ends;
+  };
+
+  AVIDA_HD AVIDA_INLINE static void run(const Params& params, long i) {
+    params.out[i] = params.in[i] * params.scale + (i % 4 < 2 || params.ends ? params.offset[i % 2] : 0.0f);
+  }
+};
+
+}  // namespace avida::ops

@@ -1,0 +1,23 @@
+// Points mirrored. Read by NVRTC too: no std headers.
+#pragma once
+#include "kernel/macros.h"
+
+namespace avida::ops {
+
+// An item is one coordinate of a point.
+struct CoordFlip {
+  struct Params {
+    float* out;
+    const float* in;
+    long count;  // coordinates of a point
+    float twice_center[3];
+    bool flips[3];
+  };
+
+  AVIDA_HD AVIDA_INLINE static void run(const Params& params, long i) {
+    const long c = i % params.count;
+    params.out[i] = params.flips[c] ? params.twice_center[c] - params.in[i] : params.in[i];
+  }
+};
+
+}  // namespace avida::ops
