@@ -63,10 +63,9 @@ void launch_pixels(const Work& work, const PixelGrid& grid, const Params& params
   const SampleView &in = work.in[0], &out = work.out[0];
   auto launch = [&](auto to, auto from) {
     using Item = PixelItem<Body, typename decltype(to)::type, typename decltype(from)::type, Params>;
-    work.launches->template add<Item>(
-        0, grid.outer * grid.inner,
-        {out.data, in.data, static_cast<int>(out.dtype), static_cast<int>(in.dtype), grid.planar() ? grid.inner : 0,
-         params});
+    work.launches->template add<Item>(0, grid.outer * grid.inner,
+                                      {out.data, in.data, static_cast<int>(out.dtype), static_cast<int>(in.dtype),
+                                       grid.planar() ? grid.inner : 0, params});
   };
   if (in.dtype == DType::uint8 && out.dtype == DType::uint8)
     launch(Type<uint8_t>(), Type<uint8_t>());

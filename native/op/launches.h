@@ -37,4 +37,10 @@ class Launches {
   virtual const void* upload_bytes(const void* bytes, size_t size) = 0;
 };
 
+// Numbers that a body reads: where they are, or a copy for the GPU.
+template <class T>
+const T* readable(Launches* launches, const T* numbers, int64_t n) {
+  return launches ? launches->upload(std::span(numbers, static_cast<size_t>(n))) : numbers;
+}
+
 }  // namespace avida

@@ -6,6 +6,7 @@ namespace avida::ops {
 
 // An item is a box: left, top and right, bottom (`ends`) or width, height.
 struct BbFlip {
+  static constexpr const char* header = "ops/bbox/bb_flip.h";
   struct Params {
     float* out;
     const float* in;

@@ -23,18 +23,20 @@ AVIDA_OP(bbox_paste, BboxPasteArgs) {
       .arg("ratio", &Args::ratio, "How many times as high and wide as the image the canvas is.", required)
       .example("avida.bbox_paste(np.float32([[0.1, 0.2, 0.3, 0.4]]), ratio=2)")
       .infer(infer_boxes)
-      .each_sample(boxes_shape, [](const Sample<Args>& sample) {
-        const Args& args = sample.args;
-        const float scale = 1 / args.ratio, margin = 1 - scale;
-        // The image stays on its canvas.
-        auto offset = [&](float place) { return std::min(std::max(margin * place, 0.0f), margin); };
-        each_item<BboxPaste>(0, sample.in[0].elements(),
-                             {sample.out[0].as<float>(),
-                              sample.in[0].as<float>(),
-                              scale,
-                              {offset(args.paste_x), offset(args.paste_y)},
-                              args.ltrb});
-      });
+      .each_sample(boxes_shape,
+                   [](const Sample<Args>& sample) {
+                     const Args& args = sample.args;
+                     const float scale = 1 / args.ratio, margin = 1 - scale;
+                     // The image stays on its canvas.
+                     auto offset = [&](float place) { return std::min(std::max(margin * place, 0.0f), margin); };
+                     each_item<BboxPaste>(sample, 0, sample.in[0].elements(),
+                                          {sample.out[0].as<float>(),
+                                           sample.in[0].as<float>(),
+                                           scale,
+                                           {offset(args.paste_x), offset(args.paste_y)},
+                                           args.ltrb});
+                   })
+      .on_gpu();
 }
 
 }  // namespace avida::ops

@@ -6,6 +6,7 @@ namespace avida::ops {
 
 // An item is one number of a box: left, top and right, bottom (`ends`) or width, height.
 struct BboxPaste {
+  static constexpr const char* header = "ops/bbox/bbox_paste.h";
   struct Params {
     float* out;
     const float* in;

@@ -32,6 +32,7 @@ struct BoxTurn {
 
 // An item is a box.
 struct BboxRotate {
+  static constexpr const char* header = "ops/bbox/bbox_rotate.h";
   struct Params {
     float* out;
     const float* in;

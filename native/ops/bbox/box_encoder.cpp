@@ -76,7 +76,7 @@ void run(const Sample<BoxEncoderArgs>& sample) {
   std::copy_n(args.means.begin(), 4, params.code.means);
   std::copy_n(args.stds.begin(), 4, params.code.stds);
   // One pass over all pairs finds the best of both kinds.
-  each_item<EncodeAnchor>(0, sample.out[1].shape[0], params, [&] {
+  each_item<EncodeAnchor>(sample, 0, sample.out[1].shape[0], params, [&] {
     const std::vector<int64_t> match = matches(sample.in[0], args);
     for (int64_t a = 0; a < std::ssize(match); a++) EncodeAnchor::write(params, a, match[a]);
   });

@@ -37,6 +37,7 @@ struct BoxCode {
 
 // An item is a box, which gets the anchor that it shares most with, the last of several.
 struct BestAnchor {
+  static constexpr const char* header = "ops/bbox/box_encoder.h";
   struct Params {
     long* best;
     const float *boxes, *anchors;
@@ -56,6 +57,7 @@ struct BestAnchor {
 
 // An item is an anchor: the last box whose best anchor it is, else the one that it shares most with, else none.
 struct EncodeAnchor {
+  static constexpr const char* header = "ops/bbox/box_encoder.h";
   struct Params {
     float* out;
     int* out_labels;

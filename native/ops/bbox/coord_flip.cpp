@@ -49,19 +49,22 @@ AVIDA_OP(coord_flip, CoordFlipArgs) {
           if (std::string_view("xyz").find(layout[i]) == std::string_view::npos || layout.find(layout[i]) != i)
             fail(ErrorKind::runtime, "expected each of x, y and z at most once in \"layout\", got ", layout);
       })
-      .each_sample(set_shape, [](const Sample<Args>& sample) {
-        const Args& args = sample.args;
-        const int64_t count = sample.in[0].shape[1];
-        const Layout order = coordinate_order(args, count);
-        CoordFlip::Params params{.out = sample.out[0].as<float>(), .in = sample.in[0].as<float>(), .count = count};
-        for (int c = 0; c < count; c++) {
-          const int axis = order[c] - 'x';
-          const float center = axis == 0 ? args.center_x : axis == 1 ? args.center_y : args.center_z;
-          params.twice_center[c] = 2 * center;
-          params.flips[c] = (axis == 0 ? args.flip_x : axis == 1 ? args.flip_y : args.flip_z) != 0;
-        }
-        each_item<CoordFlip>(0, sample.in[0].elements(), params);
-      });
+      .each_sample(set_shape,
+                   [](const Sample<Args>& sample) {
+                     const Args& args = sample.args;
+                     const int64_t count = sample.in[0].shape[1];
+                     const Layout order = coordinate_order(args, count);
+                     CoordFlip::Params params{
+                         .out = sample.out[0].as<float>(), .in = sample.in[0].as<float>(), .count = count};
+                     for (int c = 0; c < count; c++) {
+                       const int axis = order[c] - 'x';
+                       const float center = axis == 0 ? args.center_x : axis == 1 ? args.center_y : args.center_z;
+                       params.twice_center[c] = 2 * center;
+                       params.flips[c] = (axis == 0 ? args.flip_x : axis == 1 ? args.flip_y : args.flip_z) != 0;
+                     }
+                     each_item<CoordFlip>(sample, 0, sample.in[0].elements(), params);
+                   })
+      .on_gpu();
 }
 
 }  // namespace avida::ops

@@ -6,6 +6,7 @@ namespace avida::ops {
 
 // An item is one coordinate of a point.
 struct CoordFlip {
+  static constexpr const char* header = "ops/bbox/coord_flip.h";
   struct Params {
     float* out;
     const float* in;

@@ -32,7 +32,7 @@ void infer(Infer<LookupTableArgs>& call) {
 
 template <class In, class Out>
 void look_up(const SampleWork& work, const Out* table, uint64_t size, Out otherwise) {
-  each_item<LookUp<In, Out>>(work.begin * kRow, std::min(work.end * kRow, work.out[0].elements()),
+  each_item<LookUp<In, Out>>(work, work.begin * kRow, std::min(work.end * kRow, work.out[0].elements()),
                              {work.out[0].as<Out>(), work.in[0].as<In>(), table, size, otherwise});
 }
 
@@ -46,13 +46,14 @@ std::vector<Data> run_lookup(const Run& run) {
     std::unique_ptr<Out[]> table(new Out[size]);
     std::fill_n(table.get(), size, otherwise);
     for (size_t k = 0; k < args.keys.size(); k++) table[args.keys[k]] = convert<Out>(args.values[k]);
+    const Out* entries = readable(run.launches, table.get(), size);
     SampleLoop loop;
     loop.shape = [](SampleWork& work) { work.out[0].shape = work.in[0].shape; };
     loop.rows = [](const SampleWork& work) { return (work.out[0].elements() + kRow - 1) / kRow; };
     loop.body = [&](const SampleWork& work) {
       with_dtype(work.in[0].dtype, [&](auto in) {
         using In = typename decltype(in)::type;
-        if constexpr (!TypeTraits<In>::is_float) look_up<In>(work, table.get(), size, otherwise);
+        if constexpr (!TypeTraits<In>::is_float) look_up<In>(work, entries, size, otherwise);
       });
     };
     return run_samples(run, loop);
@@ -71,7 +72,8 @@ AVIDA_OP(lookup_table, LookupTableArgs) {
       .arg("values", &LookupTableArgs::values, "The value of each key.", fixed)
       .example("avida.lookup_table(np.array([0, 1, 2]), keys=[1, 2], values=[0.5, 0.25])")
       .infer(infer)
-      .custom(run_lookup);
+      .custom(run_lookup)
+      .on_gpu();
 }
 
 }  // namespace avida::ops

@@ -7,6 +7,7 @@ namespace avida::ops {
 // An item is an element. The table has an entry for every 8-bit number at least, so that bytes need no check.
 template <class In, class Out>
 struct LookUp {
+  static constexpr const char* header = "ops/generic/lookup_table.h";
   struct Params {
     Out* out;
     const In* in;

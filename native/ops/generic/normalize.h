@@ -7,6 +7,7 @@ namespace avida::ops {
 // An item is an element. Real is float or double; means and factors are double, and repeated along axes of step 0.
 template <class Real, class To, class From>
 struct NormalizeItem {
+  static constexpr const char* header = "ops/generic/normalize.h";
   static constexpr int kMostAxes = 16;
   struct Params {
     To* out;

@@ -94,7 +94,7 @@ std::vector<Data> run_one_hot(const Run& run) {
                                                       inner,
                                                       fill_element<Out>(args.on_value),
                                                       fill_element<Out>(args.off_value)};
-        each_item<OneHot<In, Out>>(work.begin * row, work.end * row, params,
+        each_item<OneHot<In, Out>>(work, work.begin * row, work.end * row, params,
                                    [&] { make_rows<In, Out>(params, work.begin, work.end); });
       });
     });
@@ -118,7 +118,8 @@ AVIDA_OP(one_hot, OneHotArgs) {
       .arg("on_value", &OneHotArgs::on_value, "The value of the entry that stands for the class.", fixed)
       .example("avida.one_hot(np.array([2, 0]), num_classes=3)")
       .infer(infer)
-      .custom(run_one_hot);
+      .custom(run_one_hot)
+      .on_gpu();
 }
 
 }  // namespace avida::ops

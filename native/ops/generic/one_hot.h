@@ -18,6 +18,7 @@ AVIDA_HD AVIDA_INLINE long class_of(In x, long classes) {
 // An item is an element of the output, whose axes are what stands before the classes, the classes, and `inner` others.
 template <class In, class Out>
 struct OneHot {
+  static constexpr const char* header = "ops/generic/one_hot.h";
   struct Params {
     Out* out;
     const In* in;

@@ -7,6 +7,7 @@ namespace avida::ops {
 // An item is one number of a point of the output.
 template <class To, class From>
 struct CoordTransform {
+  static constexpr const char* header = "ops/geometry/coord_transform.h";
   struct Params {
     To* out;
     const From* in;

@@ -14,6 +14,7 @@ struct Normalization {
 // An item is an element of the output, in the order of its axes; there may be more channels than in the input.
 template <class To, class From>
 struct CropMirrorNormalize {
+  static constexpr const char* header = "ops/image/crop_mirror_normalize.h";
   static constexpr int kMostAxes = 5;
   struct Params {
     To* out;

@@ -53,6 +53,7 @@ AVIDA_OP_IN(noise, gaussian, GaussianArgs) {
                                 [&](auto type) { make_noisy<typename decltype(type)::type>(sample); });
                    })
       .rows(noisy_rows)
+      .on_gpu()
       .cost(5);
 }
 

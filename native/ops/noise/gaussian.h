@@ -7,6 +7,7 @@ namespace avida::ops {
 // An item is one block of random words and the elements it is for.
 template <class T, class Real>
 struct GaussianNoise {
+  static constexpr const char* header = "ops/noise/gaussian.h";
   struct Params {
     T* out;
     const T* in;

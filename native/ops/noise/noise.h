@@ -32,7 +32,7 @@ using NoiseReal = std::conditional_t<sizeof(T) <= 2 || std::is_same_v<T, float>,
 template <class Body, int per_block, class Work, class HostLoop>
 void each_block(const Work& work, int64_t draws, const typename Body::Params& params, HostLoop&& host_loop) {
   constexpr int64_t row = kDrawRow / per_block;
-  each_item<Body>(work.begin * row, std::min(work.end * row, drawn_blocks<per_block>(draws)), params, host_loop);
+  each_item<Body>(work, work.begin * row, std::min(work.end * row, drawn_blocks<per_block>(draws)), params, host_loop);
 }
 
 // run(values, first, n) changes the elements [first, first + n), which are converted to Real before and back after it.

@@ -111,6 +111,7 @@ AVIDA_OP_IN(noise, salt_and_pepper, SaltAndPepperArgs) {
       .rows([](const Sample<Args>& sample) {
         return draw_rows(grain_pixels(sample.in[0], sample.args.per_channel).count);
       })
+      .on_gpu()
       .cost(2);
 }
 

@@ -30,6 +30,7 @@ struct GrainPixels {
 // An item is one block of random words and the pixels it is for.
 template <class T>
 struct SaltAndPepper {
+  static constexpr const char* header = "ops/noise/salt_and_pepper.h";
   struct Params {
     T* out;
     const T* in;

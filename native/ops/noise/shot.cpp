@@ -16,7 +16,7 @@ struct ShotArgs {
 template <class T>
 void make_noisy(const Sample<ShotArgs>& sample) {
   each_item<ShotNoise<T, NoiseReal<T>>>(
-      sample.begin * kDrawRow, std::min(sample.end * kDrawRow, sample.out[0].elements()),
+      sample, sample.begin * kDrawRow, std::min(sample.end * kDrawRow, sample.out[0].elements()),
       {sample.out[0].as<T>(), sample.in[0].as<T>(), sample.random, sample.args.factor});
 }
 
@@ -107,6 +107,7 @@ AVIDA_OP_IN(noise, shot, ShotArgs) {
       .infer(infer_noisy)
       .each_sample(noisy_shape, run)
       .rows(noisy_rows)
+      .on_gpu()
       .cost(10);
 }
 

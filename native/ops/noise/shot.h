@@ -7,6 +7,7 @@ namespace avida::ops {
 // An item is an element, and takes a block of random words.
 template <class T, class Real>
 struct ShotNoise {
+  static constexpr const char* header = "ops/noise/shot.h";
   struct Params {
     T* out;
     const T* in;
@@ -27,6 +28,7 @@ constexpr double kMostWordMean = 32;
 
 template <class Byte>
 struct ShotNoiseOfBytes {
+  static constexpr const char* header = "ops/noise/shot.h";
   struct Params {
     Byte* out;
     const Byte* in;

@@ -57,10 +57,14 @@ class Eraser {
   int64_t rows() const { return row_length_ == 0 ? 0 : in_.elements() / row_length_; }
 
   template <class T>
-  void run(T* out, int64_t begin, int64_t end) const {
+  void run(const Sample<EraseArgs>& sample) const {
     const std::vector<T> fills = converted_fills<T>();
-    each_item<Erase<T>>(begin * row_length_, end * row_length_, params(out, fills),
-                        [&] { make_rows(out, fills, begin, end); });
+    T* out = sample.out[0].template as<T>();
+    auto made = params(out, fills);
+    made.regions = readable(sample.launches, made.regions, std::ssize(regions_));
+    made.fills = readable(sample.launches, made.fills, std::ssize(fills));
+    each_item<Erase<T>>(sample, sample.begin * row_length_, sample.end * row_length_, made,
+                        [&] { make_rows(out, fills, sample.begin, sample.end); });
   }
 
  private:
@@ -174,10 +178,11 @@ AVIDA_OP(erase, EraseArgs) {
           [](const Sample<Args>& sample) {
             with_size_of(sample.in[0].dtype, [&](auto type) {
               using T = typename decltype(type)::type;
-              Eraser(sample).run(sample.out[0].as<T>(), sample.begin, sample.end);
+              Eraser(sample).run<T>(sample);
             });
           })
-      .rows([](const Sample<Args>& sample) { return Eraser(sample).rows(); });
+      .rows([](const Sample<Args>& sample) { return Eraser(sample).rows(); })
+      .on_gpu();
 }
 
 }  // namespace avida::ops

@@ -12,6 +12,7 @@ struct ErasedInterval {
 // An item is an element.
 template <class T>
 struct Erase {
+  static constexpr const char* header = "ops/paste/erase.h";
   static constexpr int kMostAxes = 16;
   struct Params {
     T* out;

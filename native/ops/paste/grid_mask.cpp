@@ -25,9 +25,9 @@ void keep_unmasked(T* out, const T* in, const uint8_t* masked, int64_t width, in
 }
 
 template <class T>
-void make_rows(const typename GridMask<T>::Params& params, int64_t begin, int64_t end) {
-  const int64_t length = params.width * params.channels;
-  each_item<GridMask<T>>(begin * length, end * length, params, [&] {
+void make_rows(const Sample<GridMaskArgs>& sample, const typename GridMask<T>::Params& params) {
+  const int64_t length = params.width * params.channels, begin = sample.begin, end = sample.end;
+  each_item<GridMask<T>>(sample, begin * length, end * length, params, [&] {
     std::vector<uint8_t> masked(params.width);
     for (int64_t row = begin; row < end; row++) {
       mask_row(masked.data(), static_cast<int>(params.width), static_cast<int>(row % params.height), params.grid);
@@ -61,8 +61,7 @@ AVIDA_OP(grid_mask, GridMaskArgs) {
             const int64_t channels = w + 1 < in.ndim() ? in.shape[w + 1] : 1;
             with_size_of(in.dtype, [&](auto type) {
               using T = typename decltype(type)::type;
-              make_rows<T>({sample.out[0].as<T>(), in.as<T>(), Grid(sample.args), width, height, channels},
-                           sample.begin, sample.end);
+              make_rows<T>(sample, {sample.out[0].as<T>(), in.as<T>(), Grid(sample.args), width, height, channels});
             });
           })
       .rows([](const Sample<Args>& sample) {
@@ -70,6 +69,7 @@ AVIDA_OP(grid_mask, GridMaskArgs) {
         for (int d = 0; d < sample.in[0].layout.find('W'); d++) rows *= sample.in[0].shape[d];
         return rows;
       })
+      .on_gpu()
       .cost(3);
 }
 

@@ -33,6 +33,7 @@ struct Grid {
 // An item is an element.
 template <class T>
 struct GridMask {
+  static constexpr const char* header = "ops/paste/grid_mask.h";
   struct Params {
     T* out;
     const T* in;

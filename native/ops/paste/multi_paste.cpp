@@ -212,7 +212,7 @@ void paste_regions(const Run& run, const SampleWork& work) {
     const std::vector<PastedRegion<T>> plain = plain_regions<T>(regions);
     const int64_t row = canvas.width * canvas.channels;
     each_item<MultiPaste<T>>(
-        work.begin * row, work.end * row,
+        work, work.begin * row, work.end * row,
         {out.as<T>(), plain.data(), std::ssize(plain), canvas.height, canvas.width, canvas.channels},
         [&] { make_rows(work, canvas, regions); });
   });

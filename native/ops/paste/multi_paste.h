@@ -14,6 +14,7 @@ struct PastedRegion {
 // An item is an element of the canvas; of regions that overlap, the last one is seen.
 template <class T>
 struct MultiPaste {
+  static constexpr const char* header = "ops/paste/multi_paste.h";
   struct Params {
     T* out;
     const PastedRegion<T>* regions;

@@ -71,14 +71,14 @@ void run(const Sample<PasteArgs>& sample) {
   rounding_run(in.dtype, DType::int32)(fills.data(), args.fill_value.data(), std::ssize(fills));
   const typename Paste<T>::Params params{.out = out.as<T>(),
                                          .in = in.as<T>(),
-                                         .fills = fills.data(),
+                                         .fills = readable(sample.launches, fills.data(), std::ssize(fills)),
                                          .fill_count = std::ssize(fills),
                                          .width = width,
                                          .in_width = in_width,
                                          .in_height = in.shape[0],
                                          .top = top,
                                          .left = left};
-  each_item<Paste<T>>(sample.begin * width, sample.end * width, params,
+  each_item<Paste<T>>(sample, sample.begin * width, sample.end * width, params,
                       [&] { make_rows<T>(params, sample.begin, sample.end); });
 }
 
@@ -107,7 +107,8 @@ AVIDA_OP(paste, PasteArgs) {
                    [](const Sample<Args>& sample) {
                      with_size_of(sample.in[0].dtype, [&](auto type) { run<typename decltype(type)::type>(sample); });
                    })
-      .rows([](const Sample<Args>& sample) { return sample.out[0].shape[0]; });
+      .rows([](const Sample<Args>& sample) { return sample.out[0].shape[0]; })
+      .on_gpu();
 }
 
 }  // namespace avida::ops

@@ -7,6 +7,7 @@ namespace avida::ops {
 // An item is an element of the canvas. Widths and places along them count elements: pixels times channels.
 template <class T>
 struct Paste {
+  static constexpr const char* header = "ops/paste/paste.h";
   struct Params {
     T* out;
     const T* in;

@@ -7,6 +7,7 @@ namespace avida::ops {
 // An item is one block of random words; Draw is one of distributions.h.
 template <class T, class Draw>
 struct DrawItem {
+  static constexpr const char* header = "ops/random/draw_item.h";
   struct Params {
     T* out;
     long elements;
