@@ -73,6 +73,7 @@ def test_choices():
     largest = {label: boxes[:1] for label, boxes in OBJECTS.items()}
     assert_shares(drawn(MASK, k_largest=1, output_class=True), shares({1: 1, 2: 1, 3: 1}, largest))
     assert_shares(drawn(MASK, threshold=[2, 2]), {(0, 0, 2, 3): 0.5, (4, 2, 6, 4): 0.5})
+    assert_shares(drawn(MASK, threshold=2), {(0, 0, 2, 3): 0.5, (4, 2, 6, 4): 0.5})
     assert_shares(drawn(MASK, threshold=[1, 4], k_largest=1), {(3, 4, 4, 8): 1})
     assert_shares(drawn(MASK, threshold=[7, 1], output_class=True), {(*ALL, 0): 1})
     assert_shares(drawn(MASK, classes=[1, 2], output_class=True), shares({1: 1, 2: 1}))
@@ -166,7 +167,6 @@ def test_empty_masks(shape):
     [
         {"format": "corners"},
         {"k_largest": 0},
-        {"threshold": [2]},
         {"threshold": [2, 2, 2]},
         {"threshold": []},
         {"classes": [0, 1], "background": 1},

@@ -66,7 +66,7 @@ std::vector<Candidates> candidates(const std::vector<Object>& objects, const Ran
   for (const Object& object : objects) {
     bool fits = true;
     for (int d = 0; args.threshold && d < object.start.size(); d++)
-      fits &= object.end[d] - object.start[d] >= (*args.threshold)[d];
+      fits &= object.end[d] - object.start[d] >= (*args.threshold)[args.threshold->size() > 1 ? d : 0];
     if (fits) large.push_back(&object);
   }
   std::vector<Candidates> found;
@@ -161,8 +161,10 @@ void set_shape(Sample<RandomObjectBboxArgs>& sample) {
   check_classes(sample.args);
   for (int64_t extent : mask.shape)
     if (extent > INT32_MAX) fail(ErrorKind::runtime, "expected extents of 32 bits, got the shape ", mask.shape);
-  if (const auto& threshold = sample.args.threshold; threshold && threshold->size() != mask.ndim())
-    fail(ErrorKind::runtime, "expected a \"threshold\" for each of ", mask.ndim(), " axes, got ", threshold->size());
+  if (const auto& threshold = sample.args.threshold;
+      threshold && threshold->size() != 1 && threshold->size() != mask.ndim())
+    fail(ErrorKind::runtime, "expected one \"threshold\", or one for each of ", mask.ndim(), " axes, got ",
+         threshold->size());
   for (SampleView& out : sample.out) out.shape = {mask.ndim()};
   if (sample.args.format == "box") sample.out[0].shape = {2 * mask.ndim()};
   if (sample.args.output_class) sample.out.back().shape = {};
@@ -192,7 +194,8 @@ AVIDA_OP_IN(segmentation, random_object_bbox, RandomObjectBboxArgs) {
            "Draw from the objects of all classes alike; else a class is drawn first.", fixed)
       .arg("k_largest", &Args::k_largest, "Draw from this many objects with the largest boxes.", fixed)
       .arg("output_class", &Args::output_class, "A last output is the drawn object's label.", fixed)
-      .arg("threshold", &Args::threshold, "Boxes that are smaller than this along any axis are not drawn.")
+      .arg("threshold", &Args::threshold,
+           "Boxes that are smaller than this along any axis are not drawn: one number for all, or one for each.")
       .example("start, shape = avida.segmentation.random_object_bbox(np.int32([[0, 1, 1], [0, 0, 0], [2, 0, 0]]))")
       .random()
       .outputs_from([](const Args& args) { return (args.format == "box" ? 1 : 2) + args.output_class; })
