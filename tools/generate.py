@@ -63,8 +63,7 @@ def function(op: dict) -> str:
     if positional and not op["plain"]:
         positional.insert(len(positional) - variadic, "/")
     keywords = [] if op["plain"] else [f"{n}: {t} = None" for n, t, _ in COMMON]
-    keywords += [keyword(arg) for arg in op["args"] if not arg["required"]]
-    keywords += [keyword(arg) for arg in op["args"] if arg["required"]]
+    keywords += [keyword(arg) for arg in op["args"]]
     keywords += ["rng: RNG | None = None"] if op["random"] else []
     keywords += ["keyed_by: KeyedBy | None = None"] if op["keyed"] else []
     keywords += ["like: Batch | None = None"] if takes_like(op) else []

@@ -26,8 +26,6 @@ SHAPES = [(15, 27, 3), (11, 4, 3), (6, 22, 3)]
     interp_type=[0, 1, 2, 3, 4, 5],
     antialias=[True, False],
 )
-@op_case("experimental.resize", layout="HWC", shapes=SHAPES, dtypes=["uint8", "float32"], rtol=1e-4, atol=1,
-         size=[[7, 12]], interp_type=[1], antialias=[True])  # fmt: skip
 def two_sizes(x, size, interp_type, antialias):
     return resize(x, size, interp_type, antialias)
 

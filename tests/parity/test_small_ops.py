@@ -277,3 +277,25 @@ def test_random_fills(shape, keep, dtype, seed):
         return
     both(lambda lib: lib.full(lib.as_tensor(value), shape=shape))
     both(lambda lib: lib.full_like(np.zeros(shape, np.int16), lib.as_tensor(value)))
+
+
+@pytest.mark.parametrize("dtype", ALL)
+def test_sequence_rearrange(dtype):
+    x = np.arange(24).reshape(4, 3, 2).astype(dtype)
+    for order in ([2, 0, 0], [3], 2, [1.0], np.int64([1, 0])):
+        both(lambda lib, o=order: lib.sequence_rearrange(lib.tensor(x), new_order=o))
+    both(lambda lib: lib.sequence_rearrange(lib.tensor(x, layout="FHW"), new_order=[1, 1]))
+    both(
+        lambda lib: lib.sequence_rearrange(
+            lib.batch([x, x[:2]]), new_order=lib.batch([np.int32([1, 3]), np.int32([1])])
+        )
+    )
+
+
+@pytest.mark.parametrize("order", [[], [4], [-1]])
+def test_frames_that_are_not_there(order):
+    x = np.zeros((4, 3, 2), np.uint8)
+    both(lambda lib: lib.sequence_rearrange(lib.tensor(x), new_order=order))
+    both(lambda lib: lib.sequence_rearrange(lib.tensor(x[:0]), new_order=order))
+    both(lambda lib: lib.sequence_rearrange(lib.tensor(x, layout="HWC"), new_order=[0]))
+    both(lambda lib: lib.sequence_rearrange(lib.tensor(np.float32(1)), new_order=[0]))

@@ -98,6 +98,35 @@ def test_operator_signatures(name):
         assert (ours[n].default is kinds.empty) == (theirs[n].default is kinds.empty), n
 
 
+IMAGE_OPERATORS = """
+brightness contrast brightness_contrast hue saturation hsv color_twist color_space_conversion equalize clahe
+lookup_table debayer rotate warp_affine experimental.warp_perspective experimental.remap transforms.combine
+transforms.crop transforms.rotation transforms.scale transforms.shear transforms.translation coord_transform
+coord_flip bb_flip bbox_paste bbox_rotate paste multi_paste sphere water jitter grid_mask erase gaussian_blur filter
+laplacian experimental.median_blur experimental.dilate experimental.erode noise.gaussian noise.salt_and_pepper
+noise.shot jpeg_compression_distortion random_bbox_crop box_encoder roi_random_crop segmentation.random_mask_pixel
+segmentation.random_object_bbox segmentation.select_masks sequence_rearrange
+"""
+
+
+@pytest.mark.parametrize("name", IMAGE_OPERATORS.split())
+def test_image_operators(name):
+    """All of them are there, with the same arguments in the same order."""
+    theirs = inspect.signature(find(dali, name)).parameters
+    ours = inspect.signature(find(avida, name)).parameters
+    assert [(n, p.kind, p.default) for n, p in ours.items() if n not in ADDED] == [
+        (n, p.kind, p.default) for n, p in theirs.items()
+    ]
+
+
+def test_older_names_are_the_same_functions():
+    shared = [n for n in dir(dali.experimental) if callable(getattr(dali, n, None))]
+    assert shared == ["peek_image_shape", "resize"]
+    assert all(getattr(avida.experimental, n) is getattr(avida, n) for n in shared)
+    for name in ("image", "image_crop", "image_random_crop", "image_slice"):
+        assert getattr(avida.experimental.decoders, name) is getattr(avida.decoders, name)
+
+
 @pytest.mark.parametrize("name", ["Tensor", "Batch", "EvalContext", "ThreadPool", "Stream", "Device"])
 def test_constructor_signatures(name):
     theirs = inspect.signature(getattr(dali, name)).parameters

@@ -25,12 +25,15 @@ void resize_rows(const Sample<ResizeArgs>& sample) {
   for (size_t i = 0; i < plans.size(); i++) sample.out[1].as<int32_t>()[i] = static_cast<int32_t>(plans[i].in);
 }
 
-void declare(Op<ResizeArgs>& op) {
+}  // namespace
+
+AVIDA_OP(resize, ResizeArgs) {
   op.doc("Resizes images, videos or volumes with a filter of choice.")
       .input("input", "The samples to resize.",
              {"HWC", "FHWC", "CHW", "FCHW", "CFHW", "DHWC", "FDHWC", "CDHW", "FCDHW", "CFDHW"})
       .arg("image_type", &ResizeArgs::image_type, "The colour space.", fixed | deprecated)
       .arg("save_attrs", &ResizeArgs::save_attrs, "Also return the spatial extents of the input.", fixed)
+      .example("avida.resize(image, size=[2, 3])")
       .outputs_from([](const ResizeArgs& args) { return args.save_attrs ? 2 : 1; })
       .infer([](Infer<ResizeArgs>& call) {
         infer_resize(call.args, call.args, call.call);
@@ -49,18 +52,6 @@ void declare(Op<ResizeArgs>& op) {
       })
       .chains();
   image_size_args(op);
-}
-
-}  // namespace
-
-AVIDA_OP(resize, ResizeArgs) {
-  declare(op);
-  op.example("avida.resize(image, size=[2, 3])");
-}
-
-AVIDA_OP_IN(experimental, resize, ResizeArgs) {
-  declare(op);
-  op.example("avida.experimental.resize(image, size=[2, 3])");
 }
 
 }  // namespace avida::ops
