@@ -165,7 +165,7 @@ class _Piece:
 
 
 def _painted(images: Batch, pieces: list[_Piece], size: np.ndarray, fill_value: float, interp_type: Any) -> Batch:
-    layers, places = [], []
+    layers, places, shapes = [], [], []
     covered = sum(np.prod(piece.end - piece.start, axis=1) for piece in pieces)
     if np.any(covered < size.prod()):
         channels = images.shape[0][2]
@@ -173,22 +173,24 @@ def _painted(images: Batch, pieces: list[_Piece], size: np.ndarray, fill_value: 
         canvas = _ops.cast(as_tensor(np.ascontiguousarray(canvas), layout="HWC"), dtype=images.dtype)
         layers.append(Batch.broadcast(canvas, images.batch_size))
         places.append(np.zeros_like(pieces[0].start))
+        shapes.append(np.broadcast_to(size, pieces[0].start.shape))
     for piece in pieces:
         start, end = piece.region
-        shown = np.maximum(piece.end - piece.start, 1)  # a piece of which nothing is seen is pasted over or cut off
+        shown = piece.end - piece.start
         layers.append(
             _ops.resize(
                 images._select(piece.sources),
                 roi_start=_rows(start),
                 roi_end=_rows(np.maximum(end, start + 1e-3)),
-                size=_rows(shown),
+                size=_rows(np.maximum(shown, 1)),  # also where nothing is seen
                 interp_type=interp_type,
                 antialias=True,
             )
         )
-        places.append(np.minimum(piece.start, size - shown))
-    order = np.stack(places, axis=1).astype(np.int32)
-    return _ops.multi_paste(*layers, output_size=size.tolist(), out_anchors=as_batch(order), dtype=images.dtype)
+        places.append(piece.start)
+        shapes.append(shown)
+    anchors, regions = (as_batch(np.stack(each, axis=1).astype(np.int32)) for each in (places, shapes))
+    return _ops.multi_paste(*layers, output_size=size.tolist(), out_anchors=anchors, shapes=regions, dtype=images.dtype)
 
 
 def _rows(numbers: np.ndarray) -> Batch:
