@@ -101,7 +101,7 @@ def scope() -> dict[str, Any]:
         "image": image,
         "batch": avida.as_batch(turned, layout="HWC"),
         "raw": avida.as_tensor(raw, layout="HW"),
-        "boxes": avida.as_batch([np.float32([[10, 20, 50, 60]])] * 4),
+        "boxes": avida.as_batch([np.array([[10, 20, 50, 60]], np.float32)] * 4),
         "labels": avida.as_batch([[k] for k in range(4)]),
     }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 SUN = (0.24, 0.36)  # as shares of width and height
 BALLOON = (0.68, 0.30)
@@ -12,14 +13,13 @@ HORIZON = 0.62
 def _fractal(rng: np.random.Generator, points: int, roughness: float) -> np.ndarray:
     """A jagged line from 0 to 1: waves of doubling frequency and falling height."""
     x = np.linspace(0, 1, points)
-    line = sum(
-        rng.uniform(0.6, 1) * roughness**octave * np.sin(2 * np.pi * (2**octave * x + rng.random()))
-        for octave in range(1, 8)
-    )
+    line = np.zeros(points)
+    for octave in range(1, 8):
+        line += rng.uniform(0.6, 1) * roughness**octave * np.sin(2 * np.pi * (2**octave * x + rng.random()))
     return (line - line.min()) / (line.max() - line.min())
 
 
-def _blend(picture: np.ndarray, where: np.ndarray, colour: np.ndarray) -> np.ndarray:
+def _blend(picture: np.ndarray, where: np.ndarray, colour: ArrayLike) -> np.ndarray:
     return picture + (np.asarray(colour, float) - picture) * np.clip(where, 0, 1)[..., None]
 
 
@@ -29,14 +29,14 @@ def landscape(height: int = 160, width: int = 240, seed: int = 7) -> np.ndarray:
     y, x = np.mgrid[:height, :width] + 0.5
     v = y / height
     aspect = width / height
-    picture = _blend(np.full((height, width, 3), (52, 106, 190.0)), v / HORIZON, np.array([250, 205, 150]))
+    picture = _blend(np.full((height, width, 3), (52, 106, 190.0)), v / HORIZON, [250, 205, 150])
 
     def distance(centre: tuple[float, float]) -> np.ndarray:
         return np.hypot((x / width - centre[0]) * aspect, v - centre[1])
 
     from_sun = distance(SUN)
-    picture = _blend(picture, 0.75 * np.exp(-from_sun * 5), np.array([255, 230, 160]))
-    picture = _blend(picture, (0.07 - from_sun) * height, np.array([255, 246, 214]))
+    picture = _blend(picture, 0.75 * np.exp(-from_sun * 5), [255, 230, 160])
+    picture = _blend(picture, (0.07 - from_sun) * height, [255, 246, 214])
     for i, (top, rise, colour) in enumerate(
         [(0.34, 0.22, (124, 134, 176)), (0.42, 0.2, (84, 96, 134)), (0.5, 0.12, (46, 80, 74))]
     ):
@@ -74,5 +74,5 @@ def landscape(height: int = 160, width: int = 240, seed: int = 7) -> np.ndarray:
         row = rng.uniform(grass[column] - 1, height)
         petals = (1.2 + 2.2 * (row / height - 0.82) * 5 - np.hypot(x - column, y - row)) * 1.2
         colour = [(226, 54, 62), (250, 214, 60), (240, 240, 250), (196, 92, 200)][rng.integers(4)]
-        picture = _blend(picture, petals, np.array(colour))
+        picture = _blend(picture, petals, colour)
     return np.clip(picture + rng.normal(0, 2.0, picture.shape), 0, 255).astype(np.uint8)

@@ -102,6 +102,14 @@ def test_relative_translation():
     assert np.array_equal(third, PHOTOS[2])
 
 
+def test_thresholds_beyond_bytes():
+    images = avida.as_batch([PHOTOS[0]] * 3, layout="HWC")
+    first, second, third = map(np.asarray, augment.solarize(images, avida.as_batch(np.float32([-5, 256, 1000]))))
+    assert np.array_equal(first, 255 - PHOTOS[0])
+    assert np.array_equal(second, PHOTOS[0])
+    assert np.array_equal(third, PHOTOS[0])
+
+
 def test_one_number_for_all_samples():
     images = avida.as_batch(PHOTOS, layout="HWC")
     for name, (values, _) in CASES.items():

@@ -118,7 +118,8 @@ def mosaic(
     n = images.batch_size
 
     def run(values: list[Any]) -> list[Any]:
-        samples, drawn, *annotations = values
+        samples, drawn = values[:2]
+        annotations = values[2:]
         if (samples.layout or "HWC") != "HWC" or samples.ndim != 3:
             raise ValueError(f"mosaic: expected images (HWC), got {samples.layout or f'{samples.ndim} axes'}")
         if n == 0:
@@ -128,7 +129,7 @@ def mosaic(
         made = _painted(samples, pieces, size, fill_value, interp_type)
         if not annotations:
             return [made]
-        return [made, *_moved(pieces, size, *annotations, ltrb, ratio, min_visible)]
+        return [made, *_moved(pieces, size, annotations[0], annotations[1], ltrb, ratio, min_visible)]
 
     given = [value for value in (boxes, labels) if value is not None]
     for name, value in zip(("boxes", "labels"), given, strict=False):

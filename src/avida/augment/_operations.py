@@ -100,8 +100,9 @@ def posterize(images: Batch, bits: IntArg) -> Batch:
 
 def solarize(images: Batch, threshold: FloatArg) -> Batch:
     """Inverts the bytes that are not below a threshold."""
-    limits = np.clip(np.ceil(_numbers(threshold, images.batch_size)), 0, 256).astype(np.int16)
-    return images ^ ((images >= _per_sample(limits)) * np.uint8(255))
+    limits = np.ceil(_numbers(threshold, images.batch_size))
+    changed_bits = np.where(limits > 255, 0, 255).astype(np.uint8)
+    return images ^ ((images >= _per_sample(np.clip(limits, 0, 255).astype(np.uint8))) * _per_sample(changed_bits))
 
 
 def invert(images: Batch) -> Batch:
