@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -57,7 +58,7 @@ class Augmentation:
         """The samples of a batch, changed, each with a magnitude of its own."""
         if self.function is None:
             return images
-        known = inspect.signature(self.function).parameters
+        known = _parameters(self.function)
         keywords = {name: value for name, value in options.items() if name in known}
         parameters = [] if self.magnitudes is None else [as_batch(magnitudes.astype(np.float32) + self.offset)]
         changed = self.function(images, *parameters, **keywords)
@@ -67,6 +68,11 @@ class Augmentation:
                 f"augmentation {self.name!r}: expected a Batch of {images.batch_size} samples as result, got {found}"
             )
         return changed
+
+
+@functools.lru_cache(maxsize=256)  # to find them out takes longer than most operators
+def _parameters(function: Callable[..., Any]) -> frozenset[str]:
+    return frozenset(inspect.signature(function).parameters)
 
 
 def augmentation(
