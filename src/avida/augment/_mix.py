@@ -55,7 +55,9 @@ def mixup(
         own = _per_sample(drawn, samples.batch_size)
         weight = as_batch(own)
         blended = samples * weight + _neighbours(samples) * (1 - weight)
-        return [_ops.cast(blended, dtype=samples.dtype), _mixed(_soft("mixup", classes, num_classes), own)]
+        if blended.dtype != samples.dtype:
+            blended = _ops.cast(blended, dtype=samples.dtype)
+        return [blended, _mixed(_soft("mixup", classes, num_classes), own)]
 
     mixed = _core.python_call(run, "mixup", [images, labels, shares], [], 2, images.batch_size)
     return mixed[0], mixed[1]

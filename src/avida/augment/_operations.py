@@ -117,9 +117,9 @@ def autocontrast(images: Batch) -> Batch:
     high = np.stack([np.asarray(x, np.float32) for x in reductions.max(images, axes=axes)])
     flat = high <= low  # such a channel stays as it is
     low[flat], high[flat] = 0, 255
-    scale = np.float32(255) / (high - low)
-    matrices = scale[:, :, None] * np.eye(low.shape[1], dtype=np.float32)
-    return _ops.coord_transform(images, M=_per_sample(matrices), T=_per_sample(-low * scale), dtype=images.dtype)
+    each_channel = (len(low), *[1] * len(axes), -1)
+    mean, deviation = _per_sample(low.reshape(each_channel)), _per_sample(((high - low) / 255).reshape(each_channel))
+    return _ops.normalize(images, mean=mean, stddev=deviation, axes=axes, dtype=images.dtype)
 
 
 def equalize(images: Batch) -> Batch:
