@@ -17,7 +17,7 @@ install = $(PY) tools/requirements.py $(1) | $(PY) -m pip install -qq -r /dev/st
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: help setup build demo bench test check format generate wheel asan fuzz clean
+.PHONY: help setup build demo bench test check format generate gallery wheel asan fuzz clean
 .DEFAULT_GOAL := help
 
 help:  ## List the targets
@@ -56,6 +56,9 @@ format: $(VENV)/check.stamp  ## Format all sources
 generate: build $(VENV)/check.stamp  ## Write the Python functions of all operators from their declarations
 	$(PY) tools/generate.py
 
+gallery: build $(VENV)/demo.stamp  ## Write docs/gallery.md and its pictures: what the image operators do
+	$(PY) tools/gallery.py
+
 wheel:  ## Build and try a self-contained wheel into dist/; PYTHON=3.12 or a path chooses the interpreter
 	@tools/build_wheel.sh "$(PYTHON)"
 
@@ -93,7 +96,7 @@ $(VENV)/test.stamp: $(VENV)/dev.stamp
 	@touch $@
 
 $(VENV)/demo.stamp: $(VENV)/dev.stamp
-	@echo "Installing what writes the demo's images into $(VENV)"
+	@echo "Installing what writes JPEG files into $(VENV)"
 	@$(call install,demo)
 	@touch $@
 

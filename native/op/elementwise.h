@@ -63,12 +63,13 @@ using Int128 = __int128;
 template <class T>
 void load_tile(const TilePlan& plan, const TiledInput& input, const SampleView& view, int64_t begin, int64_t n, T* to);
 
-// One tile: T is the type to compute in, R that of the results.
+// One tile: T is the type to compute in, R that of the results. The pointers come by value: bytes that are written
+// could be part of an array elsewhere, and would have to be taken for it.
 template <int N, class T, class R>
-using TileFn = void (*)(const std::array<const T*, N>& in, R* out, int64_t n);
+using TileFn = void (*)(std::array<const T*, N> in, R* out, int64_t n);
 
 template <class Body, int N, class T, class R>
-void run_tile(const std::array<const T*, N>& in, R* out, int64_t n) {
+void run_tile(std::array<const T*, N> in, R* out, int64_t n) {
   if constexpr (requires { Body::check(in[N - 1], n); }) Body::check(in[N - 1], n);
   for (int64_t i = 0; i < n; i++) {
     if constexpr (N == 1)

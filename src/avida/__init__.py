@@ -54,6 +54,7 @@ _core.set_converters(tensor, device, str(_pathlib.Path(__file__).parent) + "/")
 
 from avida import (  # noqa: E402
     _ops,
+    augment,
     decoders,
     experimental,
     io,
@@ -73,6 +74,14 @@ from avida._failed import drop_failed  # noqa: E402
 from avida._imread import imread  # noqa: E402
 from avida._operator import operator  # noqa: E402
 from avida._ops import *  # noqa: E402, F403
+from avida.augment import (  # noqa: E402
+    auto_augment,
+    cutmix,
+    mixup,
+    mosaic,
+    rand_augment,
+    trivial_augment,
+)
 
 __version__ = "0.1.0"
 
@@ -93,10 +102,13 @@ __all__ = [
     "ThreadPool",
     "as_batch",
     "as_tensor",
+    "augment",
+    "auto_augment",
     "batch",
     "bfloat16",
     "bool",
     "checkpoint",
+    "cutmix",
     "decoders",
     "device",
     "drop_failed",
@@ -116,10 +128,13 @@ __all__ = [
     "io",
     "math",
     "memory_use",
+    "mixup",
+    "mosaic",
     "noise",
     "operator",
     "progress",
     "pytorch",
+    "rand_augment",
     "random",
     "readers",
     "reductions",
@@ -132,6 +147,7 @@ __all__ = [
     "tensor",
     "tfrecord",
     "transforms",
+    "trivial_augment",
     "type_id",
     "types",
     "uint8",

@@ -1,0 +1,202 @@
+"""Mixing the samples of a batch: MixUp and CutMix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from avida import _core, _ops
+from avida._batch import Batch, as_batch
+from avida._typing import KeyedBy, TensorLike
+from avida.random._ops import beta, uniform
+from avida.random._rng import RNG
+
+
+def mixup(
+    images: Batch,
+    labels: TensorLike,
+    *,
+    alpha: float = 0.2,
+    num_classes: int | None = None,
+    per_sample: bool = False,
+    rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
+) -> tuple[Batch, Batch]:
+    """MixUp: every sample becomes the weighted mean of itself and of its neighbour, and so does its label.
+
+    Sample ``i`` is mixed with sample ``i - 1``, the first one with the last: give shuffled batches.
+
+    Args:
+        images: Samples of one shape, of any element type, which the result keeps.
+        labels: A class for each sample, or a list of numbers that tells how much it belongs to each class.
+        alpha: The sample's own share is drawn from a beta distribution of this parameter for both sides. Small numbers
+            mix little; 1 draws all shares equally often.
+        num_classes: How many classes there are; needed where ``labels`` are classes.
+        per_sample: Draw a share for every sample, rather than one for the batch.
+        rng: Where the random numbers come from; by default this thread's generator.
+        keyed_by: Samples that came from a reader: each gets the same share in any batch. Needs ``per_sample``.
+
+    Returns:
+        The images, and a float32 number for each class and sample.
+
+    Example:
+        >>> images = avida.crop(batch, crop=[3, 5])
+        >>> mixed, shares = avida.mixup(images, [0, 2], num_classes=3)
+        >>> shares.shape
+        [(3,), (3,)]
+    """
+    labels = _labels("mixup", images, labels)
+    shares = _draw_shares("mixup", images, alpha, per_sample, rng, keyed_by)
+
+    def run(values: list[Any]) -> list[Any]:
+        samples, classes, drawn = values
+        _shape("mixup", samples)
+        own = _per_sample(drawn, samples.batch_size)
+        weight = as_batch(own)
+        blended = samples * weight + _neighbours(samples) * (1 - weight)
+        if blended.dtype != samples.dtype:
+            blended = _ops.cast(blended, dtype=samples.dtype)
+        return [blended, _mixed(_soft("mixup", classes, num_classes), own)]
+
+    mixed = _core.python_call(run, "mixup", [images, labels, shares], [], 2, images.batch_size)
+    return mixed[0], mixed[1]
+
+
+def cutmix(
+    images: Batch,
+    labels: TensorLike,
+    *,
+    alpha: float = 1.0,
+    num_classes: int | None = None,
+    per_sample: bool = False,
+    rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
+) -> tuple[Batch, Batch]:
+    """CutMix: a rectangle of every image is replaced by that of its neighbour, and labels are mixed by area.
+
+    Sample ``i`` gets a rectangle of sample ``i - 1``, the first one of the last: give shuffled batches.
+
+    Args:
+        images: Images (HWC) or videos (FHWC) of one size.
+        labels: A class for each sample, or a list of numbers that tells how much it belongs to each class.
+        alpha: The image's own share is drawn from a beta distribution of this parameter for both sides; the rectangle
+            has the rest, unless it crosses the border, which cuts it.
+        num_classes: How many classes there are; needed where ``labels`` are classes.
+        per_sample: Draw a rectangle for every sample, rather than one for the batch.
+        rng: Where the random numbers come from; by default this thread's generator.
+        keyed_by: Samples that came from a reader: each gets the same rectangle in any batch. Needs ``per_sample``.
+
+    Returns:
+        The images, and a float32 number for each class and sample.
+
+    Example:
+        >>> images = avida.crop(batch, crop=[3, 5])
+        >>> mixed, shares = avida.cutmix(images, avida.as_batch([[0.9, 0.1], [0.0, 1.0]]), per_sample=True)
+        >>> mixed.shape
+        [(3, 5, 3), (3, 5, 3)]
+    """
+    labels = _labels("cutmix", images, labels)
+    shares = _draw_shares("cutmix", images, alpha, per_sample, rng, keyed_by)
+    like = images if per_sample else None
+    centres = uniform(range=[0.0, 1.0], shape=[2], like=like, rng=rng, keyed_by=keyed_by)
+
+    def run(values: list[Any]) -> list[Any]:
+        samples, classes, drawn, middle = values
+        shape = _shape("cutmix", samples)
+        layout = samples.layout or {3: "HWC", 4: "FHWC"}.get(samples.ndim, "")
+        if layout not in ("HWC", "FHWC"):
+            raise ValueError(f"cutmix: expected images (HWC) or videos (FHWC), got {samples.layout or samples.ndim}")
+        n = samples.batch_size
+        size = np.array(shape[layout.index("H") :][:2])
+        extent = size * np.sqrt(1 - _per_sample(drawn, n)[:, None])
+        centre = size * _per_sample(middle, n)
+        start, end = (np.clip(np.round(centre + side * extent / 2), 0, size).astype(np.int32) for side in (-1, 1))
+        own = 1 - np.prod(end - start, axis=1) / max(np.prod(size), 1)
+        return [_pasted(samples, start, end), _mixed(_soft("cutmix", classes, num_classes), own.astype(np.float32))]
+
+    mixed = _core.python_call(run, "cutmix", [images, labels, shares, centres], [], 2, images.batch_size)
+    return mixed[0], mixed[1]
+
+
+def _draw_shares(
+    name: str, images: Batch, alpha: float, per_sample: bool, rng: RNG | None, keyed_by: KeyedBy | None
+) -> Any:
+    if not alpha > 0:
+        raise ValueError(f"{name}: expected alpha above 0, got {alpha}")
+    if keyed_by is not None and not per_sample:
+        raise ValueError(f"{name}: what is drawn for a whole batch cannot be keyed; expected per_sample=True")
+    return beta(alpha=alpha, beta=alpha, like=images if per_sample else None, rng=rng, keyed_by=keyed_by)
+
+
+def _labels(name: str, images: Batch, labels: TensorLike) -> Batch:
+    if not isinstance(images, Batch):
+        raise TypeError(f"{name}: expected a Batch of images, got {type(images).__name__}; see avida.as_batch")
+    labels = labels if isinstance(labels, Batch) else as_batch(np.asarray(labels))
+    if labels.batch_size != images.batch_size:
+        raise ValueError(f"{name}: expected a label for each of {images.batch_size} images, got {labels.batch_size}")
+    return labels
+
+
+def _shape(name: str, images: Batch) -> tuple[int, ...]:
+    """The one shape of all images."""
+    shapes = images.shape
+    for i, shape in enumerate(shapes):
+        if shape != shapes[0]:
+            raise ValueError(
+                f"{name}: expected images of one size, got {shapes[0]} for sample 0 and {shape} for sample {i}; "
+                "resize or crop them first"
+            )
+    return shapes[0] if shapes else (0,) * images.ndim
+
+
+def _per_sample(drawn: Any, samples: int) -> np.ndarray:
+    """A row for each sample, also where one was drawn for all."""
+    rows = [np.asarray(row) for row in drawn] if isinstance(drawn, Batch) else [np.asarray(drawn)] * samples
+    return np.stack(rows) if rows else np.zeros((0, *([2] if drawn.ndim else [])), np.float32)
+
+
+def _neighbours(images: Batch) -> Batch:
+    n = images.batch_size
+    return images._select([(i - 1) % n for i in range(n)])
+
+
+def _soft(name: str, labels: Batch, num_classes: int | None) -> np.ndarray:
+    """How much each sample belongs to each class: a row for each sample."""
+    rows = [np.asarray(row) for row in labels]
+    if not rows:
+        return np.zeros((0, num_classes or 0), np.float32)
+    if rows[0].dtype.kind == "f" and rows[0].ndim == 1:
+        if len({row.shape for row in rows}) > 1 or num_classes not in (None, rows[0].size):
+            raise ValueError(
+                f"{name}: expected a number for each of {num_classes or rows[0].size} classes, got {labels.shape}"
+            )
+        return np.stack(rows).astype(np.float32)
+    if rows[0].dtype.kind not in "iu" or any(row.size != 1 for row in rows):
+        raise ValueError(
+            f"{name}: expected one integer, or a list of floats with one for each class, as the label of a sample; got "
+            f"{labels.dtype} of the shape {labels.shape[0]}"
+        )
+    if num_classes is None:
+        raise ValueError(f"{name}: expected num_classes, since the labels are classes")
+    classes = np.array([row.item() for row in rows])
+    if classes.min() < 0 or classes.max() >= num_classes:
+        raise ValueError(
+            f"{name}: expected classes from 0 to {num_classes - 1}, got {classes.min()} to {classes.max()}"
+        )
+    return np.eye(num_classes, dtype=np.float32)[classes]
+
+
+def _mixed(labels: np.ndarray, own: np.ndarray) -> Batch:
+    own = own[:, None]
+    return as_batch(labels * own + np.roll(labels, 1, axis=0) * (1 - own))
+
+
+def _pasted(images: Batch, start: np.ndarray, end: np.ndarray) -> Batch:
+    """The images, with the rectangle from ``start`` to before ``end`` taken from their neighbours."""
+    places = as_batch(np.stack([np.zeros_like(start), start], axis=1))
+    size = np.broadcast_to([images.shape[0][-3:-1]], start.shape) if images.batch_size else start
+    sizes = as_batch(np.stack([size, end - start], axis=1).astype(np.int32))
+    return _ops.multi_paste(
+        images, _neighbours(images), in_anchors=places, out_anchors=places, shapes=sizes, dtype=images.dtype
+    )

@@ -1,0 +1,239 @@
+"""Mosaic: four images in one, with their boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, overload
+
+import numpy as np
+
+from avida import _core, _ops
+from avida._batch import Batch, as_batch
+from avida._tensor import as_tensor
+from avida._typing import KeyedBy
+from avida.random._ops import uniform
+from avida.random._rng import RNG
+from avida.types import INTERP_LINEAR, DALIInterpType
+
+_CORNERS = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])  # H, W: which side of the centre each image is on
+
+
+@overload
+def mosaic(
+    images: Batch,
+    boxes: None = None,
+    labels: None = None,
+    *,
+    output_size: int | Sequence[int],
+    image_size: int | None = None,
+    center_range: tuple[float, float] = (0.25, 0.75),
+    ltrb: bool = False,
+    ratio: bool = False,
+    min_visible: float = 0.0,
+    fill_value: float = 114,
+    interp_type: DALIInterpType = INTERP_LINEAR,
+    rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
+) -> Batch: ...
+@overload
+def mosaic(
+    images: Batch,
+    boxes: Batch,
+    labels: Batch,
+    *,
+    output_size: int | Sequence[int],
+    image_size: int | None = None,
+    center_range: tuple[float, float] = (0.25, 0.75),
+    ltrb: bool = False,
+    ratio: bool = False,
+    min_visible: float = 0.0,
+    fill_value: float = 114,
+    interp_type: DALIInterpType = INTERP_LINEAR,
+    rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
+) -> tuple[Batch, Batch, Batch]: ...
+def mosaic(
+    images: Batch,
+    boxes: Batch | None = None,
+    labels: Batch | None = None,
+    *,
+    output_size: int | Sequence[int],
+    image_size: int | None = None,
+    center_range: tuple[float, float] = (0.25, 0.75),
+    ltrb: bool = False,
+    ratio: bool = False,
+    min_visible: float = 0.0,
+    fill_value: float = 114,
+    interp_type: DALIInterpType = INTERP_LINEAR,
+    rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
+) -> Any:
+    """Mosaic, as YOLO has it: four images around a random centre, with their boxes and labels.
+
+    Sample ``i`` comes to the upper left, the three samples after it (the first ones after the last) to the upper right,
+    lower left and lower right. All are resized with their aspect ratio kept, and touch the centre with a corner; what
+    lies beyond the output is cut off.
+
+    Args:
+        images: Images (HWC), which may differ in size.
+        boxes: For each image rows of four numbers: x, y, width, height in pixels, unless ``ltrb`` and ``ratio`` say
+            otherwise. The same holds for the result.
+        labels: For each image as many labels as it has boxes.
+        output_size: Height and width of the results, or one number for both.
+        image_size: The longer side of each resized image; by default the longer one of ``output_size``. For the uncut
+            canvas of YOLO, half of ``output_size``.
+        center_range: Where the centre may be, as shares of height and width.
+        ltrb: Boxes are left, top, right, bottom.
+        ratio: Boxes are shares of width and height.
+        min_visible: The share of a box's area that must be left of it; other boxes are dropped, as are those of which
+            nothing is left.
+        fill_value: The colour where no image is.
+        interp_type: How images are resized.
+        rng: Where the random numbers come from; by default this thread's generator.
+        keyed_by: Samples that came from a reader: each gets the same centre in any batch. See `avida.random`.
+
+    Returns:
+        The images; with ``boxes``, a tuple of images, boxes and labels.
+
+    Example:
+        >>> boxes = avida.as_batch([np.float32([[1, 1, 3, 2]]), np.float32([[0, 0, 4, 3]])])
+        >>> images, boxes, labels = avida.mosaic(batch, boxes, avida.as_batch([[5], [6]]), output_size=64)
+        >>> images.shape
+        [(64, 64, 3), (64, 64, 3)]
+    """
+    if not isinstance(images, Batch):
+        raise TypeError(f"mosaic: expected a Batch of images, got {type(images).__name__}; see avida.as_batch")
+    size = np.array([output_size] * 2 if isinstance(output_size, int) else output_size)
+    if size.shape != (2,) or size.min() < 1:
+        raise ValueError(f"mosaic: expected output_size as height and width, got {output_size!r}")
+    low, high = center_range
+    if not 0 <= low <= high <= 1:
+        raise ValueError(f"mosaic: expected center_range within 0 and 1, got {center_range!r}")
+    longer = int(size.max()) if image_size is None else image_size
+    if longer < 1:
+        raise ValueError(f"mosaic: expected image_size of at least 1, got {image_size}")
+    if (boxes is None) != (labels is None):
+        raise ValueError(f"mosaic: expected boxes and labels, or neither; {'labels' if boxes else 'boxes'} are missing")
+    centres = uniform(range=[0.0, 1.0], shape=[2], like=images, rng=rng, keyed_by=keyed_by)
+    n = images.batch_size
+
+    def run(values: list[Any]) -> list[Any]:
+        samples, drawn = values[:2]
+        annotations = values[2:]
+        if (samples.layout or "HWC") != "HWC" or samples.ndim != 3:
+            raise ValueError(f"mosaic: expected images (HWC), got {samples.layout or f'{samples.ndim} axes'}")
+        if n == 0:
+            return [_ops.resize(samples, size=size.tolist()), *annotations]
+        centre = np.stack([np.asarray(row) for row in drawn]) * (high - low) + low
+        pieces = [_Piece(samples, corner, np.round(centre * size), size, longer) for corner in range(4)]
+        made = _painted(samples, pieces, size, fill_value, interp_type)
+        if not annotations:
+            return [made]
+        return [made, *_moved(pieces, size, annotations[0], annotations[1], ltrb, ratio, min_visible)]
+
+    given = [value for value in (boxes, labels) if value is not None]
+    for name, value in zip(("boxes", "labels"), given, strict=False):
+        if not isinstance(value, Batch) or value.batch_size != n:
+            raise ValueError(
+                f"mosaic: expected {name} for each of {n} images, got {getattr(value, 'batch_size', value)}"
+            )
+    made = _core.python_call(run, "mosaic", [images, centres, *given], [], 1 + len(given), n)
+    return tuple(made) if given else made[0]
+
+
+class _Piece:
+    """One of the four parts of every mosaic: which image, what of it, and where."""
+
+    def __init__(self, images: Batch, corner: int, centre: np.ndarray, size: np.ndarray, longer: int) -> None:
+        n = images.batch_size
+        side = _CORNERS[corner]
+        self.sources = [(i + corner) % n for i in range(n)]
+        self.extents = np.array([images.shape[i][:2] for i in self.sources], np.float64)
+        if self.extents.min() < 1:
+            empty = self.sources[int(self.extents.min(axis=1).argmin())]
+            raise ValueError(f"mosaic: expected images with pixels, sample {empty} has the shape {images.shape[empty]}")
+        self.scale = longer / self.extents.max(axis=1, keepdims=True)
+        resized = np.maximum(np.round(self.extents * self.scale), 1)
+        self.factors = resized / self.extents
+        self.anchor = centre - resized * (1 - side)  # of the whole image, perhaps outside
+        self.start = np.clip(self.anchor, 0, size)
+        self.end = np.clip(self.anchor + resized, 0, size)
+
+    @property
+    def region(self) -> tuple[np.ndarray, np.ndarray]:
+        """The part of the image that is seen, in its own pixels."""
+        return (self.start - self.anchor) / self.factors, (self.end - self.anchor) / self.factors
+
+
+def _painted(images: Batch, pieces: list[_Piece], size: np.ndarray, fill_value: float, interp_type: Any) -> Batch:
+    layers, places, shapes = [], [], []
+    covered = sum(np.prod(piece.end - piece.start, axis=1) for piece in pieces)
+    if np.any(covered < size.prod()):
+        channels = images.shape[0][2]
+        canvas = np.broadcast_to(np.float32(fill_value), (*size.tolist(), channels))
+        canvas = _ops.cast(as_tensor(np.ascontiguousarray(canvas), layout="HWC"), dtype=images.dtype)
+        layers.append(Batch.broadcast(canvas, images.batch_size))
+        places.append(np.zeros_like(pieces[0].start))
+        shapes.append(np.broadcast_to(size, pieces[0].start.shape))
+    for piece in pieces:
+        start, end = piece.region
+        shown = piece.end - piece.start
+        layers.append(
+            _ops.resize(
+                images._select(piece.sources),
+                roi_start=_rows(start),
+                roi_end=_rows(np.maximum(end, start + 1e-3)),
+                size=_rows(np.maximum(shown, 1)),  # also where nothing is seen
+                interp_type=interp_type,
+                antialias=True,
+            )
+        )
+        places.append(piece.start)
+        shapes.append(shown)
+    anchors, regions = (as_batch(np.stack(each, axis=1).astype(np.int32)) for each in (places, shapes))
+    return _ops.multi_paste(*layers, output_size=size.tolist(), out_anchors=anchors, shapes=regions, dtype=images.dtype)
+
+
+def _rows(numbers: np.ndarray) -> Batch:
+    return as_batch(numbers.astype(np.float32))
+
+
+def _moved(
+    pieces: list[_Piece], size: np.ndarray, boxes: Batch, labels: Batch, ltrb: bool, ratio: bool, min_visible: float
+) -> list[Batch]:
+    """Boxes and labels of the mosaics."""
+    box_rows = [np.asarray(sample, np.float64) for sample in boxes]
+    label_rows = [np.asarray(sample) for sample in labels]
+    for i, (four, label) in enumerate(zip(box_rows, label_rows, strict=True)):
+        if four.size % 4 or four.ndim != 2 or len(label) != len(four):
+            raise ValueError(
+                f"mosaic: expected rows of four numbers, and a label for each; sample {i} has boxes of the shape "
+                f"{four.shape} and labels of the shape {label.shape}"
+            )
+    to_output = 1 / np.tile(size[::-1], 2) if ratio else np.ones(4)
+    made_boxes, made_labels = [], []
+    for i in range(len(box_rows)):
+        kept_boxes, kept_labels = [], []
+        for piece in pieces:
+            source = piece.sources[i]
+            corners = box_rows[source].reshape(-1, 4).copy()
+            if not ltrb:
+                corners[:, 2:] += corners[:, :2]
+            if ratio:
+                corners *= np.tile(piece.extents[i, ::-1], 2)
+            corners = corners * np.tile(piece.factors[i, ::-1], 2) + np.tile(piece.anchor[i, ::-1], 2)
+            seen = np.clip(corners, np.tile(piece.start[i, ::-1], 2), np.tile(piece.end[i, ::-1], 2))
+            area = _area(seen)
+            keep = (area > 0) & (area >= min_visible * _area(corners))
+            kept_boxes.append(seen[keep])
+            kept_labels.append(label_rows[source][keep])
+        joined = np.concatenate(kept_boxes) * to_output
+        if not ltrb:
+            joined[:, 2:] -= joined[:, :2]
+        made_boxes.append(joined.astype(np.float32))
+        made_labels.append(np.concatenate(kept_labels))
+    return [as_batch(made_boxes), as_batch(made_labels)]
+
+
+def _area(corners: np.ndarray) -> np.ndarray:
+    return np.prod(np.maximum(corners[:, 2:] - corners[:, :2], 0), axis=1)

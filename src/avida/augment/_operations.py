@@ -1,0 +1,127 @@
+"""What the augmentations of the papers do to images: each a function on a Batch, with a parameter for each sample.
+
+They follow Pillow, with which the papers' results were made, within rounding. Images are bytes, HWC or FHWC.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from avida import _ops, reductions
+from avida._batch import Batch, as_batch
+from avida._typing import FloatArg, FloatsArg, IntArg
+from avida.types import INTERP_NN, DALIInterpType
+
+_SMOOTH = np.array([[1, 1, 1], [1, 5, 1], [1, 1, 1]], np.float32) / 13
+_UNCHANGED = np.array([[0, 0, 0], [0, 1, 0], [0, 0, 0]], np.float32)
+_LUMA = np.array([0.299, 0.587, 0.114], np.float32)
+
+
+def _numbers(value: Any, samples: int) -> np.ndarray:
+    """A parameter as an array with one row for each sample."""
+    rows = [np.asarray(row, np.float32) for row in value] if isinstance(value, Batch) else None
+    return np.stack(rows) if rows else np.broadcast_to(np.asarray(value, np.float32), (samples,))
+
+
+def _per_sample(rows: np.ndarray) -> Batch:
+    return as_batch(np.ascontiguousarray(rows))
+
+
+def shear_x(
+    images: Batch, factor: FloatArg, *, fill_value: float = 128, interp_type: DALIInterpType = INTERP_NN
+) -> Batch:
+    """Moves the rows of images to the left, each ``factor`` pixels more than the one above it."""
+    return _shear(images, factor, (0, 1), fill_value, interp_type)
+
+
+def shear_y(
+    images: Batch, factor: FloatArg, *, fill_value: float = 128, interp_type: DALIInterpType = INTERP_NN
+) -> Batch:
+    """Moves the columns of images up, each ``factor`` pixels more than the one to its left."""
+    return _shear(images, factor, (1, 0), fill_value, interp_type)
+
+
+def _shear(images: Batch, factor: FloatArg, at: tuple[int, int], fill_value: float, interp_type: Any) -> Batch:
+    matrices = np.tile(np.eye(2, 3, dtype=np.float32), (images.batch_size, 1, 1))
+    matrices[:, at[0], at[1]] = _numbers(factor, images.batch_size)
+    return _ops.warp_affine(images, matrix=_per_sample(matrices), fill_value=fill_value, interp_type=interp_type)
+
+
+def translate(
+    images: Batch, x: FloatsArg = 0, y: FloatsArg = 0, *, relative: bool = False, fill_value: float = 128
+) -> Batch:
+    """Moves images to the left and up by whole pixels, or, if ``relative``, by shares of their width and height."""
+    n = images.batch_size
+    offsets = np.stack([_numbers(y, n), _numbers(x, n)], axis=1)
+    if relative:
+        height = (images.layout or "FHWC"[-images.ndim :]).index("H")
+        offsets *= np.array([shape[height : height + 2] for shape in images.shape], np.float32).reshape(n, 2)
+    window = {"start": _per_sample(np.trunc(offsets).astype(np.int32)), "axis_names": "HW", "rel_shape": [1.0, 1.0]}
+    return _ops.slice(images, **window, out_of_bounds_policy="pad", fill_values=fill_value)
+
+
+def rotate(
+    images: Batch, angle: FloatArg, *, fill_value: float = 128, interp_type: DALIInterpType = INTERP_NN
+) -> Batch:
+    """Turns images counter-clockwise by an angle in degrees, about their centre; they keep their size."""
+    return _ops.rotate(images, angle=angle, keep_size=True, fill_value=fill_value, interp_type=interp_type)
+
+
+def brightness(images: Batch, factor: FloatArg) -> Batch:
+    """Multiplies all colours: 0 is black, 1 changes nothing."""
+    return _ops.brightness(images, brightness=factor)
+
+
+def contrast(images: Batch, factor: FloatArg) -> Batch:
+    """Multiplies the distances from the mean gray of an image: 0 is that gray, 1 changes nothing."""
+    channels = reductions.mean(images, axes=list(range(images.ndim - 1)))
+    means = np.array([np.dot(c, _LUMA) if c.size == 3 else c.mean() for c in map(np.asarray, channels)], np.float32)
+    return _ops.contrast(images, contrast=factor, contrast_center=_per_sample(means))
+
+
+def color(images: Batch, factor: FloatArg) -> Batch:
+    """Makes colours stronger or paler: 0 is gray, 1 changes nothing. Gray images stay as they are."""
+    return images if images.shape[0][-1] == 1 else _ops.saturation(images, saturation=factor)
+
+
+def sharpness(images: Batch, factor: FloatArg) -> Batch:
+    """Smooths or sharpens images: 0 is smoothed, 1 changes nothing, 2 is sharpened."""
+    factors = _numbers(factor, images.batch_size)[:, None, None]
+    return _ops.filter(images, _per_sample(factors * _UNCHANGED + (1 - factors) * _SMOOTH))
+
+
+def posterize(images: Batch, bits: IntArg) -> Batch:
+    """Keeps so many of the highest bits of each byte, from 0 to 8."""
+    kept = np.clip(np.round(_numbers(bits, images.batch_size)), 0, 8).astype(np.int64)
+    return images & _per_sample((256 - (1 << (8 - kept))).astype(np.uint8))
+
+
+def solarize(images: Batch, threshold: FloatArg) -> Batch:
+    """Inverts the bytes that are not below a threshold."""
+    limits = np.ceil(_numbers(threshold, images.batch_size))
+    changed_bits = np.where(limits > 255, 0, 255).astype(np.uint8)
+    return images ^ ((images >= _per_sample(np.clip(limits, 0, 255).astype(np.uint8))) * _per_sample(changed_bits))
+
+
+def invert(images: Batch) -> Batch:
+    """Makes dark what is bright, and the other way round."""
+    return images ^ np.uint8(255)
+
+
+def autocontrast(images: Batch) -> Batch:
+    """Stretches each channel, so that its lowest value becomes 0 and its highest 255."""
+    axes = list(range(images.ndim - 1))
+    low = np.stack([np.asarray(x, np.float32) for x in reductions.min(images, axes=axes)])
+    high = np.stack([np.asarray(x, np.float32) for x in reductions.max(images, axes=axes)])
+    flat = high <= low  # such a channel stays as it is
+    low[flat], high[flat] = 0, 255
+    each_channel = (len(low), *[1] * len(axes), -1)
+    mean, deviation = _per_sample(low.reshape(each_channel)), _per_sample(((high - low) / 255).reshape(each_channel))
+    return _ops.normalize(images, mean=mean, stddev=deviation, axes=axes, dtype=images.dtype)
+
+
+def equalize(images: Batch) -> Batch:
+    """Spreads the values of each channel, so that all become about equally frequent."""
+    return _ops.equalize(images)

@@ -1,0 +1,89 @@
+"""The augmentations that the papers choose from, as plain data, with their magnitudes."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Iterable, Sequence
+
+from avida.augment import _operations as operations
+from avida.augment._augmentation import Augmentation
+
+_RELATIVE = 150 / 331  # of the width or height: 150 pixels of the images of the AutoAugment paper
+
+
+def _translations(limit: float, relative: bool) -> tuple[Augmentation, Augmentation]:
+    def translate_x(images, distance, *, fill_value=128):
+        return operations.translate(images, x=distance, relative=relative, fill_value=fill_value)
+
+    def translate_y(images, distance, *, fill_value=128):
+        return operations.translate(images, y=distance, relative=relative, fill_value=fill_value)
+
+    return (
+        Augmentation("translate_x", translate_x, (0, limit), signed=True),
+        Augmentation("translate_y", translate_y, (0, limit), signed=True),
+    )
+
+
+def _space(
+    shear: float, translations: tuple[Augmentation, Augmentation], angle: float, factor: float, bits: int
+) -> tuple[Augmentation, ...]:
+    factors = functools.partial(Augmentation, magnitudes=(0, factor), signed=True, offset=1)
+    return (
+        Augmentation("identity", None),
+        Augmentation("shear_x", operations.shear_x, (0, shear), signed=True),
+        Augmentation("shear_y", operations.shear_y, (0, shear), signed=True),
+        *translations,
+        Augmentation("rotate", operations.rotate, (0, angle), signed=True),
+        factors("brightness", operations.brightness),
+        factors("color", operations.color),
+        factors("contrast", operations.contrast),
+        factors("sharpness", operations.sharpness),
+        Augmentation("posterize", operations.posterize, (8, bits)),
+        Augmentation("solarize", operations.solarize, (255, 0)),
+        Augmentation("autocontrast", operations.autocontrast),
+        Augmentation("equalize", operations.equalize),
+    )
+
+
+RAND_AUGMENT = _space(0.3, _translations(_RELATIVE, relative=True), angle=30, factor=0.9, bits=4)
+"""RandAugment: Cubuk et al., 2019."""
+
+AUTO_AUGMENT = (*RAND_AUGMENT, Augmentation("invert", operations.invert))
+"""AutoAugment: Cubuk et al., 2018."""
+
+TRIVIAL_AUGMENT_WIDE = _space(0.99, _translations(32, relative=False), angle=135, factor=0.99, bits=2)
+"""TrivialAugment, the wide space: Müller and Hutter, 2021."""
+
+
+def adapted(
+    augmentations: Iterable[Augmentation],
+    excluded: Sequence[str],
+    max_translate_abs: float | None,
+    max_translate_rel: float | None,
+) -> tuple[Augmentation, ...]:
+    """A list of augmentations without those excluded, and with other limits of translation."""
+    found = tuple(augmentations)
+    for item in found:
+        if not isinstance(item, Augmentation):
+            raise TypeError(f"expected augmentations, got {type(item).__name__}")
+    names = [item.name for item in found]
+    if isinstance(excluded, str):
+        raise TypeError(f"excluded: expected a list of names, got the string {excluded!r}")
+    if unknown := set(excluded) - set(names):
+        raise ValueError(f"excluded: expected some of {', '.join(names)}; got {', '.join(sorted(unknown))}")
+    found = tuple(item for item in found if item.name not in excluded)
+    if max_translate_abs is not None and max_translate_rel is not None:
+        raise ValueError("expected max_translate_abs or max_translate_rel, got both")
+    limit = max_translate_abs if max_translate_rel is None else max_translate_rel
+    if limit is not None:
+        others = {item.name: item for item in _translations(limit, max_translate_rel is not None)}
+        found = tuple(
+            dataclasses.replace(item, function=others[item.name].function, magnitudes=(0, limit))
+            if item.name in others
+            else item
+            for item in found
+        )
+    if not found:
+        raise ValueError("expected at least one augmentation, got none")
+    return found

@@ -1,0 +1,249 @@
+import dataclasses
+
+import numpy as np
+import pytest
+
+import avida
+from avida import augment
+from avida.augment import Augmentation, Policy, Step
+
+FUNCTIONS = [avida.auto_augment, avida.rand_augment, avida.trivial_augment]
+EACH = pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
+RANDOM = np.random.default_rng(0)
+IMAGES = [RANDOM.integers(0, 256, (20 + i, 30 - i, 3), np.uint8) for i in range(12)]
+
+
+def images():
+    return avida.as_batch(IMAGES, layout="HWC")
+
+
+def rng():
+    return avida.random.RNG(seed=5)
+
+
+def same(one, other):
+    return all(np.array_equal(a, b) for a, b in zip(map(np.asarray, one), map(np.asarray, other), strict=True))
+
+
+@EACH
+def test_same_seed_same_result(function):
+    expected = function(images(), rng=rng())
+    for mode in avida.EvalMode:
+        for threads in (1, 3):
+            with mode, avida.EvalContext(num_threads=threads):
+                assert same(function(images(), rng=rng()), expected), (mode, threads)
+    assert not same(function(images(), rng=avida.random.RNG(seed=6)), expected)
+
+
+@EACH
+def test_default_generator(function):
+    avida.random.set_seed(11)
+    first, second = function(images()), function(images())
+    avida.random.set_seed(11)
+    assert same(function(images()), first)
+    assert same(function(images()), second)
+    assert not same(first, second)
+
+
+@EACH
+def test_samples_do_not_depend_on_their_batch(function):
+    def results(batch_size):
+        source = avida.ExternalSource(IMAGES, layout="HWC")
+        out = []
+        for (batch,) in source.next_epoch(batch_size=batch_size):
+            changed = function(batch, rng=rng(), keyed_by=batch)
+            assert changed.sources == batch.sources
+            out += list(changed)
+        return out
+
+    assert same(results(12), results(5))
+
+
+@EACH
+def test_a_tensor_is_a_batch_of_one(function):
+    alone = function(avida.as_tensor(IMAGES[0], layout="HWC"), rng=rng())
+    assert isinstance(alone, avida.Tensor)
+    assert alone.shape == IMAGES[0].shape
+    assert alone.layout == "HWC"
+
+
+@EACH
+def test_frames_of_a_video_stay_together(function):
+    videos = avida.as_batch([np.stack([image] * 3) for image in IMAGES], layout="FHWC")
+    for video, image in zip(function(videos, rng=rng()), function(images(), rng=rng()), strict=True):
+        for frame in np.asarray(video):
+            assert np.array_equal(frame, np.asarray(image))
+
+
+@EACH
+def test_without_layout(function):
+    assert same(function(avida.as_batch(IMAGES), rng=rng()), function(images(), rng=rng()))
+
+
+@EACH
+def test_empty_batches_and_images(function):
+    none = images()._select([])
+    assert function(none, rng=rng()).batch_size == 0
+    empty = avida.as_batch([np.zeros((0, 5, 3), np.uint8)] * 20 + IMAGES, layout="HWC")
+    assert function(empty, rng=rng()).shape[:21] == [(0, 5, 3)] * 20 + [IMAGES[0].shape]
+
+
+@EACH
+def test_what_is_no_image(function):
+    with pytest.raises(TypeError, match=r"expected a Batch or a Tensor, got ndarray"):
+        function(IMAGES[0])
+    for wrong, text in (
+        (avida.as_batch([np.zeros((4, 5, 3), np.float32)], layout="HWC"), r"of uint8, got f32, HWC"),
+        (avida.as_batch([np.zeros((3, 4, 5), np.uint8)], layout="CHW"), r"got u8, CHW"),
+        (avida.as_batch([np.zeros((4, 5), np.uint8)]), r"got u8, 2 axes"),
+        (avida.as_batch([IMAGES[0], IMAGES[1][..., :1]], layout="HWC"), r"1 channel, or 3; got \[1, 3\]"),
+    ):
+        with pytest.raises(ValueError, match=text):
+            function(wrong).evaluate()
+
+
+def test_magnitudes_of_the_papers():
+    def steps(space, name, bins=31):
+        (found,) = (item for item in space if item.name == name)
+        return np.array([found.step(k, bins) for k in range(bins)])
+
+    rand, wide = augment.RAND_AUGMENT, augment.TRIVIAL_AUGMENT_WIDE
+    assert len(rand) == len(wide) == 14
+    k = np.arange(31)
+    np.testing.assert_allclose(steps(rand, "shear_x"), k / 100)
+    np.testing.assert_allclose(steps(rand, "rotate"), k)
+    np.testing.assert_allclose(steps(rand, "translate_y"), k / 30 * 150 / 331)
+    np.testing.assert_allclose(steps(rand, "color"), k * 0.03)
+    np.testing.assert_array_equal(steps(rand, "posterize").round(), 8 - (k / 7.5).round())
+    np.testing.assert_allclose(steps(rand, "solarize"), 255 - 8.5 * k)
+    np.testing.assert_allclose(steps(wide, "shear_x"), k * 0.033)
+    np.testing.assert_allclose(steps(wide, "rotate"), k * 4.5)
+    np.testing.assert_allclose(steps(wide, "translate_x"), k * 32 / 30)
+    np.testing.assert_array_equal(steps(wide, "posterize").round(), 8 - (k / 5).round())
+    np.testing.assert_allclose(steps(augment.AUTO_AUGMENT, "rotate", 10), np.arange(10) * 30 / 9)
+
+
+@pytest.mark.parametrize("name", ["imagenet", "cifar10", "svhn"])
+def test_policies_of_the_paper(name):
+    policy = augment.POLICIES[name]
+    assert len(policy.sub_policies) == 25
+    assert all(len(steps) == 2 for steps in policy.sub_policies)
+    assert len(str(policy).splitlines()) == 25
+
+
+def recorded(**options):
+    """An augmentation that remembers what it was called with, and changes nothing."""
+    calls = []
+
+    def function(samples, *magnitudes):
+        calls.append((samples.batch_size, [float(np.asarray(m)) for batch in magnitudes for m in batch]))
+        return samples
+
+    return Augmentation("recorded", function, **options), calls
+
+
+def test_each_operator_runs_once_for_its_samples():
+    augmentation, calls = recorded(magnitudes=(0, 30))
+    identity = Augmentation("identity", None)
+    found = avida.rand_augment(images(), n=1, m=9, augmentations=[augmentation, identity], rng=rng()).evaluate()
+    assert same(found, IMAGES)
+    ((samples, magnitudes),) = calls
+    assert 0 < samples < len(IMAGES)
+    assert magnitudes == [9] * samples
+
+
+def test_signs_and_magnitudes_are_drawn():
+    augmentation, calls = recorded(magnitudes=(0, 30), signed=True, offset=100)
+    many = avida.as_batch([IMAGES[0]] * 2000, layout="HWC")
+    avida.trivial_augment(many, augmentations=[augmentation], rng=rng()).evaluate()
+    drawn = np.array(calls[0][1]) - 100
+    assert set(np.abs(drawn)) == set(range(31))
+    assert abs(np.abs(drawn).mean() - 15) < 1
+    assert abs((drawn < 0).mean() - 0.5) < 0.05
+
+
+def test_probabilities_of_steps():
+    augmentation, calls = recorded()
+    policy = Policy([[Step("recorded", 0.25)], [Step("recorded", 0.75)]], [augmentation])
+    avida.auto_augment(avida.as_batch([IMAGES[0]] * 2000, layout="HWC"), policy, rng=rng()).evaluate()
+    assert abs(calls[0][0] / 2000 - 0.5) < 0.05
+
+
+def test_steps_follow_one_another():
+    policy = Policy([[Step("invert", 1.0), Step("solarize", 1.0, 5)]])
+    inverted = [255 - image for image in IMAGES]
+    threshold = 255 - 255 * 5 / 9
+    expected = [np.where(image >= threshold, 255 - image, image) for image in inverted]
+    assert same(avida.auto_augment(images(), policy), expected)
+
+
+def test_options_reach_those_that_know_them():
+    seen = {}
+
+    @augment.augmentation(magnitudes=(0, 1), name="mine")
+    def function(samples, strength, *, fill_value=0, interp_type=None):
+        seen.update(fill_value=fill_value, interp_type=interp_type)
+        return samples
+
+    avida.trivial_augment(images(), augmentations=[function], fill_value=9, interp_type=avida.types.INTERP_LINEAR)
+    avida.EvalContext.current().evaluate_all()
+    assert seen == {"fill_value": 9, "interp_type": avida.types.INTERP_LINEAR}
+
+
+@pytest.mark.parametrize(("limit", "expected"), [({"max_translate_abs": 5}, 5), ({"max_translate_rel": 0.1}, 3)])
+def test_limits_of_translation(limit, expected):
+    only = [item for item in augment.RAND_AUGMENT if item.name == "translate_x"]
+    image = np.full((8, 30, 3), 200, np.uint8)
+    found = avida.rand_augment(
+        avida.as_batch([image], layout="HWC"), n=1, m=30, augmentations=only, fill_value=0, **limit
+    )
+    assert (np.asarray(found.tensors[0]) == 0).all(axis=(0, 2)).sum() == expected
+
+
+def test_policies_can_be_changed():
+    policy = dataclasses.replace(augment.CIFAR10, sub_policies=augment.CIFAR10.sub_policies[:1])
+    assert str(policy) == "invert (0.1), contrast 6 (0.2)"
+    assert avida.auto_augment(images(), policy).batch_size == len(IMAGES)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "text"),
+    [
+        (
+            lambda: avida.auto_augment(images(), "mnist"),
+            ValueError,
+            "imagenet, cifar10, svhn, or a Policy; got 'mnist'",
+        ),
+        (lambda: avida.auto_augment(images(), 3), TypeError, "expected a name or a Policy, got int"),
+        (lambda: avida.rand_augment(images(), m=31), ValueError, "m: expected a magnitude from 0 to 30, got 31"),
+        (lambda: avida.rand_augment(images(), n=-1), ValueError, "n: expected a number of augmentations, got -1"),
+        (lambda: avida.trivial_augment(images(), num_magnitude_bins=0), ValueError, "at least 1, got 0"),
+        (lambda: avida.rand_augment(images(), excluded=["blur"]), ValueError, "equalize; got blur"),
+        (lambda: avida.rand_augment(images(), excluded="blur"), TypeError, "got the string 'blur'"),
+        (lambda: avida.rand_augment(images(), augmentations=[]), ValueError, "at least one augmentation"),
+        (lambda: avida.rand_augment(images(), augmentations=["rotate"]), TypeError, "expected augmentations, got str"),
+        (
+            lambda: avida.rand_augment(images(), max_translate_abs=1, max_translate_rel=1),
+            ValueError,
+            "max_translate_abs or max_translate_rel, got both",
+        ),
+        (lambda: Policy([]), ValueError, "at least one sub-policy"),
+        (lambda: Policy([[Step("blur", 1)]]), ValueError, "got 'blur'"),
+        (lambda: Policy([[Step("rotate", 1.5, 1)]]), ValueError, "probability from 0 to 1, got 1.5"),
+        (lambda: Policy([[Step("rotate", 1)]]), ValueError, "magnitude from 0 to 9, got None"),
+        (lambda: Policy([[Step("invert", 1, 3)]]), ValueError, "expected no magnitude, got 3"),
+        (lambda: Augmentation("x", 5), TypeError, "expected a function, got 5"),
+        (lambda: Augmentation("x", None, (1, 2, 3)), ValueError, "the weakest and the strongest"),
+        (lambda: avida.rand_augment(images(), keyed_by=images()), ValueError, "that a reader has read"),
+    ],
+)
+def test_wrong_arguments(call, error, text):
+    with pytest.raises(error, match=text):
+        call()
+
+
+def test_a_wrong_result_of_a_function():
+    for result, text in ((None, "got NoneType"), (avida.as_batch(IMAGES[:1], layout="HWC"), "got 1 samples")):
+        wrong = Augmentation("wrong", lambda samples, result=result: result)
+        with pytest.raises(TypeError, match=f"augmentation 'wrong': expected a Batch of 12 samples as result, {text}"):
+            avida.rand_augment(images(), augmentations=[wrong]).evaluate()
