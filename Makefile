@@ -31,9 +31,9 @@ build: $(VENV)/dev.stamp build/dev/build.ninja  ## Compile the core into src/avi
 demo: build $(VENV)/demo.stamp  ## Turn images into training batches: speed of each stage, a contact sheet; DATA=DIR for your own
 	@$(PY) -m avida demo $(DATA) -o build/demo.png
 
-bench: build $(VENV)/bench.stamp $(VENV)/parity.stamp  ## Compare with other libraries on the JPEG files in DATA=DIR; ARGS="--rounds 3"
+bench: build $(VENV)/bench.stamp $(VENV)/parity.stamp  ## Compare with other libraries on the JPEG files in DATA=DIR; BENCH=operators; ARGS="--rounds 3"
 	@test -n "$(DATA)" || { echo "make bench needs DATA=DIR, a folder of JPEG files"; exit 2; }
-	@$(PY) benchmarks/classification.py --data "$(DATA)" $(ARGS)
+	@$(PY) benchmarks/$(or $(BENCH),classification).py --data "$(DATA)" $(ARGS)
 
 test: build $(VENV)/test.stamp $(VENV)/parity.stamp  ## Run the tests; ARGS="tests/ops -k flip" for some of them
 	@$(PYTEST) $(ARGS)
