@@ -6,6 +6,7 @@
 #pragma once
 #include <optional>
 
+#include "core/clones.h"
 #include "kernel/warp.h"
 #include "op/op.h"
 
@@ -62,6 +63,35 @@ struct TileAxis {
 // `n` places from `place` on, each the sum of the one before it and a step.
 void sum_steps(float* at, float place, float step, int n);
 
+template <class Map>
+AVIDA_INLINE Place<Map::dims> place_of(const Map& map, int x, int y, int z) {
+  const float centre[] = {static_cast<float>(x) + 0.5f, static_cast<float>(y) + 0.5f, static_cast<float>(z) + 0.5f};
+  Place<Map::dims> from{};
+  for (int d = 0; d < Map::dims; d++) from[d] = centre[d];
+  return map(from);
+}
+
+template <class Map>
+AVIDA_CLONES static void map_pixels(const Map& map, Tile& tile, int x, int y, int z) {
+  for (int i = 0; i < tile.n; i++) {
+    const Place<Map::dims> place = place_of(map, x + i, y, z);
+    for (int d = 0; d < Map::dims; d++) tile.at[d][i] = place[d];
+  }
+}
+
+// Where the pixels of the tile from (x, y, z) on lie. Affine maps have a step; others may know whole rows.
+template <class Map>
+void find_places(const Map& map, Tile& tile, int x, int y, int z) {
+  if constexpr (requires { map.step(); }) {
+    const Place<Map::dims> place = place_of(map, x, y, z), step = map.step();
+    for (int d = 0; d < Map::dims; d++) sum_steps(tile.at[d], place[d], step[d], tile.n);
+  } else if constexpr (requires { map.row(tile.at[0], tile.at[1], tile.n, x, y); }) {
+    map.row(tile.at[0], tile.at[1], tile.n, x, y);
+  } else {
+    map_pixels(map, tile, x, y, z);
+  }
+}
+
 // One sample: the axes after the last of H, W are channels, those before D, H and W are frames or planes.
 class WarpSample {
  public:
@@ -81,7 +111,8 @@ class WarpSample {
         for (int64_t row = first; row < std::min(end, first + kTileRows); row++) {
           const auto map = map_of(row / (out_size_[1] * out_size_[2]));
           tile.n = static_cast<int>(std::min<int64_t>(kTileSize, out_size_[0] - x));
-          find_places(map, tile, x, row % out_size_[1], row / out_size_[1] % out_size_[2]);
+          find_places(map, tile, static_cast<int>(x), static_cast<int>(row % out_size_[1]),
+                      static_cast<int>(row / out_size_[1] % out_size_[2]));
           look_up(tile, row, x);
         }
   }
@@ -91,27 +122,6 @@ class WarpSample {
   }
 
  private:
-  template <class Map>
-  AVIDA_INLINE static void find_places(const Map& map, Tile& tile, int64_t x, int64_t y, int64_t z) {
-    constexpr int N = Map::dims;
-    auto centre = [&](int64_t i) {
-      const float all[] = {static_cast<float>(x + i) + 0.5f, static_cast<float>(y) + 0.5f,
-                           static_cast<float>(z) + 0.5f};
-      Place<N> place{};
-      for (int d = 0; d < N; d++) place[d] = all[d];
-      return place;
-    };
-    if constexpr (requires { map.step(); }) {
-      const Place<N> place = map(centre(0)), step = map.step();
-      for (int d = 0; d < N; d++) sum_steps(tile.at[d], place[d], step[d], tile.n);
-    } else {
-      for (int i = 0; i < tile.n; i++) {
-        Place<N> place = map(centre(i));
-        for (int d = 0; d < N; d++) tile.at[d][i] = place[d];
-      }
-    }
-  }
-
   void set_axes();
   void look_up(const Tile& tile, int64_t row, int64_t x) const;
   template <class T, int N>
