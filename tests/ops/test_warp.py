@@ -232,7 +232,7 @@ def test_any_numbers_in_a_perspective(mode, kind):
             out = np.asarray(ndd.experimental.warp_perspective(x, matrix=matrix, **given))
             assert out.shape == (5, 300, 3)
             if mode != "constant":
-                assert set(out.ravel()) <= set(range(x.min(), x.max() + 1))
+                assert x.min() <= out.min() <= out.max() <= x.max()
     empty = np.zeros((0, 4, 3), np.uint8)
     out = ndd.experimental.warp_perspective(empty, matrix=np.eye(3), border_mode=mode, fill_value=[9], size=size)
     np.testing.assert_array_equal(out, np.full((5, 300, 3), 9))
