@@ -1,6 +1,6 @@
 #include "op/warp.h"
 
-#include <cmath>
+#include <climits>
 #include <cstring>
 
 #include "op/convert_run.h"
@@ -40,12 +40,7 @@ void set_size(Shape& shape, const Layout& layout, const Vec<float>& size) {
 }
 
 WarpSample::WarpSample(const SampleView& in, const SampleView& out, const WarpOptions& options)
-    : in_(in),
-      out_(out),
-      linear_(options.linear),
-      summed_(!linear_ || out.dtype != DType::uint8),
-      border_(options.border),
-      dims_(in.layout.find('D') < 0 ? 2 : 3) {
+    : in_(in), out_(out), linear_(options.linear), border_(options.border), dims_(in.layout.find('D') < 0 ? 2 : 3) {
   for (int d = 0; d < dims_; d++) {
     int axis = in.layout.find("WHD"[d]);
     if (in.shape[axis] > 0x3fffffff) value_error("expected extents below 2^30, got the shape ", in.shape);
@@ -62,6 +57,28 @@ WarpSample::WarpSample(const SampleView& in, const SampleView& out, const WarpOp
   for (int64_t i = 0; i < n; i++) fill[i] = options.fill[given == 1 ? 0 : i];
   fill_.resize(n);
   rounding_run(in.dtype, DType::float32)(fill_.data(), fill.data(), n);
+  set_axes();
+}
+
+void WarpSample::set_axes() {
+  const int64_t size = size_of(in_.dtype);
+  int64_t stride = channels_ * size;
+  for (int d = 0; d < dims_; d++) {
+    const int n = in_size_[d], inner = linear_ ? n - 1 : n;
+    TileAxis& axis = axes_[d];
+    axis = {.shift = linear_ ? 0.5f : 0, .inner = inner, .size = n, .stride = static_cast<unsigned>(stride)};
+    const bool clamps = border_ == Border::clamp && inner > 0;
+    // So far outside that nothing changes any more, unless the borders repeat the image without end.
+    const bool repeats = border_ != Border::fill && border_ != Border::clamp;
+    axis.low = clamps ? 0 : repeats ? -0x1p30f : -2;
+    axis.high = clamps ? static_cast<float>(inner) : repeats ? 0x1p30f : static_cast<float>(n) + 1;
+    axis.most = clamps ? inner - 1 : INT_MAX;
+    axis.least = linear_ ? -1 : 0;
+    stride *= n;
+  }
+  // Pixels of three elements are read as four, and two neighbours as eight.
+  const int64_t reads = (linear_ ? in_size_[0] * channels_ + 8 : 4) * size;
+  last_offset_ = stride > INT_MAX ? -1 : channels_ == 3 ? static_cast<int>(stride - reads) : INT_MAX;
 }
 
 int64_t WarpSample::rows(const SampleView& out) {
@@ -86,20 +103,12 @@ Texture<T, N> WarpSample::texture(int64_t plane) const {
 
 namespace {
 
-Located locate(const Tile& tile, int dims, const int* size, bool linear, Border border, int64_t channels) {
-  Located found;
-  found.n = tile.n;
-  std::memset(found.inside, 1, sizeof(found.inside));
-  // So far outside that nothing changes any more, unless the borders repeat the image without end.
-  bool repeats = border != Border::fill && border != Border::clamp;
-  for (int d = 0; d < dims; d++) {
-    float low = repeats ? -0x1p30f : -2, high = repeats ? 0x1p30f : static_cast<float>(size[d]) + 1;
-    // Pixels of three bytes are read as four.
-    int last = size[d] - (linear ? (d == 0 && channels == 3 ? 2 : 1) : 0);
-    locate_axis(found, d, tile.at[d], linear ? 0.5f : 0, low, high, last);
-  }
-  return found;
-}
+template <size_t n>
+constexpr std::integral_constant<size_t, n> kSize;
+
+template <class T>
+constexpr bool is_common =
+    same_type<T, uint8_t> || same_type<T, int16_t> || same_type<T, uint16_t> || same_type<T, float>;
 
 template <class T, int N>
 void look_up_linear(const Texture<T, N>& in, int64_t channels, const Located& found, float* out) {
@@ -109,47 +118,49 @@ void look_up_linear(const Texture<T, N>& in, int64_t channels, const Located& fo
       float part[N];
       for (int d = 0; d < N; d++) first[d] = found.index[d][i], part[d] = found.part[d][i];
       const T* corner[1 << N];
-      if (found.inside[i])
+      if (found.where[i] == Located::kInside)
         find_inner_corners<N>(in, first, corner);
       else
         find_corners<N>(in, first, corner);
       for (int64_t c = 0; c < count; c++) out[c] = interpolate<N>(corner, part, c);
     }
   };
-  constexpr bool common = std::is_same_v<T, float> || std::is_same_v<T, int16_t> || std::is_same_v<T, uint8_t>;
-  if (common && channels == 3)
-    mix_all(std::integral_constant<int64_t, 3>());
-  else if (common && channels == 1)
-    mix_all(std::integral_constant<int64_t, 1>());
-  else
-    mix_all(channels);
+  channels == 1 ? mix_all(std::integral_constant<int64_t, 1>()) : mix_all(channels);
 }
 
+// Pixels of `bytes`, where `moved` of them can be written at once, as long as others follow.
 template <int N>
 void look_up_nearest(const Texture<uint8_t, N>& in, int64_t pixel_bytes, const Located& found, uint8_t* out) {
-  auto copy = [&](auto bytes) {
-    for (int i = 0; i < found.n; i++, out += bytes) {
-      int index[N];
-      for (int d = 0; d < N; d++) index[d] = found.index[d][i];
-      const uint8_t* pixel = in.data;
-      if (found.inside[i])
-        for (int d = 0; d < N; d++) pixel += index[d] * in.stride[d];
-      else
-        pixel = in.element(index);
-      std::memcpy(out, pixel, bytes);
-    }
+  auto copy = [&](auto bytes, auto moved) {
+    auto to = [&](int i) { return out + static_cast<int64_t>(i) * static_cast<int64_t>(bytes); };
+    found.runs(
+        [&](int begin, int end) {
+          const bool is_last = end == found.n;
+          for (int i = begin; i < end - is_last; i++) std::memcpy(to(i), in.data + found.offset[i], moved);
+          if (is_last) std::memcpy(to(end - 1), in.data + found.offset[end - 1], bytes);
+        },
+        [&](int i) {
+          int index[N];
+          for (int d = 0; d < N; d++) index[d] = found.index[d][i];
+          std::memcpy(to(i), in.element(index), bytes);
+        },
+        [&](int begin, int end) {
+          for (int i = begin; i < end; i++) std::memcpy(to(i), in.fill, bytes);
+        });
   };
   switch (pixel_bytes) {
     case 1:
-      return copy(std::integral_constant<size_t, 1>());
+      return copy(kSize<1>, kSize<1>);
     case 3:
-      return copy(std::integral_constant<size_t, 3>());
+      return copy(kSize<3>, kSize<4>);
     case 4:
-      return copy(std::integral_constant<size_t, 4>());
+      return copy(kSize<4>, kSize<4>);
+    case 6:
+      return copy(kSize<6>, kSize<8>);
     case 12:
-      return copy(std::integral_constant<size_t, 12>());
+      return copy(kSize<12>, kSize<16>);
     default:
-      return copy(static_cast<size_t>(pixel_bytes));
+      return copy(static_cast<size_t>(pixel_bytes), static_cast<size_t>(pixel_bytes));
   }
 }
 
@@ -170,7 +181,8 @@ void with_dims(int dims, Fn&& fn) {
 }  // namespace
 
 void WarpSample::look_up(const Tile& tile, int64_t row, int64_t x) const {
-  const Located found = locate(tile, dims_, in_size_, linear_, border_, channels_);
+  Located found;
+  (dims_ == 2 ? locate_2d : locate_3d)(found, tile, axes_, last_offset_, border_ == Border::fill);
   const int64_t plane = row / (out_size_[1] * out_size_[2]), first = (row * out_size_[0] + x) * channels_;
   const int64_t n = tile.n * channels_;
   char* out = out_.as<char>() + first * size_of(out_.dtype);
@@ -185,7 +197,11 @@ void WarpSample::look_up(const Tile& tile, int64_t row, int64_t x) const {
       if (!in_place) line.resize(n);
       float* to = in_place ? reinterpret_cast<float*>(out) : line.data();
       with_dtype(in_.dtype, [&](auto type) {
-        look_up_linear(texture<typename decltype(type)::type, dims>(plane), channels_, found, to);
+        using T = typename decltype(type)::type;
+        const auto in = texture<T, dims>(plane);
+        if constexpr (dims == 2 && is_common<T>)
+          if (look_up_floats(in, channels_, found, to)) return;
+        look_up_linear(in, channels_, found, to);
       });
       if (!in_place) rounding_run(out_.dtype, DType::float32)(out, to, n);
     } else {

@@ -6,6 +6,7 @@
 #pragma once
 #include <optional>
 
+#include "core/clones.h"
 #include "kernel/warp.h"
 #include "op/op.h"
 
@@ -40,13 +41,56 @@ void warp_args(Op<Args>& op) {
       .arg("output_dtype", &Args::output_dtype, "The old name of dtype.");
 }
 
-constexpr int kTileSize = 256;
+constexpr int kTileSize = 256, kTileRows = 16;
 
 // Where the pixels of a part of a row come from.
 struct Tile {
   int n;
   alignas(64) float at[3][kTileSize];
 };
+
+// Which elements there are along an axis.
+struct TileAxis {
+  float shift;      // from a place to the element before it
+  float low, high;  // places are moved into this range first; no number at all lies at `low`
+  int most;         // the last element that a place may come after
+  int inner;        // so many elements have all others after them that are needed
+  int least;        // before this element, and from `size` on, nothing is there
+  int size;
+  unsigned stride;  // in bytes
+};
+
+// `n` places from `place` on, each the sum of the one before it and a step.
+void sum_steps(float* at, float place, float step, int n);
+
+template <class Map>
+AVIDA_INLINE Place<Map::dims> place_of(const Map& map, int x, int y, int z) {
+  const float centre[] = {static_cast<float>(x) + 0.5f, static_cast<float>(y) + 0.5f, static_cast<float>(z) + 0.5f};
+  Place<Map::dims> from{};
+  for (int d = 0; d < Map::dims; d++) from[d] = centre[d];
+  return map(from);
+}
+
+template <class Map>
+AVIDA_CLONES static void map_pixels(const Map& map, Tile& tile, int x, int y, int z) {
+  for (int i = 0; i < tile.n; i++) {
+    const Place<Map::dims> place = place_of(map, x + i, y, z);
+    for (int d = 0; d < Map::dims; d++) tile.at[d][i] = place[d];
+  }
+}
+
+// Where the pixels of the tile from (x, y, z) on lie. Affine maps have a step; others may know whole rows.
+template <class Map>
+void find_places(const Map& map, Tile& tile, int x, int y, int z) {
+  if constexpr (requires { map.step(); }) {
+    const Place<Map::dims> place = place_of(map, x, y, z), step = map.step();
+    for (int d = 0; d < Map::dims; d++) sum_steps(tile.at[d], place[d], step[d], tile.n);
+  } else if constexpr (requires { map.row(tile.at[0], tile.at[1], tile.n, x, y); }) {
+    map.row(tile.at[0], tile.at[1], tile.n, x, y);
+  } else {
+    map_pixels(map, tile, x, y, z);
+  }
+}
 
 // One sample: the axes after the last of H, W are channels, those before D, H and W are frames or planes.
 class WarpSample {
@@ -61,14 +105,16 @@ class WarpSample {
   void run_planes(const MapOf& map_of, int64_t begin, int64_t end) const {
     if (channels_ == 0) return;
     Tile tile;
-    for (int64_t row = begin; row < end; row++) {
-      const auto map = map_of(row / (out_size_[1] * out_size_[2]));
-      for (int64_t x = 0; x < out_size_[0]; x += kTileSize) {
-        tile.n = static_cast<int>(std::min<int64_t>(kTileSize, out_size_[0] - x));
-        find_places(map, summed_, tile, x, row % out_size_[1], row / out_size_[1] % out_size_[2]);
-        look_up(tile, row, x);
-      }
-    }
+    // Some rows of a tile, then those of the next: images that are turned are read across their rows.
+    for (int64_t first = begin; first < end; first += kTileRows)
+      for (int64_t x = 0; x < out_size_[0]; x += kTileSize)
+        for (int64_t row = first; row < std::min(end, first + kTileRows); row++) {
+          const auto map = map_of(row / (out_size_[1] * out_size_[2]));
+          tile.n = static_cast<int>(std::min<int64_t>(kTileSize, out_size_[0] - x));
+          find_places(map, tile, static_cast<int>(x), static_cast<int>(row % out_size_[1]),
+                      static_cast<int>(row / out_size_[1] % out_size_[2]));
+          look_up(tile, row, x);
+        }
   }
   template <class Map>
   void run(const Map& map, int64_t begin, int64_t end) const {
@@ -76,45 +122,21 @@ class WarpSample {
   }
 
  private:
-  template <class Map>
-  AVIDA_INLINE static void find_places(const Map& map, bool summed, Tile& tile, int64_t x, int64_t y, int64_t z) {
-    constexpr int N = Map::dims;
-    auto centre = [&](int64_t i) {
-      const float all[] = {static_cast<float>(x + i) + 0.5f, static_cast<float>(y) + 0.5f,
-                           static_cast<float>(z) + 0.5f};
-      Place<N> place{};
-      for (int d = 0; d < N; d++) place[d] = all[d];
-      return place;
-    };
-    if constexpr (requires { map.step(); }) {
-      Place<N> place = map(centre(0)), step = map.step();
-      for (int d = 0; summed && d < N; d++)
-        for (int i = 0; i < tile.n; i++, place[d] += step[d]) tile.at[d][i] = place[d];
-      for (int d = 0; !summed && d < N; d++)
-        for (int i = 0; i < tile.n; i++) tile.at[d][i] = place[d] + static_cast<float>(i) * step[d];
-    } else {
-      for (int i = 0; i < tile.n; i++) {
-        Place<N> place = map(centre(i));
-        for (int d = 0; d < N; d++) tile.at[d][i] = place[d];
-      }
-    }
-  }
-
+  void set_axes();
   void look_up(const Tile& tile, int64_t row, int64_t x) const;
   template <class T, int N>
   Texture<T, N> texture(int64_t plane) const;
 
   const SampleView &in_, &out_;
   bool linear_;
-  // Affine maps go from pixel to pixel by adding, as users of this API know it to the last bit; but bytes that are
-  // mixed do not show the difference, and multiplying is faster.
-  bool summed_;
   Border border_;
   int dims_;                    // 2 or 3
   int in_size_[3] = {1, 1, 1};  // x, y, z
   int64_t out_size_[3] = {1, 1, 1};
   int64_t channels_ = 1, planes_ = 1;  // planes that lie one after the other and have fills of their own
   std::vector<uint64_t> fill_;         // in the input's element type, for each channel of each plane
+  TileAxis axes_[3];
+  int last_offset_;  // from where on, in bytes, reading may lead beyond the plane
 };
 
 }  // namespace avida

@@ -189,6 +189,81 @@ def test_places_that_are_no_numbers_lie_outside(kind, dtype):
         np.testing.assert_array_equal(continued, np.broadcast_to(corner, x.shape))
 
 
+@pytest.mark.parametrize("kind", [0, 1])
+def test_places_are_summed_along_parts_of_rows(kind):
+    x = pixels((40, 700, 3), dtype=np.float32)
+    for matrix in ([1.0137, 0.02, -300.3], [-0.73, 0.1, 350.1], [0.0301, 7.1, -4.07], [1e-9, 3, 9.7], [0.5, 0, -97.25]):
+        rows = np.float32([matrix, [0.003, 0.91, 0.2]])
+        places = affine(rows, (40, 640))
+        for start in range(0, 640, 256):  # places are computed anew for every 256 pixels
+            for place, row in zip(places, rows, strict=True):
+                place[:, start + 1 : start + 256] = row[0]
+                np.add.accumulate(place[:, start : start + 256], axis=1, out=place[:, start : start + 256])
+        got = np.asarray(ndd.warp_affine(x, matrix=rows, size=[40, 640], interp_type=kind, fill_value=3))
+        np.testing.assert_allclose(got, look_up(x, places, kind == 1, 3), rtol=0, atol=1e-4 * kind)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "uint16", "float32", "float64"])
+@pytest.mark.parametrize("kind", [0, 1])
+@pytest.mark.parametrize("channels", [1, 2, 3, 4])
+def test_images_of_few_pixels(channels, kind, dtype):
+    for height, width in [(1, 1), (1, 2), (2, 1), (2, 2), (3, 2), (2, 5), (9, 1)]:
+        x = pixels((height, width, channels), dtype=dtype)
+        for fill in (None, 7):
+            places = affine(SHRUNK, (6, 9))
+            got = np.asarray(ndd.warp_affine(x, matrix=SHRUNK, size=[6, 9], interp_type=kind, fill_value=fill))
+            np.testing.assert_allclose(
+                got, look_up(x, places, kind == 1, fill), rtol=1e-6, atol=kind * (dtype[0] != "f")
+            )
+
+
+BORDERS = ["constant", "replicate", "reflect", "reflect_101", "wrap"]
+
+
+@pytest.mark.parametrize("kind", [0, 1])
+@pytest.mark.parametrize("mode", BORDERS)
+def test_any_numbers_in_a_perspective(mode, kind):
+    x, size = pixels(), [5, 300]
+    for bad in (np.nan, np.inf, -np.inf, 3e38, -3e38, 0):
+        for row in range(3):
+            matrix = np.eye(3)
+            matrix[row] = bad
+            given = {"interp_type": kind, "border_mode": mode, "size": size}
+            out = np.asarray(ndd.experimental.warp_perspective(x, matrix=matrix, **given))
+            assert out.shape == (5, 300, 3)
+            if mode != "constant":
+                assert x.min() <= out.min() <= out.max() <= x.max()
+    empty = np.zeros((0, 4, 3), np.uint8)
+    out = ndd.experimental.warp_perspective(empty, matrix=np.eye(3), border_mode=mode, fill_value=[9], size=size)
+    np.testing.assert_array_equal(out, np.full((5, 300, 3), 9))
+    with pytest.raises(ValueError, match="inverted"):
+        ndd.experimental.warp_perspective(x, matrix=np.zeros((3, 3)), inverse_map=False).evaluate()
+
+
+@pytest.mark.parametrize("kind", [0, 1])
+def test_any_numbers_in_maps_and_waves(kind):
+    x = pixels()
+    bad = np.float32([[np.nan, np.inf, -np.inf, 3e38, -3e38, 2.0**31, -(2.0**31), -1]])
+    for other in (bad, np.ones_like(bad)):
+        np.testing.assert_array_equal(ndd.experimental.remap(x, bad, other, interp=kind), np.zeros((1, 8, 3)))
+        np.testing.assert_array_equal(ndd.experimental.remap(x, other, bad, interp=kind), np.zeros((1, 8, 3)))
+    for amplitude, frequency in ((np.nan, 1), (1, np.nan), (1, np.inf), (-np.inf, 1), (3e38, 3e38)):
+        waves = dict.fromkeys(["ampl_x", "ampl_y"], amplitude) | dict.fromkeys(["freq_x", "freq_y"], frequency)
+        out = np.asarray(ndd.water(x, interp_type=kind, fill_value=6, **waves))
+        np.testing.assert_array_equal(out[1:, 1:], np.full((5, 7, 3), 6))
+    for degree in (-4, 2**31 - 1, -(2**31)):
+        assert np.asarray(ndd.jitter(x, nDegree=degree, interp_type=kind)).shape == x.shape
+    for shape in ((0, 4, 3), (4, 0, 3), (4, 4, 0)):
+        empty = np.zeros(shape, np.uint8)
+        for out in (
+            ndd.sphere(empty),
+            ndd.water(empty),
+            ndd.jitter(empty),
+            ndd.rotate(empty, angle=30, keep_size=True),
+        ):
+            assert np.asarray(out).shape == shape
+
+
 def test_sizes():
     x = pixels()
     identity = [1, 0, 0, 0, 1, 0]
@@ -197,7 +272,8 @@ def test_sizes():
     assert np.asarray(ndd.rotate(x, angle=10, keep_size=True)).shape == x.shape
     empty = np.asarray(ndd.warp_affine(np.zeros((0, 4, 3), np.uint8), matrix=identity, size=[2, 2], fill_value=9))
     np.testing.assert_array_equal(empty, np.full((2, 2, 3), 9))
-    for size in ([-1, 5], [np.nan, 5], [np.inf, 5], [5], [1, 2, 3]):
+    assert np.asarray(ndd.warp_affine(x, matrix=identity, size=[0, 2.0**31 - 128])).shape == (0, 2**31 - 128, 3)
+    for size in ([-1, 5], [np.nan, 5], [np.inf, 5], [2.0**31, 0], [5], [1, 2, 3]):
         with pytest.raises(RuntimeError):
             ndd.warp_affine(x, matrix=identity, size=size).evaluate()
     for angle in (np.nan, np.inf):
