@@ -1,5 +1,6 @@
 // Geometry by lookup: places between the elements of an image or volume, affine maps, and what is found at a place.
 #pragma once
+#include "kernel/border.h"
 #include "kernel/convert.h"
 
 namespace avida {
@@ -34,28 +35,6 @@ struct Affine {
     return to;
   }
 };
-
-// What lies beyond the borders.
-enum class Border : int { fill, clamp, reflect, reflect_101, wrap };
-
-// The index that stands for i, which may be outside of [0, n); -1: nothing, fill.
-AVIDA_HD AVIDA_INLINE int border_index(Border border, int i, int n) {
-  if (i >= 0 && i < n) return i;
-  switch (border) {
-    case Border::fill:
-      return -1;
-    case Border::clamp:
-      return i < 0 ? 0 : n - 1;
-    case Border::wrap:
-      return (i % n + n) % n;
-    default: {
-      int twice = border == Border::reflect ? 2 * n : 2 * n - 2;
-      if (twice == 0) return 0;
-      i = (i % twice + twice) % twice;
-      return i < n ? i : (border == Border::reflect ? twice - 1 : twice) - i;
-    }
-  }
-}
 
 // A dense image or volume, channels last. Not empty, unless the border is filled.
 template <class T, int N>

@@ -11,16 +11,8 @@ namespace {
 
 constexpr int kPairs = 4;  // of neighbours that one loop adds: more would run out of registers for their addresses
 
-AVIDA_INLINE float weighted(float x, float weight) { return x * weight; }
-AVIDA_INLINE int16_t weighted(int16_t x, int16_t weight) {
-  return static_cast<int16_t>(static_cast<int>(x) * static_cast<int>(weight) >> 16);
-}
-AVIDA_INLINE Fixed weighted(Fixed x, Fixed weight) {
-  return static_cast<Fixed>(static_cast<uint32_t>(x) * static_cast<uint32_t>(weight) >> 16);
-}
-
-// The centre (in the first loop) and the pairs at the distances from `distance` to `distance` + pairs - 1.
-template <int pairs, bool first, class T>
+// The pairs at the distances from `distance` to `distance` + pairs - 1, and the centre before the first ones.
+template <int pairs, bool first, bool add, class T>
 AVIDA_INLINE void add_pairs(T* __restrict out, const T* const* centre, const HalfWeights<T>& weights, int64_t distance,
                             int64_t n) {
   const T *before[pairs + 1], *after[pairs + 1], *middle = centre[0];
@@ -31,65 +23,62 @@ AVIDA_INLINE void add_pairs(T* __restrict out, const T* const* centre, const Hal
     weight[k] = weights.half[distance + k];
   }
   for (int64_t i = 0; i < n; i++) {
-    T sum = first ? static_cast<T>(start + weighted(middle[i], middle_weight)) : out[i];
+    T sum = add ? out[i] : start;
+    if (first) sum = static_cast<T>(sum + weighted(middle[i], middle_weight));
     for (int k = 0; k < pairs; k++)
       sum = static_cast<T>(sum + weighted(static_cast<T>(before[k][i] + after[k][i]), weight[k]));
     out[i] = sum;
   }
 }
 
-template <bool first, class T>
+template <bool first, bool add, class T>
 AVIDA_INLINE void add_some_pairs(T* out, const T* const* centre, const HalfWeights<T>& weights, int64_t distance,
                                  int64_t pairs, int64_t n) {
   switch (pairs) {
     case 0:
-      return add_pairs<0, first>(out, centre, weights, distance, n);
+      return add_pairs<0, first, add>(out, centre, weights, distance, n);
     case 1:
-      return add_pairs<1, first>(out, centre, weights, distance, n);
+      return add_pairs<1, first, add>(out, centre, weights, distance, n);
     case 2:
-      return add_pairs<2, first>(out, centre, weights, distance, n);
+      return add_pairs<2, first, add>(out, centre, weights, distance, n);
     case 3:
-      return add_pairs<3, first>(out, centre, weights, distance, n);
+      return add_pairs<3, first, add>(out, centre, weights, distance, n);
     default:
-      return add_pairs<kPairs, first>(out, centre, weights, distance, n);
+      return add_pairs<kPairs, first, add>(out, centre, weights, distance, n);
   }
 }
 
 template <class T>
-AVIDA_INLINE void sum_all_pairs(T* out, const T* const* neighbours, const HalfWeights<T>& weights, int64_t n) {
-  int64_t radius = weights.radius();
+AVIDA_INLINE void sum_all_pairs(T* out, const T* const* neighbours, const HalfWeights<T>& weights, int64_t n,
+                                bool add) {
+  int64_t radius = weights.radius(), pairs = std::min<int64_t>(radius, kPairs);
   const T* const* centre = neighbours + radius;
-  add_some_pairs<true>(out, centre, weights, 1, std::min<int64_t>(radius, kPairs), n);
+  if (add)
+    add_some_pairs<true, true>(out, centre, weights, 1, pairs, n);
+  else
+    add_some_pairs<true, false>(out, centre, weights, 1, pairs, n);
   for (int64_t k = kPairs + 1; k <= radius; k += kPairs)
-    add_some_pairs<false>(out, centre, weights, k, std::min<int64_t>(radius - k + 1, kPairs), n);
+    add_some_pairs<false, true>(out, centre, weights, k, std::min<int64_t>(radius - k + 1, kPairs), n);
 }
 
-template <int rows, bool first, class T>
-AVIDA_INLINE void add_rows(T* __restrict out, const T* const* given, const T* weights, T start, int64_t n) {
-  const T* row[rows];
-  T weight[rows];
+template <int rows, bool first>
+AVIDA_INLINE void add_rows(float* __restrict out, const float* const* given, const float* weights, int64_t n) {
+  const float* row[rows];
+  float weight[rows];
   for (int k = 0; k < rows; k++) row[k] = given[k], weight[k] = weights[k];
   for (int64_t i = 0; i < n; i++) {
-    T sum = first ? start : out[i];
-    for (int k = 0; k < rows; k++) sum = static_cast<T>(sum + weighted(row[k][i], weight[k]));
+    float sum = first ? 0 : out[i];
+    for (int k = 0; k < rows; k++) sum += row[k][i] * weight[k];
     out[i] = sum;
   }
 }
 
 // As many rows as one loop takes; returns how many it took.
-template <bool first, class T>
-AVIDA_INLINE size_t add_some_rows(T* out, const T* const* rows, const T* weights, size_t count, T start, int64_t n) {
-  if (count >= 9) return add_rows<9, first>(out, rows, weights, start, n), 9;
-  if (count >= 3) return add_rows<3, first>(out, rows, weights, start, n), 3;
-  return add_rows<1, first>(out, rows, weights, start, n), 1;
-}
-
-template <class T>
-AVIDA_INLINE void sum_all_rows(T* out, std::span<const T* const> rows, std::span<const T> weights, T start, int64_t n) {
-  const T* const* row = rows.data();
-  const T* weight = weights.data();
-  size_t done = add_some_rows<true>(out, row, weight, rows.size(), start, n);
-  while (done < rows.size()) done += add_some_rows<false>(out, row + done, weight + done, rows.size() - done, start, n);
+template <bool first>
+AVIDA_INLINE size_t add_some_rows(float* out, const float* const* rows, const float* weights, size_t count, int64_t n) {
+  if (count >= 9) return add_rows<9, first>(out, rows, weights, n), 9;
+  if (count >= 3) return add_rows<3, first>(out, rows, weights, n), 3;
+  return add_rows<1, first>(out, rows, weights, n), 1;
 }
 
 }  // namespace
@@ -110,41 +99,36 @@ HalfWeights<Fixed>::HalfWeights(const SymmetricWindow& window) {
   start = static_cast<Fixed>(half.size() / 2);
 }
 
+template <>
+HalfWeights<Whole>::HalfWeights(const SymmetricWindow& window) {
+  for (float weight : window.half) half.push_back(static_cast<Whole>(weight));
+}
+
 AVIDA_CLONES void symmetric_sum(float* out, const float* const* neighbours, const HalfWeights<float>& weights,
-                                int64_t n) {
-  sum_all_pairs(out, neighbours, weights, n);
+                                int64_t n, bool add) {
+  sum_all_pairs(out, neighbours, weights, n, add);
 }
 AVIDA_CLONES void symmetric_sum(Fixed* out, const Fixed* const* neighbours, const HalfWeights<Fixed>& weights,
-                                int64_t n) {
-  sum_all_pairs(out, neighbours, weights, n);
+                                int64_t n, bool add) {
+  sum_all_pairs(out, neighbours, weights, n, add);
+}
+AVIDA_CLONES void symmetric_sum(Whole* out, const Whole* const* neighbours, const HalfWeights<Whole>& weights,
+                                int64_t n, bool add) {
+  sum_all_pairs(out, neighbours, weights, n, add);
 }
 
 AVIDA_CLONES void weighted_sum(float* out, std::span<const float* const> rows, std::span<const float> weights,
-                               float start, int64_t n) {
-  sum_all_rows(out, rows, weights, start, n);
-}
-AVIDA_CLONES void weighted_sum(int16_t* out, std::span<const int16_t* const> rows, std::span<const int16_t> weights,
-                               int16_t start, int64_t n) {
-  sum_all_rows(out, rows, weights, start, n);
+                               int64_t n) {
+  size_t done = add_some_rows<true>(out, rows.data(), weights.data(), rows.size(), n);
+  while (done < rows.size())
+    done += add_some_rows<false>(out, rows.data() + done, weights.data() + done, rows.size() - done, n);
 }
 
 AVIDA_CLONES void fixed_from_bytes(Fixed* __restrict out, const uint8_t* __restrict in, int64_t n) {
-  for (int64_t i = 0; i < n; i++) out[i] = static_cast<Fixed>(in[i] << kFixedBits);
+  for (int64_t i = 0; i < n; i++) out[i] = load_summand<Fixed>(in[i]);
 }
 AVIDA_CLONES void bytes_from_fixed(uint8_t* __restrict out, const Fixed* __restrict in, int64_t n) {
-  constexpr int half = 1 << (kFixedBits - 1);
-  for (int64_t i = 0; i < n; i++) {
-    int byte = (in[i] + half) >> kFixedBits;
-    out[i] = static_cast<uint8_t>(byte < 255 ? byte : 255);
-  }
-}
-
-AVIDA_CLONES void bytes_from_fixed(uint8_t* __restrict out, const int16_t* __restrict in, int bits, int64_t n) {
-  int half = 1 << bits >> 1;
-  for (int64_t i = 0; i < n; i++) {
-    int byte = (in[i] + half) >> bits;
-    out[i] = static_cast<uint8_t>(byte < 0 ? 0 : byte < 255 ? byte : 255);
-  }
+  for (int64_t i = 0; i < n; i++) out[i] = byte_of(in[i]);
 }
 
 }  // namespace avida

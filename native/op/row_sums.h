@@ -5,11 +5,9 @@
 #include <span>
 #include <vector>
 
-namespace avida {
+#include "kernel/separable_sum.h"
 
-// Bytes between 0 and 255 in 16 bits, with 7 bits of fraction: two of them can be added.
-constexpr int kFixedBits = 7;
-using Fixed = uint16_t;
+namespace avida {
 
 // A window of odd size whose weights are the same on both sides: half[k] is the weight at the distance k.
 struct SymmetricWindow {
@@ -23,23 +21,22 @@ template <class T>
 struct HalfWeights {
   explicit HalfWeights(const SymmetricWindow& window);
   int64_t radius() const { return std::ssize(half) - 1; }
+  HalfWindow<T> view() const { return {half.data(), radius(), start}; }
 
   std::vector<T> half;
   T start = 0;  // what sums begin with: half of what rounding down loses, on average
 };
 
-// Of neighbours[0 ... 2 * radius], n elements each: the one in the middle is the centre.
-void symmetric_sum(float* out, const float* const* neighbours, const HalfWeights<float>& weights, int64_t n);
-void symmetric_sum(Fixed* out, const Fixed* const* neighbours, const HalfWeights<Fixed>& weights, int64_t n);
+// Of neighbours[0 ... 2 * radius], n elements each: the one in the middle is the centre. Adds them to `out`, if asked
+// to.
+void symmetric_sum(float* out, const float* const* neighbours, const HalfWeights<float>& weights, int64_t n, bool add);
+void symmetric_sum(Fixed* out, const Fixed* const* neighbours, const HalfWeights<Fixed>& weights, int64_t n, bool add);
+void symmetric_sum(Whole* out, const Whole* const* neighbours, const HalfWeights<Whole>& weights, int64_t n, bool add);
 
-// out[i] = start + sum over k of weights[k] * rows[k][i]; products of 16-bit numbers lose their lower half.
-void weighted_sum(float* out, std::span<const float* const> rows, std::span<const float> weights, float start,
-                  int64_t n);
-void weighted_sum(int16_t* out, std::span<const int16_t* const> rows, std::span<const int16_t> weights, int16_t start,
-                  int64_t n);
+// out[i] = sum over k of weights[k] * rows[k][i].
+void weighted_sum(float* out, std::span<const float* const> rows, std::span<const float> weights, int64_t n);
 
 void fixed_from_bytes(Fixed* out, const uint8_t* in, int64_t n);
 void bytes_from_fixed(uint8_t* out, const Fixed* in, int64_t n);
-void bytes_from_fixed(uint8_t* out, const int16_t* in, int bits, int64_t n);
 
 }  // namespace avida

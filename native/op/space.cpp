@@ -46,21 +46,21 @@ Space space_of(const Shape& shape, const Layout& layout) {
   return space;
 }
 
-OutOfBounds parse_border(std::string_view name, const char* argument) {
-  static constexpr std::pair<std::string_view, OutOfBounds> kNames[] = {
-      {"constant", OutOfBounds::constant},
-      {"fill", OutOfBounds::constant},
-      {"pad", OutOfBounds::constant},
-      {"clamp", OutOfBounds::edge},
-      {"edge", OutOfBounds::edge},
-      {"replicate", OutOfBounds::edge},
-      {"reflect", OutOfBounds::reflect_1001},
-      {"reflect_1001", OutOfBounds::reflect_1001},
-      {"1001", OutOfBounds::reflect_1001},
-      {"reflect_101", OutOfBounds::reflect_101},
-      {"reflect101", OutOfBounds::reflect_101},
-      {"101", OutOfBounds::reflect_101},
-      {"wrap", OutOfBounds::wrap},
+Border parse_border(std::string_view name, const char* argument) {
+  static constexpr std::pair<std::string_view, Border> kNames[] = {
+      {"constant", Border::fill},
+      {"fill", Border::fill},
+      {"pad", Border::fill},
+      {"clamp", Border::clamp},
+      {"edge", Border::clamp},
+      {"replicate", Border::clamp},
+      {"reflect", Border::reflect},
+      {"reflect_1001", Border::reflect},
+      {"1001", Border::reflect},
+      {"reflect_101", Border::reflect_101},
+      {"reflect101", Border::reflect_101},
+      {"101", Border::reflect_101},
+      {"wrap", Border::wrap},
   };
   auto same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; };
   for (auto& [known, border] : kNames)

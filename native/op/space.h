@@ -3,23 +3,25 @@
 #pragma once
 #include <string_view>
 
+#include "kernel/neighbours.h"
+#include "op/convert_run.h"
 #include "op/sample.h"
-#include "op/window.h"
 
 namespace avida {
 
-struct Space {
-  int axes = 0;                 // how many spatial axes the sample has
-  int axes_before = 0;          // axes before those: frames, channels
-  int64_t frames = 1;           // of a sequence; each frame has parts / frames parts
-  int64_t parts = 1;            // the product of the axes before
-  int64_t size[3] = {1, 1, 1};  // depth, height, width; the leading ones are 1 where there are fewer
-  int64_t inner = 1;            // elements of one point
+struct Space : Grid {   // where there are fewer than three axes, the leading sizes are 1
+  int axes = 0;         // how many spatial axes the sample has
+  int axes_before = 0;  // axes before those: frames, channels
+  int64_t frames = 1;   // of a sequence; each frame has parts / frames parts
+  int64_t parts = 1;    // the product of the axes before
 
   int first() const { return 3 - axes; }  // of size[]
   int64_t rows() const { return parts * size[0] * size[1]; }
   int64_t row_elements() const { return size[2] * inner; }
-  bool empty() const { return rows() * row_elements() == 0; }
+  int64_t elements() const { return rows() * row_elements(); }
+  bool empty() const { return elements() == 0; }
+  // So few elements are made one by one, by the body that other devices run: loops over rows cost more to set up.
+  bool has_few_elements() const { return elements() < 64; }
 };
 
 // Frames and channels (F and C) may come first, channels also last; a sample without a layout has spatial axes only.
@@ -37,7 +39,7 @@ auto for_axis(const List& numbers, int i, int axes, const char* name) {
 }
 
 // What lies beyond the border, by the names that the operators on neighbourhoods take.
-OutOfBounds parse_border(std::string_view name, const char* argument);
+Border parse_border(std::string_view name, const char* argument);
 
 // The element type of the output: the input's, or the one asked for, which may only be float32 otherwise.
 DType filtered_dtype(DType asked, DType in);

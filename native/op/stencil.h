@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "op/byte_sums.h"
 #include "op/space.h"
 
 namespace avida {
@@ -13,29 +14,45 @@ struct Reach {
   int64_t before[3] = {0, 0, 0}, after[3] = {0, 0, 0};
 
   int64_t size(int i) const { return before[i] + 1 + after[i]; }
+  NeighbourWindow window(Border border) const {
+    return {{before[0], before[1], before[2]}, {size(0), size(1), size(2)}, border};
+  }
 };
+
+// Fills in the points before and after a row that windows reach.
+template <class T>
+void pad_line(T* line, const Space& space, const Reach& reach, Border border, T fill) {
+  int64_t width = space.size[2], inner = space.inner;
+  auto pad = [&](int64_t x) {
+    int64_t from = border_index<int64_t>(border, x, width);
+    if (from < 0)
+      std::fill_n(line + x * inner, inner, fill);
+    else
+      std::copy_n(line + from * inner, inner, line + x * inner);
+  };
+  for (int64_t k = 1; k <= reach.before[2]; k++) pad(-k);
+  for (int64_t k = 0; k < reach.after[2]; k++) pad(width + k);
+}
 
 // Rows of a sample as T, each with the points before and after it that windows reach.
 template <class T>
 class PaddedTile {
  public:
-  // `convert` makes elements of type T of the input's; by default it keeps their value.
-  PaddedTile(const Space& space, const SampleView& in, const Reach& reach, OutOfBounds border, T fill,
-             ConvertRun convert = nullptr)
+  PaddedTile(const Space& space, const SampleView& in, const Reach& reach, Border border, T fill)
       : space_(space),
         in_(in),
         reach_(reach),
         border_(border),
         fill_(fill),
         pitch_((space.size[2] + reach.before[2] + reach.after[2]) * space.inner),
-        convert_(convert ? convert : rounding_run(dtype_of<T>, in.dtype)) {}
+        convert_(rounding_run(dtype_of<T>, in.dtype)) {}
 
   // Rows y ... y + count - 1 of a part's slice z, all of which may lie beyond the border.
   void load(int64_t part, int64_t z, int64_t y, int64_t count) {
-    data_.resize(std::max<size_t>(data_.size(), count * pitch_));
-    int64_t from_z = source_index(z, space_.size[0], border_);
+    data_.resize(std::max<size_t>(data_.size(), count * pitch_ + kReadBeyond));
+    int64_t from_z = border_index<int64_t>(border_, z, space_.size[0]);
     for (int64_t i = 0; i < count; i++) {
-      int64_t from_y = source_index(y + i, space_.size[1], border_);
+      int64_t from_y = border_index<int64_t>(border_, y + i, space_.size[1]);
       T* row = data_.data() + i * pitch_;
       if (from_z < 0 || from_y < 0)
         std::fill(row, row + pitch_, fill_);
@@ -56,28 +73,65 @@ class PaddedTile {
 
  private:
   void load_row(T* row, int64_t number) {
-    int64_t width = space_.size[2], inner = space_.inner, n = space_.row_elements();
-    T* line = row + reach_.before[2] * inner;
+    int64_t n = space_.row_elements();
+    T* line = row + reach_.before[2] * space_.inner;
     convert_(line, in_.as<char>() + number * n * size_of(in_.dtype), n);
-    auto pad = [&](int64_t x) {
-      int64_t from = source_index(x, width, border_);
-      if (from < 0)
-        std::fill_n(line + x * inner, inner, fill_);
-      else
-        std::copy_n(line + from * inner, inner, line + x * inner);
-    };
-    for (int64_t k = 1; k <= reach_.before[2]; k++) pad(-k);
-    for (int64_t k = 0; k < reach_.after[2]; k++) pad(width + k);
+    pad_line(line, space_, reach_, border_, fill_);
   }
 
   const Space space_;
   const SampleView& in_;
   const Reach reach_;
-  const OutOfBounds border_;
+  const Border border_;
   const T fill_;
   const int64_t pitch_;
   const ConvertRun convert_;
   std::vector<T> data_;
+};
+
+// Rows of a sample as T with those above and below that windows reach, but nothing before and after them. They stay
+// where they are, if T is their type.
+template <class T>
+class PlainRows {
+ public:
+  PlainRows(const Space& space, const SampleView& in, const Reach& reach, Border border, T fill)
+      : space_(space), in_(in), border_(border), tile_(space, in, along_height(reach), border, fill) {}
+
+  bool in_place() const { return in_.dtype == dtype_of<T>; }
+  int64_t rows_at_once() const { return tile_.rows_at_once(); }
+
+  // Rows y ... y + count - 1 of a part.
+  void load(int64_t part, int64_t y, int64_t count) {
+    part_ = part;
+    y_ = y;
+    if (!in_place()) tile_.load(part, 0, y, count);
+  }
+  // The same, in memory that may be changed.
+  T* load_copy(int64_t part, int64_t y, int64_t count) {
+    tile_.load(part, 0, y, count);
+    copied_ = true;
+    return tile_.row(0);
+  }
+
+  // Row i of those loaded; null: there is nothing but the fill value.
+  const T* row(int64_t i) {
+    if (!in_place() || copied_) return tile_.row(i);
+    int64_t y = border_index<int64_t>(border_, y_ + i, space_.size[1]);
+    return y < 0 ? nullptr : in_.as<T>() + (part_ * space_.size[1] + y) * space_.row_elements();
+  }
+
+ private:
+  static Reach along_height(Reach reach) {
+    reach.before[2] = reach.after[2] = 0;
+    return reach;
+  }
+
+  const Space space_;
+  const SampleView& in_;
+  const Border border_;
+  PaddedTile<T> tile_;
+  int64_t part_ = 0, y_ = 0;
+  bool copied_ = false;
 };
 
 // Calls fn(part, y, count) for runs of rows, at most `most` of one part, that make up rows [begin, end) of images.

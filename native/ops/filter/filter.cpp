@@ -1,6 +1,8 @@
 #include <cctype>
 #include <cmath>
 
+#include "kernel/window_sum.h"
+#include "op/byte_sums.h"
 #include "op/op.h"
 #include "op/row_sums.h"
 #include "op/stencil.h"
@@ -76,61 +78,137 @@ std::vector<float> fill_values(const SampleView& fill, int64_t frames) {
   return values;
 }
 
-// How the weights of bytes are kept in 16 bits, so that sums have `bits` bits of fraction; -1: they cannot be.
-int fixed_bits(std::span<const float> weights, std::span<const float> fill, int64_t taps) {
+// Weights of bytes in 16 bits, of which `bits` are fraction.
+struct ByteWeights {
+  std::vector<int16_t> weights;
+  int bits;
+};
+
+// None where sums would not fit 32 bits, or the rounding of weights would be seen.
+std::optional<ByteWeights> byte_weights(std::span<const float> weights, std::span<const float> fill, int64_t taps) {
   for (float value : fill)
-    if (!(value >= 0 && value <= 255) || value != std::floor(value)) return -1;
-  double largest = 0, sum = 0;
-  for (size_t i = 0; i < weights.size(); i += taps) {
-    double magnitude = 0;
-    for (float weight : weights.subspan(i, taps)) {
-      if (!std::isfinite(weight)) return -1;
-      magnitude += std::abs(weight);
-      largest = std::max<double>(largest, std::abs(weight));
-    }
-    sum = std::max(sum, magnitude);
+    if (!(value >= 0 && value <= 255) || value != std::floor(value)) return {};
+  double largest = 0, sum = 0, lost = 0;
+  for (float weight : weights) {
+    if (!std::isfinite(weight)) return {};
+    largest = std::max<double>(largest, std::abs(weight));
   }
-  constexpr double kRange = 32767;
-  int bits = kFixedBits;
-  auto fits = [&] {
-    return std::ldexp(largest, bits + 16 - kFixedBits) < kRange && std::ldexp(255 * sum, bits) + 2 * taps < kRange;
-  };
-  while (bits > 0 && !fits()) bits--;
-  bool precise = std::ldexp(0.5 * taps, -bits) < 0.35;  // what products lose must not be seen
-  return fits() && precise ? bits : -1;
+  int bits = 20;
+  while (bits > 0 && std::ldexp(largest, bits) > 32767) bits--;
+  ByteWeights made{{}, bits};
+  for (size_t i = 0; i < weights.size(); i++) {
+    if (i % taps == 0) sum = lost = 0;
+    double scaled = std::ldexp(static_cast<double>(weights[i]), bits), whole = std::round(scaled);
+    sum += 255 * std::abs(whole);
+    lost += std::ldexp(255 * std::abs(scaled - whole), -bits);
+    if (sum > (1 << 30) || lost > 0.3) return {};
+    made.weights.push_back(static_cast<int16_t>(whole));
+  }
+  return made;
 }
 
-// All rows of one sample, computed in T.
-template <class T, class Store>
-void correlate_rows(const Sample<FilterArgs>& sample, const Plan& plan, std::span<const T> weights,
-                    std::span<const T> fill, T start, ConvertRun convert, Store&& store) {
-  const int64_t n = plan.out.row_elements(), parts_of_frame = plan.space.parts / plan.space.frames;
-  const int64_t depth = plan.reach.size(0), height = plan.reach.size(1), width = plan.reach.size(2);
-  OutOfBounds border = parse_border(sample.args.border, "border");
-  Reach reach = plan.reach;
-  if (plan.valid) reach.after[2] = 0;  // no window reaches beyond a row
-  std::vector<T> sums(n);
-  std::vector<const T*> taps(depth * height * width);
+// One call: the sample, and the weights and fill values as T.
+template <class T, class Sum>
+struct Correlation {
+  const Sample<FilterArgs>& sample;
+  const Plan& plan;
+  std::span<const T> weights;
+  std::span<const Sum> fill;
+  int bits = 0;
+  Border border = parse_border(sample.args.border, "border");
+  int64_t parts_of_frame = plan.space.parts / plan.space.frames;
+  int64_t taps = plan.reach.size(0) * plan.reach.size(1) * plan.reach.size(2);
 
-  for (int64_t row = sample.begin; row < sample.end;) {
-    int64_t slice = row / plan.out.size[1], part = slice / plan.out.size[0], z = slice % plan.out.size[0];
-    int64_t frame = part / parts_of_frame;
-    auto filter = weights.subspan(plan.filters > 1 ? frame * taps.size() : 0, taps.size());
-    PaddedTile<T> tile(plan.space, sample.in[0], reach, border, fill[fill.size() > 1 ? frame : 0], convert);
-    std::vector<PaddedTile<T>> tiles(depth, tile);
-    int64_t slice_end = std::min(sample.end, (slice + 1) * plan.out.size[1]);
-    while (row < slice_end) {
-      int64_t y = row % plan.out.size[1], count = std::min(tile.rows_at_once(), slice_end - row);
-      for (int64_t dz = 0; dz < depth; dz++)
-        tiles[dz].load(part, z + dz - reach.before[0], y - reach.before[1], count + height - 1);
-      for (int64_t i = 0; i < count; i++, row++) {
-        for (size_t k = 0; k < taps.size(); k++)
-          taps[k] = tiles[k / (height * width)].row(i + k / width % height) + k % width * plan.space.inner;
-        weighted_sum(sums.data(), taps, filter, start, n);
-        store(row, sums.data(), n);
+  template <class Out, class In>
+  void run_body() const {
+    using Body = WindowSum<Out, In, Sum, T>;
+    typename Body::Params params = {sample.out[0].as<Out>(),
+                                    sample.in[0].as<In>(),
+                                    weights.data(),
+                                    fill.data(),
+                                    plan.space,
+                                    plan.out,
+                                    plan.reach.window(border),
+                                    parts_of_frame,
+                                    plan.filters > 1 ? taps : 0,
+                                    fill.size() > 1,
+                                    bits};
+    int64_t n = plan.out.row_elements();
+    for (int64_t item = sample.begin * n; item < sample.end * n; item++) Body::run(params, item);
+  }
+
+  // Calls prepare(row, pitch) for the padded rows, as Element, and make(row, frame, rows) for each row of output:
+  // `rows` are those of the window, from its first element on.
+  template <class Element, class Prepare, class Make>
+  void each_row(Prepare&& prepare, Make&& make) const {
+    const int64_t depth = plan.reach.size(0), height = plan.reach.size(1);
+    Reach reach = plan.reach;
+    if (plan.valid) reach.after[2] = 0;  // no window reaches beyond a row
+    std::vector<const Element*> rows(depth * height);
+    for (int64_t row = sample.begin; row < sample.end;) {
+      int64_t slice = row / plan.out.size[1], part = slice / plan.out.size[0], z = slice % plan.out.size[0];
+      int64_t frame = part / parts_of_frame;
+      Element beyond = static_cast<Element>(fill[fill.size() > 1 ? frame : 0]);
+      PaddedTile<Element> tile(plan.space, sample.in[0], reach, border, beyond);
+      std::vector<PaddedTile<Element>> tiles(depth, tile);
+      int64_t slice_end = std::min(sample.end, (slice + 1) * plan.out.size[1]);
+      while (row < slice_end) {
+        int64_t y = row % plan.out.size[1], count = std::min(tile.rows_at_once(), slice_end - row);
+        for (int64_t dz = 0; dz < depth; dz++) {
+          tiles[dz].load(part, z + dz - reach.before[0], y - reach.before[1], count + height - 1);
+          for (int64_t i = 0; i < count + height - 1; i++) prepare(tiles[dz].row(i), tile.pitch());
+        }
+        for (int64_t i = 0; i < count; i++, row++) {
+          for (size_t k = 0; k < rows.size(); k++) rows[k] = tiles[k / height].row(i + k % height);
+          make(row, frame, rows);
+        }
       }
     }
   }
+
+  const T* weights_of(int64_t frame) const { return weights.data() + (plan.filters > 1 ? frame * taps : 0); }
+};
+
+void correlate_bytes(const Correlation<int16_t, int>& work) {
+  const Plan& plan = work.plan;
+  const int64_t n = plan.out.row_elements(), inner = plan.space.inner, width = plan.reach.size(2);
+  std::vector<const BytePair*> pairs;
+  std::vector<int32_t> weights;
+  auto make = [&](int64_t row, int64_t frame, std::span<const BytePair* const> rows) {
+    pairs.clear();
+    weights.clear();
+    const int16_t* weight = work.weights_of(frame);
+    for (const BytePair* from : rows) {
+      for (int64_t x = 0; x < width; x += 2) {
+        int32_t both = pair_weight(weight[x], x + 1 < width ? weight[x + 1] : 0);
+        if (both == 0) continue;
+        pairs.push_back(from + x * inner);
+        weights.push_back(both);
+      }
+      weight += width;
+    }
+    byte_sums(work.sample.out[0].as<uint8_t>() + row * n, pairs, weights, work.bits, n);
+  };
+  work.each_row<BytePair>([&](BytePair* row, int64_t pitch) { pair_up(row, inner, pitch); }, make);
+}
+
+void correlate_floats(const Correlation<float, float>& work) {
+  const Plan& plan = work.plan;
+  const SampleView& out = work.sample.out[0];
+  const int64_t n = plan.out.row_elements(), width = plan.reach.size(2);
+  const bool in_place = out.dtype == DType::float32;
+  std::vector<float> sums(in_place ? 0 : n);
+  std::vector<const float*> elements(work.taps);
+  ConvertRun from_float = rounding_run(out.dtype, DType::float32);
+  work.each_row<float>([](float*, int64_t) {},
+                       [&](int64_t row, int64_t frame, std::span<const float* const> rows) {
+                         for (int64_t k = 0; k < work.taps; k++)
+                           elements[k] = rows[k / width] + k % width * plan.space.inner;
+                         char* to = out.as<char>() + row * n * size_of(out.dtype);
+                         float* made = in_place ? reinterpret_cast<float*>(to) : sums.data();
+                         weighted_sum(made, elements, {work.weights_of(frame), elements.size()}, n);
+                         if (!in_place) from_float(to, made, n);
+                       });
 }
 
 void correlate(const Sample<FilterArgs>& sample) {
@@ -140,29 +218,21 @@ void correlate(const Sample<FilterArgs>& sample) {
   std::vector<float> weights(plan.filter.elements());
   rounding_run(DType::float32, plan.filter.dtype)(weights.data(), plan.filter.data, plan.filter.elements());
   std::vector<float> fill = fill_values(sample.in.size() > 2 ? sample.in[2] : SampleView(), plan.space.frames);
-  int64_t taps = std::ssize(weights) / plan.filters;
 
-  bool bytes = in.dtype == DType::uint8 && out.dtype == DType::uint8;
-  int bits = bytes ? fixed_bits(weights, fill, taps) : -1;
-  if (bits >= 0) {
-    std::vector<int16_t> fixed_weights, fixed_fill;
-    for (float weight : weights)
-      fixed_weights.push_back(static_cast<int16_t>(std::lround(std::ldexp(weight, bits + 16 - kFixedBits))));
-    for (float value : fill) fixed_fill.push_back(static_cast<int16_t>(static_cast<int>(value) << kFixedBits));
-    auto to_fixed = [](void* to, const void* from, int64_t n) {
-      fixed_from_bytes(static_cast<Fixed*>(to), static_cast<const uint8_t*>(from), n);
-    };
-    auto store = [&](int64_t row, const int16_t* sums, int64_t n) {
-      bytes_from_fixed(out.as<uint8_t>() + row * n, sums, bits, n);
-    };
-    int16_t start = static_cast<int16_t>(taps / 2);  // what products lose, on average
-    return correlate_rows<int16_t>(sample, plan, fixed_weights, fixed_fill, start, to_fixed, store);
+  std::optional<ByteWeights> bytes;
+  if (in.dtype == DType::uint8 && out.dtype == DType::uint8)
+    bytes = byte_weights(weights, fill, std::ssize(weights) / plan.filters);
+  if (bytes) {
+    std::vector<int> byte_fill(fill.begin(), fill.end());
+    Correlation<int16_t, int> work = {sample, plan, bytes->weights, byte_fill, bytes->bits};
+    return plan.out.has_few_elements() ? work.run_body<uint8_t, uint8_t>() : correlate_bytes(work);
   }
-  ConvertRun from_float = rounding_run(out.dtype, DType::float32);
-  auto store = [&](int64_t row, const float* sums, int64_t n) {
-    from_float(out.as<char>() + row * n * size_of(out.dtype), sums, n);
-  };
-  correlate_rows<float>(sample, plan, weights, fill, 0, nullptr, store);
+  Correlation<float, float> work = {sample, plan, weights, fill};
+  if (!plan.out.has_few_elements()) return correlate_floats(work);
+  with_dtype(in.dtype, [&](auto type) {
+    using In = typename decltype(type)::type;
+    out.dtype == in.dtype ? work.run_body<In, In>() : work.run_body<float, In>();
+  });
 }
 
 }  // namespace

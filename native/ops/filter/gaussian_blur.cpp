@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "op/op.h"
@@ -52,16 +53,12 @@ void blur(const Sample<GaussianBlurArgs>& sample) {
   Space space = space_of(in.shape, in.layout);
   if (space.empty()) return;
   Windows windows = windows_of(sample, space);
-  int64_t n = space.row_elements(), step = n * size_of(out.dtype);
+  SeparableWork work = {space, in, out, {&windows, 1}, sample.begin, sample.end};
   auto small = [](const SymmetricWindow& window) { return window.radius() <= kLargestFixedRadius; };
-  if (in.dtype == DType::uint8 && out.dtype == DType::uint8 && std::ranges::all_of(windows, small)) {
-    SeparableRows<Fixed> rows(space, in, windows);
-    for (int64_t y = sample.begin; y < sample.end; y++) bytes_from_fixed(out.as<uint8_t>() + y * n, rows.row(y), n);
-    return;
-  }
-  SeparableRows<float> rows(space, in, windows);
-  ConvertRun from_float = rounding_run(out.dtype, DType::float32);
-  for (int64_t y = sample.begin; y < sample.end; y++) from_float(out.as<char>() + y * step, rows.row(y), n);
+  if (in.dtype == DType::uint8 && out.dtype == DType::uint8 && std::ranges::all_of(windows, small))
+    sum_separable<Fixed>(work);
+  else
+    sum_separable<float>(work);
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "op/op.h"
 #include "op/separable.h"
@@ -17,7 +19,7 @@ struct LaplacianArgs {
 constexpr int kLargestWindow = 99;  // the weights of larger ones would not fit into a float
 
 // The coefficients of (1 + x)^(size - 1), and for the second derivative of (1 - x)^2 (1 + x)^(size - 3).
-SymmetricWindow binomial_window(int size, bool derivative, double scale) {
+SymmetricWindow binomial_window(int size, bool derivative) {
   std::vector<double> row = {1};
   auto multiply = [&](double sign) {
     row.push_back(0);
@@ -26,52 +28,72 @@ SymmetricWindow binomial_window(int size, bool derivative, double scale) {
   for (int i = 1; i < size; i++) multiply(derivative && i <= 2 ? -1 : 1);
   SymmetricWindow window;
   window.half.clear();
-  for (int k = size / 2; k < size; k++) window.half.push_back(static_cast<float>(row[k] * scale));
+  for (int k = size / 2; k < size; k++) window.half.push_back(static_cast<float>(row[k]));
   return window;
 }
 
-// The windows of the second derivative along each spatial axis.
-std::vector<Windows> derivatives_of(const Sample<LaplacianArgs>& sample, const Space& space) {
+// The windows of the second derivative along each spatial axis, which are to be multiplied by the scales.
+struct Derivatives {
+  std::vector<Windows> windows;
+  std::vector<double> scales;
+};
+
+Derivatives derivatives_of(const Sample<LaplacianArgs>& sample, const Space& space) {
   const LaplacianArgs& args = sample.args;
   auto check = [](const char* name, int size, int least) {
     if (size < least || size > kLargestWindow || size % 2 == 0)
       fail(ErrorKind::runtime, "expected an odd number from ", least, " to ", kLargestWindow, " as ", name, ", got ",
            size);
   };
-  std::vector<Windows> derivatives(space.axes);
+  Derivatives derivatives;
+  derivatives.windows.resize(space.axes);
   for (int i = 0; i < space.axes; i++) {
     int size = for_axis(args.window_size, i, space.axes, "window_size"), sizes = size;
     double scale = for_axis(args.scale, i, space.axes, "scale");
+    if (!std::isfinite(scale)) fail(ErrorKind::runtime, "expected finite numbers as scale, got ", scale);
     check("window_size", size, 3);
     for (int k = 0; k < space.axes; k++) {
       int smoothing = args.smoothing_size ? for_axis(*args.smoothing_size, k, space.axes, "smoothing_size") : size;
       check("smoothing_size", smoothing, 1);
       if (k == i) continue;
       sizes += smoothing;
-      derivatives[i][space.first() + k] = binomial_window(smoothing, false, 1);
+      derivatives.windows[i][space.first() + k] = binomial_window(smoothing, false);
     }
     if (args.normalized_kernel) scale = std::ldexp(1.0, space.axes + 2 - sizes);
-    derivatives[i][space.first() + i] = binomial_window(size, true, scale);
+    derivatives.windows[i][space.first() + i] = binomial_window(size, true);
+    derivatives.scales.push_back(scale);
   }
   return derivatives;
+}
+
+// The largest sum of bytes, of whichever sign, on the way or at the end.
+double largest_sum(const std::vector<Windows>& terms) {
+  double largest = 0;
+  for (const Windows& windows : terms) {
+    double product = 255;
+    for (const SymmetricWindow& window : windows) {
+      double sum = std::abs(window.half[0]);
+      for (int64_t k = 1; k <= window.radius(); k++) sum += 2 * std::abs(window.half[k]);
+      product *= sum;
+    }
+    largest += product;
+  }
+  return largest;
 }
 
 void laplace(const Sample<LaplacianArgs>& sample) {
   const SampleView &in = sample.in[0], &out = sample.out[0];
   Space space = space_of(in.shape, in.layout);
   if (space.empty()) return;
-  int64_t n = space.row_elements(), step = n * size_of(out.dtype);
-  std::vector<SeparableRows<float>> derivatives;
-  for (const Windows& windows : derivatives_of(sample, space)) derivatives.emplace_back(space, in, windows);
-  std::vector<float> sum(n);
-  std::vector<float> ones(derivatives.size(), 1);
-  std::vector<const float*> rows(derivatives.size());
-  ConvertRun from_float = rounding_run(out.dtype, DType::float32);
-  for (int64_t y = sample.begin; y < sample.end; y++) {
-    for (size_t i = 0; i < derivatives.size(); i++) rows[i] = derivatives[i].row(y);
-    weighted_sum(sum.data(), rows, ones, 0, n);
-    from_float(out.as<char>() + y * step, sum.data(), n);
-  }
+  auto [terms, scales] = derivatives_of(sample, space);
+  SeparableWork work = {space, in, out, terms, sample.begin, sample.end, static_cast<float>(scales[0])};
+  bool one_scale = std::ranges::all_of(scales, [&](double scale) { return scale == scales[0]; });
+  if (in.dtype == DType::uint8 && one_scale && largest_sum(terms) <= std::numeric_limits<Whole>::max())
+    return sum_separable<Whole>(work);
+  for (int i = 0; i < space.axes; i++)
+    for (float& weight : terms[i][space.first() + i].half) weight = static_cast<float>(weight * scales[i]);
+  work.scale = 1;
+  sum_separable<float>(work);
 }
 
 }  // namespace

@@ -2,8 +2,10 @@
 #include <utility>
 
 #include "core/clones.h"
+#include "kernel/window_median.h"
 #include "op/op.h"
 #include "op/stencil.h"
+#include "ops/filter/column_median.h"
 
 namespace avida::ops {
 namespace {
@@ -32,16 +34,24 @@ AVIDA_INLINE T middle(T a, T b, T c) {
 // Windows of 3 x 3: columns are sorted once for the three windows that share them. The median is the middle one of the
 // largest of the low, the middle of the middle and the smallest of the high.
 template <class T>
-AVIDA_INLINE void median_of_nine(T* __restrict out, const T* rows, int64_t pitch, int64_t step, int64_t n,
-                                 T* __restrict columns) {
-  const T *a = rows, *b = rows + pitch, *c = rows + 2 * pitch;
-  T *low = columns, *mid = columns + pitch, *high = columns + 2 * pitch;
-  for (int64_t i = 0; i < pitch; i++) {
+struct SortedColumns {
+  T *low, *mid, *high;
+};
+
+template <class T>
+AVIDA_INLINE void sort_columns(const SortedColumns<T>& to, const T* a, const T* b, const T* c, int64_t n) {
+  T* __restrict low = to.low, * __restrict mid = to.mid, * __restrict high = to.high;
+  for (int64_t i = 0; i < n; i++) {
     T lo = lower(a[i], b[i]), hi = upper(a[i], b[i]);
     low[i] = lower(lo, c[i]);
     mid[i] = upper(lo, lower(hi, c[i]));
     high[i] = upper(hi, c[i]);
   }
+}
+
+template <class T>
+AVIDA_INLINE void median_of_columns(T* __restrict out, const SortedColumns<T>& of, int64_t step, int64_t n) {
+  const T *low = of.low - step, *mid = of.mid - step, *high = of.high - step;
   for (int64_t i = 0; i < n; i++) {
     T lo = upper(upper(low[i], low[i + step]), low[i + 2 * step]);
     T hi = lower(lower(high[i], high[i + step]), high[i + 2 * step]);
@@ -129,12 +139,15 @@ AVIDA_CLONES void twenty_five(uint8_t* out, const uint8_t* rows, int64_t pitch, 
   }
 }
 
-#define AVIDA_MEDIANS(T)                                                                              \
-  AVIDA_CLONES void nine(T* out, const T* rows, int64_t pitch, int64_t step, int64_t n, T* columns) { \
-    median_of_nine(out, rows, pitch, step, n, columns);                                               \
-  }                                                                                                   \
-  AVIDA_CLONES void many(T* out, const T* const* elements, int64_t count, int64_t lanes, T* kept) {   \
-    median_of_many(out, elements, count, lanes, kept);                                                \
+#define AVIDA_MEDIANS(T)                                                                                    \
+  AVIDA_CLONES void sort_three(const SortedColumns<T>& to, const T* a, const T* b, const T* c, int64_t n) { \
+    sort_columns(to, a, b, c, n);                                                                           \
+  }                                                                                                         \
+  AVIDA_CLONES void nine(T* out, const SortedColumns<T>& of, int64_t step, int64_t n) {                     \
+    median_of_columns(out, of, step, n);                                                                    \
+  }                                                                                                         \
+  AVIDA_CLONES void many(T* out, const T* const* elements, int64_t count, int64_t lanes, T* kept) {         \
+    median_of_many(out, elements, count, lanes, kept);                                                      \
   }
 AVIDA_MEDIANS(uint8_t)
 AVIDA_MEDIANS(uint16_t)
@@ -200,10 +213,7 @@ struct MedianRow {
 
   void run(std::vector<T>& scratch) const {
     int64_t count = height * width;
-    if (height == 3 && width == 3) {
-      scratch.resize(3 * pitch);
-      nine(out, rows, pitch, inner, n, scratch.data());
-    } else if (std::is_same_v<T, uint8_t> && height == 5 && width == 5 && n >= kLanes<T>) {
+    if (std::is_same_v<T, uint8_t> && height == 5 && width == 5 && n >= kLanes<T>) {
       if constexpr (std::is_same_v<T, uint8_t>) twenty_five(out, rows, pitch, inner, n);
     } else if (count <= (sizeof(T) == 1 ? kMostSelectedBytes : kMostSelected)) {
       by_selection(scratch);
@@ -226,25 +236,85 @@ Reach window_reach(const MedianBlurArgs& args) {
   return reach;
 }
 
-template <class T>
-void blur_rows(const Sample<MedianBlurArgs>& sample, const Space& space) {
-  const SampleView &in = sample.in[0], &out = sample.out[0];
-  Reach reach = window_reach(sample.args);
-  PaddedTile<T> tile(space, in, reach, OutOfBounds::edge, T());
-  int64_t n = space.row_elements();
-  std::vector<T> made(n), scratch;
+// Makes the rows of a sample by make(part, y, i, out): row y + i of a part, for which rows from y - the window's reach
+// on are loaded.
+template <class T, class Load, class Make>
+void each_made_row(const Sample<MedianBlurArgs>& sample, const Space& space, int64_t rows_at_once, Load&& load,
+                   Make&& make) {
+  const SampleView& out = sample.out[0];
+  const int64_t n = space.row_elements();
+  const bool in_place = out.dtype == dtype_of<T>;
+  std::vector<T> made(in_place ? 0 : n);
   ConvertRun convert = rounding_run(out.dtype, dtype_of<T>);
-  each_run_of_rows(
-      sample.begin, sample.end, space.size[1], tile.rows_at_once(), [&](int64_t part, int64_t y, int64_t count) {
-        tile.load(part, 0, y - reach.before[1], count + reach.size(1) - 1);
-        for (int64_t i = 0; i < count; i++) {
-          char* to = out.as<char>() + (part * space.size[1] + y + i) * n * size_of(out.dtype);
-          bool in_place = out.dtype == dtype_of<T>;
-          T* row = in_place ? reinterpret_cast<T*>(to) : made.data();
-          MedianRow<T>{row, tile.row(i), tile.pitch(), space.inner, n, reach.size(1), reach.size(2)}.run(scratch);
-          if (!in_place) convert(to, row, n);
-        }
-      });
+  each_run_of_rows(sample.begin, sample.end, space.size[1], rows_at_once, [&](int64_t part, int64_t y, int64_t count) {
+    load(part, y, count);
+    for (int64_t i = 0; i < count; i++) {
+      char* to = out.as<char>() + (part * space.size[1] + y + i) * n * size_of(out.dtype);
+      T* row = in_place ? reinterpret_cast<T*>(to) : made.data();
+      make(i, row);
+      if (!in_place) convert(to, row, n);
+    }
+  });
+}
+
+template <class T>
+void blur_rows(const Sample<MedianBlurArgs>& sample, const Space& space, const Reach& reach) {
+  PaddedTile<T> tile(space, sample.in[0], reach, Border::clamp, T());
+  std::vector<T> scratch;
+  auto load = [&](int64_t part, int64_t y, int64_t count) {
+    tile.load(part, 0, y - reach.before[1], count + reach.size(1) - 1);
+  };
+  each_made_row<T>(sample, space, tile.rows_at_once(), load, [&](int64_t i, T* out) {
+    MedianRow<T>{out, tile.row(i), tile.pitch(), space.inner, space.row_elements(), reach.size(1), reach.size(2)}.run(
+        scratch);
+  });
+}
+
+template <class T>
+void blur_rows_by_nine(const Sample<MedianBlurArgs>& sample, const Space& space, const Reach& reach) {
+  PlainRows<T> rows(space, sample.in[0], reach, Border::clamp, T());
+  const int64_t n = space.row_elements(), inner = space.inner, pitch = n + 2 * inner;
+  std::vector<T> sorted(3 * pitch);
+  T* first = sorted.data() + inner;
+  SortedColumns<T> columns = {first, first + pitch, first + 2 * pitch};
+  auto load = [&](int64_t part, int64_t y, int64_t count) { rows.load(part, y - 1, count + 2); };
+  each_made_row<T>(sample, space, rows.rows_at_once(), load, [&](int64_t i, T* out) {
+    sort_three(columns, rows.row(i), rows.row(i + 1), rows.row(i + 2), n);
+    for (T* line : {columns.low, columns.mid, columns.high}) pad_line(line, space, reach, Border::clamp, T());
+    nine(out, columns, inner, n);
+  });
+}
+
+void blur(const Sample<MedianBlurArgs>& sample) {
+  const SampleView &in = sample.in[0], &out = sample.out[0];
+  const Space space = space_of(in.shape, in.layout);
+  if (space.empty()) return;
+  const Reach reach = window_reach(sample.args);
+  const int64_t n = space.row_elements();
+  if (space.has_few_elements()) {
+    with_dtype(in.dtype, [&](auto type) {
+      using Body = WindowMedian<typename decltype(type)::type>;
+      typename Body::Params params = {out.as<typename decltype(type)::type>(), in.as<typename decltype(type)::type>(),
+                                      space, reach.window(Border::clamp)};
+      for (int64_t item = sample.begin * n; item < sample.end * n; item++) Body::run(params, item);
+    });
+    return;
+  }
+  if (in.dtype == DType::uint8 && reach.size(1) * reach.size(2) > kMostSelectedBytes && column_median_fits(reach)) {
+    int64_t height = space.size[1];
+    each_run_of_rows(sample.begin, sample.end, height, height, [&](int64_t part, int64_t y, int64_t count) {
+      int64_t image = part * height * n;
+      column_median(out.as<uint8_t>() + image, in.as<uint8_t>() + image, space, reach, y, y + count);
+    });
+    return;
+  }
+  with_ordered_type(in.dtype, [&](auto type) {
+    using T = typename decltype(type)::type;
+    if (reach.size(1) == 3 && reach.size(2) == 3)
+      blur_rows_by_nine<T>(sample, space, reach);
+    else
+      blur_rows<T>(sample, space, reach);
+  });
 }
 
 }  // namespace
@@ -263,12 +333,7 @@ AVIDA_OP_IN(experimental, median_blur, MedianBlurArgs) {
             window_reach(sample.args);
             sample.out[0].shape = sample.in[0].shape;
           },
-          [](const Sample<Args>& sample) {
-            Space space = space_of(sample.in[0].shape, sample.in[0].layout);
-            if (space.empty()) return;
-            with_ordered_type(sample.in[0].dtype,
-                              [&](auto type) { blur_rows<typename decltype(type)::type>(sample, space); });
-          })
+          blur)
       .rows([](const Sample<Args>& sample) { return space_of(sample.in[0].shape, sample.in[0].layout).rows(); })
       .cost(8);
 }

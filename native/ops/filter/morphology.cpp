@@ -1,6 +1,7 @@
 #include <limits>
 
 #include "core/clones.h"
+#include "kernel/window_pick.h"
 #include "op/op.h"
 #include "op/stencil.h"
 
@@ -14,44 +15,70 @@ struct MorphologyArgs {
   std::vector<int> mask_size = {3, 3};
 };
 
-// out[i] is the larger, or the smaller, of a[i] and b[i]. The output may begin where one of the inputs does, since
-// elements are read before, or with, the writing of those at their place.
-template <class T>
-AVIDA_INLINE void pick(bool larger, T* out, const T* a, const T* b, int64_t n) {
-  if (larger)
+constexpr int64_t kMostRows = 5;  // compared in one loop
+
+// out[i] is the largest, or the smallest, of all rows' element i. The output may begin where the first row does, and
+// the others further on in it: elements are read before, or with, the writing of those at their place.
+template <bool larger, int count, class T>
+AVIDA_INLINE void pick_of(T* out, const T* const* rows, int64_t n) {
+  const T* row[count];
+  for (int k = 0; k < count; k++) row[k] = rows[k];
 #pragma GCC ivdep
-    for (int64_t i = 0; i < n; i++) out[i] = a[i] > b[i] ? a[i] : b[i];
-  else
-#pragma GCC ivdep
-    for (int64_t i = 0; i < n; i++) out[i] = a[i] < b[i] ? a[i] : b[i];
+  for (int64_t i = 0; i < n; i++) {
+    T picked = row[0][i];
+    for (int k = 1; k < count; k++) {
+      T x = row[k][i];
+      picked = larger ? (x > picked ? x : picked) : (x < picked ? x : picked);
+    }
+    out[i] = picked;
+  }
 }
-AVIDA_CLONES void pick_rows(bool larger, uint8_t* out, const uint8_t* a, const uint8_t* b, int64_t n) {
-  pick(larger, out, a, b, n);
-}
-AVIDA_CLONES void pick_rows(bool larger, uint16_t* out, const uint16_t* a, const uint16_t* b, int64_t n) {
-  pick(larger, out, a, b, n);
-}
-AVIDA_CLONES void pick_rows(bool larger, int16_t* out, const int16_t* a, const int16_t* b, int64_t n) {
-  pick(larger, out, a, b, n);
-}
-AVIDA_CLONES void pick_rows(bool larger, int32_t* out, const int32_t* a, const int32_t* b, int64_t n) {
-  pick(larger, out, a, b, n);
-}
-AVIDA_CLONES void pick_rows(bool larger, float* out, const float* a, const float* b, int64_t n) {
-  pick(larger, out, a, b, n);
-}
-AVIDA_CLONES void pick_rows(bool larger, double* out, const double* a, const double* b, int64_t n) {
-  pick(larger, out, a, b, n);
+template <bool larger, class T>
+AVIDA_INLINE void pick_some(T* out, const T* const* rows, int64_t count, int64_t n) {
+  switch (count) {
+    case 1:
+      if (out != rows[0]) pick_of<larger, 1>(out, rows, n);
+      return;
+    case 2:
+      return pick_of<larger, 2>(out, rows, n);
+    case 3:
+      return pick_of<larger, 3>(out, rows, n);
+    case 4:
+      return pick_of<larger, 4>(out, rows, n);
+    default:
+      return pick_of<larger, kMostRows>(out, rows, n);
+  }
 }
 
-// data[i] becomes the largest (smallest) of data[i], data[i + step], ... of `window` elements; the last
-// (window - 1) * step of the n elements have no result. What holds for 1, 2, 4 ... elements gives twice as many.
+#define AVIDA_PICK(T)                                                                                \
+  AVIDA_CLONES void pick_rows(bool larger, T* out, const T* const* rows, int64_t count, int64_t n) { \
+    larger ? pick_some<true>(out, rows, count, n) : pick_some<false>(out, rows, count, n);           \
+  }
+AVIDA_PICK(uint8_t)
+AVIDA_PICK(uint16_t)
+AVIDA_PICK(int16_t)
+AVIDA_PICK(int32_t)
+AVIDA_PICK(float)
+AVIDA_PICK(double)
+#undef AVIDA_PICK
+
+// Where to begin with the k-th of the windows of `reached` elements that make up one of `window`: they may overlap.
+int64_t part_of_window(int64_t k, int64_t reached, int64_t window) { return std::min(k * reached, window - reached); }
+
+// data[i] becomes the largest (smallest) of data[i], data[i + step] ... as far as is needed for one more loop over
+// kMostRows of them to reach all of the window: returns how many elements that is. What holds for 1, 5, 25 ... elements
+// gives five times as many.
 template <class T>
-void pick_along(bool larger, T* data, int64_t window, int64_t step, int64_t n) {
+int64_t pick_along(bool larger, T* data, int64_t window, int64_t step, int64_t n) {
   int64_t reached = 1;
-  for (; 2 * reached <= window; reached *= 2)
-    pick_rows(larger, data, data, data + reached * step, n - (2 * reached - 1) * step);
-  if (reached < window) pick_rows(larger, data, data, data + (window - reached) * step, n - (window - 1) * step);
+  while (reached * kMostRows < window) {
+    int64_t next = reached * kMostRows;
+    const T* parts[kMostRows];
+    for (int64_t k = 0; k < kMostRows; k++) parts[k] = data + k * reached * step;
+    pick_rows(larger, data, parts, kMostRows, n - (next - 1) * step);
+    reached = next;
+  }
+  return reached;
 }
 
 // Repeating is the same as doing it once with a larger mask.
@@ -72,25 +99,63 @@ Reach mask_reach(const MorphologyArgs& args, const Space& space) {
 }
 
 template <class T>
-void pick_in_windows(const Sample<MorphologyArgs>& sample, const Space& space, bool larger) {
+void pick_in_rows(const Sample<MorphologyArgs>& sample, const Space& space, const Reach& reach, Border border,
+                  bool larger) {
   const SampleView &in = sample.in[0], &out = sample.out[0];
-  Reach reach = mask_reach(sample.args, space);
   using Limits = std::numeric_limits<T>;
   T never_picked = Limits::has_infinity ? (larger ? -Limits::infinity() : Limits::infinity())
                                         : (larger ? Limits::lowest() : Limits::max());
-  PaddedTile<T> tile(space, in, reach, parse_border(sample.args.border_mode, "border_mode"), never_picked);
+  PlainRows<T> rows(space, in, reach, border, never_picked);
   ConvertRun convert = rounding_run(out.dtype, dtype_of<T>);
-  int64_t n = space.row_elements(), pitch = tile.pitch();
-  each_run_of_rows(
-      sample.begin, sample.end, space.size[1], tile.rows_at_once(), [&](int64_t part, int64_t y, int64_t count) {
-        int64_t loaded = count + reach.size(1) - 1;
-        tile.load(part, 0, y - reach.before[1], loaded);
-        pick_along(larger, tile.row(0), reach.size(1), pitch, loaded * pitch);
-        for (int64_t i = 0; i < count; i++) {
-          pick_along(larger, tile.row(i), reach.size(2), space.inner, pitch);
-          convert(out.as<char>() + ((part * space.size[1] + y + i) * n) * size_of(out.dtype), tile.row(i), n);
-        }
-      });
+  const int64_t n = space.row_elements(), inner = space.inner, height = reach.size(1), width = reach.size(2);
+  std::vector<T> padded(n + (width - 1) * inner), made(rows.in_place() ? 0 : n);
+  T* line = padded.data() + reach.before[2] * inner;
+
+  each_run_of_rows(sample.begin, sample.end, space.size[1], rows.rows_at_once(),
+                   [&](int64_t part, int64_t y, int64_t count) {
+                     int64_t first = y - reach.before[1], loaded = count + height - 1, reached = 1;
+                     if (height > kMostRows)
+                       reached = pick_along(larger, rows.load_copy(part, first, loaded), height, n, loaded * n);
+                     else
+                       rows.load(part, first, loaded);
+                     for (int64_t i = 0; i < count; i++) {
+                       const T* parts[kMostRows];
+                       int64_t found = 0;
+                       for (int64_t k = 0; k * reached < height; k++)
+                         if (const T* row = rows.row(i + part_of_window(k, reached, height))) parts[found++] = row;
+                       pick_rows(larger, line, parts, found, n);
+
+                       pad_line(line, space, reach, border, never_picked);
+                       int64_t along = pick_along(larger, padded.data(), width, inner, std::ssize(padded)), pieces = 0;
+                       for (; pieces * along < width; pieces++)
+                         parts[pieces] = padded.data() + part_of_window(pieces, along, width) * inner;
+                       char* to = out.as<char>() + (part * space.size[1] + y + i) * n * size_of(out.dtype);
+                       T* row = rows.in_place() ? reinterpret_cast<T*>(to) : made.data();
+                       pick_rows(larger, row, parts, pieces, n);
+                       if (!rows.in_place()) convert(to, row, n);
+                     }
+                   });
+}
+
+template <bool larger>
+void pick_in_windows(const Sample<MorphologyArgs>& sample) {
+  const SampleView &in = sample.in[0], &out = sample.out[0];
+  Space space = space_of(in.shape, in.layout);
+  if (space.empty()) return;
+  Reach reach = mask_reach(sample.args, space);
+  Border border = parse_border(sample.args.border_mode, "border_mode");
+  if (space.has_few_elements()) {
+    with_dtype(in.dtype, [&](auto type) {
+      using T = typename decltype(type)::type;
+      using Body = WindowPick<T, larger>;
+      typename Body::Params params = {out.as<T>(), in.as<T>(), space, reach.window(border)};
+      int64_t n = space.row_elements();
+      for (int64_t item = sample.begin * n; item < sample.end * n; item++) Body::run(params, item);
+    });
+    return;
+  }
+  with_ordered_type(
+      in.dtype, [&](auto type) { pick_in_rows<typename decltype(type)::type>(sample, space, reach, border, larger); });
 }
 
 template <bool larger>
@@ -114,13 +179,7 @@ void declare_morphology(Op<MorphologyArgs>& op) {
             mask_reach(sample.args, space_of(sample.in[0].shape, sample.in[0].layout));
             sample.out[0].shape = sample.in[0].shape;
           },
-          [](const Sample<Args>& sample) {
-            Space space = space_of(sample.in[0].shape, sample.in[0].layout);
-            if (space.empty()) return;
-            with_ordered_type(sample.in[0].dtype, [&](auto type) {
-              pick_in_windows<typename decltype(type)::type>(sample, space, larger);
-            });
-          })
+          pick_in_windows<larger>)
       .rows([](const Sample<Args>& sample) { return space_of(sample.in[0].shape, sample.in[0].layout).rows(); })
       .cost(2);
 }

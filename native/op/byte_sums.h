@@ -1,0 +1,25 @@
+// Weighted sums of rows of bytes, in whole numbers, two neighbours at a time.
+#pragma once
+#include <cstdint>
+#include <span>
+
+namespace avida {
+
+// An element in the lower half, and the one a step further on in the upper half.
+using BytePair = uint32_t;
+
+// Fills in the upper halves of a row.
+void pair_up(BytePair* row, int64_t step, int64_t n);
+
+// The weights of the two, of 16 bits each.
+inline int32_t pair_weight(int lower, int upper) {
+  return static_cast<int32_t>(static_cast<uint32_t>(lower & 0xffff) | static_cast<uint32_t>(upper) << 16);
+}
+
+constexpr int64_t kReadBeyond = 64;  // so many pairs after a row's end may be read, and are not used
+
+// out[i] = the sum over k of rows[k][i] * weights[k], which fits 32 bits, without `bits` bits of fraction, rounded.
+void byte_sums(uint8_t* out, std::span<const BytePair* const> rows, std::span<const int32_t> weights, int bits,
+               int64_t n);
+
+}  // namespace avida

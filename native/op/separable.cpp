@@ -1,0 +1,206 @@
+#include "op/separable.h"
+
+#include <algorithm>
+
+namespace avida {
+namespace {
+
+template <class T>
+using Weights = std::vector<std::array<HalfWeights<T>, 3>>;  // of each term
+
+template <class T>
+Weights<T> weights_of(std::span<const Windows> terms) {
+  Weights<T> weights;
+  for (const Windows& windows : terms)
+    weights.push_back({HalfWeights<T>(windows[0]), HalfWeights<T>(windows[1]), HalfWeights<T>(windows[2])});
+  return weights;
+}
+
+// Rows are made one by one: a row is summed of rows of neighbouring slices, then of neighbouring rows, then along
+// itself. The rows that the next one needs too are kept, so that everything stays in the cache.
+template <class T>
+class SeparableRows {
+ public:
+  SeparableRows(const Space& space, const SampleView& in, const Weights<T>& weights)
+      : space_(space), in_(in), weights_(weights), n_(space.row_elements()) {
+    int64_t height_radius = 0, width_radius = 0, depth_radius = 0;
+    for (auto& [depth, height, width] : weights) {
+      depth_radius = std::max(depth_radius, depth.radius());
+      height_radius = std::max(height_radius, height.radius());
+      width_radius = std::max(width_radius, width.radius());
+    }
+    radius_ = height_radius;
+    kept_rows_ = std::min(2 * radius_ + 1, space.size[1]);
+    kept_.resize(depth_radius ? weights.size() : 1, std::vector<Row>(kept_rows_));
+    line_.resize(n_ + 2 * width_radius * space.inner);
+  }
+
+  // Row number `row` of all. Rows are asked for in ascending order.
+  void make(int64_t row, T* out) {
+    int64_t slice = row / space_.size[1], y = row % space_.size[1], height = space_.size[1];
+    if (slice != slice_) slice_ = slice, loaded_ = 0;
+    int64_t first = radius_ < height ? std::max<int64_t>(0, y - radius_) : 0;
+    int64_t end = radius_ < height ? std::min(height, y + radius_ + 1) : height;
+    loaded_ = std::max(loaded_, first);
+    for (; loaded_ < end; loaded_++)
+      for (size_t term = 0; term < kept_.size(); term++)
+        slice_row(loaded_, weights_[term][0], kept_[term][loaded_ % kept_rows_]);
+    for (size_t term = 0; term < weights_.size(); term++) {
+      const auto& [along_depth, along_height, along_width] = weights_[term];
+      T* line = line_.data() + along_width.radius() * space_.inner;
+      const T* centre = along_rows(kept_[kept_.size() > 1 ? term : 0], y, along_height, line);
+      along_row(centre, along_width, line, out, term > 0);
+    }
+  }
+
+ private:
+  // A row of the input, converted, where it lies or in `place`.
+  struct Row {
+    const T* at = nullptr;
+    std::vector<T> place;
+  };
+
+  void input_row(int64_t slice, int64_t y, Row& row) {
+    const char* from = in_.as<char>() + (slice * space_.size[1] + y) * n_ * size_of(in_.dtype);
+    if constexpr (!std::is_same_v<T, Fixed>) {
+      if (in_.dtype == dtype_of<T>) {
+        row.at = reinterpret_cast<const T*>(from);
+        return;
+      }
+    }
+    row.place.resize(n_);
+    row.at = row.place.data();
+    if constexpr (std::is_same_v<T, Fixed>)
+      fixed_from_bytes(row.place.data(), reinterpret_cast<const uint8_t*>(from), n_);
+    else
+      load_(row.place.data(), from, n_);
+  }
+
+  // A row after the sum along depth.
+  void slice_row(int64_t y, const HalfWeights<T>& weights, Row& row) {
+    int64_t radius = weights.radius(), depth = space_.size[0];
+    if (radius == 0) return input_row(slice_, y, row);
+    int64_t part = slice_ / depth * depth, z = slice_ % depth;
+    slices_.resize(std::max<size_t>(slices_.size(), 2 * radius + 1));
+    neighbours_.resize(2 * radius + 1);
+    for (int64_t k = -radius; k <= radius; k++) {
+      Row& neighbour = slices_[radius + k];
+      input_row(part + border_index<int64_t>(Border::reflect_101, z + k, depth), y, neighbour);
+      neighbours_[radius + k] = neighbour.at;
+    }
+    row.place.resize(n_);
+    symmetric_sum(row.place.data(), neighbours_.data(), weights, n_, false);
+    row.at = row.place.data();
+  }
+
+  // The sum of the rows around row y, in `line`, unless it is that row itself.
+  const T* along_rows(const std::vector<Row>& rows, int64_t y, const HalfWeights<T>& weights, T* line) {
+    int64_t radius = weights.radius();
+    if (radius == 0) return rows[y % kept_rows_].at;
+    neighbours_.resize(2 * radius + 1);
+    for (int64_t k = -radius; k <= radius; k++)
+      neighbours_[radius + k] = rows[border_index<int64_t>(Border::reflect_101, y + k, space_.size[1]) % kept_rows_].at;
+    symmetric_sum(line, neighbours_.data(), weights, n_, false);
+    return line;
+  }
+
+  void along_row(const T* row, const HalfWeights<T>& weights, T* line, T* out, bool add) {
+    int64_t radius = weights.radius(), inner = space_.inner, width = space_.size[2];
+    if (radius == 0) {
+      if (add)
+        std::transform(out, out + n_, row, out, [](T a, T b) { return static_cast<T>(a + b); });
+      else
+        std::copy(row, row + n_, out);
+      return;
+    }
+    if (row != line) std::copy(row, row + n_, line);
+    auto reflect = [&](int64_t x) {
+      const T* from = line + border_index<int64_t>(Border::reflect_101, x, width) * inner;
+      std::copy(from, from + inner, line + x * inner);
+    };
+    for (int64_t k = 1; k <= radius; k++) reflect(-k), reflect(width - 1 + k);
+    neighbours_.resize(2 * radius + 1);
+    for (int64_t k = -radius; k <= radius; k++) neighbours_[radius + k] = line + k * inner;
+    symmetric_sum(out, neighbours_.data(), weights, n_, add);
+  }
+
+  const Space& space_;
+  const SampleView& in_;
+  const Weights<T>& weights_;
+  const int64_t n_;
+  const ConvertRun load_ = rounding_run(dtype_of<T>, in_.dtype);
+  int64_t radius_, kept_rows_;
+  int64_t slice_ = -1, loaded_ = 0;     // rows of this slice before loaded_ were made; the last ones are kept
+  std::vector<std::vector<Row>> kept_;  // of each term; or of all, if they are the same
+  std::vector<Row> slices_;
+  std::vector<const T*> neighbours_;
+  std::vector<T> line_;
+};
+
+template <class T, class Out, class In>
+void run_body(const SeparableWork& work, const Weights<T>& weights) {
+  using Body = SeparableSum<Out, In, T>;
+  typename Body::Params params = {work.out.as<Out>(), work.in.as<In>(), work.space, std::ssize(weights), {},
+                                  work.scale};
+  for (size_t term = 0; term < weights.size(); term++)
+    for (int d = 0; d < 3; d++) params.windows[term][d] = weights[term][d].view();
+  int64_t n = work.space.row_elements();
+  for (int64_t item = work.begin * n; item < work.end * n; item++) Body::run(params, item);
+}
+
+template <class T>
+void make_few(const SeparableWork& work, const Weights<T>& weights) {
+  if constexpr (std::is_same_v<T, Fixed>) {
+    run_body<T, uint8_t, uint8_t>(work, weights);
+  } else if constexpr (std::is_same_v<T, Whole>) {
+    if (work.out.dtype == DType::float32)
+      run_body<T, float, uint8_t>(work, weights);
+    else
+      run_body<T, uint8_t, uint8_t>(work, weights);
+  } else {
+    with_dtype(work.in.dtype, [&](auto type) {
+      using In = typename decltype(type)::type;
+      if (work.out.dtype == work.in.dtype)
+        run_body<T, In, In>(work, weights);
+      else
+        run_body<T, float, In>(work, weights);
+    });
+  }
+}
+
+}  // namespace
+
+template <class T>
+void sum_separable(const SeparableWork& work) {
+  const Weights<T> weights = weights_of<T>(work.terms);
+  if (work.space.has_few_elements()) return make_few(work, weights);
+
+  const SampleView& out = work.out;
+  const int64_t n = work.space.row_elements(), step = n * size_of(out.dtype);
+  SeparableRows<T> rows(work.space, work.in, weights);
+  std::vector<T> made(n);
+  std::vector<float> scaled(work.scale == 1 ? 0 : n);
+  ConvertRun from_float = rounding_run(out.dtype, DType::float32), from_made = rounding_run(out.dtype, dtype_of<T>);
+  for (int64_t y = work.begin; y < work.end; y++) {
+    char* to = out.as<char>() + y * step;
+    if (!std::is_same_v<T, Fixed> && out.dtype == dtype_of<T>) {
+      rows.make(y, reinterpret_cast<T*>(to));
+      continue;
+    }
+    rows.make(y, made.data());
+    if constexpr (std::is_same_v<T, Fixed>) {
+      bytes_from_fixed(reinterpret_cast<uint8_t*>(to), made.data(), n);
+    } else if (work.scale == 1) {
+      from_made(to, made.data(), n);
+    } else {
+      std::transform(made.begin(), made.end(), scaled.begin(), [&](T x) { return static_cast<float>(x) * work.scale; });
+      from_float(to, scaled.data(), n);
+    }
+  }
+}
+
+template void sum_separable<float>(const SeparableWork& work);
+template void sum_separable<Fixed>(const SeparableWork& work);
+template void sum_separable<Whole>(const SeparableWork& work);
+
+}  // namespace avida
