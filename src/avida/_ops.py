@@ -61,6 +61,7 @@ __all__ = [
     "peek_image_shape",
     "per_frame",
     "permute_batch",
+    "random_bbox_crop",
     "random_crop_generator",
     "random_resized_crop",
     "reinterpret",
@@ -70,6 +71,7 @@ __all__ = [
     "roi_random_crop",
     "rotate",
     "saturation",
+    "sequence_rearrange",
     "slice",
     "sphere",
     "squeeze",
@@ -129,6 +131,7 @@ _PASTE = _find("paste")
 _PEEK_IMAGE_SHAPE = _find("peek_image_shape")
 _PER_FRAME = _find("per_frame")
 _PERMUTE_BATCH = _find("permute_batch")
+_RANDOM_BBOX_CROP = _find("random_bbox_crop")
 _RANDOM_CROP_GENERATOR = _find("random_crop_generator")
 _RANDOM_RESIZED_CROP = _find("random_resized_crop")
 _REINTERPRET = _find("reinterpret")
@@ -138,6 +141,7 @@ _RESIZE_CROP_MIRROR = _find("resize_crop_mirror")
 _ROI_RANDOM_CROP = _find("roi_random_crop")
 _ROTATE = _find("rotate")
 _SATURATION = _find("saturation")
+_SEQUENCE_REARRANGE = _find("sequence_rearrange")
 _SLICE = _find("slice")
 _SPHERE = _find("sphere")
 _SQUEEZE = _find("squeeze")
@@ -289,15 +293,15 @@ def bbox_rotate(
     *,
     batch_size: int | None = None,
     device: Any = None,
+    angle: FloatArg,
     bbox_layout: str | None = None,
     bbox_normalized: bool | None = None,
+    input_shape: IntsArg,
     keep_size: bool | None = None,
     mode: str | None = None,
     remove_threshold: float | None = None,
     shape_layout: str | None = None,
     size: FloatsArg | None = None,
-    angle: FloatArg,
-    input_shape: IntsArg,
 ) -> Any:
     """Moves bounding boxes to where rotate() brings what they surround.
 
@@ -338,12 +342,12 @@ def box_encoder(
     *,
     batch_size: int | None = None,
     device: Any = None,
+    anchors: float | Sequence[float],
     criteria: float | None = None,
     means: float | Sequence[float] | None = None,
     offset: bool | None = None,
     scale: float | None = None,
     stds: float | Sequence[float] | None = None,
-    anchors: float | Sequence[float],
 ) -> Any:
     """Finds for each anchor the bounding box that it stands for, as detectors such as SSD are trained with.
 
@@ -598,8 +602,8 @@ def clahe(
     batch_size: int | None = None,
     device: Any = None,
     bins: int | None = None,
-    luma_only: bool | None = None,
     clip_limit: float,
+    luma_only: bool | None = None,
     tiles_x: int,
     tiles_y: int,
 ) -> Batch: ...
@@ -613,8 +617,8 @@ def clahe(
     batch_size: int | None = None,
     device: Any = None,
     bins: int | None = None,
-    luma_only: bool | None = None,
     clip_limit: float,
+    luma_only: bool | None = None,
     tiles_x: int,
     tiles_y: int,
 ) -> Any: ...
@@ -625,8 +629,8 @@ def clahe(
     batch_size: int | None = None,
     device: Any = None,
     bins: int | None = None,
-    luma_only: bool | None = None,
     clip_limit: float,
+    luma_only: bool | None = None,
     tiles_x: int,
     tiles_y: int,
 ) -> Any:
@@ -1403,8 +1407,8 @@ def expand_dims(
     *,
     batch_size: int | None = None,
     device: Any = None,
-    new_axis_names: str | None = None,
     axes: int | Sequence[int],
+    new_axis_names: str | None = None,
 ) -> Batch: ...
 
 
@@ -1415,8 +1419,8 @@ def expand_dims(
     *,
     batch_size: int | None = None,
     device: Any = None,
-    new_axis_names: str | None = None,
     axes: int | Sequence[int],
+    new_axis_names: str | None = None,
 ) -> Any: ...
 def expand_dims(
     data: TensorLike,
@@ -1424,8 +1428,8 @@ def expand_dims(
     *,
     batch_size: int | None = None,
     device: Any = None,
-    new_axis_names: str | None = None,
     axes: int | Sequence[int],
+    new_axis_names: str | None = None,
 ) -> Any:
     """Inserts axes of extent 1; nothing is copied.
 
@@ -2454,11 +2458,11 @@ def paste(
     *,
     batch_size: int | None = None,
     device: Any = None,
+    fill_value: int | Sequence[int],
     min_canvas_size: FloatArg | None = None,
     n_channels: int | None = None,
     paste_x: FloatArg | None = None,
     paste_y: FloatArg | None = None,
-    fill_value: int | Sequence[int],
     ratio: FloatArg,
 ) -> Batch: ...
 
@@ -2470,11 +2474,11 @@ def paste(
     *,
     batch_size: int | None = None,
     device: Any = None,
+    fill_value: int | Sequence[int],
     min_canvas_size: FloatArg | None = None,
     n_channels: int | None = None,
     paste_x: FloatArg | None = None,
     paste_y: FloatArg | None = None,
-    fill_value: int | Sequence[int],
     ratio: FloatArg,
 ) -> Any: ...
 def paste(
@@ -2483,11 +2487,11 @@ def paste(
     *,
     batch_size: int | None = None,
     device: Any = None,
+    fill_value: int | Sequence[int],
     min_canvas_size: FloatArg | None = None,
     n_channels: int | None = None,
     paste_x: FloatArg | None = None,
     paste_y: FloatArg | None = None,
-    fill_value: int | Sequence[int],
     ratio: FloatArg,
 ) -> Any:
     """Puts images on larger canvases of one colour.
@@ -2628,6 +2632,99 @@ def permute_batch(
     return _call(_PERMUTE_BATCH, (input,), batch_size, device, (indices,))
 
 
+def random_bbox_crop(
+    boxes: TensorLike,
+    labels: TensorLike | None = None,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    all_boxes_above_threshold: bool | None = None,
+    allow_no_crop: bool | None = None,
+    aspect_ratio: float | Sequence[float] | None = None,
+    bbox_layout: str | None = None,
+    bbox_prune_threshold: float | None = None,
+    crop_shape: IntsArg | None = None,
+    input_shape: IntsArg | None = None,
+    ltrb: bool | None = None,
+    num_attempts: int | None = None,
+    output_bbox_indices: bool | None = None,
+    quiet: bool | None = None,
+    scaling: float | Sequence[float] | None = None,
+    shape_layout: str | None = None,
+    threshold_type: str | None = None,
+    thresholds: float | Sequence[float] | None = None,
+    total_num_attempts: int | None = None,
+    rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
+) -> Any:
+    """Draws a window of an image that goes with its bounding boxes, and moves them to where the crop shows them.
+
+    Args:
+        boxes: Rows of four numbers, or six for volumes, in shares of the image's extents, as `bbox_layout`
+            says.
+        labels: Of int32, one for each box: those of the boxes that are kept are a fourth output.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        all_boxes_above_threshold: All boxes have to meet the threshold; else one is enough. Default: ``True``.
+        allow_no_crop: The whole image is drawn as often as each of the thresholds; by default, unless
+            `crop_shape` is given.
+        aspect_ratio: The range of the window's width divided by its height, 1 by default. For volumes, ranges
+            for x/y, x/z and y/z, or one for all. Extents are those of the image where `input_shape` is given,
+            else all 1.
+        bbox_layout: What the numbers are: x, y, z for the start, X, Y, Z for the end or W, H, D for the
+            extents; "xyXY" or "xyzXYZ" by default.
+        bbox_prune_threshold: Boxes are kept that have at least this share of their area, and more than none, in
+            the window; without it, those whose centre is in it.
+        crop_shape: The window's extents in pixels; then anchor and shape are pixels too. Can differ between
+            samples.
+        input_shape: The image's extents in pixels. Can differ between samples.
+        ltrb: Boxes end with their end (the default), not with their extents: use `bbox_layout`.
+        num_attempts: Windows that are drawn before another threshold is. Default: ``1``.
+        output_bbox_indices: The numbers of the boxes that are kept are a further output. Default: ``False``.
+        quiet: Nothing is ever printed when no window was found: for scripts that say so. Default: ``False``.
+        scaling: The range of the window's extents, as shares of the image's; 1 by default.
+        shape_layout: The order of `crop_shape` and `input_shape`: "WH" or "WHD" by default.
+        threshold_type: What thresholds are for: "iou", what box and window share of all that they cover;
+            "overlap", the share of the box that is in the window. Default: ``'iou'``.
+        thresholds: One of them is drawn, which the window's boxes have to meet. Default: ``[0.0]``.
+        total_num_attempts: Windows that are drawn in all; then the best one is taken, or the whole image if no
+            window had a box.
+        rng: Where the random numbers come from; by default this thread's generator.
+        keyed_by: Samples that came from a reader: each gets numbers of its own, the same in any batch. See
+            `avida.random`; `(samples, name)` names the draw.
+
+    Example:
+        >>> anchor, shape, boxes = avida.random_bbox_crop(np.float32([[0.1, 0.2, 0.5, 0.6]]), scaling=[0.5, 1], thresholds=[0, 0.3])
+    """
+    return _call(
+        _RANDOM_BBOX_CROP,
+        (boxes, labels),
+        batch_size,
+        device,
+        (
+            all_boxes_above_threshold,
+            allow_no_crop,
+            aspect_ratio,
+            bbox_layout,
+            bbox_prune_threshold,
+            crop_shape,
+            input_shape,
+            ltrb,
+            num_attempts,
+            output_bbox_indices,
+            quiet,
+            scaling,
+            shape_layout,
+            threshold_type,
+            thresholds,
+            total_num_attempts,
+        ),
+        rng,
+        keyed_by,
+    )
+
+
 def random_crop_generator(
     input: TensorLike,
     /,
@@ -2685,8 +2782,8 @@ def random_resized_crop(
     num_attempts: int | None = None,
     random_area: float | Sequence[float] | None = None,
     random_aspect_ratio: float | Sequence[float] | None = None,
-    temp_buffer_hint: int | None = None,
     size: int | Sequence[int],
+    temp_buffer_hint: int | None = None,
     rng: RNG | None = None,
     keyed_by: KeyedBy | None = None,
 ) -> Batch: ...
@@ -2708,8 +2805,8 @@ def random_resized_crop(
     num_attempts: int | None = None,
     random_area: float | Sequence[float] | None = None,
     random_aspect_ratio: float | Sequence[float] | None = None,
-    temp_buffer_hint: int | None = None,
     size: int | Sequence[int],
+    temp_buffer_hint: int | None = None,
     rng: RNG | None = None,
     keyed_by: KeyedBy | None = None,
 ) -> Any: ...
@@ -2728,8 +2825,8 @@ def random_resized_crop(
     num_attempts: int | None = None,
     random_area: float | Sequence[float] | None = None,
     random_aspect_ratio: float | Sequence[float] | None = None,
-    temp_buffer_hint: int | None = None,
     size: int | Sequence[int],
+    temp_buffer_hint: int | None = None,
     rng: RNG | None = None,
     keyed_by: KeyedBy | None = None,
 ) -> Any:
@@ -3209,10 +3306,10 @@ def roi_random_crop(
     *,
     batch_size: int | None = None,
     device: Any = None,
+    crop_shape: IntsArg,
     in_shape: IntsArg | None = None,
     roi_end: IntsArg | None = None,
     roi_shape: IntsArg | None = None,
-    crop_shape: IntsArg,
     roi_start: IntsArg,
     rng: RNG | None = None,
     keyed_by: KeyedBy | None = None,
@@ -3226,10 +3323,10 @@ def roi_random_crop(
     *,
     batch_size: int | None = None,
     device: Any = None,
+    crop_shape: IntsArg,
     in_shape: IntsArg | None = None,
     roi_end: IntsArg | None = None,
     roi_shape: IntsArg | None = None,
-    crop_shape: IntsArg,
     roi_start: IntsArg,
     rng: RNG | None = None,
     keyed_by: KeyedBy | None = None,
@@ -3240,10 +3337,10 @@ def roi_random_crop(
     *,
     batch_size: int | None = None,
     device: Any = None,
+    crop_shape: IntsArg,
     in_shape: IntsArg | None = None,
     roi_end: IntsArg | None = None,
     roi_shape: IntsArg | None = None,
-    crop_shape: IntsArg,
     roi_start: IntsArg,
     rng: RNG | None = None,
     keyed_by: KeyedBy | None = None,
@@ -3284,6 +3381,7 @@ def rotate(
     *,
     batch_size: int | None = None,
     device: Any = None,
+    angle: FloatArg,
     axis: FloatsArg | None = None,
     dtype: DTypeArg | None = None,
     fill_value: float | None = None,
@@ -3291,7 +3389,6 @@ def rotate(
     keep_size: bool | None = None,
     output_dtype: DTypeArg | None = None,
     size: FloatsArg | None = None,
-    angle: FloatArg,
 ) -> Batch: ...
 
 
@@ -3302,6 +3399,7 @@ def rotate(
     *,
     batch_size: int | None = None,
     device: Any = None,
+    angle: FloatArg,
     axis: FloatsArg | None = None,
     dtype: DTypeArg | None = None,
     fill_value: float | None = None,
@@ -3309,7 +3407,6 @@ def rotate(
     keep_size: bool | None = None,
     output_dtype: DTypeArg | None = None,
     size: FloatsArg | None = None,
-    angle: FloatArg,
 ) -> Any: ...
 def rotate(
     input: TensorLike,
@@ -3317,6 +3414,7 @@ def rotate(
     *,
     batch_size: int | None = None,
     device: Any = None,
+    angle: FloatArg,
     axis: FloatsArg | None = None,
     dtype: DTypeArg | None = None,
     fill_value: float | None = None,
@@ -3324,7 +3422,6 @@ def rotate(
     keep_size: bool | None = None,
     output_dtype: DTypeArg | None = None,
     size: FloatsArg | None = None,
-    angle: FloatArg,
 ) -> Any:
     """Turns images counter-clockwise, or volumes around an axis, about their centre.
 
@@ -3403,6 +3500,39 @@ def saturation(
         >>> avida.saturation(image, saturation=0.5)
     """
     return _call(_SATURATION, (input,), batch_size, device, (dtype, image_type, saturation))
+
+
+@overload
+def sequence_rearrange(
+    input: Batch, /, *, batch_size: int | None = None, device: Any = None, new_order: IntsArg
+) -> Batch: ...
+
+
+@overload
+def sequence_rearrange(
+    input: TensorLike, /, *, batch_size: int | None = None, device: Any = None, new_order: IntsArg
+) -> Any: ...
+def sequence_rearrange(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    new_order: IntsArg,
+) -> Any:
+    """Puts the frames of sequences into another order; a frame may come several times or not at all.
+
+    Args:
+        input: Sequences: their first axis is that of the frames.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        new_order: For each frame of the result, the number of the frame to take. Default: ``[]``. Can differ
+            between samples.
+
+    Example:
+        >>> avida.sequence_rearrange(np.zeros((4, 6, 8, 3), np.uint8), new_order=[3, 2, 1, 0])
+    """
+    return _call(_SEQUENCE_REARRANGE, (input,), batch_size, device, (new_order,))
 
 
 @overload

@@ -8,7 +8,7 @@ import pathlib
 NATIVE = pathlib.Path(__file__).parents[2] / "native"
 ARCHITECTURES = ["sm_80", "sm_90"]
 # As the core is compiled for the host: C++20, and no multiplication and addition fused into one.
-OPTIONS = ["--std=c++20", "--fmad=false", "--device-int128", f"--include-path={NATIVE}"]
+OPTIONS = ["--std=c++20", "--Ofast-compile=max", "--fmad=false", "--device-int128", f"--include-path={NATIVE}"]
 
 
 class CompileError(Exception):

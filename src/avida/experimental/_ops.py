@@ -8,15 +8,14 @@ from typing import Any, overload
 from avida._batch import Batch
 from avida._core import call as _call
 from avida._core import find_op as _find
-from avida._typing import DTypeArg, FloatArg, FloatsArg, IntArg, IntsArg, TensorLike
+from avida._typing import FloatsArg, IntsArg, TensorLike
 
-__all__ = ["dilate", "erode", "median_blur", "remap", "resize", "warp_perspective"]
+__all__ = ["dilate", "erode", "median_blur", "remap", "warp_perspective"]
 
 _EXPERIMENTAL_DILATE = _find("experimental.dilate")
 _EXPERIMENTAL_ERODE = _find("experimental.erode")
 _EXPERIMENTAL_MEDIAN_BLUR = _find("experimental.median_blur")
 _EXPERIMENTAL_REMAP = _find("experimental.remap")
-_EXPERIMENTAL_RESIZE = _find("experimental.resize")
 _EXPERIMENTAL_WARP_PERSPECTIVE = _find("experimental.warp_perspective")
 
 
@@ -218,102 +217,6 @@ def remap(
         >>> avida.experimental.remap(image, 5 - x, y, pixel_origin="center")
     """
     return _call(_EXPERIMENTAL_REMAP, (input, mapx, mapy), batch_size, device, (interp, pixel_origin))
-
-
-def resize(
-    input: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    antialias: bool | None = None,
-    dtype: DTypeArg | None = None,
-    image_type: int | None = None,
-    interp_type: IntArg | None = None,
-    mag_filter: IntArg | None = None,
-    max_size: float | Sequence[float] | None = None,
-    min_filter: IntArg | None = None,
-    minibatch_size: int | None = None,
-    mode: str | None = None,
-    resize_longer: FloatArg | None = None,
-    resize_shorter: FloatArg | None = None,
-    resize_x: FloatArg | None = None,
-    resize_y: FloatArg | None = None,
-    resize_z: FloatArg | None = None,
-    roi_end: FloatsArg | None = None,
-    roi_relative: bool | None = None,
-    roi_start: FloatsArg | None = None,
-    save_attrs: bool | None = None,
-    size: FloatsArg | None = None,
-    subpixel_scale: bool | None = None,
-    temp_buffer_hint: int | None = None,
-) -> Any:
-    """Resizes images, videos or volumes with a filter of choice.
-
-    Args:
-        input: The samples to resize. Layouts: HWC, FHWC, CHW, FCHW, CFHW, DHWC, FDHWC, CDHW, FCDHW, CFDHW.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
-        antialias: Average over what one output element stands for when making smaller. Default: ``True``.
-        dtype: The element type of the output: the input's (the default) or a floating one.
-        image_type: The colour space. Accepted for old code, without effect.
-        interp_type: The filter: 0 nearest, 1 linear, 2 cubic, 3 Lanczos of radius 3, 4 triangular, 5 Gaussian.
-            Default: ``1``. Can differ between samples.
-        mag_filter: The filter for making larger, by default interp_type. Can differ between samples.
-        max_size: The largest permitted extents: one number, or one for each axis; 0 is no limit.
-        min_filter: The filter for making smaller, by default interp_type. Can differ between samples.
-        minibatch_size: Without effect: batches are not cut. Default: ``32``.
-        mode: What the sizes mean: "default" (axes without a size are scaled like the others), "stretch" (they
-            keep their size), or, with the proportions kept, "not_larger" and "not_smaller" than the sizes.
-        resize_longer: The size of the longest axis; proportions are kept. Can differ between samples.
-        resize_shorter: The size of the shortest axis; proportions are kept. Can differ between samples.
-        resize_x: The width; negative to mirror. Without the others, proportions are kept. Can differ between
-            samples.
-        resize_y: The height; negative to mirror. Without the others, proportions are kept. Can differ between
-            samples.
-        resize_z: The depth of a volume; negative to mirror. Can differ between samples.
-        roi_end: Where the region that is resized ends, one number for each axis. Can differ between samples.
-        roi_relative: The region is given in fractions of the input's extents. Default: ``False``.
-        roi_start: Where the region that is resized starts, one number for each axis; beyond its end to mirror
-            it. Can differ between samples.
-        save_attrs: Also return the spatial extents of the input. Default: ``False``.
-        size: The size of each axis; 0 for none, negative to mirror. Can differ between samples.
-        subpixel_scale: Where a size is rounded, widen or narrow the region so that the scale stays exact.
-            Default: ``True``.
-        temp_buffer_hint: Without effect. Default: ``0``.
-
-    Example:
-        >>> avida.experimental.resize(image, size=[2, 3])
-    """
-    return _call(
-        _EXPERIMENTAL_RESIZE,
-        (input,),
-        batch_size,
-        device,
-        (
-            antialias,
-            dtype,
-            image_type,
-            interp_type,
-            mag_filter,
-            max_size,
-            min_filter,
-            minibatch_size,
-            mode,
-            resize_longer,
-            resize_shorter,
-            resize_x,
-            resize_y,
-            resize_z,
-            roi_end,
-            roi_relative,
-            roi_start,
-            save_attrs,
-            size,
-            subpixel_scale,
-            temp_buffer_hint,
-        ),
-    )
 
 
 @overload

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Any, overload
 from avida._batch import Batch
 from avida._core import call as _call
 from avida._core import find_op as _find
-from avida._typing import FloatArg, IntArg, KeyedBy, TensorLike
+from avida._typing import FloatArg, FloatsArg, IntArg, IntsArg, KeyedBy, TensorLike
 
 if TYPE_CHECKING:
     from avida.random import RNG
 
-__all__ = ["random_mask_pixel"]
+__all__ = ["random_mask_pixel", "random_object_bbox", "select_masks"]
 
 _SEGMENTATION_RANDOM_MASK_PIXEL = _find("segmentation.random_mask_pixel")
+_SEGMENTATION_RANDOM_OBJECT_BBOX = _find("segmentation.random_object_bbox")
+_SEGMENTATION_SELECT_MASKS = _find("segmentation.select_masks")
 
 
 @overload
@@ -77,3 +79,101 @@ def random_mask_pixel(
     return _call(
         _SEGMENTATION_RANDOM_MASK_PIXEL, (input,), batch_size, device, (foreground, threshold, value), rng, keyed_by
     )
+
+
+def random_object_bbox(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    background: IntArg | None = None,
+    cache_objects: bool | None = None,
+    class_weights: FloatsArg | None = None,
+    classes: IntsArg | None = None,
+    foreground_prob: FloatArg | None = None,
+    format: str | None = None,
+    ignore_class: bool | None = None,
+    k_largest: int | None = None,
+    output_class: bool | None = None,
+    threshold: IntsArg | None = None,
+    rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
+) -> Any:
+    """Draws an object of a mask, elements of one label that touch each other along an axis, and gives the box around it; the whole mask where there is none.
+
+    Args:
+        input: Masks of integer labels, of any rank.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        background: The label of what is no object; by default 0, or one below all `classes` where 0 is one of
+            them. Can differ between samples.
+        cache_objects: Accepted, without effect: finding objects takes no longer than recognising a mask would.
+            Default: ``False``.
+        class_weights: How likely each of `classes` is, or, where these are not given, each label from 0 except
+            the background. Can differ between samples.
+        classes: The labels to draw from; by default all that are not the background. Can differ between
+            samples.
+        foreground_prob: How likely an object is drawn; otherwise the box is that of the whole mask. Default:
+            ``1.0``. Can differ between samples.
+        format: "anchor_shape" gives start and extents, "start_end" start and end, "box" start and end as one.
+            Default: ``'anchor_shape'``.
+        ignore_class: Draw from the objects of all classes alike; else a class is drawn first. Default:
+            ``False``.
+        k_largest: Draw from this many objects with the largest boxes.
+        output_class: A last output is the drawn object's label. Default: ``False``.
+        threshold: Boxes that are smaller than this along any axis are not drawn: one number for all, or one for
+            each. Can differ between samples.
+        rng: Where the random numbers come from; by default this thread's generator.
+        keyed_by: Samples that came from a reader: each gets numbers of its own, the same in any batch. See
+            `avida.random`; `(samples, name)` names the draw.
+
+    Example:
+        >>> start, shape = avida.segmentation.random_object_bbox(np.int32([[0, 1, 1], [0, 0, 0], [2, 0, 0]]))
+    """
+    return _call(
+        _SEGMENTATION_RANDOM_OBJECT_BBOX,
+        (input,),
+        batch_size,
+        device,
+        (
+            background,
+            cache_objects,
+            class_weights,
+            classes,
+            foreground_prob,
+            format,
+            ignore_class,
+            k_largest,
+            output_class,
+            threshold,
+        ),
+        rng,
+        keyed_by,
+    )
+
+
+def select_masks(
+    mask_ids: TensorLike,
+    polygons: TensorLike,
+    vertices: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: Any = None,
+    reindex_masks: bool | None = None,
+) -> Any:
+    """Keeps the polygons of some masks, with all parts of each, in the order in which the masks are named.
+
+    Args:
+        mask_ids: The masks to keep, each once.
+        polygons: Rows of a mask's number and the range of its vertices, as readers.COCO gives them.
+        vertices: Rows of coordinates, of any type and number.
+        batch_size: Makes a Batch of that many samples when no input is one.
+        device: Where to run; by default where the inputs are.
+        reindex_masks: Masks are numbered anew, by their places in `mask_ids`. Default: ``False``.
+
+    Example:
+        >>> avida.segmentation.select_masks([1], np.int32([[0, 0, 3], [1, 3, 6]]), np.zeros((6, 2), np.float32))
+    """
+    return _call(_SEGMENTATION_SELECT_MASKS, (mask_ids, polygons, vertices), batch_size, device, (reindex_masks,))

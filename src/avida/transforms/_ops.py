@@ -141,10 +141,10 @@ def rotation(
     *,
     batch_size: int | None = None,
     device: Any = None,
+    angle: FloatArg,
     axis: FloatsArg | None = None,
     center: FloatsArg | None = None,
     reverse_order: bool | None = None,
-    angle: FloatArg,
 ) -> Batch: ...
 
 
@@ -155,10 +155,10 @@ def rotation(
     *,
     batch_size: int | None = None,
     device: Any = None,
+    angle: FloatArg,
     axis: FloatsArg | None = None,
     center: FloatsArg | None = None,
     reverse_order: bool | None = None,
-    angle: FloatArg,
 ) -> Any: ...
 def rotation(
     input: TensorLike | None = None,
@@ -166,10 +166,10 @@ def rotation(
     *,
     batch_size: int | None = None,
     device: Any = None,
+    angle: FloatArg,
     axis: FloatsArg | None = None,
     center: FloatsArg | None = None,
     reverse_order: bool | None = None,
-    angle: FloatArg,
 ) -> Any:
     """Makes the matrix of a rotation.
 
@@ -304,8 +304,8 @@ def translation(
     *,
     batch_size: int | None = None,
     device: Any = None,
-    reverse_order: bool | None = None,
     offset: FloatsArg,
+    reverse_order: bool | None = None,
 ) -> Batch: ...
 
 
@@ -316,8 +316,8 @@ def translation(
     *,
     batch_size: int | None = None,
     device: Any = None,
-    reverse_order: bool | None = None,
     offset: FloatsArg,
+    reverse_order: bool | None = None,
 ) -> Any: ...
 def translation(
     input: TensorLike | None = None,
@@ -325,8 +325,8 @@ def translation(
     *,
     batch_size: int | None = None,
     device: Any = None,
-    reverse_order: bool | None = None,
     offset: FloatsArg,
+    reverse_order: bool | None = None,
 ) -> Any:
     """Makes the matrix of a shift.
 
