@@ -57,6 +57,13 @@ void set_shape(Sample<BoxEncoderArgs>& sample) {
   if (labels.elements() != boxes.shape[0])
     fail(ErrorKind::runtime, "expected a label for each of ", boxes.shape[0], " boxes, got labels of shape ",
          labels.shape);
+  for (int64_t i = 0; i < boxes.elements(); i += 4) {  // one wrong box would spoil a training
+    const float* box = boxes.as<float>() + i;
+    if (const float width = box[2] - box[0], height = box[3] - box[1];
+        !(width >= 0 && height >= 0 && std::isfinite(width + height)))
+      fail(ErrorKind::runtime, "expected boxes that end after they start, got ", box[0], ", ", box[1], ", ", box[2],
+           ", ", box[3]);
+  }
   const int64_t anchors = std::ssize(sample.args.anchors) / 4;
   sample.out[0].shape = {anchors, 4};
   sample.out[1].shape = {anchors};
