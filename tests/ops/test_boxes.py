@@ -190,3 +190,56 @@ def test_windows_stay_inside_of_the_input():
 def test_windows_refuse(arguments):
     with pytest.raises(RuntimeError, match="expected"):
         ndd.roi_random_crop(crop_shape=[2, 2], roi_start=[3, 3], **arguments).evaluate()
+
+
+EMPTY, UNKNOWN = np.zeros((0, 4), np.float32), np.full((2, 4), np.nan, np.float32)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("bb_flip", {}),
+        ("coord_flip", {"layout": "xy"}),
+        ("bbox_paste", {"ratio": 2}),
+        ("bbox_rotate", {"angle": 30, "input_shape": [9, 9]}),
+        ("random_bbox_crop", {"scaling": [0.5, 1]}),
+    ],
+)
+def test_no_boxes(name, arguments):
+    columns = 2 if name == "coord_flip" else 4
+    out = getattr(ndd, name)(EMPTY[:, :columns].copy(), **arguments)
+    assert (out[2] if isinstance(out, tuple) else out).shape == (0, columns)
+    batch = ndd.as_batch([EMPTY[:, :columns].copy(), BOXES[0][0][:, :columns].copy()])
+    out = getattr(ndd, name)(batch, **arguments)
+    assert (out[2] if isinstance(out, tuple) else out).shape[0] == (0, columns)
+
+
+def test_no_boxes_to_encode():
+    out, labels = ndd.box_encoder(EMPTY, np.int32([]), anchors=ANCHORS)
+    assert out.shape == (4, 4)
+    assert np.asarray(labels).tolist() == [0, 0, 0, 0]
+
+
+def test_unknown_places_stay_unknown():
+    for out in (ndd.bb_flip(UNKNOWN), ndd.bbox_paste(UNKNOWN, ratio=2), ndd.coord_flip(UNKNOWN[:, :2].copy())):
+        assert np.isnan(np.asarray(out)).all()
+    assert ndd.bbox_rotate(UNKNOWN, angle=30, input_shape=[9, 9]).shape == (0, 4)
+
+
+@pytest.mark.parametrize("box", [[np.nan] * 4, [0.5, 0.5, 0.4, 0.6], [0.1, 0.1, 0.2, np.inf], [0.1, np.nan, 0.2, 0.3]])
+def test_encoder_refuses_boxes_that_would_spoil_a_training(box):
+    boxes = np.float32([[0.1, 0.1, 0.2, 0.2], box])
+    with pytest.raises(RuntimeError, match="end after they start"):
+        ndd.box_encoder(boxes, np.int32([1, 2]), anchors=ANCHORS)[0].evaluate()
+
+
+def test_boxes_outside_are_moved_like_others():
+    box = np.float32([[-1, -1, 3, 2]])
+    np.testing.assert_allclose(np.asarray(ndd.bb_flip(box, ltrb=True)), [[-2, -1, 2, 2]])
+    assert np.asarray(ndd.box_encoder(box, np.int32([7]), anchors=ANCHORS)[1]).max() == 7
+
+
+@pytest.mark.parametrize("ratio", [0, -1, np.nan])
+def test_paste_needs_a_canvas(ratio):
+    with pytest.raises(RuntimeError, match="ratio"):
+        ndd.bbox_paste(BOXES[0][0], ratio=ratio).evaluate()

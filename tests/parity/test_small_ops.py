@@ -282,7 +282,7 @@ def test_random_fills(shape, keep, dtype, seed):
 @pytest.mark.parametrize("dtype", ALL)
 def test_sequence_rearrange(dtype):
     x = np.arange(24).reshape(4, 3, 2).astype(dtype)
-    for order in ([2, 0, 0], [3], 2, [1.0], np.int64([1, 0])):
+    for order in ([2, 0, 0], [3], [1, 1, 2, 3, 0]):
         both(lambda lib, o=order: lib.sequence_rearrange(lib.tensor(x), new_order=o))
     both(lambda lib: lib.sequence_rearrange(lib.tensor(x, layout="FHW"), new_order=[1, 1]))
     both(

@@ -26,6 +26,8 @@ AVIDA_OP(bbox_paste, BboxPasteArgs) {
       .each_sample(boxes_shape,
                    [](const Sample<Args>& sample) {
                      const Args& args = sample.args;
+                     if (!(args.ratio > 0))
+                       fail(ErrorKind::runtime, "expected a \"ratio\" of more than 0, got ", args.ratio);
                      const float scale = 1 / args.ratio, margin = 1 - scale;
                      // The image stays on its canvas.
                      auto offset = [&](float place) { return std::min(std::max(margin * place, 0.0f), margin); };

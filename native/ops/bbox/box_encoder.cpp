@@ -62,6 +62,17 @@ void set_shape(Sample<BoxEncoderArgs>& sample) {
   sample.out[1].shape = {anchors};
 }
 
+// One wrong box would spoil a training.
+void check_boxes(const SampleView& boxes) {
+  for (int64_t i = 0; i < boxes.elements(); i += 4) {
+    const float* box = boxes.as<float>() + i;
+    const float width = box[2] - box[0], height = box[3] - box[1];
+    if (!(width >= 0 && height >= 0 && std::isfinite(width + height)))
+      fail(ErrorKind::runtime, "expected boxes that end after they start, got ", box[0], ", ", box[1], ", ", box[2],
+           ", ", box[3]);
+  }
+}
+
 void run(const Sample<BoxEncoderArgs>& sample) {
   const BoxEncoderArgs& args = sample.args;
   EncodeAnchor::Params params{.out = sample.out[0].as<float>(),
@@ -77,6 +88,7 @@ void run(const Sample<BoxEncoderArgs>& sample) {
   std::copy_n(args.stds.begin(), 4, params.code.stds);
   // One pass over all pairs finds the best of both kinds.
   each_item<EncodeAnchor>(sample, 0, sample.out[1].shape[0], params, [&] {
+    check_boxes(sample.in[0]);
     const std::vector<int64_t> match = matches(sample.in[0], args);
     for (int64_t a = 0; a < std::ssize(match); a++) EncodeAnchor::write(params, a, match[a]);
   });
