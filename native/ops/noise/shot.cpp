@@ -55,29 +55,33 @@ AVIDA_CLONES void draw_words(unsigned* out, const RandomKey& key, int64_t first,
   draw_run(out, key, first, n, Words{});
 }
 
+// The parameters come as a copy, which writing bytes cannot change.
+template <class Byte>
+void look_up_rows(const typename ShotNoiseOfBytes<Byte>::Params params, int64_t begin, int64_t end) {
+  Byte values[CountTable::kCounts];
+  for (int k = 0; k < CountTable::kCounts; k++) values[k] = convert<Byte>(k * params.factor);
+  const auto tables = std::make_unique_for_overwrite<CountTable[]>(256);
+  bool prepared[256] = {};
+  alignas(64) unsigned words[kDrawRow];
+  for (int64_t row = begin; row < end; row++) {
+    const int64_t first = row * kDrawRow, n = std::min(kDrawRow, params.elements - first);
+    draw_words(words, params.key, first, n);
+    for (int64_t i = 0; i < n; i++) {
+      const Byte value = params.in[first + i];
+      const auto index = static_cast<uint8_t>(value);
+      if (!prepared[index]) tables[index].prepare(value / params.factor), prepared[index] = true;
+      params.out[first + i] = values[tables[index].count(words[i])];
+    }
+  }
+}
+
 template <class Byte>
 void make_bytes_noisy(const Sample<ShotArgs>& sample) {
-  const Byte* in = sample.in[0].as<Byte>();
-  Byte* out = sample.out[0].as<Byte>();
-  const double factor = sample.args.factor;
   const int64_t elements = sample.out[0].elements();
-  each_block<ShotNoiseOfBytes<Byte>, 4>(sample, elements, {out, in, elements, sample.random, factor}, [&] {
-    Byte values[CountTable::kCounts];
-    for (int k = 0; k < CountTable::kCounts; k++) values[k] = convert<Byte>(k * factor);
-    const auto tables = std::make_unique_for_overwrite<CountTable[]>(256);
-    bool prepared[256] = {};
-    alignas(64) unsigned words[kDrawRow];
-    for (int64_t row = sample.begin; row < sample.end; row++) {
-      const int64_t first = row * kDrawRow, n = std::min(kDrawRow, elements - first);
-      draw_words(words, sample.random, first, n);
-      for (int64_t i = 0; i < n; i++) {
-        const Byte value = in[first + i];
-        const auto index = static_cast<uint8_t>(value);
-        if (!prepared[index]) tables[index].prepare(value / factor), prepared[index] = true;
-        out[first + i] = values[tables[index].count(words[i])];
-      }
-    }
-  });
+  const typename ShotNoiseOfBytes<Byte>::Params params{sample.out[0].as<Byte>(), sample.in[0].as<Byte>(), elements,
+                                                       sample.random, sample.args.factor};
+  each_block<ShotNoiseOfBytes<Byte>, 4>(sample, elements, params,
+                                        [&] { look_up_rows<Byte>(params, sample.begin, sample.end); });
 }
 
 void run(const Sample<ShotArgs>& sample) {
