@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "op/byte_table.h"
 #include "op/op.h"
 
 namespace avida::ops {
@@ -32,8 +33,10 @@ template <class In, class Out>
 void look_up(const SampleWork& work, const Out* table, uint64_t size, Out otherwise) {
   const In* from = work.in[0].as<const In>();
   Out* to = work.out[0].as<Out>();
-  int64_t end = std::min(work.end * kRow, work.out[0].elements());
-  for (int64_t i = work.begin * kRow; i < end; i++) {
+  int64_t begin = work.begin * kRow, end = std::min(work.end * kRow, work.out[0].elements());
+  if constexpr (same_type<In, uint8_t> && same_type<Out, uint8_t>)
+    return look_up_bytes(to + begin, from + begin, end - begin, table);
+  for (int64_t i = begin; i < end; i++) {
     if constexpr (sizeof(In) == 1 && !TypeTraits<In>::is_signed) {
       to[i] = table[from[i]];
     } else {
