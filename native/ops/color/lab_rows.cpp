@@ -15,7 +15,8 @@ using Sums = int __attribute__((vector_size(16)));  // X, Y and Z, and nothing
 
 struct RowTables {
   Sums light[3][256];  // what a byte of each colour adds to the sums
-  uint16_t root[kLightValues], y[256], y_root[256];
+  uint16_t root[kLightValues];
+  uint32_t lightness[256];  // its light, and above 16 bits the root of that: looked up at once
   uint8_t shade[kShadeValues];
 
   RowTables() {
@@ -27,8 +28,7 @@ struct RowTables {
         for (int k = 0; k < 3; k++) light[c][i][k] = light_weight(c, k) * tables.light[i] + rounding;
         light[c][i][3] = 0;
       }
-      y[i] = static_cast<uint16_t>(tables.y[i]);
-      y_root[i] = static_cast<uint16_t>(tables.y_root[i]);
+      lightness[i] = static_cast<uint32_t>(tables.y[i] | tables.y_root[i] << 16);
     }
     std::copy_n(tables.root, kLightValues, root);
     std::copy_n(tables.shade, kShadeValues, shade);
@@ -54,10 +54,10 @@ AVIDA_CLONES void labs_of_roots(uint8_t* __restrict lightness, uint8_t* __restri
   }
 }
 
-AVIDA_CLONES void shades_of_labs(Planes& __restrict shades, const uint16_t* y, const uint16_t* root, const uint8_t* a,
+AVIDA_CLONES void shades_of_labs(Planes& __restrict shades, const uint32_t* lightness, const uint8_t* a,
                                  const uint8_t* b, int n) {
   for (int i = 0; i < n; i++) {
-    Shades made = lab_to_shades(y[i], root[i], a[i], b[i]);
+    Shades made = lab_to_shades(lightness[i] & 0xffff, lightness[i] >> 16, a[i], b[i]);
     for (int c = 0; c < 3; c++) shades.at[c][i] = static_cast<uint16_t>(made.at[c]);
   }
 }
@@ -82,14 +82,11 @@ void rows_to_lab(uint8_t* lightness, uint8_t* a, uint8_t* b, const uint8_t* rgb,
 void rows_from_lab(uint8_t* rgb, const uint8_t* lightness, const uint8_t* a, const uint8_t* b, int64_t n) {
   const RowTables& tables = row_tables();
   Planes shades;
-  uint16_t y[kBlock], root[kBlock];
+  uint32_t found[kBlock];
   for (int64_t first = 0; first < n; first += kBlock) {
     int count = static_cast<int>(std::min<int64_t>(kBlock, n - first));
-    for (int i = 0; i < count; i++) {
-      y[i] = tables.y[lightness[first + i]];
-      root[i] = tables.y_root[lightness[first + i]];
-    }
-    shades_of_labs(shades, y, root, a + first, b + first, count);
+    for (int i = 0; i < count; i++) found[i] = tables.lightness[lightness[first + i]];
+    shades_of_labs(shades, found, a + first, b + first, count);
     for (int i = 0; i < count; i++)
       for (int c = 0; c < 3; c++) rgb[3 * (first + i) + c] = tables.shade[shades.at[c][i]];
   }
