@@ -125,6 +125,7 @@ def calls(run: Callable[[], Any]) -> Callable[[int], Any]:
     def several(count: int) -> Any:
         outputs: Any = ()
         for _ in range(count):
+            outputs = ()  # its memory serves the next call, as OpenCV's arrays do
             outputs = run()
             outputs = outputs if isinstance(outputs, tuple | list) else (outputs,)
             for output in outputs:

@@ -4,11 +4,12 @@
 
 namespace avida {
 
-template <int N>
+// Of a vector of floats in place of one, it is several pixels at once.
+template <int N, class Number = float>
 struct Pixel {
-  float channel[N];
-  AVIDA_HD float& operator[](int c) { return channel[c]; }
-  AVIDA_HD float operator[](int c) const { return channel[c]; }
+  Number channel[N];
+  AVIDA_HD AVIDA_INLINE Number& operator[](int c) { return channel[c]; }
+  AVIDA_HD AVIDA_INLINE const Number& operator[](int c) const { return channel[c]; }
 };
 
 // convert<T>(x), and for bytes in fewer instructions: whatever is negative as an integer is a negative float, and those

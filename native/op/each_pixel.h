@@ -1,9 +1,11 @@
 // The family of operators that make the channels of a pixel from those of the same pixel:
 //
 //   struct ToGray { static constexpr int in = 3, out = 1;
-//                   AVIDA_HD static Pixel<1> run(const Pixel<3>& pixel, const Weights& weights); };
+//                   template <class Number>
+//                   AVIDA_HD static Pixel<1, Number> run(const Pixel<3, Number>& pixel, const Weights& weights); };
 //
-// Bodies compute in float. Bytes and floats are read and written where they lie, other types through a buffer.
+// Bodies compute in float: Number is float, or many of them (pixel_vectors.h). Bytes and floats are read and written
+// where they lie, other types through a buffer.
 #pragma once
 #include <algorithm>
 
@@ -11,6 +13,7 @@
 #include "kernel/each_pixel.h"
 #include "op/convert_run.h"
 #include "op/launches.h"
+#include "op/pixel_vectors.h"
 #include "op/sample.h"
 
 namespace avida {
@@ -87,7 +90,11 @@ void each_pixel(const Work& work, const PixelGrid& grid, const Params& params) {
     int64_t from = line * Body::in * grid.inner + first * (plane ? 1 : Body::in);
     int64_t to = line * Body::out * grid.inner + first * (plane ? 1 : Body::out);
     if (in.dtype == DType::uint8 && out.dtype == DType::uint8) {
-      pixel_run<Body>(out.as<uint8_t>() + to, in.as<uint8_t>() + from, n, plane, plane, params);
+      uint8_t* made = out.as<uint8_t>() + to;
+      const uint8_t* read = in.as<uint8_t>() + from;
+      int64_t done = vector_pixels<Body>(made, read, n, plane, params);
+      pixel_run<Body>(made + done * (plane ? 1 : Body::out), read + done * (plane ? 1 : Body::in), n - done, plane,
+                      plane, params);
       continue;
     }
     if (in.dtype == DType::float32 && out.dtype == DType::float32) {

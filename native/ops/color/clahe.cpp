@@ -4,7 +4,7 @@
 #include "core/clones.h"
 #include "op/op.h"
 #include "ops/color/histogram.h"
-#include "ops/color/lab.h"
+#include "ops/color/lab_rows.h"
 
 namespace avida::ops {
 namespace {
@@ -46,19 +46,17 @@ struct Cell {
   uint32_t value[kByteValues];
 };
 
+// `four` has the four bytes of every pixel.
 template <int step>
-AVIDA_INLINE void mix(uint8_t* __restrict out, const uint8_t* in, int64_t n, const Cell& cell, const float* right,
-                      float below) {
+AVIDA_INLINE void mix(uint8_t* __restrict out, const uint32_t* four, int64_t n, const float* right, float below) {
   for (int64_t i = 0; i < n; i++) {
-    uint32_t four = cell.value[in[i * step]];
-    auto byte = [four](int k) { return static_cast<float>(static_cast<int>(four >> 8 * k & 255)); };
+    auto byte = [&](int k) { return static_cast<float>(static_cast<int>(four[i] >> 8 * k & 255)); };
     float upper = byte(0) * (1 - right[i]) + byte(1) * right[i], lower = byte(2) * (1 - right[i]) + byte(3) * right[i];
     out[i * step] = round_to_even(upper * (1 - below) + lower * below);
   }
 }
-AVIDA_CLONES void mix_cell(uint8_t* out, const uint8_t* in, int64_t n, int step, const Cell& cell, const float* right,
-                           float below) {
-  step == 1 ? mix<1>(out, in, n, cell, right, below) : mix<3>(out, in, n, cell, right, below);
+AVIDA_CLONES void mix_row(uint8_t* out, int step, const uint32_t* four, int64_t n, const float* right, float below) {
+  step == 1 ? mix<1>(out, four, n, right, below) : mix<3>(out, four, n, right, below);
 }
 
 // One image of one channel, whose bytes are `step` apart: 1 or 3.
@@ -78,6 +76,7 @@ class Equalizer {
     for (int64_t ty = 0; ty < y_.count; ty++)
       for (int64_t tx = 0; tx < x_.count; tx++) tables.push_back(limited_table(count(ty, tx), area, most));
     make_cells(tables);
+    four_.resize(width);
     for (int64_t x = 0; x < width; x++) {
       Between at = between(x_, x);
       columns_.push_back(at.weight);
@@ -85,14 +84,16 @@ class Equalizer {
     }
   }
 
-  void row(uint8_t* out, int64_t y) const {
+  void row(uint8_t* out, int64_t y) {
     Between at = between(y_, y);
     const Cell* cells = &cells_[at.cell * (x_.count + 1)];
+    const uint8_t* in = in_ + y * width_ * step_;
     for (size_t i = 0; i < spans_.size(); i++) {
-      int64_t begin = spans_[i].begin, end = i + 1 < spans_.size() ? spans_[i + 1].begin : width_;
-      mix_cell(out + begin * step_, in_ + (y * width_ + begin) * step_, end - begin, step_, cells[spans_[i].cell],
-               &columns_[begin], at.weight);
+      const Cell& cell = cells[spans_[i].cell];
+      int64_t end = i + 1 < spans_.size() ? spans_[i + 1].begin : width_;
+      for (int64_t x = spans_[i].begin; x < end; x++) four_[x] = cell.value[in[x * step_]];
     }
+    mix_row(out, step_, four_.data(), width_, columns_.data(), at.weight);
   }
 
  private:
@@ -137,45 +138,18 @@ class Equalizer {
   std::vector<Cell> cells_;  // one more than tiles along each axis
   std::vector<Span> spans_;
   std::vector<float> columns_;  // weights of the tiles to the right
+  std::vector<uint32_t> four_;  // of a row
 };
 
-const LabTables& lab_tables() {
-  static const LabTables tables = [] {
-    LabTables made;
-    fill(made);
-    return made;
-  }();
-  return tables;
-}
-
-// Wider vectors look up no faster here.
-void to_lab(uint8_t* __restrict lightness, uint8_t* __restrict a, uint8_t* __restrict b, const uint8_t* rgb, int64_t n,
-            const LabTables& tables) {
-  for (int64_t i = 0; i < n; i++) {
-    Bytes3 lab = rgb_to_lab(tables, {{rgb[3 * i], rgb[3 * i + 1], rgb[3 * i + 2]}});
-    lightness[i] = lab.at[0];
-    a[i] = lab.at[1];
-    b[i] = lab.at[2];
-  }
-}
-AVIDA_CLONES void from_lab(uint8_t* __restrict rgb, const uint8_t* lightness, const uint8_t* a, const uint8_t* b,
-                           int64_t n, const LabTables& tables) {
-  for (int64_t i = 0; i < n; i++) {
-    Bytes3 made = lab_to_rgb(tables, {{lightness[i], a[i], b[i]}});
-    for (int c = 0; c < 3; c++) rgb[3 * i + c] = made.at[c];
-  }
-}
-
 void equalize_lightness(const ClaheArgs& args, uint8_t* out, const uint8_t* in, int64_t height, int64_t width) {
-  const LabTables& tables = lab_tables();
   const int64_t pixels = height * width;
   std::vector<uint8_t> planes(3 * pixels + width);
   uint8_t *lightness = planes.data(), *a = lightness + pixels, *b = a + pixels, *line = b + pixels;
-  to_lab(lightness, a, b, in, pixels, tables);
+  rows_to_lab(lightness, a, b, in, pixels);
   Equalizer equalizer(args, lightness, height, width, 1);
   for (int64_t y = 0; y < height; y++) {
     equalizer.row(line, y);
-    from_lab(out + 3 * y * width, line, a + y * width, b + y * width, width, tables);
+    rows_from_lab(out + 3 * y * width, line, a + y * width, b + y * width, width);
   }
 }
 

@@ -13,7 +13,8 @@ struct Scaling {
 struct Scale {
   static constexpr const char* header = "ops/color/color_matrix.h";
   static constexpr int in = 1, out = 1;
-  AVIDA_HD AVIDA_INLINE static Pixel<1> run(const Pixel<1>& x, const Scaling& by) {
+  template <class Number>
+  AVIDA_HD AVIDA_INLINE static Pixel<1, Number> run(const Pixel<1, Number>& x, const Scaling& by) {
     return {{x[0] * by.factor + by.addend}};
   }
 };
@@ -27,8 +28,9 @@ template <int Out, int In>
 struct Recolor {
   static constexpr const char* header = "ops/color/color_matrix.h";
   static constexpr int in = In, out = Out;
-  AVIDA_HD AVIDA_INLINE static Pixel<Out> run(const Pixel<In>& x, const ColorMatrix<Out, In>& matrix) {
-    Pixel<Out> y;
+  template <class Number>
+  AVIDA_HD AVIDA_INLINE static Pixel<Out, Number> run(const Pixel<In, Number>& x, const ColorMatrix<Out, In>& matrix) {
+    Pixel<Out, Number> y;
     for (int i = 0; i < Out; i++) {
       y[i] = matrix.factor[i][0] * x[0];
       for (int k = 1; k < In; k++) y[i] += matrix.factor[i][k] * x[k];

@@ -1,6 +1,7 @@
 #include "ops/color/debayer.h"
 
 #include "core/clones.h"
+#include "op/interleave.h"
 #include "op/op.h"
 
 namespace avida::ops {
@@ -42,15 +43,16 @@ AVIDA_INLINE void make_colors(T* __restrict out, const SensorRows<T>& rows) {
   T planes[3][kBlock];
   for (int first = 1; first < last; first += kBlock) {
     int n = std::min(kBlock, last - first);
+    const T first_is_green = static_cast<T>((first ^ green_at) & 1 ? 0 : ~0);
     for (int i = 0; i < n; i++) {
       int x = first + i;
-      Colors made = demosaic<edge_aware>(Neighbourhood<T>(upper, row, lower, x), ((x ^ green_at) & 1) == 0);
-      planes[own][i] = static_cast<T>(made.own);
-      planes[1][i] = static_cast<T>(made.green);
-      planes[2 - own][i] = static_cast<T>(made.other);
+      T is_green = static_cast<T>(i % 2 ? ~first_is_green : first_is_green);
+      Colors<T> made = demosaic<edge_aware>(Neighbourhood<T>(upper, row, lower, x), is_green);
+      planes[own][i] = made.own;
+      planes[1][i] = made.green;
+      planes[2 - own][i] = made.other;
     }
-    for (int i = 0; i < n; i++)
-      for (int c = 0; c < 3; c++) out[3 * (first + i) + c] = planes[c][i];
+    interleave(out + 3 * first, planes[0], planes[1], planes[2], n);
   }
 }
 template <class T>

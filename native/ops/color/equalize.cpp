@@ -1,5 +1,6 @@
 #include <vector>
 
+#include "op/byte_table.h"
 #include "op/op.h"
 #include "ops/color/histogram.h"
 
@@ -41,6 +42,7 @@ void equalize_plane(uint8_t* out, const uint8_t* in, int64_t pixels, int64_t any
     tables[c] = equalizing_table(even[c], pixels);
   }
   const ByteTable* table = tables.data();
+  if (channels == 1) return look_up_bytes(out, in, pixels, table->value);
   for (i = 0; i < pixels; i++)
     for (int64_t c = 0; c < channels; c++) out[i * channels + c] = table[c].value[in[i * channels + c]];
 }

@@ -13,7 +13,6 @@ constexpr int kOne = 1 << 14;  // on the way back, 1 of light and of its cube ro
 constexpr int kShadeValues = 4096;
 constexpr int kWeightShift = 12;  // weights of channels are whole numbers of 1 / 4096
 
-// Of int, since compilers look up many of those at once.
 struct LabTables {
   int light[256];           // linear light of a byte
   int root[kLightValues];   // cube root of light, made linear near 0
@@ -52,11 +51,13 @@ struct Bytes3 {
 
 AVIDA_HD AVIDA_INLINE int scaled_back(int x, int shift) { return (x + (1 << (shift - 1))) >> shift; }
 
-AVIDA_HD AVIDA_INLINE Bytes3 rgb_to_lab(const LabTables& tables, Bytes3 rgb) {
-  int r = tables.light[rgb.at[0]], g = tables.light[rgb.at[1]], b = tables.light[rgb.at[2]];
-  int x = tables.root[scaled_back(1777 * r + 1541 * g + 778 * b, kWeightShift)];
-  int y = tables.root[scaled_back(871 * r + 2929 * g + 296 * b, kWeightShift)];
-  int z = tables.root[scaled_back(73 * r + 448 * g + 3575 * b, kWeightShift)];
+// What red, green and blue light add to X, Y and Z (`to` is 0, 1 or 2).
+AVIDA_HD AVIDA_INLINE int light_weight(int color, int to) {
+  constexpr int weights[3][3] = {{1777, 871, 73}, {1541, 2929, 448}, {778, 296, 3575}};
+  return weights[color][to];
+}
+
+AVIDA_HD AVIDA_INLINE Bytes3 roots_to_lab(int x, int y, int z) {
   int lightness = scaled_back(296 * y - 1336935, kRootShift);  // 255 / 100 * (116 y - 16)
   int red_green = scaled_back(500 * (x - y), kRootShift) + 128;
   int yellow_blue = scaled_back(200 * (y - z), kRootShift) + 128;
@@ -64,20 +65,41 @@ AVIDA_HD AVIDA_INLINE Bytes3 rgb_to_lab(const LabTables& tables, Bytes3 rgb) {
       {saturate<unsigned char>(lightness), saturate<unsigned char>(red_green), saturate<unsigned char>(yellow_blue)}};
 }
 
-AVIDA_HD AVIDA_INLINE Bytes3 lab_to_rgb(const LabTables& tables, Bytes3 lab) {
+AVIDA_HD AVIDA_INLINE Bytes3 rgb_to_lab(const LabTables& tables, Bytes3 rgb) {
+  int root[3];
+  for (int k = 0; k < 3; k++) {
+    int sum = 0;
+    for (int c = 0; c < 3; c++) sum += light_weight(c, k) * tables.light[rgb.at[c]];
+    root[k] = tables.root[scaled_back(sum, kWeightShift)];
+  }
+  return roots_to_lab(root[0], root[1], root[2]);
+}
+
+// Red, green and blue as places in the table of shades.
+struct Shades {
+  int at[3];
+};
+
+// y and root are those of the lightness.
+AVIDA_HD AVIDA_INLINE Shades lab_to_shades(int y, int root, int a, int b) {
   auto light = [](int root) {
     return root <= kOne * 6 / 29 ? root * 108 / 841 - 290 : ((root * root >> 14) * root) >> 14;
   };
-  int root = tables.y_root[lab.at[0]];
-  int x = light(root + ((5 * lab.at[1] * 53687 + 128) >> 13) - 4194);  // + (a - 128) / 500
-  int y = tables.y[lab.at[0]];
-  int z = light(root - ((lab.at[2] * 41943 + 16) >> 9) + 10484);  // - (b - 128) / 200
-  auto shade = [&](int sum) {
+  int x = light(root + ((5 * a * 53687 + 128) >> 13) - 4194);  // + (a - 128) / 500
+  int z = light(root - ((b * 41943 + 16) >> 9) + 10484);       // - (b - 128) / 200
+  auto place = [](int sum) {
     int i = scaled_back(sum, 14);
-    return static_cast<unsigned char>(tables.shade[i < 0 ? 0 : i < kShadeValues ? i : kShadeValues - 1]);
+    return i < 0 ? 0 : i < kShadeValues ? i : kShadeValues - 1;
   };
-  return {{shade(12615 * x - 6296 * y - 2223 * z), shade(-3773 * x + 7684 * y + 185 * z),
-           shade(217 * x - 836 * y + 4715 * z)}};
+  return {{place(12615 * x - 6296 * y - 2223 * z), place(-3773 * x + 7684 * y + 185 * z),
+           place(217 * x - 836 * y + 4715 * z)}};
+}
+
+AVIDA_HD AVIDA_INLINE Bytes3 lab_to_rgb(const LabTables& tables, Bytes3 lab) {
+  Shades shades = lab_to_shades(tables.y[lab.at[0]], tables.y_root[lab.at[0]], lab.at[1], lab.at[2]);
+  Bytes3 rgb;
+  for (int c = 0; c < 3; c++) rgb.at[c] = static_cast<unsigned char>(tables.shade[shades.at[c]]);
+  return rgb;
 }
 
 }  // namespace avida::ops

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "op/byte_table.h"
 #include "op/each_item.h"
 #include "op/op.h"
 
@@ -32,8 +33,15 @@ void infer(Infer<LookupTableArgs>& call) {
 
 template <class In, class Out>
 void look_up(const SampleWork& work, const Out* table, uint64_t size, Out otherwise) {
-  each_item<LookUp<In, Out>>(work, work.begin * kRow, std::min(work.end * kRow, work.out[0].elements()),
-                             {work.out[0].as<Out>(), work.in[0].as<In>(), table, size, otherwise});
+  const In* from = work.in[0].as<const In>();
+  Out* to = work.out[0].as<Out>();
+  const int64_t begin = work.begin * kRow, end = std::min(work.end * kRow, work.out[0].elements());
+  const typename LookUp<In, Out>::Params params{to, from, table, size, otherwise};
+  if constexpr (same_type<In, uint8_t> && same_type<Out, uint8_t>)
+    each_item<LookUp<In, Out>>(work, begin, end, params,
+                               [&] { look_up_bytes(to + begin, from + begin, end - begin, table); });
+  else
+    each_item<LookUp<In, Out>>(work, begin, end, params);
 }
 
 std::vector<Data> run_lookup(const Run& run) {

@@ -1,0 +1,9 @@
+// Bytes replaced by what a table of 256 bytes has for them.
+#pragma once
+#include <cstdint>
+
+namespace avida {
+
+void look_up_bytes(uint8_t* out, const uint8_t* in, int64_t n, const uint8_t* table);
+
+}  // namespace avida

@@ -1,0 +1,15 @@
+// Permutations of bytes that AVX-512 has with its extension VBMI: what takes pixels of three bytes apart and puts them
+// together again at the speed of memory.
+#pragma once
+#include <cstdint>
+
+#if defined(__x86_64__)
+#define AVIDA_VBMI __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")))
+#endif
+
+namespace avida {
+
+// Whether this machine has them. AVIDA_VBMI=off in the environment says no, for tests that compare.
+bool has_vbmi();
+
+}  // namespace avida
