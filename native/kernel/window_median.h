@@ -56,9 +56,10 @@ struct WindowMedian {
     using Key = typename Ordered<T>::Key;
     const GridPlace place = params.grid.place_of(item);
     const long half = params.window.size[0] * params.window.size[1] * params.window.size[2] / 2;
-    constexpr bool narrow = !TypeTraits<T>::is_float && !TypeTraits<T>::is_signed;
+    constexpr bool narrow = !TypeTraits<T>::is_float && !TypeTraits<T>::is_signed && sizeof(T) < sizeof(Key);
+    constexpr int unused = narrow ? 8 * (sizeof(Key) - sizeof(T)) : 0;  // bits of keys
     Key median = 0;
-    for (Key bit = narrow ? Key(1) << (8 * sizeof(T) - 1) : Ordered<T>::top; bit; bit >>= 1) {
+    for (Key bit = Ordered<T>::top >> unused; bit; bit >>= 1) {
       long below = 0;
       each_neighbour(params.grid, params.window, place,
                      [&](long index) { below += Ordered<T>::key(params.in[index]) < (median | bit); });

@@ -7,6 +7,10 @@
 #include "kernel/convert.h"
 
 #if defined(__x86_64__)
+#ifndef __clang__  // GCC takes the "undefined" operand of its own intrinsics for a mistake
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
 #include <immintrin.h>
 #endif
 
@@ -90,9 +94,9 @@ auto choose_block() {
 
 }  // namespace
 
-AVIDA_CLONES void pair_up(BytePair* row, int64_t step, int64_t n) {
-#pragma GCC ivdep
-  for (int64_t i = 0; i < n - step; i++) row[i] |= row[i + step] << 16;
+AVIDA_CLONES void pair_up(BytePair* __restrict out, const uint8_t* __restrict in, int64_t step, int64_t n) {
+  for (int64_t i = 0; i < n - step; i++) out[i] = in[i] | static_cast<BytePair>(in[i + step]) << 16;
+  for (int64_t i = std::max<int64_t>(0, n - step); i < n; i++) out[i] = in[i];
 }
 
 void byte_sums(uint8_t* out, Rows rows, Weights weights, int bits, int64_t n) {

@@ -8,8 +8,8 @@ namespace avida {
 // An element in the lower half, and the one a step further on in the upper half.
 using BytePair = uint32_t;
 
-// Fills in the upper halves of a row.
-void pair_up(BytePair* row, int64_t step, int64_t n);
+// The pairs of n bytes; the last `step` ones have nothing in their upper halves.
+void pair_up(BytePair* out, const uint8_t* in, int64_t step, int64_t n);
 
 // The weights of the two, of 16 bits each.
 inline int32_t pair_weight(int lower, int upper) {

@@ -140,8 +140,8 @@ class SeparableRows {
 template <class T, class Out, class In>
 void run_body(const SeparableWork& work, const Weights<T>& weights) {
   using Body = SeparableSum<Out, In, T>;
-  typename Body::Params params = {work.out.as<Out>(), work.in.as<In>(), work.space, std::ssize(weights), {},
-                                  work.scale};
+  typename Body::Params params = {
+      work.out.as<Out>(), work.in.as<In>(), work.space, static_cast<int>(weights.size()), {}, work.scale};
   for (size_t term = 0; term < weights.size(); term++)
     for (int d = 0; d < 3; d++) params.windows[term][d] = weights[term][d].view();
   int64_t n = work.space.row_elements();

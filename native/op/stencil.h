@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "op/byte_sums.h"
 #include "op/space.h"
 
 namespace avida {
@@ -49,16 +48,24 @@ class PaddedTile {
 
   // Rows y ... y + count - 1 of a part's slice z, all of which may lie beyond the border.
   void load(int64_t part, int64_t z, int64_t y, int64_t count) {
-    data_.resize(std::max<size_t>(data_.size(), count * pitch_ + kReadBeyond));
+    reserve(count);
+    for (int64_t i = 0; i < count; i++) load_row(i, part, z, y + i);
+  }
+  void reserve(int64_t rows) { data_.resize(std::max<size_t>(data_.size(), rows * pitch_)); }
+
+  // One of them, as row i of those that room was made for.
+  const T* load_row(int64_t i, int64_t part, int64_t z, int64_t y) {
     int64_t from_z = border_index<int64_t>(border_, z, space_.size[0]);
-    for (int64_t i = 0; i < count; i++) {
-      int64_t from_y = border_index<int64_t>(border_, y + i, space_.size[1]);
-      T* row = data_.data() + i * pitch_;
-      if (from_z < 0 || from_y < 0)
-        std::fill(row, row + pitch_, fill_);
-      else
-        load_row(row, (part * space_.size[0] + from_z) * space_.size[1] + from_y);
+    int64_t from_y = border_index<int64_t>(border_, y, space_.size[1]), n = space_.row_elements();
+    if (from_z < 0 || from_y < 0) {
+      std::fill_n(row(i), pitch_, fill_);
+    } else {
+      T* line = row(i) + reach_.before[2] * space_.inner;
+      int64_t number = (part * space_.size[0] + from_z) * space_.size[1] + from_y;
+      convert_(line, in_.as<char>() + number * n * size_of(in_.dtype), n);
+      pad_line(line, space_, reach_, border_, fill_);
     }
+    return row(i);
   }
 
   int64_t pitch() const { return pitch_; }
@@ -72,13 +79,6 @@ class PaddedTile {
   }
 
  private:
-  void load_row(T* row, int64_t number) {
-    int64_t n = space_.row_elements();
-    T* line = row + reach_.before[2] * space_.inner;
-    convert_(line, in_.as<char>() + number * n * size_of(in_.dtype), n);
-    pad_line(line, space_, reach_, border_, fill_);
-  }
-
   const Space space_;
   const SampleView& in_;
   const Reach reach_;

@@ -76,6 +76,25 @@ def test_filters_larger_than_the_image(border):
     assert_close(out, correlate(x, by, border=border, dtype="float32"))
 
 
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e30])
+@pytest.mark.parametrize("shape", [(4, 5, 3), (20, 30, 3)])
+def test_weights_that_are_no_numbers_or_too_large(shape, bad):
+    x, by = np.ones(shape, np.uint8), np.zeros((3, 3), np.float32)
+    by[1, 1] = bad
+    image = ndd.tensor(x, layout="HWC")
+    np.testing.assert_array_equal(np.asarray(ndd.filter(image, by, dtype=ndd.float32)), np.full(shape, np.float32(bad)))
+    np.testing.assert_array_equal(np.asarray(ndd.filter(image, by)), 255 if bad > 0 else 0)  # NaN is 0
+
+
+@pytest.mark.parametrize("size", [(3, 3), (15, 15), (2, 9)])
+def test_one_large_image_is_shared_among_threads(size):
+    x, results = random((300, 400, 3)), []
+    for threads in (1, 2, 5):
+        with ndd.EvalContext(num_threads=threads):
+            results.append(np.asarray(ndd.filter(ndd.tensor(x, layout="HWC"), weights(*size) / 9)).tobytes())
+    assert len(set(results)) == 1
+
+
 def test_many_rows():
     x, by = random((300, 200, 3)), weights(5, 3)
     for mode in ("same", "valid"):

@@ -59,7 +59,7 @@ def test_empty_images():
     "arguments",
     [{"window_size": 1}, {"window_size": 4}, {"window_size": -3}, {"window_size": 1001}, {"smoothing_size": 0},
      {"smoothing_size": 2}, {"window_size": [3, 5, 7]}, {"scale": [1.0, 2.0, 3.0]}, {"dtype": ndd.int16},
-     {"scale": 2.0, "normalized_kernel": True}],
+     {"scale": 2.0, "normalized_kernel": True}, {"scale": float("nan")}, {"scale": [1.0, float("inf")]}],
 )  # fmt: skip
 def test_wrong_arguments(arguments):
     with pytest.raises(RuntimeError, match="expected"):

@@ -35,6 +35,31 @@ def test_windows_of_any_size(size, dtype):
     np.testing.assert_array_equal(np.asarray(out), median(x, size))
 
 
+@pytest.mark.parametrize("shape", [(26, 500, 3), (13, 1100), (3, 4, 3), (2, 70)])
+def test_large_windows_of_bytes(shape):
+    x = random(shape)
+    image = ndd.tensor(x, layout="HWC"[: len(shape)])
+    out = ndd.experimental.median_blur(image, window_size=[11, 13])
+    np.testing.assert_array_equal(np.asarray(out), median(x, [11, 13]))
+
+
+def test_one_large_image_is_shared_among_threads():
+    x = random((300, 400, 3))
+    for size in (3, 13):
+        results = []
+        for threads in (1, 2, 5):
+            with ndd.EvalContext(num_threads=threads):
+                out = ndd.experimental.median_blur(ndd.tensor(x, layout="HWC"), window_size=size)
+                results.append(np.asarray(out).tobytes())
+        assert len(set(results)) == 1
+
+
+def test_windows_of_very_many_elements():
+    x = random((6, 70))
+    out = np.asarray(ndd.experimental.median_blur(ndd.tensor(x, layout="HW"), window_size=[201, 203]))
+    np.testing.assert_array_equal(out[:, ::23], median(x, [201, 203])[:, ::23])
+
+
 def test_nan_does_no_harm():
     x = np.full((30, 40), np.nan, np.float32)
     for size in (3, 5, 25):

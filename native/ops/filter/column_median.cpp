@@ -1,7 +1,8 @@
 #include "ops/filter/column_median.h"
 
-#include <array>
+#include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include "core/clones.h"
 
@@ -14,7 +15,7 @@ namespace {
 
 // How many elements are at most 0, 1, ... 15, counted in 16 bits: the upper halves of bytes, or the lower halves of
 // those with one upper half.
-typedef int16_t Counts __attribute__((vector_size(32)));
+typedef int16_t Counts __attribute__((vector_size(32), aligned(2), may_alias));
 
 struct Histogram {
   Counts upper;
@@ -24,17 +25,16 @@ struct Histogram {
 constexpr int64_t kStripeBytes = 512 << 10;  // of histograms, which should stay in the cache
 
 // What one more element adds: 1 from its own value on.
-constexpr auto kOneMore = [] {
-  std::array<std::array<int16_t, 16>, 16> table{};
+struct alignas(32) CountTable {
+  int16_t counts[16][16];
+};
+constexpr CountTable kOneMore = [] {
+  CountTable table{};
   for (int value = 0; value < 16; value++)
-    for (int k = value; k < 16; k++) table[value][k] = 1;
+    for (int k = value; k < 16; k++) table.counts[value][k] = 1;
   return table;
 }();
-AVIDA_INLINE Counts one_more(int value) {
-  Counts counts;
-  std::memcpy(&counts, &kOneMore[value], sizeof(counts));
-  return counts;
-}
+AVIDA_INLINE const Counts& one_more(int value) { return reinterpret_cast<const Counts&>(kOneMore.counts[value]); }
 
 // The value of element number `rank` in ascending order: how many counts do not go beyond it.
 AVIDA_INLINE int value_of_rank(const Counts& counts, int rank) {
@@ -87,6 +87,7 @@ AVIDA_CLONES void median_row(uint8_t* out, const Columns& columns, int64_t c, in
   sum.upper = Counts{};
   for (int64_t x = begin - radius; x <= begin + radius; x++) sum.upper += columns.at(x, c).upper;
   for (int64_t x = begin; x < end; x++) {
+    if (x > begin) sum.upper += columns.at(x + radius, c).upper - columns.at(x - radius - 1, c).upper;
     int upper = value_of_rank(sum.upper, half);
     int below = upper ? sum.upper[upper - 1] : 0;
     Counts lower = sum.lower[upper];
@@ -101,7 +102,6 @@ AVIDA_CLONES void median_row(uint8_t* out, const Columns& columns, int64_t c, in
     sum.lower[upper] = lower;
     made[upper] = x;
     out[x * columns.inner + c] = static_cast<uint8_t>(upper * 16 + value_of_rank(lower, half - below));
-    sum.upper += columns.at(x + radius + 1, c).upper - columns.at(x - radius, c).upper;
   }
 }
 

@@ -137,31 +137,30 @@ struct Correlation {
     for (int64_t item = sample.begin * n; item < sample.end * n; item++) Body::run(params, item);
   }
 
-  // Calls prepare(row, pitch) for the padded rows, as Element, and make(row, frame, rows) for each row of output:
-  // `rows` are those of the window, from its first element on.
-  template <class Element, class Prepare, class Make>
-  void each_row(Prepare&& prepare, Make&& make) const {
-    const int64_t depth = plan.reach.size(0), height = plan.reach.size(1);
+  int64_t rows() const { return plan.reach.size(0) * plan.reach.size(1); }  // of the window
+
+  // Calls load(k, row, pitch) for each padded row, as Element, that the next output rows need, in place of what was row
+  // k of the window before; then make(row, frame, order) for a row of output: its window's rows are those of `order`.
+  template <class Element, class Load, class Make>
+  void each_row(Load&& load, Make&& make) const {
+    const int64_t height = plan.reach.size(1);
     Reach reach = plan.reach;
     if (plan.valid) reach.after[2] = 0;  // no window reaches beyond a row
-    std::vector<const Element*> rows(depth * height);
+    std::vector<int64_t> order(rows());
     for (int64_t row = sample.begin; row < sample.end;) {
       int64_t slice = row / plan.out.size[1], part = slice / plan.out.size[0], z = slice % plan.out.size[0];
       int64_t frame = part / parts_of_frame;
       Element beyond = static_cast<Element>(fill[fill.size() > 1 ? frame : 0]);
       PaddedTile<Element> tile(plan.space, sample.in[0], reach, border, beyond);
-      std::vector<PaddedTile<Element>> tiles(depth, tile);
+      tile.reserve(rows());
+      int64_t first = row % plan.out.size[1] - reach.before[1], loaded = 0;
       int64_t slice_end = std::min(sample.end, (slice + 1) * plan.out.size[1]);
-      while (row < slice_end) {
-        int64_t y = row % plan.out.size[1], count = std::min(tile.rows_at_once(), slice_end - row);
-        for (int64_t dz = 0; dz < depth; dz++) {
-          tiles[dz].load(part, z + dz - reach.before[0], y - reach.before[1], count + height - 1);
-          for (int64_t i = 0; i < count + height - 1; i++) prepare(tiles[dz].row(i), tile.pitch());
-        }
-        for (int64_t i = 0; i < count; i++, row++) {
-          for (size_t k = 0; k < rows.size(); k++) rows[k] = tiles[k / height].row(i + k % height);
-          make(row, frame, rows);
-        }
+      for (int64_t i = 0; row < slice_end; i++, row++) {
+        for (; loaded < i + height; loaded++)
+          for (int64_t k = loaded % height, dz = 0; k < rows(); k += height, dz++)
+            load(k, tile.load_row(k, part, z + dz - reach.before[0], first + loaded), tile.pitch());
+        for (int64_t k = 0; k < rows(); k++) order[k] = k / height * height + (i + k % height) % height;
+        make(row, frame, order);
       }
     }
   }
@@ -172,24 +171,28 @@ struct Correlation {
 void correlate_bytes(const Correlation<int16_t, int>& work) {
   const Plan& plan = work.plan;
   const int64_t n = plan.out.row_elements(), inner = plan.space.inner, width = plan.reach.size(2);
+  std::vector<std::vector<BytePair>> rows(work.rows());
   std::vector<const BytePair*> pairs;
   std::vector<int32_t> weights;
-  auto make = [&](int64_t row, int64_t frame, std::span<const BytePair* const> rows) {
+  auto load = [&](int64_t k, const uint8_t* row, int64_t pitch) {
+    rows[k].resize(pitch + kReadBeyond);
+    pair_up(rows[k].data(), row, inner, pitch);
+  };
+  work.each_row<uint8_t>(load, [&](int64_t row, int64_t frame, std::span<const int64_t> order) {
     pairs.clear();
     weights.clear();
     const int16_t* weight = work.weights_of(frame);
-    for (const BytePair* from : rows) {
+    for (int64_t k : order) {
       for (int64_t x = 0; x < width; x += 2) {
         int32_t both = pair_weight(weight[x], x + 1 < width ? weight[x + 1] : 0);
         if (both == 0) continue;
-        pairs.push_back(from + x * inner);
+        pairs.push_back(rows[k].data() + x * inner);
         weights.push_back(both);
       }
       weight += width;
     }
     byte_sums(work.sample.out[0].as<uint8_t>() + row * n, pairs, weights, work.bits, n);
-  };
-  work.each_row<BytePair>([&](BytePair* row, int64_t pitch) { pair_up(row, inner, pitch); }, make);
+  });
 }
 
 void correlate_floats(const Correlation<float, float>& work) {
@@ -198,17 +201,16 @@ void correlate_floats(const Correlation<float, float>& work) {
   const int64_t n = plan.out.row_elements(), width = plan.reach.size(2);
   const bool in_place = out.dtype == DType::float32;
   std::vector<float> sums(in_place ? 0 : n);
-  std::vector<const float*> elements(work.taps);
+  std::vector<const float*> rows(work.rows()), elements(work.taps);
   ConvertRun from_float = rounding_run(out.dtype, DType::float32);
-  work.each_row<float>([](float*, int64_t) {},
-                       [&](int64_t row, int64_t frame, std::span<const float* const> rows) {
-                         for (int64_t k = 0; k < work.taps; k++)
-                           elements[k] = rows[k / width] + k % width * plan.space.inner;
-                         char* to = out.as<char>() + row * n * size_of(out.dtype);
-                         float* made = in_place ? reinterpret_cast<float*>(to) : sums.data();
-                         weighted_sum(made, elements, {work.weights_of(frame), elements.size()}, n);
-                         if (!in_place) from_float(to, made, n);
-                       });
+  auto load = [&](int64_t k, const float* row, int64_t) { rows[k] = row; };
+  work.each_row<float>(load, [&](int64_t row, int64_t frame, std::span<const int64_t> order) {
+    for (int64_t k = 0; k < work.taps; k++) elements[k] = rows[order[k / width]] + k % width * plan.space.inner;
+    char* to = out.as<char>() + row * n * size_of(out.dtype);
+    float* made = in_place ? reinterpret_cast<float*>(to) : sums.data();
+    weighted_sum(made, elements, {work.weights_of(frame), elements.size()}, n);
+    if (!in_place) from_float(to, made, n);
+  });
 }
 
 void correlate(const Sample<FilterArgs>& sample) {

@@ -40,7 +40,8 @@ struct SortedColumns {
 
 template <class T>
 AVIDA_INLINE void sort_columns(const SortedColumns<T>& to, const T* a, const T* b, const T* c, int64_t n) {
-  T* __restrict low = to.low, * __restrict mid = to.mid, * __restrict high = to.high;
+  T *low = to.low, *mid = to.mid, *high = to.high;
+#pragma GCC ivdep
   for (int64_t i = 0; i < n; i++) {
     T lo = lower(a[i], b[i]), hi = upper(a[i], b[i]);
     low[i] = lower(lo, c[i]);
