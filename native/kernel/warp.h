@@ -16,6 +16,7 @@ struct Place {
 // place -> M * place + T, as the rows of [M T].
 template <int N>
 struct Affine {
+  static constexpr const char* header = "kernel/warp.h";
   static constexpr int dims = N;
   float m[N][N + 1];
 

@@ -39,8 +39,13 @@ void set_size(Shape& shape, const Layout& layout, const Vec<float>& size) {
   }
 }
 
-WarpSample::WarpSample(const SampleView& in, const SampleView& out, const WarpOptions& options)
-    : in_(in), out_(out), linear_(options.linear), border_(options.border), dims_(in.layout.find('D') < 0 ? 2 : 3) {
+WarpSample::WarpSample(const SampleView& in, const SampleView& out, const WarpOptions& options, Launches* launches)
+    : in_(in),
+      out_(out),
+      launches_(launches),
+      linear_(options.linear),
+      border_(options.border),
+      dims_(in.layout.find('D') < 0 ? 2 : 3) {
   for (int d = 0; d < dims_; d++) {
     int axis = in.layout.find("WHD"[d]);
     if (in.shape[axis] > 0x3fffffff) value_error("expected extents below 2^30, got the shape ", in.shape);
@@ -57,6 +62,7 @@ WarpSample::WarpSample(const SampleView& in, const SampleView& out, const WarpOp
   for (int64_t i = 0; i < n; i++) fill[i] = options.fill[given == 1 ? 0 : i];
   fill_.resize(n);
   rounding_run(in.dtype, DType::float32)(fill_.data(), fill.data(), n);
+  if (launches_) fill_on_gpu_ = launches_->upload(std::span<const uint64_t>(fill_));
   set_axes();
 }
 

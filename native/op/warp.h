@@ -8,6 +8,8 @@
 
 #include "core/clones.h"
 #include "kernel/warp.h"
+#include "kernel/warp_item.h"
+#include "op/launches.h"
 #include "op/op.h"
 
 namespace avida {
@@ -95,7 +97,7 @@ void find_places(const Map& map, Tile& tile, int x, int y, int z) {
 // One sample: the axes after the last of H, W are channels, those before D, H and W are frames or planes.
 class WarpSample {
  public:
-  WarpSample(const SampleView& in, const SampleView& out, const WarpOptions& options);
+  WarpSample(const SampleView& in, const SampleView& out, const WarpOptions& options, Launches* launches);
 
   static int64_t rows(const SampleView& out);
   int dims() const { return dims_; }
@@ -104,6 +106,11 @@ class WarpSample {
   template <class MapOf>
   void run_planes(const MapOf& map_of, int64_t begin, int64_t end) const {
     if (channels_ == 0) return;
+    if (launches_) {
+      const int64_t rows = out_size_[1] * out_size_[2];
+      for (int64_t row = begin; row < end && rows > 0; row += rows) launch(map_of(row / rows), row / rows);
+      return;
+    }
     Tile tile;
     // Some rows of a tile, then those of the next: images that are turned are read across their rows.
     for (int64_t first = begin; first < end; first += kTileRows)
@@ -122,12 +129,44 @@ class WarpSample {
   }
 
  private:
+  template <class Map>
+  void launch(const Map& map, int64_t plane) const {
+    auto add = [&](auto to, auto from) {
+      using Item = WarpItem<Map, typename decltype(to)::type, typename decltype(from)::type>;
+      const int64_t pixels = out_size_[0] * out_size_[1] * out_size_[2], element = size_of(in_.dtype);
+      const int64_t in_pixels = int64_t(in_size_[0]) * in_size_[1] * in_size_[2];
+      typename Item::Params params{
+          .out = out_.as<char>() + plane * pixels * channels_ * size_of(out_.dtype),
+          .in = in_.as<char>() + plane * in_pixels * channels_ * element,
+          .fill = static_cast<const char*>(fill_on_gpu_) + plane % planes_ * channels_ * element,
+          .to = static_cast<int>(out_.dtype),
+          .from = static_cast<int>(in_.dtype),
+          .element = static_cast<int>(element),
+          .linear = linear_,
+          .border = border_,
+          .in_size = {},
+          .out_size = {},
+          .channels = channels_,
+          .map = map};
+      for (int d = 0; d < Map::dims; d++) params.in_size[d] = in_size_[d], params.out_size[d] = out_size_[d];
+      launches_->template add<Item>(0, pixels, params);
+    };
+    if (in_.dtype == DType::uint8 && out_.dtype == DType::uint8)
+      add(Type<uint8_t>(), Type<uint8_t>());
+    else if (in_.dtype == DType::float32 && out_.dtype == DType::float32)
+      add(Type<float>(), Type<float>());
+    else
+      add(Type<AnyElement>(), Type<AnyElement>());
+  }
+
   void set_axes();
   void look_up(const Tile& tile, int64_t row, int64_t x) const;
   template <class T, int N>
   Texture<T, N> texture(int64_t plane) const;
 
   const SampleView &in_, &out_;
+  Launches* const launches_;  // null on the CPU
+  const void* fill_on_gpu_ = nullptr;
   bool linear_;
   Border border_;
   int dims_;                    // 2 or 3

@@ -6,6 +6,7 @@
 namespace avida::ops {
 
 struct Jitter {
+  static constexpr const char* header = "ops/geometry/jitter.h";
   static constexpr int dims = 2;
   RandomKey key;
   long width;

@@ -34,7 +34,7 @@ void remap(const Sample<RemapArgs>& sample) {
   const int64_t width = out.shape[out.layout.find('W')], pixels = width * out.shape[out.layout.find('H')];
   const int64_t step = has_frames(x, in) ? pixels : 0;
   const float origin = origin_of(sample.args.pixel_origin);
-  WarpSample(in, out, {is_linear(sample.args.interp), Border::fill, {0}})
+  WarpSample(in, out, {is_linear(sample.args.interp), Border::fill, {0}}, sample.launches)
       .run_planes(
           [&](int64_t frame) {
             return Remap{x.as<const float>() + frame * step, y.as<const float>() + frame * step, width, origin};
@@ -64,6 +64,7 @@ AVIDA_OP_IN(experimental, remap, RemapArgs) {
       })
       .each_sample(shape, remap)
       .rows([](const Sample<RemapArgs>& sample) { return WarpSample::rows(sample.out[0]); })
+      .on_gpu()
       .cost(8);
 }
 

@@ -5,6 +5,7 @@
 namespace avida::ops {
 
 struct Remap {
+  static constexpr const char* header = "ops/geometry/remap.h";
   static constexpr int dims = 2;
   const float *x, *y;  // for each pixel of the output
   long width;

@@ -83,11 +83,12 @@ AVIDA_OP(rotate, RotateArgs) {
       .infer([](Infer<Args>& call) { infer_warp(call.args, call.out[0]); })
       .each_sample(shape,
                    [](const Sample<Args>& sample) {
-                     WarpSample work(sample.in[0], sample.out[0], warp_options(sample.args));
+                     WarpSample work(sample.in[0], sample.out[0], warp_options(sample.args), sample.launches);
                      work.dims() == 2 ? rotate<2>(work, sample) : rotate<3>(work, sample);
                    })
       .rows([](const Sample<Args>& sample) { return WarpSample::rows(sample.out[0]); })
       .frames_share_shape()
+      .on_gpu()
       .cost(8);
   warp_args(op);
 }

@@ -6,6 +6,7 @@
 namespace avida::ops {
 
 struct Sphere {
+  static constexpr const char* header = "ops/geometry/sphere.h";
   static constexpr int dims = 2;
   Place<2> middle;
   float radius;

@@ -32,6 +32,7 @@ AVIDA_OP(warp_affine, WarpAffineArgs) {
         "matrix * (x, y, 1) of the input. (0, 0) is the outer corner of the first pixel.")
       .input("data", "The images or volumes.", {"HWC", "FHWC", "DHWC", "FDHWC"})
       .optional_input("mtx", "The matrix for each sample, instead of the argument.")
+      .on_host()
       .arg("inverse_map", &Args::inverse_map,
            "Whether the matrix leads from the output to the input; if not, it is inverted first.", fixed)
       .arg("matrix", &Args::matrix, "2 rows of 3 numbers, for volumes 3 rows of 4, in the order x, y, z, 1.")
@@ -44,10 +45,11 @@ AVIDA_OP(warp_affine, WarpAffineArgs) {
       })
       .each_sample(shape,
                    [](const Sample<Args>& sample) {
-                     WarpSample work(sample.in[0], sample.out[0], warp_options(sample.args));
+                     WarpSample work(sample.in[0], sample.out[0], warp_options(sample.args), sample.launches);
                      work.dims() == 2 ? warp<2>(work, sample) : warp<3>(work, sample);
                    })
       .rows([](const Sample<Args>& sample) { return WarpSample::rows(sample.out[0]); })
+      .on_gpu()
       .cost(8);
   warp_args(op);
 }

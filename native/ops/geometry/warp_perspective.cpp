@@ -48,6 +48,7 @@ AVIDA_OP_IN(experimental, warp_perspective, PerspectiveArgs) {
   op.doc("Shows images in another perspective: straight lines stay straight.")
       .input("input", "The images.", {"HW", "HWC", "FHWC", "CHW", "FCHW"})
       .optional_input("matrix_input", "The matrix for each sample, instead of the argument.")
+      .on_host()
       .arg("border_mode", &Args::border_mode,
            "What lies beyond the borders: \"constant\" (fill_value), \"replicate\", \"reflect\", \"reflect_101\" or "
            "\"wrap\".")
@@ -76,9 +77,11 @@ AVIDA_OP_IN(experimental, warp_perspective, PerspectiveArgs) {
             const Args& args = sample.args;
             WarpOptions options{is_linear(args.interp_type), border_of(args.border_mode), args.fill_value};
             if (options.fill.empty()) options.fill = {0};
-            WarpSample(sample.in[0], sample.out[0], options).run(map_of(sample), sample.begin, sample.end);
+            WarpSample(sample.in[0], sample.out[0], options, sample.launches)
+                .run(map_of(sample), sample.begin, sample.end);
           })
       .rows([](const Sample<Args>& sample) { return WarpSample::rows(sample.out[0]); })
+      .on_gpu()
       .cost(8);
 }
 

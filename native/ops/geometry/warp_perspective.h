@@ -5,6 +5,7 @@
 namespace avida::ops {
 
 struct Perspective {
+  static constexpr const char* header = "ops/geometry/warp_perspective.h";
   static constexpr int dims = 2;
   float m[3][3];
   float origin;  // where (0, 0) lies from the corner of the first pixel

@@ -10,6 +10,7 @@ struct Wave {
 };
 
 struct Water {
+  static constexpr const char* header = "ops/geometry/water.h";
   static constexpr int dims = 2;
   Wave x, y;
 
