@@ -40,8 +40,53 @@ struct HalfWindow {
   T start;  // what sums begin with
 };
 
+// The sum along one axis. What it reads and makes are sums (T), or elements before the first and after the last axis.
+template <class Out, class In, class T>
+struct AxisSum {
+  static constexpr const char* header = "kernel/separable_sum.h";
+  struct Params {
+    Out* out;
+    const In* in;
+    long step, extent;  // of the axis
+    HalfWindow<T> window;
+  };
+
+  AVIDA_HD static AVIDA_INLINE T load(const In* in) {
+    if constexpr (same_type<In, T>)
+      return *in;
+    else
+      return load_summand<T>(*in);
+  }
+
+  AVIDA_HD static void run(const Params& params, long item) {
+    const long at = item / params.step % params.extent, radius = params.window.radius;
+    const In* in = params.in + item;
+    const T* weights = params.window.half;
+    T total = static_cast<T>(params.window.start + weighted(load(in), weights[0]));
+    if (at >= radius && at + radius < params.extent) {
+      for (long k = 1; k <= radius; k++) {
+        T before = load(in - k * params.step), after = load(in + k * params.step);
+        total = static_cast<T>(total + weighted(static_cast<T>(before + after), weights[k]));
+      }
+    } else {
+      for (long k = 1; k <= radius; k++) {
+        T before = load(in + (border_index(Border::reflect_101, at - k, params.extent) - at) * params.step);
+        T after = load(in + (border_index(Border::reflect_101, at + k, params.extent) - at) * params.step);
+        total = static_cast<T>(total + weighted(static_cast<T>(before + after), weights[k]));
+      }
+    }
+    if constexpr (same_type<Out, T>)
+      params.out[item] = total;
+    else if constexpr (same_type<T, Fixed>)
+      params.out[item] = byte_of(total);
+    else
+      params.out[item] = convert<Out>(total);
+  }
+};
+
 template <class Out, class In, class T>
 struct SeparableSum {
+  static constexpr const char* header = "kernel/separable_sum.h";
   struct Params {
     Out* out;
     const In* in;

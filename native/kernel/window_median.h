@@ -44,6 +44,7 @@ struct Ordered<double> {
 
 template <class T>
 struct WindowMedian {
+  static constexpr const char* header = "kernel/window_median.h";
   struct Params {
     T* out;
     const T* in;

@@ -6,6 +6,7 @@ namespace avida {
 
 template <class T, bool larger>
 struct WindowPick {
+  static constexpr const char* header = "kernel/window_pick.h";
   struct Params {
     T* out;
     const T* in;

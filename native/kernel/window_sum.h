@@ -7,6 +7,7 @@ namespace avida {
 // Sum is float, or int for bytes: then weights have `bits` bits of fraction, and the sum is exact.
 template <class Out, class In, class Sum, class Weight = Sum>
 struct WindowSum {
+  static constexpr const char* header = "kernel/window_sum.h";
   struct Params {
     Out* out;
     const In* in;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "op/each_item.h"
+
 namespace avida {
 namespace {
 
@@ -137,15 +139,52 @@ class SeparableRows {
   std::vector<T> line_;
 };
 
+// On a GPU: one axis after the other.
+template <class T, class Out, class In>
+bool launch_axes(const SeparableWork& work, const Weights<T>& weights) {
+  Vec<int> axes;
+  for (int d = 0; d < 3; d++)
+    if (weights[0][d].radius() > 0) axes.push_back(d);
+  if (weights.size() > 1 || axes.empty() || work.scale != 1) return false;
+  const int64_t elements = work.out.elements();
+  Launches& launches = *work.launches;
+  const T* made = nullptr;  // by the axes before
+  for (int i = 0; i < axes.size(); i++) {
+    const int d = axes[i];
+    HalfWindow<T> window = weights[0][d].view();
+    window.half = launches.upload(std::span(window.half, window.radius + 1));
+    long step = work.space.inner;
+    for (int k = d + 1; k < 3; k++) step *= work.space.size[k];
+    const bool last = i + 1 == axes.size();
+    T* next = last ? nullptr : static_cast<T*>(launches.scratch(elements * int64_t(sizeof(T))));
+    const long extent = work.space.size[d];
+    if (!made && last)
+      launches.add<AxisSum<Out, In, T>>(0, elements, {work.out.as<Out>(), work.in.as<In>(), step, extent, window});
+    else if (!made)
+      launches.add<AxisSum<T, In, T>>(0, elements, {next, work.in.as<In>(), step, extent, window});
+    else if (!last)
+      launches.add<AxisSum<T, T, T>>(0, elements, {next, made, step, extent, window});
+    else
+      launches.add<AxisSum<Out, T, T>>(0, elements, {work.out.as<Out>(), made, step, extent, window});
+    launches.then();
+    made = next;
+  }
+  return true;
+}
+
 template <class T, class Out, class In>
 void run_body(const SeparableWork& work, const Weights<T>& weights) {
+  if (work.launches && launch_axes<T, Out, In>(work, weights)) return;
   using Body = SeparableSum<Out, In, T>;
   typename Body::Params params = {
       work.out.as<Out>(), work.in.as<In>(), work.space, static_cast<int>(weights.size()), {}, work.scale};
   for (size_t term = 0; term < weights.size(); term++)
-    for (int d = 0; d < 3; d++) params.windows[term][d] = weights[term][d].view();
+    for (int d = 0; d < 3; d++) {
+      HalfWindow<T>& window = params.windows[term][d] = weights[term][d].view();
+      window.half = readable(work.launches, window.half, window.radius + 1);
+    }
   int64_t n = work.space.row_elements();
-  for (int64_t item = work.begin * n; item < work.end * n; item++) Body::run(params, item);
+  each_item<Body>(work, work.begin * n, work.end * n, params);
 }
 
 template <class T>
@@ -173,7 +212,7 @@ void make_few(const SeparableWork& work, const Weights<T>& weights) {
 template <class T>
 void sum_separable(const SeparableWork& work) {
   const Weights<T> weights = weights_of<T>(work.terms);
-  if (work.space.has_few_elements()) return make_few(work, weights);
+  if (work.space.has_few_elements() || work.launches) return make_few(work, weights);
 
   const SampleView& out = work.out;
   const int64_t n = work.space.row_elements(), step = n * size_of(out.dtype);

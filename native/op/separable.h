@@ -8,6 +8,8 @@
 
 namespace avida {
 
+class Launches;
+
 using Windows = std::array<SymmetricWindow, 3>;  // for depth, height, width
 
 // Rows [begin, end) of a sample: the sum of the convolutions with each of one to three terms.
@@ -17,6 +19,7 @@ struct SeparableWork {
   std::span<const Windows> terms;
   int64_t begin, end;
   float scale = 1;  // of a sum of Whole numbers
+  Launches* launches = nullptr;
 };
 
 // T is the type that sums are computed in: float; Fixed, from bytes to bytes; Whole, from bytes, where sums fit.

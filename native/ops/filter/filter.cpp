@@ -3,6 +3,7 @@
 
 #include "kernel/window_sum.h"
 #include "op/byte_sums.h"
+#include "op/each_item.h"
 #include "op/op.h"
 #include "op/row_sums.h"
 #include "op/stencil.h"
@@ -124,8 +125,8 @@ struct Correlation {
     using Body = WindowSum<Out, In, Sum, T>;
     typename Body::Params params = {sample.out[0].as<Out>(),
                                     sample.in[0].as<In>(),
-                                    weights.data(),
-                                    fill.data(),
+                                    readable(sample.launches, weights.data(), std::ssize(weights)),
+                                    readable(sample.launches, fill.data(), std::ssize(fill)),
                                     plan.space,
                                     plan.out,
                                     plan.reach.window(border),
@@ -134,7 +135,7 @@ struct Correlation {
                                     fill.size() > 1,
                                     bits};
     int64_t n = plan.out.row_elements();
-    for (int64_t item = sample.begin * n; item < sample.end * n; item++) Body::run(params, item);
+    each_item<Body>(sample, sample.begin * n, sample.end * n, params);
   }
 
   int64_t rows() const { return plan.reach.size(0) * plan.reach.size(1); }  // of the window
@@ -227,10 +228,10 @@ void correlate(const Sample<FilterArgs>& sample) {
   if (bytes) {
     std::vector<int> byte_fill(fill.begin(), fill.end());
     Correlation<int16_t, int> work = {sample, plan, bytes->weights, byte_fill, bytes->bits};
-    return plan.out.has_few_elements() ? work.run_body<uint8_t, uint8_t>() : correlate_bytes(work);
+    return plan.out.has_few_elements() || sample.launches ? work.run_body<uint8_t, uint8_t>() : correlate_bytes(work);
   }
   Correlation<float, float> work = {sample, plan, weights, fill};
-  if (!plan.out.has_few_elements()) return correlate_floats(work);
+  if (!plan.out.has_few_elements() && !sample.launches) return correlate_floats(work);
   with_dtype(in.dtype, [&](auto type) {
     using In = typename decltype(type)::type;
     out.dtype == in.dtype ? work.run_body<In, In>() : work.run_body<float, In>();
@@ -246,7 +247,9 @@ AVIDA_OP(filter, FilterArgs) {
         "not mirrored), for images, volumes or sequences.")
       .input("data", "The samples; channels (C) come first or last.")
       .input("filter", "The weights: an axis for each spatial axis of the data, perhaps after one for the frames.")
+      .on_host()
       .optional_input("fill_value", "What lies beyond the \"constant\" border: a number, or one for each frame.")
+      .on_host()
       .arg(
           "anchor", &Args::anchor,
           "The element of the filter that lies over the element computed: one number, or one for each spatial axis. -1 "
@@ -256,7 +259,6 @@ AVIDA_OP(filter, FilterArgs) {
       .arg("dtype", &Args::dtype, "The element type of the output: float32, or the input's.")
       .arg("mode", &Args::mode,
            "\"same\": the output has the input's shape; \"valid\": only where all of the filter lies inside.")
-      .per_frame()
       .example("avida.filter(image, np.ones((3, 3), np.float32) / 9)")
       .infer([](Infer<Args>& call) {
         const Meta &data = call.in[0], &filter = call.in[1];
@@ -273,6 +275,7 @@ AVIDA_OP(filter, FilterArgs) {
       .each_sample([](Sample<Args>& sample) { sample.out[0].shape = Plan(sample).out_shape(sample.in[0].shape); },
                    correlate)
       .rows([](const Sample<Args>& sample) { return Plan(sample).out.rows(); })
+      .on_gpu()
       .cost(10);
 }
 

@@ -53,7 +53,7 @@ void blur(const Sample<GaussianBlurArgs>& sample) {
   Space space = space_of(in.shape, in.layout);
   if (space.empty()) return;
   Windows windows = windows_of(sample, space);
-  SeparableWork work = {space, in, out, {&windows, 1}, sample.begin, sample.end};
+  SeparableWork work = {space, in, out, {&windows, 1}, sample.begin, sample.end, 1, sample.launches};
   auto small = [](const SymmetricWindow& window) { return window.radius() <= kLargestFixedRadius; };
   if (in.dtype == DType::uint8 && out.dtype == DType::uint8 && std::ranges::all_of(windows, small))
     sum_separable<Fixed>(work);
@@ -91,6 +91,7 @@ AVIDA_OP(gaussian_blur, GaussianBlurArgs) {
           },
           blur)
       .rows([](const Sample<Args>& sample) { return space_of(sample.in[0].shape, sample.in[0].layout).rows(); })
+      .on_gpu()
       .cost(6);
 }
 

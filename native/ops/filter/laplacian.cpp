@@ -86,7 +86,8 @@ void laplace(const Sample<LaplacianArgs>& sample) {
   Space space = space_of(in.shape, in.layout);
   if (space.empty()) return;
   auto [terms, scales] = derivatives_of(sample, space);
-  SeparableWork work = {space, in, out, terms, sample.begin, sample.end, static_cast<float>(scales[0])};
+  SeparableWork work = {space,          in, out, terms, sample.begin, sample.end, static_cast<float>(scales[0]),
+                        sample.launches};
   bool one_scale = std::ranges::all_of(scales, [&](double scale) { return scale == scales[0]; });
   if (in.dtype == DType::uint8 && one_scale && largest_sum(terms) <= std::numeric_limits<Whole>::max())
     return sum_separable<Whole>(work);
@@ -132,6 +133,7 @@ AVIDA_OP(laplacian, LaplacianArgs) {
           },
           laplace)
       .rows([](const Sample<Args>& sample) { return space_of(sample.in[0].shape, sample.in[0].layout).rows(); })
+      .on_gpu()
       .cost(8);
 }
 

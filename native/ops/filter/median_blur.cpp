@@ -3,6 +3,7 @@
 
 #include "core/clones.h"
 #include "kernel/window_median.h"
+#include "op/each_item.h"
 #include "op/op.h"
 #include "op/stencil.h"
 #include "ops/filter/column_median.h"
@@ -292,12 +293,12 @@ void blur(const Sample<MedianBlurArgs>& sample) {
   if (space.empty()) return;
   const Reach reach = window_reach(sample.args);
   const int64_t n = space.row_elements();
-  if (space.has_few_elements()) {
+  if (space.has_few_elements() || sample.launches) {
     with_dtype(in.dtype, [&](auto type) {
       using Body = WindowMedian<typename decltype(type)::type>;
       typename Body::Params params = {out.as<typename decltype(type)::type>(), in.as<typename decltype(type)::type>(),
                                       space, reach.window(Border::clamp)};
-      for (int64_t item = sample.begin * n; item < sample.end * n; item++) Body::run(params, item);
+      each_item<Body>(sample, sample.begin * n, sample.end * n, params);
     });
     return;
   }
@@ -336,6 +337,7 @@ AVIDA_OP_IN(experimental, median_blur, MedianBlurArgs) {
           },
           blur)
       .rows([](const Sample<Args>& sample) { return space_of(sample.in[0].shape, sample.in[0].layout).rows(); })
+      .on_gpu()
       .cost(8);
 }
 

@@ -2,6 +2,7 @@
 
 #include "core/clones.h"
 #include "kernel/window_pick.h"
+#include "op/each_item.h"
 #include "op/op.h"
 #include "op/stencil.h"
 
@@ -144,13 +145,13 @@ void pick_in_windows(const Sample<MorphologyArgs>& sample) {
   if (space.empty()) return;
   Reach reach = mask_reach(sample.args, space);
   Border border = parse_border(sample.args.border_mode, "border_mode");
-  if (space.has_few_elements()) {
+  if (space.has_few_elements() || sample.launches) {
     with_dtype(in.dtype, [&](auto type) {
       using T = typename decltype(type)::type;
       using Body = WindowPick<T, larger>;
       typename Body::Params params = {out.as<T>(), in.as<T>(), space, reach.window(border)};
       int64_t n = space.row_elements();
-      for (int64_t item = sample.begin * n; item < sample.end * n; item++) Body::run(params, item);
+      each_item<Body>(sample, sample.begin * n, sample.end * n, params);
     });
     return;
   }
@@ -181,6 +182,7 @@ void declare_morphology(Op<MorphologyArgs>& op) {
           },
           pick_in_windows<larger>)
       .rows([](const Sample<Args>& sample) { return space_of(sample.in[0].shape, sample.in[0].layout).rows(); })
+      .on_gpu()
       .cost(2);
 }
 
