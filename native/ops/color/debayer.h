@@ -45,8 +45,8 @@ AVIDA_HD AVIDA_INLINE Colors<T> demosaic(const Neighbourhood<T>& at, T is_green)
   T across = static_cast<T>((at.left + at.right + 1) >> 1), down = static_cast<T>((at.above + at.below + 1) >> 1);
   T green = static_cast<T>(static_cast<Sum>(at.left + at.right + at.above + at.below + 2) >> 2);
   if constexpr (edge_aware) {
-    Sum change_across = at.left > at.right ? at.left - at.right : at.right - at.left;
-    Sum change_down = at.above > at.below ? at.above - at.below : at.below - at.above;
+    auto change = [](Sum a, Sum b) { return static_cast<T>(a > b ? a - b : b - a); };
+    T change_across = change(at.left, at.right), change_down = change(at.above, at.below);
     green = change_across > change_down ? down : across;
   }
   auto choose = [is_green](T of_green, T of_other) {
