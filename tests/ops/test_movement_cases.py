@@ -23,6 +23,11 @@ def convert(x, name):
     return np.clip(np.sign(wide) * np.floor(np.abs(wide) + 0.5), info.min, info.max).astype(name)
 
 
+@op_case("per_frame", shapes=[(5, 2), (3, 2), (1, 2)], replace=[False, True])
+def per_frame(x, replace):
+    return x
+
+
 @op_case("cast", low=-300, high=400, dtype=[ndd.uint8, ndd.int16, ndd.float32, ndd.bool])
 def cast(x, dtype):
     return convert(x, {"u8": "uint8", "i16": "int16", "f32": "float32", "bool": "bool"}[str(dtype)])

@@ -276,6 +276,8 @@ def test_every_random_operator(folder, name):
             inputs = [10]
         elif name == "random_crop_generator":
             inputs = [[400, 300, 3]]
+        elif name == "random_bbox_crop":
+            inputs = [np.float32([[0.1, 0.2, 0.5, 0.6]])]
         elif name.startswith("decoders."):
             inputs = [files]
         elif name.startswith(("noise.", "segmentation.")):

@@ -9,7 +9,7 @@ import torch
 from torchdata.nodes import BaseNode
 
 from avida._batch import Batch
-from avida._device import _GPU_MISSING
+from avida._eval import Stream
 from avida._tensor import Tensor
 from avida.readers._reader import Epoch
 from avida.readers._reader import Reader as AnyReader
@@ -137,14 +137,16 @@ class ToTorch(_OverSource[tuple[torch.Tensor, ...]]):
 
     Args:
         source: A node that yields dictionaries.
-        output_stream: A CUDA stream. Needs a GPU.
+        output_stream: The CUDA stream in which the tensors will be used; by default PyTorch's current one.
     """
 
     def __init__(self, source: BaseNode[dict[str, Any]], output_stream: Any = None) -> None:
-        if output_stream is not None:
-            raise RuntimeError(_GPU_MISSING)
         super().__init__(source)
+        self._stream = None if output_stream is None else Stream(stream=output_stream)
 
     def next(self) -> tuple[torch.Tensor, ...]:
         values = next(self.source).values()
-        return tuple(value.torch() if isinstance(value, Tensor | Batch) else value for value in values)
+        if self._stream is None:
+            return tuple(value.torch() if isinstance(value, Tensor | Batch) else value for value in values)
+        with torch.cuda.stream(torch.cuda.ExternalStream(self._stream.handle)):
+            return tuple(value.torch() if isinstance(value, Tensor | Batch) else value for value in values)
