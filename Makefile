@@ -40,7 +40,7 @@ test: build $(VENV)/test.stamp $(VENV)/parity.stamp  ## Run the tests; ARGS="tes
 	@$(if $(ARGS),,AVIDA_FAKE_GPU=2 $(PYTEST) tests/gpu)
 
 gpu-test:  ## Run the suites of the GPU on a machine that has one, with an avida that PYTHON imports; builds nothing
-	FAIL_WITHOUT_GPU=1 $(if $(PYTHON),$(PYTHON),python3) -m pytest -q -p no:cacheprovider tests/gpu $(ARGS)
+	FAIL_WITHOUT_GPU=1 $(PYTHON) -m pytest -q -p no:cacheprovider tests/gpu $(ARGS)
 
 check: build $(VENV)/test.stamp $(VENV)/check.stamp  ## Lint, types, formatting, layers, generated files
 	$(BIN)/ruff check

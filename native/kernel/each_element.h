@@ -17,12 +17,7 @@ struct ElementItem {
   };
 
   AVIDA_HD AVIDA_INLINE static void run(const Params& params, long item) {
-    Index<kImageDim> at{};
-    for (int d = kImageDim - 1; d >= 0; d--) {
-      at[d] = item % params.out.shape[d];
-      item /= params.out.shape[d];
-    }
-    Body::run(params.out, params.in, at, params.args);
+    Body::run(params.out, params.in, place_of(item, params.out.shape), params.args);
   }
 };
 

@@ -11,6 +11,30 @@ struct Index {
   AVIDA_HD long operator[](int d) const { return at[d]; }
 };
 
+// The place of item i of an array, the last axis running fastest. Division is the slow part: axes of extent 1 need none, and
+// small numbers are divided in 32 bits.
+template <int N>
+AVIDA_HD AVIDA_INLINE Index<N> place_of(long i, const Index<N>& shape) {
+  Index<N> place{};
+  long all = i;
+  for (int d = 0; d < N; d++) all |= shape[d];
+  if (all >> 32 == 0) {
+    unsigned rest = static_cast<unsigned>(i);
+    for (int d = N - 1; d >= 0; d--) {
+      const unsigned extent = static_cast<unsigned>(shape[d]);
+      if (extent == 1) continue;
+      place[d] = rest % extent;
+      rest /= extent;
+    }
+  } else {
+    for (int d = N - 1; d >= 0; d--) {
+      place[d] = i % shape[d];
+      i /= shape[d];
+    }
+  }
+  return place;
+}
+
 template <class T, int N>
 struct View {
   T* data;
