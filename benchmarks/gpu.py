@@ -2,12 +2,13 @@
 
     python benchmarks/gpu.py [--images 256] [--rounds 5] [--json FILE]
 
-256 images of 480x640x3 bytes lie in the GPU's memory. A round makes calls one after another and waits for the last; the
-libraries take turns, and the best round counts. The copy that sets the measure is PyTorch's, from one block of the GPU's
-memory to another. A small batch shows what a call costs by itself.
+256 images of 480x640x3 bytes lie in the GPU's memory. A round makes calls one after another and waits for the last;
+the libraries take turns, and the best round counts. The copy that sets the measure is PyTorch's, from one block of the
+GPU's memory to another. A small batch shows what a call costs by itself.
 """
 
 import argparse
+import functools
 import json
 import time
 from collections.abc import Callable
@@ -98,21 +99,19 @@ def main() -> None:
                 case(lib, batch).evaluate()  # compiles kernels, fills pools
         for _ in range(options.rounds):
             for name, lib in libs.items():
-                best = seconds(lambda lib=lib, name=name: case(lib, large[name]), options.calls, wait)
+                best = seconds(functools.partial(case, lib, large[name]), options.calls, wait)
                 row[name] = min(row.get(name, best), best)
         moved = bytes_of(large["avida"]) + bytes_of(case(libs["avida"], large["avida"]))
         row["once"] = moved / bandwidth
         figures["operators"][title] = row
         against = f"{row['DALI'] / row['avida']:6.2f} x DALI" if "DALI" in row else ""
-        print(
-            f"{title:22} {row['avida'] * 1e3:7.3f} ms  {row['avida'] / row['once']:6.2f} of moving its bytes  {against}",
-            flush=True,
-        )
+        share = row["avida"] / row["once"]
+        print(f"{title:22} {row['avida'] * 1e3:7.3f} ms  {share:6.2f} of moving its bytes  {against}", flush=True)
 
     calls: dict[str, float] = {}
     for _ in range(options.rounds):
         for name, lib in libs.items():
-            best = seconds(lambda lib=lib, name=name: lib.flip(small[name]), 300, wait)
+            best = seconds(functools.partial(lib.flip, small[name]), 300, wait)
             calls[name] = min(calls.get(name, best), best)
     figures["call"] = calls
     print("flip of 8 tiny images: " + ", ".join(f"{name} {cost * 1e6:.1f} us" for name, cost in calls.items()))

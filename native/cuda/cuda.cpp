@@ -35,6 +35,7 @@ class CudaGpu : public Gpu {
     architecture_ = str("sm_", major, minor);
   }
 
+  void enter() const override { check(driver().context_set(context_), "entering the GPU's context"); }
   std::string name() const override { return name_; }
   std::string architecture() const override { return architecture_; }
 
@@ -148,8 +149,6 @@ class CudaGpu : public Gpu {
   }
 
  private:
-  void enter() const { check(driver().context_set(context_), "entering the GPU's context"); }
-
   struct Staging {
     void* memory;
     cuda::Event event;  // when what was copied last is done

@@ -10,6 +10,7 @@ class FakeGpu : public Gpu {
  public:
   explicit FakeGpu(int device) : Gpu(device) {}
 
+  void enter() const override {}
   std::string name() const override { return "a GPU played by the CPU"; }
   std::string architecture() const override { return "none"; }
 

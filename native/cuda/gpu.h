@@ -41,6 +41,8 @@ class Gpu {
   // Raises an error unless there is such a one.
   static Gpu& at(int device);
 
+  // Makes this the GPU of the calling thread, for other libraries that use CUDA.
+  virtual void enter() const = 0;
   virtual std::string name() const = 0;
   virtual std::string architecture() const = 0;  // "sm_90"
 

@@ -11,6 +11,9 @@ Data to_gpu(const Data& data, const GpuStream& stream);
 // The samples in the CPU's memory, when the GPU has made them; themselves when they are there already.
 Data to_cpu(const Data& data);
 
+// New memory of a GPU for one output.
+Data allocate_on_gpu(const Meta& meta, const ShapeList& shapes, const GpuStream& stream);
+
 // A copy from one device to another.
 class Transfer : public Task {
  public:

@@ -150,6 +150,8 @@ class Op {
 
   // The body touches elements through a loop family alone, so that it can run for memory of a GPU.
   Op& on_gpu() { return spec.on_gpu = true, *this; }
+  // Where a GPU has something better than a loop family; nothing: it has not.
+  Op& gpu_run(std::optional<std::vector<Data>> (*fn)(const Run&, const GpuStream&)) { return spec.gpu_run = fn, *this; }
   // The input declared last is read by the body itself: it has to be in the CPU's memory.
   Op& on_host() { return spec.inputs.back().on_host = true, *this; }
 

@@ -16,6 +16,7 @@ namespace avida {
 
 class ThreadPool;
 class Launches;
+struct GpuStream;
 struct FramePlace;
 struct SampleLoop;
 
@@ -128,8 +129,10 @@ struct OpSpec {
   bool plain = false;                                  // without batch_size and device; inputs may be given by name
   std::function<void(Inference&)> infer;
   std::function<std::vector<Data>(const Run&)> run;
-  std::shared_ptr<const SampleLoop> loop;       // what `run` does, where it is a loop over samples
-  bool on_gpu = false;                          // see Op::on_gpu
+  std::shared_ptr<const SampleLoop> loop;  // what `run` does, where it is a loop over samples
+  bool on_gpu = false;                     // see Op::on_gpu
+  // What to do on a GPU first; nothing: go on as for other operators.
+  std::function<std::optional<std::vector<Data>>(const Run&, const GpuStream&)> gpu_run;
   bool chains = false;                          // see Op::chains
   std::function<bool(const void* args)> leads;  // see Op::leads_chains
 

@@ -8,6 +8,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "cuda/compiler.h"
+#include "cuda/nvjpeg.h"
 #include "cuda/streams.h"
 #include "op/gpu_call.h"
 #include "python/python.h"
@@ -119,6 +120,7 @@ void bind_gpu(nb::module_& m) {
   m.def("trim_gpu_memory", [](int device) { Gpu::at(device).trim(); });
   m.def("kernel_cache_folder", &kernel_cache_folder);
   m.def("set_compiler_library", &set_compiler_library, nb::arg("path"));
+  m.def("set_jpeg_library", &JpegEngine::set_library, nb::arg("path"));
   m.def("kernel_compiler", &compiler_version, "NVRTC's version, or why it cannot be used.");
   m.def("set_default_stream", &set_default_stream, nb::arg("device"), nb::arg("stream").none());
   m.def("default_stream", &default_stream, nb::arg("device"));

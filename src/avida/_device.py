@@ -109,13 +109,14 @@ def _entered() -> list[Device]:
 
 @functools.cache
 def _gpu_count() -> int:
-    """How many GPUs there are. Also says where the wheels of NVIDIA have the compiler for kernels."""
+    """How many GPUs there are. Also says where the wheels of NVIDIA have their libraries."""
     count = _core.gpu_count()
     if count:
         folders = [pathlib.Path(folder) / "nvidia" for folder in sys.path]
-        found = [path for folder in folders for path in sorted(folder.glob("*/lib/libnvrtc.so.*"))]
-        if found:
-            _core.set_compiler_library(str(found[-1]))
+        for name, use in (("libnvrtc.so.*", _core.set_compiler_library), ("libnvjpeg.so.*", _core.set_jpeg_library)):
+            found = [path for folder in folders for path in sorted(folder.glob(f"*/lib/{name}"))]
+            if found:
+                use(str(found[-1]))
     return count
 
 

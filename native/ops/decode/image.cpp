@@ -1,4 +1,4 @@
-#include "ops/decode/decode.h"
+#include "ops/decode/on_gpu.h"
 
 namespace avida::ops {
 namespace {
@@ -45,7 +45,10 @@ AVIDA_OP_IN(decoders, image, DecodeImageArgs) {
            "it, which is faster; others come whole.")
       .example("avida.decoders.image(np.frombuffer(b\"P5 2 1 255 ab\", np.uint8), output_type=avida.types.GRAY)")
       .infer([](Infer<DecodeImageArgs>& call) { infer_decode(call.args, call.in, call.out[0]); });
-  decodes<whole, request>(op);
+  decodes<whole, request>(op).gpu_run([](const Run& run, const GpuStream& stream) {
+    const auto& args = *static_cast<const DecodeImageArgs*>(run.args.at(0));
+    return args.reduce_to.empty() ? decode_on_gpu(run, stream, args) : std::nullopt;
+  });
 }
 
 }  // namespace avida::ops
