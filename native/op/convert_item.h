@@ -1,19 +1,36 @@
-// One element of what convert_run.h converts. Read by NVRTC too: no std headers.
+// Some elements of what convert_run.h converts. Read by NVRTC too: no std headers.
 #pragma once
-#include "kernel/convert.h"
+#include "kernel/any_element.h"
+#include "kernel/neighbour_elements.h"
 
 namespace avida {
 
-// An item is an element; `rounds` as in convert_element.
+// An item is some neighbours, as far as there are that many; `rounds` as in convert_element. To and From are element
+// types, or AnyElement.
 template <bool rounds, class To, class From>
 struct ConvertItem {
+  static constexpr const char* header = "op/convert_item.h";
   struct Params {
-    To* out;
-    const From* in;
+    void* out;
+    const void* in;
+    int to, from;  // the types, where they are known at run time only
+    bool aligned;  // both arrays, to as many elements
+    long elements;
   };
 
-  AVIDA_HD AVIDA_INLINE static void run(const Params& params, long i) {
-    params.out[i] = convert_element<rounds, To>(params.in[i]);
+  AVIDA_HD AVIDA_INLINE static void run(const Params& params, long item) {
+    const long first = item * kNeighbours;
+    if constexpr (!same_type<From, AnyElement>) {
+      if (params.aligned && first + kNeighbours <= params.elements) {
+        const NeighbourElements<From> from = static_cast<const NeighbourElements<From>*>(params.in)[item];
+        NeighbourElements<To> to;
+        for (int k = 0; k < kNeighbours; k++) to.at[k] = convert_element<rounds, To>(from.at[k]);
+        static_cast<NeighbourElements<To>*>(params.out)[item] = to;
+        return;
+      }
+    }
+    for (long i = first; i < first + kNeighbours && i < params.elements; i++)
+      convert_at<rounds, To, From>(params.out, params.to, i, params.in, params.from, i);
   }
 };
 
@@ -29,6 +46,7 @@ AVIDA_HD AVIDA_INLINE T fill_element(float number) {
 // Every item is the same number.
 template <class T>
 struct FillItem {
+  static constexpr const char* header = "op/convert_item.h";
   struct Params {
     T* out;
     T value;

@@ -1,6 +1,7 @@
 #include "op/reduce.h"
 
 #include <bit>
+#include <cmath>
 
 #include "op/axes.h"
 
@@ -77,6 +78,12 @@ Plan::Plan(const Shape& shape, unsigned axes) {
   blocks = std::clamp<int64_t>(std::min(in_group / kPiece, kMostBlocks / groups), 1, std::max<int64_t>(pieces, 1));
 }
 
+int64_t gpu_parts(const Plan& plan) {
+  constexpr int64_t kThreads = 256 << 10;  // enough for any GPU
+  const auto balanced = static_cast<int64_t>(std::sqrt(static_cast<double>(plan.count)));
+  return std::clamp<int64_t>(balanced, 1, std::max<int64_t>(1, kThreads / std::max<int64_t>(1, plan.outputs)));
+}
+
 void load_centers(const SampleView& mean, int64_t first, int64_t n, double* to) {
   with_dtype(mean.dtype, [&](auto type) {
     const auto* from = mean.as<const typename decltype(type)::type>();
@@ -112,7 +119,7 @@ Reduction::Reduction(const Run& run) {
     plans.emplace_back(views[0].shape, axes);
     bytes += views[0].bytes() + plans[i].outputs * size_of(run.out[0].dtype);
   }
-  result = allocate_data(run.out[0], shapes);
+  result = allocate_data(run.out[0], shapes, run.launches);
   threads = bytes >= kWorthThreads;
   for (int i = 0; i < n; i++) {
     out.push_back({result.at(i), shapes[i], result.dtype, result.layout});

@@ -2,8 +2,8 @@
 //
 //   struct Sum {
 //     template <class T> using Fold = AddUp<T>;  // how elements of type T are gathered, see ops/reductions/fold.h
-//     static DType output(DType in);             // the type of the result unless the user gives one
-//     template <class Out, class Total> AVIDA_HD static Out result(Total total, long count, const ReduceArgs& args);
+//     template <class Total> AVIDA_HD static Total join(Total a, Total b);
+//     template <class Out, class Total> AVIDA_HD static Out result(Total total, long count, int ddof);
 //   };
 //
 // Outputs are made in groups of up to kGroup neighbours. What each of them folds is cut into pieces of about kPiece
@@ -14,7 +14,9 @@
 #include <memory>
 #include <optional>
 
+#include "op/launches.h"
 #include "op/op.h"
+#include "op/reduce_item.h"
 #include "runtime/thread_pool.h"
 
 namespace avida {
@@ -186,7 +188,7 @@ void store(const SampleView& out, int64_t first, const Total* totals, int64_t n,
   with_dtype(out.dtype, [&](auto type) {
     using Out = typename decltype(type)::type;
     Out* to = out.as<Out>() + first;
-    for (int64_t i = 0; i < n; i++) to[i] = Op::template result<Out>(totals[i], count, args);
+    for (int64_t i = 0; i < n; i++) to[i] = Op::template result<Out>(totals[i], count, args.ddof);
   });
 }
 
@@ -247,19 +249,68 @@ void run_typed(const Run& run, const Reduction& work) {
   }
 }
 
+// How many parts of a fold go to different threads of a GPU: as many as elements in a part, where there are few
+// outputs.
+int64_t gpu_parts(const Plan& plan);
+
+// One sample on a GPU; `mean` is for reductions around one. What comes after launches.then() finds the result.
+template <class Reducer>
+void launch(Launches& launches, const Plan& plan, const SampleView& in, const SampleView& mean, const SampleView& out,
+            int ddof) {
+  const int64_t parts = gpu_parts(plan);
+  with_dtype(in.dtype, [&](auto type) {
+    using T = typename decltype(type)::type;
+    using Fold = typename Reducer::template Fold<T>;
+    using Total = typename Fold::Total;
+    auto* totals = static_cast<Total*>(launches.scratch(plan.outputs * parts * int64_t{sizeof(Total)}));
+    typename FoldItem<Fold, T>::Params params{.totals = totals,
+                                              .in = in.as<const T>(),
+                                              .mean = mean.data,
+                                              .mean_type = static_cast<int>(mean.dtype),
+                                              .one_mean = mean.elements() == 1,
+                                              .count = plan.count,
+                                              .parts = parts,
+                                              .run = plan.run,
+                                              .width = plan.width,
+                                              .kept_axes = plan.kept.size(),
+                                              .folded_axes = plan.folded.size()};
+    std::ranges::copy(plan.kept, params.kept);
+    std::ranges::copy(plan.kept_strides, params.kept_step);
+    std::ranges::copy(plan.folded, params.folded);
+    std::ranges::copy(plan.folded_strides, params.folded_step);
+    launches.add<FoldItem<Fold, T>>(0, plan.outputs * parts, params);
+    launches.then();
+    launches.add<FinishItem<Reducer, Total>>(
+        0, plan.outputs, {out.data, totals, static_cast<int>(out.dtype), ddof, plan.count, parts, plan.width});
+  });
+}
+
 template <class Op>
 std::vector<Data> run(const Run& run) {
   Reduction work(run);
+  if (run.launches) {
+    for (int i = 0; i < run.samples; i++) {
+      launch<Op>(*run.launches, work.plans[i], work.in[i], work.mean[i], work.out[i],
+                 static_cast<const ReduceArgs*>(run.args.at(0))->ddof);
+      run.launches->next_sample();
+    }
+    return {std::move(work.result)};
+  }
   with_dtype(run.in[0]->dtype, [&](auto type) { run_typed<Op, typename decltype(type)::type>(run, work); });
   return {std::move(work.result)};
 }
 
 void infer(Infer<ReduceArgs>& call, DType dtype);
 
+// Types of results.
+inline DType same_dtype(DType in) { return in; }
+inline DType real_dtype(DType in) { return in == DType::float64 ? in : DType::float32; }
+
 }  // namespace reduction
 
-// Declares the arguments that all reductions have, and the loop.
-template <class Reducer>
+// Declares the arguments that all reductions have, and the loop. output(type of the input) is the type of the result,
+// unless the user gives one.
+template <class Reducer, DType (*output)(DType)>
 void reduce(Op<ReduceArgs>& op) {
   op.arg("axes", &ReduceArgs::axes, "The axes to fold; negative ones count from the last. All axes when not given.",
          fixed)
@@ -270,8 +321,9 @@ void reduce(Op<ReduceArgs>& op) {
   if constexpr (Reducer::has_dtype)
     op.arg("dtype", &ReduceArgs::dtype, "The element type of the result, when another is wanted.");
   op.arg("keep_dims", &ReduceArgs::keep_dims, "Keep the folded axes, with the extent 1.", fixed)
-      .infer([](Infer<ReduceArgs>& call) { reduction::infer(call, Reducer::output(call.in[0].dtype)); })
-      .custom(reduction::run<Reducer>);
+      .infer([](Infer<ReduceArgs>& call) { reduction::infer(call, output(call.in[0].dtype)); })
+      .custom(reduction::run<Reducer>)
+      .on_gpu();
 }
 
 }  // namespace avida

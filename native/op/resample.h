@@ -9,6 +9,8 @@
 
 namespace avida {
 
+class Launches;
+
 // An image of interleaved channels. An axis that is not given stays as it is.
 struct ImageResample {
   int64_t in_rows, out_rows, in_columns, out_columns, channels;
@@ -30,6 +32,14 @@ class Resample {
   void run(void* out, const void* in, int64_t begin, int64_t end) const {
     if (!empty_) run_level(0, out, in, in_type_, begin, end);
   }
+  // What the work of a sample asks for: some parts, or all on a GPU.
+  template <class Work>
+  void run(const Work& work, void* out, const void* in) const {
+    if (work.launches)
+      launch(*work.launches, out, in);
+    else
+      run(out, in, work.begin, work.end);
+  }
 
  private:
   // Slices are mixed along an outer axis before the axes inside of them are resampled.
@@ -37,6 +47,7 @@ class Resample {
     ResampleAxis axis;
     int64_t in_slice, out_slice;  // elements
   };
+  void launch(Launches& launches, void* out, const void* in) const;
   void run_level(size_t level, void* out, const void* in, DType in_type, int64_t begin, int64_t end) const;
   int64_t rows_at(size_t level) const;
 

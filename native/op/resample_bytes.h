@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "op/resample_item.h"
 #include "op/resample_taps.h"
 
 namespace avida {
@@ -18,8 +19,6 @@ void resample_bytes(const ImageResample& image, const uint8_t* in, uint8_t* out,
 
 namespace bytes {
 
-constexpr int kWeightBits = 14, kRowBits = 6;
-constexpr int kRowShift = kWeightBits - kRowBits, kOutShift = kWeightBits + kRowBits;
 constexpr int64_t kReadAhead = 16;  // bytes that may be read beyond a row
 constexpr int64_t kMostTaps = 512;  // with more, the rounding of the weights could be seen
 

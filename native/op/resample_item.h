@@ -1,29 +1,184 @@
-// One element resampled along one axis. Read by NVRTC too: no std headers.
+// Parts of what resample.h makes. Several axes are resampled one after the other. Read by NVRTC too: no std headers.
 #pragma once
-#include "kernel/convert.h"
+#include "kernel/element.h"
+#include "kernel/neighbour_elements.h"
+#include "kernel/resample.h"
 
 namespace avida {
 
-// An item is an element of the output, whose axes are any number of `out_extent`, and `inner` elements after them.
-// Several axes are resampled one after the other, with float between them.
+// Whole-number arithmetic of bytes, see resample_bytes.h.
+namespace bytes {
+constexpr int kWeightBits = 14, kRowBits = 6;
+constexpr int kRowShift = kWeightBits - kRowBits, kOutShift = kWeightBits + kRowBits;
+}  // namespace bytes
+
+// An item is an output element of an axis: which input elements it is made of, and their weights.
+struct TapsItem {
+  static constexpr const char* header = "op/resample_item.h";
+  struct Params {
+    ResampleAxis axis;
+    const float* table;  // of the filter
+    long count;          // of weights
+    int* first;
+    float* weights;
+    short* whole;  // the weights as whole numbers that add up to exactly 1; null: not needed
+  };
+
+  AVIDA_HD AVIDA_INLINE static void run(const Params& params, long i) {
+    const ResampleAxis& axis = params.axis;
+    ResampleWindow window = resample_window(axis, i);
+    if (axis.summed && axis.filter == ResampleFilter::nearest) {
+      float place = axis.start + 0.5f * axis.step();
+      for (long k = 0; k < i; k++) place += axis.step();
+      window.first = static_cast<long>(math::floor(place));
+    }
+    const long first = inside(window.first, axis.in - params.count);
+    params.first[i] = static_cast<int>(first);
+    float* weights = params.weights + i * params.count;
+    for (long k = 0; k < params.count; k++) weights[k] = 0;
+    float sum = 0;
+    for (long k = 0; k < window.count; k++) {
+      const float weight = window_weight(axis, params.table, window, k);
+      weights[inside(window.first + k, axis.in - 1) - first] += weight;
+      sum += weight;
+    }
+    for (long k = 0; k < params.count; k++) weights[k] /= sum;
+    if (!params.whole) return;
+    double total = 0;
+    for (long k = 0, before = 0; k < params.count; k++) {
+      total += static_cast<double>(weights[k]);
+      constexpr int one = 1 << bytes::kWeightBits;
+      const long now = k + 1 == params.count ? one : convert<int>(total * one);
+      params.whole[i * params.count + k] = static_cast<short>(now - before);
+      before = now;
+    }
+  }
+
+ private:
+  AVIDA_HD AVIDA_INLINE static long inside(long i, long last) { return i < 0 ? 0 : i > last ? last : i; }
+};
+
+// An item is an element of the output, whose axes are any number of `out_extent`, and `inner` elements after them. To
+// and From are element types, or AnyElement.
 template <class To, class From>
 struct ResampleItem {
+  static constexpr const char* header = "op/resample_item.h";
   struct Params {
-    To* out;
-    const From* in;
-    const int* first;      // for each index of the output, the first element that it is made of
-    const float* weights;  // and the weights of `count` of them
+    void* out;
+    const void* in;
+    int to, from;  // the types, where they are known at run time only
+    const int* first;
+    const float* weights;
     long count, in_extent, out_extent, inner;
   };
 
   AVIDA_HD AVIDA_INLINE static void run(const Params& params, long i) {
-    const long rest = i % params.inner, at = i / params.inner % params.out_extent;
-    const long outer = i / params.inner / params.out_extent;
-    const From* from = params.in + (outer * params.in_extent + params.first[at]) * params.inner + rest;
+    const long rest = i % params.inner, line = i / params.inner, at = line % params.out_extent;
+    const long from = (line / params.out_extent * params.in_extent + params.first[at]) * params.inner + rest;
     const float* weights = params.weights + at * params.count;
     float sum = 0;
-    for (long k = 0; k < params.count; k++) sum += convert<float>(from[k * params.inner]) * weights[k];
-    params.out[i] = convert<To>(sum);
+    for (long k = 0; k < params.count; k++)
+      sum += load_element<float, From>(params.in, params.from, from + k * params.inner) * weights[k];
+    store_element<To>(params.out, params.to, i, sum);
+  }
+};
+
+// The same for nearest elements, which are only moved.
+template <class T>
+struct PickItem {
+  static constexpr const char* header = "op/resample_item.h";
+  struct Params {
+    T* out;
+    const T* in;
+    const int* first;
+    long in_extent, out_extent, inner;
+  };
+
+  AVIDA_HD AVIDA_INLINE static void run(const Params& params, long i) {
+    const long rest = i % params.inner, line = i / params.inner, at = line % params.out_extent;
+    params.out[i] = params.in[(line / params.out_extent * params.in_extent + params.first[at]) * params.inner + rest];
+  }
+};
+
+// An item is a pixel of an image of bytes, made of pixels of its row. To is short, with kRowBits of fraction, or a byte
+// where the rows stay as they are.
+template <class To, int channels>
+struct FilterBytesItem {
+  static constexpr const char* header = "op/resample_item.h";
+  struct Params {
+    To* out;
+    const unsigned char* in;
+    const int* first;
+    const short* weights;
+    int count;
+    long in_columns, out_columns;
+  };
+
+  AVIDA_HD AVIDA_INLINE static void run(const Params& params, long i) {
+    const long x = i % params.out_columns, y = i / params.out_columns;
+    const unsigned char* from = params.in + (y * params.in_columns + params.first[x]) * channels;
+    const short* weights = params.weights + x * params.count;
+    int sum[channels];
+    for (int c = 0; c < channels; c++) sum[c] = 1 << (bytes::kRowShift - 1);
+    for (int k = 0; k < params.count; k++, from += channels)
+      for (int c = 0; c < channels; c++) sum[c] += from[c] * weights[k];
+    for (int c = 0; c < channels; c++) {
+      const short made = static_cast<short>(sum[c] >> bytes::kRowShift);
+      if constexpr (same_type<To, short>)
+        params.out[i * channels + c] = made;
+      else
+        params.out[i * channels + c] =
+            saturate<unsigned char>((made + (1 << (bytes::kRowBits - 1))) >> bytes::kRowBits);
+    }
+  }
+};
+
+// An item is some neighbours in a row of the output, mixed from rows of bytes or of what FilterBytesItem made.
+template <class From>
+struct MixBytesItem {
+  static constexpr const char* header = "op/resample_item.h";
+  struct Params {
+    unsigned char* out;
+    const From* in;
+    const int* first;
+    const short* weights;
+    int count;
+    bool aligned;                 // rows of both arrays, to as many elements as are made together
+    long in_rows, out_rows, row;  // elements in a row
+  };
+
+  AVIDA_HD AVIDA_INLINE static long items_per_row(long row) { return (row + kNeighbours - 1) / kNeighbours; }
+
+  AVIDA_HD AVIDA_INLINE static void run(const Params& params, long i) {
+    const long items = items_per_row(params.row), line = i / items, x = i % items * kNeighbours;
+    const long y = line % params.out_rows, image = line / params.out_rows;
+    const From* from = params.in + (image * params.in_rows + params.first[y]) * params.row + x;
+    const short* weights = params.weights + y * params.count;
+    unsigned char* out = params.out + line * params.row + x;
+    if (params.aligned) {
+      int sum[kNeighbours];
+      for (int& each : sum) each = 1 << (bytes::kOutShift - 1);
+      for (int k = 0; k < params.count; k++, from += params.row) {
+        const auto read = *reinterpret_cast<const NeighbourElements<From>*>(from);
+        for (int j = 0; j < kNeighbours; j++) sum[j] += widened(read.at[j]) * weights[k];
+      }
+      NeighbourElements<unsigned char> made;
+      for (int j = 0; j < kNeighbours; j++) made.at[j] = narrowed(sum[j]);
+      *reinterpret_cast<NeighbourElements<unsigned char>*>(out) = made;
+      return;
+    }
+    for (long j = 0; j < kNeighbours && x + j < params.row; j++) {
+      int sum = 1 << (bytes::kOutShift - 1);
+      for (int k = 0; k < params.count; k++) sum += widened(from[k * params.row + j]) * weights[k];
+      out[j] = narrowed(sum);
+    }
+  }
+
+ private:
+  AVIDA_HD AVIDA_INLINE static int widened(unsigned char x) { return x << bytes::kRowBits; }
+  AVIDA_HD AVIDA_INLINE static int widened(short x) { return x; }
+  AVIDA_HD AVIDA_INLINE static unsigned char narrowed(int sum) {
+    return saturate<unsigned char>(sum >> bytes::kOutShift);
   }
 };
 

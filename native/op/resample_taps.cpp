@@ -13,6 +13,8 @@ namespace {
 
 constexpr int64_t kMostTaps = 1 << 26;  // weights of one axis; more is a mistake rather than a wish
 
+}  // namespace
+
 const float* filter_table(ResampleFilter filter) {
   static const auto tables = [] {
     std::array<std::vector<float>, 6> all;
@@ -26,9 +28,15 @@ const float* filter_table(ResampleFilter filter) {
   return tables[static_cast<int>(filter)].data();
 }
 
+void check_not_empty(const ResampleAxis& axis) {
+  if (axis.in == 0) fail(ErrorKind::runtime, "cannot resize an empty axis to ", axis.out, " elements");
+}
+
+namespace {
+
 // Elements outside of the input repeat its border: their weights are added to the border's.
 ResampleTaps make_taps(const ResampleAxis& axis) {
-  if (axis.in == 0) fail(ErrorKind::runtime, "cannot resize an empty axis to ", axis.out, " elements");
+  check_not_empty(axis);
   const int64_t last = axis.in - 1;
   ResampleTaps taps;
   taps.count = std::min(window_count(axis), axis.in);

@@ -23,6 +23,12 @@ struct ResampleTaps {
 // Raises when the axis cannot be resampled: too large, or not finite.
 void check_resample_axis(const ResampleAxis& axis);
 
+// Raises when there is nothing to make the output of.
+void check_not_empty(const ResampleAxis& axis);
+
+// As many values as filter_table_size() says.
+const float* filter_table(ResampleFilter filter);
+
 // Kept for a while: the images of a batch often have the same size.
 std::shared_ptr<const ResampleTaps> resample_taps(const ResampleAxis& axis);
 

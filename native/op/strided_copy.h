@@ -4,6 +4,8 @@
 
 namespace avida {
 
+class Launches;
+
 class StridedCopy {
  public:
   struct Axis {
@@ -25,6 +27,16 @@ class StridedCopy {
   // Does the parts [begin, end). `out` and `in` point to the elements of index 0, 0, ...
   void run(void* out, const void* in, int64_t begin, int64_t end) const;
   void run(void* out, const void* in) const { run(out, in, 0, rows_); }
+  // All of them, on a GPU.
+  void launch(Launches& launches, void* out, const void* in) const;
+  // What the work of a sample asks for: some parts, or all on a GPU.
+  template <class Work>
+  void run(const Work& work, void* out, const void* in) const {
+    if (work.launches)
+      launch(*work.launches, out, in);
+    else
+      run(out, in, work.begin, work.end);
+  }
 
  private:
   void choose_tiles();

@@ -3,6 +3,10 @@
 #include <cctype>
 #include <cstring>
 
+#include "op/convert_item.h"
+#include "op/kernel_types.h"
+#include "op/launches.h"
+
 namespace avida {
 namespace {
 
@@ -100,6 +104,7 @@ WindowCopy::WindowCopy(const SampleView& out, const SampleView& in, const Window
                        std::span<const float> fill, int channel_axis)
     : out_(out),
       in_(in),
+      start_(window.start),
       policy_(policy),
       fill_(fill),
       channel_axis_(channel_axis),
@@ -123,6 +128,36 @@ void WindowCopy::run(int64_t begin, int64_t end) const {
   Patterns patterns;
   if (policy_ == OutOfBounds::constant && !inside_) patterns = make_patterns();
   rows_->visit(begin, end, [&](const WindowRows::Row& row) { copy_row(row, patterns); });
+}
+
+void WindowCopy::launch(Launches& launches) const {
+  if (moves_) return moves_->launch(launches, out_.data, in_.as<char>() + offset_ * in_size_);
+  std::vector<char> fill(fill_.size() * static_cast<size_t>(out_size_));
+  for (int64_t c = 0; c < std::ssize(fill_); c++) store_fill(fill.data() + c * out_size_, fill_[c], out_.dtype);
+  const char* elements = readable(&launches, fill.data(), std::ssize(fill));
+  auto launch = [&](auto to, auto from) {
+    using Item = WindowItem<typename decltype(to)::type, typename decltype(from)::type>;
+    typename Item::Params params{.out = out_.data,
+                                 .in = in_.data,
+                                 .fill = elements,
+                                 .to = static_cast<int>(out_.dtype),
+                                 .from = static_cast<int>(in_.dtype),
+                                 .fill_size = static_cast<int>(out_size_),
+                                 .axes = in_.ndim(),
+                                 .channel_axis = channel_axis_,
+                                 .policy = policy_,
+                                 .one_fill = fill_.size() == 1};
+    for (int d = 0; d < in_.ndim(); d++) {
+      params.size[d] = out_.shape[d];
+      params.start[d] = start_[d];
+      params.in_extent[d] = in_.shape[d];
+    }
+    launches.add<Item>(0, out_.elements(), params);
+  };
+  if (out_.dtype == in_.dtype)
+    with_size_of(in_.dtype, [&](auto type) { launch(type, type); });
+  else
+    with_kernel_types(out_.dtype, in_.dtype, launch);
 }
 
 // A pattern starts with the first element of a block, or of the line where the channels are the line.

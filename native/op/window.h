@@ -68,8 +68,17 @@ class WindowCopy {
 
   int64_t rows() const { return moves_ ? moves_->rows() : rows_->count(); }
   void run(int64_t begin, int64_t end) const;
+  // What the work of a sample asks for: some rows, or all on a GPU.
+  template <class Work>
+  void run(const Work& work) const {
+    if (work.launches)
+      launch(*work.launches);
+    else
+      run(work.begin, work.end);
+  }
 
  private:
+  void launch(Launches& launches) const;
   // Output elements to fill with, repeated: one pattern, or one for each channel where a row has a single channel.
   struct Patterns {
     std::vector<char> elements;
@@ -80,6 +89,7 @@ class WindowCopy {
   void copy_row(const WindowRows::Row& row, const Patterns& patterns) const;
 
   const SampleView &out_, &in_;
+  const Shape start_;  // of the window
   const OutOfBounds policy_;
   const std::span<const float> fill_;
   const int channel_axis_;

@@ -41,14 +41,14 @@ Op<Args>& shows_window(Op<Args>& op) {
     return window;
   };
   return op
-      .each_sample(
-          [](Sample<Args>& sample) { sample.out[0].shape = fitted(sample).size; },
-          [](const Sample<Args>& sample) {
-            window_copy(sample.out[0], sample.in[0], fitted(sample), sample.args).run(sample.begin, sample.end);
-          })
+      .each_sample([](Sample<Args>& sample) { sample.out[0].shape = fitted(sample).size; },
+                   [](const Sample<Args>& sample) {
+                     window_copy(sample.out[0], sample.in[0], fitted(sample), sample.args).run(sample);
+                   })
       .rows([](const Sample<Args>& sample) {
         return window_copy(sample.out[0], sample.in[0], fitted(sample), sample.args).rows();
-      });
+      })
+      .on_gpu();
 }
 
 }  // namespace avida

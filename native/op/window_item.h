@@ -1,6 +1,6 @@
 // One element of the windows of window.h. Read by NVRTC too: no std headers.
 #pragma once
-#include "op/convert_item.h"
+#include "kernel/any_element.h"
 
 namespace avida {
 
@@ -27,35 +27,50 @@ AVIDA_HD AVIDA_INLINE long source_index(long i, long extent, OutOfBounds policy)
   }
 }
 
-// An item is an element of the window.
+// An item is an element of the window. To and From are element types, or AnyElement.
 template <class To, class From>
 struct WindowItem {
+  static constexpr const char* header = "op/window_item.h";
   static constexpr int kMostAxes = 16;
   struct Params {
-    To* out;
-    const From* in;
-    int axes;
-    long size[kMostAxes], start[kMostAxes], in_extent[kMostAxes];
+    void* out;
+    const void* in;
+    const void* fill;  // elements of the output: one, or one for each index of channel_axis
+    int to, from;      // the types, where they are known at run time only
+    int fill_size;     // bytes of an element to fill with
+    int axes, channel_axis;
     OutOfBounds policy;
-    const float* fill;  // one number, or one for each index of channel_axis
-    long fill_count;
-    int channel_axis;
+    bool one_fill;
+    long size[kMostAxes], start[kMostAxes], in_extent[kMostAxes];
   };
 
   AVIDA_HD AVIDA_INLINE static void run(const Params& params, long i) {
     long from = 0, step = 1, rest = i, channel = 0;
     bool inside = true;
     for (int d = params.axes - 1; d >= 0; d--) {
-      const long at = rest % params.size[d];
+      const long at = d ? rest % params.size[d] : rest;
       const long source = source_index(params.start[d] + at, params.in_extent[d], params.policy);
-      rest /= params.size[d];
+      if (d) rest /= params.size[d];
       if (d == params.channel_axis) channel = at;
       inside &= source >= 0;
       from += source * step;
       step *= params.in_extent[d];
     }
-    params.out[i] =
-        inside ? truncate<To>(params.in[from]) : fill_element<To>(params.fill[params.fill_count > 1 ? channel : 0]);
+    if (inside)
+      convert_at<false, To, From>(params.out, params.to, i, params.in, params.from, from);
+    else
+      fill(params, i, params.one_fill ? 0 : channel);
+  }
+
+ private:
+  AVIDA_HD AVIDA_INLINE static void fill(const Params& params, long i, long channel) {
+    if constexpr (!same_type<To, AnyElement>) {
+      static_cast<To*>(params.out)[i] = static_cast<const To*>(params.fill)[channel];
+    } else {
+      for (int b = 0; b < params.fill_size; b++)
+        static_cast<char*>(params.out)[i * params.fill_size + b] =
+            static_cast<const char*>(params.fill)[channel * params.fill_size + b];
+    }
   }
 };
 

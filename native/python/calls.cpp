@@ -315,6 +315,7 @@ nb::dict describe_op(int id) {
   out["random"] = spec.random;
   out["keyed"] = spec.keyed;
   out["per_frame"] = spec.per_frame;
+  out["on_gpu"] = spec.on_gpu;  // else calls on a GPU are run by the CPU
   out["outputs"] =
       spec.count_outputs || spec.output_per_optional_input ? -1 : spec.outputs;  // -1: the arguments say how many
   return out;

@@ -21,6 +21,13 @@ HOST_OPTIONS = ["-std=c++20", "-O1", "-fPIC", "-shared", "-ffp-contract=off", f"
 C_TYPES = {"uint8": "unsigned char", "int8": "signed char", "int16": "short", "int32": "int", "int64": "long"}
 C_TYPES |= {"uint16": "unsigned short", "uint32": "unsigned", "uint64": "unsigned long", "bool": "bool"}
 C_TYPES |= {"float16": "float16", "float32": "float", "float64": "double"}
+# The numbers of the types, for elements whose type is known at run time only.
+TYPE_NUMBERS = ["uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"]
+TYPE_NUMBERS += ["float16", "float32", "float64", "bool", "bfloat16"]
+
+
+def type_numbers(*names: str) -> tuple[ctypes.c_int, ...]:
+    return tuple(ctypes.c_int(TYPE_NUMBERS.index(name)) for name in names)
 
 
 DEVICE_LOOP = """extern "C" __global__ void run(Body::Params params, long n) {

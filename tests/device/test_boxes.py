@@ -7,7 +7,7 @@ import pytest
 
 import avida as ndd
 
-from .bodies import run_body
+from .bodies import run_body, type_numbers
 
 rng = np.random.default_rng(9)
 BOXES = np.sort(rng.uniform(0, 1, (12, 2, 2)).astype(np.float32), axis=1).reshape(12, 4)
@@ -77,5 +77,7 @@ def test_coord_transform():
     points = rng.integers(-90, 90, (20, 4)).astype(np.int16)
     expected = np.asarray(ndd.coord_transform(points, M=matrix, T=shift))
     out = np.zeros_like(expected)
-    run_body("ops/geometry/coord_transform.h", "CoordTransform<float, short>", 60, out, points, matrix, shift, 3, 4)
+    types = type_numbers("float32", "int16")
+    body = "CoordTransform<AnyElement, AnyElement>"
+    run_body("ops/geometry/coord_transform.h", body, 60, out, points, *types, matrix, shift, 3, 4)
     np.testing.assert_array_equal(out, expected)

@@ -7,7 +7,7 @@ import pytest
 
 import avida as ndd
 
-from .bodies import C_TYPES, run_body
+from .bodies import C_TYPES, run_body, type_numbers
 
 rng = np.random.default_rng(7)
 IMAGE = rng.integers(0, 255, (11, 14, 3), np.uint8)
@@ -22,15 +22,19 @@ def longs(*numbers, most=16):
 def test_convert(to, source):
     x = (rng.normal(0, 200, 500) if source == "float32" else rng.integers(-70000, 70000, 500)).astype(source)
     expected = np.asarray(ndd.cast(x, dtype=getattr(ndd, to)))
-    out = np.zeros_like(expected)
-    run_body("op/convert_item.h", f"ConvertItem<true, {C_TYPES[to]}, {C_TYPES[source]}>", 500, out, x)
-    np.testing.assert_array_equal(out, expected)
+    types = type_numbers(to, source)
+    for pair in (f"{C_TYPES[to]}, {C_TYPES[source]}", "AnyElement, AnyElement"):
+        for aligned in (True, False):
+            out = np.zeros(504, expected.dtype)
+            run_body("op/convert_item.h", f"ConvertItem<true, {pair}>", 125, out, x, *types, aligned, 498)
+            np.testing.assert_array_equal(out[:498], expected[:498])
+            assert not out[498:].any()
 
 
 def test_strided():
     expected = np.asarray(ndd.transpose(ndd.as_tensor(IMAGE, layout="HWC"), perm=[2, 0, 1]))
     out = np.zeros_like(expected)
-    axes = (ctypes.c_int(3), longs(3, 11, 14), longs(1, 42, 3))
+    axes = (ctypes.c_int(3), *(longs(*numbers, most=17) for numbers in ([3, 11, 14], [154, 14, 1], [1, 42, 3])))
     run_body("op/strided_item.h", "StridedItem<unsigned char>", out.size, out, IMAGE, *axes)
     np.testing.assert_array_equal(out, expected)
 
@@ -38,9 +42,10 @@ def test_strided():
 def test_join():
     expected = np.asarray(ndd.cat(IMAGE, IMAGE[:, :5].copy(), axis=1))
     out = np.zeros_like(expected)
-    run_body("op/strided_item.h", "JoinItem<unsigned char>", IMAGE.size, out, IMAGE, 42, 57)
-    part = IMAGE[:, :5].copy()
-    run_body("op/strided_item.h", "JoinItem<unsigned char>", part.size, out.ravel()[42:], part, 15, 57)
+    for array, at in ((IMAGE, 0), (IMAGE[:, :5].copy(), 42)):
+        row = array[0].size
+        axes = (ctypes.c_int(2), *(longs(*numbers, most=17) for numbers in ([11, row], [57, 1], [row, 1])))
+        run_body("op/strided_item.h", "StridedItem<unsigned char>", array.size, out.ravel()[at:], array, *axes)
     np.testing.assert_array_equal(out, expected)
 
 
@@ -60,11 +65,13 @@ def test_window(policy):
         out_of_bounds_policy=policy,
     )
     expected = np.asarray(expected)
-    out = np.zeros_like(expected)
-    places = (ctypes.c_int(3), longs(40, 29, 3), longs(-15, 4, 0), longs(11, 14, 3), ctypes.c_int(POLICIES[policy]))
-    body = "WindowItem<short, unsigned char>"
-    run_body("op/window_item.h", body, out.size, out, IMAGE, *places, fill, 3, ctypes.c_int(2))
-    np.testing.assert_array_equal(out, expected)
+    places = (longs(40, 29, 3), longs(-15, 4, 0), longs(11, 14, 3))
+    numbers = (*type_numbers("int16", "uint8"), *(ctypes.c_int(n) for n in (2, 3, 2, POLICIES[policy])))
+    for pair in ("short, unsigned char", "AnyElement, AnyElement"):
+        out = np.zeros_like(expected)
+        fills = fill.astype(np.int16)
+        run_body("op/window_item.h", f"WindowItem<{pair}>", out.size, out, IMAGE, fills, *numbers, False, *places)
+        np.testing.assert_array_equal(out, expected)
 
 
 @pytest.mark.parametrize(("dtype", "output"), [("uint8", "float32"), ("int32", "uint8")])
@@ -96,9 +103,10 @@ def test_normalize():
     expected = np.asarray(ndd.normalize(IMAGE, mean=mean, stddev=deviation, shift=3, dtype=ndd.int16))
     out = np.zeros_like(expected)
     factor = np.ascontiguousarray(1 / deviation)
+    types = type_numbers("int16", "uint8")
     axes = (ctypes.c_int(3), longs(11, 14, 3), longs(0, 0, 1), longs(0, 0, 1))
-    body = "NormalizeItem<float, short, unsigned char>"
-    run_body("ops/generic/normalize.h", body, out.size, out, IMAGE, mean, factor, *axes, 3.0)
+    body = "NormalizeItem<float, AnyElement, AnyElement>"
+    run_body("ops/generic/normalize.h", body, out.size, out, IMAGE, *types, mean, factor, *axes, 3.0)
     np.testing.assert_array_equal(out, expected)
 
 
@@ -119,11 +127,12 @@ def test_crop_mirror_normalize(mirror):
     expected = np.asarray(expected)
     out = np.zeros_like(expected)
     by = np.stack([mean, np.float32(1) / deviation, np.zeros(3, np.float32)], 1)
-    axes = (ctypes.c_int(3), ctypes.c_int(2), ctypes.c_int(0), ctypes.c_bool(mirror))
-    places = [longs(*numbers, most=5) for numbers in ([4, 9, 20], [0, 2, -3], [3, 11, 14], [1, 42, 3])]
+    axes = (*type_numbers("float32", "uint8"), ctypes.c_int(2), ctypes.c_int(1))
+    places = [longs(*numbers, most=4) for numbers in ([9, 20], [20, 1], [2, -3], [11, 14], [42, 3])]
+    channels = (ctypes.c_int(3), ctypes.c_int(4), 1, 180)
     body = "CropMirrorNormalize<float, unsigned char>"
-    fill = np.float32([1, 2, 3])
-    run_body("ops/image/crop_mirror_normalize.h", body, out.size, out, IMAGE, *axes, *places, by, fill, 3)
+    fill = np.float32([1, 2, 3, 0])
+    run_body("ops/image/crop_mirror_normalize.h", body, 180, out, IMAGE, *axes, mirror, *places, *channels, by, fill)
     np.testing.assert_array_equal(out, expected)
 
 
@@ -142,6 +151,8 @@ def test_resample():
     expected = np.asarray(expected)
     wide, out = np.zeros((11, 23, 3), np.float32), np.zeros((7, 23, 3), np.float32)
     columns, rows = linear_taps(14, 23), linear_taps(11, 7)
-    run_body("op/resample_item.h", "ResampleItem<float, unsigned char>", wide.size, wide, IMAGE, *columns, 2, 14, 23, 3)
-    run_body("op/resample_item.h", "ResampleItem<float, float>", out.size, out, wide, *rows, 2, 11, 7, 69)
+    to, source = type_numbers("float32", "uint8")
+    body = "ResampleItem<float, unsigned char>"
+    run_body("op/resample_item.h", body, wide.size, wide, IMAGE, to, source, *columns, 2, 14, 23, 3)
+    run_body("op/resample_item.h", "ResampleItem<float, float>", out.size, out, wide, to, to, *rows, 2, 11, 7, 69)
     np.testing.assert_allclose(out, expected, rtol=1e-5, atol=1e-4)

@@ -86,6 +86,14 @@ void run(const Sample<BoxEncoderArgs>& sample) {
                               .code = {.offset = args.offset, .scale = args.scale}};
   std::copy_n(args.means.begin(), 4, params.code.means);
   std::copy_n(args.stds.begin(), 4, params.code.stds);
+  if (sample.launches) {
+    auto* best = static_cast<long*>(sample.launches->scratch(params.box_count * int64_t{sizeof(long)}));
+    params.anchors = readable(sample.launches, params.anchors, std::ssize(args.anchors));
+    params.best = best;
+    sample.launches->add<BestAnchor>(0, params.box_count,
+                                     {best, params.boxes, params.anchors, std::ssize(args.anchors) / 4});
+    sample.launches->then();
+  }
   // One pass over all pairs finds the best of both kinds.
   each_item<EncodeAnchor>(sample, 0, sample.out[1].shape[0], params, [&] {
     check_boxes(sample.in[0]);
@@ -111,7 +119,8 @@ AVIDA_OP(box_encoder, BoxEncoderArgs) {
       .outputs(2)
       .infer(infer)
       .each_sample(set_shape, run)
-      .cost(20);
+      .cost(20)
+      .on_gpu();
 }
 
 }  // namespace avida::ops

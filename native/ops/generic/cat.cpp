@@ -60,7 +60,8 @@ AVIDA_OP(cat, JoinArgs) {
       .example("avida.cat(image, image, axis_name=\"W\")")
       .infer(infer_cat)
       .each_sample(set_shape, [](const Sample<JoinArgs>& sample) { join(sample, joined_axis(sample), extent_of); })
-      .rows([](const Sample<JoinArgs>& sample) { return join_rows(sample, joined_axis(sample), extent_of); });
+      .rows([](const Sample<JoinArgs>& sample) { return join_rows(sample, joined_axis(sample), extent_of); })
+      .on_gpu();
 }
 
 }  // namespace avida::ops

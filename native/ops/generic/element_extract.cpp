@@ -1,6 +1,7 @@
 #include <cstring>
 
 #include "op/op.h"
+#include "op/strided_copy.h"
 
 namespace avida::ops {
 namespace {
@@ -34,7 +35,11 @@ void shape(Sample<ElementExtractArgs>& sample) {
 void body(const Sample<ElementExtractArgs>& sample) {
   for (int64_t k = sample.begin; k < sample.end; k++) {
     int64_t bytes = sample.out[k].bytes();
-    if (bytes) std::memcpy(sample.out[k].data, sample.in[0].as<char>() + bytes * sample.args.element_map[k], bytes);
+    const char* from = sample.in[0].as<char>() + bytes * sample.args.element_map[k];
+    if (sample.launches)
+      StridedCopy(1, {bytes}, {1}).launch(*sample.launches, sample.out[k].data, from);
+    else if (bytes)
+      std::memcpy(sample.out[k].data, from, bytes);
   }
 }
 
@@ -52,7 +57,8 @@ AVIDA_OP(element_extract, ElementExtractArgs) {
       })
       .infer(infer)
       .each_sample(shape, body)
-      .rows([](const Sample<ElementExtractArgs>& sample) { return static_cast<int64_t>(sample.out.size()); });
+      .rows([](const Sample<ElementExtractArgs>& sample) { return static_cast<int64_t>(sample.out.size()); })
+      .on_gpu();
 }
 
 }  // namespace avida::ops

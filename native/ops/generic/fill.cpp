@@ -1,10 +1,14 @@
 #include "ops/generic/fill.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
+#include "op/convert_item.h"
 #include "op/convert_run.h"
 #include "op/elementwise.h"
+#include "op/launch_convert.h"
+#include "op/strided_copy.h"
 
 namespace avida::ops {
 namespace {
@@ -42,10 +46,16 @@ void shape_from_args(Sample<FillArgs>& sample) {
     if (extent < 0) fail(ErrorKind::runtime, "the shape ", shape, " has a negative extent");
 }
 
-void fill_rows_with(const SampleView& out, int64_t begin, int64_t end, int number) {
+void fill_rows_with(const SampleView& out, int64_t begin, int64_t end, Launches* launches, int number) {
   with_dtype(out.dtype, [&](auto type) {
     using T = typename decltype(type)::type;
     T* to = out.as<T>();
+    if (launches)
+      return with_size_of(out.dtype, [&](auto same_size) {
+        using Bits = typename decltype(same_size)::type;
+        if constexpr (sizeof(Bits) == sizeof(T))
+          launches->add<FillItem<Bits>>(0, out.elements(), {out.as<Bits>(), std::bit_cast<Bits>(convert<T>(number))});
+      });
     std::fill(to + begin * kFillRow, to + std::min(end * kFillRow, out.elements()), convert<T>(number));
   });
 }
@@ -61,8 +71,30 @@ void check_repeatable(const Shape& fill, const Shape& shape) {
   if (!fits) fail(ErrorKind::runtime, "a fill value of the shape ", fill, " cannot be repeated to the shape ", shape);
 }
 
-void fill_rows_from(const SampleView& out, int64_t begin, int64_t end, SampleView fill) {
+namespace {
+
+// The fill value is converted, then repeated.
+void launch_fill(Launches& launches, const SampleView& out, const SampleView& fill) {
+  const void* elements = fill.data;
+  if (fill.dtype != out.dtype) {
+    void* converted = launches.scratch(fill.elements() * size_of(out.dtype));
+    launch_convert(launches, converted, out.dtype, fill.data, fill.dtype, fill.elements());
+    launches.then();
+    elements = converted;
+  }
+  const Shape dense = dense_strides(fill.shape);
+  Shape strides;
+  strides.resize(out.ndim(), 0);
+  const int lead = out.ndim() - fill.ndim();
+  for (int d = 0; d < fill.ndim(); d++) strides[lead + d] = fill.shape[d] == 1 ? 0 : dense[d];
+  StridedCopy(size_of(out.dtype), out.shape, strides).launch(launches, out.data, elements);
+}
+
+}  // namespace
+
+void fill_rows_from(const SampleView& out, int64_t begin, int64_t end, Launches* launches, SampleView fill) {
   fill.shape = Shape(last_axes(fill.shape, out.ndim()));
+  if (launches) return launch_fill(*launches, out, fill);
   TilePlan plan = plan_tiles({&fill, 1}, out.shape);
   int64_t last = std::min(end * kFillRow, plan.elements);
   ConvertRun convert_run = rounding_run(out.dtype, fill.dtype);

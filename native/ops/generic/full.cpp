@@ -14,8 +14,11 @@ AVIDA_OP(full, FillArgs) {
             shape_from_args(sample);
             check_repeatable(sample.in[0].shape, sample.out[0].shape);
           },
-          [](const Sample<FillArgs>& sample) { fill_rows_from(sample.out[0], sample.begin, sample.end, sample.in[0]); })
-      .rows(count_fill_rows);
+          [](const Sample<FillArgs>& sample) {
+            fill_rows_from(sample.out[0], sample.begin, sample.end, sample.launches, sample.in[0]);
+          })
+      .rows(count_fill_rows)
+      .on_gpu();
 }
 
 }  // namespace avida::ops

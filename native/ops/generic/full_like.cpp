@@ -12,8 +12,11 @@ AVIDA_OP(full_like, NoArgs) {
             sample.out[0].shape = sample.in[0].shape;
             check_repeatable(sample.in[1].shape, sample.out[0].shape);
           },
-          [](const Sample<NoArgs>& sample) { fill_rows_from(sample.out[0], sample.begin, sample.end, sample.in[1]); })
-      .rows(count_fill_rows);
+          [](const Sample<NoArgs>& sample) {
+            fill_rows_from(sample.out[0], sample.begin, sample.end, sample.launches, sample.in[1]);
+          })
+      .rows(count_fill_rows)
+      .on_gpu();
 }
 
 }  // namespace avida::ops

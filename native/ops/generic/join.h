@@ -52,6 +52,7 @@ inline int64_t join_rows(const Sample<JoinArgs>& sample, int axis, PieceExtent e
 inline void join(const Sample<JoinArgs>& sample, int axis, PieceExtent extent_of) {
   int64_t first = 0;
   each_piece(sample, axis, extent_of, [&](const SampleView& in, const StridedCopy& copy, int64_t offset) {
+    if (sample.launches) return copy.launch(*sample.launches, sample.out[0].as<char>() + offset, in.data);
     int64_t begin = std::max<int64_t>(sample.begin - first, 0), end = std::min(sample.end - first, copy.rows());
     copy.run(sample.out[0].as<char>() + offset, in.data, begin, end);
     first += copy.rows();

@@ -1,11 +1,16 @@
+#include "ops/generic/normalize.h"
+
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "core/clones.h"
 #include "op/axes.h"
 #include "op/convert_run.h"
 #include "op/elementwise.h"
+#include "op/kernel_types.h"
 #include "op/reduce.h"
+#include "ops/reductions/reducers.h"
 
 namespace avida {
 namespace ops {
@@ -166,10 +171,9 @@ Data means(const Run& run, unsigned axes) {
   return means;
 }
 
-// What the distance from the mean is multiplied with; 0 where there is no deviation to divide by.
-double factor(double variance, double stddev, const NormalizeArgs& args) {
-  if (args.epsilon != 0) return args.scale / std::sqrt(variance + args.epsilon);
-  return stddev == 0 ? 0 : args.scale / stddev;
+// What variances are multiplied with, for the degrees of freedom of `all` elements; 0: there is none left.
+double correction_of(int64_t all, int ddof) {
+  return all - ddof > 0 ? static_cast<double>(all) / static_cast<double>(all - ddof) : 0;
 }
 
 Data factors(const Run& run, const Data& means, unsigned axes) {
@@ -184,12 +188,11 @@ Data factors(const Run& run, const Data& means, unsigned axes) {
   }
   for (int i = 0; i < run.samples; i++) {
     const NormalizeArgs& args = args_of(run, i);
-    const int64_t all = args.batch ? count : count_of(run, i, axes), free = all - args.ddof;
-    const double correction = free > 0 ? static_cast<double>(all) / static_cast<double>(free) : 0;
+    const double correction = correction_of(args.batch ? count : count_of(run, i, axes), args.ddof);
     for (int64_t k = 0; k < volume(factors.shapes[i]); k++) {
       double& number = doubles(factors, i)[k];
       const double variance = given ? number * number : correction == 0 ? 0 : number * correction;
-      number = factor(variance, given ? number : std::sqrt(variance), args);
+      number = normalizing_factor(variance, given ? number : std::sqrt(variance), args.scale, args.epsilon);
     }
   }
   return factors;
@@ -239,9 +242,122 @@ bool computes_in_float(DType in, DType out) {
 
 SampleView view_of(const Data& data, int i) { return {data.at(i), data.shapes[i], data.dtype, Layout()}; }
 
+// The same on a GPU: statistics that are not given are made there, too.
+class Normalizer {
+ public:
+  Normalizer(const Run& run, unsigned axes) : run_(run), launches_(*run.launches), axes_(axes) {
+    if (run.samples == 0 || !args_of(run, 0).batch) return;
+    shared_items_ = volume(shape_of_statistics(shape_of(run, 0), axes));
+    for (int i = 0; i < run.samples; i++) counts_.push_back(count_of(run, i, axes));
+    for (Shared* shared : {&mean_, &variance_}) {
+      shared->of_samples = doubles(run.samples * shared_items_);
+      shared->of_all = doubles(shared_items_);
+    }
+  }
+
+  void launch(const SampleWork& work) {
+    const NormalizeArgs& args = args_of(run_, work.index);
+    const SampleView mean = mean_of(work, args), factor = factor_of(work, args, mean);
+    const SampleView &in = work.in[0], &out = work.out[0], views[] = {in, mean, factor};
+    const TilePlan plan = plan_tiles(views, out.shape);
+    auto launch = [&]<class Real, class To, class From>() {
+      using Item = NormalizeItem<Real, To, From>;
+      typename Item::Params params{.out = out.data,
+                                   .in = in.data,
+                                   .to = static_cast<int>(out.dtype),
+                                   .from = static_cast<int>(in.dtype),
+                                   .mean = mean.as<double>(),
+                                   .factor = factor.as<double>(),
+                                   .axes = std::max(1, plan.shape.size()),
+                                   .shift = args.shift};
+      // Without axes, statistics run along with the elements or are one number.
+      params.mean_step[0] = plan.inputs[1].kind == TiledInput::Kind::dense;
+      params.factor_step[0] = plan.inputs[2].kind == TiledInput::Kind::dense;
+      for (int d = 0; d < plan.shape.size(); d++) {
+        params.extent[d] = plan.shape[d];
+        params.mean_step[d] = plan.inputs[1].strides[d];
+        params.factor_step[d] = plan.inputs[2].strides[d];
+      }
+      launches_.add<Item>(0, plan.elements, params);
+    };
+    if (!computes_in_float(in.dtype, out.dtype)) return launch.template operator()<double, AnyElement, AnyElement>();
+    with_kernel_types(out.dtype, in.dtype, [&](auto to, auto from) {
+      launch.template operator()<float, typename decltype(to)::type, typename decltype(from)::type>();
+    });
+  }
+
+ private:
+  struct Shared {  // by all samples
+    double *of_samples, *of_all;
+    bool joined;  // of_all is being made
+  };
+
+  double* doubles(int64_t n) { return static_cast<double*>(launches_.scratch(n * int64_t{sizeof(double)})); }
+  SampleView uploaded(const Numbers& numbers) {
+    const double* values = readable(&launches_, numbers.values.data(), std::ssize(numbers.values));
+    return {const_cast<double*>(values), numbers.shape, DType::float64, Layout()};
+  }
+
+  // Mean or variance of a sample, or of all: then the first sample's work includes putting them together.
+  template <class Reducer>
+  SampleView statistics(const SampleWork& work, const SampleView& mean, Shared& shared) {
+    SampleView out{nullptr, shape_of_statistics(work.in[0].shape, axes_), DType::float64, Layout()};
+    const int64_t items = out.elements();
+    out.data = counts_.empty() ? doubles(items) : shared.of_samples + work.index * items;
+    reduction::launch<Reducer>(launches_, reduction::Plan(work.in[0].shape, axes_), work.in[0], mean, out, 0);
+    launches_.then();
+    if (counts_.empty()) return out;
+    if (!std::exchange(shared.joined, true))
+      launches_.add<BatchMeanItem>(
+          0, items,
+          {shared.of_all, shared.of_samples, readable(&launches_, counts_.data(), std::ssize(counts_)),
+           std::ssize(counts_), items});
+    launches_.then();
+    out.data = shared.of_all;
+    return out;
+  }
+
+  SampleView mean_of(const SampleWork& work, const NormalizeArgs& args) {
+    return args.mean ? uploaded(*args.mean) : statistics<Mean>(work, {}, mean_);
+  }
+
+  SampleView factor_of(const SampleWork& work, const NormalizeArgs& args, const SampleView& mean) {
+    if (args.stddev) {
+      Numbers factors = *args.stddev;
+      for (double& number : factors.values)
+        number = normalizing_factor(number * number, number, args.scale, args.epsilon);
+      return uploaded(factors);
+    }
+    const SampleView variance = statistics<Variance>(work, mean, variance_);
+    SampleView factor = variance;
+    factor.data = doubles(variance.elements());
+    int64_t all = count_of(run_, work.index, axes_);
+    if (!counts_.empty()) all = std::reduce(counts_.begin(), counts_.end());
+    launches_.add<FactorItem>(
+        0, factor.elements(),
+        {factor.as<double>(), variance.as<double>(), correction_of(all, args.ddof), args.scale, args.epsilon});
+    launches_.then();
+    return factor;
+  }
+
+  const Run& run_;
+  Launches& launches_;
+  const unsigned axes_;
+  int64_t shared_items_ = 0;
+  std::vector<int64_t> counts_;  // elements of each sample, where statistics are those of the whole batch
+  Shared mean_{}, variance_{};
+};
+
 std::vector<Data> normalize(const Run& run) {
   const unsigned axes = normalized_axes(run);
   for (int i = 0; i < run.samples; i++) at_sample(run, i, [&] { check_numbers(run, i, axes); });
+  if (run.launches) {
+    Normalizer normalizer(run, axes);
+    SampleLoop loop;
+    loop.shape = [](SampleWork& work) { work.out[0].shape = work.in[0].shape; };
+    loop.body = [&](const SampleWork& work) { normalizer.launch(work); };
+    return run_samples(run, loop);
+  }
   const Data mean = means(run, axes), factor = factors(run, mean, axes);
   SampleLoop loop;
   loop.shape = [](SampleWork& work) { work.out[0].shape = work.in[0].shape; };
@@ -288,7 +404,8 @@ AVIDA_OP(normalize, NormalizeArgs) {
       .arg("stddev", &NormalizeArgs::stddev, "The standard deviation, in the same forms as `mean`.")
       .example("avida.normalize(image, axes=[0, 1], epsilon=1e-6)")
       .infer(infer)
-      .custom(normalize);
+      .custom(normalize)
+      .on_gpu();
 }
 
 }  // namespace ops

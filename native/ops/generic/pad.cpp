@@ -63,7 +63,7 @@ std::vector<Data> run_pad(const Run& run) {
     work.out[0].shape = padded_shape(*static_cast<const PadArgs*>(work.args), work.in[0], largest);
   };
   loop.rows = [](const SampleWork& work) { return moves(work).rows(); };
-  loop.body = [](const SampleWork& work) { moves(work).run(work.begin, work.end); };
+  loop.body = [](const SampleWork& work) { moves(work).run(work); };
   return run_samples(run, loop);
 }
 
@@ -82,7 +82,8 @@ AVIDA_OP(pad, PadArgs) {
       .infer([](Infer<PadArgs>& call) {
         if (!call.call.per_sample("axes")) padded_axes(call.args, call.in[0].ndim, call.in[0].layout);
       })
-      .custom(run_pad);
+      .custom(run_pad)
+      .on_gpu();
 }
 
 }  // namespace avida::ops

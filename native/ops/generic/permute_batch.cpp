@@ -1,6 +1,7 @@
 #include <cstring>
 
 #include "op/op.h"
+#include "op/strided_copy.h"
 
 namespace avida::ops {
 namespace {
@@ -23,8 +24,11 @@ std::vector<Data> permute(const Run& run) {
   loop.rows = [](const SampleWork& work) { return (work.out[0].bytes() + kRow - 1) / kRow; };
   loop.body = [&](const SampleWork& work) {
     int64_t begin = work.begin * kRow, end = std::min(work.end * kRow, work.out[0].bytes());
-    if (begin < end)
-      std::memcpy(work.out[0].as<char>() + begin, static_cast<char*>(run.in[0]->at(source(work))) + begin, end - begin);
+    const char* from = static_cast<char*>(run.in[0]->at(source(work)));
+    if (work.launches)
+      StridedCopy(1, {work.out[0].bytes()}, {1}).launch(*work.launches, work.out[0].data, from);
+    else if (begin < end)
+      std::memcpy(work.out[0].as<char>() + begin, from + begin, end - begin);
   };
   std::vector<Data> out = run_samples(run, loop);
   if (const Origins& origins = run.in[0]->origins) {
@@ -45,7 +49,8 @@ AVIDA_OP(permute_batch, PermuteBatchArgs) {
            required)
       .example("avida.permute_batch(batch, indices=avida.as_batch([1, 0]))")
       .permutes()
-      .custom(permute);
+      .custom(permute)
+      .on_gpu();
 }
 
 }  // namespace avida::ops

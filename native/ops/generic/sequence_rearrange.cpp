@@ -1,6 +1,7 @@
 #include <cstring>
 
 #include "op/op.h"
+#include "op/strided_copy.h"
 
 namespace avida::ops {
 namespace {
@@ -37,11 +38,17 @@ AVIDA_OP(sequence_rearrange, SequenceRearrangeArgs) {
       .each_sample(set_shape,
                    [](const Sample<Args>& sample) {
                      const int64_t frame = sample.out[0].bytes() / sample.out[0].shape[0];
-                     for (int64_t i = sample.begin; i < sample.end; i++)
-                       std::memcpy(sample.out[0].as<char>() + i * frame,
-                                   sample.in[0].as<char>() + sample.args.new_order[i] * frame, frame);
+                     for (int64_t i = sample.begin; i < sample.end; i++) {
+                       char* to = sample.out[0].as<char>() + i * frame;
+                       const char* from = sample.in[0].as<char>() + sample.args.new_order[i] * frame;
+                       if (sample.launches)
+                         StridedCopy(1, {frame}, {1}).launch(*sample.launches, to, from);
+                       else
+                         std::memcpy(to, from, frame);
+                     }
                    })
-      .rows([](const Sample<Args>& sample) { return sample.out[0].shape[0]; });
+      .rows([](const Sample<Args>& sample) { return sample.out[0].shape[0]; })
+      .on_gpu();
 }
 
 }  // namespace avida::ops

@@ -22,7 +22,9 @@ Window slice_window(const SlicePlace& place, const SampleView& anchor, const Sam
 template <class Args>
 Op<Args>& slice_place_args(Op<Args>& op) {
   return op.optional_input("anchor", "Where the window starts; floats count in parts of the extent.")
+      .on_host()
       .optional_input("shape_input", "The extents of the window; floats count in parts of the extent.")
+      .on_host()
       .arg("axes", &Args::axes,
            "The axes that the other arguments are about; an empty list stands for all. By default W and H, as [1, 0].")
       .arg("axis_names", &Args::axis_names, "The same axes by their letters in the layout; by default \"WH\".")

@@ -46,7 +46,8 @@ AVIDA_OP(stack, JoinArgs) {
       .example("avida.stack(image, image, axis_name=\"F\")")
       .infer(infer_stack)
       .each_sample(set_shape, [](const Sample<JoinArgs>& sample) { join(sample, new_axis(sample), extent_of); })
-      .rows([](const Sample<JoinArgs>& sample) { return join_rows(sample, new_axis(sample), extent_of); });
+      .rows([](const Sample<JoinArgs>& sample) { return join_rows(sample, new_axis(sample), extent_of); })
+      .on_gpu();
 }
 
 }  // namespace avida::ops

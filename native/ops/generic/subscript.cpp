@@ -98,6 +98,7 @@ AVIDA_OP_NAMED(subscript, "_subscript", SubscriptArgs) {
       .hidden()
       .input("data", "The samples to index.")
       .more_inputs("indices", "Numbers given as tensors, in the order start, stop, step of each axis.")
+      .on_host()
       .arg("kinds", &SubscriptArgs::kinds, "Of each axis: 0 all of it, 1 one index, 2 a range.", fixed)
       .arg("starts", &SubscriptArgs::starts, "The index, or the start of the range.", fixed)
       .arg("stops", &SubscriptArgs::stops, "The end of the range.", fixed)
@@ -107,9 +108,10 @@ AVIDA_OP_NAMED(subscript, "_subscript", SubscriptArgs) {
                    [](const Sample<SubscriptArgs>& sample) {
                      Part part = find_part(sample);
                      const char* in = sample.in[0].as<char>() + part.offset * size_of(sample.in[0].dtype);
-                     moves(sample, part).run(sample.out[0].data, in, sample.begin, sample.end);
+                     moves(sample, part).run(sample, sample.out[0].data, in);
                    })
-      .rows([](const Sample<SubscriptArgs>& sample) { return moves(sample, find_part(sample)).rows(); });
+      .rows([](const Sample<SubscriptArgs>& sample) { return moves(sample, find_part(sample)).rows(); })
+      .on_gpu();
 }
 
 }  // namespace avida::ops

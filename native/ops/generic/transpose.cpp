@@ -62,11 +62,11 @@ AVIDA_OP(transpose, TransposeArgs) {
            "Whether the letters of the layout move with the axes.", fixed)
       .example("avida.transpose(image, perm=[2, 0, 1])")
       .infer(infer_transpose)
-      .each_sample(set_shape,
-                   [](const Sample<TransposeArgs>& sample) {
-                     moves(sample).run(sample.out[0].data, sample.in[0].data, sample.begin, sample.end);
-                   })
-      .rows([](const Sample<TransposeArgs>& sample) { return moves(sample).rows(); });
+      .each_sample(
+          set_shape,
+          [](const Sample<TransposeArgs>& sample) { moves(sample).run(sample, sample.out[0].data, sample.in[0].data); })
+      .rows([](const Sample<TransposeArgs>& sample) { return moves(sample).rows(); })
+      .on_gpu();
 }
 
 }  // namespace avida::ops

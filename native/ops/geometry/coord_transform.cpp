@@ -1,4 +1,8 @@
+#include "ops/geometry/coord_transform.h"
+
 #include "op/convert_run.h"
+#include "op/kernel_types.h"
+#include "op/launches.h"
 #include "op/matrix_arg.h"
 #include "op/op.h"
 
@@ -57,9 +61,22 @@ void shape(Sample<CoordTransformArgs>& sample) {
   sample.out[0].shape[in.ndim() - 1] = Linear(sample.args, in.shape[in.ndim() - 1]).rows;
 }
 
+void launch(const Sample<CoordTransformArgs>& sample, const Linear& map) {
+  const SampleView &in = sample.in[0], &out = sample.out[0];
+  const float* matrix = readable(sample.launches, map.m.data(), std::ssize(map.m));
+  const float* shift = readable(sample.launches, map.shift.data(), map.rows);
+  with_kernel_types(out.dtype, in.dtype, [&](auto to, auto from) {
+    using Item = CoordTransform<typename decltype(to)::type, typename decltype(from)::type>;
+    sample.launches->add<Item>(0, out.elements(),
+                               {out.data, in.data, static_cast<int>(out.dtype), static_cast<int>(in.dtype), matrix,
+                                shift, map.rows, map.columns});
+  });
+}
+
 void transform(const Sample<CoordTransformArgs>& sample) {
   const SampleView &in = sample.in[0], &out = sample.out[0];
   const Linear map(sample.args, in.shape[in.ndim() - 1]);
+  if (sample.launches) return launch(sample, map);
   const int64_t rows = map.rows, columns = map.columns, points = points_of(in);
   std::vector<float> from(kPoints * columns), to(kPoints * rows);
   for (int64_t part = sample.begin; part < sample.end; part++) {
@@ -94,7 +111,8 @@ AVIDA_OP(coord_transform, CoordTransformArgs) {
         call.out[0].dtype = call.args.dtype;
       })
       .each_sample(shape, transform)
-      .rows([](const Sample<Args>& sample) { return (points_of(sample.in[0]) + kPoints - 1) / kPoints; });
+      .rows([](const Sample<Args>& sample) { return (points_of(sample.in[0]) + kPoints - 1) / kPoints; })
+      .on_gpu();
 }
 
 }  // namespace avida::ops

@@ -5,6 +5,8 @@
 
 #include "core/clones.h"
 #include "op/convert_run.h"
+#include "op/each_item.h"
+#include "op/kernel_types.h"
 #include "op/window_args.h"
 #include "ops/image/crop.h"
 
@@ -103,13 +105,10 @@ class Rows {
   void run(int64_t begin, int64_t end) {
     width_ = window_.size[w_];
     if (width_ == 0) return;
+    find_strides();
     int64_t start = window_.start[w_];
     begin_ = std::clamp<int64_t>(-start, 0, width_);
     pixels_ = std::clamp<int64_t>(in_.shape[w_] - start, begin_, width_) - begin_;
-    in_strides_ = dense_strides(in_.shape);
-    Shape strides = dense_strides(out_.shape);
-    out_strides_.resize(in_.ndim(), 0);
-    for (int d = 0; d < in_.ndim(); d++) out_strides_[d] = strides[args_.output_layout.find(in_.layout[d])];
     row_.resize(channels_ * pixels_);
     planes_.resize(channels_ * pixels_);
     line_.resize(width_);
@@ -117,7 +116,49 @@ class Rows {
     for (int64_t row = begin; row < end; row++) make_row(row);
   }
 
+  void launch(Launches& launches) {
+    find_strides();
+    std::vector<Normalization> by;
+    for (int64_t c = 0; c < channels_; c++) by.push_back(normalization(c));
+    std::vector<float> fill;
+    for (int64_t c = 0; c < out_channels_; c++) fill.push_back(fill_value(c));
+    with_kernel_types(out_.dtype, in_.dtype, [&](auto to, auto from) {
+      using Item = CropMirrorNormalize<typename decltype(to)::type, typename decltype(from)::type>;
+      typename Item::Params params{.out = out_.data,
+                                   .in = in_.data,
+                                   .to = static_cast<int>(out_.dtype),
+                                   .from = static_cast<int>(in_.dtype),
+                                   .mirror = args_.mirror != 0,
+                                   .channels = static_cast<int>(channels_),
+                                   .out_channels = static_cast<int>(out_channels_),
+                                   .channel_step = in_strides_[c_],
+                                   .out_channel_step = out_strides_[c_],
+                                   .by = readable(&launches, by.data(), channels_),
+                                   .fill = readable(&launches, fill.data(), out_channels_)};
+      int64_t pixels = 1;
+      for (char name : args_.output_layout.view()) {
+        const int d = in_.layout.find(name);
+        if (d == c_) continue;
+        if (d == w_) params.width_axis = params.axes;
+        params.size[params.axes] = window_.size[d];
+        params.out_step[params.axes] = out_strides_[d];
+        params.start[params.axes] = window_.start[d];
+        params.in_extent[params.axes] = in_.shape[d];
+        params.in_step[params.axes++] = in_strides_[d];
+        pixels *= window_.size[d];
+      }
+      launches.add<Item>(0, pixels, params);
+    });
+  }
+
  private:
+  void find_strides() {
+    in_strides_ = dense_strides(in_.shape);
+    Shape strides = dense_strides(out_.shape);
+    out_strides_.resize(in_.ndim(), 0);
+    for (int d = 0; d < in_.ndim(); d++) out_strides_[d] = strides[args_.output_layout.find(in_.layout[d])];
+  }
+
   // Channel c of a row of pixels begins at first + c * stride.
   template <class T>
   struct Planes {
@@ -173,11 +214,14 @@ class Rows {
     for (int64_t c = 0; c < channels_; c++) {
       float* line = begin_line(c, to);
       if (pixels_ < width_) std::fill(line, line + width_, fill_value(c));
-      Normalization by{at_channel(args_.mean, c), args_.scale / at_channel(args_.std, c), args_.shift};
       int64_t at = args_.mirror ? width_ - begin_ - pixels_ : begin_;
-      normalize_line(line + at, planes.first + c * planes.stride, pixels_, by, args_.mirror);
+      normalize_line(line + at, planes.first + c * planes.stride, pixels_, normalization(c), args_.mirror);
       store_line(line, c, to);
     }
+  }
+
+  Normalization normalization(int64_t c) const {
+    return {at_channel(args_.mean, c), args_.scale / at_channel(args_.std, c), args_.shift};
   }
 
   float fill_value(int64_t c) const {
@@ -266,12 +310,18 @@ AVIDA_OP(crop_mirror_normalize, CropMirrorNormalizeArgs) {
       .example("avida.crop_mirror_normalize(image, mirror=1, mean=[124, 117, 104], std=[59, 57, 58])")
       .infer(infer_normalized)
       .each_sample([](Sample<Args>& sample) { sample.out[0].shape = Rows(sample).output_shape(); },
-                   [](const Sample<Args>& sample) { Rows(sample).run(sample.begin, sample.end); })
+                   [](const Sample<Args>& sample) {
+                     if (sample.launches)
+                       Rows(sample).launch(*sample.launches);
+                     else
+                       Rows(sample).run(sample.begin, sample.end);
+                   })
       .rows([](const Sample<Args>& sample) { return Rows(sample).count(); })
       .reads([](const Sample<Args>& sample) {
         return shown_part(crop_window(sample.args, sample.in[0].shape, sample.in[0].layout), sample.in[0]);
       })
-      .chains();
+      .chains()
+      .on_gpu();
   crop_place_args(op);
 }
 

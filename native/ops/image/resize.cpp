@@ -1,3 +1,5 @@
+#include "op/launches.h"
+#include "op/strided_copy.h"
 #include "ops/image/resize_args.h"
 
 namespace avida::ops {
@@ -19,10 +21,13 @@ void set_shapes(Sample<ResizeArgs>& sample) {
 }
 
 void resize_rows(const Sample<ResizeArgs>& sample) {
-  resample_of(sample).run(sample.out[0].data, sample.in[0].data, sample.begin, sample.end);
+  resample_of(sample).run(sample, sample.out[0].data, sample.in[0].data);
   if (!sample.args.save_attrs || sample.begin > 0) return;
   auto plans = plan_image(sample.in[0], sample.args);
-  for (size_t i = 0; i < plans.size(); i++) sample.out[1].as<int32_t>()[i] = static_cast<int32_t>(plans[i].in);
+  int32_t extents[3];
+  for (size_t i = 0; i < plans.size(); i++) extents[i] = static_cast<int32_t>(plans[i].in);
+  const int64_t n = std::ssize(plans);
+  StridedCopy(sizeof(int32_t), {n}, {1}).run(sample, sample.out[1].data, readable(sample.launches, extents, n));
 }
 
 }  // namespace
@@ -50,7 +55,8 @@ AVIDA_OP(resize, ResizeArgs) {
       .reads([](const Sample<ResizeArgs>& sample) {
         return read_part(sample.in[0], plan_image(sample.in[0], sample.args), sample.args);
       })
-      .chains();
+      .chains()
+      .on_gpu();
   image_size_args(op);
 }
 

@@ -118,14 +118,14 @@ Op<Args>& resamples(Op<Args>& op) {
     return make_resample(sample.in[0], sample.out[0].dtype, plan(sample), sample.args);
   };
   return op
-      .each_sample([](Sample<Args>& sample) { sample.out[0].shape = resized_shape(sample.in[0].shape, plan(sample)); },
-                   [](const Sample<Args>& sample) {
-                     resample(sample).run(sample.out[0].data, sample.in[0].data, sample.begin, sample.end);
-                   })
+      .each_sample(
+          [](Sample<Args>& sample) { sample.out[0].shape = resized_shape(sample.in[0].shape, plan(sample)); },
+          [](const Sample<Args>& sample) { resample(sample).run(sample, sample.out[0].data, sample.in[0].data); })
       .rows([](const Sample<Args>& sample) { return resample(sample).rows(); })
       .cost(4)
       .reads([](const Sample<Args>& sample) { return read_part(sample.in[0], plan(sample), sample.args); })
-      .chains();
+      .chains()
+      .on_gpu();
 }
 
 }  // namespace avida

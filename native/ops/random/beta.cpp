@@ -40,9 +40,21 @@ AVIDA_CLONES void attempt(Beta beta, const Blocks& __restrict blocks, double* __
   for (int i = 0; i < n; i++) margins[i] = beta.attempt(blocks.at(i), out[i]);
 }
 
+void launch(const Sample<BetaArgs>& sample, const Beta& beta) {
+  const SampleView& out = sample.out[0];
+  auto launch = [&]<class T>() {
+    sample.launches->add<BetaItem<T>>(0, out.elements(), {out.data, static_cast<int>(out.dtype), sample.random, beta});
+  };
+  if (out.dtype == DType::float32)
+    launch.operator()<float>();
+  else
+    launch.operator()<AnyElement>();
+}
+
 // One block for each number; those for which it is not enough go on together, each from its own.
 void draw(const Sample<BetaArgs>& sample) {
   const Beta beta(sample.args.alpha, sample.args.beta);
+  if (sample.launches) return launch(sample, beta);
   fill_drawn<double>(sample.out[0], sample.begin, sample.end, [&](double* out, int64_t first, int64_t count) {
     for (int64_t done = 0; done < count; done += kTogether) {
       int n = static_cast<int>(std::min<int64_t>(kTogether, count - done));
@@ -84,7 +96,8 @@ AVIDA_OP_IN(random, beta, BetaArgs) {
       })
       .each_sample(check, draw)
       .rows(count_draw_rows)
-      .cost(40);
+      .cost(40)
+      .on_gpu();
 }
 
 }  // namespace avida::ops

@@ -18,6 +18,7 @@ void flip_coins(const Sample<CoinFlipArgs>& sample) {
   // NaN counts as 0.
   const double probability = sample.args.probability > 0 ? std::min(sample.args.probability, 1.) : 0;
   const CoinFlip coin{static_cast<uint64_t>(std::round(probability * 0x1p32))};
+  if (sample.launches) return launch_draw(sample, coin);
   fill_drawn<int>(sample.out[0], sample.begin, sample.end,
                   [&](int* out, int64_t first, int64_t n) { draw(out, sample.random, first, n, coin); });
 }
@@ -37,7 +38,8 @@ AVIDA_OP_IN(random, coin_flip, CoinFlipArgs) {
           [](Sample<CoinFlipArgs>& sample) { sample.out[0].shape = drawn_shape(sample.args.shape, sample.in[0]); },
           flip_coins)
       .rows(count_draw_rows)
-      .cost(2);
+      .cost(2)
+      .on_gpu();
 }
 
 }  // namespace avida::ops

@@ -18,6 +18,7 @@ AVIDA_CLONES void draw(double* out, const RandomKey& key, int64_t first, int64_t
 template <class Real>
 void fill(const Sample<NormalArgs>& sample) {
   const Normal<Real> normal{static_cast<Real>(sample.args.mean), static_cast<Real>(sample.args.stddev)};
+  if (sample.launches) return launch_draw(sample, normal);
   fill_drawn<Real>(sample.out[0], sample.begin, sample.end,
                    [&](Real* out, int64_t first, int64_t n) { draw(out, sample.random, first, n, normal); });
 }
@@ -40,7 +41,8 @@ AVIDA_OP_IN(random, normal, NormalArgs) {
             drawn_as_float(sample.out[0].dtype) ? fill<float>(sample) : fill<double>(sample);
           })
       .rows(count_draw_rows)
-      .cost(5);
+      .cost(5)
+      .on_gpu();
 }
 
 }  // namespace avida::ops

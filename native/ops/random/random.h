@@ -1,6 +1,8 @@
 // What the operators that draw numbers share: the shape of the output.
 #pragma once
+#include "op/launches.h"
 #include "op/op.h"
+#include "ops/random/draw_item.h"
 #include "ops/random/tiles.h"
 
 namespace avida::ops {
@@ -47,6 +49,22 @@ inline Shape drawn_shape(const std::optional<Vec<int64_t>>& extents, const Sampl
 template <class Args>
 int64_t count_draw_rows(const Sample<Args>& sample) {
   return draw_rows(sample.out[0].elements());
+}
+
+// The whole output on a GPU.
+template <class Args, class Draw>
+void launch_draw(const Sample<Args>& sample, const Draw& draw) {
+  using Number = typename Draw::Number;
+  const SampleView& out = sample.out[0];
+  const int64_t blocks = drawn_blocks<kPerBlock<Number>>(out.elements());
+  auto launch = [&]<class T>() {
+    sample.launches->template add<DrawItem<T, Draw>>(
+        0, blocks, {out.data, static_cast<int>(out.dtype), out.elements(), sample.random, draw});
+  };
+  if (out.dtype == dtype_of<Number>)
+    launch.template operator()<Number>();
+  else
+    launch.template operator()<AnyElement>();
 }
 
 // Whether numbers of this type are drawn as float: the rest, integers too, needs the bits of a double.

@@ -27,12 +27,20 @@ void from_range(const Sample<UniformArgs>& sample) {
   const Real low = static_cast<Real>(std::clamp(sample.args.low(), -most, most));
   const Real high = static_cast<Real>(std::clamp(sample.args.high(), -most, most));
   const Uniform<Real> uniform{low / 2, high / 2 - low / 2, std::nextafter(high, low)};
+  if (sample.launches) return launch_draw(sample, uniform);
   fill_drawn<Real>(sample.out[0], sample.begin, sample.end,
                    [&](Real* out, int64_t first, int64_t n) { draw(out, sample.random, first, n, uniform); });
 }
 
 void from_values(const Sample<UniformArgs>& sample) {
   const std::vector<double>& values = *sample.args.values;
+  if (sample.launches) {
+    const int64_t count = std::ssize(values);
+    const double* numbers = readable(sample.launches, values.data(), count);
+    return sample.launches->add<ChosenNumber>(
+        0, sample.out[0].elements(),
+        {sample.out[0].data, static_cast<int>(sample.out[0].dtype), sample.random, numbers, count});
+  }
   fill_drawn<double>(sample.out[0], sample.begin, sample.end, [&](double* out, int64_t first, int64_t n) {
     int64_t indices[kDrawRow];
     draw_indices(indices, sample.random, first, n, static_cast<int64_t>(values.size()));
@@ -75,7 +83,8 @@ AVIDA_OP_IN(random, uniform, UniformArgs) {
                        from_range<double>(sample);
                    })
       .rows(count_draw_rows)
-      .cost(2);
+      .cost(2)
+      .on_gpu();
 }
 
 }  // namespace avida::ops

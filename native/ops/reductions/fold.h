@@ -7,6 +7,8 @@
 
 namespace avida::ops {
 
+constexpr const char* kFoldHeader = "ops/reductions/fold.h";
+
 using Int128 = __int128;
 
 template <bool B, class Yes, class No>
@@ -43,6 +45,7 @@ AVIDA_HD AVIDA_INLINE I wrapping_add(I a, I b) {
 // The sum.
 template <class T>
 struct AddUp {
+  static constexpr const char* header = kFoldHeader;
   static constexpr bool is_float = TypeTraits<T>::is_float, centered = false;
   using Total = choose<is_float, double, Int64Like<T>>;
   using Partial = choose<!is_float && sizeof(T) <= 2, Int32Like<T>, Total>;
@@ -59,6 +62,7 @@ struct AddUpWide : AddUp<T> {};
 template <class T>
   requires(!TypeTraits<T>::is_float && sizeof(T) == 8)
 struct AddUpWide<T> {
+  static constexpr const char* header = kFoldHeader;
   static constexpr bool centered = false;
   using Total = Int128;
   using Partial = Int128;
@@ -70,6 +74,7 @@ struct AddUpWide<T> {
 // The sum of squares. Those of 64-bit integers are beyond any integer type.
 template <class T>
 struct AddSquares {
+  static constexpr const char* header = kFoldHeader;
   static constexpr bool in_double = TypeTraits<T>::is_float || sizeof(T) == 8, centered = false;
   using Total = choose<in_double, double, choose<sizeof(T) == 4, Int128, unsigned long>>;
   using Partial = choose<sizeof(T) == 1, unsigned, Total>;
@@ -88,6 +93,7 @@ struct AddSquares {
 // The sum of squared distances from a mean.
 template <class T>
 struct AddDistances {
+  static constexpr const char* header = kFoldHeader;
   static constexpr bool centered = true;
   using Total = double;
   using Partial = double;
@@ -102,6 +108,7 @@ struct AddDistances {
 // The least element; NaN counts for nothing.
 template <class T>
 struct Least {
+  static constexpr const char* header = kFoldHeader;
   static constexpr bool centered = false;
   using Total = typename ComputeType<T>::type;
   using Partial = Total;
@@ -121,6 +128,7 @@ struct Least {
 // The greatest element.
 template <class T>
 struct Greatest {
+  static constexpr const char* header = kFoldHeader;
   static constexpr bool centered = false;
   using Total = typename ComputeType<T>::type;
   using Partial = Total;

@@ -1,21 +1,7 @@
 #include "op/reduce.h"
-#include "ops/reductions/fold.h"
+#include "ops/reductions/reducers.h"
 
 namespace avida::ops {
-namespace {
-
-struct Min {
-  static constexpr bool has_dtype = false, has_ddof = false;
-  template <class T>
-  using Fold = Least<T>;
-  static DType output(DType in) { return in; }
-  template <class Out, class Total>
-  AVIDA_HD static Out result(Total total, long count, const ReduceArgs&) {
-    return count == 0 ? TypeTraits<Out>::highest() : convert<Out>(total);
-  }
-};
-
-}  // namespace
 
 AVIDA_OP_IN(reductions, min, ReduceArgs) {
   op.doc(
@@ -23,7 +9,7 @@ AVIDA_OP_IN(reductions, min, ReduceArgs) {
         "highest number of the type.")
       .input("input", "The samples to reduce.")
       .example("avida.reductions.min(image, axes=[0, 1])");
-  reduce<Min>(op);
+  reduce<Minimum, reduction::same_dtype>(op);
 }
 
 }  // namespace avida::ops

@@ -1,28 +1,14 @@
 #include "op/reduce.h"
-#include "ops/reductions/fold.h"
+#include "ops/reductions/reducers.h"
 
 namespace avida::ops {
-namespace {
-
-struct Variance {
-  static constexpr bool has_dtype = false, has_ddof = true;
-  template <class T>
-  using Fold = AddDistances<T>;
-  static DType output(DType in) { return in == DType::float64 ? in : DType::float32; }
-  template <class Out>
-  AVIDA_HD static Out result(double total, long count, const ReduceArgs& args) {
-    return convert<Out>(total / static_cast<double>(count - args.ddof));
-  }
-};
-
-}  // namespace
 
 AVIDA_OP_IN(reductions, variance, ReduceArgs) {
   op.doc("Takes the mean squared distance from a given mean along the chosen axes.")
       .input("data", "The samples to reduce.")
       .input("mean", "One mean for all, or one for each element of the result.")
       .example("avida.reductions.variance(image, avida.reductions.mean(image))");
-  reduce<Variance>(op);
+  reduce<Variance, reduction::real_dtype>(op);
 }
 
 }  // namespace avida::ops

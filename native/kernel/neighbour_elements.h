@@ -1,0 +1,14 @@
+// Elements side by side that are read or written at once.
+#pragma once
+#include "kernel/macros.h"
+
+namespace avida {
+
+constexpr int kNeighbours = 4;
+
+template <class T>
+struct alignas(sizeof(T) * kNeighbours) NeighbourElements {
+  T at[kNeighbours];
+};
+
+}  // namespace avida
