@@ -2,9 +2,9 @@
 
     python benchmarks/gpu_job.py --data FOLDER [--images 8192] [--batch 256] [--rounds 3] [--json FILE]
 
-The JPEG files of the folder are repeated up to the number of images. avida runs in plain eager mode; the real library in
-pipeline mode, its fastest, with the settings that it recommends; torchvision decodes on the GPU in batches. Each makes
-one epoch to warm up; the best of the others counts. The contestants take turns.
+The JPEG files of the folder are repeated up to the number of images. avida runs in plain eager mode; the real library
+in pipeline mode, its fastest, with the settings that it recommends; torchvision decodes on the GPU in batches. Each
+makes one epoch to warm up; the best of the others counts. The contestants take turns.
 """
 
 import argparse
@@ -68,9 +68,7 @@ def torchvision_job(files: list[str], batch: int) -> Callable[[], int]:
         for first in range(0, len(files), batch):
             data = [torchvision.io.read_file(f) for f in files[first : first + batch]]
             images = torchvision.io.decode_jpeg(data, device="cuda", mode=torchvision.io.ImageReadMode.RGB)
-            small = torch.stack(
-                [torchvision.transforms.functional.resize(i, [224, 224], antialias=True) for i in images]
-            )
+            small = torch.stack([resize(image, [224, 224], antialias=True) for image in images])
             done += len((small.float() - mean) / std)
         return done
 
