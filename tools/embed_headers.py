@@ -1,4 +1,4 @@
-"""Writes the headers that NVRTC compiles as a C++ file, so that they are part of the library: embed_headers.py OUTPUT."""
+"""Writes the headers that NVRTC compiles as a C++ file, so that the library has them: embed_headers.py OUTPUT."""
 
 import pathlib
 import sys

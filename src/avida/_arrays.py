@@ -11,6 +11,8 @@ from avida import _core
 from avida._device import Device
 from avida._dtype import DType, bfloat16, numpy_dtype
 
+_COPY = _core.find_op("copy")
+
 
 def native_tensor(data: Any, dtype: DType | None, layout: str, copy: bool) -> _core.TensorBase:
     """One native tensor over the data's memory where that is possible and `copy` is not asked for."""
@@ -67,7 +69,7 @@ def _from_dlpack(data: Any, layout: str, copy: bool) -> _core.TensorBase:
     if device != Device.CPU:
         stream = _core.context_stream(_core.current_context(), device._gpu)
         made = _core.gpu_tensor_from_dlpack(data.__dlpack__(stream=stream.handle), layout, stream)
-        return copied(made) if copy else made
+        return _core.call(_COPY, (made,), None, None, ()) if copy else made
     try:
         return _core.tensor_from_array(data, layout, copy)
     except ValueError as error:
@@ -92,7 +94,7 @@ def _from_cuda_array(data: Any, layout: str, copy: bool) -> _core.TensorBase:
         layout,
         stream,
     )
-    return copied(made) if copy else made
+    return _core.call(_COPY, (made,), None, None, ()) if copy else made
 
 
 def _from_python(data: Any, dtype: DType | None) -> np.ndarray:

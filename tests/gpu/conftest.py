@@ -1,4 +1,7 @@
-"""The suites of the GPU. They run on one, or with AVIDA_FAKE_GPU=2 on the CPU; FAIL_WITHOUT_GPU=1 insists on a real one."""
+"""The suites of the GPU. They run on one, or with AVIDA_FAKE_GPU=2 on the CPU.
+
+FAIL_WITHOUT_GPU=1 insists on a real one.
+"""
 
 import os
 

@@ -24,6 +24,13 @@ def check(case, got, expected):
         np.testing.assert_array_equal(got, expected)
 
 
+def evaluated(function, inputs, arguments):
+    out = results(function(*inputs, **arguments))
+    for value in out:
+        value.evaluate()
+    return out
+
+
 @pytest.mark.parametrize("case", CASES, ids=[f"{c.op}-{c.source.rpartition('.')[2]}" for c in CASES])
 def test_equals_the_cpu(case):
     for dtype in case.dtypes:
@@ -33,13 +40,10 @@ def test_equals_the_cpu(case):
         on_gpu = [batch.gpu() for batch in batches]
         for arguments in combinations(case, 4):
             try:
-                expected = results(case.function(*batches, **arguments))
-                for value in expected:
-                    value.evaluate()
+                expected = evaluated(case.function, batches, arguments)
             except (ValueError, RuntimeError, TypeError) as error:
                 with pytest.raises(type(error)):
-                    for value in results(case.function(*on_gpu, **arguments)):
-                        value.evaluate()
+                    evaluated(case.function, on_gpu, arguments)
                 continue
             got = results(case.function(*on_gpu, **arguments))
             for ours, theirs in zip(got, expected, strict=True):

@@ -131,5 +131,7 @@ def test_memory_is_reused():
 def test_out_of_memory_is_an_exception():
     one = ndd.tensor(np.zeros(1, np.uint8), device="gpu")
     with pytest.raises(MemoryError, match="GPU 0"):
-        ndd.math.max(ndd.zeros(shape=[1 << 22, 1], device="gpu"), ndd.zeros(shape=[1, 1 << 22], device="gpu")).evaluate()
+        ndd.math.max(
+            ndd.zeros(shape=[1 << 22, 1], device="gpu"), ndd.zeros(shape=[1, 1 << 22], device="gpu")
+        ).evaluate()
     np.testing.assert_array_equal(np.asarray((one + 1).cpu()), [1])
