@@ -141,7 +141,8 @@ CompiledKernel compile(const Kernel& kernel, const std::string& source, const st
   CompiledKernel compiled;
   const char* name = nullptr;
   size_t size = 0;
-  compiler.lowered_name(program, expression.c_str(), &name);
+  if (compiler.lowered_name(program, expression.c_str(), &name) || !name)
+    fail(ErrorKind::runtime, "NVRTC does not find the kernel ", kernel.body);
   compiled.name = name;
   compiler.code_size(program, &size);
   compiled.code.resize(size);
@@ -169,7 +170,7 @@ void set_compiler_library(std::string path) { first_library() = std::move(path);
 
 std::string compiler_version() { return nvrtc().missing.empty() ? nvrtc().text : nvrtc().missing; }
 
-CompiledKernel compile_kernel(const Kernel& kernel, const std::string& architecture) {
+CompiledKernel compile_kernel(const Kernel& kernel, const std::string& architecture, bool cached) {
   const std::string source = kernel_source(kernel), expression = expression_of(kernel);
   static const std::string headers = [] {
     std::vector<std::string_view> texts;
@@ -180,7 +181,7 @@ CompiledKernel compile_kernel(const Kernel& kernel, const std::string& architect
   for (auto* option : kOptions) parts.push_back(option);
   const fs::path path = fs::path(kernel_cache_folder()) / (hash_of(parts) + ".cubin");
   CompiledKernel compiled;
-  if (read_cached(path, compiled)) return compiled;
+  if (cached && read_cached(path, compiled)) return compiled;
   if (!nvrtc().missing.empty()) fail(ErrorKind::runtime, nvrtc().missing);
   compiled = compile(kernel, source, architecture);
   write_cached(path, compiled);

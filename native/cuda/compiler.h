@@ -11,7 +11,8 @@ struct CompiledKernel {
   std::string name;  // of the function in it
 };
 
-CompiledKernel compile_kernel(const Kernel& kernel, const std::string& architecture);
+// `cached`: what an earlier process has compiled will do.
+CompiledKernel compile_kernel(const Kernel& kernel, const std::string& architecture, bool cached = true);
 
 // The code that is compiled.
 std::string kernel_source(const Kernel& kernel);

@@ -14,10 +14,24 @@ using cuda::check;
 using cuda::driver;
 
 constexpr int kThreads = 256;                 // of a block
-constexpr size_t kStaging = size_t(8) << 20;  // bytes that are copied at once through pinned memory
-constexpr int kStagings = 4;
+constexpr size_t kStaging = size_t(4) << 20;  // bytes that are copied at once through pinned memory
+constexpr int kStagings = 16;
 
 cuda::Pointer address(const void* memory) { return reinterpret_cast<cuda::Pointer>(memory); }
+
+// The GPU's context for the calls of a block; the thread may be a user's, with another one.
+class Entered {
+ public:
+  explicit Entered(cuda::Context context) {
+    cuda::check_not_forked();
+    check(driver().context_push(context), "entering the GPU's context");
+  }
+  ~Entered() {
+    cuda::Context own;
+    driver().context_pop(&own);
+  }
+  Entered(const Entered&) = delete;
+};
 
 class CudaGpu : public Gpu {
  public:
@@ -39,21 +53,14 @@ class CudaGpu : public Gpu {
   std::string name() const override { return name_; }
   std::string architecture() const override { return architecture_; }
 
-  std::shared_ptr<GpuStream> create_stream() override {
-    enter();
-    cuda::Stream stream;
-    check(driver().stream_create(&stream, cuda::kNonBlocking), "creating a stream");
-    return std::make_shared<GpuStream>(device, stream, [stream] { driver().stream_destroy(stream); });
-  }
-
   void synchronize(StreamHandle stream) override {
-    enter();
+    const Entered here(context_);
     check(driver().stream_synchronize(stream), "waiting for the GPU");
   }
 
   void wait(StreamHandle stream, StreamHandle other) override {
     if (stream == other) return;
-    enter();
+    const Entered here(context_);
     cuda::Event event;
     check(driver().event_create(&event, cuda::kNoTiming), "creating an event");
     check(driver().event_record(event, other), "recording an event");
@@ -62,63 +69,50 @@ class CudaGpu : public Gpu {
   }
 
   void keep_until_done(std::shared_ptr<void> thing, StreamHandle stream) override {
-    enter();
+    const Entered here(context_);
     Kept kept{std::move(thing), nullptr};
     check(driver().event_create(&kept.until, cuda::kNoTiming), "creating an event");
     check(driver().event_record(kept.until, stream), "recording an event");
-    std::vector<Kept> done;  // dropped without the lock
     {
       std::lock_guard lock(mutex_);
       kept_.push_back(std::move(kept));
-      while (!kept_.empty() && driver().event_query(kept_.front().until) != cuda::kNotReady) {
-        driver().event_destroy(kept_.front().until);
-        done.push_back(std::move(kept_.front()));
-        kept_.pop_front();
-      }
     }
+    let_go();
   }
 
   void copy_in(void* to, const void* from, size_t bytes, StreamHandle stream) override {
-    enter();
+    const Entered here(context_);
     for (size_t done = 0; done < bytes;) {
       size_t n = std::min(kStaging, bytes - done);
-      Staging staging = take_staging();
-      std::memcpy(staging.memory, static_cast<const char*>(from) + done, n);
-      check(driver().copy_in(address(to) + done, staging.memory, n, stream), "copying to the GPU");
-      give_staging(staging, stream);
+      StagingLease staging(*this);
+      std::memcpy(staging->memory, static_cast<const char*>(from) + done, n);
+      check(driver().copy_in(address(to) + done, staging->memory, n, stream), "copying to the GPU");
+      check(driver().event_record(staging->event, stream), "recording an event");
       done += n;
     }
   }
 
   void copy_out(void* to, const void* from, size_t bytes, StreamHandle stream) override {
-    enter();
+    const Entered here(context_);
     for (size_t done = 0; done < bytes;) {
       size_t n = std::min(kStaging, bytes - done);
-      Staging staging = take_staging();
-      check(driver().copy_out(staging.memory, address(from) + done, n, stream), "copying from the GPU");
-      check(driver().event_record(staging.event, stream), "recording an event");
-      check(driver().event_synchronize(staging.event), "copying from the GPU");
-      std::memcpy(static_cast<char*>(to) + done, staging.memory, n);
-      give_staging(staging, stream);
+      StagingLease staging(*this);
+      check(driver().copy_out(staging->memory, address(from) + done, n, stream), "copying from the GPU");
+      check(driver().event_record(staging->event, stream), "recording an event");
+      check(driver().event_synchronize(staging->event), "copying from the GPU");
+      std::memcpy(static_cast<char*>(to) + done, staging->memory, n);
       done += n;
     }
   }
 
   void copy(void* to, const void* from, size_t bytes, StreamHandle stream) override {
-    enter();
+    const Entered here(context_);
     check(driver().copy(address(to), address(from), bytes, stream), "copying on the GPU");
-  }
-
-  Block pinned(size_t bytes) override {
-    enter();
-    void* memory;
-    check(driver().pinned_take(&memory, std::max<size_t>(bytes, 1), 1), "taking pinned memory");
-    return Block(memory, [](void* p) { driver().pinned_give(p); });
   }
 
   void launch(const Kernel& kernel, const void* items, int samples, int64_t most_items, StreamHandle stream) override {
     if (samples == 0 || most_items == 0) return;
-    enter();
+    const Entered here(context_);
     cuda::Function function = function_of(kernel);
     // Enough blocks to fill the GPU some times over; more would only start and end.
     int64_t blocks = (most_items + kThreads - 1) / kThreads;
@@ -136,7 +130,8 @@ class CudaGpu : public Gpu {
 
  protected:
   void* take(size_t bytes) override {
-    enter();
+    const Entered here(context_);
+    let_go();
     cuda::Pointer pointer;
     cuda::Result result = driver().memory_take(&pointer, bytes);
     if (result == cuda::kOutOfMemory) return nullptr;
@@ -144,11 +139,32 @@ class CudaGpu : public Gpu {
     return reinterpret_cast<void*>(pointer);
   }
   void give(void* memory) override {
-    enter();
+    const Entered here(context_);
     driver().memory_give(address(memory));
   }
 
  private:
+  struct Kept {
+    std::shared_ptr<void> thing;
+    cuda::Event until;
+  };
+
+  // Of what is kept until work is done, that whose work is.
+  void let_go() {
+    std::vector<Kept> done;  // dropped after the lock
+    std::lock_guard lock(mutex_);
+    for (size_t i = 0; i < kept_.size();) {
+      if (driver().event_query(kept_[i].until) == cuda::kNotReady) {
+        i++;
+        continue;
+      }
+      driver().event_destroy(kept_[i].until);
+      done.push_back(std::move(kept_[i]));
+      kept_[i] = std::move(kept_.back());
+      kept_.pop_back();
+    }
+  }
+
   struct Staging {
     void* memory;
     cuda::Event event;  // when what was copied last is done
@@ -158,53 +174,72 @@ class CudaGpu : public Gpu {
     bool busy = stagings_.empty() || driver().event_query(stagings_.front().event) == cuda::kNotReady;
     if (busy && stagings_made_ < kStagings) {
       Staging made;
-      check(driver().pinned_take(&made.memory, kStaging, 1), "taking pinned memory");
       check(driver().event_create(&made.event, cuda::kNoTiming), "creating an event");
+      check(driver().pinned_take(&made.memory, kStaging, 1), "taking pinned memory");
       stagings_made_++;
       return made;
     }
     returned_.wait(lock, [this] { return !stagings_.empty(); });
     Staging staging = stagings_.front();
     stagings_.pop_front();
-    lock.unlock();
-    check(driver().event_synchronize(staging.event), "waiting for a copy");
     return staging;
   }
-  void give_staging(const Staging& staging, StreamHandle stream) {
-    cuda::Result result = driver().event_record(staging.event, stream);
-    {
-      std::lock_guard lock(mutex_);
-      stagings_.push_back(staging);
+
+  // One of the buffers, when what was copied through it last is done. It goes back whatever happens.
+  class StagingLease {
+   public:
+    explicit StagingLease(CudaGpu& gpu) : gpu_(gpu), staging_(gpu.take_staging()) {
+      if (cuda::Result result = driver().event_synchronize(staging_.event)) {
+        give_back();
+        check(result, "waiting for a copy");
+      }
     }
-    returned_.notify_one();
-    check(result, "recording an event");
+    ~StagingLease() { give_back(); }
+    StagingLease(const StagingLease&) = delete;
+    const Staging* operator->() const { return &staging_; }
+
+   private:
+    void give_back() {
+      {
+        std::lock_guard lock(gpu_.mutex_);
+        gpu_.stagings_.push_back(staging_);
+      }
+      gpu_.returned_.notify_one();
+    }
+    CudaGpu& gpu_;
+    const Staging staging_;
+  };
+
+  StreamHandle new_stream() override {
+    const Entered here(context_);
+    cuda::Stream stream;
+    check(driver().stream_create(&stream, cuda::kNonBlocking), "creating a stream");
+    return stream;
   }
 
   cuda::Function function_of(const Kernel& kernel) {
-    std::lock_guard lock(mutex_);
+    std::lock_guard lock(functions_mutex_);
     if (functions_.size() <= static_cast<size_t>(kernel.number)) functions_.resize(kernels().size());
     cuda::Function& function = functions_[kernel.number];
     if (function) return function;
     CompiledKernel compiled = compile_kernel(kernel, architecture_);
     cuda::Module module;
-    check(driver().module_load(&module, compiled.code.data()), "loading a kernel");
+    if (driver().module_load(&module, compiled.code.data())) {  // a damaged file, perhaps: once more without it
+      compiled = compile_kernel(kernel, architecture_, /*cached=*/false);
+      check(driver().module_load(&module, compiled.code.data()), "loading a kernel");
+    }
     check(driver().module_function(&function, module, compiled.name.c_str()), "finding a kernel");
     return function;
   }
 
-  struct Kept {
-    std::shared_ptr<void> thing;
-    cuda::Event until;
-  };
-
   cuda::Context context_ = nullptr;
   std::string name_, architecture_;
   int processors_ = 1;
-  std::mutex mutex_;
+  std::mutex mutex_, functions_mutex_;
   std::condition_variable returned_;
   std::deque<Staging> stagings_;  // the one that was used longest ago comes first
   int stagings_made_ = 0;
-  std::deque<Kept> kept_;
+  std::vector<Kept> kept_;
   std::vector<cuda::Function> functions_;
 };
 

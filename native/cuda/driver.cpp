@@ -1,7 +1,9 @@
 #include "cuda/driver.h"
 
 #include <dlfcn.h>
-#include <unistd.h>
+#include <pthread.h>
+
+#include <atomic>
 
 #include "core/error.h"
 
@@ -33,13 +35,24 @@ Driver open_driver() {
 
 }  // namespace
 
+namespace {
+
+std::atomic<bool> forked = false;
+
+}  // namespace
+
 const Driver& driver() {
-  static const pid_t opened_by = getpid();
-  static const auto* opened = new Driver(open_driver());
-  if (getpid() != opened_by && opened->missing.empty())
+  static const auto* opened = [] {
+    pthread_atfork(nullptr, nullptr, [] { forked = true; });
+    return new Driver(open_driver());
+  }();
+  return *opened;
+}
+
+void check_not_forked() {
+  if (forked)
     fail(ErrorKind::runtime,
          "this process was forked from one that used a GPU, which CUDA does not allow; start processes by \"spawn\"");
-  return *opened;
 }
 
 void check(Result result, const char* doing) {

@@ -30,15 +30,15 @@ constexpr unsigned kNoTiming = 2;                                        // CUev
   X(device_attribute, cuDeviceGetAttribute, (int* value, int attribute, DeviceNumber device))                  \
   X(context_retain, cuDevicePrimaryCtxRetain, (Context * context, DeviceNumber device))                        \
   X(context_set, cuCtxSetCurrent, (Context context))                                                           \
+  X(context_push, cuCtxPushCurrent_v2, (Context context))                                                      \
+  X(context_pop, cuCtxPopCurrent_v2, (Context * context))                                                      \
   X(memory_take, cuMemAlloc_v2, (Pointer * pointer, size_t bytes))                                             \
   X(memory_give, cuMemFree_v2, (Pointer pointer))                                                              \
   X(pinned_take, cuMemHostAlloc, (void** pointer, size_t bytes, unsigned flags))                               \
-  X(pinned_give, cuMemFreeHost, (void* pointer))                                                               \
   X(copy_in, cuMemcpyHtoDAsync_v2, (Pointer to, const void* from, size_t bytes, Stream stream))                \
   X(copy_out, cuMemcpyDtoHAsync_v2, (void* to, Pointer from, size_t bytes, Stream stream))                     \
   X(copy, cuMemcpyDtoDAsync_v2, (Pointer to, Pointer from, size_t bytes, Stream stream))                       \
   X(stream_create, cuStreamCreate, (Stream * stream, unsigned flags))                                          \
-  X(stream_destroy, cuStreamDestroy_v2, (Stream stream))                                                       \
   X(stream_synchronize, cuStreamSynchronize, (Stream stream))                                                  \
   X(stream_wait, cuStreamWaitEvent, (Stream stream, Event event, unsigned flags))                              \
   X(event_create, cuEventCreate, (Event * event, unsigned flags))                                              \
@@ -61,8 +61,10 @@ struct Driver {
   int devices = 0;
 };
 
-// Opened when it is first asked for. A child process that was forked after that cannot use it.
+// Opened when it is first asked for.
 const Driver& driver();
+// Raises an error in a process that was forked from one that used the driver: CUDA does not work there.
+void check_not_forked();
 
 // Raises an error that says what was tried.
 void check(Result result, const char* doing);

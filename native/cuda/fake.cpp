@@ -14,10 +14,6 @@ class FakeGpu : public Gpu {
   std::string name() const override { return "a GPU played by the CPU"; }
   std::string architecture() const override { return "none"; }
 
-  std::shared_ptr<GpuStream> create_stream() override {
-    auto* handle = new char;
-    return std::make_shared<GpuStream>(device, handle, [handle] { delete handle; });
-  }
   void synchronize(StreamHandle) override {}
   void wait(StreamHandle, StreamHandle) override {}
   void keep_until_done(std::shared_ptr<void>, StreamHandle) override {}
@@ -25,7 +21,6 @@ class FakeGpu : public Gpu {
   void copy_in(void* to, const void* from, size_t bytes, StreamHandle) override { std::memcpy(to, from, bytes); }
   void copy_out(void* to, const void* from, size_t bytes, StreamHandle) override { std::memcpy(to, from, bytes); }
   void copy(void* to, const void* from, size_t bytes, StreamHandle) override { std::memmove(to, from, bytes); }
-  Block pinned(size_t bytes) override { return Block(std::malloc(bytes ? bytes : 1), std::free); }
 
   void launch(const Kernel& kernel, const void* items, int samples, int64_t, StreamHandle) override {
     for (int i = 0; i < samples; i++) kernel.run(static_cast<const char*>(items) + kernel.bytes * i);
@@ -34,6 +29,7 @@ class FakeGpu : public Gpu {
  protected:
   void* take(size_t bytes) override { return std::aligned_alloc(64, (bytes + 63) / 64 * 64); }
   void give(void* memory) override { std::free(memory); }
+  StreamHandle new_stream() override { return new char; }
 };
 
 }  // namespace

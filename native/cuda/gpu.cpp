@@ -77,6 +77,22 @@ int64_t Gpu::bytes_in_use() const { return pool_->in_use(); }
 int64_t Gpu::bytes_kept() const { return pool_->kept(); }
 void Gpu::trim() { pool_->trim(); }
 
+std::shared_ptr<GpuStream> Gpu::create_stream() {
+  StreamHandle handle = nullptr;
+  {
+    std::lock_guard lock(streams_mutex_);
+    if (!free_streams_.empty()) {
+      handle = free_streams_.back();
+      free_streams_.pop_back();
+    }
+  }
+  if (!handle) handle = new_stream();
+  return std::make_shared<GpuStream>(device, handle, [this, handle] {
+    std::lock_guard lock(streams_mutex_);
+    free_streams_.push_back(handle);
+  });
+}
+
 const std::shared_ptr<GpuStream>& Gpu::default_stream() {
   std::call_once(default_made_, [this] { default_stream_ = create_stream(); });
   return default_stream_;

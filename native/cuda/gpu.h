@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "core/data.h"
 #include "cuda/kernel.h"
@@ -16,8 +17,9 @@ namespace avida {
 
 using StreamHandle = void*;  // CUstream
 
-// A stream that ends with its last user, unless it belongs to somebody else.
-struct GpuStream {
+// A stream, given back by its last user. Own streams are never destroyed but used again: memory may still wait for
+// them.
+struct GpuStream : std::enable_shared_from_this<GpuStream> {
   GpuStream(int device, StreamHandle handle, std::function<void()> end = {})
       : device(device), handle(handle), end(std::move(end)) {}
   ~GpuStream() {
@@ -54,7 +56,8 @@ class Gpu {
   // Gives back to the driver what is kept.
   void trim();
 
-  virtual std::shared_ptr<GpuStream> create_stream() = 0;
+  // A stream for one user.
+  std::shared_ptr<GpuStream> create_stream();
   // The stream of contexts that have none of their own.
   const std::shared_ptr<GpuStream>& default_stream();
   virtual void synchronize(StreamHandle stream) = 0;
@@ -70,8 +73,6 @@ class Gpu {
   virtual void copy_out(void* to, const void* from, size_t bytes, StreamHandle stream) = 0;
   // Within the GPU.
   virtual void copy(void* to, const void* from, size_t bytes, StreamHandle stream) = 0;
-  // Memory of the host that copies are fast from; what was copied from it must be done before it is used again.
-  virtual Block pinned(size_t bytes) = 0;
 
   // Runs the items of `samples` samples, which lie in the GPU's memory.
   virtual void launch(const Kernel& kernel, const void* items, int samples, int64_t most_items,
@@ -83,10 +84,13 @@ class Gpu {
   explicit Gpu(int device);
   virtual void* take(size_t bytes) = 0;  // null: there is not enough
   virtual void give(void* memory) = 0;
+  virtual StreamHandle new_stream() = 0;
 
  private:
   class Pool;
   const std::unique_ptr<Pool> pool_;
+  std::mutex streams_mutex_;
+  std::vector<StreamHandle> free_streams_;
   std::once_flag default_made_;
   std::shared_ptr<GpuStream> default_stream_;
 };

@@ -138,6 +138,13 @@ JpegEngine* JpegEngine::of(Gpu& gpu) {
   return found->second.get();
 }
 
+void JpegEngine::wait_quietly() noexcept {
+  try {
+    wait();
+  } catch (const Error&) {
+  }
+}
+
 void JpegEngine::set_library(std::string path) { first_library() = std::move(path); }
 
 void JpegEngine::learn(double own_pixels, double own_seconds, double cpu_pixels, double cpu_seconds) {

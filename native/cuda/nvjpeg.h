@@ -30,6 +30,7 @@ class JpegEngine {
                      StreamHandle after) = 0;
   // Seconds since start(), when all is done.
   virtual double wait() = 0;
+  void wait_quietly() noexcept;
 
   // The share of the pixels of a batch that the engine gets, beside the CPU's threads; follows from how fast both were.
   double share() const { return share_; }

@@ -45,11 +45,14 @@ void GpuPool::give(Taken block, void* stream) noexcept {
 }
 
 void GpuPool::trim() {
-  std::lock_guard lock(mutex_);
-  for (auto& [key, blocks] : free_)
+  decltype(free_) released;
+  {
+    std::lock_guard lock(mutex_);
+    released.swap(free_);
+    kept_ = 0;
+  }
+  for (auto& [key, blocks] : released)
     for (void* memory : blocks) release_(memory);
-  free_.clear();
-  kept_ = 0;
 }
 
 int64_t GpuPool::in_use() const {

@@ -4,7 +4,7 @@
 
 namespace avida {
 
-constexpr int kElementwiseDim = 8;  // axes that are left after merging
+constexpr int kElementwiseDim = 16;  // axes of a sample
 
 // T is the type to compute in, R that of the results.
 template <class Body, int N, class T, class R>

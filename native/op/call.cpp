@@ -32,6 +32,7 @@ struct Call::Bound {
   std::pmr::vector<Meta> metas{&scratch};
   Origins origins;
   std::optional<Frames> frames;
+  Shape first_frame;       // of the first input, where it is a sequence
   bool joins = false;      // the results are sequences again
   std::deque<Data> split;  // inputs and arguments, frame by frame
   std::pmr::vector<Meta> frame_out{&scratch};
@@ -181,7 +182,7 @@ void Call::find_device(const Place& place) {
 
 void Call::find_per_frame() {
   per_frame_ = false;
-  if (!spec_.per_frame) return;
+  if (!spec_.per_frame || slots_.empty()) return;
   // Sequences as the first input change nothing, nor do those whose layout is named.
   const bool variadic = spec_.max_inputs() < 0;
   const int given = static_cast<int>(inputs.size() - tensor_args_.size());
@@ -267,6 +268,7 @@ Call::Bound::Bound(Call& call, const Data* linked) : call(call) {
       relabelled.back().layout = layout;
       data = &relabelled.back();
     }
+    if (!call.stream_) data = &on_cpu(*data);  // what the CPU reads may have been made by a GPU
     if (data->size() != samples && data->size() != 1) value_error("expected ", samples, " samples, got ", data->size());
     if (!origins && data->origins && data->size() == samples) origins = data->origins;
     in.push_back(data);
@@ -315,13 +317,15 @@ Call::Bound::Bound(Call& call, const Data* linked) : call(call) {
 void Call::Bound::split_frames() {
   std::pmr::vector<Frames::Sequences> sequences(&scratch);
   for (size_t i = 0; i < in.size(); i++)
-    if (in[i] && is_sequence(in[i]->layout)) sequences.push_back({in[i], call.spec_.inputs[i].name});
+    if (in[i] && is_sequence(in[i]->layout))
+      sequences.push_back({in[i], call.spec_.inputs[std::min(i, call.spec_.inputs.size() - 1)].name});
   const bool first_decides = !sequences.empty() && sequences[0].data == in[0];
   for (size_t k = 0; k < given.size(); k++)
     if (is_sequence(given[k]->layout)) sequences.push_back({given[k], call.spec_.args[call.tensor_args_[k]].name});
   frames.emplace(sequences, first_decides, call.samples_, call.is_batch_);
+  if (first_decides && call.samples_ > 0) first_frame = Shape(in[0]->shapes.dims(0).subspan(1));
   joins = call.joins_frames(metas);
-  if (!joins && frames->size() != call.samples_)
+  if (!joins && !frames->single())
     value_error("expected sequences to go with values for each frame, got ", in[0]->layout);
   for (auto* list : {&in, &given})
     for (const Data*& data : *list)
@@ -344,9 +348,9 @@ std::vector<Data> Call::run() {
   if (bound.frames)
     for (auto& result : results) {
       if (bound.joins && stream_ && !bound.frames->in_order(result))
-        result = to_gpu(bound.frames->join(to_cpu(result)), *stream_);
+        result = to_gpu(bound.frames->join(to_cpu(result), bound.first_frame), *stream_);
       else if (bound.joins)
-        result = bound.frames->join(result);
+        result = bound.frames->join(result, bound.first_frame);
       result.origins = bound.origins;
     }
   for (auto& result : results)

@@ -95,8 +95,7 @@ template <class Body, int N, class T, class R>
 void launch_elements(const SampleWork& work) {
   using Item = ElementwiseItem<typename DeviceBody<Body>::type, N, T, R>;
   TilePlan plan = plan_tiles(work.in, work.out[0].shape);
-  if (plan.shape.size() > kElementwiseDim)
-    fail(ErrorKind::runtime, "expected at most ", kElementwiseDim, " axes that are not repeated alike");
+  static_assert(kElementwiseDim == kMaxDim);
   typename Item::Params params{work.out[0].data, {}, {}, plan.shape.size(), {}, {}};
   for (int d = 0; d < plan.shape.size(); d++) params.shape[d] = plan.shape[d];
   for (int k = 0; k < N; k++) {

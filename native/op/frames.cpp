@@ -66,7 +66,11 @@ bool Frames::in_order(const Data& frames) const {
   return size() > 0;
 }
 
-Data Frames::join(const Data& frames) const {
+bool Frames::single() const {
+  return std::ranges::all_of(counts_, [](int64_t n) { return n == 1; });
+}
+
+Data Frames::join(const Data& frames, const Shape& frame) const {
   const int samples = static_cast<int>(counts_.size());
   Meta meta;
   meta.dtype = frames.dtype;
@@ -74,7 +78,10 @@ Data Frames::join(const Data& frames) const {
   meta.layout = with_frames(frames.layout, frames.shapes.ndim());
   Shape any;  // what the frames of a sequence without frames would be
   any.resize(frames.shapes.ndim(), 0);
-  if (size() > 0) any = frames.shapes[0];
+  if (size() > 0)
+    any = frames.shapes[0];
+  else if (frame.size() == any.size())
+    any = frame;
   ShapeList shapes(samples, frames.shapes.ndim() + 1);
   for (int i = 0, first = 0; i < samples; first += static_cast<int>(counts_[i]), i++) {
     Shape shape = counts_[i] ? frames.shapes[first] : any;

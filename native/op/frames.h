@@ -33,9 +33,12 @@ class Frames {
   int size() const { return static_cast<int>(places_.size()); }
   // A sample for each frame. A value without frames of its own stands for all.
   Data split(const Data& data) const;
-  // The opposite, for what an operator has made. Frames in order are not moved.
+  // Whether every sample has exactly one.
+  bool single() const;
+  // The opposite, for what an operator has made. Frames in order are not moved. Where there are none, `frame` is the
+  // shape of one, if it has as many axes.
   bool in_order(const Data& frames) const;
-  Data join(const Data& frames) const;
+  Data join(const Data& frames, const Shape& frame) const;
 
  private:
   std::vector<int64_t> counts_;  // of each sample

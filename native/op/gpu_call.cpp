@@ -80,6 +80,19 @@ class GpuLaunches : public Launches {
   std::vector<Block> kept_;
 };
 
+constexpr int64_t kStep = 64;  // bytes, of which ragged samples take whole numbers
+
+int64_t stepped(int64_t bytes) { return (bytes + kStep - 1) / kStep * kStep; }
+
+// Whether the samples lie as an operator places ragged ones: one copy moves them all.
+bool in_steps(const Data& data) {
+  for (int i = 1; i < data.size(); i++)
+    if (data.owner(i) != data.owner(0) ||
+        data.at(i) != static_cast<const char*>(data.at(i - 1)) + stepped(data.bytes(i - 1)))
+      return false;
+  return data.size() > 0;
+}
+
 // The same samples in new memory that `copy(to, from, bytes)` fills.
 template <class Copy>
 Data moved(const Data& data, Block block, const Copy& copy) {
@@ -94,11 +107,20 @@ Data moved(const Data& data, Block block, const Copy& copy) {
     out.place(std::move(block), first, data.bytes(0));
     return out;
   }
+  if (in_steps(data)) {
+    const char* begin = static_cast<const char*>(data.at(0));
+    const int last = data.size() - 1;
+    copy(first, begin, static_cast<const char*>(data.at(last)) + data.bytes(last) - begin);
+    std::vector<void*> samples;
+    for (int i = 0; i <= last; i++) samples.push_back(first + (static_cast<const char*>(data.at(i)) - begin));
+    out.place(std::move(block), std::move(samples));
+    return out;
+  }
   std::vector<void*> samples;
   for (int i = 0; i < data.size(); i++) {
     samples.push_back(first);
     copy(first, data.at(i), data.bytes(i));
-    first += (data.bytes(i) + 63) / 64 * 64;
+    first += stepped(data.bytes(i));
   }
   out.place(std::move(block), std::move(samples));
   return out;
@@ -106,7 +128,7 @@ Data moved(const Data& data, Block block, const Copy& copy) {
 
 int64_t bytes_of(const Data& data) {
   int64_t bytes = 0;
-  for (int i = 0; i < data.size(); i++) bytes += (data.bytes(i) + 63) / 64 * 64;
+  for (int i = 0; i < data.size(); i++) bytes += stepped(data.bytes(i));
   return bytes;
 }
 
@@ -188,12 +210,16 @@ std::vector<Data> run_on_gpu(const OpSpec& spec, const Run& run, const GpuStream
   Run here{in, run.samples, run.is_batch, run.args, out, run.pool, run.random, run.keyed, run.frames};
   if (spec.on_gpu) here.launches = &launches;
   std::vector<Data> results = spec.run(here);
-  if (spec.on_gpu) launches.start();
+  if (spec.on_gpu) {
+    launches.start();
+    // Memory of another stream is not used again there before the work here has read it.
+    for (const Data* data : in)
+      if (data && data->device.kind == Device::Kind::gpu) gpu.wait(data->stream, stream.handle);
+  }
   for (Data& result : results) {
-    if (spec.on_gpu)
-      result.device = device, result.stream = stream.handle;
-    else
-      result = to_gpu(result, stream);
+    if (!spec.on_gpu) result = to_gpu(result, stream);
+    result.device = device;
+    if (!result.stream) result.stream = stream.handle;  // a view stays with the stream that made it
   }
   return results;
 }

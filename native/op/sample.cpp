@@ -81,6 +81,7 @@ std::vector<Data> run_view(const Run& run, const std::function<void(SampleWork&)
     result.place_like(data);
   else
     result.place(data.owner(0), data.at(0), 0);  // a Tensor stands for every sample
+  result.stream = data.stream;
 
   std::vector<SampleView> in(run.in.size());
   for (int i = 0; i < n; i++)

@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 
+#include "cuda/gpu.h"
 #include "op/keyed.h"
 #include "python/python.h"
 
@@ -205,6 +206,12 @@ Call::Draws draws_for(const OpSpec& spec, nb::handle rng, const std::optional<Ke
   return draws;
 }
 
+bool any_given(const nb::tuple& inputs) {
+  for (nb::handle input : inputs)
+    if (!input.is_none()) return true;
+  return false;
+}
+
 nb::object call(int id, nb::tuple inputs, nb::object batch_size, nb::object device, nb::tuple args, nb::object rng,
                 nb::object keyed_by, nb::object like) {
   collect_garbage();
@@ -224,7 +231,7 @@ nb::object call(int id, nb::tuple inputs, nb::object batch_size, nb::object devi
     std::optional<Device> asked;
     if (!device.is_none())
       asked = device_of(device);
-    else if (inputs.size() == 0)
+    else if (!any_given(inputs))
       asked = ambient.device;
     int n = asked_samples(batch_size, like);
     if (n < 0 && keyed && keyed->value->meta().is_batch) n = keyed->value->meta().samples;
@@ -249,7 +256,13 @@ nb::object call(int id, nb::tuple inputs, nb::object batch_size, nb::object devi
   }
   auto promises = task->promises();
   launch(task);
-  if (ambient.mode == EvalMode::sync_cpu || ambient.mode == EvalMode::sync_full) promises[0]->ready();
+  if (ambient.mode == EvalMode::sync_cpu || ambient.mode == EvalMode::sync_full) {
+    const Data& data = promises[0]->ready();
+    if (ambient.mode == EvalMode::sync_full && data.device.kind == Device::Kind::gpu) {
+      WithoutGil released;
+      Gpu::at(data.device.id).synchronize(data.stream);
+    }
+  }
   if (promises.size() == 1) return wrap(std::move(promises[0]));
   nb::object out = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(promises.size())));
   for (size_t i = 0; i < promises.size(); i++)

@@ -8,6 +8,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "cuda/compiler.h"
+#include "cuda/driver.h"
 #include "cuda/nvjpeg.h"
 #include "cuda/streams.h"
 #include "op/gpu_call.h"
@@ -68,6 +69,7 @@ nb::object from_cuda_array(const std::string& type, std::vector<int64_t> extents
   Shape shape{std::span<const int64_t>(extents)};
   if (!strides.is_none()) {
     auto given = nb::cast<std::vector<int64_t>>(strides);
+    if (std::ssize(given) != shape.size()) value_error("expected ", shape.size(), " strides, got ", given.size());
     Shape dense = dense_strides(shape);
     for (int d = 0; d < shape.size(); d++)
       if (shape[d] > 1 && given[d] != dense[d] * size_of(dtype)) value_error("the array is not C-contiguous");
@@ -102,6 +104,7 @@ void bind_gpu(nb::module_& m) {
             return std::make_shared<GpuStream>(device, reinterpret_cast<StreamHandle>(handle),
                                                [kept = hold(std::move(keeper))] {});
           },
+          nb::arg("device"), nb::arg("handle"), nb::arg("keeper").none(),
           "A stream that somebody else has made; `keeper` lives as long.")
       .def_prop_ro("device", [](GpuStream& s) { return s.device; })
       .def_prop_ro("handle", [](GpuStream& s) { return reinterpret_cast<uintptr_t>(s.handle); })
@@ -111,6 +114,11 @@ void bind_gpu(nb::module_& m) {
       });
   m.def("gpu_count", &Gpu::count);
   m.def("gpu_missing", &Gpu::missing, "Why there is no GPU, in one line.");
+  m.def("gpu_driver", [] {
+    int version = 0;
+    if (cuda::driver().missing.empty()) cuda::driver().driver_version(&version);
+    return std::make_pair(version / 1000, version % 1000 / 10);
+  });
   m.def("gpu_name", [](int device) { return Gpu::at(device).name(); });
   m.def("gpu_architecture", [](int device) { return Gpu::at(device).architecture(); });
   m.def("gpu_memory_use", [](int device) {
@@ -124,11 +132,30 @@ void bind_gpu(nb::module_& m) {
   m.def("kernel_compiler", &compiler_version, "NVRTC's version, or why it cannot be used.");
   m.def("set_default_stream", &set_default_stream, nb::arg("device"), nb::arg("stream").none());
   m.def("default_stream", &default_stream, nb::arg("device"));
+  m.def("own_stream", [](Context& context) { return context.stream; });
   m.def("context_stream", [](Context& context, int device) { return stream_of(context, device); });
   m.def(
       "set_context_stream",
       [](Context& context, std::shared_ptr<GpuStream> stream) { context.stream = std::move(stream); },
       nb::arg("context"), nb::arg("stream").none());
+  m.def(
+      "copy_gpu_tensor",
+      [](TensorBase& tensor) {
+        const Data& data = get(*tensor.value);
+        Gpu& gpu = Gpu::at(data.device.id);
+        Data out = data;
+        out.read_only = false;
+        {
+          WithoutGil released;
+          Block block = gpu.allocate(data.bytes(0), data.stream);
+          if (data.bytes(0)) gpu.copy(block.get(), data.at(0), static_cast<size_t>(data.bytes(0)), data.stream);
+          gpu.synchronize(data.stream);
+          void* first = block.get();
+          out.place(std::move(block), first, 0);
+        }
+        return wrap(std::move(out), false);
+      },
+      "A copy that is made when it returns: its source may be changed.");
   m.def("gpu_tensor_from_dlpack", &from_dlpack, nb::arg("array"), nb::arg("layout"), nb::arg("stream"));
   m.def("gpu_tensor_from_array", &from_cuda_array, nb::arg("type"), nb::arg("shape"), nb::arg("strides").none(),
         nb::arg("memory"), nb::arg("stream").none(), nb::arg("owner"), nb::arg("layout"), nb::arg("own_stream"));
@@ -140,6 +167,8 @@ void bind_gpu(nb::module_& m) {
         auto task = std::make_shared<Transfer>(*value_of(object), device_from(gpu), std::move(stream));
         auto promise = task->promised();
         launch(task);
+        EvalMode mode = Ambient::here().mode;
+        if (mode == EvalMode::sync_cpu || mode == EvalMode::sync_full) promise->ready();
         return wrap(std::move(promise));
       },
       "The same on a GPU, or on the CPU for -1.");

@@ -11,8 +11,6 @@ from avida import _core
 from avida._device import Device
 from avida._dtype import DType, bfloat16, numpy_dtype
 
-_COPY = _core.find_op("copy")
-
 
 def native_tensor(data: Any, dtype: DType | None, layout: str, copy: bool) -> _core.TensorBase:
     """One native tensor over the data's memory where that is possible and `copy` is not asked for."""
@@ -68,8 +66,8 @@ def _from_dlpack(data: Any, layout: str, copy: bool) -> _core.TensorBase:
         data, copy = data.contiguous(), False
     if device != Device.CPU:
         stream = _core.context_stream(_core.current_context(), device._gpu)
-        made = _core.gpu_tensor_from_dlpack(data.__dlpack__(stream=stream.handle), layout, stream)
-        return _core.call(_COPY, (made,), None, None, ()) if copy else made
+        made = _core.gpu_tensor_from_dlpack(data.__dlpack__(stream=stream.handle or 1), layout, stream)
+        return _core.copy_gpu_tensor(made) if copy else made
     try:
         return _core.tensor_from_array(data, layout, copy)
     except ValueError as error:
@@ -83,6 +81,8 @@ def _from_dlpack(data: Any, layout: str, copy: bool) -> _core.TensorBase:
 def _from_cuda_array(data: Any, layout: str, copy: bool) -> _core.TensorBase:
     """An array that names the stream of its last work, or none when that is done."""
     interface = data.__cuda_array_interface__
+    if interface.get("mask") is not None or not np.dtype(interface["typestr"]).isnative:
+        raise ValueError("arrays with masks or a foreign byte order are not supported in GPU memory")
     stream = _core.context_stream(_core.current_context(), Device("gpu")._gpu)
     made = _core.gpu_tensor_from_array(
         np.dtype(interface["typestr"]).name,
@@ -94,7 +94,7 @@ def _from_cuda_array(data: Any, layout: str, copy: bool) -> _core.TensorBase:
         layout,
         stream,
     )
-    return _core.call(_COPY, (made,), None, None, ()) if copy else made
+    return _core.copy_gpu_tensor(made) if copy else made
 
 
 def _from_python(data: Any, dtype: DType | None) -> np.ndarray:

@@ -122,6 +122,8 @@ def _gpu_count() -> int:
 
 def _checked_gpu(number: int | None) -> int:
     """The number of a GPU that is there; without one, that of the innermost ``with`` block, or 0."""
+    if number is not None and (isinstance(number, bool) or not isinstance(number, int)):
+        raise TypeError(f"expected the number of a GPU, got {number!r}")
     count = _gpu_count()
     if number is None:
         if count == 0:

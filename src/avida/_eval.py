@@ -177,10 +177,10 @@ class EvalContext:
             device_id = given.device_id
         elif device_id is not None:
             device_id = _gpu_number(device_id)
-        elif _core.gpu_count():
-            device_id = _gpu_number(None)
-        if given is None and device_id is not None:
             given = _thread_streams().get(device_id)
+        elif _thread_streams():
+            given = next(iter(_thread_streams().values()))
+            device_id = given.device_id
         if num_threads is not None:
             thread_pool = ThreadPool(num_threads)
         pool = thread_pool or _shared_pool
@@ -252,6 +252,9 @@ class EvalContext:
     @property
     def cuda_stream(self) -> Stream | None:
         """The CUDA stream of this context; ``None`` without a GPU."""
+        own = _core.own_stream(self._native)
+        if own is not None:
+            return Stream._of(own)
         number = self.device_id
         return None if number is None else Stream._of(_core.context_stream(self._native, number))
 
@@ -339,9 +342,7 @@ def set_current_stream(cuda_stream: Any, /) -> None:
     if cuda_stream is None and not _core.gpu_count():
         return
     wrapped = stream(stream=cuda_stream)
-    number = _gpu_number(None) if wrapped is None else wrapped.device_id
-    if wrapped is None:
-        _thread_streams().pop(number, None)
-    else:
-        _thread_streams()[number] = wrapped
+    _thread_streams().clear()
+    if wrapped is not None:
+        _thread_streams()[wrapped.device_id] = wrapped
     _core.set_context_stream(EvalContext.default()._native, None if wrapped is None else wrapped._native)

@@ -137,6 +137,8 @@ class Tensor(_core.TensorBase, Value):
     def __cuda_array_interface__(self) -> dict[str, Any]:
         if self._gpu < 0:
             raise AttributeError("the tensor is in CPU memory and has no __cuda_array_interface__")
+        if self.dtype.name == "bfloat16":
+            raise AttributeError("bfloat16 has no name in __cuda_array_interface__; use __dlpack__")
         return {
             "shape": self.shape,
             "typestr": numpy_dtype(self.dtype).str,

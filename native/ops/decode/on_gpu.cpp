@@ -60,7 +60,18 @@ std::optional<std::vector<Data>> decode_on_gpu(const Run& run, const GpuStream& 
     own_out.push_back(static_cast<uint8_t*>(out.at(i)));
     pitches.push_back(shapes[i][1] * 3);
   }
-  if (!own_files.empty()) engine->start(own_files, own_out, pitches, stream.handle);
+  // Whatever happens below, nothing is given back that the engine still uses.
+  struct Wait {
+    JpegEngine& engine;
+    bool started = false;
+    ~Wait() {
+      if (started) engine.wait_quietly();
+    }
+  } waiting{*engine};
+  if (!own_files.empty()) {
+    waiting.started = true;
+    engine->start(own_files, own_out, pitches, stream.handle);
+  }
 
   const auto start = std::chrono::steady_clock::now();
   run.pool.parallel_for(std::ssize(others), [&](int64_t k) {
@@ -75,7 +86,13 @@ std::optional<std::vector<Data>> decode_on_gpu(const Run& run, const GpuStream& 
     });
   });
   const double cpu_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (!own_files.empty()) engine->learn(own_pixels, engine->wait(), pixels - own_pixels, cpu_seconds);
+  if (waiting.started) {
+    const double own_seconds = engine->wait();
+    waiting.started = false;
+    double cpu_pixels = 0;
+    for (int i : others) cpu_pixels += static_cast<double>(volume(shapes.dims(i)) / 3);
+    engine->learn(own_pixels, own_seconds, cpu_pixels, cpu_seconds);
+  }
   std::vector<Data> results;
   results.push_back(std::move(out));
   return results;

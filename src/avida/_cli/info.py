@@ -73,7 +73,8 @@ def gpu() -> str:
     count = _core.gpu_count()
     if count == 0:
         return f"none: {_core.gpu_missing()}"
-    return "; ".join(f"{i}: {_core.gpu_name(i)} ({_core.gpu_architecture(i)})" for i in range(count))
+    names = "; ".join(f"{i}: {_core.gpu_name(i)} ({_core.gpu_architecture(i)})" for i in range(count))
+    return f"{names}; the driver is for CUDA {'.'.join(map(str, _core.gpu_driver()))}"
 
 
 def kernels() -> str:

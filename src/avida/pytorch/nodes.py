@@ -148,5 +148,5 @@ class ToTorch(_OverSource[tuple[torch.Tensor, ...]]):
         values = next(self.source).values()
         if self._stream is None:
             return tuple(value.torch() if isinstance(value, Tensor | Batch) else value for value in values)
-        with torch.cuda.stream(torch.cuda.ExternalStream(self._stream.handle)):
+        with torch.cuda.stream(torch.cuda.ExternalStream(self._stream.handle, device=self._stream.device_id)):
             return tuple(value.torch() if isinstance(value, Tensor | Batch) else value for value in values)
