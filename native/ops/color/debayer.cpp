@@ -1,8 +1,11 @@
 #include "ops/color/debayer.h"
 
+#include <cctype>
+
 #include "core/clones.h"
 #include "op/interleave.h"
 #include "op/op.h"
+#include "ops/color/vng_rows.h"
 
 namespace avida::ops {
 namespace {
@@ -14,11 +17,13 @@ struct DebayerArgs {
 
 Demosaic parse_algorithm(const DebayerArgs& args) {
   std::string name = args.algorithm.value_or("bilinear_ocv");
+  for (char& letter : name) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
   if (name == "bilinear_ocv") return Demosaic::bilinear;
   if (name == "edgeaware_ocv") return Demosaic::edge_aware;
   if (name == "gray_ocv") return Demosaic::gray;
-  fail(ErrorKind::runtime, "expected \"bilinear_ocv\", \"edgeaware_ocv\" or \"gray_ocv\" as algorithm, got \"", name,
-       '"');
+  if (name == "vng_ocv") return Demosaic::vng;
+  fail(ErrorKind::runtime,
+       "expected \"bilinear_ocv\", \"edgeaware_ocv\", \"vng_ocv\" or \"gray_ocv\" as algorithm, got \"", name, '"');
 }
 
 // The axis of rows: only frames may come before it. Columns follow.
@@ -103,6 +108,32 @@ void debayer_rows(const Sample<DebayerArgs>& sample) {
   }
 }
 
+void debayer_rows_by_vng(const Sample<DebayerArgs>& sample) {
+  const SampleView &in = sample.in[0], &out = sample.out[0];
+  const int64_t height = in.shape[row_axis(in)], width = in.shape[row_axis(in) + 1];
+  const Vec<int>& blue = sample.args.blue_position;
+  std::optional<VngRows> rows;
+  for (int64_t i = sample.begin; i < sample.end; i++) {
+    int64_t y = i % height;
+    if (!rows || y == 0)
+      rows.emplace(in.as<uint8_t>() + (i - y) * width, height, width, (1 + blue[0]) % 2, (1 + blue[1]) % 2);
+    rows->make(out.as<uint8_t>() + i * width * 3, y);
+  }
+}
+
+// Images that are small for its gradients are made as by default.
+bool runs_vng(const Sample<DebayerArgs>& sample) {
+  constexpr int64_t least = 8;
+  const SampleView& in = sample.in[0];
+  return parse_algorithm(sample.args) == Demosaic::vng && in.shape[row_axis(in)] >= least &&
+         in.shape[row_axis(in) + 1] >= least;
+}
+
+void debayer_sample(const Sample<DebayerArgs>& sample) {
+  if (runs_vng(sample)) return debayer_rows_by_vng(sample);
+  sample.in[0].dtype == DType::uint8 ? debayer_rows<uint8_t>(sample) : debayer_rows<uint16_t>(sample);
+}
+
 void set_shape(Sample<DebayerArgs>& sample) {
   const SampleView& in = sample.in[0];
   const Vec<int>& blue = sample.args.blue_position;
@@ -131,7 +162,8 @@ AVIDA_OP(debayer, DebayerArgs) {
       .arg(
           "algorithm", &Args::algorithm,
           "\"bilinear_ocv\" (the default) takes the mean of the neighbours, \"edgeaware_ocv\" takes green along edges, "
-          "\"gray_ocv\" gives one channel of gray.")
+          "\"vng_ocv\" (uint8 only) looks where least changes among eight directions, \"gray_ocv\" gives one channel "
+          "of gray.")
       .arg(
           "blue_position", &Args::blue_position,
           "Row and column of blue, 0 or 1 each, in the square of four pixels that begins in the second row and column.",
@@ -141,16 +173,13 @@ AVIDA_OP(debayer, DebayerArgs) {
         DType dtype = call.in[0].dtype;
         if (dtype != DType::uint8 && dtype != DType::uint16)
           fail(ErrorKind::runtime, "expected uint8 or uint16, got ", dtype);
-        parse_algorithm(call.args);
+        if (parse_algorithm(call.args) == Demosaic::vng && dtype != DType::uint8)
+          fail(ErrorKind::runtime, "expected uint8 for \"vng_ocv\", got ", dtype);
         Layout& layout = call.out[0].layout;
         if (layout.find('C') < 0) layout.push_back('C');
         call.out[0].ndim = layout.size();
       })
-      .each_sample(set_shape,
-                   [](const Sample<Args>& sample) {
-                     sample.in[0].dtype == DType::uint8 ? debayer_rows<uint8_t>(sample)
-                                                        : debayer_rows<uint16_t>(sample);
-                   })
+      .each_sample(set_shape, debayer_sample)
       .rows([](const Sample<Args>& sample) {
         int64_t width = sample.in[0].shape[row_axis(sample.in[0]) + 1];
         return width == 0 ? 0 : sample.in[0].elements() / width;

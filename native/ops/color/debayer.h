@@ -5,7 +5,7 @@
 
 namespace avida::ops {
 
-enum class Demosaic { bilinear, edge_aware, gray };
+enum class Demosaic { bilinear, edge_aware, gray, vng };
 
 // Sums of four: the smallest type that holds them lets vectors hold most.
 template <class T>
