@@ -1,5 +1,7 @@
 """Colour operators: bytes within 1 of the real library's, floats within 1e-4."""
 
+import itertools
+
 import numpy as np
 import nvidia.dali.experimental.dynamic as dali
 import pytest
@@ -200,6 +202,24 @@ def test_debayer(algorithm, dtype, layout, shape):
         )
 
 
+@pytest.mark.parametrize(
+    ("layout", "shape"),
+    [("HW", (36, 66)), ("HWC", (8, 8, 1)), ("FHW", (2, 8, 50)), ("FHWC", (2, 10, 18, 1)), (None, (120, 162)),
+     ("HW", (2, 2)), ("HW", (6, 40)), ("HW", (40, 4))],
+)  # fmt: skip
+def test_debayer_by_gradients(layout, shape):
+    """The real library rounds in another way in the last columns of a row, which are few."""
+    noise = RNG.integers(0, 256, shape, np.uint8)
+    edges = (np.indices(shape).sum(0) // 16 % 2 * 100 + noise // 4).astype(np.uint8)
+    for position, x in itertools.product(POSITIONS, [noise, edges]):
+        both(
+            lambda lib, position=position, x=x: lib.debayer(
+                lib.tensor(x, layout=layout), blue_position=position, algorithm="vng_ocv"
+            ),
+            atol=1,
+        )
+
+
 def test_debayer_of_many_sensors():
     x = RNG.integers(0, 256, (6, 8), np.uint8)
     both(lambda lib: lib.debayer(lib.batch([x] * 4, layout="HW"), blue_position=lib.batch(np.int32(POSITIONS))))
@@ -215,6 +235,9 @@ def test_debayer_of_many_sensors():
         ((6, 6), "uint8", [0], "bilinear_ocv"),
         ((6, 6), "uint8", [0, 0], "nearest"),
         ((6, 6), "uint16", [0, 0], "vng_ocv"),
+        ((9, 12), "uint8", [0, 0], "vng_ocv"),
+        ((10, 12, 3), "uint8", [0, 0], "vng_ocv"),
+        ((6, 6), "uint8", [0, 0], "default_npp"),
     ],
 )
 def test_debayer_refused_alike(shape, dtype, position, algorithm):

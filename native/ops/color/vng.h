@@ -14,7 +14,7 @@ struct VngSums {
 };
 
 template <class Number>
-AVIDA_HD AVIDA_INLINE Number distance(Number a, Number b) {
+AVIDA_HD AVIDA_INLINE Number distance(const Number& a, const Number& b) {
   return a > b ? a - b : b - a;
 }
 
@@ -53,8 +53,8 @@ AVIDA_HD AVIDA_INLINE VngSums<Number> colors_towards(const At& at, int dy, int d
 
 // Adds the colours towards a direction if it changes less than the limit.
 template <bool green, class Number, class At>
-AVIDA_HD AVIDA_INLINE void add_if_smooth(VngSums<Number>& sums, const At& at, int dy, int dx, Number change,
-                                         Number limit) {
+AVIDA_HD AVIDA_INLINE void add_if_smooth(VngSums<Number>& sums, const At& at, int dy, int dx, const Number& change,
+                                         const Number& limit) {
   VngSums<Number> towards = colors_towards<green, Number>(at, dy, dx);
   const Number none = Number{};
   sums.own += change < limit ? towards.own : none;
