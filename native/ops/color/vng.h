@@ -15,7 +15,8 @@ struct VngSums {
 
 template <class Number>
 AVIDA_HD AVIDA_INLINE Number distance(const Number& a, const Number& b) {
-  return a > b ? a - b : b - a;
+  Number change = a - b;
+  return change < 0 ? -change : change;
 }
 
 // How much changes towards a direction, times two. at(dy, dx) is a pixel of the neighbourhood.
