@@ -20,7 +20,7 @@ struct Items {  // of one sample
 
 #ifdef __CUDACC__
 template <class Body>
-__global__ void run_items(const Items<Body>* samples) {
+__global__ void run_items(const Items<Body>* __restrict__ samples) {
   const Items<Body>& items = samples[blockIdx.y];
   const long step = static_cast<long>(gridDim.x) * blockDim.x;
   for (long i = static_cast<long>(blockIdx.x) * blockDim.x + threadIdx.x; i < items.count; i += step)

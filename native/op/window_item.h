@@ -48,9 +48,9 @@ struct WindowItem {
     long from = 0, step = 1, rest = i, channel = 0;
     bool inside = true;
     for (int d = params.axes - 1; d >= 0; d--) {
-      const long at = d ? rest % params.size[d] : rest;
+      const long next = d ? rest / params.size[d] : 0, at = rest - next * params.size[d];
       const long source = source_index(params.start[d] + at, params.in_extent[d], params.policy);
-      if (d) rest /= params.size[d];
+      rest = next;
       if (d == params.channel_axis) channel = at;
       inside &= source >= 0;
       from += source * step;

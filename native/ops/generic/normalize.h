@@ -68,8 +68,8 @@ struct NormalizeItem {
   AVIDA_HD AVIDA_INLINE static void run(const Params& params, long i) {
     long mean = 0, factor = 0, rest = i;
     for (int d = params.axes - 1; d >= 0; d--) {
-      const long at = d ? rest % params.extent[d] : rest;
-      if (d) rest /= params.extent[d];
+      const long next = d ? rest / params.extent[d] : 0, at = rest - next * params.extent[d];
+      rest = next;
       mean += at * params.mean_step[d];
       factor += at * params.factor_step[d];
     }

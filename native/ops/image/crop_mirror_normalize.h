@@ -35,8 +35,8 @@ struct CropMirrorNormalize {
     long from = 0, to = 0, rest = i;
     bool inside = true;
     for (int d = params.axes - 1; d >= 0; d--) {
-      const long at = d ? rest % params.size[d] : rest;
-      if (d) rest /= params.size[d];
+      const long next = d ? rest / params.size[d] : 0, at = rest - next * params.size[d];
+      rest = next;
       const long source = params.start[d] + (d == params.width_axis && params.mirror ? params.size[d] - 1 - at : at);
       inside &= source >= 0 && source < params.in_extent[d];
       from += source * params.in_step[d];
