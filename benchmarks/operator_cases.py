@@ -187,6 +187,12 @@ CASES: dict[str, dict[str, Case]] = {
         "water, linear": Case(lambda lib, x: lib.water(x.photos, interp_type=LINEAR)),
         "jitter": Case(lambda lib, x: lib.jitter(x.photos), random=True),
         "transforms.rotation": Case(lambda lib, x: lib.transforms.rotation(angle=30, batch_size=BATCH)),
+        "transforms.translation": Case(lambda lib, x: lib.transforms.translation(offset=[3, 4], batch_size=BATCH)),
+        "transforms.scale": Case(lambda lib, x: lib.transforms.scale(scale=[2, 3], batch_size=BATCH)),
+        "transforms.shear": Case(lambda lib, x: lib.transforms.shear(shear=[0.5, 0.1], batch_size=BATCH)),
+        "transforms.crop": Case(
+            lambda lib, x: lib.transforms.crop(from_end=[640, 480], to_end=[1, 1], batch_size=BATCH)
+        ),
         "transforms.combine": Case(lambda lib, x: lib.transforms.combine(MATRIX, MATRIX, batch_size=BATCH)),
         "coord_transform": Case(
             lambda lib, x: lib.coord_transform(x.points, MT=MATRIX.ravel().tolist()),

@@ -241,7 +241,11 @@ def summary(results: list[dict[str, Any]]) -> str:
 
 def chart(results: list[dict[str, Any]], file: pathlib.Path) -> None:
     """Two bars for every operator, and a line for each bar to clear."""
-    import matplotlib  # pyright: ignore[reportMissingImports]
+    try:
+        import matplotlib  # pyright: ignore[reportMissingImports]
+    except ImportError:
+        print("matplotlib is not installed: no chart")
+        return
 
     matplotlib.use("Agg")
     from matplotlib import pyplot  # pyright: ignore[reportMissingImports]

@@ -117,6 +117,8 @@ def docstring(op: dict) -> str:
         notes = []
         if arg["deprecated"]:
             notes.append("Accepted for old code, without effect.")
+        elif arg["required"]:
+            notes.append("Required.")
         elif arg["default"]:
             notes.append(f"Default: ``{arg['default']}``.")
         if arg["per_sample"] and not arg["deprecated"]:

@@ -1,11 +1,13 @@
 #include "op/call.h"
 
 #include <algorithm>
+#include <cmath>
 #include <deque>
 #include <memory_resource>
 #include <new>
 
 #include "cuda/streams.h"
+#include "op/arg.h"
 #include "op/chain.h"
 #include "op/frames.h"
 #include "op/gpu_call.h"
@@ -81,6 +83,27 @@ Failure describe(std::exception_ptr error) {
   }
 }
 
+namespace {
+
+constexpr const char* kNoNumber = "expected a number, got NaN";
+
+void refuse_nan(const ArgSpec& arg, const ArgValue& value) {
+  if (arg.flags & takes_nan) return;
+  auto* number = std::get_if<double>(&value);
+  auto* numbers = std::get_if<std::vector<double>>(&value);
+  auto is_nan = [](double x) { return std::isnan(x); };
+  if ((number && is_nan(*number)) || (numbers && std::ranges::any_of(*numbers, is_nan)))
+    fail(ErrorKind::runtime, kNoNumber);
+}
+
+void refuse_nan(const ArgSpec& arg, const void* data, const Shape& shape, DType dtype) {
+  if ((arg.flags & takes_nan) || (arg.type != ArgType::real && arg.type != ArgType::reals) || !is_float(dtype)) return;
+  for (int64_t i = 0; i < volume(shape); i++)
+    if (std::isnan(arg::element<double>(data, dtype, i))) fail(ErrorKind::runtime, kNoNumber);
+}
+
+}  // namespace
+
 std::shared_ptr<Call> Call::make(const OpSpec& spec, std::span<ValuePtr> inputs, std::span<const BoundArg> args,
                                  int batch_size, Place place, Location where, Draws draws) {
   auto call = std::allocate_shared<Call>(PoolAllocator<Call>(), Key{}, spec);
@@ -125,6 +148,7 @@ std::shared_ptr<Call> Call::make(const OpSpec& spec, std::span<ValuePtr> inputs,
     const ArgSpec& arg = spec.args[i];
     try {
       if (auto* fixed_value = std::get_if<ArgValue>(&args[i])) {
+        refuse_nan(arg, *fixed_value);
         if (call->args_ == spec.default_args) call->args_ = spec.args_type.make();
         arg.set(call->args_.get(), *fixed_value);
       } else if (auto* value = std::get_if<ValuePtr>(&args[i])) {
@@ -301,6 +325,7 @@ Call::Bound::Bound(Call& call, const Data* linked) : call(call) {
       for (int i = 0; i < samples; i++) {
         int at = data.size() == 1 ? 0 : i;
         try {
+          refuse_nan(arg, data.at(at), data.shapes[at], data.dtype);
           arg.set_from_sample(static_cast<char*>(list.get()) + stride * i, data.at(at), data.shapes[at], data.dtype);
         } catch (const Error& error) {
           int sample = frames ? places[i].sample : i;

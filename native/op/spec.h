@@ -45,6 +45,7 @@ enum ArgFlag : unsigned {
   fixed = 1,  // one value for the whole batch
   required = 2,
   deprecated = 4,  // accepted, without effect
+  takes_nan = 8,   // a number that becomes part of the data, not one that says what to do
 };
 
 struct ArgSpec {

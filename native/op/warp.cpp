@@ -34,7 +34,7 @@ void set_size(Shape& shape, const Layout& layout, const Vec<float>& size) {
     fail(ErrorKind::runtime, "expected ", axes.size(), " numbers in \"size\", got ", size.size());
   for (int d = 0; d < axes.size(); d++) {
     if (!(size[d] >= 0 && size[d] < 0x1p31f))
-      fail(ErrorKind::runtime, "expected an output size of 0 or more, got ", size[d]);
+      fail(ErrorKind::runtime, "expected an output size from 0 to below 2^31, got ", size[d]);
     shape[axes[d]] = static_cast<int64_t>(size[d]);
   }
 }

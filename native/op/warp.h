@@ -38,7 +38,7 @@ template <class Args>
 void warp_args(Op<Args>& op) {
   op.arg("dtype", &Args::dtype, "The element type of the output, by default the input's; integers are rounded.")
       .arg("fill_value", &Args::fill_value,
-           "What to put where the input has nothing; by default its border is continued.", fixed)
+           "What to put where the input has nothing; by default its border is continued.", fixed | takes_nan)
       .arg("interp_type", &Args::interp_type, "Nearest or linear interpolation.", fixed)
       .arg("output_dtype", &Args::output_dtype, "The old name of dtype.");
 }

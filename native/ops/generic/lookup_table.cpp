@@ -73,11 +73,11 @@ std::vector<Data> run_lookup(const Run& run) {
 AVIDA_OP(lookup_table, LookupTableArgs) {
   op.doc("Replaces each number by the value that a table has for it.")
       .input("input", "Integers to look up.")
-      .arg("default_value", &LookupTableArgs::default_value, "The value of numbers that are no key.", fixed)
+      .arg("default_value", &LookupTableArgs::default_value, "The value of numbers that are no key.", fixed | takes_nan)
       .arg("dtype", &LookupTableArgs::dtype, "The element type of the result.")
       .arg("keys", &LookupTableArgs::keys, "The numbers that have a value, from 0 to 65535.", fixed)
       .arg("output_dtype", &LookupTableArgs::output_dtype, "The older name of `dtype`.")
-      .arg("values", &LookupTableArgs::values, "The value of each key.", fixed)
+      .arg("values", &LookupTableArgs::values, "The value of each key.", fixed | takes_nan)
       .example("avida.lookup_table(np.array([0, 1, 2]), keys=[1, 2], values=[0.5, 0.25])")
       .infer(infer)
       .custom(run_lookup)

@@ -75,7 +75,7 @@ AVIDA_OP(pad, PadArgs) {
       .arg("align", &PadArgs::align, "Makes the extents of the padded axes multiples of these numbers.")
       .arg("axes", &PadArgs::axes, "The axes to pad; negative ones count from the end. By default all.")
       .arg("axis_names", &PadArgs::axis_names, "The axes to pad, by their letters in the layout.")
-      .arg("fill_value", &PadArgs::fill_value, "The number to fill with.")
+      .arg("fill_value", &PadArgs::fill_value, "The number to fill with.", takes_nan)
       .arg("shape", &PadArgs::shape,
            "The least extents of the padded axes; -1 stands for the largest extent in the batch. Nothing is cut off.")
       .example("avida.pad(batch, fill_value=255)")

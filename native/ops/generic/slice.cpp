@@ -142,7 +142,7 @@ AVIDA_OP(slice, SliceArgs) {
   op.doc("Cuts a window out of every sample, by absolute or relative coordinates.")
       .input("data", "The samples to slice.")
       .arg("dtype", &SliceArgs::dtype, kWindowDTypeText)
-      .arg("fill_values", &SliceArgs::fill_values, kFillValuesText, fixed)
+      .arg("fill_values", &SliceArgs::fill_values, kFillValuesText, fixed | takes_nan)
       .arg("image_type", &SliceArgs::image_type, "The colour space.", fixed | deprecated)
       .arg("out_of_bounds_policy", &SliceArgs::out_of_bounds_policy, kOutOfBoundsText)
       .arg("output_dtype", &SliceArgs::output_dtype, kOutputDTypeText)

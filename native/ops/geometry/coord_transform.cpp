@@ -99,9 +99,9 @@ AVIDA_OP(coord_transform, CoordTransformArgs) {
   using Args = CoordTransformArgs;
   op.doc("Applies M * point + T to points, vectors or colours: the numbers along the last axis.")
       .input("input", "The points, at least as the rows of a matrix.")
-      .arg("M", &Args::M, "The matrix: m rows for points of m numbers; or one factor for all.")
-      .arg("MT", &Args::MT, "M and T in one, T as the last column.")
-      .arg("T", &Args::T, "What is added to each number of a point, or one number for all.")
+      .arg("M", &Args::M, "The matrix: m rows for points of m numbers; or one factor for all.", takes_nan)
+      .arg("MT", &Args::MT, "M and T in one, T as the last column.", takes_nan)
+      .arg("T", &Args::T, "What is added to each number of a point, or one number for all.", takes_nan)
       .arg("dtype", &Args::dtype, "The element type of the output; integers are rounded and saturated.")
       .per_frame()
       .example("avida.coord_transform(np.float32([[1, 2], [3, 4]]), MT=avida.transforms.rotation(angle=90))")

@@ -15,7 +15,7 @@ struct DisplaceArgs {
 template <auto map, class Args>
 Op<Args>& displaces(Op<Args>& op) {
   return op.input("input", "The images.", {"HWC"})
-      .arg("fill_value", &Args::fill_value, "What to put where the input has nothing.", fixed)
+      .arg("fill_value", &Args::fill_value, "What to put where the input has nothing.", fixed | takes_nan)
       .arg("interp_type", &Args::interp_type, "Nearest or linear interpolation.", fixed)
       .arg("mask", &Args::mask, "0: the sample stays as it is.")
       .infer([](Infer<Args>& call) { is_linear(call.args.interp_type); })

@@ -35,7 +35,7 @@ AVIDA_OP(warp_affine, WarpAffineArgs) {
       .on_host()
       .arg("inverse_map", &Args::inverse_map,
            "Whether the matrix leads from the output to the input; if not, it is inverted first.", fixed)
-      .arg("matrix", &Args::matrix, "2 rows of 3 numbers, for volumes 3 rows of 4, in the order x, y, z, 1.")
+      .arg("matrix", &Args::matrix, "2 rows of 3 numbers, for volumes 3 rows of 4, in the order x, y, z, 1.", takes_nan)
       .arg("size", &Args::size, "Height and width of the output, for volumes depth first; by default the input's.")
       .example("avida.warp_affine(image, matrix=[1, 0.5, 0, 0, 1, 0], fill_value=0)")
       .infer([](Infer<Args>& call) {

@@ -52,11 +52,11 @@ AVIDA_OP_IN(experimental, warp_perspective, PerspectiveArgs) {
       .arg("border_mode", &Args::border_mode,
            "What lies beyond the borders: \"constant\" (fill_value), \"replicate\", \"reflect\", \"reflect_101\" or "
            "\"wrap\".")
-      .arg("fill_value", &Args::fill_value, "One number, or one for each channel; by default 0.", fixed)
+      .arg("fill_value", &Args::fill_value, "One number, or one for each channel; by default 0.", fixed | takes_nan)
       .arg("interp_type", &Args::interp_type, "Nearest or linear interpolation.", fixed)
       .arg("inverse_map", &Args::inverse_map,
            "Whether the matrix leads from the output to the input; if not, it is inverted first.", fixed)
-      .arg("matrix", &Args::matrix, "3 rows of 3 numbers.")
+      .arg("matrix", &Args::matrix, "3 rows of 3 numbers.", takes_nan)
       .arg("pixel_origin", &Args::pixel_origin,
            "Whether (0, 0) is the \"corner\" or the \"center\" of the first pixel.")
       .arg("size", &Args::size, "Height and width of the output; by default the input's.")

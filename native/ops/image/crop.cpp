@@ -75,7 +75,7 @@ AVIDA_OP(crop, CropArgs) {
       .input("input", "The samples to crop.",
              {"HWC", "CHW", "DHWC", "CDHW", "FHWC", "FCHW", "CFHW", "FDHWC", "FCDHW", "CFDHW"})
       .arg("dtype", &CropArgs::dtype, kWindowDTypeText)
-      .arg("fill_values", &CropArgs::fill_values, kFillValuesText, fixed)
+      .arg("fill_values", &CropArgs::fill_values, kFillValuesText, fixed | takes_nan)
       .arg("image_type", &CropArgs::image_type, "The colour space.", fixed | deprecated)
       .arg("out_of_bounds_policy", &CropArgs::out_of_bounds_policy, kOutOfBoundsText)
       .arg("output_dtype", &CropArgs::output_dtype, kOutputDTypeText)

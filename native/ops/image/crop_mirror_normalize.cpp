@@ -294,7 +294,8 @@ AVIDA_OP(crop_mirror_normalize, CropMirrorNormalizeArgs) {
              {"HWC", "CHW", "DHWC", "CDHW", "FHWC", "FCHW", "CFHW", "FDHWC", "FCDHW", "CFDHW"})
       .arg("dtype", &Args::dtype, "The element type of the output; integers are rounded and saturated.")
       .arg("fill_values", &Args::fill_values,
-           "What the policy \"pad\" fills with, in the output's terms: one number, or one for each channel.", fixed)
+           "What the policy \"pad\" fills with, in the output's terms: one number, or one for each channel.",
+           fixed | takes_nan)
       .arg("image_type", &Args::image_type, "The colour space.", fixed | deprecated)
       .arg("mean", &Args::mean, "What is subtracted: one number, or one for each channel.")
       .arg("mirror", &Args::mirror, "Mirror left to right unless 0.")

@@ -92,10 +92,11 @@ AVIDA_OP_IN(noise, salt_and_pepper, SaltAndPepperArgs) {
   using Args = SaltAndPepperArgs;
   op.doc("Makes some pixels, chosen at random, all white or all black.")
       .input("input", "The samples to make noisy. Without a layout, the last axis has the channels.")
-      .arg("pepper_val", &Args::pepper_val, "The black. Default: the lowest of an integer type, -1 for floats.")
+      .arg("pepper_val", &Args::pepper_val, "The black. Default: the lowest of an integer type, -1 for floats.",
+           takes_nan)
       .arg("per_channel", &Args::per_channel, "Choose for each channel by itself, not for whole pixels.", fixed)
       .arg("prob", &Args::prob, "How likely it is that a pixel is chosen.")
-      .arg("salt_val", &Args::salt_val, "The white. Default: the highest of an integer type, 1 for floats.")
+      .arg("salt_val", &Args::salt_val, "The white. Default: the highest of an integer type, 1 for floats.", takes_nan)
       .arg("salt_vs_pepper", &Args::salt_vs_pepper, "How likely a chosen pixel is to be white.")
       .per_frame()
       .example("avida.noise.salt_and_pepper(image, prob=0.1)")

@@ -158,7 +158,7 @@ AVIDA_OP(erase, EraseArgs) {
       .arg("axes", &Args::axes, "The axes that `anchor` and `shape` speak of.", fixed)
       .arg("axis_names", &Args::axis_names, "The same by their letters; by default HW.")
       .arg("centered_anchor", &Args::centered_anchor, "`anchor` is the middle of a region, not its start.", fixed)
-      .arg("fill_value", &Args::fill_value, "What to fill with: one number, or one for each channel.")
+      .arg("fill_value", &Args::fill_value, "What to fill with: one number, or one for each channel.", takes_nan)
       .arg("normalized", &Args::normalized, "`anchor` and `shape` are shares of the input's extents.", fixed)
       .arg("normalized_anchor", &Args::normalized_anchor, "`anchor` is.", fixed)
       .arg("normalized_shape", &Args::normalized_shape, "`shape` is.", fixed)

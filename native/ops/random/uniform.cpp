@@ -69,7 +69,7 @@ AVIDA_OP_IN(random, uniform, UniformArgs) {
       .arg("dtype", &UniformArgs::dtype, kDTypeText)
       .arg("range", &UniformArgs::range, "Where the numbers start and end; the end does not occur. Default: -1 to 1.")
       .arg("shape", &UniformArgs::shape, kShapeText)
-      .arg("values", &UniformArgs::values, "The numbers to choose from; then `range` has no effect.")
+      .arg("values", &UniformArgs::values, "The numbers to choose from; then `range` has no effect.", takes_nan)
       .example("avida.random.uniform(range=[0, 10], shape=[2, 3])")
       .random()
       .infer([](Infer<UniformArgs>& call) { infer_drawn(call, DType::float32); })
