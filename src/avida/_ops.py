@@ -277,8 +277,7 @@ def bbox_paste(
             samples.
         paste_y: Where the image is: 0 at the top, 1 at the bottom. Default: ``0.5``. Can differ between
             samples.
-        ratio: How many times as high and wide as the image the canvas is. Default: ``1.0``. Can differ between
-            samples.
+        ratio: How many times as high and wide as the image the canvas is. Required. Can differ between samples.
 
     Example:
         >>> avida.bbox_paste(np.float32([[0.1, 0.2, 0.3, 0.4]]), ratio=2)
@@ -310,10 +309,10 @@ def bbox_rotate(
         labels: A label for each box; those of boxes that are removed are removed too.
         batch_size: Makes a Batch of that many samples when no input is one.
         device: Where to run; by default where the inputs are.
-        angle: The angle in degrees, counter-clockwise. Default: ``0.0``. Can differ between samples.
+        angle: The angle in degrees, counter-clockwise. Required. Can differ between samples.
         bbox_layout: What the numbers are: xyXY, start and end, or xyWH, start and extent. Default: ``'xyXY'``.
         bbox_normalized: Boxes are in shares of the image's extents, not in pixels. Default: ``True``.
-        input_shape: The extents of the image before it is turned. Default: ``[]``. Can differ between samples.
+        input_shape: The extents of the image before it is turned. Required. Can differ between samples.
         keep_size: The image keeps its extents. Default: ``False``.
         mode: The size of a turned box: expand, all around it; fixed, as it was; halfway between the two.
             Default: ``'expand'``.
@@ -356,7 +355,7 @@ def box_encoder(
         input_1: A label for each box, of int32.
         batch_size: Makes a Batch of that many samples when no input is one.
         device: Where to run; by default where the inputs are.
-        anchors: The anchors, as boxes, one after the other. Default: ``[]``.
+        anchors: The anchors, as boxes, one after the other. Required.
         criteria: An anchor stands for a box that it shares more than this with (IoU). Default: ``0.5``.
         means: What is subtracted from offsets. Default: ``[0.0, 0.0, 0.0, 0.0]``.
         offset: Give boxes by how they differ from their anchors. Default: ``False``.
@@ -507,7 +506,7 @@ def cast(
         input: The samples to convert.
         batch_size: Makes a Batch of that many samples when no input is one.
         device: Where to run; by default where the inputs are.
-        dtype: The element type to convert to.
+        dtype: The element type to convert to. Required.
 
     Example:
         >>> avida.cast(image, dtype=avida.float32)
@@ -642,10 +641,10 @@ def clahe(
         device: Where to run; by default where the inputs are.
         bins: Taken for compatibility; bytes are counted one by one. Default: ``256``.
         clip_limit: How often a value may count, as a multiple of the mean: the larger, the more contrast; 0 is
-            no limit. Default: ``0.0``.
+            no limit. Required.
         luma_only: Change the lightness of colours only, not each channel by itself. Default: ``True``.
-        tiles_x: How many tiles there are side by side. Default: ``0``.
-        tiles_y: How many tiles there are from top to bottom. Default: ``0``.
+        tiles_x: How many tiles there are side by side. Required.
+        tiles_y: How many tiles there are from top to bottom. Required.
 
     Example:
         >>> avida.clahe(image, tiles_x=2, tiles_y=2, clip_limit=2.0)
@@ -678,8 +677,8 @@ def color_space_conversion(
         input: Images, videos or volumes of bytes. Layouts: FDHWC, FHWC, DHWC, HWC, FCDHW, FCHW, CDHW, CHW.
         batch_size: Makes a Batch of that many samples when no input is one.
         device: Where to run; by default where the inputs are.
-        image_type: The colour space of the input. Default: ``0``.
-        output_type: The colour space of the output. Default: ``0``.
+        image_type: The colour space of the input. Required.
+        output_type: The colour space of the output. Required.
 
     Example:
         >>> avida.color_space_conversion(image, image_type=avida.types.RGB, output_type=avida.types.GRAY)
@@ -1259,9 +1258,10 @@ def debayer(
         batch_size: Makes a Batch of that many samples when no input is one.
         device: Where to run; by default where the inputs are.
         algorithm: "bilinear_ocv" (the default) takes the mean of the neighbours, "edgeaware_ocv" takes green
-            along edges, "gray_ocv" gives one channel of gray.
+            along edges, "vng_ocv" (uint8 only) looks where least changes among eight directions, "gray_ocv"
+            gives one channel of gray.
         blue_position: Row and column of blue, 0 or 1 each, in the square of four pixels that begins in the
-            second row and column. Default: ``[]``. Can differ between samples.
+            second row and column. Required. Can differ between samples.
 
     Example:
         >>> avida.debayer(np.zeros((4, 6), np.uint8), blue_position=[0, 0])
@@ -1283,7 +1283,7 @@ def element_extract(
         input: The sequences.
         batch_size: Makes a Batch of that many samples when no input is one.
         device: Where to run; by default where the inputs are.
-        element_map: The indices of the elements, one for each output. Default: ``[]``.
+        element_map: The indices of the elements, one for each output. Required.
 
     Example:
         >>> first, last = avida.element_extract(np.zeros((5, 4, 6, 3), np.uint8), element_map=[0, 4])
@@ -1437,7 +1437,7 @@ def expand_dims(
         data: The samples to add axes to.
         batch_size: Makes a Batch of that many samples when no input is one.
         device: Where to run; by default where the inputs are.
-        axes: Where the new axes stand in the output. Default: ``[]``.
+        axes: Where the new axes stand in the output. Required.
         new_axis_names: A letter for each new axis, in the order of axes. Without it, the output has no layout.
             Default: ``''``.
 
@@ -1714,7 +1714,7 @@ def get_property(
         input: The samples to ask.
         batch_size: Makes a Batch of that many samples when no input is one.
         device: Where to run; by default where the inputs are.
-        key: `"layout"`, or `"source_info"`: where the sample comes from. Default: ``''``.
+        key: `"layout"`, or `"source_info"`: where the sample comes from. Required.
 
     Example:
         >>> avida.get_property(image, key='layout')
@@ -2500,15 +2500,15 @@ def paste(
         input: The images. Layouts: HWC.
         batch_size: Makes a Batch of that many samples when no input is one.
         device: Where to run; by default where the inputs are.
-        fill_value: The colour of the canvas: one number, or one for each channel. Default: ``[]``.
+        fill_value: The colour of the canvas: one number, or one for each channel. Required.
         min_canvas_size: The least height and width of the canvas. Default: ``0.0``. Can differ between samples.
         n_channels: How many channels the images have, where `fill_value` lists a colour. Default: ``3``.
         paste_x: Where the image is: 0 at the left, 1 at the right. Default: ``0.5``. Can differ between
             samples.
         paste_y: Where the image is: 0 at the top, 1 at the bottom. Default: ``0.5``. Can differ between
             samples.
-        ratio: How many times as high and wide as the image the canvas is, at least 1. Default: ``1.0``. Can
-            differ between samples.
+        ratio: How many times as high and wide as the image the canvas is, at least 1. Required. Can differ
+            between samples.
 
     Example:
         >>> avida.paste(image, ratio=2, fill_value=[255, 0, 0])
@@ -2623,8 +2623,8 @@ def permute_batch(
         input: The batch.
         batch_size: Makes a Batch of that many samples when no input is one.
         device: Where to run; by default where the inputs are.
-        indices: For each sample of the result, the index of the sample to take. Default: ``0``. Can differ
-            between samples.
+        indices: For each sample of the result, the index of the sample to take. Required. Can differ between
+            samples.
 
     Example:
         >>> avida.permute_batch(batch, indices=avida.as_batch([1, 0]))
@@ -2849,7 +2849,7 @@ def random_resized_crop(
         random_area: The range of the window's area, as a fraction of the image's. Default: ``[0.08, 1.0]``.
         random_aspect_ratio: The range of the window's width divided by its height. Default: ``[0.75,
             1.333333]``.
-        size: Height and width of the output; one number for both. Default: ``[]``.
+        size: Height and width of the output; one number for both. Required.
         temp_buffer_hint: Without effect. Default: ``0``.
         rng: Where the random numbers come from; by default this thread's generator.
         keyed_by: Samples that came from a reader: each gets numbers of its own, the same in any batch. See
@@ -3351,11 +3351,11 @@ def roi_random_crop(
         input: The samples that the windows are for: windows stay inside of them.
         batch_size: Makes a Batch of that many samples when no input is one.
         device: Where to run; by default where the inputs are.
-        crop_shape: The extents of the window. Default: ``[]``. Can differ between samples.
+        crop_shape: The extents of the window. Required. Can differ between samples.
         in_shape: The extents of the sample, instead of an input. Can differ between samples.
         roi_end: Where the region ends. Can differ between samples.
         roi_shape: The extents of the region, instead of its end. Can differ between samples.
-        roi_start: Where the region starts. Default: ``[]``. Can differ between samples.
+        roi_start: Where the region starts. Required. Can differ between samples.
         rng: Where the random numbers come from; by default this thread's generator.
         keyed_by: Samples that came from a reader: each gets numbers of its own, the same in any batch. See
             `avida.random`; `(samples, name)` names the draw.
@@ -3429,7 +3429,7 @@ def rotate(
         input: The images or volumes. Layouts: HWC, FHWC, DHWC, FDHWC.
         batch_size: Makes a Batch of that many samples when no input is one.
         device: Where to run; by default where the inputs are.
-        angle: The angle in degrees. Default: ``0.0``. Can differ between samples.
+        angle: The angle in degrees. Required. Can differ between samples.
         axis: The axis (x, y, z) to turn volumes around, of any length. Can differ between samples.
         dtype: The element type of the output, by default the input's; integers are rounded.
         fill_value: What to put where the input has nothing; by default its border is continued.
@@ -3526,8 +3526,8 @@ def sequence_rearrange(
         input: Sequences: their first axis is that of the frames.
         batch_size: Makes a Batch of that many samples when no input is one.
         device: Where to run; by default where the inputs are.
-        new_order: For each frame of the result, the number of the frame to take. Default: ``[]``. Can differ
-            between samples.
+        new_order: For each frame of the result, the number of the frame to take. Required. Can differ between
+            samples.
 
     Example:
         >>> avida.sequence_rearrange(np.zeros((4, 6, 8, 3), np.uint8), new_order=[3, 2, 1, 0])

@@ -177,7 +177,7 @@ def rotation(
         input: A transform to go on from.
         batch_size: Makes a Batch of that many samples when no input is one.
         device: Where to run; by default where the inputs are.
-        angle: The angle in degrees. Default: ``0.0``. Can differ between samples.
+        angle: The angle in degrees. Required. Can differ between samples.
         axis: The axis (x, y, z) of a rotation in space, of any length. Can differ between samples.
         center: The point that stays where it is; by default the origin. Can differ between samples.
         reverse_order: Apply this transform before the input's, not after it. Default: ``False``.
@@ -234,7 +234,7 @@ def scale(
         center: The point that stays where it is; by default the origin. Can differ between samples.
         ndim: How many dimensions, where one number is given for all.
         reverse_order: Apply this transform before the input's, not after it. Default: ``False``.
-        scale: The factor of each coordinate. Default: ``[]``. Can differ between samples.
+        scale: The factor of each coordinate. Required. Can differ between samples.
 
     Example:
         >>> avida.transforms.scale(scale=[2, 3], center=[50, 50])
@@ -334,7 +334,7 @@ def translation(
         input: A transform to go on from.
         batch_size: Makes a Batch of that many samples when no input is one.
         device: Where to run; by default where the inputs are.
-        offset: How far each coordinate is moved. Default: ``[]``. Can differ between samples.
+        offset: How far each coordinate is moved. Required. Can differ between samples.
         reverse_order: Apply this transform before the input's, not after it. Default: ``False``.
 
     Example:
