@@ -286,7 +286,7 @@ def test_wrong_arguments_of_all(function, arguments, error, text):
         function(none if "keyed_by" not in arguments else images(), **arguments)
 
 
-@pytest.mark.parametrize("documented", [*FUNCTIONS, Policy], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("documented", [avida.rand_augment, avida.trivial_augment, Policy], ids=lambda f: f.__name__)
 def test_signatures_are_short(documented):
     assert len(str(inspect.signature(documented))) < 700
     assert "Augmentation(" not in str(inspect.signature(documented))
