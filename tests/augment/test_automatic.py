@@ -1,4 +1,5 @@
 import dataclasses
+import inspect
 
 import numpy as np
 import pytest
@@ -214,14 +215,32 @@ def test_policies_can_be_changed():
             ValueError,
             "imagenet, cifar10, svhn, or a Policy; got 'mnist'",
         ),
-        (lambda: avida.auto_augment(images(), 3), TypeError, "expected a name or a Policy, got int"),
-        (lambda: avida.rand_augment(images(), m=31), ValueError, "m: expected a magnitude from 0 to 30, got 31"),
-        (lambda: avida.rand_augment(images(), n=-1), ValueError, "n: expected a number of augmentations, got -1"),
+        (lambda: avida.auto_augment(images(), 3), TypeError, "auto_augment: expected a name or a Policy, got 3"),
+        (lambda: avida.rand_augment(images(), m=31), ValueError, "rand_augment: expected m from 0 to 30, got 31"),
+        (lambda: avida.rand_augment(images(), n=-1), ValueError, "rand_augment: expected n of at least 0, got -1"),
         (lambda: avida.trivial_augment(images(), num_magnitude_bins=0), ValueError, "at least 1, got 0"),
-        (lambda: avida.rand_augment(images(), excluded=["blur"]), ValueError, "equalize; got blur"),
-        (lambda: avida.rand_augment(images(), excluded="blur"), TypeError, "got the string 'blur'"),
+        (
+            lambda: avida.rand_augment(images(), excluded=["blur"]),
+            ValueError,
+            "rand_augment: .* equalize as excluded; got blur",
+        ),
+        (lambda: avida.rand_augment(images(), excluded="blur"), TypeError, "a list of str as excluded, got 'blur'"),
+        (lambda: avida.rand_augment(images(), excluded=[3]), TypeError, "a list of str as excluded, got 3 in it"),
+        (lambda: avida.rand_augment(images(), excluded=None), TypeError, "a list of str as excluded, got None"),
         (lambda: avida.rand_augment(images(), augmentations=[]), ValueError, "at least one augmentation"),
-        (lambda: avida.rand_augment(images(), augmentations=["rotate"]), TypeError, "expected augmentations, got str"),
+        (
+            lambda: avida.rand_augment(images(), augmentations=["rotate"]),
+            TypeError,
+            "Augmentation as augmentations, got 'rotate'",
+        ),
+        (lambda: avida.rand_augment(images(), augmentations=5), TypeError, "Augmentation as augmentations, got 5"),
+        (lambda: avida.rand_augment(images(), m=9.5), TypeError, "rand_augment: expected an integer as m, got 9.5"),
+        (lambda: avida.rand_augment(images(), n="2"), TypeError, "rand_augment: expected an integer as n, got '2'"),
+        (
+            lambda: avida.trivial_augment(images(), num_magnitude_bins=2.5),
+            TypeError,
+            "trivial_augment: expected an integer as num_magnitude_bins, got 2.5",
+        ),
         (
             lambda: avida.rand_augment(images(), max_translate_abs=1, max_translate_rel=1),
             ValueError,
@@ -234,12 +253,52 @@ def test_policies_can_be_changed():
         (lambda: Policy([[Step("invert", 1, 3)]]), ValueError, "expected no magnitude, got 3"),
         (lambda: Augmentation("x", 5), TypeError, "expected a function, got 5"),
         (lambda: Augmentation("x", None, (1, 2, 3)), ValueError, "the weakest and the strongest"),
-        (lambda: avida.rand_augment(images(), keyed_by=images()), ValueError, "that a reader has read"),
     ],
 )
 def test_wrong_arguments(call, error, text):
     with pytest.raises(error, match=text):
         call()
+
+
+@EACH
+@pytest.mark.parametrize(
+    ("arguments", "error", "text"),
+    [
+        ({"interp_type": 2}, ValueError, "expected one of INTERP_NN, INTERP_LINEAR as interp_type; got 2"),
+        ({"interp_type": avida.types.INTERP_CUBIC}, ValueError, ".* as interp_type; got INTERP_CUBIC"),
+        ({"interp_type": "nearest"}, ValueError, ".* as interp_type; got 'nearest'"),
+        ({"fill_value": "x"}, TypeError, "expected a number as fill_value, got 'x'"),
+        ({"fill_value": [1, 2, 3]}, TypeError, "expected a number as fill_value, got list"),
+        ({"fill_value": float("nan")}, ValueError, "expected fill_value to be finite, got nan"),
+        ({"max_translate_abs": [3, 4]}, TypeError, "expected a number as max_translate_abs, got list"),
+        ({"max_translate_abs": -3}, ValueError, "expected max_translate_abs of at least 0, got -3"),
+        ({"max_translate_rel": float("inf")}, ValueError, "expected max_translate_rel of at least 0, got inf"),
+        ({"keyed_by": images()}, ValueError, ".*keyed_by.* samples that a reader has read"),
+        ({"keyed_by": 3}, TypeError, ".*keyed_by.* expected a Batch or Tensor that comes from a reader, got int"),
+        ({"rng": 3}, ValueError, "expected an avida.random.RNG as rng, got 3"),
+    ],
+    ids=str,
+)
+def test_wrong_arguments_of_all(function, arguments, error, text):
+    """At the call, and whatever is drawn: here nothing is, as there are no samples."""
+    none = images()._select([])
+    with avida.EvalMode.deferred, pytest.raises(error, match=f"^{function.__name__}: {text}"):
+        function(none if "keyed_by" not in arguments else images(), **arguments)
+
+
+@pytest.mark.parametrize("documented", [avida.rand_augment, avida.trivial_augment, Policy], ids=lambda f: f.__name__)
+def test_signatures_are_short(documented):
+    assert len(str(inspect.signature(documented))) < 700
+    assert "Augmentation(" not in str(inspect.signature(documented))
+
+
+@pytest.mark.parametrize(
+    ("function", "default"),
+    [(avida.rand_augment, augment.RAND_AUGMENT), (avida.trivial_augment, augment.TRIVIAL_AUGMENT_WIDE)],
+    ids=["rand_augment", "trivial_augment"],
+)
+def test_default_augmentations(function, default):
+    assert same(function(images(), augmentations=None, rng=rng()), function(images(), augmentations=default, rng=rng()))
 
 
 def test_a_wrong_result_of_a_function():

@@ -69,6 +69,20 @@ def test_cutmix_of_videos():
         assert np.array_equal(video, np.stack([image] * 2))
 
 
+@pytest.mark.parametrize("layout", ["CHW", "FCHW", "HW"])
+def test_cutmix_finds_height_and_width_by_their_letters(layout):
+    def moved(pixels):  # from HWC
+        pixels = np.moveaxis(pixels, -1, 1)
+        return {"CHW": pixels, "FCHW": np.stack([pixels] * 2, axis=1), "HW": pixels[:, 0]}[layout]
+
+    batch = avida.as_batch(np.ascontiguousarray(moved(IMAGES)), layout=layout)
+    found, shares = avida.cutmix(batch, CLASSES, num_classes=5, per_sample=True, rng=rng())
+    reference, expected_shares = avida.cutmix(images(), CLASSES, num_classes=5, per_sample=True, rng=rng())
+    assert found.layout == layout
+    assert np.array_equal(array(found), moved(array(reference)))
+    assert np.array_equal(array(shares), array(expected_shares))
+
+
 @BOTH
 def test_soft_labels(function):
     soft = RANDOM.dirichlet(np.ones(4), 6).astype(np.float32)
@@ -121,6 +135,12 @@ def test_no_samples_and_one(function):
     assert array(labels).tolist() == [[0, 1, 0, 0, 0]]
 
 
+def test_cutmix_needs_height_and_width():
+    for wrong, text in ((avida.as_batch(IMAGES, layout="WHC"), "WHC"), (avida.as_batch(IMAGES[..., 0]), "2 axes")):
+        with pytest.raises(ValueError, match=rf"cutmix: expected images \(HWC or CHW\) .*, got {text}"):
+            avida.cutmix(wrong, CLASSES, num_classes=5)[0].evaluate()
+
+
 @BOTH
 def test_wrong_arguments(function):
     name = function.__name__
@@ -129,7 +149,17 @@ def test_wrong_arguments(function):
         (lambda: function(IMAGES, CLASSES), TypeError, "expected a Batch of images, got ndarray"),
         (lambda: function(images(), [1, 2]), ValueError, "a label for each of 6 images, got 2"),
         (lambda: function(images(), CLASSES, alpha=0), ValueError, "expected alpha above 0, got 0"),
+        (lambda: function(images(), CLASSES, alpha="x"), TypeError, "expected a number as alpha, got 'x'"),
         (lambda: function(images(), CLASSES, keyed_by=images()), ValueError, "expected per_sample=True"),
+        (
+            lambda: function(images(), CLASSES, keyed_by=images(), per_sample=True),
+            ValueError,
+            "keyed_by.* samples that a reader has read",
+        ),
+        (lambda: function(images(), None), TypeError, "expected labels, got None"),
+        (lambda: function(images(), [None] * 6), TypeError, "numbers for each image as labels, got 1 axes of object"),
+        (lambda: function(images(), 3), TypeError, "numbers for each image as labels, got 0 axes of int64"),
+        (lambda: function(images(), CLASSES, num_classes=5.5), TypeError, "an integer as num_classes, got 5.5"),
         (lambda: function(images(), CLASSES), ValueError, "expected num_classes"),
         (lambda: function(images(), CLASSES, num_classes=4), ValueError, "classes from 0 to 3, got 0 to 4"),
         (
@@ -140,5 +170,5 @@ def test_wrong_arguments(function):
         (lambda: function(images(), np.ones((6, 2)), num_classes=4), ValueError, "each of 4 classes"),
         (lambda: function(ragged, [0, 1], num_classes=2), ValueError, r"of one size, got \(16, 20, 3\) for sample 0"),
     ):
-        with pytest.raises(error, match=f"{name}: .*{text}"):
+        with pytest.raises(error, match=f"^{name}: .*{text}"):
             call()[0].evaluate()

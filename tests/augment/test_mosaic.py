@@ -116,6 +116,17 @@ def test_images_alone_and_seeds():
                 assert np.array_equal(np.asarray(a), np.asarray(c))
 
 
+def test_boxes_without_labels():
+    for few in ([], [0, 1, 2, 3, 4]):
+        boxes, labels = (each._select(few) for each in whole())
+        expected = avida.mosaic(images()._select(few), boxes, labels, output_size=40, rng=rng())[:2]
+        found = avida.mosaic(images()._select(few), boxes, output_size=40, rng=rng())
+        assert isinstance(found, tuple)
+        for one, other in zip(found, expected, strict=True):
+            assert one.shape == other.shape
+            assert all(np.array_equal(np.asarray(a), np.asarray(b)) for a, b in zip(one, other, strict=True))
+
+
 @pytest.mark.parametrize("count", [0, 1, 2])
 def test_few_images(count):
     boxes, labels = whole()
@@ -154,11 +165,37 @@ def test_keyed_by_samples():
     ("call", "error", "text"),
     [
         (lambda: avida.mosaic(np.zeros((4, 5, 5, 3)), output_size=8), TypeError, "a Batch of images, got ndarray"),
-        (lambda: avida.mosaic(images(), output_size=(8, 8, 8)), ValueError, r"height and width, got \(8, 8, 8\)"),
+        (
+            lambda: avida.mosaic(images(), output_size=(8, 8, 8)),
+            ValueError,
+            "two numbers as output_size, got 3 numbers",
+        ),
         (lambda: avida.mosaic(images(), output_size=0), ValueError, "got 0"),
         (lambda: avida.mosaic(images(), output_size=8, image_size=0), ValueError, "image_size of at least 1, got 0"),
-        (lambda: avida.mosaic(images(), output_size=8, center_range=(0.9, 0.1)), ValueError, "within 0 and 1"),
-        (lambda: avida.mosaic(images(), whole()[0], output_size=8), ValueError, "labels are missing"),
+        (lambda: avida.mosaic(images(), output_size=8, center_range=(0.9, 0.1)), ValueError, "expected low <= high"),
+        (lambda: avida.mosaic(images(), output_size=8, center_range=(0, 2)), ValueError, "from 0 to 1, got 2"),
+        (lambda: avida.mosaic(images(), output_size=8, center_range=0.5), ValueError, "center_range, got 0.5"),
+        (lambda: avida.mosaic(images(), output_size=8, min_visible=2), ValueError, "min_visible from 0 to 1, got 2"),
+        (lambda: avida.mosaic(images(), output_size=8, fill_value=np.nan), ValueError, "fill_value to be finite"),
+        (lambda: avida.mosaic(images(), output_size=8, interp_type=9), ValueError, "as interp_type; got 9"),
+        (lambda: avida.mosaic(images(), output_size=8.5), TypeError, "an integer as output_size, got 8.5"),
+        (lambda: avida.mosaic(images(), output_size=8, image_size=8.5), TypeError, "as image_size, got 8.5"),
+        (lambda: avida.mosaic(images(), output_size=8, keyed_by=images()), ValueError, "that a reader has read"),
+        (
+            lambda: avida.mosaic(images(), [np.zeros((1, 4))] * 5, output_size=8),
+            TypeError,
+            "expected a Batch of boxes, got list; see avida.as_batch",
+        ),
+        (
+            lambda: avida.mosaic(images(), whole()[0], [[1]] * 5, output_size=8),
+            TypeError,
+            "a Batch of labels, got list",
+        ),
+        (
+            lambda: avida.mosaic(images(), avida.as_batch(np.zeros((5, 4, 3))), output_size=8)[0].evaluate(),
+            ValueError,
+            r"sample 0 has boxes of the shape \(4, 3\)\n",
+        ),
         (lambda: avida.mosaic(images(), None, whole()[1], output_size=8), ValueError, "boxes are missing"),
         (
             lambda: avida.mosaic(images(), *(x._select([0]) for x in whole()), output_size=8),
@@ -183,5 +220,5 @@ def test_keyed_by_samples():
     ],
 )
 def test_wrong_arguments(call, error, text):
-    with pytest.raises(error, match=f"mosaic: .*{text}"):
+    with pytest.raises(error, match=f"^mosaic: .*{text}"):
         call()

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from avida._typing import KeyedBy
 from avida.augment._augmentation import Augmentation
+from avida.augment._checks import integer, interpolation, number, shown
 from avida.augment._chosen import Choice, Images, draw_and_apply
 from avida.augment._policies import POLICIES, Policy
 from avida.augment._standard import RAND_AUGMENT, TRIVIAL_AUGMENT_WIDE, adapted
 from avida.random._rng import RNG
-from avida.types import INTERP_NN, DALIInterpType
+from avida.types import INTERP_LINEAR, INTERP_NN, DALIInterpType
 
 
 def auto_augment(
@@ -30,10 +32,11 @@ def auto_augment(
     """AutoAugment: each sample draws a sub-policy, whose steps are carried out with their probabilities.
 
     Args:
-        images: Images (HWC) or videos (FHWC) of bytes; what happens to a video happens to all of its frames.
+        images: Images (HWC) or videos (FHWC) of bytes, all with 1 channel or all with 3; what happens to a video
+            happens to all of its frames.
         policy: ``"imagenet"``, ``"cifar10"``, ``"svhn"``, or a :class:`avida.augment.Policy`.
         fill_value: What appears where an image has moved away.
-        interp_type: How shears and rotations interpolate.
+        interp_type: How shears and rotations interpolate: ``INTERP_NN`` or ``INTERP_LINEAR``.
         max_translate_abs: The longest translation in pixels.
         max_translate_rel: The longest translation as a share of width or height; by default 150 / 331.
         rng: Where the random numbers come from; by default this thread's generator.
@@ -43,13 +46,15 @@ def auto_augment(
         >>> avida.auto_augment(batch, "cifar10", rng=avida.random.RNG(seed=7)).shape
         [(4, 6, 3), (3, 5, 3)]
     """
+    name = "auto_augment"
+    options = _options(name, fill_value, interp_type)
     if isinstance(policy, str):
         if policy not in POLICIES:
-            raise ValueError(f"policy: expected one of {', '.join(POLICIES)}, or a Policy; got {policy!r}")
+            raise ValueError(f"{name}: expected one of {', '.join(POLICIES)}, or a Policy; got {policy!r}")
         policy = POLICIES[policy]
     elif not isinstance(policy, Policy):
-        raise TypeError(f"policy: expected a name or a Policy, got {type(policy).__name__}")
-    augmentations = adapted(policy.augmentations, (), max_translate_abs, max_translate_rel)
+        raise TypeError(f"{name}: expected a name or a Policy, got {shown(policy)}")
+    augmentations = adapted(name, policy.augmentations, (), max_translate_abs, max_translate_rel)
     policy = dataclasses.replace(policy, augmentations=augmentations)
     by_name = {item.name: item for item in augmentations}
     longest = max(map(len, policy.sub_policies))
@@ -62,8 +67,7 @@ def auto_augment(
             if happens < step.probability
         ]
 
-    options = {"fill_value": fill_value, "interp_type": interp_type}
-    return draw_and_apply("auto_augment", images, 1 + 2 * longest, choose, options, rng, keyed_by)
+    return draw_and_apply(name, images, 1 + 2 * longest, choose, options, rng, keyed_by)
 
 
 def rand_augment(
@@ -72,7 +76,7 @@ def rand_augment(
     m: int = 9,
     *,
     num_magnitude_bins: int = 31,
-    augmentations: Sequence[Augmentation] = RAND_AUGMENT,
+    augmentations: Sequence[Augmentation] | None = None,
     excluded: Sequence[str] = (),
     fill_value: float = 128,
     interp_type: DALIInterpType = INTERP_NN,
@@ -84,14 +88,15 @@ def rand_augment(
     """RandAugment: ``n`` augmentations one after the other, drawn for each sample, all of the magnitude ``m``.
 
     Args:
-        images: Images (HWC) or videos (FHWC) of bytes; what happens to a video happens to all of its frames.
+        images: Images (HWC) or videos (FHWC) of bytes, all with 1 channel or all with 3; what happens to a video
+            happens to all of its frames.
         n: How many augmentations.
         m: The bin of their magnitudes, from 0 to below ``num_magnitude_bins``.
         num_magnitude_bins: Into how many bins magnitudes are divided.
-        augmentations: What is drawn from.
+        augmentations: What is drawn from; by default ``avida.augment.RAND_AUGMENT``.
         excluded: Names of augmentations to leave out.
         fill_value: What appears where an image has moved away.
-        interp_type: How shears and rotations interpolate.
+        interp_type: How shears and rotations interpolate: ``INTERP_NN`` or ``INTERP_LINEAR``.
         max_translate_abs: The longest translation in pixels.
         max_translate_rel: The longest translation as a share of width or height; by default 150 / 331.
         rng: Where the random numbers come from; by default this thread's generator.
@@ -101,25 +106,26 @@ def rand_augment(
         >>> avida.rand_augment(batch, n=2, m=9, excluded=["equalize"]).shape
         [(4, 6, 3), (3, 5, 3)]
     """
-    bins = _checked_bins(num_magnitude_bins)
-    if n < 0:
-        raise ValueError(f"n: expected a number of augmentations, got {n}")
-    if not 0 <= m < bins:
-        raise ValueError(f"m: expected a magnitude from 0 to {bins - 1}, got {m}")
-    found = adapted(augmentations, excluded, max_translate_abs, max_translate_rel)
+    name = "rand_augment"
+    options = _options(name, fill_value, interp_type)
+    bins = integer(name, "num_magnitude_bins", num_magnitude_bins, low=1)
+    count = integer(name, "n", n, low=0)
+    magnitude = integer(name, "m", m, low=0, high=bins - 1)
+    choices = RAND_AUGMENT if augmentations is None else augmentations
+    found = adapted(name, choices, excluded, max_translate_abs, max_translate_rel)
 
     def choose(drawn: np.ndarray) -> list[Choice]:
-        return [_choice(found[_index(drawn[k], len(found))], bins, m, drawn[k + 1]) for k in range(0, 2 * n, 2)]
+        pairs = zip(drawn[::2], drawn[1::2], strict=True)
+        return [_choice(found[_index(which, len(found))], bins, magnitude, sign) for which, sign in pairs]
 
-    options = {"fill_value": fill_value, "interp_type": interp_type}
-    return draw_and_apply("rand_augment", images, 2 * n, choose, options, rng, keyed_by)
+    return draw_and_apply(name, images, 2 * count, choose, options, rng, keyed_by)
 
 
 def trivial_augment(
     images: Images,
     *,
     num_magnitude_bins: int = 31,
-    augmentations: Sequence[Augmentation] = TRIVIAL_AUGMENT_WIDE,
+    augmentations: Sequence[Augmentation] | None = None,
     excluded: Sequence[str] = (),
     fill_value: float = 128,
     interp_type: DALIInterpType = INTERP_NN,
@@ -131,12 +137,13 @@ def trivial_augment(
     """TrivialAugment: one augmentation of a random magnitude, drawn for each sample; by default of the wide space.
 
     Args:
-        images: Images (HWC) or videos (FHWC) of bytes; what happens to a video happens to all of its frames.
+        images: Images (HWC) or videos (FHWC) of bytes, all with 1 channel or all with 3; what happens to a video
+            happens to all of its frames.
         num_magnitude_bins: Into how many bins magnitudes are divided.
-        augmentations: What is drawn from.
+        augmentations: What is drawn from; by default ``avida.augment.TRIVIAL_AUGMENT_WIDE``.
         excluded: Names of augmentations to leave out.
         fill_value: What appears where an image has moved away.
-        interp_type: How shears and rotations interpolate.
+        interp_type: How shears and rotations interpolate: ``INTERP_NN`` or ``INTERP_LINEAR``.
         max_translate_abs: The longest translation in pixels; by default 32.
         max_translate_rel: The longest translation as a share of width or height.
         rng: Where the random numbers come from; by default this thread's generator.
@@ -146,14 +153,16 @@ def trivial_augment(
         >>> avida.trivial_augment(batch).shape
         [(4, 6, 3), (3, 5, 3)]
     """
-    bins = _checked_bins(num_magnitude_bins)
-    found = adapted(augmentations, excluded, max_translate_abs, max_translate_rel)
+    name = "trivial_augment"
+    options = _options(name, fill_value, interp_type)
+    bins = integer(name, "num_magnitude_bins", num_magnitude_bins, low=1)
+    choices = TRIVIAL_AUGMENT_WIDE if augmentations is None else augmentations
+    found = adapted(name, choices, excluded, max_translate_abs, max_translate_rel)
 
     def choose(drawn: np.ndarray) -> list[Choice]:
         return [_choice(found[_index(drawn[0], len(found))], bins, _index(drawn[1], bins), drawn[2])]
 
-    options = {"fill_value": fill_value, "interp_type": interp_type}
-    return draw_and_apply("trivial_augment", images, 3, choose, options, rng, keyed_by)
+    return draw_and_apply(name, images, 3, choose, options, rng, keyed_by)
 
 
 def _index(drawn: float, count: int) -> int:
@@ -166,7 +175,8 @@ def _choice(augmentation: Augmentation, bins: int, magnitude: int, sign: float) 
     return Choice(augmentation, -strength if augmentation.signed and sign < 0.5 else strength)
 
 
-def _checked_bins(bins: int) -> int:
-    if bins < 1:
-        raise ValueError(f"num_magnitude_bins: expected at least 1, got {bins}")
-    return bins
+def _options(name: str, fill_value: float, interp_type: DALIInterpType) -> dict[str, Any]:
+    return {
+        "fill_value": number(name, "fill_value", fill_value),
+        "interp_type": interpolation(name, interp_type, (INTERP_NN, INTERP_LINEAR)),
+    }

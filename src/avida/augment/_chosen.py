@@ -13,6 +13,7 @@ from avida._dtype import uint8
 from avida._tensor import Tensor
 from avida._typing import KeyedBy
 from avida.augment._augmentation import Augmentation
+from avida.augment._draw import draw
 from avida.random._ops import uniform
 from avida.random._rng import RNG
 
@@ -43,7 +44,7 @@ def draw_and_apply(
     if not isinstance(images, Tensor | Batch):  # an array of four axes could be images, or a video
         raise TypeError(f"{name}: expected a Batch or a Tensor, got {type(images).__name__}; see avida.as_batch")
     like = images if isinstance(images, Batch) else None
-    numbers = uniform(range=[0.0, 1.0], shape=[draws], like=like, rng=rng, keyed_by=keyed_by)
+    numbers = draw(name, uniform, like, rng, keyed_by, range=[0.0, 1.0], shape=[draws])
 
     def run(values: list[Any]) -> list[Any]:
         samples, drawn = values

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,8 @@ import numpy as np
 from avida import _core, _ops
 from avida._batch import Batch, as_batch
 from avida._typing import KeyedBy, TensorLike
+from avida.augment._checks import integer, number
+from avida.augment._draw import draw
 from avida.random._ops import beta, uniform
 from avida.random._rng import RNG
 
@@ -46,7 +49,7 @@ def mixup(
         >>> shares.shape
         [(3,), (3,)]
     """
-    labels = _labels("mixup", images, labels)
+    labels = _labels("mixup", images, labels, num_classes)
     shares = _draw_shares("mixup", images, alpha, per_sample, rng, keyed_by)
 
     def run(values: list[Any]) -> list[Any]:
@@ -78,7 +81,7 @@ def cutmix(
     Sample ``i`` gets a rectangle of sample ``i - 1``, the first one of the last: give shuffled batches.
 
     Args:
-        images: Images (HWC) or videos (FHWC) of one size.
+        images: Images (HWC or CHW) or videos (FHWC or FCHW) of one size; HWC and FHWC where there is no layout.
         labels: A class for each sample, or a list of numbers that tells how much it belongs to each class.
         alpha: The image's own share is drawn from a beta distribution of this parameter for both sides; the rectangle
             has the rest, unless it crosses the border, which cuts it.
@@ -96,24 +99,31 @@ def cutmix(
         >>> mixed.shape
         [(3, 5, 3), (3, 5, 3)]
     """
-    labels = _labels("cutmix", images, labels)
+    labels = _labels("cutmix", images, labels, num_classes)
     shares = _draw_shares("cutmix", images, alpha, per_sample, rng, keyed_by)
     like = images if per_sample else None
-    centres = uniform(range=[0.0, 1.0], shape=[2], like=like, rng=rng, keyed_by=keyed_by)
+    centres = draw("cutmix", uniform, like, rng, keyed_by, range=[0.0, 1.0], shape=[2])
 
     def run(values: list[Any]) -> list[Any]:
         samples, classes, drawn, middle = values
         shape = _shape("cutmix", samples)
         layout = samples.layout or {3: "HWC", 4: "FHWC"}.get(samples.ndim, "")
-        if layout not in ("HWC", "FHWC"):
-            raise ValueError(f"cutmix: expected images (HWC) or videos (FHWC), got {samples.layout or samples.ndim}")
+        if "HW" not in layout:
+            raise ValueError(
+                "cutmix: expected images (HWC or CHW) or videos (FHWC or FCHW), got "
+                f"{samples.layout or f'{samples.ndim} axes'}"
+            )
         n = samples.batch_size
-        size = np.array(shape[layout.index("H") :][:2])
+        height = layout.index("H")
+        size = np.array(shape[height : height + 2])
         extent = size * np.sqrt(1 - _per_sample(drawn, n)[:, None])
         centre = size * _per_sample(middle, n)
         start, end = (np.clip(np.round(centre + side * extent / 2), 0, size).astype(np.int32) for side in (-1, 1))
         own = 1 - np.prod(end - start, axis=1) / max(np.prod(size), 1)
-        return [_pasted(samples, start, end), _mixed(_soft("cutmix", classes, num_classes), own.astype(np.float32))]
+        return [
+            _pasted(samples, layout, start, end),
+            _mixed(_soft("cutmix", classes, num_classes), own.astype(np.float32)),
+        ]
 
     mixed = _core.python_call(run, "cutmix", [images, labels, shares, centres], [], 2, images.batch_size)
     return mixed[0], mixed[1]
@@ -122,17 +132,25 @@ def cutmix(
 def _draw_shares(
     name: str, images: Batch, alpha: float, per_sample: bool, rng: RNG | None, keyed_by: KeyedBy | None
 ) -> Any:
-    if not alpha > 0:
+    if number(name, "alpha", alpha) <= 0:
         raise ValueError(f"{name}: expected alpha above 0, got {alpha}")
     if keyed_by is not None and not per_sample:
         raise ValueError(f"{name}: what is drawn for a whole batch cannot be keyed; expected per_sample=True")
-    return beta(alpha=alpha, beta=alpha, like=images if per_sample else None, rng=rng, keyed_by=keyed_by)
+    return draw(name, beta, images if per_sample else None, rng, keyed_by, alpha=alpha, beta=alpha)
 
 
-def _labels(name: str, images: Batch, labels: TensorLike) -> Batch:
+def _labels(name: str, images: Batch, labels: TensorLike, num_classes: int | None) -> Batch:
     if not isinstance(images, Batch):
         raise TypeError(f"{name}: expected a Batch of images, got {type(images).__name__}; see avida.as_batch")
-    labels = labels if isinstance(labels, Batch) else as_batch(np.asarray(labels))
+    if labels is None:
+        raise TypeError(f"{name}: expected labels, got None")
+    if num_classes is not None:
+        integer(name, "num_classes", num_classes, low=1)
+    if not isinstance(labels, Batch):
+        rows = np.asarray(labels)
+        if rows.dtype.kind not in "biuf" or rows.ndim == 0:
+            raise TypeError(f"{name}: expected numbers for each image as labels, got {rows.ndim} axes of {rows.dtype}")
+        labels = as_batch(rows)
     if labels.batch_size != images.batch_size:
         raise ValueError(f"{name}: expected a label for each of {images.batch_size} images, got {labels.batch_size}")
     return labels
@@ -192,11 +210,20 @@ def _mixed(labels: np.ndarray, own: np.ndarray) -> Batch:
     return as_batch(labels * own + np.roll(labels, 1, axis=0) * (1 - own))
 
 
-def _pasted(images: Batch, start: np.ndarray, end: np.ndarray) -> Batch:
-    """The images, with the rectangle from ``start`` to before ``end`` taken from their neighbours."""
+def _pasted(images: Batch, layout: str, start: np.ndarray, end: np.ndarray) -> Batch:
+    """The images, with the rectangle from ``start`` to before ``end`` taken from their neighbours.
+
+    What is before H and W counts as frames and what is behind them as channels, wherever the channels are.
+    """
+    if images.batch_size == 0:
+        return _core.relabel(images, layout)
+    shape, height = images.shape[0], layout.index("H")
+    size = shape[height : height + 2]
+    frames, channels = math.prod(shape[:height]), math.prod(shape[height + 2 :])
+    videos = _ops.reshape(images, shape=[frames, *size, channels], layout="FHWC")
     places = as_batch(np.stack([np.zeros_like(start), start], axis=1))
-    size = np.broadcast_to([images.shape[0][-3:-1]], start.shape) if images.batch_size else start
-    sizes = as_batch(np.stack([size, end - start], axis=1).astype(np.int32))
-    return _ops.multi_paste(
-        images, _neighbours(images), in_anchors=places, out_anchors=places, shapes=sizes, dtype=images.dtype
+    sizes = as_batch(np.stack([np.broadcast_to([size], start.shape), end - start], axis=1).astype(np.int32))
+    pasted = _ops.multi_paste(
+        videos, _neighbours(videos), in_anchors=places, out_anchors=places, shapes=sizes, dtype=images.dtype
     )
+    return _ops.reshape(pasted, shape=list(shape), layout=layout)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Sequence
 from typing import Any, overload
 
@@ -11,6 +12,8 @@ from avida import _core, _ops
 from avida._batch import Batch, as_batch
 from avida._tensor import as_tensor
 from avida._typing import KeyedBy
+from avida.augment._checks import integer, interpolation, number, shown
+from avida.augment._draw import draw
 from avida.random._ops import uniform
 from avida.random._rng import RNG
 from avida.types import INTERP_LINEAR, DALIInterpType
@@ -35,6 +38,23 @@ def mosaic(
     rng: RNG | None = None,
     keyed_by: KeyedBy | None = None,
 ) -> Batch: ...
+@overload
+def mosaic(
+    images: Batch,
+    boxes: Batch,
+    labels: None = None,
+    *,
+    output_size: int | Sequence[int],
+    image_size: int | None = None,
+    center_range: tuple[float, float] = (0.25, 0.75),
+    ltrb: bool = False,
+    ratio: bool = False,
+    min_visible: float = 0.0,
+    fill_value: float = 114,
+    interp_type: DALIInterpType = INTERP_LINEAR,
+    rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
+) -> tuple[Batch, Batch]: ...
 @overload
 def mosaic(
     images: Batch,
@@ -78,7 +98,7 @@ def mosaic(
         images: Images (HWC), which may differ in size.
         boxes: For each image rows of four numbers: x, y, width, height in pixels, unless ``ltrb`` and ``ratio`` say
             otherwise. The same holds for the result.
-        labels: For each image as many labels as it has boxes.
+        labels: For each image as many labels as it has boxes; they may be left out.
         output_size: Height and width of the results, or one number for both.
         image_size: The longer side of each resized image; by default the longer one of ``output_size``. For the uncut
             canvas of YOLO, half of ``output_size``.
@@ -93,7 +113,7 @@ def mosaic(
         keyed_by: Samples that came from a reader: each gets the same centre in any batch. See `avida.random`.
 
     Returns:
-        The images; with ``boxes``, a tuple of images, boxes and labels.
+        The images; with ``boxes`` a tuple of images and boxes, and of labels if they are given.
 
     Example:
         >>> boxes = avida.as_batch([np.float32([[1, 1, 3, 2]]), np.float32([[0, 0, 4, 3]])])
@@ -103,19 +123,18 @@ def mosaic(
     """
     if not isinstance(images, Batch):
         raise TypeError(f"mosaic: expected a Batch of images, got {type(images).__name__}; see avida.as_batch")
-    size = np.array([output_size] * 2 if isinstance(output_size, int) else output_size)
-    if size.shape != (2,) or size.min() < 1:
-        raise ValueError(f"mosaic: expected output_size as height and width, got {output_size!r}")
-    low, high = center_range
-    if not 0 <= low <= high <= 1:
-        raise ValueError(f"mosaic: expected center_range within 0 and 1, got {center_range!r}")
-    longer = int(size.max()) if image_size is None else image_size
-    if longer < 1:
-        raise ValueError(f"mosaic: expected image_size of at least 1, got {image_size}")
-    if (boxes is None) != (labels is None):
-        raise ValueError(f"mosaic: expected boxes and labels, or neither; {'labels' if boxes else 'boxes'} are missing")
-    centres = uniform(range=[0.0, 1.0], shape=[2], like=images, rng=rng, keyed_by=keyed_by)
+    extents = _pair("output_size", [output_size] * 2 if isinstance(output_size, numbers.Number) else output_size)
+    size = np.array([integer("mosaic", "output_size", each, low=1) for each in extents])
+    low, high = (number("mosaic", "center_range", each, low=0, high=1) for each in _pair("center_range", center_range))
+    if low > high:
+        raise ValueError(f"mosaic: expected low <= high as center_range, got {low:g}, {high:g}")
+    longer = int(size.max()) if image_size is None else integer("mosaic", "image_size", image_size, low=1)
+    min_visible = number("mosaic", "min_visible", min_visible, low=0, high=1)
+    fill_value = number("mosaic", "fill_value", fill_value)
+    interp_type = interpolation("mosaic", interp_type)
     n = images.batch_size
+    given = _annotations(n, boxes, labels)
+    centres = draw("mosaic", uniform, images, rng, keyed_by, range=[0.0, 1.0], shape=[2])
 
     def run(values: list[Any]) -> list[Any]:
         samples, drawn = values[:2]
@@ -129,16 +148,32 @@ def mosaic(
         made = _painted(samples, pieces, size, fill_value, interp_type)
         if not annotations:
             return [made]
-        return [made, *_moved(pieces, size, annotations[0], annotations[1], ltrb, ratio, min_visible)]
+        return [made, *_moved(pieces, size, annotations, ltrb, ratio, min_visible)]
 
-    given = [value for value in (boxes, labels) if value is not None]
-    for name, value in zip(("boxes", "labels"), given, strict=False):
-        if not isinstance(value, Batch) or value.batch_size != n:
-            raise ValueError(
-                f"mosaic: expected {name} for each of {n} images, got {getattr(value, 'batch_size', value)}"
-            )
     made = _core.python_call(run, "mosaic", [images, centres, *given], [], 1 + len(given), n)
     return tuple(made) if given else made[0]
+
+
+def _pair(argument: str, values: Any) -> Sequence[Any]:
+    if not isinstance(values, Sequence | np.ndarray) or isinstance(values, str) or len(values) != 2:
+        found = f"{len(values)} numbers" if isinstance(values, tuple | list) else shown(values)
+        raise ValueError(f"mosaic: expected two numbers as {argument}, got {found}")
+    return list(values)
+
+
+def _annotations(images: int, boxes: Batch | None, labels: Batch | None) -> list[Batch]:
+    """Those that are given: none, boxes, or boxes and labels."""
+    if boxes is None and labels is not None:
+        raise ValueError("mosaic: expected boxes and labels, or boxes alone; boxes are missing")
+    given = {"boxes": boxes, "labels": labels}
+    for name, value in given.items():
+        if value is None:
+            continue
+        if not isinstance(value, Batch):
+            raise TypeError(f"mosaic: expected a Batch of {name}, got {shown(value)}; see avida.as_batch")
+        if value.batch_size != images:
+            raise ValueError(f"mosaic: expected {name} for each of {images} images, got {value.batch_size}")
+    return [value for value in given.values() if value is not None]
 
 
 class _Piece:
@@ -199,16 +234,17 @@ def _rows(numbers: np.ndarray) -> Batch:
 
 
 def _moved(
-    pieces: list[_Piece], size: np.ndarray, boxes: Batch, labels: Batch, ltrb: bool, ratio: bool, min_visible: float
+    pieces: list[_Piece], size: np.ndarray, annotations: list[Batch], ltrb: bool, ratio: bool, min_visible: float
 ) -> list[Batch]:
-    """Boxes and labels of the mosaics."""
-    box_rows = [np.asarray(sample, np.float64) for sample in boxes]
-    label_rows = [np.asarray(sample) for sample in labels]
+    """Boxes and labels of the mosaics, or boxes if there are no labels."""
+    box_rows = [np.asarray(sample, np.float64) for sample in annotations[0]]
+    label_rows = [np.asarray(sample) for sample in annotations[-1]]  # boxes count as labels where there are none
     for i, (four, label) in enumerate(zip(box_rows, label_rows, strict=True)):
-        if four.size % 4 or four.ndim != 2 or len(label) != len(four):
+        if four.ndim != 2 or (four.size and four.shape[1] != 4) or len(label) != len(four):
+            labels = f" and labels of the shape {label.shape}" if len(annotations) > 1 else ""
             raise ValueError(
-                f"mosaic: expected rows of four numbers, and a label for each; sample {i} has boxes of the shape "
-                f"{four.shape} and labels of the shape {label.shape}"
+                f"mosaic: expected rows of four numbers as boxes, and a label for each if there are any; "
+                f"sample {i} has boxes of the shape {four.shape}{labels}"
             )
     to_output = 1 / np.tile(size[::-1], 2) if ratio else np.ones(4)
     made_boxes, made_labels = [], []
@@ -232,7 +268,7 @@ def _moved(
             joined[:, 2:] -= joined[:, :2]
         made_boxes.append(joined.astype(np.float32))
         made_labels.append(np.concatenate(kept_labels))
-    return [as_batch(made_boxes), as_batch(made_labels)]
+    return [as_batch(made_boxes), as_batch(made_labels)][: len(annotations)]
 
 
 def _area(corners: np.ndarray) -> np.ndarray:

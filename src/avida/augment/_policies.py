@@ -33,7 +33,7 @@ class Policy:
 
     Args:
         sub_policies: The steps of each sub-policy, which follow one another.
-        augmentations: What the names of the steps stand for.
+        augmentations: What the names of the steps stand for; by default ``avida.augment.AUTO_AUGMENT``.
         num_magnitude_bins: Into how many bins magnitudes are divided.
 
     Example:
@@ -44,7 +44,7 @@ class Policy:
     """
 
     sub_policies: tuple[tuple[Step, ...], ...]
-    augmentations: tuple[Augmentation, ...] = AUTO_AUGMENT
+    augmentations: tuple[Augmentation, ...] = dataclasses.field(default_factory=lambda: AUTO_AUGMENT)
     num_magnitude_bins: int = 10
 
     def __post_init__(self) -> None:

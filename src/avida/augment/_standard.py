@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from avida.augment import _operations as operations
 from avida.augment._augmentation import Augmentation
+from avida.augment._checks import listed, number
 
 _RELATIVE = 150 / 331  # of the width or height: 150 pixels of the images of the AutoAugment paper
 
@@ -57,27 +58,25 @@ TRIVIAL_AUGMENT_WIDE = _space(0.99, _translations(32, relative=False), angle=135
 
 
 def adapted(
+    name: str,
     augmentations: Iterable[Augmentation],
     excluded: Sequence[str],
     max_translate_abs: float | None,
     max_translate_rel: float | None,
 ) -> tuple[Augmentation, ...]:
     """A list of augmentations without those excluded, and with other limits of translation."""
-    found = tuple(augmentations)
-    for item in found:
-        if not isinstance(item, Augmentation):
-            raise TypeError(f"expected augmentations, got {type(item).__name__}")
+    found = listed(name, "augmentations", augmentations, Augmentation)
     names = [item.name for item in found]
-    if isinstance(excluded, str):
-        raise TypeError(f"excluded: expected a list of names, got the string {excluded!r}")
-    if unknown := set(excluded) - set(names):
-        raise ValueError(f"excluded: expected some of {', '.join(names)}; got {', '.join(sorted(unknown))}")
-    found = tuple(item for item in found if item.name not in excluded)
-    if max_translate_abs is not None and max_translate_rel is not None:
-        raise ValueError("expected max_translate_abs or max_translate_rel, got both")
-    limit = max_translate_abs if max_translate_rel is None else max_translate_rel
-    if limit is not None:
-        others = {item.name: item for item in _translations(limit, max_translate_rel is not None)}
+    without = set(listed(name, "excluded", excluded, str))
+    if unknown := without - set(names):
+        raise ValueError(f"{name}: expected some of {', '.join(names)} as excluded; got {', '.join(sorted(unknown))}")
+    found = tuple(item for item in found if item.name not in without)
+    limits = {"max_translate_abs": max_translate_abs, "max_translate_rel": max_translate_rel}
+    given = {argument: number(name, argument, each, low=0) for argument, each in limits.items() if each is not None}
+    if len(given) > 1:
+        raise ValueError(f"{name}: expected max_translate_abs or max_translate_rel, got both")
+    for argument, limit in given.items():
+        others = {item.name: item for item in _translations(limit, argument == "max_translate_rel")}
         found = tuple(
             dataclasses.replace(item, function=others[item.name].function, magnitudes=(0, limit))
             if item.name in others
@@ -85,5 +84,5 @@ def adapted(
             for item in found
         )
     if not found:
-        raise ValueError("expected at least one augmentation, got none")
+        raise ValueError(f"{name}: expected at least one augmentation, got none")
     return found
