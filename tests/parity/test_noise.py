@@ -35,7 +35,7 @@ def test_gaussian(dtype, arguments):
 
 
 def test_gaussian_saturates_and_rounds():
-    for value, mean in ((250, 1000), (5, -1000), (100, 10.6), (100, np.nan)):
+    for value, mean in ((250, 1000), (5, -1000), (100, 10.6)):
         ours, theirs = noisy("gaussian", np.full((4, 5), value, np.uint8), mean=mean, stddev=0)
         np.testing.assert_array_equal(ours, theirs)
 
