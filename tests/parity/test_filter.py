@@ -1,7 +1,9 @@
 import numpy as np
+import nvidia.dali.experimental.dynamic as dali
 import pytest
 
-from tests.parity.compare import both
+import avida
+from tests.parity.compare import assert_same, both
 
 
 def photo(shape, dtype="uint8", seed=0):
@@ -65,6 +67,24 @@ def test_laplacian(arguments, dtype):
     both(lambda ndd: ndd.laplacian(ndd.tensor(x, layout="HWC"), **arguments), rtol=1e-4, atol=1e-2)
 
 
+@pytest.mark.parametrize("layout", ["HW", "HWC", "CHW", "FHWC"])
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [("gaussian_blur", {"sigma": 0.5}), ("gaussian_blur", {"window_size": 7}), ("laplacian", {}),
+     ("laplacian", {"window_size": 5}), ("laplacian", {"scale": 0.25, "smoothing_size": 1})],
+)  # fmt: skip
+def test_float16(name, arguments, layout):
+    """avida rounds once: it is within one unit of the real library in float32, which in float16 rounds every axis."""
+    x = photo([{"F": 2, "C": 3, "H": 20, "W": 24}[axis] for axis in layout], "float16")
+
+    def run(ndd, dtype="float16"):
+        return getattr(ndd, name)(ndd.tensor(x.astype(dtype), layout=layout), **arguments).evaluate()
+
+    ours, halves, exact = run(avida), run(dali), np.asarray(run(dali, "float32"))
+    np.testing.assert_allclose(np.asarray(ours), exact, rtol=2**-10, atol=1e-2)
+    assert_same(ours, halves, atol=2**-8 * np.abs(exact).max())
+
+
 @pytest.mark.parametrize("dtype", ["uint8", "int16", "uint16", "float32"])
 @pytest.mark.parametrize("border", ["reflect_101", "reflect_1001", "wrap", "clamp", "constant", "Clamp", "none"])
 @pytest.mark.parametrize("size", [(1, 1), (3, 3), (2, 5), (5, 4), (50, 31)])
@@ -73,6 +93,17 @@ def test_filter(size, border, dtype):
     by = np.random.default_rng(0).uniform(-0.1, 1, size).astype(np.float32)
     by /= by.sum()
     both(lambda ndd: ndd.filter(ndd.tensor(x, layout="HWC"), by, border=border), **tolerance(dtype))
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int16"])
+def test_filter_of_halves(dtype):
+    """The real library rounds halves to even numbers, avida away from zero."""
+    x = np.arange(0 if dtype == "uint8" else -100, 100).reshape(4, -1, 1).astype(dtype)
+    half = np.float32([[0.5]])
+    both(lambda ndd: ndd.filter(ndd.tensor(x, layout="HWC"), half), atol=1)
+    ours, theirs = (np.asarray(ndd.filter(ndd.tensor(x, layout="HWC"), half)) for ndd in (avida, dali))
+    np.testing.assert_array_equal(theirs, np.rint(x / 2))
+    np.testing.assert_array_equal(ours, np.trunc(x / 2 + np.sign(x) * 0.5))
 
 
 @pytest.mark.parametrize("anchor", [-1, 0, 1, 2, 3, [0, 3], [1, -1], [-2, 0], [0, 4], [0, 0, 0]])

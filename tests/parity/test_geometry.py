@@ -98,6 +98,42 @@ def test_rotate():
         close(lambda lib: lib.rotate(lib.tensor(image, layout="HWC"), angle=angle, interp_type=0), 0)  # noqa: B023
 
 
+@pytest.mark.parametrize("kind", [0, 1])
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "float32"])
+@pytest.mark.parametrize("channels", [1, 3, 4])
+def test_rotate_types_and_channels(channels, dtype, kind):
+    frames = noise(2, 21, 30, channels, dtype=dtype)
+    cases = [(photo(51, 70, channels, dtype), "HWC"), (noise(33, 20, channels, dtype=dtype), "HWC"), (frames, "FHWC")]
+    for (image, layout), angle in zip(cases, (17.0, -130.0, 250.5), strict=True):
+        for given in ({}, {"keep_size": True, "fill_value": 7}, {"size": [40, 37]}):
+            for wanted in ({}, {"dtype": "float32"}, {"output_dtype": "float32"}, {"dtype": dtype}):
+
+                def run(lib, image=image, layout=layout, angle=angle, given=given, wanted=wanted):
+                    types = {name: getattr(lib, value) for name, value in wanted.items()}
+                    return lib.rotate(lib.tensor(image, layout=layout), angle=angle, interp_type=kind, **given, **types)
+
+                close(run, kind)
+
+
+@pytest.mark.parametrize("out", ["uint8", "int16"])
+def test_rotate_float_images_to_integers(out):
+    image = photo(dtype="float32") * 3 - 200
+    close(lambda lib: lib.rotate(lib.tensor(image, layout="HWC"), angle=25, dtype=getattr(lib, out)))
+
+
+@pytest.mark.parametrize("kind", [0, 1])
+def test_fill_values_between_two_numbers(kind):
+    """They become numbers of the image's type; in the real library not where nearest pixels are taken."""
+
+    def corner(lib):
+        image = lib.tensor(np.zeros((5, 5, 1), np.uint8), layout="HWC")
+        given = {"size": [20, 20], "fill_value": 7.6, "interp_type": kind, "dtype": lib.float32}
+        return np.asarray(lib.rotate(image, angle=33, **given))[0, 0, 0]
+
+    assert corner(avida) == 8
+    assert corner(dali) == np.float32(8 if kind else 7.6)
+
+
 def test_rotate_volumes():
     for shape in [(5, 7, 9), (6, 8, 10), (4, 7, 10)]:
         volume = noise(*shape, 2)

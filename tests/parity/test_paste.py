@@ -95,6 +95,25 @@ def test_grid_mask_types(dtype):
     both(lambda library: library.grid_mask(tensor(library, array(12, 13, 3, dtype=dtype)), tile=4))
 
 
+def grid(height, width, tile):
+    y, x = np.mgrid[:height, :width] / tile
+    return ~((y % 1 < 0.5) & (x % 1 < 0.5))
+
+
+def test_grid_mask_layouts():
+    """The real library takes the first three axes of any sample for H, W and C. avida reads the layout."""
+    plain, video = array(3, 12, 17), array(2, 12, 17, 3)
+    theirs = np.asarray(dali.grid_mask(tensor(dali, plain, "CHW"), tile=4))
+    np.testing.assert_array_equal(theirs, plain * grid(3, 12, 4)[..., None])
+    ours = np.asarray(avida.grid_mask(tensor(avida, plain, "CHW"), tile=4))
+    np.testing.assert_array_equal(ours, plain * grid(12, 17, 4))
+    # Behind the first 2 * 12 * 17 elements its memory is as it was found.
+    theirs = np.asarray(dali.grid_mask(tensor(dali, video, "FHWC"), tile=4)).ravel()[: 2 * 12 * 17]
+    np.testing.assert_array_equal(theirs, video.ravel()[: 2 * 12 * 17] * np.repeat(grid(2, 12, 4), 17))
+    ours = np.asarray(avida.grid_mask(tensor(avida, video, "FHWC"), tile=4))
+    np.testing.assert_array_equal(ours, video * grid(12, 17, 4)[..., None])
+
+
 @pytest.mark.parametrize("tile", [0, -3])
 def test_grid_mask_refuses(tile):
     both(lambda library: library.grid_mask(tensor(library, array(4, 4, 3)), tile=tile))

@@ -25,7 +25,30 @@ def matrices(ndd):
     return ndd.per_frame(ndd.batch(MATRICES))
 
 
+def projections():
+    return [np.concatenate([m, np.tile(np.float32([[0.001, 0.002, 1]]), (len(m), 1, 1))], 1) for m in MATRICES]
+
+
 CASES = {
+    "contrast": lambda ndd: ndd.contrast(videos(ndd), contrast=numbers(ndd), contrast_center=90.0),
+    "brightness_contrast": lambda ndd: ndd.brightness_contrast(
+        videos(ndd), brightness=numbers(ndd), contrast=numbers(ndd, 0.2, 3), brightness_shift=numbers(ndd, -0.2, 0.2)
+    ),
+    "hue": lambda ndd: ndd.hue(videos(ndd), hue=numbers(ndd, -180, 180)),
+    "saturation": lambda ndd: ndd.saturation(videos(ndd), saturation=numbers(ndd)),
+    "hsv": lambda ndd: ndd.hsv(videos(ndd), hue=numbers(ndd, 0, 90), saturation=0.7, value=numbers(ndd)),
+    "warp_perspective": lambda ndd: ndd.experimental.warp_perspective(
+        videos(ndd), matrix=ndd.per_frame(ndd.batch(projections())), fill_value=[3.0]
+    ),
+    "warp_perspective, second input": lambda ndd: ndd.experimental.warp_perspective(
+        videos(ndd), ndd.per_frame(ndd.batch(projections()))
+    ),
+    "scale": lambda ndd: ndd.transforms.scale(scale=numbers(ndd, shape=(2,)), center=[1.0, 2.0]),
+    "scale after": lambda ndd: ndd.transforms.scale(matrices(ndd), scale=numbers(ndd, shape=(2,))),
+    "shear": lambda ndd: ndd.transforms.shear(shear=numbers(ndd, shape=(2,)), center=[1.0, 2.0]),
+    "shear by angles": lambda ndd: ndd.transforms.shear(angles=numbers(ndd, -50, 50, (2,))),
+    "crop": lambda ndd: ndd.transforms.crop(from_start=numbers(ndd, 0, 1, (2,)), from_end=numbers(ndd, 2, 5, (2,))),
+    "crop to one end": lambda ndd: ndd.transforms.crop(from_start=numbers(ndd, 0, 1, (2,)), from_end=[6.0, 7.0]),
     "brightness": lambda ndd: ndd.brightness(videos(ndd), brightness=numbers(ndd)),
     "color_twist": lambda ndd: ndd.color_twist(
         videos(ndd), hue=numbers(ndd, 0, 90), saturation=ndd.batch([np.float32(0.5), np.float32(1.5)])
@@ -70,5 +93,5 @@ CASES = {
 
 @pytest.mark.parametrize("name", CASES)
 def test_per_frame(name):
-    floats = name.startswith(("rotation", "translation", "combine", "coord"))
+    floats = name.startswith(("rotation", "translation", "combine", "coord", "scale", "shear", "crop"))
     both(CASES[name], atol=1e-4 if floats else 2 if name.startswith(("rotate", "warp")) else 1)
