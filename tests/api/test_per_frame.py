@@ -118,7 +118,7 @@ def test_images_take_the_value_of_a_single_frame_only():
 
 def test_errors_name_the_frame():
     with pytest.raises(RuntimeError, match="sample 1, frame 2"):
-        ndd.rotate(videos(3, 3), angle=numbers([0, 0, 0], [0, 0, np.nan])).evaluate()
+        ndd.rotate(videos(3, 3), angle=numbers([0, 0, 0], [0, 0, np.inf])).evaluate()
     with pytest.raises(ValueError, match="expected frames of one shape"):
         ndd.crop(videos(2), crop_h=numbers([2, 3]), crop_w=2).evaluate()
 

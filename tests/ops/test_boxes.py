@@ -94,7 +94,7 @@ def test_rotate_refuses(arguments):
 
 
 def test_rotate_takes_any_number():
-    assert ndd.bbox_rotate(BOXES[0][0], angle=np.nan, input_shape=[9, 9]).shape == (0, 4)
+    assert ndd.bbox_rotate(BOXES[0][0], angle=np.inf, input_shape=[9, 9]).shape == (0, 4)
     assert ndd.bbox_rotate(np.full((2, 4), np.nan, np.float32), angle=3, input_shape=[9, 9]).shape == (0, 4)
     assert ndd.bbox_rotate(BOXES[0][0], angle=3, input_shape=[0, -5]).shape[1] == 4
 

@@ -88,5 +88,5 @@ def test_nothing_changes_by_default():
 
 def test_what_is_no_number_gives_zeros():
     x = np.full((2, 2, 3), 100, np.uint8)
-    assert not np.asarray(ndd.hue(x, hue=float("nan"))).any()
+    assert not np.asarray(ndd.hue(x, hue=float("inf"))).any()
     assert np.isnan(np.asarray(ndd.hue(x, hue=float("inf"), dtype=ndd.float32))).all()

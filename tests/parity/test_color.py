@@ -104,7 +104,7 @@ def test_refused_alike(name):
 
 
 @pytest.mark.parametrize("name", ["brightness", "hue"])
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), -1e5])
+@pytest.mark.parametrize("value", [float("inf"), -1e5])
 def test_numbers_beyond_reason(name, value):
     both(lambda lib: getattr(lib, name)(lib.tensor(NOISE, layout="HWC"), **{name: value}), atol=1)
 

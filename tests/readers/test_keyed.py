@@ -285,6 +285,7 @@ def test_every_random_operator(folder, name):
         inputs = [i for i in inputs if i is not None]
         required = {
             "random_resized_crop": {"size": [4, 4]},
+            "random_bbox_crop": {"thresholds": [0.0], "scaling": [0.3, 0.6], "allow_no_crop": False},
             "roi_random_crop": {"crop_shape": [20, 20], "roi_start": [0, 0], "roi_end": [200, 200]},
         }.get(name, {})
         out = function(*inputs, **required, keyed_by=files, rng=avida.random.RNG(seed=1))
