@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 
 # The contestants come with the extra `bench`, and not all have types.
-# pyright: reportMissingImports=false
+# pyright: reportMissingImports=false, reportPrivateImportUsage=false, reportArgumentType=false, reportCallIssue=false
+# pyright: reportAttributeAccessIssue=false
 
 MEAN = [0.485 * 255, 0.456 * 255, 0.406 * 255]
 STD = [0.229 * 255, 0.224 * 255, 0.225 * 255]

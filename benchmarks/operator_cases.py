@@ -4,6 +4,9 @@ The first function gets a library and its batches of `inputs` (both libraries ha
 the array of its last result to write into, or None. OpenCV's side does the same work, if not always to the same bit.
 """
 
+# OpenCV's types are narrower than what it takes, and so are NumPy's of lists.
+# pyright: reportArgumentType=false, reportCallIssue=false
+
 from collections.abc import Callable
 from typing import Any, NamedTuple
 

@@ -148,7 +148,7 @@ def _foreign_stream(stream: Any) -> tuple[int, int | None]:
     if hasattr(stream, "cuda_stream"):  # PyTorch
         return int(stream.cuda_stream), getattr(stream, "device_index", None)
     if hasattr(stream, "__cuda_stream__"):
-        interface = stream.__cuda_stream__
+        interface: Any = stream.__cuda_stream__
         _, handle = interface() if callable(interface) else interface
         return int(handle), getattr(stream, "device_id", None)
     raise TypeError(f"expected a stream, an object with __cuda_stream__ or a handle, got {stream!r}")

@@ -1,4 +1,5 @@
-#include "ops/decode/on_gpu.h"
+#include "op/decode_on_gpu.h"
+#include "ops/decode/decode.h"
 
 namespace avida::ops {
 namespace {
@@ -47,7 +48,8 @@ AVIDA_OP_IN(decoders, image, DecodeImageArgs) {
       .infer([](Infer<DecodeImageArgs>& call) { infer_decode(call.args, call.in, call.out[0]); });
   decodes<whole, request>(op).gpu_run([](const Run& run, const GpuStream& stream) {
     const auto& args = *static_cast<const DecodeImageArgs*>(run.args.at(0));
-    return args.reduce_to.empty() ? decode_on_gpu(run, stream, args) : std::nullopt;
+    if (!args.reduce_to.empty() || args.on_error != "raise") return std::optional<std::vector<Data>>();
+    return decode_on_gpu(run, stream, request(args));
   });
 }
 

@@ -1,35 +1,36 @@
-#include "ops/decode/on_gpu.h"
+#include "op/decode_on_gpu.h"
 
 #include <chrono>
 
 #include "codecs/jpeg_header.h"
 #include "cuda/nvjpeg.h"
+#include "op/sample.h"
 #include "runtime/thread_pool.h"
 
-namespace avida::ops {
+namespace avida {
 namespace {
 
 // Whether the engine may decode the file: upright, three colours, eight bits, one pass.
-bool suits_engine(JpegEngine& engine, codecs::Bytes file, const DecodeArgs& args) {
+bool suits_engine(JpegEngine& engine, codecs::Bytes file, bool adjust_orientation) {
   if (!codecs::is_jpeg(file)) return false;
   const codecs::JpegHeader header = codecs::read_jpeg_header(file);
   return header.frame == 0xC0 && header.precision == 8 && header.components == 3 &&
-         (header.orientation == 1 || !args.adjust_orientation) && engine.takes(file);
+         (header.orientation == 1 || !adjust_orientation) && engine.takes(file);
 }
 
 }  // namespace
 
-std::optional<std::vector<Data>> decode_on_gpu(const Run& run, const GpuStream& stream, const DecodeArgs& args) {
+std::optional<std::vector<Data>> decode_on_gpu(const Run& run, const GpuStream& stream,
+                                               const codecs::ImageRequest& request) {
   Gpu& gpu = Gpu::at(stream.device);
   JpegEngine* engine = JpegEngine::of(gpu);
   const Data& in = *run.in[0];
-  if (!engine || args.output_type != 0 || args.dtype != DType::uint8 || args.on_error != "raise" ||
+  if (!engine || request.type != codecs::ImageType::rgb || request.dtype != DType::uint8 ||
       in.device.kind != Device::Kind::cpu || run.samples < 2)
     return {};
 
   auto claimed = engine->claim();
   const int n = run.samples;
-  const codecs::ImageRequest request = image_request(args);
   std::vector<codecs::Bytes> files(n);
   ShapeList shapes(n, 3);
   std::vector<int> suited, others;
@@ -40,7 +41,7 @@ std::optional<std::vector<Data>> decode_on_gpu(const Run& run, const GpuStream& 
       files[i] = {static_cast<const uint8_t*>(in.at(at)), static_cast<size_t>(in.bytes(at))};
       const codecs::Extents extents = codecs::EncodedImage(files[i], request).extents();
       shapes.set(i, {extents.height, extents.width, extents.channels});
-      const bool suits = suits_engine(*engine, files[i], args);
+      const bool suits = suits_engine(*engine, files[i], request.adjust_orientation);
       (suits ? suited : others).push_back(i);
       if (suits) pixels += double(extents.height) * extents.width;
     });
@@ -98,4 +99,4 @@ std::optional<std::vector<Data>> decode_on_gpu(const Run& run, const GpuStream& 
   return results;
 }
 
-}  // namespace avida::ops
+}  // namespace avida
