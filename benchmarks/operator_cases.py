@@ -5,7 +5,7 @@ the array of its last result to write into, or None. OpenCV's side does the same
 """
 
 # OpenCV's types are narrower than what it takes, and so are NumPy's of lists.
-# pyright: reportArgumentType=false, reportCallIssue=false
+# pyright: reportArgumentType=false, reportCallIssue=false, reportAssignmentType=false, reportReturnType=false
 
 from collections.abc import Callable
 from typing import Any, NamedTuple

@@ -149,7 +149,8 @@ def _foreign_stream(stream: Any) -> tuple[int, int | None]:
         return int(stream.cuda_stream), getattr(stream, "device_index", None)
     if hasattr(stream, "__cuda_stream__"):
         interface: Any = stream.__cuda_stream__
-        _, handle = interface() if callable(interface) else interface
+        pair: Any = interface() if callable(interface) else interface
+        _, handle = pair
         return int(handle), getattr(stream, "device_id", None)
     raise TypeError(f"expected a stream, an object with __cuda_stream__ or a handle, got {stream!r}")
 
