@@ -171,14 +171,14 @@ CASES: dict[str, dict[str, Case]] = {
     "geometry": {
         "rotate": Case(lambda lib, x: lib.rotate(x.photos, angle=30, keep_size=True, fill_value=0), warped(TURN)),
         "warp_affine": Case(
-            lambda lib, x: lib.warp_affine(x.photos, matrix=MATRIX.ravel().tolist(), fill_value=0), warped(MATRIX)
+            lambda lib, x: lib.warp_affine(x.photos, matrix=MATRIX, fill_value=0), warped(MATRIX)
         ),
         "warp_affine, nearest": Case(
-            lambda lib, x: lib.warp_affine(x.photos, matrix=MATRIX.ravel().tolist(), fill_value=0, interp_type=NEAREST),
+            lambda lib, x: lib.warp_affine(x.photos, matrix=MATRIX, fill_value=0, interp_type=NEAREST),
             warped(MATRIX, cv2.INTER_NEAREST),
         ),
         "experimental.warp_perspective": Case(
-            lambda lib, x: lib.experimental.warp_perspective(x.photos, matrix=PERSPECTIVE.ravel().tolist()),
+            lambda lib, x: lib.experimental.warp_perspective(x.photos, matrix=PERSPECTIVE),
             warped(PERSPECTIVE),
         ),
         "experimental.remap": Case(
@@ -198,7 +198,7 @@ CASES: dict[str, dict[str, Case]] = {
         ),
         "transforms.combine": Case(lambda lib, x: lib.transforms.combine(MATRIX, MATRIX, batch_size=BATCH)),
         "coord_transform": Case(
-            lambda lib, x: lib.coord_transform(x.points, MT=MATRIX.ravel().tolist()),
+            lambda lib, x: lib.coord_transform(x.points, MT=MATRIX),
             lambda points, out: cv2.transform(points[None], MATRIX, out),
             "points",
         ),
