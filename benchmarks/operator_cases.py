@@ -5,7 +5,8 @@ the array of its last result to write into, or None. OpenCV's side does the same
 """
 
 # OpenCV's types are narrower than what it takes, and so are NumPy's of lists.
-# pyright: reportArgumentType=false, reportCallIssue=false, reportAssignmentType=false, reportReturnType=false
+# pyright: reportMissingImports=false, reportArgumentType=false, reportCallIssue=false, reportAssignmentType=false
+# pyright: reportReturnType=false
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
