@@ -171,9 +171,7 @@ CASES: dict[str, dict[str, Case]] = {
     },
     "geometry": {
         "rotate": Case(lambda lib, x: lib.rotate(x.photos, angle=30, keep_size=True, fill_value=0), warped(TURN)),
-        "warp_affine": Case(
-            lambda lib, x: lib.warp_affine(x.photos, matrix=MATRIX, fill_value=0), warped(MATRIX)
-        ),
+        "warp_affine": Case(lambda lib, x: lib.warp_affine(x.photos, matrix=MATRIX, fill_value=0), warped(MATRIX)),
         "warp_affine, nearest": Case(
             lambda lib, x: lib.warp_affine(x.photos, matrix=MATRIX, fill_value=0, interp_type=NEAREST),
             warped(MATRIX, cv2.INTER_NEAREST),
