@@ -75,7 +75,6 @@ Block Gpu::allocate(int64_t bytes, StreamHandle stream) {
 
 int64_t Gpu::bytes_in_use() const { return pool_->in_use(); }
 int64_t Gpu::bytes_kept() const { return pool_->kept(); }
-void Gpu::trim() { pool_->trim(); }
 
 std::shared_ptr<GpuStream> Gpu::create_stream() {
   StreamHandle handle = nullptr;

@@ -53,8 +53,6 @@ class Gpu {
   // What the pool has: handed out, and kept for reuse.
   int64_t bytes_in_use() const;
   int64_t bytes_kept() const;
-  // Gives back to the driver what is kept.
-  void trim();
 
   // A stream for one user.
   std::shared_ptr<GpuStream> create_stream();

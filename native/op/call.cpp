@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <list>
 #include <memory_resource>
 #include <new>
 
@@ -34,9 +35,9 @@ struct Call::Bound {
   std::pmr::vector<Meta> metas{&scratch};
   Origins origins;
   std::optional<Frames> frames;
-  Shape first_frame;       // of the first input, where it is a sequence
-  bool joins = false;      // the results are sequences again
-  std::deque<Data> split;  // inputs and arguments, frame by frame
+  Shape first_frame;      // of the first input, where it is a sequence
+  bool joins = false;     // the results are sequences again
+  std::list<Data> split;  // inputs and arguments, frame by frame or moved; empty, it takes no memory
   std::pmr::vector<Meta> frame_out{&scratch};
   std::vector<RandomKey> frame_keys;
   std::optional<CallArgs> args;

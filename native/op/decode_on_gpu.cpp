@@ -78,12 +78,12 @@ std::optional<std::vector<Data>> decode_on_gpu(const Run& run, const GpuStream& 
   run.pool.parallel_for(std::ssize(others), [&](int64_t k) {
     const int i = others[k];
     at_sample(run, i, [&] {
-      thread_local std::vector<uint8_t> pixels;
-      pixels.resize(static_cast<size_t>(out.bytes(i)));
+      thread_local std::vector<uint8_t> decoded;
+      decoded.resize(static_cast<size_t>(out.bytes(i)));
       const Shape shape = shapes[i];
       codecs::EncodedImage(files[i], request)
-          .decode({0, 0, static_cast<int>(shape[0]), static_cast<int>(shape[1])}, pixels.data());
-      gpu.copy_in(out.at(i), pixels.data(), pixels.size(), stream.handle);
+          .decode({0, 0, static_cast<int>(shape[0]), static_cast<int>(shape[1])}, decoded.data());
+      gpu.copy_in(out.at(i), decoded.data(), decoded.size(), stream.handle);
     });
   });
   const double cpu_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -11,6 +11,12 @@
 namespace avida {
 namespace {
 
+// Ragged samples, and what is copied for kernels, lie as far apart as blocks of the CPU are aligned.
+int64_t stepped(int64_t bytes) {
+  constexpr auto step = static_cast<int64_t>(kAlignment);
+  return (bytes + step - 1) / step * step;
+}
+
 class GpuLaunches : public Launches {
  public:
   GpuLaunches(Gpu& gpu, StreamHandle stream) : gpu_(gpu), stream_(stream) {}
@@ -45,7 +51,7 @@ class GpuLaunches : public Launches {
   }
 
   const void* upload_bytes(const void* bytes, size_t size) override {
-    size_t rounded = (size + 63) / 64 * 64;
+    auto rounded = static_cast<size_t>(stepped(static_cast<int64_t>(size)));
     if (chunks_.empty() || chunks_.back().bytes.size() + rounded > chunks_.back().capacity) {
       size_t capacity = std::max(kChunk, rounded);
       chunks_.push_back({scratch(static_cast<int64_t>(capacity)), capacity, {}});
@@ -79,10 +85,6 @@ class GpuLaunches : public Launches {
   std::vector<Chunk> chunks_;
   std::vector<Block> kept_;
 };
-
-constexpr int64_t kStep = 64;  // bytes, of which ragged samples take whole numbers
-
-int64_t stepped(int64_t bytes) { return (bytes + kStep - 1) / kStep * kStep; }
 
 // Whether the samples lie as an operator places ragged ones: one copy moves them all.
 bool in_steps(const Data& data) {

@@ -125,7 +125,6 @@ void bind_gpu(nb::module_& m) {
     Gpu& gpu = Gpu::at(device);
     return std::make_pair(gpu.bytes_in_use(), gpu.bytes_kept());
   });
-  m.def("trim_gpu_memory", [](int device) { Gpu::at(device).trim(); });
   m.def("kernel_cache_folder", &kernel_cache_folder);
   m.def("set_compiler_library", &set_compiler_library, nb::arg("path"));
   m.def("set_jpeg_library", &JpegEngine::set_library, nb::arg("path"));

@@ -186,7 +186,6 @@ AVIDA_OP(clahe, ClaheArgs) {
         if (call.in[0].dtype != DType::uint8) value_error("expected uint8, got ", call.in[0].dtype);
         if (args.tiles_x < 1 || args.tiles_y < 1 || int64_t{args.tiles_x} * args.tiles_y > kMostTiles)
           value_error("expected 1 to ", kMostTiles, " tiles, got ", args.tiles_x, " x ", args.tiles_y);
-        if (std::isnan(args.clip_limit)) value_error("expected a number as clip_limit, got NaN");
       })
       .each_sample(
           [](Sample<Args>& sample) {
