@@ -77,7 +77,9 @@ const Nvrtc& nvrtc() {
 // As the core is compiled for the host: C++20, and no multiplication and addition fused into one.
 constexpr const char* kOptions[] = {"--std=c++20", "--fmad=false", "--device-int128"};
 
-std::string expression_of(const Kernel& kernel) { return str("&avida::run_items<", kernel.body, ">"); }
+std::string expression_of(const Kernel& kernel) {
+  return str("&avida::", kernel.block_threads ? "run_blocks<" : "run_items<", kernel.body, ">");
+}
 
 // FNV-1a, in 128 bits: names of files, not secrets.
 std::string hash_of(const std::vector<std::string_view>& texts) {

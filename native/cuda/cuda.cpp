@@ -115,14 +115,15 @@ class CudaGpu : public Gpu {
     const Entered here(context_);
     cuda::Function function = function_of(kernel);
     // Enough blocks to fill the GPU some times over; more would only start and end.
-    int64_t blocks = (most_items + kThreads - 1) / kThreads;
+    const int threads = kernel.block_threads ? kernel.block_threads : kThreads;
+    int64_t blocks = kernel.block_threads ? most_items : (most_items + kThreads - 1) / kThreads;
     int64_t enough = std::max<int64_t>(1, int64_t(processors_) * 32 / samples);
     auto grid = static_cast<unsigned>(std::min(blocks, enough));
     void* parameters[] = {&items};
     constexpr int kMostRows = 65535;
     for (int first = 0; first < samples; first += kMostRows) {
-      check(driver().launch(function, grid, static_cast<unsigned>(std::min(samples - first, kMostRows)), 1, kThreads, 1,
-                            1, 0, stream, parameters, nullptr),
+      check(driver().launch(function, grid, static_cast<unsigned>(std::min(samples - first, kMostRows)), 1,
+                            static_cast<unsigned>(threads), 1, 1, 0, stream, parameters, nullptr),
             "starting a kernel");
       items = static_cast<const char*>(items) + kernel.bytes * kMostRows;
     }

@@ -1,6 +1,7 @@
 // Bodies that a GPU can run: see kernel/launch.h.
 #pragma once
 #include <cstddef>
+#include <memory>
 #include <string_view>
 #include <type_traits>
 #include <vector>
@@ -13,6 +14,7 @@ namespace avida {
 struct Kernel {
   std::string_view body;  // its type in C++
   std::vector<std::string_view> headers;
+  int block_threads;               // that make an item together; 0: each thread makes its own
   size_t bytes;                    // of Items
   void (*run)(const void* items);  // makes them on the CPU
   int number;                      // counts kernels
@@ -32,6 +34,7 @@ struct KernelOf {
   static_assert(std::is_trivially_copyable_v<typename Body::Params>);
   static_assert(type_name<Body>().find("anonymous") == std::string_view::npos,
                 "kernels are compiled from headers alone");
+  static constexpr bool in_blocks = requires { Body::kPhases; };
   static inline const Kernel* const kernel = register_kernel({
       type_name<Body>(),
       [] {
@@ -40,10 +43,21 @@ struct KernelOf {
         else
           return std::vector<std::string_view>{Body::header};
       }(),
+      [] {
+        if constexpr (in_blocks)
+          return Body::kThreads;
+        else
+          return 0;
+      }(),
       sizeof(Items<Body>),
       [](const void* items) {
         auto& [first, count, params] = *static_cast<const Items<Body>*>(items);
-        for (long i = 0; i < count; i++) Body::run(params, first + i);
+        if constexpr (in_blocks) {
+          auto shared = std::make_unique<typename Body::Shared>();
+          for (long i = 0; i < count; i++) run_phases<Body>(params, *shared, first + i);
+        } else {
+          for (long i = 0; i < count; i++) Body::run(params, first + i);
+        }
       },
       0,
   });

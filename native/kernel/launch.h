@@ -6,7 +6,13 @@
 //     AVIDA_HD static void run(const Params& params, long item);
 //   };
 //
-// A kernel takes the items of all samples of a batch at once.
+// A kernel takes the items of all samples of a batch at once. Where neighbours need the same things, a block of threads
+// makes an item together, in phases: what a phase leaves in the shared memory, all threads find there in the next.
+//
+//     static constexpr int kThreads = 256, kPhases = 2;
+//     struct Shared { ... };  // up to 48 KiB
+//     template <int phase>
+//     AVIDA_HD static void run(const Params& params, Shared& shared, long item, int thread);
 #pragma once
 #include "kernel/macros.h"
 
@@ -25,6 +31,27 @@ __global__ void run_items(const Items<Body>* __restrict__ samples) {
   const long step = static_cast<long>(gridDim.x) * blockDim.x;
   for (long i = static_cast<long>(blockIdx.x) * blockDim.x + threadIdx.x; i < items.count; i += step)
     Body::run(items.params, items.first + i);
+}
+
+template <class Body, int phase = 0>
+__device__ AVIDA_INLINE void run_phases(const typename Body::Params& params, typename Body::Shared& shared, long item) {
+  Body::template run<phase>(params, shared, item, static_cast<int>(threadIdx.x));
+  __syncthreads();
+  if constexpr (phase + 1 < Body::kPhases) run_phases<Body, phase + 1>(params, shared, item);
+}
+
+template <class Body>
+__global__ void __launch_bounds__(Body::kThreads) run_blocks(const Items<Body>* __restrict__ samples) {
+  __shared__ typename Body::Shared shared;
+  const Items<Body>& items = samples[blockIdx.y];
+  for (long i = blockIdx.x; i < items.count; i += gridDim.x) run_phases<Body>(items.params, shared, items.first + i);
+}
+#else
+// The same on the CPU, one thread after the other.
+template <class Body, int phase = 0>
+void run_phases(const typename Body::Params& params, typename Body::Shared& shared, long item) {
+  for (int thread = 0; thread < Body::kThreads; thread++) Body::template run<phase>(params, shared, item, thread);
+  if constexpr (phase + 1 < Body::kPhases) run_phases<Body, phase + 1>(params, shared, item);
 }
 #endif
 

@@ -1,5 +1,6 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include "codecs/codec.h"
@@ -97,12 +98,14 @@ NB_MODULE(_core, m) {
   m.def(
       "kernels",
       [] {
-        std::vector<std::pair<std::string, std::vector<std::string>>> found;
+        std::vector<std::tuple<std::string, std::vector<std::string>, bool>> found;
         for (const Kernel* kernel : kernels())
-          found.emplace_back(kernel->body, std::vector<std::string>(kernel->headers.begin(), kernel->headers.end()));
+          found.emplace_back(kernel->body, std::vector<std::string>(kernel->headers.begin(), kernel->headers.end()),
+                             kernel->block_threads > 0);
         return found;
       },
-      "The bodies that a GPU can run: their C++ types, each with the headers that declare it.");
+      "The bodies that a GPU can run: their C++ types, the headers that declare them, and whether a block of threads "
+      "makes an item.");
   bind_readers(m);
 }
 

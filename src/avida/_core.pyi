@@ -206,9 +206,9 @@ def codecs() -> list[tuple[str, str]]:
     The formats of images and sound that this build reads, each with the library that does the work.
     """
 
-def kernels() -> list[tuple[str, list[str]]]:
+def kernels() -> list[tuple[str, list[str], bool]]:
     """
-    The bodies that a GPU can run: their C++ types, each with the headers that declare it.
+    The bodies that a GPU can run: their C++ types, the headers that declare them, and whether a block of threads makes an item.
     """
 
 MAX_BATCH_SIZE: int = 16777216

@@ -14,8 +14,8 @@ KERNELS = avida._core.kernels()
 def by_headers():
     """The bodies of one set of headers are compiled together."""
     groups = collections.defaultdict(list)
-    for body, headers in KERNELS:
-        groups[tuple(headers)].append(body)
+    for body, headers, in_blocks in KERNELS:
+        groups[tuple(headers)].append((body, "run_blocks" if in_blocks else "run_items"))
     return groups
 
 
@@ -24,12 +24,12 @@ def by_headers():
 def test_compiles(headers, arch):
     includes = "".join(f'#include "{header}"\n' for header in (*headers, "kernel/launch.h"))
     bodies = "".join(
-        f"template __global__ void run_items<{body}>(const Items<{body}>*);\n" for body in by_headers()[headers]
+        f"template __global__ void {run}<{body}>(const Items<{body}>*);\n" for body, run in by_headers()[headers]
     )
-    assert b"run_items" in compile_cuda(includes + "namespace avida {\n" + bodies + "}\n", arch)
+    assert b"run_" in compile_cuda(includes + "namespace avida {\n" + bodies + "}\n", arch)
 
 
 def test_the_families_are_there():
-    names = " ".join(body for body, _ in KERNELS)
+    names = " ".join(body for body, *_ in KERNELS)
     for family in ("ElementItem", "ElementwiseItem", "PixelItem", "GaussianNoise", "Erase", "LookUp"):
         assert family in names
