@@ -6,7 +6,9 @@
 namespace avida::codecs {
 namespace {
 
-// Calls fn(marker, segment) for each marker up to the first scan, until fn returns true.
+constexpr int kScan = 0xDA, kEnd = 0xD9;
+
+// Calls fn(marker, segment) for each marker up to that of the first scan, until fn returns true.
 template <class Fn>
 void visit_segments(Bytes file, Fn&& fn) {
   size_t at = 2;
@@ -16,10 +18,10 @@ void visit_segments(Bytes file, Fn&& fn) {
     int marker = file[at++];
     bool alone = marker == 0 || marker == 0x01 || (marker >= 0xD0 && marker <= 0xD8);
     if (alone) continue;
-    if (marker == 0xDA || marker == 0xD9) return;
+    if (marker == kEnd) return;
     uint32_t size = big_endian(file, at, 2);
     if (size < 2) fail(ErrorKind::runtime, "expected a segment of at least 2 bytes at byte ", at, ", got ", size);
-    if (fn(marker, part(file, at + 2, size - 2))) return;
+    if (fn(marker, part(file, at + 2, size - 2)) || marker == kScan) return;
     at += size;
   }
 }
@@ -61,6 +63,37 @@ JpegHeader read_jpeg_header(Bytes file) {
   if (!header.frame) fail(ErrorKind::runtime, "expected a JPEG image, got a file without a frame");
   check_extents(header.height, header.width, header.components);
   return header;
+}
+
+std::optional<JpegSampling> jpeg_sampling(Bytes file) {
+  bool jfif = false, adobe = false, adobe_rgb = false, three = false;
+  uint32_t id[3], columns[3], rows[3], scanned = 0;
+  try {
+    visit_segments(file, [&](int marker, Bytes segment) {
+      if (marker == 0xE0 && segment.size() >= 12 && has_text(segment, 0, {"JFIF", 5})) jfif = true;
+      if (marker == 0xEE && segment.size() >= 12 && has_text(segment, 0, "Adobe")) {
+        adobe = true;
+        adobe_rgb = segment[11] == 0;
+      }
+      if (marker == kScan) scanned = big_endian(segment, 0, 1);
+      if (!is_frame(marker)) return false;
+      three = big_endian(segment, 5, 1) == 3;
+      for (size_t c = 0; c < 3 && three; c++) {
+        id[c] = big_endian(segment, 6 + 3 * c, 1);
+        columns[c] = big_endian(segment, 7 + 3 * c, 1) >> 4;
+        rows[c] = big_endian(segment, 7 + 3 * c, 1) & 15;
+      }
+      return false;
+    });
+  } catch (const Error&) {  // whoever decodes will say so
+    return {};
+  }
+  // What the colours are is told as libjpeg tells it.
+  const bool rgb = !jfif && (adobe ? adobe_rgb : three && id[0] == 'R' && id[1] == 'G' && id[2] == 'B');
+  if (!three || !scanned || rgb || columns[1] != columns[2] || rows[1] != rows[2] || columns[1] == 0 || rows[1] == 0 ||
+      columns[0] % columns[1] || rows[0] % rows[1])
+    return {};
+  return JpegSampling{static_cast<int>(columns[0] / columns[1]), static_cast<int>(rows[0] / rows[1]), scanned == 3};
 }
 
 }  // namespace avida::codecs

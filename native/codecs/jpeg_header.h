@@ -1,5 +1,7 @@
 // What a JPEG file says of itself before its pixels; read without a library, for all kinds of JPEG.
 #pragma once
+#include <optional>
+
 #include "codecs/codec.h"
 
 namespace avida::codecs {
@@ -16,5 +18,13 @@ bool is_jpeg(Bytes file);
 // The kind of the frame, 0 where none is found.
 int jpeg_frame(Bytes file);
 JpegHeader read_jpeg_header(Bytes file);
+
+// How an image of Y, Cb and Cr is stored.
+struct JpegSampling {
+  int columns = 0, rows = 0;  // how many times fewer of them the colours have
+  bool one_scan = false;      // all three together, in one pass
+};
+// Nothing for other images.
+std::optional<JpegSampling> jpeg_sampling(Bytes file);
 
 }  // namespace avida::codecs

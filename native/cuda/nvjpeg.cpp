@@ -2,10 +2,6 @@
 
 #include <dlfcn.h>
 
-#include <algorithm>
-#include <chrono>
-#include <map>
-#include <mutex>
 #include <vector>
 
 namespace avida {
@@ -21,8 +17,8 @@ struct Image {  // nvjpegImage_t
   size_t pitch[4];
 };
 
-constexpr int kHardware = 3;     // nvjpegBackend_t
-constexpr int kInterleaved = 5;  // nvjpegOutputFormat_t: RGB side by side
+constexpr int kHardware = 3;  // nvjpegBackend_t
+constexpr int kPlanes = 1;    // nvjpegOutputFormat_t: Y, Cb and Cr as they are stored
 
 struct Library {
   Status (*create)(int backend, void* device_allocator, void* pinned_allocator, unsigned flags, Handle*) = nullptr;
@@ -65,18 +61,20 @@ const Library& library() {
   return *opened;
 }
 
-void check(Status status, const char* doing) {
-  if (status) fail(ErrorKind::runtime, doing, ": nvJPEG returned ", status);
-}
-
 class Engine : public JpegEngine {
  public:
-  explicit Engine(Gpu& gpu) : gpu_(gpu), stream_(gpu.create_stream()) {}
+  explicit Engine(Gpu& gpu) : gpu_(gpu) {}
 
-  bool open() {
+  bool start() {
+    gpu_.enter();
     const Library& nvjpeg = library();
-    if (nvjpeg.create(kHardware, nullptr, nullptr, 0, &handle_)) return false;
-    return nvjpeg.state_create(handle_, &state_) == 0 && nvjpeg.parsed_create(handle_, &parsed_) == 0;
+    if (nvjpeg.create(kHardware, nullptr, nullptr, 0, &handle_) || nvjpeg.parsed_create(handle_, &parsed_))
+      return false;
+    for (Lane& lane : lanes_) {
+      if (nvjpeg.state_create(handle_, &lane.state)) return false;
+      lane.stream = gpu_.create_stream();
+    }
+    return true;
   }
 
   bool takes(File file) override {
@@ -86,71 +84,55 @@ class Engine : public JpegEngine {
            library().supported(handle_, parsed_, &not_supported) == 0 && not_supported == 0;
   }
 
-  void start(std::span<const File> files, std::span<uint8_t* const> out, std::span<const int64_t> pitches,
-             StreamHandle after) override {
+  void begin_after(StreamHandle stream) override {
+    for (Lane& lane : lanes_) gpu_.wait(lane.stream->handle, stream);
+  }
+
+  bool decode(std::span<const File> files, std::span<const Planes> out) override {
     gpu_.enter();
-    gpu_.wait(stream_->handle, after);
-    started_ = std::chrono::steady_clock::now();
+    Lane& lane = lanes_[turn_];
+    turn_ = 1 - turn_;
+    gpu_.synchronize(lane.stream->handle);  // its state is used again
     std::vector<const unsigned char*> data;
     std::vector<size_t> lengths;
     std::vector<Image> images;
     for (size_t i = 0; i < files.size(); i++) {
       data.push_back(files[i].data());
       lengths.push_back(files[i].size());
-      images.push_back({{out[i]}, {static_cast<size_t>(pitches[i])}});
+      Image& image = images.emplace_back();
+      for (int c = 0; c < 3; c++) {
+        image.channel[c] = out[i].at[c];
+        image.pitch[c] = static_cast<size_t>(out[i].stride[c]);
+      }
     }
-    if (files.size() != batch_) {
-      check(library().initialize(handle_, state_, static_cast<int>(files.size()), 1, kInterleaved),
-            "preparing to decode");
-      batch_ = files.size();
-    }
-    check(library().decode(handle_, state_, data.data(), lengths.data(), images.data(), stream_->handle), "decoding");
+    return library().initialize(handle_, lane.state, static_cast<int>(files.size()), 1, kPlanes) == 0 &&
+           library().decode(handle_, lane.state, data.data(), lengths.data(), images.data(), lane.stream->handle) == 0;
   }
 
-  double wait() override {
-    gpu_.synchronize(stream_->handle);
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
+  void end_before(StreamHandle stream) override {
+    for (Lane& lane : lanes_) gpu_.wait(stream, lane.stream->handle);
   }
 
  private:
+  struct Lane {  // two of them, so that the engine has something to do while the next files are prepared
+    std::shared_ptr<GpuStream> stream;
+    State state = nullptr;
+  };
   Gpu& gpu_;
-  std::shared_ptr<GpuStream> stream_;
   Handle handle_ = nullptr;
-  State state_ = nullptr;
   Parsed parsed_ = nullptr;
-  size_t batch_ = 0;
-  std::chrono::steady_clock::time_point started_;
+  Lane lanes_[2];
+  int turn_ = 0;
 };
 
 }  // namespace
 
-JpegEngine* JpegEngine::of(Gpu& gpu) {
-  static std::mutex mutex;
-  static auto* engines = new std::map<int, std::unique_ptr<Engine>>;
-  std::lock_guard lock(mutex);
-  auto found = engines->find(gpu.device);
-  if (found == engines->end()) {
-    std::unique_ptr<Engine> engine;
-    if (gpu.architecture() != "none" && library().complete) engine = std::make_unique<Engine>(gpu);
-    if (engine && !engine->open()) engine.reset();
-    found = engines->emplace(gpu.device, std::move(engine)).first;
-  }
-  return found->second.get();
-}
-
-void JpegEngine::wait_quietly() noexcept {
-  try {
-    wait();
-  } catch (const Error&) {
-  }
+std::unique_ptr<JpegEngine> JpegEngine::open(Gpu& gpu) {
+  if (gpu.architecture() == "none" || !library().complete) return nullptr;
+  auto engine = std::make_unique<Engine>(gpu);
+  return engine->start() ? std::move(engine) : nullptr;
 }
 
 void JpegEngine::set_library(std::string path) { first_library() = std::move(path); }
-
-void JpegEngine::learn(double own_pixels, double own_seconds, double cpu_pixels, double cpu_seconds) {
-  if (own_pixels == 0 || cpu_pixels == 0 || own_seconds <= 0 || cpu_seconds <= 0) return;
-  const double own = own_pixels / own_seconds, cpu = cpu_pixels / cpu_seconds;
-  share_ = std::clamp(0.5 * share_ + 0.5 * own / (own + cpu), 0.05, 0.95);
-}
 
 }  // namespace avida

@@ -2,7 +2,6 @@
 #pragma once
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 
@@ -10,35 +9,29 @@
 
 namespace avida {
 
+// Used by one thread at a time.
 class JpegEngine {
  public:
   virtual ~JpegEngine() = default;
 
   // Null where the GPU has none, or nvJPEG is not installed.
-  static JpegEngine* of(Gpu& gpu);
+  static std::unique_ptr<JpegEngine> open(Gpu& gpu);
   // A library to try first when nvJPEG is opened.
   static void set_library(std::string path);
 
-  // One batch at a time.
-  [[nodiscard]] std::unique_lock<std::mutex> claim() { return std::unique_lock(busy_); }
-
   using File = std::span<const uint8_t>;
+  struct Planes {  // Y, Cb, Cr as they are stored
+    uint8_t* at[3];
+    int64_t stride[3];
+  };
+  // Whether it can decode the file: a baseline one, of three planes.
   virtual bool takes(File file) = 0;
-  // Starts to decode files to RGB bytes without gaps; pitches[i] is a row of out[i] in bytes. The files must stay until
-  // wait() returns. Work that is in the stream `after` may still use the memory.
-  virtual void start(std::span<const File> files, std::span<uint8_t* const> out, std::span<const int64_t> pitches,
-                     StreamHandle after) = 0;
-  // Seconds since start(), when all is done.
-  virtual double wait() = 0;
-  void wait_quietly() noexcept;
-
-  // The share of the pixels of a batch that the engine gets, beside the CPU's threads; follows from how fast both were.
-  double share() const { return share_; }
-  void learn(double own_pixels, double own_seconds, double cpu_pixels, double cpu_seconds);
-
- private:
-  std::mutex busy_;
-  double share_ = 0.7;
+  // What is decoded from here on comes after the work that `stream` has now.
+  virtual void begin_after(StreamHandle stream) = 0;
+  // Starts to decode, and returns when most is done. The files must stay until all is. False: nothing was decoded.
+  virtual bool decode(std::span<const File> files, std::span<const Planes> out) = 0;
+  // Lets `stream` go on when all that was started is done.
+  virtual void end_before(StreamHandle stream) = 0;
 };
 
 }  // namespace avida

@@ -1,101 +1,352 @@
 #include "op/decode_on_gpu.h"
 
+#include <algorithm>
 #include <chrono>
+#include <map>
+#include <mutex>
+#include <numeric>
 
-#include "codecs/jpeg_header.h"
+#include "codecs/jpeg_planes.h"
 #include "cuda/nvjpeg.h"
+#include "op/jpeg_item.h"
+#include "op/launches.h"
 #include "op/sample.h"
 #include "runtime/thread_pool.h"
 
 namespace avida {
 namespace {
 
-// Whether the engine may decode the file: upright, three colours, eight bits, one pass.
-bool suits_engine(JpegEngine& engine, codecs::Bytes file, bool adjust_orientation) {
-  if (!codecs::is_jpeg(file)) return false;
-  const codecs::JpegHeader header = codecs::read_jpeg_header(file);
-  return header.frame == 0xC0 && header.precision == 8 && header.components == 3 &&
-         (header.orientation == 1 || !adjust_orientation) && engine.takes(file);
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+// The CPU plays an engine too, for tests.
+class FakeEngine : public JpegEngine {
+ public:
+  bool takes(File) override { return true; }
+  void begin_after(StreamHandle) override {}
+  void end_before(StreamHandle) override {}
+  bool decode(std::span<const File> files, std::span<const Planes> out) override {
+    try {
+      for (size_t i = 0; i < files.size(); i++) decode(files[i], out[i]);
+    } catch (const Error&) {
+      return false;
+    }
+    return true;
+  }
+
+ private:
+  static void decode(File file, const Planes& out) {
+    const auto planes = codecs::jpeg_planes(codecs::read_jpeg_header(file), *codecs::jpeg_sampling(file));
+    std::vector<uint8_t> made(static_cast<size_t>(planes.bytes()));
+    codecs::read_jpeg_planes(file, planes, false, made.data());
+    const uint8_t* from = made.data();
+    for (int c = 0; c < 3; from += planes.plane[c++].bytes())
+      for (int y = 0; y < planes.plane[c].height; y++)
+        std::copy_n(from + y * planes.plane[c].stride, planes.plane[c].width, out.at[c] + y * out.stride[c]);
+  }
+};
+
+// What decodes on one GPU, one batch at a time, and how fast it was so far.
+struct Decoders {
+  explicit Decoders(Gpu& gpu) : copies(gpu.create_stream()), engine(JpegEngine::open(gpu)) {
+    if (gpu.architecture() == "none") engine = std::make_unique<FakeEngine>();
+  }
+  static Decoders& of(Gpu& gpu) {
+    static std::mutex mutex;
+    static auto* all = new std::map<int, std::unique_ptr<Decoders>>;
+    std::lock_guard lock(mutex);
+    auto& found = (*all)[gpu.device];
+    if (!found) found = std::make_unique<Decoders>(gpu);
+    return *found;
+  }
+
+  std::mutex busy;
+  const std::shared_ptr<GpuStream> copies;          // from the CPU; what is decoded lies in its memory
+  std::unique_ptr<JpegEngine> engine;               // null: there is none
+  double engine_speed = 6e9, thread_speed = 0.2e9;  // pixels in a second; of one thread
+};
+
+void learn(double& speed, double pixels, double seconds) {
+  if (seconds > 0) speed = 0.7 * speed + 0.3 * pixels / seconds;
 }
+
+struct Picture {
+  codecs::Bytes file;
+  codecs::ImageRequest request;
+  codecs::Roi roi;  // of the upright image
+  codecs::Extents extents;
+  double pixels = 0;  // of the whole image
+  // Where its planes become pixels on the GPU.
+  bool planar = false, for_engine = false;
+  codecs::JpegSampling sampling;
+  codecs::JpegPlanes planes;
+  int64_t place = 0;  // of the planes, in the memory for all of them
+};
+
+// Reads what the headers say.
+void examine(Picture& picture, bool has_engine) {
+  picture.pixels = double(picture.extents.height) * picture.extents.width;
+  if (!codecs::is_jpeg(picture.file) || picture.request.type > codecs::ImageType::bgr) return;
+  const codecs::JpegHeader header = codecs::read_jpeg_header(picture.file);
+  const bool whole = picture.roi.height == header.height && picture.roi.width == header.width;
+  if (header.frame == codecs::kLosslessFrame || header.precision != 8 || picture.extents.height != header.height ||
+      picture.extents.width != header.width || (header.orientation != 1 && picture.request.adjust_orientation))
+    return;
+  const auto sampling = codecs::jpeg_sampling(picture.file);
+  constexpr int kLeast = 3;  // samples in a row, for libjpeg to interpolate
+  if (!sampling || sampling->columns > 2 || sampling->rows > sampling->columns) return;
+  picture.sampling = *sampling;
+  picture.planes = codecs::jpeg_planes(header, *sampling);
+  constexpr int kBaseline = 0xC0;
+  picture.for_engine = has_engine && header.frame == kBaseline && sampling->one_scan && !picture.request.fast_idct;
+  // The CPU decodes a part of an image straight to pixels, since it need not decode the rest.
+  picture.planar = picture.planes.plane[1].width >= kLeast && (whole || picture.for_engine);
+  picture.for_engine &= picture.planar;
+}
+
+// What is still to be decoded. The engine takes from the end, threads from the front.
+class Queue {
+ public:
+  Queue(const std::vector<Picture>& pictures, Decoders& decoders) : pictures_(pictures), decoders_(decoders) {
+    order_.resize(pictures.size());
+    std::iota(order_.begin(), order_.end(), 0);
+    std::stable_sort(order_.begin(), order_.end(), [&](int a, int b) {
+      const bool first = pictures[a].for_engine, second = pictures[b].for_engine;
+      return first != second ? second : pictures[a].pixels > pictures[b].pixels;
+    });
+    end_ = order_.size();
+    for (const Picture& picture : pictures)
+      if (picture.for_engine) pixels_ += picture.pixels;
+  }
+
+  // For a thread: one, or -1. The last ones are left to the engine where it will be done earlier.
+  int take_one() {
+    std::lock_guard lock(mutex_);
+    if (begin_ == end_) return -1;
+    const Picture& picture = pictures_[order_[begin_]];
+    if (picture.for_engine) {
+      if (pixels_ / decoders_.engine_speed < picture.pixels / decoders_.thread_speed) return -1;
+      pixels_ -= picture.pixels;
+    }
+    return order_[begin_++];
+  }
+
+  // For the engine: half of what it will get if all goes on as it did, but not too few at once.
+  std::vector<int> take_many(int threads) {
+    constexpr size_t kLeast = 8, kMost = 64;
+    std::lock_guard lock(mutex_);
+    const double engine = decoders_.engine_speed, others = decoders_.thread_speed * threads;
+    double wanted = 0.5 * pixels_ * engine / (engine + others);
+    std::vector<int> taken;
+    while (begin_ < end_ && pictures_[order_[end_ - 1]].for_engine && taken.size() < kMost &&
+           (wanted > 0 || taken.size() < kLeast)) {
+      taken.push_back(order_[--end_]);
+      wanted -= pictures_[taken.back()].pixels;
+      pixels_ -= pictures_[taken.back()].pixels;
+    }
+    return taken;
+  }
+
+ private:
+  const std::vector<Picture>& pictures_;
+  const Decoders& decoders_;
+  std::mutex mutex_;
+  std::vector<int> order_;
+  size_t begin_ = 0, end_ = 0;
+  double pixels_ = 0;  // left that the engine may decode
+};
+
+template <int columns, int rows>
+void add_pixels(Launches& launches, const Picture& picture, const uint8_t* planes, uint8_t* out) {
+  using Item = JpegPixels<columns, rows>;
+  const auto& plane = picture.planes.plane;
+  const uint8_t *blue = planes + plane[0].bytes(), *red = blue + plane[1].bytes();
+  launches.add<Item>(
+      0, int64_t{picture.roi.height} * Item::items_per_row(picture.roi.width),
+      {out,
+       {planes, blue, red},
+       {static_cast<int>(plane[0].stride), static_cast<int>(plane[1].stride), static_cast<int>(plane[2].stride)},
+       plane[1].width,
+       plane[1].height,
+       picture.roi.y,
+       picture.roi.x,
+       picture.roi.width,
+       picture.request.type == codecs::ImageType::bgr});
+}
+
+class Batch {
+ public:
+  Batch(const Run& run, const GpuStream& stream, Decoders& decoders, std::vector<Picture> pictures, Data& out)
+      : run_(run),
+        stream_(stream),
+        gpu_(Gpu::at(stream.device)),
+        decoders_(decoders),
+        pictures_(std::move(pictures)),
+        out_(out),
+        queue_(pictures_, decoders),
+        errors_(pictures_.size()) {
+    int64_t bytes = 0;
+    for (Picture& picture : pictures_) {
+      if (!picture.planar) continue;
+      picture.place = bytes;
+      bytes += (picture.planes.bytes() + 63) / 64 * 64;
+    }
+    planes_ = gpu_.allocate(bytes, decoders.copies->handle);
+  }
+
+  ~Batch() {
+    if (finished_) return;
+    try {  // nothing is given back that is still used
+      if (decoders_.engine) decoders_.engine->end_before(stream_.handle);
+      gpu_.wait(stream_.handle, decoders_.copies->handle);
+      finish();
+    } catch (const Error&) {
+    }
+  }
+
+  void decode() {
+    JpegEngine* engine = decoders_.engine.get();
+    if (engine) engine->begin_after(decoders_.copies->handle);
+    const int threads = run_.pool.threads();
+    double seconds = 0, pixels = 0;  // of all threads
+    std::mutex mutex;
+    run_.pool.parallel_for(threads, [&](int64_t worker) {
+      if (worker == 0 && engine) run_engine(*engine, std::max(1, threads - 1));
+      const auto start = Clock::now();
+      double own = 0;
+      for (int i; (i = queue_.take_one()) >= 0;) {
+        decode_here(i);
+        own += pictures_[i].pixels;
+      }
+      std::lock_guard lock(mutex);
+      if (own > 0) seconds += seconds_since(start);
+      pixels += own;
+    });
+    if (pixels > 0) learn(decoders_.thread_speed, pixels, seconds);
+    if (engine) engine->end_before(stream_.handle);
+    gpu_.wait(stream_.handle, decoders_.copies->handle);
+    launch_on_gpu(stream_, [&](Launches& launches) {
+      for (size_t i = 0; i < pictures_.size(); i++)
+        if (pictures_[i].planar) add(launches, pictures_[i], static_cast<uint8_t*>(out_.at(static_cast<int>(i))));
+    });
+    finish();
+    for (const auto& error : errors_)
+      if (error) std::rethrow_exception(error);
+  }
+
+ private:
+  void run_engine(JpegEngine& engine, int other_threads) {
+    for (std::vector<int> taken; !(taken = queue_.take_many(other_threads)).empty();) {
+      const auto start = Clock::now();
+      double pixels = 0;
+      std::vector<JpegEngine::File> files;
+      std::vector<JpegEngine::Planes> planes;
+      std::vector<int> others;
+      for (int i : taken) {
+        const Picture& picture = pictures_[i];
+        if (!engine.takes(picture.file)) {
+          others.push_back(i);
+          continue;
+        }
+        files.push_back(picture.file);
+        auto& to = planes.emplace_back();
+        uint8_t* at = planes_of(picture);
+        for (int c = 0; c < 3; at += picture.planes.plane[c++].bytes()) {
+          to.at[c] = at;
+          to.stride[c] = picture.planes.plane[c].stride;
+        }
+        pixels += picture.pixels;
+      }
+      if (!files.empty() && !engine.decode(files, planes)) others = taken;
+      if (others.empty()) learn(decoders_.engine_speed, pixels, seconds_since(start));
+      for (int i : others) decode_here(i);
+    }
+  }
+
+  // On the CPU, by the thread that calls.
+  void decode_here(int i) {
+    Picture& picture = pictures_[i];
+    try {
+      at_sample(run_, i, [&] {
+        thread_local std::vector<uint8_t> made;
+        if (picture.planar) {
+          made.resize(static_cast<size_t>(picture.planes.bytes()));
+          codecs::read_jpeg_planes(picture.file, picture.planes, picture.request.fast_idct, made.data());
+          gpu_.copy_in(planes_of(picture), made.data(), made.size(), decoders_.copies->handle);
+        } else {
+          made.resize(static_cast<size_t>(out_.bytes(i)));
+          codecs::EncodedImage(picture.file, picture.request).decode(picture.roi, made.data());
+          gpu_.copy_in(out_.at(i), made.data(), made.size(), stream_.handle);
+        }
+      });
+    } catch (const Error&) {
+      errors_[i] = std::current_exception();
+    }
+  }
+
+  void add(Launches& launches, const Picture& picture, uint8_t* out) {
+    const uint8_t* planes = planes_of(picture);
+    if (picture.sampling.columns == 1)
+      add_pixels<1, 1>(launches, picture, planes, out);
+    else if (picture.sampling.rows == 1)
+      add_pixels<2, 1>(launches, picture, planes, out);
+    else
+      add_pixels<2, 2>(launches, picture, planes, out);
+  }
+
+  // What the work in the queues reads stays until it is done.
+  void finish() {
+    gpu_.wait(decoders_.copies->handle, stream_.handle);  // before the planes' memory is used again
+    gpu_.keep_until_done(std::make_shared<Data>(*run_.in[0]), stream_.handle);
+    finished_ = true;
+  }
+
+  uint8_t* planes_of(const Picture& picture) const { return static_cast<uint8_t*>(planes_.get()) + picture.place; }
+
+  const Run& run_;
+  const GpuStream& stream_;
+  Gpu& gpu_;
+  Decoders& decoders_;
+  std::vector<Picture> pictures_;
+  Data& out_;
+  Block planes_;
+  Queue queue_;
+  std::vector<std::exception_ptr> errors_;
+  bool finished_ = false;
+};
 
 }  // namespace
 
 std::optional<std::vector<Data>> decode_on_gpu(const Run& run, const GpuStream& stream,
-                                               const codecs::ImageRequest& request) {
-  Gpu& gpu = Gpu::at(stream.device);
-  JpegEngine* engine = JpegEngine::of(gpu);
+                                               const std::function<DecodeRequest(int sample)>& request_of) {
   const Data& in = *run.in[0];
-  if (!engine || request.type != codecs::ImageType::rgb || request.dtype != DType::uint8 ||
-      in.device.kind != Device::Kind::cpu || run.samples < 2)
-    return {};
+  if (in.device.kind != Device::Kind::cpu || run.out[0].dtype != DType::uint8) return {};
+  Gpu& gpu = Gpu::at(stream.device);
+  Decoders& decoders = Decoders::of(gpu);
+  std::lock_guard claimed(decoders.busy);
 
-  auto claimed = engine->claim();
   const int n = run.samples;
-  std::vector<codecs::Bytes> files(n);
-  ShapeList shapes(n, 3);
-  std::vector<int> suited, others;
-  double pixels = 0;  // of those that suit the engine
-  for (int i = 0; i < n; i++)
+  std::vector<Picture> pictures(n);
+  run.pool.parallel_for(n, [&](int64_t k) {
+    const int i = static_cast<int>(k);
     at_sample(run, i, [&] {
+      Picture& picture = pictures[i];
       const int at = run.index_in(0, i);
-      files[i] = {static_cast<const uint8_t*>(in.at(at)), static_cast<size_t>(in.bytes(at))};
-      const codecs::Extents extents = codecs::EncodedImage(files[i], request).extents();
-      shapes.set(i, {extents.height, extents.width, extents.channels});
-      const bool suits = suits_engine(*engine, files[i], request.adjust_orientation);
-      (suits ? suited : others).push_back(i);
-      if (suits) pixels += double(extents.height) * extents.width;
-    });
-
-  Data out = allocate_on_gpu(run.out[0], shapes, stream);
-  std::vector<JpegEngine::File> own_files;
-  std::vector<uint8_t*> own_out;
-  std::vector<int64_t> pitches;
-  double own_pixels = 0;
-  for (int i : suited) {
-    if (own_pixels >= engine->share() * pixels) {
-      others.push_back(i);
-      continue;
-    }
-    own_pixels += static_cast<double>(volume(shapes.dims(i)) / 3);
-    own_files.push_back(files[i]);
-    own_out.push_back(static_cast<uint8_t*>(out.at(i)));
-    pitches.push_back(shapes[i][1] * 3);
-  }
-  // Whatever happens below, nothing is given back that the engine still uses.
-  struct Wait {
-    JpegEngine& engine;
-    bool started = false;
-    ~Wait() {
-      if (started) engine.wait_quietly();
-    }
-  } waiting{*engine};
-  if (!own_files.empty()) {
-    waiting.started = true;
-    engine->start(own_files, own_out, pitches, stream.handle);
-  }
-
-  const auto start = std::chrono::steady_clock::now();
-  run.pool.parallel_for(std::ssize(others), [&](int64_t k) {
-    const int i = others[k];
-    at_sample(run, i, [&] {
-      thread_local std::vector<uint8_t> decoded;
-      decoded.resize(static_cast<size_t>(out.bytes(i)));
-      const Shape shape = shapes[i];
-      codecs::EncodedImage(files[i], request)
-          .decode({0, 0, static_cast<int>(shape[0]), static_cast<int>(shape[1])}, decoded.data());
-      gpu.copy_in(out.at(i), decoded.data(), decoded.size(), stream.handle);
+      picture.file = {static_cast<const uint8_t*>(in.at(at)), static_cast<size_t>(in.bytes(at))};
+      const DecodeRequest request = request_of(i);
+      picture.request = request.image;
+      picture.extents = codecs::EncodedImage(picture.file, picture.request).extents();
+      picture.roi = request.roi(picture.extents);
+      examine(picture, decoders.engine != nullptr);
     });
   });
-  const double cpu_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (waiting.started) {
-    const double own_seconds = engine->wait();
-    waiting.started = false;
-    double cpu_pixels = 0;
-    for (int i : others) cpu_pixels += static_cast<double>(volume(shapes.dims(i)) / 3);
-    engine->learn(own_pixels, own_seconds, cpu_pixels, cpu_seconds);
-  }
+  ShapeList shapes(n, 3);
+  for (int i = 0; i < n; i++)
+    shapes.set(i, {pictures[i].roi.height, pictures[i].roi.width, pictures[i].extents.channels});
   std::vector<Data> results;
-  results.push_back(std::move(out));
+  Data& out = results.emplace_back(allocate_on_gpu(run.out[0], shapes, stream));
+  Batch(run, stream, decoders, std::move(pictures), out).decode();
   return results;
 }
 

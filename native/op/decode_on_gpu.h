@@ -1,5 +1,7 @@
-// Images decoded for a GPU: its engine for JPEG files and the CPU's threads share a batch.
+// Images decoded for a GPU: its engine for JPEG files and the CPU's threads share a batch, and kernels turn what they
+// make into pixels. Whoever decodes an image, its bits are the same as on the CPU alone.
 #pragma once
+#include <functional>
 #include <optional>
 
 #include "codecs/image.h"
@@ -7,9 +9,14 @@
 
 namespace avida {
 
-// Whole images. Nothing where the GPU has no engine, or what is asked for is none of its business: then the CPU decodes
-// all.
+// What one sample asks for; `roi` tells the rectangle of an image of these extents.
+struct DecodeRequest {
+  codecs::ImageRequest image;
+  std::function<codecs::Roi(const codecs::Extents&)> roi;
+};
+
+// Nothing where a GPU cannot help: then the CPU decodes all.
 std::optional<std::vector<Data>> decode_on_gpu(const Run& run, const GpuStream& stream,
-                                               const codecs::ImageRequest& request);
+                                               const std::function<DecodeRequest(int sample)>& request_of);
 
 }  // namespace avida

@@ -167,6 +167,12 @@ Data allocate_on_gpu(const Meta& meta, const ShapeList& shapes, const GpuStream&
   return data;
 }
 
+void launch_on_gpu(const GpuStream& stream, const std::function<void(Launches&)>& take_down) {
+  GpuLaunches launches(Gpu::at(stream.device), stream.handle);
+  take_down(launches);
+  launches.start();
+}
+
 Transfer::Transfer(ValuePtr value, Device device, std::shared_ptr<GpuStream> stream)
     : device_(device), stream_(std::move(stream)) {
   inputs.push_back(std::move(value));

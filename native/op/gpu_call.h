@@ -14,6 +14,9 @@ Data to_cpu(const Data& data);
 // New memory of a GPU for one output.
 Data allocate_on_gpu(const Meta& meta, const ShapeList& shapes, const GpuStream& stream);
 
+// Starts the work that `take_down` gives to the launches.
+void launch_on_gpu(const GpuStream& stream, const std::function<void(Launches&)>& take_down);
+
 // A copy from one device to another.
 class Transfer : public Task {
  public:

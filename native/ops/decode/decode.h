@@ -3,6 +3,7 @@
 #include <string>
 
 #include "codecs/image.h"
+#include "op/decode_on_gpu.h"
 #include "op/op.h"
 
 namespace avida::ops {
@@ -66,6 +67,11 @@ Op<Args>& decode_args(Op<Args>& op) {
 
 constexpr double kDecodeCost = 16;  // of a byte, against moving it
 
+template <class Args>
+const Args& args_of(const Run& run, int i) {
+  return *static_cast<const Args*>(run.args.at(i));
+}
+
 // The output is the rectangle that find(sample, extents) returns, of the image that request(args) asks for.
 template <auto find, auto request, class Args>
 Op<Args>& decodes(Op<Args>& op) {
@@ -87,7 +93,22 @@ Op<Args>& decodes(Op<Args>& op) {
       .replace([](Sample<Args>& sample) { return go_on_without(sample.args, sample.out[0]); })
       .largest_first()
       .cost(kDecodeCost)
-      .leads_chains([](const Args& args) { return args.on_error == "raise"; });
+      .leads_chains([](const Args& args) { return args.on_error == "raise"; })
+      .gpu_run([](const Run& run, const GpuStream& stream) {
+        for (int i = 0; i < run.samples; i++)
+          if (args_of<Args>(run, i).on_error != "raise") return std::optional<std::vector<Data>>();
+        for (const Data* in : run.in)
+          if (in && in->device.kind != Device::Kind::cpu) return std::optional<std::vector<Data>>();
+        return decode_on_gpu(run, stream, [&](int i) {
+          const Args& args = args_of<Args>(run, i);
+          return DecodeRequest{request(args), [&run, &args, i](const codecs::Extents& extents) {
+                                 SampleView in[3];  // as many as image_slice has
+                                 input_views(run, i, in);
+                                 return find(Sample<Args>{args, in, {}, 0, 0, i, run.random_key(i), nullptr, nullptr},
+                                             extents);
+                               }};
+        });
+      });
 }
 
 }  // namespace avida::ops

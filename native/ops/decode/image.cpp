@@ -1,4 +1,3 @@
-#include "op/decode_on_gpu.h"
 #include "ops/decode/decode.h"
 
 namespace avida::ops {
@@ -46,11 +45,7 @@ AVIDA_OP_IN(decoders, image, DecodeImageArgs) {
            "it, which is faster; others come whole.")
       .example("avida.decoders.image(np.frombuffer(b\"P5 2 1 255 ab\", np.uint8), output_type=avida.types.GRAY)")
       .infer([](Infer<DecodeImageArgs>& call) { infer_decode(call.args, call.in, call.out[0]); });
-  decodes<whole, request>(op).gpu_run([](const Run& run, const GpuStream& stream) {
-    const auto& args = *static_cast<const DecodeImageArgs*>(run.args.at(0));
-    if (!args.reduce_to.empty() || args.on_error != "raise") return std::optional<std::vector<Data>>();
-    return decode_on_gpu(run, stream, request(args));
-  });
+  decodes<whole, request>(op);
 }
 
 }  // namespace avida::ops

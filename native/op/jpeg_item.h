@@ -1,0 +1,90 @@
+// From the planes of a JPEG image to pixels, in the whole numbers of libjpeg: the same bits as on the CPU. Read by
+// NVRTC too: no std headers.
+#pragma once
+#include "kernel/convert.h"
+#include "kernel/packed.h"
+
+namespace avida {
+
+// An item is some neighbouring pixels of a row of the output, which is a rectangle of the image. The colours have
+// `columns` and `rows` times fewer columns and rows (1 or 2) and are interpolated: each pixel is made of 3/4 of the
+// nearest sample and 1/4 of the next one, along each axis.
+template <int columns, int rows>
+struct JpegPixels {
+  static constexpr const char* header = "op/jpeg_item.h";
+  static constexpr int kPixels = 4;
+  struct Params {
+    unsigned char* out;
+    const unsigned char* plane[3];  // Y, Cb, Cr
+    int stride[3];                  // of rows, in bytes
+    int chroma_width, chroma_height;
+    int y, x, width;  // the rectangle; its height follows from the items
+    bool blue_first;
+  };
+
+  AVIDA_HD AVIDA_INLINE static int items_per_row(int width) { return (width + kPixels - 1) / kPixels; }
+
+  AVIDA_HD AVIDA_INLINE static void run(const Params& params, long item) {
+    const int per_row = items_per_row(params.width), row = static_cast<int>(item) / per_row;
+    const int first = (static_cast<int>(item) - row * per_row) * kPixels, y = params.y + row, x = params.x + first;
+    const int count = params.width - first < kPixels ? params.width - first : kPixels;
+    const unsigned char* luma = params.plane[0] + static_cast<long>(y) * params.stride[0] + x;
+    int chroma[2][kPixels];
+    for (int c = 0; c < 2; c++) interpolate(params, params.plane[1 + c], params.stride[1 + c], y, x, chroma[c]);
+    unsigned char made[3 * kPixels];
+    for (int i = 0; i < kPixels; i++) {
+      const int light = i < count ? luma[i] : 0, blue = chroma[0][i] - 128, red = chroma[1][i] - 128;
+      const unsigned char r = clamped(light + ((kRed * red + kHalf) >> 16));
+      const unsigned char b = clamped(light + ((kBlue * blue + kHalf) >> 16));
+      made[3 * i + 1] = clamped(light + ((-kGreenOfBlue * blue - kGreenOfRed * red + kHalf) >> 16));
+      made[3 * i] = params.blue_first ? b : r;
+      made[3 * i + 2] = params.blue_first ? r : b;
+    }
+    unsigned char* out = params.out + (static_cast<long>(row) * params.width + first) * 3;
+    if (count == kPixels) return store_bytes(out, made);
+    for (int i = 0; i < 3 * kPixels; i++)
+      if (i < 3 * count) out[i] = made[i];
+  }
+
+ private:
+  // 1.402, 1.772, 0.34414 and 0.71414 in 16 bits of fraction.
+  static constexpr int kRed = 91881, kBlue = 116130, kGreenOfBlue = 22554, kGreenOfRed = 46802, kHalf = 1 << 15;
+
+  AVIDA_HD AVIDA_INLINE static unsigned char clamped(int value) { return saturate<unsigned char>(value); }
+
+  AVIDA_HD AVIDA_INLINE static void interpolate(const Params& params, const unsigned char* plane, int stride, int y,
+                                                int x, int (&made)[kPixels]) {
+    const int row = y / rows;
+    const unsigned char* near = plane + static_cast<long>(row) * stride;
+    const unsigned char* far = near;
+    if constexpr (rows == 2) {
+      const int other = y % 2 ? row + 1 : row - 1;
+      if (other >= 0 && other < params.chroma_height) far = plane + static_cast<long>(other) * stride;
+    }
+    constexpr int read = columns == 1 ? kPixels : kPixels / 2 + 2, before = columns == 1 ? 0 : 1;
+    int sums[read];  // of this row and the other one, from the sample before the first that is needed on
+    for (int k = 0; k < read; k++) {
+      int column = x / columns - before + k;
+      column = column < 0 ? 0 : column >= params.chroma_width ? params.chroma_width - 1 : column;
+      sums[k] = rows == 1 ? near[column] : 3 * near[column] + far[column];
+    }
+    if constexpr (columns == 1)
+      for (int i = 0; i < kPixels; i++) made[i] = rows == 1 ? sums[i] : (sums[i] + (y % 2 ? 2 : 1)) >> 2;
+    else if (x % 2)
+      mix<1>(sums, made);
+    else
+      mix<0>(sums, made);
+  }
+
+  // `odd`: whether the first pixel lies in the right half of its sample.
+  template <int odd, int read>
+  AVIDA_HD AVIDA_INLINE static void mix(const int (&sums)[read], int (&made)[kPixels]) {
+    for (int i = 0; i < kPixels; i++) {
+      const bool right = (odd + i) % 2;
+      const int here = 1 + (odd + i) / 2, sum = 3 * sums[here] + sums[right ? here + 1 : here - 1];
+      made[i] = rows == 1 ? (sum + (right ? 2 : 1)) >> 2 : (sum + (right ? 7 : 8)) >> 4;
+    }
+  }
+};
+
+}  // namespace avida

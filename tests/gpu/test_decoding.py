@@ -1,0 +1,107 @@
+"""Images decoded for a GPU have the same bits as on the CPU, whoever decodes which of them."""
+
+import io
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import avida as ndd
+
+rng = np.random.default_rng(5)
+
+
+def picture(height, width, channels=3):
+    """Smooth, with some noise: as in photos, all frequencies are there."""
+    y, x = np.mgrid[:height, :width]
+    waves = [np.sin(x / (3 + 5 * c) + y / (7 + c)) * 90 + 128 for c in range(channels)]
+    return np.clip(np.stack(waves, -1) + rng.normal(0, 12, (height, width, channels)), 0, 255).astype(np.uint8)
+
+
+def jpeg(height, width, *, channels=3, **options):
+    file = io.BytesIO()
+    pixels = picture(height, width, channels)
+    image = Image.fromarray(pixels[..., 0] if channels == 1 else pixels, mode={1: "L", 3: "RGB", 4: "CMYK"}[channels])
+    image.save(file, "JPEG", **({"quality": 88} | options))
+    return np.frombuffer(file.getvalue(), np.uint8)
+
+
+def png(height, width):
+    file = io.BytesIO()
+    Image.fromarray(picture(height, width)).save(file, "PNG")
+    return np.frombuffer(file.getvalue(), np.uint8)
+
+
+SIZES = [(64, 64), (97, 131), (16, 17), (33, 200), (1, 1), (2, 5), (5, 2), (130, 7), (240, 321)]
+FILES = {
+    "4:4:4": [jpeg(*size, subsampling=0) for size in SIZES],
+    "4:2:2": [jpeg(*size, subsampling=1) for size in SIZES],
+    "4:2:0": [jpeg(*size, subsampling=2) for size in SIZES],
+    "progressive": [jpeg(*size, progressive=True) for size in SIZES],
+    "gray": [jpeg(*size, channels=1) for size in SIZES],
+    "inks": [jpeg(*size, channels=4) for size in SIZES],
+    "restarts": [jpeg(*size, restart_marker_blocks=3) for size in SIZES],
+    "RGB": [jpeg(*size, keep_rgb=True) for size in SIZES],
+    "PNG": [png(*size) for size in SIZES],
+}
+FILES["mixed"] = [file for files in FILES.values() for file in files]
+
+
+def check(decode, files, **options):
+    for batch in (ndd.batch(files), files[1]):
+        expected = decode(batch, device="cpu", **options)
+        got = decode(batch, device="gpu", **options)
+        assert got.device.device_type == "gpu"
+        assert (got.layout, got.dtype) == (expected.layout, expected.dtype)
+        pairs = zip(got.cpu(), expected, strict=True) if isinstance(expected, ndd.Batch) else [(got.cpu(), expected)]
+        for i, (a, b) in enumerate(pairs):
+            np.testing.assert_array_equal(np.asarray(a), np.asarray(b), err_msg=f"sample {i}")
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_whole_images(kind):
+    for _ in range(3):  # what the engine gets depends on how fast it was before
+        check(ndd.decoders.image, FILES[kind])
+
+
+@pytest.mark.parametrize("output", ["BGR", "GRAY", "YCbCr", "ANY_DATA"])
+def test_colours(output):
+    files = FILES["4:2:0"] + FILES["PNG"] if output == "ANY_DATA" else FILES["mixed"]
+    check(ndd.decoders.image, files, output_type=getattr(ndd.types, output))
+
+
+@pytest.mark.parametrize("options", [{"dtype": ndd.float32}, {"use_fast_idct": True}, {"reduce_to": [20, 20]}])
+def test_options(options):
+    check(ndd.decoders.image, FILES["4:2:0"], **options)
+
+
+@pytest.mark.parametrize("kind", ["4:4:4", "4:2:2", "4:2:0", "mixed"])
+def test_parts(kind):
+    large = [file for file in FILES[kind] if np.asarray(ndd.peek_image_shape(file))[:2].min() >= 16]
+    check(ndd.decoders.image_crop, large, crop=[13, 11], crop_pos_x=0.4, crop_pos_y=0.7)
+    check(ndd.decoders.image_slice, large, start=[3, 5], shape=[11, 13], axes=[0, 1])
+    check(lambda *a, **k: ndd.decoders.image_random_crop(*a, rng=ndd.random.RNG(7), **k), FILES[kind])
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_orientation(orientation):
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    files = [jpeg(40, 57, exif=exif), jpeg(64, 31, exif=exif)]
+    check(ndd.decoders.image, files)
+    check(ndd.decoders.image, files, adjust_orientation=False)
+
+
+def test_broken_files_are_named():
+    good = FILES["4:2:0"][1]
+    for broken in (good[: len(good) // 2], np.frombuffer(b"nothing", np.uint8)):
+        with pytest.raises(RuntimeError, match="sample 2"):
+            ndd.decoders.image(ndd.batch([good, good, broken, good, broken]), device="gpu").evaluate()
+    batch = ndd.batch([good, good[:300], good])
+    result = ndd.decoders.image(batch, device="gpu", on_error="placeholder")
+    assert [len(shape) and shape[0] for shape in result.shape] == [97, 0, 97]
+
+
+def test_mixed_belongs_to_pipelines():
+    with pytest.raises(ValueError, match="pipeline"):
+        ndd.decoders.image(FILES["4:2:0"][0], device="mixed")
