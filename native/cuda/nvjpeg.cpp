@@ -10,7 +10,6 @@ namespace {
 using Status = int;
 using Handle = void*;
 using State = void*;
-using Parsed = void*;
 
 struct Image {  // nvjpegImage_t
   unsigned char* channel[4];
@@ -26,9 +25,6 @@ struct Library {
   Status (*initialize)(Handle, State, int batch, int cpu_threads, int format) = nullptr;
   Status (*decode)(Handle, State, const unsigned char* const* data, const size_t* lengths, Image* out,
                    void* stream) = nullptr;
-  Status (*parsed_create)(Handle, Parsed*) = nullptr;
-  Status (*parse)(Handle, const unsigned char* data, size_t length, int metadata, int tables, Parsed) = nullptr;
-  Status (*supported)(Handle, Parsed, int* not_supported) = nullptr;
   bool complete = false;
 };
 
@@ -53,9 +49,6 @@ const Library& library() {
     find(found->state_create, "nvjpegJpegStateCreate");
     find(found->initialize, "nvjpegDecodeBatchedInitialize");
     find(found->decode, "nvjpegDecodeBatched");
-    find(found->parsed_create, "nvjpegJpegStreamCreate");
-    find(found->parse, "nvjpegJpegStreamParse");
-    find(found->supported, "nvjpegDecodeBatchedSupported");
     return found;
   }();
   return *opened;
@@ -68,20 +61,12 @@ class Engine : public JpegEngine {
   bool start() {
     gpu_.enter();
     const Library& nvjpeg = library();
-    if (nvjpeg.create(kHardware, nullptr, nullptr, 0, &handle_) || nvjpeg.parsed_create(handle_, &parsed_))
-      return false;
+    if (nvjpeg.create(kHardware, nullptr, nullptr, 0, &handle_)) return false;
     for (Lane& lane : lanes_) {
       if (nvjpeg.state_create(handle_, &lane.state)) return false;
       lane.stream = gpu_.create_stream();
     }
     return true;
-  }
-
-  bool takes(File file) override {
-    gpu_.enter();
-    int not_supported = 1;
-    return library().parse(handle_, file.data(), file.size(), 0, 0, parsed_) == 0 &&
-           library().supported(handle_, parsed_, &not_supported) == 0 && not_supported == 0;
   }
 
   void begin_after(StreamHandle stream) override {
@@ -120,7 +105,6 @@ class Engine : public JpegEngine {
   };
   Gpu& gpu_;
   Handle handle_ = nullptr;
-  Parsed parsed_ = nullptr;
   Lane lanes_[2];
   int turn_ = 0;
 };

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <numeric>
 
-#include "codecs/jpeg_planes.h"
+#include "codecs/jpeg_coefficients.h"
 #include "cuda/nvjpeg.h"
 #include "op/jpeg_item.h"
 #include "op/launches.h"
@@ -23,27 +23,24 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 // The CPU plays an engine too, for tests.
 class FakeEngine : public JpegEngine {
  public:
-  bool takes(File) override { return true; }
   void begin_after(StreamHandle) override {}
   void end_before(StreamHandle) override {}
   bool decode(std::span<const File> files, std::span<const Planes> out) override {
-    try {
-      for (size_t i = 0; i < files.size(); i++) decode(files[i], out[i]);
-    } catch (const Error&) {
-      return false;
-    }
+    for (size_t i = 0; i < files.size(); i++)
+      if (!decode(files[i], out[i])) return false;
     return true;
   }
 
  private:
-  static void decode(File file, const Planes& out) {
+  static bool decode(File file, const Planes& out) {
     const auto planes = codecs::jpeg_planes(codecs::read_jpeg_header(file), *codecs::jpeg_sampling(file));
-    std::vector<uint8_t> made(static_cast<size_t>(planes.bytes()));
-    codecs::read_jpeg_planes(file, planes, false, made.data());
-    const uint8_t* from = made.data();
-    for (int c = 0; c < 3; from += planes.plane[c++].bytes())
-      for (int y = 0; y < planes.plane[c].height; y++)
-        std::copy_n(from + y * planes.plane[c].stride, planes.plane[c].width, out.at[c] + y * out.stride[c]);
+    std::vector<int16_t> numbers(static_cast<size_t>(planes.samples()));
+    if (!codecs::read_jpeg_coefficients(file, planes, numbers.data())) return false;
+    const int16_t* from = numbers.data();
+    for (int c = 0; c < 3; from += planes.plane[c++].samples())
+      for (int64_t i = 0; i < planes.plane[c].samples() / codecs::kJpegBlock; i++)
+        JpegBlocks::run({out.at[c], from, static_cast<int>(planes.plane[c].stride / 8)}, i);
+    return true;
   }
 };
 
@@ -78,31 +75,41 @@ struct Picture {
   codecs::Extents extents;
   double pixels = 0;  // of the whole image
   // Where its planes become pixels on the GPU.
-  bool planar = false, for_engine = false;
+  bool planar = false, for_engine = false, whole = false;
   codecs::JpegSampling sampling;
   codecs::JpegPlanes planes;
-  int64_t place = 0;  // of the planes, in the memory for all of them
+  int64_t place = 0;   // of the planes, in the memory for all of them
+  Block coefficients;  // on the GPU, where the planes are to be made of them
 };
+
+// The engine does not tell when a file ends early.
+bool ends_well(codecs::Bytes file) {
+  constexpr size_t kMostAfterEnd = 64;
+  for (size_t i = file.size(); i >= 2 && i + kMostAfterEnd > file.size(); i--)
+    if (file[i - 2] == 0xFF && file[i - 1] == 0xD9) return true;
+  return false;
+}
 
 // Reads what the headers say.
 void examine(Picture& picture, bool has_engine) {
   picture.pixels = double(picture.extents.height) * picture.extents.width;
   if (!codecs::is_jpeg(picture.file) || picture.request.type > codecs::ImageType::bgr) return;
   const codecs::JpegHeader header = codecs::read_jpeg_header(picture.file);
-  const bool whole = picture.roi.height == header.height && picture.roi.width == header.width;
-  if (header.frame == codecs::kLosslessFrame || header.precision != 8 || picture.extents.height != header.height ||
-      picture.extents.width != header.width || (header.orientation != 1 && picture.request.adjust_orientation))
+  constexpr int kBaseline = 0xC0;
+  if (header.frame != kBaseline || header.precision != 8 || picture.request.fast_idct ||
+      picture.extents.height != header.height || picture.extents.width != header.width ||
+      (header.orientation != 1 && picture.request.adjust_orientation))
     return;
   const auto sampling = codecs::jpeg_sampling(picture.file);
-  constexpr int kLeast = 3;  // samples in a row, for libjpeg to interpolate
-  if (!sampling || sampling->columns > 2 || sampling->rows > sampling->columns) return;
+  if (!sampling || !sampling->one_scan || sampling->columns > 2 || sampling->rows > sampling->columns) return;
   picture.sampling = *sampling;
   picture.planes = codecs::jpeg_planes(header, *sampling);
-  constexpr int kBaseline = 0xC0;
-  picture.for_engine = has_engine && header.frame == kBaseline && sampling->one_scan && !picture.request.fast_idct;
-  // The CPU decodes a part of an image straight to pixels, since it need not decode the rest.
-  picture.planar = picture.planes.plane[1].width >= kLeast && (whole || picture.for_engine);
-  picture.for_engine &= picture.planar;
+  picture.whole = picture.roi.height == header.height && picture.roi.width == header.width;
+  constexpr int kLeast = 3;  // samples in a row, for libjpeg to interpolate
+  const bool wide = picture.planes.plane[1].width >= kLeast;
+  picture.for_engine = wide && has_engine && ends_well(picture.file);
+  // The CPU decodes a part of an image straight to pixels, since it need not compute the rest.
+  picture.planar = wide && (picture.whole || picture.for_engine);
 }
 
 // What is still to be decoded. The engine takes from the end, threads from the front.
@@ -161,7 +168,7 @@ template <int columns, int rows>
 void add_pixels(Launches& launches, const Picture& picture, const uint8_t* planes, uint8_t* out) {
   using Item = JpegPixels<columns, rows>;
   const auto& plane = picture.planes.plane;
-  const uint8_t *blue = planes + plane[0].bytes(), *red = blue + plane[1].bytes();
+  const uint8_t *blue = planes + plane[0].samples(), *red = blue + plane[1].samples();
   launches.add<Item>(
       0, int64_t{picture.roi.height} * Item::items_per_row(picture.roi.width),
       {out,
@@ -190,7 +197,7 @@ class Batch {
     for (Picture& picture : pictures_) {
       if (!picture.planar) continue;
       picture.place = bytes;
-      bytes += (picture.planes.bytes() + 63) / 64 * 64;
+      bytes += (picture.planes.samples() + 63) / 64 * 64;
     }
     planes_ = gpu_.allocate(bytes, decoders.copies->handle);
   }
@@ -228,7 +235,10 @@ class Batch {
     gpu_.wait(stream_.handle, decoders_.copies->handle);
     launch_on_gpu(stream_, [&](Launches& launches) {
       for (size_t i = 0; i < pictures_.size(); i++)
-        if (pictures_[i].planar) add(launches, pictures_[i], static_cast<uint8_t*>(out_.at(static_cast<int>(i))));
+        if (pictures_[i].planar) {
+          add(launches, pictures_[i], static_cast<uint8_t*>(out_.at(static_cast<int>(i))));
+          launches.next_sample();
+        }
     });
     finish();
     for (const auto& error : errors_)
@@ -242,25 +252,21 @@ class Batch {
       double pixels = 0;
       std::vector<JpegEngine::File> files;
       std::vector<JpegEngine::Planes> planes;
-      std::vector<int> others;
       for (int i : taken) {
         const Picture& picture = pictures_[i];
-        if (!engine.takes(picture.file)) {
-          others.push_back(i);
-          continue;
-        }
         files.push_back(picture.file);
         auto& to = planes.emplace_back();
         uint8_t* at = planes_of(picture);
-        for (int c = 0; c < 3; at += picture.planes.plane[c++].bytes()) {
+        for (int c = 0; c < 3; at += picture.planes.plane[c++].samples()) {
           to.at[c] = at;
           to.stride[c] = picture.planes.plane[c].stride;
         }
         pixels += picture.pixels;
       }
-      if (!files.empty() && !engine.decode(files, planes)) others = taken;
-      if (others.empty()) learn(decoders_.engine_speed, pixels, seconds_since(start));
-      for (int i : others) decode_here(i);
+      if (engine.decode(files, planes))
+        learn(decoders_.engine_speed, pixels, seconds_since(start));
+      else
+        for (int i : taken) decode_here(i);
     }
   }
 
@@ -269,24 +275,43 @@ class Batch {
     Picture& picture = pictures_[i];
     try {
       at_sample(run_, i, [&] {
+        if (picture.planar && picture.whole && read_coefficients(picture)) return;
+        picture.planar = false;
         thread_local std::vector<uint8_t> made;
-        if (picture.planar) {
-          made.resize(static_cast<size_t>(picture.planes.bytes()));
-          codecs::read_jpeg_planes(picture.file, picture.planes, picture.request.fast_idct, made.data());
-          gpu_.copy_in(planes_of(picture), made.data(), made.size(), decoders_.copies->handle);
-        } else {
-          made.resize(static_cast<size_t>(out_.bytes(i)));
-          codecs::EncodedImage(picture.file, picture.request).decode(picture.roi, made.data());
-          gpu_.copy_in(out_.at(i), made.data(), made.size(), stream_.handle);
-        }
+        made.resize(static_cast<size_t>(out_.bytes(i)));
+        codecs::EncodedImage(picture.file, picture.request).decode(picture.roi, made.data());
+        gpu_.copy_in(out_.at(i), made.data(), made.size(), stream_.handle);
       });
     } catch (const Error&) {
       errors_[i] = std::current_exception();
     }
   }
 
+  // False: the file is not as simple as it looked.
+  bool read_coefficients(Picture& picture) {
+    const auto bytes = picture.planes.samples() * int64_t{sizeof(int16_t)};
+    Block block = gpu_.allocate(bytes, decoders_.copies->handle);
+    if (!gpu_.copy_in_filled(block.get(), static_cast<size_t>(bytes), decoders_.copies->handle, [&](void* filled) {
+          return codecs::read_jpeg_coefficients(picture.file, picture.planes, static_cast<int16_t*>(filled));
+        }))
+      return false;
+    picture.coefficients = std::move(block);
+    return true;
+  }
+
   void add(Launches& launches, const Picture& picture, uint8_t* out) {
-    const uint8_t* planes = planes_of(picture);
+    uint8_t* planes = planes_of(picture);
+    if (picture.coefficients) {
+      auto* numbers = static_cast<const int16_t*>(picture.coefficients.get());
+      uint8_t* made = planes;
+      for (const auto& plane : picture.planes.plane) {
+        launches.add<JpegBlocks>(0, plane.samples() / codecs::kJpegBlock,
+                                 {made, numbers, static_cast<int>(plane.stride / 8)});
+        made += plane.samples();
+        numbers += plane.samples();
+      }
+    }
+    launches.then();
     if (picture.sampling.columns == 1)
       add_pixels<1, 1>(launches, picture, planes, out);
     else if (picture.sampling.rows == 1)
