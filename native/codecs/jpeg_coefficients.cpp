@@ -14,19 +14,20 @@ constexpr uint8_t kZigzag[64] = {0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32, 25,
                                  41, 34, 27, 20, 13, 6,  7,  14, 21, 28, 35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23,
                                  30, 37, 44, 51, 58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63};
 
-constexpr int kLook = 10;  // bits that are looked up at once
+constexpr int kLook = 11;      // bits that are looked up at once
+constexpr int kMostBits = 32;  // of one symbol: a code and the number after it
+constexpr int kEndOfBlock = 128;
 
-// A Huffman code of symbols: how many zeros come before a number, and how many bits it has.
+// A Huffman code of symbols: how many zeros come before a number, and how many bits the number has.
 struct Code {
-  // What the next bits hold. `bits` is 0 where they do not hold a whole symbol; `number` is complete where `whole`.
-  struct Entry {
-    int16_t number;
-    uint8_t zeros_and_size;
-    uint8_t bits : 6, whole : 1;
+  struct Entry {     // what the next bits hold. Where that is not all of a symbol's, `bits` is 0;
+    int16_t number;  // where it is a code, these are the symbol
+    uint8_t zeros;   // and the length of the code
+    uint8_t bits;
   };
   Entry entries[1 << kLook];
-  int32_t last[18];  // the largest code of each length, filled up with ones to 16 bits; the first code beyond it is longer
-  int32_t offset[17];
+  int32_t last[17];    // the largest code of each length, filled up with ones to 16 bits
+  int32_t offset[17];  // from a code of each length to the place of its symbol
   uint8_t symbols[256];
   std::vector<uint8_t> source;  // what it was made of
 
@@ -52,25 +53,27 @@ struct Code {
       last[length] = n ? (code << (16 - length)) - 1 : -1;
       code <<= 1;
     }
-    last[17] = 0xFFFF;
     source.assign(description.begin(), description.begin() + static_cast<std::ptrdiff_t>(16 + count));
     return true;
+  }
+
+  static uint8_t zeros_of(uint8_t symbol) {
+    return symbol & 15 || symbol == 0xF0 ? symbol >> 4 : kEndOfBlock;  // 15 zeros and a number of no bits: 16 zeros
   }
 
  private:
   void enter(int code, int length, uint8_t symbol) {
     const int rest = kLook - length, size = symbol & 15;
-    for (int tail = 0; tail < 1 << rest; tail++) {
-      Entry& entry = entries[code << rest | tail];
-      entry = {0, symbol, static_cast<uint8_t>(length & 63), 0};
-      if (size > rest) continue;
-      if (size) {
-        const int bits = tail >> (rest - size);
-        entry.number = static_cast<int16_t>(bits < 1 << (size - 1) ? bits - (1 << size) + 1 : bits);
-      }
-      entry.bits = static_cast<uint8_t>((length + size) & 63);
-      entry.whole = 1;
-    }
+    for (int tail = 0; tail < 1 << rest; tail++)
+      entries[code << rest | tail] = size > rest ? Entry{symbol, static_cast<uint8_t>(length), 0}
+                                                 : Entry{signed_number(tail >> (rest - size), size), zeros_of(symbol),
+                                                         static_cast<uint8_t>(length + size)};
+  }
+
+ public:
+  // The upper half of the numbers of `size` bits is positive.
+  static int16_t signed_number(int bits, int size) {
+    return static_cast<int16_t>(size && bits < 1 << (size - 1) ? bits - (1 << size) + 1 : bits);
   }
 };
 
@@ -82,7 +85,7 @@ struct Component {
 
 struct Tables {  // kept from file to file: most have the same
   Code dc[4], ac[4];
-  uint16_t quantization[4][64];
+  uint16_t quantization[4][64];  // in the order of the file
 };
 
 struct Scan {
@@ -104,7 +107,7 @@ bool read_segments(Bytes file, Tables& tables, Scan& scan) {
       while (!segment.empty()) {
         const int which = segment[0];
         if (which > 3 || segment.size() < 65) return false;  // 16 bits are unusual
-        for (int k = 0; k < 64; k++) tables.quantization[which][kZigzag[k]] = segment[1 + k];
+        for (int k = 0; k < 64; k++) tables.quantization[which][k] = segment[1 + k];
         has_quantization[which] = true;
         segment = segment.subspan(65);
       }
@@ -133,9 +136,8 @@ bool read_segments(Bytes file, Tables& tables, Scan& scan) {
         Component& component = scan.component[c];
         component.dc = segment[2 + 2 * c] >> 4;
         component.ac = segment[2 + 2 * c] & 15;
-        if (segment[1 + 2 * c] != component.id || component.dc > 3 || component.ac > 3 ||
-            component.quantization > 3 || !has_dc[component.dc] || !has_ac[component.ac] ||
-            !has_quantization[component.quantization])
+        if (segment[1 + 2 * c] != component.id || component.dc > 3 || component.ac > 3 || component.quantization > 3 ||
+            !has_dc[component.dc] || !has_ac[component.ac] || !has_quantization[component.quantization])
           return false;
       }
       scan.data = file.subspan(at);
@@ -146,111 +148,88 @@ bool read_segments(Bytes file, Tables& tables, Scan& scan) {
   }
 }
 
-// The bits of a scan, without the bytes that are stuffed into it.
+// The bytes up to the next marker, without those that are stuffed in, and some zeros for those who read ahead.
+struct Unstuffed {
+  std::vector<uint8_t> bytes;
+  size_t size = 0;
+
+  // Returns the data from the marker on.
+  Bytes read(Bytes data) {
+    bytes.resize(data.size() + kAhead);
+    uint8_t* out = bytes.data();
+    while (!data.empty()) {
+      const void* found = std::memchr(data.data(), 0xFF, data.size());
+      const size_t plain = found ? static_cast<const uint8_t*>(found) - data.data() : data.size();
+      std::memcpy(out, data.data(), plain);
+      out += plain;
+      data = data.subspan(plain);
+      if (data.size() < 2 || data[1] != 0) break;
+      *out++ = 0xFF;
+      data = data.subspan(2);
+    }
+    size = out - bytes.data();
+    std::memset(out, 0, kAhead);
+    return data;
+  }
+
+  static constexpr size_t kAhead = 4096;  // more than a group of blocks can have
+};
+
 struct Bits {
   const uint8_t *at, *end;
-  uint64_t held = 0;  // the next bits come first
-  int count = 0;      // of bits held, with those that were invented
-  int invented = 0;   // of bits after the end of the data
+  uint64_t held = 0;  // the next ones come first
+  int count = 0;
 
-  // There are at least 48 then.
+  // There are at least 56 then.
   AVIDA_INLINE void fill() {
-    if (count > 48) return;
-    if (end - at >= 8) {
-      uint64_t next;
-      std::memcpy(&next, at, 8);
-      const uint64_t inverted = ~next;  // a byte of 0xFF is 0 here
-      if (!((inverted - 0x0101010101010101u) & ~inverted & 0x8080808080808080u)) {
-        held |= __builtin_bswap64(next) >> count;
-        const int bytes = (63 - count) / 8;
-        at += bytes;
-        count += 8 * bytes;
-        return;  // the bits beyond those that are counted come again, and are the same
-      }
-    }
-    fill_slowly();
+    uint64_t next;
+    std::memcpy(&next, at, 8);
+    held |= __builtin_bswap64(next) >> count;  // those beyond the count come again, and are the same
+    at += (63 - count) >> 3;
+    count |= 56;
   }
-  void fill_slowly() {
-    held = count ? held >> (64 - count) << (64 - count) : 0;
-    while (count <= 56) {
-      uint64_t byte = 0;
-      if (end - at < 2 || (at[0] == 0xFF && at[1] != 0)) {
-        invented += 8;
-      } else {
-        byte = at[0];
-        at += byte == 0xFF ? 2 : 1;
-      }
-      held |= byte << (56 - count);
-      count += 8;
-    }
-  }
-  AVIDA_INLINE unsigned peek(int n) const { return static_cast<unsigned>(held >> (64 - n)); }
+  int64_t left() const { return 8 * (end - at) + count; }
   AVIDA_INLINE void skip(int n) {
     held <<= n;
     count -= n;
   }
-  bool passed_end() const { return invented > count; }
-
-  // Whether the marker comes next, with nothing but the rest of a byte before it.
-  bool ends_at(uint8_t marker) const {
-    const int real = count - invented;
-    return real >= 0 && real < 8 && end - at >= 2 && at[0] == 0xFF && at[1] == marker;
-  }
 };
 
-// The next number after `zeros` others; false where no code fits.
-AVIDA_INLINE bool read_symbol(Bits& bits, const Code& code, int& number, int& zeros, int& size) {
-  const Code::Entry entry = code.entries[bits.peek(kLook)];
-  if (entry.whole) {
-    bits.skip(entry.bits);
-    number = entry.number;
-    zeros = entry.zeros_and_size >> 4;
-    size = entry.zeros_and_size & 15;
-    return true;
-  }
-  uint8_t symbol = entry.zeros_and_size;
-  int length = entry.bits;
+// The long way, for codes and numbers that are not looked up at once. `bits` is 0 where no code fits.
+[[gnu::noinline]] Code::Entry look_further(const Code& code, Code::Entry entry, uint64_t held) {
+  auto symbol = static_cast<uint8_t>(entry.number);
+  int length = entry.zeros;
   if (!length) {
-    const auto next = static_cast<int32_t>(bits.peek(16));
+    const auto next = static_cast<int32_t>(held >> 48);
     length = kLook + 1;
     while (length <= 16 && next > code.last[length]) length++;
-    if (length > 16) return false;
-    const int at = (next >> (16 - length)) + code.offset[length];
-    if (at < 0 || at > 255) return false;
-    symbol = code.symbols[at];
+    if (length > 16) return {0, 0, 0};
+    symbol = code.symbols[((next >> (16 - length)) + code.offset[length]) & 255];
   }
-  bits.skip(length);
-  zeros = symbol >> 4;
-  size = symbol & 15;
-  number = 0;
-  if (size) {
-    const int read = static_cast<int>(bits.peek(size));
-    number = read < 1 << (size - 1) ? read - (1 << size) + 1 : read;
-    bits.skip(size);
-  }
-  return true;
+  const int size = symbol & 15, bits = size ? static_cast<int>(held << length >> (64 - size)) : 0;
+  return {Code::signed_number(bits, size), Code::zeros_of(symbol), static_cast<uint8_t>(length + size)};
 }
 
-AVIDA_INLINE bool read_block(Bits& bits, const Code& dc, const Code& ac, const uint16_t* quantization, int& predicted,
+// The coefficients that are not 0, multiplied; false where a code is wrong.
+AVIDA_INLINE bool read_block(Bits& bits, const Code& dc, const Code& ac, const uint16_t* factors, int& predicted,
                              int16_t* block) {
-  int number, zeros, size;
   bits.fill();
-  if (!read_symbol(bits, dc, number, zeros, size) || zeros) return false;
-  predicted += number;
-  block[0] = static_cast<int16_t>(static_cast<int16_t>(predicted) * quantization[0]);
-  for (int k = 1; k < 64; k++) {
-    bits.fill();
-    if (!read_symbol(bits, ac, number, zeros, size)) return false;
-    if (size == 0) {
-      if (zeros != 15) break;
-      k += 15;
-      continue;
-    }
-    k += zeros;
-    if (k > 63) return false;
-    const int at = kZigzag[k];
-    block[at] = static_cast<int16_t>(number * quantization[at]);
-  }
+  Code::Entry entry = dc.entries[bits.held >> (64 - kLook)];
+  if (!entry.bits && !(entry = look_further(dc, entry, bits.held)).bits) return false;
+  if (entry.zeros != 0 && entry.zeros != kEndOfBlock) return false;  // for a difference of 0 there are no bits
+  bits.skip(entry.bits);
+  predicted += entry.number;
+  block[0] = static_cast<int16_t>(static_cast<int16_t>(predicted) * factors[0]);
+  int k = 1;
+  do {
+    if (bits.count < kMostBits) bits.fill();
+    entry = ac.entries[bits.held >> (64 - kLook)];
+    if (!entry.bits && !(entry = look_further(ac, entry, bits.held)).bits) return false;
+    bits.skip(entry.bits);
+    k += entry.zeros;
+    if (k > 63) return k >= kEndOfBlock;
+    block[kZigzag[k]] = static_cast<int16_t>(entry.number * factors[k]);
+  } while (++k < 64);
   return true;
 }
 
@@ -261,7 +240,14 @@ struct Target {  // where the blocks of a component go
 
 AVIDA_CLONES bool read_scan(const Scan& scan, const Tables& tables, const Target (&targets)[3], int64_t group_columns,
                             int64_t group_rows) {
-  Bits bits{scan.data.data(), scan.data.data() + scan.data.size()};
+  thread_local Unstuffed unstuffed;
+  Bytes rest = unstuffed.read(scan.data);
+  auto start = [] { return Bits{unstuffed.bytes.data(), unstuffed.bytes.data() + unstuffed.size}; };
+  // Whether all was read, but for the rest of a byte, and this marker follows.
+  auto ends = [&](const Bits& bits, uint8_t marker) {
+    return bits.left() >= 0 && bits.left() < 8 && rest.size() >= 2 && rest[1] == marker;
+  };
+  Bits bits = start();
   int predicted[3] = {};
   int16_t outside[kJpegBlock];  // blocks of a group that lie beyond the image
   int left = scan.interval;
@@ -269,8 +255,9 @@ AVIDA_CLONES bool read_scan(const Scan& scan, const Tables& tables, const Target
   for (int64_t y = 0; y < group_rows; y++)
     for (int64_t x = 0; x < group_columns; x++) {
       if (scan.interval && left-- == 0) {
-        if (!bits.ends_at(restart)) return false;
-        bits = {bits.at + 2, bits.end};
+        if (!ends(bits, restart)) return false;
+        rest = unstuffed.read(rest.subspan(2));
+        bits = start();
         restart = restart == 0xD7 ? 0xD0 : static_cast<uint8_t>(restart + 1);
         std::fill_n(predicted, 3, 0);
         left = scan.interval - 1;
@@ -278,20 +265,19 @@ AVIDA_CLONES bool read_scan(const Scan& scan, const Tables& tables, const Target
       for (int c = 0; c < 3; c++) {
         const Component& component = scan.component[c];
         const Code &dc = tables.dc[component.dc], &ac = tables.ac[component.ac];
-        const uint16_t* quantization = tables.quantization[component.quantization];
+        const uint16_t* factors = tables.quantization[component.quantization];
         for (int v = 0; v < component.rows; v++)
           for (int h = 0; h < component.columns; h++) {
             const int64_t row = y * component.rows + v, column = x * component.columns + h;
             const bool inside = row < targets[c].rows && column < targets[c].columns;
-            int16_t* block =
-                inside ? targets[c].blocks + (row * targets[c].columns + column) * kJpegBlock : outside;
+            int16_t* block = inside ? targets[c].blocks + (row * targets[c].columns + column) * kJpegBlock : outside;
             std::memset(block, 0, kJpegBlock * sizeof(int16_t));
-            if (!read_block(bits, dc, ac, quantization, predicted[c], block)) return false;
+            if (!read_block(bits, dc, ac, factors, predicted[c], block)) return false;
           }
       }
-      if (bits.passed_end()) return false;
+      if (bits.left() < 0) return false;
     }
-  return bits.ends_at(0xD9);
+  return ends(bits, 0xD9);
 }
 
 }  // namespace

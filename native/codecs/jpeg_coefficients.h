@@ -9,7 +9,8 @@ constexpr int kJpegBlock = 64;  // coefficients of 8x8 samples, row by row
 // An image as it is stored: planes of brightness and colour, not yet brought to one size and turned into RGB.
 struct JpegPlanes {
   struct Plane {
-    int width, height;  // of what belongs to the image; memory has place for `stride` times `rows` samples: whole blocks
+    int width,
+        height;  // of what belongs to the image; memory has place for `stride` times `rows` samples: whole blocks
     int64_t stride, rows;
     int64_t samples() const { return stride * rows; }
   };
