@@ -4,6 +4,13 @@
 #include "kernel/byte_floats.h"
 #include "kernel/warp.h"
 
+// Loops that stay loops: they are long enough as they are.
+#ifdef __CUDACC__
+#define AVIDA_ROLLED _Pragma("unroll 1")
+#else
+#define AVIDA_ROLLED
+#endif
+
 namespace avida {
 
 template <class Map, class T, int channels>
@@ -68,7 +75,7 @@ struct WarpTile {
     int row = thread % 32 / 8;
     const char* at = out_row(params, left, top + row);
     Place<2> centre{{static_cast<float>(x) + 0.5f, static_cast<float>(top + row) + 0.5f}};
-#pragma unroll 1
+    AVIDA_ROLLED
     for (; row < rows; row += 4, centre[1] += 4, at += 4 * params.out_row) {
       T* to = reinterpret_cast<T*>(shared.rows[row] + skew(at)) + column * channels;
       if constexpr (linear)
@@ -83,12 +90,11 @@ struct WarpTile {
     const int columns = params.out_size[0] - left, bytes = (columns < kWidth ? columns : kWidth) * kPixel;
     const int height = params.out_size[1] - top, rows = height < kHeight ? height : kHeight;
     const int lane = thread % 16;
-#pragma unroll 1
+    AVIDA_ROLLED
     for (int row = thread / 16; row < rows; row += kThreads / 16) {
       char* to = out_row(params, left, top + row);
       const unsigned char* from = shared.rows[row] + skew(to);
       const int head = -skew(to) & 15;
-#pragma unroll
       for (int k = 0; k < kWidth * kPixel; k += 16 * 16)
         if (const int at = head + 16 * lane + k; at + 16 <= bytes) copy_unit(to + at, from + at);
       if (head == 0 && bytes % 16 == 0) continue;
@@ -219,3 +225,5 @@ struct WarpTile {
 };
 
 }  // namespace avida
+
+#undef AVIDA_ROLLED
