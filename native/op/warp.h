@@ -9,6 +9,7 @@
 #include "core/clones.h"
 #include "kernel/warp.h"
 #include "kernel/warp_item.h"
+#include "kernel/warp_tile.h"
 #include "op/launches.h"
 #include "op/op.h"
 
@@ -131,32 +132,79 @@ class WarpSample {
  private:
   template <class Map>
   void launch(const Map& map, int64_t plane) const {
-    auto add = [&](auto to, auto from) {
-      using Item = WarpItem<Map, typename decltype(to)::type, typename decltype(from)::type>;
-      const int64_t pixels = out_size_[0] * out_size_[1] * out_size_[2], element = size_of(in_.dtype);
-      const int64_t in_pixels = int64_t(in_size_[0]) * in_size_[1] * in_size_[2];
-      typename Item::Params params{
-          .out = out_.as<char>() + plane * pixels * channels_ * size_of(out_.dtype),
-          .in = in_.as<char>() + plane * in_pixels * channels_ * element,
-          .fill = static_cast<const char*>(fill_on_gpu_) + plane % planes_ * channels_ * element,
-          .to = static_cast<int>(out_.dtype),
-          .from = static_cast<int>(in_.dtype),
-          .element = static_cast<int>(element),
-          .linear = linear_,
-          .border = border_,
-          .in_size = {},
-          .out_size = {},
-          .channels = channels_,
-          .map = map};
-      for (int d = 0; d < Map::dims; d++) params.in_size[d] = in_size_[d], params.out_size[d] = out_size_[d];
-      launches_->template add<Item>(0, pixels, params);
-    };
-    if (in_.dtype == DType::uint8 && out_.dtype == DType::uint8)
-      add(Type<uint8_t>(), Type<uint8_t>());
-    else if (in_.dtype == DType::float32 && out_.dtype == DType::float32)
-      add(Type<float>(), Type<float>());
+    const bool bytes = in_.dtype == DType::uint8 && out_.dtype == DType::uint8;
+    const bool floats = in_.dtype == DType::float32 && out_.dtype == DType::float32;
+    if constexpr (Map::dims == 2)
+      if (bytes ? launch_tiles<uint8_t>(map, plane) : floats && launch_tiles<float>(map, plane)) return;
+    if (bytes)
+      launch_items<uint8_t, uint8_t>(map, plane);
+    else if (floats)
+      launch_items<float, float>(map, plane);
     else
-      add(Type<AnyElement>(), Type<AnyElement>());
+      launch_items<AnyElement, AnyElement>(map, plane);
+  }
+
+  char* out_plane(int64_t plane) const {
+    return out_.as<char>() + plane * out_size_[0] * out_size_[1] * out_size_[2] * channels_ * size_of(out_.dtype);
+  }
+  char* in_plane(int64_t plane) const {
+    return in_.as<char>() + plane * in_size_[0] * in_size_[1] * in_size_[2] * channels_ * size_of(in_.dtype);
+  }
+  const void* fill_of(int64_t plane) const {
+    return static_cast<const char*>(fill_on_gpu_) + plane % planes_ * channels_ * size_of(in_.dtype);
+  }
+
+  // False where pixels or extents are other than usual.
+  template <class T, class Map>
+  bool launch_tiles(const Map& map, int64_t plane) const {
+    if (channels_ == 1) return launch_tiles<T, 1>(map, plane);
+    if (channels_ == 3) return launch_tiles<T, 3>(map, plane);
+    if (channels_ == 4) return launch_tiles<T, 4>(map, plane);
+    return false;
+  }
+  template <class T, int channels, class Map>
+  bool launch_tiles(const Map& map, int64_t plane) const {
+    using Body = WarpTile<Map, T, channels>;
+    typename Body::Params params{.out = out_plane(plane),
+                                 .in = in_plane(plane),
+                                 .fill = static_cast<const T*>(fill_of(plane)),
+                                 .linear = linear_,
+                                 .border = border_,
+                                 .in_size = {in_size_[0], in_size_[1]},
+                                 .out_size = {},
+                                 .inner = {},
+                                 .in_row = static_cast<unsigned>(in_size_[0] * Body::kPixel),
+                                 .out_row = static_cast<unsigned>(out_size_[0] * Body::kPixel),
+                                 .tiles = static_cast<int>((out_size_[0] + Body::kWidth - 1) / Body::kWidth),
+                                 .map = map};
+    for (int d = 0; d < 2; d++) {
+      if (in_size_[d] > Body::kMostSize || out_size_[d] > Body::kMostSize) return false;
+      params.out_size[d] = static_cast<int>(out_size_[d]);
+      params.inner[d] = static_cast<float>(in_size_[d] - 1);
+    }
+    const int64_t most = INT32_MAX / Body::kPixel;
+    if (int64_t(in_size_[0]) * in_size_[1] > most || out_size_[0] * out_size_[1] > most) return false;
+    const int64_t rows = (out_size_[1] + Body::kHeight - 1) / Body::kHeight;
+    launches_->template add<Body>(0, params.tiles * rows, params);
+    return true;
+  }
+  template <class To, class From, class Map>
+  void launch_items(const Map& map, int64_t plane) const {
+    using Item = WarpItem<Map, To, From>;
+    typename Item::Params params{.out = out_plane(plane),
+                                 .in = in_plane(plane),
+                                 .fill = fill_of(plane),
+                                 .to = static_cast<int>(out_.dtype),
+                                 .from = static_cast<int>(in_.dtype),
+                                 .element = size_of(in_.dtype),
+                                 .linear = linear_,
+                                 .border = border_,
+                                 .in_size = {},
+                                 .out_size = {},
+                                 .channels = channels_,
+                                 .map = map};
+    for (int d = 0; d < Map::dims; d++) params.in_size[d] = in_size_[d], params.out_size[d] = out_size_[d];
+    launches_->template add<Item>(0, out_size_[0] * out_size_[1] * out_size_[2], params);
   }
 
   void set_axes();

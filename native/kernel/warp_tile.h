@@ -1,0 +1,229 @@
+// Warps of images of bytes or floats: a block of threads makes a tile of the output, so that its pixels find what they
+// read in the cache, and writes it in words. The arithmetic is that of WarpItem.
+#pragma once
+#include "kernel/byte_floats.h"
+#include "kernel/warp.h"
+
+// Loops that stay loops: they are long enough as they are.
+#ifdef __CUDACC__
+#define AVIDA_ROLLED _Pragma("unroll 1")
+#else
+#define AVIDA_ROLLED
+#endif
+
+namespace avida {
+
+template <class Map, class T, int channels>
+struct WarpTile {
+  static constexpr const char* header = "kernel/warp_tile.h";
+  using Inner = Map;
+  static_assert(Map::dims == 2 && (sizeof(T) == 1 || sizeof(T) == 4));
+
+  static constexpr int kThreads = 256, kPhases = 2;
+  static constexpr int kWidth = 64, kHeight = sizeof(T) == 1 ? 32 : 8;
+  static constexpr int kPixel = channels * static_cast<int>(sizeof(T));
+  // Sizes below this are exact in floats, and so are places in them.
+  static constexpr int kMostSize = 1 << 22;
+
+  struct Params {
+    char* out;
+    const char* in;
+    const T* fill;  // one for each channel
+    bool linear;
+    Border border;
+    int in_size[2], out_size[2];
+    float inner[2];            // places before this have a pixel after them
+    unsigned in_row, out_row;  // in bytes
+    int tiles;                 // side by side
+    Map map;
+  };
+
+  // The bytes of each row lie as far behind a whole unit of 16 as they will in the output. Four rows, of which a warp
+  // makes some pixels at once, lie in different banks.
+  struct Shared {
+    alignas(16) unsigned char rows[kHeight][kWidth * kPixel + 32];
+  };
+
+  template <int phase>
+  AVIDA_HD AVIDA_INLINE static void run(const Params& given, Shared& shared, long item, int thread) {
+    const Params params = given;  // read once
+    const unsigned tile = static_cast<unsigned>(item), across = static_cast<unsigned>(params.tiles);
+    const int x = static_cast<int>(tile % across) * kWidth, y = static_cast<int>(tile / across) * kHeight;
+    if constexpr (phase == 1)
+      write(params, shared, x, y, thread);
+    else if (params.linear)
+      make<true>(params, shared, x, y, thread);
+    else
+      make<false>(params, shared, x, y, thread);
+  }
+
+ private:
+  AVIDA_HD AVIDA_INLINE static char* out_row(const Params& params, int x, int y) {
+    return params.out + (static_cast<unsigned>(y) * params.out_row + static_cast<unsigned>(x) * kPixel);
+  }
+  // How many bytes lie between a whole unit and the address.
+  AVIDA_HD AVIDA_INLINE static int skew(const char* address) {
+    return static_cast<int>(reinterpret_cast<unsigned long>(address) & 15);
+  }
+
+  // A warp makes four rows of eight pixels, which lie close together in the input, then those below.
+  template <bool linear>
+  AVIDA_HD AVIDA_INLINE static void make(const Params& params, Shared& shared, int left, int top, int thread) {
+    const int column = thread / 32 * 8 + thread % 8, x = left + column;
+    const int height = params.out_size[1] - top, rows = height < kHeight ? height : kHeight;
+    if (x >= params.out_size[0]) return;
+    int row = thread % 32 / 8;
+    const char* at = out_row(params, left, top + row);
+    Place<2> centre{{static_cast<float>(x) + 0.5f, static_cast<float>(top + row) + 0.5f}};
+    AVIDA_ROLLED
+    for (; row < rows; row += 4, centre[1] += 4, at += 4 * params.out_row) {
+      T* to = reinterpret_cast<T*>(shared.rows[row] + skew(at)) + column * channels;
+      if constexpr (linear)
+        mix_pixel(params, params.map(centre), to);
+      else
+        move_pixel(params, params.map(centre), to);
+    }
+  }
+
+  // Half a warp writes a row: whole units, then what is left before and after them.
+  AVIDA_HD AVIDA_INLINE static void write(const Params& params, const Shared& shared, int left, int top, int thread) {
+    const int columns = params.out_size[0] - left, bytes = (columns < kWidth ? columns : kWidth) * kPixel;
+    const int height = params.out_size[1] - top, rows = height < kHeight ? height : kHeight;
+    const int lane = thread % 16;
+    AVIDA_ROLLED
+    for (int row = thread / 16; row < rows; row += kThreads / 16) {
+      char* to = out_row(params, left, top + row);
+      const unsigned char* from = shared.rows[row] + skew(to);
+      const int head = -skew(to) & 15;
+      for (int k = 0; k < kWidth * kPixel; k += 16 * 16)
+        if (const int at = head + 16 * lane + k; at + 16 <= bytes) copy_unit(to + at, from + at);
+      if (head == 0 && bytes % 16 == 0) continue;
+      if (lane < head && lane < bytes) to[lane] = static_cast<char>(from[lane]);
+      const int at = bytes - ((bytes - head) & 15) + lane;
+      if (at >= head && at < bytes) to[at] = static_cast<char>(from[at]);
+    }
+  }
+  AVIDA_HD AVIDA_INLINE static void copy_unit(void* to, const void* from) {
+#ifdef __CUDA_ARCH__
+    *static_cast<uint4*>(to) = *static_cast<const uint4*>(from);
+#else
+    __builtin_memcpy(to, from, 16);
+#endif
+  }
+
+  AVIDA_HD AVIDA_INLINE static T load(const void* at) {
+#ifdef __CUDA_ARCH__
+    return __ldg(static_cast<const T*>(at));
+#else
+    return *static_cast<const T*>(at);
+#endif
+  }
+  // A function of its own, as it is large and seldom needed.
+  AVIDA_HD __attribute__((noinline)) static int index_beyond(Border border, int i, int n) {
+    return border_index(border, i, n);
+  }
+  AVIDA_HD AVIDA_INLINE static int index_of(const Params& params, int i, int d) {
+    const int n = params.in_size[d];
+    if (i >= 0 && i < n) return i;
+    return params.border == Border::fill ? -1 : index_beyond(params.border, i, n);
+  }
+  AVIDA_HD AVIDA_INLINE static const char* pixel_at(const Params& params, int x, int y) {
+    if (x < 0 || y < 0) return reinterpret_cast<const char*>(params.fill);
+    return params.in + (static_cast<unsigned>(y) * params.in_row + static_cast<unsigned>(x) * kPixel);
+  }
+
+  // The element before a place; so far outside that nothing changes any more, and where there is no number at all, any
+  // will do.
+  AVIDA_HD AVIDA_INLINE static int before(const Params& params, float& x, int d) {
+    const bool repeats = params.border != Border::fill && params.border != Border::clamp;
+    const float low = repeats ? -0x1p30f : -2, high = repeats ? 0x1p30f : static_cast<float>(params.in_size[d]) + 1;
+    x = x > low ? x : low;
+    x = x < high ? x : high;
+    const int whole = static_cast<int>(x);
+    return whole - (x < static_cast<float>(whole));
+  }
+
+  AVIDA_HD AVIDA_INLINE static void move_pixel(const Params& params, const Place<2>& place, T* to) {
+    float x = place[0], y = place[1];
+    const int column = index_of(params, before(params, x, 0), 0), row = index_of(params, before(params, y, 1), 1);
+    const char* pixel = pixel_at(params, column, row);
+    for (int c = 0; c < channels; c++) to[c] = load(pixel + c * sizeof(T));
+  }
+
+  AVIDA_HD AVIDA_INLINE static void mix_pixel(const Params& params, const Place<2>& place, T* to) {
+    const float x = place[0] - 0.5f, y = place[1] - 0.5f;
+    if (x >= 0 && x < params.inner[0] && y >= 0 && y < params.inner[1])
+      mix_inside(params, x, y, to);
+    else
+      mix_at_border(params, x, y, to);
+  }
+
+  AVIDA_HD AVIDA_INLINE static void mix_inside(const Params& params, float x, float y, T* to) {
+    const float column = lifted_whole(x), row = lifted_whole(y);
+    const float right = x - (column - kLift), below = y - (row - kLift);
+    const unsigned offset = (float_bits(row) - float_bits(kLift)) * params.in_row +
+                            (float_bits(column) * kPixel - float_bits(kLift) * kPixel);
+    if constexpr (sizeof(T) == 1) {
+      unsigned upper[2], lower[2];
+      load_pair(params.in, offset, upper);
+      load_pair(params.in, offset + params.in_row, lower);
+      const ByteFactor of_left(1 - right), of_right(right);
+      for (int c = 0; c < channels; c++) {
+        auto mix_row = [&](const unsigned (&pair)[2]) {
+          const int next = c + channels;
+          return of_left(lifted_byte(pair[0], c)) + of_right(lifted_byte(pair[next / 4], next % 4));
+        };
+        to[c] = rounded_byte(mix(mix_row(upper), mix_row(lower), below));
+      }
+    } else {
+      const char *upper = params.in + offset, *lower = upper + params.in_row;
+      for (int c = 0; c < channels; c++) {
+        auto mix_row = [&](const char* pair) {
+          return mix(load(pair + c * sizeof(T)), load(pair + (c + channels) * sizeof(T)), right);
+        };
+        to[c] = mix(mix_row(upper), mix_row(lower), below);
+      }
+    }
+  }
+
+  AVIDA_HD AVIDA_INLINE static void mix_at_border(const Params& params, float x, float y, T* to) {
+    const int column = before(params, x, 0), row = before(params, y, 1);
+    if (params.border == Border::fill &&
+        (column < -1 || row < -1 || column >= params.in_size[0] || row >= params.in_size[1])) {
+      for (int c = 0; c < channels; c++) to[c] = load(params.fill + c);
+      return;
+    }
+    const float part[2] = {x - static_cast<float>(column), y - static_cast<float>(row)};
+    const char* corner[4];
+    const int columns[] = {index_of(params, column, 0), index_of(params, column + 1, 0)};
+    const int rows[] = {index_of(params, row, 1), index_of(params, row + 1, 1)};
+    for (int k = 0; k < 4; k++) corner[k] = pixel_at(params, columns[k % 2], rows[k / 2]);
+    for (int c = 0; c < channels; c++) {
+      float value[4];
+      for (int k = 0; k < 4; k++) value[k] = convert<float>(load(corner[k] + c * sizeof(T)));
+      to[c] = convert<T>(mix(mix(value[0], value[1], part[0]), mix(value[2], value[3], part[0]), part[1]));
+    }
+  }
+
+  // Two pixels side by side, eight bytes at most. A GPU reads the words that hold them, and no others.
+  AVIDA_HD AVIDA_INLINE static void load_pair(const char* in, unsigned offset, unsigned (&pair)[2]) {
+#ifdef __CUDA_ARCH__
+    const unsigned long address = reinterpret_cast<unsigned long>(in) + offset;
+    const unsigned* words = reinterpret_cast<const unsigned*>(address & ~3ul);
+    const int skewed = static_cast<int>(address & 3);
+    unsigned word[3] = {__ldg(words), 0, 0};
+#pragma unroll
+    for (int k = 1; k < 3; k++)
+      if (skewed > 4 * k - 2 * channels) word[k] = __ldg(words + k);
+    const unsigned shift = static_cast<unsigned>(address) * 8;  // of which five bits count
+    pair[0] = __funnelshift_r(word[0], word[1], shift);
+    pair[1] = __funnelshift_r(word[1], word[2], shift);
+#else
+    __builtin_memcpy(pair, in + offset, 2 * channels);
+#endif
+  }
+};
+
+}  // namespace avida
+
+#undef AVIDA_ROLLED
