@@ -33,18 +33,6 @@ struct RowPlaces {
   }
 };
 
-// How many elements (of `size` bytes) before `row` lies a piece that begins at a multiple of `aligned` bytes; 0 if none
-// does. `most` elements are a piece.
-template <int size, int aligned, int most>
-AVIDA_HD AVIDA_INLINE int lead_of(const void* row) {
-  const int over = static_cast<int>(address_of(row) % aligned);
-  if constexpr (aligned % size == 0) return over / size;
-  int lead = 0;
-  for (int l = most - 1; l >= 0; l--)
-    if ((over + (aligned - 1) * size * l) % aligned == 0) lead = l;
-  return lead;
-}
-
 // An item is 16 bytes of a row.
 struct CopyRows {
   static constexpr const char* header = "op/row_items.h";
@@ -117,11 +105,11 @@ struct SplitChannels {
     const long pixels = params.rows.elements;
     if (first >= 0 && first + kPixelPiece <= pixels) {
       unsigned words[size * channels];
-      load_words(in + first * size * channels, words);
+      load_words<size>(in + first * size * channels, words);
       for (int c = 0; c < channels; c++) {
         unsigned plane[size] = {};
         for (int k = 0; k < kPixelPiece; k++) add_part<size>(plane, k, part_of<size>(words, k * channels + c));
-        store_words(out + c * params.plane + first * size, plane);
+        store_words<size>(out + c * params.plane + first * size, plane);
       }
       return;
     }
@@ -149,10 +137,10 @@ struct JoinChannels {
       unsigned words[size * channels] = {};
       for (int c = 0; c < channels; c++) {
         unsigned plane[size];
-        load_words(in + c * params.plane + first * size, plane);
+        load_words<size>(in + c * params.plane + first * size, plane);
         for (int k = 0; k < kPixelPiece; k++) add_part<size>(words, k * channels + c, part_of<size>(plane, k));
       }
-      store_words(out + first * size * channels, words);
+      store_words<size>(out + first * size * channels, words);
       return;
     }
     const long end = first + kPixelPiece < pixels ? first + kPixelPiece : pixels;
