@@ -181,7 +181,6 @@ AVIDA_HD AVIDA_INLINE void store_bytes(unsigned char* to, const unsigned (&words
     return;
   }
 #endif
-#pragma unroll
   for (int k = 0; k < 4 * most; k++)
     if (k < n) to[k] = static_cast<unsigned char>(words[k / 4] >> 8 * (k % 4));
 }

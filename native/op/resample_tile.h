@@ -68,17 +68,17 @@ template <int channels>
 struct ResampleTile {
   static constexpr const char* header = "op/resample_tile.h";
   static constexpr int kThreads = 256, kPhases = 2;
-  static constexpr int kLanes = channels == 3 ? 4 : channels;            // numbers that a pixel takes in shared memory
-  static constexpr int kColumns = channels > 2 ? 32 : 64, kInRows = 64;  // of a tile
-  static constexpr int kWords = kColumns * kLanes / 2;                   // of a filtered row: two numbers in each
-  // Filtered rows are kept as they are in resample_bytes.h, and moved up so that none is negative: the sums of products
-  // can then be told apart where two numbers are multiplied in one word.
+  static constexpr int kLanes = channels == 3 ? 4 : channels;             // numbers that a pixel takes in shared memory
+  static constexpr int kColumns = channels > 2 ? 32 : 64, kInRows = 128;  // of a tile
+  static constexpr int kWords = kColumns * kLanes / 2;                    // of a filtered row: two numbers in each
+  // Filtered rows are kept as they are in resample_bytes.h, but moved up so that no number is negative: two can then be
+  // multiplied in one word, see mix_rows().
   static constexpr int kUp = 1 << 13;
 
   struct Params {
     unsigned char* out;
     const unsigned char* in;
-    WeightPairs rows, columns;
+    WeightPairs rows, columns;  // columns: an even count, zeros included
     int in_rows, in_columns;
     int tile_rows, tiles_across, tiles;  // tiles: of an image
     unsigned across_inverse;
@@ -86,25 +86,33 @@ struct ResampleTile {
 
   struct alignas(16) Shared {
     unsigned words[kInRows][kWords];
+    int first_row;  // of the input
   };
 
   template <int phase>
   AVIDA_HD AVIDA_INLINE static void run(const Params& params, Shared& shared, long item, int thread) {
     const Tile tile(params, static_cast<unsigned>(item));
-    if constexpr (phase == 0)
-      filter_rows(params, shared, tile, thread);
-    else
-      mix_rows(params, shared, tile, thread);
+    if constexpr (phase == 1) return mix_rows(params, shared, tile, thread);
+    switch (params.columns.count / 2) {
+      case 1:
+        return filter_rows<1>(params, shared, tile, thread);
+      case 2:
+        return filter_rows<2>(params, shared, tile, thread);
+      case 3:
+        return filter_rows<3>(params, shared, tile, thread);
+      case 4:
+        return filter_rows<4>(params, shared, tile, thread);
+      default:
+        return filter_rows<0>(params, shared, tile, thread);
+    }
   }
 
  private:
   struct Tile {
-    int x, y, image;         // where it begins
-    int out_rows;            // that it makes
-    int first_row, in_rows;  // that it needs
+    int image, x, y;  // where it begins
+    int rows;         // that it makes
 
-    AVIDA_HD AVIDA_INLINE Tile(const Params& params, unsigned item) {
-      image = 0;
+    AVIDA_HD AVIDA_INLINE Tile(const Params& params, unsigned item) : image(0) {
       if (item >= static_cast<unsigned>(params.tiles)) {
         image = item / params.tiles;
         item %= params.tiles;
@@ -112,11 +120,7 @@ struct ResampleTile {
       const unsigned down = packed::divided(item, params.across_inverse);
       x = (item - down * params.tiles_across) * kColumns;
       y = down * params.tile_rows;
-      out_rows = y + params.tile_rows < params.rows.out ? params.tile_rows : params.rows.out - y;
-      const int* first = params.rows.first + y;
-      const int a = packed::read_only(first), b = packed::read_only(first + out_rows - 1);  // in either order
-      first_row = a < b ? a : b;
-      in_rows = (a < b ? b : a) - first_row + params.rows.count;
+      rows = y + params.tile_rows < params.rows.out ? params.tile_rows : params.rows.out - y;
     }
   };
 
@@ -132,9 +136,13 @@ struct ResampleTile {
   struct Sums {
     int sum[channels];
 
+    AVIDA_HD AVIDA_INLINE Sums() {
+      for (int& each : sum) each = (1 << (bytes::kRowShift - 1)) + (kUp << bytes::kRowShift);
+    }
+
+    // Adds the next two or four pixels.
     template <int taps>
-    AVIDA_HD AVIDA_INLINE void add(const unsigned (&at)[(taps * channels + 3) / 4],
-                                   const unsigned (&weights)[taps / 2]) {
+    AVIDA_HD AVIDA_INLINE void add(const unsigned (&at)[(taps * channels + 3) / 4], const unsigned* weights) {
       if constexpr (channels == 1) {
         sum[0] = packed::dot_low(weights[0], at[0], sum[0]);
         if constexpr (taps == 4) sum[0] = packed::dot_high(weights[1], at[0], sum[0]);
@@ -165,14 +173,9 @@ struct ResampleTile {
 
   // The next pixels of all rows. What is read from memory comes first, so that the waiting is done once.
   template <int taps>
-  AVIDA_HD AVIDA_INLINE static void add(Sums (&sums)[kAtOnce], Reader& reader, const unsigned* pairs, int step,
-                                        bool more) {
+  AVIDA_HD AVIDA_INLINE static void add(Sums (&sums)[kAtOnce], Reader& reader, const unsigned* weights, bool more) {
     constexpr int n = taps * channels;
     const auto read = reader.template read<n>(more);
-    unsigned weights[taps / 2];
-#pragma unroll
-    for (int k = 0; k < taps / 2; k++) weights[k] = packed::read_only(pairs + k * step);
-#pragma unroll
     for (int j = 0; j < kAtOnce; j++) {
       unsigned at[(n + 3) / 4];
       reader.template align<n>(at, read.words[j]);
@@ -180,37 +183,60 @@ struct ResampleTile {
     }
   }
 
+  // `known`: how many pairs of weights there are; 0 where only the parameters tell.
+  template <int known>
   AVIDA_HD AVIDA_INLINE static void filter_rows(const Params& params, Shared& shared, const Tile& tile, int thread) {
+    const int* first = params.rows.first + tile.y;
+    const int a = packed::read_only(first), b = packed::read_only(first + tile.rows - 1);  // in either order
+    const int first_row = a < b ? a : b, in_rows = (a < b ? b : a) - first_row + params.rows.count;
+    if (thread == 0) shared.first_row = first_row;
+
     const WeightPairs& columns = params.columns;
-    const unsigned column = static_cast<unsigned>(thread) % kColumns, row = static_cast<unsigned>(thread) / kColumns;
-    const int x = tile.x + static_cast<int>(column) < columns.out ? tile.x + column : columns.out - 1;
-    const int quads = columns.count / 4, row_bytes = params.in_columns * channels;
-    const bool rest = columns.count % 4 != 0;
-    const int last_quad = rest ? quads : quads - 1;  // with pixels to come before it
-    const unsigned char* in = params.in +
-                              (static_cast<long>(tile.image) * params.in_rows + tile.first_row) * row_bytes +
-                              (static_cast<int>(row) * row_bytes + packed::read_only(columns.first + x) * channels);
-    unsigned* to = &shared.words[row][column * kLanes / 2];
-    for (int left = tile.in_rows - static_cast<int>(row); left > 0; left -= kAtOnce * kStep) {
+    const int column = static_cast<unsigned>(thread) % kColumns, row = static_cast<unsigned>(thread) / kColumns;
+    const int x = tile.x + column < columns.out ? tile.x + column : columns.out - 1;
+    const int row_bytes = params.in_columns * channels;
+    const unsigned char* in = params.in + (static_cast<long>(tile.image) * params.in_rows + first_row) * row_bytes +
+                              (row * row_bytes + packed::read_only(columns.first + x) * channels);
+    const unsigned* pairs = columns.pairs + x;
+    unsigned weights[known ? known : 2];
+    for (int k = 0; k < known; k++) weights[k] = packed::read_only(pairs + k * columns.out);
+    unsigned* to = &shared.words[row][word_of(column)];
+    for (int left = in_rows - row; left > 0; left -= kAtOnce * kStep) {
       int rows_at[kAtOnce];
-      Sums sums[kAtOnce];
-#pragma unroll
-      for (int j = 0; j < kAtOnce; j++) {
-        rows_at[j] = j * kStep < left ? j * kStep * row_bytes : 0;
-        for (int& sum : sums[j].sum) sum = (1 << (bytes::kRowShift - 1)) + (kUp << bytes::kRowShift);
-      }
+      for (int j = 0; j < kAtOnce; j++) rows_at[j] = j * kStep < left ? j * kStep * row_bytes : 0;
       Reader reader(in, rows_at);
-      const unsigned* pairs = columns.pairs + x;
-#pragma unroll 1
-      for (int k = 0; k < quads; k++, pairs += 2 * columns.out) add<4>(sums, reader, pairs, columns.out, k < last_quad);
-      if (rest) add<2>(sums, reader, pairs, columns.out, false);
-#pragma unroll
+      Sums sums[kAtOnce];
+      if constexpr (known == 0) {
+        const int count = columns.count / 2;
+        for (int k = 0; k < count; k += 2) {
+          weights[0] = packed::read_only(pairs + k * columns.out);
+          if (k + 1 == count) {
+            add<2>(sums, reader, weights, false);
+            break;
+          }
+          weights[1] = packed::read_only(pairs + (k + 1) * columns.out);
+          add<4>(sums, reader, weights, k + 2 < count);
+        }
+      } else {
+        if constexpr (known >= 2) add<4>(sums, reader, weights, known > 2);
+        if constexpr (known == 4) add<4>(sums, reader, weights + 2, false);
+        if constexpr (known % 2) add<2>(sums, reader, weights + known - 1, false);
+      }
       for (int j = 0; j < kAtOnce; j++)
         if (j * kStep < left) keep(to + j * kStep * kWords, column % 2, sums[j].sum);
       in += kAtOnce * kStep * row_bytes;
       to += kAtOnce * kStep * kWords;
     }
   }
+
+  // Where the number of a pixel stands in a filtered row. Of four words, two pixels of four numbers, the even ones come
+  // before the odd ones, and these in another order: whether threads write pixels or read four words for two pairs of
+  // pixels, neighbours find their words in different banks.
+  AVIDA_HD AVIDA_INLINE static int word_of(int column) {
+    if constexpr (kLanes < 4) return column * kLanes / 2;
+    return unit_of(column / 2) * 4 + column % 2 * 2;
+  }
+  AVIDA_HD AVIDA_INLINE static int unit_of(int pair) { return pair % 2 ? 8 + (pair / 2 ^ 4) : pair / 2; }
 
   // `half`: of the word, where a pixel is less than one.
   AVIDA_HD AVIDA_INLINE static void keep(unsigned* to, int half, const int (&sum)[channels]) {
@@ -228,37 +254,32 @@ struct ResampleTile {
 
   // ---- Across rows --------------------------------------------------------------------------------------------------
 
-  // A thread makes four pixels of a row, from 4 * kLanes numbers of each row that they are mixed from.
+  // A thread makes four pixels of a row. Words of two numbers are multiplied as they are, and their upper numbers by
+  // themselves; what the lower ones alone come to is the difference.
   AVIDA_HD AVIDA_INLINE static void mix_rows(const Params& params, const Shared& shared, const Tile& tile, int thread) {
     constexpr int across = kColumns / 4, words = 2 * kLanes, unit = words < 4 ? words : 4;
+    constexpr unsigned start = (1u << (bytes::kOutShift - 1)) - (static_cast<unsigned>(kUp) << bytes::kWeightBits);
     const WeightPairs& rows = params.rows;
+    const int column = static_cast<unsigned>(thread) % across * 4, left = params.columns.out - tile.x - column;
+    if (left <= 0) return;
     const int row_bytes = params.columns.out * channels;
     unsigned char* out =
-        params.out + (static_cast<long>(tile.image) * rows.out + tile.y) * row_bytes + tile.x * channels;
-    for (unsigned i = thread; i < static_cast<unsigned>(tile.out_rows) * across; i += kThreads) {
-      const int y = i / across, column = i % across * 4, pixels = params.columns.out - tile.x - column;
-      if (pixels <= 0) continue;
-      // Of two units, half of the threads take the second one first: no two of them then wait for one bank.
-      const bool swapped = words > unit && i % across >= across / 2;
-      const int from = column * kLanes / 2 + (swapped ? unit : 0);
-      const int other = swapped ? -unit : unit;
-      const unsigned (*row)[kWords] = &shared.words[packed::read_only(rows.first + tile.y + y) - tile.first_row];
+        params.out + (static_cast<long>(tile.image) * rows.out + tile.y) * row_bytes + (tile.x + column) * channels;
+    for (int y = static_cast<unsigned>(thread) / across; y < tile.rows; y += kThreads / across) {
+      const int row = packed::read_only(rows.first + tile.y + y) - shared.first_row;
+      const unsigned* from[words / unit];
+      for (int u = 0; u < words / unit; u++) from[u] = &shared.words[row][word_of(column + 2 * u)];
       unsigned both[words], upper[words];
-      for (int k = 0; k < words; k++) {
-        both[k] = upper[k] = (1u << (bytes::kOutShift - 1)) - (static_cast<unsigned>(kUp) << bytes::kWeightBits);
-        both[k] += upper[k] << 16;
-      }
+      for (int k = 0; k < words; k++) both[k] = start + (start << 16), upper[k] = start;
       auto add = [&](int weight) {
-#pragma unroll
         for (int u = 0; u < words / unit; u++) {
-          const auto read = packed::load<unit>(&(*row)[from + u * other]);
-#pragma unroll
+          const auto read = packed::load<unit>(from[u]);
           for (int k = 0; k < unit; k++) {
             both[u * unit + k] += read.at[k] * static_cast<unsigned>(weight);
             if (channels != 3 || k % 2 == 0) upper[u * unit + k] += (read.at[k] >> 16) * static_cast<unsigned>(weight);
           }
+          from[u] += kWords;
         }
-        row++;
       };
       const unsigned* pairs = rows.pairs + tile.y + y;
       for (int k = 0; k + 1 < rows.count; k += 2, pairs += rows.out) {
@@ -267,38 +288,21 @@ struct ResampleTile {
         add(static_cast<int>(pair) >> 16);
       }
       if (rows.count % 2) add(static_cast<short>(packed::read_only(pairs)));
-      put(out + y * row_bytes + column * channels, pixels < 4 ? pixels : 4, both, upper, swapped);
+      put(out + y * row_bytes, left < 4 ? left : 4, both, upper);
     }
   }
 
   AVIDA_HD AVIDA_INLINE static void put(unsigned char* to, int pixels, const unsigned (&both)[2 * kLanes],
-                                        const unsigned (&upper)[2 * kLanes], bool swapped) {
-    int made[4 * kLanes];
-#pragma unroll
+                                        const unsigned (&upper)[2 * kLanes]) {
+    int made[4 * channels];
     for (int k = 0; k < 2 * kLanes; k++) {
-      made[2 * k] = static_cast<int>(both[k] - (upper[k] << 16)) >> bytes::kOutShift;
-      made[2 * k + 1] = static_cast<int>(upper[k]) >> bytes::kOutShift;
+      const int at = channels == 3 ? k / 2 * 3 + k % 2 * 2 : 2 * k;
+      made[at] = static_cast<int>(both[k] - (upper[k] << 16)) >> bytes::kOutShift;
+      if (channels != 3 || k % 2 == 0) made[at + 1] = static_cast<int>(upper[k]) >> bytes::kOutShift;
     }
     unsigned words[channels];
-    if constexpr (channels == 3) {
-      for (int k = 0; k < 3; k++) {  // two pixels of a unit, then two of the other
-        int a = made[k], b = made[k + 4], c = made[k + 8], d = made[k + 12];
-        made[k] = swapped ? c : a, made[k + 4] = swapped ? d : b, made[k + 8] = swapped ? a : c;
-        made[k + 12] = swapped ? b : d;
-      }
-      words[0] = packed::bytes_of(made[0], made[1], made[2], made[4]);
-      words[1] = packed::bytes_of(made[5], made[6], made[8], made[9]);
-      words[2] = packed::bytes_of(made[10], made[12], made[13], made[14]);
-    } else {
-#pragma unroll
-      for (int k = 0; k < channels; k++)
-        words[k] = packed::bytes_of(made[4 * k], made[4 * k + 1], made[4 * k + 2], made[4 * k + 3]);
-      if constexpr (channels == 4)
-        for (int k = 0; k < 2; k++) {
-          const unsigned a = words[k], b = words[k + 2];
-          words[k] = swapped ? b : a, words[k + 2] = swapped ? a : b;
-        }
-    }
+    for (int k = 0; k < channels; k++)
+      words[k] = packed::bytes_of(made[4 * k], made[4 * k + 1], made[4 * k + 2], made[4 * k + 3]);
     packed::store_bytes(to, words, pixels * channels);
   }
 };
