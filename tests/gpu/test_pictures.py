@@ -1,0 +1,68 @@
+"""Operators on pictures whose kernels are made of several steps give the bits of the CPU."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import avida as ndd
+
+from .test_kernels_agree import check, rng
+
+
+def picture(shape, dtype="uint8"):
+    """Shades with some noise: neighbours are alike, and histograms have gaps."""
+    grid = np.indices(shape)
+    shades = 0.4 * grid[0] + 0.7 * grid[1] + 30 * (grid[2] if len(shape) > 2 else 0)
+    top = np.iinfo(dtype).max
+    return np.clip((shades + rng.normal(0, 9, shape)) / 255 * top, 0, top).astype(dtype)
+
+
+@pytest.mark.parametrize("channels", [1, 2, 3, 4, 5, 9])
+def test_equalize(channels):
+    # Smaller than what a block's threads take at once, larger, and of several parts.
+    for height, width in ((7, 5), (37, 50), (61, 83), (203, 331)):
+        check(ndd.equalize, picture((height, width, channels)), layout="HWC")
+
+
+def test_equalize_planes():
+    check(ndd.equalize, picture((31, 45)), layout="HW")
+    check(ndd.equalize, picture((3, 31, 45)), layout="CHW")
+    check(ndd.equalize, picture((7, 33, 21, 3)), layout="FHWC")
+    check(ndd.equalize, picture((6, 2, 33, 21)), layout="FCHW")
+    check(ndd.equalize, np.full((40, 50, 3), 77, np.uint8), layout="HWC")
+    check(ndd.equalize, np.where(rng.random((40, 50, 3)) < 0.5, np.uint8(255), np.uint8(254)), layout="HWC")
+    check(ndd.equalize, np.zeros((0, 5, 3), np.uint8), layout="HWC")
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "float32", "float64"])
+@pytest.mark.parametrize("channels", [1, 3, 5])
+def test_multi_paste(dtype, channels):
+    images = [picture((height, 37, channels)).astype(dtype) for height in (21, 30)]
+    regions = {
+        "in_anchors": np.int32([[1, 2], [0, 3]]),
+        "out_anchors": np.int32([[2, 1], [5, 6]]),
+        "shapes": np.int32([[15, 32], [9, 21]]),
+    }
+    for width, to in itertools.product((41, 64), (dtype, "uint8", "float32")):
+        check(ndd.multi_paste, *images, layout="HWC", output_size=[33, width], dtype=getattr(ndd, to), **regions)
+    check(ndd.multi_paste, *images, layout="HWC", output_size=[40, 37])
+
+
+def test_multi_paste_of_a_batch():
+    images = [picture((20 + 3 * i, 31 - i, 3)) for i in range(4)]
+    ids = [np.int32([0, 3]), np.int32([]), np.int32([2]), np.int32([1, 1, 0])]
+    anchors = [np.int32([[0, 0], [7, 9]]), np.zeros((0, 2), np.int32), np.int32([[9, 9]]), np.int32([[0, 0]] * 3)]
+    arguments = {"in_ids": ndd.batch(ids), "out_anchors": ndd.batch(anchors), "output_size": [40, 60]}
+    batch = ndd.batch(images, layout="HWC")
+    expected = ndd.multi_paste(batch, **arguments)
+    got = ndd.multi_paste(batch.gpu(), **arguments)
+    for ours, theirs in zip(got.tensors, expected.tensors, strict=True):
+        np.testing.assert_array_equal(np.asarray(ours.cpu()), np.asarray(theirs))
+
+
+def test_multi_paste_of_videos():
+    videos = [ndd.tensor(picture(shape), layout="FHWC") for shape in ((4, 20, 30, 3), (4, 9, 11, 3))]
+    expected = ndd.multi_paste(*videos, output_size=[25, 33])
+    got = ndd.multi_paste(*(video.gpu() for video in videos), output_size=[25, 33])
+    np.testing.assert_array_equal(np.asarray(got.cpu()), np.asarray(expected))
