@@ -66,3 +66,33 @@ def test_multi_paste_of_videos():
     expected = ndd.multi_paste(*videos, output_size=[25, 33])
     got = ndd.multi_paste(*(video.gpu() for video in videos), output_size=[25, 33])
     np.testing.assert_array_equal(np.asarray(got.cpu()), np.asarray(expected))
+
+
+@pytest.mark.parametrize("algorithm", ["bilinear_ocv", "edgeaware_ocv", "gray_ocv", "vng_ocv"])
+@pytest.mark.parametrize("dtype", ["uint8", "uint16"])
+def test_debayer(algorithm, dtype):
+    if algorithm == "vng_ocv" and dtype == "uint16":
+        return
+    for blue in itertools.product((0, 1), (0, 1)):
+        for height, width in ((2, 6), (4, 4), (6, 8), (10, 14), (32, 64), (38, 66), (50, 130), (34, 640)):
+            image = rng.integers(0, np.iinfo(dtype).max + 1, (height, width), dtype)
+            check_sensor(image, "HW", algorithm, blue)
+    check_sensor(rng.integers(0, 256, (5, 12, 20), np.uint8).astype(dtype), "FHW", algorithm, [0, 1])
+    check_sensor(picture((3, 20, 30, 1), dtype), "FHWC", algorithm, [1, 1])
+    check_sensor(np.zeros((0, 4), dtype), "HW", algorithm, [0, 0])
+
+
+def check_sensor(image, layout, algorithm, blue):
+    """Alone, and as the second of a batch with another size."""
+    sensor = ndd.tensor(image, layout=layout)
+    batch = ndd.batch([np.ascontiguousarray(image[..., :2, :]), image], layout=layout) if image.size else sensor
+    for samples in (sensor, batch):
+        expected = ndd.debayer(samples, algorithm=algorithm, blue_position=list(blue))
+        got = ndd.debayer(samples.gpu(), algorithm=algorithm, blue_position=list(blue)).cpu()
+        assert got.layout == expected.layout
+        for ours, theirs in zip(tensors(got), tensors(expected), strict=True):
+            np.testing.assert_array_equal(np.asarray(ours), np.asarray(theirs))
+
+
+def tensors(value):
+    return value.tensors if isinstance(value, ndd.Batch) else [value]
