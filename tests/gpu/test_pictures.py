@@ -96,3 +96,15 @@ def check_sensor(image, layout, algorithm, blue):
 
 def tensors(value):
     return value.tensors if isinstance(value, ndd.Batch) else [value]
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+@pytest.mark.parametrize("luma_only", [True, False])
+@pytest.mark.parametrize("tiles", [(1, 1), (2, 3), (8, 8), (13, 5)])
+def test_clahe(channels, luma_only, tiles):
+    for height, width in ((1, 1), (1, 7), (16, 24), (40, 64), (67, 91), (259, 310)):
+        for clip_limit in (0.0, 2.0, 40.0):
+            arguments = {"tiles_y": tiles[0], "tiles_x": tiles[1], "clip_limit": clip_limit, "luma_only": luma_only}
+            check(ndd.clahe, picture((height, width, channels)), layout="HWC", **arguments)
+            check(ndd.clahe, rng.integers(0, 256, (height, width, channels), np.uint8), layout="HWC", **arguments)
+    check(ndd.clahe, np.zeros((0, 5, channels), np.uint8), layout="HWC", **arguments)

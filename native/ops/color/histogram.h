@@ -43,6 +43,12 @@ AVIDA_HD inline ByteTable equalizing_table(const ByteHistogram& histogram, long 
   return table;
 }
 
+// A count of which nothing is above `limit`, and its part of the surplus, which is given to all values alike.
+AVIDA_HD AVIDA_INLINE int limited_count(int count, int value, int surplus, int limit) {
+  const int share = surplus / kByteValues, rest = surplus % kByteValues, step = rest > 0 ? kByteValues / rest : 1;
+  return (count < limit ? count : limit) + share + (value % step == 0 && value / step < rest ? 1 : 0);
+}
+
 // The table that spreads the values of one tile, where no value counts for more than `limit` (0: no limit): what is cut
 // off is given to all values alike.
 AVIDA_HD inline ByteTable limited_table(ByteHistogram histogram, long total, int limit) {
@@ -73,11 +79,14 @@ struct SharedHistogram {
   static constexpr int kGroup = 16, kGroups = kByteValues / kGroup;
   int count[kByteValues], group[kGroups];
 
-  // A phase between that of the counts and that of their sums.
-  AVIDA_HD AVIDA_INLINE void add_groups(int thread) {
+  // A phase between that of the counts and that of their sums. `above`: of what counts have beyond that.
+  AVIDA_HD AVIDA_INLINE void add_groups(int thread, int above = 0) {
     if (thread >= kGroups) return;
     int sum = 0;
-    for (int i = 0; i < kGroup; i++) sum += count[thread * kGroup + i];
+    for (int i = 0; i < kGroup; i++) {
+      const int n = count[thread * kGroup + i];
+      sum += n > above ? n - above : 0;
+    }
     group[thread] = sum;
   }
   AVIDA_HD AVIDA_INLINE int sum_up_to(int value) const {
