@@ -108,3 +108,29 @@ def test_clahe(channels, luma_only, tiles):
             check(ndd.clahe, picture((height, width, channels)), layout="HWC", **arguments)
             check(ndd.clahe, rng.integers(0, 256, (height, width, channels), np.uint8), layout="HWC", **arguments)
     check(ndd.clahe, np.zeros((0, 5, channels), np.uint8), layout="HWC", **arguments)
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+@pytest.mark.parametrize("quality", [1, 10, 50, 87, 95, 100])
+def test_jpeg_compression_distortion(channels, quality):
+    shapes = [
+        (1, 1),
+        (2, 3),
+        (5, 4),
+        (9, 5),
+        (3, 6),
+        (8, 8),
+        (16, 16),
+        (17, 17),
+        (33, 64),
+        (34, 66),
+        (50, 83),
+        (15, 132),
+    ]
+    for height, width in shapes:
+        for image in (picture((height, width, channels)), rng.integers(0, 256, (height, width, channels), np.uint8)):
+            check(ndd.jpeg_compression_distortion, image, layout="HWC", quality=quality)
+    extremes = rng.choice(np.uint8([0, 255]), (40, 72, channels))
+    check(ndd.jpeg_compression_distortion, extremes, layout="HWC", quality=quality)
+    check(ndd.jpeg_compression_distortion, picture((7, 21, 30, channels)), layout="FHWC", quality=quality)
+    check(ndd.jpeg_compression_distortion, np.zeros((0, 5, channels), np.uint8), layout="HWC", quality=quality)
