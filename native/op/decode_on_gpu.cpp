@@ -46,9 +46,11 @@ class FakeEngine : public JpegEngine {
 
 // What decodes on one GPU, one batch at a time, and how fast it was so far.
 struct Decoders {
-  explicit Decoders(Gpu& gpu) : copies(gpu.create_stream()), engine(JpegEngine::open(gpu)) {
-    if (gpu.architecture() == "none") engine = std::make_unique<FakeEngine>();
+  explicit Decoders(Gpu& gpu) : copies(gpu.create_stream()) {
+    for (auto& engine : engines)
+      engine = gpu.architecture() == "none" ? std::make_unique<FakeEngine>() : JpegEngine::open(gpu);
   }
+  bool has_engine() const { return engines[0] != nullptr; }
   static Decoders& of(Gpu& gpu) {
     static std::mutex mutex;
     static auto* all = new std::map<int, std::unique_ptr<Decoders>>;
@@ -59,9 +61,9 @@ struct Decoders {
   }
 
   std::mutex busy;
-  const std::shared_ptr<GpuStream> copies;          // from the CPU; what is decoded lies in its memory
-  std::unique_ptr<JpegEngine> engine;               // null: there is none
-  double engine_speed = 6e9, thread_speed = 0.2e9;  // pixels in a second; of one thread
+  const std::shared_ptr<GpuStream> copies;  // from the CPU; what is decoded lies in its memory
+  std::unique_ptr<JpegEngine> engines[2];   // of one piece of hardware; null: there is none
+  double engine_speed = 6e9, thread_speed = 0.3e9;  // pixels in a second, of the hardware and of one thread
 };
 
 void learn(double& speed, double pixels, double seconds) {
@@ -139,12 +141,12 @@ class Queue {
     return order_[begin_++];
   }
 
-  // For the engine: half of what it will get if all goes on as it did, but not too few at once.
-  std::vector<int> take_many(int threads) {
+  // For one of the engine's drivers: half of what it will get if all goes on as it did, but not too few at once.
+  std::vector<int> take_many(int drivers, int threads) {
     constexpr size_t kLeast = 8, kMost = 64;
     std::lock_guard lock(mutex_);
     const double engine = decoders_.engine_speed, others = decoders_.thread_speed * threads;
-    double wanted = 0.5 * pixels_ * engine / (engine + others);
+    double wanted = 0.5 * pixels_ * engine / (engine + others) / drivers;
     std::vector<int> taken;
     while (begin_ < end_ && pictures_[order_[end_ - 1]].for_engine && taken.size() < kMost &&
            (wanted > 0 || taken.size() < kLeast)) {
@@ -155,9 +157,14 @@ class Queue {
     return taken;
   }
 
+  void learn_engine_speed(double pixels, double seconds) {
+    std::lock_guard lock(mutex_);
+    learn(decoders_.engine_speed, pixels, seconds);
+  }
+
  private:
   const std::vector<Picture>& pictures_;
-  const Decoders& decoders_;
+  Decoders& decoders_;
   std::mutex mutex_;
   std::vector<int> order_;
   size_t begin_ = 0, end_ = 0;
@@ -205,21 +212,22 @@ class Batch {
   ~Batch() {
     if (finished_) return;
     try {  // nothing is given back that is still used
-      if (decoders_.engine) decoders_.engine->end_before(stream_.handle);
-      gpu_.wait(stream_.handle, decoders_.copies->handle);
+      gather();
       finish();
     } catch (const Error&) {
     }
   }
 
   void decode() {
-    JpegEngine* engine = decoders_.engine.get();
-    if (engine) engine->begin_after(decoders_.copies->handle);
     const int threads = run_.pool.threads();
-    double seconds = 0, pixels = 0;  // of all threads
+    // With few threads, one of them is enough to give up.
+    const int engines = (decoders_.engines[0] != nullptr) + (decoders_.engines[1] != nullptr);
+    const int drivers = std::min(engines, threads < 6 ? 1 : 2);
+    for (int i = 0; i < drivers; i++) decoders_.engines[i]->begin_after(decoders_.copies->handle);
+    double seconds = 0, pixels = 0;  // of all other threads
     std::mutex mutex;
     run_.pool.parallel_for(threads, [&](int64_t worker) {
-      if (worker == 0 && engine) run_engine(*engine, std::max(1, threads - 1));
+      if (worker < drivers) drive(*decoders_.engines[worker], drivers, std::max(1, threads - drivers));
       const auto start = Clock::now();
       double own = 0;
       for (int i; (i = queue_.take_one()) >= 0;) {
@@ -231,8 +239,7 @@ class Batch {
       pixels += own;
     });
     if (pixels > 0) learn(decoders_.thread_speed, pixels, seconds);
-    if (engine) engine->end_before(stream_.handle);
-    gpu_.wait(stream_.handle, decoders_.copies->handle);
+    gather();
     launch_on_gpu(stream_, [&](Launches& launches) {
       for (size_t i = 0; i < pictures_.size(); i++)
         if (pictures_[i].planar) {
@@ -246,8 +253,9 @@ class Batch {
   }
 
  private:
-  void run_engine(JpegEngine& engine, int other_threads) {
-    for (std::vector<int> taken; !(taken = queue_.take_many(other_threads)).empty();) {
+  // Gives the engine something to do as long as there is something left.
+  void drive(JpegEngine& engine, int drivers, int other_threads) {
+    for (std::vector<int> taken; !(taken = queue_.take_many(drivers, other_threads)).empty();) {
       const auto start = Clock::now();
       double pixels = 0;
       std::vector<JpegEngine::File> files;
@@ -264,7 +272,7 @@ class Batch {
         pixels += picture.pixels;
       }
       if (engine.decode(files, planes))
-        learn(decoders_.engine_speed, pixels, seconds_since(start));
+        queue_.learn_engine_speed(pixels * drivers, seconds_since(start));
       else
         for (int i : taken) decode_here(i);
     }
@@ -320,6 +328,12 @@ class Batch {
       add_pixels<2, 2>(launches, picture, planes, out);
   }
 
+  // What comes next in the stream finds what the engine and the copies made.
+  void gather() {
+    for (auto& engine : decoders_.engines)
+      if (engine) engine->end_before(stream_.handle);
+    gpu_.wait(stream_.handle, decoders_.copies->handle);
+  }
   // What the work in the queues reads stays until it is done.
   void finish() {
     gpu_.wait(decoders_.copies->handle, stream_.handle);  // before the planes' memory is used again
@@ -363,7 +377,7 @@ std::optional<std::vector<Data>> decode_on_gpu(const Run& run, const GpuStream& 
       picture.request = request.image;
       picture.extents = codecs::EncodedImage(picture.file, picture.request).extents();
       picture.roi = request.roi(picture.extents);
-      examine(picture, decoders.engine != nullptr);
+      examine(picture, decoders.has_engine());
     });
   });
   ShapeList shapes(n, 3);
