@@ -13,9 +13,9 @@ namespace {
 using cuda::check;
 using cuda::driver;
 
-constexpr int kThreads = 256;                 // of a block
-constexpr size_t kStaging = size_t(4) << 20;  // bytes that are copied at once through pinned memory
-constexpr int kStagings = 64;  // at most: as many as are used at once
+constexpr int kThreads = 256;                     // of a block
+constexpr size_t kStaging = Gpu::Parcel::kBytes;  // bytes that are copied at once through pinned memory
+constexpr int kStagings = 64;                     // at most: as many as are used at once
 
 cuda::Pointer address(const void* memory) { return reinterpret_cast<cuda::Pointer>(memory); }
 
@@ -92,19 +92,9 @@ class CudaGpu : public Gpu {
     }
   }
 
-  bool copy_in_filled(void* to, size_t bytes, StreamHandle stream, const std::function<bool(void*)>& fill) override {
-    if (bytes > kStaging) {
-      const std::unique_ptr<char[]> filled(new char[bytes]);
-      if (!fill(filled.get())) return false;
-      copy_in(to, filled.get(), bytes, stream);
-      return true;
-    }
+  std::unique_ptr<Parcel> parcel() override {
     const Entered here(context_);
-    StagingLease staging(*this);
-    if (!fill(staging->memory)) return false;
-    check(driver().copy_in(address(to), staging->memory, bytes, stream), "copying to the GPU");
-    check(driver().event_record(staging->event, stream), "recording an event");
-    return true;
+    return std::make_unique<CudaParcel>(*this, std::make_unique<StagingLease>(*this));
   }
 
   void copy_out(void* to, const void* from, size_t bytes, StreamHandle stream) override {
@@ -224,6 +214,21 @@ class CudaGpu : public Gpu {
     }
     CudaGpu& gpu_;
     const Staging staging_;
+  };
+
+  class CudaParcel : public Parcel {
+   public:
+    CudaParcel(CudaGpu& gpu, std::unique_ptr<StagingLease> staging)
+        : Parcel((*staging)->memory), gpu_(gpu), staging_(std::move(staging)) {}
+    void send(void* to, size_t bytes, StreamHandle stream) override {
+      const Entered here(gpu_.context_);
+      check(driver().copy_in(address(to), memory, bytes, stream), "copying to the GPU");
+      check(driver().event_record((*staging_)->event, stream), "recording an event");
+    }
+
+   private:
+    CudaGpu& gpu_;
+    const std::unique_ptr<StagingLease> staging_;
   };
 
   StreamHandle new_stream() override {

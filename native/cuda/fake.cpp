@@ -19,8 +19,13 @@ class FakeGpu : public Gpu {
   void keep_until_done(std::shared_ptr<void>, StreamHandle) override {}
 
   void copy_in(void* to, const void* from, size_t bytes, StreamHandle) override { std::memcpy(to, from, bytes); }
-  bool copy_in_filled(void* to, size_t, StreamHandle, const std::function<bool(void*)>& fill) override {
-    return fill(to);
+  std::unique_ptr<Parcel> parcel() override {
+    struct FakeParcel : Parcel {
+      FakeParcel() : Parcel(std::malloc(kBytes)) {}
+      ~FakeParcel() override { std::free(memory); }
+      void send(void* to, size_t bytes, StreamHandle) override { std::memcpy(to, memory, bytes); }
+    };
+    return std::make_unique<FakeParcel>();
   }
   void copy_out(void* to, const void* from, size_t bytes, StreamHandle) override { std::memcpy(to, from, bytes); }
   void copy(void* to, const void* from, size_t bytes, StreamHandle) override { std::memmove(to, from, bytes); }

@@ -62,13 +62,24 @@ class Gpu {
   // Lets `stream` go on when all that `other` has to do now is done.
   virtual void wait(StreamHandle stream, StreamHandle other) = 0;
 
+  // Memory of the CPU to be filled piece by piece, and then copied to the GPU at once.
+  class Parcel {
+   public:
+    static constexpr size_t kBytes = size_t(4) << 20;
+    explicit Parcel(void* memory) : memory(static_cast<char*>(memory)) {}
+    virtual ~Parcel() = default;
+    Parcel(const Parcel&) = delete;
+    // Once; the parcel need not stay until it is done.
+    virtual void send(void* to, size_t bytes, StreamHandle stream) = 0;
+    char* const memory;
+  };
+  virtual std::unique_ptr<Parcel> parcel() = 0;
+
   // Lets go of something when all that `stream` has to do now is done.
   virtual void keep_until_done(std::shared_ptr<void> thing, StreamHandle stream) = 0;
 
   // To the GPU; `from` may be changed when it returns.
   virtual void copy_in(void* to, const void* from, size_t bytes, StreamHandle stream) = 0;
-  // The same for bytes that `fill` writes into memory from which they are copied; nothing is where it returns false.
-  virtual bool copy_in_filled(void* to, size_t bytes, StreamHandle stream, const std::function<bool(void*)>& fill) = 0;
   // From the GPU; done when it returns.
   virtual void copy_out(void* to, const void* from, size_t bytes, StreamHandle stream) = 0;
   // Within the GPU.

@@ -9,7 +9,8 @@
 
 namespace avida {
 
-// Used by one thread at a time; a GPU may have several. Starting keeps a thread busy: it takes two to keep the engine so.
+// Used by one thread at a time; a GPU may have several. Starting keeps a thread busy: it takes two to keep the engine
+// so.
 class JpegEngine {
  public:
   virtual ~JpegEngine() = default;

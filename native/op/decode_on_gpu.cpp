@@ -61,13 +61,13 @@ struct Decoders {
   }
 
   std::mutex busy;
-  const std::shared_ptr<GpuStream> copies;  // from the CPU; what is decoded lies in its memory
-  std::unique_ptr<JpegEngine> engines[2];   // of one piece of hardware; null: there is none
-  double engine_speed = 6e9, thread_speed = 0.3e9;  // pixels in a second, of the hardware and of one thread
+  const std::shared_ptr<GpuStream> copies;          // from the CPU; what is decoded lies in its memory
+  std::unique_ptr<JpegEngine> engines[3];           // of one piece of hardware; null: there is none
+  double engine_speed = 1.5e9, thread_speed = 8e7;  // bytes of files in a second, of the hardware and of one thread
 };
 
-void learn(double& speed, double pixels, double seconds) {
-  if (seconds > 0) speed = 0.7 * speed + 0.3 * pixels / seconds;
+void learn(double& speed, double bytes, double seconds) {
+  if (bytes > 0 && seconds > 0) speed = 0.7 * speed + 0.3 * bytes / seconds;
 }
 
 struct Picture {
@@ -75,7 +75,6 @@ struct Picture {
   codecs::ImageRequest request;
   codecs::Roi roi;  // of the upright image
   codecs::Extents extents;
-  double pixels = 0;  // of the whole image
   // Where its planes become pixels on the GPU.
   bool planar = false, for_engine = false, whole = false;
   codecs::JpegSampling sampling;
@@ -94,7 +93,6 @@ bool ends_well(codecs::Bytes file) {
 
 // Reads what the headers say.
 void examine(Picture& picture, bool has_engine) {
-  picture.pixels = double(picture.extents.height) * picture.extents.width;
   if (!codecs::is_jpeg(picture.file) || picture.request.type > codecs::ImageType::bgr) return;
   const codecs::JpegHeader header = codecs::read_jpeg_header(picture.file);
   constexpr int kBaseline = 0xC0;
@@ -117,58 +115,102 @@ void examine(Picture& picture, bool has_engine) {
 // What is still to be decoded. The engine takes from the end, threads from the front.
 class Queue {
  public:
-  Queue(const std::vector<Picture>& pictures, Decoders& decoders) : pictures_(pictures), decoders_(decoders) {
+  Queue(const std::vector<Picture>& pictures, const Decoders& decoders) : pictures_(pictures), decoders_(decoders) {
     order_.resize(pictures.size());
     std::iota(order_.begin(), order_.end(), 0);
     std::stable_sort(order_.begin(), order_.end(), [&](int a, int b) {
       const bool first = pictures[a].for_engine, second = pictures[b].for_engine;
-      return first != second ? second : pictures[a].pixels > pictures[b].pixels;
+      return first != second ? second : pictures[a].file.size() > pictures[b].file.size();
     });
     end_ = order_.size();
     for (const Picture& picture : pictures)
-      if (picture.for_engine) pixels_ += picture.pixels;
+      if (picture.for_engine) waiting_ += double(picture.file.size());
   }
 
-  // For a thread: one, or -1. The last ones are left to the engine where it will be done earlier.
+  // For a thread: one, or -1. What the engine will have done earlier is left to it.
   int take_one() {
     std::lock_guard lock(mutex_);
     if (begin_ == end_) return -1;
     const Picture& picture = pictures_[order_[begin_]];
+    const auto bytes = double(picture.file.size());
     if (picture.for_engine) {
-      if (pixels_ / decoders_.engine_speed < picture.pixels / decoders_.thread_speed) return -1;
-      pixels_ -= picture.pixels;
+      if ((waiting_ + in_engine_) / decoders_.engine_speed < bytes / decoders_.thread_speed) return -1;
+      waiting_ -= bytes;
     }
     return order_[begin_++];
   }
 
   // For one of the engine's drivers: half of what it will get if all goes on as it did, but not too few at once.
   std::vector<int> take_many(int drivers, int threads) {
-    constexpr size_t kLeast = 8, kMost = 64;
+    constexpr size_t kLeast = 6, kMost = 64;
     std::lock_guard lock(mutex_);
     const double engine = decoders_.engine_speed, others = decoders_.thread_speed * threads;
-    double wanted = 0.5 * pixels_ * engine / (engine + others) / drivers;
+    double wanted = 0.5 * waiting_ * engine / (engine + others) / drivers;
     std::vector<int> taken;
     while (begin_ < end_ && pictures_[order_[end_ - 1]].for_engine && taken.size() < kMost &&
            (wanted > 0 || taken.size() < kLeast)) {
       taken.push_back(order_[--end_]);
-      wanted -= pictures_[taken.back()].pixels;
-      pixels_ -= pictures_[taken.back()].pixels;
+      const auto bytes = double(pictures_[taken.back()].file.size());
+      wanted -= bytes;
+      waiting_ -= bytes;
+      in_engine_ += bytes;
     }
     return taken;
   }
-
-  void learn_engine_speed(double pixels, double seconds) {
+  void engine_has_done(double bytes) {
     std::lock_guard lock(mutex_);
-    learn(decoders_.engine_speed, pixels, seconds);
+    in_engine_ -= bytes;
   }
 
  private:
   const std::vector<Picture>& pictures_;
-  Decoders& decoders_;
+  const Decoders& decoders_;
   std::mutex mutex_;
   std::vector<int> order_;
   size_t begin_ = 0, end_ = 0;
-  double pixels_ = 0;  // left that the engine may decode
+  double waiting_ = 0, in_engine_ = 0;  // bytes that the engine may decode, and those that it decodes
+};
+
+// What a thread has read, gathered to be copied together.
+class Basket {
+ public:
+  Basket(Gpu& gpu, StreamHandle stream) : gpu_(gpu), stream_(stream) {}
+  Basket(const Basket&) = delete;
+
+  // What is in it, if anything; at the end too.
+  void send() {
+    if (filled_) parcel_->send(on_gpu_.get(), filled_, stream_);
+    parcel_.reset();
+    filled_ = 0;
+  }
+
+  // Memory on the GPU for what `fill` writes; null if it returns false.
+  template <class Fill>
+  Block put(size_t bytes, const Fill& fill) {
+    if (bytes > Gpu::Parcel::kBytes) {
+      const std::unique_ptr<char[]> filled(new char[bytes]);
+      if (!fill(filled.get())) return nullptr;
+      Block block = gpu_.allocate(static_cast<int64_t>(bytes), stream_);
+      gpu_.copy_in(block.get(), filled.get(), bytes, stream_);
+      return block;
+    }
+    if (filled_ + bytes > Gpu::Parcel::kBytes) send();
+    if (!parcel_) {
+      on_gpu_ = gpu_.allocate(Gpu::Parcel::kBytes, stream_);
+      parcel_ = gpu_.parcel();
+    }
+    if (!fill(parcel_->memory + filled_)) return nullptr;
+    Block block(on_gpu_, static_cast<char*>(on_gpu_.get()) + filled_);
+    filled_ += bytes;
+    return block;
+  }
+
+ private:
+  Gpu& gpu_;
+  const StreamHandle stream_;
+  Block on_gpu_;
+  std::unique_ptr<Gpu::Parcel> parcel_;
+  size_t filled_ = 0;
 };
 
 template <int columns, int rows>
@@ -220,25 +262,34 @@ class Batch {
 
   void decode() {
     const int threads = run_.pool.threads();
-    // With few threads, one of them is enough to give up.
-    const int engines = (decoders_.engines[0] != nullptr) + (decoders_.engines[1] != nullptr);
-    const int drivers = std::min(engines, threads < 6 ? 1 : 2);
+    // One that drives the engine gets more done than one that decodes, until the engine is busy.
+    const auto engines =
+        static_cast<int>(std::ranges::count_if(decoders_.engines, [](auto& e) { return e != nullptr; }));
+    const int drivers = std::min(engines, std::max(1, threads / 5));
     for (int i = 0; i < drivers; i++) decoders_.engines[i]->begin_after(decoders_.copies->handle);
-    double seconds = 0, pixels = 0;  // of all other threads
+    struct Done {
+      double bytes = 0, seconds = 0;
+    } by_engine, by_threads;
     std::mutex mutex;
+    const auto start = Clock::now();
     run_.pool.parallel_for(threads, [&](int64_t worker) {
-      if (worker < drivers) drive(*decoders_.engines[worker], drivers, std::max(1, threads - drivers));
-      const auto start = Clock::now();
-      double own = 0;
+      Basket basket(gpu_, decoders_.copies->handle);
+      double driven = 0, decoded = 0;
+      if (worker < drivers) driven = drive(*decoders_.engines[worker], drivers, std::max(1, threads - drivers), basket);
+      const double seconds = seconds_since(start);
       for (int i; (i = queue_.take_one()) >= 0;) {
-        decode_here(i);
-        own += pictures_[i].pixels;
+        decode_here(i, basket);
+        decoded += double(pictures_[i].file.size());
       }
+      basket.send();
       std::lock_guard lock(mutex);
-      if (own > 0) seconds += seconds_since(start);
-      pixels += own;
+      by_engine.bytes += driven;
+      if (driven > 0) by_engine.seconds = std::max(by_engine.seconds, seconds);
+      by_threads.bytes += decoded;
+      if (decoded > 0) by_threads.seconds += seconds_since(start) - seconds;
     });
-    if (pixels > 0) learn(decoders_.thread_speed, pixels, seconds);
+    learn(decoders_.engine_speed, by_engine.bytes, by_engine.seconds);
+    learn(decoders_.thread_speed, by_threads.bytes, by_threads.seconds);
     gather();
     launch_on_gpu(stream_, [&](Launches& launches) {
       for (size_t i = 0; i < pictures_.size(); i++)
@@ -253,37 +304,39 @@ class Batch {
   }
 
  private:
-  // Gives the engine something to do as long as there is something left.
-  void drive(JpegEngine& engine, int drivers, int other_threads) {
+  // Gives the engine something to do as long as there is something left. Returns how many bytes that was.
+  double drive(JpegEngine& engine, int drivers, int other_threads, Basket& basket) {
+    double all = 0;
     for (std::vector<int> taken; !(taken = queue_.take_many(drivers, other_threads)).empty();) {
-      const auto start = Clock::now();
-      double pixels = 0;
+      double bytes = 0;
       std::vector<JpegEngine::File> files;
       std::vector<JpegEngine::Planes> planes;
       for (int i : taken) {
         const Picture& picture = pictures_[i];
         files.push_back(picture.file);
+        bytes += double(picture.file.size());
         auto& to = planes.emplace_back();
         uint8_t* at = planes_of(picture);
         for (int c = 0; c < 3; at += picture.planes.plane[c++].samples()) {
           to.at[c] = at;
           to.stride[c] = picture.planes.plane[c].stride;
         }
-        pixels += picture.pixels;
       }
       if (engine.decode(files, planes))
-        queue_.learn_engine_speed(pixels * drivers, seconds_since(start));
+        all += bytes;
       else
-        for (int i : taken) decode_here(i);
+        for (int i : taken) decode_here(i, basket);
+      queue_.engine_has_done(bytes);
     }
+    return all;
   }
 
   // On the CPU, by the thread that calls.
-  void decode_here(int i) {
+  void decode_here(int i, Basket& basket) {
     Picture& picture = pictures_[i];
     try {
       at_sample(run_, i, [&] {
-        if (picture.planar && picture.whole && read_coefficients(picture)) return;
+        if (picture.planar && picture.whole && read_coefficients(picture, basket)) return;
         picture.planar = false;
         thread_local std::vector<uint8_t> made;
         made.resize(static_cast<size_t>(out_.bytes(i)));
@@ -296,15 +349,12 @@ class Batch {
   }
 
   // False: the file is not as simple as it looked.
-  bool read_coefficients(Picture& picture) {
-    const auto bytes = picture.planes.samples() * int64_t{sizeof(int16_t)};
-    Block block = gpu_.allocate(bytes, decoders_.copies->handle);
-    if (!gpu_.copy_in_filled(block.get(), static_cast<size_t>(bytes), decoders_.copies->handle, [&](void* filled) {
-          return codecs::read_jpeg_coefficients(picture.file, picture.planes, static_cast<int16_t*>(filled));
-        }))
-      return false;
-    picture.coefficients = std::move(block);
-    return true;
+  bool read_coefficients(Picture& picture, Basket& basket) {
+    const auto bytes = static_cast<size_t>(picture.planes.samples()) * sizeof(int16_t);
+    picture.coefficients = basket.put(bytes, [&](void* filled) {
+      return codecs::read_jpeg_coefficients(picture.file, picture.planes, static_cast<int16_t*>(filled));
+    });
+    return picture.coefficients != nullptr;
   }
 
   void add(Launches& launches, const Picture& picture, uint8_t* out) {
