@@ -1,6 +1,7 @@
 #include "cuda/compiler.h"
 
 #include <dlfcn.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -165,7 +166,13 @@ std::string kernel_cache_folder() {
   for (auto [variable, below] :
        {std::pair{"AVIDA_CACHE_DIR", ""}, {"XDG_CACHE_HOME", "/avida"}, {"HOME", "/.cache/avida"}})
     if (const char* folder = std::getenv(variable); folder && *folder) return std::string(folder) + below + "/kernels";
-  return str(fs::temp_directory_path().string(), "/avida-", getuid(), "/kernels");
+  // Others can write beside it: it has to be this user's own.
+  const std::string folder = str(fs::temp_directory_path().string(), "/avida-", getuid());
+  mkdir(folder.c_str(), 0700);
+  struct stat found;
+  const bool own = lstat(folder.c_str(), &found) == 0 && S_ISDIR(found.st_mode) && found.st_uid == getuid() &&
+                   (found.st_mode & 022) == 0;
+  return own ? folder + "/kernels" : "";
 }
 
 void set_compiler_library(std::string path) { first_library() = std::move(path); }
@@ -181,12 +188,14 @@ CompiledKernel compile_kernel(const Kernel& kernel, const std::string& architect
   }();
   std::vector<std::string_view> parts{source, expression, architecture, nvrtc().text, headers};
   for (auto* option : kOptions) parts.push_back(option);
-  const fs::path path = fs::path(kernel_cache_folder()) / (hash_of(parts) + ".cubin");
+  const std::string folder = kernel_cache_folder();
+  cached &= !folder.empty();
+  const fs::path path = fs::path(folder) / (hash_of(parts) + ".cubin");
   CompiledKernel compiled;
   if (cached && read_cached(path, compiled)) return compiled;
   if (!nvrtc().missing.empty()) fail(ErrorKind::runtime, nvrtc().missing);
   compiled = compile(kernel, source, architecture);
-  write_cached(path, compiled);
+  if (!folder.empty()) write_cached(path, compiled);
   return compiled;
 }
 

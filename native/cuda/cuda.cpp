@@ -13,9 +13,10 @@ namespace {
 using cuda::check;
 using cuda::driver;
 
-constexpr int kThreads = 256;                     // of a block
-constexpr size_t kStaging = Gpu::Parcel::kBytes;  // bytes that are copied at once through pinned memory
-constexpr int kStagings = 64;                     // at most: as many as are used at once
+constexpr int kThreads = 256;  // of a block
+// Pinned memory through which copies go: so many buffers of so many bytes, at most.
+constexpr size_t kStaging = Gpu::Parcel::kBytes, kSmallStaging = size_t(64) << 10;
+constexpr int kStagings = 48, kSmallStagings = 64;
 
 cuda::Pointer address(const void* memory) { return reinterpret_cast<cuda::Pointer>(memory); }
 
@@ -84,7 +85,7 @@ class CudaGpu : public Gpu {
     const Entered here(context_);
     for (size_t done = 0; done < bytes;) {
       size_t n = std::min(kStaging, bytes - done);
-      StagingLease staging(*this);
+      StagingLease staging(n > kSmallStaging ? stagings_ : small_stagings_);
       std::memcpy(staging->memory, static_cast<const char*>(from) + done, n);
       check(driver().copy_in(address(to) + done, staging->memory, n, stream), "copying to the GPU");
       check(driver().event_record(staging->event, stream), "recording an event");
@@ -94,14 +95,14 @@ class CudaGpu : public Gpu {
 
   std::unique_ptr<Parcel> parcel() override {
     const Entered here(context_);
-    return std::make_unique<CudaParcel>(*this, std::make_unique<StagingLease>(*this));
+    return std::make_unique<CudaParcel>(*this, std::make_unique<StagingLease>(stagings_));
   }
 
   void copy_out(void* to, const void* from, size_t bytes, StreamHandle stream) override {
     const Entered here(context_);
     for (size_t done = 0; done < bytes;) {
       size_t n = std::min(kStaging, bytes - done);
-      StagingLease staging(*this);
+      StagingLease staging(n > kSmallStaging ? stagings_ : small_stagings_);
       check(driver().copy_out(staging->memory, address(from) + done, n, stream), "copying from the GPU");
       check(driver().event_record(staging->event, stream), "recording an event");
       check(driver().event_synchronize(staging->event), "copying from the GPU");
@@ -175,44 +176,54 @@ class CudaGpu : public Gpu {
     void* memory;
     cuda::Event event;  // when what was copied last is done
   };
-  Staging take_staging() {
-    std::unique_lock lock(mutex_);
-    bool busy = stagings_.empty() || driver().event_query(stagings_.front().event) == cuda::kNotReady;
-    if (busy && stagings_made_ < kStagings) {
-      Staging made;
-      check(driver().event_create(&made.event, cuda::kNoTiming), "creating an event");
-      check(driver().pinned_take(&made.memory, kStaging, 1), "taking pinned memory");
-      stagings_made_++;
-      return made;
+  // Buffers of one size; new ones are made while the others are in use.
+  struct Stagings {
+    const size_t bytes;
+    const int most;
+    std::mutex mutex;
+    std::condition_variable returned;
+    std::deque<Staging> free;  // the one that was used longest ago comes first
+    int made = 0;
+
+    Staging take() {
+      std::unique_lock lock(mutex);
+      const bool busy = free.empty() || driver().event_query(free.front().event) == cuda::kNotReady;
+      if (busy && made < most) {
+        Staging staging;
+        check(driver().event_create(&staging.event, cuda::kNoTiming), "creating an event");
+        check(driver().pinned_take(&staging.memory, bytes, 1), "taking pinned memory");
+        made++;
+        return staging;
+      }
+      returned.wait(lock, [this] { return !free.empty(); });
+      Staging staging = free.front();
+      free.pop_front();
+      return staging;
     }
-    returned_.wait(lock, [this] { return !stagings_.empty(); });
-    Staging staging = stagings_.front();
-    stagings_.pop_front();
-    return staging;
-  }
+    void give(const Staging& staging) {
+      {
+        std::lock_guard lock(mutex);
+        free.push_back(staging);
+      }
+      returned.notify_one();
+    }
+  };
 
   // One of the buffers, when what was copied through it last is done. It goes back whatever happens.
   class StagingLease {
    public:
-    explicit StagingLease(CudaGpu& gpu) : gpu_(gpu), staging_(gpu.take_staging()) {
+    explicit StagingLease(Stagings& stagings) : stagings_(stagings), staging_(stagings.take()) {
       if (cuda::Result result = driver().event_synchronize(staging_.event)) {
-        give_back();
+        stagings_.give(staging_);
         check(result, "waiting for a copy");
       }
     }
-    ~StagingLease() { give_back(); }
+    ~StagingLease() { stagings_.give(staging_); }
     StagingLease(const StagingLease&) = delete;
     const Staging* operator->() const { return &staging_; }
 
    private:
-    void give_back() {
-      {
-        std::lock_guard lock(gpu_.mutex_);
-        gpu_.stagings_.push_back(staging_);
-      }
-      gpu_.returned_.notify_one();
-    }
-    CudaGpu& gpu_;
+    Stagings& stagings_;
     const Staging staging_;
   };
 
@@ -257,9 +268,7 @@ class CudaGpu : public Gpu {
   std::string name_, architecture_;
   int processors_ = 1;
   std::mutex mutex_, functions_mutex_;
-  std::condition_variable returned_;
-  std::deque<Staging> stagings_;  // the one that was used longest ago comes first
-  int stagings_made_ = 0;
+  Stagings stagings_{kStaging, kStagings}, small_stagings_{kSmallStaging, kSmallStagings};
   std::vector<Kept> kept_;
   std::vector<cuda::Function> functions_;
 };

@@ -33,24 +33,22 @@ Driver open_driver() {
   return driver;
 }
 
-}  // namespace
-
-namespace {
-
-std::atomic<bool> forked = false;
+std::atomic<bool> was_forked = false;
 
 }  // namespace
 
 const Driver& driver() {
   static const auto* opened = [] {
-    pthread_atfork(nullptr, nullptr, [] { forked = true; });
+    pthread_atfork(nullptr, nullptr, [] { was_forked = true; });
     return new Driver(open_driver());
   }();
   return *opened;
 }
 
+bool forked() { return was_forked; }
+
 void check_not_forked() {
-  if (forked)
+  if (was_forked)
     fail(ErrorKind::runtime,
          "this process was forked from one that used a GPU, which CUDA does not allow; start processes by \"spawn\"");
 }
@@ -59,8 +57,10 @@ void check(Result result, const char* doing) {
   if (result == 0) return;
   const char* text = "unknown error";
   driver().error_text(result, &text);
+  // These come from a kernel that ran before, and stay.
+  const bool late = result >= kIllegalAddress && result <= kLaunchFailed;
   fail(result == kOutOfMemory ? ErrorKind::memory : ErrorKind::runtime, doing, ": CUDA says \"", text, "\" (", result,
-       ")");
+       ")", late ? "; in EvalMode.sync_full the operator is named, and this process can no longer use the GPU" : "");
 }
 
 }  // namespace avida::cuda

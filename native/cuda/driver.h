@@ -16,6 +16,7 @@ using Pointer = unsigned long long;  // CUdeviceptr
 
 constexpr Result kOutOfMemory = 2;
 constexpr Result kNotReady = 600;
+constexpr Result kIllegalAddress = 700, kLaunchFailed = 719;
 constexpr int kComputeMajor = 75, kComputeMinor = 76, kProcessors = 16;  // CUdevice_attribute
 constexpr unsigned kNonBlocking = 1;                                     // CUstream_flags
 constexpr unsigned kNoTiming = 2;                                        // CUevent_flags
@@ -63,6 +64,8 @@ struct Driver {
 
 // Opened when it is first asked for.
 const Driver& driver();
+// Whether this process was forked from one that used the driver.
+bool forked();
 // Raises an error in a process that was forked from one that used the driver: CUDA does not work there.
 void check_not_forked();
 

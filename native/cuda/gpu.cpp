@@ -65,12 +65,15 @@ Gpu::Gpu(int device)
 Gpu::~Gpu() = default;
 
 Block Gpu::allocate(int64_t bytes, StreamHandle stream) {
+  cuda::check_not_forked();
   if (bytes == 0) bytes = 1;  // a pointer of its own
   GpuPool::Taken taken = pool_->take(static_cast<size_t>(bytes), stream);
   if (!taken.memory)
     fail(ErrorKind::memory, "cannot allocate ", bytes, " bytes on GPU ", device, ": ", pool_->in_use(),
          " are in use here");
-  return Block(taken.memory, [this, taken, stream](void*) { pool_->give(taken, stream); });
+  return Block(taken.memory, [this, taken, stream](void*) {
+    if (!cuda::forked()) pool_->give(taken, stream);  // what another process has is left to it
+  });
 }
 
 int64_t Gpu::bytes_in_use() const { return pool_->in_use(); }

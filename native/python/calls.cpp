@@ -260,7 +260,11 @@ nb::object call(int id, nb::tuple inputs, nb::object batch_size, nb::object devi
     const Data& data = promises[0]->ready();
     if (ambient.mode == EvalMode::sync_full && data.device.kind == Device::Kind::gpu) {
       WithoutGil released;
-      Gpu::at(data.device.id).synchronize(data.stream);
+      try {
+        Gpu::at(data.device.id).synchronize(data.stream);
+      } catch (const Error& error) {
+        throw Error(error.kind, shown_name(spec) + ": " + error.message);
+      }
     }
   }
   if (promises.size() == 1) return wrap(std::move(promises[0]));

@@ -1,5 +1,8 @@
 """Hand-over to and from other libraries on a GPU: PyTorch, CuPy, JAX, each with streams of its own."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -68,3 +71,24 @@ def test_jax():
     np.testing.assert_array_equal(np.asarray(jax.dlpack.from_dlpack(flipped)), IMAGE[:, ::-1])
     again = ndd.flip(ndd.as_tensor(jax.numpy.asarray(IMAGE), layout="HWC"))
     np.testing.assert_array_equal(np.asarray(again.cpu()), IMAGE[:, ::-1])
+
+
+FAILING_KERNEL = """
+import avida as ndd
+
+class Nowhere:
+    __cuda_array_interface__ = {"shape": (64, 64, 3), "typestr": "|u1", "data": (0x10000, False), "version": 3}
+
+with ndd.EvalMode.sync_full:
+    image = ndd.as_tensor(Nowhere(), layout="HWC")
+    try:
+        ndd.flip(image)
+    except RuntimeError as error:
+        print(error)
+"""
+
+
+def test_a_kernel_that_fails_names_its_operator():
+    run = subprocess.run([sys.executable, "-c", FAILING_KERNEL], capture_output=True, text=True, timeout=120)
+    assert run.stdout.startswith("flip: "), run.stdout + run.stderr
+    assert "illegal" in run.stdout

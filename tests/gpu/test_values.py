@@ -128,6 +128,25 @@ def test_memory_is_reused():
     assert sum(ndd._core.gpu_memory_use(0)) <= sum(before) * 1.1
 
 
+def test_ten_thousand_batches_keep_memory_flat():
+    """Of changing sizes."""
+    rng = np.random.default_rng(1)
+    images = [ndd.tensor(image(i, (8 + 5 * i, 64 - 3 * i, 3)), layout="HWC") for i in range(16)]
+
+    def run(batches):
+        for _ in range(batches):
+            chosen = [images[i] for i in rng.integers(0, 16, 4)]
+            x = ndd.resize(ndd.batch(chosen).gpu(), size=[16, 16])
+            ndd.crop_mirror_normalize(x, mean=[1.0, 2.0, 3.0], dtype=ndd.float32).evaluate()
+
+    run(500)
+    in_use, kept = ndd._core.gpu_memory_use(0)
+    run(9_500)
+    in_use_now, kept_now = ndd._core.gpu_memory_use(0)
+    assert in_use_now <= in_use * 1.1
+    assert kept_now + in_use_now <= (kept + in_use) * 1.25
+
+
 def test_out_of_memory_is_an_exception():
     one = ndd.tensor(np.zeros(1, np.uint8), device="gpu")
     with pytest.raises(MemoryError, match="GPU 0"):
