@@ -1,5 +1,6 @@
 // Items of warps: one pixel of the output each.
 #pragma once
+#include "kernel/divide.h"
 #include "kernel/element.h"
 #include "kernel/warp.h"
 
@@ -36,8 +37,9 @@ struct WarpItem {
   AVIDA_HD AVIDA_INLINE static void run(const Params& params, long item) {
     Place<N> centre{};
     for (long d = 0, rest = item; d < N; d++) {
-      centre[d] = static_cast<float>(rest % params.out_size[d]) + 0.5f;
-      rest /= params.out_size[d];
+      const Divided parts = divided(rest, params.out_size[d]);
+      centre[d] = static_cast<float>(parts.rest) + 0.5f;
+      rest = parts.whole;
     }
     const Place<N> place = params.map(centre);
     int first[N];

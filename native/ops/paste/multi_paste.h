@@ -1,6 +1,6 @@
 // Regions of several images on one canvas. Read by NVRTC too: no std headers.
 #pragma once
-#include "kernel/macros.h"
+#include "kernel/divide.h"
 
 namespace avida::ops {
 
@@ -22,8 +22,9 @@ struct MultiPaste {
   };
 
   AVIDA_HD AVIDA_INLINE static void run(const Params& params, long i) {
-    const long c = i % params.channels, pixel = i / params.channels, x = pixel % params.width;
-    const long y = pixel / params.width % params.height, frame = pixel / params.width / params.height;
+    const auto [pixel, c] = divided(i, params.channels);
+    const auto [line_of_all, x] = divided(pixel, params.width);
+    const auto [frame, y] = divided(line_of_all, params.height);
     for (long k = params.region_count - 1; k >= 0; k--) {
       const PastedRegion<T>& region = params.regions[k];
       const long row = y - region.out_start[0], column = x - region.out_start[1];
