@@ -44,15 +44,9 @@ struct WarpItem {
     const Place<N> place = params.map(centre);
     int first[N];
     float part[N];
-    const bool repeats = params.border != Border::fill && params.border != Border::clamp;
     for (int d = 0; d < N; d++) {
-      // So far outside that nothing changes any more; no number at all counts as such.
-      const float low = repeats ? -0x1p30f : -2, high = repeats ? 0x1p30f : static_cast<float>(params.in_size[d]) + 1;
       float x = place[d] - (params.linear ? 0.5f : 0);
-      x = x > low ? x : low;
-      x = x < high ? x : high;
-      first[d] = static_cast<int>(x);
-      first[d] -= x < static_cast<float>(first[d]);
+      first[d] = element_before(x, params.in_size[d], params.border, params.linear);
       part[d] = x - static_cast<float>(first[d]);
     }
     const long to = item * params.channels;

@@ -32,7 +32,7 @@ struct WarpTile {
     bool linear;
     Border border;
     int in_size[2], out_size[2];
-    unsigned inner[2];                   // so many pixels have others after them
+    unsigned inner[2];                   // so many pixels have all others after them that are needed
     unsigned in_row, out_row, tile_row;  // from one to the next, in bytes
     unsigned tiles;                      // side by side
     unsigned reciprocal;                 // 2^31 / tiles, rounded up
@@ -79,6 +79,9 @@ struct WarpTile {
     int row = thread % 32 / 8;
     to += static_cast<unsigned>(row) * params.tile_row + static_cast<unsigned>(column) * kPixel;
     Place<2> centre{{static_cast<float>(left + column) + 0.5f, static_cast<float>(top + row) + 0.5f}};
+#ifdef __CUDA_ARCH__
+    asm volatile("" : "+f"(centre[0]));  // or it is computed again for each row
+#endif
     AVIDA_ROLLED
     for (; row < rows; row += 4, centre[1] += 4, to += 4 * params.tile_row) {
       T* pixel = reinterpret_cast<T*>(shared.bytes + to);
@@ -135,33 +138,37 @@ struct WarpTile {
     return params.in + (static_cast<unsigned>(y) * params.in_row + static_cast<unsigned>(x) * kPixel);
   }
 
-  // The element before a place; so far outside that nothing changes any more, and where there is no number at all, any
-  // will do.
-  AVIDA_HD AVIDA_INLINE static int before(const Params& params, float& x, int d) {
-    const bool repeats = params.border != Border::fill && params.border != Border::clamp;
-    const float low = repeats ? -0x1p30f : -2, high = repeats ? 0x1p30f : static_cast<float>(params.in_size[d]) + 1;
-    x = x > low ? x : low;
-    x = x < high ? x : high;
-    const int whole = static_cast<int>(x);
-    return whole - (x < static_cast<float>(whole));
+  // Whether all is there that is needed of a pixel: of the places outside, none is, as numbers without a sign.
+  AVIDA_HD AVIDA_INLINE static bool has(const Params& params, unsigned column, unsigned row) {
+    return column < params.inner[0] && row < params.inner[1];
   }
 
-  AVIDA_HD AVIDA_INLINE static void move_pixel(const Params& params, const Place<2>& place, T* to) {
-    float x = place[0], y = place[1];
-    const int column = index_of(params, before(params, x, 0), 0), row = index_of(params, before(params, y, 1), 1);
-    const char* pixel = pixel_at(params, column, row);
+  AVIDA_HD AVIDA_INLINE static void move_pixel(const Params& params, Place<2> place, T* to) {
+    unsigned column = float_bits(lifted_whole(place[0])) - float_bits(kLift);
+    unsigned row = float_bits(lifted_whole(place[1])) - float_bits(kLift);
+    const char* pixel = params.in + (row * params.in_row + column * kPixel);
+    if (!has(params, column, row)) {
+      column = index_of(params, element_before(place[0], params.in_size[0], params.border, false), 0);
+      row = index_of(params, element_before(place[1], params.in_size[1], params.border, false), 1);
+      pixel = pixel_at(params, static_cast<int>(column), static_cast<int>(row));
+    }
     for (int c = 0; c < channels; c++) to[c] = load(pixel + c * sizeof(T));
   }
 
   AVIDA_HD AVIDA_INLINE static void mix_pixel(const Params& params, const Place<2>& place, T* to) {
-    const float x = place[0] - 0.5f, y = place[1] - 0.5f;
-    // What is outside, or no number, becomes a large number without a sign.
+    float x = place[0] - 0.5f, y = place[1] - 0.5f;
     const float whole[] = {lifted_whole(x), lifted_whole(y)};
-    const unsigned column = float_bits(whole[0]) - float_bits(kLift), row = float_bits(whole[1]) - float_bits(kLift);
-    if (column < params.inner[0] && row < params.inner[1])
-      mix_inside(params, row * params.in_row + column * kPixel, x - (whole[0] - kLift), y - (whole[1] - kLift), to);
-    else
-      mix_at_border(params, x, y, to);
+    unsigned column = float_bits(whole[0]) - float_bits(kLift), row = float_bits(whole[1]) - float_bits(kLift);
+    float right = x - (whole[0] - kLift), below = y - (whole[1] - kLift);
+    if (!has(params, column, row)) {
+      column = static_cast<unsigned>(element_before(x, params.in_size[0], params.border, true));
+      row = static_cast<unsigned>(element_before(y, params.in_size[1], params.border, true));
+      right = x - static_cast<float>(static_cast<int>(column));
+      below = y - static_cast<float>(static_cast<int>(row));
+      if (!has(params, column, row))
+        return mix_at_border(params, static_cast<int>(column), static_cast<int>(row), right, below, to);
+    }
+    mix_inside(params, row * params.in_row + column * kPixel, right, below, to);
   }
 
   AVIDA_HD AVIDA_INLINE static void mix_inside(const Params& params, unsigned offset, float right, float below, T* to) {
@@ -188,14 +195,13 @@ struct WarpTile {
     }
   }
 
-  AVIDA_HD AVIDA_INLINE static void mix_at_border(const Params& params, float x, float y, T* to) {
-    const int column = before(params, x, 0), row = before(params, y, 1);
+  AVIDA_HD AVIDA_INLINE static void mix_at_border(const Params& params, int column, int row, float right, float below,
+                                                  T* to) {
     if (params.border == Border::fill &&
         (column < -1 || row < -1 || column >= params.in_size[0] || row >= params.in_size[1])) {
       for (int c = 0; c < channels; c++) to[c] = load(params.fill + c);
       return;
     }
-    const float part[2] = {x - static_cast<float>(column), y - static_cast<float>(row)};
     const char* corner[4];
     const int columns[] = {index_of(params, column, 0), index_of(params, column + 1, 0)};
     const int rows[] = {index_of(params, row, 1), index_of(params, row + 1, 1)};
@@ -203,7 +209,7 @@ struct WarpTile {
     for (int c = 0; c < channels; c++) {
       float value[4];
       for (int k = 0; k < 4; k++) value[k] = convert<float>(load(corner[k] + c * sizeof(T)));
-      to[c] = convert<T>(mix(mix(value[0], value[1], part[0]), mix(value[2], value[3], part[0]), part[1]));
+      to[c] = convert<T>(mix(mix(value[0], value[1], right), mix(value[2], value[3], right), below));
     }
   }
 

@@ -172,7 +172,7 @@ class WarpSample {
         int64_t(in_size_[0]) * in_size_[1] > most_pixels || out_size_[0] * out_size_[1] > most_pixels ||
         all_tiles * tiles > INT32_MAX || all_tiles == 0)
       return false;
-    auto inner = [&](int d) { return static_cast<unsigned>(std::max(in_size_[d] - 1, 0)); };
+    auto inner = [&](int d) { return static_cast<unsigned>(std::max(in_size_[d] - linear_, 0)); };
     const auto out_row = static_cast<unsigned>(out_size_[0] * Body::kPixel);
     launches_->template add<Body>(0, all_tiles,
                                   {.out = out_plane(plane),
