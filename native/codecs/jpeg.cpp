@@ -10,7 +10,7 @@
 #include <cstring>
 
 #include "codecs/bytes.h"
-#include "codecs/jpeg_planes.h"
+#include "codecs/jpeg_header.h"
 
 namespace avida::codecs {
 namespace {
@@ -196,48 +196,6 @@ bool run(Decompressor& self, const Job& job) {
   return true;
 }
 
-// The same for planes as they are stored.
-bool run_planes(Decompressor& self, Bytes file, const JpegPlanes& planes, bool fast_idct, uint8_t* out) {
-  jpeg_decompress_struct& jpeg = self.jpeg;
-  std::memset(&jpeg, 0, sizeof(jpeg));
-  if (setjmp(self.failed)) {
-    jpeg_destroy_decompress(&jpeg);
-    return false;
-  }
-  open(self, file);
-  jpeg_read_header(&jpeg, TRUE);
-  jpeg.raw_data_out = TRUE;
-  jpeg.dct_method = fast_idct ? JDCT_IFAST : JDCT_ISLOW;
-  jpeg_start_decompress(&jpeg);
-  for (int c = 0; c < 3; c++) {  // a header that the library reads in another way must not lead it out of bounds
-    const jpeg_component_info& stored = jpeg.comp_info[c];
-    if (jpeg.num_components != 3 || int64_t{stored.width_in_blocks} * DCTSIZE > planes.plane[c].stride ||
-        int64_t{stored.height_in_blocks} * DCTSIZE > planes.plane[c].rows) {
-      std::snprintf(self.message, sizeof(self.message), "the file's header is ambiguous");
-      jpeg_destroy_decompress(&jpeg);
-      return false;
-    }
-  }
-  const int lines = jpeg.max_v_samp_factor * DCTSIZE;
-  JSAMPARRAY spare = (*jpeg.mem->alloc_sarray)(reinterpret_cast<j_common_ptr>(&jpeg), JPOOL_IMAGE,
-                                               static_cast<JDIMENSION>(planes.plane[0].stride), 1);
-  while (jpeg.output_scanline < jpeg.output_height) {
-    JSAMPROW rows[3][MAX_SAMP_FACTOR * DCTSIZE];
-    JSAMPARRAY all[3] = {rows[0], rows[1], rows[2]};
-    uint8_t* first = out;
-    for (int c = 0; c < 3; first += planes.plane[c++].bytes()) {
-      const int count = jpeg.comp_info[c].v_samp_factor * DCTSIZE;
-      const int64_t begin = int64_t{jpeg.output_scanline} / lines * count;
-      for (int i = 0; i < count; i++)
-        rows[c][i] = begin + i < planes.plane[c].rows ? first + (begin + i) * planes.plane[c].stride : spare[0];
-    }
-    jpeg_read_raw_data(&jpeg, all, static_cast<JDIMENSION>(lines));
-  }
-  jpeg_finish_decompress(&jpeg);
-  jpeg_destroy_decompress(&jpeg);
-  return true;
-}
-
 bool matches(Bytes file) { return is_jpeg(file) && jpeg_frame(file) != kLosslessFrame; }
 
 ImageInfo read_info(Bytes file) {
@@ -276,19 +234,4 @@ void decode(Bytes file, const ImageInfo&, const DecodeOptions& options, const Ro
     {"JPEG", "libjpeg-turbo " AVIDA_TEXT(LIBJPEG_TURBO_VERSION), matches, read_info, decoded_color, decode, true});
 
 }  // namespace
-
-JpegPlanes jpeg_planes(const JpegHeader& header, const JpegSampling& sampling) {
-  auto plane = [&](int columns, int rows) {
-    const int width = (header.width + columns - 1) / columns, height = (header.height + rows - 1) / rows;
-    return JpegPlanes::Plane{width, height, (width + 7) / 8 * 8, (height + 7) / 8 * 8};
-  };
-  const JpegPlanes::Plane chroma = plane(sampling.columns, sampling.rows);
-  return {{plane(1, 1), chroma, chroma}};
-}
-
-void read_jpeg_planes(Bytes file, const JpegPlanes& planes, bool fast_idct, uint8_t* out) {
-  Decompressor self;
-  if (!run_planes(self, file, planes, fast_idct, out)) fail(ErrorKind::runtime, "JPEG: ", self.message);
-}
-
 }  // namespace avida::codecs

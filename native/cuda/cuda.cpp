@@ -15,7 +15,7 @@ using cuda::driver;
 
 constexpr int kThreads = 256;                 // of a block
 constexpr size_t kStaging = size_t(4) << 20;  // bytes that are copied at once through pinned memory
-constexpr int kStagings = 16;
+constexpr int kStagings = 64;  // at most: as many as are used at once
 
 cuda::Pointer address(const void* memory) { return reinterpret_cast<cuda::Pointer>(memory); }
 
@@ -90,6 +90,21 @@ class CudaGpu : public Gpu {
       check(driver().event_record(staging->event, stream), "recording an event");
       done += n;
     }
+  }
+
+  bool copy_in_filled(void* to, size_t bytes, StreamHandle stream, const std::function<bool(void*)>& fill) override {
+    if (bytes > kStaging) {
+      const std::unique_ptr<char[]> filled(new char[bytes]);
+      if (!fill(filled.get())) return false;
+      copy_in(to, filled.get(), bytes, stream);
+      return true;
+    }
+    const Entered here(context_);
+    StagingLease staging(*this);
+    if (!fill(staging->memory)) return false;
+    check(driver().copy_in(address(to), staging->memory, bytes, stream), "copying to the GPU");
+    check(driver().event_record(staging->event, stream), "recording an event");
+    return true;
   }
 
   void copy_out(void* to, const void* from, size_t bytes, StreamHandle stream) override {

@@ -19,6 +19,9 @@ class FakeGpu : public Gpu {
   void keep_until_done(std::shared_ptr<void>, StreamHandle) override {}
 
   void copy_in(void* to, const void* from, size_t bytes, StreamHandle) override { std::memcpy(to, from, bytes); }
+  bool copy_in_filled(void* to, size_t, StreamHandle, const std::function<bool(void*)>& fill) override {
+    return fill(to);
+  }
   void copy_out(void* to, const void* from, size_t bytes, StreamHandle) override { std::memcpy(to, from, bytes); }
   void copy(void* to, const void* from, size_t bytes, StreamHandle) override { std::memmove(to, from, bytes); }
 

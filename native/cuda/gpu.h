@@ -67,6 +67,8 @@ class Gpu {
 
   // To the GPU; `from` may be changed when it returns.
   virtual void copy_in(void* to, const void* from, size_t bytes, StreamHandle stream) = 0;
+  // The same for bytes that `fill` writes into memory from which they are copied; nothing is where it returns false.
+  virtual bool copy_in_filled(void* to, size_t bytes, StreamHandle stream, const std::function<bool(void*)>& fill) = 0;
   // From the GPU; done when it returns.
   virtual void copy_out(void* to, const void* from, size_t bytes, StreamHandle stream) = 0;
   // Within the GPU.

@@ -10,7 +10,6 @@ namespace {
 using Status = int;
 using Handle = void*;
 using State = void*;
-using Parsed = void*;
 
 struct Image {  // nvjpegImage_t
   unsigned char* channel[4];
@@ -26,9 +25,6 @@ struct Library {
   Status (*initialize)(Handle, State, int batch, int cpu_threads, int format) = nullptr;
   Status (*decode)(Handle, State, const unsigned char* const* data, const size_t* lengths, Image* out,
                    void* stream) = nullptr;
-  Status (*parsed_create)(Handle, Parsed*) = nullptr;
-  Status (*parse)(Handle, const unsigned char* data, size_t length, int metadata, int tables, Parsed) = nullptr;
-  Status (*supported)(Handle, Parsed, int* not_supported) = nullptr;
   bool complete = false;
 };
 
@@ -53,9 +49,6 @@ const Library& library() {
     find(found->state_create, "nvjpegJpegStateCreate");
     find(found->initialize, "nvjpegDecodeBatchedInitialize");
     find(found->decode, "nvjpegDecodeBatched");
-    find(found->parsed_create, "nvjpegJpegStreamCreate");
-    find(found->parse, "nvjpegJpegStreamParse");
-    find(found->supported, "nvjpegDecodeBatchedSupported");
     return found;
   }();
   return *opened;
@@ -63,36 +56,20 @@ const Library& library() {
 
 class Engine : public JpegEngine {
  public:
-  explicit Engine(Gpu& gpu) : gpu_(gpu) {}
+  explicit Engine(Gpu& gpu) : gpu_(gpu), stream_(gpu.create_stream()) {}
 
   bool start() {
     gpu_.enter();
     const Library& nvjpeg = library();
-    if (nvjpeg.create(kHardware, nullptr, nullptr, 0, &handle_) || nvjpeg.parsed_create(handle_, &parsed_))
-      return false;
-    for (Lane& lane : lanes_) {
-      if (nvjpeg.state_create(handle_, &lane.state)) return false;
-      lane.stream = gpu_.create_stream();
-    }
-    return true;
+    return nvjpeg.create(kHardware, nullptr, nullptr, 0, &handle_) == 0 && nvjpeg.state_create(handle_, &state_) == 0;
   }
 
-  bool takes(File file) override {
-    gpu_.enter();
-    int not_supported = 1;
-    return library().parse(handle_, file.data(), file.size(), 0, 0, parsed_) == 0 &&
-           library().supported(handle_, parsed_, &not_supported) == 0 && not_supported == 0;
-  }
-
-  void begin_after(StreamHandle stream) override {
-    for (Lane& lane : lanes_) gpu_.wait(lane.stream->handle, stream);
-  }
+  void begin_after(StreamHandle stream) override { gpu_.wait(stream_->handle, stream); }
+  void end_before(StreamHandle stream) override { gpu_.wait(stream, stream_->handle); }
 
   bool decode(std::span<const File> files, std::span<const Planes> out) override {
     gpu_.enter();
-    Lane& lane = lanes_[turn_];
-    turn_ = 1 - turn_;
-    gpu_.synchronize(lane.stream->handle);  // its state is used again
+    gpu_.synchronize(stream_->handle);  // the state is used again
     std::vector<const unsigned char*> data;
     std::vector<size_t> lengths;
     std::vector<Image> images;
@@ -105,24 +82,15 @@ class Engine : public JpegEngine {
         image.pitch[c] = static_cast<size_t>(out[i].stride[c]);
       }
     }
-    return library().initialize(handle_, lane.state, static_cast<int>(files.size()), 1, kPlanes) == 0 &&
-           library().decode(handle_, lane.state, data.data(), lengths.data(), images.data(), lane.stream->handle) == 0;
-  }
-
-  void end_before(StreamHandle stream) override {
-    for (Lane& lane : lanes_) gpu_.wait(stream, lane.stream->handle);
+    return library().initialize(handle_, state_, static_cast<int>(files.size()), 1, kPlanes) == 0 &&
+           library().decode(handle_, state_, data.data(), lengths.data(), images.data(), stream_->handle) == 0;
   }
 
  private:
-  struct Lane {  // two of them, so that the engine has something to do while the next files are prepared
-    std::shared_ptr<GpuStream> stream;
-    State state = nullptr;
-  };
   Gpu& gpu_;
+  const std::shared_ptr<GpuStream> stream_;
   Handle handle_ = nullptr;
-  Parsed parsed_ = nullptr;
-  Lane lanes_[2];
-  int turn_ = 0;
+  State state_ = nullptr;
 };
 
 }  // namespace

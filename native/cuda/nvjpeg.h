@@ -9,7 +9,7 @@
 
 namespace avida {
 
-// Used by one thread at a time.
+// Used by one thread at a time; a GPU may have several. Starting keeps a thread busy: it takes two to keep the engine so.
 class JpegEngine {
  public:
   virtual ~JpegEngine() = default;
@@ -24,11 +24,10 @@ class JpegEngine {
     uint8_t* at[3];
     int64_t stride[3];
   };
-  // Whether it can decode the file: a baseline one, of three planes.
-  virtual bool takes(File file) = 0;
   // What is decoded from here on comes after the work that `stream` has now.
   virtual void begin_after(StreamHandle stream) = 0;
-  // Starts to decode, and returns when most is done. The files must stay until all is. False: nothing was decoded.
+  // Starts to decode baseline files of three planes in one scan, when what was started before is done. The files must
+  // stay until they are. Broken ones give some picture. False: one of them was too much for it.
   virtual bool decode(std::span<const File> files, std::span<const Planes> out) = 0;
   // Lets `stream` go on when all that was started is done.
   virtual void end_before(StreamHandle stream) = 0;

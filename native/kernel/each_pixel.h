@@ -1,9 +1,16 @@
-// Items of the family each_pixel: one pixel each.
+// Items of the family each_pixel: one pixel each, or some where they are bytes.
 #pragma once
 #include "kernel/element.h"
 #include "kernel/pixel.h"
+#include "kernel/words.h"
 
 namespace avida {
+
+// Most numbers fit 32 bits, in which GPUs divide a lot faster.
+AVIDA_HD AVIDA_INLINE long quotient(long a, long b) {
+  if ((a | b) >> 32 == 0) return static_cast<unsigned>(a) / static_cast<unsigned>(b);
+  return a / b;
+}
 
 // To and From are element types, or AnyElement.
 template <class Body, class To, class From, class Colors>
@@ -19,13 +26,93 @@ struct PixelItem {
   };
 
   AVIDA_HD AVIDA_INLINE static void run(const Params& params, long item) {
-    const long plane = params.plane, line = plane ? item / plane : item, x = plane ? item % plane : 0;
+    const long plane = params.plane, line = plane ? quotient(item, plane) : item, x = plane ? item - line * plane : 0;
     const long step = plane ? plane : 1;
     const long from = line * Body::in * step + x, to = line * Body::out * step + x;
     Pixel<Body::in> pixel;
     for (int c = 0; c < Body::in; c++) pixel[c] = load_element<float, From>(params.in, params.from, from + c * step);
     const Pixel<Body::out> made = Body::run(pixel, params.colors);
     for (int c = 0; c < Body::out; c++) store_element<To>(params.out, params.to, to + c * step, made[c]);
+  }
+};
+
+// Bytes become bytes or floats. An item is some pixels of a line, the first of which may begin before the line: so that
+// what is stored at once lies where words do.
+template <class Body, class To, class Colors>
+struct BytePixels {
+  static constexpr const char* header = "kernel/each_pixel.h";
+  using Inner = Body;
+  static constexpr int kPiece = Body::in == 1 && Body::out == 1 ? 16 : 4;
+  struct Params {
+    To* out;
+    const unsigned char* in;
+    unsigned pieces;  // of a line
+    long pixels;      // of a line
+    long plane;       // as above
+    Colors colors;
+  };
+
+  AVIDA_HD AVIDA_INLINE static void run(const Params& params, long item) {
+    const long plane = params.plane;
+    const unsigned line = plane ? static_cast<unsigned>(item) / params.pieces : 0;
+    const unsigned piece = static_cast<unsigned>(item) - line * params.pieces;
+    To* out = params.out + line * Body::out * plane;
+    const unsigned char* in = params.in + line * Body::in * plane;
+    const long first = static_cast<long>(piece) * kPiece - (plane ? lead<1>(out) : lead<Body::out>(out));
+    if (first < 0 || first + kPiece > params.pixels) {
+      const long end = first + kPiece < params.pixels ? first + kPiece : params.pixels;
+      for (long i = first > 0 ? first : 0; i < end; i++) make_one(params, out, in, i);
+      return;
+    }
+    Pixel<Body::in> pixels[kPiece];
+    if (plane)
+      for (int c = 0; c < Body::in; c++) load<1>(in + c * plane + first, pixels, c);
+    else
+      load<Body::in>(in + first * Body::in, pixels, 0);
+    Pixel<Body::out> made[kPiece];
+    for (int k = 0; k < kPiece; k++) made[k] = Body::run(pixels[k], params.colors);
+    if (plane)
+      for (int c = 0; c < Body::out; c++) store<1>(out + c * plane + first, made, c);
+    else
+      store<Body::out>(out + first * Body::out, made, 0);
+  }
+
+ private:
+  template <int channels>
+  AVIDA_HD AVIDA_INLINE static int lead(const To* out) {
+    constexpr int size = channels * sizeof(To);
+    return lead_of<size, kPiece * size % 16 == 0 ? 16 : 4, kPiece>(out);
+  }
+
+  AVIDA_HD AVIDA_INLINE static void make_one(const Params& params, To* out, const unsigned char* in, long i) {
+    const long step = params.plane ? params.plane : 1;
+    Pixel<Body::in> pixel;
+    for (int c = 0; c < Body::in; c++) pixel[c] = in[params.plane ? i + c * step : i * Body::in + c];
+    const Pixel<Body::out> made = Body::run(pixel, params.colors);
+    for (int c = 0; c < Body::out; c++)
+      out[params.plane ? i + c * step : i * Body::out + c] = store_channel<To>(made[c]);
+  }
+
+  // So many channels of each pixel, from channel c.
+  template <int channels>
+  AVIDA_HD AVIDA_INLINE static void load(const unsigned char* from, Pixel<Body::in>* pixels, int c) {
+    unsigned words[kPiece * channels / 4];
+    load_words(from, words);
+    for (int k = 0; k < kPiece * channels; k++)
+      pixels[k / channels][c + k % channels] = float_of_byte(words[k / 4], k % 4);
+  }
+  template <int channels>
+  AVIDA_HD AVIDA_INLINE static void store(To* to, const Pixel<Body::out>* made, int c) {
+    auto number = [&](int k) { return made[k / channels][c + k % channels]; };
+    constexpr int n = kPiece * channels * sizeof(To) / 4;
+    unsigned words[n];
+    for (int k = 0; k < n; k++)
+      if constexpr (sizeof(To) == 1)
+        words[k] = word_of(byte_channel(number(4 * k)), byte_channel(number(4 * k + 1)),
+                           byte_channel(number(4 * k + 2)), byte_channel(number(4 * k + 3)));
+      else
+        words[k] = __builtin_bit_cast(unsigned, number(k));
+    store_words<sizeof(To)>(to, words);
   }
 };
 

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <numeric>
 
-#include "codecs/jpeg_planes.h"
+#include "codecs/jpeg_coefficients.h"
 #include "cuda/nvjpeg.h"
 #include "op/jpeg_item.h"
 #include "op/launches.h"
@@ -23,35 +23,34 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 // The CPU plays an engine too, for tests.
 class FakeEngine : public JpegEngine {
  public:
-  bool takes(File) override { return true; }
   void begin_after(StreamHandle) override {}
   void end_before(StreamHandle) override {}
   bool decode(std::span<const File> files, std::span<const Planes> out) override {
-    try {
-      for (size_t i = 0; i < files.size(); i++) decode(files[i], out[i]);
-    } catch (const Error&) {
-      return false;
-    }
+    for (size_t i = 0; i < files.size(); i++)
+      if (!decode(files[i], out[i])) return false;
     return true;
   }
 
  private:
-  static void decode(File file, const Planes& out) {
+  static bool decode(File file, const Planes& out) {
     const auto planes = codecs::jpeg_planes(codecs::read_jpeg_header(file), *codecs::jpeg_sampling(file));
-    std::vector<uint8_t> made(static_cast<size_t>(planes.bytes()));
-    codecs::read_jpeg_planes(file, planes, false, made.data());
-    const uint8_t* from = made.data();
-    for (int c = 0; c < 3; from += planes.plane[c++].bytes())
-      for (int y = 0; y < planes.plane[c].height; y++)
-        std::copy_n(from + y * planes.plane[c].stride, planes.plane[c].width, out.at[c] + y * out.stride[c]);
+    std::vector<int16_t> numbers(static_cast<size_t>(planes.samples()));
+    if (!codecs::read_jpeg_coefficients(file, planes, numbers.data())) return false;
+    const int16_t* from = numbers.data();
+    for (int c = 0; c < 3; from += planes.plane[c++].samples())
+      for (int64_t i = 0; i < planes.plane[c].samples() / codecs::kJpegBlock; i++)
+        JpegBlocks::run({out.at[c], from, static_cast<int>(planes.plane[c].stride / 8)}, i);
+    return true;
   }
 };
 
 // What decodes on one GPU, one batch at a time, and how fast it was so far.
 struct Decoders {
-  explicit Decoders(Gpu& gpu) : copies(gpu.create_stream()), engine(JpegEngine::open(gpu)) {
-    if (gpu.architecture() == "none") engine = std::make_unique<FakeEngine>();
+  explicit Decoders(Gpu& gpu) : copies(gpu.create_stream()) {
+    for (auto& engine : engines)
+      engine = gpu.architecture() == "none" ? std::make_unique<FakeEngine>() : JpegEngine::open(gpu);
   }
+  bool has_engine() const { return engines[0] != nullptr; }
   static Decoders& of(Gpu& gpu) {
     static std::mutex mutex;
     static auto* all = new std::map<int, std::unique_ptr<Decoders>>;
@@ -62,9 +61,9 @@ struct Decoders {
   }
 
   std::mutex busy;
-  const std::shared_ptr<GpuStream> copies;          // from the CPU; what is decoded lies in its memory
-  std::unique_ptr<JpegEngine> engine;               // null: there is none
-  double engine_speed = 6e9, thread_speed = 0.2e9;  // pixels in a second; of one thread
+  const std::shared_ptr<GpuStream> copies;  // from the CPU; what is decoded lies in its memory
+  std::unique_ptr<JpegEngine> engines[2];   // of one piece of hardware; null: there is none
+  double engine_speed = 6e9, thread_speed = 0.3e9;  // pixels in a second, of the hardware and of one thread
 };
 
 void learn(double& speed, double pixels, double seconds) {
@@ -78,31 +77,41 @@ struct Picture {
   codecs::Extents extents;
   double pixels = 0;  // of the whole image
   // Where its planes become pixels on the GPU.
-  bool planar = false, for_engine = false;
+  bool planar = false, for_engine = false, whole = false;
   codecs::JpegSampling sampling;
   codecs::JpegPlanes planes;
-  int64_t place = 0;  // of the planes, in the memory for all of them
+  int64_t place = 0;   // of the planes, in the memory for all of them
+  Block coefficients;  // on the GPU, where the planes are to be made of them
 };
+
+// The engine does not tell when a file ends early.
+bool ends_well(codecs::Bytes file) {
+  constexpr size_t kMostAfterEnd = 64;
+  for (size_t i = file.size(); i >= 2 && i + kMostAfterEnd > file.size(); i--)
+    if (file[i - 2] == 0xFF && file[i - 1] == 0xD9) return true;
+  return false;
+}
 
 // Reads what the headers say.
 void examine(Picture& picture, bool has_engine) {
   picture.pixels = double(picture.extents.height) * picture.extents.width;
   if (!codecs::is_jpeg(picture.file) || picture.request.type > codecs::ImageType::bgr) return;
   const codecs::JpegHeader header = codecs::read_jpeg_header(picture.file);
-  const bool whole = picture.roi.height == header.height && picture.roi.width == header.width;
-  if (header.frame == codecs::kLosslessFrame || header.precision != 8 || picture.extents.height != header.height ||
-      picture.extents.width != header.width || (header.orientation != 1 && picture.request.adjust_orientation))
+  constexpr int kBaseline = 0xC0;
+  if (header.frame != kBaseline || header.precision != 8 || picture.request.fast_idct ||
+      picture.extents.height != header.height || picture.extents.width != header.width ||
+      (header.orientation != 1 && picture.request.adjust_orientation))
     return;
   const auto sampling = codecs::jpeg_sampling(picture.file);
-  constexpr int kLeast = 3;  // samples in a row, for libjpeg to interpolate
-  if (!sampling || sampling->columns > 2 || sampling->rows > sampling->columns) return;
+  if (!sampling || !sampling->one_scan || sampling->columns > 2 || sampling->rows > sampling->columns) return;
   picture.sampling = *sampling;
   picture.planes = codecs::jpeg_planes(header, *sampling);
-  constexpr int kBaseline = 0xC0;
-  picture.for_engine = has_engine && header.frame == kBaseline && sampling->one_scan && !picture.request.fast_idct;
-  // The CPU decodes a part of an image straight to pixels, since it need not decode the rest.
-  picture.planar = picture.planes.plane[1].width >= kLeast && (whole || picture.for_engine);
-  picture.for_engine &= picture.planar;
+  picture.whole = picture.roi.height == header.height && picture.roi.width == header.width;
+  constexpr int kLeast = 3;  // samples in a row, for libjpeg to interpolate
+  const bool wide = picture.planes.plane[1].width >= kLeast;
+  picture.for_engine = wide && has_engine && ends_well(picture.file);
+  // The CPU decodes a part of an image straight to pixels, since it need not compute the rest.
+  picture.planar = wide && (picture.whole || picture.for_engine);
 }
 
 // What is still to be decoded. The engine takes from the end, threads from the front.
@@ -132,12 +141,12 @@ class Queue {
     return order_[begin_++];
   }
 
-  // For the engine: half of what it will get if all goes on as it did, but not too few at once.
-  std::vector<int> take_many(int threads) {
+  // For one of the engine's drivers: half of what it will get if all goes on as it did, but not too few at once.
+  std::vector<int> take_many(int drivers, int threads) {
     constexpr size_t kLeast = 8, kMost = 64;
     std::lock_guard lock(mutex_);
     const double engine = decoders_.engine_speed, others = decoders_.thread_speed * threads;
-    double wanted = 0.5 * pixels_ * engine / (engine + others);
+    double wanted = 0.5 * pixels_ * engine / (engine + others) / drivers;
     std::vector<int> taken;
     while (begin_ < end_ && pictures_[order_[end_ - 1]].for_engine && taken.size() < kMost &&
            (wanted > 0 || taken.size() < kLeast)) {
@@ -148,9 +157,14 @@ class Queue {
     return taken;
   }
 
+  void learn_engine_speed(double pixels, double seconds) {
+    std::lock_guard lock(mutex_);
+    learn(decoders_.engine_speed, pixels, seconds);
+  }
+
  private:
   const std::vector<Picture>& pictures_;
-  const Decoders& decoders_;
+  Decoders& decoders_;
   std::mutex mutex_;
   std::vector<int> order_;
   size_t begin_ = 0, end_ = 0;
@@ -161,7 +175,7 @@ template <int columns, int rows>
 void add_pixels(Launches& launches, const Picture& picture, const uint8_t* planes, uint8_t* out) {
   using Item = JpegPixels<columns, rows>;
   const auto& plane = picture.planes.plane;
-  const uint8_t *blue = planes + plane[0].bytes(), *red = blue + plane[1].bytes();
+  const uint8_t *blue = planes + plane[0].samples(), *red = blue + plane[1].samples();
   launches.add<Item>(
       0, int64_t{picture.roi.height} * Item::items_per_row(picture.roi.width),
       {out,
@@ -190,7 +204,7 @@ class Batch {
     for (Picture& picture : pictures_) {
       if (!picture.planar) continue;
       picture.place = bytes;
-      bytes += (picture.planes.bytes() + 63) / 64 * 64;
+      bytes += (picture.planes.samples() + 63) / 64 * 64;
     }
     planes_ = gpu_.allocate(bytes, decoders.copies->handle);
   }
@@ -198,21 +212,22 @@ class Batch {
   ~Batch() {
     if (finished_) return;
     try {  // nothing is given back that is still used
-      if (decoders_.engine) decoders_.engine->end_before(stream_.handle);
-      gpu_.wait(stream_.handle, decoders_.copies->handle);
+      gather();
       finish();
     } catch (const Error&) {
     }
   }
 
   void decode() {
-    JpegEngine* engine = decoders_.engine.get();
-    if (engine) engine->begin_after(decoders_.copies->handle);
     const int threads = run_.pool.threads();
-    double seconds = 0, pixels = 0;  // of all threads
+    // With few threads, one of them is enough to give up.
+    const int engines = (decoders_.engines[0] != nullptr) + (decoders_.engines[1] != nullptr);
+    const int drivers = std::min(engines, threads < 6 ? 1 : 2);
+    for (int i = 0; i < drivers; i++) decoders_.engines[i]->begin_after(decoders_.copies->handle);
+    double seconds = 0, pixels = 0;  // of all other threads
     std::mutex mutex;
     run_.pool.parallel_for(threads, [&](int64_t worker) {
-      if (worker == 0 && engine) run_engine(*engine, std::max(1, threads - 1));
+      if (worker < drivers) drive(*decoders_.engines[worker], drivers, std::max(1, threads - drivers));
       const auto start = Clock::now();
       double own = 0;
       for (int i; (i = queue_.take_one()) >= 0;) {
@@ -224,11 +239,13 @@ class Batch {
       pixels += own;
     });
     if (pixels > 0) learn(decoders_.thread_speed, pixels, seconds);
-    if (engine) engine->end_before(stream_.handle);
-    gpu_.wait(stream_.handle, decoders_.copies->handle);
+    gather();
     launch_on_gpu(stream_, [&](Launches& launches) {
       for (size_t i = 0; i < pictures_.size(); i++)
-        if (pictures_[i].planar) add(launches, pictures_[i], static_cast<uint8_t*>(out_.at(static_cast<int>(i))));
+        if (pictures_[i].planar) {
+          add(launches, pictures_[i], static_cast<uint8_t*>(out_.at(static_cast<int>(i))));
+          launches.next_sample();
+        }
     });
     finish();
     for (const auto& error : errors_)
@@ -236,31 +253,28 @@ class Batch {
   }
 
  private:
-  void run_engine(JpegEngine& engine, int other_threads) {
-    for (std::vector<int> taken; !(taken = queue_.take_many(other_threads)).empty();) {
+  // Gives the engine something to do as long as there is something left.
+  void drive(JpegEngine& engine, int drivers, int other_threads) {
+    for (std::vector<int> taken; !(taken = queue_.take_many(drivers, other_threads)).empty();) {
       const auto start = Clock::now();
       double pixels = 0;
       std::vector<JpegEngine::File> files;
       std::vector<JpegEngine::Planes> planes;
-      std::vector<int> others;
       for (int i : taken) {
         const Picture& picture = pictures_[i];
-        if (!engine.takes(picture.file)) {
-          others.push_back(i);
-          continue;
-        }
         files.push_back(picture.file);
         auto& to = planes.emplace_back();
         uint8_t* at = planes_of(picture);
-        for (int c = 0; c < 3; at += picture.planes.plane[c++].bytes()) {
+        for (int c = 0; c < 3; at += picture.planes.plane[c++].samples()) {
           to.at[c] = at;
           to.stride[c] = picture.planes.plane[c].stride;
         }
         pixels += picture.pixels;
       }
-      if (!files.empty() && !engine.decode(files, planes)) others = taken;
-      if (others.empty()) learn(decoders_.engine_speed, pixels, seconds_since(start));
-      for (int i : others) decode_here(i);
+      if (engine.decode(files, planes))
+        queue_.learn_engine_speed(pixels * drivers, seconds_since(start));
+      else
+        for (int i : taken) decode_here(i);
     }
   }
 
@@ -269,24 +283,43 @@ class Batch {
     Picture& picture = pictures_[i];
     try {
       at_sample(run_, i, [&] {
+        if (picture.planar && picture.whole && read_coefficients(picture)) return;
+        picture.planar = false;
         thread_local std::vector<uint8_t> made;
-        if (picture.planar) {
-          made.resize(static_cast<size_t>(picture.planes.bytes()));
-          codecs::read_jpeg_planes(picture.file, picture.planes, picture.request.fast_idct, made.data());
-          gpu_.copy_in(planes_of(picture), made.data(), made.size(), decoders_.copies->handle);
-        } else {
-          made.resize(static_cast<size_t>(out_.bytes(i)));
-          codecs::EncodedImage(picture.file, picture.request).decode(picture.roi, made.data());
-          gpu_.copy_in(out_.at(i), made.data(), made.size(), stream_.handle);
-        }
+        made.resize(static_cast<size_t>(out_.bytes(i)));
+        codecs::EncodedImage(picture.file, picture.request).decode(picture.roi, made.data());
+        gpu_.copy_in(out_.at(i), made.data(), made.size(), stream_.handle);
       });
     } catch (const Error&) {
       errors_[i] = std::current_exception();
     }
   }
 
+  // False: the file is not as simple as it looked.
+  bool read_coefficients(Picture& picture) {
+    const auto bytes = picture.planes.samples() * int64_t{sizeof(int16_t)};
+    Block block = gpu_.allocate(bytes, decoders_.copies->handle);
+    if (!gpu_.copy_in_filled(block.get(), static_cast<size_t>(bytes), decoders_.copies->handle, [&](void* filled) {
+          return codecs::read_jpeg_coefficients(picture.file, picture.planes, static_cast<int16_t*>(filled));
+        }))
+      return false;
+    picture.coefficients = std::move(block);
+    return true;
+  }
+
   void add(Launches& launches, const Picture& picture, uint8_t* out) {
-    const uint8_t* planes = planes_of(picture);
+    uint8_t* planes = planes_of(picture);
+    if (picture.coefficients) {
+      auto* numbers = static_cast<const int16_t*>(picture.coefficients.get());
+      uint8_t* made = planes;
+      for (const auto& plane : picture.planes.plane) {
+        launches.add<JpegBlocks>(0, plane.samples() / codecs::kJpegBlock,
+                                 {made, numbers, static_cast<int>(plane.stride / 8)});
+        made += plane.samples();
+        numbers += plane.samples();
+      }
+    }
+    launches.then();
     if (picture.sampling.columns == 1)
       add_pixels<1, 1>(launches, picture, planes, out);
     else if (picture.sampling.rows == 1)
@@ -295,6 +328,12 @@ class Batch {
       add_pixels<2, 2>(launches, picture, planes, out);
   }
 
+  // What comes next in the stream finds what the engine and the copies made.
+  void gather() {
+    for (auto& engine : decoders_.engines)
+      if (engine) engine->end_before(stream_.handle);
+    gpu_.wait(stream_.handle, decoders_.copies->handle);
+  }
   // What the work in the queues reads stays until it is done.
   void finish() {
     gpu_.wait(decoders_.copies->handle, stream_.handle);  // before the planes' memory is used again
@@ -338,7 +377,7 @@ std::optional<std::vector<Data>> decode_on_gpu(const Run& run, const GpuStream& 
       picture.request = request.image;
       picture.extents = codecs::EncodedImage(picture.file, picture.request).extents();
       picture.roi = request.roi(picture.extents);
-      examine(picture, decoders.engine != nullptr);
+      examine(picture, decoders.has_engine());
     });
   });
   ShapeList shapes(n, 3);

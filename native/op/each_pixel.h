@@ -61,6 +61,20 @@ AVIDA_CLONES static void pixel_run(T* out, const T* in, int64_t n, int64_t out_p
     pixel_loop<Body>(out, in, n, Body::out, 1, Body::in, 1, params);
 }
 
+// False if there are too many pixels for the body, which counts in 32 bits.
+template <class Body, class To, class Work, class Params>
+bool launch_byte_pixels(const Work& work, const PixelGrid& grid, const Params& params) {
+  using Item = BytePixels<Body, To, Params>;
+  const int64_t pieces = (grid.line() + 2 * (Item::kPiece - 1)) / Item::kPiece;  // the first and the last may be cut
+  const int64_t items = (grid.planar() ? grid.outer : 1) * pieces;
+  if (items >> 31) return false;
+  work.launches->template add<Item>(
+      0, items,
+      {work.out[0].template as<To>(), work.in[0].template as<uint8_t>(), static_cast<unsigned>(pieces), grid.line(),
+       grid.planar() ? grid.inner : 0, params});
+  return true;
+}
+
 template <class Body, class Work, class Params>
 void launch_pixels(const Work& work, const PixelGrid& grid, const Params& params) {
   const SampleView &in = work.in[0], &out = work.out[0];
@@ -70,9 +84,11 @@ void launch_pixels(const Work& work, const PixelGrid& grid, const Params& params
                                       {out.data, in.data, static_cast<int>(out.dtype), static_cast<int>(in.dtype),
                                        grid.planar() ? grid.inner : 0, params});
   };
-  if (in.dtype == DType::uint8 && out.dtype == DType::uint8)
-    launch(Type<uint8_t>(), Type<uint8_t>());
-  else if (in.dtype == DType::float32 && out.dtype == DType::float32)
+  if (in.dtype == DType::uint8 && out.dtype == DType::uint8 && launch_byte_pixels<Body, uint8_t>(work, grid, params))
+    return;
+  if (in.dtype == DType::uint8 && out.dtype == DType::float32 && launch_byte_pixels<Body, float>(work, grid, params))
+    return;
+  if (in.dtype == DType::float32 && out.dtype == DType::float32)
     launch(Type<float>(), Type<float>());
   else
     launch(Type<AnyElement>(), Type<AnyElement>());

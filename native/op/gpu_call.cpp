@@ -21,7 +21,20 @@ class GpuLaunches : public Launches {
  public:
   GpuLaunches(Gpu& gpu, StreamHandle stream) : gpu_(gpu), stream_(stream) {}
 
-  void* scratch(int64_t bytes) override { return kept_.emplace_back(gpu_.allocate(bytes, stream_)).get(); }
+  // Small pieces are cut from larger ones: every sample may ask for some.
+  void* scratch(int64_t bytes) override {
+    constexpr int64_t kPiece = 64 << 10, kCut = 1 << 20;
+    if (bytes > kPiece) return kept_.emplace_back(gpu_.allocate(bytes, stream_)).get();
+    bytes = stepped(bytes);
+    if (cut_left_ < bytes) {
+      cut_ = static_cast<char*>(kept_.emplace_back(gpu_.allocate(kCut, stream_)).get());
+      cut_left_ = kCut;
+    }
+    char* piece = cut_;
+    cut_ += bytes;
+    cut_left_ -= bytes;
+    return piece;
+  }
   Block allocate(int64_t bytes) override { return gpu_.allocate(bytes, stream_); }
   void then() override { step_++; }
   void next_sample() override { step_ = 0; }
@@ -84,6 +97,8 @@ class GpuLaunches : public Launches {
   std::vector<std::vector<Launch>> steps_;
   std::vector<Chunk> chunks_;
   std::vector<Block> kept_;
+  char* cut_ = nullptr;  // what is left of the last of them
+  int64_t cut_left_ = 0;
 };
 
 // Whether the samples lie as an operator places ragged ones: one copy moves them all.

@@ -6,6 +6,68 @@
 
 namespace avida {
 
+// An item is a block of 8x8 samples of a plane, made from its coefficients.
+struct JpegBlocks {
+  static constexpr const char* header = "op/jpeg_item.h";
+  struct Params {
+    unsigned char* out;
+    const short* coefficients;  // of one block after the other, 16 bytes aligned
+    int columns;                // blocks in a row
+  };
+
+  AVIDA_HD AVIDA_INLINE static void run(const Params& params, long item) {
+    const int row = static_cast<int>(item) / params.columns, column = static_cast<int>(item) - row * params.columns;
+    struct alignas(16) Row {
+      short at[8];
+    };
+    const Row* rows = reinterpret_cast<const Row*>(params.coefficients + item * 64);
+    int block[64];
+    for (int y = 0; y < 8; y++) {
+      const Row read = rows[y];
+      for (int x = 0; x < 8; x++) block[8 * y + x] = read.at[x];
+    }
+    for (int x = 0; x < 8; x++) transform<8, kBits - kKept>(block + x);
+    for (int y = 0; y < 8; y++) transform<1, kBits + kKept + 3>(block + 8 * y);
+    unsigned char* out = params.out + (static_cast<long>(row) * 8 * params.columns + column) * 8;
+    for (int y = 0; y < 8; y++) {
+      unsigned char made[8];
+      for (int x = 0; x < 8; x++) made[x] = saturate<unsigned char>(block[8 * y + x] + 128);
+      store_bytes(out + static_cast<long>(y) * 8 * params.columns, made);
+    }
+  }
+
+ private:
+  static constexpr int kBits = 13, kKept = 2;  // of fraction: of the factors, and of what the columns hand on
+
+  // The inverse cosine transform of eight numbers by Loeffler, Ligtenberg and Moschytz; the factors are sums of cosines.
+  template <int step, int shift>
+  AVIDA_HD AVIDA_INLINE static void transform(int* at) {
+    const int even = (at[2 * step] + at[6 * step]) * 4433;
+    const int a = even - at[6 * step] * 15137, b = even + at[2 * step] * 6270;
+    const int sum = (at[0] + at[4 * step]) * (1 << kBits), difference = (at[0] - at[4 * step]) * (1 << kBits);
+    const int outer = sum + b, inner = sum - b, left = difference + a, right = difference - a;
+
+    int w = at[7 * step], x = at[5 * step], y = at[3 * step], z = at[step];
+    const int all = (w + y + x + z) * 9633;
+    const int wz = (w + z) * -7373, xy = (x + y) * -20995;
+    const int wy = (w + y) * -16069 + all, xz = (x + z) * -3196 + all;
+    w = w * 2446 + wz + wy;
+    x = x * 16819 + xy + xz;
+    y = y * 25172 + xy + wy;
+    z = z * 12299 + wz + xz;
+
+    constexpr int half = 1 << (shift - 1);
+    at[0] = (outer + z + half) >> shift;
+    at[7 * step] = (outer - z + half) >> shift;
+    at[step] = (left + y + half) >> shift;
+    at[6 * step] = (left - y + half) >> shift;
+    at[2 * step] = (right + x + half) >> shift;
+    at[5 * step] = (right - x + half) >> shift;
+    at[3 * step] = (inner + w + half) >> shift;
+    at[4 * step] = (inner - w + half) >> shift;
+  }
+};
+
 // An item is some neighbouring pixels of a row of the output, which is a rectangle of the image. The colours have
 // `columns` and `rows` times fewer columns and rows (1 or 2) and are interpolated: each pixel is made of 3/4 of the
 // nearest sample and 1/4 of the next one, along each axis.

@@ -1,5 +1,6 @@
-// Resampling on a GPU: one pass for each axis, after one that makes the weights of all.
+// Resampling on a GPU: images of bytes in tiles, all else in one pass for each axis; before that, the weights are made.
 #include <algorithm>
+#include <cmath>
 
 #include "op/kernel_types.h"
 #include "op/launch_convert.h"
@@ -7,9 +8,83 @@
 #include "op/resample.h"
 #include "op/resample_bytes.h"
 #include "op/resample_taps.h"
+#include "op/resample_tile.h"
 
 namespace avida {
 namespace {
+
+// What filters other than the triangle are read from.
+const float* table_of(ResampleFilter filter, Launches& launches) {
+  const bool reads_table =
+      filter == ResampleFilter::cubic || filter == ResampleFilter::lanczos3 || filter == ResampleFilter::gaussian;
+  return reads_table ? readable(&launches, filter_table(filter), filter_table_size(filter)) : nullptr;
+}
+
+// ---- Tiles ----------------------------------------------------------------------------------------------------------
+
+int count_of(const ResampleAxis& axis) { return static_cast<int>(std::min<int64_t>(window_count(axis), axis.in)); }
+
+// The most output rows that can be made of `in_rows` rows; 0: not even one.
+int64_t most_rows(const ResampleAxis& axis, int64_t in_rows) {
+  // Positions are rounded, above all where they are summed up.
+  const double slack = axis.filter == ResampleFilter::nearest ? 2 : 0.02;
+  const double left = static_cast<double>(in_rows - count_of(axis)) - slack;
+  if (left < 0) return count_of(axis) <= in_rows ? 1 : 0;
+  const double step = std::fabs(static_cast<double>(axis.end) - axis.start) / static_cast<double>(axis.out);
+  return 1 + static_cast<int64_t>(std::min(left / std::max(step, 1e-3), 1e6));
+}
+
+template <int channels>
+bool launch_tiles_of(Launches& launches, const ImageResample& image, int64_t images, uint8_t* out, const uint8_t* in) {
+  using Body = ResampleTile<channels>;
+  const ResampleAxis &rows = *image.rows, &columns = *image.columns;
+  const int row_count = count_of(rows), column_count = (count_of(columns) + 1) / 2 * 2;
+  constexpr int64_t kMostRows = 64;  // more would leave too few tiles for a single image
+  const int64_t fit = std::min(most_rows(rows, Body::kInRows), kMostRows);
+  if (fit == 0 || column_count > columns.in) return false;
+  const int64_t down = (rows.out + fit - 1) / fit, tile_rows = (rows.out + down - 1) / down;
+  const int64_t across = (columns.out + Body::kColumns - 1) / Body::kColumns, tiles = across * down;
+  constexpr int64_t kMost = int64_t{1} << 30;
+  if (rows.in * columns.in * channels > kMost || images * tiles > kMost || tiles * across > kMost) return false;
+
+  const int row_pairs = (row_count + 1) / 2, column_pairs = column_count / 2;
+  auto* memory = static_cast<int*>(
+      launches.scratch((rows.out * (1 + row_pairs) + columns.out * (1 + column_pairs)) * int64_t{sizeof(int)}));
+  auto add_weights = [&](const ResampleAxis& axis, int count, int window, int pairs) {
+    int* first = memory;
+    auto* made = reinterpret_cast<unsigned*>(first + axis.out);
+    memory += axis.out * (1 + pairs);
+    launches.add<WeightPairsItem>(0, axis.out, {axis, table_of(axis.filter, launches), count, window, first, made});
+    return WeightPairs{first, made, window, static_cast<int>(axis.out)};
+  };
+  const WeightPairs of_rows = add_weights(rows, row_count, row_count, row_pairs);
+  const WeightPairs of_columns = add_weights(columns, count_of(columns), column_count, column_pairs);
+  launches.then();
+  launches.add<Body>(0, images * tiles,
+                     {out, in, of_rows, of_columns, static_cast<int>(rows.in), static_cast<int>(columns.in),
+                      static_cast<int>(tile_rows), static_cast<int>(across), static_cast<int>(tiles),
+                      packed::inverse_of(static_cast<unsigned>(across))});
+  return true;
+}
+
+// Where both axes are resampled and a tile of the output needs few enough rows.
+bool launch_tiles(Launches& launches, const ImageResample& image, int64_t images, uint8_t* out, const uint8_t* in) {
+  if (!image.rows || !image.columns) return false;
+  check_not_empty(*image.rows);
+  check_not_empty(*image.columns);
+  switch (image.channels) {
+    case 1:
+      return launch_tiles_of<1>(launches, image, images, out, in);
+    case 2:
+      return launch_tiles_of<2>(launches, image, images, out, in);
+    case 3:
+      return launch_tiles_of<3>(launches, image, images, out, in);
+    default:
+      return launch_tiles_of<4>(launches, image, images, out, in);
+  }
+}
+
+// ---- Passes ---------------------------------------------------------------------------------------------------------
 
 // Memory for everything that one sample needs on the way, taken at once.
 class Scratch {
@@ -61,13 +136,9 @@ struct Passes {
     }
     scratch.take(launches);
     for (const Pass& pass : list) {
-      const ResampleFilter filter = pass.axis.filter;
-      const bool reads_table =
-          filter == ResampleFilter::cubic || filter == ResampleFilter::lanczos3 || filter == ResampleFilter::gaussian;
-      const float* table = reads_table ? readable(&launches, filter_table(filter), filter_table_size(filter)) : nullptr;
-      launches.add<TapsItem>(
-          0, pass.axis.out,
-          {pass.axis, table, pass.count, first(pass), weights(pass), whole ? this->whole(pass) : nullptr});
+      launches.add<TapsItem>(0, pass.axis.out,
+                             {pass.axis, table_of(pass.axis.filter, launches), pass.count, first(pass), weights(pass),
+                              whole ? this->whole(pass) : nullptr});
     }
     launches.then();
   }
@@ -122,33 +193,39 @@ struct Passes {
 
 void Resample::launch(Launches& launches, void* out, const void* in) const {
   if (empty_) return;
+  auto moves_only = [&](const std::optional<ResampleAxis>& axis) {
+    return !axis || axis->filter == ResampleFilter::nearest;
+  };
+  bool moves = in_type_ == out_type_ && moves_only(image_.rows) && moves_only(image_.columns), mixed = false;
+  for (const Mix& mix : mixes_) mixed |= mix.axis.filter != ResampleFilter::nearest;
+  moves &= !mixed;
+  // As on the CPU, which resamples the last axes of bytes in whole numbers.
+  const bool whole = in_type_ == DType::uint8 && out_type_ == DType::uint8 && !moves && !mixed && suits_bytes(image_);
+  if (whole && mixes_.empty() &&
+      launch_tiles(launches, image_, repeats_[0], static_cast<uint8_t*>(out), static_cast<const uint8_t*>(in)))
+    return;
+
   Passes passes{launches, {}, {}};
   int64_t outer = 1;
-  bool moves_only = in_type_ == out_type_, mixed = false;
   for (size_t k = 0; k < mixes_.size(); k++) {
     outer *= repeats_[k];
     passes.add(mixes_[k].axis, outer, mixes_[k].in_slice);
     outer *= mixes_[k].axis.out;
-    mixed |= !passes.list.back().moves_only();
   }
   outer *= repeats_.back();
   if (image_.columns) passes.add(*image_.columns, outer * image_.in_rows, image_.channels);
   if (image_.rows) passes.add(*image_.rows, outer, image_.out_columns * image_.channels);
-  for (const Pass& pass : passes.list) moves_only &= pass.moves_only();
   if (passes.list.empty())
     return launch_convert(launches, out, out_type_, in, in_type_,
                           outer * image_.in_rows * image_.in_columns * image_.channels);
 
-  // As on the CPU, which resamples the last axes of bytes in whole numbers.
-  const bool whole =
-      in_type_ == DType::uint8 && out_type_ == DType::uint8 && !moves_only && !mixed && suits_bytes(image_);
   passes.make_taps(whole, whole ? 2 : std::max(4, size_of(in_type_)));
   DType type = in_type_;
   for (size_t k = 0; k < passes.list.size(); k++) {
     const Pass& pass = passes.list[k];
     const bool last = k + 1 == passes.list.size(), in_image = k >= mixes_.size();
     void* to = last ? out : passes.scratch.at<void>(pass.result);
-    if (moves_only || (!in_image && pass.moves_only())) {
+    if (moves || (!in_image && pass.moves_only())) {
       passes.pick(pass, to, in, type);
     } else if (!whole) {
       const DType made = last ? out_type_ : DType::float32;

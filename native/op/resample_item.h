@@ -12,6 +12,17 @@ constexpr int kWeightBits = 14, kRowBits = 6;
 constexpr int kRowShift = kWeightBits - kRowBits, kOutShift = kWeightBits + kRowBits;
 }  // namespace bytes
 
+// resample_window(), with positions summed up where the axis says so.
+AVIDA_HD AVIDA_INLINE ResampleWindow placed_window(const ResampleAxis& axis, long i) {
+  ResampleWindow window = resample_window(axis, i);
+  if (axis.summed && axis.filter == ResampleFilter::nearest) {
+    float place = axis.start + 0.5f * axis.step();
+    for (long k = 0; k < i; k++) place += axis.step();
+    window.first = static_cast<long>(math::floor(place));
+  }
+  return window;
+}
+
 // An item is an output element of an axis: which input elements it is made of, and their weights.
 struct TapsItem {
   static constexpr const char* header = "op/resample_item.h";
@@ -26,12 +37,7 @@ struct TapsItem {
 
   AVIDA_HD AVIDA_INLINE static void run(const Params& params, long i) {
     const ResampleAxis& axis = params.axis;
-    ResampleWindow window = resample_window(axis, i);
-    if (axis.summed && axis.filter == ResampleFilter::nearest) {
-      float place = axis.start + 0.5f * axis.step();
-      for (long k = 0; k < i; k++) place += axis.step();
-      window.first = static_cast<long>(math::floor(place));
-    }
+    const ResampleWindow window = placed_window(axis, i);
     const long first = inside(window.first, axis.in - params.count);
     params.first[i] = static_cast<int>(first);
     float* weights = params.weights + i * params.count;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernel/separable_tile.h"
 #include "op/each_item.h"
 
 namespace avida {
@@ -172,9 +173,111 @@ bool launch_axes(const SeparableWork& work, const Weights<T>& weights) {
   return true;
 }
 
+// The window as sums in tiles take it: what bytes and sums are biased by is taken off the start.
+template <class T, class Window>
+void set_window(Window& to, const HalfWeights<T>& from, bool along_width) {
+  const bool nothing = from.radius() == 0;
+  double scale = 1, start = from.start, sum = 0;
+  if constexpr (std::is_same_v<T, Fixed>) scale = along_width ? 0x1p-16 : 0x1p-9;
+  for (int64_t k = 0; k <= from.radius(); k++) {
+    double weight = nothing && std::is_same_v<T, Fixed> ? 65536 : static_cast<double>(from.half[k]);
+    to.half[k] = static_cast<float>(weight * scale);
+    sum += to.half[k] * (k ? 2 : 1);
+  }
+  if (nothing) start = 0;
+  to.radius = static_cast<int>(from.radius());
+  to.start = static_cast<float>(start);
+  if constexpr (!std::is_same_v<T, float>) {
+    constexpr double kRounding = std::is_same_v<T, Fixed> ? 1 << (kFixedBits - 1) : 0;
+    // Packed sums are not negative and below 32768: Whole ones along one axis are less than kPackedMiddle, since the
+    // final ones, of two terms whose weights add up to powers of two, fit 16 bits.
+    constexpr double kMiddle = std::is_same_v<T, Whole> ? kPackedMiddle : 0;
+    if (along_width)
+      to.start = static_cast<float>(start + kRounding - sum * (kPackedBias + kMiddle));
+    else
+      to.start = static_cast<float>(kPackedZero + start + kMiddle - sum * kPackedBias);
+  }
+}
+
+// On a GPU: along height and width in tiles, where these and their margins fit into the memory of a block.
+template <class T, class Out, class In, int terms>
+bool launch_tiles(const SeparableWork& work, const Weights<T>& weights) {
+  using Body = SeparableTile<Out, In, T, terms>;
+  const Space& space = work.space;
+  int64_t down = 0, along = 0;
+  for (auto& [depth, height, width] : weights) {
+    if (depth.radius() > 0) return false;
+    down = std::max(down, height.radius());
+    along = std::max(along, width.radius());
+  }
+  const int64_t n = space.row_elements(), inner = space.inner, height = space.size[1];
+  if (std::max(down, along) >= Body::kMostWeights || down >= height || along >= space.size[2]) return false;
+  if (down + along == 0 || height < Body::kDown || space.elements() >= int64_t(1) << 31) return false;
+
+  auto up_to = [](int64_t x, int64_t step) { return (x + step - 1) / step * step; };
+  typename Body::Params params{};
+  params.margin = static_cast<int>(up_to(along * inner, 4));
+  auto place = [&](int64_t elements) {  // how many words such tiles need
+    const int64_t all = elements + 2 * params.margin;
+    const int64_t in_pitch = Body::from_bytes ? up_to(all / 4, 2) + 1 : all;  // odd, as words of four
+    const int64_t out_pitch = (sizeof(Out) == 1 ? elements / 2 : elements) | 1;
+    const int64_t sums_pitch = up_to(all, 32) + 1;
+    const int64_t in_words = (Body::kRows + 2 * down) * in_pitch,
+                  out_words = 32 * (sizeof(Out) == 1 ? 1 : Body::kDeep) * out_pitch;
+    params.tile_elements = static_cast<int>(elements);
+    params.in_pitch = static_cast<int>(in_pitch);
+    params.out_pitch = static_cast<int>(out_pitch);
+    params.sums_pitch = static_cast<int>(sums_pitch);
+    params.sums_at = static_cast<int>(std::max(in_words, out_words));
+    params.sums_of_term = static_cast<int>(32 * sums_pitch);
+    return params.sums_at + terms * params.sums_of_term;
+  };
+  const int64_t step = Body::kAlong * inner;
+  int64_t tiles = (n + step - 1) / step;
+  int64_t most = 0;
+  while (most < tiles && place((most + 1) * step) <= Body::kWords) most++;
+  if (most == 0) return false;
+  const int64_t count = (tiles + most - 1) / most;
+  place((tiles + count - 1) / count * step);
+  params.out = work.out.as<Out>();
+  params.in = work.in.as<In>();
+  params.height = static_cast<int>(height);
+  params.row_elements = static_cast<int>(n);
+  params.inner = static_cast<int>(inner);
+  params.tiles_along = static_cast<int>(count);
+  params.tiles_down = static_cast<int>((height + Body::kRows - 1) / Body::kRows);
+  params.most_radius = static_cast<int>(down);
+  params.in_words = n % 4 == 0 && reinterpret_cast<uintptr_t>(work.in.data) % 4 == 0;
+  params.out_words = n % 4 == 0 && reinterpret_cast<uintptr_t>(work.out.data) % 4 == 0;
+  params.scale = work.scale;
+  for (int term = 0; term < terms; term++) {
+    set_window(params.windows[term][0], weights[term][1], false);
+    set_window(params.windows[term][1], weights[term][2], true);
+  }
+  // All sums along width are added to the first one's start.
+  float start = std::is_same_v<T, float> ? 0 : kPackedZero;
+  for (auto& window : params.windows) start += window[1].start;
+  params.windows[0][1].start = start;
+  const int64_t images = space.parts * space.size[0];
+  work.launches->add<Body>(0, images * params.tiles_down * params.tiles_along, params);
+  return true;
+}
+
+template <class T, class Out, class In>
+bool launch_some_tiles(const SeparableWork& work, const Weights<T>& weights) {
+  constexpr bool bytes = std::is_same_v<In, uint8_t>, floats = std::is_same_v<In, float>;
+  if constexpr (std::is_same_v<T, Fixed> ||
+                (std::is_same_v<T, float> && std::is_same_v<Out, float> && (bytes || floats)))
+    if (weights.size() == 1) return launch_tiles<T, Out, In, 1>(work, weights);
+  if constexpr (std::is_same_v<T, Whole> ||
+                (std::is_same_v<T, float> && std::is_same_v<Out, float> && (bytes || floats)))
+    if (weights.size() == 2) return launch_tiles<T, Out, In, 2>(work, weights);
+  return false;
+}
+
 template <class T, class Out, class In>
 void run_body(const SeparableWork& work, const Weights<T>& weights) {
-  if (work.launches && launch_axes<T, Out, In>(work, weights)) return;
+  if (work.launches && (launch_some_tiles<T, Out, In>(work, weights) || launch_axes<T, Out, In>(work, weights))) return;
   using Body = SeparableSum<Out, In, T>;
   typename Body::Params params = {
       work.out.as<Out>(), work.in.as<In>(), work.space, static_cast<int>(weights.size()), {}, work.scale};

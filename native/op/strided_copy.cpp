@@ -4,10 +4,6 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "core/dtype.h"
-#include "op/launches.h"
-#include "op/strided_item.h"
-
 namespace avida {
 namespace {
 
@@ -124,20 +120,6 @@ StridedCopy::Tile find_tile(int64_t block, int64_t element_size, const Axis& slo
   }
 }
 
-template <class T>
-void launch_items(Launches& launches, void* out, const void* in, std::span<const Axis> axes) {
-  typename StridedItem<T>::Params params{static_cast<T*>(out), static_cast<const T*>(in), 0, {}, {}, {}};
-  constexpr int64_t size = sizeof(T);
-  int64_t items = 1;
-  for (const Axis& axis : axes) {
-    items *= axis.extent;
-    params.extent[params.axes] = axis.extent;
-    params.out_step[params.axes] = axis.out / size;
-    params.in_step[params.axes++] = axis.in / size;
-  }
-  launches.add<StridedItem<T>>(0, items, params);
-}
-
 int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 }  // namespace
@@ -235,41 +217,6 @@ void StridedCopy::run(void* out_data, const void* in_data, int64_t begin, int64_
       in -= at[d] * outer_[d].in;
       at[d] = 0;
     }
-  }
-}
-
-void StridedCopy::launch(Launches& launches, void* out, const void* in) const {
-  if (rows_ == 0) return;
-  Axis axes[StridedItem<char>::kMostAxes];
-  int n = std::copy_n(outer_, outer_axes_, axes) - axes;
-  for (const Axis& axis : {slow_, fast_})
-    if (axis.extent > 1) axes[n++] = axis;
-  // Neighbouring items write side by side.
-  std::stable_sort(axes, axes + n, [](const Axis& a, const Axis& b) { return a.out > b.out; });
-  // As many bytes at once as everything is a multiple of.
-  uint64_t places =
-      16 | static_cast<uint64_t>(block_) | reinterpret_cast<uintptr_t>(out) | reinterpret_cast<uintptr_t>(in);
-  for (const Axis& axis : std::span(axes, n)) places |= static_cast<uint64_t>(axis.out | axis.in);
-  const int64_t unit = static_cast<int64_t>(places & -places);
-  bool threes = block_ == 3 * unit && n > 0;
-  for (const Axis& axis : std::span(axes, n)) threes &= axis.out % block_ == 0 && axis.in % block_ == 0;
-  if (!threes && (block_ > unit || n == 0)) axes[n++] = {block_ / unit, unit, unit};
-  auto launch = [&](auto type) {
-    using T = typename decltype(type)::type;
-    const std::span<const Axis> all(axes, n);
-    threes ? launch_items<ThreeElements<T>>(launches, out, in, all) : launch_items<T>(launches, out, in, all);
-  };
-  switch (unit) {
-    case 1:
-      return launch(Type<uint8_t>{});
-    case 2:
-      return launch(Type<uint16_t>{});
-    case 4:
-      return launch(Type<uint32_t>{});
-    case 8:
-      return launch(Type<uint64_t>{});
-    default:
-      return launch(Type<SixteenBytes>{});
   }
 }
 

@@ -32,11 +32,11 @@ def test_multi_paste():
         output_size=[16, 20],
     )
     expected = np.asarray(expected)
-    regions = np.zeros((2, 9), np.int64)
-    regions[0] = [IMAGE.ctypes.data, 13, 17, 1, 2, 2, 1, 8, 9]
-    regions[1] = [other.ctypes.data, 9, 11, 0, 3, 5, 6, 4, 7]
+    regions = np.zeros((2, 7), np.int64)
+    regions[0] = [IMAGE[1:, 2:].ctypes.data, 51, 13 * 51, 2, 3, 8, 27]
+    regions[1] = [other[:, 3:].ctypes.data, 33, 9 * 33, 5, 18, 4, 21]
     out = np.ones_like(expected)
-    run_body("ops/paste/multi_paste.h", "MultiPaste<unsigned char>", out.size, out, regions, 2, 16, 20, 3)
+    run_body("ops/paste/multi_paste.h", "MultiPaste", 16 * 4, out, regions, ctypes.c_int(2), 1, 16, 60)
     np.testing.assert_array_equal(out, expected)
 
 

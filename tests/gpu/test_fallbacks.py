@@ -11,8 +11,6 @@ ON_THE_CPU |= {f"transforms.{name}" for name in ("translation", "scale", "rotati
 # Encoded data.
 ON_THE_CPU |= {"io.file.read", "peek_image_shape", "decoders.audio"}
 ON_THE_CPU |= {f"decoders.image{part}" for part in ("", "_crop", "_random_crop", "_slice")}
-# Not done yet.
-ON_THE_CPU |= {"clahe", "debayer", "equalize", "jpeg_compression_distortion", "multi_paste"}
 
 
 def test_the_rest_runs_on_the_gpu():

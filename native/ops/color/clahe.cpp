@@ -1,9 +1,11 @@
-#include <cmath>
+#include "ops/color/clahe.h"
+
+#include <array>
 #include <vector>
 
 #include "core/clones.h"
+#include "op/launches.h"
 #include "op/op.h"
-#include "ops/color/histogram.h"
 #include "ops/color/lab_rows.h"
 
 namespace avida::ops {
@@ -18,30 +20,17 @@ struct ClaheArgs {
 
 constexpr int64_t kMostTiles = 1 << 14;
 
-// An axis cut into equal tiles. Where they do not fit, the image goes on beyond its border, mirrored.
-struct Tiles {
-  int64_t size, count, tile;
-
-  Tiles(int64_t size, int64_t count, bool fits)
-      : size(size), count(count), tile(fits ? size / count : size / count + 1) {}
-  int64_t source(int64_t i) const {
-    if (size == 1) return 0;
-    i %= 2 * (size - 1);
-    return i < size ? i : 2 * (size - 1) - i;
-  }
-};
-
-// Where element i lies among the middles of tiles: between tile cell - 1 and tile cell.
-struct Between {
-  int64_t cell;
-  float weight;  // of tile `cell`
-};
-Between between(const Tiles& tiles, int64_t i) {
-  float place = static_cast<float>(i) * (1.0f / static_cast<float>(tiles.tile)) - 0.5f, low = std::floor(place);
-  return {static_cast<int64_t>(low) + 1, place - low};
+bool tiles_fit(const ClaheArgs& args, int64_t height, int64_t width) {
+  return height % args.tiles_y == 0 && width % args.tiles_x == 0;
 }
 
-// What the four tiles around a cell give for a value: one byte each, left and right above, left and right below.
+// How often a value may count in a tile; 0: without limit.
+int count_limit(const ClaheArgs& args, int64_t area) {
+  double limit = std::min(static_cast<double>(args.clip_limit) * static_cast<double>(area) / kByteValues, 2e9);
+  return args.clip_limit > 0 ? std::max(static_cast<int>(limit), 1) : 0;
+}
+
+// See mix_four().
 struct Cell {
   uint32_t value[kByteValues];
 };
@@ -49,11 +38,7 @@ struct Cell {
 // `four` has the four bytes of every pixel.
 template <int step>
 AVIDA_INLINE void mix(uint8_t* __restrict out, const uint32_t* four, int64_t n, const float* right, float below) {
-  for (int64_t i = 0; i < n; i++) {
-    auto byte = [&](int k) { return static_cast<float>(static_cast<int>(four[i] >> 8 * k & 255)); };
-    float upper = byte(0) * (1 - right[i]) + byte(1) * right[i], lower = byte(2) * (1 - right[i]) + byte(3) * right[i];
-    out[i * step] = round_to_even(upper * (1 - below) + lower * below);
-  }
+  for (int64_t i = 0; i < n; i++) out[i * step] = mix_four(four[i], right[i], below);
 }
 AVIDA_CLONES void mix_row(uint8_t* out, int step, const uint32_t* four, int64_t n, const float* right, float below) {
   step == 1 ? mix<1>(out, four, n, right, below) : mix<3>(out, four, n, right, below);
@@ -66,11 +51,10 @@ class Equalizer {
       : in_(in),
         width_(width),
         step_(step),
-        y_(height, args.tiles_y, height % args.tiles_y == 0 && width % args.tiles_x == 0),
-        x_(width, args.tiles_x, height % args.tiles_y == 0 && width % args.tiles_x == 0) {
+        y_(height, args.tiles_y, tiles_fit(args, height, width)),
+        x_(width, args.tiles_x, tiles_fit(args, height, width)) {
     int64_t area = y_.tile * x_.tile;
-    double limit = std::min(static_cast<double>(args.clip_limit) * static_cast<double>(area) / kByteValues, 2e9);
-    int most = args.clip_limit > 0 ? std::max(static_cast<int>(limit), 1) : 0;
+    int most = count_limit(args, area);
     std::vector<ByteTable> tables;
     tables.reserve(y_.count * x_.count);
     for (int64_t ty = 0; ty < y_.count; ty++)
@@ -153,16 +137,89 @@ void equalize_lightness(const ClaheArgs& args, uint8_t* out, const uint8_t* in, 
   }
 }
 
-void equalize_tiles(const Sample<ClaheArgs>& sample) {
-  auto [height, width, channels] = std::array{sample.in[0].shape[0], sample.in[0].shape[1], sample.in[0].shape[2]};
+struct GpuTables {
+  const LightnessTables* lightness;
+  const ColorTables* colors;
+};
+
+// Tables for all samples of a call.
+GpuTables upload_tables(Launches& launches) {
+  struct Both {
+    LightnessTables lightness;
+    ColorTables colors;
+  };
+  static const Both both = [] {
+    Both made;
+    LabTables tables;
+    fill(tables);
+    for (int i = 0; i < 256; i++) {
+      made.lightness.light[i] = made.colors.light[i] = tables.light[i];
+      made.colors.lightness[i] = static_cast<unsigned>(tables.y[i] | tables.y_root[i] << 16);
+    }
+    for (int i = 0; i < kLightValues; i++) {
+      made.lightness.lightness[i] = roots_to_lab(0, tables.root[i], 0).at[0];
+      made.colors.root[i] = static_cast<uint16_t>(tables.root[i]);
+    }
+    for (int i = 0; i < kShadeValues; i++) made.colors.shade[i] = static_cast<uint8_t>(tables.shade[i]);
+    return made;
+  }();
+  return {launches.upload(std::span(&both.lightness, 1)), launches.upload(std::span(&both.colors, 1))};
+}
+
+void launch(const SampleWork& work, const GpuTables& of_call) {
+  const auto& args = *static_cast<const ClaheArgs*>(work.args);
+  auto [height, width, channels] = std::array{work.in[0].shape[0], work.in[0].shape[1], work.in[0].shape[2]};
   if (height * width == 0) return;
-  const uint8_t* in = sample.in[0].as<uint8_t>();
-  uint8_t* out = sample.out[0].as<uint8_t>();
-  if (channels == 3 && sample.args.luma_only) return equalize_lightness(sample.args, out, in, height, width);
+  constexpr int64_t most = 1 << 30;
+  if (height > most || width > most) value_error("expected at most 2**30 rows and columns, got ", work.in[0].shape);
+  const bool fits = tiles_fit(args, height, width), by_lightness = channels == 3 && args.luma_only;
+  TileParts tiles{{height, args.tiles_y, fits}, {width, args.tiles_x, fits}, static_cast<int>(channels), 1};
+  const int64_t area = tiles.y.tile * tiles.x.tile;
+  constexpr int64_t part_pixels = 16 << 10;
+  tiles.parts = static_cast<int>(std::clamp<int64_t>(area / part_pixels, 1, tiles.y.tile));
+  const int changed = by_lightness ? 1 : tiles.channels;
+  const int64_t count = changed * tiles.y.count * tiles.x.count;
+  const int64_t counts_bytes = count * tiles.parts * kByteValues * static_cast<int64_t>(sizeof(int));
+
+  Launches& launches = *work.launches;
+  auto* scratch = static_cast<uint8_t*>(launches.scratch(counts_bytes + count * kByteValues));
+  auto* counts = reinterpret_cast<int*>(scratch);
+  uint8_t* tables = scratch + counts_bytes;
+  const auto* in = work.in[0].as<uint8_t>();
+  launches.add<CountTile>(0, count * tiles.parts, {counts, in, by_lightness ? of_call.lightness : nullptr, tiles});
+  launches.then();
+  launches.add<LimitedTable>(0, count, {tables, counts, area, tiles.parts, count_limit(args, area)});
+  launches.then();
+  const MixTiles::Params params{work.out[0].as<uint8_t>(), in, tables, by_lightness ? of_call.colors : nullptr, tiles};
+  int64_t cells = 1;
+  for (int64_t extent : params.cells(changed).at) cells *= extent;
+  launches.add<MixTiles>(0, cells, params);
+}
+
+void equalize_tiles(const SampleWork& work) {
+  const auto& args = *static_cast<const ClaheArgs*>(work.args);
+  auto [height, width, channels] = std::array{work.in[0].shape[0], work.in[0].shape[1], work.in[0].shape[2]};
+  if (height * width == 0) return;
+  const uint8_t* in = work.in[0].as<uint8_t>();
+  uint8_t* out = work.out[0].as<uint8_t>();
+  if (channels == 3 && args.luma_only) return equalize_lightness(args, out, in, height, width);
   for (int64_t c = 0; c < channels; c++) {
-    Equalizer equalizer(sample.args, in + c, height, width, static_cast<int>(channels));
+    Equalizer equalizer(args, in + c, height, width, static_cast<int>(channels));
     for (int64_t y = 0; y < height; y++) equalizer.row(out + y * width * channels + c, y);
   }
+}
+
+std::vector<Data> clahe(const Run& run) {
+  SampleLoop loop;
+  loop.cost = 30;
+  loop.shape = [](SampleWork& work) {
+    int64_t channels = work.in[0].shape[2];
+    if (channels != 1 && channels != 3) value_error("expected 1 or 3 channels, got ", channels);
+    work.out[0].shape = work.in[0].shape;
+  };
+  loop.body = equalize_tiles;
+  if (run.launches) loop.body = [tables = upload_tables(*run.launches)](auto& work) { launch(work, tables); };
+  return run_samples(run, loop);
 }
 
 }  // namespace
@@ -187,14 +244,8 @@ AVIDA_OP(clahe, ClaheArgs) {
         if (args.tiles_x < 1 || args.tiles_y < 1 || int64_t{args.tiles_x} * args.tiles_y > kMostTiles)
           value_error("expected 1 to ", kMostTiles, " tiles, got ", args.tiles_x, " x ", args.tiles_y);
       })
-      .each_sample(
-          [](Sample<Args>& sample) {
-            int64_t channels = sample.in[0].shape[2];
-            if (channels != 1 && channels != 3) value_error("expected 1 or 3 channels, got ", channels);
-            sample.out[0].shape = sample.in[0].shape;
-          },
-          equalize_tiles)
-      .cost(30);
+      .custom(clahe)
+      .on_gpu();
 }
 
 }  // namespace avida::ops

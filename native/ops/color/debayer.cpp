@@ -4,8 +4,10 @@
 
 #include "core/clones.h"
 #include "op/interleave.h"
+#include "op/launches.h"
 #include "op/op.h"
 #include "ops/color/vng_rows.h"
+#include "ops/color/vng_tile.h"
 
 namespace avida::ops {
 namespace {
@@ -28,6 +30,11 @@ Demosaic parse_algorithm(const DebayerArgs& args) {
 
 // The axis of rows: only frames may come before it. Columns follow.
 int row_axis(const SampleView& in) { return in.layout.find('F') + 1; }
+
+// The position of blue is counted from the second row and column.
+BayerPattern pattern_of(const DebayerArgs& args) {
+  return {(1 + args.blue_position[0]) % 2, (1 + args.blue_position[1]) % 2};
+}
 
 // Three rows of a sensor, and what is known of the middle one.
 template <class T>
@@ -63,13 +70,12 @@ AVIDA_INLINE void make_colors(T* __restrict out, const SensorRows<T>& rows) {
 template <class T>
 AVIDA_INLINE void make_row(T* __restrict out, const SensorRows<T>& rows, Demosaic algorithm) {
   if (algorithm == Demosaic::gray) {
-    constexpr unsigned red = 4899, blue = 1868;
-    const unsigned own = rows.blue ? blue : red, other = rows.blue ? red : blue;
+    const GrayWeights weights(rows.blue);
     const T *upper = rows.upper, *row = rows.row, *lower = rows.lower;
     const int green_at = rows.green_at, last = rows.width - 1;
     for (int x = 1; x < last; x++) {
       Neighbourhood<T> at(upper, row, lower, x);
-      out[x] = static_cast<T>(demosaic_gray(at, ((x ^ green_at) & 1) == 0, own, other));
+      out[x] = static_cast<T>(demosaic_gray(at, ((x ^ green_at) & 1) == 0, weights.own, weights.other));
     }
   } else if (algorithm == Demosaic::edge_aware) {
     rows.blue ? make_colors<true, 2>(out, rows) : make_colors<true, 0>(out, rows);
@@ -91,6 +97,7 @@ void debayer_rows(const Sample<DebayerArgs>& sample) {
   const int64_t height = in.shape[row_axis(in)], width = in.shape[row_axis(in) + 1];
   const int64_t channels = out.shape[out.ndim() - 1];
   const Demosaic algorithm = parse_algorithm(sample.args);
+  const BayerPattern pattern = pattern_of(sample.args);
   for (int64_t i = sample.begin; i < sample.end; i++) {
     T* to = out.as<T>() + i * width * channels;
     if (height <= 2 || width <= 2) {
@@ -99,10 +106,9 @@ void debayer_rows(const Sample<DebayerArgs>& sample) {
     }
     int64_t y = std::clamp<int64_t>(i % height, 1, height - 2);
     const T* row = in.as<T>() + (i - i % height + y) * width;
-    // The position of blue is counted from the second row and column.
-    bool blue = (y + 1 + sample.args.blue_position[0]) % 2 == 0;
-    int blue_column = (1 + sample.args.blue_position[1]) % 2, green_column = blue ? 1 - blue_column : blue_column;
-    debayer_row(to, {row - width, row, row + width, static_cast<int>(width), blue, green_column}, algorithm);
+    debayer_row(to,
+                {row - width, row, row + width, static_cast<int>(width), pattern.has_blue(y), pattern.green_column(y)},
+                algorithm);
     std::copy_n(to + channels, channels, to);
     std::copy_n(to + (width - 2) * channels, channels, to + (width - 1) * channels);
   }
@@ -111,12 +117,12 @@ void debayer_rows(const Sample<DebayerArgs>& sample) {
 void debayer_rows_by_vng(const Sample<DebayerArgs>& sample) {
   const SampleView &in = sample.in[0], &out = sample.out[0];
   const int64_t height = in.shape[row_axis(in)], width = in.shape[row_axis(in) + 1];
-  const Vec<int>& blue = sample.args.blue_position;
+  const BayerPattern pattern = pattern_of(sample.args);
   std::optional<VngRows> rows;
   for (int64_t i = sample.begin; i < sample.end; i++) {
     int64_t y = i % height;
     if (!rows || y == 0)
-      rows.emplace(in.as<uint8_t>() + (i - y) * width, height, width, (1 + blue[0]) % 2, (1 + blue[1]) % 2);
+      rows.emplace(in.as<uint8_t>() + (i - y) * width, height, width, pattern.blue_row, pattern.blue_column);
     rows->make(out.as<uint8_t>() + i * width * 3, y);
   }
 }
@@ -129,7 +135,28 @@ bool runs_vng(const Sample<DebayerArgs>& sample) {
          in.shape[row_axis(in) + 1] >= least;
 }
 
+template <class T>
+void launch(const Sample<DebayerArgs>& sample) {
+  const SampleView &in = sample.in[0], &out = sample.out[0];
+  if (in.elements() == 0) return;
+  const int64_t height = in.shape[row_axis(in)], width = in.shape[row_axis(in) + 1];
+  const int64_t frames = in.elements() / height / width;
+  const BayerPattern pattern = pattern_of(sample.args);
+  if (runs_vng(sample)) {
+    const VngTile::Params params{out.as<uint8_t>(), in.as<uint8_t>(), frames, height, width, pattern};
+    const auto [all, down, across] = params.tiles().at;
+    sample.launches->add<VngTile>(0, all * down * across, params);
+    return;
+  }
+  using Body = Debayer<T>;
+  const typename Body::Params params{
+      out.as<T>(), in.as<T>(), frames, height, static_cast<int>(width), pattern, parse_algorithm(sample.args)};
+  sample.launches->add<Body>(0, (params.quads() + Body::kThreads - 1) / Body::kThreads, params);
+}
+
 void debayer_sample(const Sample<DebayerArgs>& sample) {
+  if (sample.launches)
+    return sample.in[0].dtype == DType::uint8 ? launch<unsigned char>(sample) : launch<unsigned short>(sample);
   if (runs_vng(sample)) return debayer_rows_by_vng(sample);
   sample.in[0].dtype == DType::uint8 ? debayer_rows<uint8_t>(sample) : debayer_rows<uint16_t>(sample);
 }
@@ -184,7 +211,8 @@ AVIDA_OP(debayer, DebayerArgs) {
         int64_t width = sample.in[0].shape[row_axis(sample.in[0]) + 1];
         return width == 0 ? 0 : sample.in[0].elements() / width;
       })
-      .cost(2);
+      .cost(2)
+      .on_gpu();
 }
 
 }  // namespace avida::ops

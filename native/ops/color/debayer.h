@@ -2,6 +2,8 @@
 // The missing ones come from the neighbours.
 #pragma once
 #include "kernel/convert.h"
+#include "kernel/packed.h"
+#include "kernel/view.h"
 
 namespace avida::ops {
 
@@ -65,5 +67,175 @@ AVIDA_HD AVIDA_INLINE int demosaic_gray(const Neighbourhood<T>& at, bool is_gree
   unsigned of_other = (4 * center * own + (across + down) * green + corners * other + (1 << 15)) >> 16;
   return static_cast<int>(is_green ? of_green : of_other);
 }
+
+// Where the colours of a sensor are.
+struct BayerPattern {
+  int blue_row, blue_column;  // 0 or 1: which of two
+
+  // Beside green, a row has blue or red.
+  AVIDA_HD AVIDA_INLINE bool has_blue(long y) const { return y % 2 == blue_row; }
+  // The parity of the columns that are green.
+  AVIDA_HD AVIDA_INLINE int green_column(long y) const { return has_blue(y) ? 1 - blue_column : blue_column; }
+};
+
+// How much the colours that a row has beside green count for in gray.
+struct GrayWeights {
+  unsigned own, other;
+  AVIDA_HD AVIDA_INLINE explicit GrayWeights(bool blue) : own(blue ? 1868 : 4899), other(blue ? 4899 : 1868) {}
+};
+
+// Makes neighbours in a row on a GPU, by all algorithms but vng: four for each thread. The outermost rows and columns
+// are those beside them.
+template <class T>
+struct Debayer {
+  static constexpr const char* header = "ops/color/debayer.h";
+  static constexpr int kThreads = 256, kPhases = 2, kTogether = 4;
+  struct Params {
+    T* out;
+    const T* in;
+    long frames, height;
+    int width;
+    BayerPattern pattern;
+    Demosaic algorithm;
+
+    AVIDA_HD AVIDA_INLINE int row_quads() const { return (width - 1) / kTogether + 1; }
+    AVIDA_HD AVIDA_INLINE long quads() const { return frames * height * row_quads(); }
+    AVIDA_HD AVIDA_INLINE bool is_gray() const { return algorithm == Demosaic::gray; }
+    // Whether the results of threads lie side by side in whole words: then the block writes them together.
+    AVIDA_HD AVIDA_INLINE bool in_words() const {
+      return !is_gray() && width % kTogether == 0 && reinterpret_cast<unsigned long>(out) % 4 == 0;
+    }
+  };
+  static constexpr int kWords = 3 * kTogether * sizeof(T) / 4;  // of a thread's results
+  struct Shared {
+    unsigned words[kThreads * kWords];
+  };
+
+  template <int phase>
+  AVIDA_HD AVIDA_INLINE static void run(const Params& params, Shared& shared, long item, int thread) {
+    const long first = item * kThreads, quads = params.quads();
+    if constexpr (phase == 0) {
+      if (first + thread >= quads) return;
+      const auto [frame, y, quad] =
+          place_of<3>(first + thread, {{params.frames, params.height, params.row_quads()}}).at;
+      const int x = static_cast<int>(quad) * kTogether;
+      const long row = frame * params.height + y;
+      if (params.is_gray()) {
+        T made[kTogether] = {};
+        make_gray(params, frame, y, x, made);
+        store<1>(params, row, x, made);
+      } else {
+        T made[3 * kTogether] = {};
+        make_colors(params, frame, y, x, made);
+        if (!params.in_words()) return store<3>(params, row, x, made);
+        for (int w = 0; w < kWords; w++) {
+          if constexpr (sizeof(T) == 1)
+            shared.words[thread * kWords + w] = made[4 * w] | made[4 * w + 1] << 8 | made[4 * w + 2] << 16 |
+                                                static_cast<unsigned>(made[4 * w + 3]) << 24;
+          else
+            shared.words[thread * kWords + w] = made[2 * w] | static_cast<unsigned>(made[2 * w + 1]) << 16;
+        }
+      }
+    } else {
+      if (!params.in_words()) return;
+      const long left = quads - first;
+      const int n = static_cast<int>(left < kThreads ? left : kThreads) * kWords;
+      unsigned* out = reinterpret_cast<unsigned*>(params.out) + first * kWords;
+      for (int i = thread; i < n; i += kThreads) out[i] = shared.words[i];
+    }
+  }
+
+ private:
+  // The neighbours of four pixels: three rows, from one column before them to one behind.
+  struct Window {
+    static constexpr int kColumns = kTogether + 2;
+    T at[3][kColumns];
+    AVIDA_HD AVIDA_INLINE Neighbourhood<T> around(int i) const { return {at[0], at[1], at[2], i + 1}; }
+  };
+  AVIDA_HD AVIDA_INLINE static Window load(const Params& params, long frame, long y, int x) {
+    constexpr int bytes = (Window::kColumns * static_cast<int>(sizeof(T)) + 3) / 4 * 4;
+    constexpr int columns = bytes / static_cast<int>(sizeof(T));
+    const T* row = params.in + (frame * params.height + y - 1) * params.width;
+    const bool inside = x > 0 && x <= params.width - columns + 1;
+    Window window;
+    for (int r = 0; r < 3; r++, row += params.width) {
+      if (inside) {
+        unsigned char loaded[bytes];
+        load_bytes(row + x - 1, loaded);
+        for (int i = 0; i < Window::kColumns; i++) {
+          if constexpr (sizeof(T) == 1)
+            window.at[r][i] = loaded[i];
+          else
+            window.at[r][i] = static_cast<T>(loaded[2 * i] | loaded[2 * i + 1] << 8);
+        }
+      } else {
+        for (int i = 0; i < Window::kColumns; i++) {
+          const int column = x - 1 + i;
+          window.at[r][i] = row[column < 0 ? 0 : column < params.width ? column : params.width - 1];
+        }
+      }
+    }
+    return window;
+  }
+
+  // The row that is made in the place of y; 0: there is none.
+  AVIDA_HD AVIDA_INLINE static long inner_row(const Params& params, long y) {
+    if (params.height <= 2 || params.width <= 2) return 0;
+    return y < 1 ? 1 : y < params.height - 1 ? y : params.height - 2;
+  }
+  // The outermost columns are those beside them.
+  template <int channels>
+  AVIDA_HD AVIDA_INLINE static void fix_borders(const Params& params, int x, T (&made)[channels * kTogether]) {
+    for (int c = 0; c < channels; c++) {
+      if (x == 0) made[c] = made[channels + c];
+      for (int i = 1; i < kTogether; i++)
+        if (i == params.width - 1 - x) made[channels * i + c] = made[channels * (i - 1) + c];
+    }
+  }
+
+  AVIDA_HD AVIDA_INLINE static void make_gray(const Params& params, long frame, long y, int x, T (&made)[kTogether]) {
+    y = inner_row(params, y);
+    if (y == 0) return;
+    const Window window = load(params, frame, y, x);
+    const GrayWeights weights(params.pattern.has_blue(y));
+    const int green = params.pattern.green_column(y);
+    for (int i = 0; i < kTogether; i++)
+      made[i] = static_cast<T>(demosaic_gray(window.around(i), i % 2 == green, weights.own, weights.other));
+    fix_borders<1>(params, x, made);
+  }
+
+  AVIDA_HD AVIDA_INLINE static void make_colors(const Params& params, long frame, long y, int x,
+                                                T (&made)[3 * kTogether]) {
+    y = inner_row(params, y);
+    if (y == 0) return;
+    const Window window = load(params, frame, y, x);
+    const bool blue = params.pattern.has_blue(y);
+    const int green = params.pattern.green_column(y);
+    if (params.algorithm == Demosaic::edge_aware)
+      make_colors<true>(window, green, blue, made);
+    else
+      make_colors<false>(window, green, blue, made);
+    fix_borders<3>(params, x, made);
+  }
+
+  template <bool edge_aware>
+  AVIDA_HD AVIDA_INLINE static void make_colors(const Window& window, int green, bool blue, T (&made)[3 * kTogether]) {
+    for (int i = 0; i < kTogether; i++) {
+      const T is_green = static_cast<T>(i % 2 == green ? ~0 : 0);
+      const Colors<T> colors = demosaic<edge_aware>(window.around(i), is_green);
+      made[3 * i] = blue ? colors.other : colors.own;
+      made[3 * i + 1] = colors.green;
+      made[3 * i + 2] = blue ? colors.own : colors.other;
+    }
+  }
+
+  template <int channels>
+  AVIDA_HD AVIDA_INLINE static void store(const Params& params, long row, int x,
+                                          const T (&made)[channels * kTogether]) {
+    T* out = params.out + (row * params.width + x) * channels;
+    for (int i = 0; i < kTogether; i++)
+      for (int c = 0; c < channels && i < params.width - x; c++) out[channels * i + c] = made[channels * i + c];
+  }
+};
 
 }  // namespace avida::ops

@@ -1,8 +1,9 @@
 #include <vector>
 
 #include "op/byte_table.h"
+#include "op/launches.h"
 #include "op/op.h"
-#include "ops/color/histogram.h"
+#include "ops/color/equalize.h"
 
 namespace avida::ops {
 namespace {
@@ -47,6 +48,25 @@ void equalize_plane(uint8_t* out, const uint8_t* in, int64_t pixels, int64_t any
     for (int64_t c = 0; c < channels; c++) out[i * channels + c] = table[c].value[in[i * channels + c]];
 }
 
+void launch(Launches& launches, uint8_t* out, const uint8_t* in, const Planes& planes) {
+  if (planes.channels >> 31) fail(ErrorKind::runtime, "expected fewer than 2**31 channels, got ", planes.channels);
+  constexpr int64_t part_bytes = 64 << 10, step = PlanePart::kTogether;
+  const int64_t part_pixels = part_bytes / std::min<int64_t>(planes.channels, PlaneParts::kMostChannels) / step * step;
+  const int64_t parts = (planes.pixels + part_pixels - 1) / part_pixels;
+  const PlaneParts cut{planes.pixels, static_cast<int>(planes.channels), static_cast<int>(parts),
+                       static_cast<int>(part_pixels)};
+  const int64_t items = planes.planes * cut.groups() * parts, channels = planes.planes * planes.channels;
+  const int64_t counts_bytes = items * CountBytes::kCounts * static_cast<int64_t>(sizeof(int));
+  auto* scratch = static_cast<uint8_t*>(launches.scratch(counts_bytes + channels * kByteValues));
+  auto* counts = reinterpret_cast<int*>(scratch);
+  uint8_t* tables = scratch + counts_bytes;
+  launches.add<CountBytes>(0, items, {in, counts, cut});
+  launches.then();
+  launches.add<EqualizingTable>(0, channels, {tables, counts, cut});
+  launches.then();
+  launches.add<ApplyTables>(0, items, {out, in, tables, cut});
+}
+
 }  // namespace
 
 AVIDA_OP(equalize, NoArgs) {
@@ -59,19 +79,22 @@ AVIDA_OP(equalize, NoArgs) {
       .each_sample([](Sample<NoArgs>& sample) { sample.out[0].shape = sample.in[0].shape; },
                    [](const Sample<NoArgs>& sample) {
                      Planes planes = planes_of(sample.in[0]);
-                     if (planes.pixels * planes.channels == 0) return;
+                     if (planes.planes * planes.pixels * planes.channels == 0) return;
+                     auto* out = sample.out[0].as<uint8_t>();
+                     auto* in = sample.in[0].as<uint8_t>();
+                     if (sample.launches) return launch(*sample.launches, out, in, planes);
                      auto equalize = planes.channels == 1   ? equalize_plane<1>
                                      : planes.channels == 3 ? equalize_plane<3>
                                                             : equalize_plane<0>;
                      for (int64_t plane = sample.begin; plane < sample.end; plane++) {
                        int64_t at = plane * planes.pixels * planes.channels;
-                       equalize(sample.out[0].as<uint8_t>() + at, sample.in[0].as<uint8_t>() + at, planes.pixels,
-                                planes.channels);
+                       equalize(out + at, in + at, planes.pixels, planes.channels);
                      }
                    })
       .rows([](const Sample<NoArgs>& sample) { return planes_of(sample.in[0]).planes; })
       .cost(4)
-      .chains();
+      .chains()
+      .on_gpu();
 }
 
 }  // namespace avida::ops

@@ -108,7 +108,8 @@ struct SensorPixel {
 };
 
 // All colours of a pixel, in whose row is blue beside green, or red.
-AVIDA_HD AVIDA_INLINE void vng_pixel(unsigned char* out, const SensorPixel& at, bool green, bool blue) {
+template <class At>
+AVIDA_HD AVIDA_INLINE void vng_pixel(unsigned char* out, const At& at, bool green, bool blue) {
   VngSums<int> sums = green ? vng_sums<true, int>(at) : vng_sums<false, int>(at);
   int center = at(0, 0), own = blue ? 2 : 0;
   out[green ? 1 : own] = static_cast<unsigned char>(center);

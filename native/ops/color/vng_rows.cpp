@@ -129,7 +129,8 @@ void VngRows::make(uint8_t* out, int64_t y) {
   const bool blue = (y + blue_row_) % 2 == 0;
   const int green = blue ? 1 - blue_column_ : blue_column_;
   if (width_ < 2 * kMostLanes) {
-    for (int64_t x = 0; x < width_; x++) vng_pixel(out + 3 * x, {image_, height_, width_, y, x}, x % 2 == green, blue);
+    for (int64_t x = 0; x < width_; x++)
+      vng_pixel(out + 3 * x, SensorPixel{image_, height_, width_, y, x}, x % 2 == green, blue);
     return;
   }
   next_ = std::max(next_, y - 2);

@@ -118,6 +118,9 @@ class Rows {
 
   void launch(Launches& launches) {
     find_strides();
+    if (in_.dtype == DType::uint8 && out_.dtype == DType::float32 && launch_pixels<float, uint8_t>(launches)) return;
+    if (in_.dtype == DType::uint8 && out_.dtype == DType::float16 && launch_pixels<float16, uint8_t>(launches)) return;
+    if (in_.dtype == DType::float32 && out_.dtype == DType::float32 && launch_pixels<float, float>(launches)) return;
     std::vector<Normalization> by;
     for (int64_t c = 0; c < channels_; c++) by.push_back(normalization(c));
     std::vector<float> fill;
@@ -152,6 +155,52 @@ class Rows {
   }
 
  private:
+  // False if the general body must do it.
+  template <class To, class From>
+  bool launch_pixels(Launches& launches) {
+    if (channels_ == 3 && out_channels_ == 3) return launch_pixels<NormalizedPixels<To, From, 3, 3>>(launches);
+    if (channels_ == 3 && out_channels_ == 4) return launch_pixels<NormalizedPixels<To, From, 3, 4>>(launches);
+    if (channels_ == 1 && out_channels_ == 1) return launch_pixels<NormalizedPixels<To, From, 1, 1>>(launches);
+    return false;
+  }
+  template <class Item>
+  bool launch_pixels(Launches& launches) {
+    const int c = args_.output_layout.find('C'), w = args_.output_layout.find('W'), last = in_.ndim() - 1;
+    const bool interleaved = c == last && w == last - 1, planar = w == last;
+    if (c_ != last || w_ != last - 1 || !(interleaved || planar)) return false;
+    for (const Shape& extents : {in_.shape, window_.size, window_.start})
+      for (int64_t extent : extents)
+        if (std::abs(extent) >> 30) return false;
+    const int64_t width = window_.size[w_], pieces = (width + 2 * (Item::kPiece - 1)) / Item::kPiece;
+    typename Item::Params params{.out = static_cast<decltype(Item::Params::out)>(out_.data),
+                                 .in = static_cast<decltype(Item::Params::in)>(in_.data),
+                                 .pieces = static_cast<unsigned>(pieces),
+                                 .mirror = args_.mirror != 0,
+                                 .width = static_cast<int>(width),
+                                 .start = static_cast<int>(window_.start[w_]),
+                                 .in_width = static_cast<int>(in_.shape[w_]),
+                                 .plane = planar ? out_strides_[c_] : 0,
+                                 .size = {1, 1, 1},
+                                 .first = {},
+                                 .in_extent = {1, 1, 1}};
+    int64_t items = pieces;
+    for (int k = Item::kRowAxes - 1, d = last; d >= 0; d--) {  // in the order of the output
+      const int from = in_.layout.find(args_.output_layout[d]);
+      if (from == c_ || from == w_) continue;
+      items *= window_.size[from];
+      params.size[k] = static_cast<int>(window_.size[from]);
+      params.first[k] = static_cast<int>(window_.start[from]);
+      params.in_extent[k] = static_cast<int>(in_.shape[from]);
+      params.out_step[k] = out_strides_[from];
+      params.in_step[k--] = in_strides_[from];
+    }
+    if (items >> 31) return false;
+    for (int k = 0; k < static_cast<int>(std::size(params.by)); k++) params.by[k] = normalization(k);
+    for (int k = 0; k < static_cast<int>(std::size(params.fill)); k++) params.fill[k] = fill_value(k);
+    launches.add<Item>(0, width ? items : 0, params);
+    return true;
+  }
+
   void find_strides() {
     in_strides_ = dense_strides(in_.shape);
     Shape strides = dense_strides(out_.shape);

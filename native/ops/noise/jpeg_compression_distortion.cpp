@@ -1,4 +1,7 @@
+#include "ops/noise/jpeg_compression_distortion.h"
+
 #include "codecs/jpeg_distortion.h"
+#include "op/launches.h"
 #include "op/op.h"
 
 namespace avida::ops {
@@ -16,6 +19,40 @@ void set_shape(Sample<JpegDistortionArgs>& sample) {
   sample.out[0].shape = shape;
 }
 
+// The tables of the standard, with steps that grow as the quality falls. Row by row.
+uint16_t quantization_step(int table, int k, int quality) {
+  static constexpr uint8_t standard[2][64] = {
+      {16, 11,  10,  16, 24, 40, 51, 61, 12,  12,  14,  19,  26, 58, 60, 55,  14,  13,  16,  24, 40, 57,
+       69, 56,  14,  17, 22, 29, 51, 87, 80,  62,  18,  22,  37, 56, 68, 109, 103, 77,  24,  35, 55, 64,
+       81, 104, 113, 92, 49, 64, 78, 87, 103, 121, 120, 101, 72, 92, 95, 98,  112, 100, 103, 99},
+      {17, 18, 24, 47, 99, 99, 99, 99, 18, 21, 26, 66, 99, 99, 99, 99, 24, 26, 56, 99, 99, 99,
+       99, 99, 47, 66, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99,
+       99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99}};
+  quality = std::clamp(quality, 1, 100);
+  const int percent = quality < 50 ? 5000 / quality : 200 - 2 * quality;
+  return static_cast<uint16_t>(std::clamp((standard[table][k] * percent + 50) / 100, 1, 255));
+}
+
+void launch(const Sample<JpegDistortionArgs>& sample) {
+  const Shape& shape = sample.in[0].shape;
+  const int first = shape.size() - 3;
+  if (sample.in[0].elements() == 0) return;
+  constexpr int64_t most = 65500;  // that files can have
+  if (shape[first] > most || shape[first + 1] > most)
+    fail(ErrorKind::runtime, "expected at most ", most, " rows and columns, got the shape ", shape);
+  JpegPlanes image{nullptr, sample.end, static_cast<int>(shape[first]), static_cast<int>(shape[first + 1]),
+                   static_cast<int>(shape[first + 2])};
+  image.planes = static_cast<uint8_t*>(sample.launches->scratch(image.frames * image.frame_bytes()));
+  JpegBlocks::Params blocks{sample.in[0].as<uint8_t>(), image, {}};
+  for (int table = 0; table < 2; table++)
+    for (int k = 0; k < 64; k++) blocks.steps[table][k] = quantization_step(table, k, sample.args.quality);
+  sample.launches->add<JpegBlocks>(0, image.frames * image.tiles_down() * image.tiles_across(), blocks);
+  sample.launches->then();
+  const JpegPixels::Params pixels{sample.out[0].as<uint8_t>(), image};
+  constexpr int64_t threads = JpegPixels::kThreads;
+  sample.launches->add<JpegPixels>(0, (pixels.quads() + threads - 1) / threads, pixels);
+}
+
 }  // namespace
 
 AVIDA_OP(jpeg_compression_distortion, JpegDistortionArgs) {
@@ -30,6 +67,7 @@ AVIDA_OP(jpeg_compression_distortion, JpegDistortionArgs) {
       })
       .each_sample(set_shape,
                    [](const Sample<Args>& sample) {
+                     if (sample.launches) return launch(sample);
                      const Shape& shape = sample.in[0].shape;
                      const int first = shape.size() - 3;
                      const codecs::JpegPixels pixels{static_cast<int>(shape[first]), static_cast<int>(shape[first + 1]),
@@ -43,7 +81,8 @@ AVIDA_OP(jpeg_compression_distortion, JpegDistortionArgs) {
       .rows([](const Sample<Args>& sample) {
         return sample.in[0].shape.size() == 4 ? sample.in[0].shape[0] : int64_t{1};
       })
-      .cost(30);
+      .cost(30)
+      .on_gpu();
 }
 
 }  // namespace avida::ops

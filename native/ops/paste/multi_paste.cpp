@@ -4,7 +4,8 @@
 #include <cstring>
 
 #include "op/convert_run.h"
-#include "op/each_item.h"
+#include "op/launch_convert.h"
+#include "op/launches.h"
 #include "op/op.h"
 
 namespace avida::ops {
@@ -185,20 +186,29 @@ void make_rows(const SampleWork& work, const Extents& canvas, std::span<const Re
   }
 }
 
-// The regions as the body sees them, where nothing is converted.
-template <class T>
-std::vector<PastedRegion<T>> plain_regions(std::span<const Region> regions) {
-  std::vector<PastedRegion<T>> plain;
+// On a GPU, elements are moved in the input's type, and converted afterwards.
+void launch(Launches& launches, const SampleView& out, const Extents& canvas, std::span<const Region> regions) {
+  const DType dtype = regions.empty() ? out.dtype : regions[0].from.dtype;
+  const int64_t pixel = canvas.channels * size_of(dtype), bytes = canvas.frames * canvas.height * canvas.width * pixel;
+  std::vector<PastedRegion> pasted;
   for (const Region& region : regions) {
     const Extents in(region.from.shape);
-    plain.push_back({region.from.as<T>(),
-                     in.height,
-                     in.width,
-                     {region.in_start[0], region.in_start[1]},
-                     {region.out_start[0], region.out_start[1]},
-                     {region.extent[0], region.extent[1]}});
+    const int64_t row = in.width * pixel;
+    pasted.push_back({region.from.as<uint8_t>() + region.in_start[0] * row + region.in_start[1] * pixel, row,
+                      in.height * row, region.out_start[0], region.out_start[1] * pixel, region.extent[0],
+                      region.extent[1] * pixel});
   }
-  return plain;
+  auto* to = static_cast<uint8_t*>(dtype == out.dtype ? out.data : launches.scratch(bytes));
+  const MultiPaste::Params params{to,
+                                  launches.upload(std::span<const PastedRegion>(pasted)),
+                                  static_cast<int>(pasted.size()),
+                                  canvas.frames,
+                                  canvas.height,
+                                  canvas.width * pixel};
+  launches.add<MultiPaste>(0, canvas.frames * canvas.height * params.row_items(), params);
+  if (dtype == out.dtype) return;
+  launches.then();
+  launch_convert(launches, out.data, out.dtype, to, dtype, out.elements());
 }
 
 void paste_regions(const Run& run, const SampleWork& work) {
@@ -206,16 +216,10 @@ void paste_regions(const Run& run, const SampleWork& work) {
   const Extents canvas(out.shape);
   const std::vector<Region> regions =
       regions_of(run, work.index, *static_cast<const MultiPasteArgs*>(work.args), canvas);
-  if (!regions.empty() && regions[0].from.dtype != out.dtype) return make_rows(work, canvas, regions);
-  with_size_of(out.dtype, [&](auto type) {
-    using T = typename decltype(type)::type;
-    const std::vector<PastedRegion<T>> plain = plain_regions<T>(regions);
-    const int64_t row = canvas.width * canvas.channels;
-    each_item<MultiPaste<T>>(
-        work, work.begin * row, work.end * row,
-        {out.as<T>(), plain.data(), std::ssize(plain), canvas.height, canvas.width, canvas.channels},
-        [&] { make_rows(work, canvas, regions); });
-  });
+  if (work.launches)
+    launch(*work.launches, out, canvas, regions);
+  else
+    make_rows(work, canvas, regions);
 }
 
 std::vector<Data> multi_paste(const Run& run) {
@@ -266,7 +270,8 @@ AVIDA_OP(multi_paste, MultiPasteArgs) {
       .arg("shapes_rel", &Args::shapes_rel, "The same as shares of the image's extents.")
       .example("avida.multi_paste(image, image, output_size=[8, 12], out_anchors=[[0, 0], [4, 6]])")
       .infer(infer)
-      .custom(multi_paste);
+      .custom(multi_paste)
+      .on_gpu();
 }
 
 }  // namespace avida::ops

@@ -1,0 +1,310 @@
+// Images of bytes resampled along both axes at once: a block of threads makes a tile of the output from rows that it
+// has filtered along themselves into shared memory. The arithmetic is that of resample_bytes.h. Read by NVRTC too.
+#pragma once
+#include "kernel/convert.h"
+#include "kernel/packed_math.h"
+#include "op/resample_item.h"
+
+namespace avida {
+
+// The weights of an axis as whole numbers, two and two, the second in the upper half. Those of pair k of output element
+// i stand at [k * out + i].
+struct WeightPairs {
+  const int* first;  // the input element that the first weight belongs to
+  const unsigned* pairs;
+  int count;  // of weights; the last pair may have a zero in the place of its second
+  int out;
+};
+
+// An item is an output element of an axis: what WeightPairs says of it.
+struct WeightPairsItem {
+  static constexpr const char* header = "op/resample_tile.h";
+  struct Params {
+    ResampleAxis axis;
+    const float* table;  // of the filter
+    int count;           // of weights that are not zero by themselves
+    int window;          // of all: as many elements from the first one on are inside of the input
+    int* first;
+    unsigned* pairs;
+  };
+
+  AVIDA_HD AVIDA_INLINE static void run(const Params& params, long i) {
+    const ResampleAxis& axis = params.axis;
+    const ResampleWindow window = placed_window(axis, i);
+    const int last = static_cast<int>(axis.in) - 1, count = params.count;
+    const long before = -window.count, after = axis.in;  // beyond them, nothing changes
+    const int begin = static_cast<int>(window.first < before ? before : window.first > after ? after : window.first);
+    const int first = inside(begin, last + 1 - count), start = inside(begin, last + 1 - params.window);
+    params.first[i] = start;
+    float sum = 0;
+    for (int k = 0; k < window.count; k++) sum += window_weight(axis, params.table, window, k);
+    double total = 0;
+    unsigned pair = 0;
+    int k = 0;  // of the window
+    for (int at = 0, rounded = 0; at < params.window || at % 2; at++) {
+      const int element = start + at;
+      short whole = 0;
+      if (element >= first && element < first + count) {
+        float weight = 0;  // elements outside of the input repeat its border
+        for (; k < window.count && inside(begin + k, last) <= element; k++)
+          weight += window_weight(axis, params.table, window, k);
+        total += static_cast<double>(weight / sum);
+        constexpr int one = 1 << bytes::kWeightBits;
+        const int now = element + 1 == first + count ? one : convert<int>(total * one);
+        whole = static_cast<short>(now - rounded);
+        rounded = now;
+      }
+      pair = at % 2 ? pair | static_cast<unsigned>(whole) << 16 : static_cast<unsigned short>(whole);
+      if (at % 2) params.pairs[static_cast<long>(at / 2) * axis.out + i] = pair;
+    }
+  }
+
+ private:
+  AVIDA_HD AVIDA_INLINE static int inside(int i, int last) { return i < 0 ? 0 : i > last ? last : i; }
+};
+
+// An item is a tile of the output.
+template <int channels>
+struct ResampleTile {
+  static constexpr const char* header = "op/resample_tile.h";
+  static constexpr int kThreads = 256, kPhases = 2;
+  static constexpr int kLanes = channels == 3 ? 4 : channels;             // numbers that a pixel takes in shared memory
+  static constexpr int kColumns = channels > 2 ? 32 : 64, kInRows = 128;  // of a tile
+  static constexpr int kWords = kColumns * kLanes / 2;                    // of a filtered row: two numbers in each
+  // Filtered rows are kept as they are in resample_bytes.h, but moved up so that no number is negative: two can then be
+  // multiplied in one word, see mix_rows().
+  static constexpr int kUp = 1 << 13;
+
+  struct Params {
+    unsigned char* out;
+    const unsigned char* in;
+    WeightPairs rows, columns;  // columns: an even count, zeros included
+    int in_rows, in_columns;
+    int tile_rows, tiles_across, tiles;  // tiles: of an image
+    unsigned across_inverse;
+  };
+
+  struct alignas(16) Shared {
+    unsigned words[kInRows][kWords];
+    int first_row;  // of the input
+  };
+
+  template <int phase>
+  AVIDA_HD AVIDA_INLINE static void run(const Params& params, Shared& shared, long item, int thread) {
+    const Tile tile(params, static_cast<unsigned>(item));
+    if constexpr (phase == 1) return mix_rows(params, shared, tile, thread);
+    switch (params.columns.count / 2) {
+      case 1:
+        return filter_rows<1>(params, shared, tile, thread);
+      case 2:
+        return filter_rows<2>(params, shared, tile, thread);
+      case 3:
+        return filter_rows<3>(params, shared, tile, thread);
+      case 4:
+        return filter_rows<4>(params, shared, tile, thread);
+      default:
+        return filter_rows<0>(params, shared, tile, thread);
+    }
+  }
+
+ private:
+  struct Tile {
+    int image, x, y;  // where it begins
+    int rows;         // that it makes
+
+    AVIDA_HD AVIDA_INLINE Tile(const Params& params, unsigned item) : image(0) {
+      if (item >= static_cast<unsigned>(params.tiles)) {
+        image = item / params.tiles;
+        item %= params.tiles;
+      }
+      const unsigned down = packed::divided(item, params.across_inverse);
+      x = (item - down * params.tiles_across) * kColumns;
+      y = down * params.tile_rows;
+      rows = y + params.tile_rows < params.rows.out ? params.tile_rows : params.rows.out - y;
+    }
+  };
+
+  // ---- Along rows ---------------------------------------------------------------------------------------------------
+
+  // A thread makes so many pixels of a column at once, for the sake of what they share. Their rows are a multiple of
+  // four apart, so that they begin at the same byte of a word.
+  static constexpr int kAtOnce = 4, kStep = kThreads / kColumns;
+  static_assert(kStep % 4 == 0);
+  using Reader = packed::ByteReader<kAtOnce>;
+
+  // The sums of products for one pixel.
+  struct Sums {
+    int sum[channels];
+
+    AVIDA_HD AVIDA_INLINE Sums() {
+      for (int& each : sum) each = (1 << (bytes::kRowShift - 1)) + (kUp << bytes::kRowShift);
+    }
+
+    // Adds the next two or four pixels.
+    template <int taps>
+    AVIDA_HD AVIDA_INLINE void add(const unsigned (&at)[(taps * channels + 3) / 4], const unsigned* weights) {
+      if constexpr (channels == 1) {
+        sum[0] = packed::dot_low(weights[0], at[0], sum[0]);
+        if constexpr (taps == 4) sum[0] = packed::dot_high(weights[1], at[0], sum[0]);
+      } else if constexpr (channels == 2) {
+        for (int k = 0; k < taps / 2; k++) add_pair<0, 1>(packed::pick(at[k], 0, 0x3120), weights[k], weights[k]);
+      } else if constexpr (channels == 4) {
+        for (int k = 0; k < taps / 2; k++) {
+          add_pair<0, 1>(packed::pick(at[2 * k], at[2 * k + 1], 0x5140), weights[k], weights[k]);
+          add_pair<2, 3>(packed::pick(at[2 * k], at[2 * k + 1], 0x7362), weights[k], weights[k]);
+        }
+      } else if constexpr (taps == 4) {
+        add_pair<0, 2>(packed::pick(at[0], at[2], 0x7430), weights[0], weights[1]);
+        add_pair<1, 2>(packed::pick(at[0], at[1], 0x5241), weights[0], weights[0]);
+        add_pair<0, 1>(packed::pick(at[1], at[2], 0x6352), weights[1], weights[1]);
+      } else {
+        add_pair<0, 1>(packed::pick(at[0], at[1], 0x4130), weights[0], weights[0]);
+        sum[2] = packed::dot_low(weights[0], packed::pick(at[0], at[1], 0x5252), sum[2]);
+      }
+    }
+
+    // Two bytes of one channel and two of another.
+    template <int a, int b>
+    AVIDA_HD AVIDA_INLINE void add_pair(unsigned word, unsigned weights_a, unsigned weights_b) {
+      sum[a] = packed::dot_low(weights_a, word, sum[a]);
+      sum[b] = packed::dot_high(weights_b, word, sum[b]);
+    }
+  };
+
+  // The next pixels of all rows. What is read from memory comes first, so that the waiting is done once.
+  template <int taps>
+  AVIDA_HD AVIDA_INLINE static void add(Sums (&sums)[kAtOnce], Reader& reader, const unsigned* weights, bool more) {
+    constexpr int n = taps * channels;
+    const auto read = reader.template read<n>(more);
+    for (int j = 0; j < kAtOnce; j++) {
+      unsigned at[(n + 3) / 4];
+      reader.template align<n>(at, read.words[j]);
+      sums[j].template add<taps>(at, weights);
+    }
+  }
+
+  // `known`: how many pairs of weights there are; 0 where only the parameters tell.
+  template <int known>
+  AVIDA_HD AVIDA_INLINE static void filter_rows(const Params& params, Shared& shared, const Tile& tile, int thread) {
+    const int* first = params.rows.first + tile.y;
+    const int a = packed::read_only(first), b = packed::read_only(first + tile.rows - 1);  // in either order
+    const int first_row = a < b ? a : b, in_rows = (a < b ? b : a) - first_row + params.rows.count;
+    if (thread == 0) shared.first_row = first_row;
+
+    const WeightPairs& columns = params.columns;
+    const int column = static_cast<unsigned>(thread) % kColumns, row = static_cast<unsigned>(thread) / kColumns;
+    const int x = tile.x + column < columns.out ? tile.x + column : columns.out - 1;
+    const int row_bytes = params.in_columns * channels;
+    const unsigned char* in = params.in + (static_cast<long>(tile.image) * params.in_rows + first_row) * row_bytes +
+                              (row * row_bytes + packed::read_only(columns.first + x) * channels);
+    const unsigned* pairs = columns.pairs + x;
+    unsigned weights[known ? known : 2];
+    for (int k = 0; k < known; k++) weights[k] = packed::read_only(pairs + k * columns.out);
+    unsigned* to = &shared.words[row][word_of(column)];
+    for (int left = in_rows - row; left > 0; left -= kAtOnce * kStep) {
+      int rows_at[kAtOnce];
+      for (int j = 0; j < kAtOnce; j++) rows_at[j] = j * kStep < left ? j * kStep * row_bytes : 0;
+      Reader reader(in, rows_at);
+      Sums sums[kAtOnce];
+      if constexpr (known == 0) {
+        const int count = columns.count / 2;
+        for (int k = 0; k < count; k += 2) {
+          weights[0] = packed::read_only(pairs + k * columns.out);
+          if (k + 1 == count) {
+            add<2>(sums, reader, weights, false);
+            break;
+          }
+          weights[1] = packed::read_only(pairs + (k + 1) * columns.out);
+          add<4>(sums, reader, weights, k + 2 < count);
+        }
+      } else {
+        if constexpr (known >= 2) add<4>(sums, reader, weights, known > 2);
+        if constexpr (known == 4) add<4>(sums, reader, weights + 2, false);
+        if constexpr (known % 2) add<2>(sums, reader, weights + known - 1, false);
+      }
+      for (int j = 0; j < kAtOnce; j++)
+        if (j * kStep < left) keep(to + j * kStep * kWords, column % 2, sums[j].sum);
+      in += kAtOnce * kStep * row_bytes;
+      to += kAtOnce * kStep * kWords;
+    }
+  }
+
+  // Where the number of a pixel stands in a filtered row. Of four words, two pixels of four numbers, the even ones come
+  // before the odd ones, and these in another order: whether threads write pixels or read four words for two pairs of
+  // pixels, neighbours find their words in different banks.
+  AVIDA_HD AVIDA_INLINE static int word_of(int column) {
+    if constexpr (kLanes < 4) return column * kLanes / 2;
+    return unit_of(column / 2) * 4 + column % 2 * 2;
+  }
+  AVIDA_HD AVIDA_INLINE static int unit_of(int pair) { return pair % 2 ? 8 + (pair / 2 ^ 4) : pair / 2; }
+
+  // `half`: of the word, where a pixel is less than one.
+  AVIDA_HD AVIDA_INLINE static void keep(unsigned* to, int half, const int (&sum)[channels]) {
+    static_assert(bytes::kRowShift == 8);  // the middle bytes of a sum are the number
+    if constexpr (channels == 1) {
+      packed::store_half(to, half, static_cast<unsigned>(sum[0]) >> 8);
+    } else if constexpr (channels == 2) {
+      *to = packed::pick(sum[0], sum[1], 0x6521);
+    } else {
+      const unsigned upper =
+          channels == 3 ? static_cast<unsigned>(sum[2]) >> 8 : packed::pick(sum[2], sum[channels - 1], 0x6521);
+      packed::store(to, packed::Words<2>{{packed::pick(sum[0], sum[1], 0x6521), upper}});
+    }
+  }
+
+  // ---- Across rows --------------------------------------------------------------------------------------------------
+
+  // A thread makes four pixels of a row. Words of two numbers are multiplied as they are, and their upper numbers by
+  // themselves; what the lower ones alone come to is the difference.
+  AVIDA_HD AVIDA_INLINE static void mix_rows(const Params& params, const Shared& shared, const Tile& tile, int thread) {
+    constexpr int across = kColumns / 4, words = 2 * kLanes, unit = words < 4 ? words : 4;
+    constexpr unsigned start = (1u << (bytes::kOutShift - 1)) - (static_cast<unsigned>(kUp) << bytes::kWeightBits);
+    const WeightPairs& rows = params.rows;
+    const int column = static_cast<unsigned>(thread) % across * 4, left = params.columns.out - tile.x - column;
+    if (left <= 0) return;
+    const int row_bytes = params.columns.out * channels;
+    unsigned char* out =
+        params.out + (static_cast<long>(tile.image) * rows.out + tile.y) * row_bytes + (tile.x + column) * channels;
+    for (int y = static_cast<unsigned>(thread) / across; y < tile.rows; y += kThreads / across) {
+      const int row = packed::read_only(rows.first + tile.y + y) - shared.first_row;
+      const unsigned* from[words / unit];
+      for (int u = 0; u < words / unit; u++) from[u] = &shared.words[row][word_of(column + 2 * u)];
+      unsigned both[words], upper[words];
+      for (int k = 0; k < words; k++) both[k] = start + (start << 16), upper[k] = start;
+      auto add = [&](int weight) {
+        for (int u = 0; u < words / unit; u++) {
+          const auto read = packed::load<unit>(from[u]);
+          for (int k = 0; k < unit; k++) {
+            both[u * unit + k] += read.at[k] * static_cast<unsigned>(weight);
+            if (channels != 3 || k % 2 == 0) upper[u * unit + k] += (read.at[k] >> 16) * static_cast<unsigned>(weight);
+          }
+          from[u] += kWords;
+        }
+      };
+      const unsigned* pairs = rows.pairs + tile.y + y;
+      for (int k = 0; k + 1 < rows.count; k += 2, pairs += rows.out) {
+        const unsigned pair = packed::read_only(pairs);
+        add(static_cast<short>(pair));
+        add(static_cast<int>(pair) >> 16);
+      }
+      if (rows.count % 2) add(static_cast<short>(packed::read_only(pairs)));
+      put(out + y * row_bytes, left < 4 ? left : 4, both, upper);
+    }
+  }
+
+  AVIDA_HD AVIDA_INLINE static void put(unsigned char* to, int pixels, const unsigned (&both)[2 * kLanes],
+                                        const unsigned (&upper)[2 * kLanes]) {
+    int made[4 * channels];
+    for (int k = 0; k < 2 * kLanes; k++) {
+      const int at = channels == 3 ? k / 2 * 3 + k % 2 * 2 : 2 * k;
+      made[at] = static_cast<int>(both[k] - (upper[k] << 16)) >> bytes::kOutShift;
+      if (channels != 3 || k % 2 == 0) made[at + 1] = static_cast<int>(upper[k]) >> bytes::kOutShift;
+    }
+    unsigned words[channels];
+    for (int k = 0; k < channels; k++)
+      words[k] = packed::bytes_of(made[4 * k], made[4 * k + 1], made[4 * k + 2], made[4 * k + 3]);
+    packed::store_bytes(to, words, pixels * channels);
+  }
+};
+
+}  // namespace avida

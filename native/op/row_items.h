@@ -1,0 +1,153 @@
+// Rows of what strided_copy.h moves, in pieces that lie side by side in the output. Read by NVRTC too: no std headers.
+#pragma once
+#include "kernel/words.h"
+
+namespace avida {
+
+constexpr int kRowAxes = 3;  // around rows
+
+// Rows of some elements each, in pieces of which the first may begin before the row: so that pieces lie where words do.
+struct RowPlaces {
+  char* out;
+  const char* in;
+  unsigned pieces;  // of a row
+  long elements;    // of a row
+  unsigned extent[kRowAxes];
+  long out_step[kRowAxes], in_step[kRowAxes];  // bytes
+
+  // The piece that item i is, and its row.
+  AVIDA_HD AVIDA_INLINE unsigned find(long i, char*& to, const char*& from) const {
+    unsigned rest = static_cast<unsigned>(i) / pieces;
+    const unsigned piece = static_cast<unsigned>(i) - rest * pieces;
+    to = out, from = in;
+    for (int d = kRowAxes - 1; d > 0; d--) {
+      if (extent[d] == 1) continue;
+      const unsigned next = rest / extent[d], at = rest - next * extent[d];
+      rest = next;
+      to += at * out_step[d];
+      from += at * in_step[d];
+    }
+    to += rest * out_step[0];
+    from += rest * in_step[0];
+    return piece;
+  }
+};
+
+// An item is 16 bytes of a row.
+struct CopyRows {
+  static constexpr const char* header = "op/row_items.h";
+  static constexpr int kPiece = 16;
+  using Params = RowPlaces;
+
+  AVIDA_HD AVIDA_INLINE static void run(const Params& params, long i) {
+    char* out;
+    const char* in;
+    const unsigned piece = params.find(i, out, in);
+    const long first = static_cast<long>(piece) * kPiece - lead_of<1, kPiece, kPiece>(out), bytes = params.elements;
+    if (first >= 0 && first + kPiece <= bytes) {
+      unsigned words[kPiece / 4];
+      load_words(in + first, words);
+      store_words(out + first, words);
+      return;
+    }
+    const long end = first + kPiece < bytes ? first + kPiece : bytes;
+    for (long b = first > 0 ? first : 0; b < end; b++) out[b] = in[b];
+  }
+};
+
+// Elements of `size` bytes in reverse order: `in` is the last one of the input.
+template <int size>
+struct ReversedRows {
+  static constexpr const char* header = "op/row_items.h";
+  static constexpr int kBytes = size % 3 == 0 ? 12 : 16, kPiece = kBytes / size, kAligned = size % 3 == 0 ? 4 : 16;
+  using Params = RowPlaces;
+
+  AVIDA_HD AVIDA_INLINE static void run(const Params& params, long i) {
+    char* out;
+    const char* in;
+    const unsigned piece = params.find(i, out, in);
+    const long first = static_cast<long>(piece) * kPiece - lead_of<size, kAligned, kPiece>(out);
+    const long elements = params.elements;
+    if (first >= 0 && first + kPiece <= elements) {
+      unsigned words[kBytes / 4], reversed[kBytes / 4] = {};
+      load_words(in - (first + kPiece - 1) * size, words);
+      constexpr int part = size % 4 == 0 ? 4 : size % 2 == 0 ? 2 : 1, parts = size / part;
+      for (int k = 0; k < kPiece * parts; k++)
+        add_part<part>(reversed, k, part_of<part>(words, (kPiece - 1 - k / parts) * parts + k % parts));
+      store_words(out + first * size, reversed);
+      return;
+    }
+    const long end = first + kPiece < elements ? first + kPiece : elements;
+    for (long e = first > 0 ? first : 0; e < end; e++)
+      for (int b = 0; b < size; b++) out[e * size + b] = in[b - e * size];
+  }
+};
+
+constexpr int kPixelPiece = 4;
+
+struct ChannelPlaces {
+  RowPlaces rows;
+  long plane;  // bytes from a channel to the next where pixels are in planes
+};
+
+// Pixels with their channels side by side become planes. Elements have `size` bytes.
+template <int size, int channels>
+struct SplitChannels {
+  static constexpr const char* header = "op/row_items.h";
+  static constexpr int kAligned = size * kPixelPiece;
+  using Params = ChannelPlaces;
+
+  AVIDA_HD AVIDA_INLINE static void run(const Params& params, long i) {
+    char* out;
+    const char* in;
+    const unsigned piece = params.rows.find(i, out, in);
+    const long first = static_cast<long>(piece) * kPixelPiece - lead_of<size, kAligned, kPixelPiece>(out);
+    const long pixels = params.rows.elements;
+    if (first >= 0 && first + kPixelPiece <= pixels) {
+      unsigned words[size * channels];
+      load_words<size>(in + first * size * channels, words);
+      for (int c = 0; c < channels; c++) {
+        unsigned plane[size] = {};
+        for (int k = 0; k < kPixelPiece; k++) add_part<size>(plane, k, part_of<size>(words, k * channels + c));
+        store_words<size>(out + c * params.plane + first * size, plane);
+      }
+      return;
+    }
+    const long end = first + kPixelPiece < pixels ? first + kPixelPiece : pixels;
+    for (long p = first > 0 ? first : 0; p < end; p++)
+      for (int c = 0; c < channels; c++)
+        for (int b = 0; b < size; b++) out[c * params.plane + p * size + b] = in[(p * channels + c) * size + b];
+  }
+};
+
+// The other way round.
+template <int size, int channels>
+struct JoinChannels {
+  static constexpr const char* header = "op/row_items.h";
+  static constexpr int kAligned = 4;
+  using Params = ChannelPlaces;
+
+  AVIDA_HD AVIDA_INLINE static void run(const Params& params, long i) {
+    char* out;
+    const char* in;
+    const unsigned piece = params.rows.find(i, out, in);
+    const long first = static_cast<long>(piece) * kPixelPiece - lead_of<size * channels, kAligned, kPixelPiece>(out);
+    const long pixels = params.rows.elements;
+    if (first >= 0 && first + kPixelPiece <= pixels) {
+      unsigned words[size * channels] = {};
+      for (int c = 0; c < channels; c++) {
+        unsigned plane[size];
+        load_words<size>(in + c * params.plane + first * size, plane);
+        for (int k = 0; k < kPixelPiece; k++) add_part<size>(words, k * channels + c, part_of<size>(plane, k));
+      }
+      store_words<size>(out + first * size * channels, words);
+      return;
+    }
+    const long end = first + kPixelPiece < pixels ? first + kPixelPiece : pixels;
+    for (long p = first > 0 ? first : 0; p < end; p++)
+      for (int c = 0; c < channels; c++)
+        for (int b = 0; b < size; b++) out[(p * channels + c) * size + b] = in[c * params.plane + p * size + b];
+  }
+};
+
+}  // namespace avida

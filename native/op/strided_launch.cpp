@@ -1,0 +1,172 @@
+// What strided_copy.h moves, on a GPU.
+#include <algorithm>
+#include <optional>
+
+#include "core/dtype.h"
+#include "op/launches.h"
+#include "op/row_items.h"
+#include "op/strided_copy.h"
+#include "op/strided_item.h"
+
+namespace avida {
+namespace {
+
+using Axis = StridedCopy::Axis;
+using Axes = std::span<const Axis>;
+
+// Calls fn.operator()<k>() with the k of `numbers` that is n, if there is one.
+template <int... numbers, class Fn>
+void with_number(int64_t n, Fn&& fn) {
+  ((n == numbers && (fn.template operator()<numbers>(), true)) || ...);
+}
+
+// The rows of one copy, for the bodies of row_items.h.
+class RowLaunch {
+ public:
+  RowLaunch(Launches& launches, void* out, const void* in, int64_t block)
+      : launches_(launches), out_(static_cast<char*>(out)), in_(static_cast<const char*>(in)), block_(block) {}
+
+  // False if the elements must be moved one by one.
+  bool run(Axes axes) {
+    if (axes.empty() || block_ > 16) return copy(axes);
+    const Axis fast = axes.back();
+    const Axes around = axes.first(axes.size() - 1);
+    if (fast.out == block_ && fast.in == -block_) return reverse(around, fast.extent);
+    if (block_ == 16) return copy(axes);
+    return fast.out == block_ && (split_channels(around, fast) || join_channels(around, fast));
+  }
+
+ private:
+  bool copy(Axes axes) {
+    auto rows = places(axes, block_, CopyRows::kPiece, CopyRows::kPiece);
+    if (rows) launches_.add<CopyRows>(0, items_, *rows);
+    return rows.has_value();
+  }
+
+  bool reverse(Axes around, int64_t elements) {
+    bool added = false;
+    with_number<1, 2, 3, 4, 6, 8, 12, 16>(block_, [&]<int size>() {
+      using Item = ReversedRows<size>;
+      auto rows = places(around, elements, Item::kPiece, Item::kAligned);
+      if (rows) launches_.add<Item>(0, items_, *rows);
+      added = rows.has_value();
+    });
+    return added;
+  }
+
+  // An axis of a few channels that lie side by side in the input becomes planes.
+  bool split_channels(Axes around, const Axis& pixels) {
+    for (const Axis& channels : around)
+      if (channels.in == block_ && pixels.in == channels.extent * block_) {
+        std::vector<Axis> others(around.begin(), around.end());
+        others.erase(others.begin() + (&channels - around.data()));
+        return add_pixels<SplitChannels>(others, pixels, channels.extent, channels.out);
+      }
+    return false;
+  }
+
+  // The channels that lie side by side in the output come from planes.
+  bool join_channels(Axes around, const Axis& channels) {
+    if (around.empty()) return false;
+    const Axis& pixels = around.back();
+    if (pixels.in != block_ || pixels.out != channels.extent * block_) return false;
+    return add_pixels<JoinChannels>(around.first(around.size() - 1), pixels, channels.extent, channels.in);
+  }
+
+  template <template <int size, int channels> class Item>
+  bool add_pixels(Axes around, const Axis& pixels, int64_t channels, int64_t plane) {
+    bool added = false;
+    with_number<2, 3, 4>(channels, [&]<int count>() {
+      with_number<1, 2, 4>(block_, [&]<int size>() {
+        using Body = Item<size, count>;
+        auto rows = places(around, pixels.extent, kPixelPiece, Body::kAligned);
+        if (rows) launches_.add<Body>(0, items_, {*rows, plane});
+        added = rows.has_value();
+      });
+    });
+    return added;
+  }
+
+  // Pieces begin where `aligned` divides their address; rows need one more if some of them begin elsewhere.
+  std::optional<RowPlaces> places(Axes around, int64_t elements, int piece, int aligned) {
+    if (around.size() > kRowAxes) return std::nullopt;
+    RowPlaces places{.out = out_, .in = in_, .pieces = 0, .elements = elements, .extent = {1, 1, 1}};
+    uint64_t begins = reinterpret_cast<uintptr_t>(out_);
+    items_ = 1;
+    size_t d = kRowAxes - around.size();
+    for (const Axis& axis : around) {
+      items_ *= axis.extent;
+      begins |= static_cast<uint64_t>(axis.out);
+      places.extent[d] = static_cast<unsigned>(axis.extent);
+      places.out_step[d] = axis.out;
+      places.in_step[d++] = axis.in;
+    }
+    const int64_t lead = begins % static_cast<uint64_t>(aligned) ? piece - 1 : 0;
+    const int64_t pieces = (lead + elements + piece - 1) / piece;
+    constexpr int64_t kMost = int64_t(1) << 31;  // the bodies count in 32 bits
+    if (pieces >= kMost / items_) return std::nullopt;
+    places.pieces = static_cast<unsigned>(pieces);
+    items_ *= pieces;
+    return places;
+  }
+
+  Launches& launches_;
+  char* out_;
+  const char* in_;
+  int64_t block_;
+  int64_t items_ = 0;
+};
+
+template <class T>
+void launch_items(Launches& launches, void* out, const void* in, Axes axes) {
+  typename StridedItem<T>::Params params{static_cast<T*>(out), static_cast<const T*>(in), 0, {}, {}, {}};
+  constexpr int64_t size = sizeof(T);
+  int64_t items = 1;
+  for (const Axis& axis : axes) {
+    items *= axis.extent;
+    params.extent[params.axes] = axis.extent;
+    params.out_step[params.axes] = axis.out / size;
+    params.in_step[params.axes++] = axis.in / size;
+  }
+  launches.add<StridedItem<T>>(0, items, params);
+}
+
+}  // namespace
+
+void StridedCopy::launch(Launches& launches, void* out, const void* in) const {
+  if (rows_ == 0) return;
+  Axis axes[StridedItem<char>::kMostAxes];
+  int n = std::copy_n(outer_, outer_axes_, axes) - axes;
+  for (const Axis& axis : {slow_, fast_})
+    if (axis.extent > 1) axes[n++] = axis;
+  // Neighbouring items write side by side.
+  std::stable_sort(axes, axes + n, [](const Axis& a, const Axis& b) { return a.out > b.out; });
+  if (RowLaunch(launches, out, in, block_).run(std::span(axes, n))) return;
+  // As many bytes at once as everything is a multiple of.
+  uint64_t places =
+      16 | static_cast<uint64_t>(block_) | reinterpret_cast<uintptr_t>(out) | reinterpret_cast<uintptr_t>(in);
+  for (const Axis& axis : std::span(axes, n)) places |= static_cast<uint64_t>(axis.out | axis.in);
+  const int64_t unit = static_cast<int64_t>(places & -places);
+  bool threes = block_ == 3 * unit && n > 0;
+  for (const Axis& axis : std::span(axes, n)) threes &= axis.out % block_ == 0 && axis.in % block_ == 0;
+  if (!threes && (block_ > unit || n == 0)) axes[n++] = {block_ / unit, unit, unit};
+  auto launch = [&](auto type) {
+    using T = typename decltype(type)::type;
+    const std::span<const Axis> all(axes, n);
+    threes ? launch_items<ThreeElements<T>>(launches, out, in, all) : launch_items<T>(launches, out, in, all);
+  };
+  switch (unit) {
+    case 1:
+      return launch(Type<uint8_t>{});
+    case 2:
+      return launch(Type<uint16_t>{});
+    case 4:
+      return launch(Type<uint32_t>{});
+    case 8:
+      return launch(Type<uint64_t>{});
+    default:
+      return launch(Type<SixteenBytes>{});
+  }
+}
+
+}  // namespace avida
