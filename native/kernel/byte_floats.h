@@ -30,12 +30,14 @@ struct ByteFactor {
   }
 };
 
-// 2^23 + the whole part of a number from 0 to below 2^23.
+// 2^23 + the whole part of a number from 0 to below 2^23. The bits of others, as unsigned integers, are less than those
+// of 2^23, or at least those of 2^24.
 AVIDA_HD AVIDA_INLINE float lifted_whole(float x) {
 #ifdef __CUDA_ARCH__
   return __fadd_rd(x, kLift);
 #else
-  return kLift + static_cast<float>(static_cast<int>(x));
+  if (!(x >= 0)) return 0;
+  return kLift + (x < kLift ? static_cast<float>(static_cast<int>(x)) : kLift);
 #endif
 }
 

@@ -27,6 +27,16 @@ AVIDA_HD AVIDA_INLINE void load_bytes(const void* from, unsigned char (&to)[n]) 
 #endif
 }
 
+// Elements from number i of `count` on, which repeat.
+template <class T, int n>
+AVIDA_HD AVIDA_INLINE void load_repeated(const T* from, long i, long count, unsigned char (&to)[n]) {
+  for (int k = 0; k < n; k += sizeof(T)) {
+    const auto* bytes = reinterpret_cast<const unsigned char*>(from + i);
+    for (int b = 0; b < static_cast<int>(sizeof(T)); b++) to[k + b] = bytes[b];
+    i = i + 1 == count ? 0 : i + 1;
+  }
+}
+
 // Writes n bytes (a multiple of four): in words where the address allows.
 template <int n>
 AVIDA_HD AVIDA_INLINE void store_bytes(void* to, const unsigned char (&from)[n]) {

@@ -57,6 +57,20 @@ struct Texture {
   }
 };
 
+// The element before a place x on an axis of `size`. x is moved first: to the outermost elements if the border
+// continues them; else not so far outside that anything changes. No number at all counts as the least.
+AVIDA_HD AVIDA_INLINE int element_before(float& x, int size, Border border, bool linear) {
+  const bool clamps = border == Border::clamp && linear && size > 1;
+  const bool repeats = border != Border::fill && border != Border::clamp;
+  const float low = clamps ? 0 : repeats ? -0x1p30f : -2;
+  const float high = clamps ? static_cast<float>(size - 1) : repeats ? 0x1p30f : static_cast<float>(size) + 1;
+  x = x > low ? x : low;
+  x = x < high ? x : high;
+  int whole = static_cast<int>(x);
+  whole -= x < static_cast<float>(whole);
+  return clamps && whole > size - 2 ? size - 2 : whole;
+}
+
 AVIDA_HD AVIDA_INLINE float mix(float a, float b, float part) { return a * (1 - part) + b * part; }
 
 // Channel c between the 2^N elements around a place: x varies first.

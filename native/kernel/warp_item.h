@@ -1,5 +1,6 @@
 // Items of warps: one pixel of the output each.
 #pragma once
+#include "kernel/divide.h"
 #include "kernel/element.h"
 #include "kernel/warp.h"
 
@@ -36,21 +37,16 @@ struct WarpItem {
   AVIDA_HD AVIDA_INLINE static void run(const Params& params, long item) {
     Place<N> centre{};
     for (long d = 0, rest = item; d < N; d++) {
-      centre[d] = static_cast<float>(rest % params.out_size[d]) + 0.5f;
-      rest /= params.out_size[d];
+      const Divided parts = divided(rest, params.out_size[d]);
+      centre[d] = static_cast<float>(parts.rest) + 0.5f;
+      rest = parts.whole;
     }
     const Place<N> place = params.map(centre);
     int first[N];
     float part[N];
-    const bool repeats = params.border != Border::fill && params.border != Border::clamp;
     for (int d = 0; d < N; d++) {
-      // So far outside that nothing changes any more; no number at all counts as such.
-      const float low = repeats ? -0x1p30f : -2, high = repeats ? 0x1p30f : static_cast<float>(params.in_size[d]) + 1;
       float x = place[d] - (params.linear ? 0.5f : 0);
-      x = x > low ? x : low;
-      x = x < high ? x : high;
-      first[d] = static_cast<int>(x);
-      first[d] -= x < static_cast<float>(first[d]);
+      first[d] = element_before(x, params.in_size[d], params.border, params.linear);
       part[d] = x - static_cast<float>(first[d]);
     }
     const long to = item * params.channels;

@@ -32,75 +32,81 @@ struct WarpTile {
     bool linear;
     Border border;
     int in_size[2], out_size[2];
-    float inner[2];            // places before this have a pixel after them
-    unsigned in_row, out_row;  // in bytes
-    int tiles;                 // side by side
+    unsigned inner[2];                   // so many pixels have all others after them that are needed
+    unsigned in_row, out_row, tile_row;  // from one to the next, in bytes
+    unsigned tiles;                      // side by side
+    unsigned reciprocal;                 // 2^31 / tiles, rounded up
     Map map;
   };
 
-  // The bytes of each row lie as far behind a whole unit of 16 as they will in the output. Four rows, of which a warp
-  // makes some pixels at once, lie in different banks.
+  // A byte of a tile has the place within a unit of 16 that it has in the output: rows lie as far apart as there, but
+  // for whole units. Four rows, of which a warp makes some pixels at once, mostly lie in different banks.
   struct Shared {
-    alignas(16) unsigned char rows[kHeight][kWidth * kPixel + 32];
+    alignas(16) unsigned char bytes[kHeight * (kWidth * kPixel + 48)];
   };
+  AVIDA_HD static constexpr unsigned tile_row_of(unsigned out_row) { return kWidth * kPixel + 32 + out_row % 16; }
 
   template <int phase>
   AVIDA_HD AVIDA_INLINE static void run(const Params& given, Shared& shared, long item, int thread) {
     const Params params = given;  // read once
-    const unsigned tile = static_cast<unsigned>(item), across = static_cast<unsigned>(params.tiles);
-    const int x = static_cast<int>(tile % across) * kWidth, y = static_cast<int>(tile / across) * kHeight;
+    const unsigned tile = static_cast<unsigned>(item);
+    const unsigned above = static_cast<unsigned>(static_cast<unsigned long>(tile) * params.reciprocal >> 31);
+    const int x = static_cast<int>(tile - above * params.tiles) * kWidth, y = static_cast<int>(above) * kHeight;
+    const unsigned out = static_cast<unsigned>(y) * params.out_row + static_cast<unsigned>(x) * kPixel;
+    char* first = params.out + out;
+    const int columns = params.out_size[0] - x, rows = params.out_size[1] - y;
+    const int height = rows < kHeight ? rows : kHeight;
     if constexpr (phase == 1)
-      write(params, shared, x, y, thread);
+      write(params, shared, first, (columns < kWidth ? columns : kWidth) * kPixel, height, thread);
     else if (params.linear)
-      make<true>(params, shared, x, y, thread);
+      make<true>(params, shared, skew(first), x, y, columns, height, thread);
     else
-      make<false>(params, shared, x, y, thread);
+      make<false>(params, shared, skew(first), x, y, columns, height, thread);
   }
 
  private:
-  AVIDA_HD AVIDA_INLINE static char* out_row(const Params& params, int x, int y) {
-    return params.out + (static_cast<unsigned>(y) * params.out_row + static_cast<unsigned>(x) * kPixel);
-  }
   // How many bytes lie between a whole unit and the address.
-  AVIDA_HD AVIDA_INLINE static int skew(const char* address) {
-    return static_cast<int>(reinterpret_cast<unsigned long>(address) & 15);
+  AVIDA_HD AVIDA_INLINE static unsigned skew(const char* address) {
+    return static_cast<unsigned>(reinterpret_cast<unsigned long>(address)) & 15;
   }
 
   // A warp makes four rows of eight pixels, which lie close together in the input, then those below.
   template <bool linear>
-  AVIDA_HD AVIDA_INLINE static void make(const Params& params, Shared& shared, int left, int top, int thread) {
-    const int column = thread / 32 * 8 + thread % 8, x = left + column;
-    const int height = params.out_size[1] - top, rows = height < kHeight ? height : kHeight;
-    if (x >= params.out_size[0]) return;
+  AVIDA_HD AVIDA_INLINE static void make(const Params& params, Shared& shared, unsigned to, int left, int top,
+                                         int columns, int rows, int thread) {
+    const int column = thread / 32 * 8 + thread % 8;
+    if (column >= columns) return;
     int row = thread % 32 / 8;
-    const char* at = out_row(params, left, top + row);
-    Place<2> centre{{static_cast<float>(x) + 0.5f, static_cast<float>(top + row) + 0.5f}};
+    to += static_cast<unsigned>(row) * params.tile_row + static_cast<unsigned>(column) * kPixel;
+    Place<2> centre{{static_cast<float>(left + column) + 0.5f, static_cast<float>(top + row) + 0.5f}};
+#ifdef __CUDA_ARCH__
+    asm volatile("" : "+f"(centre[0]));  // or it is computed again for each row
+#endif
     AVIDA_ROLLED
-    for (; row < rows; row += 4, centre[1] += 4, at += 4 * params.out_row) {
-      T* to = reinterpret_cast<T*>(shared.rows[row] + skew(at)) + column * channels;
+    for (; row < rows; row += 4, centre[1] += 4, to += 4 * params.tile_row) {
+      T* pixel = reinterpret_cast<T*>(shared.bytes + to);
       if constexpr (linear)
-        mix_pixel(params, params.map(centre), to);
+        mix_pixel(params, params.map(centre), pixel);
       else
-        move_pixel(params, params.map(centre), to);
+        move_pixel(params, params.map(centre), pixel);
     }
   }
 
   // Half a warp writes a row: whole units, then what is left before and after them.
-  AVIDA_HD AVIDA_INLINE static void write(const Params& params, const Shared& shared, int left, int top, int thread) {
-    const int columns = params.out_size[0] - left, bytes = (columns < kWidth ? columns : kWidth) * kPixel;
-    const int height = params.out_size[1] - top, rows = height < kHeight ? height : kHeight;
+  AVIDA_HD AVIDA_INLINE static void write(const Params& params, const Shared& shared, char* first, int bytes, int rows,
+                                          int thread) {
     const int lane = thread % 16;
     AVIDA_ROLLED
     for (int row = thread / 16; row < rows; row += kThreads / 16) {
-      char* to = out_row(params, left, top + row);
-      const unsigned char* from = shared.rows[row] + skew(to);
-      const int head = -skew(to) & 15;
+      char* out = first + static_cast<unsigned>(row) * params.out_row;
+      const unsigned char* made = shared.bytes + (skew(first) + static_cast<unsigned>(row) * params.tile_row);
+      const int head = static_cast<int>(-skew(out) & 15);
       for (int k = 0; k < kWidth * kPixel; k += 16 * 16)
-        if (const int at = head + 16 * lane + k; at + 16 <= bytes) copy_unit(to + at, from + at);
+        if (const int at = head + 16 * lane + k; at + 16 <= bytes) copy_unit(out + at, made + at);
       if (head == 0 && bytes % 16 == 0) continue;
-      if (lane < head && lane < bytes) to[lane] = static_cast<char>(from[lane]);
+      if (lane < head && lane < bytes) out[lane] = static_cast<char>(made[lane]);
       const int at = bytes - ((bytes - head) & 15) + lane;
-      if (at >= head && at < bytes) to[at] = static_cast<char>(from[at]);
+      if (at >= head && at < bytes) out[at] = static_cast<char>(made[at]);
     }
   }
   AVIDA_HD AVIDA_INLINE static void copy_unit(void* to, const void* from) {
@@ -132,37 +138,40 @@ struct WarpTile {
     return params.in + (static_cast<unsigned>(y) * params.in_row + static_cast<unsigned>(x) * kPixel);
   }
 
-  // The element before a place; so far outside that nothing changes any more, and where there is no number at all, any
-  // will do.
-  AVIDA_HD AVIDA_INLINE static int before(const Params& params, float& x, int d) {
-    const bool repeats = params.border != Border::fill && params.border != Border::clamp;
-    const float low = repeats ? -0x1p30f : -2, high = repeats ? 0x1p30f : static_cast<float>(params.in_size[d]) + 1;
-    x = x > low ? x : low;
-    x = x < high ? x : high;
-    const int whole = static_cast<int>(x);
-    return whole - (x < static_cast<float>(whole));
+  // Whether all is there that is needed of a pixel: of the places outside, none is, as numbers without a sign.
+  AVIDA_HD AVIDA_INLINE static bool has(const Params& params, unsigned column, unsigned row) {
+    return column < params.inner[0] && row < params.inner[1];
   }
 
-  AVIDA_HD AVIDA_INLINE static void move_pixel(const Params& params, const Place<2>& place, T* to) {
-    float x = place[0], y = place[1];
-    const int column = index_of(params, before(params, x, 0), 0), row = index_of(params, before(params, y, 1), 1);
-    const char* pixel = pixel_at(params, column, row);
+  AVIDA_HD AVIDA_INLINE static void move_pixel(const Params& params, Place<2> place, T* to) {
+    unsigned column = float_bits(lifted_whole(place[0])) - float_bits(kLift);
+    unsigned row = float_bits(lifted_whole(place[1])) - float_bits(kLift);
+    const char* pixel = params.in + (row * params.in_row + column * kPixel);
+    if (!has(params, column, row)) {
+      column = index_of(params, element_before(place[0], params.in_size[0], params.border, false), 0);
+      row = index_of(params, element_before(place[1], params.in_size[1], params.border, false), 1);
+      pixel = pixel_at(params, static_cast<int>(column), static_cast<int>(row));
+    }
     for (int c = 0; c < channels; c++) to[c] = load(pixel + c * sizeof(T));
   }
 
   AVIDA_HD AVIDA_INLINE static void mix_pixel(const Params& params, const Place<2>& place, T* to) {
-    const float x = place[0] - 0.5f, y = place[1] - 0.5f;
-    if (x >= 0 && x < params.inner[0] && y >= 0 && y < params.inner[1])
-      mix_inside(params, x, y, to);
-    else
-      mix_at_border(params, x, y, to);
+    float x = place[0] - 0.5f, y = place[1] - 0.5f;
+    const float whole[] = {lifted_whole(x), lifted_whole(y)};
+    unsigned column = float_bits(whole[0]) - float_bits(kLift), row = float_bits(whole[1]) - float_bits(kLift);
+    float right = x - (whole[0] - kLift), below = y - (whole[1] - kLift);
+    if (!has(params, column, row)) {
+      column = static_cast<unsigned>(element_before(x, params.in_size[0], params.border, true));
+      row = static_cast<unsigned>(element_before(y, params.in_size[1], params.border, true));
+      right = x - static_cast<float>(static_cast<int>(column));
+      below = y - static_cast<float>(static_cast<int>(row));
+      if (!has(params, column, row))
+        return mix_at_border(params, static_cast<int>(column), static_cast<int>(row), right, below, to);
+    }
+    mix_inside(params, row * params.in_row + column * kPixel, right, below, to);
   }
 
-  AVIDA_HD AVIDA_INLINE static void mix_inside(const Params& params, float x, float y, T* to) {
-    const float column = lifted_whole(x), row = lifted_whole(y);
-    const float right = x - (column - kLift), below = y - (row - kLift);
-    const unsigned offset = (float_bits(row) - float_bits(kLift)) * params.in_row +
-                            (float_bits(column) * kPixel - float_bits(kLift) * kPixel);
+  AVIDA_HD AVIDA_INLINE static void mix_inside(const Params& params, unsigned offset, float right, float below, T* to) {
     if constexpr (sizeof(T) == 1) {
       unsigned upper[2], lower[2];
       load_pair(params.in, offset, upper);
@@ -186,14 +195,13 @@ struct WarpTile {
     }
   }
 
-  AVIDA_HD AVIDA_INLINE static void mix_at_border(const Params& params, float x, float y, T* to) {
-    const int column = before(params, x, 0), row = before(params, y, 1);
+  AVIDA_HD AVIDA_INLINE static void mix_at_border(const Params& params, int column, int row, float right, float below,
+                                                  T* to) {
     if (params.border == Border::fill &&
         (column < -1 || row < -1 || column >= params.in_size[0] || row >= params.in_size[1])) {
       for (int c = 0; c < channels; c++) to[c] = load(params.fill + c);
       return;
     }
-    const float part[2] = {x - static_cast<float>(column), y - static_cast<float>(row)};
     const char* corner[4];
     const int columns[] = {index_of(params, column, 0), index_of(params, column + 1, 0)};
     const int rows[] = {index_of(params, row, 1), index_of(params, row + 1, 1)};
@@ -201,7 +209,7 @@ struct WarpTile {
     for (int c = 0; c < channels; c++) {
       float value[4];
       for (int k = 0; k < 4; k++) value[k] = convert<float>(load(corner[k] + c * sizeof(T)));
-      to[c] = convert<T>(mix(mix(value[0], value[1], part[0]), mix(value[2], value[3], part[0]), part[1]));
+      to[c] = convert<T>(mix(mix(value[0], value[1], right), mix(value[2], value[3], right), below));
     }
   }
 

@@ -165,27 +165,30 @@ class WarpSample {
   template <class T, int channels, class Map>
   bool launch_tiles(const Map& map, int64_t plane) const {
     using Body = WarpTile<Map, T, channels>;
-    typename Body::Params params{.out = out_plane(plane),
-                                 .in = in_plane(plane),
-                                 .fill = static_cast<const T*>(fill_of(plane)),
-                                 .linear = linear_,
-                                 .border = border_,
-                                 .in_size = {in_size_[0], in_size_[1]},
-                                 .out_size = {},
-                                 .inner = {},
-                                 .in_row = static_cast<unsigned>(in_size_[0] * Body::kPixel),
-                                 .out_row = static_cast<unsigned>(out_size_[0] * Body::kPixel),
-                                 .tiles = static_cast<int>((out_size_[0] + Body::kWidth - 1) / Body::kWidth),
-                                 .map = map};
-    for (int d = 0; d < 2; d++) {
-      if (in_size_[d] > Body::kMostSize || out_size_[d] > Body::kMostSize) return false;
-      params.out_size[d] = static_cast<int>(out_size_[d]);
-      params.inner[d] = static_cast<float>(in_size_[d] - 1);
-    }
-    const int64_t most = INT32_MAX / Body::kPixel;
-    if (int64_t(in_size_[0]) * in_size_[1] > most || out_size_[0] * out_size_[1] > most) return false;
-    const int64_t rows = (out_size_[1] + Body::kHeight - 1) / Body::kHeight;
-    launches_->template add<Body>(0, params.tiles * rows, params);
+    const int64_t tiles = (out_size_[0] + Body::kWidth - 1) / Body::kWidth;
+    const int64_t all_tiles = tiles * ((out_size_[1] + Body::kHeight - 1) / Body::kHeight);
+    const int64_t most_pixels = INT32_MAX / Body::kPixel;
+    if (std::max({int64_t(in_size_[0]), int64_t(in_size_[1]), out_size_[0], out_size_[1]}) > Body::kMostSize ||
+        int64_t(in_size_[0]) * in_size_[1] > most_pixels || out_size_[0] * out_size_[1] > most_pixels ||
+        all_tiles * tiles > INT32_MAX || all_tiles == 0)
+      return false;
+    auto inner = [&](int d) { return static_cast<unsigned>(std::max(in_size_[d] - linear_, 0)); };
+    const auto out_row = static_cast<unsigned>(out_size_[0] * Body::kPixel);
+    launches_->template add<Body>(0, all_tiles,
+                                  {.out = out_plane(plane),
+                                   .in = in_plane(plane),
+                                   .fill = static_cast<const T*>(fill_of(plane)),
+                                   .linear = linear_,
+                                   .border = border_,
+                                   .in_size = {in_size_[0], in_size_[1]},
+                                   .out_size = {static_cast<int>(out_size_[0]), static_cast<int>(out_size_[1])},
+                                   .inner = {inner(0), inner(1)},
+                                   .in_row = static_cast<unsigned>(in_size_[0] * Body::kPixel),
+                                   .out_row = out_row,
+                                   .tile_row = Body::tile_row_of(out_row),
+                                   .tiles = static_cast<unsigned>(tiles),
+                                   .reciprocal = static_cast<unsigned>(((int64_t(1) << 31) + tiles - 1) / tiles),
+                                   .map = map});
     return true;
   }
   template <class To, class From, class Map>

@@ -147,3 +147,19 @@ def test_random(dtype):
             function = getattr(ndd.random, name)
             made.append(function(**options, shape=[5001], dtype=element, device=device, rng=generator).cpu())
         np.testing.assert_allclose(np.asarray(made[1]), np.asarray(made[0]), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "float32", "float64"])
+def test_pieces_of_rows(dtype):
+    """What sixteen bytes at once make, and what is made element by element."""
+    for shape in ((37, 50, 3), (9, 64, 4), (40, 7, 1), (3, 2, 3)):
+        x = image(dtype, shape)
+        for fills in ([7], list(range(1, shape[2] + 1))):
+            placed = {"ratio": 1.7, "paste_x": 0.3, "paste_y": 0.6, "n_channels": shape[2]}
+            check(ndd.paste, x, layout="HWC", fill_value=fills, **placed)
+            regions = {"anchor": [2, 1, 20, -3], "shape": [11, 30, 9, 20], "fill_value": fills}
+            check(ndd.erase, x, layout="HWC", **regions)
+            check(ndd.erase, np.moveaxis(x, 2, 0).copy(), layout="CHW", **regions)
+        check(ndd.erase, x, layout="HWC", anchor=[5], shape=[3], axes=[1], fill_value=3)
+        check(ndd.grid_mask, x, layout="HWC", tile=9, angle=0.4, ratio=0.6, shift_x=3)
+        check(ndd.grid_mask, np.moveaxis(x, 2, 0).copy(), layout="CHW", tile=5)

@@ -13,11 +13,13 @@ struct Jitter {
   float reach;  // of the moves, from one end to the other
 
   AVIDA_HD AVIDA_INLINE Place<2> operator()(const Place<2>& centre) const {
-    long i = static_cast<long>(centre[1]) * width + static_cast<long>(centre[0]);
-    PhiloxBlock block = random_block(key, static_cast<unsigned>(i / 2));
-    const unsigned* words = block.word + i % 2 * 2;
-    auto move = [&](unsigned word) { return (static_cast<float>(word >> 8) * 0x1p-24f - 0.5f) * reach; };
-    return {{centre[0] + move(words[0]), centre[1] + move(words[1])}};
+    const long i = static_cast<unsigned>(centre[1]) * width + static_cast<unsigned>(centre[0]);
+    const PhiloxBlock block = random_block(key, static_cast<unsigned>(i / 2));
+    auto move = [&](int k) {  // two pixels share a block
+      const unsigned word = i % 2 ? block.word[k + 2] : block.word[k];
+      return (static_cast<float>(word >> 8) * 0x1p-24f - 0.5f) * reach;
+    };
+    return {{centre[0] + move(0), centre[1] + move(1)}};
   }
 };
 

@@ -12,7 +12,7 @@ struct Remap {
   float origin;  // where (0, 0) lies from the corner of the first pixel
 
   AVIDA_HD AVIDA_INLINE Place<2> operator()(const Place<2>& centre) const {
-    long i = static_cast<long>(centre[1]) * width + static_cast<long>(centre[0]);
+    const long i = static_cast<unsigned>(centre[1]) * width + static_cast<unsigned>(centre[0]);
     return {{x[i] + origin, y[i] + origin}};
   }
   // n pixels of a row at once.

@@ -4,7 +4,7 @@
 
 #include "op/axes.h"
 #include "op/convert_run.h"
-#include "op/each_item.h"
+#include "op/each_piece.h"
 #include "op/op.h"
 
 namespace avida::ops {
@@ -63,8 +63,8 @@ class Eraser {
     auto made = params(out, fills);
     made.regions = readable(sample.launches, made.regions, std::ssize(regions_));
     made.fills = readable(sample.launches, made.fills, std::ssize(fills));
-    each_item<Erase<T>>(sample, sample.begin * row_length_, sample.end * row_length_, made,
-                        [&] { make_rows(out, fills, sample.begin, sample.end); });
+    each_piece<Erase<T>, sizeof(T)>(sample, sample.begin * row_length_, sample.end * row_length_, made,
+                                    [&] { make_rows(out, fills, sample.begin, sample.end); });
   }
 
  private:

@@ -1,7 +1,7 @@
 #include "ops/paste/grid_mask.h"
 
 #include "core/clones.h"
-#include "op/each_item.h"
+#include "op/each_piece.h"
 #include "op/op.h"
 
 namespace avida::ops {
@@ -27,7 +27,7 @@ void keep_unmasked(T* out, const T* in, const uint8_t* masked, int64_t width, in
 template <class T>
 void make_rows(const Sample<GridMaskArgs>& sample, const typename GridMask<T>::Params& params) {
   const int64_t length = params.width * params.channels, begin = sample.begin, end = sample.end;
-  each_item<GridMask<T>>(sample, begin * length, end * length, params, [&] {
+  each_piece<GridMask<T>, sizeof(T)>(sample, begin * length, end * length, params, [&] {
     std::vector<uint8_t> masked(params.width);
     for (int64_t row = begin; row < end; row++) {
       mask_row(masked.data(), static_cast<int>(params.width), static_cast<int>(row % params.height), params.grid);

@@ -1,6 +1,9 @@
 // Squares on a grid. Read by NVRTC too: no std headers.
 #pragma once
+#include "kernel/divide.h"
 #include "kernel/math.h"
+#include "kernel/packed.h"
+#include "kernel/pieces.h"
 
 namespace avida::ops {
 
@@ -42,9 +45,30 @@ struct GridMask {
   };
 
   AVIDA_HD AVIDA_INLINE static void run(const Params& params, long i) {
-    const long pixel = i / params.channels, x = pixel % params.width, y = pixel / params.width % params.height;
+    const auto [row, x] = divided(divided(i, params.channels).whole, params.width);
+    const long y = divided(row, params.height).rest;
     const T value = params.in[i];
     params.out[i] = params.grid.masks(static_cast<int>(x), static_cast<int>(y)) ? T(0) : value;
+  }
+
+  // Pieces of a row.
+  AVIDA_HD AVIDA_INLINE static bool run_piece(const Params& params, long first) {
+    constexpr int size = sizeof(T), n = kPieceBytes / size;
+    auto [pixel, c] = divided(first, params.channels);
+    auto [row, x] = divided(pixel, params.width);
+    if (x * params.channels + c + n > params.width * params.channels) return false;
+    const int y = static_cast<int>(divided(row, params.height).rest);
+    unsigned char bytes[kPieceBytes];
+    load_bytes(params.in + first, bytes);
+    bool masked = params.grid.masks(static_cast<int>(x), y);
+    for (int k = 0; k < n; k++) {
+      for (int b = 0; b < size; b++) bytes[k * size + b] = masked ? 0 : bytes[k * size + b];
+      if (++c < params.channels) continue;
+      c = 0;
+      masked = params.grid.masks(static_cast<int>(++x), y);
+    }
+    store_bytes(params.out + first, bytes);
+    return true;
   }
 };
 

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "op/convert_run.h"
-#include "op/each_item.h"
+#include "op/each_piece.h"
 #include "op/op.h"
 
 namespace avida::ops {
@@ -78,8 +78,8 @@ void run(const Sample<PasteArgs>& sample) {
                                          .in_height = in.shape[0],
                                          .top = top,
                                          .left = left};
-  each_item<Paste<T>>(sample, sample.begin * width, sample.end * width, params,
-                      [&] { make_rows<T>(params, sample.begin, sample.end); });
+  each_piece<Paste<T>, sizeof(T)>(sample, sample.begin * width, sample.end * width, params,
+                                  [&] { make_rows<T>(params, sample.begin, sample.end); });
 }
 
 }  // namespace
