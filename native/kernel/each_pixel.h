@@ -1,16 +1,11 @@
 // Items of the family each_pixel: one pixel each, or some where they are bytes.
 #pragma once
+#include "kernel/divide.h"
 #include "kernel/element.h"
 #include "kernel/pixel.h"
 #include "kernel/words.h"
 
 namespace avida {
-
-// Most numbers fit 32 bits, in which GPUs divide a lot faster.
-AVIDA_HD AVIDA_INLINE long quotient(long a, long b) {
-  if ((a | b) >> 32 == 0) return static_cast<unsigned>(a) / static_cast<unsigned>(b);
-  return a / b;
-}
 
 // To and From are element types, or AnyElement.
 template <class Body, class To, class From, class Colors>

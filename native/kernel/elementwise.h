@@ -1,5 +1,6 @@
 // Items of the family elementwise.
 #pragma once
+#include "kernel/divide.h"
 #include "kernel/element.h"
 #include "kernel/neighbour_elements.h"
 
@@ -51,9 +52,7 @@ struct ElementwiseItem {
     long rest = element;
     for (int d = params.dims - 1; d >= 0; d--) {
       const long extent = params.shape[d];
-      const long next = d == 0                       ? 0
-                        : (rest | extent) >> 32 == 0 ? static_cast<unsigned>(rest) / static_cast<unsigned>(extent)
-                                                     : rest / extent;
+      const long next = d == 0 ? 0 : quotient(rest, extent);
       for (int k = 0; k < N; k++) at[k] += (rest - next * extent) * params.stride[k][d];
       rest = next;
     }
