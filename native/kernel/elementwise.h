@@ -84,21 +84,22 @@ struct ElementwiseItem {
   }
 
   AVIDA_HD AVIDA_INLINE static bool load(const void* in, int type, long stride, long first, T (&x)[kNeighbours]) {
-    if (stride == 0) {  // one number for all
-      x[0] = cast_element<T>(in, type, 0);
-      for (int i = 1; i < kNeighbours; i++) x[i] = x[0];
-      return true;
-    }
-    return load_as<T>(in, type, first, x) || load_as<unsigned char>(in, type, first, x) ||
-           load_as<int>(in, type, first, x);
+    return load_as<T>(in, type, stride, first, x) || load_as<unsigned char>(in, type, stride, first, x) ||
+           load_as<int>(in, type, stride, first, x);
   }
   template <class From>
-  AVIDA_HD AVIDA_INLINE static bool load_as(const void* in, int type, long first, T (&x)[kNeighbours]) {
+  AVIDA_HD AVIDA_INLINE static bool load_as(const void* in, int type, long stride, long first, T (&x)[kNeighbours]) {
     if constexpr (kTypeNumber<From> < 0) {
       return false;
     } else {
+      if (type != kTypeNumber<From>) return false;
+      if (stride == 0) {  // one number for all
+        const T number = static_cast<T>(*static_cast<const From*>(in));
+        for (int i = 0; i < kNeighbours; i++) x[i] = number;
+        return true;
+      }
       const From* from = static_cast<const From*>(in) + first;
-      if (type != kTypeNumber<From> || !fits<From>(from)) return false;
+      if (!fits<From>(from)) return false;
       const NeighbourElements<From> all = *reinterpret_cast<const NeighbourElements<From>*>(from);
       for (int i = 0; i < kNeighbours; i++) x[i] = static_cast<T>(all.at[i]);
       return true;
