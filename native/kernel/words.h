@@ -6,11 +6,12 @@ namespace avida {
 
 AVIDA_HD AVIDA_INLINE unsigned long address_of(const void* data) { return reinterpret_cast<unsigned long>(data); }
 
-// A GPU reads the words that the bytes lie in: memory is handed out in whole words. `known` divides the address.
-template <int known = 1, int n>
+// A GPU reads the words that the bytes lie in: memory is handed out in whole words. `known` divides the
+// address; the last `spare` bytes may be anything.
+template <int known = 1, int spare = 0, int n>
 AVIDA_HD AVIDA_INLINE void load_words(const void* from, unsigned (&to)[n]) {
 #ifdef __CUDA_ARCH__
-  if (n % 4 == 0 && address_of(from) % 16 == 0) {
+  if (n % 4 == 0 && spare == 0 && address_of(from) % 16 == 0) {
 #pragma unroll
     for (int k = 0; k < n / 4; k++) {
       const uint4 four = static_cast<const uint4*>(from)[k];
@@ -22,20 +23,21 @@ AVIDA_HD AVIDA_INLINE void load_words(const void* from, unsigned (&to)[n]) {
   const auto* words = reinterpret_cast<const unsigned*>(static_cast<const char*>(from) - over);
 #pragma unroll
   for (int k = 0; k < n; k++) to[k] = words[k];
-  const unsigned last = shift ? words[n] : 0;
+  const unsigned last = over > spare ? words[n] : 0;
 #pragma unroll
   for (int k = 0; k < n; k++) to[k] = __funnelshift_r(to[k], k + 1 < n ? to[k + 1] : last, shift);
 #else
-  __builtin_memcpy(to, from, sizeof(to));
+  to[n - 1] = 0;
+  __builtin_memcpy(to, from, sizeof(to) - spare);
 #endif
 }
 
-// As many words at once as the address allows; `known` divides it. Compilers would cut plain assignments of several words
-// again.
+// As many words at once as the address allows; `known` divides it. Compilers would cut plain assignments of several
+// words again.
 template <int known = 1, int n>
 AVIDA_HD AVIDA_INLINE void store_words(void* to, const unsigned (&from)[n]) {
 #ifdef __CUDA_ARCH__
-  if (n % 4 == 0 && address_of(to) % 16 == 0) {
+  if (n % 4 == 0 && (known % 16 == 0 || address_of(to) % 16 == 0)) {
 #pragma unroll
     for (int k = 0; k < n / 4; k++)
       asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(static_cast<uint4*>(to) + k), "r"(from[4 * k]),
@@ -58,6 +60,11 @@ AVIDA_HD AVIDA_INLINE void store_words(void* to, const unsigned (&from)[n]) {
 #else
   __builtin_memcpy(to, from, sizeof(from));
 #endif
+}
+
+// The word that begins so many bits after the beginning of `low`, before `high`.
+AVIDA_HD AVIDA_INLINE unsigned word_between(unsigned low, unsigned high, unsigned bits) {
+  return static_cast<unsigned>((static_cast<unsigned long>(high) << 32 | low) >> bits);
 }
 
 // A word of four bytes; only the lowest eight bits of each count.

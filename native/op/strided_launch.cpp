@@ -46,8 +46,15 @@ class RowLaunch {
   }
 
   bool reverse(Axes around, int64_t elements) {
+    if (block_ == ReversedTriples::kSize) {
+      constexpr int kPiece = ReversedTriples::kPiece;
+      if (elements * block_ >> 31) return false;
+      auto rows = places(around, elements * block_, kPiece, kPiece);
+      if (rows) launches_.add<ReversedTriples>(0, items_, *rows);
+      return rows.has_value();
+    }
     bool added = false;
-    with_number<1, 2, 3, 4, 6, 8, 12, 16>(block_, [&]<int size>() {
+    with_number<1, 2, 4, 6, 8, 12, 16>(block_, [&]<int size>() {
       using Item = ReversedRows<size>;
       auto rows = places(around, elements, Item::kPiece, Item::kAligned);
       if (rows) launches_.add<Item>(0, items_, *rows);

@@ -45,3 +45,12 @@ def test_numbers_and_broadcasting(dtype):
         check(operator.add, x, numbers("uint8", height, 1, 1))
         check(operator.add, numbers("int16", width, 1), x)
         check(ndd.math.clamp, x, numbers("int32", 1, width, 1), numbers("uint8", 1))
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "float16", "float32", "float64", "bool"])
+def test_lookup_table(dtype):
+    keys, values = list(range(0, 250, 2)), [float(key % 120) for key in range(125)]
+    options = {"keys": keys, "values": values, "default_value": 3.0, "dtype": getattr(ndd, dtype)}
+    for length in (1, 3, 15, 16, 17, 31, 33, 64, 100):
+        check(lambda t: ndd.lookup_table(t, **options), rng.integers(0, 256, length).astype(np.uint8))
+        check(lambda t: ndd.lookup_table(t, **options), rng.integers(0, 256, length).astype(np.int16))
