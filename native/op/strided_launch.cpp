@@ -76,6 +76,12 @@ class RowLaunch {
     if (around.empty()) return false;
     const Axis& pixels = around.back();
     if (pixels.in != block_ || pixels.out != channels.extent * block_) return false;
+    if (const int64_t bytes = pixels.extent * JoinTriples::kSize;
+        block_ == 1 && channels.extent == JoinTriples::kSize && bytes >> 31 == 0) {
+      auto rows = places(around.first(around.size() - 1), bytes, JoinTriples::kPiece, JoinTriples::kPiece);
+      if (rows) launches_.add<JoinTriples>(0, items_, {*rows, channels.in});
+      return rows.has_value();
+    }
     return add_pixels<JoinChannels>(around.first(around.size() - 1), pixels, channels.extent, channels.in);
   }
 
