@@ -1,16 +1,11 @@
 // Items of the family each_pixel: one pixel each, or some where they are bytes.
 #pragma once
+#include "kernel/divide.h"
 #include "kernel/element.h"
 #include "kernel/pixel.h"
 #include "kernel/words.h"
 
 namespace avida {
-
-// Most numbers fit 32 bits, in which GPUs divide a lot faster.
-AVIDA_HD AVIDA_INLINE long quotient(long a, long b) {
-  if ((a | b) >> 32 == 0) return static_cast<unsigned>(a) / static_cast<unsigned>(b);
-  return a / b;
-}
 
 // To and From are element types, or AnyElement.
 template <class Body, class To, class From, class Colors>
@@ -26,7 +21,7 @@ struct PixelItem {
   };
 
   AVIDA_HD AVIDA_INLINE static void run(const Params& params, long item) {
-    const long plane = params.plane, line = plane ? quotient(item, plane) : item, x = plane ? item - line * plane : 0;
+    const long plane = params.plane, line = plane ? divided(item, plane).whole : item, x = plane ? item - line * plane : 0;
     const long step = plane ? plane : 1;
     const long from = line * Body::in * step + x, to = line * Body::out * step + x;
     Pixel<Body::in> pixel;
@@ -113,6 +108,57 @@ struct BytePixels {
       else
         words[k] = __builtin_bit_cast(unsigned, number(k));
     store_words<sizeof(To)>(to, words);
+  }
+};
+
+// Pixels of bytes become three bytes each, side by side. An item is 16 bytes of the output: six pixels lie in them, of
+// which the first and the last are cut. The first item may begin before the output, so that all lie where words do.
+template <class Body, class Colors>
+struct ThreeBytePixels {
+  static constexpr const char* header = "kernel/each_pixel.h";
+  using Inner = Body;
+  static constexpr int kPiece = 16, kTouched = 6;
+  struct Params {
+    unsigned char* out;
+    const unsigned char* in;
+    unsigned bytes;  // of the output
+    Colors colors;
+  };
+
+  AVIDA_HD AVIDA_INLINE static void run(const Params& params, long item) {
+    static_assert(Body::out == 3);
+    const int first = static_cast<int>(item) * kPiece - lead_of<1, kPiece, kPiece>(params.out);
+    const int bytes = static_cast<int>(params.bytes);
+    if (first < 0 || first + kPiece > bytes) {
+      const int end = first + kPiece < bytes ? first + kPiece : bytes;
+      for (int b = first > 0 ? first : 0; b < end; b++) make_byte(params, b);
+      return;
+    }
+    const unsigned start = static_cast<unsigned>(first) / 3, cut = 8 * (static_cast<unsigned>(first) - start * 3);
+    constexpr int n = (kTouched * Body::in + 3) / 4;
+    unsigned words[n], made[5], shifted[4];
+    load_words<1, 4 * n - kTouched * Body::in>(params.in + static_cast<long>(start) * Body::in, words);
+    unsigned channels[4 * 5] = {};
+    for (int k = 0; k < kTouched; k++) {
+      Pixel<Body::in> pixel;
+      for (int c = 0; c < Body::in; c++)
+        pixel[c] = float_of_byte(words[(k * Body::in + c) / 4], (k * Body::in + c) % 4);
+      const Pixel<3> all = Body::run(pixel, params.colors);
+      for (int c = 0; c < 3; c++) channels[3 * k + c] = byte_channel(all[c]);
+    }
+    for (int k = 0; k < 5; k++)
+      made[k] = word_of(channels[4 * k], channels[4 * k + 1], channels[4 * k + 2], channels[4 * k + 3]);
+    for (int k = 0; k < 4; k++) shifted[k] = word_between(made[k], made[k + 1], cut);
+    store_words<kPiece>(params.out + first, shifted);
+  }
+
+ private:
+  AVIDA_HD AVIDA_INLINE static void make_byte(const Params& params, int b) {
+    Pixel<Body::in> pixel;
+    for (int c = 0; c < Body::in; c++) pixel[c] = params.in[static_cast<long>(b / 3) * Body::in + c];
+    const Pixel<3> all = Body::run(pixel, params.colors);
+    const float number = b % 3 == 0 ? all[0] : b % 3 == 1 ? all[1] : all[2];
+    params.out[b] = store_channel<unsigned char>(number);
   }
 };
 

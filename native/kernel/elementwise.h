@@ -1,12 +1,23 @@
 // Items of the family elementwise.
 #pragma once
+#include "kernel/divide.h"
 #include "kernel/element.h"
+#include "kernel/neighbour_elements.h"
 
 namespace avida {
 
 constexpr int kElementwiseDim = 16;  // axes of a sample
 
-// T is the type to compute in, R that of the results.
+// The number of a type; -1 if elements are of no such type.
+template <class T>
+constexpr int kTypeNumber = -1;
+#define AVIDA_X(NUMBER, T) \
+  template <>              \
+  constexpr int kTypeNumber<T> = NUMBER;
+AVIDA_EACH_ELEMENT_TYPE(AVIDA_X)
+#undef AVIDA_X
+
+// An item is some neighbours, as far as there are that many. T is the type to compute in, R that of the results.
 template <class Body, int N, class T, class R>
 struct ElementwiseItem {
   static constexpr const char* header = "kernel/elementwise.h";
@@ -14,26 +25,85 @@ struct ElementwiseItem {
   struct Params {
     void* out;
     const void* in[N];
+    long elements;
     int type[N], dims;  // dims 0: all elements as one axis
     long shape[kElementwiseDim], stride[N][kElementwiseDim];
   };
 
   AVIDA_HD AVIDA_INLINE static void run(const Params& params, long item) {
-    T x[N];
-    long at[N];
-    for (int k = 0; k < N; k++) at[k] = params.dims ? 0 : item * params.stride[k][0];
-    for (long d = params.dims - 1, rest = item; d >= 0; d--) {
-      for (int k = 0; k < N; k++) at[k] += rest % params.shape[d] * params.stride[k][d];
-      rest /= params.shape[d];
-    }
-    for (int k = 0; k < N; k++) x[k] = cast_element<T>(params.in[k], params.type[k], at[k]);
-    R* out = static_cast<R*>(params.out) + item;
+    const long first = item * kNeighbours;
+    if (params.dims == 0 && first + kNeighbours <= params.elements && make_all(params, first)) return;
+    for (long i = first; i < first + kNeighbours && i < params.elements; i++) make_one(params, i);
+  }
+
+ private:
+  AVIDA_HD AVIDA_INLINE static R made_from(const T (&x)[N]) {
     if constexpr (N == 1)
-      *out = static_cast<R>(Body::run(x[0]));
+      return static_cast<R>(Body::run(x[0]));
     else if constexpr (N == 2)
-      *out = static_cast<R>(Body::run(x[0], x[1]));
+      return static_cast<R>(Body::run(x[0], x[1]));
     else
-      *out = static_cast<R>(Body::run(x[0], x[1], x[2]));
+      return static_cast<R>(Body::run(x[0], x[1], x[2]));
+  }
+
+  AVIDA_HD AVIDA_INLINE static void make_one(const Params& params, long element) {
+    long at[N];
+    for (int k = 0; k < N; k++) at[k] = params.dims ? 0 : element * params.stride[k][0];
+    long rest = element;
+    for (int d = params.dims - 1; d >= 0; d--) {
+      const long extent = params.shape[d];
+      const long next = d == 0 ? 0 : divided(rest, extent).whole;
+      for (int k = 0; k < N; k++) at[k] += (rest - next * extent) * params.stride[k][d];
+      rest = next;
+    }
+    T x[N];
+    for (int k = 0; k < N; k++) x[k] = cast_element<T>(params.in[k], params.type[k], at[k]);
+    static_cast<R*>(params.out)[element] = made_from(x);
+  }
+
+  // All neighbours at once, if the inputs are of usual types and begin where that is possible.
+  AVIDA_HD AVIDA_INLINE static bool make_all(const Params& params, long first) {
+    R* out = static_cast<R*>(params.out) + first;
+    T x[N][kNeighbours];
+    bool loaded = fits<R>(out);
+    for (int k = 0; k < N; k++) loaded = loaded && load(params.in[k], params.type[k], params.stride[k][0], first, x[k]);
+    if (!loaded) return false;
+    NeighbourElements<R> made;
+    for (int i = 0; i < kNeighbours; i++) {
+      T each[N];
+      for (int k = 0; k < N; k++) each[k] = x[k][i];
+      made.at[i] = made_from(each);
+    }
+    *reinterpret_cast<NeighbourElements<R>*>(out) = made;
+    return true;
+  }
+
+  template <class Element>
+  AVIDA_HD AVIDA_INLINE static bool fits(const void* data) {
+    return reinterpret_cast<unsigned long>(data) % sizeof(NeighbourElements<Element>) == 0;
+  }
+
+  AVIDA_HD AVIDA_INLINE static bool load(const void* in, int type, long stride, long first, T (&x)[kNeighbours]) {
+    return load_as<T>(in, type, stride, first, x) || load_as<unsigned char>(in, type, stride, first, x) ||
+           load_as<int>(in, type, stride, first, x);
+  }
+  template <class From>
+  AVIDA_HD AVIDA_INLINE static bool load_as(const void* in, int type, long stride, long first, T (&x)[kNeighbours]) {
+    if constexpr (kTypeNumber<From> < 0) {
+      return false;
+    } else {
+      if (type != kTypeNumber<From>) return false;
+      if (stride == 0) {  // one number for all
+        const T number = static_cast<T>(*static_cast<const From*>(in));
+        for (int i = 0; i < kNeighbours; i++) x[i] = number;
+        return true;
+      }
+      const From* from = static_cast<const From*>(in) + first;
+      if (!fits<From>(from)) return false;
+      const NeighbourElements<From> all = *reinterpret_cast<const NeighbourElements<From>*>(from);
+      for (int i = 0; i < kNeighbours; i++) x[i] = static_cast<T>(all.at[i]);
+      return true;
+    }
   }
 };
 

@@ -64,6 +64,15 @@ AVIDA_CLONES static void pixel_run(T* out, const T* in, int64_t n, int64_t out_p
 // False if there are too many pixels for the body, which counts in 32 bits.
 template <class Body, class To, class Work, class Params>
 bool launch_byte_pixels(const Work& work, const PixelGrid& grid, const Params& params) {
+  if constexpr (Body::out == 3 && sizeof(To) == 1)
+    if (const int64_t bytes = 3 * grid.outer; !grid.planar() && bytes >> 30 == 0) {
+      using Item = ThreeBytePixels<Body, Params>;
+      const int64_t items = (bytes + 2 * (Item::kPiece - 1)) / Item::kPiece;
+      work.launches->template add<Item>(0, bytes ? items : 0,
+                                        {work.out[0].template as<uint8_t>(), work.in[0].template as<uint8_t>(),
+                                         static_cast<unsigned>(bytes), params});
+      return true;
+    }
   using Item = BytePixels<Body, To, Params>;
   const int64_t pieces = (grid.line() + 2 * (Item::kPiece - 1)) / Item::kPiece;  // the first and the last may be cut
   const int64_t items = (grid.planar() ? grid.outer : 1) * pieces;

@@ -96,7 +96,7 @@ void launch_elements(const SampleWork& work) {
   using Item = ElementwiseItem<typename DeviceBody<Body>::type, N, T, R>;
   TilePlan plan = plan_tiles(work.in, work.out[0].shape);
   static_assert(kElementwiseDim == kMaxDim);
-  typename Item::Params params{work.out[0].data, {}, {}, plan.shape.size(), {}, {}};
+  typename Item::Params params{work.out[0].data, {}, plan.elements, {}, plan.shape.size(), {}, {}};
   for (int d = 0; d < plan.shape.size(); d++) params.shape[d] = plan.shape[d];
   for (int k = 0; k < N; k++) {
     params.in[k] = work.in[k].data;
@@ -105,7 +105,7 @@ void launch_elements(const SampleWork& work) {
     // Without axes, inputs run along with the output or are one number.
     if (plan.shape.empty()) params.stride[k][0] = plan.inputs[k].kind == TiledInput::Kind::dense;
   }
-  work.launches->add<Item>(0, plan.elements, params);
+  work.launches->add<Item>(0, (plan.elements + kNeighbours - 1) / kNeighbours, params);
 }
 
 // The tiles [begin, end) of one sample; compiled once for all operators of the same types.

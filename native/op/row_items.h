@@ -47,7 +47,7 @@ struct CopyRows {
     if (first >= 0 && first + kPiece <= bytes) {
       unsigned words[kPiece / 4];
       load_words(in + first, words);
-      store_words(out + first, words);
+      store_words<kPiece>(out + first, words);
       return;
     }
     const long end = first + kPiece < bytes ? first + kPiece : bytes;
@@ -80,6 +80,34 @@ struct ReversedRows {
     const long end = first + kPiece < elements ? first + kPiece : elements;
     for (long e = first > 0 ? first : 0; e < end; e++)
       for (int b = 0; b < size; b++) out[e * size + b] = in[b - e * size];
+  }
+};
+
+// The same for elements of three bytes, in pieces of 16 bytes: six elements lie in each, of which the first and the
+// last are cut. `elements` counts bytes.
+struct ReversedTriples {
+  static constexpr const char* header = "op/row_items.h";
+  static constexpr int kPiece = 16, kSize = 3, kTouched = 6;
+  using Params = RowPlaces;
+
+  AVIDA_HD AVIDA_INLINE static void run(const Params& params, long i) {
+    char* out;
+    const char* in;
+    const unsigned piece = params.find(i, out, in);
+    const long first = static_cast<long>(piece) * kPiece - lead_of<1, kPiece, kPiece>(out), bytes = params.elements;
+    if (first >= 0 && first + kPiece <= bytes) {
+      const unsigned element = static_cast<unsigned>(first) / kSize;
+      const unsigned cut = 8 * (static_cast<unsigned>(first) - element * kSize);
+      unsigned words[5], reversed[5] = {}, shifted[4];
+      load_words<1, 2>(in - static_cast<long>(element + kTouched - 1) * kSize, words);
+      for (int k = 0; k < kTouched * kSize; k++)
+        add_part<1>(reversed, k, part_of<1>(words, (kTouched - 1 - k / kSize) * kSize + k % kSize));
+      for (int k = 0; k < 4; k++) shifted[k] = word_between(reversed[k], reversed[k + 1], cut);
+      store_words<kPiece>(out + first, shifted);
+      return;
+    }
+    const long end = first + kPiece < bytes ? first + kPiece : bytes;
+    for (long b = first > 0 ? first : 0; b < end; b++) out[b] = in[b % kSize * 2 - b];
   }
 };
 
@@ -147,6 +175,36 @@ struct JoinChannels {
     for (long p = first > 0 ? first : 0; p < end; p++)
       for (int c = 0; c < channels; c++)
         for (int b = 0; b < size; b++) out[(p * channels + c) * size + b] = in[c * params.plane + p * size + b];
+  }
+};
+
+// The same for three channels of a byte each, in pieces of 16 bytes as those of ReversedTriples.
+struct JoinTriples {
+  static constexpr const char* header = "op/row_items.h";
+  static constexpr int kPiece = 16, kSize = 3, kTouched = 6;
+  using Params = ChannelPlaces;
+
+  AVIDA_HD AVIDA_INLINE static void run(const Params& params, long i) {
+    char* out;
+    const char* in;
+    const unsigned piece = params.rows.find(i, out, in);
+    const long first = static_cast<long>(piece) * kPiece - lead_of<1, kPiece, kPiece>(out);
+    const long bytes = params.rows.elements;
+    if (first >= 0 && first + kPiece <= bytes) {
+      const unsigned pixel = static_cast<unsigned>(first) / kSize;
+      const unsigned cut = 8 * (static_cast<unsigned>(first) - pixel * kSize);
+      unsigned joined[5] = {}, shifted[4];
+      for (int c = 0; c < kSize; c++) {
+        unsigned plane[2];
+        load_words<1, 2>(in + c * params.plane + pixel, plane);
+        for (int k = 0; k < kTouched; k++) add_part<1>(joined, k * kSize + c, part_of<1>(plane, k));
+      }
+      for (int k = 0; k < 4; k++) shifted[k] = word_between(joined[k], joined[k + 1], cut);
+      store_words<kPiece>(out + first, shifted);
+      return;
+    }
+    const long end = first + kPiece < bytes ? first + kPiece : bytes;
+    for (long b = first > 0 ? first : 0; b < end; b++) out[b] = in[b % kSize * params.plane + b / kSize];
   }
 };
 

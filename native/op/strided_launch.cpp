@@ -1,6 +1,7 @@
 // What strided_copy.h moves, on a GPU.
 #include <algorithm>
 #include <optional>
+#include <vector>
 
 #include "core/dtype.h"
 #include "op/launches.h"
@@ -33,7 +34,8 @@ class RowLaunch {
     const Axes around = axes.first(axes.size() - 1);
     if (fast.out == block_ && fast.in == -block_) return reverse(around, fast.extent);
     if (block_ == 16) return copy(axes);
-    return fast.out == block_ && (split_channels(around, fast) || join_channels(around, fast));
+    return fast.out == block_ &&
+           (split_channels(around, fast) || join_channels(around, fast) || transpose(around, fast));
   }
 
  private:
@@ -44,8 +46,15 @@ class RowLaunch {
   }
 
   bool reverse(Axes around, int64_t elements) {
+    if (block_ == ReversedTriples::kSize) {
+      constexpr int kPiece = ReversedTriples::kPiece;
+      if (elements * block_ >> 31) return false;
+      auto rows = places(around, elements * block_, kPiece, kPiece);
+      if (rows) launches_.add<ReversedTriples>(0, items_, *rows);
+      return rows.has_value();
+    }
     bool added = false;
-    with_number<1, 2, 3, 4, 6, 8, 12, 16>(block_, [&]<int size>() {
+    with_number<1, 2, 4, 6, 8, 12, 16>(block_, [&]<int size>() {
       using Item = ReversedRows<size>;
       auto rows = places(around, elements, Item::kPiece, Item::kAligned);
       if (rows) launches_.add<Item>(0, items_, *rows);
@@ -57,11 +66,8 @@ class RowLaunch {
   // An axis of a few channels that lie side by side in the input becomes planes.
   bool split_channels(Axes around, const Axis& pixels) {
     for (const Axis& channels : around)
-      if (channels.in == block_ && pixels.in == channels.extent * block_) {
-        std::vector<Axis> others(around.begin(), around.end());
-        others.erase(others.begin() + (&channels - around.data()));
-        return add_pixels<SplitChannels>(others, pixels, channels.extent, channels.out);
-      }
+      if (channels.in == block_ && pixels.in == channels.extent * block_)
+        return add_pixels<SplitChannels>(without(around, channels), pixels, channels.extent, channels.out);
     return false;
   }
 
@@ -70,7 +76,71 @@ class RowLaunch {
     if (around.empty()) return false;
     const Axis& pixels = around.back();
     if (pixels.in != block_ || pixels.out != channels.extent * block_) return false;
+    if (const int64_t bytes = pixels.extent * JoinTriples::kSize;
+        block_ == 1 && channels.extent == JoinTriples::kSize && bytes >> 31 == 0) {
+      auto rows = places(around.first(around.size() - 1), bytes, JoinTriples::kPiece, JoinTriples::kPiece);
+      if (rows) launches_.add<JoinTriples>(0, items_, {*rows, channels.in});
+      return rows.has_value();
+    }
     return add_pixels<JoinChannels>(around.first(around.size() - 1), pixels, channels.extent, channels.in);
+  }
+
+  // What lies side by side along one axis of the input does so along another in the output.
+  bool transpose(Axes around, const Axis& columns) {
+    constexpr int64_t kLeast = 8;  // of both axes: else most of a tile would be empty
+    for (const Axis& rows : around) {
+      if (rows.in != block_ || rows.extent < kLeast || columns.extent < kLeast) continue;
+      const std::vector<Axis> others = without(around, rows);
+      switch (block_) {
+        case 1:
+          return add_tiles<uint8_t>(others, rows, columns);
+        case 2:
+          return add_tiles<uint16_t>(others, rows, columns);
+        case 3:
+          return add_tiles<ThreeElements<uint8_t>>(others, rows, columns);
+        case 4:
+          return add_tiles<uint32_t>(others, rows, columns);
+        case 8:
+          return add_tiles<uint64_t>(others, rows, columns);
+      }
+    }
+    return false;
+  }
+
+  template <class T>
+  bool add_tiles(Axes around, const Axis& rows, const Axis& columns) {
+    using Item = TransposeTile<T>;
+    constexpr int64_t size = sizeof(T);
+    uint64_t places = reinterpret_cast<uintptr_t>(out_) | reinterpret_cast<uintptr_t>(in_);
+    if (around.size() > Item::kOuterAxes || places % alignof(T)) return false;
+    auto tiles = [](int64_t extent) { return (extent + Item::kSide - 1) / Item::kSide; };
+    int64_t items = tiles(rows.extent) * tiles(columns.extent);
+    typename Item::Params params{.out = reinterpret_cast<T*>(out_),
+                                 .in = reinterpret_cast<const T*>(in_),
+                                 .row_tiles = static_cast<unsigned>(tiles(rows.extent)),
+                                 .column_tiles = static_cast<unsigned>(tiles(columns.extent)),
+                                 .rows = rows.extent,
+                                 .columns = columns.extent,
+                                 .row_step = rows.out / size,
+                                 .column_step = columns.in / size,
+                                 .extent = {1, 1, 1}};
+    bool whole = rows.out % size == 0 && columns.in % size == 0;
+    for (size_t d = Item::kOuterAxes - around.size(); const Axis& axis : around) {
+      whole &= axis.out % size == 0 && axis.in % size == 0;
+      items *= axis.extent;
+      params.extent[d] = static_cast<unsigned>(axis.extent);
+      params.out_step[d] = axis.out / size;
+      params.in_step[d++] = axis.in / size;
+    }
+    if (!whole || items >> 31) return false;
+    launches_.add<Item>(0, items, params);
+    return true;
+  }
+
+  static std::vector<Axis> without(Axes axes, const Axis& one) {
+    std::vector<Axis> others(axes.begin(), axes.end());
+    others.erase(others.begin() + (&one - axes.data()));
+    return others;
   }
 
   template <template <int size, int channels> class Item>

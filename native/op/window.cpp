@@ -130,12 +130,62 @@ void WindowCopy::run(int64_t begin, int64_t end) const {
   rows_->visit(begin, end, [&](const WindowRows::Row& row) { copy_row(row, patterns); });
 }
 
+// False if there are too many axes around the rows, or too many elements for the body, which counts in 32 bits.
+template <class To, class From>
+bool WindowCopy::launch_pieces(Launches& launches, const To* fill) const {
+  using Item = WindowPieces<To, From>;
+  const int line = rows_->line(), outer = Item::kRowAxes - line;  // axes around rows come last
+  if (in_.ndim() == 0 || outer < 0) return false;
+  for (const Shape& extents : {in_.shape, out_.shape, start_})
+    for (int64_t extent : extents)
+      if (std::abs(extent) >> 30) return false;
+  const int64_t block = rows_->block(), elements = block * out_.shape[line];
+  const int64_t pieces = (elements + 2 * (Item::kPiece - 1)) / Item::kPiece;
+  int64_t items = pieces;
+  for (int d = 0; d < line; d++) items *= out_.shape[d];
+  if ((block * in_.shape[line]) >> 30 || elements >> 30 || items >> 31) return false;
+  typename Item::Params params{.out = out_.as<To>(),
+                               .in = in_.as<From>(),
+                               .fill = fill,
+                               .pieces = static_cast<unsigned>(pieces),
+                               .elements = static_cast<int>(elements),
+                               .inside_begin = static_cast<int>(rows_->inside_begin() * block),
+                               .inside_end = static_cast<int>(rows_->inside_end() * block),
+                               .block = static_cast<int>(block),
+                               .line_start = static_cast<int>(rows_->line_start()),
+                               .line_extent = static_cast<int>(rows_->line_extent()),
+                               .size = {1, 1, 1},
+                               .start = {},
+                               .in_extent = {1, 1, 1},
+                               .policy = policy_,
+                               .channel_axis = -1,
+                               .channels = 1,
+                               .channel_step = 1};
+  const Shape strides = dense_strides(in_.shape);
+  for (int d = 0; d < line; d++) {
+    params.size[outer + d] = static_cast<int>(out_.shape[d]);
+    params.start[outer + d] = static_cast<int>(start_[d]);
+    params.in_extent[outer + d] = static_cast<int>(in_.shape[d]);
+    params.in_step[outer + d] = strides[d];
+  }
+  if (fill_.size() > 1) {
+    params.channel_axis = outer + channel_axis_;
+    params.channels = static_cast<int>(fill_.size());
+    params.channel_step = static_cast<int>(strides[channel_axis_]);
+  }
+  launches.add<Item>(0, out_.elements() ? items : 0, params);
+  return true;
+}
+
 void WindowCopy::launch(Launches& launches) const {
   if (moves_) return moves_->launch(launches, out_.data, in_.as<char>() + offset_ * in_size_);
   std::vector<char> fill(fill_.size() * static_cast<size_t>(out_size_));
   for (int64_t c = 0; c < std::ssize(fill_); c++) store_fill(fill.data() + c * out_size_, fill_[c], out_.dtype);
   const char* elements = readable(&launches, fill.data(), std::ssize(fill));
   auto launch = [&](auto to, auto from) {
+    using To = typename decltype(to)::type;
+    if constexpr (!std::is_same_v<To, AnyElement>)
+      if (launch_pieces<To, typename decltype(from)::type>(launches, reinterpret_cast<const To*>(elements))) return;
     using Item = WindowItem<typename decltype(to)::type, typename decltype(from)::type>;
     typename Item::Params params{.out = out_.data,
                                  .in = in_.data,

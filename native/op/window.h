@@ -79,6 +79,8 @@ class WindowCopy {
 
  private:
   void launch(Launches& launches) const;
+  template <class To, class From>
+  bool launch_pieces(Launches& launches, const To* fill) const;
   // Output elements to fill with, repeated: one pattern, or one for each channel where a row has a single channel.
   struct Patterns {
     std::vector<char> elements;

@@ -1,6 +1,7 @@
-// One element of the windows of window.h. Read by NVRTC too: no std headers.
+// Elements of the windows of window.h. Read by NVRTC too: no std headers.
 #pragma once
 #include "kernel/any_element.h"
+#include "kernel/words.h"
 
 namespace avida {
 
@@ -70,6 +71,67 @@ struct WindowItem {
       for (int b = 0; b < params.fill_size; b++)
         static_cast<char*>(params.out)[i * params.fill_size + b] =
             static_cast<const char*>(params.fill)[channel * params.fill_size + b];
+    }
+  }
+};
+
+// The same in pieces of rows: rows are the lines of WindowRows, and the first of their pieces may begin before them, so
+// that what is stored at once lies where words do.
+template <class To, class From>
+struct WindowPieces {
+  static constexpr const char* header = "op/window_item.h";
+  static constexpr int kPiece = sizeof(To) == 1 ? 16 : 4, kRowAxes = 3;
+  struct Params {
+    To* out;
+    const From* in;
+    const To* fill;
+    unsigned pieces;                         // of a row
+    int elements, inside_begin, inside_end;  // of a row; those that lie inside the sample if the row does
+    int block, line_start, line_extent;      // a line index stands for `block` elements
+    int size[kRowAxes], start[kRowAxes], in_extent[kRowAxes];  // around rows
+    long in_step[kRowAxes];                                    // elements
+    OutOfBounds policy;
+    int channel_axis;            // around rows; kRowAxes is the line, and what is more is in blocks
+    int channels, channel_step;  // in blocks; channels is 1 if there is one number to fill with
+  };
+
+  AVIDA_HD AVIDA_INLINE static void run(const Params& params, long i) {
+    const unsigned row = static_cast<unsigned>(i) / params.pieces;
+    const unsigned piece = static_cast<unsigned>(i) - row * params.pieces;
+    unsigned rest = row;
+    long from = 0, channel = 0;
+    bool inside = true;
+    for (int d = kRowAxes - 1; d >= 0; d--) {
+      const unsigned size = static_cast<unsigned>(params.size[d]), next = size == 1 ? rest : rest / size;
+      const int at = static_cast<int>(rest - next * size);
+      rest = next;
+      const long source = source_index(params.start[d] + at, params.in_extent[d], params.policy);
+      if (d == params.channel_axis) channel = at;
+      inside &= source >= 0;
+      from += source * params.in_step[d];
+    }
+    To* out = params.out + static_cast<long>(row) * params.elements;
+    const From* in = params.in + from;
+    constexpr int aligned = kPiece * sizeof(To) < 16 ? kPiece * sizeof(To) : 16;
+    const int first = static_cast<int>(piece) * kPiece - lead_of<sizeof(To), aligned, kPiece>(out);
+    if (inside && first >= params.inside_begin && first + kPiece <= params.inside_end) {
+      const auto read = load_elements<kPiece>(in + (static_cast<long>(params.line_start) * params.block + first));
+      Elements<To, kPiece> made;
+      for (int k = 0; k < kPiece; k++) made.at[k] = convert_element<false, To>(read.at[k]);
+      store_elements(out + first, made);
+      return;
+    }
+    const int end = first + kPiece < params.elements ? first + kPiece : params.elements;
+    for (int e = first > 0 ? first : 0; e < end; e++) {
+      const int line = params.block == 1 ? e : e / params.block, rest_of_block = e - line * params.block;
+      const long source = inside ? source_index(params.line_start + line, params.line_extent, params.policy) : -1;
+      if (source >= 0) {
+        out[e] = convert_element<false, To>(in[source * params.block + rest_of_block]);
+        continue;
+      }
+      if (params.channel_axis == kRowAxes) channel = line;
+      if (params.channel_axis > kRowAxes) channel = rest_of_block / params.channel_step % params.channels;
+      out[e] = params.fill[params.channels == 1 ? 0 : channel];
     }
   }
 };

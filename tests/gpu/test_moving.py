@@ -75,3 +75,23 @@ def test_joining():
         x, y = numbers("uint8", 7, a, 3), numbers("uint8", 7, b, 3)
         got = ndd.cat(ndd.tensor(x).gpu(), ndd.tensor(y).gpu(), axis=1)
         np.testing.assert_array_equal(np.asarray(got.cpu()), np.concatenate([x, y], 1))
+
+
+@pytest.mark.parametrize("policy", ["pad", "edge", "reflect", "reflect_101", "wrap", "trim_to_shape"])
+@pytest.mark.parametrize(("dtype", "to"), [("uint8", "uint8"), ("uint8", "float32"), ("float32", "float32")])
+def test_windows_beyond_samples(policy, dtype, to):
+    options = {"out_of_bounds_policy": policy, "dtype": getattr(ndd, to), "fill_values": [5, 6, 7]}
+    images = [numbers(dtype, 9, width, 3) for width in (20, 33, 50, 51)]
+    planes = [np.ascontiguousarray(image.transpose(2, 0, 1)) for image in images]
+    for x, width in itertools.product([-30, -3, 0, 1, 7], [1, 16, 41, 90]):
+        same(ndd.slice, images, "HWC", start=[-2, x], shape=[13, width], axis_names="HW", **options)
+        same(ndd.slice, planes, "CHW", start=[-2, x], shape=[13, width], axis_names="HW", **options)
+    videos = [numbers(dtype, 2, 3, 5, width, 3) for width in (7, 8, 21)]
+    for axes, start, shape in (("FHW", [-1, 2, -3], [3, 7, 9]), ("D", [1], [4]), ("W", [3], [30]), ("F", [1], [2])):
+        same(ndd.slice, videos, "FDHWC", start=start, shape=shape, axis_names=axes, **options)
+
+
+def test_padding():
+    images = [numbers(dtype, 5, width, 3) for dtype in ["uint8"] for width in WIDTHS]
+    for options in ({}, {"axes": [0, 1], "shape": [9, 70]}, {"axes": [2], "shape": [4]}, {"align": [4, 16, 1]}):
+        same(ndd.pad, images, fill_value=9, **options)

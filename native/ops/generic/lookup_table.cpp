@@ -36,6 +36,12 @@ void look_up(const SampleWork& work, const Out* table, uint64_t size, Out otherw
   const In* from = work.in[0].as<const In>();
   Out* to = work.out[0].as<Out>();
   const int64_t begin = work.begin * kRow, end = std::min(work.end * kRow, work.out[0].elements());
+  if constexpr (same_type<In, uint8_t>)
+    if (work.launches) {
+      using Item = LookUpBytes<Out>;
+      const int64_t n = work.out[0].elements(), items = n ? (n + 2 * (Item::kPiece - 1)) / Item::kPiece : 0;
+      return work.launches->add<Item>(0, items, {to, from, table, n});
+    }
   const typename LookUp<In, Out>::Params params{to, from, table, size, otherwise};
   if constexpr (same_type<In, uint8_t> && same_type<Out, uint8_t>)
     each_item<LookUp<In, Out>>(work, begin, end, params,
