@@ -50,7 +50,9 @@ AVIDA_OP(resize, ResizeArgs) {
         call.out[1].layout = {};
       })
       .each_sample(set_shapes, resize_rows)
-      .rows([](const Sample<ResizeArgs>& sample) { return std::max<int64_t>(1, resample_of(sample).rows()); })
+      .rows([](const Sample<ResizeArgs>& sample) {
+        return sample.launches ? 1 : std::max<int64_t>(1, resample_of(sample).rows());
+      })
       .cost(4)
       .reads([](const Sample<ResizeArgs>& sample) {
         return read_part(sample.in[0], plan_image(sample.in[0], sample.args), sample.args);

@@ -101,6 +101,7 @@ float number_for(const List& list, int i, int n, const char* name) {
 void set_regions(std::vector<AxisPlan>& plans, const RegionArgs& args);
 // Sets `out`, and adjusts the regions, from `wanted` and `most`.
 void plan_sizes(std::vector<AxisPlan>& plans, const RegionArgs& args, SizeRounding rounding = SizeRounding::round);
+void plan_sizes(std::vector<AxisPlan>& plans, const RegionArgs& args, SizeRounding rounding, std::string_view mode);
 
 // The axes D, H and W of an image or volume, planned.
 std::vector<AxisPlan> plan_image(const SampleView& in, const ImageSizeArgs& args);
@@ -121,7 +122,7 @@ Op<Args>& resamples(Op<Args>& op) {
       .each_sample(
           [](Sample<Args>& sample) { sample.out[0].shape = resized_shape(sample.in[0].shape, plan(sample)); },
           [](const Sample<Args>& sample) { resample(sample).run(sample, sample.out[0].data, sample.in[0].data); })
-      .rows([](const Sample<Args>& sample) { return resample(sample).rows(); })
+      .rows([](const Sample<Args>& sample) { return sample.launches ? 1 : resample(sample).rows(); })
       .cost(4)
       .reads([](const Sample<Args>& sample) { return read_part(sample.in[0], plan(sample), sample.args); })
       .chains()
