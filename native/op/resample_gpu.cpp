@@ -24,12 +24,12 @@ const float* table_of(ResampleFilter filter, Launches& launches) {
 
 int count_of(const ResampleAxis& axis) { return static_cast<int>(std::min<int64_t>(window_count(axis), axis.in)); }
 
-// The most output rows that can be made of `in_rows` rows; 0: not even one.
-int64_t most_rows(const ResampleAxis& axis, int64_t in_rows) {
+// The most output rows, of `count` taps each, that can be made of `in_rows` rows; 0: not even one.
+int64_t most_rows(const ResampleAxis& axis, int count, int64_t in_rows) {
+  if (count > in_rows) return 0;
   // Positions are rounded, above all where they are summed up.
   const double slack = axis.filter == ResampleFilter::nearest ? 2 : 0.02;
-  const double left = static_cast<double>(in_rows - count_of(axis)) - slack;
-  if (left < 0) return count_of(axis) <= in_rows ? 1 : 0;
+  const double left = std::max(0.0, static_cast<double>(in_rows - count) - slack);
   const double step = std::fabs(static_cast<double>(axis.end) - axis.start) / static_cast<double>(axis.out);
   return 1 + static_cast<int64_t>(std::min(left / std::max(step, 1e-3), 1e6));
 }
@@ -38,18 +38,21 @@ template <int channels>
 bool launch_tiles_of(Launches& launches, const ImageResample& image, int64_t images, uint8_t* out, const uint8_t* in) {
   using Body = ResampleTile<channels>;
   const ResampleAxis &rows = *image.rows, &columns = *image.columns;
-  const int row_count = count_of(rows), column_count = (count_of(columns) + 1) / 2 * 2;
+  const int row_count = count_of(rows), column_count = count_of(columns), column_window = (column_count + 1) / 2 * 2;
   constexpr int64_t kMostRows = 64;  // more would leave too few tiles for a single image
-  const int64_t fit = std::min(most_rows(rows, Body::kInRows), kMostRows);
-  if (fit == 0 || column_count > columns.in) return false;
+  const int64_t fit = std::min(most_rows(rows, row_count, Body::kInRows), kMostRows);
+  if (fit == 0 || column_window > columns.in) return false;
   const int64_t down = (rows.out + fit - 1) / fit, tile_rows = (rows.out + down - 1) / down;
   const int64_t across = (columns.out + Body::kColumns - 1) / Body::kColumns, tiles = across * down;
+  const int row_pairs = (row_count + 1) / 2, column_pairs = column_window / 2;
+  const int64_t numbers = rows.out * (1 + row_pairs) + columns.out * (1 + column_pairs);
+  // The kernel counts in 32 bits, within an image and within the rows that a thread passes at once.
   constexpr int64_t kMost = int64_t{1} << 30;
-  if (rows.in * columns.in * channels > kMost || images * tiles > kMost || tiles * across > kMost) return false;
+  if (rows.in * columns.in * channels > kMost || std::max(columns.in, columns.out) * channels > kMost / 64 ||
+      images * tiles > kMost || tiles * across > kMost || numbers > kMost)
+    return false;
 
-  const int row_pairs = (row_count + 1) / 2, column_pairs = column_count / 2;
-  auto* memory = static_cast<int*>(
-      launches.scratch((rows.out * (1 + row_pairs) + columns.out * (1 + column_pairs)) * int64_t{sizeof(int)}));
+  auto* memory = static_cast<int*>(launches.scratch(numbers * int64_t{sizeof(int)}));
   auto add_weights = [&](const ResampleAxis& axis, int count, int window, int pairs) {
     int* first = memory;
     auto* made = reinterpret_cast<unsigned*>(first + axis.out);
@@ -58,7 +61,7 @@ bool launch_tiles_of(Launches& launches, const ImageResample& image, int64_t ima
     return WeightPairs{first, made, window, static_cast<int>(axis.out)};
   };
   const WeightPairs of_rows = add_weights(rows, row_count, row_count, row_pairs);
-  const WeightPairs of_columns = add_weights(columns, count_of(columns), column_count, column_pairs);
+  const WeightPairs of_columns = add_weights(columns, column_count, column_window, column_pairs);
   launches.then();
   launches.add<Body>(0, images * tiles,
                      {out, in, of_rows, of_columns, static_cast<int>(rows.in), static_cast<int>(columns.in),

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "op/resample_taps.h"
 
@@ -69,6 +70,18 @@ int64_t rounded(float size, SizeRounding rounding) {
 }
 
 }  // namespace
+
+bool same_size(const ImageSizeArgs& a, const ImageSizeArgs& b) {
+  auto same = [](const std::optional<Vec<float>>& x, const std::optional<Vec<float>>& y) {
+    return x.has_value() == y.has_value() && (!x || std::ranges::equal(*x, *y));
+  };
+  auto of = [](const ImageSizeArgs& args) {
+    return std::tie(static_cast<const FilterArgs&>(args), args.roi_relative, args.max_size, args.mode,
+                    args.subpixel_scale, args.resize_longer, args.resize_shorter, args.resize_x, args.resize_y,
+                    args.resize_z);
+  };
+  return of(a) == of(b) && same(a.size, b.size) && same(a.roi_start, b.roi_start) && same(a.roi_end, b.roi_end);
+}
 
 void infer_resize(const FilterArgs& args, const RegionArgs& region, const Inference& call) {
   Meta& out = call.out[0];

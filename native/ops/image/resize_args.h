@@ -13,6 +13,8 @@ struct FilterArgs {
   int interp_type = 1;
   std::optional<int> mag_filter, min_filter;
   int minibatch_size = 32, temp_buffer_hint = 0;
+
+  bool operator==(const FilterArgs&) const = default;
 };
 
 struct RegionArgs {
@@ -27,6 +29,9 @@ struct ImageSizeArgs : FilterArgs, RegionArgs {
   std::optional<float> resize_longer, resize_shorter, resize_x, resize_y, resize_z;
   std::optional<Vec<float>> size;
 };
+
+// Whether images of one shape are resized alike.
+bool same_size(const ImageSizeArgs& a, const ImageSizeArgs& b);
 
 template <class Args>
 Op<Args>& filter_args(Op<Args>& op) {
