@@ -131,7 +131,7 @@ struct Passes {
     list.push_back(pass);
   }
 
-  // `whole`: as whole numbers too. What passes hand on takes `bytes` for an element.
+  // `whole`: as whole numbers too. What passes hand on takes `bytes` for an element; 0: they hand on nothing.
   void make_taps(bool whole, int64_t bytes) {
     for (Pass& pass : list) {
       if (whole) pass.whole = scratch.reserve(pass.axis.out * pass.count * int64_t{sizeof(int16_t)});
@@ -192,6 +192,50 @@ struct Passes {
   }
 };
 
+// How images that become floats are cut into tiles.
+struct FloatTiles {
+  int64_t tile_rows = 0, tile_columns = 0, across = 0, tiles = 0;
+
+  // No tiles: a row of the output needs too many rows, or the kernel could not count so far in 32 bits.
+  FloatTiles(const ImageResample& image, int64_t images) {
+    using Body = ResampleFloatTile<float>;
+    if (!image.rows || !image.columns || image.channels > Body::kRow) return;
+    const ResampleAxis &rows = *image.rows, &columns = *image.columns;
+    const int64_t fit = std::min<int64_t>(most_rows(rows, count_of(rows), Body::kInRows), 64);
+    if (fit == 0) return;
+    const int64_t down = (rows.out + fit - 1) / fit;
+    tile_rows = (rows.out + down - 1) / down;
+    tile_columns = Body::kRow / image.channels;
+    across = (columns.out + tile_columns - 1) / tile_columns;
+    constexpr int64_t kMost = int64_t{1} << 30;
+    if (rows.in * columns.in * image.channels <= kMost &&
+        std::max(columns.in, columns.out) * image.channels <= kMost / 64 && images * across * down <= kMost &&
+        rows.out * count_of(rows) <= kMost && columns.out * count_of(columns) <= kMost)
+      tiles = across * down;
+  }
+};
+
+// Images of bytes or floats that become floats, after the weights of both axes.
+void launch_float_tiles(Passes& passes, const FloatTiles& cut, const ImageResample& image, int64_t images, float* out,
+                        const void* in, DType type) {
+  passes.make_taps(false, 0);
+  auto taps_of = [&](const Pass& pass) {
+    return FloatTaps{passes.first(pass), passes.weights(pass), static_cast<int>(pass.count),
+                     static_cast<int>(pass.axis.out)};
+  };
+  auto add = [&]<class From>(const From* from) {
+    passes.launches.add<ResampleFloatTile<From>>(
+        0, images * cut.tiles,
+        {out, from, taps_of(passes.list[1]), taps_of(passes.list[0]), static_cast<int>(image.in_rows),
+         static_cast<int>(image.in_columns), static_cast<int>(image.channels), static_cast<int>(cut.tile_rows),
+         static_cast<int>(cut.tile_columns), static_cast<int>(cut.across), static_cast<int>(cut.tiles)});
+  };
+  if (type == DType::uint8)
+    add(static_cast<const uint8_t*>(in));
+  else
+    add(static_cast<const float*>(in));
+}
+
 }  // namespace
 
 void Resample::launch(Launches& launches, void* out, const void* in) const {
@@ -221,6 +265,10 @@ void Resample::launch(Launches& launches, void* out, const void* in) const {
   if (passes.list.empty())
     return launch_convert(launches, out, out_type_, in, in_type_,
                           outer * image_.in_rows * image_.in_columns * image_.channels);
+
+  const bool to_float = out_type_ == DType::float32 && (in_type_ == DType::uint8 || in_type_ == DType::float32);
+  if (const FloatTiles cut(image_, outer); to_float && !moves && mixes_.empty() && cut.tiles > 0)
+    return launch_float_tiles(passes, cut, image_, outer, static_cast<float*>(out), in, in_type_);
 
   passes.make_taps(whole, whole ? 2 : std::max(4, size_of(in_type_)));
   DType type = in_type_;

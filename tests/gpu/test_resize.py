@@ -1,4 +1,4 @@
-"""Images of bytes that a GPU resizes in tiles: as on the CPU, at all borders of tiles and of words."""
+"""Images that a GPU resizes in tiles: as on the CPU, at all borders of tiles and of words."""
 
 import numpy as np
 import pytest
@@ -91,3 +91,31 @@ def test_misaligned(is_fake):
         check_one = np.asarray(ndd.resize(part, size=[40, 41])).astype(int)
         got = np.asarray(ndd.resize(made[cut:], size=[40, 41]).cpu()).astype(int)
         assert np.abs(check_one - got).max() <= (0 if is_fake else 1)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.float32])
+@pytest.mark.parametrize("channels", [1, 3, 4, 7, 130])
+def test_floats(channels, dtype):
+    for rows, columns in [(90, 161), (301, 67)]:
+        made = ndd.tensor(picture(rows, columns, channels).astype(dtype), layout="HWC")
+        for size, filter in [
+            ([31, 43], 1),
+            ([66, 129], 3),
+            ([-90, 61], 2),
+            ([3, 40], 5),
+            ([200, -300], 1),
+            ([50, 190], 0),
+        ]:
+            arguments = {"size": size, "interp_type": filter, "dtype": ndd.float32}
+            expected = np.asarray(ndd.resize(made, **arguments))
+            got = np.asarray(ndd.resize(made.gpu(), **arguments).cpu())
+            assert got.dtype == np.float32
+            np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-3)
+
+
+def test_sequences_of_floats():
+    made = ndd.batch([picture(3, 41, 47, 3), picture(2, 60, 33, 3)], layout="FHWC")
+    expected = ndd.resize(made, size=[35, 36], dtype=ndd.float32)
+    got = ndd.resize(made.gpu(), size=[35, 36], dtype=ndd.float32).cpu()
+    for one, other in zip(expected, got, strict=True):
+        np.testing.assert_allclose(np.asarray(other), np.asarray(one), rtol=1e-5, atol=1e-3)
