@@ -214,11 +214,9 @@ bool is_identity(const ResampleAxis& axis) {
 
 // ---- Samples of any rank --------------------------------------------------------------------------------------------
 
-Resample::Resample(const Shape& in_shape, const std::vector<std::optional<ResampleAxis>>& given, DType in_type,
-                   DType out_type)
+Resample::Resample(const Shape& in_shape, std::vector<std::optional<ResampleAxis>> axes, DType in_type, DType out_type)
     : in_type_(in_type), out_type_(out_type) {
   const int ndim = in_shape.size();
-  std::vector<std::optional<ResampleAxis>> axes = given;
   for (int d = 0; d < ndim; d++) empty_ |= (axes[d] ? axes[d]->out : in_shape[d]) == 0;
   for (auto& axis : axes)
     if (axis && is_identity(*axis)) axis.reset();

@@ -26,7 +26,7 @@ void resample_image(const ImageResample& image, const void* in, DType in_type, v
 class Resample {
  public:
   // One entry for each axis of the sample; `out` of those that stay is ignored.
-  Resample(const Shape& in_shape, const std::vector<std::optional<ResampleAxis>>& axes, DType in_type, DType out_type);
+  Resample(const Shape& in_shape, std::vector<std::optional<ResampleAxis>> axes, DType in_type, DType out_type);
 
   int64_t rows() const;  // independent parts
   void run(void* out, const void* in, int64_t begin, int64_t end) const {

@@ -24,12 +24,12 @@ const float* table_of(ResampleFilter filter, Launches& launches) {
 
 int count_of(const ResampleAxis& axis) { return static_cast<int>(std::min<int64_t>(window_count(axis), axis.in)); }
 
-// The most output rows that can be made of `in_rows` rows; 0: not even one.
-int64_t most_rows(const ResampleAxis& axis, int64_t in_rows) {
+// The most output rows, of `count` taps each, that can be made of `in_rows` rows; 0: not even one.
+int64_t most_rows(const ResampleAxis& axis, int count, int64_t in_rows) {
+  if (count > in_rows) return 0;
   // Positions are rounded, above all where they are summed up.
   const double slack = axis.filter == ResampleFilter::nearest ? 2 : 0.02;
-  const double left = static_cast<double>(in_rows - count_of(axis)) - slack;
-  if (left < 0) return count_of(axis) <= in_rows ? 1 : 0;
+  const double left = std::max(0.0, static_cast<double>(in_rows - count) - slack);
   const double step = std::fabs(static_cast<double>(axis.end) - axis.start) / static_cast<double>(axis.out);
   return 1 + static_cast<int64_t>(std::min(left / std::max(step, 1e-3), 1e6));
 }
@@ -38,18 +38,21 @@ template <int channels>
 bool launch_tiles_of(Launches& launches, const ImageResample& image, int64_t images, uint8_t* out, const uint8_t* in) {
   using Body = ResampleTile<channels>;
   const ResampleAxis &rows = *image.rows, &columns = *image.columns;
-  const int row_count = count_of(rows), column_count = (count_of(columns) + 1) / 2 * 2;
+  const int row_count = count_of(rows), column_count = count_of(columns), column_window = (column_count + 1) / 2 * 2;
   constexpr int64_t kMostRows = 64;  // more would leave too few tiles for a single image
-  const int64_t fit = std::min(most_rows(rows, Body::kInRows), kMostRows);
-  if (fit == 0 || column_count > columns.in) return false;
+  const int64_t fit = std::min(most_rows(rows, row_count, Body::kInRows), kMostRows);
+  if (fit == 0 || column_window > columns.in) return false;
   const int64_t down = (rows.out + fit - 1) / fit, tile_rows = (rows.out + down - 1) / down;
   const int64_t across = (columns.out + Body::kColumns - 1) / Body::kColumns, tiles = across * down;
+  const int row_pairs = (row_count + 1) / 2, column_pairs = column_window / 2;
+  const int64_t numbers = rows.out * (1 + row_pairs) + columns.out * (1 + column_pairs);
+  // The kernel counts in 32 bits, within an image and within the rows that a thread passes at once.
   constexpr int64_t kMost = int64_t{1} << 30;
-  if (rows.in * columns.in * channels > kMost || images * tiles > kMost || tiles * across > kMost) return false;
+  if (rows.in * columns.in * channels > kMost || std::max(columns.in, columns.out) * channels > kMost / 64 ||
+      images * tiles > kMost || tiles * across > kMost || numbers > kMost)
+    return false;
 
-  const int row_pairs = (row_count + 1) / 2, column_pairs = column_count / 2;
-  auto* memory = static_cast<int*>(
-      launches.scratch((rows.out * (1 + row_pairs) + columns.out * (1 + column_pairs)) * int64_t{sizeof(int)}));
+  auto* memory = static_cast<int*>(launches.scratch(numbers * int64_t{sizeof(int)}));
   auto add_weights = [&](const ResampleAxis& axis, int count, int window, int pairs) {
     int* first = memory;
     auto* made = reinterpret_cast<unsigned*>(first + axis.out);
@@ -58,7 +61,7 @@ bool launch_tiles_of(Launches& launches, const ImageResample& image, int64_t ima
     return WeightPairs{first, made, window, static_cast<int>(axis.out)};
   };
   const WeightPairs of_rows = add_weights(rows, row_count, row_count, row_pairs);
-  const WeightPairs of_columns = add_weights(columns, count_of(columns), column_count, column_pairs);
+  const WeightPairs of_columns = add_weights(columns, column_count, column_window, column_pairs);
   launches.then();
   launches.add<Body>(0, images * tiles,
                      {out, in, of_rows, of_columns, static_cast<int>(rows.in), static_cast<int>(columns.in),
@@ -128,7 +131,7 @@ struct Passes {
     list.push_back(pass);
   }
 
-  // `whole`: as whole numbers too. What passes hand on takes `bytes` for an element.
+  // `whole`: as whole numbers too. What passes hand on takes `bytes` for an element; 0: they hand on nothing.
   void make_taps(bool whole, int64_t bytes) {
     for (Pass& pass : list) {
       if (whole) pass.whole = scratch.reserve(pass.axis.out * pass.count * int64_t{sizeof(int16_t)});
@@ -189,6 +192,50 @@ struct Passes {
   }
 };
 
+// How images that become floats are cut into tiles.
+struct FloatTiles {
+  int64_t tile_rows = 0, tile_columns = 0, across = 0, tiles = 0;
+
+  // No tiles: a row of the output needs too many rows, or the kernel could not count so far in 32 bits.
+  FloatTiles(const ImageResample& image, int64_t images) {
+    using Body = ResampleFloatTile<float>;
+    if (!image.rows || !image.columns || image.channels > Body::kRow) return;
+    const ResampleAxis &rows = *image.rows, &columns = *image.columns;
+    const int64_t fit = std::min<int64_t>(most_rows(rows, count_of(rows), Body::kInRows), 64);
+    if (fit == 0) return;
+    const int64_t down = (rows.out + fit - 1) / fit;
+    tile_rows = (rows.out + down - 1) / down;
+    tile_columns = Body::kRow / image.channels;
+    across = (columns.out + tile_columns - 1) / tile_columns;
+    constexpr int64_t kMost = int64_t{1} << 30;
+    if (rows.in * columns.in * image.channels <= kMost &&
+        std::max(columns.in, columns.out) * image.channels <= kMost / 64 && images * across * down <= kMost &&
+        rows.out * count_of(rows) <= kMost && columns.out * count_of(columns) <= kMost)
+      tiles = across * down;
+  }
+};
+
+// Images of bytes or floats that become floats, after the weights of both axes.
+void launch_float_tiles(Passes& passes, const FloatTiles& cut, const ImageResample& image, int64_t images, float* out,
+                        const void* in, DType type) {
+  passes.make_taps(false, 0);
+  auto taps_of = [&](const Pass& pass) {
+    return FloatTaps{passes.first(pass), passes.weights(pass), static_cast<int>(pass.count),
+                     static_cast<int>(pass.axis.out)};
+  };
+  auto add = [&]<class From>(const From* from) {
+    passes.launches.add<ResampleFloatTile<From>>(
+        0, images * cut.tiles,
+        {out, from, taps_of(passes.list[1]), taps_of(passes.list[0]), static_cast<int>(image.in_rows),
+         static_cast<int>(image.in_columns), static_cast<int>(image.channels), static_cast<int>(cut.tile_rows),
+         static_cast<int>(cut.tile_columns), static_cast<int>(cut.across), static_cast<int>(cut.tiles)});
+  };
+  if (type == DType::uint8)
+    add(static_cast<const uint8_t*>(in));
+  else
+    add(static_cast<const float*>(in));
+}
+
 }  // namespace
 
 void Resample::launch(Launches& launches, void* out, const void* in) const {
@@ -218,6 +265,10 @@ void Resample::launch(Launches& launches, void* out, const void* in) const {
   if (passes.list.empty())
     return launch_convert(launches, out, out_type_, in, in_type_,
                           outer * image_.in_rows * image_.in_columns * image_.channels);
+
+  const bool to_float = out_type_ == DType::float32 && (in_type_ == DType::uint8 || in_type_ == DType::float32);
+  if (const FloatTiles cut(image_, outer); to_float && !moves && mixes_.empty() && cut.tiles > 0)
+    return launch_float_tiles(passes, cut, image_, outer, static_cast<float*>(out), in, in_type_);
 
   passes.make_taps(whole, whole ? 2 : std::max(4, size_of(in_type_)));
   DType type = in_type_;

@@ -307,4 +307,104 @@ struct ResampleTile {
   }
 };
 
+// ---- Floats ---------------------------------------------------------------------------------------------------------
+
+// The weights of an axis as TapsItem makes them.
+struct FloatTaps {
+  const int* first;
+  const float* weights;
+  int count, out;
+};
+
+// The same for images that become floats, of any number of channels up to kRow. An item is a tile of the output; a
+// thread makes elements rather than pixels. The arithmetic is that of ResampleItem.
+template <class From>
+struct ResampleFloatTile {
+  static constexpr const char* header = "op/resample_tile.h";
+  static constexpr int kThreads = 256, kPhases = 2;
+  static constexpr int kRow = 128, kInRows = 80;  // elements and rows that a tile keeps
+
+  struct Params {
+    float* out;
+    const From* in;
+    FloatTaps rows, columns;
+    int in_rows, in_columns, channels;
+    int tile_rows, tile_columns, tiles_across, tiles;  // tiles: of an image
+  };
+
+  struct Shared {
+    float rows[kInRows][kRow];
+    int first_row;  // of the input
+  };
+
+  template <int phase>
+  AVIDA_HD AVIDA_INLINE static void run(const Params& params, Shared& shared, long item, int thread) {
+    const unsigned image = static_cast<unsigned>(item) / params.tiles;
+    const unsigned in_image = static_cast<unsigned>(item) - image * params.tiles, down = in_image / params.tiles_across;
+    const int x = (in_image - down * params.tiles_across) * params.tile_columns, y = down * params.tile_rows;
+    const int left = params.columns.out - x, element = static_cast<unsigned>(thread) % kRow;
+    const int rows = params.rows.out - y < params.tile_rows ? params.rows.out - y : params.tile_rows;
+    if (element >= (left < params.tile_columns ? left : params.tile_columns) * params.channels) return;
+    const int group = static_cast<unsigned>(thread) / kRow;
+    if constexpr (phase == 0)
+      filter(params, shared, image, x, y, rows, element, group);
+    else
+      mix(params, shared, image, x, y, rows, element, group);
+  }
+
+ private:
+  static constexpr int kGroups = kThreads / kRow, kAtOnce = 4;
+
+  AVIDA_HD AVIDA_INLINE static float read(const From* from) {
+    const From value = packed::read_only(from);
+    if constexpr (same_type<From, float>)
+      return value;
+    else  // a conversion takes GPUs longer
+      return __builtin_bit_cast(float, 0x4b000000u | value) - 8388608.0f;
+  }
+
+  // An element of some rows at once, for the sake of their weights.
+  AVIDA_HD AVIDA_INLINE static void filter(const Params& params, Shared& shared, int image, int x, int y, int rows,
+                                           int element, int group) {
+    const int* first = params.rows.first + y;
+    const int a = packed::read_only(first), b = packed::read_only(first + rows - 1);  // in either order
+    const int first_row = a < b ? a : b, in_rows = (a < b ? b : a) - first_row + params.rows.count;
+    if (element == 0 && group == 0) shared.first_row = first_row;
+    const int channels = params.channels, column = static_cast<unsigned>(element) / static_cast<unsigned>(channels);
+    const int row_step = params.in_columns * channels, count = params.columns.count;
+    const From* in = params.in + (static_cast<long>(image) * params.in_rows + first_row + group) * row_step +
+                     ((packed::read_only(params.columns.first + x + column) - column) * channels + element);
+    const float* weights = params.columns.weights + (x + column) * count;
+    for (int row = group; row < in_rows; row += kAtOnce * kGroups) {
+      const From* from[kAtOnce];
+      float sum[kAtOnce];
+      for (int j = 0; j < kAtOnce; j++) {
+        from[j] = in + (row + j * kGroups < in_rows ? j * kGroups * row_step : 0);
+        sum[j] = 0;
+      }
+      for (int k = 0; k < count; k++) {
+        const float weight = packed::read_only(weights + k);
+        for (int j = 0; j < kAtOnce; j++) sum[j] += read(from[j] + k * channels) * weight;
+      }
+      for (int j = 0; j < kAtOnce; j++)
+        if (row + j * kGroups < in_rows) shared.rows[row + j * kGroups][element] = sum[j];
+      in += kAtOnce * kGroups * row_step;
+    }
+  }
+
+  AVIDA_HD AVIDA_INLINE static void mix(const Params& params, const Shared& shared, int image, int x, int y, int rows,
+                                        int element, int group) {
+    const FloatTaps& taps = params.rows;
+    const int row_step = params.columns.out * params.channels, first_row = shared.first_row;
+    float* out = params.out + (static_cast<long>(image) * taps.out + y) * row_step + (x * params.channels + element);
+    for (int row = group; row < rows; row += kGroups) {
+      const float* from = &shared.rows[packed::read_only(taps.first + y + row) - first_row][element];
+      const float* weights = taps.weights + (y + row) * taps.count;
+      float sum = 0;
+      for (int k = 0; k < taps.count; k++) sum += from[k * kRow] * packed::read_only(weights + k);
+      out[row * row_step] = sum;
+    }
+  }
+};
+
 }  // namespace avida

@@ -10,20 +10,50 @@ struct ResizeArgs : ImageSizeArgs {
   bool save_attrs = false;
 };
 
-Resample resample_of(const Sample<ResizeArgs>& sample) {
-  return make_resample(sample.in[0], sample.out[0].dtype, plan_image(sample.in[0], sample.args), sample.args);
-}
+// How a sample is resized. The last plan is kept: the images of a batch often have the same size.
+class Planned {
+ public:
+  static Planned& of(const Sample<ResizeArgs>& sample) {
+    thread_local Planned last;
+    if (!last.suits(sample)) last = Planned(sample);
+    return last;
+  }
+
+  const std::vector<AxisPlan>& plans() const { return plans_; }
+  const Resample& resample() {
+    if (!resample_) resample_ = make_resample(in_, out_type_, plans_, args_);
+    return *resample_;
+  }
+
+ private:
+  Planned() = default;
+  explicit Planned(const Sample<ResizeArgs>& sample)
+      : in_(sample.in[0]), out_type_(sample.out[0].dtype), args_(sample.args), plans_(plan_image(in_, args_)) {}
+
+  bool suits(const Sample<ResizeArgs>& sample) const {
+    const SampleView& in = sample.in[0];
+    return !plans_.empty() && in.shape == in_.shape && in.layout == in_.layout && in.dtype == in_.dtype &&
+           sample.out[0].dtype == out_type_ && same_size(sample.args, args_);
+  }
+
+  SampleView in_;
+  DType out_type_ = DType::none;
+  ImageSizeArgs args_;
+  std::vector<AxisPlan> plans_;
+  std::optional<Resample> resample_;
+};
 
 void set_shapes(Sample<ResizeArgs>& sample) {
-  auto plans = plan_image(sample.in[0], sample.args);
+  auto& plans = Planned::of(sample).plans();
   sample.out[0].shape = resized_shape(sample.in[0].shape, plans);
   if (sample.args.save_attrs) sample.out[1].shape = {static_cast<int64_t>(plans.size())};
 }
 
 void resize_rows(const Sample<ResizeArgs>& sample) {
-  resample_of(sample).run(sample, sample.out[0].data, sample.in[0].data);
+  Planned& planned = Planned::of(sample);
+  planned.resample().run(sample, sample.out[0].data, sample.in[0].data);
   if (!sample.args.save_attrs || sample.begin > 0) return;
-  auto plans = plan_image(sample.in[0], sample.args);
+  auto& plans = planned.plans();
   int32_t extents[3];
   for (size_t i = 0; i < plans.size(); i++) extents[i] = static_cast<int32_t>(plans[i].in);
   const int64_t n = std::ssize(plans);
@@ -50,10 +80,12 @@ AVIDA_OP(resize, ResizeArgs) {
         call.out[1].layout = {};
       })
       .each_sample(set_shapes, resize_rows)
-      .rows([](const Sample<ResizeArgs>& sample) { return std::max<int64_t>(1, resample_of(sample).rows()); })
+      .rows([](const Sample<ResizeArgs>& sample) {
+        return sample.launches ? 1 : std::max<int64_t>(1, Planned::of(sample).resample().rows());
+      })
       .cost(4)
       .reads([](const Sample<ResizeArgs>& sample) {
-        return read_part(sample.in[0], plan_image(sample.in[0], sample.args), sample.args);
+        return read_part(sample.in[0], Planned::of(sample).plans(), sample.args);
       })
       .chains()
       .on_gpu();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "op/resample_taps.h"
 
@@ -20,14 +21,6 @@ float extent_of(const AxisPlan& plan) { return std::fabs(plan.end - plan.start);
 // The size of an axis, not rounded yet. All in float, so that 33.3 / 60 * 100 comes to 55.5.
 float limited(float size, const AxisPlan& plan) { return plan.most > 0 ? std::min(size, plan.most) : size; }
 
-// Each axis by itself; those without a size are scaled by `rest`.
-void size_each(std::vector<AxisPlan>& plans, float rest) {
-  for (AxisPlan& plan : plans) {
-    float size = limited(plan.wanted == 0 ? extent_of(plan) * rest : std::fabs(plan.wanted), plan);
-    plan.wanted = std::copysign(size, plan.wanted);
-  }
-}
-
 // The geometric mean of the scales of the axes that have a size.
 float mean_scale(const std::vector<AxisPlan>& plans) {
   double product = 1;
@@ -38,6 +31,16 @@ float mean_scale(const std::vector<AxisPlan>& plans) {
       given++;
     }
   return given ? static_cast<float>(std::pow(product, 1.0 / given)) : 1;
+}
+
+// Each axis by itself; those without a size keep it, or are scaled as the others are on average.
+void size_each(std::vector<AxisPlan>& plans, bool scale_rest) {
+  const bool all_given = std::ranges::all_of(plans, [](const AxisPlan& plan) { return plan.wanted != 0; });
+  const float rest = scale_rest && !all_given ? mean_scale(plans) : 1;
+  for (AxisPlan& plan : plans) {
+    float size = limited(plan.wanted == 0 ? extent_of(plan) * rest : std::fabs(plan.wanted), plan);
+    plan.wanted = std::copysign(size, plan.wanted);
+  }
 }
 
 // All axes by one scale: the smallest or the largest that their sizes ask for.
@@ -67,6 +70,18 @@ int64_t rounded(float size, SizeRounding rounding) {
 }
 
 }  // namespace
+
+bool same_size(const ImageSizeArgs& a, const ImageSizeArgs& b) {
+  auto same = [](const std::optional<Vec<float>>& x, const std::optional<Vec<float>>& y) {
+    return x.has_value() == y.has_value() && (!x || std::ranges::equal(*x, *y));
+  };
+  auto of = [](const ImageSizeArgs& args) {
+    return std::tie(static_cast<const FilterArgs&>(args), args.roi_relative, args.max_size, args.mode,
+                    args.subpixel_scale, args.resize_longer, args.resize_shorter, args.resize_x, args.resize_y,
+                    args.resize_z);
+  };
+  return of(a) == of(b) && same(a.size, b.size) && same(a.roi_start, b.roi_start) && same(a.roi_end, b.roi_end);
+}
 
 void infer_resize(const FilterArgs& args, const RegionArgs& region, const Inference& call) {
   Meta& out = call.out[0];
@@ -113,11 +128,12 @@ void set_regions(std::vector<AxisPlan>& plans, const RegionArgs& args) {
 }
 
 void plan_sizes(std::vector<AxisPlan>& plans, const RegionArgs& args, SizeRounding rounding) {
-  std::string_view mode = args.mode ? std::string_view(*args.mode) : "default";
-  if (mode == "stretch")
-    size_each(plans, 1);
-  else if (mode == "default")
-    size_each(plans, mean_scale(plans));
+  plan_sizes(plans, args, rounding, args.mode ? std::string_view(*args.mode) : "default");
+}
+
+void plan_sizes(std::vector<AxisPlan>& plans, const RegionArgs& args, SizeRounding rounding, std::string_view mode) {
+  if (mode == "stretch" || mode == "default")
+    size_each(plans, mode == "default");
   else
     size_together(plans, mode == "not_larger");
 
@@ -143,11 +159,11 @@ void plan_sizes(std::vector<AxisPlan>& plans, const RegionArgs& args, SizeRoundi
 
 std::vector<AxisPlan> plan_image(const SampleView& in, const ImageSizeArgs& args) {
   std::vector<AxisPlan> plans;
+  plans.reserve(3);
   for (char name : {'D', 'H', 'W'})
     if (int axis = in.layout.find(name); axis >= 0) plans.push_back({.axis = axis, .in = in.shape[axis]});
   set_regions(plans, args);
   int n = static_cast<int>(plans.size());
-  RegionArgs region = args;
   for (int i = 0; i < n; i++) {
     char name = in.layout[plans[i].axis];
     auto single = name == 'D' ? args.resize_z : name == 'H' ? args.resize_y : args.resize_x;
@@ -156,9 +172,10 @@ std::vector<AxisPlan> plan_image(const SampleView& in, const ImageSizeArgs& args
                       : args.resize_longer  ? *args.resize_longer
                                             : single.value_or(0);
   }
-  if (args.resize_shorter) region.mode = "not_smaller";
-  if (args.resize_longer) region.mode = "not_larger";
-  plan_sizes(plans, region);
+  if (args.resize_shorter || args.resize_longer)
+    plan_sizes(plans, args, SizeRounding::round, args.resize_longer ? "not_larger" : "not_smaller");
+  else
+    plan_sizes(plans, args);
   return plans;
 }
 
@@ -199,7 +216,7 @@ Resample make_resample(const SampleView& in, DType out_type, const std::vector<A
                        const FilterArgs& args) {
   std::vector<std::optional<ResampleAxis>> axes(in.ndim());
   for (const AxisPlan& plan : plans) axes[plan.axis] = make_axis(plan, plans, args);
-  return Resample(in.shape, axes, in.dtype, out_type);
+  return Resample(in.shape, std::move(axes), in.dtype, out_type);
 }
 
 }  // namespace avida

@@ -13,6 +13,8 @@ struct FilterArgs {
   int interp_type = 1;
   std::optional<int> mag_filter, min_filter;
   int minibatch_size = 32, temp_buffer_hint = 0;
+
+  bool operator==(const FilterArgs&) const = default;
 };
 
 struct RegionArgs {
@@ -27,6 +29,9 @@ struct ImageSizeArgs : FilterArgs, RegionArgs {
   std::optional<float> resize_longer, resize_shorter, resize_x, resize_y, resize_z;
   std::optional<Vec<float>> size;
 };
+
+// Whether images of one shape are resized alike.
+bool same_size(const ImageSizeArgs& a, const ImageSizeArgs& b);
 
 template <class Args>
 Op<Args>& filter_args(Op<Args>& op) {
@@ -101,6 +106,7 @@ float number_for(const List& list, int i, int n, const char* name) {
 void set_regions(std::vector<AxisPlan>& plans, const RegionArgs& args);
 // Sets `out`, and adjusts the regions, from `wanted` and `most`.
 void plan_sizes(std::vector<AxisPlan>& plans, const RegionArgs& args, SizeRounding rounding = SizeRounding::round);
+void plan_sizes(std::vector<AxisPlan>& plans, const RegionArgs& args, SizeRounding rounding, std::string_view mode);
 
 // The axes D, H and W of an image or volume, planned.
 std::vector<AxisPlan> plan_image(const SampleView& in, const ImageSizeArgs& args);
@@ -121,7 +127,7 @@ Op<Args>& resamples(Op<Args>& op) {
       .each_sample(
           [](Sample<Args>& sample) { sample.out[0].shape = resized_shape(sample.in[0].shape, plan(sample)); },
           [](const Sample<Args>& sample) { resample(sample).run(sample, sample.out[0].data, sample.in[0].data); })
-      .rows([](const Sample<Args>& sample) { return resample(sample).rows(); })
+      .rows([](const Sample<Args>& sample) { return sample.launches ? 1 : resample(sample).rows(); })
       .cost(4)
       .reads([](const Sample<Args>& sample) { return read_part(sample.in[0], plan(sample), sample.args); })
       .chains()
