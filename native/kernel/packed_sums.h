@@ -4,6 +4,7 @@
 #pragma once
 #include "kernel/convert.h"
 #include "kernel/math.h"
+#include "kernel/unroll.h"
 
 namespace avida {
 
@@ -99,7 +100,7 @@ AVIDA_HD AVIDA_INLINE void store_word(unsigned char* to, unsigned word, int coun
   if constexpr (whole) {
     *reinterpret_cast<unsigned*>(to) = word;
   } else {
-#pragma unroll 1
+    AVIDA_DO_NOT_UNROLL
     for (int k = 0; k < 4 && k < count; k++) to[k] = static_cast<unsigned char>(word >> 8 * k);
   }
 }

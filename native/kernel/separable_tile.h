@@ -1,8 +1,8 @@
 // Sums along height and then along width, as separable_sum.h has them, made in tiles by blocks of threads: a tile and
 // what its windows reach are loaded once, summed along height, summed along width and stored, all in shared memory.
 #pragma once
-#include "kernel/packed_sums.h"
 #include "kernel/separable_sum.h"
+#include "kernel/tile.h"
 
 namespace avida {
 
@@ -27,13 +27,12 @@ struct SeparableTile {
   };
   struct Params {
     Out* out;
-    const In* in;
-    int height, row_elements, inner;
+    TileSource<In> source;
     int tiles_down, tiles_along, tile_elements;  // of a row; a multiple of kAlong points
     int margin;                                  // elements before and after a tile's row: a multiple of four
     int in_pitch, sums_pitch, out_pitch, sums_at, sums_of_term;  // in words of the shared memory
     int most_radius;                                             // along height
-    bool in_words, out_words;                                    // rows of bytes begin where words do
+    bool out_words;                                              // rows of bytes begin where words do
     float scale;                                                 // of Whole sums
     Window windows[terms][2];                                    // along height, width
   };
@@ -50,7 +49,7 @@ struct SeparableTile {
   AVIDA_HD static AVIDA_INLINE Place place_of(const Params& params, long item) {
     const unsigned tile = static_cast<unsigned>(item), along = static_cast<unsigned>(params.tiles_along);
     const unsigned down = static_cast<unsigned>(params.tiles_down), line = tile / along;
-    return {static_cast<long>(line / down) * params.height, static_cast<int>(line % down) * kRows,
+    return {static_cast<long>(line / down) * params.source.height, static_cast<int>(line % down) * kRows,
             static_cast<int>(tile % along) * params.tile_elements};
   }
 
@@ -71,11 +70,11 @@ struct SeparableTile {
 
   // What a tile has of the image.
   AVIDA_HD static AVIDA_INLINE int rows_of(const Params& params, const Place& place) {
-    const int left = params.height - place.y;
+    const int left = params.source.height - place.y;
     return left < kRows ? left : kRows;
   }
   AVIDA_HD static AVIDA_INLINE int elements_of(const Params& params, const Place& place) {
-    const int left = params.row_elements - place.x;
+    const int left = params.source.row_elements - place.x;
     return left < params.tile_elements ? left : params.tile_elements;
   }
   // Its rows with their margins, in fours of elements.
@@ -83,83 +82,28 @@ struct SeparableTile {
     return (elements_of(params, place) + 2 * params.margin + 3) / 4;
   }
 
-  // Windows are smaller than images, so that nothing is reflected twice.
-  AVIDA_HD static AVIDA_INLINE int reflected(int i, int n) {
-    i = i < 0 ? -i : i;
-    const int back = 2 * n - 2 - i;
-    return i < back ? i : back;
+  AVIDA_HD static AVIDA_INLINE TileSpan span_of(const Params& params, const Place& place) {
+    return {place.y - params.most_radius, place.x - params.margin, rows_of(params, place) + 2 * params.most_radius,
+            quads_of(params, place) * (from_bytes ? 1 : 4)};
   }
+
   AVIDA_HD static AVIDA_INLINE void prepare(const Params& params, Shared& shared, const Place& place, int thread) {
     if (thread < kMostWeights)
       for (int i = 0; i < 2 * terms; i++)
         shared.weights[i / 2][i % 2][thread] = params.windows[i / 2][i % 2].half[thread];
-    const int rows = rows_of(params, place) + 2 * params.most_radius;
-    for (int row = thread; row < rows; row += kThreads)
-      shared.row_at[row] = reflected(place.y - params.most_radius + row, params.height) * params.row_elements;
+    find_rows<kThreads>(params.source, span_of(params, place), shared.row_at, thread);
   }
 
-  // Warps take rows, so that threads read words side by side; each has some on the way. Words that reach beyond the
-  // border come after.
   AVIDA_HD static AVIDA_INLINE void load(const Params& params, Shared& shared, const Place& place, int thread) {
-    constexpr int kInWord = from_bytes ? 4 : 1;
-    const In* image = params.in + place.first_row * params.row_elements;
-    const int words = quads_of(params, place) * (4 / kInWord), x = place.x - params.margin;
-    const int rows = rows_of(params, place) + 2 * params.most_radius;
-    int first = x < 0 ? -x / kInWord : 0, end = (params.row_elements - x) / kInWord;  // words inside
-    end = end < words ? end : words;
-    first = first < end ? first : end;
-    for (int i = first + thread % 32; i < end; i += 32) {
-      const In* column = image + x + i * kInWord;
-      if (params.in_words)
-        load_column<true>(params, shared, i, column, thread / 32, rows);
-      else
-        load_column<false>(params, shared, i, column, thread / 32, rows);
-    }
-    const int outside = words - end + first;
-#pragma unroll 1
-    for (int i = thread; i < outside * rows; i += kThreads) {
-      const int row = i / outside, k = i % outside, word = k < first ? k : k - first + end;
-      const In* from = image + shared.row_at[row];
-      shared.words[row * params.in_pitch + word] = load_beyond(params, from, x + word * kInWord);
-    }
-  }
-
-  template <bool in_words>
-  AVIDA_HD static AVIDA_INLINE void load_column(const Params& params, Shared& shared, int i, const In* column, int row,
-                                                int rows) {
-    constexpr int kAtOnce = 8;
-    for (; row < rows; row += kAtOnce * kWarps) {
-      unsigned loaded[kAtOnce];
-#pragma unroll
-      for (int k = 0; k < kAtOnce; k++)
-        if (row + k * kWarps < rows) loaded[k] = load_word<in_words>(column + shared.row_at[row + k * kWarps]);
-#pragma unroll
-      for (int k = 0; k < kAtOnce; k++)
-        if (row + k * kWarps < rows) shared.words[(row + k * kWarps) * params.in_pitch + i] = loaded[k];
-    }
-  }
-
-  AVIDA_HD static AVIDA_INLINE unsigned load_beyond(const Params& params, const In* row, int x) {
-    const int inner = params.inner, width = params.row_elements / inner;
-    unsigned word = 0;
-#pragma unroll 1
-    for (int k = 0; k < (from_bytes ? 4 : 1); k++) {
-      const int shifted = x + k + params.margin * inner;  // not negative
-      const int point =
-          reflected(shifted / inner - params.margin, width);  // may still be outside, further than windows
-      const In element = row[(point < 0 ? 0 : point) * inner + shifted % inner];
-      if constexpr (from_bytes)
-        word |= static_cast<unsigned>(element) << 8 * k;
-      else
-        word = float_bits(element);
-    }
-    return word;
+    const In* image = params.source.in + place.first_row * params.source.row_elements;
+    load_tile<kThreads, false>(params.source, image, span_of(params, place), shared.row_at, shared.words,
+                               params.in_pitch, thread);
   }
 
   // Four elements side by side, as sums take them.
   AVIDA_HD static AVIDA_INLINE void load_four(const unsigned* from, float (&to)[4]) {
     if constexpr (from_bytes) {
-#pragma unroll
+      AVIDA_UNROLL
       for (int k = 0; k < 4; k++) to[k] = packed ? biased_byte(*from, k) : byte_as_float(*from, k);
     } else {
       load_floats(from, to);
@@ -177,35 +121,33 @@ struct SeparableTile {
   AVIDA_HD static AVIDA_INLINE void add_window(float (&sums)[run][wide], const float* weights, int radius,
                                                Load&& load) {
     float before[run][wide], after[run][wide];
-#pragma unroll
+    AVIDA_UNROLL
     for (int i = 0; i < run; i++) {
       load(i, before[i]);
-#pragma unroll
+      AVIDA_UNROLL
       for (int c = 0; c < wide; c++) {
         after[i][c] = before[i][c];
         add(sums[i][c], before[i][c], weights[0]);
       }
     }
-#pragma unroll
+    AVIDA_UNROLL
     for (int k = 1; k <= run; k++) {
       if (k > radius) return;
       load(-k, before[(run - k) % run]);
       load(run - 1 + k, after[(run - 1 + k) % run]);
       const float weight = weights[k];
-#pragma unroll
-      for (int i = 0; i < run; i++)
-#pragma unroll
-        for (int c = 0; c < wide; c++)
-          add(sums[i][c], before[(i - k + run) % run][c] + after[(i + k) % run][c], weight);
+      AVIDA_UNROLL
+      for (int i = 0; i < run; i++) AVIDA_UNROLL
+      for (int c = 0; c < wide; c++) add(sums[i][c], before[(i - k + run) % run][c] + after[(i + k) % run][c], weight);
     }
-#pragma unroll 1
+    AVIDA_DO_NOT_UNROLL
     for (int k = run + 1; k <= radius; k++) {
       const float weight = weights[k];
-#pragma unroll
+      AVIDA_UNROLL
       for (int i = 0; i < run; i++) {
         load(i - k, before[i]);
         load(i + k, after[i]);
-#pragma unroll
+        AVIDA_UNROLL
         for (int c = 0; c < wide; c++) add(sums[i][c], before[i][c] + after[i][c], weight);
       }
     }
@@ -222,22 +164,20 @@ struct SeparableTile {
       if (quad >= quads || group * kDown >= rows) continue;
       const unsigned* from = shared.words + (group * kDown + params.most_radius) * pitch + quad * (from_bytes ? 1 : 4);
       unsigned* to = shared.words + params.sums_at + group * params.sums_pitch + 4 * quad;
-#pragma unroll
+      AVIDA_UNROLL
       for (int term = 0; term < terms; term++) {
         const Window& window = params.windows[term][0];
         float sums[kDown][4];
-#pragma unroll
-        for (int i = 0; i < kDown; i++)
-#pragma unroll
-          for (int c = 0; c < 4; c++) sums[i][c] = window.start;
+        AVIDA_UNROLL
+        for (int i = 0; i < kDown; i++) AVIDA_UNROLL
+        for (int c = 0; c < 4; c++) sums[i][c] = window.start;
         add_window(sums, shared.weights[term][0], window.radius,
                    [&](int i, float (&four)[4]) { load_four(from + i * pitch, four); });
-#pragma unroll
-        for (int i = 0; i < kDown; i += kDeep)
-#pragma unroll
-          for (int c = 0; c < 4; c++)
-            to[i / kDeep * kGroups * params.sums_pitch + c] =
-                packed ? pack_halves(sums[i][c], sums[i + kDeep - 1][c]) : float_bits(sums[i][c]);
+        AVIDA_UNROLL
+        for (int i = 0; i < kDown; i += kDeep) AVIDA_UNROLL
+        for (int c = 0; c < 4; c++)
+          to[i / kDeep * kGroups * params.sums_pitch + c] =
+              packed ? pack_halves(sums[i][c], sums[i + kDeep - 1][c]) : float_bits(sums[i][c]);
         to += params.sums_of_term;
       }
     }
@@ -245,24 +185,23 @@ struct SeparableTile {
 
   // Threads make points side by side of one channel, in as many rows as words have.
   AVIDA_HD static AVIDA_INLINE void sum_along(const Params& params, Shared& shared, const Place& place, int thread) {
-    const int lane = thread % 32, inner = params.inner, elements = elements_of(params, place);
+    const int lane = thread % 32, inner = params.source.inner, elements = elements_of(params, place);
     int x = 0, channel = thread / 32;
     while (true) {
       for (; channel >= inner; channel -= inner) x += kAlong * inner;
       if (x >= elements) break;
       const unsigned* from = shared.words + params.sums_at + lane * params.sums_pitch + params.margin + x + channel;
       float sums[kAlong][kDeep];
-#pragma unroll
-      for (int i = 0; i < kAlong; i++)
-#pragma unroll
-        for (int d = 0; d < kDeep; d++) sums[i][d] = params.windows[0][1].start;
-#pragma unroll
+      AVIDA_UNROLL
+      for (int i = 0; i < kAlong; i++) AVIDA_UNROLL
+      for (int d = 0; d < kDeep; d++) sums[i][d] = params.windows[0][1].start;
+      AVIDA_UNROLL
       for (int term = 0; term < terms; term++) {
         add_window(sums, shared.weights[term][1], params.windows[term][1].radius,
                    [&](int i, float (&deep)[kDeep]) { load_deep(from[i * inner], deep); });
         from += params.sums_of_term;
       }
-#pragma unroll
+      AVIDA_UNROLL
       for (int i = 0; i < kAlong; i++) put(params, shared, lane, x + channel + i * inner, sums[i]);
       channel += kWarps;
     }
@@ -293,23 +232,23 @@ struct SeparableTile {
       const unsigned both = made(params, sums[0]) | static_cast<unsigned>(made(params, sums[1])) << 8;
       put_short(shared.words + lane * params.out_pitch, x, both);
     } else {
-#pragma unroll
+      AVIDA_UNROLL
       for (int d = 0; d < kDeep; d++)
         shared.words[(d * 32 + lane) * params.out_pitch + x] = float_bits(made(params, sums[d]));
     }
   }
 
   AVIDA_HD static AVIDA_INLINE void store(const Params& params, const Shared& shared, const Place& place, int thread) {
-    const int rows = rows_of(params, place), count = elements_of(params, place), n = params.row_elements;
+    const int rows = rows_of(params, place), count = elements_of(params, place), n = params.source.row_elements;
     Out* tile = params.out + (place.first_row + place.y) * n + place.x;
     constexpr int kInWord = to_bytes ? 4 : 1;
     for (int i = thread % 32 * kInWord; i < count; i += 32 * kInWord) {
       if (!to_bytes || (params.out_words && i + kInWord <= count)) {
-#pragma unroll
+        AVIDA_UNROLL
         for (int k = 0; k < 32 / kWarps; k++)
           store_some<true>(params, shared, tile, thread / 32 + k * kWarps, i, rows, kInWord);
       } else {
-#pragma unroll 1
+        AVIDA_DO_NOT_UNROLL
         for (int k = 0; k < 32 / kWarps; k++)
           store_some<false>(params, shared, tile, thread / 32 + k * kWarps, i, rows, count - i);
       }
@@ -320,7 +259,7 @@ struct SeparableTile {
   template <bool whole>
   AVIDA_HD static AVIDA_INLINE void store_some(const Params& params, const Shared& shared, Out* tile, int lane, int i,
                                                int rows, int count) {
-    const int row = lane % kGroups * kDown + lane / kGroups * kDeep, n = params.row_elements;
+    const int row = lane % kGroups * kDown + lane / kGroups * kDeep, n = params.source.row_elements;
     if (row >= rows) return;
     Out* to = tile + row * n + i;
     if constexpr (to_bytes) {
@@ -329,7 +268,7 @@ struct SeparableTile {
       store_word<whole>(to, pick_bytes(low, high, 0x6420), count);
       if (row + 1 < rows) store_word<whole>(to + n, pick_bytes(low, high, 0x7531), count);
     } else {
-#pragma unroll
+      AVIDA_UNROLL
       for (int d = 0; d < kDeep; d++)
         if (row + d < rows) to[d * n] = bits_float(shared.words[(d * 32 + lane) * params.out_pitch + i]);
     }

@@ -189,8 +189,9 @@ void set_window(Window& to, const HalfWeights<T>& from, bool along_width) {
   to.start = static_cast<float>(start);
   if constexpr (!std::is_same_v<T, float>) {
     constexpr double kRounding = std::is_same_v<T, Fixed> ? 1 << (kFixedBits - 1) : 0;
-    // Packed sums are not negative and below 32768: Whole ones along one axis are less than kPackedMiddle, since the
-    // final ones, of two terms whose weights add up to powers of two, fit 16 bits.
+    // Packed sums are not negative and below 32768: Whole ones along one axis stay within kPackedMiddle, since the
+    // final ones fit 16 bits, the weights of derivatives cancel, and smoothing leaves room for the derivative that
+    // follows.
     constexpr double kMiddle = std::is_same_v<T, Whole> ? kPackedMiddle : 0;
     if (along_width)
       to.start = static_cast<float>(start + kRounding - sum * (kPackedBias + kMiddle));
@@ -211,7 +212,7 @@ bool launch_tiles(const SeparableWork& work, const Weights<T>& weights) {
     along = std::max(along, width.radius());
   }
   const int64_t n = space.row_elements(), inner = space.inner, height = space.size[1];
-  if (std::max(down, along) >= Body::kMostWeights || down >= height || along >= space.size[2]) return false;
+  if (std::max(down, along) >= Body::kMostWeights) return false;
   if (down + along == 0 || height < Body::kDown || space.elements() >= int64_t(1) << 31) return false;
 
   auto up_to = [](int64_t x, int64_t step) { return (x + step - 1) / step * step; };
@@ -240,15 +241,18 @@ bool launch_tiles(const SeparableWork& work, const Weights<T>& weights) {
   const int64_t count = (tiles + most - 1) / most;
   place((tiles + count - 1) / count * step);
   params.out = work.out.as<Out>();
-  params.in = work.in.as<In>();
-  params.height = static_cast<int>(height);
-  params.row_elements = static_cast<int>(n);
-  params.inner = static_cast<int>(inner);
+  const bool whole_rows = n % 4 == 0;
+  params.source = {work.in.as<In>(),
+                   static_cast<int>(height),
+                   static_cast<int>(n),
+                   static_cast<int>(inner),
+                   whole_rows && reinterpret_cast<uintptr_t>(work.in.data) % 4 == 0,
+                   Border::reflect_101,
+                   In()};
   params.tiles_along = static_cast<int>(count);
   params.tiles_down = static_cast<int>((height + Body::kRows - 1) / Body::kRows);
   params.most_radius = static_cast<int>(down);
-  params.in_words = n % 4 == 0 && reinterpret_cast<uintptr_t>(work.in.data) % 4 == 0;
-  params.out_words = n % 4 == 0 && reinterpret_cast<uintptr_t>(work.out.data) % 4 == 0;
+  params.out_words = whole_rows && reinterpret_cast<uintptr_t>(work.out.data) % 4 == 0;
   params.scale = work.scale;
   for (int term = 0; term < terms; term++) {
     set_window(params.windows[term][0], weights[term][1], false);

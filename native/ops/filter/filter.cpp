@@ -7,6 +7,7 @@
 #include "op/op.h"
 #include "op/row_sums.h"
 #include "op/stencil.h"
+#include "op/window_tiles.h"
 
 namespace avida::ops {
 namespace {
@@ -122,6 +123,9 @@ struct Correlation {
 
   template <class Out, class In>
   void run_body() const {
+    if constexpr ((std::is_same_v<In, uint8_t> || std::is_same_v<In, float>) &&
+                  (std::is_same_v<Out, uint8_t> || std::is_same_v<Out, float>))
+      if (sample.launches && launch_tiles<Out, In>()) return;
     using Body = WindowSum<Out, In, Sum, T>;
     typename Body::Params params = {sample.out[0].as<Out>(),
                                     sample.in[0].as<In>(),
@@ -136,6 +140,18 @@ struct Correlation {
                                     bits};
     int64_t n = plan.out.row_elements();
     each_item<Body>(sample, sample.begin * n, sample.end * n, params);
+  }
+
+  // Where all frames are filled with the same element.
+  template <class Out, class In>
+  bool launch_tiles() const {
+    const In beyond = convert<In>(fill[0]);
+    if (border == Border::fill && (fill.size() > 1 || static_cast<Sum>(beyond) != fill[0])) return false;
+    const int64_t per_frame = plan.filters > 1 ? taps : 0;
+    return launch_window_tiles<TileSum<Out, In, Sum, T>>(
+        *sample.launches, plan.space, plan.out, plan.reach.window(border), sample.in[0], sample.out[0], beyond,
+        {readable(sample.launches, weights.data(), std::ssize(weights)), parts_of_frame * plan.space.size[0], per_frame,
+         bits});
   }
 
   int64_t rows() const { return plan.reach.size(0) * plan.reach.size(1); }  // of the window

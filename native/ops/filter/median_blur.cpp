@@ -6,6 +6,7 @@
 #include "op/each_item.h"
 #include "op/op.h"
 #include "op/stencil.h"
+#include "op/window_tiles.h"
 #include "ops/filter/column_median.h"
 
 namespace avida::ops {
@@ -295,9 +296,14 @@ void blur(const Sample<MedianBlurArgs>& sample) {
   const int64_t n = space.row_elements();
   if (space.has_few_elements() || sample.launches) {
     with_dtype(in.dtype, [&](auto type) {
-      using Body = WindowMedian<typename decltype(type)::type>;
-      typename Body::Params params = {out.as<typename decltype(type)::type>(), in.as<typename decltype(type)::type>(),
-                                      space, reach.window(Border::clamp)};
+      using T = typename decltype(type)::type;
+      const NeighbourWindow window = reach.window(Border::clamp);
+      if constexpr (std::is_same_v<T, uint8_t> || std::is_same_v<T, float>)
+        if (sample.launches &&
+            launch_window_tiles<TileMedian<T>>(*sample.launches, space, space, window, in, out, T(), {}))
+          return;
+      using Body = WindowMedian<T>;
+      typename Body::Params params = {out.as<T>(), in.as<T>(), space, window};
       each_item<Body>(sample, sample.begin * n, sample.end * n, params);
     });
     return;

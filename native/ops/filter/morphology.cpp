@@ -5,6 +5,7 @@
 #include "op/each_item.h"
 #include "op/op.h"
 #include "op/stencil.h"
+#include "op/window_tiles.h"
 
 namespace avida::ops {
 namespace {
@@ -148,6 +149,14 @@ void pick_in_windows(const Sample<MorphologyArgs>& sample) {
   if (space.has_few_elements() || sample.launches) {
     with_dtype(in.dtype, [&](auto type) {
       using T = typename decltype(type)::type;
+      if constexpr (std::is_same_v<T, uint8_t> || std::is_same_v<T, float>) {
+        using Limits = std::numeric_limits<T>;
+        constexpr T kFurthest = Limits::has_infinity ? Limits::infinity() : Limits::max();
+        constexpr T kNever = !larger ? kFurthest : Limits::has_infinity ? T(-kFurthest) : Limits::lowest();
+        if (sample.launches && launch_window_tiles<TilePick<T, larger>>(*sample.launches, space, space,
+                                                                        reach.window(border), in, out, kNever, {}))
+          return;
+      }
       using Body = WindowPick<T, larger>;
       typename Body::Params params = {out.as<T>(), in.as<T>(), space, reach.window(border)};
       int64_t n = space.row_elements();
