@@ -42,15 +42,27 @@ void launch(const Sample<JpegDistortionArgs>& sample) {
     fail(ErrorKind::runtime, "expected at most ", most, " rows and columns, got the shape ", shape);
   JpegPlanes image{nullptr, sample.end, static_cast<int>(shape[first]), static_cast<int>(shape[first + 1]),
                    static_cast<int>(shape[first + 2])};
-  image.planes = static_cast<uint8_t*>(sample.launches->scratch(image.frames * image.frame_bytes()));
-  JpegBlocks::Params blocks{sample.in[0].as<uint8_t>(), image, {}};
+  if (image.channels == 3)
+    image.planes = static_cast<uint8_t*>(sample.launches->scratch(image.frames * image.frame_bytes()));
+  JpegLosses::Params losses{sample.out[0].as<uint8_t>(), sample.in[0].as<uint8_t>(), image, {}};
   for (int table = 0; table < 2; table++)
-    for (int k = 0; k < 64; k++) blocks.steps[table][k] = quantization_step(table, k, sample.args.quality);
-  sample.launches->add<JpegBlocks>(0, image.frames * image.tiles_down() * image.tiles_across(), blocks);
+    for (int k = 0; k < 64; k++) losses.steps[table][k] = quantization_step(table, k, sample.args.quality);
+  sample.launches->add<JpegLosses>(0, image.frames * image.tiles_down() * image.tiles_across(), losses);
+  if (image.channels == 1) return;
   sample.launches->then();
-  const JpegPixels::Params pixels{sample.out[0].as<uint8_t>(), image};
-  constexpr int64_t threads = JpegPixels::kThreads;
-  sample.launches->add<JpegPixels>(0, (pixels.quads() + threads - 1) / threads, pixels);
+  using Pixels = JpegPixels<2, 2>;
+  const int step = image.step();
+  for (int64_t frame = 0; frame < image.frames; frame++)
+    sample.launches->add<Pixels>(0, int64_t{image.height} * Pixels::items_per_row(image.width),
+                                 {sample.out[0].as<uint8_t>() + frame * image.height * image.width * 3,
+                                  {image.plane(frame, 0), image.plane(frame, 1), image.plane(frame, 2)},
+                                  {step, step / 2, step / 2},
+                                  image.chroma_width(),
+                                  image.chroma_height(),
+                                  0,
+                                  0,
+                                  image.width,
+                                  false});
 }
 
 }  // namespace
