@@ -2,7 +2,6 @@
 // Pixels become planes whose blocks have lost what their quantization takes; op/jpeg_item.h makes pixels of them. Read
 // by NVRTC too: no std headers.
 #pragma once
-#include "kernel/view.h"
 #include "op/jpeg_item.h"
 
 namespace avida::ops {
@@ -28,24 +27,22 @@ AVIDA_HD AVIDA_INLINE void cosines(int (&x)[8]) {
   x[1] = rounded_shift(d0, bits);
 }
 
-// Images of colours and the planes made of them: luma, and two of half the width and height. All are extended to whole
-// tiles. Gray images have no need of planes.
+// An image of colours and the planes made of it: luma, and two of half the width and height. All are extended to whole
+// tiles. A gray image has no need of planes.
 struct JpegPlanes {
   static constexpr int kTileHeight = 16, kTileWidth = 64;
   unsigned char* planes;
-  long frames;
   int height, width, channels;  // 1: gray, 3: RGB
 
   AVIDA_HD AVIDA_INLINE int tiles_down() const { return (height + kTileHeight - 1) / kTileHeight; }
   AVIDA_HD AVIDA_INLINE int tiles_across() const { return (width + kTileWidth - 1) / kTileWidth; }
   AVIDA_HD AVIDA_INLINE int step() const { return tiles_across() * kTileWidth; }  // from row to row of luma
   AVIDA_HD AVIDA_INLINE long luma_bytes() const { return long{step()} * tiles_down() * kTileHeight; }
-  AVIDA_HD AVIDA_INLINE long frame_bytes() const { return channels == 1 ? 0 : luma_bytes() / 2 * 3; }
   AVIDA_HD AVIDA_INLINE int chroma_height() const { return (height + 1) / 2; }
   AVIDA_HD AVIDA_INLINE int chroma_width() const { return (width + 1) / 2; }
   // Plane 0 is luma, 1 is blueness, 2 is redness.
-  AVIDA_HD AVIDA_INLINE unsigned char* plane(long frame, int k) const {
-    return planes + frame * frame_bytes() + (k == 0 ? 0 : luma_bytes() + (k - 1) * (luma_bytes() / 4));
+  AVIDA_HD AVIDA_INLINE unsigned char* plane(int k) const {
+    return planes + (k == 0 ? 0 : luma_bytes() + (k - 1) * (luma_bytes() / 4));
   }
 };
 
@@ -54,6 +51,7 @@ struct JpegLosses {
   static constexpr const char* header = "ops/noise/jpeg_compression_distortion.h";
   static constexpr int kThreads = 256, kPhases = 4, kHeight = JpegPlanes::kTileHeight, kWidth = JpegPlanes::kTileWidth;
   static constexpr int kAcross = kWidth / 8, kLumaBlocks = kAcross * kHeight / 8, kBlocks = kLumaBlocks * 3 / 2;
+  static constexpr int kBlockStep = 64 + 8;  // so that the columns of neighbours lie in different banks
   struct Params {
     unsigned char* gray;  // of images without colours: the result
     const unsigned char* in;
@@ -61,22 +59,22 @@ struct JpegLosses {
     unsigned short steps[2][64];  // of quantization: of luma and of the other planes
   };
   struct Shared {
-    alignas(16) short at[kBlocks][64 + 8];  // apart, so that columns of neighbours lie in different banks
+    alignas(16) short at[kBlocks][kBlockStep];
     unsigned divisor[2][64], inverse[2][64];
   };
 
   template <int phase>
   AVIDA_HD AVIDA_INLINE static void run(const Params& params, Shared& shared, long item, int thread) {
     const JpegPlanes& image = params.image;
-    const auto [frame, tile_y, tile_x] =
-        place_of<3>(item, {{image.frames, image.tiles_down(), image.tiles_across()}}).at;
+    const int tile_y = static_cast<int>(item) / image.tiles_across();
+    const int tile_x = static_cast<int>(item) - tile_y * image.tiles_across();
     const int block = thread / 8, i = thread % 8;
     const int plane = block < kLumaBlocks ? 0 : 1 + (block - kLumaBlocks) / (kAcross / 2);
     const bool has_block = block < (image.channels == 1 ? kLumaBlocks : kBlocks);
     if constexpr (phase == 0) {
       if (thread < 128) prepare_division(params, shared, thread / 64, thread % 64);
-      const unsigned char* in = params.in + frame * image.height * image.width * image.channels;
-      load(in, image, static_cast<int>(tile_y) * kHeight, static_cast<int>(tile_x) * kWidth, shared, thread);
+      image.channels == 1 ? load_gray(params, tile_y * kHeight, tile_x * kWidth, shared, thread)
+                          : load_colors(params, tile_y * kHeight, tile_x * kWidth, shared, thread);
     } else if constexpr (phase == 1) {
       if (!has_block) return;
       int x[8];
@@ -100,13 +98,13 @@ struct JpegLosses {
       inverse_cosines<false, 1>(x);
       const int of_plane = plane == 0 ? block : (block - kLumaBlocks) % (kAcross / 2);
       const int halves = plane == 0 ? 1 : 2, step = image.step() / halves;
-      const long row = tile_y * (kHeight / halves) + of_plane / kAcross * 8 + i;
-      const long column = tile_x * (kWidth / halves) + of_plane % kAcross * 8;
+      const long row = long{tile_y} * (kHeight / halves) + of_plane / kAcross * 8 + i;
+      const int column = tile_x * (kWidth / halves) + of_plane % kAcross * 8;
       unsigned char bytes[8];
       for (int k = 0; k < 8; k++) bytes[k] = saturate<unsigned char>(x[k] + 128);
-      if (image.channels == 3) return store_bytes(image.plane(frame, plane) + row * step + column, bytes);
+      if (image.channels == 3) return store_bytes(image.plane(plane) + row * step + column, bytes);
       if (row >= image.height) return;
-      unsigned char* out = params.gray + (frame * image.height + row) * image.width + column;
+      unsigned char* out = params.gray + row * image.width + column;
       if (column + 8 <= image.width) return store_bytes(out, bytes);
       for (int k = 0; k < 8; k++)
         if (column + k < image.width) out[k] = bytes[k];
@@ -127,41 +125,70 @@ struct JpegLosses {
     return x < 0 ? -made : made;
   }
 
-  // Samples are around 0. A thread makes four of luma, and one of each other plane. What lies beyond the image is as
-  // its last pixels; the other planes go on below with their last row.
-  AVIDA_HD AVIDA_INLINE static void load(const unsigned char* in, const JpegPlanes& image, int top, int left,
-                                         Shared& shared, int thread) {
-    constexpr int across = kWidth / 2;
-    static_assert(across * kHeight / 2 == kThreads);
-    const int y = thread / across, x = thread % across;
-    const auto pixel = [&](int row, int column) {
-      row = row < image.height ? row : image.height - 1;
-      column = column < image.width ? column : image.width - 1;
-      return in + (long{row} * image.width + column) * image.channels;
-    };
-    int blueness = 0, redness = 0;
-    for (int dy = 0; dy < 2; dy++)
-      for (int dx = 0; dx < 2; dx++) {
-        const int row = 2 * y + dy, column = 2 * x + dx;
-        const unsigned char* at = pixel(top + row, left + column);
-        int luma = at[0];
-        if (image.channels == 3) {
-          const int red = at[0], green = at[1], blue = at[2];
-          luma = (19595 * red + 38470 * green + 7471 * blue + (1 << 15)) >> 16;
-          constexpr int middle = (128 << 16) + (1 << 15) - 1;
-          blueness += (-11059 * red - 21709 * green + 32768 * blue + middle) >> 16;
-          redness += (32768 * red - 27439 * green - 5329 * blue + middle) >> 16;
-        }
-        shared.at[row / 8 * kAcross + column / 8][row % 8 * 8 + column % 8] = static_cast<short>(luma - 128);
-      }
-    if (image.channels == 1) return;
-    const int rows = image.chroma_height() - top / 2, rounding = 1 + x % 2;
-    const short blue = static_cast<short>(((blueness + rounding) >> 2) - 128);
-    const short red = static_cast<short>(((redness + rounding) >> 2) - 128);
-    const int block = kLumaBlocks + x / 8, end = y == rows - 1 ? kHeight / 2 : y + 1;
-    for (int row = y; row < end && y < rows; row++) {
-      shared.at[block][row * 8 + x % 8] = blue;
-      shared.at[block + kAcross / 2][row * 8 + x % 8] = red;
+  // Samples are around 0. A thread makes two by two of luma, and one of each other plane.
+  struct alignas(4) Two {
+    short at[2];
+  };
+  struct Place {
+    int y, x;  // of the thread among others
+    short* luma;
+    long row_step;  // from pixel to pixel of the image
+    const unsigned char *upper, *lower;
+    int left, right;
+
+    // What lies beyond the image is as its last pixels.
+    AVIDA_HD AVIDA_INLINE Place(const Params& params, int top, int first, Shared& shared, int thread) {
+      constexpr int across = kWidth / 2;
+      static_assert(across * kHeight / 2 == kThreads);
+      const JpegPlanes& image = params.image;
+      y = thread / across;
+      x = thread % across;
+      luma = &shared.at[2 * y / 8 * kAcross + 2 * x / 8][2 * y % 8 * 8 + 2 * x % 8];
+      row_step = long{image.width} * image.channels;
+      const int row = top + 2 * y, column = first + 2 * x;
+      upper = params.in + (row < image.height ? row : image.height - 1) * row_step;
+      lower = params.in + (row + 1 < image.height ? row + 1 : image.height - 1) * row_step;
+      left = (column < image.width ? column : image.width - 1) * image.channels;
+      right = (column + 1 < image.width ? column + 1 : image.width - 1) * image.channels;
+    }
+    AVIDA_HD AVIDA_INLINE void set_luma(int row, int at_left, int at_right) const {
+      *reinterpret_cast<Two*>(luma +
+                              8 * row) = {{static_cast<short>(at_left - 128), static_cast<short>(at_right - 128)}};
+    }
+  };
+
+  AVIDA_HD AVIDA_INLINE static void load_gray(const Params& params, int top, int left, Shared& shared, int thread) {
+    const Place place(params, top, left, shared, thread);
+    place.set_luma(0, place.upper[place.left], place.upper[place.right]);
+    place.set_luma(1, place.lower[place.left], place.lower[place.right]);
+  }
+
+  struct Sample {
+    int luma, blueness, redness;
+    AVIDA_HD AVIDA_INLINE explicit Sample(const unsigned char* pixel) {
+      const int red = pixel[0], green = pixel[1], blue = pixel[2];
+      constexpr int middle = (128 << 16) + (1 << 15) - 1;
+      luma = (19595 * red + 38470 * green + 7471 * blue + (1 << 15)) >> 16;
+      blueness = (-11059 * red - 21709 * green + 32768 * blue + middle) >> 16;
+      redness = (32768 * red - 27439 * green - 5329 * blue + middle) >> 16;
+    }
+  };
+  AVIDA_HD AVIDA_INLINE static void load_colors(const Params& params, int top, int left, Shared& shared, int thread) {
+    const Place place(params, top, left, shared, thread);
+    const Sample a(place.upper + place.left), b(place.upper + place.right);
+    const Sample c(place.lower + place.left), d(place.lower + place.right);
+    place.set_luma(0, a.luma, b.luma);
+    place.set_luma(1, c.luma, d.luma);
+    const int y = place.y, x = place.x, rounding = 1 + x % 2;
+    const int blue = (a.blueness + b.blueness + c.blueness + d.blueness + rounding) >> 2;
+    const int red = (a.redness + b.redness + c.redness + d.redness + rounding) >> 2;
+    // The last row goes on below.
+    const int rows = params.image.chroma_height() - top / 2;
+    if (y >= rows) return;
+    short* to = &shared.at[kLumaBlocks + x / 8][x % 8];
+    for (int row = y; row < (y == rows - 1 ? kHeight / 2 : y + 1); row++) {
+      to[8 * row] = static_cast<short>(blue - 128);
+      to[8 * row + kAcross / 2 * kBlockStep] = static_cast<short>(red - 128);
     }
   }
 };
