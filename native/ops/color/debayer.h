@@ -3,6 +3,7 @@
 #pragma once
 #include "kernel/convert.h"
 #include "kernel/packed.h"
+#include "kernel/words.h"
 
 namespace avida::ops {
 
@@ -127,8 +128,7 @@ struct Debayer {
         if (!params.in_words()) return store<3>(params, y, x, made);
         for (int w = 0; w < kWords; w++) {
           if constexpr (sizeof(T) == 1)
-            shared.words[thread * kWords + w] = made[4 * w] | made[4 * w + 1] << 8 | made[4 * w + 2] << 16 |
-                                                static_cast<unsigned>(made[4 * w + 3]) << 24;
+            shared.words[thread * kWords + w] = word_of(made[4 * w], made[4 * w + 1], made[4 * w + 2], made[4 * w + 3]);
           else
             shared.words[thread * kWords + w] = made[2 * w] | static_cast<unsigned>(made[2 * w + 1]) << 16;
         }
