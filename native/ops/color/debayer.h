@@ -187,6 +187,7 @@ struct Debayer {
   // The outermost columns are those beside them.
   template <int channels>
   AVIDA_HD AVIDA_INLINE static void fix_borders(const Params& params, int x, T (&made)[channels * kTogether]) {
+    if (x > 0 && x < params.width - kTogether) return;
     for (int c = 0; c < channels; c++) {
       if (x == 0) made[c] = made[channels + c];
       for (int i = 1; i < kTogether; i++)
@@ -210,16 +211,16 @@ struct Debayer {
     if (y == 0) return;
     const Window window = load(params, y, x);
     const bool blue = params.pattern.has_blue(y);
-    const int green = params.pattern.green_column(y);
-    if (params.algorithm == Demosaic::edge_aware)
-      make_colors<true>(window, green, blue, made);
+    const bool edge_aware = params.algorithm == Demosaic::edge_aware;
+    if (params.pattern.green_column(y) == 0)
+      edge_aware ? make_colors<true, 0>(window, blue, made) : make_colors<false, 0>(window, blue, made);
     else
-      make_colors<false>(window, green, blue, made);
+      edge_aware ? make_colors<true, 1>(window, blue, made) : make_colors<false, 1>(window, blue, made);
     fix_borders<3>(params, x, made);
   }
 
-  template <bool edge_aware>
-  AVIDA_HD AVIDA_INLINE static void make_colors(const Window& window, int green, bool blue, T (&made)[3 * kTogether]) {
+  template <bool edge_aware, int green>
+  AVIDA_HD AVIDA_INLINE static void make_colors(const Window& window, bool blue, T (&made)[3 * kTogether]) {
     for (int i = 0; i < kTogether; i++) {
       const T is_green = static_cast<T>(i % 2 == green ? ~0 : 0);
       const Colors<T> colors = demosaic<edge_aware>(window.around(i), is_green);
