@@ -6,6 +6,41 @@
 
 namespace avida {
 
+constexpr int kCosineBits = 13, kKeptBits = 2;  // of fraction: of the factors, and of what the first axis hands on
+
+// What the odd numbers add up to, in both directions of the cosine transform of eight numbers by Loeffler, Ligtenberg
+// and Moschytz; the factors are sums of cosines.
+AVIDA_HD AVIDA_INLINE void mix_odd(int& w, int& x, int& y, int& z) {
+  const int all = (w + y + x + z) * 9633;
+  const int wz = (w + z) * -7373, xy = (x + y) * -20995;
+  const int wy = (w + y) * -16069 + all, xz = (x + z) * -3196 + all;
+  w = w * 2446 + wz + wy;
+  x = x * 16819 + xy + xz;
+  y = y * 25172 + xy + wy;
+  z = z * 12299 + wz + xz;
+}
+
+// The inverse transform, along the first axis or the second.
+template <bool first, int step>
+AVIDA_HD AVIDA_INLINE void inverse_cosines(int* at) {
+  const int even = (at[2 * step] + at[6 * step]) * 4433;
+  const int a = even - at[6 * step] * 15137, b = even + at[2 * step] * 6270;
+  const int sum = (at[0] + at[4 * step]) * (1 << kCosineBits), difference = (at[0] - at[4 * step]) * (1 << kCosineBits);
+  const int outer = sum + b, inner = sum - b, left = difference + a, right = difference - a;
+  int w = at[7 * step], x = at[5 * step], y = at[3 * step], z = at[step];
+  mix_odd(w, x, y, z);
+
+  constexpr int shift = first ? kCosineBits - kKeptBits : kCosineBits + kKeptBits + 3, half = 1 << (shift - 1);
+  at[0] = (outer + z + half) >> shift;
+  at[7 * step] = (outer - z + half) >> shift;
+  at[step] = (left + y + half) >> shift;
+  at[6 * step] = (left - y + half) >> shift;
+  at[2 * step] = (right + x + half) >> shift;
+  at[5 * step] = (right - x + half) >> shift;
+  at[3 * step] = (inner + w + half) >> shift;
+  at[4 * step] = (inner - w + half) >> shift;
+}
+
 // An item is a block of 8x8 samples of a plane, made from its coefficients.
 struct JpegBlocks {
   static constexpr const char* header = "op/jpeg_item.h";
@@ -26,8 +61,8 @@ struct JpegBlocks {
       const Row read = rows[y];
       for (int x = 0; x < 8; x++) block[8 * y + x] = read.at[x];
     }
-    for (int x = 0; x < 8; x++) transform<8, kBits - kKept>(block + x);
-    for (int y = 0; y < 8; y++) transform<1, kBits + kKept + 3>(block + 8 * y);
+    for (int x = 0; x < 8; x++) inverse_cosines<true, 8>(block + x);
+    for (int y = 0; y < 8; y++) inverse_cosines<false, 1>(block + 8 * y);
     unsigned char* out = params.out + (static_cast<long>(row) * 8 * params.columns + column) * 8;
     for (int y = 0; y < 8; y++) {
       unsigned char made[8];
@@ -35,42 +70,12 @@ struct JpegBlocks {
       store_bytes(out + static_cast<long>(y) * 8 * params.columns, made);
     }
   }
-
- private:
-  static constexpr int kBits = 13, kKept = 2;  // of fraction: of the factors, and of what the columns hand on
-
-  // The inverse cosine transform of eight numbers by Loeffler, Ligtenberg and Moschytz; the factors are sums of cosines.
-  template <int step, int shift>
-  AVIDA_HD AVIDA_INLINE static void transform(int* at) {
-    const int even = (at[2 * step] + at[6 * step]) * 4433;
-    const int a = even - at[6 * step] * 15137, b = even + at[2 * step] * 6270;
-    const int sum = (at[0] + at[4 * step]) * (1 << kBits), difference = (at[0] - at[4 * step]) * (1 << kBits);
-    const int outer = sum + b, inner = sum - b, left = difference + a, right = difference - a;
-
-    int w = at[7 * step], x = at[5 * step], y = at[3 * step], z = at[step];
-    const int all = (w + y + x + z) * 9633;
-    const int wz = (w + z) * -7373, xy = (x + y) * -20995;
-    const int wy = (w + y) * -16069 + all, xz = (x + z) * -3196 + all;
-    w = w * 2446 + wz + wy;
-    x = x * 16819 + xy + xz;
-    y = y * 25172 + xy + wy;
-    z = z * 12299 + wz + xz;
-
-    constexpr int half = 1 << (shift - 1);
-    at[0] = (outer + z + half) >> shift;
-    at[7 * step] = (outer - z + half) >> shift;
-    at[step] = (left + y + half) >> shift;
-    at[6 * step] = (left - y + half) >> shift;
-    at[2 * step] = (right + x + half) >> shift;
-    at[5 * step] = (right - x + half) >> shift;
-    at[3 * step] = (inner + w + half) >> shift;
-    at[4 * step] = (inner - w + half) >> shift;
-  }
 };
 
 // An item is some neighbouring pixels of a row of the output, which is a rectangle of the image. The colours have
 // `columns` and `rows` times fewer columns and rows (1 or 2) and are interpolated: each pixel is made of 3/4 of the
-// nearest sample and 1/4 of the next one, along each axis.
+// nearest sample and 1/4 of the next one, along each axis. Where columns are fewer, but no more than two, all samples
+// are only repeated.
 template <int columns, int rows>
 struct JpegPixels {
   static constexpr const char* header = "op/jpeg_item.h";
@@ -91,11 +96,17 @@ struct JpegPixels {
     const int first = (static_cast<int>(item) - row * per_row) * kPixels, y = params.y + row, x = params.x + first;
     const int count = params.width - first < kPixels ? params.width - first : kPixels;
     const unsigned char* luma = params.plane[0] + static_cast<long>(y) * params.stride[0] + x;
+    unsigned char lights[kPixels] = {};
+    if (count == kPixels)
+      load_bytes(luma, lights);
+    else
+      for (int i = 0; i < kPixels; i++)
+        if (i < count) lights[i] = luma[i];
     int chroma[2][kPixels];
     for (int c = 0; c < 2; c++) interpolate(params, params.plane[1 + c], params.stride[1 + c], y, x, chroma[c]);
     unsigned char made[3 * kPixels];
     for (int i = 0; i < kPixels; i++) {
-      const int light = i < count ? luma[i] : 0, blue = chroma[0][i] - 128, red = chroma[1][i] - 128;
+      const int light = lights[i], blue = chroma[0][i] - 128, red = chroma[1][i] - 128;
       const unsigned char r = clamped(light + ((kRed * red + kHalf) >> 16));
       const unsigned char b = clamped(light + ((kBlue * blue + kHalf) >> 16));
       made[3 * i + 1] = clamped(light + ((-kGreenOfBlue * blue - kGreenOfRed * red + kHalf) >> 16));
@@ -119,17 +130,33 @@ struct JpegPixels {
     const int row = y / rows;
     const unsigned char* near = plane + static_cast<long>(row) * stride;
     const unsigned char* far = near;
+    if (columns == 2 && params.chroma_width <= 2) {
+      for (int i = 0; i < kPixels; i++)
+        made[i] = near[(x + i) / 2 < params.chroma_width ? (x + i) / 2 : params.chroma_width - 1];
+      return;
+    }
     if constexpr (rows == 2) {
       const int other = y % 2 ? row + 1 : row - 1;
       if (other >= 0 && other < params.chroma_height) far = plane + static_cast<long>(other) * stride;
     }
     constexpr int read = columns == 1 ? kPixels : kPixels / 2 + 2, before = columns == 1 ? 0 : 1;
-    int sums[read];  // of this row and the other one, from the sample before the first that is needed on
-    for (int k = 0; k < read; k++) {
-      int column = x / columns - before + k;
-      column = column < 0 ? 0 : column >= params.chroma_width ? params.chroma_width - 1 : column;
-      sums[k] = rows == 1 ? near[column] : 3 * near[column] + far[column];
+    static_assert(read == 4);
+    const int begin = x / columns - before;
+    unsigned char samples[2]
+                         [read];  // of this row and the other one, from the sample before the first that is needed on
+    if (begin >= 0 && begin + read <= params.chroma_width) {
+      load_bytes(near + begin, samples[0]);
+      load_bytes(far + begin, samples[1]);
+    } else {
+      for (int k = 0; k < read; k++) {
+        int column = begin + k;
+        column = column < 0 ? 0 : column >= params.chroma_width ? params.chroma_width - 1 : column;
+        samples[0][k] = near[column];
+        samples[1][k] = far[column];
+      }
     }
+    int sums[read];
+    for (int k = 0; k < read; k++) sums[k] = rows == 1 ? samples[0][k] : 3 * samples[0][k] + samples[1][k];
     if constexpr (columns == 1)
       for (int i = 0; i < kPixels; i++) made[i] = rows == 1 ? sums[i] : (sums[i] + (y % 2 ? 2 : 1)) >> 2;
     else if (x % 2)

@@ -32,11 +32,12 @@ def test_multi_paste():
         output_size=[16, 20],
     )
     expected = np.asarray(expected)
-    regions = np.zeros((2, 7), np.int64)
-    regions[0] = [IMAGE[1:, 2:].ctypes.data, 51, 13 * 51, 2, 3, 8, 27]
-    regions[1] = [other[:, 3:].ctypes.data, 33, 9 * 33, 5, 18, 4, 21]
+    bounds = [[image.ctypes.data, image.ctypes.data + image.size] for image in (IMAGE, other)]
+    regions = np.zeros((2, 9), np.int64)
+    regions[0] = [*bounds[0], IMAGE[1:, 2:].ctypes.data, 51, 13 * 51, 2, 3, 8, 27]
+    regions[1] = [*bounds[1], other[:, 3:].ctypes.data, 33, 9 * 33, 5, 18, 4, 21]
     out = np.ones_like(expected)
-    run_body("ops/paste/multi_paste.h", "MultiPaste", 16 * 4, out, regions, ctypes.c_int(2), 1, 16, 60)
+    run_body("ops/paste/multi_paste.h", "MultiPaste", 16 * 4, out, regions, ctypes.c_int(2), 0, 60)
     np.testing.assert_array_equal(out, expected)
 
 

@@ -200,14 +200,23 @@ struct MixTiles {
       if (thread == 64) shared.area.left = first_of_cell(tiles.x, x_cell);
       if (thread == 96) shared.area.right = first_of_cell(tiles.x, x_cell + 1);
     } else {
-      tiles.each(shared.area, static_cast<int>(part), thread, [&](int y, int x) {
-        const long at = (y * tiles.x.size + x) * tiles.channels;
-        const float right = between(tiles.x, x).weight, below = between(tiles.y, y).weight;
-        if (params.colors)
-          change_lightness(params.out + at, params.in + at, shared, right, below);
-        else
-          params.out[at + channel] = mix_four(shared.four[params.in[at + channel]], right, below);
-      });
+      // Copies: what is written could be the parameters, for all that compilers know.
+      const Tiles rows = tiles.y, columns = tiles.x;
+      const int channels = tiles.channels;
+      const unsigned char* in = params.in;
+      unsigned char* out = params.out;
+      const auto change = [&](auto&& with) {
+        tiles.each(shared.area, static_cast<int>(part), thread, [&](int y, int x) {
+          const float right = between(columns, x).weight, below = between(rows, y).weight;
+          with((y * columns.size + x) * channels, right, below);
+        });
+      };
+      if (params.colors)
+        change([&](long at, float right, float below) { change_lightness(out + at, in + at, shared, right, below); });
+      else
+        change([&, channel = channel](long at, float right, float below) {
+          out[at + channel] = mix_four(shared.four[in[at + channel]], right, below);
+        });
     }
   }
 

@@ -149,9 +149,16 @@ void launch(const Sample<DebayerArgs>& sample) {
     return;
   }
   using Body = Debayer<T>;
-  const typename Body::Params params{
-      out.as<T>(), in.as<T>(), frames, height, static_cast<int>(width), pattern, parse_algorithm(sample.args)};
-  sample.launches->add<Body>(0, (params.quads() + Body::kThreads - 1) / Body::kThreads, params);
+  const int64_t pixels = height * width, channels = out.shape[out.ndim() - 1];
+  for (int64_t frame = 0; frame < frames; frame++) {
+    const typename Body::Params params{out.as<T>() + frame * pixels * channels,
+                                       in.as<T>() + frame * pixels,
+                                       height,
+                                       static_cast<int>(width),
+                                       pattern,
+                                       parse_algorithm(sample.args)};
+    sample.launches->add<Body>(0, (params.quads() + Body::kThreads - 1) / Body::kThreads, params);
+  }
 }
 
 void debayer_sample(const Sample<DebayerArgs>& sample) {

@@ -3,7 +3,7 @@
 #pragma once
 #include "kernel/convert.h"
 #include "kernel/packed.h"
-#include "kernel/view.h"
+#include "kernel/words.h"
 
 namespace avida::ops {
 
@@ -84,8 +84,8 @@ struct GrayWeights {
   AVIDA_HD AVIDA_INLINE explicit GrayWeights(bool blue) : own(blue ? 1868 : 4899), other(blue ? 4899 : 1868) {}
 };
 
-// Makes neighbours in a row on a GPU, by all algorithms but vng: four for each thread. The outermost rows and columns
-// are those beside them.
+// Makes an image on a GPU, by all algorithms but vng: a thread makes four neighbours in a row. The outermost rows and
+// columns are those beside them.
 template <class T>
 struct Debayer {
   static constexpr const char* header = "ops/color/debayer.h";
@@ -93,13 +93,13 @@ struct Debayer {
   struct Params {
     T* out;
     const T* in;
-    long frames, height;
+    long height;
     int width;
     BayerPattern pattern;
     Demosaic algorithm;
 
     AVIDA_HD AVIDA_INLINE int row_quads() const { return (width - 1) / kTogether + 1; }
-    AVIDA_HD AVIDA_INLINE long quads() const { return frames * height * row_quads(); }
+    AVIDA_HD AVIDA_INLINE long quads() const { return height * row_quads(); }
     AVIDA_HD AVIDA_INLINE bool is_gray() const { return algorithm == Demosaic::gray; }
     // Whether the results of threads lie side by side in whole words: then the block writes them together.
     AVIDA_HD AVIDA_INLINE bool in_words() const {
@@ -116,22 +116,19 @@ struct Debayer {
     const long first = item * kThreads, quads = params.quads();
     if constexpr (phase == 0) {
       if (first + thread >= quads) return;
-      const auto [frame, y, quad] =
-          place_of<3>(first + thread, {{params.frames, params.height, params.row_quads()}}).at;
-      const int x = static_cast<int>(quad) * kTogether;
-      const long row = frame * params.height + y;
+      const long y = row_of(first + thread, params.row_quads());
+      const int x = static_cast<int>(first + thread - y * params.row_quads()) * kTogether;
       if (params.is_gray()) {
         T made[kTogether] = {};
-        make_gray(params, frame, y, x, made);
-        store<1>(params, row, x, made);
+        make_gray(params, y, x, made);
+        store<1>(params, y, x, made);
       } else {
         T made[3 * kTogether] = {};
-        make_colors(params, frame, y, x, made);
-        if (!params.in_words()) return store<3>(params, row, x, made);
+        make_colors(params, y, x, made);
+        if (!params.in_words()) return store<3>(params, y, x, made);
         for (int w = 0; w < kWords; w++) {
           if constexpr (sizeof(T) == 1)
-            shared.words[thread * kWords + w] = made[4 * w] | made[4 * w + 1] << 8 | made[4 * w + 2] << 16 |
-                                                static_cast<unsigned>(made[4 * w + 3]) << 24;
+            shared.words[thread * kWords + w] = word_of(made[4 * w], made[4 * w + 1], made[4 * w + 2], made[4 * w + 3]);
           else
             shared.words[thread * kWords + w] = made[2 * w] | static_cast<unsigned>(made[2 * w + 1]) << 16;
         }
@@ -146,16 +143,20 @@ struct Debayer {
   }
 
  private:
+  AVIDA_HD AVIDA_INLINE static long row_of(long quad, int row_quads) {
+    return quad >> 31 ? quad / row_quads : static_cast<int>(quad) / row_quads;  // 64 bits take long
+  }
+
   // The neighbours of four pixels: three rows, from one column before them to one behind.
   struct Window {
     static constexpr int kColumns = kTogether + 2;
     T at[3][kColumns];
     AVIDA_HD AVIDA_INLINE Neighbourhood<T> around(int i) const { return {at[0], at[1], at[2], i + 1}; }
   };
-  AVIDA_HD AVIDA_INLINE static Window load(const Params& params, long frame, long y, int x) {
+  AVIDA_HD AVIDA_INLINE static Window load(const Params& params, long y, int x) {
     constexpr int bytes = (Window::kColumns * static_cast<int>(sizeof(T)) + 3) / 4 * 4;
     constexpr int columns = bytes / static_cast<int>(sizeof(T));
-    const T* row = params.in + (frame * params.height + y - 1) * params.width;
+    const T* row = params.in + (y - 1) * params.width;
     const bool inside = x > 0 && x <= params.width - columns + 1;
     Window window;
     for (int r = 0; r < 3; r++, row += params.width) {
@@ -186,6 +187,7 @@ struct Debayer {
   // The outermost columns are those beside them.
   template <int channels>
   AVIDA_HD AVIDA_INLINE static void fix_borders(const Params& params, int x, T (&made)[channels * kTogether]) {
+    if (x > 0 && x < params.width - kTogether) return;
     for (int c = 0; c < channels; c++) {
       if (x == 0) made[c] = made[channels + c];
       for (int i = 1; i < kTogether; i++)
@@ -193,10 +195,10 @@ struct Debayer {
     }
   }
 
-  AVIDA_HD AVIDA_INLINE static void make_gray(const Params& params, long frame, long y, int x, T (&made)[kTogether]) {
+  AVIDA_HD AVIDA_INLINE static void make_gray(const Params& params, long y, int x, T (&made)[kTogether]) {
     y = inner_row(params, y);
     if (y == 0) return;
-    const Window window = load(params, frame, y, x);
+    const Window window = load(params, y, x);
     const GrayWeights weights(params.pattern.has_blue(y));
     const int green = params.pattern.green_column(y);
     for (int i = 0; i < kTogether; i++)
@@ -204,22 +206,21 @@ struct Debayer {
     fix_borders<1>(params, x, made);
   }
 
-  AVIDA_HD AVIDA_INLINE static void make_colors(const Params& params, long frame, long y, int x,
-                                                T (&made)[3 * kTogether]) {
+  AVIDA_HD AVIDA_INLINE static void make_colors(const Params& params, long y, int x, T (&made)[3 * kTogether]) {
     y = inner_row(params, y);
     if (y == 0) return;
-    const Window window = load(params, frame, y, x);
+    const Window window = load(params, y, x);
     const bool blue = params.pattern.has_blue(y);
-    const int green = params.pattern.green_column(y);
-    if (params.algorithm == Demosaic::edge_aware)
-      make_colors<true>(window, green, blue, made);
+    const bool edge_aware = params.algorithm == Demosaic::edge_aware;
+    if (params.pattern.green_column(y) == 0)
+      edge_aware ? make_colors<true, 0>(window, blue, made) : make_colors<false, 0>(window, blue, made);
     else
-      make_colors<false>(window, green, blue, made);
+      edge_aware ? make_colors<true, 1>(window, blue, made) : make_colors<false, 1>(window, blue, made);
     fix_borders<3>(params, x, made);
   }
 
-  template <bool edge_aware>
-  AVIDA_HD AVIDA_INLINE static void make_colors(const Window& window, int green, bool blue, T (&made)[3 * kTogether]) {
+  template <bool edge_aware, int green>
+  AVIDA_HD AVIDA_INLINE static void make_colors(const Window& window, bool blue, T (&made)[3 * kTogether]) {
     for (int i = 0; i < kTogether; i++) {
       const T is_green = static_cast<T>(i % 2 == green ? ~0 : 0);
       const Colors<T> colors = demosaic<edge_aware>(window.around(i), is_green);
@@ -230,9 +231,8 @@ struct Debayer {
   }
 
   template <int channels>
-  AVIDA_HD AVIDA_INLINE static void store(const Params& params, long row, int x,
-                                          const T (&made)[channels * kTogether]) {
-    T* out = params.out + (row * params.width + x) * channels;
+  AVIDA_HD AVIDA_INLINE static void store(const Params& params, long y, int x, const T (&made)[channels * kTogether]) {
+    T* out = params.out + (y * params.width + x) * channels;
     for (int i = 0; i < kTogether; i++)
       for (int c = 0; c < channels && i < params.width - x; c++) out[channels * i + c] = made[channels * i + c];
   }

@@ -19,22 +19,29 @@ AVIDA_HD AVIDA_INLINE Number distance(const Number& a, const Number& b) {
   return change < 0 ? -change : change;
 }
 
+// The same of two pixels, always in one order: what opposite directions ask for is computed once.
+template <class At>
+AVIDA_HD AVIDA_INLINE auto distance(const At& at, int y, int x, int other_y, int other_x) {
+  const bool ordered = y < other_y || (y == other_y && x < other_x);
+  return ordered ? distance(at(y, x), at(other_y, other_x)) : distance(at(other_y, other_x), at(y, x));
+}
+
 // How much changes towards a direction, times two. at(dy, dx) is a pixel of the neighbourhood.
 template <bool green, class At>
 AVIDA_HD AVIDA_INLINE auto gradient(const At& at, int dy, int dx) {
-  auto sum = distance(at(dy, dx), at(-dy, -dx)) + distance(at(2 * dy, 2 * dx), at(0, 0));
+  auto sum = distance(at, dy, dx, -dy, -dx) + distance(at, 2 * dy, 2 * dx, 0, 0);
   sum += sum;
   if (dy == 0 || dx == 0) {
-    sum += distance(at(dy + dx, dx + dy), at(dx - dy, dy - dx));
-    sum += distance(at(dy - dx, dx - dy), at(-dx - dy, -dy - dx));
-    sum += distance(at(2 * dy + dx, 2 * dx + dy), at(dx, dy));
-    sum += distance(at(2 * dy - dx, 2 * dx - dy), at(-dx, -dy));
+    sum += distance(at, dy + dx, dx + dy, dx - dy, dy - dx);
+    sum += distance(at, dy - dx, dx - dy, -dx - dy, -dy - dx);
+    sum += distance(at, 2 * dy + dx, 2 * dx + dy, dx, dy);
+    sum += distance(at, 2 * dy - dx, 2 * dx - dy, -dx, -dy);
   } else if constexpr (green) {
-    auto beside = distance(at(2 * dy, dx), at(0, -dx)) + distance(at(dy, 2 * dx), at(-dy, 0));
+    auto beside = distance(at, 2 * dy, dx, 0, -dx) + distance(at, dy, 2 * dx, -dy, 0);
     sum += beside + beside;
   } else {
-    sum += distance(at(dy, 0), at(0, -dx)) + distance(at(0, dx), at(-dy, 0));
-    sum += distance(at(2 * dy, dx), at(dy, 0)) + distance(at(dy, 2 * dx), at(0, dx));
+    sum += distance(at, dy, 0, 0, -dx) + distance(at, 0, dx, -dy, 0);
+    sum += distance(at, 2 * dy, dx, dy, 0) + distance(at, dy, 2 * dx, 0, dx);
   }
   return sum;
 }

@@ -1,5 +1,6 @@
 // Tiles of a sensor's image by a variable number of gradients, on a GPU. Read by NVRTC too: no std headers.
 #pragma once
+#include "kernel/view.h"
 #include "ops/color/debayer.h"
 #include "ops/color/vng.h"
 

@@ -40,17 +40,38 @@ void launch(const Sample<JpegDistortionArgs>& sample) {
   constexpr int64_t most = 65500;  // that files can have
   if (shape[first] > most || shape[first + 1] > most)
     fail(ErrorKind::runtime, "expected at most ", most, " rows and columns, got the shape ", shape);
-  JpegPlanes image{nullptr, sample.end, static_cast<int>(shape[first]), static_cast<int>(shape[first + 1]),
-                   static_cast<int>(shape[first + 2])};
-  image.planes = static_cast<uint8_t*>(sample.launches->scratch(image.frames * image.frame_bytes()));
-  JpegBlocks::Params blocks{sample.in[0].as<uint8_t>(), image, {}};
+  JpegLosses::Params losses{};
   for (int table = 0; table < 2; table++)
-    for (int k = 0; k < 64; k++) blocks.steps[table][k] = quantization_step(table, k, sample.args.quality);
-  sample.launches->add<JpegBlocks>(0, image.frames * image.tiles_down() * image.tiles_across(), blocks);
-  sample.launches->then();
-  const JpegPixels::Params pixels{sample.out[0].as<uint8_t>(), image};
-  constexpr int64_t threads = JpegPixels::kThreads;
-  sample.launches->add<JpegPixels>(0, (pixels.quads() + threads - 1) / threads, pixels);
+    for (int k = 0; k < 64; k++) losses.steps[table][k] = quantization_step(table, k, sample.args.quality);
+  JpegPlanes& image = losses.image;
+  image = {nullptr, static_cast<int>(shape[first]), static_cast<int>(shape[first + 1]),
+           static_cast<int>(shape[first + 2])};
+  const int64_t bytes = shape[first] * shape[first + 1] * shape[first + 2];
+  const int64_t plane_bytes = image.channels == 1 ? 0 : image.luma_bytes() / 2 * 3;
+  Launches& launches = *sample.launches;
+  auto* planes = plane_bytes ? static_cast<uint8_t*>(launches.scratch(sample.end * plane_bytes)) : nullptr;
+  for (int64_t frame = 0; frame < sample.end; frame++) {
+    losses.gray = sample.out[0].as<uint8_t>() + frame * bytes;
+    losses.in = sample.in[0].as<uint8_t>() + frame * bytes;
+    image.planes = planes + frame * plane_bytes;
+    launches.add<JpegLosses>(0, int64_t{image.tiles_down()} * image.tiles_across(), losses);
+  }
+  if (image.channels == 1) return;
+  launches.then();
+  using Pixels = JpegPixels<2, 2>;
+  for (int64_t frame = 0; frame < sample.end; frame++) {
+    image.planes = planes + frame * plane_bytes;
+    launches.add<Pixels>(0, int64_t{image.height} * Pixels::items_per_row(image.width),
+                         {sample.out[0].as<uint8_t>() + frame * bytes,
+                          {image.plane(0), image.plane(1), image.plane(2)},
+                          {image.step(), image.step() / 2, image.step() / 2},
+                          image.chroma_width(),
+                          image.chroma_height(),
+                          0,
+                          0,
+                          image.width,
+                          false});
+  }
 }
 
 }  // namespace

@@ -189,23 +189,21 @@ void make_rows(const SampleWork& work, const Extents& canvas, std::span<const Re
 // On a GPU, elements are moved in the input's type, and converted afterwards.
 void launch(Launches& launches, const SampleView& out, const Extents& canvas, std::span<const Region> regions) {
   const DType dtype = regions.empty() ? out.dtype : regions[0].from.dtype;
-  const int64_t pixel = canvas.channels * size_of(dtype), bytes = canvas.frames * canvas.height * canvas.width * pixel;
+  const int64_t pixel = canvas.channels * size_of(dtype), frame_bytes = canvas.height * canvas.width * pixel;
   std::vector<PastedRegion> pasted;
   for (const Region& region : regions) {
     const Extents in(region.from.shape);
     const int64_t row = in.width * pixel;
-    pasted.push_back({region.from.as<uint8_t>() + region.in_start[0] * row + region.in_start[1] * pixel, row,
-                      in.height * row, region.out_start[0], region.out_start[1] * pixel, region.extent[0],
+    const auto* image = region.from.as<uint8_t>();
+    pasted.push_back({image, image + region.from.bytes(), image + region.in_start[0] * row + region.in_start[1] * pixel,
+                      row, in.height * row, region.out_start[0], region.out_start[1] * pixel, region.extent[0],
                       region.extent[1] * pixel});
   }
-  auto* to = static_cast<uint8_t*>(dtype == out.dtype ? out.data : launches.scratch(bytes));
-  const MultiPaste::Params params{to,
-                                  launches.upload(std::span<const PastedRegion>(pasted)),
-                                  static_cast<int>(pasted.size()),
-                                  canvas.frames,
-                                  canvas.height,
-                                  canvas.width * pixel};
-  launches.add<MultiPaste>(0, canvas.frames * canvas.height * params.row_items(), params);
+  auto* to = static_cast<uint8_t*>(dtype == out.dtype ? out.data : launches.scratch(canvas.frames * frame_bytes));
+  MultiPaste::Params params{to, launches.upload(std::span<const PastedRegion>(pasted)), static_cast<int>(pasted.size()),
+                            0, canvas.width * pixel};
+  for (; params.frame < canvas.frames; params.frame++, params.out += frame_bytes)
+    launches.add<MultiPaste>(0, canvas.height * params.row_items(), params);
   if (dtype == out.dtype) return;
   launches.then();
   launch_convert(launches, out.data, out.dtype, to, dtype, out.elements());

@@ -1,13 +1,13 @@
 // Regions of several images on one canvas. Read by NVRTC too: no std headers.
 #pragma once
-#include "kernel/packed.h"
-#include "kernel/view.h"
+#include "kernel/words.h"
 
 namespace avida::ops {
 
 // Columns are counted in bytes.
 struct PastedRegion {
-  const unsigned char* in;            // the region in the first frame of its image
+  const unsigned char *image, *image_end;
+  const unsigned char* in;            // the region in the first frame of the image
   long row_step, frame_step;          // from row to row and from frame to frame there
   long top, left, height, row_bytes;  // on the canvas
 };
@@ -15,59 +15,56 @@ struct PastedRegion {
 // An item is some bytes of a row of the canvas; of regions that overlap, the last one is seen.
 struct MultiPaste {
   static constexpr const char* header = "ops/paste/multi_paste.h";
-  static constexpr int kBytes = 16;
+  static constexpr int kWords = 4, kBytes = 4 * kWords;
   struct Params {
-    unsigned char* out;
+    unsigned char* out;  // of the frame
     const PastedRegion* regions;
     int region_count;
-    long frames, height, row_bytes;
+    long frame, row_bytes;
 
     AVIDA_HD AVIDA_INLINE long row_items() const { return (row_bytes + kBytes - 1) / kBytes; }
   };
 
   AVIDA_HD AVIDA_INLINE static void run(const Params& params, long item) {
-    const auto [frame, y, column] = place_of<3>(item, {{params.frames, params.height, params.row_items()}}).at;
-    const long first = column * kBytes;
-    unsigned char* out = params.out + (frame * params.height + y) * params.row_bytes + first;
-    const bool whole = first + kBytes <= params.row_bytes;
-    for (int k = params.region_count - 1; k >= 0 && whole; k--) {
+    const long row_items = params.row_items(), all = item | row_items;
+    const long y = all >> 31 ? item / row_items : static_cast<int>(item) / static_cast<int>(row_items);
+    const long first = (item - y * row_items) * kBytes;
+    unsigned made[kWords] = {}, open[kWords] = {~0u, ~0u, ~0u, ~0u};  // what is not covered yet
+    bool all_covered = false;
+    for (int k = params.region_count - 1; k >= 0 && !all_covered; k--) {
       const PastedRegion& region = params.regions[k];
       const long row = y - region.top, at = first - region.left;
       if (row < 0 || row >= region.height || at <= -kBytes || at >= region.row_bytes) continue;
-      if (at < 0 || at + kBytes > region.row_bytes) return each_byte(params, out, frame, y, first, kBytes);
-      unsigned char bytes[kBytes];
-      load_bytes(region.in + frame * region.frame_step + row * region.row_step + at, bytes);
-      return store(out, bytes);
+      const int begin = at < 0 ? static_cast<int>(-at) : 0;
+      const int end = region.row_bytes - at < kBytes ? static_cast<int>(region.row_bytes - at) : kBytes;
+      unsigned words[kWords] = {};
+      load(region, region.in + params.frame * region.frame_step + row * region.row_step + at, begin, end, words);
+      all_covered = true;
+      for (int w = 0; w < kWords; w++) {
+        const unsigned seen = bytes_from(begin - 4 * w) & ~bytes_from(end - 4 * w) & open[w];
+        made[w] |= words[w] & seen;
+        open[w] &= ~seen;
+        all_covered &= open[w] == 0;
+      }
     }
-    if (!whole) return each_byte(params, out, frame, y, first, static_cast<int>(params.row_bytes - first));
-    store(out, {});
+    unsigned char* out = params.out + y * params.row_bytes + first;
+    if (first + kBytes <= params.row_bytes) return store_words(out, made);
+    for (int i = 0; i < kBytes; i++)
+      if (first + i < params.row_bytes) out[i] = static_cast<unsigned char>(made[i / 4] >> i % 4 * 8);
   }
 
  private:
-  struct alignas(kBytes) Words {
-    unsigned at[kBytes / 4];
-  };
-  AVIDA_HD AVIDA_INLINE static void store(unsigned char* out, const unsigned char (&bytes)[kBytes]) {
-    if (reinterpret_cast<unsigned long>(out) % kBytes) return store_bytes(out, bytes);
-    Words words;
-    for (int k = 0; k < kBytes / 4; k++)
-      words.at[k] =
-          bytes[4 * k] | bytes[4 * k + 1] << 8 | bytes[4 * k + 2] << 16 | static_cast<unsigned>(bytes[4 * k + 3]) << 24;
-    *reinterpret_cast<Words*>(out) = words;
+  // The bytes of a word from one on, which may lie before or behind it.
+  AVIDA_HD AVIDA_INLINE static unsigned bytes_from(int first) {
+    return first <= 0 ? ~0u : first >= 4 ? 0 : ~0u << 8 * first;
   }
 
-  AVIDA_HD static void each_byte(const Params& params, unsigned char* out, long frame, long y, long first, int n) {
-    for (int i = 0; i < n; i++) {
-      unsigned char byte = 0;
-      for (int k = params.region_count - 1; k >= 0; k--) {
-        const PastedRegion& region = params.regions[k];
-        const long row = y - region.top, at = first + i - region.left;
-        if (row < 0 || row >= region.height || at < 0 || at >= region.row_bytes) continue;
-        byte = region.in[frame * region.frame_step + row * region.row_step + at];
-        break;
-      }
-      out[i] = byte;
-    }
+  // Bytes beside the region may be read, but none beside the image.
+  AVIDA_HD AVIDA_INLINE static void load(const PastedRegion& region, const unsigned char* from, int begin, int end,
+                                         unsigned (&words)[kWords]) {
+    if (from >= region.image && from + kBytes <= region.image_end) return load_words(from, words);
+    for (int i = 0; i < kBytes; i++)
+      if (i >= begin && i < end) words[i / 4] |= static_cast<unsigned>(from[i]) << i % 4 * 8;
   }
 };
 
