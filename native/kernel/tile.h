@@ -64,13 +64,15 @@ template <int threads, bool fills, bool in_words, class In>
 AVIDA_HD AVIDA_INLINE void load_column(const TileSource<In>& source, const In* column, const int* row_at, int row,
                                        int rows, unsigned* to, int pitch) {
   constexpr int kAtOnce = 8, kStep = threads / 32;
+  const unsigned filled = fill_word(source);
   for (; row < rows; row += kAtOnce * kStep) {
     unsigned loaded[kAtOnce];
     AVIDA_UNROLL
     for (int k = 0; k < kAtOnce; k++)
       if (row + k * kStep < rows) {
         const int at = row_at[row + k * kStep];
-        loaded[k] = fills && at < 0 ? fill_word(source) : load_word<in_words>(column + at);
+        loaded[k] = load_word<in_words>(column + (fills && at < 0 ? 0 : at));
+        if (fills && at < 0) loaded[k] = filled;
       }
     AVIDA_UNROLL
     for (int k = 0; k < kAtOnce; k++)

@@ -145,21 +145,25 @@ struct WindowTile {
     constexpr int kInWord = to_bytes ? 4 : 1;
     for (int i = thread % 32; i * kInWord < place.elements; i += 32) {
       const int count = place.elements - i * kInWord;
-      const bool whole = !to_bytes || (params.out_words && count >= kInWord);
-      AVIDA_UNROLL
-      for (int k = 0; k < kRows / kWarps; k++) {
-        const int row = thread / 32 + k * kWarps;
-        if (row >= place.rows) break;
-        Out* to = tile + row * n + i * kInWord;
-        const unsigned word = from[row * params.out_pitch + i];
-        if constexpr (!to_bytes)
-          *to = bits_float(word);
-        else if (whole)
-          store_word<true>(to, word, count);
-        else
-          store_word<false>(to, word, count);
+      if (!to_bytes || (params.out_words && count >= kInWord)) {
+        AVIDA_UNROLL
+        for (int k = 0; k < kRows / kWarps; k++) {
+          const int row = thread / 32 + k * kWarps;
+          if (row < place.rows) store_some<true>(tile + row * n + i * kInWord, from[row * params.out_pitch + i], count);
+        }
+      } else {
+        AVIDA_DO_NOT_UNROLL
+        for (int row = thread / 32; row < place.rows; row += kWarps)
+          store_some<false>(tile + row * n + i * kInWord, from[row * params.out_pitch + i], count);
       }
     }
+  }
+  template <bool whole>
+  AVIDA_HD static AVIDA_INLINE void store_some(Out* to, unsigned word, int count) {
+    if constexpr (to_bytes)
+      store_word<whole>(to, word, count);
+    else
+      *to = bits_float(word);
   }
 };
 
