@@ -32,7 +32,8 @@ struct ElementwiseItem {
 
   AVIDA_HD AVIDA_INLINE static void run(const Params& params, long item) {
     const long first = item * kNeighbours;
-    if (params.dims == 0 && first + kNeighbours <= params.elements && make_all(params, first)) return;
+    if constexpr (kTypeNumber<T> >= 0 && sizeof(T) <= 4)  // wide ones need no help, and take long to compile
+      if (params.dims == 0 && first + kNeighbours <= params.elements && make_all(params, first)) return;
     for (long i = first; i < first + kNeighbours && i < params.elements; i++) make_one(params, i);
   }
 
@@ -84,26 +85,26 @@ struct ElementwiseItem {
   }
 
   AVIDA_HD AVIDA_INLINE static bool load(const void* in, int type, long stride, long first, T (&x)[kNeighbours]) {
-    return load_as<T>(in, type, stride, first, x) || load_as<unsigned char>(in, type, stride, first, x) ||
-           load_as<int>(in, type, stride, first, x);
+    if (load_as<T>(in, type, stride, first, x)) return true;
+    if constexpr (same_type<T, float> || same_type<T, int>) {
+      if (load_as<unsigned char>(in, type, stride, first, x)) return true;
+      if constexpr (same_type<T, float>) return load_as<int>(in, type, stride, first, x);
+    }
+    return false;
   }
   template <class From>
   AVIDA_HD AVIDA_INLINE static bool load_as(const void* in, int type, long stride, long first, T (&x)[kNeighbours]) {
-    if constexpr (kTypeNumber<From> < 0) {
-      return false;
-    } else {
-      if (type != kTypeNumber<From>) return false;
-      if (stride == 0) {  // one number for all
-        const T number = static_cast<T>(*static_cast<const From*>(in));
-        for (int i = 0; i < kNeighbours; i++) x[i] = number;
-        return true;
-      }
-      const From* from = static_cast<const From*>(in) + first;
-      if (!fits<From>(from)) return false;
-      const NeighbourElements<From> all = *reinterpret_cast<const NeighbourElements<From>*>(from);
-      for (int i = 0; i < kNeighbours; i++) x[i] = static_cast<T>(all.at[i]);
+    if (type != kTypeNumber<From>) return false;
+    if (stride == 0) {  // one number for all
+      const T number = static_cast<T>(*static_cast<const From*>(in));
+      for (int i = 0; i < kNeighbours; i++) x[i] = number;
       return true;
     }
+    const From* from = static_cast<const From*>(in) + first;
+    if (!fits<From>(from)) return false;
+    const NeighbourElements<From> all = *reinterpret_cast<const NeighbourElements<From>*>(from);
+    for (int i = 0; i < kNeighbours; i++) x[i] = static_cast<T>(all.at[i]);
+    return true;
   }
 };
 
