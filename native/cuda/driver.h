@@ -35,6 +35,7 @@ constexpr unsigned kNoTiming = 2;                                        // CUev
   X(context_pop, cuCtxPopCurrent_v2, (Context * context))                                                      \
   X(memory_take, cuMemAlloc_v2, (Pointer * pointer, size_t bytes))                                             \
   X(memory_give, cuMemFree_v2, (Pointer pointer))                                                              \
+  X(memory_clear, cuMemsetD8Async, (Pointer pointer, unsigned char value, size_t bytes, Stream stream))        \
   X(pinned_take, cuMemHostAlloc, (void** pointer, size_t bytes, unsigned flags))                               \
   X(copy_in, cuMemcpyHtoDAsync_v2, (Pointer to, const void* from, size_t bytes, Stream stream))                \
   X(copy_out, cuMemcpyDtoHAsync_v2, (void* to, Pointer from, size_t bytes, Stream stream))                     \

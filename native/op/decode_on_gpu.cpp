@@ -62,7 +62,7 @@ struct Decoders {
 
   std::mutex busy;
   const std::shared_ptr<GpuStream> copies;          // from the CPU; what is decoded lies in its memory
-  std::unique_ptr<JpegEngine> engines[3];           // of one piece of hardware; null: there is none
+  std::unique_ptr<JpegEngine> engines[2];           // of one piece of hardware; null: there is none
   double engine_speed = 1.5e9, thread_speed = 8e7;  // bytes of files in a second, of the hardware and of one thread
 };
 
@@ -140,12 +140,12 @@ class Queue {
     return order_[begin_++];
   }
 
-  // For one of the engine's drivers: half of what it will get if all goes on as it did, but not too few at once.
+  // For one of the engine's drivers: most of what it will get if all goes on as it did, but not too few at once.
   std::vector<int> take_many(int drivers, int threads) {
-    constexpr size_t kLeast = 6, kMost = 64;
+    constexpr size_t kLeast = 12, kMost = 128;
     std::lock_guard lock(mutex_);
     const double engine = decoders_.engine_speed, others = decoders_.thread_speed * threads;
-    double wanted = 0.5 * waiting_ * engine / (engine + others) / drivers;
+    double wanted = 0.8 * waiting_ * engine / (engine + others) / drivers;
     std::vector<int> taken;
     while (begin_ < end_ && pictures_[order_[end_ - 1]].for_engine && taken.size() < kMost &&
            (wanted > 0 || taken.size() < kLeast)) {
@@ -265,7 +265,7 @@ class Batch {
     // One that drives the engine gets more done than one that decodes, until the engine is busy.
     const auto engines =
         static_cast<int>(std::ranges::count_if(decoders_.engines, [](auto& e) { return e != nullptr; }));
-    const int drivers = std::min(engines, std::max(1, threads / 5));
+    const int drivers = std::min(engines, threads < 6 ? 1 : 2);
     for (int i = 0; i < drivers; i++) decoders_.engines[i]->begin_after(decoders_.copies->handle);
     struct Done {
       double bytes = 0, seconds = 0;
