@@ -119,8 +119,12 @@ class Queue {
     order_.resize(pictures.size());
     std::iota(order_.begin(), order_.end(), 0);
     std::stable_sort(order_.begin(), order_.end(), [&](int a, int b) {
+      // What only threads decode comes first, the large ones before the small ones. Of the rest they get the small ones,
+      // so that none begins something long at the end.
       const bool first = pictures[a].for_engine, second = pictures[b].for_engine;
-      return first != second ? second : pictures[a].file.size() > pictures[b].file.size();
+      if (first != second) return second;
+      const size_t one = pictures[a].file.size(), other = pictures[b].file.size();
+      return first ? one < other : one > other;
     });
     end_ = order_.size();
     for (const Picture& picture : pictures)
