@@ -1,6 +1,7 @@
 #include "codecs/jpeg_coefficients.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
@@ -17,6 +18,9 @@ constexpr uint8_t kZigzag[64] = {0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32, 25,
 constexpr int kLook = 11;      // bits that are looked up at once
 constexpr int kMostBits = 32;  // of one symbol: a code and the number after it
 constexpr int kEndOfBlock = 128;
+constexpr int kMostExtent = 65500, kMostBlocks = 10;  // of an image, and in a group: libjpeg refuses more
+// All numbers of a block together: above, libjpeg's 16 bits may overflow, and its pixels are its own.
+constexpr int kMostSum = 5900;
 
 // A Huffman code of symbols: how many zeros come before a number, and how many bits the number has.
 struct Code {
@@ -47,7 +51,7 @@ struct Code {
     for (int length = 1; length <= 16; length++) {
       const int n = description[length - 1];
       offset[length] = at - code;
-      if (code + n > 1 << length) return false;
+      if (n && code + n >= 1 << length) return false;  // no code is all ones
       for (int i = 0; i < n; i++, code++, at++)
         if (length <= kLook) enter(code, length, symbols[at]);
       last[length] = n ? (code << (16 - length)) - 1 : -1;
@@ -55,6 +59,10 @@ struct Code {
     }
     source.assign(description.begin(), description.begin() + static_cast<std::ptrdiff_t>(16 + count));
     return true;
+  }
+
+  bool has_sizes_only() const {
+    return std::all_of(source.begin() + 16, source.end(), [](uint8_t symbol) { return symbol < 16; });
   }
 
   static uint8_t zeros_of(uint8_t symbol) {
@@ -89,6 +97,7 @@ struct Tables {  // kept from file to file: most have the same
 };
 
 struct Scan {
+  int height = 0, width = 0;
   Component component[3];
   int interval = 0;  // groups between two restarts; 0: there are none
   Bytes data;
@@ -116,21 +125,24 @@ bool read_segments(Bytes file, Tables& tables, Scan& scan) {
         const int which = segment[0] & 15, kind = segment[0] >> 4;
         if (which > 3 || kind > 1) return false;
         Code& code = kind ? tables.ac[which] : tables.dc[which];
-        if (!code.make(segment.subspan(1))) return false;
+        if (!code.make(segment.subspan(1)) || (!kind && !code.has_sizes_only())) return false;
         (kind ? has_ac : has_dc)[which] = true;
         segment = segment.subspan(1 + code.source.size());
       }
     } else if (marker == 0xC0) {
-      if (framed || segment.size() < 15 || segment[0] != 8 || segment[5] != 3) return false;
+      if (framed || segment.size() != 15 || segment[0] != 8 || segment[5] != 3) return false;
       framed = true;
+      scan.height = static_cast<int>(big_endian(segment, 1, 2));
+      scan.width = static_cast<int>(big_endian(segment, 3, 2));
       for (int c = 0; c < 3; c++) {
         const uint8_t* bytes = &segment[6 + 3 * c];
         scan.component[c] = {bytes[0], bytes[1] >> 4, bytes[1] & 15, bytes[2]};
       }
     } else if (marker == 0xDD) {
+      if (segment.size() != 2) return false;
       scan.interval = static_cast<int>(big_endian(segment, 0, 2));
     } else if (marker == 0xDA) {
-      if (!framed || segment.size() < 10 || segment[0] != 3 || segment[7] != 0 || segment[8] != 63 || segment[9] != 0)
+      if (!framed || segment.size() != 10 || segment[0] != 3 || segment[7] != 0 || segment[8] != 63 || segment[9] != 0)
         return false;
       for (int c = 0; c < 3; c++) {
         Component& component = scan.component[c];
@@ -142,10 +154,32 @@ bool read_segments(Bytes file, Tables& tables, Scan& scan) {
       }
       scan.data = file.subspan(at);
       return true;
-    } else if (marker < 0xE0) {
+    } else if (marker != 0xFE && marker >> 4 != 0xE) {  // neither a comment nor a program's own
       return false;
     }
   }
+}
+
+Tables& thread_tables() {
+  thread_local Tables tables;
+  return tables;
+}
+
+// False where that is unusual, or libjpeg refuses it, or the image is another than that of the planes.
+bool read_plain(Bytes file, const JpegPlanes& planes, Tables& tables, Scan& scan) {
+  try {
+    if (!read_segments(file, tables, scan)) return false;
+  } catch (const Error&) {
+    return false;
+  }
+  int blocks = 0;
+  for (const Component& component : scan.component) {
+    if (component.columns < 1 || component.columns > 2 || component.rows < 1 || component.rows > 2) return false;
+    blocks += component.columns * component.rows;
+  }
+  const auto& [a, b, c] = scan.component;
+  return blocks <= kMostBlocks && a.id != b.id && b.id != c.id && c.id != a.id && scan.width <= kMostExtent &&
+         scan.height <= kMostExtent && scan.width == planes.plane[0].width && scan.height == planes.plane[0].height;
 }
 
 // The bytes up to the next marker, without those that are stuffed in, and some zeros for those who read ahead.
@@ -210,27 +244,30 @@ struct Bits {
   return {Code::signed_number(bits, size), Code::zeros_of(symbol), static_cast<uint8_t>(length + size)};
 }
 
-// The coefficients that are not 0, multiplied; false where a code is wrong.
+// The coefficients that are not 0, multiplied; false where a code is wrong or numbers are too large.
 AVIDA_INLINE bool read_block(Bits& bits, const Code& dc, const Code& ac, const uint16_t* factors, int& predicted,
                              int16_t* block) {
   bits.fill();
   Code::Entry entry = dc.entries[bits.held >> (64 - kLook)];
   if (!entry.bits && !(entry = look_further(dc, entry, bits.held)).bits) return false;
-  if (entry.zeros != 0 && entry.zeros != kEndOfBlock) return false;  // for a difference of 0 there are no bits
   bits.skip(entry.bits);
   predicted += entry.number;
-  block[0] = static_cast<int16_t>(static_cast<int16_t>(predicted) * factors[0]);
-  int k = 1;
+  if (predicted != static_cast<int16_t>(predicted)) return false;
+  const int first = predicted * factors[0];
+  block[0] = static_cast<int16_t>(first);
+  int k = 1, sum = std::abs(first);
   do {
     if (bits.count < kMostBits) bits.fill();
     entry = ac.entries[bits.held >> (64 - kLook)];
     if (!entry.bits && !(entry = look_further(ac, entry, bits.held)).bits) return false;
     bits.skip(entry.bits);
     k += entry.zeros;
-    if (k > 63) return k >= kEndOfBlock;
-    block[kZigzag[k]] = static_cast<int16_t>(entry.number * factors[k]);
+    if (k > 63) return k >= kEndOfBlock && sum <= kMostSum;
+    const int number = entry.number * factors[k];
+    block[kZigzag[k]] = static_cast<int16_t>(number);
+    sum += std::abs(number);
   } while (++k < 64);
-  return true;
+  return sum <= kMostSum;
 }
 
 struct Target {  // where the blocks of a component go
@@ -291,21 +328,20 @@ JpegPlanes jpeg_planes(const JpegHeader& header, const JpegSampling& sampling) {
   return {{plane(1, 1), chroma, chroma}};
 }
 
-bool read_jpeg_coefficients(Bytes file, const JpegPlanes& planes, int16_t* out) {
-  thread_local Tables tables;
+bool is_plain_jpeg(Bytes file, const JpegPlanes& planes) {
   Scan scan;
-  try {
-    if (!read_segments(file, tables, scan)) return false;
-  } catch (const Error&) {
-    return false;
-  }
+  return read_plain(file, planes, thread_tables(), scan);
+}
+
+bool read_jpeg_coefficients(Bytes file, const JpegPlanes& planes, int16_t* out) {
+  Tables& tables = thread_tables();
+  Scan scan;
+  if (!read_plain(file, planes, tables, scan)) return false;
   Target targets[3];
   int most_columns = 0, most_rows = 0;
   for (int c = 0; c < 3; c++) {
-    const Component& component = scan.component[c];
-    if (component.columns < 1 || component.columns > 2 || component.rows < 1 || component.rows > 2) return false;
-    most_columns = std::max(most_columns, component.columns);
-    most_rows = std::max(most_rows, component.rows);
+    most_columns = std::max(most_columns, scan.component[c].columns);
+    most_rows = std::max(most_rows, scan.component[c].rows);
     targets[c] = {out, planes.plane[c].stride / 8, planes.plane[c].rows / 8};
     out += planes.plane[c].samples();
   }

@@ -20,6 +20,10 @@ struct JpegPlanes {
 };
 JpegPlanes jpeg_planes(const JpegHeader& header, const JpegSampling& sampling);
 
+// Whether the headers are complete and without anything unusual: a baseline file of Y, Cb and Cr in one scan, of the
+// size of the planes.
+bool is_plain_jpeg(Bytes file, const JpegPlanes& planes);
+
 // Reads the coefficients of a baseline file of Y, Cb and Cr in one scan: as many as there are samples, the blocks of
 // each plane row by row, plane after plane, multiplied by their quantization. False for a file that is in any way
 // unusual, or broken: a library has to look at it.

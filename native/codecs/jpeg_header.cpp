@@ -70,7 +70,7 @@ std::optional<JpegSampling> jpeg_sampling(Bytes file) {
   uint32_t id[3], columns[3], rows[3], scanned = 0;
   try {
     visit_segments(file, [&](int marker, Bytes segment) {
-      if (marker == 0xE0 && segment.size() >= 12 && has_text(segment, 0, {"JFIF", 5})) jfif = true;
+      if (marker == 0xE0 && segment.size() >= 14 && has_text(segment, 0, {"JFIF", 5})) jfif = true;
       if (marker == 0xEE && segment.size() >= 12 && has_text(segment, 0, "Adobe")) {
         adobe = true;
         adobe_rgb = segment[11] == 0;
@@ -90,8 +90,8 @@ std::optional<JpegSampling> jpeg_sampling(Bytes file) {
   }
   // What the colours are is told as libjpeg tells it.
   const bool rgb = !jfif && (adobe ? adobe_rgb : three && id[0] == 'R' && id[1] == 'G' && id[2] == 'B');
-  if (!three || !scanned || rgb || columns[1] != columns[2] || rows[1] != rows[2] || columns[1] == 0 || rows[1] == 0 ||
-      columns[0] % columns[1] || rows[0] % rows[1])
+  if (!three || !scanned || rgb || columns[1] != columns[2] || rows[1] != rows[2] || columns[0] == 0 || rows[0] == 0 ||
+      columns[1] == 0 || rows[1] == 0 || columns[0] % columns[1] || rows[0] % rows[1])
     return {};
   return JpegSampling{static_cast<int>(columns[0] / columns[1]), static_cast<int>(rows[0] / rows[1]), scanned == 3};
 }

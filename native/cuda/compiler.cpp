@@ -167,7 +167,8 @@ std::string kernel_cache_folder() {
        {std::pair{"AVIDA_CACHE_DIR", ""}, {"XDG_CACHE_HOME", "/avida"}, {"HOME", "/.cache/avida"}})
     if (const char* folder = std::getenv(variable); folder && *folder) return std::string(folder) + below + "/kernels";
   // Others can write beside it: it has to be this user's own.
-  const std::string folder = str(fs::temp_directory_path().string(), "/avida-", getuid());
+  std::error_code error;
+  const std::string folder = str(fs::temp_directory_path(error).string(), "/avida-", getuid());
   mkdir(folder.c_str(), 0700);
   struct stat found;
   const bool own = lstat(folder.c_str(), &found) == 0 && S_ISDIR(found.st_mode) && found.st_uid == getuid() &&

@@ -23,15 +23,18 @@ cuda::Pointer address(const void* memory) { return reinterpret_cast<cuda::Pointe
 // The GPU's context for the calls of a block; the thread may be a user's, with another one.
 class Entered {
  public:
-  explicit Entered(cuda::Context context) {
+  explicit Entered(cuda::Context context) { enter(context); }
+  ~Entered() { leave(); }
+  Entered(const Entered&) = delete;
+
+  static void enter(cuda::Context context) {
     cuda::check_not_forked();
     check(driver().context_push(context), "entering the GPU's context");
   }
-  ~Entered() {
+  static void leave() {
     cuda::Context own;
     driver().context_pop(&own);
   }
-  Entered(const Entered&) = delete;
 };
 
 class CudaGpu : public Gpu {
@@ -50,7 +53,8 @@ class CudaGpu : public Gpu {
     architecture_ = str("sm_", major, minor);
   }
 
-  void enter() const override { check(driver().context_set(context_), "entering the GPU's context"); }
+  void enter() const override { Entered::enter(context_); }
+  void leave() const override { Entered::leave(); }
   std::string name() const override { return name_; }
   std::string architecture() const override { return architecture_; }
 
@@ -95,7 +99,7 @@ class CudaGpu : public Gpu {
 
   std::unique_ptr<Parcel> parcel() override {
     const Entered here(context_);
-    return std::make_unique<CudaParcel>(*this, std::make_unique<StagingLease>(stagings_));
+    return std::make_unique<CudaParcel>(*this, std::make_unique<StagingLease>(parcels_));
   }
 
   void copy_out(void* to, const void* from, size_t bytes, StreamHandle stream) override {
@@ -194,9 +198,13 @@ class CudaGpu : public Gpu {
       if (busy && made < most) {
         Staging staging;
         check(driver().event_create(&staging.event, cuda::kNoTiming), "creating an event");
-        check(driver().pinned_take(&staging.memory, bytes, 1), "taking pinned memory");
-        made++;
-        return staging;
+        const cuda::Result result = driver().pinned_take(&staging.memory, bytes, 1);
+        if (result == 0) {
+          made++;
+          return staging;
+        }
+        driver().event_destroy(staging.event);
+        if (made == 0) check(result, "taking pinned memory");  // else those that there are have to do
       }
       returned.wait(lock, [this] { return !free.empty(); });
       Staging staging = free.front();
@@ -272,6 +280,7 @@ class CudaGpu : public Gpu {
   int processors_ = 1;
   std::mutex mutex_, functions_mutex_;
   Stagings stagings_{kStaging, kStagings}, small_stagings_{kSmallStaging, kSmallStagings};
+  Stagings parcels_{kStaging, kStagings};  // apart: a thread that has one may copy other things before it sends it
   std::vector<Kept> kept_;
   std::vector<cuda::Function> functions_;
 };

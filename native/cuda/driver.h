@@ -30,7 +30,6 @@ constexpr unsigned kNoTiming = 2;                                        // CUev
   X(device_name, cuDeviceGetName, (char* name, int length, DeviceNumber device))                               \
   X(device_attribute, cuDeviceGetAttribute, (int* value, int attribute, DeviceNumber device))                  \
   X(context_retain, cuDevicePrimaryCtxRetain, (Context * context, DeviceNumber device))                        \
-  X(context_set, cuCtxSetCurrent, (Context context))                                                           \
   X(context_push, cuCtxPushCurrent_v2, (Context context))                                                      \
   X(context_pop, cuCtxPopCurrent_v2, (Context * context))                                                      \
   X(memory_take, cuMemAlloc_v2, (Pointer * pointer, size_t bytes))                                             \

@@ -11,6 +11,7 @@ class FakeGpu : public Gpu {
   explicit FakeGpu(int device) : Gpu(device) {}
 
   void enter() const override {}
+  void leave() const override {}
   std::string name() const override { return "a GPU played by the CPU"; }
   std::string architecture() const override { return "none"; }
 

@@ -47,6 +47,7 @@ int Gpu::count() { return static_cast<int>(found().gpus.size()); }
 const std::string& Gpu::missing() { return found().missing; }
 
 Gpu& Gpu::at(int device) {
+  cuda::check_not_forked();  // before any lock, which a thread of the other process may have held
   static std::mutex making;
   Found& all = found();
   if (all.gpus.empty()) fail(ErrorKind::runtime, "there is no GPU: ", all.missing);

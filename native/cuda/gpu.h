@@ -43,8 +43,10 @@ class Gpu {
   // Raises an error unless there is such a one.
   static Gpu& at(int device);
 
-  // Makes this the GPU of the calling thread, for other libraries that use CUDA.
+  // Makes this the GPU of the calling thread, for other libraries that use CUDA, until it leaves: the thread may be a
+  // user's, who has another.
   virtual void enter() const = 0;
+  virtual void leave() const = 0;
   virtual std::string name() const = 0;
   virtual std::string architecture() const = 0;  // "sm_90"
 

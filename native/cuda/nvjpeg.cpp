@@ -54,12 +54,19 @@ const Library& library() {
   return *opened;
 }
 
+struct Entered {
+  explicit Entered(const Gpu& gpu) : gpu(gpu) { gpu.enter(); }
+  ~Entered() { gpu.leave(); }
+  Entered(const Entered&) = delete;
+  const Gpu& gpu;
+};
+
 class Engine : public JpegEngine {
  public:
   explicit Engine(Gpu& gpu) : gpu_(gpu), stream_(gpu.create_stream()) {}
 
   bool start() {
-    gpu_.enter();
+    const Entered here(gpu_);
     const Library& nvjpeg = library();
     return nvjpeg.create(kHardware, nullptr, nullptr, 0, &handle_) == 0 && nvjpeg.state_create(handle_, &state_) == 0;
   }
@@ -68,7 +75,7 @@ class Engine : public JpegEngine {
   void end_before(StreamHandle stream) override { gpu_.wait(stream, stream_->handle); }
 
   bool decode(std::span<const File> files, std::span<const Planes> out) override {
-    gpu_.enter();
+    const Entered here(gpu_);
     gpu_.synchronize(stream_->handle);  // the state is used again
     std::vector<const unsigned char*> data;
     std::vector<size_t> lengths;

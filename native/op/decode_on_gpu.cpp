@@ -104,6 +104,7 @@ void examine(Picture& picture, bool has_engine) {
   if (!sampling || !sampling->one_scan || sampling->columns > 2 || sampling->rows > sampling->columns) return;
   picture.sampling = *sampling;
   picture.planes = codecs::jpeg_planes(header, *sampling);
+  if (!codecs::is_plain_jpeg(picture.file, picture.planes)) return;  // the engine may read it in another way
   picture.whole = picture.roi.height == header.height && picture.roi.width == header.width;
   constexpr int kLeast = 3;  // samples in a row, for libjpeg to interpolate
   const bool wide = picture.planes.plane[1].width >= kLeast;
