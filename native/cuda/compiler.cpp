@@ -1,6 +1,5 @@
 #include "cuda/compiler.h"
 
-#include <dlfcn.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +13,7 @@
 
 #include "core/error.h"
 #include "cuda/headers.h"
+#include "cuda/library.h"
 
 namespace avida {
 namespace {
@@ -44,27 +44,22 @@ std::string& first_library() {
 
 Nvrtc open_nvrtc() {
   Nvrtc nvrtc;
-  void* library = nullptr;
-  for (const char* name : {first_library().c_str(), "libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12"})
-    if (*name && (library = dlopen(name, RTLD_NOW | RTLD_LOCAL))) break;
-  if (!library) {
+  Library library({first_library(), "libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12"});
+  if (!library.found()) {
     nvrtc.missing = "kernels cannot be compiled: NVRTC was not found; pip install nvidia-cuda-nvrtc";
     return nvrtc;
   }
-  auto find = [&](auto& function, const char* symbol) {
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, symbol));
-    if (!function) nvrtc.missing = str("NVRTC is too old: it has no ", symbol);
-  };
-  find(nvrtc.version, "nvrtcVersion");
-  find(nvrtc.create, "nvrtcCreateProgram");
-  find(nvrtc.destroy, "nvrtcDestroyProgram");
-  find(nvrtc.add_name, "nvrtcAddNameExpression");
-  find(nvrtc.compile, "nvrtcCompileProgram");
-  find(nvrtc.lowered_name, "nvrtcGetLoweredName");
-  find(nvrtc.code_size, "nvrtcGetCUBINSize");
-  find(nvrtc.code, "nvrtcGetCUBIN");
-  find(nvrtc.log_size, "nvrtcGetProgramLogSize");
-  find(nvrtc.log, "nvrtcGetProgramLog");
+  library.find(nvrtc.version, "nvrtcVersion");
+  library.find(nvrtc.create, "nvrtcCreateProgram");
+  library.find(nvrtc.destroy, "nvrtcDestroyProgram");
+  library.find(nvrtc.add_name, "nvrtcAddNameExpression");
+  library.find(nvrtc.compile, "nvrtcCompileProgram");
+  library.find(nvrtc.lowered_name, "nvrtcGetLoweredName");
+  library.find(nvrtc.code_size, "nvrtcGetCUBINSize");
+  library.find(nvrtc.code, "nvrtcGetCUBIN");
+  library.find(nvrtc.log_size, "nvrtcGetProgramLogSize");
+  library.find(nvrtc.log, "nvrtcGetProgramLog");
+  if (!library.missing().empty()) nvrtc.missing = "NVRTC is too old: it has no " + library.missing();
   int major = 0, minor = 0;
   if (nvrtc.missing.empty() && nvrtc.version(&major, &minor) == 0) nvrtc.text = str(major, ".", minor);
   return nvrtc;
