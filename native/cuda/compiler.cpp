@@ -1,6 +1,5 @@
 #include "cuda/compiler.h"
 
-#include <dlfcn.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -8,12 +7,15 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <future>
+#include <map>
 #include <mutex>
 #include <sstream>
 #include <vector>
 
 #include "core/error.h"
 #include "cuda/headers.h"
+#include "cuda/library.h"
 
 namespace avida {
 namespace {
@@ -44,27 +46,22 @@ std::string& first_library() {
 
 Nvrtc open_nvrtc() {
   Nvrtc nvrtc;
-  void* library = nullptr;
-  for (const char* name : {first_library().c_str(), "libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12"})
-    if (*name && (library = dlopen(name, RTLD_NOW | RTLD_LOCAL))) break;
-  if (!library) {
+  Library library({first_library(), "libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12"});
+  if (!library.found()) {
     nvrtc.missing = "kernels cannot be compiled: NVRTC was not found; pip install nvidia-cuda-nvrtc";
     return nvrtc;
   }
-  auto find = [&](auto& function, const char* symbol) {
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, symbol));
-    if (!function) nvrtc.missing = str("NVRTC is too old: it has no ", symbol);
-  };
-  find(nvrtc.version, "nvrtcVersion");
-  find(nvrtc.create, "nvrtcCreateProgram");
-  find(nvrtc.destroy, "nvrtcDestroyProgram");
-  find(nvrtc.add_name, "nvrtcAddNameExpression");
-  find(nvrtc.compile, "nvrtcCompileProgram");
-  find(nvrtc.lowered_name, "nvrtcGetLoweredName");
-  find(nvrtc.code_size, "nvrtcGetCUBINSize");
-  find(nvrtc.code, "nvrtcGetCUBIN");
-  find(nvrtc.log_size, "nvrtcGetProgramLogSize");
-  find(nvrtc.log, "nvrtcGetProgramLog");
+  library.find(nvrtc.version, "nvrtcVersion");
+  library.find(nvrtc.create, "nvrtcCreateProgram");
+  library.find(nvrtc.destroy, "nvrtcDestroyProgram");
+  library.find(nvrtc.add_name, "nvrtcAddNameExpression");
+  library.find(nvrtc.compile, "nvrtcCompileProgram");
+  library.find(nvrtc.lowered_name, "nvrtcGetLoweredName");
+  library.find(nvrtc.code_size, "nvrtcGetCUBINSize");
+  library.find(nvrtc.code, "nvrtcGetCUBIN");
+  library.find(nvrtc.log_size, "nvrtcGetProgramLogSize");
+  library.find(nvrtc.log, "nvrtcGetProgramLog");
+  if (!library.missing().empty()) nvrtc.missing = "NVRTC is too old: it has no " + library.missing();
   int major = 0, minor = 0;
   if (nvrtc.missing.empty() && nvrtc.version(&major, &minor) == 0) nvrtc.text = str(major, ".", minor);
   return nvrtc;
@@ -153,7 +150,57 @@ CompiledKernel compile(const Kernel& kernel, const std::string& source, const st
   return compiled;
 }
 
+// Threads that compile usual kernels into the cache.
+class UsualKernels {
+ public:
+  // The first call starts all but the kernel that it is for. True when a thread has compiled it.
+  bool wait_for(const Kernel& kernel, const std::string& architecture) {
+    std::shared_future<void> compiled;
+    {
+      std::lock_guard lock(mutex_);
+      if (!started_) start(kernel, architecture);
+      auto found = running_.find(&kernel);
+      if (found == running_.end()) return false;
+      compiled = found->second;
+    }
+    compiled.wait();
+    return true;
+  }
+
+  void finish() {
+    std::lock_guard lock(mutex_);
+    started_ = true;
+    running_.clear();  // a future waits for its thread
+  }
+
+ private:
+  void start(const Kernel& needed, const std::string& architecture) {
+    started_ = true;
+    for (const Kernel* kernel : kernels()) {
+      if (!kernel->usual || kernel == &needed) continue;
+      auto compile = [kernel, architecture] {
+        try {
+          compile_kernel(*kernel, architecture);
+        } catch (const Error&) {  // whoever needs the kernel will see it
+        }
+      };
+      running_.emplace(kernel, std::async(std::launch::async, compile).share());
+    }
+  }
+
+  std::mutex mutex_;
+  bool started_ = false;
+  std::map<const Kernel*, std::shared_future<void>> running_;
+};
+
+UsualKernels& usual_kernels() {
+  static auto* all = new UsualKernels;
+  return *all;
+}
+
 }  // namespace
+
+void finish_compiling() { usual_kernels().finish(); }
 
 std::string kernel_source(const Kernel& kernel) {
   std::string source;
@@ -195,6 +242,8 @@ CompiledKernel compile_kernel(const Kernel& kernel, const std::string& architect
   CompiledKernel compiled;
   if (cached && read_cached(path, compiled)) return compiled;
   if (!nvrtc().missing.empty()) fail(ErrorKind::runtime, nvrtc().missing);
+  if (cached && kernel.usual && usual_kernels().wait_for(kernel, architecture) && read_cached(path, compiled))
+    return compiled;
   compiled = compile(kernel, source, architecture);
   if (!folder.empty()) write_cached(path, compiled);
   return compiled;

@@ -11,8 +11,11 @@ struct CompiledKernel {
   std::string name;  // of the function in it
 };
 
-// `cached`: what an earlier process has compiled will do.
+// `cached`: what an earlier process has compiled will do. The first usual kernel that has to be compiled lets threads
+// compile the others.
 CompiledKernel compile_kernel(const Kernel& kernel, const std::string& architecture, bool cached = true);
+// Waits for such threads. For the end of the process.
+void finish_compiling();
 
 // The code that is compiled.
 std::string kernel_source(const Kernel& kernel);

@@ -1,28 +1,29 @@
 #include "cuda/driver.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 
 #include <atomic>
 
 #include "core/error.h"
+#include "cuda/library.h"
 
 namespace avida::cuda {
 namespace {
 
 Driver open_driver() {
   Driver driver;
-  void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
-  if (!library) {
+  Library library({"libcuda.so.1"});
+  if (!library.found()) {
     driver.missing = "no NVIDIA driver is installed (libcuda.so.1 was not found)";
     return driver;
   }
-#define AVIDA_X(NAME, SYMBOL, PARAMETERS)                                        \
-  driver.NAME = reinterpret_cast<Result(*) PARAMETERS>(dlsym(library, #SYMBOL)); \
-  if (!driver.NAME) driver.missing = "the NVIDIA driver is too old: it has no " #SYMBOL;
+#define AVIDA_X(NAME, SYMBOL, PARAMETERS) library.find(driver.NAME, #SYMBOL);
   AVIDA_DRIVER_FUNCTIONS(AVIDA_X)
 #undef AVIDA_X
-  if (!driver.missing.empty()) return driver;
+  if (!library.missing().empty()) {
+    driver.missing = "the NVIDIA driver is too old: it has no " + library.missing();
+    return driver;
+  }
   if (Result result = driver.init(0)) {
     const char* text = "unknown error";
     driver.error_text(result, &text);

@@ -17,6 +17,7 @@ struct Kernel {
   int block_threads;               // that make an item together; 0: each thread makes its own
   size_t bytes;                    // of Items
   void (*run)(const void* items);  // makes them on the CPU
+  bool usual;                      // most training loops need it: see kernel/launch.h
   int number;                      // counts kernels
 };
 const std::vector<const Kernel*>& kernels();
@@ -59,6 +60,7 @@ struct KernelOf {
           for (long i = 0; i < count; i++) Body::run(params, first + i);
         }
       },
+      requires { Body::kUsual; },
       0,
   });
 };

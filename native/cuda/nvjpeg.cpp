@@ -1,8 +1,8 @@
 #include "cuda/nvjpeg.h"
 
-#include <dlfcn.h>
-
 #include <vector>
+
+#include "cuda/library.h"
 
 namespace avida {
 namespace {
@@ -19,7 +19,7 @@ struct Image {  // nvjpegImage_t
 constexpr int kHardware = 3;  // nvjpegBackend_t
 constexpr int kPlanes = 1;    // nvjpegOutputFormat_t: Y, Cb and Cr as they are stored
 
-struct Library {
+struct Nvjpeg {
   Status (*create)(int backend, void* device_allocator, void* pinned_allocator, unsigned flags, Handle*) = nullptr;
   Status (*state_create)(Handle, State*) = nullptr;
   Status (*initialize)(Handle, State, int batch, int cpu_threads, int format) = nullptr;
@@ -33,22 +33,15 @@ std::string& first_library() {
   return *path;
 }
 
-const Library& library() {
+const Nvjpeg& nvjpeg() {
   static const auto* opened = [] {
-    auto* found = new Library;
-    void* file = nullptr;
-    for (const char* name : {first_library().c_str(), "libnvjpeg.so.13", "libnvjpeg.so.12"})
-      if (*name && (file = dlopen(name, RTLD_NOW | RTLD_LOCAL))) break;
-    if (!file) return found;
-    found->complete = true;
-    auto find = [&](auto& function, const char* symbol) {
-      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(file, symbol));
-      found->complete &= function != nullptr;
-    };
-    find(found->create, "nvjpegCreateEx");
-    find(found->state_create, "nvjpegJpegStateCreate");
-    find(found->initialize, "nvjpegDecodeBatchedInitialize");
-    find(found->decode, "nvjpegDecodeBatched");
+    auto* found = new Nvjpeg;
+    Library library({first_library(), "libnvjpeg.so.13", "libnvjpeg.so.12"});
+    library.find(found->create, "nvjpegCreateEx");
+    library.find(found->state_create, "nvjpegJpegStateCreate");
+    library.find(found->initialize, "nvjpegDecodeBatchedInitialize");
+    library.find(found->decode, "nvjpegDecodeBatched");
+    found->complete = library.missing().empty();
     return found;
   }();
   return *opened;
@@ -67,8 +60,8 @@ class Engine : public JpegEngine {
 
   bool start() {
     const Entered here(gpu_);
-    const Library& nvjpeg = library();
-    return nvjpeg.create(kHardware, nullptr, nullptr, 0, &handle_) == 0 && nvjpeg.state_create(handle_, &state_) == 0;
+    return nvjpeg().create(kHardware, nullptr, nullptr, 0, &handle_) == 0 &&
+           nvjpeg().state_create(handle_, &state_) == 0;
   }
 
   void begin_after(StreamHandle stream) override { gpu_.wait(stream_->handle, stream); }
@@ -89,8 +82,8 @@ class Engine : public JpegEngine {
         image.pitch[c] = static_cast<size_t>(out[i].stride[c]);
       }
     }
-    return library().initialize(handle_, state_, static_cast<int>(files.size()), 1, kPlanes) == 0 &&
-           library().decode(handle_, state_, data.data(), lengths.data(), images.data(), stream_->handle) == 0;
+    return nvjpeg().initialize(handle_, state_, static_cast<int>(files.size()), 1, kPlanes) == 0 &&
+           nvjpeg().decode(handle_, state_, data.data(), lengths.data(), images.data(), stream_->handle) == 0;
   }
 
  private:
@@ -103,7 +96,7 @@ class Engine : public JpegEngine {
 }  // namespace
 
 std::unique_ptr<JpegEngine> JpegEngine::open(Gpu& gpu) {
-  if (gpu.architecture() == "none" || !library().complete) return nullptr;
+  if (gpu.architecture() == "none" || !nvjpeg().complete) return nullptr;
   auto engine = std::make_unique<Engine>(gpu);
   return engine->start() ? std::move(engine) : nullptr;
 }

@@ -14,4 +14,10 @@ AVIDA_HD AVIDA_INLINE Divided divided(long i, long n) {
   return {whole, small - whole * by};
 }
 
+// x / d for x below 2^32 / d, where `inverse` is inverse_of(d).
+AVIDA_HD constexpr unsigned inverse_of(unsigned d) { return d == 1 ? 0 : (0xffffffffu - (d - 1)) / d + 2; }
+AVIDA_HD AVIDA_INLINE unsigned divided_by_inverse(unsigned x, unsigned inverse) {
+  return inverse == 0 ? x : static_cast<unsigned>(static_cast<unsigned long>(x) * inverse >> 32);
+}
+
 }  // namespace avida

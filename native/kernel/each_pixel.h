@@ -1,5 +1,6 @@
 // Items of the family each_pixel: one pixel each, or some where they are bytes.
 #pragma once
+#include "kernel/byte_floats.h"
 #include "kernel/divide.h"
 #include "kernel/element.h"
 #include "kernel/pixel.h"
@@ -21,7 +22,8 @@ struct PixelItem {
   };
 
   AVIDA_HD AVIDA_INLINE static void run(const Params& params, long item) {
-    const long plane = params.plane, line = plane ? divided(item, plane).whole : item, x = plane ? item - line * plane : 0;
+    const long plane = params.plane, line = plane ? divided(item, plane).whole : item,
+               x = plane ? item - line * plane : 0;
     const long step = plane ? plane : 1;
     const long from = line * Body::in * step + x, to = line * Body::out * step + x;
     Pixel<Body::in> pixel;
@@ -103,8 +105,8 @@ struct BytePixels {
     unsigned words[n];
     for (int k = 0; k < n; k++)
       if constexpr (sizeof(To) == 1)
-        words[k] = word_of(byte_channel(number(4 * k)), byte_channel(number(4 * k + 1)),
-                           byte_channel(number(4 * k + 2)), byte_channel(number(4 * k + 3)));
+        words[k] = word_of(saturated_byte(number(4 * k)), saturated_byte(number(4 * k + 1)),
+                           saturated_byte(number(4 * k + 2)), saturated_byte(number(4 * k + 3)));
       else
         words[k] = __builtin_bit_cast(unsigned, number(k));
     store_words<sizeof(To)>(to, words);
@@ -144,7 +146,7 @@ struct ThreeBytePixels {
       for (int c = 0; c < Body::in; c++)
         pixel[c] = float_of_byte(words[(k * Body::in + c) / 4], (k * Body::in + c) % 4);
       const Pixel<3> all = Body::run(pixel, params.colors);
-      for (int c = 0; c < 3; c++) channels[3 * k + c] = byte_channel(all[c]);
+      for (int c = 0; c < 3; c++) channels[3 * k + c] = saturated_byte(all[c]);
     }
     for (int k = 0; k < 5; k++)
       made[k] = word_of(channels[4 * k], channels[4 * k + 1], channels[4 * k + 2], channels[4 * k + 3]);

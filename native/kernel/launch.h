@@ -10,9 +10,12 @@
 // makes an item together, in phases: what a phase leaves in the shared memory, all threads find there in the next.
 //
 //     static constexpr int kThreads = 256, kPhases = 2;
-//     struct Shared { ... };  // up to 48 KiB
+//     static constexpr int kBlocks = 4;  // so many should share a multiprocessor, and its registers; may be left out
+//     struct Shared { ... };             // up to 48 KiB
 //     template <int phase>
 //     AVIDA_HD static void run(const Params& params, Shared& shared, long item, int thread);
+//
+// Bodies with a member kUsual are compiled side by side, before they are asked for, when the first of them is.
 #pragma once
 #include "kernel/macros.h"
 
@@ -41,7 +44,16 @@ __device__ AVIDA_INLINE void run_phases(const typename Body::Params& params, typ
 }
 
 template <class Body>
-__global__ void __launch_bounds__(Body::kThreads) run_blocks(const Items<Body>* __restrict__ samples) {
+AVIDA_HD constexpr int blocks_together() {
+  if constexpr (requires { Body::kBlocks; })
+    return Body::kBlocks;
+  else
+    return 0;  // the compiler decides
+}
+
+template <class Body>
+__global__ void __launch_bounds__(Body::kThreads, blocks_together<Body>())
+    run_blocks(const Items<Body>* __restrict__ samples) {
   __shared__ typename Body::Shared shared;
   const Items<Body>& items = samples[blockIdx.y];
   for (long i = blockIdx.x; i < items.count; i += gridDim.x) run_phases<Body>(items.params, shared, items.first + i);

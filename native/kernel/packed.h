@@ -1,56 +1,87 @@
-// Bytes side by side, moved in words.
+// Numbers side by side in words: picked, put together, multiplied.
 #pragma once
 #include "kernel/macros.h"
 
 namespace avida {
 
-// Reads n bytes (a multiple of four) from any address. A GPU reads the words that they lie in: memory is handed out in
-// whole words.
-template <int n>
-AVIDA_HD AVIDA_INLINE void load_bytes(const void* from, unsigned char (&to)[n]) {
-  static_assert(n % 4 == 0);
+// Four of the bytes of a (numbers 0-3) and b (4-7), by the hexadecimal digits of `order`.
+AVIDA_HD AVIDA_INLINE unsigned pick_bytes(unsigned a, unsigned b, unsigned order) {
 #ifdef __CUDA_ARCH__
-  const unsigned long address = reinterpret_cast<unsigned long>(from);
-  const unsigned* words = reinterpret_cast<const unsigned*>(address & ~3ul);
-  const unsigned shift = (address & 3) * 8;
-  unsigned word = words[0];
-#pragma unroll
-  for (int k = 0; k < n / 4; k++) {
-    const unsigned next = k + 1 < n / 4 || shift ? words[k + 1] : 0;
-    const unsigned bytes = __funnelshift_r(word, next, shift);
-#pragma unroll
-    for (int b = 0; b < 4; b++) to[4 * k + b] = static_cast<unsigned char>(bytes >> 8 * b);
-    word = next;
-  }
+  return __byte_perm(a, b, order);
 #else
-  __builtin_memcpy(to, from, n);
+  const unsigned long both = static_cast<unsigned long>(b) << 32 | a;
+  unsigned picked = 0;
+  for (int k = 0; k < 4; k++) picked |= static_cast<unsigned>(both >> 8 * (order >> 4 * k & 7) & 0xff) << 8 * k;
+  return picked;
 #endif
 }
 
-// Elements from number i of `count` on, which repeat.
-template <class T, int n>
-AVIDA_HD AVIDA_INLINE void load_repeated(const T* from, long i, long count, unsigned char (&to)[n]) {
-  for (int k = 0; k < n; k += sizeof(T)) {
-    const auto* bytes = reinterpret_cast<const unsigned char*>(from + i);
-    for (int b = 0; b < static_cast<int>(sizeof(T)); b++) to[k + b] = bytes[b];
-    i = i + 1 == count ? 0 : i + 1;
-  }
+// The word that begins so many bits after the beginning of `low`, before `high`.
+AVIDA_HD AVIDA_INLINE unsigned word_between(unsigned low, unsigned high, unsigned bits) {
+  return static_cast<unsigned>((static_cast<unsigned long>(high) << 32 | low) >> bits);
 }
 
-// Writes n bytes (a multiple of four): in words where the address allows.
-template <int n>
-AVIDA_HD AVIDA_INLINE void store_bytes(void* to, const unsigned char (&from)[n]) {
-  static_assert(n % 4 == 0);
+// A word of four bytes; only the lowest eight bits of each count.
+AVIDA_HD AVIDA_INLINE unsigned word_of(unsigned a, unsigned b, unsigned c, unsigned d) {
 #ifdef __CUDA_ARCH__
-  if (reinterpret_cast<unsigned long>(to) % 4 == 0) {
-#pragma unroll
-    for (int k = 0; k < n / 4; k++)
-      static_cast<unsigned*>(to)[k] =
-          from[4 * k] | from[4 * k + 1] << 8 | from[4 * k + 2] << 16 | static_cast<unsigned>(from[4 * k + 3]) << 24;
-    return;
-  }
+  return __byte_perm(__byte_perm(a, b, 0x0040), __byte_perm(c, d, 0x0040), 0x5410);
+#else
+  return (a & 255) | (b & 255) << 8 | (c & 255) << 16 | d << 24;
 #endif
-  for (int k = 0; k < n; k++) static_cast<unsigned char*>(to)[k] = from[k];
+}
+
+// Four numbers as bytes of a word, saturated.
+AVIDA_HD AVIDA_INLINE unsigned saturated_bytes(int a, int b, int c, int d) {
+#ifdef __CUDA_ARCH__
+  unsigned made;
+  asm("{\n"
+      ".reg .b32 upper;\n"
+      "cvt.pack.sat.u8.s32.b32 upper, %4, %3, 0;\n"
+      "cvt.pack.sat.u8.s32.b32 %0, %2, %1, upper;\n"
+      "}"
+      : "=r"(made)
+      : "r"(a), "r"(b), "r"(c), "r"(d));
+  return made;
+#else
+  auto byte = [](int x) { return static_cast<unsigned>(x < 0 ? 0 : x > 255 ? 255 : x); };
+  return byte(a) | byte(b) << 8 | byte(c) << 16 | byte(d) << 24;
+#endif
+}
+
+// Element i of an array of elements of `size` bytes in words, and the place of one in them.
+template <int size>
+AVIDA_HD AVIDA_INLINE unsigned part_of(const unsigned* words, int i) {
+  if constexpr (size == 4)
+    return words[i];
+  else
+    return words[i * size / 4] >> i * size % 4 * 8 & ((1u << 8 * size) - 1);
+}
+template <int size>
+AVIDA_HD AVIDA_INLINE void add_part(unsigned* words, int i, unsigned part) {
+  words[i * size / 4] |= part << i * size % 4 * 8;
+}
+
+// sum + the products of two signed halves with the two lower bytes of a word.
+AVIDA_HD AVIDA_INLINE int dot_low(unsigned halves, unsigned word, int sum) {
+#ifdef __CUDA_ARCH__
+  int made;
+  asm("dp2a.lo.s32.u32 %0, %1, %2, %3;" : "=r"(made) : "r"(halves), "r"(word), "r"(sum));
+  return made;
+#else
+  const int lower = static_cast<short>(halves), upper = static_cast<short>(halves >> 16);
+  return sum + lower * static_cast<int>(word & 0xff) + upper * static_cast<int>(word >> 8 & 0xff);
+#endif
+}
+
+// The same with the two upper bytes.
+AVIDA_HD AVIDA_INLINE int dot_high(unsigned halves, unsigned word, int sum) {
+#ifdef __CUDA_ARCH__
+  int made;
+  asm("dp2a.hi.s32.u32 %0, %1, %2, %3;" : "=r"(made) : "r"(halves), "r"(word), "r"(sum));
+  return made;
+#else
+  return dot_low(halves, word >> 16, sum);
+#endif
 }
 
 }  // namespace avida

@@ -28,15 +28,4 @@ AVIDA_HD AVIDA_INLINE T store_channel(float x) {
   }
 }
 
-// The same in the lowest byte of a word, whatever the others hold.
-AVIDA_HD AVIDA_INLINE unsigned byte_channel(float x) {
-#ifdef __CUDA_ARCH__
-  // The larger of 0 and what is no number is 0; adding 2^23 drops the fraction, as the rounding says.
-  const float inside = fminf(fmaxf(x, 0.0f), 255.0f) + FloatBits<float>::below_half;
-  return __float_as_uint(__fadd_rz(inside, 0x1p23f));
-#else
-  return store_channel<unsigned char>(x);
-#endif
-}
-
 }  // namespace avida

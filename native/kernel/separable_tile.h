@@ -1,6 +1,7 @@
 // Sums along height and then along width, as separable_sum.h has them, made in tiles by blocks of threads: a tile and
 // what its windows reach are loaded once, summed along height, summed along width and stored, all in shared memory.
 #pragma once
+#include "kernel/byte_floats.h"
 #include "kernel/separable_sum.h"
 #include "kernel/tile.h"
 
@@ -10,7 +11,7 @@ namespace avida {
 template <class Out, class In, class T, int terms>
 struct SeparableTile {
   static constexpr const char* header = "kernel/separable_tile.h";
-  static constexpr int kThreads = 128, kPhases = 5, kWarps = kThreads / 32;
+  static constexpr int kThreads = 128, kPhases = 5, kBlocks = 4, kWarps = kThreads / 32;
   static constexpr bool packed = !same_type<T, float>, from_bytes = sizeof(In) == 1, to_bytes = sizeof(Out) == 1;
   static constexpr int kDeep = packed ? 2 : 1;   // rows that one word of sums along height has
   static constexpr int kDown = 8, kAlong = 8;    // elements that a thread makes along height, and along width
@@ -104,9 +105,10 @@ struct SeparableTile {
   AVIDA_HD static AVIDA_INLINE void load_four(const unsigned* from, float (&to)[4]) {
     if constexpr (from_bytes) {
       AVIDA_UNROLL
-      for (int k = 0; k < 4; k++) to[k] = packed ? biased_byte(*from, k) : byte_as_float(*from, k);
+      for (int k = 0; k < 4; k++) to[k] = packed ? biased_byte(*from, k) : float_of_byte(*from, k);
     } else {
-      load_floats(from, to);
+      const auto words = load_aligned<4>(from);
+      for (int k = 0; k < 4; k++) to[k] = bits_float(words.at[k]);
     }
   }
 
@@ -230,7 +232,7 @@ struct SeparableTile {
                                         const float (&sums)[kDeep]) {
     if constexpr (to_bytes) {
       const unsigned both = made(params, sums[0]) | static_cast<unsigned>(made(params, sums[1])) << 8;
-      put_short(shared.words + lane * params.out_pitch, x, both);
+      store_half(shared.words + lane * params.out_pitch, x, both);
     } else {
       AVIDA_UNROLL
       for (int d = 0; d < kDeep; d++)

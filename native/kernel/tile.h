@@ -1,7 +1,8 @@
 // Tiles of images in the shared memory of a block of threads: elements and what lies beyond the border, in words.
 #pragma once
 #include "kernel/border.h"
-#include "kernel/packed_sums.h"
+#include "kernel/convert.h"
+#include "kernel/words.h"
 
 namespace avida {
 
@@ -59,6 +60,18 @@ AVIDA_HD AVIDA_INLINE unsigned load_beyond(const TileSource<In>& source, const I
   return word;
 }
 
+// The word that begins at an element.
+template <bool in_words, class In>
+AVIDA_HD AVIDA_INLINE unsigned load_word(const In* from) {
+  if constexpr (sizeof(In) == 4) {
+    return float_bits(read_only(from));
+  } else {
+    unsigned word[1];
+    load_words<in_words ? 4 : 1>(from, word);
+    return word[0];
+  }
+}
+
 // Column number i of a tile's words, from `row` on, by one thread of each warp.
 template <int threads, bool fills, bool in_words, class In>
 AVIDA_HD AVIDA_INLINE void load_column(const TileSource<In>& source, const In* column, const int* row_at, int row,
@@ -102,6 +115,17 @@ AVIDA_HD AVIDA_INLINE void load_tile(const TileSource<In>& source, const In* ima
     const int row = i / outside, k = i % outside, word = k < first ? k : k - first + end, at = row_at[row];
     to[row * pitch + word] =
         fills && at < 0 ? fill_word(source) : load_beyond(source, image + at, span.x + word * kInWord);
+  }
+}
+
+// A whole word, to where words begin; or up to `count` of its bytes.
+template <bool whole>
+AVIDA_HD AVIDA_INLINE void store_word(unsigned char* to, unsigned word, int count) {
+  if constexpr (whole) {
+    *reinterpret_cast<unsigned*>(to) = word;
+  } else {
+    AVIDA_DO_NOT_UNROLL
+    for (int k = 0; k < 4 && k < count; k++) to[k] = static_cast<unsigned char>(word >> 8 * k);
   }
 }
 

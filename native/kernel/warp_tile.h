@@ -2,14 +2,9 @@
 // read in the cache, and writes it in words. The arithmetic is that of WarpItem.
 #pragma once
 #include "kernel/byte_floats.h"
+#include "kernel/divide.h"
 #include "kernel/warp.h"
-
-// Loops that stay loops: they are long enough as they are.
-#ifdef __CUDACC__
-#define AVIDA_ROLLED _Pragma("unroll 1")
-#else
-#define AVIDA_ROLLED
-#endif
+#include "kernel/words.h"
 
 namespace avida {
 
@@ -35,7 +30,7 @@ struct WarpTile {
     unsigned inner[2];                   // so many pixels have all others after them that are needed
     unsigned in_row, out_row, tile_row;  // from one to the next, in bytes
     unsigned tiles;                      // side by side
-    unsigned reciprocal;                 // 2^31 / tiles, rounded up
+    unsigned tiles_inverse;
     Map map;
   };
 
@@ -50,7 +45,7 @@ struct WarpTile {
   AVIDA_HD AVIDA_INLINE static void run(const Params& given, Shared& shared, long item, int thread) {
     const Params params = given;  // read once
     const unsigned tile = static_cast<unsigned>(item);
-    const unsigned above = static_cast<unsigned>(static_cast<unsigned long>(tile) * params.reciprocal >> 31);
+    const unsigned above = divided_by_inverse(tile, params.tiles_inverse);
     const int x = static_cast<int>(tile - above * params.tiles) * kWidth, y = static_cast<int>(above) * kHeight;
     const unsigned out = static_cast<unsigned>(y) * params.out_row + static_cast<unsigned>(x) * kPixel;
     char* first = params.out + out;
@@ -67,7 +62,7 @@ struct WarpTile {
  private:
   // How many bytes lie between a whole unit and the address.
   AVIDA_HD AVIDA_INLINE static unsigned skew(const char* address) {
-    return static_cast<unsigned>(reinterpret_cast<unsigned long>(address)) & 15;
+    return static_cast<unsigned>(address_of(address)) & 15;
   }
 
   // A warp makes four rows of eight pixels, which lie close together in the input, then those below.
@@ -82,7 +77,7 @@ struct WarpTile {
 #ifdef __CUDA_ARCH__
     asm volatile("" : "+f"(centre[0]));  // or it is computed again for each row
 #endif
-    AVIDA_ROLLED
+    AVIDA_DO_NOT_UNROLL
     for (; row < rows; row += 4, centre[1] += 4, to += 4 * params.tile_row) {
       T* pixel = reinterpret_cast<T*>(shared.bytes + to);
       if constexpr (linear)
@@ -96,34 +91,20 @@ struct WarpTile {
   AVIDA_HD AVIDA_INLINE static void write(const Params& params, const Shared& shared, char* first, int bytes, int rows,
                                           int thread) {
     const int lane = thread % 16;
-    AVIDA_ROLLED
+    AVIDA_DO_NOT_UNROLL
     for (int row = thread / 16; row < rows; row += kThreads / 16) {
       char* out = first + static_cast<unsigned>(row) * params.out_row;
       const unsigned char* made = shared.bytes + (skew(first) + static_cast<unsigned>(row) * params.tile_row);
       const int head = static_cast<int>(-skew(out) & 15);
       for (int k = 0; k < kWidth * kPixel; k += 16 * 16)
-        if (const int at = head + 16 * lane + k; at + 16 <= bytes) copy_unit(out + at, made + at);
+        if (const int at = head + 16 * lane + k; at + 16 <= bytes) store_aligned(out + at, load_aligned<4>(made + at));
       if (head == 0 && bytes % 16 == 0) continue;
       if (lane < head && lane < bytes) out[lane] = static_cast<char>(made[lane]);
       const int at = bytes - ((bytes - head) & 15) + lane;
       if (at >= head && at < bytes) out[at] = static_cast<char>(made[at]);
     }
   }
-  AVIDA_HD AVIDA_INLINE static void copy_unit(void* to, const void* from) {
-#ifdef __CUDA_ARCH__
-    *static_cast<uint4*>(to) = *static_cast<const uint4*>(from);
-#else
-    __builtin_memcpy(to, from, 16);
-#endif
-  }
-
-  AVIDA_HD AVIDA_INLINE static T load(const void* at) {
-#ifdef __CUDA_ARCH__
-    return __ldg(static_cast<const T*>(at));
-#else
-    return *static_cast<const T*>(at);
-#endif
-  }
+  AVIDA_HD AVIDA_INLINE static T load(const void* at) { return read_only(static_cast<const T*>(at)); }
   // A function of its own, as it is large and seldom needed.
   AVIDA_HD __attribute__((noinline)) static int index_beyond(Border border, int i, int n) {
     return border_index(border, i, n);
@@ -173,12 +154,13 @@ struct WarpTile {
 
   AVIDA_HD AVIDA_INLINE static void mix_inside(const Params& params, unsigned offset, float right, float below, T* to) {
     if constexpr (sizeof(T) == 1) {
-      unsigned upper[2], lower[2];
-      load_pair(params.in, offset, upper);
-      load_pair(params.in, offset + params.in_row, lower);
+      constexpr int pair = 2 * channels, words = (pair + 3) / 4;  // two pixels side by side
+      unsigned upper[words], lower[words];
+      load_words<1, 4 * words - pair>(params.in + offset, upper);
+      load_words<1, 4 * words - pair>(params.in + (offset + params.in_row), lower);
       const ByteFactor of_left(1 - right), of_right(right);
       for (int c = 0; c < channels; c++) {
-        auto mix_row = [&](const unsigned (&pair)[2]) {
+        auto mix_row = [&](const unsigned (&pair)[words]) {
           const int next = c + channels;
           return of_left(lifted_byte(pair[0], c)) + of_right(lifted_byte(pair[next / 4], next % 4));
         };
@@ -212,26 +194,6 @@ struct WarpTile {
       to[c] = convert<T>(mix(mix(value[0], value[1], right), mix(value[2], value[3], right), below));
     }
   }
-
-  // Two pixels side by side, eight bytes at most. A GPU reads the words that hold them, and no others.
-  AVIDA_HD AVIDA_INLINE static void load_pair(const char* in, unsigned offset, unsigned (&pair)[2]) {
-#ifdef __CUDA_ARCH__
-    const unsigned long address = reinterpret_cast<unsigned long>(in) + offset;
-    const unsigned* words = reinterpret_cast<const unsigned*>(address & ~3ul);
-    const int skewed = static_cast<int>(address & 3);
-    unsigned word[3] = {__ldg(words), 0, 0};
-#pragma unroll
-    for (int k = 1; k < 3; k++)
-      if (skewed > 4 * k - 2 * channels) word[k] = __ldg(words + k);
-    const unsigned shift = static_cast<unsigned>(address) * 8;  // of which five bits count
-    pair[0] = __funnelshift_r(word[0], word[1], shift);
-    pair[1] = __funnelshift_r(word[1], word[2], shift);
-#else
-    __builtin_memcpy(pair, in + offset, 2 * channels);
-#endif
-  }
 };
 
 }  // namespace avida
-
-#undef AVIDA_ROLLED

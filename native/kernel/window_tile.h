@@ -1,6 +1,7 @@
 // What bodies over neighbours.h make of the windows of images, made in tiles by blocks of threads: a tile and what its
 // windows reach are loaded into the shared memory once.
 #pragma once
+#include "kernel/byte_floats.h"
 #include "kernel/tile.h"
 #include "kernel/window_median.h"
 
@@ -190,7 +191,7 @@ struct TileSum {
   }
   AVIDA_HD static AVIDA_INLINE Sum value(In x) {
     if constexpr (same_type<Sum, float> && sizeof(In) == 1)
-      return byte_as_float(x, 0);
+      return float_of_byte(x, 0);
     else
       return static_cast<Sum>(x);
   }

@@ -2,7 +2,7 @@
 // NVRTC too: no std headers.
 #pragma once
 #include "kernel/convert.h"
-#include "kernel/packed.h"
+#include "kernel/words.h"
 
 namespace avida {
 
@@ -45,7 +45,7 @@ AVIDA_HD AVIDA_INLINE void inverse_cosines(int* at) {
 struct JpegBlocks {
   static constexpr const char* header = "op/jpeg_item.h";
   struct Params {
-    unsigned char* out;
+    unsigned char* out;         // 8 bytes aligned
     const short* coefficients;  // of one block after the other, 16 bytes aligned
     int columns;                // blocks in a row
   };
@@ -67,7 +67,7 @@ struct JpegBlocks {
     for (int y = 0; y < 8; y++) {
       unsigned char made[8];
       for (int x = 0; x < 8; x++) made[x] = saturate<unsigned char>(block[8 * y + x] + 128);
-      store_bytes(out + static_cast<long>(y) * 8 * params.columns, made);
+      store_bytes<8>(out + static_cast<long>(y) * 8 * params.columns, made);
     }
   }
 };

@@ -66,7 +66,7 @@ bool launch_tiles_of(Launches& launches, const ImageResample& image, int64_t ima
   launches.add<Body>(0, images * tiles,
                      {out, in, of_rows, of_columns, static_cast<int>(rows.in), static_cast<int>(columns.in),
                       static_cast<int>(tile_rows), static_cast<int>(across), static_cast<int>(tiles),
-                      packed::inverse_of(static_cast<unsigned>(across))});
+                      inverse_of(static_cast<unsigned>(across))});
   return true;
 }
 

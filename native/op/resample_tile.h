@@ -1,8 +1,10 @@
 // Images of bytes resampled along both axes at once: a block of threads makes a tile of the output from rows that it
 // has filtered along themselves into shared memory. The arithmetic is that of resample_bytes.h. Read by NVRTC too.
 #pragma once
+#include "kernel/byte_floats.h"
+#include "kernel/byte_reader.h"
 #include "kernel/convert.h"
-#include "kernel/packed_math.h"
+#include "kernel/divide.h"
 #include "op/resample_item.h"
 
 namespace avida {
@@ -117,7 +119,7 @@ struct ResampleTile {
         image = item / params.tiles;
         item %= params.tiles;
       }
-      const unsigned down = packed::divided(item, params.across_inverse);
+      const unsigned down = divided_by_inverse(item, params.across_inverse);
       x = (item - down * params.tiles_across) * kColumns;
       y = down * params.tile_rows;
       rows = y + params.tile_rows < params.rows.out ? params.tile_rows : params.rows.out - y;
@@ -130,7 +132,7 @@ struct ResampleTile {
   // four apart, so that they begin at the same byte of a word.
   static constexpr int kAtOnce = 4, kStep = kThreads / kColumns;
   static_assert(kStep % 4 == 0);
-  using Reader = packed::ByteReader<kAtOnce>;
+  using Reader = ByteReader<kAtOnce>;
 
   // The sums of products for one pixel.
   struct Sums {
@@ -144,30 +146,30 @@ struct ResampleTile {
     template <int taps>
     AVIDA_HD AVIDA_INLINE void add(const unsigned (&at)[(taps * channels + 3) / 4], const unsigned* weights) {
       if constexpr (channels == 1) {
-        sum[0] = packed::dot_low(weights[0], at[0], sum[0]);
-        if constexpr (taps == 4) sum[0] = packed::dot_high(weights[1], at[0], sum[0]);
+        sum[0] = dot_low(weights[0], at[0], sum[0]);
+        if constexpr (taps == 4) sum[0] = dot_high(weights[1], at[0], sum[0]);
       } else if constexpr (channels == 2) {
-        for (int k = 0; k < taps / 2; k++) add_pair<0, 1>(packed::pick(at[k], 0, 0x3120), weights[k], weights[k]);
+        for (int k = 0; k < taps / 2; k++) add_pair<0, 1>(pick_bytes(at[k], 0, 0x3120), weights[k], weights[k]);
       } else if constexpr (channels == 4) {
         for (int k = 0; k < taps / 2; k++) {
-          add_pair<0, 1>(packed::pick(at[2 * k], at[2 * k + 1], 0x5140), weights[k], weights[k]);
-          add_pair<2, 3>(packed::pick(at[2 * k], at[2 * k + 1], 0x7362), weights[k], weights[k]);
+          add_pair<0, 1>(pick_bytes(at[2 * k], at[2 * k + 1], 0x5140), weights[k], weights[k]);
+          add_pair<2, 3>(pick_bytes(at[2 * k], at[2 * k + 1], 0x7362), weights[k], weights[k]);
         }
       } else if constexpr (taps == 4) {
-        add_pair<0, 2>(packed::pick(at[0], at[2], 0x7430), weights[0], weights[1]);
-        add_pair<1, 2>(packed::pick(at[0], at[1], 0x5241), weights[0], weights[0]);
-        add_pair<0, 1>(packed::pick(at[1], at[2], 0x6352), weights[1], weights[1]);
+        add_pair<0, 2>(pick_bytes(at[0], at[2], 0x7430), weights[0], weights[1]);
+        add_pair<1, 2>(pick_bytes(at[0], at[1], 0x5241), weights[0], weights[0]);
+        add_pair<0, 1>(pick_bytes(at[1], at[2], 0x6352), weights[1], weights[1]);
       } else {
-        add_pair<0, 1>(packed::pick(at[0], at[1], 0x4130), weights[0], weights[0]);
-        sum[2] = packed::dot_low(weights[0], packed::pick(at[0], at[1], 0x5252), sum[2]);
+        add_pair<0, 1>(pick_bytes(at[0], at[1], 0x4130), weights[0], weights[0]);
+        sum[2] = dot_low(weights[0], pick_bytes(at[0], at[1], 0x5252), sum[2]);
       }
     }
 
     // Two bytes of one channel and two of another.
     template <int a, int b>
     AVIDA_HD AVIDA_INLINE void add_pair(unsigned word, unsigned weights_a, unsigned weights_b) {
-      sum[a] = packed::dot_low(weights_a, word, sum[a]);
-      sum[b] = packed::dot_high(weights_b, word, sum[b]);
+      sum[a] = dot_low(weights_a, word, sum[a]);
+      sum[b] = dot_high(weights_b, word, sum[b]);
     }
   };
 
@@ -187,7 +189,7 @@ struct ResampleTile {
   template <int known>
   AVIDA_HD AVIDA_INLINE static void filter_rows(const Params& params, Shared& shared, const Tile& tile, int thread) {
     const int* first = params.rows.first + tile.y;
-    const int a = packed::read_only(first), b = packed::read_only(first + tile.rows - 1);  // in either order
+    const int a = read_only(first), b = read_only(first + tile.rows - 1);  // in either order
     const int first_row = a < b ? a : b, in_rows = (a < b ? b : a) - first_row + params.rows.count;
     if (thread == 0) shared.first_row = first_row;
 
@@ -196,11 +198,11 @@ struct ResampleTile {
     const int x = tile.x + column < columns.out ? tile.x + column : columns.out - 1;
     const int row_bytes = params.in_columns * channels;
     const unsigned char* in = params.in + (static_cast<long>(tile.image) * params.in_rows + first_row) * row_bytes +
-                              (row * row_bytes + packed::read_only(columns.first + x) * channels);
+                              (row * row_bytes + read_only(columns.first + x) * channels);
     const unsigned* pairs = columns.pairs + x;
     unsigned weights[known ? known : 2];
-    for (int k = 0; k < known; k++) weights[k] = packed::read_only(pairs + k * columns.out);
-    unsigned* to = &shared.words[row][word_of(column)];
+    for (int k = 0; k < known; k++) weights[k] = read_only(pairs + k * columns.out);
+    unsigned* to = &shared.words[row][word_at(column)];
     for (int left = in_rows - row; left > 0; left -= kAtOnce * kStep) {
       int rows_at[kAtOnce];
       for (int j = 0; j < kAtOnce; j++) rows_at[j] = j * kStep < left ? j * kStep * row_bytes : 0;
@@ -209,12 +211,12 @@ struct ResampleTile {
       if constexpr (known == 0) {
         const int count = columns.count / 2;
         for (int k = 0; k < count; k += 2) {
-          weights[0] = packed::read_only(pairs + k * columns.out);
+          weights[0] = read_only(pairs + k * columns.out);
           if (k + 1 == count) {
             add<2>(sums, reader, weights, false);
             break;
           }
-          weights[1] = packed::read_only(pairs + (k + 1) * columns.out);
+          weights[1] = read_only(pairs + (k + 1) * columns.out);
           add<4>(sums, reader, weights, k + 2 < count);
         }
       } else {
@@ -232,7 +234,7 @@ struct ResampleTile {
   // Where the number of a pixel stands in a filtered row. Of four words, two pixels of four numbers, the even ones come
   // before the odd ones, and these in another order: whether threads write pixels or read four words for two pairs of
   // pixels, neighbours find their words in different banks.
-  AVIDA_HD AVIDA_INLINE static int word_of(int column) {
+  AVIDA_HD AVIDA_INLINE static int word_at(int column) {
     if constexpr (kLanes < 4) return column * kLanes / 2;
     return unit_of(column / 2) * 4 + column % 2 * 2;
   }
@@ -242,13 +244,13 @@ struct ResampleTile {
   AVIDA_HD AVIDA_INLINE static void keep(unsigned* to, int half, const int (&sum)[channels]) {
     static_assert(bytes::kRowShift == 8);  // the middle bytes of a sum are the number
     if constexpr (channels == 1) {
-      packed::store_half(to, half, static_cast<unsigned>(sum[0]) >> 8);
+      store_half(to, half, static_cast<unsigned>(sum[0]) >> 8);
     } else if constexpr (channels == 2) {
-      *to = packed::pick(sum[0], sum[1], 0x6521);
+      *to = pick_bytes(sum[0], sum[1], 0x6521);
     } else {
       const unsigned upper =
-          channels == 3 ? static_cast<unsigned>(sum[2]) >> 8 : packed::pick(sum[2], sum[channels - 1], 0x6521);
-      packed::store(to, packed::Words<2>{{packed::pick(sum[0], sum[1], 0x6521), upper}});
+          channels == 3 ? static_cast<unsigned>(sum[2]) >> 8 : pick_bytes(sum[2], sum[channels - 1], 0x6521);
+      store_aligned(to, AlignedWords<2>{{pick_bytes(sum[0], sum[1], 0x6521), upper}});
     }
   }
 
@@ -266,14 +268,14 @@ struct ResampleTile {
     unsigned char* out =
         params.out + (static_cast<long>(tile.image) * rows.out + tile.y) * row_bytes + (tile.x + column) * channels;
     for (int y = static_cast<unsigned>(thread) / across; y < tile.rows; y += kThreads / across) {
-      const int row = packed::read_only(rows.first + tile.y + y) - shared.first_row;
+      const int row = read_only(rows.first + tile.y + y) - shared.first_row;
       const unsigned* from[words / unit];
-      for (int u = 0; u < words / unit; u++) from[u] = &shared.words[row][word_of(column + 2 * u)];
+      for (int u = 0; u < words / unit; u++) from[u] = &shared.words[row][word_at(column + 2 * u)];
       unsigned both[words], upper[words];
       for (int k = 0; k < words; k++) both[k] = start + (start << 16), upper[k] = start;
       auto add = [&](int weight) {
         for (int u = 0; u < words / unit; u++) {
-          const auto read = packed::load<unit>(from[u]);
+          const auto read = load_aligned<unit>(from[u]);
           for (int k = 0; k < unit; k++) {
             both[u * unit + k] += read.at[k] * static_cast<unsigned>(weight);
             if (channels != 3 || k % 2 == 0) upper[u * unit + k] += (read.at[k] >> 16) * static_cast<unsigned>(weight);
@@ -283,11 +285,11 @@ struct ResampleTile {
       };
       const unsigned* pairs = rows.pairs + tile.y + y;
       for (int k = 0; k + 1 < rows.count; k += 2, pairs += rows.out) {
-        const unsigned pair = packed::read_only(pairs);
+        const unsigned pair = read_only(pairs);
         add(static_cast<short>(pair));
         add(static_cast<int>(pair) >> 16);
       }
-      if (rows.count % 2) add(static_cast<short>(packed::read_only(pairs)));
+      if (rows.count % 2) add(static_cast<short>(read_only(pairs)));
       put(out + y * row_bytes, left < 4 ? left : 4, both, upper);
     }
   }
@@ -302,8 +304,8 @@ struct ResampleTile {
     }
     unsigned words[channels];
     for (int k = 0; k < channels; k++)
-      words[k] = packed::bytes_of(made[4 * k], made[4 * k + 1], made[4 * k + 2], made[4 * k + 3]);
-    packed::store_bytes(to, words, pixels * channels);
+      words[k] = saturated_bytes(made[4 * k], made[4 * k + 1], made[4 * k + 2], made[4 * k + 3]);
+    store_some_bytes(to, words, pixels * channels);
   }
 };
 
@@ -356,24 +358,23 @@ struct ResampleFloatTile {
   static constexpr int kGroups = kThreads / kRow, kAtOnce = 4;
 
   AVIDA_HD AVIDA_INLINE static float read(const From* from) {
-    const From value = packed::read_only(from);
     if constexpr (same_type<From, float>)
-      return value;
-    else  // a conversion takes GPUs longer
-      return __builtin_bit_cast(float, 0x4b000000u | value) - 8388608.0f;
+      return read_only(from);
+    else
+      return float_of_byte(read_only(from));
   }
 
   // An element of some rows at once, for the sake of their weights.
   AVIDA_HD AVIDA_INLINE static void filter(const Params& params, Shared& shared, int image, int x, int y, int rows,
                                            int element, int group) {
     const int* first = params.rows.first + y;
-    const int a = packed::read_only(first), b = packed::read_only(first + rows - 1);  // in either order
+    const int a = read_only(first), b = read_only(first + rows - 1);  // in either order
     const int first_row = a < b ? a : b, in_rows = (a < b ? b : a) - first_row + params.rows.count;
     if (element == 0 && group == 0) shared.first_row = first_row;
     const int channels = params.channels, column = static_cast<unsigned>(element) / static_cast<unsigned>(channels);
     const int row_step = params.in_columns * channels, count = params.columns.count;
     const From* in = params.in + (static_cast<long>(image) * params.in_rows + first_row + group) * row_step +
-                     ((packed::read_only(params.columns.first + x + column) - column) * channels + element);
+                     ((read_only(params.columns.first + x + column) - column) * channels + element);
     const float* weights = params.columns.weights + (x + column) * count;
     for (int row = group; row < in_rows; row += kAtOnce * kGroups) {
       const From* from[kAtOnce];
@@ -383,7 +384,7 @@ struct ResampleFloatTile {
         sum[j] = 0;
       }
       for (int k = 0; k < count; k++) {
-        const float weight = packed::read_only(weights + k);
+        const float weight = read_only(weights + k);
         for (int j = 0; j < kAtOnce; j++) sum[j] += read(from[j] + k * channels) * weight;
       }
       for (int j = 0; j < kAtOnce; j++)
@@ -398,10 +399,10 @@ struct ResampleFloatTile {
     const int row_step = params.columns.out * params.channels, first_row = shared.first_row;
     float* out = params.out + (static_cast<long>(image) * taps.out + y) * row_step + (x * params.channels + element);
     for (int row = group; row < rows; row += kGroups) {
-      const float* from = &shared.rows[packed::read_only(taps.first + y + row) - first_row][element];
+      const float* from = &shared.rows[read_only(taps.first + y + row) - first_row][element];
       const float* weights = taps.weights + (y + row) * taps.count;
       float sum = 0;
-      for (int k = 0; k < taps.count; k++) sum += from[k * kRow] * packed::read_only(weights + k);
+      for (int k = 0; k < taps.count; k++) sum += from[k * kRow] * read_only(weights + k);
       out[row * row_step] = sum;
     }
   }

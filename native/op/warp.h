@@ -187,7 +187,7 @@ class WarpSample {
                                    .out_row = out_row,
                                    .tile_row = Body::tile_row_of(out_row),
                                    .tiles = static_cast<unsigned>(tiles),
-                                   .reciprocal = static_cast<unsigned>(((int64_t(1) << 31) + tiles - 1) / tiles),
+                                   .tiles_inverse = inverse_of(static_cast<unsigned>(tiles)),
                                    .map = map});
     return true;
   }

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <thread>
 
+#include "cuda/compiler.h"
 #include "python/python.h"
 #include "readers/prefetcher.h"
 
@@ -22,6 +23,7 @@ void shut_down() {
   WithoutGil released;
   Prefetcher::stop_all();
   Executor::stop_all();
+  finish_compiling();
   while (taking_gil > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 

@@ -2,7 +2,7 @@
 // The missing ones come from the neighbours.
 #pragma once
 #include "kernel/convert.h"
-#include "kernel/packed.h"
+#include "kernel/divide.h"
 #include "kernel/words.h"
 
 namespace avida::ops {
@@ -103,7 +103,7 @@ struct Debayer {
     AVIDA_HD AVIDA_INLINE bool is_gray() const { return algorithm == Demosaic::gray; }
     // Whether the results of threads lie side by side in whole words: then the block writes them together.
     AVIDA_HD AVIDA_INLINE bool in_words() const {
-      return !is_gray() && width % kTogether == 0 && reinterpret_cast<unsigned long>(out) % 4 == 0;
+      return !is_gray() && width % kTogether == 0 && address_of(out) % 4 == 0;
     }
   };
   static constexpr int kWords = 3 * kTogether * sizeof(T) / 4;  // of a thread's results
@@ -116,7 +116,7 @@ struct Debayer {
     const long first = item * kThreads, quads = params.quads();
     if constexpr (phase == 0) {
       if (first + thread >= quads) return;
-      const long y = row_of(first + thread, params.row_quads());
+      const long y = divided(first + thread, params.row_quads()).whole;
       const int x = static_cast<int>(first + thread - y * params.row_quads()) * kTogether;
       if (params.is_gray()) {
         T made[kTogether] = {};
@@ -143,10 +143,6 @@ struct Debayer {
   }
 
  private:
-  AVIDA_HD AVIDA_INLINE static long row_of(long quad, int row_quads) {
-    return quad >> 31 ? quad / row_quads : static_cast<int>(quad) / row_quads;  // 64 bits take long
-  }
-
   // The neighbours of four pixels: three rows, from one column before them to one behind.
   struct Window {
     static constexpr int kColumns = kTogether + 2;

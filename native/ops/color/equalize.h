@@ -2,7 +2,7 @@
 // NVRTC too: no std headers.
 #pragma once
 #include "kernel/count.h"
-#include "kernel/packed.h"
+#include "kernel/words.h"
 #include "ops/color/histogram.h"
 
 namespace avida::ops {

@@ -1,5 +1,6 @@
 // Pixels cropped, mirrored and normalised. Read by NVRTC too: no std headers.
 #pragma once
+#include "kernel/byte_floats.h"
 #include "kernel/element.h"
 #include "kernel/words.h"
 

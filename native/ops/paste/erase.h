@@ -1,8 +1,8 @@
 // Regions filled with a value. Read by NVRTC too: no std headers.
 #pragma once
 #include "kernel/divide.h"
-#include "kernel/packed.h"
 #include "kernel/pieces.h"
+#include "kernel/words.h"
 
 namespace avida::ops {
 

@@ -2,8 +2,8 @@
 #pragma once
 #include "kernel/divide.h"
 #include "kernel/math.h"
-#include "kernel/packed.h"
 #include "kernel/pieces.h"
+#include "kernel/words.h"
 
 namespace avida::ops {
 

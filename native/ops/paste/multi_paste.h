@@ -1,5 +1,6 @@
 // Regions of several images on one canvas. Read by NVRTC too: no std headers.
 #pragma once
+#include "kernel/divide.h"
 #include "kernel/words.h"
 
 namespace avida::ops {
@@ -26,9 +27,8 @@ struct MultiPaste {
   };
 
   AVIDA_HD AVIDA_INLINE static void run(const Params& params, long item) {
-    const long row_items = params.row_items(), all = item | row_items;
-    const long y = all >> 31 ? item / row_items : static_cast<int>(item) / static_cast<int>(row_items);
-    const long first = (item - y * row_items) * kBytes;
+    const auto [y, piece] = divided(item, params.row_items());
+    const long first = piece * kBytes;
     unsigned made[kWords] = {}, open[kWords] = {~0u, ~0u, ~0u, ~0u};  // what is not covered yet
     bool all_covered = false;
     for (int k = params.region_count - 1; k >= 0 && !all_covered; k--) {

@@ -1,8 +1,8 @@
 // Images on larger canvases. Read by NVRTC too: no std headers.
 #pragma once
 #include "kernel/divide.h"
-#include "kernel/packed.h"
 #include "kernel/pieces.h"
+#include "kernel/words.h"
 
 namespace avida::ops {
 
