@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "cuda/driver.h"
 #include "cuda/headers.h"
 #include "cuda/library.h"
 
@@ -150,24 +151,54 @@ CompiledKernel compile(const Kernel& kernel, const std::string& source, const st
   return compiled;
 }
 
+// A kernel, and where it is or will be in the cache.
+class Cached {
+ public:
+  Cached(const Kernel& kernel, const std::string& architecture)
+      : kernel_(kernel), architecture_(architecture), source_(kernel_source(kernel)) {
+    static const std::string headers = [] {
+      std::vector<std::string_view> texts;
+      for (auto& [name, text] : device_headers()) texts.insert(texts.end(), {name, text});
+      return hash_of(texts);
+    }();
+    const std::string expression = expression_of(kernel), folder = kernel_cache_folder();
+    std::vector<std::string_view> parts{source_, expression, architecture_, nvrtc().text, headers};
+    for (auto* option : kOptions) parts.push_back(option);
+    if (!folder.empty()) path_ = fs::path(folder) / (hash_of(parts) + ".cubin");
+  }
+
+  bool read(CompiledKernel& compiled) const { return !path_.empty() && read_cached(path_, compiled); }
+  CompiledKernel compile_and_write() const {
+    CompiledKernel compiled = compile(kernel_, source_, architecture_);
+    if (!path_.empty()) write_cached(path_, compiled);
+    return compiled;
+  }
+
+ private:
+  const Kernel& kernel_;
+  const std::string architecture_, source_;
+  fs::path path_;  // empty: there is no cache
+};
+
 // Threads that compile usual kernels into the cache.
 class UsualKernels {
  public:
-  // The first call starts all but the kernel that it is for. True when a thread has compiled it.
-  bool wait_for(const Kernel& kernel, const std::string& architecture) {
+  // The first call starts all but the kernel that it is for. Returns when the thread of this one is done, if it has
+  // one.
+  void wait_for(const Kernel& kernel, const std::string& architecture) {
     std::shared_future<void> compiled;
     {
       std::lock_guard lock(mutex_);
       if (!started_) start(kernel, architecture);
       auto found = running_.find(&kernel);
-      if (found == running_.end()) return false;
+      if (found == running_.end()) return;
       compiled = found->second;
     }
     compiled.wait();
-    return true;
   }
 
   void finish() {
+    if (cuda::forked()) return;  // the threads are another process's
     std::lock_guard lock(mutex_);
     started_ = true;
     running_.clear();  // a future waits for its thread
@@ -179,8 +210,10 @@ class UsualKernels {
     for (const Kernel* kernel : kernels()) {
       if (!kernel->usual || kernel == &needed) continue;
       auto compile = [kernel, architecture] {
+        CompiledKernel compiled;
+        const Cached cached(*kernel, architecture);
         try {
-          compile_kernel(*kernel, architecture);
+          if (!cached.read(compiled)) cached.compile_and_write();
         } catch (const Error&) {  // whoever needs the kernel will see it
         }
       };
@@ -228,25 +261,15 @@ void set_compiler_library(std::string path) { first_library() = std::move(path);
 std::string compiler_version() { return nvrtc().missing.empty() ? nvrtc().text : nvrtc().missing; }
 
 CompiledKernel compile_kernel(const Kernel& kernel, const std::string& architecture, bool cached) {
-  const std::string source = kernel_source(kernel), expression = expression_of(kernel);
-  static const std::string headers = [] {
-    std::vector<std::string_view> texts;
-    for (auto& [name, text] : device_headers()) texts.insert(texts.end(), {name, text});
-    return hash_of(texts);
-  }();
-  std::vector<std::string_view> parts{source, expression, architecture, nvrtc().text, headers};
-  for (auto* option : kOptions) parts.push_back(option);
-  const std::string folder = kernel_cache_folder();
-  cached &= !folder.empty();
-  const fs::path path = fs::path(folder) / (hash_of(parts) + ".cubin");
   CompiledKernel compiled;
-  if (cached && read_cached(path, compiled)) return compiled;
+  const Cached file(kernel, architecture);
+  if (cached && file.read(compiled)) return compiled;
   if (!nvrtc().missing.empty()) fail(ErrorKind::runtime, nvrtc().missing);
-  if (cached && kernel.usual && usual_kernels().wait_for(kernel, architecture) && read_cached(path, compiled))
-    return compiled;
-  compiled = compile(kernel, source, architecture);
-  if (!folder.empty()) write_cached(path, compiled);
-  return compiled;
+  if (cached && kernel.usual) {
+    usual_kernels().wait_for(kernel, architecture);
+    if (file.read(compiled)) return compiled;
+  }
+  return file.compile_and_write();
 }
 
 }  // namespace avida

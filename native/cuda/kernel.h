@@ -60,7 +60,12 @@ struct KernelOf {
           for (long i = 0; i < count; i++) Body::run(params, first + i);
         }
       },
-      requires { Body::kUsual; },
+      [] {
+        if constexpr (requires { Body::kUsual; })
+          return Body::kUsual;
+        else
+          return false;
+      }(),
       0,
   });
 };

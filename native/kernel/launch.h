@@ -15,7 +15,7 @@
 //     template <int phase>
 //     AVIDA_HD static void run(const Params& params, Shared& shared, long item, int thread);
 //
-// Bodies with a member kUsual are compiled side by side, before they are asked for, when the first of them is.
+// Bodies whose kUsual is true are compiled side by side when the first of them is needed.
 #pragma once
 #include "kernel/macros.h"
 

@@ -44,6 +44,7 @@ AVIDA_HD AVIDA_INLINE void inverse_cosines(int* at) {
 // An item is a block of 8x8 samples of a plane, made from its coefficients.
 struct JpegBlocks {
   static constexpr const char* header = "op/jpeg_item.h";
+  static constexpr bool kUsual = true;
   struct Params {
     unsigned char* out;         // 8 bytes aligned
     const short* coefficients;  // of one block after the other, 16 bytes aligned
@@ -79,6 +80,7 @@ struct JpegBlocks {
 template <int columns, int rows>
 struct JpegPixels {
   static constexpr const char* header = "op/jpeg_item.h";
+  static constexpr bool kUsual = columns == 2 && rows == 2;
   static constexpr int kPixels = 4;
   struct Params {
     unsigned char* out;

@@ -21,6 +21,7 @@ struct WeightPairs {
 // An item is an output element of an axis: what WeightPairs says of it.
 struct WeightPairsItem {
   static constexpr const char* header = "op/resample_tile.h";
+  static constexpr bool kUsual = true;
   struct Params {
     ResampleAxis axis;
     const float* table;  // of the filter
@@ -69,6 +70,7 @@ struct WeightPairsItem {
 template <int channels>
 struct ResampleTile {
   static constexpr const char* header = "op/resample_tile.h";
+  static constexpr bool kUsual = channels == 3;
   static constexpr int kThreads = 256, kPhases = 2;
   static constexpr int kLanes = channels == 3 ? 4 : channels;             // numbers that a pixel takes in shared memory
   static constexpr int kColumns = channels > 2 ? 32 : 64, kInRows = 128;  // of a tile
