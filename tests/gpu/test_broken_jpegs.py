@@ -102,7 +102,8 @@ def check(decode: Callable[..., ndd.Tensor], file: bytes, is_fake: bool, name: o
         if expected is not None:
             np.testing.assert_array_equal(got, expected, err_msg=str(name))
     elif expected is not None:
-        assert got is not None and got.shape == expected.shape, name
+        assert got is not None, name
+        assert got.shape == expected.shape, name
     return expected is not None
 
 
