@@ -134,8 +134,6 @@ class NativeContext:
     def __init__(self, pool: NativeThreadPool | None, device_id: int) -> None: ...
     @property
     def num_threads(self) -> int: ...
-    @property
-    def device_id(self) -> int: ...
     def evaluate_all(self) -> None: ...
 
 def current_context() -> NativeContext: ...
@@ -179,7 +177,14 @@ def kernel_compiler() -> str:
 
 def set_default_stream(device: int, stream: NativeStream | None) -> None: ...
 def default_stream(device: int) -> NativeStream: ...
-def own_stream(arg: NativeContext, /) -> NativeStream: ...
+def context_gpu(arg: NativeContext, /) -> int:
+    """
+    The GPU of a context: that of its stream, the one it was made for, or the one this thread has chosen.
+    """
+
+def gpu_of_memory(arg: int, /) -> int:
+    """The GPU whose memory this is, or -1."""
+
 def context_stream(arg0: NativeContext, arg1: int, /) -> NativeStream: ...
 def set_context_stream(context: NativeContext, stream: NativeStream | None) -> None: ...
 def copy_gpu_tensor(arg: TensorBase, /) -> Any:
@@ -208,7 +213,7 @@ def codecs() -> list[tuple[str, str]]:
 
 def kernels() -> list[tuple[str, list[str], bool]]:
     """
-    The bodies that a GPU can run: their C++ types, the headers that declare them, and whether a block of threads makes an item.
+    The bodies that a GPU can run: C++ types, the headers that declare them, whether a block of threads makes an item.
     """
 
 MAX_BATCH_SIZE: int = 16777216
