@@ -121,6 +121,9 @@ void bind_gpu(nb::module_& m) {
   });
   m.def("gpu_name", [](int device) { return Gpu::at(device).name(); });
   m.def("gpu_architecture", [](int device) { return Gpu::at(device).architecture(); });
+  m.def(
+      "gpu_decodes_jpeg", [](int device) { return JpegEngine::open(Gpu::at(device)) != nullptr; },
+      "Whether the GPU has an engine for JPEG, and nvJPEG is there to drive it.");
   m.def("gpu_memory_use", [](int device) {
     Gpu& gpu = Gpu::at(device);
     return std::make_pair(gpu.bytes_in_use(), gpu.bytes_kept());

@@ -73,16 +73,22 @@ def gpu() -> str:
     count = _core.gpu_count()
     if count == 0:
         return f"none: {_core.gpu_missing()}"
-    names = "; ".join(f"{i}: {_core.gpu_name(i)} ({_core.gpu_architecture(i)})" for i in range(count))
+    avida.Device("gpu")  # finds the libraries in NVIDIA's wheels
+    names = "; ".join(f"{i}: {_core.gpu_name(i)} ({_core.gpu_architecture(i)}{_engine(i)})" for i in range(count))
     major, minor = _core.gpu_driver()
     return f"{names}; the driver is for CUDA {major}.{minor}" if major else names
+
+
+def _engine(gpu: int) -> str:
+    """The engine is driven by nvJPEG, which may be missing."""
+    return ", decodes JPEG" if _core.gpu_decodes_jpeg(gpu) else ", no engine for JPEG or no nvJPEG"
 
 
 def kernels() -> str:
     """What kernels for GPUs are compiled with, and where they are kept."""
     if not _core.gpu_count():
         return "none without a GPU"
-    avida.Device("gpu")  # finds the compiler in NVIDIA's wheels
+    avida.Device("gpu")  # finds the libraries in NVIDIA's wheels
     compiler = _core.kernel_compiler()
     known = f"NVRTC {compiler}" if compiler[0].isdecimal() else compiler
     folder = _core.kernel_cache_folder()
