@@ -17,11 +17,11 @@ install = $(PY) tools/requirements.py $(1) | $(PY) -m pip install -qq -r /dev/st
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: help setup build demo bench test check format generate gallery wheel asan fuzz clean
+.PHONY: help setup build demo bench test gpu-test check format generate gallery wheel asan fuzz clean
 .DEFAULT_GOAL := help
 
 help:  ## List the targets
-	@awk -F ':|## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$NF }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(VENV)/dev.stamp $(VENV)/test.stamp $(VENV)/parity.stamp $(VENV)/check.stamp  ## Install all that developers need
 

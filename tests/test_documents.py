@@ -80,7 +80,7 @@ def test_what_is_shown_is_there(document):
     for _, shown, code in fences(document):
         if shown:
             assert code in (ROOT / shown).read_text(), f"{shown} has changed, {name_of(document)} has not"
-    for target in LINK.findall(document.read_text()):
+    for target in LINK.findall(FENCE.sub("", document.read_text())):
         assert (document.parent / target).exists(), f"{name_of(document)} links to {target}, which is not there"
 
 

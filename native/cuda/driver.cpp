@@ -54,6 +54,18 @@ void check_not_forked() {
          "this process was forked from one that used a GPU, which CUDA does not allow; start processes by \"spawn\"");
 }
 
+int current_device() {
+  DeviceNumber number = 0;
+  return driver().missing.empty() && driver().context_device(&number) == 0 ? number : 0;
+}
+
+int device_of(const void* memory) {
+  int number = -1;
+  const auto pointer = reinterpret_cast<Pointer>(memory);
+  const bool known = driver().missing.empty() && driver().pointer_attribute(&number, kPointerDevice, pointer) == 0;
+  return known ? number : -1;
+}
+
 void check(Result result, const char* doing) {
   if (result == 0) return;
   const char* text = "unknown error";

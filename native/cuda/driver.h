@@ -18,6 +18,7 @@ constexpr Result kOutOfMemory = 2;
 constexpr Result kNotReady = 600;
 constexpr Result kIllegalAddress = 700, kLaunchFailed = 719;
 constexpr int kComputeMajor = 75, kComputeMinor = 76, kProcessors = 16;  // CUdevice_attribute
+constexpr int kPointerDevice = 9;                                        // CUpointer_attribute
 constexpr unsigned kNonBlocking = 1;                                     // CUstream_flags
 constexpr unsigned kNoTiming = 2;                                        // CUevent_flags
 
@@ -32,6 +33,8 @@ constexpr unsigned kNoTiming = 2;                                        // CUev
   X(context_retain, cuDevicePrimaryCtxRetain, (Context * context, DeviceNumber device))                        \
   X(context_push, cuCtxPushCurrent_v2, (Context context))                                                      \
   X(context_pop, cuCtxPopCurrent_v2, (Context * context))                                                      \
+  X(context_device, cuCtxGetDevice, (DeviceNumber * device))                                                   \
+  X(pointer_attribute, cuPointerGetAttribute, (void* value, int attribute, Pointer pointer))                   \
   X(memory_take, cuMemAlloc_v2, (Pointer * pointer, size_t bytes))                                             \
   X(memory_give, cuMemFree_v2, (Pointer pointer))                                                              \
   X(memory_clear, cuMemsetD8Async, (Pointer pointer, unsigned char value, size_t bytes, Stream stream))        \
@@ -68,6 +71,11 @@ const Driver& driver();
 bool forked();
 // Raises an error in a process that was forked from one that used the driver: CUDA does not work there.
 void check_not_forked();
+
+// The GPU that users of CUDA have chosen for this thread (cudaSetDevice, torch.cuda.set_device); 0 where nobody has.
+int current_device();
+// The GPU whose memory this is; -1 where the driver does not know it.
+int device_of(const void* memory);
 
 // Raises an error that says what was tried.
 void check(Result result, const char* doing);

@@ -49,7 +49,6 @@ void bind_execution(nb::module_& m) {
            }),
            nb::arg("pool").none(), nb::arg("device_id"))
       .def_prop_ro("num_threads", [](Context& c) { return c.threads()->threads(); })
-      .def_prop_ro("device_id", [](Context& c) { return c.device_id; })
       .def("evaluate_all", [](Context& c) {
         c.executor->submit_deferred();
         WithoutGil released;

@@ -121,6 +121,9 @@ void bind_gpu(nb::module_& m) {
   });
   m.def("gpu_name", [](int device) { return Gpu::at(device).name(); });
   m.def("gpu_architecture", [](int device) { return Gpu::at(device).architecture(); });
+  m.def(
+      "gpu_decodes_jpeg", [](int device) { return JpegEngine::open(Gpu::at(device)) != nullptr; },
+      "Whether the GPU has an engine for JPEG, and nvJPEG is there to drive it.");
   m.def("gpu_memory_use", [](int device) {
     Gpu& gpu = Gpu::at(device);
     return std::make_pair(gpu.bytes_in_use(), gpu.bytes_kept());
@@ -131,7 +134,18 @@ void bind_gpu(nb::module_& m) {
   m.def("kernel_compiler", &compiler_version, "NVRTC's version, or why it cannot be used.");
   m.def("set_default_stream", &set_default_stream, nb::arg("device"), nb::arg("stream").none());
   m.def("default_stream", &default_stream, nb::arg("device"));
-  m.def("own_stream", [](Context& context) { return context.stream; });
+  m.def(
+      "context_gpu",
+      [](Context& context) {
+        const int chosen = context.stream           ? context.stream->device
+                           : context.device_id >= 0 ? context.device_id
+                                                    : cuda::current_device();
+        return chosen < Gpu::count() ? chosen : 0;
+      },
+      "The GPU of a context: that of its stream, the one it was made for, or the one this thread has chosen.");
+  m.def(
+      "gpu_of_memory", [](uintptr_t memory) { return cuda::device_of(reinterpret_cast<const void*>(memory)); },
+      "The GPU whose memory this is, or -1.");
   m.def("context_stream", [](Context& context, int device) { return stream_of(context, device); });
   m.def(
       "set_context_stream",

@@ -104,8 +104,8 @@ NB_MODULE(_core, m) {
                              kernel->block_threads > 0);
         return found;
       },
-      "The bodies that a GPU can run: their C++ types, the headers that declare them, and whether a block of threads "
-      "makes an item.");
+      "The bodies that a GPU can run: C++ types, the headers that declare them, whether a block of threads makes an "
+      "item.");
   bind_readers(m);
 }
 

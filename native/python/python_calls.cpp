@@ -2,6 +2,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "cuda/streams.h"
+#include "op/gpu_call.h"
 #include "python/python.h"
 
 namespace avida::python {
@@ -9,8 +11,12 @@ namespace {
 
 class PythonCall : public Task {
  public:
-  PythonCall(nb::object function, std::string name, size_t arguments, Location where)
-      : function_(hold(std::move(function))), name_(std::move(name)), arguments_(arguments), where_(where) {}
+  PythonCall(nb::object function, std::string name, size_t arguments, std::shared_ptr<GpuStream> stream, Location where)
+      : function_(hold(std::move(function))),
+        name_(std::move(name)),
+        arguments_(arguments),
+        stream_(std::move(stream)),
+        where_(where) {}
 
  protected:
   std::vector<Data> run() override {
@@ -26,7 +32,8 @@ class PythonCall : public Task {
     nb::object results = nb::borrow(static_cast<PyObject*>(function_.get()))(arguments);
     std::vector<Data> out;
     for (nb::handle result : nb::borrow<nb::sequence>(results)) {
-      out.push_back(get(**value_of(result)));
+      const Data& data = get(**value_of(result));
+      out.push_back(stream_ ? to_gpu(data, *stream_) : to_cpu(data));
       for (size_t i = 0; i < arguments_ && !out.back().origins; i++)
         if (inputs[i]->ready().size() == out.back().size()) out.back().origins = inputs[i]->ready().origins;
     }
@@ -58,20 +65,31 @@ class PythonCall : public Task {
  private:
   std::shared_ptr<void> function_;
   std::string name_;
-  size_t arguments_;  // of the inputs; the rest is only waited for
+  size_t arguments_;                   // of the inputs; the rest is only waited for
+  std::shared_ptr<GpuStream> stream_;  // of the GPU where the results are to be; null for the CPU
   Location where_;
 };
+
+// Like any call, it belongs where its inputs are.
+std::shared_ptr<GpuStream> stream_for(const nb::list& inputs) {
+  for (nb::handle input : inputs)
+    if (Device device = (*value_of(input))->meta().device; device.kind == Device::Kind::gpu)
+      return stream_of(*Ambient::here().current(), device.id);
+  return nullptr;
+}
 
 // Calls function([Tensor | Batch, ...]) -> sequence of Tensors or Batches, in order with the other operators.
 // It waits for `after` too, which the function reads by itself.
 nb::object python_call(nb::object function, const std::string& name, nb::list inputs, nb::list after, int outputs,
                        int samples) {
   collect_garbage();
-  auto task = std::make_shared<PythonCall>(std::move(function), name, inputs.size(), user_location());
+  auto stream = stream_for(inputs);
+  auto task = std::make_shared<PythonCall>(std::move(function), name, inputs.size(), stream, user_location());
   for (nb::handle input : inputs) task->inputs.push_back(*value_of(input));
   for (nb::handle value : after) task->inputs.push_back(*value_of(value));
   std::vector<ValuePtr> promises;
   Meta meta = Meta::unknown(samples >= 0, samples < 0 ? 1 : samples);
+  if (stream) meta.device = {Device::Kind::gpu, static_cast<int16_t>(stream->device)};
   LineagePtr lineage = inherit({task->inputs.data(), inputs.size()}, meta.samples);
   for (int i = 0; i < outputs; i++) {
     promises.push_back(task->promise(meta));

@@ -166,15 +166,14 @@ nb::object batch_from_tensors(nb::list tensors, int dtype, const std::string& la
       ndim = data.shapes.ndim();
       out.shapes = ShapeList(n, ndim);
     }
-    if (!(data.device == out.device) || data.stream != out.stream)
-      value_error("sample ", i, " is on another device or stream than the first one");
+    if (!(data.device == out.device)) value_error("sample ", i, " is on another device than the first one");
     if (data.dtype != out.dtype) type_error("sample ", i, " has the type ", data.dtype, ", the first one ", out.dtype);
     if (data.shapes.ndim() != ndim)
       fail(ErrorKind::runtime, "all samples of a batch need the same number of axes: sample 0 has ", ndim, ", sample ",
            i, " has ", data.shapes.ndim());
     out.shapes.set(i, data.shapes[0]);
     samples.push_back(data.at(0));
-    owners.push_back(data.owner(0));
+    owners.push_back(data.stream == out.stream ? data.owner(0) : lend(data, reinterpret_cast<intptr_t>(out.stream)));
     if (out.layout.empty()) out.layout = data.layout;
     out.read_only |= data.read_only;
     known |= static_cast<bool>(data.origins);

@@ -45,7 +45,7 @@ Ambient& Ambient::here() {
 }
 
 const std::shared_ptr<Context>& Ambient::current() {
-  if (!context) context = std::make_shared<Context>(nullptr, 0);
+  if (!context) context = std::make_shared<Context>(nullptr, -1);
   return context;
 }
 

@@ -21,7 +21,7 @@ class Context : public std::enable_shared_from_this<Context> {
 
   const std::shared_ptr<ThreadPool> pool;  // null: the pool that all contexts share
   const std::shared_ptr<Executor> executor = Executor::create();
-  const int device_id;
+  const int device_id;                // the GPU it was made for; -1: the one that the thread has chosen
   std::shared_ptr<GpuStream> stream;  // for work on a GPU; null: the default one
 
   std::shared_ptr<ThreadPool> threads() const;

@@ -83,7 +83,8 @@ def _from_cuda_array(data: Any, layout: str, copy: bool) -> _core.TensorBase:
     interface = data.__cuda_array_interface__
     if interface.get("mask") is not None or not np.dtype(interface["typestr"]).isnative:
         raise ValueError("arrays with masks or a foreign byte order are not supported in GPU memory")
-    stream = _core.context_stream(_core.current_context(), Device("gpu")._gpu)
+    number = _core.gpu_of_memory(interface["data"][0])
+    stream = _core.context_stream(_core.current_context(), Device("gpu", None if number < 0 else number)._gpu)
     made = _core.gpu_tensor_from_array(
         np.dtype(interface["typestr"]).name,
         interface["shape"],

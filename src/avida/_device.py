@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import functools
+import operator
 import pathlib
 import sys
 import threading
-from typing import Any, ClassVar
+from typing import Any, ClassVar, SupportsIndex
 
 from avida import _core
 
 
 class Device:
     """A place for data and work: ``Device("cpu")``, ``Device("gpu")``, ``Device("gpu:1")``.
+
+    ``"cuda"`` means ``"gpu"``. A GPU without a number is that of the innermost ``with`` block of a device, else that of
+    the context in force, else the one that CUDA has chosen (``torch.cuda.set_device``), else the first.
 
     As a ``with`` block, the default for operators without inputs.
 
@@ -37,7 +41,7 @@ class Device:
             if device_id is not None:
                 raise ValueError(f'the device number is given twice: "{name}" and {device_id}')
             if not number.isdecimal():
-                raise ValueError(f'expected a number after the colon in "{name}"')
+                raise ValueError(f'expected the number of a GPU after the colon in "{name}"')
             device_id = int(number)
         if kind == "cpu" and device_id is not None:
             raise ValueError(f"the CPU has no device number, got {device_id}")
@@ -112,24 +116,35 @@ def _gpu_count() -> int:
     """How many GPUs there are. Also says where the wheels of NVIDIA have their libraries."""
     count = _core.gpu_count()
     if count:
-        folders = [pathlib.Path(folder) / "nvidia" for folder in sys.path]
-        for name, use in (("libnvrtc.so.*", _core.set_compiler_library), ("libnvjpeg.so.*", _core.set_jpeg_library)):
-            found = [path for folder in folders for path in sorted(folder.glob(f"*/lib/{name}"))]
-            if found:
-                use(str(found[-1]))
+        driver, _ = _core.gpu_driver()
+        for name, use in (("libnvrtc.so", _core.set_compiler_library), ("libnvjpeg.so", _core.set_jpeg_library)):
+            if found := _library_for(driver, name, sys.path):
+                use(str(found))
     return count
 
 
-def _checked_gpu(number: int | None) -> int:
-    """The number of a GPU that is there; without one, that of the innermost ``with`` block, or 0."""
-    if number is not None and (isinstance(number, bool) or not isinstance(number, int)):
-        raise TypeError(f"expected the number of a GPU, got {number!r}")
+def _library_for(driver: int, name: str, folders: list[str]) -> pathlib.Path | None:
+    """A library of NVIDIA's wheels: the newest that a driver for this version of CUDA works with, else the oldest."""
+    found = [path for folder in folders for path in pathlib.Path(folder).glob(f"nvidia/*/lib/{name}.*")]
+    versions = {path: int(path.suffix[1:]) for path in found if path.suffix[1:].isdecimal()}
+    fitting = [path for path, version in versions.items() if version <= driver]
+    if fitting:
+        return max(fitting, key=lambda path: versions[path])
+    return min(versions, key=lambda path: versions[path], default=None)
+
+
+def _checked_gpu(number: SupportsIndex | None) -> int:
+    """The number of a GPU that is there; without one, that of the innermost ``with`` block or of the context."""
+    if number is not None:
+        if isinstance(number, bool) or not hasattr(number, "__index__"):
+            raise TypeError(f"expected the number of a GPU, got {number!r}")
+        number = operator.index(number)
     count = _gpu_count()
     if number is None:
         if count == 0:
             raise RuntimeError(f'the device "gpu" is not available: {_core.gpu_missing()}')
         here = Device.current()
-        return here.device_id if here.device_id is not None else 0
+        return here.device_id if here.device_id is not None else _core.context_gpu(_core.current_context())
     if count == 0:
         raise ValueError(f"GPU {number} is out of range, no GPU is available: {_core.gpu_missing()}")
     if not 0 <= number < count:
@@ -141,7 +156,12 @@ Device.CPU = Device("cpu")
 
 
 def device(obj: Any, id: int | None = None) -> Any:
-    """Makes a :class:`Device` from a name, a :class:`Device` or a ``torch.device``; ``None`` stays ``None``."""
+    """Makes a :class:`Device` from a name, a :class:`Device` or a ``torch.device``; ``None`` stays ``None``.
+
+    Example:
+        >>> avida.device("cpu")
+        Device(device_type='cpu')
+    """
     if obj is None:
         return None
     if isinstance(obj, Device):

@@ -83,7 +83,13 @@ _shared_pool = ThreadPool._make_shared()
 
 
 class Stream:
-    """A CUDA stream: work that is done in order. Made by :func:`stream`."""
+    """A CUDA stream: work that is done in order. Made by :func:`stream`.
+
+    Args:
+        stream: That of another library (``torch.cuda.Stream``, CuPy, anything with ``__cuda_stream__``) or a handle; by
+            default a new one is made.
+        device_id: The GPU of a new stream or of a handle. Without it, see :class:`Device`.
+    """
 
     create_new = object()
 
@@ -115,7 +121,7 @@ class Stream:
 
     @property
     def handle(self) -> int:
-        """The CUDA handle."""
+        """The CUDA handle, a number that other libraries take."""
         return self._native.handle
 
     def __cuda_stream__(self) -> tuple[int, int]:
@@ -151,12 +157,25 @@ def _foreign_stream(stream: Any) -> tuple[int, int | None]:
         interface: Any = stream.__cuda_stream__
         pair: Any = interface() if callable(interface) else interface
         _, handle = pair
-        return int(handle), getattr(stream, "device_id", None)
-    raise TypeError(f"expected a stream, an object with __cuda_stream__ or a handle, got {stream!r}")
+    elif hasattr(stream, "ptr"):  # CuPy
+        handle = stream.ptr
+    elif hasattr(stream, "handle"):  # Numba
+        handle = getattr(stream.handle, "value", stream.handle) or 0
+    else:
+        raise TypeError(f"expected a stream, an object with __cuda_stream__ or a handle, got {stream!r}")
+    number = getattr(stream, "device_id", None)  # CuPy's default streams, which all GPUs have, say -1
+    return int(handle), None if number is None or number < 0 else int(number)
 
 
 class EvalContext:
-    """Threads and a queue of their own for the operators called inside its ``with`` block.
+    """Threads, a queue and a CUDA stream of their own for the operators called inside its ``with`` block.
+
+    Args:
+        num_threads: Makes a thread pool for this context alone; by default contexts share one.
+        device_id: The GPU that ``"gpu"`` means inside; by default that of the stream, else the one CUDA has chosen.
+        cuda_stream: What :func:`stream` takes; by default that of :func:`set_current_stream` or
+            :func:`set_default_stream`, else one that contexts share.
+        thread_pool: A pool of several contexts.
 
     Example:
         >>> with avida.EvalContext(num_threads=2):
@@ -185,7 +204,7 @@ class EvalContext:
         if num_threads is not None:
             thread_pool = ThreadPool(num_threads)
         pool = thread_pool or _shared_pool
-        self._set_up(pool, _core.NativeContext(pool._native, device_id or 0))
+        self._set_up(pool, _core.NativeContext(pool._native, -1 if device_id is None else device_id))
         if given is not None:
             _core.set_context_stream(self._native, given._native)
 
@@ -248,14 +267,11 @@ class EvalContext:
     @property
     def device_id(self) -> int | None:
         """The GPU of this context; ``None`` without one."""
-        return self._native.device_id if _core.gpu_count() else None
+        return _core.context_gpu(self._native) if _core.gpu_count() else None
 
     @property
     def cuda_stream(self) -> Stream | None:
         """The CUDA stream of this context; ``None`` without a GPU."""
-        own = _core.own_stream(self._native)
-        if own is not None:
-            return Stream._of(own)
         number = self.device_id
         return None if number is None else Stream._of(_core.context_stream(self._native, number))
 
@@ -303,7 +319,12 @@ atexit.register(_core.stop)
 
 
 def stream(*, stream: Any = Stream.create_new, device_id: int | None = None) -> Stream | None:
-    """Makes a :class:`Stream`, or wraps that of another library; ``None`` stays ``None``."""
+    """Makes a :class:`Stream`, or wraps that of another library; ``None`` stays ``None``.
+
+    Example:
+        >>> avida.stream(stream=None) is None
+        True
+    """
     return None if stream is None else Stream(stream=stream, device_id=device_id)
 
 
@@ -315,7 +336,7 @@ def _thread_streams() -> dict[int, Stream]:
 
 
 def get_default_stream(device_id: int | None = None) -> Stream | None:
-    """The stream of contexts that have none of their own; ``None`` without a GPU."""
+    """The stream on a GPU of contexts that have none of their own; ``None`` without a GPU."""
     if not _core.gpu_count():
         return None
     return Stream._of(_core.default_stream(_gpu_number(device_id)))

@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple, SupportsIndex, TypeVar
 from avida import _core
 from avida._ahead import Ahead
 from avida._batch import Batch, as_batch, batch
+from avida._device import Device
 from avida._device import device as make_device
 from avida._dtype import DType
 from avida._dtype import dtype as make_dtype
@@ -64,7 +65,7 @@ class ExternalSource:
         dtype: Any = None,
         prefetch_queue_depth: SupportsIndex | None = None,
     ) -> None:
-        make_device(device)
+        self._device = make_device(device) or Device.CPU
         self._num_outputs = operator.index(num_outputs)
         if self._num_outputs < 1:
             raise ValueError(f"num_outputs must be at least 1, got {num_outputs}")
@@ -93,7 +94,7 @@ class ExternalSource:
         size = None if batch_size is None else operator.index(batch_size)
         if size is not None and not 0 <= size <= _core.MAX_BATCH_SIZE:
             raise ValueError(f"batch_size must be from 0 to {_core.MAX_BATCH_SIZE}, got {size}")
-        outputs = self._of_one_kind(self._next(), size)
+        outputs = self._placed(self._of_one_kind(self._next(), size))
         return outputs[0] if self._num_outputs == 1 else outputs
 
     def captured(self, batch_size: SupportsIndex, ctx: EvalContext | None = None) -> Iterator[Any]:
@@ -158,6 +159,9 @@ class ExternalSource:
     def _note(self, outputs: Outputs) -> None:
         epoch, samples = self._at
         self._at = epoch, samples + _count(outputs)
+
+    def _placed(self, outputs: Outputs) -> Outputs:
+        return tuple(output.to_device(self._device) for output in outputs)
 
     def _next(self) -> Outputs:
         fresh = self._items is None
@@ -293,7 +297,7 @@ class _Epoch(Iterator[Outputs]):
             self._source._at = self._source._epoch, 0
             raise
         self._source._note(outputs)
-        return outputs
+        return self._source._placed(outputs)
 
 
 def _ahead(items: Iterator[T], depth: int) -> Iterator[T]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import operator
 import os
 import re
-from typing import NamedTuple, SupportsIndex
+from typing import Any, NamedTuple, SupportsIndex
 
 from avida import _core
+from avida._device import Device
+from avida._device import device as make_device
 
 _SUFFIXES = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 
@@ -17,11 +19,12 @@ class MemoryUse(NamedTuple):
 
     in_use: int
     kept: int
-    budget: int
+    budget: int | None
+    """``None`` on a GPU: what is kept is given back when memory runs short."""
 
 
-def memory_use() -> MemoryUse:
-    """How much memory values hold, and how much is kept for reuse.
+def memory_use(device: Any = None) -> MemoryUse:
+    """How much memory values hold, and how much is kept for reuse; the CPU's unless a GPU is named.
 
     Example:
         >>> before = avida.memory_use().in_use
@@ -29,7 +32,10 @@ def memory_use() -> MemoryUse:
         >>> avida.memory_use().in_use - before >= 1 << 20
         True
     """
-    return MemoryUse(*_core.memory_use())
+    target = make_device(device)
+    if target is None or target == Device.CPU:
+        return MemoryUse(*_core.memory_use())
+    return MemoryUse(*_core.gpu_memory_use(target.device_id), None)
 
 
 def set_memory_budget(bytes: SupportsIndex | None) -> None:

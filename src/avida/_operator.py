@@ -89,7 +89,7 @@ def _run(
     def array(tensor: Tensor) -> Any:
         if framework == "torch":
             return tensor.torch(copy=True)  # torch has no read-only tensors
-        view = np.asarray(tensor)
+        view = np.asarray(tensor.cpu())
         view.flags.writeable = False  # others may read the same memory
         return view
 

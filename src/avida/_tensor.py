@@ -96,7 +96,10 @@ class Tensor(_core.TensorBase, Value):
         return np.asarray(self.cpu()).item()
 
     def torch(self, copy: bool | None = False) -> torch_module.Tensor:
-        """A ``torch.Tensor`` over the same memory, or a copy."""
+        """A ``torch.Tensor`` over the same memory, on the same device, or a copy.
+
+        On a GPU nobody waits: the stream that PyTorch uses now goes on when the work here is done.
+        """
         import torch
 
         shared = torch.from_dlpack(self)
@@ -123,7 +126,9 @@ class Tensor(_core.TensorBase, Value):
     ) -> Any:
         here = self.__dlpack_device__()
         if dl_device is not None and tuple(map(int, dl_device)) != here:
-            raise BufferError(f"this tensor is on the DLPack device {here} and cannot be exported to {dl_device}")
+            if int(dl_device[0]) != 1 or copy is False:
+                raise BufferError(f"this tensor is on the DLPack device {here} and cannot be exported to {dl_device}")
+            return self.cpu().__dlpack__()
         needs_copy = copy or self._read_only  # DLPack cannot say that memory is read-only
         if needs_copy and copy is False:
             raise BufferError("the tensor's memory is read-only and can only be exported as a copy")

@@ -56,15 +56,24 @@ class Value(Arithmetic):
         return self
 
     def cpu(self) -> Self:
-        """The same in CPU memory."""
+        """The same in CPU memory: itself when it is there already."""
         return self.to_device("cpu")
 
     def gpu(self, index: int | None = None) -> Self:
-        """The same in GPU memory."""
+        """The same in the memory of a GPU: itself when it is there already. Without a number, see :class:`Device`."""
         return self.to_device(Device("gpu", index))
 
     def to_device(self, device: Any, force_copy: bool = False) -> Self:
-        """The same on a device: itself when it is there already and no copy is forced."""
+        """The same on a device: itself when it is there already and no copy is forced.
+
+        The copy is made in the background, in the order of the calls; no one need wait for it.
+
+        Example:
+            >>> image.to_device("cpu") is image
+            True
+            >>> image.to_device("cpu", force_copy=True) is image
+            False
+        """
         target = make_device(device)
         if target is None:
             raise TypeError("expected a device, got None")

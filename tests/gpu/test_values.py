@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import avida as ndd
+from avida import _cli
 
 
 def image(seed=0, shape=(5, 7, 3)):
@@ -154,3 +155,125 @@ def test_out_of_memory_is_an_exception():
             ndd.zeros(shape=[1 << 22, 1], device="gpu"), ndd.zeros(shape=[1, 1 << 22], device="gpu")
         ).evaluate()
     np.testing.assert_array_equal(np.asarray((one + 1).cpu()), [1])
+
+
+@pytest.mark.skipif(ndd._core.gpu_count() < 2, reason="needs two GPUs")
+def test_a_context_says_which_gpu_is_meant():
+    with ndd.EvalContext(device_id=1) as context:
+        assert context.device_id == 1
+        assert ndd.tensor([1]).gpu().device == ndd.Device("gpu", 1)
+        with ndd.Device("gpu:0"):
+            assert ndd.zeros(shape=[1], device="gpu").device.device_id == 0
+    stream = ndd.stream(device_id=1)
+    ndd.set_current_stream(stream)
+    assert ndd.EvalContext.default().device_id == 1
+    assert ndd.get_current_stream() == stream
+    ndd.set_current_stream(None)
+    assert ndd.EvalContext.default().device_id == ndd.Device("gpu").device_id == 0
+
+
+def test_numbers_may_be_those_of_numpy():
+    assert ndd.Device("gpu", np.int64(0)) == ndd.Device("gpu:0")
+    for wrong in (True, 0.0, "0"):
+        with pytest.raises(TypeError, match="number of a GPU"):
+            ndd.Device("gpu", wrong)
+
+
+class Foreign:
+    """A stream of another library."""
+
+    def __init__(self, **attributes):
+        vars(self).update(attributes)
+
+
+def test_streams_of_other_libraries():
+    own = ndd.stream()
+    handle = own.handle
+    for foreign in (
+        handle,
+        own,
+        Foreign(__cuda_stream__=lambda: (0, handle)),
+        Foreign(cuda_stream=handle, device_index=0),  # PyTorch
+        Foreign(ptr=handle, device_id=0),  # CuPy
+        Foreign(ptr=handle, device_id=-1),  # its streams that all GPUs have
+        Foreign(handle=Foreign(value=handle)),  # Numba
+    ):
+        assert ndd.stream(stream=foreign) == own
+    assert ndd.stream(stream=Foreign(handle=Foreign(value=None))).handle == 0
+    with pytest.raises(TypeError, match="stream"):
+        ndd.stream(stream=Foreign())
+    with pytest.raises(ValueError, match="GPU 0"):
+        ndd.Stream(stream=Foreign(ptr=handle, device_id=0), device_id=1)
+
+
+def test_a_copy_for_the_cpu_can_be_asked_for():
+    x = ndd.tensor(image(), device="gpu")
+    np.testing.assert_array_equal(np.from_dlpack(x, device="cpu"), image())
+    with pytest.raises(BufferError):
+        x.__dlpack__(dl_device=(1, 0), copy=False)
+
+
+def test_use_of_memory():
+    before = ndd.memory_use("gpu")
+    kept = ndd.zeros(shape=[1 << 20], dtype=ndd.uint8, device="gpu").evaluate()
+    assert ndd.memory_use(kept.device).in_use - before.in_use >= 1 << 20
+    assert before.budget is None
+
+
+def test_info(capsys):
+    assert _cli.main(["info"]) == 0
+    shown = capsys.readouterr().out
+    for text in (ndd._core.gpu_name(0), "NVRTC", "AVIDA_CACHE_DIR"):
+        assert text in shown
+
+
+def test_samples_of_several_streams():
+    samples = []
+    for seed in range(3):
+        with ndd.EvalContext(cuda_stream=ndd.stream(device_id=0)):
+            samples.append(ndd.flip(ndd.tensor(image(seed), device="gpu", layout="HWC")))
+    batch = ndd.flip(ndd.as_batch(samples))
+    del samples
+    for seed, sample in enumerate(batch.cpu()):
+        np.testing.assert_array_equal(np.asarray(sample), image(seed))
+
+
+def test_readers_place_what_they_read(tmp_path):
+    np.save(tmp_path / "a.npy", image())
+    for source in (
+        ndd.readers.Numpy(file_root=str(tmp_path), file_filter="*.npy", device="gpu"),
+        ndd.ExternalSource([image()], device="gpu"),
+    ):
+        (output,) = next(source.next_epoch(batch_size=1))
+        assert output.device == ndd.Device("gpu", 0)
+        np.testing.assert_array_equal(np.asarray(output.cpu().tensors[0]), image())
+
+
+def test_operators_in_python():
+    @ndd.operator
+    def inverted(x):
+        assert isinstance(x, np.ndarray)
+        return 255 - x
+
+    x = ndd.batch([image(), image(1)], layout="HWC").gpu()
+    made = inverted(x)
+    assert made.device == x.device
+    np.testing.assert_array_equal(np.asarray(ndd.flip(made).cpu().tensors[1]), 255 - image(1)[:, ::-1])
+
+
+def test_random_augmentation():
+    x = ndd.batch([image(i, (16, 20, 3)) for i in range(24)], layout="HWC")
+    labels = ndd.batch([i % 3 for i in range(24)])
+    for augment in (
+        lambda x, rng: ndd.rand_augment(x, rng=rng),
+        lambda x, rng: ndd.auto_augment(x, rng=rng),
+        lambda x, rng: ndd.trivial_augment(x, rng=rng),
+        lambda x, rng: ndd.mixup(x, labels.to_device(x.device), num_classes=3, rng=rng)[0],
+        lambda x, rng: ndd.cutmix(x, labels.to_device(x.device), num_classes=3, rng=rng)[0],
+        lambda x, rng: ndd.mosaic(x, output_size=[24, 24], rng=rng),
+    ):
+        expected = augment(x, ndd.random.RNG(5))
+        made = augment(x.gpu(), ndd.random.RNG(5))
+        assert made.device.device_type == "gpu"
+        for a, b in zip(made.cpu(), expected, strict=True):
+            assert np.abs(np.asarray(a, np.float32) - np.asarray(b, np.float32)).max() <= 1

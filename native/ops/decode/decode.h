@@ -14,7 +14,7 @@ struct DecodeArgs {
   std::string on_error = "raise";
   int output_type = 0;
   bool use_fast_idct = false;
-  // For decoders on a GPU; without effect here.
+  // Without effect: decoders on a GPU do not need them here.
   bool affine = true, jpeg_fancy_upsampling = false, memory_stats = false, split_stages = false;
   bool use_chunk_allocator = false;
   int device_memory_padding = 16777216, device_memory_padding_jpeg2k = 0, host_memory_padding = 8388608;
@@ -33,7 +33,7 @@ bool go_on_without(const DecodeArgs& args, SampleView& out);
 
 codecs::Roi part_roi(const Part& part);
 
-constexpr const char* kGpuOnlyText = "A setting of decoders that run on a GPU.";
+constexpr const char* kGpuOnlyText = "A setting that decoders on a GPU do not need here.";
 
 template <class Args>
 Op<Args>& decode_args(Op<Args>& op) {
@@ -47,10 +47,11 @@ Op<Args>& decode_args(Op<Args>& op) {
            "The element type. Integers use the whole range of their type, float32 goes from 0 to 1.")
       .arg("host_memory_padding", &Args::host_memory_padding, kGpuOnlyText, fixed | deprecated)
       .arg("host_memory_padding_jpeg2k", &Args::host_memory_padding_jpeg2k, kGpuOnlyText, fixed | deprecated)
-      .arg("hw_decoder_load", &Args::hw_decoder_load, kGpuOnlyText, fixed | deprecated)
+      .arg("hw_decoder_load", &Args::hw_decoder_load,
+           "The share of a GPU's engine, which follows from measured speed here.", fixed | deprecated)
       .arg("hybrid_huffman_threshold", &Args::hybrid_huffman_threshold, kGpuOnlyText, fixed | deprecated)
       .arg("jpeg_fancy_upsampling", &Args::jpeg_fancy_upsampling,
-           "Interpolate the colours of JPEG images, which is always done on the CPU.", fixed | deprecated)
+           "Interpolate the colours of JPEG images, which is always done.", fixed | deprecated)
       .arg("memory_stats", &Args::memory_stats, kGpuOnlyText, fixed | deprecated)
       .arg("on_error", &DecodeArgs::on_error,
            "What to do with a file that cannot be decoded: \"raise\", or \"placeholder\": the sample becomes an empty "

@@ -32,7 +32,7 @@ def run(options: argparse.Namespace) -> int:
 
 def facts() -> dict[str, str]:
     """What there is to know, one line each."""
-    budget = avida.memory_use().budget
+    budget = avida.memory_use().budget or 0
     return {
         "avida": f"{avida.__version__}, {pathlib.Path(avida.__file__).parent}",
         "build": f"{_core.compiler}, for {platform.machine()} and Python {platform.python_version()}",
@@ -73,19 +73,29 @@ def gpu() -> str:
     count = _core.gpu_count()
     if count == 0:
         return f"none: {_core.gpu_missing()}"
-    names = "; ".join(f"{i}: {_core.gpu_name(i)} ({_core.gpu_architecture(i)})" for i in range(count))
-    return f"{names}; the driver is for CUDA {'.'.join(map(str, _core.gpu_driver()))}"
+    avida.Device("gpu")  # finds the libraries in NVIDIA's wheels
+    names = "; ".join(f"{i}: {_core.gpu_name(i)} ({_core.gpu_architecture(i)}{_engine(i)})" for i in range(count))
+    major, minor = _core.gpu_driver()
+    return f"{names}; the driver is for CUDA {major}.{minor}" if major else names
+
+
+def _engine(gpu: int) -> str:
+    """The engine is driven by nvJPEG, which may be missing."""
+    return ", decodes JPEG" if _core.gpu_decodes_jpeg(gpu) else ", no engine for JPEG or no nvJPEG"
 
 
 def kernels() -> str:
     """What kernels for GPUs are compiled with, and where they are kept."""
-    if _core.gpu_count():
-        avida.Device("gpu")  # finds the compiler in NVIDIA's wheels
-    folder = pathlib.Path(_core.kernel_cache_folder())
-    files = list(folder.glob("*.cubin"))
-    size = sum(file.stat().st_size for file in files)
+    if not _core.gpu_count():
+        return "none without a GPU"
+    avida.Device("gpu")  # finds the libraries in NVIDIA's wheels
     compiler = _core.kernel_compiler()
-    return f"NVRTC {compiler}; {len(files)} compiled ({_size(size)}) in {folder}"
+    known = f"NVRTC {compiler}" if compiler[0].isdecimal() else compiler
+    folder = _core.kernel_cache_folder()
+    if not folder:
+        return f"{known}; no folder to keep them in (AVIDA_CACHE_DIR names one)"
+    sizes = [file.stat().st_size for file in pathlib.Path(folder).glob("*.cubin")]
+    return f"{known}; {len(sizes)} kept in {folder}, {_size(sum(sizes))} (AVIDA_CACHE_DIR changes it)"
 
 
 def _cpuinfo(field: str) -> str:

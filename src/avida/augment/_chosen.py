@@ -49,9 +49,9 @@ def draw_and_apply(
     def run(values: list[Any]) -> list[Any]:
         samples, drawn = values
         if isinstance(samples, Batch):
-            return [apply_choices(checked(name, samples), [choose(np.asarray(row)) for row in drawn], options)]
+            return [apply_choices(checked(name, samples), [choose(np.asarray(row)) for row in drawn.cpu()], options)]
         alone = _core.batch_from_tensors([samples], samples._dtype_id, "")
-        return [apply_choices(checked(name, alone), [choose(np.asarray(drawn))], options)._sample(0)]
+        return [apply_choices(checked(name, alone), [choose(np.asarray(drawn.cpu()))], options)._sample(0)]
 
     return _core.python_call(run, name, [images, numbers], [], 1, -1 if like is None else like.batch_size)[0]
 

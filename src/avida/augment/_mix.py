@@ -9,6 +9,7 @@ import numpy as np
 
 from avida import _core, _ops
 from avida._batch import Batch, as_batch
+from avida._tensor import Tensor
 from avida._typing import KeyedBy, TensorLike
 from avida.augment._checks import integer, number
 from avida.augment._draw import draw
@@ -147,7 +148,7 @@ def _labels(name: str, images: Batch, labels: TensorLike, num_classes: int | Non
     if num_classes is not None:
         integer(name, "num_classes", num_classes, low=1)
     if not isinstance(labels, Batch):
-        rows = np.asarray(labels)
+        rows = np.asarray(labels.cpu() if isinstance(labels, Tensor) else labels)
         if rows.dtype.kind not in "biuf" or rows.ndim == 0:
             raise TypeError(f"{name}: expected numbers for each image as labels, got {rows.ndim} axes of {rows.dtype}")
         labels = as_batch(rows)
@@ -170,6 +171,7 @@ def _shape(name: str, images: Batch) -> tuple[int, ...]:
 
 def _per_sample(drawn: Any, samples: int) -> np.ndarray:
     """A row for each sample, also where one was drawn for all."""
+    drawn = drawn.cpu()
     rows = [np.asarray(row) for row in drawn] if isinstance(drawn, Batch) else [np.asarray(drawn)] * samples
     return np.stack(rows) if rows else np.zeros((0, *([2] if drawn.ndim else [])), np.float32)
 
@@ -181,7 +183,7 @@ def _neighbours(images: Batch) -> Batch:
 
 def _soft(name: str, labels: Batch, num_classes: int | None) -> np.ndarray:
     """How much each sample belongs to each class: a row for each sample."""
-    rows = [np.asarray(row) for row in labels]
+    rows = [np.asarray(row) for row in labels.cpu()]
     if not rows:
         return np.zeros((0, num_classes or 0), np.float32)
     if rows[0].dtype.kind == "f" and rows[0].ndim == 1:

@@ -11,6 +11,7 @@ import numpy as np
 
 from avida import _ops, reductions
 from avida._batch import Batch, as_batch
+from avida._tensor import Tensor
 from avida._typing import FloatArg, FloatsArg, IntArg
 from avida.types import INTERP_NN, DALIInterpType
 
@@ -21,6 +22,7 @@ _LUMA = np.array([0.299, 0.587, 0.114], np.float32)
 
 def _numbers(value: Any, samples: int) -> np.ndarray:
     """A parameter as an array with one row for each sample."""
+    value = value.cpu() if isinstance(value, Batch | Tensor) else value
     rows = [np.asarray(row, np.float32) for row in value] if isinstance(value, Batch) else None
     return np.stack(rows) if rows else np.broadcast_to(np.asarray(value, np.float32), (samples,))
 
@@ -76,7 +78,7 @@ def brightness(images: Batch, factor: FloatArg) -> Batch:
 
 def contrast(images: Batch, factor: FloatArg) -> Batch:
     """Multiplies the distances from the mean gray of an image: 0 is that gray, 1 changes nothing."""
-    channels = reductions.mean(images, axes=list(range(images.ndim - 1)))
+    channels = reductions.mean(images, axes=list(range(images.ndim - 1))).cpu()
     means = np.array([np.dot(c, _LUMA) if c.size == 3 else c.mean() for c in map(np.asarray, channels)], np.float32)
     return _ops.contrast(images, contrast=factor, contrast_center=_per_sample(means))
 
@@ -113,8 +115,8 @@ def invert(images: Batch) -> Batch:
 def autocontrast(images: Batch) -> Batch:
     """Stretches each channel, so that its lowest value becomes 0 and its highest 255."""
     axes = list(range(images.ndim - 1))
-    low = np.stack([np.asarray(x, np.float32) for x in reductions.min(images, axes=axes)])
-    high = np.stack([np.asarray(x, np.float32) for x in reductions.max(images, axes=axes)])
+    low = np.stack([np.asarray(x, np.float32) for x in reductions.min(images, axes=axes).cpu()])
+    high = np.stack([np.asarray(x, np.float32) for x in reductions.max(images, axes=axes).cpu()])
     flat = high <= low  # such a channel stays as it is
     low[flat], high[flat] = 0, 255
     each_channel = (len(low), *[1] * len(axes), -1)

@@ -160,37 +160,45 @@ def image(
         batch_size: Makes a Batch of that many samples when no input is one.
         device: Where to run; by default where the inputs are.
         adjust_orientation: Turn the image as its EXIF data says, so that it is upright. Default: ``True``.
-        affine: A setting of decoders that run on a GPU. Accepted for old code, without effect.
-        cache_batch_copy: A setting of decoders that run on a GPU. Accepted for old code, without effect.
-        cache_debug: A setting of decoders that run on a GPU. Accepted for old code, without effect.
-        cache_size: A setting of decoders that run on a GPU. Accepted for old code, without effect.
-        cache_threshold: A setting of decoders that run on a GPU. Accepted for old code, without effect.
-        cache_type: A setting of decoders that run on a GPU. Accepted for old code, without effect.
-        device_memory_padding: A setting of decoders that run on a GPU. Accepted for old code, without effect.
-        device_memory_padding_jpeg2k: A setting of decoders that run on a GPU. Accepted for old code, without
+        affine: A setting that decoders on a GPU do not need here. Accepted for old code, without effect.
+        cache_batch_copy: A setting that decoders on a GPU do not need here. Accepted for old code, without
             effect.
+        cache_debug: A setting that decoders on a GPU do not need here. Accepted for old code, without effect.
+        cache_size: A setting that decoders on a GPU do not need here. Accepted for old code, without effect.
+        cache_threshold: A setting that decoders on a GPU do not need here. Accepted for old code, without
+            effect.
+        cache_type: A setting that decoders on a GPU do not need here. Accepted for old code, without effect.
+        device_memory_padding: A setting that decoders on a GPU do not need here. Accepted for old code, without
+            effect.
+        device_memory_padding_jpeg2k: A setting that decoders on a GPU do not need here. Accepted for old code,
+            without effect.
         dtype: The element type. Integers use the whole range of their type, float32 goes from 0 to 1. Default:
             ``uint8``.
-        host_memory_padding: A setting of decoders that run on a GPU. Accepted for old code, without effect.
-        host_memory_padding_jpeg2k: A setting of decoders that run on a GPU. Accepted for old code, without
+        host_memory_padding: A setting that decoders on a GPU do not need here. Accepted for old code, without
             effect.
-        hw_decoder_load: A setting of decoders that run on a GPU. Accepted for old code, without effect.
-        hybrid_huffman_threshold: A setting of decoders that run on a GPU. Accepted for old code, without
-            effect.
-        jpeg_fancy_upsampling: Interpolate the colours of JPEG images, which is always done on the CPU. Accepted
-            for old code, without effect.
-        memory_stats: A setting of decoders that run on a GPU. Accepted for old code, without effect.
+        host_memory_padding_jpeg2k: A setting that decoders on a GPU do not need here. Accepted for old code,
+            without effect.
+        hw_decoder_load: The share of a GPU's engine, which follows from measured speed here. Accepted for old
+            code, without effect.
+        hybrid_huffman_threshold: A setting that decoders on a GPU do not need here. Accepted for old code,
+            without effect.
+        jpeg_fancy_upsampling: Interpolate the colours of JPEG images, which is always done. Accepted for old
+            code, without effect.
+        memory_stats: A setting that decoders on a GPU do not need here. Accepted for old code, without effect.
         on_error: What to do with a file that cannot be decoded: "raise", or "placeholder": the sample becomes
             an empty image, `batch.errors` tells why, and `avida.drop_failed` removes it. Default: ``'raise'``.
         output_type: The colours: RGB, BGR, GRAY, YCbCr (ITU-R BT.601) or ANY_DATA (all channels of the file) of
             `avida.types`. Default: ``0``.
-        preallocate_height_hint: A setting of decoders that run on a GPU. Accepted for old code, without effect.
-        preallocate_width_hint: A setting of decoders that run on a GPU. Accepted for old code, without effect.
+        preallocate_height_hint: A setting that decoders on a GPU do not need here. Accepted for old code,
+            without effect.
+        preallocate_width_hint: A setting that decoders on a GPU do not need here. Accepted for old code,
+            without effect.
         reduce_to: For images that will be made smaller anyway: the extents still needed, (H, W), or one number
             for the shorter side. JPEG images are then decoded in the smallest of the sizes 1/8, 2/8, ... that
             is not below it, which is faster; others come whole. Default: ``[]``. Can differ between samples.
-        split_stages: A setting of decoders that run on a GPU. Accepted for old code, without effect.
-        use_chunk_allocator: A setting of decoders that run on a GPU. Accepted for old code, without effect.
+        split_stages: A setting that decoders on a GPU do not need here. Accepted for old code, without effect.
+        use_chunk_allocator: A setting that decoders on a GPU do not need here. Accepted for old code, without
+            effect.
         use_fast_idct: Decode JPEG images a little faster and less exactly. Default: ``False``.
 
     Example:
@@ -340,7 +348,7 @@ def image_crop(
         batch_size: Makes a Batch of that many samples when no input is one.
         device: Where to run; by default where the inputs are.
         adjust_orientation: Turn the image as its EXIF data says, so that it is upright. Default: ``True``.
-        affine: A setting of decoders that run on a GPU. Accepted for old code, without effect.
+        affine: A setting that decoders on a GPU do not need here. Accepted for old code, without effect.
         crop: The window's extents, (H, W) or (D, H, W); 0 leaves an axis whole. Can differ between samples.
         crop_d: The window's depth, in volumes; the number of frames in videos. Can differ between samples.
         crop_h: The window's height. Can differ between samples.
@@ -351,30 +359,36 @@ def image_crop(
         crop_pos_z: Where the window lies between the front (0) and back (1) of a volume. Default: ``0.5``. Can
             differ between samples.
         crop_w: The window's width. Can differ between samples.
-        device_memory_padding: A setting of decoders that run on a GPU. Accepted for old code, without effect.
-        device_memory_padding_jpeg2k: A setting of decoders that run on a GPU. Accepted for old code, without
+        device_memory_padding: A setting that decoders on a GPU do not need here. Accepted for old code, without
             effect.
+        device_memory_padding_jpeg2k: A setting that decoders on a GPU do not need here. Accepted for old code,
+            without effect.
         dtype: The element type. Integers use the whole range of their type, float32 goes from 0 to 1. Default:
             ``uint8``.
-        host_memory_padding: A setting of decoders that run on a GPU. Accepted for old code, without effect.
-        host_memory_padding_jpeg2k: A setting of decoders that run on a GPU. Accepted for old code, without
+        host_memory_padding: A setting that decoders on a GPU do not need here. Accepted for old code, without
             effect.
-        hw_decoder_load: A setting of decoders that run on a GPU. Accepted for old code, without effect.
-        hybrid_huffman_threshold: A setting of decoders that run on a GPU. Accepted for old code, without
-            effect.
-        jpeg_fancy_upsampling: Interpolate the colours of JPEG images, which is always done on the CPU. Accepted
-            for old code, without effect.
-        memory_stats: A setting of decoders that run on a GPU. Accepted for old code, without effect.
+        host_memory_padding_jpeg2k: A setting that decoders on a GPU do not need here. Accepted for old code,
+            without effect.
+        hw_decoder_load: The share of a GPU's engine, which follows from measured speed here. Accepted for old
+            code, without effect.
+        hybrid_huffman_threshold: A setting that decoders on a GPU do not need here. Accepted for old code,
+            without effect.
+        jpeg_fancy_upsampling: Interpolate the colours of JPEG images, which is always done. Accepted for old
+            code, without effect.
+        memory_stats: A setting that decoders on a GPU do not need here. Accepted for old code, without effect.
         on_error: What to do with a file that cannot be decoded: "raise", or "placeholder": the sample becomes
             an empty image, `batch.errors` tells why, and `avida.drop_failed` removes it. Default: ``'raise'``.
         output_type: The colours: RGB, BGR, GRAY, YCbCr (ITU-R BT.601) or ANY_DATA (all channels of the file) of
             `avida.types`. Default: ``0``.
-        preallocate_height_hint: A setting of decoders that run on a GPU. Accepted for old code, without effect.
-        preallocate_width_hint: A setting of decoders that run on a GPU. Accepted for old code, without effect.
+        preallocate_height_hint: A setting that decoders on a GPU do not need here. Accepted for old code,
+            without effect.
+        preallocate_width_hint: A setting that decoders on a GPU do not need here. Accepted for old code,
+            without effect.
         rounding: How the window's start becomes an integer: "round" (half away from zero) or "truncate".
             Default: ``'round'``.
-        split_stages: A setting of decoders that run on a GPU. Accepted for old code, without effect.
-        use_chunk_allocator: A setting of decoders that run on a GPU. Accepted for old code, without effect.
+        split_stages: A setting that decoders on a GPU do not need here. Accepted for old code, without effect.
+        use_chunk_allocator: A setting that decoders on a GPU do not need here. Accepted for old code, without
+            effect.
         use_fast_idct: Decode JPEG images a little faster and less exactly. Default: ``False``.
 
     Example:
@@ -517,34 +531,40 @@ def image_random_crop(
         batch_size: Makes a Batch of that many samples when no input is one.
         device: Where to run; by default where the inputs are.
         adjust_orientation: Turn the image as its EXIF data says, so that it is upright. Default: ``True``.
-        affine: A setting of decoders that run on a GPU. Accepted for old code, without effect.
-        device_memory_padding: A setting of decoders that run on a GPU. Accepted for old code, without effect.
-        device_memory_padding_jpeg2k: A setting of decoders that run on a GPU. Accepted for old code, without
+        affine: A setting that decoders on a GPU do not need here. Accepted for old code, without effect.
+        device_memory_padding: A setting that decoders on a GPU do not need here. Accepted for old code, without
             effect.
+        device_memory_padding_jpeg2k: A setting that decoders on a GPU do not need here. Accepted for old code,
+            without effect.
         dtype: The element type. Integers use the whole range of their type, float32 goes from 0 to 1. Default:
             ``uint8``.
-        host_memory_padding: A setting of decoders that run on a GPU. Accepted for old code, without effect.
-        host_memory_padding_jpeg2k: A setting of decoders that run on a GPU. Accepted for old code, without
+        host_memory_padding: A setting that decoders on a GPU do not need here. Accepted for old code, without
             effect.
-        hw_decoder_load: A setting of decoders that run on a GPU. Accepted for old code, without effect.
-        hybrid_huffman_threshold: A setting of decoders that run on a GPU. Accepted for old code, without
-            effect.
-        jpeg_fancy_upsampling: Interpolate the colours of JPEG images, which is always done on the CPU. Accepted
-            for old code, without effect.
-        memory_stats: A setting of decoders that run on a GPU. Accepted for old code, without effect.
+        host_memory_padding_jpeg2k: A setting that decoders on a GPU do not need here. Accepted for old code,
+            without effect.
+        hw_decoder_load: The share of a GPU's engine, which follows from measured speed here. Accepted for old
+            code, without effect.
+        hybrid_huffman_threshold: A setting that decoders on a GPU do not need here. Accepted for old code,
+            without effect.
+        jpeg_fancy_upsampling: Interpolate the colours of JPEG images, which is always done. Accepted for old
+            code, without effect.
+        memory_stats: A setting that decoders on a GPU do not need here. Accepted for old code, without effect.
         num_attempts: How often an area and an aspect ratio are drawn, until they fit into the image; then the
             largest window of a permitted ratio is taken. Default: ``10``.
         on_error: What to do with a file that cannot be decoded: "raise", or "placeholder": the sample becomes
             an empty image, `batch.errors` tells why, and `avida.drop_failed` removes it. Default: ``'raise'``.
         output_type: The colours: RGB, BGR, GRAY, YCbCr (ITU-R BT.601) or ANY_DATA (all channels of the file) of
             `avida.types`. Default: ``0``.
-        preallocate_height_hint: A setting of decoders that run on a GPU. Accepted for old code, without effect.
-        preallocate_width_hint: A setting of decoders that run on a GPU. Accepted for old code, without effect.
+        preallocate_height_hint: A setting that decoders on a GPU do not need here. Accepted for old code,
+            without effect.
+        preallocate_width_hint: A setting that decoders on a GPU do not need here. Accepted for old code,
+            without effect.
         random_area: The range of the window's area, as a fraction of the image's. Default: ``[0.08, 1.0]``.
         random_aspect_ratio: The range of the window's width divided by its height. Default: ``[0.75,
             1.333333]``.
-        split_stages: A setting of decoders that run on a GPU. Accepted for old code, without effect.
-        use_chunk_allocator: A setting of decoders that run on a GPU. Accepted for old code, without effect.
+        split_stages: A setting that decoders on a GPU do not need here. Accepted for old code, without effect.
+        use_chunk_allocator: A setting that decoders on a GPU do not need here. Accepted for old code, without
+            effect.
         use_fast_idct: Decode JPEG images a little faster and less exactly. Default: ``False``.
         rng: Where the random numbers come from; by default this thread's generator.
         keyed_by: Samples that came from a reader: each gets numbers of its own, the same in any batch. See
@@ -710,40 +730,46 @@ def image_slice(
         batch_size: Makes a Batch of that many samples when no input is one.
         device: Where to run; by default where the inputs are.
         adjust_orientation: Turn the image as its EXIF data says, so that it is upright. Default: ``True``.
-        affine: A setting of decoders that run on a GPU. Accepted for old code, without effect.
+        affine: A setting that decoders on a GPU do not need here. Accepted for old code, without effect.
         axes: The axes that the other arguments are about; an empty list stands for all. By default W and H, as
             [1, 0]. Can differ between samples.
         axis_names: The same axes by their letters in the layout; by default "WH".
-        device_memory_padding: A setting of decoders that run on a GPU. Accepted for old code, without effect.
-        device_memory_padding_jpeg2k: A setting of decoders that run on a GPU. Accepted for old code, without
+        device_memory_padding: A setting that decoders on a GPU do not need here. Accepted for old code, without
             effect.
+        device_memory_padding_jpeg2k: A setting that decoders on a GPU do not need here. Accepted for old code,
+            without effect.
         dtype: The element type. Integers use the whole range of their type, float32 goes from 0 to 1. Default:
             ``uint8``.
         end: Where the window ends. Can differ between samples.
-        host_memory_padding: A setting of decoders that run on a GPU. Accepted for old code, without effect.
-        host_memory_padding_jpeg2k: A setting of decoders that run on a GPU. Accepted for old code, without
+        host_memory_padding: A setting that decoders on a GPU do not need here. Accepted for old code, without
             effect.
-        hw_decoder_load: A setting of decoders that run on a GPU. Accepted for old code, without effect.
-        hybrid_huffman_threshold: A setting of decoders that run on a GPU. Accepted for old code, without
-            effect.
-        jpeg_fancy_upsampling: Interpolate the colours of JPEG images, which is always done on the CPU. Accepted
-            for old code, without effect.
-        memory_stats: A setting of decoders that run on a GPU. Accepted for old code, without effect.
+        host_memory_padding_jpeg2k: A setting that decoders on a GPU do not need here. Accepted for old code,
+            without effect.
+        hw_decoder_load: The share of a GPU's engine, which follows from measured speed here. Accepted for old
+            code, without effect.
+        hybrid_huffman_threshold: A setting that decoders on a GPU do not need here. Accepted for old code,
+            without effect.
+        jpeg_fancy_upsampling: Interpolate the colours of JPEG images, which is always done. Accepted for old
+            code, without effect.
+        memory_stats: A setting that decoders on a GPU do not need here. Accepted for old code, without effect.
         normalized_anchor: Whether a float anchor counts in parts of the extent. Default: ``True``.
         normalized_shape: Whether a float shape input counts in parts of the extent. Default: ``True``.
         on_error: What to do with a file that cannot be decoded: "raise", or "placeholder": the sample becomes
             an empty image, `batch.errors` tells why, and `avida.drop_failed` removes it. Default: ``'raise'``.
         output_type: The colours: RGB, BGR, GRAY, YCbCr (ITU-R BT.601) or ANY_DATA (all channels of the file) of
             `avida.types`. Default: ``0``.
-        preallocate_height_hint: A setting of decoders that run on a GPU. Accepted for old code, without effect.
-        preallocate_width_hint: A setting of decoders that run on a GPU. Accepted for old code, without effect.
+        preallocate_height_hint: A setting that decoders on a GPU do not need here. Accepted for old code,
+            without effect.
+        preallocate_width_hint: A setting that decoders on a GPU do not need here. Accepted for old code,
+            without effect.
         rel_end: Where the window ends, in parts of the extent. Can differ between samples.
         rel_shape: The extents of the window, in parts of the sample's. Can differ between samples.
         rel_start: Where the window starts, in parts of the extent. Can differ between samples.
         shape: The extents of the window. Can differ between samples.
-        split_stages: A setting of decoders that run on a GPU. Accepted for old code, without effect.
+        split_stages: A setting that decoders on a GPU do not need here. Accepted for old code, without effect.
         start: Where the window starts; by default at 0. Can differ between samples.
-        use_chunk_allocator: A setting of decoders that run on a GPU. Accepted for old code, without effect.
+        use_chunk_allocator: A setting that decoders on a GPU do not need here. Accepted for old code, without
+            effect.
         use_fast_idct: Decode JPEG images a little faster and less exactly. Default: ``False``.
 
     Example:

@@ -34,7 +34,7 @@ class ReaderOptions(TypedDict, total=False):
 _FIRST = {
     "max_batch_size": "The largest ``batch_size`` that may be asked for, and the one that is used when none is.",
     "name": "A name of your choice.",
-    "device": "Only the CPU reads files.",
+    "device": "Where the outputs are to be. Decoders want files on the CPU.",
     "num_inputs": "Readers have none.",
 }
 _TEXTS = {

@@ -17,6 +17,7 @@ import numpy as np
 
 from avida import _core
 from avida._batch import Batch
+from avida._device import Device
 from avida._device import device as make_device
 from avida._eval import EvalContext, EvalMode
 from avida._tensor import Tensor
@@ -60,7 +61,7 @@ class Reader:
         num_inputs: int | None,
         **options: Unpack[ReaderOptions],
     ) -> None:
-        make_device(device)
+        self._device = make_device(device) or Device.CPU
         if num_inputs:
             raise ValueError(f"a reader has no inputs, got num_inputs={num_inputs}")
         self._make_source = make_source
@@ -150,7 +151,10 @@ class Reader:
         numbers = _numbers([index] if single else index, source.size)
         if not numbers:
             raise ValueError("expected the numbers of samples, got none")
-        return self._item(_core.read_samples(source, numbers, self.epoch, not single))
+        return self._item(self._placed(_core.read_samples(source, numbers, self.epoch, not single)))
+
+    def _placed(self, outputs: tuple) -> tuple:
+        return outputs if self._device == Device.CPU else tuple(output.to_device(self._device) for output in outputs)
 
     def _item(self, outputs: tuple) -> Any:
         """What users get: the outputs, in the form of this reader."""
@@ -415,7 +419,7 @@ class Epoch(Iterator[tuple[T, ...]], Generic[T]):
             item = self._take()
         if EvalMode.current() in (EvalMode.sync_cpu, EvalMode.sync_full):
             item[0].evaluate()  # raises what went wrong
-        return self._reader._item(item)
+        return self._reader._item(self._reader._placed(item))
 
     def _take(self) -> tuple[T, ...]:
         with self._lock:
