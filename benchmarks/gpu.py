@@ -74,7 +74,9 @@ def main() -> None:
     libs = libraries()
     image = np.random.default_rng(0).integers(0, 255, (480, 640, 3), np.uint8)
     large = {name: lib.batch([image] * options.images, layout="HWC").gpu() for name, lib in libs.items()}
-    small = {name: lib.batch([np.ascontiguousarray(image[:8, :8])] * 8, layout="HWC").gpu() for name, lib in libs.items()}
+    small = {
+        name: lib.batch([np.ascontiguousarray(image[:8, :8])] * 8, layout="HWC").gpu() for name, lib in libs.items()
+    }
 
     source = torch.empty(1 << 30, dtype=torch.uint8, device="cuda")
     target = torch.empty_like(source)

@@ -74,7 +74,8 @@ const Nvrtc& nvrtc() {
 }
 
 // As the core is compiled for the host: C++20, and no multiplication and addition fused into one.
-constexpr const char* kOptions[] = {"--std=c++20", "--fmad=false", "--device-int128"};
+constexpr const char* kOptions[] = {"--std=c++20", "--fmad=false", "--device-int128",
+                                    "--device-as-default-execution-space"};  // lambdas have no annotations
 
 std::string expression_of(const Kernel& kernel) {
   return str("&avida::", kernel.block_threads ? "run_blocks<" : "run_items<", kernel.body, ">");

@@ -120,8 +120,8 @@ class Queue {
     order_.resize(pictures.size());
     std::iota(order_.begin(), order_.end(), 0);
     std::stable_sort(order_.begin(), order_.end(), [&](int a, int b) {
-      // What only threads decode comes first, the large ones before the small ones. Of the rest they get the small ones,
-      // so that none begins something long at the end.
+      // What only threads decode comes first, the large ones before the small ones. Of the rest they get the small
+      // ones, so that none begins something long at the end.
       const bool first = pictures[a].for_engine, second = pictures[b].for_engine;
       if (first != second) return second;
       const size_t one = pictures[a].file.size(), other = pictures[b].file.size();

@@ -9,6 +9,7 @@ NATIVE = pathlib.Path(__file__).parents[2] / "native"
 ARCHITECTURES = ["sm_80", "sm_90"]
 # As the core is compiled for the host: C++20, and no multiplication and addition fused into one.
 OPTIONS = ["--std=c++20", "--Ofast-compile=max", "--fmad=false", "--device-int128", f"--include-path={NATIVE}"]
+OPTIONS.append("--device-as-default-execution-space")  # lambdas have no annotations
 
 
 class CompileError(Exception):
