@@ -47,10 +47,13 @@ class FakeEngine : public JpegEngine {
 // What decodes on one GPU, one batch at a time, and how fast it was so far.
 struct Decoders {
   explicit Decoders(Gpu& gpu) : copies(gpu.create_stream()) {
-    for (auto& engine : engines)
-      engine = gpu.architecture() == "none" ? std::make_unique<FakeEngine>() : JpegEngine::open(gpu);
+    constexpr int kMost = 2;
+    for (int i = 0; i < kMost; i++) {
+      std::unique_ptr<JpegEngine> engine =
+          gpu.architecture() == "none" ? std::make_unique<FakeEngine>() : JpegEngine::open(gpu);
+      if (engine) engines.push_back(std::move(engine));
+    }
   }
-  bool has_engine() const { return engines[0] != nullptr; }
   static Decoders& of(Gpu& gpu) {
     static std::mutex mutex;
     static auto* all = new std::map<int, std::unique_ptr<Decoders>>;
@@ -61,9 +64,9 @@ struct Decoders {
   }
 
   std::mutex busy;
-  const std::shared_ptr<GpuStream> copies;          // from the CPU; what is decoded lies in its memory
-  std::unique_ptr<JpegEngine> engines[2];           // of one piece of hardware; null: there is none
-  double engine_speed = 1.5e9, thread_speed = 8e7;  // bytes of files in a second, of the hardware and of one thread
+  const std::shared_ptr<GpuStream> copies;           // from the CPU; what is decoded lies in its memory
+  std::vector<std::unique_ptr<JpegEngine>> engines;  // of one piece of hardware, if there is one
+  double engine_speed = 1.5e9, thread_speed = 8e7;   // bytes of files in a second, of the hardware and of one thread
 };
 
 void learn(double& speed, double bytes, double seconds) {
@@ -268,9 +271,7 @@ class Batch {
   void decode() {
     const int threads = run_.pool.threads();
     // One that drives the engine gets more done than one that decodes, until the engine is busy.
-    const auto engines =
-        static_cast<int>(std::ranges::count_if(decoders_.engines, [](auto& e) { return e != nullptr; }));
-    const int drivers = std::min(engines, threads < 6 ? 1 : 2);
+    const int drivers = std::min(static_cast<int>(decoders_.engines.size()), threads < 6 ? 1 : 2);
     for (int i = 0; i < drivers; i++) decoders_.engines[i]->begin_after(decoders_.copies->handle);
     struct Done {
       double bytes = 0, seconds = 0;
@@ -385,8 +386,7 @@ class Batch {
 
   // What comes next in the stream finds what the engine and the copies made.
   void gather() {
-    for (auto& engine : decoders_.engines)
-      if (engine) engine->end_before(stream_.handle);
+    for (auto& engine : decoders_.engines) engine->end_before(stream_.handle);
     gpu_.wait(stream_.handle, decoders_.copies->handle);
   }
   // What the work in the queues reads stays until it is done.
@@ -432,7 +432,7 @@ std::optional<std::vector<Data>> decode_on_gpu(const Run& run, const GpuStream& 
       picture.request = request.image;
       picture.extents = codecs::EncodedImage(picture.file, picture.request).extents();
       picture.roi = request.roi(picture.extents);
-      examine(picture, decoders.has_engine());
+      examine(picture, !decoders.engines.empty());
     });
   });
   ShapeList shapes(n, 3);
