@@ -10,7 +10,8 @@
 // makes an item together, in phases: what a phase leaves in the shared memory, all threads find there in the next.
 //
 //     static constexpr int kThreads = 256, kPhases = 2;
-//     static constexpr int kBlocks = 4;  // so many should share a multiprocessor, and its registers; may be left out
+//     static constexpr int kBlocks = 4;    // so many should share a multiprocessor, and its registers; may be left out
+//     static constexpr int kRepeated = 1;  // a phase that is run again while any thread returns true; may be left out
 //     struct Shared { ... };             // up to 48 KiB
 //     template <int phase>
 //     AVIDA_HD static void run(const Params& params, Shared& shared, long item, int thread);
@@ -27,6 +28,14 @@ struct Items {  // of one sample
   typename Body::Params params;
 };
 
+template <class Body, int phase>
+AVIDA_HD constexpr bool is_repeated() {
+  if constexpr (requires { Body::kRepeated; })
+    return phase == Body::kRepeated;
+  else
+    return false;
+}
+
 #ifdef __CUDACC__
 template <class Body>
 __global__ void run_items(const Items<Body>* __restrict__ samples) {
@@ -38,8 +47,14 @@ __global__ void run_items(const Items<Body>* __restrict__ samples) {
 
 template <class Body, int phase = 0>
 __device__ AVIDA_INLINE void run_phases(const typename Body::Params& params, typename Body::Shared& shared, long item) {
-  Body::template run<phase>(params, shared, item, static_cast<int>(threadIdx.x));
-  __syncthreads();
+  const int thread = static_cast<int>(threadIdx.x);
+  if constexpr (is_repeated<Body, phase>()) {
+    while (__syncthreads_or(Body::template run<phase>(params, shared, item, thread))) {
+    }
+  } else {
+    Body::template run<phase>(params, shared, item, thread);
+    __syncthreads();
+  }
   if constexpr (phase + 1 < Body::kPhases) run_phases<Body, phase + 1>(params, shared, item);
 }
 
@@ -62,7 +77,15 @@ __global__ void __launch_bounds__(Body::kThreads, blocks_together<Body>())
 // The same on the CPU, one thread after the other.
 template <class Body, int phase = 0>
 void run_phases(const typename Body::Params& params, typename Body::Shared& shared, long item) {
-  for (int thread = 0; thread < Body::kThreads; thread++) Body::template run<phase>(params, shared, item, thread);
+  if constexpr (is_repeated<Body, phase>()) {
+    for (bool again = true; again;) {
+      again = false;
+      for (int thread = 0; thread < Body::kThreads; thread++)
+        again |= Body::template run<phase>(params, shared, item, thread);
+    }
+  } else {
+    for (int thread = 0; thread < Body::kThreads; thread++) Body::template run<phase>(params, shared, item, thread);
+  }
   if constexpr (phase + 1 < Body::kPhases) run_phases<Body, phase + 1>(params, shared, item);
 }
 #endif

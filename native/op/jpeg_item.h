@@ -49,7 +49,10 @@ struct JpegBlocks {
     unsigned char* out;         // 8 bytes aligned
     const short* coefficients;  // of one block after the other, 16 bytes aligned
     int columns;                // blocks in a row
+    int* failed;                // becomes 1 where numbers are so large that libjpeg's pixels are its own
   };
+  // All numbers of a block together: above, libjpeg's 16 bits may overflow.
+  static constexpr int kMostSum = 5900;
 
   AVIDA_HD AVIDA_INLINE static void run(const Params& params, long item) {
     const int row = static_cast<int>(item) / params.columns, column = static_cast<int>(item) - row * params.columns;
@@ -57,11 +60,15 @@ struct JpegBlocks {
       short at[8];
     };
     const Row* rows = reinterpret_cast<const Row*>(params.coefficients + item * 64);
-    int block[64];
+    int block[64], sum = 0;
     for (int y = 0; y < 8; y++) {
       const Row read = rows[y];
-      for (int x = 0; x < 8; x++) block[8 * y + x] = read.at[x];
+      for (int x = 0; x < 8; x++) {
+        block[8 * y + x] = read.at[x];
+        sum += read.at[x] < 0 ? -read.at[x] : read.at[x];
+      }
     }
+    if (sum > kMostSum) *params.failed = 1;
     for (int x = 0; x < 8; x++) inverse_cosines<true, 8>(block + x);
     for (int y = 0; y < 8; y++) inverse_cosines<false, 1>(block + 8 * y);
     unsigned char* out = params.out + (static_cast<long>(row) * 8 * params.columns + column) * 8;

@@ -31,8 +31,8 @@ def test_torch_in_a_stream_of_its_own():
         flipped = ndd.flip(ndd.flip(batch(4)))
         with torch.cuda.stream(stream):
             total = flipped.torch().sum(dtype=torch.int64)
-        del flipped
-        assert int(total) == 4 * int(IMAGE.sum(dtype=np.int64))
+            del flipped
+            assert int(total) == 4 * int(IMAGE.sum(dtype=np.int64))
 
 
 def test_we_read_torch():
