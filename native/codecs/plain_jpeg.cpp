@@ -189,12 +189,9 @@ std::optional<PlainJpeg> read_plain_jpeg(Bytes file) {
   return plain;
 }
 
-size_t PlainJpeg::room() const {
-  const size_t intervals = interval ? static_cast<size_t>((groups + interval - 1) / interval) : 1;
-  return data.size() + 4 * intervals + JpegReader::kAhead;
-}
+size_t PlainJpeg::room() const { return data.size() + 4 * static_cast<size_t>(intervals()) + JpegReader::kAhead; }
 
-bool PlainJpeg::copy_bytes(uint8_t* to, std::vector<JpegBits>& bits) const {
+bool PlainJpeg::copy_bytes(uint8_t* to, JpegBits* bits) const {
   uint8_t* out = to;
   Bytes rest = data;
   const int each = interval ? interval : groups;
@@ -216,8 +213,8 @@ bool PlainJpeg::copy_bytes(uint8_t* to, std::vector<JpegBits>& bits) const {
     const bool last = first + each >= groups;
     if (rest[1] != (last ? kEnd : kRestart + first / each % 8)) return false;
     rest = rest.subspan(2);
-    bits.push_back({static_cast<unsigned>(begin - to), static_cast<unsigned>(8 * (out - begin)), first,
-                    std::min(each, groups - first)});
+    *bits++ = {static_cast<unsigned>(begin - to), static_cast<unsigned>(8 * (out - begin)), first,
+               std::min(each, groups - first)};
   }
   std::memset(out, 0, JpegReader::kAhead);
   return true;

@@ -1,7 +1,6 @@
 // JPEG files whose pixels are computed elsewhere: what a GPU needs for that.
 #pragma once
 #include <optional>
-#include <vector>
 
 #include "codecs/jpeg_header.h"
 #include "kernel/jpeg_scan.h"
@@ -24,10 +23,11 @@ struct PlainJpeg {
   Bytes data;    // from the scan on
 
   int64_t samples() const { return plane[0].samples() + plane[1].samples() + plane[2].samples(); }
+  int intervals() const { return interval ? (groups + interval - 1) / interval : 1; }
   // Memory for the bytes of the scan as JpegReader reads them.
   size_t room() const;
   // Copies them there, and tells where the bits of each interval are. False: the scan is broken.
-  bool copy_bytes(uint8_t* to, std::vector<JpegBits>& bits) const;
+  bool copy_bytes(uint8_t* to, JpegBits* bits) const;
 };
 
 // Nothing for a file that is in any way unusual, or broken: a library has to look at it.

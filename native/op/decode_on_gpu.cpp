@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <numeric>
@@ -38,8 +39,7 @@ struct Picture {
   codecs::Extents extents;
   // Where the GPU decodes it.
   std::optional<codecs::PlainJpeg> plain;
-  Block bytes;  // what its JpegReader reads
-  std::vector<JpegBits> bits;
+  Block sent;  // what is needed for that: a JpegScan, a JpegBits for each interval, and bytes
 };
 
 // Reads what the headers say.
@@ -150,12 +150,20 @@ class Batch {
   // In bytes that are copied, or decoded on the CPU.
   size_t work_of(int i) const { return pictures_[i].file.size() * (pictures_[i].plain ? 1 : 100); }
 
+  // Where the bytes are in what is sent.
+  static size_t bytes_at(const codecs::PlainJpeg& plain) {
+    return (sizeof(JpegScan) + sizeof(JpegBits) * static_cast<size_t>(plain.intervals()) + 15) / 16 * 16;
+  }
+
   // False: the file is not as simple as it looked.
   bool copy_bytes(Picture& picture, Basket& basket) {
-    picture.bytes = basket.put((picture.plain->room() + 15) / 16 * 16, [&](void* filled) {
-      return picture.plain->copy_bytes(static_cast<uint8_t*>(filled), picture.bits);
+    const codecs::PlainJpeg& plain = *picture.plain;
+    picture.sent = basket.put(bytes_at(plain) + (plain.room() + 15) / 16 * 16, [&](char* to) {
+      std::memcpy(to, &plain.scan, sizeof(JpegScan));
+      return plain.copy_bytes(reinterpret_cast<uint8_t*>(to) + bytes_at(plain),
+                              reinterpret_cast<JpegBits*>(to + sizeof(JpegScan)));
     });
-    return picture.bytes != nullptr;
+    return picture.sent != nullptr;
   }
 
   // On the CPU, by the thread that calls.
@@ -198,10 +206,10 @@ class Batch {
       for (int i : which) {
         const Picture& picture = pictures_[i];
         const codecs::PlainJpeg& plain = *picture.plain;
-        launches.add<JpegReader>(0, static_cast<int64_t>(picture.bits.size()),
-                                 {static_cast<const uint8_t*>(picture.bytes.get()),
-                                  launches.upload(std::span<const JpegScan>(&plain.scan, 1)),
-                                  launches.upload(std::span<const JpegBits>(picture.bits)), numbers, step, flag});
+        const auto* sent = static_cast<const unsigned char*>(picture.sent.get());
+        launches.add<JpegReader>(0, plain.intervals(),
+                                 {sent + bytes_at(plain), reinterpret_cast<const JpegScan*>(sent),
+                                  reinterpret_cast<const JpegBits*>(sent + sizeof(JpegScan)), numbers, step, flag});
         launches.then();
         for (const auto& plane : plain.plane) {
           launches.add<JpegBlocks>(0, plane.samples() / 64, {made, numbers, static_cast<int>(plane.stride / 8), flag});
