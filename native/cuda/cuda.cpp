@@ -23,18 +23,15 @@ cuda::Pointer address(const void* memory) { return reinterpret_cast<cuda::Pointe
 // The GPU's context for the calls of a block; the thread may be a user's, with another one.
 class Entered {
  public:
-  explicit Entered(cuda::Context context) { enter(context); }
-  ~Entered() { leave(); }
-  Entered(const Entered&) = delete;
-
-  static void enter(cuda::Context context) {
+  explicit Entered(cuda::Context context) {
     cuda::check_not_forked();
     check(driver().context_push(context), "entering the GPU's context");
   }
-  static void leave() {
+  ~Entered() {
     cuda::Context own;
     driver().context_pop(&own);
   }
+  Entered(const Entered&) = delete;
 };
 
 class CudaGpu : public Gpu {
@@ -53,8 +50,6 @@ class CudaGpu : public Gpu {
     architecture_ = str("sm_", major, minor);
   }
 
-  void enter() const override { Entered::enter(context_); }
-  void leave() const override { Entered::leave(); }
   std::string name() const override { return name_; }
   std::string architecture() const override { return architecture_; }
 
@@ -115,6 +110,10 @@ class CudaGpu : public Gpu {
     }
   }
 
+  void clear(void* memory, size_t bytes, StreamHandle stream) override {
+    const Entered here(context_);
+    check(driver().memory_clear(address(memory), 0, bytes, stream), "clearing memory on the GPU");
+  }
   void copy(void* to, const void* from, size_t bytes, StreamHandle stream) override {
     const Entered here(context_);
     check(driver().copy(address(to), address(from), bytes, stream), "copying on the GPU");

@@ -55,8 +55,11 @@ void check_not_forked() {
 }
 
 int current_device() {
+  if (!driver().missing.empty()) return 0;
+  Context context = nullptr;
+  if (driver().context_current(&context) || !context) return 0;
   DeviceNumber number = 0;
-  return driver().missing.empty() && driver().context_device(&number) == 0 ? number : 0;
+  return driver().context_device(&number) == 0 ? number : 0;
 }
 
 int device_of(const void* memory) {

@@ -33,6 +33,7 @@ constexpr unsigned kNoTiming = 2;                                        // CUev
   X(context_retain, cuDevicePrimaryCtxRetain, (Context * context, DeviceNumber device))                        \
   X(context_push, cuCtxPushCurrent_v2, (Context context))                                                      \
   X(context_pop, cuCtxPopCurrent_v2, (Context * context))                                                      \
+  X(context_current, cuCtxGetCurrent, (Context * context))                                                     \
   X(context_device, cuCtxGetDevice, (DeviceNumber * device))                                                   \
   X(pointer_attribute, cuPointerGetAttribute, (void* value, int attribute, Pointer pointer))                   \
   X(memory_take, cuMemAlloc_v2, (Pointer * pointer, size_t bytes))                                             \

@@ -10,8 +10,6 @@ class FakeGpu : public Gpu {
  public:
   explicit FakeGpu(int device) : Gpu(device) {}
 
-  void enter() const override {}
-  void leave() const override {}
   std::string name() const override { return "a GPU played by the CPU"; }
   std::string architecture() const override { return "none"; }
 
@@ -29,6 +27,7 @@ class FakeGpu : public Gpu {
     return std::make_unique<FakeParcel>();
   }
   void copy_out(void* to, const void* from, size_t bytes, StreamHandle) override { std::memcpy(to, from, bytes); }
+  void clear(void* memory, size_t bytes, StreamHandle) override { std::memset(memory, 0, bytes); }
   void copy(void* to, const void* from, size_t bytes, StreamHandle) override { std::memmove(to, from, bytes); }
 
   void launch(const Kernel& kernel, const void* items, int samples, int64_t, StreamHandle) override {

@@ -43,10 +43,6 @@ class Gpu {
   // Raises an error unless there is such a one.
   static Gpu& at(int device);
 
-  // Makes this the GPU of the calling thread, for other libraries that use CUDA, until it leaves: the thread may be a
-  // user's, who has another.
-  virtual void enter() const = 0;
-  virtual void leave() const = 0;
   virtual std::string name() const = 0;
   virtual std::string architecture() const = 0;  // "sm_90"
 
@@ -84,6 +80,8 @@ class Gpu {
   virtual void copy_in(void* to, const void* from, size_t bytes, StreamHandle stream) = 0;
   // From the GPU; done when it returns.
   virtual void copy_out(void* to, const void* from, size_t bytes, StreamHandle stream) = 0;
+  // To zeros.
+  virtual void clear(void* memory, size_t bytes, StreamHandle stream) = 0;
   // Within the GPU.
   virtual void copy(void* to, const void* from, size_t bytes, StreamHandle stream) = 0;
 

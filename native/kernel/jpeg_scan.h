@@ -45,7 +45,7 @@ struct JpegBits {
 struct JpegReader {
   static constexpr const char* header = "kernel/jpeg_scan.h";
   static constexpr bool kUsual = true;
-  static constexpr int kThreads = 512, kPhases = 8, kRepeated = 2;
+  static constexpr int kThreads = 512, kPhases = 9, kRepeated = 2;
   static constexpr int kLook = 11;        // bits that are looked up at once
   static constexpr int kLeastWords = 16;  // that a thread reads
   static constexpr int kAhead = 16;       // bytes that may be read beyond the last one
@@ -54,8 +54,8 @@ struct JpegReader {
     const unsigned char* bytes;  // without those that are stuffed in; four bytes aligned
     const JpegScan* scan;
     const JpegBits* bits;
-    short* coefficients;  // the blocks of each plane row by row, plane after plane; 16 bytes aligned
-    short* steps;         // of all first coefficients, from one block of a plane to the next
+    short* coefficients;  // zeros; the blocks of each plane row by row, plane after plane
+    short* steps;         // zeros; of all first coefficients, from one block of a plane to the next
     int* failed;          // becomes 1 where anything is unusual or broken
   };
 
@@ -74,9 +74,10 @@ struct JpegReader {
   struct Shared {
     unsigned short entries[4][1 << kLook];  // see Entry
     JpegScan scan;
-    unsigned begin[kThreads], end[2][kThreads];
-    unsigned char turn[kThreads];  // which of the ends is read
-    int blocks[kThreads];          // that end in a thread's part
+    unsigned begin[kThreads], end[kThreads];  // of the parts, each a State
+    int blocks[kThreads];                     // that end in a part
+    unsigned short list[kThreads];            // parts to read again, round and round
+    unsigned first_listed, next_listed, listed;
     int steps[3][kThreads];
     int sums[3][kThreads / 32];
     int complete;
@@ -87,39 +88,41 @@ struct JpegReader {
     const JpegBits bits = params.bits[item];
     if constexpr (phase == 0) copy_scan(params, shared, thread);
     if constexpr (phase == 1) prepare(params, shared, bits, thread);
-    if constexpr (phase == 2) return fall_into_step(params, shared, bits, thread);
-    if constexpr (phase == 3) add_up(shared.blocks, shared.sums[0], thread);
-    if constexpr (phase == 4) write(params, shared, bits, thread);
-    if constexpr (phase == 5) sum_steps(params, shared, bits, thread);
-    if constexpr (phase == 6)
+    if constexpr (phase == 2) list(shared, bits, thread);
+    if constexpr (phase == 3) return read_listed(params, shared, bits, thread);
+    if constexpr (phase == 4) add_up(shared.blocks, shared.sums[0], thread);
+    if constexpr (phase == 5) write(params, shared, bits, thread);
+    if constexpr (phase == 6) sum_steps(params, shared, bits, thread);
+    if constexpr (phase == 7)
       for (int c = 0; c < 3; c++) add_up(shared.steps[c], shared.sums[c], thread);
-    if constexpr (phase == 7) write_first(params, shared, bits, thread);
+    if constexpr (phase == 8) write_first(params, shared, bits, thread);
     return false;
   }
 
  private:
-  // A symbol, looked up: the length of its code, the bits of the number after it, and how many coefficients further
-  // the next one is. 0: there is none, or its code is longer.
+  // A symbol, looked up: how many bits it has, those of its number, and how many coefficients further the next one is.
+  // Where there is no such code, that is 0.
   struct Entry {
-    static constexpr unsigned kEndOfBlock = 64;
+    static constexpr unsigned kEndOfBlock = 64, kLonger = 0;
     unsigned packed;
     AVIDA_HD AVIDA_INLINE static Entry of(unsigned length, unsigned symbol, bool ac) {
       const unsigned size = symbol & 15, zeros = symbol >> 4;
       const unsigned further = ac && !size && zeros != 15 ? kEndOfBlock : zeros + 1;
-      return {length | size << 5 | further << 9};
+      return {(length + size) | size << 5 | further << 9};
     }
-    AVIDA_HD AVIDA_INLINE unsigned length() const { return packed & 31; }
+    AVIDA_HD AVIDA_INLINE unsigned bits() const { return packed & 31; }
     AVIDA_HD AVIDA_INLINE unsigned size() const { return packed >> 5 & 15; }
     AVIDA_HD AVIDA_INLINE unsigned further() const { return packed >> 9; }
   };
 
   // Finds the code that the 16 bits begin with, if it has at least `least` bits and at most `most`.
-  AVIDA_HD AVIDA_INLINE static Entry search(const JpegCode& code, int bits, int least, int most, bool ac) {
+  AVIDA_HD AVIDA_INLINE static Entry search(const JpegCode& code, int bits, int least, int most, bool ac,
+                                            unsigned otherwise) {
     for (int length = least; length <= most; length++)
       if (bits <= code.last[length])
         return Entry::of(static_cast<unsigned>(length),
                          code.symbols[((bits >> (16 - length)) + code.offset[length]) & 255], ac);
-    return {0};
+    return {otherwise};
   }
 
   // How many words each thread reads; the last ones less, or nothing.
@@ -149,92 +152,105 @@ struct JpegReader {
     AVIDA_DO_NOT_UNROLL
     for (int i = thread; i < 4 << kLook; i += kThreads) {
       const int code = i >> kLook, begin = i & ((1 << kLook) - 1);
-      shared.entries[code][begin] =
-          static_cast<unsigned short>(search(scan.codes[code], begin << (16 - kLook), 1, kLook, code >= 2).packed);
-    }
-    const int blocks = bits.groups * scan.blocks;
-    AVIDA_DO_NOT_UNROLL
-    for (int i = thread; i < blocks * 8; i += kThreads) {  // in pieces of 16 bytes
-      const int group = i / 8 / scan.blocks, block = i / 8 - group * scan.blocks;
-      const int place = bits.first_group + group, y = place / scan.group_columns, x = place - y * scan.group_columns;
-      if (short* to = block_at(params, scan, x, y, block)) store_aligned(to + i % 8 * 8, AlignedWords<4>{});
-      if (i % 8 == 0) params.steps[static_cast<long>(place) * scan.blocks + block] = 0;
+      shared.entries[code][begin] = static_cast<unsigned short>(
+          search(scan.codes[code], begin << (16 - kLook), 1, kLook, code >= 2, Entry::kLonger).packed);
     }
     shared.begin[thread] = kNone;
-    shared.turn[thread] = 0;
     shared.blocks[thread] = 0;
-    if (thread == 0) shared.complete = 0;
+    if (thread == 0) shared.next_listed = shared.listed = shared.complete = 0;
   }
 
   // The bits from some place on.
   struct Window {
-    const unsigned* next;
-    unsigned first, second, third;  // the third is there before it is needed
-    unsigned bit;
+    const unsigned* words;
+    unsigned at, next;              // a bit, and the word after the third
+    unsigned first, second, third;  // the third as it was read, before it is needed
 
-    AVIDA_HD AVIDA_INLINE Window(const unsigned char* bytes, unsigned position)
-        : next(reinterpret_cast<const unsigned*>(bytes) + position / 32), bit(position % 32) {
-      first = word();
-      second = word();
-      third = word();
+    AVIDA_HD AVIDA_INLINE Window(const unsigned char* bytes, unsigned at)
+        : words(reinterpret_cast<const unsigned*>(bytes)), at(at), next(at / 32 + 3) {
+      first = turned(read_only(words + at / 32));
+      second = turned(read_only(words + at / 32 + 1));
+      third = read_only(words + at / 32 + 2);
     }
-    AVIDA_HD AVIDA_INLINE unsigned word() {
-      const unsigned read = read_only(next++);
+    AVIDA_HD AVIDA_INLINE static unsigned turned(unsigned word) {
 #ifdef __CUDA_ARCH__
-      return __byte_perm(read, 0, 0x0123);
+      return __byte_perm(word, 0, 0x0123);
 #else
-      return __builtin_bswap32(read);
+      return __builtin_bswap32(word);
 #endif
     }
     AVIDA_HD AVIDA_INLINE unsigned bits() const {
 #ifdef __CUDA_ARCH__
-      return __funnelshift_l(second, first, bit);
+      return __funnelshift_l(second, first, at);
 #else
-      return static_cast<unsigned>((static_cast<unsigned long>(first) << 32 | second) << bit >> 32);
+      return static_cast<unsigned>((static_cast<unsigned long>(first) << 32 | second) << at % 32 >> 32);
 #endif
     }
-    AVIDA_HD AVIDA_INLINE void skip(unsigned n) {  // up to 32
-      bit += n;
-      if (bit < 32) return;
-      bit -= 32;
+    AVIDA_HD AVIDA_INLINE void skip(unsigned n) {  // less than 32
+      const unsigned before = at;
+      at += n;
+      if (((before ^ at) & 32) == 0) return;
       first = second;
-      second = third;
-      third = word();
+      second = turned(third);
+      third = read_only(words + next++);
     }
   };
 
-  AVIDA_HD AVIDA_INLINE static Entry look_up(const Shared& shared, unsigned second_dc, unsigned second_ac,
-                                             unsigned bits, unsigned k, unsigned block) {
-    const unsigned code = k ? 2 + (second_ac >> block & 1) : second_dc >> block & 1;
-    const Entry entry{shared.entries[code][bits >> (32 - kLook)]};
-    if (entry.packed) return entry;
-    return search(shared.scan.codes[code], static_cast<int>(bits >> 16), kLook + 1, 16, code >= 2);
+  // Bits that follow each other: a thread's, in the beginning.
+  struct Part {
+    unsigned begin, end;
+    AVIDA_HD AVIDA_INLINE Part(const JpegBits& bits, unsigned number) {
+      const unsigned each = words_each(bits) * 32;
+      begin = number * each;
+      end = begin < bits.count && bits.count - begin < each ? bits.count : begin + each;
+    }
+  };
+  // Those after the last one are empty.
+  AVIDA_HD AVIDA_INLINE static bool is_empty(const JpegBits& bits, int part) {
+    return static_cast<unsigned>(part) * words_each(bits) * 32 >= bits.count;
   }
 
-  // Reads a part as often as the thread before ends elsewhere. Returns whether it did.
-  AVIDA_HD AVIDA_INLINE static bool fall_into_step(const Params& params, Shared& shared, const JpegBits& bits,
-                                                   int thread) {
-    const unsigned each = words_each(bits) * 32, part = static_cast<unsigned>(thread) * each;
-    if (part >= bits.count) return false;
-    const unsigned turn = shared.turn[thread], begun = shared.begin[thread];
-    shared.turn[thread] = static_cast<unsigned char>(1 - turn);
-    const State from{thread == 0 || begun == kNone ? 0 : shared.end[turn][thread - 1]};
-    if (from.packed == begun) {
-      shared.end[1 - turn][thread] = shared.end[turn][thread];
-      return false;
-    }
+  AVIDA_HD AVIDA_INLINE static Entry look_up(const Shared& shared, unsigned code, unsigned bits) {
+    const Entry entry{shared.entries[code][bits >> (32 - kLook)]};
+    if (entry.packed != Entry::kLonger) return entry;
+    constexpr unsigned none = 1;  // a bit further, maybe there is one
+    return search(shared.scan.codes[code], static_cast<int>(bits >> 16), kLook + 1, 16, code >= 2, none);
+  }
+
+  // Lists the parts whose predecessor now ends elsewhere.
+  AVIDA_HD AVIDA_INLINE static void list(Shared& shared, const JpegBits& bits, int thread) {
+    if (thread == 0) shared.first_listed = shared.next_listed;
+    if (is_empty(bits, thread)) return;
+    const unsigned begun = shared.begin[thread];
+    const unsigned begin = thread == 0 || begun == kNone ? 0 : shared.end[thread - 1];
+    if (begin == begun) return;
+    shared.begin[thread] = begin;
+#ifdef __CUDA_ARCH__
+    const unsigned place = atomicAdd(&shared.listed, 1u);
+#else
+    const unsigned place = shared.listed++;
+#endif
+    shared.list[place % kThreads] = static_cast<unsigned short>(thread);
+  }
+
+  // Returns whether there was one.
+  AVIDA_HD AVIDA_INLINE static bool read_listed(const Params& params, Shared& shared, const JpegBits& bits,
+                                                int thread) {
+    const unsigned place = shared.first_listed + static_cast<unsigned>(thread);
+    if (thread == 0) shared.next_listed = shared.listed;
+    if (place >= shared.listed) return false;
+    const unsigned number = shared.list[place % kThreads];
+    const Part part(bits, number);
+    const State from{shared.begin[number]};
     const JpegScan& scan = shared.scan;
-    unsigned at = part + from.over(), k = from.k(), block = from.block();
-    const unsigned end = bits.count - part < each ? bits.count : part + each;
-    const unsigned last_block = static_cast<unsigned>(scan.period) - 1;
     const unsigned second_dc = scan.second_dc, second_ac = scan.second_ac;
+    const unsigned last_block = static_cast<unsigned>(scan.period) - 1;
+    unsigned k = from.k(), block = from.block();
     int blocks = 0;
-    Window window(params.bytes + bits.begin, at);
-    while (at < end) {
-      const Entry entry = look_up(shared, second_dc, second_ac, window.bits(), k, block);
-      const unsigned n = entry.packed ? entry.length() + entry.size() : 1;
-      window.skip(n);
-      at += n;
+    Window window(params.bytes + bits.begin, part.begin + from.over());
+    while (window.at < part.end) {
+      const Entry entry = look_up(shared, code_of(second_dc, second_ac, k, block), window.bits());
+      window.skip(entry.bits());
       k += entry.further();
       if (k >= 64) {
         k = 0;
@@ -242,10 +258,13 @@ struct JpegReader {
         blocks++;
       }
     }
-    shared.begin[thread] = from.packed;
-    shared.end[1 - turn][thread] = State::of(at - end, k, block).packed;
-    shared.blocks[thread] = blocks;
+    shared.end[number] = State::of(window.at - part.end, k, block).packed;
+    shared.blocks[number] = blocks;
     return true;
+  }
+
+  AVIDA_HD AVIDA_INLINE static unsigned code_of(unsigned second_dc, unsigned second_ac, unsigned k, unsigned block) {
+    return k ? 2 + (second_ac >> block & 1) : second_dc >> block & 1;
   }
 
   // The sums of 32 threads' numbers.
@@ -265,47 +284,43 @@ struct JpegReader {
   }
 
   AVIDA_HD AVIDA_INLINE static void write(const Params& params, Shared& shared, const JpegBits& bits, int thread) {
-    const unsigned each = words_each(bits) * 32, part = static_cast<unsigned>(thread) * each;
-    if (part >= bits.count) return;
+    if (is_empty(bits, thread)) return;
     const JpegScan& scan = shared.scan;
     const int all = bits.groups * scan.blocks;
     int block = sum_before(shared.blocks, shared.sums[0], thread);
     if (block >= all) return;  // what comes after the last one is the rest of a byte, or not of this image
-    int group = block / scan.blocks, y = (bits.first_group + group) / scan.group_columns;
-    int x = bits.first_group + group - y * scan.group_columns, in_group = block - group * scan.blocks;
+    const int group = block / scan.blocks;
+    int y = (bits.first_group + group) / scan.group_columns, x = bits.first_group + group - y * scan.group_columns;
+    int in_group = block - group * scan.blocks;
+    const Part part(bits, static_cast<unsigned>(thread));
     const State from{shared.begin[thread]};
-    unsigned at = part + from.over(), k = from.k();
-    const unsigned end = bits.count - part < each ? bits.count : part + each;
+    const unsigned second_dc = scan.second_dc, second_ac = scan.second_ac;
+    unsigned k = from.k();
     short* to = block_at(params, scan, x, y, in_group);
     short* steps = params.steps + static_cast<long>(bits.first_group) * scan.blocks;
     const unsigned* places = scan.plane[scan.place[in_group].plane].places;
-    const unsigned second_dc = scan.second_dc, second_ac = scan.second_ac;
-    Window window(params.bytes + bits.begin, at);
-    while (at < end) {
+    Window window(params.bytes + bits.begin, part.begin + from.over());
+    while (window.at < part.end) {
       const unsigned held = window.bits();
-      const Entry entry = look_up(shared, second_dc, second_ac, held, k, static_cast<unsigned>(in_group));
-      if (!entry.packed) return fail(params);
-      const unsigned size = entry.size(), length = entry.length(), n = length + size;
+      const Entry entry = look_up(shared, code_of(second_dc, second_ac, k, static_cast<unsigned>(in_group)), held);
+      const unsigned n = entry.bits(), size = entry.size();
       window.skip(n);
-      at += n;
       // The upper half of the numbers of `size` bits is positive.
-      const int number = size ? static_cast<int>(held << length >> (32 - size)) : 0;
+      const int number = size ? static_cast<int>(held << (n - size) >> (32 - size)) : 0;
       const int value = size && number >> (size - 1) == 0 ? number - (1 << size) + 1 : number;
-      if (k == 0) {
-        steps[block] = static_cast<short>(value);
-        k = 1;
-        continue;
-      }
+      const unsigned before = k;
       k += entry.further();
-      if (k > 64 && entry.further() != Entry::kEndOfBlock) return fail(params);
-      if (size && to) {
+      if (k == before || (k > 64 && entry.further() != Entry::kEndOfBlock)) return fail(params);
+      if (before == 0) {
+        steps[block] = static_cast<short>(value);
+      } else if (size && to) {
         const unsigned place = places[k - 1];
         to[place >> 16] = saturate<short>(value * static_cast<int>(place & 0xFFFF));
       }
       if (k < 64) continue;
       k = 0;
       if (++block == all) {
-        if (at <= bits.count && bits.count - at < 8) shared.complete = 1;
+        if (window.at <= bits.count && bits.count - window.at < 8) shared.complete = 1;
         return;
       }
       if (++in_group == scan.blocks) {

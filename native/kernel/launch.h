@@ -11,7 +11,8 @@
 //
 //     static constexpr int kThreads = 256, kPhases = 2;
 //     static constexpr int kBlocks = 4;    // so many should share a multiprocessor, and its registers; may be left out
-//     static constexpr int kRepeated = 1;  // a phase that is run again while any thread returns true; may be left out
+//     static constexpr int kRepeated = 1;  // this phase and the next are run again while any thread returns true in
+//                                          // the second; may be left out
 //     struct Shared { ... };             // up to 48 KiB
 //     template <int phase>
 //     AVIDA_HD static void run(const Params& params, Shared& shared, long item, int thread);
@@ -45,17 +46,26 @@ __global__ void run_items(const Items<Body>* __restrict__ samples) {
     Body::run(items.params, items.first + i);
 }
 
+template <class Body, int phase>
+__device__ AVIDA_INLINE auto run_phase(const typename Body::Params& params, typename Body::Shared& shared, long item) {
+  return Body::template run<phase>(params, shared, item, static_cast<int>(threadIdx.x));
+}
+
 template <class Body, int phase = 0>
 __device__ AVIDA_INLINE void run_phases(const typename Body::Params& params, typename Body::Shared& shared, long item) {
-  const int thread = static_cast<int>(threadIdx.x);
-  if constexpr (is_repeated<Body, phase>()) {
-    while (__syncthreads_or(Body::template run<phase>(params, shared, item, thread))) {
-    }
+  if constexpr (phase == Body::kPhases) {
+    return;
+  } else if constexpr (is_repeated<Body, phase>()) {
+    do {
+      run_phase<Body, phase>(params, shared, item);
+      __syncthreads();
+    } while (__syncthreads_or(run_phase<Body, phase + 1>(params, shared, item)));
+    run_phases<Body, phase + 2>(params, shared, item);
   } else {
-    Body::template run<phase>(params, shared, item, thread);
+    run_phase<Body, phase>(params, shared, item);
     __syncthreads();
+    run_phases<Body, phase + 1>(params, shared, item);
   }
-  if constexpr (phase + 1 < Body::kPhases) run_phases<Body, phase + 1>(params, shared, item);
 }
 
 template <class Body>
@@ -75,18 +85,29 @@ __global__ void __launch_bounds__(Body::kThreads, blocks_together<Body>())
 }
 #else
 // The same on the CPU, one thread after the other.
+template <class Body, int phase>
+bool run_phase(const typename Body::Params& params, typename Body::Shared& shared, long item) {
+  bool again = false;
+  for (int thread = 0; thread < Body::kThreads; thread++)
+    if constexpr (phase > 0 && is_repeated<Body, phase - 1>())
+      again |= Body::template run<phase>(params, shared, item, thread);
+    else
+      Body::template run<phase>(params, shared, item, thread);
+  return again;
+}
+
 template <class Body, int phase = 0>
 void run_phases(const typename Body::Params& params, typename Body::Shared& shared, long item) {
-  if constexpr (is_repeated<Body, phase>()) {
-    for (bool again = true; again;) {
-      again = false;
-      for (int thread = 0; thread < Body::kThreads; thread++)
-        again |= Body::template run<phase>(params, shared, item, thread);
-    }
+  if constexpr (phase == Body::kPhases) {
+    return;
+  } else if constexpr (is_repeated<Body, phase>()) {
+    do run_phase<Body, phase>(params, shared, item);
+    while (run_phase<Body, phase + 1>(params, shared, item));
+    run_phases<Body, phase + 2>(params, shared, item);
   } else {
-    for (int thread = 0; thread < Body::kThreads; thread++) Body::template run<phase>(params, shared, item, thread);
+    run_phase<Body, phase>(params, shared, item);
+    run_phases<Body, phase + 1>(params, shared, item);
   }
-  if constexpr (phase + 1 < Body::kPhases) run_phases<Body, phase + 1>(params, shared, item);
 }
 #endif
 

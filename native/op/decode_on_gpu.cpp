@@ -193,16 +193,19 @@ class Batch {
         blocks += int64_t{plain->groups} * plain->scan.blocks;
       }
     if (which.empty()) return;
-    const Block coefficients = gpu_.allocate(samples * int64_t{sizeof(int16_t)}, own);
-    const Block planes = gpu_.allocate(samples, own), steps = gpu_.allocate(blocks * int64_t{sizeof(int16_t)}, own);
     std::vector<int> failed(which.size());
-    const Block flags = gpu_.allocate(static_cast<int64_t>(failed.size() * sizeof(int)), own);
-    gpu_.copy_in(flags.get(), failed.data(), failed.size() * sizeof(int), own);
+    const auto padded = [](int64_t bytes) { return (bytes + 63) / 64 * 64; };
+    const int64_t flag_bytes = padded(static_cast<int64_t>(failed.size() * sizeof(int)));
+    const int64_t number_bytes = flag_bytes + samples * int64_t{sizeof(int16_t)};
+    const int64_t zeros = number_bytes + blocks * int64_t{sizeof(int16_t)};
+    const Block cleared = gpu_.allocate(zeros, own), planes = gpu_.allocate(samples, own);
+    gpu_.clear(cleared.get(), static_cast<size_t>(zeros), own);
     launch_on_gpu(*decoder_.stream, [&](Launches& launches) {
-      auto* numbers = static_cast<int16_t*>(coefficients.get());
-      auto* step = static_cast<int16_t*>(steps.get());
+      auto* memory = static_cast<char*>(cleared.get());
+      auto* flag = reinterpret_cast<int*>(memory);
+      auto* numbers = reinterpret_cast<int16_t*>(memory + flag_bytes);
+      auto* step = reinterpret_cast<int16_t*>(memory + number_bytes);
       auto* made = static_cast<uint8_t*>(planes.get());
-      auto* flag = static_cast<int*>(flags.get());
       for (int i : which) {
         const Picture& picture = pictures_[i];
         const codecs::PlainJpeg& plain = *picture.plain;
@@ -221,7 +224,7 @@ class Batch {
         launches.next_sample();
       }
     });
-    gpu_.copy_out(failed.data(), flags.get(), failed.size() * sizeof(int), own);
+    gpu_.copy_out(failed.data(), cleared.get(), failed.size() * sizeof(int), own);
     launch_on_gpu(stream_, [&](Launches& launches) {
       const auto* from = static_cast<const uint8_t*>(planes.get());
       for (size_t k = 0; k < which.size(); k++) {

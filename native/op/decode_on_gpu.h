@@ -1,5 +1,5 @@
-// Images decoded for a GPU: its engine for JPEG files and the CPU's threads share a batch, and kernels turn what they
-// make into pixels. Whoever decodes an image, its bits are the same as on the CPU alone.
+// Images decoded for a GPU: ordinary JPEG files by kernels, all others by threads of the CPU. Whoever decodes an image,
+// its bits are the same.
 #pragma once
 #include <functional>
 #include <optional>

@@ -9,7 +9,6 @@
 
 #include "cuda/compiler.h"
 #include "cuda/driver.h"
-#include "cuda/nvjpeg.h"
 #include "cuda/streams.h"
 #include "op/gpu_call.h"
 #include "python/python.h"
@@ -121,16 +120,12 @@ void bind_gpu(nb::module_& m) {
   });
   m.def("gpu_name", [](int device) { return Gpu::at(device).name(); });
   m.def("gpu_architecture", [](int device) { return Gpu::at(device).architecture(); });
-  m.def(
-      "gpu_decodes_jpeg", [](int device) { return JpegEngine::open(Gpu::at(device)) != nullptr; },
-      "Whether the GPU has an engine for JPEG, and nvJPEG is there to drive it.");
   m.def("gpu_memory_use", [](int device) {
     Gpu& gpu = Gpu::at(device);
     return std::make_pair(gpu.bytes_in_use(), gpu.bytes_kept());
   });
   m.def("kernel_cache_folder", &kernel_cache_folder);
   m.def("set_compiler_library", &set_compiler_library, nb::arg("path"));
-  m.def("set_jpeg_library", &JpegEngine::set_library, nb::arg("path"));
   m.def("kernel_compiler", &compiler_version, "NVRTC's version, or why it cannot be used.");
   m.def("set_default_stream", &set_default_stream, nb::arg("device"), nb::arg("stream").none());
   m.def("default_stream", &default_stream, nb::arg("device"));

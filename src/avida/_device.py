@@ -113,13 +113,12 @@ def _entered() -> list[Device]:
 
 @functools.cache
 def _gpu_count() -> int:
-    """How many GPUs there are. Also says where the wheels of NVIDIA have their libraries."""
+    """How many GPUs there are. Also says where the wheel of NVRTC has its library."""
     count = _core.gpu_count()
     if count:
         driver, _ = _core.gpu_driver()
-        for name, use in (("libnvrtc.so", _core.set_compiler_library), ("libnvjpeg.so", _core.set_jpeg_library)):
-            if found := _library_for(driver, name, sys.path):
-                use(str(found))
+        if found := _library_for(driver, "libnvrtc.so", sys.path):
+            _core.set_compiler_library(str(found))
     return count
 
 

@@ -74,14 +74,9 @@ def gpu() -> str:
     if count == 0:
         return f"none: {_core.gpu_missing()}"
     avida.Device("gpu")  # finds the libraries in NVIDIA's wheels
-    names = "; ".join(f"{i}: {_core.gpu_name(i)} ({_core.gpu_architecture(i)}{_engine(i)})" for i in range(count))
+    names = "; ".join(f"{i}: {_core.gpu_name(i)} ({_core.gpu_architecture(i)})" for i in range(count))
     major, minor = _core.gpu_driver()
     return f"{names}; the driver is for CUDA {major}.{minor}" if major else names
-
-
-def _engine(gpu: int) -> str:
-    """The engine is driven by nvJPEG, which may be missing."""
-    return ", decodes JPEG" if _core.gpu_decodes_jpeg(gpu) else ", no engine for JPEG or no nvJPEG"
 
 
 def kernels() -> str:
