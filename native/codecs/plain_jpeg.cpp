@@ -8,10 +8,6 @@
 namespace avida::codecs {
 namespace {
 
-constexpr uint8_t kZigzag[64] = {0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32, 25, 18, 11, 4,  5,  12, 19, 26, 33, 40, 48,
-                                 41, 34, 27, 20, 13, 6,  7,  14, 21, 28, 35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23,
-                                 30, 37, 44, 51, 58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63};
-
 constexpr int kMostExtent = 65500;  // of an image: libjpeg refuses more
 
 // Reads a code from its description; returns how long that is, 0 where there is no such code.
@@ -163,8 +159,7 @@ std::optional<PlainJpeg> read_plain_jpeg(Bytes file) {
     plane.group_columns = component.columns;
     plane.group_rows = component.rows;
     before += plane.columns * plane.rows;
-    for (int k = 0; k < 64; k++)
-      plane.places[k] = found.quantization[component.quantization][k] | static_cast<uint32_t>(kZigzag[k]) << 16;
+    std::copy_n(found.quantization[component.quantization], 64, plane.factors);
     for (int row = 0; row < component.rows; row++)
       for (int column = 0; column < component.columns; column++) {
         if (scan.blocks == JpegScan::kMostBlocks) return {};
@@ -183,7 +178,7 @@ std::optional<PlainJpeg> read_plain_jpeg(Bytes file) {
     if (scan.group_columns * plane.group_columns < plane.columns || group_rows * plane.group_rows < plane.rows)
       return {};
   // A block has at least two bits: what is far too short is not worth the memory.
-  constexpr size_t kMostBytes = size_t(1) << 28;
+  constexpr size_t kMostBytes = size_t(1) << 26;
   if (plain.data.size() > kMostBytes || plain.data.size() * 4 < static_cast<size_t>(plain.groups) * scan.blocks)
     return {};
   return plain;

@@ -241,9 +241,9 @@ class CudaGpu : public Gpu {
    public:
     CudaParcel(CudaGpu& gpu, std::unique_ptr<StagingLease> staging)
         : Parcel((*staging)->memory), gpu_(gpu), staging_(std::move(staging)) {}
-    void send(void* to, size_t bytes, StreamHandle stream) override {
+    void send(void* to, size_t first, size_t bytes, StreamHandle stream) override {
       const Entered here(gpu_.context_);
-      check(driver().copy_in(address(to), memory, bytes, stream), "copying to the GPU");
+      check(driver().copy_in(address(to) + first, memory + first, bytes, stream), "copying to the GPU");
       check(driver().event_record((*staging_)->event, stream), "recording an event");
     }
 

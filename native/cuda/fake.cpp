@@ -22,7 +22,9 @@ class FakeGpu : public Gpu {
     struct FakeParcel : Parcel {
       FakeParcel() : Parcel(std::malloc(kBytes)) {}
       ~FakeParcel() override { std::free(memory); }
-      void send(void* to, size_t bytes, StreamHandle) override { std::memcpy(to, memory, bytes); }
+      void send(void* to, size_t first, size_t bytes, StreamHandle) override {
+        std::memcpy(static_cast<char*>(to) + first, memory + first, bytes);
+      }
     };
     return std::make_unique<FakeParcel>();
   }

@@ -60,15 +60,15 @@ class Gpu {
   // Lets `stream` go on when all that `other` has to do now is done.
   virtual void wait(StreamHandle stream, StreamHandle other) = 0;
 
-  // Memory of the CPU to be filled piece by piece, and then copied to the GPU at once.
+  // Memory of the CPU to be filled and copied to the GPU piece by piece.
   class Parcel {
    public:
     static constexpr size_t kBytes = size_t(4) << 20;
     explicit Parcel(void* memory) : memory(static_cast<char*>(memory)) {}
     virtual ~Parcel() = default;
     Parcel(const Parcel&) = delete;
-    // Once; the parcel need not stay until it is done.
-    virtual void send(void* to, size_t bytes, StreamHandle stream) = 0;
+    // A piece of it, to the same place after `to`; the parcel need not stay until it is done.
+    virtual void send(void* to, size_t first, size_t bytes, StreamHandle stream) = 0;
     char* const memory;
   };
   virtual std::unique_ptr<Parcel> parcel() = 0;

@@ -21,8 +21,7 @@ struct JpegScan {
     int before;         // blocks of other planes
     int columns, rows;  // of blocks
     int group_columns, group_rows;
-    unsigned places[64];  // of coefficients in the order of the file: the factor of quantization, and from bit 16 on
-                          // the place in the block
+    int factors[64];  // of quantization, in the order of the file
   };
   JpegCode codes[4];  // DC, DC, AC, AC
   Plane plane[3];
@@ -54,7 +53,8 @@ struct JpegReader {
     const unsigned char* bytes;  // without those that are stuffed in; four bytes aligned
     const JpegScan* scan;
     const JpegBits* bits;
-    short* coefficients;  // zeros; the blocks of each plane row by row, plane after plane
+    short* coefficients;  // zeros; the blocks of each plane row by row, plane after plane, each in the order of the
+                          // file; 8 bytes aligned
     short* steps;         // zeros; of all first coefficients, from one block of a plane to the next
     int* failed;          // becomes 1 where anything is unusual or broken
   };
@@ -283,6 +283,32 @@ struct JpegReader {
     return sum;
   }
 
+  // Neighbouring coefficients of a block, written together. Those that are there already belong to another thread, and
+  // stay.
+  struct Four {
+    short* block;  // null: nothing is written
+    unsigned which = 0;
+    unsigned long held = 0;
+
+    AVIDA_HD AVIDA_INLINE void put(unsigned k, short value) {
+      if (k / 4 != which) write();
+      which = k / 4;
+      held |= static_cast<unsigned long>(static_cast<unsigned short>(value)) << k % 4 * 16;
+    }
+    AVIDA_HD AVIDA_INLINE void write() {
+      if (!held || !block) return;
+#ifdef __CUDA_ARCH__
+      asm volatile("red.global.or.b64 [%0], %1;" ::"l"(block + 4 * which), "l"(held) : "memory");
+#else
+      unsigned long there;
+      __builtin_memcpy(&there, block + 4 * which, 8);
+      held |= there;
+      __builtin_memcpy(block + 4 * which, &held, 8);
+#endif
+      held = 0;
+    }
+  };
+
   AVIDA_HD AVIDA_INLINE static void write(const Params& params, Shared& shared, const JpegBits& bits, int thread) {
     if (is_empty(bits, thread)) return;
     const JpegScan& scan = shared.scan;
@@ -296,9 +322,9 @@ struct JpegReader {
     const State from{shared.begin[thread]};
     const unsigned second_dc = scan.second_dc, second_ac = scan.second_ac;
     unsigned k = from.k();
-    short* to = block_at(params, scan, x, y, in_group);
     short* steps = params.steps + static_cast<long>(bits.first_group) * scan.blocks;
-    const unsigned* places = scan.plane[scan.place[in_group].plane].places;
+    const int* factors = scan.plane[scan.place[in_group].plane].factors;
+    Four four{block_at(params, scan, x, y, in_group)};
     Window window(params.bytes + bits.begin, part.begin + from.over());
     while (window.at < part.end) {
       const unsigned held = window.bits();
@@ -313,12 +339,12 @@ struct JpegReader {
       if (k == before || (k > 64 && entry.further() != Entry::kEndOfBlock)) return fail(params);
       if (before == 0) {
         steps[block] = static_cast<short>(value);
-      } else if (size && to) {
-        const unsigned place = places[k - 1];
-        to[place >> 16] = saturate<short>(value * static_cast<int>(place & 0xFFFF));
+      } else if (size) {
+        four.put(k - 1, saturate<short>(value * factors[k - 1]));
       }
       if (k < 64) continue;
       k = 0;
+      four.write();
       if (++block == all) {
         if (window.at <= bits.count && bits.count - window.at < 8) shared.complete = 1;
         return;
@@ -327,9 +353,10 @@ struct JpegReader {
         in_group = 0;
         if (++x == scan.group_columns) x = 0, y++;
       }
-      to = block_at(params, scan, x, y, in_group);
-      places = scan.plane[scan.place[in_group].plane].places;
+      four = Four{block_at(params, scan, x, y, in_group)};
+      factors = scan.plane[scan.place[in_group].plane].factors;
     }
+    four.write();
   }
 
   AVIDA_HD AVIDA_INLINE static void fail(const Params& params) { *params.failed = 1; }
@@ -369,7 +396,7 @@ struct JpegReader {
       if (value != static_cast<short>(value)) fail(params);
       const int y = group / scan.group_columns, x = group - y * scan.group_columns;
       if (short* to = block_at(params, scan, x, y, block))
-        to[0] = saturate<short>(value * static_cast<int>(scan.plane[plane].places[0] & 0xFFFF));
+        to[0] = saturate<short>(value * scan.plane[plane].factors[0]);
     });
   }
 };

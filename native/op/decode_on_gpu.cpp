@@ -55,17 +55,16 @@ void examine(Picture& picture) {
     picture.plain.reset();
 }
 
-// What a thread has read, gathered to be copied together.
+// What a thread has read, gathered to be copied some of it at a time.
 class Basket {
  public:
   Basket(Gpu& gpu, StreamHandle stream) : gpu_(gpu), stream_(stream) {}
   Basket(const Basket&) = delete;
 
-  // What is in it, if anything; at the end too.
+  // What was not sent yet; at the end too.
   void send() {
-    if (filled_) parcel_->send(on_gpu_.get(), filled_, stream_);
-    parcel_.reset();
-    filled_ = 0;
+    if (filled_ > sent_) parcel_->send(on_gpu_.get(), sent_, filled_ - sent_, stream_);
+    sent_ = filled_;
   }
 
   // Memory on the GPU for what `fill` writes; null if it returns false.
@@ -78,14 +77,18 @@ class Basket {
       gpu_.copy_in(block.get(), filled.get(), bytes, stream_);
       return block;
     }
-    if (filled_ + bytes > Gpu::Parcel::kBytes) send();
-    if (!parcel_) {
+    if (!parcel_ || filled_ + bytes > Gpu::Parcel::kBytes) {
+      send();
       on_gpu_ = gpu_.allocate(Gpu::Parcel::kBytes, stream_);
+      parcel_.reset();  // before the next is taken: there are not many
       parcel_ = gpu_.parcel();
+      filled_ = sent_ = 0;
     }
     if (!fill(parcel_->memory + filled_)) return nullptr;
     Block block(on_gpu_, static_cast<char*>(on_gpu_.get()) + filled_);
     filled_ += bytes;
+    constexpr size_t kWorthACopy = 256 << 10;
+    if (filled_ - sent_ >= kWorthACopy) send();
     return block;
   }
 
@@ -94,7 +97,7 @@ class Basket {
   const StreamHandle stream_;
   Block on_gpu_;
   std::unique_ptr<Gpu::Parcel> parcel_;
-  size_t filled_ = 0;
+  size_t filled_ = 0, sent_ = 0;
 };
 
 template <int columns, int rows>

@@ -47,7 +47,7 @@ struct JpegBlocks {
   static constexpr bool kUsual = true;
   struct Params {
     unsigned char* out;         // 8 bytes aligned
-    const short* coefficients;  // of one block after the other, 16 bytes aligned
+    const short* coefficients;  // of one block after the other, in the order of files, 16 bytes aligned
     int columns;                // blocks in a row
     int* failed;                // becomes 1 where numbers are so large that libjpeg's pixels are its own
   };
@@ -61,10 +61,12 @@ struct JpegBlocks {
     };
     const Row* rows = reinterpret_cast<const Row*>(params.coefficients + item * 64);
     int block[64], sum = 0;
+    AVIDA_UNROLL
     for (int y = 0; y < 8; y++) {
       const Row read = rows[y];
+      AVIDA_UNROLL
       for (int x = 0; x < 8; x++) {
-        block[8 * y + x] = read.at[x];
+        block[place_of(8 * y + x)] = read.at[x];
         sum += read.at[x] < 0 ? -read.at[x] : read.at[x];
       }
     }
@@ -78,12 +80,21 @@ struct JpegBlocks {
       store_bytes<8>(out + static_cast<long>(y) * 8 * params.columns, made);
     }
   }
+
+ private:
+  // The order of files runs to and fro along the diagonals.
+  AVIDA_HD static constexpr int place_of(int k) {
+    constexpr unsigned char places[64] = {0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32, 25, 18, 11, 4,  5,
+                                          12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6,  7,  14, 21, 28,
+                                          35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51,
+                                          58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63};
+    return places[k];
+  }
 };
 
 // An item is some neighbouring pixels of a row of the output, which is a rectangle of the image. The colours have
-// `columns` and `rows` times fewer columns and rows (1 or 2) and are interpolated: each pixel is made of 3/4 of the
-// nearest sample and 1/4 of the next one, along each axis. Where columns are fewer, but no more than two, all samples
-// are only repeated.
+// `columns` and `rows` times fewer columns and rows (1 or 2), but at least three columns, and are interpolated: each
+// pixel is made of 3/4 of the nearest sample and 1/4 of the next one, along each axis.
 template <int columns, int rows>
 struct JpegPixels {
   static constexpr const char* header = "op/jpeg_item.h";
@@ -98,19 +109,22 @@ struct JpegPixels {
     bool blue_first;
   };
 
-  AVIDA_HD AVIDA_INLINE static int items_per_row(int width) { return (width + kPixels - 1) / kPixels; }
+  // Words of the output begin at items: the first of a row may be short, as the last.
+  AVIDA_HD AVIDA_INLINE static int items_per_row(int width) { return (width + 2 * kPixels - 2) / kPixels; }
 
   AVIDA_HD AVIDA_INLINE static void run(const Params& params, long item) {
     const int per_row = items_per_row(params.width), row = static_cast<int>(item) / per_row;
-    const int first = (static_cast<int>(item) - row * per_row) * kPixels, y = params.y + row, x = params.x + first;
-    const int count = params.width - first < kPixels ? params.width - first : kPixels;
+    unsigned char* out = params.out + static_cast<long>(row) * params.width * 3;
+    const int first = (static_cast<int>(item) - row * per_row) * kPixels - lead_of<3, 4, kPixels>(out);
+    const int y = params.y + row, x = params.x + first;
+    const bool whole = first >= 0 && first + kPixels <= params.width;
     const unsigned char* luma = params.plane[0] + static_cast<long>(y) * params.stride[0] + x;
     unsigned char lights[kPixels] = {};
-    if (count == kPixels)
+    if (whole)
       load_bytes(luma, lights);
     else
       for (int i = 0; i < kPixels; i++)
-        if (i < count) lights[i] = luma[i];
+        if (first + i >= 0 && first + i < params.width) lights[i] = luma[i];
     int chroma[2][kPixels];
     for (int c = 0; c < 2; c++) interpolate(params, params.plane[1 + c], params.stride[1 + c], y, x, chroma[c]);
     unsigned char made[3 * kPixels];
@@ -122,10 +136,9 @@ struct JpegPixels {
       made[3 * i] = params.blue_first ? b : r;
       made[3 * i + 2] = params.blue_first ? r : b;
     }
-    unsigned char* out = params.out + (static_cast<long>(row) * params.width + first) * 3;
-    if (count == kPixels) return store_bytes(out, made);
+    if (whole) return store_bytes<4>(out + 3 * first, made);
     for (int i = 0; i < 3 * kPixels; i++)
-      if (i < 3 * count) out[i] = made[i];
+      if (first + i / 3 >= 0 && first + i / 3 < params.width) out[3 * first + i] = made[i];
   }
 
  private:
@@ -139,18 +152,13 @@ struct JpegPixels {
     const int row = y / rows;
     const unsigned char* near = plane + static_cast<long>(row) * stride;
     const unsigned char* far = near;
-    if (columns == 2 && params.chroma_width <= 2) {
-      for (int i = 0; i < kPixels; i++)
-        made[i] = near[(x + i) / 2 < params.chroma_width ? (x + i) / 2 : params.chroma_width - 1];
-      return;
-    }
     if constexpr (rows == 2) {
       const int other = y % 2 ? row + 1 : row - 1;
       if (other >= 0 && other < params.chroma_height) far = plane + static_cast<long>(other) * stride;
     }
     constexpr int read = columns == 1 ? kPixels : kPixels / 2 + 2, before = columns == 1 ? 0 : 1;
     static_assert(read == 4);
-    const int begin = x / columns - before;
+    const int begin = (columns == 1 ? x : x >> 1) - before;  // x may be below 0
     unsigned char samples[2]
                          [read];  // of this row and the other one, from the sample before the first that is needed on
     if (begin >= 0 && begin + read <= params.chroma_width) {
@@ -168,7 +176,7 @@ struct JpegPixels {
     for (int k = 0; k < read; k++) sums[k] = rows == 1 ? samples[0][k] : 3 * samples[0][k] + samples[1][k];
     if constexpr (columns == 1)
       for (int i = 0; i < kPixels; i++) made[i] = rows == 1 ? sums[i] : (sums[i] + (y % 2 ? 2 : 1)) >> 2;
-    else if (x % 2)
+    else if (x & 1)
       mix<1>(sums, made);
     else
       mix<0>(sums, made);
