@@ -93,8 +93,9 @@ struct JpegBlocks {
 };
 
 // An item is some neighbouring pixels of a row of the output, which is a rectangle of the image. The colours have
-// `columns` and `rows` times fewer columns and rows (1 or 2), but at least three columns, and are interpolated: each
-// pixel is made of 3/4 of the nearest sample and 1/4 of the next one, along each axis.
+// `columns` and `rows` times fewer columns and rows (1 or 2) and are interpolated: each pixel is made of 3/4 of the
+// nearest sample and 1/4 of the next one, along each axis. Where columns are fewer, but no more than two, all samples
+// are only repeated.
 template <int columns, int rows>
 struct JpegPixels {
   static constexpr const char* header = "op/jpeg_item.h";
@@ -152,6 +153,10 @@ struct JpegPixels {
     const int row = y / rows;
     const unsigned char* near = plane + static_cast<long>(row) * stride;
     const unsigned char* far = near;
+    if (columns == 2 && params.chroma_width <= 2) {
+      for (int i = 0; i < kPixels; i++) made[i] = near[x + i >= 2 && params.chroma_width == 2 ? 1 : 0];
+      return;
+    }
     if constexpr (rows == 2) {
       const int other = y % 2 ? row + 1 : row - 1;
       if (other >= 0 && other < params.chroma_height) far = plane + static_cast<long>(other) * stride;
