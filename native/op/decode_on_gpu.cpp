@@ -48,10 +48,8 @@ void examine(Picture& picture) {
       (picture.request.adjust_orientation && codecs::read_jpeg_header(picture.file).orientation != 1))
     return;
   picture.plain = codecs::read_plain_jpeg(picture.file);
-  if (!picture.plain) return;
-  constexpr int kLeast = 3;  // samples in a row, for libjpeg to interpolate
-  const auto& [luma, chroma, _] = picture.plain->plane;
-  if (chroma.width < kLeast || picture.extents.height != luma.height || picture.extents.width != luma.width)
+  if (picture.plain && (picture.extents.height != picture.plain->plane[0].height ||
+                        picture.extents.width != picture.plain->plane[0].width))
     picture.plain.reset();
 }
 
