@@ -182,31 +182,44 @@ class Batch {
     }
   }
 
-  // What was copied, on the GPU; then on the CPU what turns out to be broken or unusual.
+  // What was copied, in parts that do not need too much memory.
   void decode_there() {
-    const StreamHandle own = decoder_.stream->handle;
-    std::vector<int> which;
-    int64_t samples = 0, blocks = 0;
-    for (size_t i = 0; i < pictures_.size(); i++)
-      if (const auto& plain = pictures_[i].plain) {
-        which.push_back(static_cast<int>(i));
-        samples += plain->samples();
-        blocks += int64_t{plain->groups} * plain->scan.blocks;
+    constexpr int64_t kMostSamples = int64_t{1} << 28;
+    std::vector<int> some;
+    int64_t samples = 0;
+    for (size_t i = 0; i < pictures_.size(); i++) {
+      if (!pictures_[i].plain) continue;
+      const int64_t more = pictures_[i].plain->samples();
+      if (!some.empty() && samples + more > kMostSamples) {
+        decode_there(some);
+        some.clear();
+        samples = 0;
       }
-    if (which.empty()) return;
+      some.push_back(static_cast<int>(i));
+      samples += more;
+    }
+    if (!some.empty()) decode_there(some);
+  }
+
+  // On the GPU; then on the CPU what turns out to be broken or unusual.
+  void decode_there(const std::vector<int>& which) {
+    const StreamHandle own = decoder_.stream->handle;
+    int64_t samples = 0, blocks = 0;
+    for (int i : which) {
+      samples += pictures_[i].plain->samples();
+      blocks += int64_t{pictures_[i].plain->groups} * pictures_[i].plain->scan.blocks;
+    }
     std::vector<int> failed(which.size());
-    const auto padded = [](int64_t bytes) { return (bytes + 63) / 64 * 64; };
-    const int64_t flag_bytes = padded(static_cast<int64_t>(failed.size() * sizeof(int)));
-    const int64_t number_bytes = flag_bytes + samples * int64_t{sizeof(int16_t)};
-    const int64_t zeros = number_bytes + blocks * int64_t{sizeof(int16_t)};
+    const size_t flag_bytes = failed.size() * sizeof(int);
+    const int64_t zeros = (samples + blocks) * int64_t{sizeof(int16_t)} + static_cast<int64_t>(flag_bytes);
     const Block cleared = gpu_.allocate(zeros, own), planes = gpu_.allocate(samples, own);
     gpu_.clear(cleared.get(), static_cast<size_t>(zeros), own);
+    auto* numbers = static_cast<int16_t*>(cleared.get());  // whole blocks: what comes after them is aligned
+    int* const flags = reinterpret_cast<int*>(numbers + samples);
     launch_on_gpu(*decoder_.stream, [&](Launches& launches) {
-      auto* memory = static_cast<char*>(cleared.get());
-      auto* flag = reinterpret_cast<int*>(memory);
-      auto* numbers = reinterpret_cast<int16_t*>(memory + flag_bytes);
-      auto* step = reinterpret_cast<int16_t*>(memory + number_bytes);
       auto* made = static_cast<uint8_t*>(planes.get());
+      int* flag = flags;
+      auto* step = reinterpret_cast<int16_t*>(flags + which.size());
       for (int i : which) {
         const Picture& picture = pictures_[i];
         const codecs::PlainJpeg& plain = *picture.plain;
@@ -225,7 +238,7 @@ class Batch {
         launches.next_sample();
       }
     });
-    gpu_.copy_out(failed.data(), cleared.get(), failed.size() * sizeof(int), own);
+    gpu_.copy_out(failed.data(), flags, flag_bytes, own);
     launch_on_gpu(stream_, [&](Launches& launches) {
       const auto* from = static_cast<const uint8_t*>(planes.get());
       for (size_t k = 0; k < which.size(); k++) {
