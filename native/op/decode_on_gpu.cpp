@@ -85,7 +85,7 @@ class Basket {
     if (!fill(parcel_->memory + filled_)) return nullptr;
     Block block(on_gpu_, static_cast<char*>(on_gpu_.get()) + filled_);
     filled_ += bytes;
-    constexpr size_t kWorthACopy = 256 << 10;
+    constexpr size_t kWorthACopy = 1 << 20;
     if (filled_ - sent_ >= kWorthACopy) send();
     return block;
   }
