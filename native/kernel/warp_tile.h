@@ -41,60 +41,44 @@ struct WarpTile {
   };
   AVIDA_HD static constexpr unsigned tile_row_of(unsigned out_row) { return kWidth * kPixel + 32 + out_row % 16; }
 
+  // What a tile has of the output.
+  struct Area {
+    int x, y, columns, rows;
+    char* out;
+    AVIDA_HD AVIDA_INLINE Area(const Params& params, long item) {
+      const unsigned tile = static_cast<unsigned>(item);
+      const unsigned above = divided_by_inverse(tile, params.tiles_inverse);
+      x = static_cast<int>(tile - above * params.tiles) * kWidth, y = static_cast<int>(above) * kHeight;
+      columns = params.out_size[0] - x < kWidth ? params.out_size[0] - x : kWidth;
+      rows = params.out_size[1] - y < kHeight ? params.out_size[1] - y : kHeight;
+      out = params.out + (static_cast<unsigned>(y) * params.out_row + static_cast<unsigned>(x) * kPixel);
+    }
+  };
+
   template <int phase>
   AVIDA_HD AVIDA_INLINE static void run(const Params& given, Shared& shared, long item, int thread) {
     const Params params = given;  // read once
-    const unsigned tile = static_cast<unsigned>(item);
-    const unsigned above = divided_by_inverse(tile, params.tiles_inverse);
-    const int x = static_cast<int>(tile - above * params.tiles) * kWidth, y = static_cast<int>(above) * kHeight;
-    const unsigned out = static_cast<unsigned>(y) * params.out_row + static_cast<unsigned>(x) * kPixel;
-    char* first = params.out + out;
-    const int columns = params.out_size[0] - x, rows = params.out_size[1] - y;
-    const int height = rows < kHeight ? rows : kHeight;
+    const Area area(params, item);
     if constexpr (phase == 1)
-      write(params, shared, first, (columns < kWidth ? columns : kWidth) * kPixel, height, thread);
+      write(params, shared, area, thread);
     else if (params.linear)
-      make<true>(params, shared, skew(first), x, y, columns, height, thread);
+      make<true>(params, shared, area, thread);
     else
-      make<false>(params, shared, skew(first), x, y, columns, height, thread);
+      make<false>(params, shared, area, thread);
   }
 
- private:
   // How many bytes lie between a whole unit and the address.
   AVIDA_HD AVIDA_INLINE static unsigned skew(const char* address) {
     return static_cast<unsigned>(address_of(address)) & 15;
   }
 
-  // A warp makes four rows of eight pixels, which lie close together in the input, then those below.
-  template <bool linear>
-  AVIDA_HD AVIDA_INLINE static void make(const Params& params, Shared& shared, unsigned to, int left, int top,
-                                         int columns, int rows, int thread) {
-    const int column = thread / 32 * 8 + thread % 8;
-    if (column >= columns) return;
-    int row = thread % 32 / 8;
-    to += static_cast<unsigned>(row) * params.tile_row + static_cast<unsigned>(column) * kPixel;
-    Place<2> centre{{static_cast<float>(left + column) + 0.5f, static_cast<float>(top + row) + 0.5f}};
-#ifdef __CUDA_ARCH__
-    asm volatile("" : "+f"(centre[0]));  // or it is computed again for each row
-#endif
-    AVIDA_DO_NOT_UNROLL
-    for (; row < rows; row += 4, centre[1] += 4, to += 4 * params.tile_row) {
-      T* pixel = reinterpret_cast<T*>(shared.bytes + to);
-      if constexpr (linear)
-        mix_pixel(params, params.map(centre), pixel);
-      else
-        move_pixel(params, params.map(centre), pixel);
-    }
-  }
-
   // Half a warp writes a row: whole units, then what is left before and after them.
-  AVIDA_HD AVIDA_INLINE static void write(const Params& params, const Shared& shared, char* first, int bytes, int rows,
-                                          int thread) {
-    const int lane = thread % 16;
+  AVIDA_HD AVIDA_INLINE static void write(const Params& params, const Shared& shared, const Area& area, int thread) {
+    const int lane = thread % 16, bytes = area.columns * kPixel;
     AVIDA_DO_NOT_UNROLL
-    for (int row = thread / 16; row < rows; row += kThreads / 16) {
-      char* out = first + static_cast<unsigned>(row) * params.out_row;
-      const unsigned char* made = shared.bytes + (skew(first) + static_cast<unsigned>(row) * params.tile_row);
+    for (int row = thread / 16; row < area.rows; row += kThreads / 16) {
+      char* out = area.out + static_cast<unsigned>(row) * params.out_row;
+      const unsigned char* made = shared.bytes + (skew(area.out) + static_cast<unsigned>(row) * params.tile_row);
       const int head = static_cast<int>(-skew(out) & 15);
       for (int k = 0; k < kWidth * kPixel; k += 16 * 16)
         if (const int at = head + 16 * lane + k; at + 16 <= bytes) store_aligned(out + at, load_aligned<4>(made + at));
@@ -104,11 +88,8 @@ struct WarpTile {
       if (at >= head && at < bytes) out[at] = static_cast<char>(made[at]);
     }
   }
+
   AVIDA_HD AVIDA_INLINE static T load(const void* at) { return read_only(static_cast<const T*>(at)); }
-  // A function of its own, as it is large and seldom needed.
-  AVIDA_HD __attribute__((noinline)) static int index_beyond(Border border, int i, int n) {
-    return border_index(border, i, n);
-  }
   AVIDA_HD AVIDA_INLINE static int index_of(const Params& params, int i, int d) {
     const int n = params.in_size[d];
     if (i >= 0 && i < n) return i;
@@ -117,6 +98,34 @@ struct WarpTile {
   AVIDA_HD AVIDA_INLINE static const char* pixel_at(const Params& params, int x, int y) {
     if (x < 0 || y < 0) return reinterpret_cast<const char*>(params.fill);
     return params.in + (static_cast<unsigned>(y) * params.in_row + static_cast<unsigned>(x) * kPixel);
+  }
+
+ private:
+  // A function of its own, as it is large and seldom needed.
+  AVIDA_HD __attribute__((noinline)) static int index_beyond(Border border, int i, int n) {
+    return border_index(border, i, n);
+  }
+
+  // A warp makes four rows of eight pixels, which lie close together in the input, then those below.
+  template <bool linear>
+  AVIDA_HD AVIDA_INLINE static void make(const Params& params, Shared& shared, const Area& area, int thread) {
+    const int column = thread / 32 * 8 + thread % 8;
+    if (column >= area.columns) return;
+    int row = thread % 32 / 8;
+    unsigned to =
+        skew(area.out) + static_cast<unsigned>(row) * params.tile_row + static_cast<unsigned>(column) * kPixel;
+    Place<2> centre{{static_cast<float>(area.x + column) + 0.5f, static_cast<float>(area.y + row) + 0.5f}};
+#ifdef __CUDA_ARCH__
+    asm volatile("" : "+f"(centre[0]));  // or it is computed again for each row
+#endif
+    AVIDA_DO_NOT_UNROLL
+    for (; row < area.rows; row += 4, centre[1] += 4, to += 4 * params.tile_row) {
+      T* pixel = reinterpret_cast<T*>(shared.bytes + to);
+      if constexpr (linear)
+        mix_pixel(params, params.map(centre), pixel);
+      else
+        move_pixel(params, params.map(centre), pixel);
+    }
   }
 
   // Whether all is there that is needed of a pixel: of the places outside, none is, as numbers without a sign.

@@ -1,6 +1,7 @@
 #include "op/warp.h"
 
 #include <climits>
+#include <cmath>
 #include <cstring>
 
 #include "op/convert_run.h"
@@ -85,6 +86,32 @@ void WarpSample::set_axes() {
   // Pixels of three elements are read as four, and two neighbours as eight.
   const int64_t reads = (linear_ ? in_size_[0] * channels_ + 8 : 4) * size;
   last_offset_ = stride > INT_MAX ? -1 : channels_ == 3 ? static_cast<int>(stride - reads) : INT_MAX;
+}
+
+bool find_box(const Affine<2>& map, int width, int height, WarpBox& box) {
+  constexpr double one = 1 << WarpBox::kBits;
+  int span[2];  // whole pixels between the least and the greatest place of a tile
+  for (int d = 0; d < 2; d++) {
+    const double right = map.m[d][0], down = map.m[d][1], first = map.m[d][2];
+    // With up to 10 pixels around the tile's, places in a box stay below 2^8 pixels. No number at all is refused too.
+    if (!(std::fabs(right) * (width - 1) + std::fabs(down) * (height - 1) < 127 && std::fabs(first) < 0x1p24))
+      return false;
+    const int steps[] = {static_cast<int>(std::lround(right * one)), static_cast<int>(std::lround(down * one))};
+    const int across = (width - 1) * steps[0], along = (height - 1) * steps[1];
+    // Of the pixel's centre, and half of what weights leave out of a place.
+    box.origin[d] = std::lround(((right + down) * 0.5 + first - 0.5) * one) + 128;
+    box.step[d][0] = steps[0], box.step[d][1] = steps[1];
+    box.low[d] = std::min(across, 0) + std::min(along, 0);
+    span[d] = (std::abs(across) + std::abs(along)) >> WarpBox::kBits;
+  }
+  // From the pixel before the first place to that after the last one, and what comes before in the first chunk.
+  box.chunks = static_cast<unsigned>(span[0] + 3 + 2 * (WarpBox::kChunk - 1)) / WarpBox::kChunk;
+  box.rows = static_cast<unsigned>(span[1] + 3);
+  box.chunks_inverse = inverse_of(box.chunks);
+  // Pixels that a warp reads at once mostly lie in different banks of the memory if rows are so far apart.
+  box.pitch = box.chunks * WarpBox::kChunk;
+  while (box.pitch % 32 != 10 && box.pitch % 32 != 22) box.pitch += 2;
+  return box.pitch * box.rows <= WarpBox::kMostWords;
 }
 
 int64_t WarpSample::rows(const SampleView& out) {

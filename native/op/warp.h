@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "core/clones.h"
+#include "kernel/staged_warp.h"
 #include "kernel/warp.h"
 #include "kernel/warp_item.h"
 #include "kernel/warp_tile.h"
@@ -95,6 +96,9 @@ void find_places(const Map& map, Tile& tile, int x, int y, int z) {
   }
 }
 
+// The boxes of tiles of that many pixels, for StagedWarp; false where they do not fit.
+bool find_box(const Affine<2>& map, int width, int height, WarpBox& box);
+
 // One sample: the axes after the last of H, W are channels, those before D, H and W are frames or planes.
 class WarpSample {
  public:
@@ -174,21 +178,26 @@ class WarpSample {
       return false;
     auto inner = [&](int d) { return static_cast<unsigned>(std::max(in_size_[d] - linear_, 0)); };
     const auto out_row = static_cast<unsigned>(out_size_[0] * Body::kPixel);
-    launches_->template add<Body>(0, all_tiles,
-                                  {.out = out_plane(plane),
-                                   .in = in_plane(plane),
-                                   .fill = static_cast<const T*>(fill_of(plane)),
-                                   .linear = linear_,
-                                   .border = border_,
-                                   .in_size = {in_size_[0], in_size_[1]},
-                                   .out_size = {static_cast<int>(out_size_[0]), static_cast<int>(out_size_[1])},
-                                   .inner = {inner(0), inner(1)},
-                                   .in_row = static_cast<unsigned>(in_size_[0] * Body::kPixel),
-                                   .out_row = out_row,
-                                   .tile_row = Body::tile_row_of(out_row),
-                                   .tiles = static_cast<unsigned>(tiles),
-                                   .tiles_inverse = inverse_of(static_cast<unsigned>(tiles)),
-                                   .map = map});
+    const typename Body::Params params{.out = out_plane(plane),
+                                       .in = in_plane(plane),
+                                       .fill = static_cast<const T*>(fill_of(plane)),
+                                       .linear = linear_,
+                                       .border = border_,
+                                       .in_size = {in_size_[0], in_size_[1]},
+                                       .out_size = {static_cast<int>(out_size_[0]), static_cast<int>(out_size_[1])},
+                                       .inner = {inner(0), inner(1)},
+                                       .in_row = static_cast<unsigned>(in_size_[0] * Body::kPixel),
+                                       .out_row = out_row,
+                                       .tile_row = Body::tile_row_of(out_row),
+                                       .tiles = static_cast<unsigned>(tiles),
+                                       .tiles_inverse = inverse_of(static_cast<unsigned>(tiles)),
+                                       .map = map};
+    if constexpr (same_type<Map, Affine<2>> && same_type<T, uint8_t>)
+      if (WarpBox box; linear_ && find_box(map, Body::kWidth, Body::kHeight, box)) {
+        launches_->template add<StagedWarp<channels>>(0, all_tiles, {params, box});
+        return true;
+      }
+    launches_->template add<Body>(0, all_tiles, params);
     return true;
   }
   template <class To, class From, class Map>
