@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "op/convert_run.h"
-#include "op/warp_tile.h"
+#include "op/warp_loops.h"
 
 namespace avida {
 

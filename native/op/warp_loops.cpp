@@ -1,4 +1,4 @@
-#include "op/warp_tile.h"
+#include "op/warp_loops.h"
 
 #include <cmath>
 #include <cstring>

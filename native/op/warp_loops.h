@@ -1,4 +1,4 @@
-// The inner loops of warps over a tile: compiled for several instruction sets, with equal bits.
+// The inner loops of warps on the CPU, over a part of a row: compiled for several instruction sets, with equal bits.
 #pragma once
 #include "op/warp.h"
 
