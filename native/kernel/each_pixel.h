@@ -56,22 +56,20 @@ struct BytePixels {
     To* out = params.out + line * Body::out * plane;
     const unsigned char* in = params.in + line * Body::in * plane;
     const long first = static_cast<long>(piece) * kPiece - (plane ? lead<1>(out) : lead<Body::out>(out));
-    if (first < 0 || first + kPiece > params.pixels) {
-      const long end = first + kPiece < params.pixels ? first + kPiece : params.pixels;
-      for (long i = first > 0 ? first : 0; i < end; i++) make_one(params, out, in, i);
-      return;
-    }
-    Pixel<Body::in> pixels[kPiece];
-    if (plane)
-      for (int c = 0; c < Body::in; c++) load<1>(in + c * plane + first, pixels, c);
-    else
-      load<Body::in>(in + first * Body::in, pixels, 0);
-    Pixel<Body::out> made[kPiece];
-    for (int k = 0; k < kPiece; k++) made[k] = Body::run(pixels[k], params.colors);
-    if (plane)
-      for (int c = 0; c < Body::out; c++) store<1>(out + c * plane + first, made, c);
-    else
-      store<Body::out>(out + first * Body::out, made, 0);
+    auto whole = [&] {
+      Pixel<Body::in> pixels[kPiece];
+      if (plane)
+        for (int c = 0; c < Body::in; c++) load<1>(in + c * plane + first, pixels, c);
+      else
+        load<Body::in>(in + first * Body::in, pixels, 0);
+      Pixel<Body::out> made[kPiece];
+      for (int k = 0; k < kPiece; k++) made[k] = Body::run(pixels[k], params.colors);
+      if (plane)
+        for (int c = 0; c < Body::out; c++) store<1>(out + c * plane + first, made, c);
+      else
+        store<Body::out>(out + first * Body::out, made, 0);
+    };
+    make_piece<kPiece>(first, params.pixels, whole, [&](long i) { make_one(params, out, in, i); });
   }
 
  private:
@@ -131,11 +129,11 @@ struct ThreeBytePixels {
     static_assert(Body::out == 3);
     const int first = static_cast<int>(item) * kPiece - lead_of<1, kPiece, kPiece>(params.out);
     const int bytes = static_cast<int>(params.bytes);
-    if (first < 0 || first + kPiece > bytes) {
-      const int end = first + kPiece < bytes ? first + kPiece : bytes;
-      for (int b = first > 0 ? first : 0; b < end; b++) make_byte(params, b);
-      return;
-    }
+    make_piece<kPiece>(first, bytes, [&] { make_whole(params, first); }, [&](int b) { make_byte(params, b); });
+  }
+
+ private:
+  AVIDA_HD AVIDA_INLINE static void make_whole(const Params& params, int first) {
     const unsigned start = static_cast<unsigned>(first) / 3, cut = 8 * (static_cast<unsigned>(first) - start * 3);
     constexpr int n = (kTouched * Body::in + 3) / 4;
     unsigned words[n], made[5], shifted[4];
@@ -153,8 +151,6 @@ struct ThreeBytePixels {
     for (int k = 0; k < 4; k++) shifted[k] = word_between(made[k], made[k + 1], cut);
     store_words<kPiece>(params.out + first, shifted);
   }
-
- private:
   AVIDA_HD AVIDA_INLINE static void make_byte(const Params& params, int b) {
     Pixel<Body::in> pixel;
     for (int c = 0; c < Body::in; c++) pixel[c] = params.in[static_cast<long>(b / 3) * Body::in + c];

@@ -180,5 +180,23 @@ AVIDA_HD AVIDA_INLINE int lead_of(const void* row) {
     if ((over + (aligned - 1) * size * l) % aligned == 0) lead = l;
   return lead;
 }
+// How many such pieces n elements lie in, at most.
+AVIDA_HD AVIDA_INLINE long pieces_of(long n, int piece) { return n ? (n + 2 * (piece - 1)) / piece : 0; }
+
+// Calls each(i) for those of a piece's elements, from `first` on, that are among 0 ... elements - 1.
+template <int piece, class Index, class Each>
+AVIDA_HD AVIDA_INLINE void each_of_piece(Index first, Index elements, const Each& each) {
+  const Index end = first + piece < elements ? first + piece : elements;
+  AVIDA_DO_NOT_UNROLL
+  for (Index i = first > 0 ? first : 0; i < end; i++) each(i);
+}
+// The same, or whole() if all of them are.
+template <int piece, class Index, class Whole, class Each>
+AVIDA_HD AVIDA_INLINE void make_piece(Index first, Index elements, const Whole& whole, const Each& each) {
+  if (first >= 0 && first + piece <= elements)
+    whole();
+  else
+    each_of_piece<piece>(first, elements, each);
+}
 
 }  // namespace avida

@@ -67,14 +67,13 @@ bool launch_byte_pixels(const Work& work, const PixelGrid& grid, const Params& p
   if constexpr (Body::out == 3 && sizeof(To) == 1)
     if (const int64_t bytes = 3 * grid.outer; !grid.planar() && bytes >> 30 == 0) {
       using Item = ThreeBytePixels<Body, Params>;
-      const int64_t items = (bytes + 2 * (Item::kPiece - 1)) / Item::kPiece;
-      work.launches->template add<Item>(0, bytes ? items : 0,
+      work.launches->template add<Item>(0, pieces_of(bytes, Item::kPiece),
                                         {work.out[0].template as<uint8_t>(), work.in[0].template as<uint8_t>(),
                                          static_cast<unsigned>(bytes), params});
       return true;
     }
   using Item = BytePixels<Body, To, Params>;
-  const int64_t pieces = (grid.line() + 2 * (Item::kPiece - 1)) / Item::kPiece;  // the first and the last may be cut
+  const int64_t pieces = pieces_of(grid.line(), Item::kPiece);
   const int64_t items = (grid.planar() ? grid.outer : 1) * pieces;
   if (items >> 31) return false;
   work.launches->template add<Item>(

@@ -44,14 +44,12 @@ struct CopyRows {
     const char* in;
     const unsigned piece = params.find(i, out, in);
     const long first = static_cast<long>(piece) * kPiece - lead_of<1, kPiece, kPiece>(out), bytes = params.elements;
-    if (first >= 0 && first + kPiece <= bytes) {
+    auto whole = [&] {
       unsigned words[kPiece / 4];
       load_words(in + first, words);
       store_words<kPiece>(out + first, words);
-      return;
-    }
-    const long end = first + kPiece < bytes ? first + kPiece : bytes;
-    for (long b = first > 0 ? first : 0; b < end; b++) out[b] = in[b];
+    };
+    make_piece<kPiece>(first, bytes, whole, [&](long b) { out[b] = in[b]; });
   }
 };
 
@@ -68,18 +66,17 @@ struct ReversedRows {
     const unsigned piece = params.find(i, out, in);
     const long first = static_cast<long>(piece) * kPiece - lead_of<size, kAligned, kPiece>(out);
     const long elements = params.elements;
-    if (first >= 0 && first + kPiece <= elements) {
+    auto whole = [&] {
       unsigned words[kBytes / 4], reversed[kBytes / 4] = {};
       load_words(in - (first + kPiece - 1) * size, words);
       constexpr int part = size % 4 == 0 ? 4 : size % 2 == 0 ? 2 : 1, parts = size / part;
       for (int k = 0; k < kPiece * parts; k++)
         add_part<part>(reversed, k, part_of<part>(words, (kPiece - 1 - k / parts) * parts + k % parts));
       store_words(out + first * size, reversed);
-      return;
-    }
-    const long end = first + kPiece < elements ? first + kPiece : elements;
-    for (long e = first > 0 ? first : 0; e < end; e++)
+    };
+    make_piece<kPiece>(first, elements, whole, [&](long e) {
       for (int b = 0; b < size; b++) out[e * size + b] = in[b - e * size];
+    });
   }
 };
 
@@ -95,7 +92,7 @@ struct ReversedTriples {
     const char* in;
     const unsigned piece = params.find(i, out, in);
     const long first = static_cast<long>(piece) * kPiece - lead_of<1, kPiece, kPiece>(out), bytes = params.elements;
-    if (first >= 0 && first + kPiece <= bytes) {
+    auto whole = [&] {
       const unsigned element = static_cast<unsigned>(first) / kSize;
       const unsigned cut = 8 * (static_cast<unsigned>(first) - element * kSize);
       unsigned words[5], reversed[5] = {}, shifted[4];
@@ -104,10 +101,8 @@ struct ReversedTriples {
         add_part<1>(reversed, k, part_of<1>(words, (kTouched - 1 - k / kSize) * kSize + k % kSize));
       for (int k = 0; k < 4; k++) shifted[k] = word_between(reversed[k], reversed[k + 1], cut);
       store_words<kPiece>(out + first, shifted);
-      return;
-    }
-    const long end = first + kPiece < bytes ? first + kPiece : bytes;
-    for (long b = first > 0 ? first : 0; b < end; b++) out[b] = in[b % kSize * 2 - b];
+    };
+    make_piece<kPiece>(first, bytes, whole, [&](long b) { out[b] = in[b % kSize * 2 - b]; });
   }
 };
 
@@ -131,7 +126,7 @@ struct SplitChannels {
     const unsigned piece = params.rows.find(i, out, in);
     const long first = static_cast<long>(piece) * kPixelPiece - lead_of<size, kAligned, kPixelPiece>(out);
     const long pixels = params.rows.elements;
-    if (first >= 0 && first + kPixelPiece <= pixels) {
+    auto whole = [&] {
       unsigned words[size * channels];
       load_words<size>(in + first * size * channels, words);
       for (int c = 0; c < channels; c++) {
@@ -139,12 +134,11 @@ struct SplitChannels {
         for (int k = 0; k < kPixelPiece; k++) add_part<size>(plane, k, part_of<size>(words, k * channels + c));
         store_words<size>(out + c * params.plane + first * size, plane);
       }
-      return;
-    }
-    const long end = first + kPixelPiece < pixels ? first + kPixelPiece : pixels;
-    for (long p = first > 0 ? first : 0; p < end; p++)
+    };
+    make_piece<kPixelPiece>(first, pixels, whole, [&](long p) {
       for (int c = 0; c < channels; c++)
         for (int b = 0; b < size; b++) out[c * params.plane + p * size + b] = in[(p * channels + c) * size + b];
+    });
   }
 };
 
@@ -161,7 +155,7 @@ struct JoinChannels {
     const unsigned piece = params.rows.find(i, out, in);
     const long first = static_cast<long>(piece) * kPixelPiece - lead_of<size * channels, kAligned, kPixelPiece>(out);
     const long pixels = params.rows.elements;
-    if (first >= 0 && first + kPixelPiece <= pixels) {
+    auto whole = [&] {
       unsigned words[size * channels] = {};
       for (int c = 0; c < channels; c++) {
         unsigned plane[size];
@@ -169,12 +163,11 @@ struct JoinChannels {
         for (int k = 0; k < kPixelPiece; k++) add_part<size>(words, k * channels + c, part_of<size>(plane, k));
       }
       store_words<size>(out + first * size * channels, words);
-      return;
-    }
-    const long end = first + kPixelPiece < pixels ? first + kPixelPiece : pixels;
-    for (long p = first > 0 ? first : 0; p < end; p++)
+    };
+    make_piece<kPixelPiece>(first, pixels, whole, [&](long p) {
       for (int c = 0; c < channels; c++)
         for (int b = 0; b < size; b++) out[(p * channels + c) * size + b] = in[c * params.plane + p * size + b];
+    });
   }
 };
 
@@ -190,7 +183,7 @@ struct JoinTriples {
     const unsigned piece = params.rows.find(i, out, in);
     const long first = static_cast<long>(piece) * kPiece - lead_of<1, kPiece, kPiece>(out);
     const long bytes = params.rows.elements;
-    if (first >= 0 && first + kPiece <= bytes) {
+    auto whole = [&] {
       const unsigned pixel = static_cast<unsigned>(first) / kSize;
       const unsigned cut = 8 * (static_cast<unsigned>(first) - pixel * kSize);
       unsigned joined[5] = {}, shifted[4];
@@ -201,10 +194,8 @@ struct JoinTriples {
       }
       for (int k = 0; k < 4; k++) shifted[k] = word_between(joined[k], joined[k + 1], cut);
       store_words<kPiece>(out + first, shifted);
-      return;
-    }
-    const long end = first + kPiece < bytes ? first + kPiece : bytes;
-    for (long b = first > 0 ? first : 0; b < end; b++) out[b] = in[b % kSize * params.plane + b / kSize];
+    };
+    make_piece<kPiece>(first, bytes, whole, [&](long b) { out[b] = in[b % kSize * params.plane + b / kSize]; });
   }
 };
 

@@ -140,7 +140,7 @@ bool WindowCopy::launch_pieces(Launches& launches, const To* fill) const {
     for (int64_t extent : extents)
       if (std::abs(extent) >> 30) return false;
   const int64_t block = rows_->block(), elements = block * out_.shape[line];
-  const int64_t pieces = (elements + 2 * (Item::kPiece - 1)) / Item::kPiece;
+  const int64_t pieces = pieces_of(elements, Item::kPiece);
   int64_t items = pieces;
   for (int d = 0; d < line; d++) items *= out_.shape[d];
   if ((block * in_.shape[line]) >> 30 || elements >> 30 || items >> 31) return false;
@@ -173,7 +173,7 @@ bool WindowCopy::launch_pieces(Launches& launches, const To* fill) const {
     params.channels = static_cast<int>(fill_.size());
     params.channel_step = static_cast<int>(strides[channel_axis_]);
   }
-  launches.add<Item>(0, out_.elements() ? items : 0, params);
+  launches.add<Item>(0, items, params);
   return true;
 }
 

@@ -121,18 +121,17 @@ struct WindowPieces {
       store_elements(out + first, made);
       return;
     }
-    const int end = first + kPiece < params.elements ? first + kPiece : params.elements;
-    for (int e = first > 0 ? first : 0; e < end; e++) {
+    each_of_piece<kPiece>(first, params.elements, [&](int e) {
       const int line = params.block == 1 ? e : e / params.block, rest_of_block = e - line * params.block;
       const long source = inside ? source_index(params.line_start + line, params.line_extent, params.policy) : -1;
       if (source >= 0) {
         out[e] = convert_element<false, To>(in[source * params.block + rest_of_block]);
-        continue;
+        return;
       }
       if (params.channel_axis == kRowAxes) channel = line;
       if (params.channel_axis > kRowAxes) channel = rest_of_block / params.channel_step % params.channels;
       out[e] = params.fill[params.channels == 1 ? 0 : channel];
-    }
+    });
   }
 };
 

@@ -36,18 +36,17 @@ void look_up(const SampleWork& work, const Out* table, uint64_t size, Out otherw
   const In* from = work.in[0].as<const In>();
   Out* to = work.out[0].as<Out>();
   const int64_t begin = work.begin * kRow, end = std::min(work.end * kRow, work.out[0].elements());
-  if constexpr (same_type<In, uint8_t>)
-    if (work.launches) {
-      using Item = LookUpBytes<Out>;
-      const int64_t n = work.out[0].elements(), items = n ? (n + 2 * (Item::kPiece - 1)) / Item::kPiece : 0;
-      return work.launches->add<Item>(0, items, {to, from, table, n});
-    }
-  const typename LookUp<In, Out>::Params params{to, from, table, size, otherwise};
-  if constexpr (same_type<In, uint8_t> && same_type<Out, uint8_t>)
-    each_item<LookUp<In, Out>>(work, begin, end, params,
-                               [&] { look_up_bytes(to + begin, from + begin, end - begin, table); });
-  else
-    each_item<LookUp<In, Out>>(work, begin, end, params);
+  if constexpr (!same_type<In, uint8_t>) {
+    each_item<LookUp<In, Out>>(work, begin, end, {to, from, table, size, otherwise});
+  } else if (work.launches) {
+    using Item = LookUpBytes<Out>;
+    const int64_t n = work.out[0].elements();
+    work.launches->add<Item>(0, pieces_of(n, Item::kPiece), {to, from, table, n});
+  } else if constexpr (same_type<Out, uint8_t>) {
+    look_up_bytes(to + begin, from + begin, end - begin, table);
+  } else {
+    for (int64_t i = begin; i < end; i++) to[i] = table[from[i]];
+  }
 }
 
 std::vector<Data> run_lookup(const Run& run) {

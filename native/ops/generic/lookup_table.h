@@ -5,7 +5,7 @@
 
 namespace avida::ops {
 
-// An item is an element. The table has an entry for every 8-bit number at least, so that bytes need no check.
+// An item is an element.
 template <class In, class Out>
 struct LookUp {
   static constexpr const char* header = "ops/generic/lookup_table.h";
@@ -18,16 +18,12 @@ struct LookUp {
   };
 
   AVIDA_HD AVIDA_INLINE static void run(const Params& params, long i) {
-    if constexpr (sizeof(In) == 1 && !TypeTraits<In>::is_signed) {
-      params.out[i] = params.table[params.in[i]];
-    } else {
-      const auto key = static_cast<unsigned long>(params.in[i]);  // negative numbers become huge ones
-      params.out[i] = key < params.size ? params.table[key] : params.otherwise;
-    }
+    const auto key = static_cast<unsigned long>(params.in[i]);  // negative numbers become huge ones
+    params.out[i] = key < params.size ? params.table[key] : params.otherwise;
   }
 };
 
-// Bytes, some at a time: the first may begin before the array, so that what is stored at once lies where words do.
+// Bytes, a piece at a time. The table has an entry for each of them.
 template <class Out>
 struct LookUpBytes {
   static constexpr const char* header = "ops/generic/lookup_table.h";
@@ -40,16 +36,17 @@ struct LookUpBytes {
   };
 
   AVIDA_HD AVIDA_INLINE static void run(const Params& params, long i) {
-    const long first = i * kPiece - lead_of<sizeof(Out), 16, kPiece>(params.out);
-    if (first >= 0 && first + kPiece <= params.elements) {
-      const auto keys = load_elements<kPiece>(params.in + first);
+    Out* const out = params.out;
+    const unsigned char* const in = params.in;
+    const Out* const table = params.table;
+    const long first = i * kPiece - lead_of<sizeof(Out), 16, kPiece>(out);
+    auto whole = [&] {
+      const auto keys = load_elements<kPiece>(in + first);
       Elements<Out, kPiece> found;
-      for (int k = 0; k < kPiece; k++) found.at[k] = params.table[keys.at[k]];
-      store_elements(params.out + first, found);
-      return;
-    }
-    const long end = first + kPiece < params.elements ? first + kPiece : params.elements;
-    for (long k = first > 0 ? first : 0; k < end; k++) params.out[k] = params.table[params.in[k]];
+      for (int k = 0; k < kPiece; k++) found.at[k] = table[keys.at[k]];
+      store_elements(out + first, found);
+    };
+    make_piece<kPiece>(first, params.elements, whole, [&](long k) { out[k] = table[in[k]]; });
   }
 };
 

@@ -171,7 +171,7 @@ class Rows {
     for (const Shape& extents : {in_.shape, window_.size, window_.start})
       for (int64_t extent : extents)
         if (std::abs(extent) >> 30) return false;
-    const int64_t width = window_.size[w_], pieces = (width + 2 * (Item::kPiece - 1)) / Item::kPiece;
+    const int64_t width = window_.size[w_], pieces = pieces_of(width, Item::kPiece);
     typename Item::Params params{.out = static_cast<decltype(Item::Params::out)>(out_.data),
                                  .in = static_cast<decltype(Item::Params::in)>(in_.data),
                                  .pieces = static_cast<unsigned>(pieces),
@@ -197,7 +197,7 @@ class Rows {
     if (items >> 31) return false;
     for (int k = 0; k < static_cast<int>(std::size(params.by)); k++) params.by[k] = normalization(k);
     for (int k = 0; k < static_cast<int>(std::size(params.fill)); k++) params.fill[k] = fill_value(k);
-    launches.add<Item>(0, width ? items : 0, params);
+    launches.add<Item>(0, items, params);
     return true;
   }
 
