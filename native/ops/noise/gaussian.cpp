@@ -49,8 +49,8 @@ AVIDA_OP_IN(noise, gaussian, GaussianArgs) {
       .infer(infer_noisy)
       .each_sample(noisy_shape,
                    [](const Sample<GaussianArgs>& sample) {
-                     with_dtype(sample.in[0].dtype,
-                                [&](auto type) { make_noisy<typename decltype(type)::type>(sample); });
+                     with_noisy_type(sample.in[0].dtype,
+                                     [&](auto type) { make_noisy<typename decltype(type)::type>(sample); });
                    })
       .rows(noisy_rows)
       .on_gpu()

@@ -14,6 +14,14 @@ void infer_noisy(Infer<Args>& call) {
   if (call.in[0].dtype == DType::boolean) fail(ErrorKind::runtime, "expected numbers, got bool");
 }
 
+// Calls fn(Type<T>{}) with a type that infer_noisy() lets pass.
+template <class Fn>
+void with_noisy_type(DType dtype, Fn&& fn) {
+  with_dtype(dtype, [&](auto type) {
+    if constexpr (!std::is_same_v<typename decltype(type)::type, bool>) fn(type);
+  });
+}
+
 template <class Args>
 void noisy_shape(Sample<Args>& sample) {
   sample.out[0].shape = sample.in[0].shape;

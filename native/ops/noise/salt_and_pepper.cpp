@@ -64,7 +64,7 @@ void run(const Sample<SaltAndPepperArgs>& sample) {
   const double prob = args.prob, pepper_share = 1 - static_cast<double>(args.salt_vs_pepper);
   const Grains grains{static_cast<uint64_t>(std::llround(prob * pepper_share * 0x1p32)),
                       static_cast<uint64_t>(std::llround(prob * 0x1p32))};
-  with_dtype(sample.in[0].dtype, [&](auto type) {
+  with_noisy_type(sample.in[0].dtype, [&](auto type) {
     using T = typename decltype(type)::type;
     constexpr bool real = TypeTraits<T>::is_float;
     const T pepper_value = value_or(args.pepper_val, real ? T(-1) : TypeTraits<T>::lowest());

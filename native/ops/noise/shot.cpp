@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "core/clones.h"
+#include "op/strided_copy.h"
 #include "ops/noise/noise.h"
 
 namespace avida::ops {
@@ -84,16 +85,20 @@ void make_bytes_noisy(const Sample<ShotArgs>& sample) {
                                         [&] { look_up_rows<Byte>(params, sample.begin, sample.end); });
 }
 
+void copy(const Sample<ShotArgs>& sample) {
+  const SampleView &in = sample.in[0], &out = sample.out[0];
+  const int64_t row = kDrawRow * size_of(in.dtype), bytes = out.elements() * size_of(in.dtype);
+  if (sample.launches) return StridedCopy(1, {bytes}, {1}).launch(*sample.launches, out.data, in.data);
+  const int64_t first = sample.begin * row, end = std::min(sample.end * row, bytes);
+  std::copy(in.as<char>() + first, in.as<char>() + end, out.as<char>() + first);
+}
+
 void run(const Sample<ShotArgs>& sample) {
   const float factor = sample.args.factor;
-  with_dtype(sample.in[0].dtype, [&](auto type) {
+  if (factor == 0) return copy(sample);
+  with_noisy_type(sample.in[0].dtype, [&](auto type) {
     using T = typename decltype(type)::type;
-    if (factor == 0) {
-      const int64_t first = sample.begin * kDrawRow, last = std::min(sample.end * kDrawRow, sample.out[0].elements());
-      std::copy(sample.in[0].as<T>() + first, sample.in[0].as<T>() + last, sample.out[0].as<T>() + first);
-      return;
-    }
-    if constexpr (sizeof(T) == 1 && !std::is_same_v<T, bool>)
+    if constexpr (sizeof(T) == 1)
       if (256 / std::abs(factor) <= kMostWordMean) return make_bytes_noisy<T>(sample);
     make_noisy<T>(sample);
   });
