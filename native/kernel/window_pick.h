@@ -4,6 +4,23 @@
 
 namespace avida {
 
+// The larger, or the smaller, of two; NaN if one of them is.
+template <bool larger, class T>
+AVIDA_HD AVIDA_INLINE T pick_of_two(T a, T b) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  if constexpr (same_type<T, float>) {
+    float picked;
+    if constexpr (larger)
+      asm("max.NaN.f32 %0, %1, %2;" : "=f"(picked) : "f"(a), "f"(b));
+    else
+      asm("min.NaN.f32 %0, %1, %2;" : "=f"(picked) : "f"(a), "f"(b));
+    return picked;
+  }
+#endif
+  const T picked = (larger ? b > a : b < a) ? b : a;  // a if one is NaN
+  return b != b ? b : picked;
+}
+
 template <class T, bool larger>
 struct WindowPick {
   static constexpr const char* header = "kernel/window_pick.h";
@@ -18,8 +35,7 @@ struct WindowPick {
     T picked = params.in[item];
     each_neighbour(params.grid, params.window, params.grid.place_of(item), [&](long index) {
       if (index < 0) return;
-      T x = params.in[index];
-      if (larger ? x > picked : x < picked) picked = x;
+      picked = pick_of_two<larger>(picked, params.in[index]);
     });
     params.out[item] = picked;
   }

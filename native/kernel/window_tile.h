@@ -4,6 +4,7 @@
 #include "kernel/byte_floats.h"
 #include "kernel/tile.h"
 #include "kernel/window_median.h"
+#include "kernel/window_pick.h"
 
 namespace avida {
 
@@ -239,10 +240,7 @@ struct TilePick {
     for (int i = 0; i < n; i++) picked[i] = windows.at(centre_y, centre_x + i);
     windows.each([&](int, const Value(&values)[n], int shift) {
       AVIDA_UNROLL
-      for (int i = 0; i < n; i++) {
-        const Value x = values[(i + shift) % n];
-        picked[i] = (larger ? x > picked[i] : x < picked[i]) ? x : picked[i];
-      }
+      for (int i = 0; i < n; i++) picked[i] = pick_of_two<larger>(picked[i], values[(i + shift) % n]);
     });
     AVIDA_UNROLL
     for (int i = 0; i < n; i++) made[i] = static_cast<T>(picked[i]);

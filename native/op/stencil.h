@@ -169,5 +169,13 @@ decltype(auto) with_ordered_type(DType dtype, Fn&& fn) {
       fail(ErrorKind::runtime, "expected elements of at most 32 bits, or float64, got ", dtype);
   }
 }
+// The element type itself, if it is one of those.
+template <class Fn>
+void with_orderable_type(DType dtype, Fn&& fn) {
+  with_dtype(dtype, [&](auto type) {
+    using T = typename decltype(type)::type;
+    if constexpr (sizeof(T) <= 4 || TypeTraits<T>::is_float) fn(type);
+  });
+}
 
 }  // namespace avida

@@ -94,6 +94,19 @@ def test_median_blur(shape, layout, source):
         check(ndd.experimental.median_blur, samples, layout, True, window_size=size)
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("share", [0.01, 0.5])
+def test_nan(dtype, share):
+    image = numbers(dtype, (50, 60, 3))
+    image[rng.random(image.shape) < share] = np.nan
+    image[rng.random(image.shape) < 0.01] = -np.nan
+    for function in (ndd.experimental.dilate, ndd.experimental.erode):
+        for mask in ([3, 3], [1, 4], [10, 12], [120, 3]):
+            check(function, [image], "HWC", True, mask_size=mask)
+    for window in ([3, 3], [5, 5], [7, 9], [1, 13]):
+        check(ndd.experimental.median_blur, [image], "HWC", True, window_size=window)
+
+
 def test_infinity():
     image = numbers("float32", (50, 60, 3))
     image[rng.random(image.shape) < 0.1] = np.inf

@@ -60,10 +60,17 @@ def test_windows_of_very_many_elements():
     np.testing.assert_array_equal(out[:, ::23], median(x, [201, 203])[:, ::23])
 
 
-def test_nan_does_no_harm():
-    x = np.full((30, 40), np.nan, np.float32)
-    for size in (3, 5, 25):
-        assert np.isnan(np.asarray(ndd.experimental.median_blur(x, window_size=size))).all()
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("shape", [(24, 40), (6, 7)])
+def test_nan_is_larger_than_all_numbers(shape, dtype):
+    rng = np.random.default_rng(0)
+    x = rng.normal(0, 9, shape).astype(dtype)
+    x[rng.random(shape) < 0.4] = np.nan
+    x[rng.random(shape) < 0.1] = -np.nan
+    x[rng.random(shape) < 0.1] = np.inf
+    for size in ([3, 3], [5, 5], [1, 7], [21, 23]):
+        out = np.asarray(ndd.experimental.median_blur(ndd.tensor(x, layout="HW"), window_size=size))
+        np.testing.assert_array_equal(out, median(x, size))
 
 
 @pytest.mark.parametrize("size", [0, 4, -3, [3, 3, 3], [], 2**31 - 1])

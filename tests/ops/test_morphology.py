@@ -75,6 +75,21 @@ def test_large_masks(mask):
         np.testing.assert_array_equal(np.asarray(out), expected)
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("shape", [(24, 40), (6, 7)])
+def test_nan_spreads(shape, dtype):
+    rng = np.random.default_rng(0)
+    x = rng.normal(0, 9, shape).astype(dtype)
+    x[rng.random(shape) < 0.02] = np.nan
+    x[2, 3] = -np.nan
+    image = ndd.tensor(x, layout="HW")
+    for mask in ([3, 3], [1, 4], [4, 1], [8, 11]):
+        for border in BORDERS:
+            for largest, run in ((True, ndd.experimental.dilate), (False, ndd.experimental.erode)):
+                out = np.asarray(run(image, mask_size=mask, border_mode=border))
+                np.testing.assert_array_equal(out, pick(x, mask, [-1, -1], border, largest))
+
+
 def test_one_large_image_is_shared_among_threads():
     x = random((700, 900, 3))
     results = []

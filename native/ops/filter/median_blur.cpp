@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <bit>
+#include <limits>
 #include <utility>
 
 #include "core/clones.h"
@@ -20,6 +22,32 @@ constexpr int kLargestWindow = 4095;
 constexpr int64_t kMostSelectedBytes = 100;  // window elements; beyond, a histogram is faster
 constexpr int64_t kMostSelected = 400;       // the same for other types, and std::nth_element
 
+// What elements are compared as. Floats become whole numbers in the same order, with NaN as the largest: what compares
+// floats would lose elements beside NaN.
+template <class T>
+struct SortKey {
+  using type = T;
+  static AVIDA_INLINE T of(T x) { return x; }
+  static AVIDA_INLINE T back(T key) { return key; }
+};
+template <class Float, class Whole>
+struct FloatKey {
+  using type = Whole;
+  static constexpr Whole kNan = std::bit_cast<Whole>(std::numeric_limits<Float>::quiet_NaN());
+  // Below 0 the order is the other way round.
+  static AVIDA_INLINE Whole turned(Whole bits) {
+    return bits ^ ((bits >> (8 * sizeof(Whole) - 1)) & std::numeric_limits<Whole>::max());
+  }
+  static AVIDA_INLINE Whole of(Float x) { return x == x ? turned(std::bit_cast<Whole>(x)) : kNan; }
+  static AVIDA_INLINE Float back(Whole key) { return std::bit_cast<Float>(turned(key)); }
+};
+template <>
+struct SortKey<float> : FloatKey<float, int32_t> {};
+template <>
+struct SortKey<double> : FloatKey<double, int64_t> {};
+template <class T>
+using KeyOf = typename SortKey<T>::type;
+
 template <class T>
 AVIDA_INLINE T lower(T a, T b) {
   return a < b ? a : b;
@@ -40,25 +68,27 @@ struct SortedColumns {
   T *low, *mid, *high;
 };
 
-template <class T>
-AVIDA_INLINE void sort_columns(const SortedColumns<T>& to, const T* a, const T* b, const T* c, int64_t n) {
-  T *low = to.low, *mid = to.mid, *high = to.high;
+template <class T, class Key>
+AVIDA_INLINE void sort_columns(const SortedColumns<Key>& to, const T* top, const T* centre, const T* bottom,
+                               int64_t n) {
+  Key *low = to.low, *mid = to.mid, *high = to.high;
 #pragma GCC ivdep
   for (int64_t i = 0; i < n; i++) {
-    T lo = lower(a[i], b[i]), hi = upper(a[i], b[i]);
-    low[i] = lower(lo, c[i]);
-    mid[i] = upper(lo, lower(hi, c[i]));
-    high[i] = upper(hi, c[i]);
+    Key a = SortKey<T>::of(top[i]), b = SortKey<T>::of(centre[i]), c = SortKey<T>::of(bottom[i]);
+    Key lo = lower(a, b), hi = upper(a, b);
+    low[i] = lower(lo, c);
+    mid[i] = upper(lo, lower(hi, c));
+    high[i] = upper(hi, c);
   }
 }
 
-template <class T>
-AVIDA_INLINE void median_of_columns(T* __restrict out, const SortedColumns<T>& of, int64_t step, int64_t n) {
-  const T *low = of.low - step, *mid = of.mid - step, *high = of.high - step;
+template <class T, class Key>
+AVIDA_INLINE void median_of_columns(T* __restrict out, const SortedColumns<Key>& of, int64_t step, int64_t n) {
+  const Key *low = of.low - step, *mid = of.mid - step, *high = of.high - step;
   for (int64_t i = 0; i < n; i++) {
-    T lo = upper(upper(low[i], low[i + step]), low[i + 2 * step]);
-    T hi = lower(lower(high[i], high[i + step]), high[i + 2 * step]);
-    out[i] = middle(lo, middle(mid[i], mid[i + step], mid[i + 2 * step]), hi);
+    Key lo = upper(upper(low[i], low[i + step]), low[i + 2 * step]);
+    Key hi = lower(lower(high[i], high[i + step]), high[i + 2 * step]);
+    out[i] = SortKey<T>::back(middle(lo, middle(mid[i], mid[i + step], mid[i + 2 * step]), hi));
   }
 }
 
@@ -142,23 +172,42 @@ AVIDA_CLONES void twenty_five(uint8_t* out, const uint8_t* rows, int64_t pitch, 
   }
 }
 
-#define AVIDA_MEDIANS(T)                                                                                    \
-  AVIDA_CLONES void sort_three(const SortedColumns<T>& to, const T* a, const T* b, const T* c, int64_t n) { \
-    sort_columns(to, a, b, c, n);                                                                           \
-  }                                                                                                         \
-  AVIDA_CLONES void nine(T* out, const SortedColumns<T>& of, int64_t step, int64_t n) {                     \
-    median_of_columns(out, of, step, n);                                                                    \
-  }                                                                                                         \
-  AVIDA_CLONES void many(T* out, const T* const* elements, int64_t count, int64_t lanes, T* kept) {         \
-    median_of_many(out, elements, count, lanes, kept);                                                      \
+#define AVIDA_NINE(T)                                                                                              \
+  AVIDA_CLONES void sort_three(const SortedColumns<KeyOf<T>>& to, const T* a, const T* b, const T* c, int64_t n) { \
+    sort_columns(to, a, b, c, n);                                                                                  \
+  }                                                                                                                \
+  AVIDA_CLONES void nine(T* out, const SortedColumns<KeyOf<T>>& of, int64_t step, int64_t n) {                     \
+    median_of_columns(out, of, step, n);                                                                           \
   }
-AVIDA_MEDIANS(uint8_t)
-AVIDA_MEDIANS(uint16_t)
-AVIDA_MEDIANS(int16_t)
-AVIDA_MEDIANS(int32_t)
-AVIDA_MEDIANS(float)
-AVIDA_MEDIANS(double)
-#undef AVIDA_MEDIANS
+AVIDA_NINE(uint8_t)
+AVIDA_NINE(uint16_t)
+AVIDA_NINE(int16_t)
+AVIDA_NINE(int32_t)
+AVIDA_NINE(float)
+AVIDA_NINE(double)
+#undef AVIDA_NINE
+
+#define AVIDA_MANY(Key)                                                                                   \
+  AVIDA_CLONES void many(Key* out, const Key* const* elements, int64_t count, int64_t lanes, Key* kept) { \
+    median_of_many(out, elements, count, lanes, kept);                                                    \
+  }
+AVIDA_MANY(uint8_t)
+AVIDA_MANY(uint16_t)
+AVIDA_MANY(int16_t)
+AVIDA_MANY(int32_t)
+AVIDA_MANY(int64_t)
+#undef AVIDA_MANY
+
+#define AVIDA_KEYS(T)                                                   \
+  AVIDA_CLONES void to_keys(KeyOf<T>* to, const T* from, int64_t n) {   \
+    for (int64_t i = 0; i < n; i++) to[i] = SortKey<T>::of(from[i]);    \
+  }                                                                     \
+  AVIDA_CLONES void from_keys(T* to, const KeyOf<T>* from, int64_t n) { \
+    for (int64_t i = 0; i < n; i++) to[i] = SortKey<T>::back(from[i]);  \
+  }
+AVIDA_KEYS(float)
+AVIDA_KEYS(double)
+#undef AVIDA_KEYS
 
 // One row of output, of the tile's rows from `rows` on.
 template <class T>
@@ -203,13 +252,12 @@ struct MedianRow {
   }
 
   void by_partition(std::vector<T>& window) const {
-    auto less = [](T a, T b) { return a < b || (a == a && b != b); };  // NaN is the largest
     for (int64_t i = 0; i < n; i++) {
       window.clear();
       for (int64_t y = 0; y < height; y++)
         for (int64_t x = 0; x < width; x++) window.push_back(rows[y * pitch + x * inner + i]);
       auto half = window.begin() + std::ssize(window) / 2;
-      std::nth_element(window.begin(), half, window.end(), less);
+      std::nth_element(window.begin(), half, window.end());
       out[i] = *half;
     }
   }
@@ -262,14 +310,29 @@ void each_made_row(const Sample<MedianBlurArgs>& sample, const Space& space, int
 
 template <class T>
 void blur_rows(const Sample<MedianBlurArgs>& sample, const Space& space, const Reach& reach) {
+  using Key = KeyOf<T>;
+  constexpr bool has_keys = !std::is_same_v<T, Key>;
   PaddedTile<T> tile(space, sample.in[0], reach, Border::clamp, T());
-  std::vector<T> scratch;
+  const int64_t n = space.row_elements(), pitch = tile.pitch();
+  std::vector<Key> keys, made(has_keys ? n : 0), scratch;
   auto load = [&](int64_t part, int64_t y, int64_t count) {
-    tile.load(part, 0, y - reach.before[1], count + reach.size(1) - 1);
+    const int64_t rows = count + reach.size(1) - 1;
+    tile.load(part, 0, y - reach.before[1], rows);
+    if constexpr (has_keys) {
+      keys.resize(rows * pitch);
+      to_keys(keys.data(), tile.row(0), rows * pitch);
+    }
   };
   each_made_row<T>(sample, space, tile.rows_at_once(), load, [&](int64_t i, T* out) {
-    MedianRow<T>{out, tile.row(i), tile.pitch(), space.inner, space.row_elements(), reach.size(1), reach.size(2)}.run(
-        scratch);
+    MedianRow<Key> row{nullptr, nullptr, pitch, space.inner, n, reach.size(1), reach.size(2)};
+    if constexpr (has_keys) {
+      row.out = made.data(), row.rows = keys.data() + i * pitch;
+      row.run(scratch);
+      from_keys(out, made.data(), n);
+    } else {
+      row.out = out, row.rows = tile.row(i);
+      row.run(scratch);
+    }
   });
 }
 
@@ -277,13 +340,14 @@ template <class T>
 void blur_rows_by_nine(const Sample<MedianBlurArgs>& sample, const Space& space, const Reach& reach) {
   PlainRows<T> rows(space, sample.in[0], reach, Border::clamp, T());
   const int64_t n = space.row_elements(), inner = space.inner, pitch = n + 2 * inner;
-  std::vector<T> sorted(3 * pitch);
-  T* first = sorted.data() + inner;
-  SortedColumns<T> columns = {first, first + pitch, first + 2 * pitch};
+  using Key = KeyOf<T>;
+  std::vector<Key> sorted(3 * pitch);
+  Key* first = sorted.data() + inner;
+  SortedColumns<Key> columns = {first, first + pitch, first + 2 * pitch};
   auto load = [&](int64_t part, int64_t y, int64_t count) { rows.load(part, y - 1, count + 2); };
   each_made_row<T>(sample, space, rows.rows_at_once(), load, [&](int64_t i, T* out) {
     sort_three(columns, rows.row(i), rows.row(i + 1), rows.row(i + 2), n);
-    for (T* line : {columns.low, columns.mid, columns.high}) pad_line(line, space, reach, Border::clamp, T());
+    for (Key* line : {columns.low, columns.mid, columns.high}) pad_line(line, space, reach, Border::clamp, Key());
     nine(out, columns, inner, n);
   });
 }
@@ -295,7 +359,7 @@ void blur(const Sample<MedianBlurArgs>& sample) {
   const Reach reach = window_reach(sample.args);
   const int64_t n = space.row_elements();
   if (space.has_few_elements() || sample.launches) {
-    with_dtype(in.dtype, [&](auto type) {
+    with_orderable_type(in.dtype, [&](auto type) {
       using T = typename decltype(type)::type;
       const NeighbourWindow window = reach.window(Border::clamp);
       if constexpr (std::is_same_v<T, uint8_t> || std::is_same_v<T, float>)
@@ -331,7 +395,7 @@ AVIDA_OP_IN(experimental, median_blur, MedianBlurArgs) {
   using Args = MedianBlurArgs;
   op.doc(
         "Replaces each element by the median of the window around it: removes specks, keeps edges. Beyond the border "
-        "images are continued with their outermost elements.")
+        "images are continued with their outermost elements. NaN counts as larger than all numbers.")
       .input("input", "The images, or sequences of them.", {"HW", "HWC", "FHWC", "CHW", "FCHW"})
       .arg("window_size", &Args::window_size, "The size of the window along height and width, odd.")
       .example("avida.experimental.median_blur(image, window_size=[3, 3])")

@@ -28,10 +28,7 @@ AVIDA_INLINE void pick_of(T* out, const T* const* rows, int64_t n) {
 #pragma GCC ivdep
   for (int64_t i = 0; i < n; i++) {
     T picked = row[0][i];
-    for (int k = 1; k < count; k++) {
-      T x = row[k][i];
-      picked = larger ? (x > picked ? x : picked) : (x < picked ? x : picked);
-    }
+    for (int k = 1; k < count; k++) picked = pick_of_two<larger>(picked, row[k][i]);
     out[i] = picked;
   }
 }
@@ -147,7 +144,7 @@ void pick_in_windows(const Sample<MorphologyArgs>& sample) {
   Reach reach = mask_reach(sample.args, space);
   Border border = parse_border(sample.args.border_mode, "border_mode");
   if (space.has_few_elements() || sample.launches) {
-    with_dtype(in.dtype, [&](auto type) {
+    with_orderable_type(in.dtype, [&](auto type) {
       using T = typename decltype(type)::type;
       if constexpr (std::is_same_v<T, uint8_t> || std::is_same_v<T, float>) {
         using Limits = std::numeric_limits<T>;
