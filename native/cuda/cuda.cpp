@@ -146,14 +146,13 @@ class CudaGpu : public Gpu {
     cuda::Result result = driver().memory_take(&pointer, bytes);
     if (result == cuda::kOutOfMemory) return nullptr;
     check(result, "allocating memory on the GPU");
-    // Kernels read whole words, also where a sample ends within one: what lies beyond must be something.
-    check(driver().memory_clear(pointer, 0, bytes, nullptr), "clearing memory on the GPU");
-    check(driver().stream_synchronize(nullptr), "clearing memory on the GPU");
     return reinterpret_cast<void*>(pointer);
   }
-  void give(void* memory) override {
-    const Entered here(context_);
+  void give(void* memory) noexcept override {
+    cuda::Context own;
+    if (driver().context_push(context_)) return;  // the process ends: the driver has gone
     driver().memory_give(address(memory));
+    driver().context_pop(&own);
   }
 
  private:

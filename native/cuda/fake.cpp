@@ -38,7 +38,7 @@ class FakeGpu : public Gpu {
 
  protected:
   void* take(size_t bytes) override { return std::aligned_alloc(64, (bytes + 63) / 64 * 64); }
-  void give(void* memory) override { std::free(memory); }
+  void give(void* memory) noexcept override { std::free(memory); }
   StreamHandle new_stream() override { return new char; }
 };
 

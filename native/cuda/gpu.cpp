@@ -61,8 +61,14 @@ Gpu& Gpu::at(int device) {
 
 Gpu::Gpu(int device)
     : device(device),
-      pool_(std::make_unique<Pool>([this](size_t bytes) { return take(bytes); },
-                                   [this](void* memory) { give(memory); })) {}
+      pool_(std::make_unique<Pool>(
+          [this](size_t bytes, StreamHandle stream) {
+            void* memory = take(bytes);
+            // Kernels read whole words, also where a sample ends within one: what lies beyond must be something.
+            if (memory) clear(memory, bytes, stream);
+            return memory;
+          },
+          [this](void* memory) { give(memory); })) {}
 Gpu::~Gpu() = default;
 
 Block Gpu::allocate(int64_t bytes, StreamHandle stream) {
@@ -79,6 +85,8 @@ Block Gpu::allocate(int64_t bytes, StreamHandle stream) {
 
 int64_t Gpu::bytes_in_use() const { return pool_->in_use(); }
 int64_t Gpu::bytes_kept() const { return pool_->kept(); }
+int64_t Gpu::memory_budget() const { return pool_->budget(); }
+void Gpu::set_memory_budget(int64_t bytes) { pool_->set_budget(bytes); }
 
 std::shared_ptr<GpuStream> Gpu::create_stream() {
   StreamHandle handle = nullptr;

@@ -51,6 +51,10 @@ class Gpu {
   // What the pool has: handed out, and kept for reuse.
   int64_t bytes_in_use() const;
   int64_t bytes_kept() const;
+  // How many bytes may be kept.
+  static constexpr int64_t kUnlimited = INT64_MAX;
+  int64_t memory_budget() const;
+  void set_memory_budget(int64_t bytes);
 
   // A stream for one user.
   std::shared_ptr<GpuStream> create_stream();
@@ -94,7 +98,8 @@ class Gpu {
  protected:
   explicit Gpu(int device);
   virtual void* take(size_t bytes) = 0;  // null: there is not enough
-  virtual void give(void* memory) = 0;
+  // When all work that uses it is done.
+  virtual void give(void* memory) noexcept = 0;
   virtual StreamHandle new_stream() = 0;
 
  private:

@@ -1,6 +1,7 @@
 #include "cuda/pool.h"
 
 #include <bit>
+#include <iterator>
 
 namespace avida {
 
@@ -27,10 +28,10 @@ GpuPool::Taken GpuPool::take(size_t bytes, void* stream) {
       return block;
     }
   }
-  void* memory = obtain_(bytes);
+  void* memory = obtain_(bytes, stream);
   if (!memory) {
-    trim();
-    memory = obtain_(bytes);
+    keep_at_most(0);
+    memory = obtain_(bytes, stream);
   }
   std::lock_guard lock(mutex_);
   if (memory) in_use_ += static_cast<int64_t>(bytes);
@@ -38,21 +39,40 @@ GpuPool::Taken GpuPool::take(size_t bytes, void* stream) {
 }
 
 void GpuPool::give(Taken block, void* stream) noexcept {
-  std::lock_guard lock(mutex_);
-  in_use_ -= static_cast<int64_t>(block.bytes);
-  kept_ += static_cast<int64_t>(block.bytes);
-  free_[{stream, block.bytes}].push_back(block.memory);
-}
-
-void GpuPool::trim() {
-  decltype(free_) released;
+  int64_t budget;
   {
     std::lock_guard lock(mutex_);
-    released.swap(free_);
-    kept_ = 0;
+    in_use_ -= static_cast<int64_t>(block.bytes);
+    kept_ += static_cast<int64_t>(block.bytes);
+    free_[{stream, block.bytes}].push_back(block.memory);
+    if (kept_ <= budget_) return;
+    budget = budget_;
   }
-  for (auto& [key, blocks] : released)
-    for (void* memory : blocks) release_(memory);
+  keep_at_most(budget);
+}
+
+void GpuPool::keep_at_most(int64_t bytes) {
+  std::vector<void*> released;  // after the lock: it waits for the GPU
+  {
+    std::lock_guard lock(mutex_);
+    for (auto at = free_.begin(); at != free_.end() && kept_ > bytes;) {
+      auto& [key, blocks] = *at;
+      for (; !blocks.empty() && kept_ > bytes; blocks.pop_back()) {
+        released.push_back(blocks.back());
+        kept_ -= static_cast<int64_t>(key.second);
+      }
+      at = blocks.empty() ? free_.erase(at) : std::next(at);
+    }
+  }
+  for (void* memory : released) release_(memory);
+}
+
+void GpuPool::set_budget(int64_t bytes) {
+  {
+    std::lock_guard lock(mutex_);
+    budget_ = bytes;
+  }
+  keep_at_most(bytes);
 }
 
 int64_t GpuPool::in_use() const {
@@ -63,6 +83,11 @@ int64_t GpuPool::in_use() const {
 int64_t GpuPool::kept() const {
   std::lock_guard lock(mutex_);
   return kept_;
+}
+
+int64_t GpuPool::budget() const {
+  std::lock_guard lock(mutex_);
+  return budget_;
 }
 
 }  // namespace avida

@@ -11,7 +11,7 @@ namespace avida {
 
 class GpuPool {
  public:
-  GpuPool(std::function<void*(size_t)> obtain, std::function<void(void*)> release)
+  GpuPool(std::function<void*(size_t, void* stream)> obtain, std::function<void(void*)> release)
       : obtain_(std::move(obtain)), release_(std::move(release)) {}
 
   struct Taken {
@@ -20,17 +20,20 @@ class GpuPool {
   };
   Taken take(size_t bytes, void* stream);
   void give(Taken block, void* stream) noexcept;
-  void trim();
   int64_t in_use() const;
   int64_t kept() const;
+  // How many bytes may be kept; what exceeds it is released.
+  int64_t budget() const;
+  void set_budget(int64_t bytes);
 
  private:
   static size_t rounded(size_t bytes);
+  void keep_at_most(int64_t bytes);
 
   mutable std::mutex mutex_;
   std::map<std::pair<void*, size_t>, std::vector<void*>> free_;
-  int64_t in_use_ = 0, kept_ = 0;
-  const std::function<void*(size_t)> obtain_;
+  int64_t in_use_ = 0, kept_ = 0, budget_ = INT64_MAX;
+  const std::function<void*(size_t, void*)> obtain_;
   const std::function<void(void*)> release_;
 };
 

@@ -2,9 +2,11 @@
 #include "cuda/gpu.h"
 
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include "cuda/compiler.h"
@@ -122,8 +124,17 @@ void bind_gpu(nb::module_& m) {
   m.def("gpu_architecture", [](int device) { return Gpu::at(device).architecture(); });
   m.def("gpu_memory_use", [](int device) {
     Gpu& gpu = Gpu::at(device);
-    return std::make_pair(gpu.bytes_in_use(), gpu.bytes_kept());
+    const int64_t budget = gpu.memory_budget();
+    return std::make_tuple(gpu.bytes_in_use(), gpu.bytes_kept(),
+                           budget == Gpu::kUnlimited ? std::nullopt : std::optional(budget));
   });
+  m.def(
+      "set_gpu_memory_budget",
+      [](int device, std::optional<int64_t> bytes) {
+        WithoutGil released;  // memory goes back when the GPU has done what uses it
+        Gpu::at(device).set_memory_budget(bytes.value_or(Gpu::kUnlimited));
+      },
+      nb::arg("device"), nb::arg("bytes").none());
   m.def("kernel_cache_folder", &kernel_cache_folder);
   m.def("set_compiler_library", &set_compiler_library, nb::arg("path"));
   m.def("kernel_compiler", &compiler_version, "NVRTC's version, or why it cannot be used.");

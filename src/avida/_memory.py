@@ -20,7 +20,7 @@ class MemoryUse(NamedTuple):
     in_use: int
     kept: int
     budget: int | None
-    """``None`` on a GPU: what is kept is given back when memory runs short."""
+    """``None``: all is kept until memory runs short, as GPUs do unless they have a budget."""
 
 
 def memory_use(device: Any = None) -> MemoryUse:
@@ -35,15 +35,18 @@ def memory_use(device: Any = None) -> MemoryUse:
     target = make_device(device)
     if target is None or target == Device.CPU:
         return MemoryUse(*_core.memory_use())
-    return MemoryUse(*_core.gpu_memory_use(target.device_id), None)
+    return MemoryUse(*_core.gpu_memory_use(target.device_id))
 
 
-def set_memory_budget(bytes: SupportsIndex | None) -> None:
+def set_memory_budget(bytes: SupportsIndex | None, device: Any = None) -> None:
     """Sets how many bytes may be kept for reuse when nobody holds them; what exceeds it goes back to the system.
 
     ``None`` goes back to the default: ``AVIDA_MEMORY_BUDGET`` (such as ``512M`` or ``2G``), or else a quarter of the
     machine's memory, but not more than 4 GiB. Memory that was not needed for some batches goes back in any case, so a
     loop holds little more than its batches in flight need. ``0`` keeps nothing, which is slow.
+
+    With a GPU as ``device`` it is that GPU's memory, which ``None`` keeps all of: other libraries that share the GPU
+    may need some of it. ``0`` followed by ``None`` gives back all that nobody holds.
 
     Example:
         >>> avida.set_memory_budget(256 << 20)
@@ -54,7 +57,11 @@ def set_memory_budget(bytes: SupportsIndex | None) -> None:
     budget = _default_budget() if bytes is None else operator.index(bytes)
     if bytes is not None and budget < 0:
         raise ValueError(f"the memory budget must not be negative, got {budget}")
-    _core.set_memory_budget(budget)
+    target = make_device(device)
+    if target is None or target == Device.CPU:
+        _core.set_memory_budget(budget)
+    else:
+        _core.set_gpu_memory_budget(target.device_id, None if bytes is None else budget)
 
 
 def _default_budget() -> int:

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import time
 
 import numpy as np
 import pytest
@@ -12,6 +13,14 @@ from avida import _cli
 
 def image(seed=0, shape=(5, 7, 3)):
     return np.random.default_rng(seed).integers(0, 255, shape, np.uint8)
+
+
+def soon(condition):
+    """Calls drop what they held a moment after their result is there."""
+    end = time.monotonic() + 5
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.01)
+    assert condition()
 
 
 def test_there_and_back():
@@ -123,10 +132,11 @@ def test_memory_is_reused():
     x = ndd.batch([image(i, (64, 64, 3)) for i in range(8)], layout="HWC").gpu()
     for _ in range(20):
         ndd.flip(x).evaluate()
-    before = ndd._core.gpu_memory_use(0)
+    before = ndd.memory_use("gpu")
     for _ in range(500):
         ndd.flip(x).evaluate()
-    assert sum(ndd._core.gpu_memory_use(0)) <= sum(before) * 1.1
+    now = ndd.memory_use("gpu")
+    assert now.in_use + now.kept <= (before.in_use + before.kept) * 1.1
 
 
 def test_ten_thousand_batches_keep_memory_flat():
@@ -141,11 +151,38 @@ def test_ten_thousand_batches_keep_memory_flat():
             ndd.crop_mirror_normalize(x, mean=[1.0, 2.0, 3.0], dtype=ndd.float32).evaluate()
 
     run(500)
-    in_use, kept = ndd._core.gpu_memory_use(0)
+    in_use, kept, _ = ndd.memory_use("gpu")
     run(9_500)
-    in_use_now, kept_now = ndd._core.gpu_memory_use(0)
-    assert in_use_now <= in_use * 1.1
+    soon(lambda: ndd.memory_use("gpu").in_use <= in_use * 1.1)
+    in_use_now, kept_now, _ = ndd.memory_use("gpu")
     assert kept_now + in_use_now <= (kept + in_use) * 1.25
+
+
+def test_a_budget_limits_what_is_kept():
+    try:
+        x = ndd.zeros(shape=[1 << 20], dtype=ndd.uint8, device="gpu").evaluate()
+        del x
+        soon(lambda: ndd.memory_use("gpu").kept >= 1 << 20)
+        assert ndd.memory_use("gpu").budget is None
+        ndd.set_memory_budget(300_000, "gpu")
+        assert ndd.memory_use("gpu").kept <= 300_000
+        assert ndd.memory_use("gpu").budget == 300_000
+        held = [ndd.zeros(shape=[100_000], dtype=ndd.uint8, device="gpu").evaluate() for _ in range(9)]
+        in_use = ndd.memory_use("gpu").in_use
+        del held
+        soon(lambda: in_use - ndd.memory_use("gpu").in_use >= 900_000)
+        assert 0 < ndd.memory_use("gpu").kept <= 300_000
+        ndd.set_memory_budget(0, "gpu")
+        assert ndd.memory_use("gpu").kept == 0
+        np.testing.assert_array_equal(
+            np.asarray(ndd.flip(ndd.tensor(image(), layout="HWC").gpu()).cpu()), image()[:, ::-1]
+        )
+        assert ndd.memory_use("gpu").kept == 0
+        with pytest.raises(ValueError, match="negative"):
+            ndd.set_memory_budget(-1, "gpu")
+    finally:
+        ndd.set_memory_budget(None, "gpu")
+    assert ndd.memory_use("gpu").budget is None
 
 
 def test_out_of_memory_is_an_exception():
