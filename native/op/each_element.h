@@ -1,15 +1,16 @@
-// The family of operators whose every output element is made by one call of a body:
+// The family of operators whose every output element is made by one call of a body, on the CPU:
 //
 //   struct Flip { template <class T> AVIDA_HD static void run(Out<T, 5> out, In<T, 5> in, Index<5> i, const FlipArgs&);
 //   };
 //
 // Samples are seen through a canonical layout; axes that a sample lacks have the extent 1.
 #pragma once
-#include "kernel/each_element.h"
-#include "op/launches.h"
+#include "kernel/view.h"
 #include "op/sample.h"
 
 namespace avida {
+
+constexpr int kImageDim = 5;  // "FDHWC"
 
 template <class T>
 View<T, kImageDim> image_view(const SampleView& sample, const Layout& canonical) {
@@ -54,10 +55,6 @@ void each_element_rows(const Args& args, const SampleWork& work, const Layout& c
     using T = typename decltype(type)::type;
     auto out = image_view<T>(work.out[0], canonical);
     auto in = image_view<const T>(work.in[0], canonical);
-    if (work.launches) {
-      using Item = ElementItem<Body, T, Args>;
-      return work.launches->add<Item>(0, work.out[0].elements(), {out, in, args});
-    }
     auto run = [&]<int C>() { each_element_loop<Body, Args, T, C>(args, out, in, work.begin, work.end); };
     int64_t channels = out.shape[4];
     bool interleaved = out.stride[4] == 1 && out.stride[3] == channels && in.stride[3] == channels;

@@ -10,6 +10,7 @@
 #include <array>
 
 #include "kernel/elementwise.h"
+#include "op/launches.h"
 #include "op/op.h"
 
 namespace avida {

@@ -10,12 +10,16 @@ namespace avida {
 void launch_convert(Launches& launches, void* out, DType to, const void* in, DType from, int64_t n) {
   if (to == from) return StridedCopy(size_of(to), {n}, {1}).launch(launches, out, in);
   with_kernel_types(to, from, [&](auto to_type, auto from_type) {
-    using Item = ConvertItem<true, typename decltype(to_type)::type, typename decltype(from_type)::type>;
-    auto fits = [](const void* data, DType dtype) {
-      return reinterpret_cast<uintptr_t>(data) % static_cast<uintptr_t>(size_of(dtype) * kNeighbours) == 0;
-    };
-    launches.add<Item>(0, (n + kNeighbours - 1) / kNeighbours,
-                       {out, in, static_cast<int>(to), static_cast<int>(from), fits(out, to) && fits(in, from), n});
+    using To = typename decltype(to_type)::type;
+    using From = typename decltype(from_type)::type;
+    if constexpr (!same_type<To, From> || same_type<To, AnyElement>) {
+      auto fits = [](const void* data, DType dtype) {
+        return reinterpret_cast<uintptr_t>(data) % static_cast<uintptr_t>(size_of(dtype) * kNeighbours) == 0;
+      };
+      launches.add<ConvertItem<true, To, From>>(
+          0, (n + kNeighbours - 1) / kNeighbours,
+          {out, in, static_cast<int>(to), static_cast<int>(from), fits(out, to) && fits(in, from), n});
+    }
   });
 }
 

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "op/arg.h"
-#include "op/each_element.h"
 #include "op/frames.h"
 #include "op/sample.h"
 #include "op/spec.h"
@@ -169,19 +168,6 @@ class Op {
     return *this;
   }
 
-  // The layout through which bodies of each_element see every sample.
-  Op& view_as(Layout canonical) { return canonical_ = canonical, *this; }
-  // The output has the input's shape; Body::run makes each of its elements.
-  template <class Body>
-  Op& each_element() {
-    loop_.shape = [](SampleWork& work) { work.out[0].shape = work.in[0].shape; };
-    loop_.rows = [layout = canonical_](const SampleWork& work) { return each_element_row_count(work, layout); };
-    loop_.body = [layout = canonical_](const SampleWork& work) {
-      each_element_rows<Body>(*static_cast<const Args*>(work.args), work, layout);
-    };
-    return finish_loop().on_gpu();
-  }
-
   // The same memory under another shape, element type or layout: `shape` sets the output's shape, and its layout where
   // infer() could not.
   Op& view(void (*shape)(Sample<Args>&)) {
@@ -216,7 +202,6 @@ class Op {
     return *this;
   }
   SampleLoop loop_;
-  Layout canonical_;
 };
 
 struct NoArgs {};

@@ -1,6 +1,7 @@
 // What users and the executor know about flip.
 #include "ops/image/flip.h"
 
+#include "op/each_element.h"
 #include "op/op.h"
 #include "op/strided_copy.h"
 

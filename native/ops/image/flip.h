@@ -9,7 +9,6 @@ struct FlipArgs {  // one per sample
 };
 
 struct Flip {  // samples are viewed as (frame, depth, height, width, channel)
-  static constexpr const char* header = "ops/image/flip.h";
   static constexpr bool moves_only = true;
 
   template <class T>
