@@ -60,7 +60,7 @@ template <class To, class From, int channels, int out_channels>
 struct NormalizedPixels {
   static constexpr const char* header = "ops/image/crop_mirror_normalize.h";
   static constexpr bool kUsual = same_type<To, float> && same_type<From, unsigned char> && out_channels == 3;
-  static constexpr int kPiece = 4, kRowAxes = 3;
+  static constexpr int kPiece = 8, kRowAxes = 3;
   struct Params {
     To* out;
     const From* in;

@@ -149,7 +149,7 @@ def median_blur(
     device: Any = None,
     window_size: IntsArg | None = None,
 ) -> Any:
-    """Replaces each element by the median of the window around it: removes specks, keeps edges. Beyond the border images are continued with their outermost elements.
+    """Replaces each element by the median of the window around it: removes specks, keeps edges. Beyond the border images are continued with their outermost elements. NaN counts as larger than all numbers.
 
     Args:
         input: The images, or sequences of them. Layouts: HW, HWC, FHWC, CHW, FCHW.
