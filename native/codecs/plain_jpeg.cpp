@@ -177,10 +177,10 @@ std::optional<PlainJpeg> read_plain_jpeg(Bytes file) {
   for (const JpegScan::Plane& plane : scan.plane)  // all blocks are written
     if (scan.group_columns * plane.group_columns < plane.columns || group_rows * plane.group_rows < plane.rows)
       return {};
-  // A block has at least two bits: what is far too short is not worth the memory.
+  // A block has at least two bits, an interval ends with two bytes: what is far too short is not worth the memory.
   constexpr size_t kMostBytes = size_t(1) << 26;
-  if (plain.data.size() > kMostBytes || plain.data.size() * 4 < static_cast<size_t>(plain.groups) * scan.blocks)
-    return {};
+  const size_t least_bits = size_t{2} * plain.groups * scan.blocks + size_t{16} * plain.intervals();
+  if (plain.data.size() > kMostBytes || plain.data.size() * 8 < least_bits) return {};
   return plain;
 }
 

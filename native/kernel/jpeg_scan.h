@@ -75,11 +75,11 @@ struct JpegReader {
     unsigned short entries[4][1 << kLook];  // see Entry
     JpegScan scan;
     unsigned begin[kThreads], end[kThreads];  // of the parts, each a State
-    int blocks[kThreads];                     // that end in a part
+    unsigned blocks[kThreads];                // that end in a part
     unsigned short list[kThreads];            // parts to read again, round and round
     unsigned first_listed, next_listed, listed;
-    int steps[3][kThreads];
-    int sums[3][kThreads / 32];
+    unsigned steps[3][kThreads];  // sums, which may wrap: by then a first coefficient was too large
+    unsigned sums[3][kThreads / 32];
     int complete;
   };
 
@@ -87,7 +87,7 @@ struct JpegReader {
   AVIDA_HD AVIDA_INLINE static bool run(const Params& params, Shared& shared, long item, int thread) {
     const JpegBits bits = params.bits[item];
     if constexpr (phase == 0) copy_scan(params, shared, thread);
-    if constexpr (phase == 1) prepare(params, shared, bits, thread);
+    if constexpr (phase == 1) prepare(shared, thread);
     if constexpr (phase == 2) list(shared, bits, thread);
     if constexpr (phase == 3) return read_listed(params, shared, bits, thread);
     if constexpr (phase == 4) add_up(shared.blocks, shared.sums[0], thread);
@@ -147,7 +147,7 @@ struct JpegReader {
       reinterpret_cast<unsigned*>(&shared.scan)[i] = read_only(from + i);
   }
 
-  AVIDA_HD AVIDA_INLINE static void prepare(const Params& params, Shared& shared, const JpegBits& bits, int thread) {
+  AVIDA_HD AVIDA_INLINE static void prepare(Shared& shared, int thread) {
     const JpegScan& scan = shared.scan;
     AVIDA_DO_NOT_UNROLL
     for (int i = thread; i < 4 << kLook; i += kThreads) {
@@ -246,7 +246,7 @@ struct JpegReader {
     const unsigned second_dc = scan.second_dc, second_ac = scan.second_ac;
     const unsigned last_block = static_cast<unsigned>(scan.period) - 1;
     unsigned k = from.k(), block = from.block();
-    int blocks = 0;
+    unsigned blocks = 0;
     Window window(params.bytes + bits.begin, part.begin + from.over());
     while (window.at < part.end) {
       const Entry entry = look_up(shared, code_of(second_dc, second_ac, k, block), window.bits());
@@ -268,16 +268,17 @@ struct JpegReader {
   }
 
   // The sums of 32 threads' numbers.
-  AVIDA_HD AVIDA_INLINE static void add_up(const int (&numbers)[kThreads], int (&sums)[kThreads / 32], int thread) {
+  AVIDA_HD AVIDA_INLINE static void add_up(const unsigned (&numbers)[kThreads], unsigned (&sums)[kThreads / 32],
+                                           int thread) {
     if (thread >= kThreads / 32) return;
-    int sum = 0;
+    unsigned sum = 0;
     for (int i = 0; i < 32; i++) sum += numbers[thread * 32 + i];
     sums[thread] = sum;
   }
   // The sum of the numbers of all threads before.
-  AVIDA_HD AVIDA_INLINE static int sum_before(const int (&numbers)[kThreads], const int (&sums)[kThreads / 32],
-                                              int thread) {
-    int sum = 0;
+  AVIDA_HD AVIDA_INLINE static unsigned sum_before(const unsigned (&numbers)[kThreads],
+                                                   const unsigned (&sums)[kThreads / 32], int thread) {
+    unsigned sum = 0;
     for (int i = 0; i < thread / 32; i++) sum += sums[i];
     for (int i = thread / 32 * 32; i < thread; i++) sum += numbers[i];
     return sum;
@@ -313,7 +314,7 @@ struct JpegReader {
     if (is_empty(bits, thread)) return;
     const JpegScan& scan = shared.scan;
     const int all = bits.groups * scan.blocks;
-    int block = sum_before(shared.blocks, shared.sums[0], thread);
+    int block = static_cast<int>(sum_before(shared.blocks, shared.sums[0], thread));
     if (block >= all) return;  // what comes after the last one is the rest of a byte, or not of this image
     const int group = block / scan.blocks;
     int y = (bits.first_group + group) / scan.group_columns, x = bits.first_group + group - y * scan.group_columns;
@@ -373,10 +374,10 @@ struct JpegReader {
   }
 
   AVIDA_HD AVIDA_INLINE static void sum_steps(const Params& params, Shared& shared, const JpegBits& bits, int thread) {
-    int sums[3] = {};
+    unsigned sums[3] = {};
     each_step(params, shared.scan, bits, thread, [&](int, int block, int step) {
       const int plane = shared.scan.place[block].plane;
-      for (int c = 0; c < 3; c++) sums[c] += c == plane ? step : 0;
+      for (int c = 0; c < 3; c++) sums[c] += c == plane ? static_cast<unsigned>(step) : 0;
     });
     for (int c = 0; c < 3; c++) shared.steps[c][thread] = sums[c];
   }
@@ -385,18 +386,19 @@ struct JpegReader {
   AVIDA_HD AVIDA_INLINE static void write_first(const Params& params, Shared& shared, const JpegBits& bits,
                                                 int thread) {
     if (thread == 0 && !shared.complete) return fail(params);
-    int sums[3];
+    unsigned sums[3];
     for (int c = 0; c < 3; c++) sums[c] = sum_before(shared.steps[c], shared.sums[c], thread);
     const JpegScan& scan = shared.scan;
     each_step(params, shared.scan, bits, thread, [&](int group, int block, int step) {
       const int plane = scan.place[block].plane;
       int value = 0;
       for (int c = 0; c < 3; c++)
-        if (c == plane) value = sums[c] += step;
-      if (value != static_cast<short>(value)) fail(params);
+        if (c == plane) value = static_cast<int>(sums[c] += static_cast<unsigned>(step));
+      const auto kept = static_cast<short>(value);
+      if (value != kept) fail(params);
       const int y = group / scan.group_columns, x = group - y * scan.group_columns;
       if (short* to = block_at(params, scan, x, y, block))
-        to[0] = saturate<short>(value * scan.plane[plane].factors[0]);
+        to[0] = saturate<short>(kept * scan.plane[plane].factors[0]);
     });
   }
 };

@@ -70,7 +70,10 @@ struct JpegBlocks {
         sum += read.at[x] < 0 ? -read.at[x] : read.at[x];
       }
     }
-    if (sum > kMostSum) *params.failed = 1;
+    if (sum > kMostSum) {  // they would overflow here too
+      *params.failed = 1;
+      return;
+    }
     for (int x = 0; x < 8; x++) inverse_cosines<true, 8>(block + x);
     for (int y = 0; y < 8; y++) inverse_cosines<false, 1>(block + 8 * y);
     unsigned char* out = params.out + (static_cast<long>(row) * 8 * params.columns + column) * 8;
