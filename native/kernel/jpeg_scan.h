@@ -397,8 +397,7 @@ struct JpegReader {
       const auto kept = static_cast<short>(value);
       if (value != kept) fail(params);
       const int y = group / scan.group_columns, x = group - y * scan.group_columns;
-      if (short* to = block_at(params, scan, x, y, block))
-        to[0] = saturate<short>(kept * scan.plane[plane].factors[0]);
+      if (short* to = block_at(params, scan, x, y, block)) to[0] = saturate<short>(kept * scan.plane[plane].factors[0]);
     });
   }
 };
