@@ -73,7 +73,6 @@ def gpu() -> str:
     count = _core.gpu_count()
     if count == 0:
         return f"none: {_core.gpu_missing()}"
-    avida.Device("gpu")  # finds the libraries in NVIDIA's wheels
     names = "; ".join(f"{i}: {_core.gpu_name(i)} ({_core.gpu_architecture(i)})" for i in range(count))
     major, minor = _core.gpu_driver()
     return f"{names}; the driver is for CUDA {major}.{minor}" if major else names
@@ -83,7 +82,7 @@ def kernels() -> str:
     """What kernels for GPUs are compiled with, and where they are kept."""
     if not _core.gpu_count():
         return "none without a GPU"
-    avida.Device("gpu")  # finds the libraries in NVIDIA's wheels
+    avida.Device("gpu")  # finds NVRTC in its wheel
     compiler = _core.kernel_compiler()
     known = f"NVRTC {compiler}" if compiler[0].isdecimal() else compiler
     folder = _core.kernel_cache_folder()
