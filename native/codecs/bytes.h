@@ -1,4 +1,4 @@
-// Numbers in the bytes of a file. Reading past the end is an error, never a crash.
+// Reads integers from the bytes of a file. Reading past the end is an error, never a crash.
 #pragma once
 #include <cstring>
 #include <string_view>
@@ -9,7 +9,7 @@ namespace avida::codecs {
 
 inline Bytes part(Bytes file, size_t at, size_t size) {
   if (at > file.size() || size > file.size() - at)
-    fail(ErrorKind::runtime, "expected ", size, " bytes at byte ", at, ", the file ends at byte ", file.size());
+    refuse("expected ", size, " bytes at byte ", at, ", the file ends at byte ", file.size());
   return file.subspan(at, size);
 }
 

@@ -32,7 +32,7 @@ int exif_orientation(Bytes exif) {
   if (has_text(exif, 0, "Exif\0\0"sv)) exif = exif.subspan(6);
   try {
     return find_orientation(exif);
-  } catch (const Error&) {  // an entry beyond the end
+  } catch (const Error&) {  // an entry lies beyond the end of the data
     return 1;
   }
 }

@@ -11,16 +11,16 @@ namespace {
 
 int scaled_extent(int extent, int scale) { return (extent * scale + 7) / 8; }
 
-// The smallest scale, in eighths, that leaves as much as is wanted.
+// The smallest scale, in eighths, that keeps the requested extents. libjpeg-turbo's IDCTs for 5/8 to 7/8 are not
+// vectorised: they take longer than decoding at full size (benchmarks/README.md).
 int choose_scale(const ImageInfo& info, const ImageRequest& request, bool swapped) {
   int least_height = std::max(swapped ? request.least_width : request.least_height, request.least_side);
   int least_width = std::max(swapped ? request.least_height : request.least_width, request.least_side);
   if (least_height <= 0 && least_width <= 0) return 8;
-  int scale = 1;
-  while (scale < 8 &&
-         (scaled_extent(info.height, scale) < least_height || scaled_extent(info.width, scale) < least_width))
-    scale++;
-  return scale;
+  for (int scale : {1, 2, 3, 4})
+    if (scaled_extent(info.height, scale) >= least_height && scaled_extent(info.width, scale) >= least_width)
+      return scale;
+  return 8;
 }
 
 }  // namespace
@@ -30,16 +30,49 @@ EncodedImage::EncodedImage(Bytes file, const ImageRequest& request)
   if (!request.adjust_orientation) info_.orientation = 1;
   options_.type = request.type;
   options_.fast_idct = request.fast_idct;
+  if (request.type == ImageType::indices) want_indices();
   if (!codec_.scales) return;
   options_.scale = choose_scale(info_, request, transposes(info_.orientation));
   info_.height = scaled_extent(info_.height, options_.scale);
   info_.width = scaled_extent(info_.width, options_.scale);
 }
 
+// Indices are not scaled: an element type that cannot hold them is an error.
+void EncodedImage::want_indices() {
+  if (!info_.index_bits)
+    refuse("expected a ", codec_.name, " image with a palette, or a gray one, for output_type=INDICES; this one has ",
+           info_.channels, " channels");
+  const int value_bits = request_.dtype == DType::float32 ? 24
+                         : request_.dtype == DType::int8  ? 7
+                         : request_.dtype == DType::int16 ? 15
+                                                          : static_cast<int>(8 * size_of(request_.dtype));
+  if (info_.index_bits > value_bits)
+    refuse("expected a dtype that holds the ", info_.index_bits, "-bit indices of this image, such as uint16, got ",
+           request_.dtype);
+  info_.channels = 1;
+  info_.color = ColorModel::gray;
+  info_.dtype = info_.index_bits > 8 ? DType::uint16 : DType::uint8;
+}
+
 Extents EncodedImage::extents() const {
   bool swapped = transposes(info_.orientation);
   return {swapped ? info_.width : info_.height, swapped ? info_.height : info_.width,
           channels_of_type(request_.type, info_.channels)};
+}
+
+bool EncodedImage::is_direct() const {
+  return info_.orientation == 1 && is_of_type(codec_.decoded_color(info_, options_), request_.type) &&
+         info_.dtype == request_.dtype;
+}
+
+void EncodedImage::check_memory(const Roi& roi) const {
+  const Scratch& scratch = info_.scratch;
+  const int stored = channels_of(codec_.decoded_color(info_, options_), info_.channels) * size_of(info_.dtype);
+  const int64_t pixel = int64_t{extents().channels} * size_of(request_.dtype) + (is_direct() ? 0 : stored);
+  const int64_t pixels = int64_t{roi.height} * roi.width;
+  int64_t bytes = scratch.always + pixels * (pixel + scratch.per_pixel);
+  if (pixels < int64_t{info_.height} * info_.width) bytes += scratch.for_parts + pixels * scratch.per_pixel_of_parts;
+  codecs::check_memory(bytes);
 }
 
 void EncodedImage::decode(const Roi& roi, void* out, const Roi* needed) const {
@@ -49,7 +82,7 @@ void EncodedImage::decode(const Roi& roi, void* out, const Roi* needed) const {
   int out_channels = channels_of_type(request_.type, info_.channels);
   Orientation orientation(info_.orientation, info_.height, info_.width);
   Roi stored = orientation.stored(roi);
-  if (info_.orientation == 1 && is_of_type(color, request_.type) && info_.dtype == request_.dtype) {
+  if (is_direct()) {
     int64_t pixel = int64_t{out_channels} * size_of(info_.dtype), stride = roi.width * pixel;
     auto* first = static_cast<uint8_t*>(out);
     if (needed) {

@@ -1,4 +1,4 @@
-// Images of any format, as a user wants them: upright, in the wanted colours and element type, whole or in part.
+// Decodes images of any format: upright, in the requested colour space and element type, whole or in part.
 #pragma once
 #include "codecs/codec.h"
 
@@ -9,7 +9,7 @@ struct ImageRequest {
   DType dtype = DType::uint8;  // uint8, int8, uint16, int16, uint32, int32 (the whole range) or float32 (0 to 1)
   bool adjust_orientation = true;
   bool fast_idct = false;
-  // Where not 0: the image may come smaller at less cost, but not smaller than this.
+  // If not 0: the image may be downscaled, at less cost, but not below this.
   int least_height = 0, least_width = 0;
   int least_side = 0;  // the same for the shorter side
 };
@@ -18,22 +18,33 @@ struct Extents {
   int height, width, channels;
 };
 
-// A file whose header has been read. The bytes must outlive it.
+// A file whose header has been read. The bytes must outlive it. They may change: decode() then fails, or decodes what
+// it finds, within the memory that the header asked for.
 class EncodedImage {
  public:
   EncodedImage(Bytes file, const ImageRequest& request);
 
+  Bytes file() const { return file_; }
+  const ImageRequest& request() const { return request_; }
+  // Whether the image is decoded as it is stored, neither mirrored nor rotated.
+  bool upright() const { return info_.orientation == 1; }
   // Of the image as it will be decoded.
   Extents extents() const;
-  // Writes a rectangle of the decoded image; pixels lie side by side, rows follow one another. What lies outside of
-  // `needed`, a rectangle within the rectangle, may be left out.
+  // Throws Error if decoding the rectangle would exceed the limit of memory. To be called before the result is
+  // allocated.
+  void check_memory(const Roi& roi) const;
+  // Writes a rectangle of the decoded image, densely. Pixels outside of `needed`, a rectangle within the rectangle, may
+  // be left undefined.
   void decode(const Roi& roi, void* out, const Roi* needed = nullptr) const;
 
  private:
+  void want_indices();
+  bool is_direct() const;  // whether the codec writes the requested form
+
   Bytes file_;
   ImageRequest request_;
   const Codec& codec_;
-  ImageInfo info_;  // with the extents that it has when scaled
+  ImageInfo info_;  // with the extents after downscaling
   DecodeOptions options_;
 };
 

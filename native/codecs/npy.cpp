@@ -5,7 +5,7 @@
 
 #include "core/error.h"
 
-namespace avida {
+namespace avida::codecs {
 namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
@@ -13,7 +13,7 @@ constexpr int64_t kMostHeaderBytes = 1 << 20;
 
 template <class... Parts>
 [[noreturn]] void damaged(const Parts&... parts) {
-  fail(ErrorKind::runtime, "damaged .npy header: ", parts...);
+  refuse("damaged .npy header: ", parts...);
 }
 
 // Version 1 has a length of two bytes, the others one of four.
@@ -82,7 +82,7 @@ class HeaderParser {
   }
 
   void parse_type(NpyHeader& header) {
-    if (next() == '[') fail(ErrorKind::runtime, "arrays of structures cannot be read");
+    if (next() == '[') refuse("arrays of structures cannot be read");
     std::string_view text = quoted(), code = text;
     char order = code.empty() ? '\0' : code.front();
     if (order != '\0' && std::strchr("<>|=", order)) code.remove_prefix(1);
@@ -95,7 +95,7 @@ class HeaderParser {
     for (auto& [name, dtype] : kTypes)
       if (code == name) header.dtype = dtype;
     if (header.dtype == DType::none)
-      fail(ErrorKind::runtime, "expected an array of booleans, integers or floats, got the type '", text, "'");
+      refuse("expected an array of booleans, integers or floats, got the type '", text, "'");
     header.big_endian = order == '>' && size_of(header.dtype) > 1;
   }
 
@@ -108,8 +108,8 @@ class HeaderParser {
       auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), extent);
       if (error != std::errc() || extent < 0) damaged("an extent is negative, too large or no number");
       at_ += static_cast<size_t>(end - begin);
-      accept('L');  // of Python 2
-      if (shape.size() == kMaxDim) fail(ErrorKind::runtime, "the array has more than ", kMaxDim, " axes");
+      accept('L');  // written by Python 2
+      if (shape.size() == kMaxDim) refuse("the array has more than ", kMaxDim, " axes");
       shape.push_back(extent);
       if (!accept(',')) {
         expect(')');
@@ -126,10 +126,10 @@ class HeaderParser {
 
 int64_t npy_header_bytes(std::string_view prefix, int64_t file_bytes) {
   if (!prefix.starts_with(kMagic) || prefix.size() < 10)
-    fail(ErrorKind::runtime, "expected a .npy file, this is something else");
+    refuse("expected a .npy file, got a file without its magic number");
   int major = static_cast<unsigned char>(prefix[6]), minor = static_cast<unsigned char>(prefix[7]);
   if (major < 1 || major > 3 || minor != 0)
-    fail(ErrorKind::runtime, "expected a .npy file of version 1.0, 2.0 or 3.0, got ", major, ".", minor);
+    refuse("expected a .npy file of version 1.0, 2.0 or 3.0, got ", major, ".", minor);
   int64_t begin = text_begin(prefix), length = 0;
   if (std::ssize(prefix) < begin) damaged("the file ends within it");
   for (int64_t i = begin - 1; i >= 8; i--) length = length << 8 | static_cast<unsigned char>(prefix[i]);
@@ -151,11 +151,11 @@ NpyHeader parse_npy_header(std::string_view bytes, int64_t file_bytes) {
     fits &= extent == 0 || !__builtin_mul_overflow(elements, extent, &elements);
   }
   if (!empty && (!fits || elements > left / size))
-    fail(ErrorKind::runtime, "the header speaks of the shape ", header.shape, " of ", header.dtype,
-         ", but the file has only ", left, " bytes of data");
-  // Not even beside a 0: whoever multiplies the extents would overflow.
-  if (!fits) fail(ErrorKind::runtime, "the header speaks of the shape ", header.shape, ", which is too large");
+    refuse("the header declares the shape ", header.shape, " of ", header.dtype, ", but the file has only ", left,
+           " bytes of data");
+  // Also if an extent is 0: the product of the others would overflow.
+  if (!fits) refuse("the header declares the shape ", header.shape, ", which is too large");
   return header;
 }
 
-}  // namespace avida
+}  // namespace avida::codecs

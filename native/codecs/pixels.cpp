@@ -49,7 +49,7 @@ uint32_t gray_of(uint32_t r, uint32_t g, uint32_t b, int bits) {
                     : (9798 * r + 19235 * g + 3735 * b + (1 << 14)) >> 15;
 }
 
-// ITU-R BT.601 with the ranges of video: Y from 16 to 235, Cb and Cr from 16 to 240, out of 255.
+// ITU-R BT.601 in limited range: Y from 16 to 235, Cb and Cr from 16 to 240, of 255.
 template <class T>
 void write_ycbcr(Rgb<T> c, T* out) {
   float r = static_cast<float>(c.r), g = static_cast<float>(c.g), b = static_cast<float>(c.b);
@@ -63,7 +63,7 @@ void write_ycbcr(Rgb<T> c, T* out) {
 template <class T>
 Rgb<T> read_rgb(const T* pixel, const PixelFormat& from) {
   if (from.color == ColorModel::bgr) return {pixel[2], pixel[1], pixel[0]};
-  // Pixels of unknown meaning are taken for RGB and more where they are enough, like gray and more where not.
+  // Pixels of unknown meaning count as RGB with extra channels if there are at least three, else as gray.
   if (from.channels < 3) return {pixel[0], pixel[0], pixel[0]};
   return {pixel[0], pixel[1], pixel[2]};
 }
@@ -86,6 +86,7 @@ void convert_colors(const uint8_t* in, int64_t right, const PixelFormat& from, T
         to[0] = c.b, to[1] = c.g, to[2] = c.r;
       });
     case ImageType::gray:
+    case ImageType::indices:
       if (from.channels < 3) return each([&](const T* pixel, T* to) { to[0] = pixel[0]; });
       if constexpr (!std::is_floating_point_v<T>) {
         if (from.gray_bits)
@@ -114,6 +115,11 @@ void convert_range(const From* in, To* out, int64_t n) {
   }
 }
 
+template <class To, class From>
+void convert_values(const From* in, To* out, int64_t n) {
+  for (int64_t i = 0; i < n; i++) out[i] = convert<To>(in[i]);
+}
+
 template <class Fn>
 void with_wanted_dtype(DType dtype, Fn&& fn) {
   switch (dtype) {
@@ -132,7 +138,7 @@ void with_wanted_dtype(DType dtype, Fn&& fn) {
     case DType::float32:
       return fn(Type<float>{});
     default:
-      fail(ErrorKind::runtime, "an image cannot be decoded to ", dtype);
+      refuse("an image cannot be decoded to ", dtype);
   }
 }
 
@@ -148,7 +154,8 @@ void convert_rows(const uint8_t* in, const PixelWalk& walk, const PixelFormat& f
   const auto convert_row = [&](const auto* colors, int y) {
     with_wanted_dtype(dtype, [&](auto t) {
       using To = typename decltype(t)::type;
-      convert_range(colors, static_cast<To*>(out) + row * y, row);
+      To* to = static_cast<To*>(out) + row * y;
+      type == ImageType::indices ? convert_values(colors, to, row) : convert_range(colors, to, row);
     });
   };
   if (type != ImageType::ycbcr) {
@@ -159,7 +166,7 @@ void convert_rows(const uint8_t* in, const PixelWalk& walk, const PixelFormat& f
     }
     return;
   }
-  // YCbCr is computed in floats, so that nothing is rounded twice.
+  // YCbCr is computed in floats, to round only once.
   const int64_t stored_row = int64_t{width} * from.channels;
   const PixelFormat floats{DType::float32, from.color, from.channels};
   std::vector<T> stored(stored_row);

@@ -1,15 +1,16 @@
-// From pixels as a codec makes them to pixels as a user wants them: orientation, colours, element type.
+// Converts decoded pixels to what was requested: orientation, colour space, element type.
 #pragma once
 #include "codecs/codec.h"
 
 namespace avida::codecs {
 
-// How many channels a user gets from an image with that many.
+// The number of output channels for an image with `stored` channels.
 constexpr int channels_of_type(ImageType type, int stored) {
-  return type == ImageType::any ? stored : type == ImageType::gray ? 1 : 3;
+  if (type == ImageType::any) return stored;
+  return type == ImageType::gray || type == ImageType::indices ? 1 : 3;
 }
 
-// Whether pixels of that kind already are what the user wants.
+// Whether pixels of this colour already have the requested form.
 constexpr bool is_of_type(ColorModel color, ImageType type) {
   switch (type) {
     case ImageType::rgb:
@@ -17,6 +18,7 @@ constexpr bool is_of_type(ColorModel color, ImageType type) {
     case ImageType::bgr:
       return color == ColorModel::bgr;
     case ImageType::gray:
+    case ImageType::indices:
       return color == ColorModel::gray;
     case ImageType::ycbcr:
       return color == ColorModel::ycbcr;
@@ -26,19 +28,19 @@ constexpr bool is_of_type(ColorModel color, ImageType type) {
   return color != ColorModel::bgr;
 }
 
-// Where the pixels of an upright image lie in a stored one; in bytes.
+// The offset and strides of an upright image within the stored one, in bytes.
 struct PixelWalk {
   int64_t first, down, right;
 };
 
-// What EXIF's numbers 1 to 8 stand for: mirroring, then perhaps an exchange of rows and columns.
+// EXIF's orientations 1 to 8: mirroring, then optionally a transposition.
 class Orientation {
  public:
   Orientation(int exif, int height, int width);  // the extents of the stored image
 
-  // The rectangle of the stored image that a rectangle of the upright one shows.
+  // The rectangle of the stored image that corresponds to a rectangle of the upright one.
   Roi stored(const Roi& upright) const;
-  // How to go through a stored rectangle to see it upright.
+  // The steps through a stored rectangle that give the upright one.
   PixelWalk walk(const Roi& stored, int64_t row_bytes, int64_t pixel_bytes) const;
 
  private:
@@ -53,8 +55,8 @@ struct PixelFormat {
   int gray_bits = 0;  // as in ImageInfo
 };
 
-// Writes height x width pixels side by side, in the colours and type that are wanted. Integers use the whole range of
-// their type, floats go from 0 to 1.
+// Writes height x width dense pixels in the requested colours and type. Integers use the whole range of their type,
+// floats range from 0 to 1; indices are not changed.
 void convert_pixels(const uint8_t* in, const PixelWalk& walk, const PixelFormat& from, void* out, ImageType type,
                     DType dtype, int height, int width);
 

@@ -1,4 +1,4 @@
-// Numbers in the other byte order.
+// Swaps the byte order of numbers.
 #pragma once
 #include <cstdint>
 

@@ -1,10 +1,17 @@
 // AVIDA_CLONES before a function: compiled for several instruction sets, the best chosen when the library is loaded.
-// What it calls must be inlined (AVIDA_INLINE) to be compiled so too.
+// Functions that it calls are only covered if they are inlined (AVIDA_INLINE).
 #pragma once
 
-// Choosing happens before a sanitizer is ready for it.
+// The selection runs before a sanitizer is initialised.
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
 #define AVIDA_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define AVIDA_CLONES
+#endif
+
+// The same before a function template, for which Clang cannot do it: there it is compiled once.
+#ifdef __clang__
+#define AVIDA_TEMPLATE_CLONES
+#else
+#define AVIDA_TEMPLATE_CLONES AVIDA_CLONES
 #endif

@@ -1,5 +1,7 @@
 #include "core/data.h"
 
+#include <algorithm>
+
 namespace avida {
 
 bool Data::contiguous() const {
@@ -64,6 +66,25 @@ Data Data::select(const std::vector<int>& indices) const {
     out.place(std::move(owners), std::move(samples));
   if (origins) out.origins = std::make_shared<const std::vector<Origin>>(std::move(kept));
   return out;
+}
+
+void expose(const Data& data) {
+  for (const Block& block : data.blocks())
+    if (auto* deleter = std::get_deleter<BlockDeleter>(block)) deleter->exposed = true;
+}
+
+bool exposed(const Data& data) {
+  return std::ranges::any_of(data.blocks(), [](const Block& block) {
+    auto* deleter = std::get_deleter<BlockDeleter>(block);
+    return block && (!deleter || deleter->exposed);
+  });
+}
+
+bool foreign(const Data& data) {
+  return std::ranges::any_of(data.blocks(), [](const Block& block) {
+    auto* deleter = std::get_deleter<BlockDeleter>(block);
+    return block && (!deleter || deleter->foreign);
+  });
 }
 
 }  // namespace avida

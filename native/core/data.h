@@ -1,6 +1,9 @@
 // Data: the samples that a Tensor (one sample) or a Batch holds. Samples are dense and C-ordered.
 #pragma once
+#include <atomic>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,16 +19,29 @@ struct Device {
   bool operator==(const Device& other) const { return kind == other.kind && (kind == Kind::cpu || id == other.id); }
 };
 
-constexpr int64_t kMaxSamples = 1 << 24;  // of a batch
+constexpr int64_t kMaxSamples = 1 << 24;  // per batch
 
-// A block of memory; the deleter gives it back to whoever made it.
+// A block of memory; the deleter returns it to its allocator.
 using Block = std::shared_ptr<void>;
 
-// Who a sample is. Readers say so, and it follows the sample through operators.
+// The deleter of a block that remembers who else can write to the memory.
+struct BlockDeleter {
+  explicit BlockDeleter(std::function<void(void*)> release, bool foreign = false, std::shared_ptr<void> pinned = {})
+      : release(std::move(release)), foreign(foreign), pinned(std::move(pinned)) {}
+  BlockDeleter(const BlockDeleter& other) : release(other.release), foreign(other.foreign), pinned(other.pinned) {}
+  void operator()(void* memory) const { release(memory); }
+
+  std::function<void(void*)> release;
+  bool foreign;                              // the memory of another library
+  std::shared_ptr<void> pinned;              // what the GPU knows of pinned memory; null for other memory
+  mutable std::atomic<bool> exposed{false};  // to code outside of avida, which can write to it
+};
+
+// Where a sample comes from. Readers set it, and operators pass it on.
 struct Origin {
-  std::string source;              // a file or archive member; empty: not known
-  int64_t index = -1, epoch = -1;  // its place in the data set, and the pass over it
-  std::string error;               // why the sample is empty, where an operator was told to go on without it
+  std::string source;              // a file or archive member; empty if unknown
+  int64_t index = -1, epoch = -1;  // its index in the data set, and the pass over the data
+  std::string error;               // why the sample is a placeholder; empty if it is not
 };
 using Origins = std::shared_ptr<const std::vector<Origin>>;  // shared along a chain of operators
 
@@ -33,8 +49,8 @@ using Origins = std::shared_ptr<const std::vector<Origin>>;  // shared along a c
 struct Meta {
   bool is_batch = false;
   int samples = 1;
-  DType dtype = DType::none;  // none: not known yet, nor are ndim and layout
-  int ndim = 0;               // -1: not known yet, nor is layout
+  DType dtype = DType::none;  // none if not known yet; then ndim and layout are not known either
+  int ndim = 0;               // -1 if not known yet; then layout is not known either
   Layout layout;
   Device device;
 
@@ -52,23 +68,26 @@ struct Data {
   Layout layout;
   Device device;
   ShapeList shapes;
-  Origins origins;         // null: nothing is known of any sample
+  Origins origins;         // null if no origin is known
   bool read_only = false;  // foreign memory that must not be written to
-  void* stream = nullptr;  // of a GPU: whose work makes the data, perhaps later
+  void* stream = nullptr;  // the CUDA stream in which the data is computed; null on the CPU
 
   int size() const { return shapes.samples(); }
   int64_t bytes(int i) const { return volume(shapes.dims(i)) * size_of(dtype); }
   void* at(int i) const { return samples_.empty() ? first_ + step_ * i : samples_[i]; }
   const Block& owner(int i) const { return owners_.empty() ? block_ : owners_[i]; }
-  // True when the samples have one shape and follow one another in one block without gaps.
+  // Whether the samples have one shape and are contiguous in one block.
   bool contiguous() const;
 
-  // Where the samples are: `step` bytes apart in one block, at any places of one block, or each in its own.
+  // Sets the memory of the samples: `step` bytes apart in one block, at any addresses of one block, or each in its own.
   void place(Block block, void* first, int64_t step);
   void place(Block block, std::vector<void*> samples);
   void place(std::vector<Block> owners, std::vector<void*> samples);
-  // Shares the memory of another, under shapes of its own.
+  // Shares the memory of `other`, with the shapes of this one.
   void place_like(const Data& other);
+
+  // The blocks that own the samples.
+  std::span<const Block> blocks() const { return owners_.empty() ? std::span(&block_, 1) : std::span(owners_); }
 
   Data sample(int i) const { return select({i}); }
   Data select(const std::vector<int>& indices) const;
@@ -80,5 +99,12 @@ struct Data {
   std::vector<void*> samples_;  // empty when evenly spaced
   std::vector<Block> owners_;   // empty when there is one block
 };
+
+// Notes that code outside of avida can write to the samples from now on.
+void expose(const Data& data);
+// Whether it can, or once could.
+bool exposed(const Data& data);
+// Whether some of the memory belongs to another library.
+bool foreign(const Data& data);
 
 }  // namespace avida

@@ -7,10 +7,13 @@ struct Info {
   std::string_view name;
   bool is_float, is_signed;
 };
-constexpr Info kInfo[kDTypeCount] = {
+constexpr Info kInfo[kAllDTypeCount] = {
 #define AVIDA_X(T, M, N) {sizeof(T), N, TypeTraits<T>::is_float, TypeTraits<T>::is_signed},
     AVIDA_EACH_DTYPE(AVIDA_X)
 #undef AVIDA_X
+        {4, "ImageType", false, true},
+    {4, "DataType", false, true},
+    {4, "InterpType", false, true},
 };
 }  // namespace
 

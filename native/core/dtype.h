@@ -1,4 +1,4 @@
-// Element types. The numbers are those that stored pipelines and scripts of the API use.
+// Element types. The numbers are those of the API, which scripts may have stored.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "core/error.h"
-#include "kernel/convert.h"
+#include "device/convert.h"
 
 namespace avida {
 
@@ -25,9 +25,13 @@ enum class DType : int8_t {
   float64 = 10,
   boolean = 11,
   bfloat16 = 12,
+  // Values of the API's enums: 32-bit integers that are moved and cast, but not computed with.
+  image_type = 13,
+  data_type = 14,
+  interp_type = 15,
 };
 
-// X(C++ type, DType member, public name) for every element type.
+// X(C++ type, DType member, public name) for every element type of numbers.
 #define AVIDA_EACH_DTYPE(X)      \
   X(uint8_t, uint8, "uint8")     \
   X(uint16_t, uint16, "uint16")  \
@@ -43,7 +47,8 @@ enum class DType : int8_t {
   X(bool, boolean, "bool")       \
   X(bfloat16, bfloat16, "bfloat16")
 
-constexpr int kDTypeCount = 13;
+constexpr int kDTypeCount = 13;  // of numbers; enums follow
+constexpr int kAllDTypeCount = 16;
 
 template <class T>
 constexpr DType dtype_of = DType::none;
@@ -57,7 +62,12 @@ int size_of(DType dtype);
 std::string_view name_of(DType dtype);
 bool is_float(DType dtype);
 bool is_signed(DType dtype);
-inline bool is_integer(DType dtype) { return dtype != DType::none && !is_float(dtype) && dtype != DType::boolean; }
+inline bool is_enum(DType dtype) { return dtype >= DType::image_type; }
+inline bool is_integer(DType dtype) {
+  return dtype != DType::none && !is_float(dtype) && dtype != DType::boolean && !is_enum(dtype);
+}
+// The numbers that elements of this type are in memory.
+inline DType stored_as(DType dtype) { return is_enum(dtype) ? DType::int32 : dtype; }
 
 inline std::ostream& operator<<(std::ostream& out, DType dtype) { return out << name_of(dtype); }
 
@@ -75,13 +85,13 @@ decltype(auto) with_dtype(DType dtype, Fn&& fn) {
     return fn(Type<T>{});
     AVIDA_EACH_DTYPE(AVIDA_X)
 #undef AVIDA_X
-    case DType::none:
+    default:
       break;
   }
-  fail(ErrorKind::runtime, "no element type");
+  refuse("expected an element type of numbers, got ", dtype);
 }
 
-// Calls fn(Type<T>{}) with an unsigned type of the same size: for operators that only move elements.
+// Calls fn(Type<T>{}) with an unsigned type of the same size, for operators that only move elements.
 template <class Fn>
 decltype(auto) with_size_of(DType dtype, Fn&& fn) {
   switch (size_of(dtype)) {

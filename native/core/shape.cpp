@@ -11,7 +11,7 @@ std::ostream& operator<<(std::ostream& out, const Shape& shape) {
 }
 
 int64_t checked_volume(const Shape& shape) {
-  int64_t v = 1;
+  int64_t v = 1;  // the product of the extents that are not 0: strides are products of them
   bool zero = false;
   for (int64_t d : shape) {
     if (d < 0) value_error("the shape ", shape, " has a negative extent");
@@ -19,7 +19,7 @@ int64_t checked_volume(const Shape& shape) {
     if (d != 0 && __builtin_mul_overflow(v, d, &v)) value_error("the shape ", shape, " is too large");
   }
   constexpr int64_t kMost = int64_t(1) << 56;  // leaves room for the element size
-  if (!zero && v > kMost) value_error("the shape ", shape, " is too large");
+  if (v > kMost) value_error("the shape ", shape, " is too large");
   return zero ? 0 : v;
 }
 
@@ -32,8 +32,7 @@ Shape dense_strides(const Shape& shape) {
 
 void ShapeList::set(int i, const Shape& shape) {
   if (shape.size() != ndim())
-    fail(ErrorKind::runtime, "samples of one batch must have the same number of axes, expected ", ndim(),
-         ", got the shape ", shape);
+    refuse("samples of one batch must have the same number of axes, expected ", ndim(), ", got the shape ", shape);
   if (i == 0 && each_.empty()) {
     common_ = shape;
     return;

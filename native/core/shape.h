@@ -67,13 +67,13 @@ inline int64_t volume(const Shape& shape) { return volume(shape.span()); }
 
 std::ostream& operator<<(std::ostream& out, const Shape& shape);
 
-// Volume that refuses negative extents and products beyond what memory can hold.
+// The volume; throws for negative extents and for products that exceed any memory.
 int64_t checked_volume(const Shape& shape);
 
 // Strides of a C-ordered array, in elements.
 Shape dense_strides(const Shape& shape);
 
-// The shapes of all samples of a batch; one for all takes no memory of its own.
+// The shapes of all samples of a batch; a uniform batch allocates nothing.
 class ShapeList {
  public:
   ShapeList() = default;
@@ -94,7 +94,7 @@ class ShapeList {
  private:
   int samples_ = 0;
   Shape common_;
-  std::vector<int64_t> each_;  // flattened; empty while all are equal to common_
+  std::vector<int64_t> each_;  // flattened; empty if all are equal to common_
 };
 
 }  // namespace avida

@@ -1,4 +1,4 @@
-#include "op/strided_copy.h"
+#include "core/strided_copy.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -7,9 +7,9 @@
 namespace avida {
 namespace {
 
-constexpr int64_t kPart = 32 << 10;  // bytes: worth handing to a thread, and small enough for the first-level cache
-constexpr int64_t kSquare = 32;      // tiles of a transposition: this many elements on a side
-constexpr int64_t kFewChannels = 4;  // an axis this short is not cut
+constexpr int64_t kPart = 32 << 10;  // bytes: enough for one unit of thread work, and small enough for the L1 cache
+constexpr int64_t kSquare = 32;      // elements on each side of a transposition tile
+constexpr int64_t kFewChannels = 4;  // an axis of at most this extent is not split
 
 using Axis = StridedCopy::Axis;
 
@@ -19,7 +19,7 @@ struct Bytes {
 };
 
 // N: the extent of the fast axis where it is known, else 0.
-// The loops copy what they need of the axes: the compiler cannot tell that writing elements leaves the axes alone.
+// The loops copy the axes into local variables: the compiler cannot exclude that elements alias the axes.
 template <class T, int N>
 void copy_tile(char* out, const char* in, const Axis& slow_axis, const Axis& fast_axis, int64_t) {
   const Axis slow = slow_axis, fast = fast_axis;
@@ -30,6 +30,29 @@ void copy_tile(char* out, const char* in, const Axis& slow_axis, const Axis& fas
 #pragma GCC unroll 4
     for (int64_t f = 0; f < n; f++, to += fast.out, from += fast.in)
       *reinterpret_cast<T*>(to) = *reinterpret_cast<const T*>(from);
+  }
+}
+
+// Mirrored rows. Typed pointers let the compiler vectorise.
+template <class T>
+void reverse_rows(char* out, const char* in, const Axis& slow, const Axis& fast, int64_t) {
+  const int64_t n = fast.extent;
+  for (int64_t s = 0; s < slow.extent; s++) {
+    T* __restrict to = reinterpret_cast<T*>(out + s * slow.out);
+    const T* __restrict from = reinterpret_cast<const T*>(in + s * slow.in);
+    for (int64_t f = 0; f < n; f++) to[f] = from[-f];
+  }
+}
+
+// Mirrored rows of three bytes, moved by four where neighbours are written later and were read before.
+void reverse_triples(char* out, const char* in, const Axis& slow, const Axis& fast, int64_t) {
+  const int64_t n = fast.extent;
+  for (int64_t s = 0; s < slow.extent; s++) {
+    char* __restrict to = out + s * slow.out;
+    const char* __restrict from = in + s * slow.in;
+    std::memcpy(to, from, 3);
+    for (int64_t f = 1; f < n - 1; f++) std::memcpy(to + 3 * f, from - 3 * f, 4);
+    if (n > 1) std::memcpy(to + 3 * (n - 1), from - 3 * (n - 1), 3);
   }
 }
 
@@ -75,7 +98,7 @@ void join_channels(char* out, const char* in, const Axis& slow, const Axis& fast
   }
 }
 
-// The loop for `slow` and `fast`; a short axis, as that of channels, gets one for its extent.
+// The loop for `slow` and `fast`; a short axis, such as channels, has a loop specialised for its extent.
 template <class T>
 StridedCopy::Tile typed_tile(const Axis& slow, const Axis& fast) {
   constexpr int64_t size = sizeof(T);
@@ -84,6 +107,7 @@ StridedCopy::Tile typed_tile(const Axis& slow, const Axis& fast) {
     if (slow.extent == 3) return split_channels<T, 3>;
     if (slow.extent == 4) return split_channels<T, 4>;
   }
+  if (fast.out == size && fast.in == -size) return reverse_rows<T>;
   bool joins = slow.in == size && fast.out == size && slow.out == fast.extent * size;
   if (fast.extent == 2) return joins ? join_channels<T, 2> : copy_tile<T, 2>;
   if (fast.extent == 3) return joins ? join_channels<T, 3> : copy_tile<T, 3>;
@@ -104,7 +128,7 @@ StridedCopy::Tile find_tile(int64_t block, int64_t element_size, const Axis& slo
     case 2:
       return typed_tile<uint16_t>(slow, fast);
     case 3:
-      return copy_tile<Bytes<3>, 0>;
+      return fast.out == 3 && fast.in == -3 ? reverse_triples : copy_tile<Bytes<3>, 0>;
     case 4:
       return typed_tile<uint32_t>(slow, fast);
     case 6:
@@ -143,7 +167,7 @@ StridedCopy::StridedCopy(int element_size, const Shape& shape, const Shape& out_
   }
   fast_ = outer_[--n];
   if (n > 0) {
-    // Reading along the axis whose elements lie closest keeps the reads in cache.
+    // Reading along the axis with the smallest stride keeps the reads in cache.
     int closest = n - 1;
     for (int d = n - 2; d >= 0; d--)
       if (std::abs(outer_[d].in) < std::abs(outer_[closest].in)) closest = d;

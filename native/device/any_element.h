@@ -1,6 +1,6 @@
 // Conversion between elements of which either type may be known at run time only.
 #pragma once
-#include "kernel/element.h"
+#include "device/element.h"
 
 namespace avida {
 
@@ -16,8 +16,8 @@ AVIDA_HD inline void store_converted(void* data, int type, long i, From value) {
   }
 }
 
-// Element `at` of the output becomes element `source` of the input. To and From are types, or both AnyElement: then
-// numbers pass through a type of 64 bits that holds them exactly.
+// Converts element `source` of the input to element `at` of the output. To and From are types, or both AnyElement; then
+// numbers are converted through a 64-bit type that represents them exactly.
 template <bool rounds, class To, class From>
 AVIDA_HD AVIDA_INLINE void convert_at(void* out, int to, long at, const void* in, int from, long source) {
   if constexpr (!same_type<From, AnyElement>) {

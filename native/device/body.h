@@ -1,4 +1,4 @@
 // All that an operator's body may use. Compiled by the host compiler and, at run time, by NVRTC.
 #pragma once
-#include "kernel/convert.h"
-#include "kernel/view.h"
+#include "device/convert.h"
+#include "device/view.h"

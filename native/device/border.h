@@ -1,12 +1,12 @@
-// What lies beyond the borders of an axis.
+// Border handling: the element for an index outside of an axis.
 #pragma once
-#include "kernel/macros.h"
+#include "device/macros.h"
 
 namespace avida {
 
 enum class Border : int { fill, clamp, reflect, reflect_101, wrap };
 
-// The index that stands for i, which may be outside of [0, n); -1: nothing, fill.
+// The index of the element for i, which may be outside of [0, n); -1 for the fill value.
 template <class Int>
 AVIDA_HD AVIDA_INLINE Int border_index(Border border, Int i, Int n) {
   if (i >= 0 && i < n) return i;
@@ -24,6 +24,14 @@ AVIDA_HD AVIDA_INLINE Int border_index(Border border, Int i, Int n) {
       return i < n ? i : (border == Border::reflect ? twice - 1 : twice) - i;
     }
   }
+}
+
+// Policies for a window that exceeds the sample: a border mode, an error, or trimming.
+enum class OutOfBounds : int { constant, edge, reflect_1001, reflect_101, wrap, error, trim };
+
+// The source index for index i of an axis; -1 for the fill value.
+AVIDA_HD AVIDA_INLINE long source_index(long i, long extent, OutOfBounds policy) {
+  return border_index(policy <= OutOfBounds::wrap ? static_cast<Border>(policy) : Border::fill, i, extent);
 }
 
 }  // namespace avida

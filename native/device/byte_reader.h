@@ -1,15 +1,15 @@
-// Bytes of several rows, read from the left to the right.
+// Reads bytes of several rows, from left to right.
 #pragma once
-#include "kernel/words.h"
+#include "device/words.h"
 
 namespace avida {
 
-// Reads bytes from several addresses on, one after the other; all addresses lie a multiple of four apart. A GPU reads
-// the whole words that the bytes lie in, and no other.
+// Reads bytes sequentially from several addresses, whose differences are multiples of four. A GPU reads only the
+// aligned words that contain the bytes.
 template <int rows>
 class ByteReader {
  public:
-  // The words that n bytes of each row lie in.
+  // The words that contain n bytes of each row.
   template <int n>
   struct Read {
     static constexpr int kWords = (n + 3) / 4;
@@ -26,7 +26,7 @@ class ByteReader {
     }
   }
 
-  // The next n bytes: a multiple of four where `more` are to come.
+  // The next n bytes: a multiple of four if `more` follow.
   template <int n>
   AVIDA_HD AVIDA_INLINE Read<n> read(bool more) {
     constexpr int count = Read<n>::kWords;
@@ -43,7 +43,7 @@ class ByteReader {
     return made;
   }
 
-  // The bytes of a row, from a whole word on. The last word may have others beyond them.
+  // The bytes of a row, from an aligned word on. The last word may contain other bytes after them.
   template <int n>
   AVIDA_HD AVIDA_INLINE void align(unsigned (&to)[(n + 3) / 4], const unsigned (&read)[(n + 3) / 4 + 1]) const {
     AVIDA_UNROLL
@@ -53,7 +53,7 @@ class ByteReader {
  private:
   const unsigned* words_[rows];
   unsigned word_[rows];
-  unsigned before_;  // bytes of these words that come before
+  unsigned before_;  // bytes of the first word before the data
 #else
   ByteReader(const unsigned char* bytes, const int (&rows_at)[rows]) {
     for (int j = 0; j < rows; j++) bytes_[j] = bytes + rows_at[j];

@@ -1,6 +1,6 @@
 // Conversion between element types: saturating, NaN to 0.
 #pragma once
-#include "kernel/float.h"
+#include "device/float.h"
 
 namespace avida {
 
@@ -59,7 +59,7 @@ struct ComputeType<bfloat16> {
   using type = float;
 };
 
-// Between integers: saturates. Only the bounds that From can pass are checked.
+// Between integers, with saturation. Only bounds that From can exceed are checked.
 template <class To, class From>
 AVIDA_HD AVIDA_INLINE To saturate(From from) {
   constexpr bool can_be_low = TypeTraits<From>::is_signed && (!TypeTraits<To>::is_signed || sizeof(To) < sizeof(From));
@@ -76,7 +76,7 @@ AVIDA_HD AVIDA_INLINE To saturate(From from) {
   return static_cast<To>(from);
 }
 
-// A float and the integer of its size: magnitudes are ordered alike in both.
+// A float type and the integer type of its size: magnitudes have the same order in both.
 template <class Real>
 struct FloatBits;
 template <>
@@ -92,8 +92,8 @@ struct FloatBits<double> {
   static constexpr double below_half = 0x1.fffffffffffffp-2;
 };
 
-// Float to integer, with saturation. Written on the bits, which are compared as integers: so compilers keep it free of
-// branches, and loops vectorise.
+// Float to integer, with saturation. It compares the bits as integers, so that compilers generate no branches and loops
+// vectorise.
 template <bool rounds, class To, class Real>
 AVIDA_HD AVIDA_INLINE To to_integer(Real x) {
   using Format = FloatBits<Real>;
@@ -101,11 +101,11 @@ AVIDA_HD AVIDA_INLINE To to_integer(Real x) {
   Bits bits = __builtin_bit_cast(Bits, x);
   int sign = static_cast<int>(bits >> (8 * sizeof(Bits) - 1));  // 0 or -1
   Bits magnitude = bits & ~(Bits(1) << (8 * sizeof(Bits) - 1));
-  // Truncating x + 0.5 would round half up, but x + 0.5 is 1 for the largest x below 0.5. The largest value below 0.5
-  // is the right thing to add, whatever x.
+  // Truncating x + 0.5 would round half up, but x + 0.5 is 1 for the largest x below 0.5. Adding the
+  // largest value below 0.5 is correct for every x.
   if constexpr (rounds) magnitude = __builtin_bit_cast(Bits, __builtin_bit_cast(Real, magnitude) + Format::below_half);
 
-  // The first magnitude, a power of two, that is out of range; small types go through int.
+  // The first magnitude, a power of two, that is out of range; small types are converted through int.
   constexpr bool small = sizeof(To) < 4;
   constexpr int exponent = small ? 30 : 8 * static_cast<int>(sizeof(To)) - TypeTraits<To>::is_signed;
   constexpr Bits limit = static_cast<Bits>(exponent + Format::bias) << Format::mantissa_bits;
@@ -122,7 +122,7 @@ AVIDA_HD AVIDA_INLINE To to_integer(Real x) {
   }
 }
 
-// Infinity becomes the largest finite number: the one before it, in the order of the bits.
+// Infinity becomes the largest finite number, whose bits precede those of infinity.
 AVIDA_HD AVIDA_INLINE float16 largest_for_infinity(float16 x) {
   x.bits = static_cast<unsigned short>(x.bits - ((x.bits & 0x7fff) == 0x7c00));
   return x;
@@ -162,14 +162,14 @@ AVIDA_HD AVIDA_INLINE To convert_element(From from) {
   }
 }
 
-// Float to integer rounds half away from zero; to bool, whatever does not round to 0 is true.
+// Float to integer rounds half away from zero; to bool, everything that does not round to 0 is true.
 template <class To, class From>
 AVIDA_HD AVIDA_INLINE To convert(From from) {
   return convert_element<true, To>(from);
 }
 
-// As convert, but float to integer (and to bool) drops the fraction, and what is too large for a float becomes the
-// largest one, not infinity.
+// As convert, but float to integer (and to bool) truncates, and numbers that are too large for a float type become its
+// largest finite number, not infinity.
 template <class To, class From>
 AVIDA_HD AVIDA_INLINE To truncate(From from) {
   return convert_element<false, To>(from);

@@ -1,6 +1,6 @@
-// Division of numbers that are not negative. A GPU divides 32 bits several times as fast as 64.
+// Division of non-negative integers. A GPU divides 32 bits several times as fast as 64.
 #pragma once
-#include "kernel/macros.h"
+#include "device/macros.h"
 
 namespace avida {
 

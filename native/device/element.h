@@ -1,6 +1,6 @@
-// Elements whose type is known at run time only; types have the numbers of the API.
+// Elements whose type is known only at run time; types have the numbers of the API.
 #pragma once
-#include "kernel/convert.h"
+#include "device/convert.h"
 
 namespace avida {
 
@@ -33,7 +33,7 @@ AVIDA_HD inline To cast_element(const void* data, int type, long i) {
   return To();
 }
 
-// Stands for whatever type a `type` beside it says.
+// A placeholder for the type that a `type` member beside it specifies.
 struct AnyElement {};
 
 template <class As, class T>

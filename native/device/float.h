@@ -1,6 +1,6 @@
 // The two 16-bit floats. They store bits and compute in float. Read by NVRTC too: no std headers.
 #pragma once
-#include "kernel/macros.h"
+#include "device/macros.h"
 
 namespace avida {
 
@@ -38,8 +38,8 @@ struct float16 {
     unsigned large = exponent == 0x7c00u ? rest | 0x7f800000u : rest + 0x38000000u;
     return bits_float(choose(0u - (exponent == 0), small, large) | sign);
   }
-  // `yes` where `mask` has ones. With a ternary the compiler moves the computation of `yes` into a branch, and loops
-  // do not vectorise.
+  // Selects `yes` if `mask` is all ones. With a ternary the compiler moves the computation of `yes` into a branch, and
+  // loops do not vectorise.
   AVIDA_HD AVIDA_INLINE static unsigned choose(unsigned mask, unsigned yes, unsigned no) {
     return (yes & mask) | (no & ~mask);
   }

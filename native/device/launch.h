@@ -1,25 +1,25 @@
-// What a GPU runs. A body makes any item of n from plain parameters:
+// Bodies for GPU kernels. A body computes any of n items from plain parameters:
 //
 //   struct Body {
-//     static constexpr const char* header = "ops/.../body.h";  // where it stands
+//     static constexpr const char* header = "ops/.../body.h";  // where it is defined
 //     struct Params { ... };                                   // numbers, arrays of fixed size, pointers
 //     AVIDA_HD static void run(const Params& params, long item);
 //   };
 //
-// A kernel takes the items of all samples of a batch at once. Where neighbours need the same things, a block of threads
-// makes an item together, in phases: what a phase leaves in the shared memory, all threads find there in the next.
+// A kernel processes the items of all samples of a batch in one launch. If neighbours need the same data, a thread
+// block computes an item together, in phases with a barrier between them and data in shared memory:
 //
 //     static constexpr int kThreads = 256, kPhases = 2;
-//     static constexpr int kBlocks = 4;    // so many should share a multiprocessor, and its registers; may be left out
-//     static constexpr int kRepeated = 1;  // this phase and the next are run again while any thread returns true in
-//                                          // the second; may be left out
+//     static constexpr int kBlocks = 4;    // minimum resident blocks per SM (__launch_bounds__); optional
+//     static constexpr int kRepeated = 1;  // this phase and the next are repeated while any thread returns true in
+//                                          // the second; optional
 //     struct Shared { ... };             // up to 48 KiB
 //     template <int phase>
 //     AVIDA_HD static void run(const Params& params, Shared& shared, long item, int thread);
 //
-// Bodies whose kUsual is true are compiled side by side when the first of them is needed.
+// Bodies whose kUsual is true are compiled in parallel when the first of them is needed.
 #pragma once
-#include "kernel/macros.h"
+#include "device/macros.h"
 
 namespace avida {
 
@@ -84,9 +84,9 @@ __global__ void __launch_bounds__(Body::kThreads, blocks_together<Body>())
   for (long i = blockIdx.x; i < items.count; i += gridDim.x) run_phases<Body>(items.params, shared, items.first + i);
 }
 #else
-// The same on the CPU, one thread after the other.
+// The same on the CPU, which runs the threads of a phase one after the other.
 template <class Body, int phase>
-bool run_phase(const typename Body::Params& params, typename Body::Shared& shared, long item) {
+[[gnu::cold]] bool run_phase(const typename Body::Params& params, typename Body::Shared& shared, long item) {
   bool again = false;
   for (int thread = 0; thread < Body::kThreads; thread++)
     if constexpr (phase > 0 && is_repeated<Body, phase - 1>())
@@ -97,7 +97,7 @@ bool run_phase(const typename Body::Params& params, typename Body::Shared& share
 }
 
 template <class Body, int phase = 0>
-void run_phases(const typename Body::Params& params, typename Body::Shared& shared, long item) {
+[[gnu::cold]] void run_phases(const typename Body::Params& params, typename Body::Shared& shared, long item) {
   if constexpr (phase == Body::kPhases) {
     return;
   } else if constexpr (is_repeated<Body, phase>()) {

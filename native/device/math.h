@@ -3,7 +3,7 @@
 #ifndef __CUDACC_RTC__
 #include <math.h>
 #endif
-#include "kernel/macros.h"
+#include "device/macros.h"
 
 namespace avida::math {
 

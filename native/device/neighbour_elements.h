@@ -1,6 +1,6 @@
-// Elements side by side that are read or written at once.
+// Adjacent elements that are read or written at once.
 #pragma once
-#include "kernel/macros.h"
+#include "device/macros.h"
 
 namespace avida {
 

@@ -1,10 +1,10 @@
-// Numbers side by side in words: picked, put together, multiplied.
+// Packed integers in 32-bit words: selecting, packing and multiplying bytes and halves.
 #pragma once
-#include "kernel/macros.h"
+#include "device/macros.h"
 
 namespace avida {
 
-// Four of the bytes of a (numbers 0-3) and b (4-7), by the hexadecimal digits of `order`.
+// Selects four of the bytes of a (0-3) and b (4-7), by the hexadecimal digits of `order`.
 AVIDA_HD AVIDA_INLINE unsigned pick_bytes(unsigned a, unsigned b, unsigned order) {
 #ifdef __CUDA_ARCH__
   return __byte_perm(a, b, order);
@@ -16,12 +16,12 @@ AVIDA_HD AVIDA_INLINE unsigned pick_bytes(unsigned a, unsigned b, unsigned order
 #endif
 }
 
-// The word that begins so many bits after the beginning of `low`, before `high`.
+// The word at bit offset `bits` of the 64 bits `high`:`low` (a funnel shift).
 AVIDA_HD AVIDA_INLINE unsigned word_between(unsigned low, unsigned high, unsigned bits) {
   return static_cast<unsigned>((static_cast<unsigned long>(high) << 32 | low) >> bits);
 }
 
-// A word of four bytes; only the lowest eight bits of each count.
+// A word of four bytes, from the lowest eight bits of each argument.
 AVIDA_HD AVIDA_INLINE unsigned word_of(unsigned a, unsigned b, unsigned c, unsigned d) {
 #ifdef __CUDA_ARCH__
   return __byte_perm(__byte_perm(a, b, 0x0040), __byte_perm(c, d, 0x0040), 0x5410);
@@ -48,7 +48,7 @@ AVIDA_HD AVIDA_INLINE unsigned saturated_bytes(int a, int b, int c, int d) {
 #endif
 }
 
-// Element i of an array of elements of `size` bytes in words, and the place of one in them.
+// Reads element i of an array of elements of `size` bytes that is packed into words; sets it, if it is still 0.
 template <int size>
 AVIDA_HD AVIDA_INLINE unsigned part_of(const unsigned* words, int i) {
   if constexpr (size == 4)
@@ -61,7 +61,7 @@ AVIDA_HD AVIDA_INLINE void add_part(unsigned* words, int i, unsigned part) {
   words[i * size / 4] |= part << i * size % 4 * 8;
 }
 
-// sum + the products of two signed halves with the two lower bytes of a word.
+// sum + the dot product of two signed halves with the two lower bytes of a word.
 AVIDA_HD AVIDA_INLINE int dot_low(unsigned halves, unsigned word, int sum) {
 #ifdef __CUDA_ARCH__
   int made;

@@ -1,7 +1,8 @@
-// Random numbers by counting: Philox4x32 with ten rounds (Salmon et al., 2011). Each word follows from its place alone,
-// so a draw depends neither on threads nor on other samples nor on the device. Read by NVRTC too: no std headers.
+// Counter-based random numbers: Philox4x32 with ten rounds (Salmon et al., 2011). Each word depends only on its
+// counter, so a draw depends neither on threads nor on other samples nor on the device. Read by NVRTC too: no std
+// headers.
 #pragma once
-#include "kernel/macros.h"
+#include "device/macros.h"
 
 namespace avida {
 
@@ -23,25 +24,25 @@ AVIDA_HD AVIDA_INLINE PhiloxBlock philox(unsigned long key, unsigned long high, 
   return block;
 }
 
-// Which stream of numbers one sample has in one call of a random operator.
+// Identifies the random stream of one sample in one call of a random operator.
 struct RandomKey {
   unsigned long seed = 0, position = 0;  // of the generator when the call was made
   unsigned sample = 0;
 };
 
-// The index-th four words of a stream. The counters that start with zero belong to the words that Python draws from the
-// generator itself.
+// The index-th block of four words of a stream. Counters that start with zero belong to words that Python draws from
+// the generator itself.
 AVIDA_HD AVIDA_INLINE PhiloxBlock random_block(const RandomKey& key, unsigned index) {
   return philox(key.seed, key.position + 1, static_cast<unsigned long>(key.sample) << 32 | index);
 }
 
-// Four more words for an element whose own were not enough: the block itself is the counter, under another key.
+// Four more words for an element that needs more than its own: the block itself is the counter, with another key.
 AVIDA_HD AVIDA_INLINE PhiloxBlock following_block(const RandomKey& key, const PhiloxBlock& block) {
   return philox(~key.seed, static_cast<unsigned long>(block.word[3]) << 32 | block.word[2],
                 static_cast<unsigned long>(block.word[1]) << 32 | block.word[0]);
 }
 
-// The words of a stream, one after the other.
+// Reads the words of a stream sequentially.
 class RandomStream {
  public:
   AVIDA_HD explicit RandomStream(const RandomKey& key) : key_(key) {}
@@ -54,7 +55,7 @@ class RandomStream {
     return block_.word[used_++];
   }
 
-  // An integer in [0, n), each equally likely.
+  // A uniform integer in [0, n).
   AVIDA_HD unsigned below(unsigned n) {
     unsigned long product = static_cast<unsigned long>(next()) * n;
     if (static_cast<unsigned>(product) < n) {
@@ -64,7 +65,7 @@ class RandomStream {
     return static_cast<unsigned>(product >> 32);
   }
 
-  // Goes to the block-th four words of the stream, for bodies that make elements in any order.
+  // Seeks to the block-th block of four words, for bodies that compute elements in any order.
   AVIDA_HD void seek(unsigned block) {
     block_index_ = block;
     used_ = 4;

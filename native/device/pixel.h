@@ -1,10 +1,10 @@
 // The channels of one pixel, as bodies of each_pixel see them.
 #pragma once
-#include "kernel/convert.h"
+#include "device/convert.h"
 
 namespace avida {
 
-// Of a vector of floats in place of one, it is several pixels at once.
+// With a vector type instead of float, it represents several pixels.
 template <int N, class Number = float>
 struct Pixel {
   Number channel[N];
@@ -12,8 +12,8 @@ struct Pixel {
   AVIDA_HD AVIDA_INLINE const Number& operator[](int c) const { return channel[c]; }
 };
 
-// convert<T>(x), and for bytes in fewer instructions: whatever is negative as an integer is a negative float, and those
-// above infinity are not numbers.
+// convert<T>(x), with fewer instructions for bytes: bits that are negative as an integer are a negative float, and bits
+// above those of infinity are NaN.
 template <class T>
 AVIDA_HD AVIDA_INLINE T store_channel(float x) {
   if constexpr (same_type<T, unsigned char>) {

@@ -1,7 +1,8 @@
-// Functions whose results are the same bits on every machine, unlike those of C libraries and GPUs: plain additions,
-// multiplications and divisions, within two units in the last place. They vectorise. Read by NVRTC too: no std headers.
+// Functions with bit-identical results on every machine, unlike those of C libraries and GPUs: plain additions,
+// multiplications and divisions, accurate to two units in the last place. They vectorise. Read by NVRTC too: no std
+// headers.
 #pragma once
-#include "kernel/convert.h"
+#include "device/convert.h"
 
 namespace avida::portable {
 
@@ -43,7 +44,7 @@ AVIDA_HD AVIDA_INLINE Real log(Real x) {
 
 // e to the power of -x, for x >= 0; of -708 for any greater x, so that the result is never subnormal.
 AVIDA_HD AVIDA_INLINE double exp_of_minus(double x) {
-  // Compared as integers, which compilers do without a branch.
+  // Compares as integers, which compilers do without a branch.
   constexpr long limit = __builtin_bit_cast(long, 708.0);
   long bits = __builtin_bit_cast(long, x);
   x = __builtin_bit_cast(double, bits < limit ? bits : limit);

@@ -1,4 +1,4 @@
-// How the CUDA compiler is to unroll the loop that follows: the host's compiler decides for itself.
+// Unrolling hints for the CUDA compiler; the host compiler decides for itself.
 #pragma once
 
 #ifdef __CUDACC__

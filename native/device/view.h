@@ -1,6 +1,6 @@
 // Strided views of one sample, and the index into them. Read by NVRTC too: no std headers.
 #pragma once
-#include "kernel/macros.h"
+#include "device/macros.h"
 
 namespace avida {
 
@@ -11,8 +11,8 @@ struct Index {
   AVIDA_HD long operator[](int d) const { return at[d]; }
 };
 
-// The place of item i of an array, the last axis running fastest. Division is the slow part: axes of extent 1 need
-// none, and small numbers are divided in 32 bits.
+// The index of item i of a C-ordered array. Division is the slow part: axes of extent 1 need none, and small numbers
+// are divided in 32 bits.
 template <int N>
 AVIDA_HD AVIDA_INLINE Index<N> place_of(long i, const Index<N>& shape) {
   Index<N> place{};

@@ -1,8 +1,8 @@
-// Words of four bytes, moved from and to any address. Bytes are those of a little-endian machine.
+// Loads and stores of 32-bit words at any address. The byte order is little-endian.
 #pragma once
-#include "kernel/macros.h"
-#include "kernel/packed.h"
-#include "kernel/unroll.h"
+#include "device/macros.h"
+#include "device/packed.h"
+#include "device/unroll.h"
 
 namespace avida {
 
@@ -10,7 +10,7 @@ AVIDA_HD AVIDA_INLINE unsigned long address_of(const void* data) { return reinte
 
 // ---- Reading --------------------------------------------------------------------------------------------------------
 
-// Something in the GPU's memory that no thread writes while the kernel runs. All that follows reads so.
+// Reads GPU memory that no thread writes while the kernel runs (__ldg). All functions below use it.
 template <class T>
 AVIDA_HD AVIDA_INLINE T read_only(const T* from) {
 #ifdef __CUDA_ARCH__
@@ -20,8 +20,8 @@ AVIDA_HD AVIDA_INLINE T read_only(const T* from) {
 #endif
 }
 
-// A GPU reads the words that the bytes lie in: memory is handed out in whole words. `known` divides the
-// address; the last `spare` bytes may be anything.
+// A GPU reads the aligned words that contain the bytes, since memory is allocated in whole words. The address is a
+// multiple of `known`; the last `spare` bytes are undefined.
 template <int known = 1, int spare = 0, int n>
 AVIDA_HD AVIDA_INLINE void load_words(const void* from, unsigned (&to)[n]) {
 #ifdef __CUDA_ARCH__
@@ -57,7 +57,7 @@ AVIDA_HD AVIDA_INLINE void load_bytes(const void* from, unsigned char (&to)[n]) 
   for (int k = 0; k < n; k++) to[k] = static_cast<unsigned char>(part_of<1>(words, k));
 }
 
-// The bytes of elements from number i of `count` on, which repeat.
+// The bytes of repeating elements, from element i of `count` on.
 template <class T, int n>
 AVIDA_HD AVIDA_INLINE void load_repeated(const T* from, long i, long count, unsigned char (&to)[n]) {
   for (int k = 0; k < n; k += sizeof(T)) {
@@ -69,8 +69,8 @@ AVIDA_HD AVIDA_INLINE void load_repeated(const T* from, long i, long count, unsi
 
 // ---- Writing --------------------------------------------------------------------------------------------------------
 
-// As many words at once as the address allows; `known` divides it. Compilers would cut plain assignments of several
-// words again.
+// Stores as many words at once as the alignment allows; the address is a multiple of `known`. Compilers would split
+// plain assignments of several words.
 template <int known = 1, int n>
 AVIDA_HD AVIDA_INLINE void store_words(void* to, const unsigned (&from)[n]) {
 #ifdef __CUDA_ARCH__
@@ -118,7 +118,7 @@ AVIDA_HD AVIDA_INLINE void store_some_bytes(unsigned char* to, const unsigned (&
     if (k < count) to[k] = static_cast<unsigned char>(part_of<1>(words, k));
 }
 
-// n elements of one type, moved in words.
+// Copies n elements of one type, in words.
 template <class T, int n>
 struct Elements {
   T at[n];
@@ -134,9 +134,9 @@ AVIDA_HD AVIDA_INLINE void store_elements(T* to, const Elements<T, n>& elements)
   store_words<sizeof(T)>(to, __builtin_bit_cast(Elements<unsigned, n * sizeof(T) / 4>, elements).at);
 }
 
-// ---- Where words begin ----------------------------------------------------------------------------------------------
+// ---- Alignment ------------------------------------------------------------------------------------------------------
 
-// Words side by side that are moved at once: the address is aligned to all of them.
+// Words that are moved at once: the address is aligned to their total size.
 template <int n>
 struct alignas(4 * n) AlignedWords {
   unsigned at[n];
@@ -160,7 +160,7 @@ AVIDA_HD AVIDA_INLINE void store_aligned(void* to, const AlignedWords<n>& words)
 #endif
 }
 
-// Half number i of those that lie in words; other threads may write the others.
+// Stores element i of an array of 16-bit halves in words; other threads may write the other half of the word.
 AVIDA_HD AVIDA_INLINE void store_half(unsigned* words, int i, unsigned number) {
 #ifdef __CUDA_ARCH__
   reinterpret_cast<unsigned short*>(words)[i] = static_cast<unsigned short>(number);
@@ -169,8 +169,8 @@ AVIDA_HD AVIDA_INLINE void store_half(unsigned* words, int i, unsigned number) {
 #endif
 }
 
-// How many elements (of `size` bytes) before `row` lies a piece that begins at a multiple of `aligned` bytes; 0 if none
-// does. `most` elements are a piece.
+// The number of elements (of `size` bytes) by which an aligned piece of `most` elements starts before `row`, so that
+// its address is a multiple of `aligned` bytes; 0 if there is none.
 template <int size, int aligned, int most>
 AVIDA_HD AVIDA_INLINE int lead_of(const void* row) {
   const int over = static_cast<int>(address_of(row) % aligned);
@@ -180,17 +180,17 @@ AVIDA_HD AVIDA_INLINE int lead_of(const void* row) {
     if ((over + (aligned - 1) * size * l) % aligned == 0) lead = l;
   return lead;
 }
-// How many such pieces n elements lie in, at most.
+// The maximum number of such pieces that n elements span.
 AVIDA_HD AVIDA_INLINE long pieces_of(long n, int piece) { return n ? (n + 2 * (piece - 1)) / piece : 0; }
 
-// Calls each(i) for those of a piece's elements, from `first` on, that are among 0 ... elements - 1.
+// Calls each(i) for the elements of a piece, from `first` on, that are within 0 ... elements - 1.
 template <int piece, class Index, class Each>
 AVIDA_HD AVIDA_INLINE void each_of_piece(Index first, Index elements, const Each& each) {
   const Index end = first + piece < elements ? first + piece : elements;
   AVIDA_DO_NOT_UNROLL
   for (Index i = first > 0 ? first : 0; i < end; i++) each(i);
 }
-// The same, or whole() if all of them are.
+// The same, or whole() if all elements are within.
 template <int piece, class Index, class Whole, class Each>
 AVIDA_HD AVIDA_INLINE void make_piece(Index first, Index elements, const Whole& whole, const Each& each) {
   if (first >= 0 && first + piece <= elements)

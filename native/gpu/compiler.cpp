@@ -1,27 +1,17 @@
-#include "cuda/compiler.h"
+#include "gpu/compiler.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <future>
 #include <map>
 #include <mutex>
-#include <sstream>
 #include <vector>
 
 #include "core/error.h"
-#include "cuda/driver.h"
-#include "cuda/headers.h"
-#include "cuda/library.h"
+#include "gpu/driver.h"
+#include "gpu/headers.h"
+#include "gpu/library.h"
 
 namespace avida {
 namespace {
-
-namespace fs = std::filesystem;
 
 using Program = void*;
 
@@ -37,7 +27,7 @@ struct Nvrtc {
   int (*code)(Program, char*) = nullptr;
   int (*log_size)(Program, size_t*) = nullptr;
   int (*log)(Program, char*) = nullptr;
-  std::string missing, text;  // of the version
+  std::string missing, text;  // why it cannot be used; its version
 };
 
 std::string& first_library() {
@@ -73,51 +63,12 @@ const Nvrtc& nvrtc() {
   return *opened;
 }
 
-// As the core is compiled for the host: C++20, and no multiplication and addition fused into one.
+// The same options as for the host: C++20 without fused multiply-add.
 constexpr const char* kOptions[] = {"--std=c++20", "--fmad=false", "--device-int128",
                                     "--device-as-default-execution-space"};  // lambdas have no annotations
 
 std::string expression_of(const Kernel& kernel) {
   return str("&avida::", kernel.block_threads ? "run_blocks<" : "run_items<", kernel.body, ">");
-}
-
-// FNV-1a, in 128 bits: names of files, not secrets.
-std::string hash_of(const std::vector<std::string_view>& texts) {
-  unsigned __int128 hash = (static_cast<unsigned __int128>(0x6c62272e07bb0142ull) << 64) | 0x62b821756295c58dull;
-  const unsigned __int128 prime = (static_cast<unsigned __int128>(1) << 88) | 0x13b;
-  for (auto text : texts) {
-    for (unsigned char c : text) hash = (hash ^ c) * prime;
-    hash = (hash ^ 0xff) * prime;
-  }
-  char out[33];
-  std::snprintf(out, sizeof(out), "%016llx%016llx", static_cast<unsigned long long>(hash >> 64),
-                static_cast<unsigned long long>(hash));
-  return out;
-}
-
-// A file of the cache: the function's name on the first line, then the code.
-bool read_cached(const fs::path& path, CompiledKernel& kernel) {
-  std::ifstream file(path, std::ios::binary);
-  if (!std::getline(file, kernel.name)) return false;
-  std::ostringstream rest;
-  rest << file.rdbuf();
-  kernel.code = rest.str();
-  return !kernel.code.empty();
-}
-
-// Written beside its place and renamed, so that other processes see all of it or nothing. A cache that cannot be
-// written costs time only.
-void write_cached(const fs::path& path, const CompiledKernel& kernel) {
-  std::error_code error;
-  fs::create_directories(path.parent_path(), error);
-  fs::path beside = path.string() + str(".", getpid(), ".", static_cast<const void*>(&kernel));
-  std::ofstream file(beside, std::ios::binary);
-  file << kernel.name << '\n' << kernel.code;
-  file.close();
-  if (file)
-    fs::rename(beside, path, error);
-  else
-    fs::remove(beside, error);
 }
 
 CompiledKernel compile(const Kernel& kernel, const std::string& source, const std::string& architecture) {
@@ -127,7 +78,7 @@ CompiledKernel compile(const Kernel& kernel, const std::string& source, const st
   Program program;
   if (compiler.create(&program, source.c_str(), "kernel.cu", static_cast<int>(names.size()), texts.data(),
                       names.data()))
-    fail(ErrorKind::runtime, "NVRTC cannot make a program");
+    refuse("NVRTC cannot create a program");
   std::unique_ptr<Program, void (*)(Program*)> owner(&program, [](Program* p) { nvrtc().destroy(p); });
   const std::string expression = expression_of(kernel), arch = "--gpu-architecture=" + architecture;
   compiler.add_name(program, expression.c_str());
@@ -138,13 +89,13 @@ CompiledKernel compile(const Kernel& kernel, const std::string& source, const st
     compiler.log_size(program, &size);
     std::string log(size, '\0');
     compiler.log(program, log.data());
-    fail(ErrorKind::runtime, "the kernel ", kernel.body, " cannot be compiled for ", architecture, ": ", log.c_str());
+    refuse("the kernel ", kernel.body, " cannot be compiled for ", architecture, ": ", log.c_str());
   }
   CompiledKernel compiled;
   const char* name = nullptr;
   size_t size = 0;
   if (compiler.lowered_name(program, expression.c_str(), &name) || !name)
-    fail(ErrorKind::runtime, "NVRTC does not find the kernel ", kernel.body);
+    refuse("NVRTC does not find the kernel ", kernel.body);
   compiled.name = name;
   compiler.code_size(program, &size);
   compiled.code.resize(size);
@@ -152,7 +103,7 @@ CompiledKernel compile(const Kernel& kernel, const std::string& source, const st
   return compiled;
 }
 
-// A kernel, and where it is or will be in the cache.
+// A kernel and its key in the cache.
 class Cached {
  public:
   Cached(const Kernel& kernel, const std::string& architecture)
@@ -162,30 +113,30 @@ class Cached {
       for (auto& [name, text] : device_headers()) texts.insert(texts.end(), {name, text});
       return hash_of(texts);
     }();
-    const std::string expression = expression_of(kernel), folder = kernel_cache_folder();
+    const std::string expression = expression_of(kernel);
     std::vector<std::string_view> parts{source_, expression, architecture_, nvrtc().text, headers};
     for (auto* option : kOptions) parts.push_back(option);
-    if (!folder.empty()) path_ = fs::path(folder) / (hash_of(parts) + ".cubin");
+    key_ = hash_of(parts);
   }
 
-  bool read(CompiledKernel& compiled) const { return !path_.empty() && read_cached(path_, compiled); }
+  bool read(CompiledKernel& compiled) const { return read_cached(key_, compiled); }
   CompiledKernel compile_and_write() const {
     CompiledKernel compiled = compile(kernel_, source_, architecture_);
-    if (!path_.empty()) write_cached(path_, compiled);
+    write_cached(key_, compiled);
     return compiled;
   }
 
  private:
   const Kernel& kernel_;
   const std::string architecture_, source_;
-  fs::path path_;  // empty: there is no cache
+  std::string key_;
 };
 
-// Threads that compile usual kernels into the cache.
+// Compiles usual kernels into the cache, on background threads.
 class UsualKernels {
  public:
-  // The first call starts all but the kernel that it is for. Returns when the thread of this one is done, if it has
-  // one.
+  // The first call starts threads for all usual kernels except `kernel`, which its caller compiles. Waits for the
+  // thread of `kernel`, if there is one.
   void wait_for(const Kernel& kernel, const std::string& architecture) {
     std::shared_future<void> compiled;
     {
@@ -199,10 +150,10 @@ class UsualKernels {
   }
 
   void finish() {
-    if (cuda::forked()) return;  // the threads are another process's
+    if (cuda::forked()) return;  // the threads belong to the parent process
     std::lock_guard lock(mutex_);
     started_ = true;
-    running_.clear();  // a future waits for its thread
+    running_.clear();  // destroying a future waits for its thread
   }
 
  private:
@@ -215,7 +166,7 @@ class UsualKernels {
         const Cached cached(*kernel, architecture);
         try {
           if (!cached.read(compiled)) cached.compile_and_write();
-        } catch (const Error&) {  // whoever needs the kernel will see it
+        } catch (const Error&) {  // the caller that needs the kernel will report it
         }
       };
       running_.emplace(kernel, std::async(std::launch::async, compile).share());
@@ -239,22 +190,8 @@ void finish_compiling() { usual_kernels().finish(); }
 std::string kernel_source(const Kernel& kernel) {
   std::string source;
   for (auto header : kernel.headers) source += str("#include \"", header, "\"\n");
-  // Names are as the host's compiler gives them inside the namespace.
-  return source + "#include \"kernel/launch.h\"\nusing namespace avida;\n";
-}
-
-std::string kernel_cache_folder() {
-  for (auto [variable, below] :
-       {std::pair{"AVIDA_CACHE_DIR", ""}, {"XDG_CACHE_HOME", "/avida"}, {"HOME", "/.cache/avida"}})
-    if (const char* folder = std::getenv(variable); folder && *folder) return std::string(folder) + below + "/kernels";
-  // Others can write beside it: it has to be this user's own.
-  std::error_code error;
-  const std::string folder = str(fs::temp_directory_path(error).string(), "/avida-", getuid());
-  mkdir(folder.c_str(), 0700);
-  struct stat found;
-  const bool own = lstat(folder.c_str(), &found) == 0 && S_ISDIR(found.st_mode) && found.st_uid == getuid() &&
-                   (found.st_mode & 022) == 0;
-  return own ? folder + "/kernels" : "";
+  // Type names are those of the host compiler inside the namespace.
+  return source + "#include \"device/launch.h\"\nusing namespace avida;\n";
 }
 
 void set_compiler_library(std::string path) { first_library() = std::move(path); }
@@ -265,8 +202,8 @@ CompiledKernel compile_kernel(const Kernel& kernel, const std::string& architect
   CompiledKernel compiled;
   const Cached file(kernel, architecture);
   if (cached && file.read(compiled)) return compiled;
-  if (!nvrtc().missing.empty()) fail(ErrorKind::runtime, nvrtc().missing);
-  if (cached && kernel.usual) {
+  if (!nvrtc().missing.empty()) refuse(nvrtc().missing);
+  if (cached && kernel.usual && kernel_cache().problem.empty()) {  // the threads compile into the cache
     usual_kernels().wait_for(kernel, architecture);
     if (file.read(compiled)) return compiled;
   }

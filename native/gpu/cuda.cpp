@@ -1,11 +1,12 @@
+// A real GPU, through the CUDA driver API.
 #include <algorithm>
 #include <condition_variable>
 #include <cstring>
 #include <deque>
 
-#include "cuda/compiler.h"
-#include "cuda/driver.h"
-#include "cuda/make.h"
+#include "gpu/compiler.h"
+#include "gpu/driver.h"
+#include "gpu/make.h"
 
 namespace avida {
 namespace {
@@ -13,25 +14,45 @@ namespace {
 using cuda::check;
 using cuda::driver;
 
-constexpr int kThreads = 256;  // of a block
-// Pinned memory through which copies go: so many buffers of so many bytes, at most.
+constexpr int kThreads = 256;  // per block
+// Pinned staging buffers for copies: their sizes in bytes, and their maximum counts.
 constexpr size_t kStaging = Gpu::Parcel::kBytes, kSmallStaging = size_t(64) << 10;
 constexpr int kStagings = 48, kSmallStagings = 64;
 
 cuda::Pointer address(const void* memory) { return reinterpret_cast<cuda::Pointer>(memory); }
 
-// The GPU's context for the calls of a block; the thread may be a user's, with another one.
+// Makes the GPU's context current within a scope; a user's thread may have another one. Calls of this thread do not end
+// the capture of a CUDA graph by another thread.
 class Entered {
  public:
   explicit Entered(cuda::Context context) {
     cuda::check_not_forked();
-    check(driver().context_push(context), "entering the GPU's context");
+    check(driver().context_push(context), "activating the GPU's context");
+    driver().capture_mode(&capture_mode_);
   }
   ~Entered() {
+    driver().capture_mode(&capture_mode_);
     cuda::Context own;
     driver().context_pop(&own);
   }
   Entered(const Entered&) = delete;
+
+ private:
+  int capture_mode_ = cuda::kRelaxed;  // exchanged with that of the thread
+};
+
+// Keeps the primary context of a GPU alive within a scope.
+class Primary {
+ public:
+  explicit Primary(cuda::DeviceNumber number) : number_(number) {
+    check(driver().context_retain(&context, number), "creating the GPU's context");
+  }
+  ~Primary() { driver().context_release(number_); }
+  Primary(const Primary&) = delete;
+  cuda::Context context = nullptr;
+
+ private:
+  const cuda::DeviceNumber number_;
 };
 
 class CudaGpu : public Gpu {
@@ -39,7 +60,7 @@ class CudaGpu : public Gpu {
   explicit CudaGpu(int device) : Gpu(device) {
     cuda::DeviceNumber number;
     check(driver().device_get(&number, device), "finding the GPU");
-    check(driver().context_retain(&context_, number), "starting the GPU");
+    check(driver().context_retain(&context_, number), "creating the GPU's context");
     char name[256] = {};
     check(driver().device_name(name, sizeof(name), number), "asking for the GPU's name");
     name_ = name;
@@ -65,7 +86,7 @@ class CudaGpu : public Gpu {
     check(driver().event_create(&event, cuda::kNoTiming), "creating an event");
     check(driver().event_record(event, other), "recording an event");
     check(driver().stream_wait(stream, event, 0), "waiting for an event");
-    driver().event_destroy(event);  // happens when it is no longer needed
+    driver().event_destroy(event);  // takes effect when it is no longer needed
   }
 
   void keep_until_done(std::shared_ptr<void> thing, StreamHandle stream) override {
@@ -90,6 +111,17 @@ class CudaGpu : public Gpu {
       check(driver().event_record(staging->event, stream), "recording an event");
       done += n;
     }
+  }
+
+  std::unique_ptr<Timer> timer(StreamHandle stream) override {
+    const Entered here(context_);
+    auto timer = std::make_unique<CudaTimer>(*this, stream);
+    return timer->begin() ? std::move(timer) : nullptr;
+  }
+
+  void copy_in_pinned(void* to, const void* from, size_t bytes, StreamHandle stream) override {
+    const Entered here(context_);
+    check(driver().copy_in(address(to), from, bytes, stream), "copying to the GPU");
   }
 
   std::unique_ptr<Parcel> parcel() override {
@@ -123,7 +155,7 @@ class CudaGpu : public Gpu {
     if (samples == 0 || most_items == 0) return;
     const Entered here(context_);
     cuda::Function function = function_of(kernel);
-    // Enough blocks to fill the GPU some times over; more would only start and end.
+    // Enough blocks to fill the GPU several times; more would only add launch overhead.
     const int threads = kernel.block_threads ? kernel.block_threads : kThreads;
     int64_t blocks = kernel.block_threads ? most_items : (most_items + kThreads - 1) / kThreads;
     int64_t enough = std::max<int64_t>(1, int64_t(processors_) * 32 / samples);
@@ -133,7 +165,7 @@ class CudaGpu : public Gpu {
     for (int first = 0; first < samples; first += kMostRows) {
       check(driver().launch(function, grid, static_cast<unsigned>(std::min(samples - first, kMostRows)), 1,
                             static_cast<unsigned>(threads), 1, 1, 0, stream, parameters, nullptr),
-            "starting a kernel");
+            "launching a kernel");
       items = static_cast<const char*>(items) + kernel.bytes * kMostRows;
     }
   }
@@ -149,10 +181,46 @@ class CudaGpu : public Gpu {
     return reinterpret_cast<void*>(pointer);
   }
   void give(void* memory) noexcept override {
-    cuda::Context own;
-    if (driver().context_push(context_)) return;  // the process ends: the driver has gone
-    driver().memory_give(address(memory));
-    driver().context_pop(&own);
+    release([&] { driver().memory_give(address(memory)); });
+  }
+
+  void* take_pinned(size_t bytes) override {
+    if (!driver().context_record)
+      refuse("results in pinned memory need a newer NVIDIA driver: this one has no cuCtxRecordEvent (CUDA 12.5)");
+    const Entered here(context_);
+    void* memory = nullptr;
+    cuda::Result result = driver().pinned_take(&memory, bytes, cuda::kPortable);
+    if (result == cuda::kOutOfMemory) return nullptr;
+    check(result, "allocating pinned memory");
+    return memory;
+  }
+  void give_pinned(void* memory) noexcept override {
+    release([&] { driver().pinned_give(memory); });
+  }
+
+  // Any GPU may read pinned memory, so the work of all primary contexts is marked. Other libraries use these too.
+  std::function<bool()> mark_work() override {
+    auto marks = std::make_shared<Marks>();
+    for (int i = 0; i < driver().devices; i++) {
+      cuda::DeviceNumber number;
+      unsigned flags;
+      int is_active = 0;
+      check(driver().device_get(&number, i), "finding the GPU");
+      check(driver().context_state(number, &flags, &is_active), "asking for the GPU's state");
+      if (!is_active) continue;
+      const Primary primary(number);
+      const Entered here(primary.context);
+      cuda::Event& event = marks->events.emplace_back();
+      check(driver().event_create(&event, cuda::kNoTiming), "creating an event");
+      cuda::Result result = driver().context_record(primary.context, event);
+      if (result == cuda::kCapturing) return {};
+      check(result, "recording an event");
+    }
+    return [this, marks] {
+      const Entered here(context_);
+      return std::ranges::none_of(marks->events,
+                                  [](cuda::Event event) { return driver().event_query(event) == cuda::kNotReady; });
+    };
   }
 
  private:
@@ -161,9 +229,25 @@ class CudaGpu : public Gpu {
     cuda::Event until;
   };
 
-  // Of what is kept until work is done, that whose work is.
+  template <class Give>
+  void release(Give give) noexcept {
+    try {
+      const Entered here(context_);
+      give();
+    } catch (const Error&) {  // the process is exiting, and the driver is already unloaded
+    }
+  }
+
+  struct Marks {
+    std::vector<cuda::Event> events;
+    ~Marks() {
+      for (cuda::Event event : events) driver().event_destroy(event);
+    }
+  };
+
+  // Releases the kept objects whose work is done.
   void let_go() {
-    std::vector<Kept> done;  // dropped after the lock
+    std::vector<Kept> done;  // destroyed after the lock is released
     std::lock_guard lock(mutex_);
     for (size_t i = 0; i < kept_.size();) {
       if (driver().event_query(kept_[i].until) == cuda::kNotReady) {
@@ -179,15 +263,15 @@ class CudaGpu : public Gpu {
 
   struct Staging {
     void* memory;
-    cuda::Event event;  // when what was copied last is done
+    cuda::Event event;  // recorded after the last copy
   };
-  // Buffers of one size; new ones are made while the others are in use.
+  // Buffers of one size; new ones are allocated while all others are in use.
   struct Stagings {
     const size_t bytes;
     const int most;
     std::mutex mutex;
     std::condition_variable returned;
-    std::deque<Staging> free;  // the one that was used longest ago comes first
+    std::deque<Staging> free;  // the least recently used buffer comes first
     int made = 0;
 
     Staging take() {
@@ -196,13 +280,13 @@ class CudaGpu : public Gpu {
       if (busy && made < most) {
         Staging staging;
         check(driver().event_create(&staging.event, cuda::kNoTiming), "creating an event");
-        const cuda::Result result = driver().pinned_take(&staging.memory, bytes, 1);
+        const cuda::Result result = driver().pinned_take(&staging.memory, bytes, cuda::kPortable);
         if (result == 0) {
           made++;
           return staging;
         }
         driver().event_destroy(staging.event);
-        if (made == 0) check(result, "taking pinned memory");  // else those that there are have to do
+        if (made == 0) check(result, "allocating pinned memory");  // else the existing buffers are enough
       }
       returned.wait(lock, [this] { return !free.empty(); });
       Staging staging = free.front();
@@ -218,7 +302,7 @@ class CudaGpu : public Gpu {
     }
   };
 
-  // One of the buffers, when what was copied through it last is done. It goes back whatever happens.
+  // One of the buffers, after its last copy has finished. The destructor returns it.
   class StagingLease {
    public:
     explicit StagingLease(Stagings& stagings) : stagings_(stagings), staging_(stagings.take()) {
@@ -251,6 +335,77 @@ class CudaGpu : public Gpu {
     const std::unique_ptr<StagingLease> staging_;
   };
 
+  // A moment that is known in the time of the GPU and in that of the CPU.
+  struct Instant {
+    cuda::Event event = nullptr;
+    int64_t time = 0;
+    Instant() = default;
+    ~Instant() {
+      if (event) driver().event_destroy(event);
+    }
+    Instant(const Instant&) = delete;
+  };
+
+  // A recent instant: events tell distances in milliseconds as a float, and clocks drift. Null if the GPU has failed.
+  std::shared_ptr<const Instant> instant() {
+    constexpr int64_t kRecent = 5'000'000'000;
+    std::lock_guard lock(mutex_);
+    if (instant_ && profile::now() - instant_->time < kRecent) return instant_;
+    auto made = std::make_shared<Instant>();
+    if (!instants_) instants_ = new_stream();  // without work, so that nothing is waited for
+    if (driver().event_create(&made->event, cuda::kTiming) || driver().event_record(made->event, instants_) ||
+        driver().event_synchronize(made->event))
+      return nullptr;
+    made->time = profile::now();
+    return instant_ = std::move(made);
+  }
+
+  class CudaTimer : public Timer {
+   public:
+    CudaTimer(CudaGpu& gpu, StreamHandle stream) : gpu_(gpu), stream_(stream) {}
+    ~CudaTimer() override {
+      cuda::Context own;
+      if (driver().context_push(gpu_.context_)) return;  // as in give()
+      for (cuda::Event event : events_)
+        if (event) driver().event_destroy(event);
+      instant_.reset();
+      driver().context_pop(&own);
+    }
+
+    bool begin() { return (instant_ = gpu_.instant()) && mark(events_[0]); }
+    bool end() override {
+      cuda::Context own;
+      if (driver().context_push(gpu_.context_)) return false;
+      const bool marked = mark(events_[1]);
+      driver().context_pop(&own);
+      return marked;
+    }
+    bool done() override {
+      const Entered here(gpu_.context_);
+      return driver().event_query(events_[1]) != cuda::kNotReady;
+    }
+    std::pair<int64_t, int64_t> begin_and_end() override {
+      const Entered here(gpu_.context_);
+      check(driver().event_synchronize(events_[1]), "waiting for the GPU");
+      return {time_of(events_[0]), time_of(events_[1])};
+    }
+
+   private:
+    bool mark(cuda::Event& event) {
+      return !driver().event_create(&event, cuda::kTiming) && !driver().event_record(event, stream_);
+    }
+    int64_t time_of(cuda::Event event) const {
+      float milliseconds;
+      check(driver().event_elapsed(&milliseconds, instant_->event, event), "measuring the time of the GPU");
+      return instant_->time + static_cast<int64_t>(static_cast<double>(milliseconds) * 1e6);
+    }
+
+    CudaGpu& gpu_;
+    const StreamHandle stream_;
+    std::shared_ptr<const Instant> instant_;
+    cuda::Event events_[2] = {};
+  };
+
   StreamHandle new_stream() override {
     const Entered here(context_);
     cuda::Stream stream;
@@ -265,7 +420,7 @@ class CudaGpu : public Gpu {
     if (function) return function;
     CompiledKernel compiled = compile_kernel(kernel, architecture_);
     cuda::Module module;
-    if (driver().module_load(&module, compiled.code.data())) {  // a damaged file, perhaps: once more without it
+    if (driver().module_load(&module, compiled.code.data())) {  // the cached file may be damaged: compile again
       compiled = compile_kernel(kernel, architecture_, /*cached=*/false);
       check(driver().module_load(&module, compiled.code.data()), "loading a kernel");
     }
@@ -278,8 +433,10 @@ class CudaGpu : public Gpu {
   int processors_ = 1;
   std::mutex mutex_, functions_mutex_;
   Stagings stagings_{kStaging, kStagings}, small_stagings_{kSmallStaging, kSmallStagings};
-  Stagings parcels_{kStaging, kStagings};  // apart: a thread that has one may copy other things before it sends it
+  Stagings parcels_{kStaging, kStagings};  // separate: a thread that holds one may copy other data before it sends it
   std::vector<Kept> kept_;
+  std::shared_ptr<const Instant> instant_;
+  StreamHandle instants_ = nullptr;
   std::vector<cuda::Function> functions_;
 };
 

@@ -1,11 +1,11 @@
-#include "cuda/driver.h"
+#include "gpu/driver.h"
 
 #include <pthread.h>
 
 #include <atomic>
 
 #include "core/error.h"
-#include "cuda/library.h"
+#include "gpu/library.h"
 
 namespace avida::cuda {
 namespace {
@@ -24,6 +24,7 @@ Driver open_driver() {
     driver.missing = "the NVIDIA driver is too old: it has no " + library.missing();
     return driver;
   }
+  library.find(driver.context_record, "cuCtxRecordEvent");
   if (Result result = driver.init(0)) {
     const char* text = "unknown error";
     driver.error_text(result, &text);
@@ -50,8 +51,7 @@ bool forked() { return was_forked; }
 
 void check_not_forked() {
   if (was_forked)
-    fail(ErrorKind::runtime,
-         "this process was forked from one that used a GPU, which CUDA does not allow; start processes by \"spawn\"");
+    refuse("CUDA does not work in a process that was forked from one that used a GPU; start processes with \"spawn\"");
 }
 
 int current_device() {
@@ -73,10 +73,14 @@ void check(Result result, const char* doing) {
   if (result == 0) return;
   const char* text = "unknown error";
   driver().error_text(result, &text);
-  // These come from a kernel that ran before, and stay.
+  // Kernel failures are asynchronous, and all later calls report them too.
   const bool late = result >= kIllegalAddress && result <= kLaunchFailed;
   fail(result == kOutOfMemory ? ErrorKind::memory : ErrorKind::runtime, doing, ": CUDA says \"", text, "\" (", result,
-       ")", late ? "; in EvalMode.sync_full the operator is named, and this process can no longer use the GPU" : "");
+       ")",
+       late ? "; a kernel failed earlier, and this process can no longer use the GPU. Run again with "
+              "EvalMode.sync_full, which "
+              "names the operator"
+            : "");
 }
 
 }  // namespace avida::cuda

@@ -1,7 +1,9 @@
+// A GPU played by the CPU (AVIDA_FAKE_GPU): host memory that counts as device memory, kernels run as host loops.
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
-#include "cuda/make.h"
+#include "gpu/make.h"
 
 namespace avida {
 namespace {
@@ -10,7 +12,7 @@ class FakeGpu : public Gpu {
  public:
   explicit FakeGpu(int device) : Gpu(device) {}
 
-  std::string name() const override { return "a GPU played by the CPU"; }
+  std::string name() const override { return "emulated GPU"; }
   std::string architecture() const override { return "none"; }
 
   void synchronize(StreamHandle) override {}
@@ -18,6 +20,17 @@ class FakeGpu : public Gpu {
   void keep_until_done(std::shared_ptr<void>, StreamHandle) override {}
 
   void copy_in(void* to, const void* from, size_t bytes, StreamHandle) override { std::memcpy(to, from, bytes); }
+  void copy_in_pinned(void* to, const void* from, size_t bytes, StreamHandle) override { std::memcpy(to, from, bytes); }
+  // Work is done before it is queued.
+  std::unique_ptr<Timer> timer(StreamHandle) override {
+    struct FakeTimer : Timer {
+      bool end() override { return (stopped = profile::now()); }
+      bool done() override { return true; }
+      std::pair<int64_t, int64_t> begin_and_end() override { return {started, stopped}; }
+      int64_t started = profile::now(), stopped = 0;
+    };
+    return std::make_unique<FakeTimer>();
+  }
   std::unique_ptr<Parcel> parcel() override {
     struct FakeParcel : Parcel {
       FakeParcel() : Parcel(std::malloc(kBytes)) {}
@@ -40,6 +53,12 @@ class FakeGpu : public Gpu {
   void* take(size_t bytes) override { return std::aligned_alloc(64, (bytes + 63) / 64 * 64); }
   void give(void* memory) noexcept override { std::free(memory); }
   StreamHandle new_stream() override { return new char; }
+  void* take_pinned(size_t bytes) override { return take(bytes); }
+  void give_pinned(void* memory) noexcept override { give(memory); }
+  // Says no once, so that tests see whether anybody asks before memory is reused.
+  std::function<bool()> mark_work() override {
+    return [asked = false]() mutable { return std::exchange(asked, true); };
+  }
 };
 
 }  // namespace

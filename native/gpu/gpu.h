@@ -1,23 +1,25 @@
-// GPUs: memory, streams, copies and kernels. CUDA's driver is opened at run time; without one there are none.
+// GPUs: memory, streams, copies and kernels. The CUDA driver is loaded at run time; without it there are no GPUs.
 //
-// Work is put into streams and done later, in order. Memory belongs to the stream that it was allocated for: what is
-// given back may be used again by later work of that stream at once.
+// Work is queued in streams and executed asynchronously, in order. Memory belongs to the stream for which it was
+// allocated: after it is freed, later work of that stream may reuse it at once.
 #pragma once
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/data.h"
-#include "cuda/kernel.h"
+#include "gpu/kernel.h"
+#include "runtime/profile.h"
 
 namespace avida {
 
 using StreamHandle = void*;  // CUstream
 
-// A stream, given back by its last user. Own streams are never destroyed but used again: memory may still wait for
+// A stream, returned by its last user. Streams created here are reused and never destroyed: memory may still depend on
 // them.
 struct GpuStream : std::enable_shared_from_this<GpuStream> {
   GpuStream(int device, StreamHandle handle, std::function<void()> end = {})
@@ -36,60 +38,80 @@ class Gpu {
  public:
   virtual ~Gpu();
 
-  // How many there are. AVIDA_FAKE_GPU=n stands in for n of them on the CPU, for tests.
+  // The number of GPUs. AVIDA_FAKE_GPU=n emulates n GPUs on the CPU, for tests.
   static int count();
-  // Why there are none, in one line.
+  // The reason why there are none, in one line.
   static const std::string& missing();
-  // Raises an error unless there is such a one.
+  // Raises an error if there is no such GPU.
   static Gpu& at(int device);
 
   virtual std::string name() const = 0;
   virtual std::string architecture() const = 0;  // "sm_90"
 
-  // A block for the work of a stream. Raises a memory error that names the size, after which work may go on.
+  // A block for the work of a stream. Raises a memory error that names the size; the GPU stays usable.
   Block allocate(int64_t bytes, StreamHandle stream);
-  // What the pool has: handed out, and kept for reuse.
+  // Bytes that are handed out, and bytes kept for reuse.
   int64_t bytes_in_use() const;
   int64_t bytes_kept() const;
-  // How many bytes may be kept.
+  // The maximum of kept bytes.
   static constexpr int64_t kUnlimited = INT64_MAX;
   int64_t memory_budget() const;
   void set_memory_budget(int64_t bytes);
 
+  // A block of pinned CPU memory, which GPUs read while the CPU goes on. In a forked child, which has no GPU, it is
+  // ordinary memory.
+  Block allocate_pinned(int64_t bytes);
+  // Whether all samples are in such blocks.
+  static bool is_pinned(const Data& data);
+  // To be called before another library gets the memory; see PinnedPool. No effect on memory that is not pinned.
+  static void hand_over(const Block& block);
+  // Of all GPUs: bytes that are handed out, bytes kept for reuse, and the maximum of kept bytes for each GPU.
+  static std::pair<int64_t, int64_t> pinned_bytes();
+  static void set_pinned_budget(int64_t bytes);
+
   // A stream for one user.
   std::shared_ptr<GpuStream> create_stream();
-  // The stream of contexts that have none of their own.
+  // The stream of contexts without a stream of their own.
   const std::shared_ptr<GpuStream>& default_stream();
   virtual void synchronize(StreamHandle stream) = 0;
-  // Lets `stream` go on when all that `other` has to do now is done.
+  // Makes `stream` wait for the work that is queued in `other` now.
   virtual void wait(StreamHandle stream, StreamHandle other) = 0;
 
-  // Memory of the CPU to be filled and copied to the GPU piece by piece.
+  // Measures for profiles what a stream does from the timer's creation to its end().
+  class Timer : public profile::Later {
+   public:
+    virtual bool end() = 0;  // false: the GPU has failed
+  };
+  virtual std::unique_ptr<Timer> timer(StreamHandle stream) = 0;
+
+  // Pinned CPU memory that is filled and copied to the GPU piece by piece.
   class Parcel {
    public:
     static constexpr size_t kBytes = size_t(4) << 20;
     explicit Parcel(void* memory) : memory(static_cast<char*>(memory)) {}
     virtual ~Parcel() = default;
     Parcel(const Parcel&) = delete;
-    // A piece of it, to the same place after `to`; the parcel need not stay until it is done.
+    // Copies a piece to the same offset from `to`. The parcel may be destroyed before the copy has finished.
     virtual void send(void* to, size_t first, size_t bytes, StreamHandle stream) = 0;
     char* const memory;
   };
   virtual std::unique_ptr<Parcel> parcel() = 0;
 
-  // Lets go of something when all that `stream` has to do now is done.
+  // Keeps an object alive until the work that is queued in `stream` now is done.
   virtual void keep_until_done(std::shared_ptr<void> thing, StreamHandle stream) = 0;
 
-  // To the GPU; `from` may be changed when it returns.
+  // Copies to the GPU; `from` may be changed after the call returns.
   virtual void copy_in(void* to, const void* from, size_t bytes, StreamHandle stream) = 0;
-  // From the GPU; done when it returns.
+  // The same without staging, from pinned memory that must not change before the copy is done.
+  virtual void copy_in_pinned(void* to, const void* from, size_t bytes, StreamHandle stream) = 0;
+  // Copies from the GPU; waits until the copy has finished.
   virtual void copy_out(void* to, const void* from, size_t bytes, StreamHandle stream) = 0;
-  // To zeros.
+  // Sets memory to zero.
   virtual void clear(void* memory, size_t bytes, StreamHandle stream) = 0;
-  // Within the GPU.
+  // Copies within the GPU.
   virtual void copy(void* to, const void* from, size_t bytes, StreamHandle stream) = 0;
 
-  // Runs the items of `samples` samples, which lie in the GPU's memory.
+  // Launches a kernel for the items of `samples` samples, whose parameters are in GPU memory.
   virtual void launch(const Kernel& kernel, const void* items, int samples, int64_t most_items,
                       StreamHandle stream) = 0;
 
@@ -97,14 +119,22 @@ class Gpu {
 
  protected:
   explicit Gpu(int device);
-  virtual void* take(size_t bytes) = 0;  // null: there is not enough
-  // When all work that uses it is done.
+  virtual void* take(size_t bytes) = 0;  // null if there is not enough memory
+  // Frees memory, after all work that uses it is done.
   virtual void give(void* memory) noexcept = 0;
   virtual StreamHandle new_stream() = 0;
+  virtual void* take_pinned(size_t bytes) = 0;  // null if there is not enough memory
+  virtual void give_pinned(void* memory) noexcept = 0;
+  // Tells, whenever it is asked, if the work is done that is queued now, on all GPUs and by all libraries. Empty if
+  // a CUDA graph is being captured.
+  virtual std::function<bool()> mark_work() = 0;
 
  private:
   class Pool;
+  class Pinned;
+  struct PinnedBlock;
   const std::unique_ptr<Pool> pool_;
+  const std::unique_ptr<Pinned> pinned_;
   std::mutex streams_mutex_;
   std::vector<StreamHandle> free_streams_;
   std::once_flag default_made_;

@@ -1,4 +1,4 @@
-#include "cuda/kernel.h"
+#include "gpu/kernel.h"
 
 namespace avida {
 namespace {
@@ -12,9 +12,9 @@ std::vector<const Kernel*>& registry() {
 
 const std::vector<const Kernel*>& kernels() { return registry(); }
 
-const Kernel* register_kernel(Kernel kernel) {
+const Kernel* register_kernel(Kernel& kernel) {
   kernel.number = static_cast<int>(registry().size());
-  return registry().emplace_back(new Kernel(std::move(kernel)));
+  return registry().emplace_back(&kernel);
 }
 
 }  // namespace avida

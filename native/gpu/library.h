@@ -1,4 +1,4 @@
-// Libraries that need not be installed: opened at run time, their functions found by name.
+// Optional libraries: loaded at run time, with functions found by name.
 #pragma once
 #include <dlfcn.h>
 
@@ -9,7 +9,7 @@ namespace avida {
 
 class Library {
  public:
-  // The first of these files that can be opened. Empty names are passed over.
+  // Loads the first of these files that can be opened. Empty names are skipped.
   explicit Library(std::initializer_list<std::string> files) {
     for (const std::string& file : files)
       if (!file.empty() && (handle_ = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL))) break;
@@ -22,7 +22,7 @@ class Library {
     function = handle_ ? reinterpret_cast<Function>(dlsym(handle_, name)) : nullptr;
     if (!function) missing_ = name;
   }
-  // A function that was looked for in vain, if there is one.
+  // The name of a function that was not found, or empty.
   const std::string& missing() const { return missing_; }
 
  private:

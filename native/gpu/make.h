@@ -1,13 +1,13 @@
-// The two kinds of GPUs.
+// Creates real and emulated GPUs.
 #pragma once
 #include <memory>
 
-#include "cuda/gpu.h"
+#include "gpu/gpu.h"
 
 namespace avida {
 
 std::unique_ptr<Gpu> make_cuda_gpu(int device);
-// Does everything at once on the CPU, in memory that is marked as a GPU's.
+// Emulates a GPU on the CPU: everything runs synchronously, in CPU memory that is marked as GPU memory.
 std::unique_ptr<Gpu> make_fake_gpu(int device);
 
 }  // namespace avida

@@ -1,11 +1,12 @@
-#include "cuda/pool.h"
+#include "gpu/pool.h"
 
 #include <bit>
 #include <iterator>
+#include <utility>
 
 namespace avida {
 
-// Eight steps per power of two: at most an eighth is wasted, and batches of nearly one size share blocks.
+// Eight size classes per power of two: at most an eighth is wasted, and batches of similar size share blocks.
 size_t GpuPool::rounded(size_t bytes) {
   constexpr size_t least = 512;
   if (bytes <= least) return least;
@@ -17,7 +18,7 @@ GpuPool::Taken GpuPool::take(size_t bytes, void* stream) {
   bytes = rounded(bytes);
   {
     std::lock_guard lock(mutex_);
-    // A block up to a quarter larger will do.
+    // Accepts a block that is up to a quarter larger.
     for (auto found = free_.lower_bound({stream, bytes});
          found != free_.end() && found->first.first == stream && found->first.second <= bytes + bytes / 4; found++) {
       if (found->second.empty()) continue;
@@ -52,7 +53,7 @@ void GpuPool::give(Taken block, void* stream) noexcept {
 }
 
 void GpuPool::keep_at_most(int64_t bytes) {
-  std::vector<void*> released;  // after the lock: it waits for the GPU
+  std::vector<void*> released;  // released after the lock, since cuMemFree waits for the GPU
   {
     std::lock_guard lock(mutex_);
     for (auto at = free_.begin(); at != free_.end() && kept_ > bytes;) {
@@ -88,6 +89,31 @@ int64_t GpuPool::kept() const {
 int64_t GpuPool::budget() const {
   std::lock_guard lock(mutex_);
   return budget_;
+}
+
+GpuPool::Taken PinnedPool::take(size_t bytes) {
+  std::vector<GpuPool::Taken> done;  // given back after the lock: the pool may have to release memory, which takes long
+  {
+    std::lock_guard lock(mutex_);
+    while (!waiting_.empty() && waiting_.front().is_done()) {
+      done.insert(done.end(), waiting_.front().blocks.begin(), waiting_.front().blocks.end());
+      waiting_.pop_front();
+    }
+  }
+  for (auto& block : done) pool_.give(block, nullptr);
+  return pool_.take(bytes, nullptr);
+}
+
+void PinnedPool::give(GpuPool::Taken block, bool was_handed_over) noexcept {
+  if (!was_handed_over) return pool_.give(block, nullptr);
+  std::lock_guard lock(mutex_);
+  returned_.push_back(block);
+}
+
+void PinnedPool::hand_over() {
+  std::lock_guard lock(mutex_);
+  if (returned_.empty()) return;
+  if (Question is_done = mark_()) waiting_.push_back({std::exchange(returned_, {}), std::move(is_done)});
 }
 
 }  // namespace avida

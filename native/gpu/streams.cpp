@@ -1,4 +1,4 @@
-#include "cuda/streams.h"
+#include "gpu/streams.h"
 
 #include <map>
 #include <mutex>

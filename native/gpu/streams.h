@@ -1,14 +1,14 @@
-// Which stream the calls of a context use.
+// Selects the stream of a context's calls.
 #pragma once
-#include "cuda/gpu.h"
+#include "gpu/gpu.h"
 #include "runtime/context.h"
 
 namespace avida {
 
-// The context's own stream, else the one set for the GPU, else the GPU's.
+// The context's own stream, else the stream set for the GPU, else the GPU's default stream.
 std::shared_ptr<GpuStream> stream_of(const Context& context, int device);
 
-// Null: the GPU's own again.
+// Null restores the GPU's default stream.
 void set_default_stream(int device, std::shared_ptr<GpuStream> stream);
 std::shared_ptr<GpuStream> default_stream(int device);
 

@@ -1,4 +1,4 @@
-#include "op/arg.h"
+#include "operator/arg.h"
 
 #include <charconv>
 

@@ -1,10 +1,10 @@
-// How members of an arguments struct are named, filled and shown. One overload set per kind of member.
+// How members of an arguments struct are converted from and to Python. One specialisation per kind of member.
 #pragma once
 #include <cmath>
 #include <limits>
 #include <type_traits>
 
-#include "op/spec.h"
+#include "operator/spec.h"
 
 namespace avida::arg {
 
@@ -33,7 +33,7 @@ To to_number(const ArgValue& value) {
       value);
 }
 
-// Element i of a sample that holds arguments, converted as a cast does it: fractions are rounded.
+// Element i of a sample of arguments, converted as by a cast: fractions are rounded.
 template <class To>
 To element(const void* data, DType dtype, int64_t i) {
   return with_dtype(dtype, [&](auto t) -> To {
@@ -50,7 +50,7 @@ struct Traits<M> {
                                                                 : ArgType::integer;
   static void assign(M& member, const ArgValue& value) { member = to_number<M>(value); }
   static void from_sample(M& member, const void* data, const Shape& shape, DType dtype) {
-    if (volume(shape) != 1) fail(ErrorKind::runtime, "expected one number per sample, got the shape ", shape);
+    if (volume(shape) != 1) refuse("expected one number per sample, got the shape ", shape);
     member = element<M>(data, dtype, 0);
   }
   static std::string text(M member) {
@@ -83,9 +83,9 @@ struct ListTraits {
   }
   static void from_sample(List& member, const void* data, const Shape& shape, DType dtype) {
     int64_t n = volume(shape);
-    if (shape.size() > 1) fail(ErrorKind::runtime, "expected a list of numbers per sample, got the shape ", shape);
+    if (shape.size() > 1) refuse("expected a list of numbers per sample, got the shape ", shape);
     if (std::is_same_v<List, Vec<Item>> && n > kMaxDim)
-      fail(ErrorKind::runtime, "expected at most ", kMaxDim, " numbers per sample, got ", n);
+      refuse("expected at most ", kMaxDim, " numbers per sample, got ", n);
     List list{};
     for (int64_t i = 0; i < n; i++) list.push_back(element<Item>(data, dtype, i));
     member = list;
@@ -101,7 +101,7 @@ struct Traits<Vec<T>> : ListTraits<Vec<T>, T> {};
 template <class T>
 struct Traits<std::vector<T>> : ListTraits<std::vector<T>, T> {};
 
-// Members that are always the same for the whole batch.
+// Members that have one value for the whole batch.
 template <class M>
 struct FixedTraits {
   static void from_sample(M&, const void*, const Shape&, DType) { type_error("cannot differ between samples"); }
@@ -134,7 +134,7 @@ struct Traits<DType> : FixedTraits<DType> {
   static std::string text(DType member) { return member == DType::none ? "" : std::string(name_of(member)); }
 };
 
-// Not given unless the user gives it.
+// Optional members: empty unless the user passes a value.
 template <class M>
 struct Traits<std::optional<M>> {
   static constexpr ArgType type = Traits<M>::type;

@@ -1,4 +1,4 @@
-#include "op/call.h"
+#include "operator/call.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,17 +7,17 @@
 #include <memory_resource>
 #include <new>
 
-#include "cuda/streams.h"
-#include "op/arg.h"
-#include "op/chain.h"
-#include "op/frames.h"
-#include "op/gpu_call.h"
+#include "gpu/streams.h"
+#include "operator/arg.h"
+#include "operator/chain.h"
+#include "operator/frames.h"
+#include "operator/gpu_call.h"
 #include "runtime/memory.h"
 #include "runtime/thread_pool.h"
 
 namespace avida {
 
-// A call with its arguments in place, ready to run.
+// A call whose arguments are bound: ready to run.
 struct Call::Bound {
   explicit Bound(Call& call, const Data* linked = nullptr);
   Bound(const Bound&) = delete;
@@ -30,14 +30,14 @@ struct Call::Bound {
   std::byte buffer[2048];
   std::pmr::monotonic_buffer_resource scratch{buffer, sizeof(buffer)};
   std::pmr::vector<const Data*> in{&scratch};
-  std::pmr::vector<Data> relabelled{&scratch};    // inputs that get the layout the operator assumes
+  std::pmr::vector<Data> relabelled{&scratch};    // inputs with the layout that the operator assumes
   std::pmr::vector<const Data*> given{&scratch};  // arguments per sample
   std::pmr::vector<Meta> metas{&scratch};
   Origins origins;
   std::optional<Frames> frames;
-  Shape first_frame;      // of the first input, where it is a sequence
+  Shape first_frame;      // of the first input, if it is a sequence
   bool joins = false;     // the results are sequences again
-  std::list<Data> split;  // inputs and arguments, frame by frame or moved; empty, it takes no memory
+  std::list<Data> split;  // inputs and arguments, split into frames or copied; allocates nothing while empty
   std::pmr::vector<Meta> frame_out{&scratch};
   std::vector<RandomKey> frame_keys;
   std::optional<CallArgs> args;
@@ -72,18 +72,6 @@ std::string shown_name(const OpSpec& spec) {
   return last.substr(last.find_first_not_of('_'));
 }
 
-Failure describe(std::exception_ptr error) {
-  try {
-    std::rethrow_exception(error);
-  } catch (const Error& e) {
-    return {e.kind, e.message, {}};
-  } catch (const std::bad_alloc&) {
-    return {ErrorKind::memory, "out of memory", {}};
-  } catch (const std::exception& e) {
-    return {ErrorKind::runtime, e.what(), {}};
-  }
-}
-
 namespace {
 
 constexpr const char* kNoNumber = "expected a number, got NaN";
@@ -93,14 +81,21 @@ void refuse_nan(const ArgSpec& arg, const ArgValue& value) {
   auto* number = std::get_if<double>(&value);
   auto* numbers = std::get_if<std::vector<double>>(&value);
   auto is_nan = [](double x) { return std::isnan(x); };
-  if ((number && is_nan(*number)) || (numbers && std::ranges::any_of(*numbers, is_nan)))
-    fail(ErrorKind::runtime, kNoNumber);
+  if ((number && is_nan(*number)) || (numbers && std::ranges::any_of(*numbers, is_nan))) refuse(kNoNumber);
 }
 
 void refuse_nan(const ArgSpec& arg, const void* data, const Shape& shape, DType dtype) {
   if ((arg.flags & takes_nan) || (arg.type != ArgType::real && arg.type != ArgType::reals) || !is_float(dtype)) return;
   for (int64_t i = 0; i < volume(shape); i++)
-    if (std::isnan(arg::element<double>(data, dtype, i))) fail(ErrorKind::runtime, kNoNumber);
+    if (std::isnan(arg::element<double>(data, dtype, i))) refuse(kNoNumber);
+}
+
+// Operators that compute with elements would take enum values for numbers.
+void refuse_enums(const OpSpec& spec, std::span<const Meta> metas) {
+  for (const Meta& meta : metas)
+    if (!spec.takes_enums && is_enum(meta.dtype))
+      refuse("expected numbers, got values of the enum ", meta.dtype,
+             "; cast(values, dtype=avida.int32) converts them");
 }
 
 }  // namespace
@@ -114,7 +109,7 @@ std::shared_ptr<Call> Call::make(const OpSpec& spec, std::span<ValuePtr> inputs,
   call->samples_ = batch_size < 0 ? 1 : batch_size;
   call->is_batch_ = batch_size >= 0;
 
-  bool sized = false;  // by a Batch, which counts for more than batch_size
+  bool sized = false;  // by a Batch, which takes precedence over batch_size
   std::string_view sized_by;
   auto take = [&](ValuePtr value, std::string_view name) {
     Meta meta = value->meta();
@@ -185,7 +180,7 @@ std::shared_ptr<Call> Call::make(const OpSpec& spec, std::span<ValuePtr> inputs,
   return call;
 }
 
-// A call runs where its inputs are; those on the CPU follow the others.
+// A call runs where its inputs are. If some are on a GPU, those on the CPU are copied there.
 void Call::find_device(const Place& place) {
   std::string_view first;
   for (size_t i = 0; i < slots_.size(); i++) {
@@ -200,15 +195,19 @@ void Call::find_device(const Place& place) {
     first = input.name;
   }
   if (place.device && !first.empty() && !(*place.device == device_))
-    value_error("expected inputs on the device that is asked for, \"", first, "\" is on GPU ", device_.id);
+    value_error("expected inputs on the device of the argument \"device\", but \"", first, "\" is on GPU ", device_.id,
+                "; copy it with to_device()");
   if (place.device) device_ = *place.device;
-  if (device_.kind == Device::Kind::gpu) stream_ = stream_of(place.context, device_.id);
+  if (device_.kind == Device::Kind::gpu)
+    stream_ = stream_of(place.context, device_.id);
+  else
+    pinned_for_ = place.context.pinned_for;
 }
 
 void Call::find_per_frame() {
   per_frame_ = false;
   if (!spec_.per_frame || slots_.empty()) return;
-  // Sequences as the first input change nothing, nor do those whose layout is named.
+  // The first input, and inputs whose layouts are declared, may be sequences without making the call per frame.
   const bool variadic = spec_.max_inputs() < 0;
   const int given = static_cast<int>(inputs.size() - tensor_args_.size());
   for (int k = !variadic && slots_[0] == 0 ? 1 : 0; k < static_cast<int>(inputs.size()); k++) {
@@ -223,7 +222,7 @@ void Call::find_per_frame() {
   }
 }
 
-// The results are sequences, unless images come with values for a single frame.
+// The results are sequences, unless the first input is an image and the arguments have a single frame.
 bool Call::joins_frames(std::span<const Meta> in) const {
   return in.empty() || slots_[0] < 0 || spec_.inputs[0].layouts.empty() || is_sequence(in[0].layout);
 }
@@ -247,7 +246,9 @@ void Call::infer(std::span<const Meta> in) {
                           if (spec_.args[i].name == name) return true;
                         return false;
                       }};
+  refuse_enums(spec_, seen);
   spec_.infer(inference);
+  refuse_enums(spec_, out);
   for (Meta& meta : out)
     if (joins && meta.known()) meta.layout = with_frames(meta.layout, meta.ndim), meta.ndim++;
   out_ = std::move(out);
@@ -271,7 +272,7 @@ std::vector<ValuePtr> Call::promises() {
   return values;
 }
 
-// `linked` stands for the first input where that is not ready yet: the output of the call before, in a chain.
+// `linked` replaces the first input if that is still pending: in a chain, the output of the previous call.
 Call::Bound::Bound(Call& call, const Data* linked) : call(call) {
   auto& slots = call.slots_;
   int samples = call.samples_;
@@ -293,7 +294,7 @@ Call::Bound::Bound(Call& call, const Data* linked) : call(call) {
       relabelled.back().layout = layout;
       data = &relabelled.back();
     }
-    if (!call.stream_) data = &on_cpu(*data);  // what the CPU reads may have been made by a GPU
+    if (!call.stream_) data = &on_cpu(*data);  // an argument that the CPU reads may be on a GPU
     if (data->size() != samples && data->size() != 1) value_error("expected ", samples, " samples, got ", data->size());
     if (!origins && data->origins && data->size() == samples) origins = data->origins;
     in.push_back(data);
@@ -326,8 +327,9 @@ Call::Bound::Bound(Call& call, const Data* linked) : call(call) {
       for (int i = 0; i < samples; i++) {
         int at = data.size() == 1 ? 0 : i;
         try {
-          refuse_nan(arg, data.at(at), data.shapes[at], data.dtype);
-          arg.set_from_sample(static_cast<char*>(list.get()) + stride * i, data.at(at), data.shapes[at], data.dtype);
+          const DType dtype = stored_as(data.dtype);
+          refuse_nan(arg, data.at(at), data.shapes[at], dtype);
+          arg.set_from_sample(static_cast<char*>(list.get()) + stride * i, data.at(at), data.shapes[at], dtype);
         } catch (const Error& error) {
           int sample = frames ? places[i].sample : i;
           throw Error(error.kind, str(call.is_batch_ ? str("sample ", sample, ": ") : "", "argument \"", arg.name,
@@ -338,6 +340,7 @@ Call::Bound::Bound(Call& call, const Data* linked) : call(call) {
   }
   args.emplace(list, stride);
   run.emplace(Run{in, samples, call.is_batch_, *args, out, *call.pool_, call.draws_.random, keys, places});
+  run->pinned_for = call.pinned_for_;
 }
 
 void Call::Bound::split_frames() {
@@ -369,14 +372,15 @@ void Call::Bound::split_frames() {
 }
 
 std::vector<Data> Call::run() {
+  const TimedOnGpu timed(device_, stream_ ? stream_->handle : nullptr);
   Bound bound(*this);
   std::vector<Data> results = stream_ ? run_on_gpu(spec_, *bound.run, *stream_) : spec_.run(*bound.run);
   if (bound.frames)
     for (auto& result : results) {
       if (bound.joins && stream_ && !bound.frames->in_order(result))
-        result = to_gpu(bound.frames->join(to_cpu(result), bound.first_frame), *stream_);
+        result = to_gpu(bound.frames->join(to_cpu(result), bound.first_frame, pinned_for_), *stream_);
       else if (bound.joins)
-        result = bound.frames->join(result, bound.first_frame);
+        result = bound.frames->join(result, bound.first_frame, pinned_for_);
       result.origins = bound.origins;
     }
   for (auto& result : results)
@@ -392,16 +396,19 @@ Task::Chain Call::chain() const {
 }
 
 std::vector<Data> Call::run_chain(std::span<Task* const> tasks, std::span<const bool> kept) {
-  if (samples_ < pool_->threads()) return {};  // few samples are better cut into rows
+  if (samples_ < pool_->threads()) return {};  // with few samples, parallelism over rows is better
   std::deque<Bound> bounds;
   avida::Chain chain;
   for (size_t k = 0; k < tasks.size(); k++) {
+    profile::Work::turn_to(k);
     auto& call = static_cast<Call&>(*tasks[k]);
     auto& bound = bounds.emplace_back(call, k ? &chain.output() : nullptr);
     chain.add(*bound.run, *call.spec_.loop, bound.origins, kept[k]);
   }
   return chain.run(*pool_);
 }
+
+profile::Label Call::label() const { return {profile::intern(shown_name(spec_)), where_, samples_, device_}; }
 
 Failure Call::describe_failure(std::exception_ptr error) const {
   Failure failure = describe(error);

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "op/spec.h"
+#include "operator/spec.h"
 #include "runtime/context.h"
 #include "runtime/value.h"
 
@@ -12,47 +12,48 @@ namespace avida {
 
 struct GpuStream;
 
-// The user's file and line; the text lives as long as the process.
-struct Location {
-  const char* file = nullptr;
-  int line = 0;
-};
-
-// The operator's name in messages. Hidden operators are known by the last part of theirs: "add", "subscript".
+// The operator's name in messages. For hidden operators it is the last part: "add", "subscript".
 std::string shown_name(const OpSpec& spec);
 
-// What Python hands over for one argument: nothing, a fixed value, or a value per sample.
+// One argument from Python: nothing, a fixed value, or a value per sample.
 using BoundArg = std::variant<std::monostate, ArgValue, ValuePtr>;
 
 class Call : public Task {
  private:
-  struct Key {};  // only make() has one
+  struct Key {};  // only make() can create one
 
  public:
   Call(Key, const OpSpec& spec) : spec_(spec) {}
 
-  // Where the numbers of a random operator come from.
+  // The source of the numbers of a random operator.
   struct Draws {
     RandomKey random;              // the generator's seed and position
     std::vector<RandomKey> keyed;  // or, for a keyed call, the stream of each sample
-    LineagePtr lineage;            // and who the samples are
+    LineagePtr lineage;            // and the origins of the samples
   };
 
-  // What a call runs on.
+  // Where a call runs.
   struct Place {
     const Context& context;
-    std::optional<Device> device;  // as asked for
+    std::optional<Device> device;  // as requested
   };
 
-  // Checks what can be checked without data; throws Error for the rest of the line that made the call.
+  // Checks everything that does not need data. Throws Error, which is raised at the line of the call.
   static std::shared_ptr<Call> make(const OpSpec& spec, std::span<ValuePtr> inputs, std::span<const BoundArg> args,
                                     int batch_size, Place place, Location where, Draws draws = {});
 
   std::vector<ValuePtr> promises();
 
+  // Whether it can be part of a chain, and other than as its first call.
+  bool chains() const { return chain() != Chain::no; }
+  bool joins_chain() const { return chain() == Chain::joins; }
+
  protected:
   std::vector<Data> run() override;
   Failure describe_failure(std::exception_ptr error) const override;
+  bool pure() const override { return !spec_.writes_files; }
+  bool runs_anywhere() const override { return !stream_; }
+  profile::Label label() const override;
   Task::Chain chain() const override;
   std::vector<Data> run_chain(std::span<Task* const> tasks, std::span<const bool> kept) override;
 
@@ -67,19 +68,17 @@ class Call : public Task {
   std::shared_ptr<ThreadPool> pool_;
   Device device_;                      // of the results
   std::shared_ptr<GpuStream> stream_;  // null on the CPU
+  Gpu* pinned_for_ = nullptr;          // see Context; null on a GPU
   Location where_;
   std::shared_ptr<void> args_;                  // the fixed arguments
-  std::pmr::vector<int> tensor_args_{&memory};  // arguments that come per sample; their values follow the inputs
-  std::pmr::vector<int> slots_{&memory};        // for each declared input: where it stands in `inputs`, or -1
+  std::pmr::vector<int> tensor_args_{&memory};  // arguments with a value per sample; their values follow the inputs
+  std::pmr::vector<int> slots_{&memory};        // for each declared input: its index in `inputs`, or -1
   std::pmr::vector<Meta> out_{&memory};         // empty until inferred
   int outputs_ = 1;
   Draws draws_;
-  std::optional<bool> per_frame_ = false;  // something comes per frame that the operator does not take as it is
+  std::optional<bool> per_frame_ = false;  // whether the call must be run frame by frame; unknown until metadata is
   int samples_ = 1;
   bool is_batch_ = false;
 };
-
-// A value for user code run by an operator: kind and message of any exception.
-Failure describe(std::exception_ptr error);
 
 }  // namespace avida

@@ -1,10 +1,11 @@
-#include "op/chain.h"
+#include "operator/chain.h"
 
 #include <algorithm>
 #include <atomic>
 #include <functional>
 #include <numeric>
 
+#include "runtime/profile.h"
 #include "runtime/thread_pool.h"
 
 namespace avida {
@@ -12,7 +13,11 @@ namespace avida {
 void Chain::add(const Run& run, const SampleLoop& loop, const Origins& origins, bool kept) {
   Link& link = links_.emplace_back(run, loop);
   link.kept = kept;
-  for (auto& work : link.works) SampleWorks::shape(loop, work);
+  auto plan = [&](int64_t i) { link.works.plan(link.works[static_cast<int>(i)]); };
+  if (loop.plans_take_long)
+    run.pool.parallel_for(run.samples, plan);
+  else
+    for (int i = 0; i < run.samples; i++) plan(i);
   link.output = link.works.describe(0);
   link.output.origins = origins;
 }
@@ -31,8 +36,9 @@ void Chain::run_sample(size_t k, int i) {
 }
 
 std::vector<Data> Chain::run(ThreadPool& pool) {
-  std::atomic<bool> failed = false;  // the calls will be run one by one: no need to go on
+  std::atomic<bool> failed = false;  // the calls will be run one by one: stop early
   for (size_t k = 0; k < links_.size(); k++) {
+    profile::Work::turn_to(k);
     Link& link = links_[k];
     Origins origins = link.output.origins;
     link.output = link.works.allocate(0);

@@ -1,24 +1,25 @@
-// Consecutive calls run as one: the first makes only the part of its output that the next one reads, where nobody else
-// will see that output. The results are those of the calls one by one.
+// Runs consecutive calls as one: the first makes only the part of its output that the next one reads.
+//
+// That is done where nobody else holds the output. The results are those of the calls one by one.
 #pragma once
 #include <deque>
 
-#include "op/sample.h"
+#include "operator/sample.h"
 
 namespace avida {
 
 class Chain {
  public:
-  // Adds a call, whose first input is the output of the one before.
+  // Adds a call whose first input is the output of the previous one.
   void add(const Run& run, const SampleLoop& loop, const Origins& origins, bool kept);
-  // What is known of the last call's output.
+  // The metadata of the last call's output.
   const Data& output() const { return links_.back().output; }
   // The outputs; those that are not kept are empty.
   std::vector<Data> run(ThreadPool& pool);
 
  private:
   struct Link {
-    Link(const Run& run, const SampleLoop& loop) : run(run), loop(loop), works(run) {}
+    Link(const Run& run, const SampleLoop& loop) : run(run), loop(loop), works(run, loop) {}
     const Run& run;
     const SampleLoop& loop;
     SampleWorks works;

@@ -1,10 +1,11 @@
-#include "op/frames.h"
+#include "operator/frames.h"
 
 #include <algorithm>
 #include <cstring>
 #include <string>
 
-#include "op/sample.h"
+#include "operator/sample.h"
+#include "runtime/memory.h"
 
 namespace avida {
 
@@ -70,13 +71,13 @@ bool Frames::single() const {
   return std::ranges::all_of(counts_, [](int64_t n) { return n == 1; });
 }
 
-Data Frames::join(const Data& frames, const Shape& frame) const {
+Data Frames::join(const Data& frames, const Shape& frame, Gpu* pinned_for) const {
   const int samples = static_cast<int>(counts_.size());
   Meta meta;
   meta.dtype = frames.dtype;
   meta.device = frames.device;
   meta.layout = with_frames(frames.layout, frames.shapes.ndim());
-  Shape any;  // what the frames of a sequence without frames would be
+  Shape any;  // the shape of a frame, for sequences without frames
   any.resize(frames.shapes.ndim(), 0);
   if (size() > 0)
     any = frames.shapes[0];
@@ -93,7 +94,7 @@ Data Frames::join(const Data& frames, const Shape& frame) const {
     shapes.set(i, shape);
   }
   if (!in_order(frames)) {
-    Data out = allocate_data(meta, shapes);
+    Data out = allocate_result(meta, shapes, pinned_for);
     for (int i = 0; i < size(); i++) {
       auto [sample, frame] = places_[i];
       std::memcpy(static_cast<char*>(out.at(sample)) + frame * frames.bytes(i), frames.at(i),

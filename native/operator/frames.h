@@ -1,14 +1,15 @@
-// Arguments per frame: such a call is run with every frame of its sequences as a sample, and the results are put
-// together again.
+// Arguments per frame: the call is run with every frame as a sample, and the results are joined to sequences.
 #pragma once
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "core/data.h"
-#include "kernel/philox.h"
+#include "device/philox.h"
 
 namespace avida {
+
+class Gpu;
 
 struct FramePlace {
   int sample, frame;
@@ -18,34 +19,34 @@ inline bool is_sequence(const Layout& layout) { return !layout.empty() && layout
 Layout without_frames(const Layout& layout);
 Layout with_frames(const Layout& layout, int ndim);
 
-// The frames of all sequences of a call, one after the other.
+// The frames of all sequences of a call.
 class Frames {
  public:
   struct Sequences {
     const Data* data;
     std::string_view name;
   };
-  // All that a call was given per frame. The first input says how many frames there are, if it is a sequence; of other
-  // values one frame stands for as many as there are.
+  // The values that a call was given per frame. If the first input is a sequence, it determines the number of frames;
+  // other sequences with a single frame are broadcast.
   Frames(std::span<const Sequences> given, bool first_decides, int samples, bool is_batch);
 
   const std::vector<FramePlace>& places() const { return places_; }
   int size() const { return static_cast<int>(places_.size()); }
-  // A sample for each frame. A value without frames of its own stands for all.
+  // Splits a value into one sample per frame. A value without frames is broadcast to all frames.
   Data split(const Data& data) const;
-  // Whether every sample has exactly one.
+  // Whether every sample has exactly one frame.
   bool single() const;
-  // The opposite, for what an operator has made. Frames in order are not moved. Where there are none, `frame` is the
-  // shape of one, if it has as many axes.
+  // Joins the frames of an operator's result to sequences. Contiguous frames are not copied. If there are no frames,
+  // `frame` is the shape of one, provided that it has the right number of axes.
   bool in_order(const Data& frames) const;
-  Data join(const Data& frames, const Shape& frame) const;
+  Data join(const Data& frames, const Shape& frame, Gpu* pinned_for) const;
 
  private:
   std::vector<int64_t> counts_;  // of each sample
   std::vector<FramePlace> places_;
 };
 
-// The random numbers of one frame, other ones than those of the frames beside it.
+// The random stream of one frame, different for each frame.
 inline RandomKey key_of_frame(RandomKey key, int frame) {
   key.seed += 0x9E3779B97F4A7C15ul * static_cast<unsigned long>(frame);
   return key;

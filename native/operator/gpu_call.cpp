@@ -1,17 +1,18 @@
-#include "op/gpu_call.h"
+#include "operator/gpu_call.h"
 
+#include <algorithm>
 #include <cstring>
 #include <deque>
 
-#include "op/call.h"
-#include "op/launches.h"
-#include "op/sample.h"
+#include "operator/call.h"
+#include "operator/launches.h"
+#include "operator/sample.h"
 #include "runtime/memory.h"
 
 namespace avida {
 namespace {
 
-// Ragged samples, and what is copied for kernels, lie as far apart as blocks of the CPU are aligned.
+// Ragged samples and the data of kernels are aligned as blocks on the CPU are.
 int64_t stepped(int64_t bytes) {
   constexpr auto step = static_cast<int64_t>(kAlignment);
   return (bytes + step - 1) / step * step;
@@ -21,7 +22,7 @@ class GpuLaunches : public Launches {
  public:
   GpuLaunches(Gpu& gpu, StreamHandle stream) : gpu_(gpu), stream_(stream) {}
 
-  // Small pieces are cut from larger ones: every sample may ask for some.
+  // Small requests are served from larger blocks, since every sample may make some.
   void* scratch(int64_t bytes) override {
     constexpr int64_t kPiece = 64 << 10, kCut = 1 << 20;
     if (bytes > kPiece) return kept_.emplace_back(gpu_.allocate(bytes, stream_)).get();
@@ -36,9 +37,11 @@ class GpuLaunches : public Launches {
     return piece;
   }
   Block allocate(int64_t bytes) override { return gpu_.allocate(bytes, stream_); }
+  void clear(void* memory, int64_t bytes) override { gpu_.clear(memory, static_cast<size_t>(bytes), stream_); }
   void then() override { step_++; }
   void next_sample() override { step_ = 0; }
 
+  bool empty() const { return steps_.empty(); }
   // Copies what the kernels read, and starts them.
   void start() {
     for (auto& step : steps_)
@@ -85,7 +88,7 @@ class GpuLaunches : public Launches {
     int64_t most_items;
     const void* placed;
   };
-  struct Chunk {  // of what is copied to the GPU
+  struct Chunk {  // of parameters that are copied to the GPU
     void* on_gpu;
     size_t capacity;
     std::vector<std::byte> bytes;
@@ -97,11 +100,11 @@ class GpuLaunches : public Launches {
   std::vector<std::vector<Launch>> steps_;
   std::vector<Chunk> chunks_;
   std::vector<Block> kept_;
-  char* cut_ = nullptr;  // what is left of the last of them
+  char* cut_ = nullptr;  // the unused rest of the last block
   int64_t cut_left_ = 0;
 };
 
-// Whether the samples lie as an operator places ragged ones: one copy moves them all.
+// Whether the samples are laid out as operators lay out ragged ones, so that one copy moves all.
 bool in_steps(const Data& data) {
   for (int i = 1; i < data.size(); i++)
     if (data.owner(i) != data.owner(0) ||
@@ -158,9 +161,14 @@ Data to_gpu(const Data& data, const GpuStream& stream) {
     gpu.wait(stream.handle, data.stream);
     return data;
   }
+  const bool pinned = Gpu::is_pinned(data);
   Data out = moved(data, gpu.allocate(bytes_of(data), stream.handle), [&](void* to, const void* from, int64_t bytes) {
-    gpu.copy_in(to, from, static_cast<size_t>(bytes), stream.handle);
+    if (pinned)
+      gpu.copy_in_pinned(to, from, static_cast<size_t>(bytes), stream.handle);
+    else
+      gpu.copy_in(to, from, static_cast<size_t>(bytes), stream.handle);
   });
+  if (pinned) gpu.keep_until_done(std::make_shared<Data>(data), stream.handle);
   out.device = {Device::Kind::gpu, static_cast<int16_t>(stream.device)};
   out.stream = stream.handle;
   return out;
@@ -176,16 +184,29 @@ Data to_cpu(const Data& data) {
 
 Data allocate_on_gpu(const Meta& meta, const ShapeList& shapes, const GpuStream& stream) {
   GpuLaunches launches(Gpu::at(stream.device), stream.handle);
-  Data data = allocate_data(meta, shapes, &launches);
+  Data data = allocate_data(meta, shapes, [&](int64_t bytes) { return launches.allocate(bytes); });
   data.device = {Device::Kind::gpu, static_cast<int16_t>(stream.device)};
   data.stream = stream.handle;
   return data;
 }
 
-void launch_on_gpu(const GpuStream& stream, const std::function<void(Launches&)>& take_down) {
+void launch_on_gpu(const GpuStream& stream, const std::function<void(Launches&)>& record) {
   GpuLaunches launches(Gpu::at(stream.device), stream.handle);
-  take_down(launches);
+  record(launches);
   launches.start();
+}
+
+TimedOnGpu::TimedOnGpu(const Device& device, StreamHandle stream) : device_(device) {
+  if (device.kind == Device::Kind::gpu && profile::on()) timer_ = Gpu::at(device.id).timer(stream);
+}
+
+TimedOnGpu::~TimedOnGpu() {
+  if (!timer_) return;
+  auto event = profile::Work::event(profile::Kind::gpu);
+  if (!event || !timer_->end()) return;
+  event->label.device = device_;
+  event->in_use = Gpu::at(device_.id).bytes_in_use();
+  profile::record_later(*event, std::move(timer_));
 }
 
 Transfer::Transfer(ValuePtr value, Device device, std::shared_ptr<GpuStream> stream)
@@ -201,8 +222,11 @@ ValuePtr Transfer::promised() {
   return value;
 }
 
+profile::Label Transfer::label() const { return {name(device_), where, inputs[0]->meta().samples, device_}; }
+
 std::vector<Data> Transfer::run() {
   const Data& data = inputs[0]->ready();
+  const TimedOnGpu timed(stream_ ? device_ : data.device, stream_ ? stream_->handle : data.stream);
   return {stream_ ? to_gpu(data, *stream_) : to_cpu(data)};
 }
 
@@ -234,15 +258,18 @@ std::vector<Data> run_on_gpu(const OpSpec& spec, const Run& run, const GpuStream
   if (spec.on_gpu) here.launches = &launches;
   std::vector<Data> results = spec.run(here);
   if (spec.on_gpu) {
+    const bool made_any = std::ranges::any_of(results, [](const Data& result) { return bytes_of(result) > 0; });
+    if (spec.loop && launches.empty() && made_any)
+      refuse("the operator launched no kernel for its output; a body that accesses memory itself is declared on_cpu()");
     launches.start();
-    // Memory of another stream is not used again there before the work here has read it.
+    // The other stream must not reuse the memory of an input before this stream has read it.
     for (const Data* data : in)
       if (data && data->device.kind == Device::Kind::gpu) gpu.wait(data->stream, stream.handle);
   }
   for (Data& result : results) {
     if (!spec.on_gpu) result = to_gpu(result, stream);
     result.device = device;
-    if (!result.stream) result.stream = stream.handle;  // a view stays with the stream that made it
+    if (!result.stream) result.stream = stream.handle;  // a view keeps the stream of its memory
   }
   return results;
 }

@@ -1,21 +1,34 @@
 // Calls on a GPU.
 #pragma once
-#include "cuda/gpu.h"
-#include "op/spec.h"
+#include "gpu/gpu.h"
+#include "operator/spec.h"
 #include "runtime/value.h"
 
 namespace avida {
 
-// The samples in the memory of a GPU, for the work of `stream`; themselves when they are there already.
+// Copies the samples to the GPU of `stream`, for work in that stream; returns them unchanged if they are there already.
 Data to_gpu(const Data& data, const GpuStream& stream);
-// The samples in the CPU's memory, when the GPU has made them; themselves when they are there already.
+// Copies the samples to CPU memory, and waits until the GPU has computed them; returns them unchanged if they are there
+// already.
 Data to_cpu(const Data& data);
 
-// New memory of a GPU for one output.
+// Allocates GPU memory for one output.
 Data allocate_on_gpu(const Meta& meta, const ShapeList& shapes, const GpuStream& stream);
 
-// Starts the work that `take_down` gives to the launches.
-void launch_on_gpu(const GpuStream& stream, const std::function<void(Launches&)>& take_down);
+// Launches the work that `record` adds.
+void launch_on_gpu(const GpuStream& stream, const std::function<void(Launches&)>& record);
+
+// Records for profiles what a GPU's stream does for the running task while this object exists.
+class TimedOnGpu {
+ public:
+  TimedOnGpu(const Device& device, StreamHandle stream);  // does nothing for the CPU
+  ~TimedOnGpu();
+  TimedOnGpu(const TimedOnGpu&) = delete;
+
+ private:
+  const Device device_;
+  std::unique_ptr<Gpu::Timer> timer_;
+};
 
 // A copy from one device to another.
 class Transfer : public Task {
@@ -23,17 +36,23 @@ class Transfer : public Task {
   Transfer(ValuePtr value, Device device, std::shared_ptr<GpuStream> stream);
   ValuePtr promised();
 
+  Location where;  // for profiles
+  static const char* name(const Device& to) {
+    return to.kind == Device::Kind::gpu ? "copy to the GPU" : "copy to the CPU";
+  }
+
  protected:
   std::vector<Data> run() override;
   Failure describe_failure(std::exception_ptr error) const override;
+  profile::Label label() const override;
 
  private:
   Device device_;
   std::shared_ptr<GpuStream> stream_;  // null for the CPU
 };
 
-// Runs an operator for samples on a GPU: through its loop family, or, where it has none, on the CPU with copies before
-// and after.
+// Runs an operator for samples on a GPU: through its loop family or, if it has none, on the CPU with copies before and
+// after.
 std::vector<Data> run_on_gpu(const OpSpec& spec, const Run& run, const GpuStream& stream);
 
 }  // namespace avida

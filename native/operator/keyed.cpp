@@ -1,4 +1,4 @@
-#include "op/keyed.h"
+#include "operator/keyed.h"
 
 #include <unordered_map>
 
@@ -7,7 +7,7 @@
 namespace avida {
 namespace {
 
-constexpr uint64_t kKeyed = 0x6B657965642D6279;  // keeps keyed streams apart from those of the seed itself
+constexpr uint64_t kKeyed = 0x6B657965642D6279;  // separates keyed streams from those of the seed itself
 
 uint64_t hash(std::string_view text) {  // FNV-1a
   uint64_t value = 0xCBF29CE484222325;
@@ -15,28 +15,31 @@ uint64_t hash(std::string_view text) {  // FNV-1a
   return value;
 }
 
-// Which draw this is for each sample. One that is there several times counts once: its copies draw the same.
-std::vector<unsigned> count_draws(const std::vector<DrawCount>& draws) {
-  std::vector<unsigned> numbers(draws.size());
+uint64_t joined(unsigned low, unsigned high) { return static_cast<uint64_t>(high) << 32 | low; }
+
+}  // namespace
+
+std::vector<unsigned> count_draws(const Lineage& lineage) {
+  std::vector<unsigned> numbers(lineage.draws.size());
   std::unordered_map<const void*, unsigned> counted;
-  for (size_t i = 0; i < draws.size(); i++) {
-    auto [found, is_new] = counted.try_emplace(draws[i].get());
-    if (is_new) found->second = draws[i]->fetch_add(1);
+  for (size_t i = 0; i < numbers.size(); i++) {
+    auto [found, is_new] = counted.try_emplace(lineage.draws[i].get());
+    if (is_new) found->second = lineage.draws[i]->fetch_add(1);
     numbers[i] = found->second;
   }
   return numbers;
 }
 
-uint64_t joined(unsigned low, unsigned high) { return static_cast<uint64_t>(high) << 32 | low; }
-
-}  // namespace
-
-std::vector<RandomKey> keyed_streams(uint64_t seed, const Lineage& lineage, std::string_view name) {
+void check_keyed(const Lineage& lineage) {
   const auto& origins = *lineage.origins;
   for (size_t i = 0; i < origins.size(); i++)
     if (!lineage.draws[i] || origins[i].index < 0 || origins[i].epoch < 0)
       value_error("argument \"keyed_by\" expected samples that a reader has read, sample ", i, " is not one");
-  std::vector<unsigned> numbers = name.empty() ? count_draws(lineage.draws) : std::vector<unsigned>(origins.size());
+}
+
+std::vector<RandomKey> keyed_streams(uint64_t seed, const Lineage& lineage, std::string_view name,
+                                     std::span<const unsigned> numbers) {
+  const auto& origins = *lineage.origins;
   std::vector<RandomKey> streams;
   for (size_t i = 0; i < origins.size(); i++) {
     PhiloxBlock sample = philox(seed ^ kKeyed, origins[i].index, origins[i].epoch);

@@ -1,4 +1,4 @@
-#include "op/sample.h"
+#include "operator/sample.h"
 
 #include <algorithm>
 #include <cstring>
@@ -6,45 +6,24 @@
 #include <memory_resource>
 #include <string>
 
-#include "op/frames.h"
-#include "op/launches.h"
+#include "gpu/gpu.h"
+#include "operator/frames.h"
+#include "operator/launches.h"
 #include "runtime/memory.h"
 #include "runtime/thread_pool.h"
 
 namespace avida {
 
-constexpr int64_t kAlignSample = kAlignment;
-constexpr double kWorthThreads = 128 << 10;  // bytes; below, waking a thread costs more than it saves
+constexpr double kWorthThreads = 128 << 10;  // bytes; below, waking a thread costs more than it gains
 
-Data allocate_data(const Meta& meta, const ShapeList& shapes, Launches* launches) {
-  auto allocate = [&](int64_t bytes) { return launches ? launches->allocate(bytes) : avida::allocate(bytes); };
-  Data data;
-  data.dtype = meta.dtype;
-  data.layout = meta.layout.size() == shapes.ndim() ? meta.layout : Layout();
-  data.device = meta.device;
-  data.shapes = shapes;
-  int n = shapes.samples();
-  auto bytes_of = [&](int i) { return checked_volume(shapes[i]) * size_of(meta.dtype); };
-  int64_t total = 0;
-  if (shapes.uniform()) {
-    int64_t step = n ? bytes_of(0) : 0;
-    if (__builtin_mul_overflow(step, n, &total)) value_error("the batch is too large");
-    Block block = allocate(total);
-    void* first = block.get();
-    data.place(std::move(block), first, step);
-    return data;
-  }
-  std::vector<int64_t> offsets(n);
-  for (int i = 0; i < n; i++) {
-    offsets[i] = total;
-    int64_t bytes = (bytes_of(i) + kAlignSample - 1) / kAlignSample * kAlignSample;
-    if (__builtin_add_overflow(total, bytes, &total)) value_error("the batch is too large");
-  }
-  Block block = allocate(total);
-  std::vector<void*> samples(n);
-  for (int i = 0; i < n; i++) samples[i] = static_cast<char*>(block.get()) + offsets[i];
-  data.place(std::move(block), std::move(samples));
-  return data;
+Data allocate_output(const Run& run, int k, const ShapeList& shapes) {
+  if (!run.launches) return allocate_result(run.out[k], shapes, run.pinned_for);
+  return allocate_data(run.out[k], shapes, [&](int64_t bytes) { return run.launches->allocate(bytes); });
+}
+
+Data allocate_result(const Meta& meta, const ShapeList& shapes, Gpu* pinned_for) {
+  if (!pinned_for) return allocate_data(meta, shapes);
+  return allocate_data(meta, shapes, [&](int64_t bytes) { return pinned_for->allocate_pinned(bytes); });
 }
 
 Error error_at_sample(const Run& run, int i, const Error& error) {
@@ -64,7 +43,7 @@ void input_views(const Run& run, int i, std::span<SampleView> views) {
     if (!run.in[k]) continue;
     const Data& data = *run.in[k];
     int at = run.index_in(static_cast<int>(k), i);
-    views[k] = {data.at(at), data.shapes[at], data.dtype, data.layout};
+    views[k] = {data.at(at), data.shapes[at], stored_as(data.dtype), data.layout};
   }
 }
 
@@ -80,14 +59,14 @@ std::vector<Data> run_view(const Run& run, const std::function<void(SampleWork&)
   if (data.size() == n)
     result.place_like(data);
   else
-    result.place(data.owner(0), data.at(0), 0);  // a Tensor stands for every sample
+    result.place(data.owner(0), data.at(0), 0);  // a Tensor is broadcast to every sample
   result.stream = data.stream;
 
   std::vector<SampleView> in(run.in.size());
   for (int i = 0; i < n; i++)
     at_sample(run, i, [&] {
       SampleView out;
-      out.dtype = meta.dtype;
+      out.dtype = stored_as(meta.dtype);
       out.layout = meta.layout;
       input_views(run, i, in);
       SampleWork work{i, run.args.at(i), in, {&out, 1}, run.random_key(i)};
@@ -97,8 +76,7 @@ std::vector<Data> run_view(const Run& run, const std::function<void(SampleWork&)
         result.layout = out.layout;
       }
       if (out.ndim() != result.shapes.ndim())
-        fail(ErrorKind::runtime, "expected ", result.shapes.ndim(), " axes as in the first sample, got the shape ",
-             out.shape);
+        refuse("expected ", result.shapes.ndim(), " axes as in the first sample, got the shape ", out.shape);
       if (!(out.layout == result.layout)) result.layout = Layout();
       result.shapes.set(i, out.shape);
     });
@@ -108,7 +86,7 @@ std::vector<Data> run_view(const Run& run, const std::function<void(SampleWork&)
 
 namespace {
 
-// What became of the samples that failed: the call goes on without them, or the first of them ends it.
+// Handles failed samples: either they become placeholders, or the first of them fails the call.
 class Failures {
  public:
   Failures(const Run& run, const SampleLoop& loop) : run_(run), loop_(loop) {
@@ -119,9 +97,9 @@ class Failures {
         if (!(*input->origins)[i].error.empty()) lost_.resize(run.samples), lost_[i] = true;
   }
 
-  // Whether an earlier operator went on without the sample: it stays empty.
+  // Whether the sample is a placeholder of an earlier operator; it stays empty.
   bool lost(int i) const { return !lost_.empty() && lost_[i]; }
-  // Nothing of each output, of the rank and with the channels that the other samples have.
+  // Sets empty output shapes for placeholders, with the rank and the channels of the other samples.
   void shape_lost(SampleWorks& works) const {
     if (lost_.empty()) return;
     auto other = std::find(lost_.begin(), lost_.end(), false) - lost_.begin();
@@ -136,8 +114,14 @@ class Failures {
         work.out[k].shape = shape;
       }
   }
+  // A scalar cannot be empty, and neither can a list of channels: they are zero.
+  void clear_lost(const std::vector<Data>& results) const {
+    for (const Data& result : results)
+      for (int i = 0; i < run_.samples; i++)
+        if (lost(i) && result.bytes(i)) clear(result.at(i), result.bytes(i));
+  }
 
-  // Runs fn for the sample; from many threads, for different samples.
+  // Runs fn for the sample. Threads may call it concurrently for different samples.
   template <class Fn>
   void guard(SampleWork& work, Fn&& fn) {
     try {
@@ -145,7 +129,7 @@ class Failures {
     } catch (const Error& error) {
       Error located = error_at_sample(run_, work.index, error);
       if (loop_.replace && loop_.replace(work))
-        reasons_[work.index] = error.message;
+        reasons_[work.index] = error.message.empty() ? "unknown error" : error.message;
       else if (loop_.largest_first)
         errors_[work.index] = std::make_exception_ptr(located);
       else
@@ -155,13 +139,13 @@ class Failures {
   bool replaced(int i) const { return !reasons_.empty() && !reasons_[i].empty(); }
   bool absent(int i) const { return lost(i) || replaced(i); }
 
-  // The work does not begin with the first sample: all have run before one of them is reported.
+  // Samples run in order of size, so the first error is reported after all have run.
   void rethrow_first() const {
     for (auto& error : errors_)
       if (error) std::rethrow_exception(error);
   }
 
-  // Gives the results the shapes of what took the failed samples' place, and says why.
+  // Sets the shapes of placeholders in the results, and records the reasons.
   void mark(std::vector<Data>& results, SampleWorks& works) const {
     if (std::none_of(reasons_.begin(), reasons_.end(), [](auto& reason) { return !reason.empty(); })) return;
     const int n = run_.samples;
@@ -179,15 +163,22 @@ class Failures {
       for (int i = 0; i < n; i++) shapes.set(i, works[i].out[k].shape);
       results[k].shapes = shapes;
       results[k].origins = shared;
-      for (int i = 0; i < n; i++)  // an output of one number has no empty form
-        if (replaced(i)) std::memset(results[k].at(i), 0, static_cast<size_t>(results[k].bytes(i)));
+      for (int i = 0; i < n; i++)  // a scalar output cannot be empty
+        if (replaced(i)) clear(results[k].at(i), results[k].bytes(i));
     }
   }
 
  private:
+  void clear(void* memory, int64_t bytes) const {
+    if (run_.launches)
+      run_.launches->clear(memory, bytes);
+    else
+      std::memset(memory, 0, static_cast<size_t>(bytes));
+  }
+
   const Run& run_;
   const SampleLoop& loop_;
-  std::vector<bool> lost_;  // empty: none
+  std::vector<bool> lost_;  // empty if there are none
   std::vector<std::string> reasons_;
   std::vector<std::exception_ptr> errors_;
 };
@@ -208,8 +199,9 @@ void share_shapes(const Run& run, SampleWorks& works) {
 
 }  // namespace
 
-SampleWorks::SampleWorks(const Run& run)
+SampleWorks::SampleWorks(const Run& run, const SampleLoop& loop)
     : run_(run),
+      loop_(loop),
       inputs_(run.in.size()),
       in_(inputs_ * run.samples, &memory_),
       out_(run.out.size() * run.samples, &memory_) {
@@ -220,12 +212,25 @@ SampleWorks::SampleWorks(const Run& run)
     input_views(run, i, in);
     works_.push_back({i, run.args.at(i), in, out, run.random_key(i)});
     works_.back().launches = run.launches;
-    for (size_t k = 0; k < outputs; k++) out[k].dtype = run.out[k].dtype;
+    for (size_t k = 0; k < outputs; k++) out[k].dtype = stored_as(run.out[k].dtype);
   }
+  if (loop.plan_bytes)
+    plans_ = static_cast<std::byte*>(memory_.allocate(loop.plan_bytes * run.samples, loop.plan_alignment));
 }
 
-void SampleWorks::shape(const SampleLoop& loop, SampleWork& work) {
-  loop.shape(work);
+SampleWorks::~SampleWorks() {
+  for (auto& work : works_)
+    if (work.plan && loop_.drop_plan) loop_.drop_plan(work.plan);
+}
+
+void SampleWorks::plan(SampleWork& work) {
+  if (plans_) work.plan = plans_ + loop_.plan_bytes * work.index;
+  try {
+    loop_.shape(work);
+  } catch (...) {
+    work.plan = nullptr;
+    throw;
+  }
   for (auto& view : work.out) checked_volume(view.shape);
 }
 
@@ -247,7 +252,7 @@ Data SampleWorks::describe(int k) {
 }
 
 Data SampleWorks::allocate(int k) {
-  Data data = allocate_data(run_.out[k], shapes(k), run_.launches);
+  Data data = allocate_output(run_, k, shapes(k));
   for (auto& work : works_) {
     work.out[k].data = data.at(work.index);
     work.out[k].layout = data.layout;
@@ -256,16 +261,23 @@ Data SampleWorks::allocate(int k) {
 }
 
 std::vector<Data> run_samples(const Run& run, const SampleLoop& loop) {
-  SampleWorks works(run);
+  SampleWorks works(run, loop);
   Failures failures(run, loop);
-  for (auto& work : works)
-    if (!failures.lost(work.index)) failures.guard(work, [&] { SampleWorks::shape(loop, work); });
+  auto plan = [&](int64_t i) {
+    SampleWork& work = works[static_cast<int>(i)];
+    if (!failures.lost(work.index)) failures.guard(work, [&] { works.plan(work); });
+  };
+  if (loop.plans_take_long)
+    run.pool.parallel_for(run.samples, plan);
+  else
+    for (int i = 0; i < run.samples; i++) plan(i);
   failures.rethrow_first();
   failures.shape_lost(works);
   if (loop.frames_share_shape) share_shapes(run, works);
   std::vector<Data> results;
   results.reserve(run.out.size());
   for (size_t k = 0; k < run.out.size(); k++) results.push_back(works.allocate(static_cast<int>(k)));
+  failures.clear_lost(results);
 
   auto cost_of = [&](const SampleWork& work) {
     int64_t bytes = 0;

@@ -1,5 +1,6 @@
-#include "op/spec.h"
+#include "operator/spec.h"
 
+#include <algorithm>
 #include <deque>
 
 namespace avida {
@@ -30,6 +31,8 @@ int find_op(std::string_view name) {
 }
 
 int register_op(OpSpec spec) {
+  // Sorts arguments, since operators may add ones that they share with others. Hidden operators are called by position.
+  if (!spec.hidden) std::ranges::sort(spec.args, {}, &ArgSpec::name);
   registry().push_back(std::move(spec));
   return op_count() - 1;
 }

@@ -1,4 +1,4 @@
-// What is known of an operator: its declaration (read by the Python generator) and how to run it.
+// The specification of an operator: its declaration (read by the Python generator) and how to run it.
 #pragma once
 #include <functional>
 #include <memory>
@@ -10,11 +10,12 @@
 #include <vector>
 
 #include "core/data.h"
-#include "kernel/philox.h"
+#include "device/philox.h"
 
 namespace avida {
 
 class ThreadPool;
+class Gpu;
 class Launches;
 struct GpuStream;
 struct FramePlace;
@@ -45,26 +46,29 @@ enum ArgFlag : unsigned {
   fixed = 1,  // one value for the whole batch
   required = 2,
   deprecated = 4,  // accepted, without effect
-  takes_nan = 8,   // a number that becomes part of the data, not one that says what to do
+  takes_nan = 8,   // a number that becomes part of the data, not a parameter
 };
+
+using SetArg = std::function<void(void* args, const ArgValue&)>;
+using SetArgFromSample = std::function<void(void* args, const void* data, const Shape&, DType)>;
 
 struct ArgSpec {
   std::string name, doc;
   ArgType type;
   unsigned flags;
-  std::string default_text;  // as written in Python; empty when the default is "not given"
-  std::function<void(void* args, const ArgValue&)> set;
-  std::function<void(void* args, const void* data, const Shape&, DType)> set_from_sample;
+  std::string default_text;  // as written in Python; empty if the argument has no default
+  SetArg set;
+  SetArgFromSample set_from_sample;
 };
 
 struct InputSpec {
   std::string name, doc;
-  std::vector<Layout> layouts;  // accepted ones; empty: any
+  std::vector<Layout> layouts;  // accepted layouts; empty if any
   bool optional = false, variadic = false;
-  bool on_host = false;  // read by the CPU in calls on a GPU too
+  bool on_host = false;  // read by the CPU, also in calls on a GPU
 };
 
-// How to make, copy and drop the arguments struct of an operator.
+// How to create, copy and destroy the arguments struct of an operator.
 struct ArgsType {
   std::shared_ptr<void> (*make)();
   std::shared_ptr<void> (*copies)(const void* prototype, int n);
@@ -82,7 +86,7 @@ class CallArgs {
   size_t stride_;
 };
 
-// Everything an operator sees of one call while it runs.
+// The data of one call for the operator that runs it.
 struct Run {
   std::span<const Data* const> in;  // optional inputs that were not given are null
   int samples;
@@ -90,25 +94,27 @@ struct Run {
   const CallArgs& args;
   std::span<const Meta> out;  // from infer()
   ThreadPool& pool;
-  RandomKey random;                    // for random operators; each sample i has its own stream, see random_key(i)
-  std::span<const RandomKey> keyed;    // the streams of the samples, where they do not follow from their numbers
-  std::span<const FramePlace> frames;  // where the samples are frames of sequences; see Frames
-  Launches* launches = nullptr;        // takes down the work of a call on a GPU; null: do it at once
+  RandomKey random;  // for random operators; each sample i has its own stream, see random_key(i)
+  std::span<const RandomKey>
+      keyed;  // the streams of the samples, if they do not depend on the sample's index in the batch
+  std::span<const FramePlace> frames;  // if the samples are frames of sequences; see Frames
+  Launches* launches = nullptr;        // records the work of a call on a GPU; null on the CPU
+  Gpu* pinned_for = nullptr;           // see Context; null on a GPU
 
   RandomKey random_key(int i) const {
     return keyed.empty() ? RandomKey{random.seed, random.position, static_cast<unsigned>(i)} : keyed[i];
   }
 
-  // A Tensor among Batches stands for every sample.
+  // A Tensor among Batches is broadcast to every sample.
   int index_in(int input, int sample) const { return in[input]->size() == 1 ? 0 : sample; }
 };
 
-// What infer() sees: the inputs' metadata and the fixed arguments.
+// The input of infer(): the inputs' metadata and the fixed arguments.
 struct Inference {
   std::span<const Meta> in;  // dtype none for an optional input that was not given
   const void* args;
   std::pmr::vector<Meta>& out;  // preset to one copy of the first input's
-  // Which arguments come per sample: their value in `args` is the default.
+  // Whether an argument has a value per sample; its value in `args` is the default.
   std::function<bool(std::string_view)> per_sample;
 };
 
@@ -120,19 +126,23 @@ struct OpSpec {
   ArgsType args_type;
   std::shared_ptr<void> default_args;
   int outputs = 1;
-  std::function<int(const void* args)> count_outputs;  // instead, where the fixed arguments say how many
-  bool output_per_optional_input = false;              // one more for each that is given
+  std::function<int(const void* args)> count_outputs;  // instead, if the fixed arguments determine the number
+  bool output_per_optional_input = false;              // one more output for each optional input that is given
   bool random = false;                                 // takes the keyword rng; see RandomKey
   bool keyed = false;                                  // takes the keyword keyed_by; see Call::Draws
-  bool per_frame = false;                              // arguments may come for each frame of a sequence
-  bool permutes = false;                               // the samples of the output are others than the input's
-  bool hidden = false;                                 // reached through Python operators only
-  bool plain = false;                                  // without batch_size and device; inputs may be given by name
+  bool per_frame = false;                              // arguments may have a value per frame of a sequence
+  bool permutes = false;      // sample i of the output is not computed from sample i of the input
+  bool view = false;          // the result shares the memory of the first input
+  bool takes_enums = false;   // see Op
+  bool writes_files = false;  // so that calls run even if nobody reads their results
+  bool reads_files = false;   // which may be others in the next call
+  bool hidden = false;        // reached through Python operators only
+  bool plain = false;         // without batch_size and device; inputs may be given by name
   std::function<void(Inference&)> infer;
   std::function<std::vector<Data>(const Run&)> run;
-  std::shared_ptr<const SampleLoop> loop;  // what `run` does, where it is a loop over samples
+  std::shared_ptr<const SampleLoop> loop;  // the loop of `run`, if it is a loop over samples
   bool on_gpu = false;                     // see Op::on_gpu
-  // What to do on a GPU first; nothing: go on as for other operators.
+  // Optional GPU implementation; returns nullopt to fall back to the loop family.
   std::function<std::optional<std::vector<Data>>(const Run&, const GpuStream&)> gpu_run;
   bool chains = false;                          // see Op::chains
   std::function<bool(const void* args)> leads;  // see Op::leads_chains
@@ -143,7 +153,7 @@ struct OpSpec {
 
 const OpSpec& op_at(int id);
 int op_count();
-int find_op(std::string_view name);  // -1 when there is none
+int find_op(std::string_view name);  // -1 if there is none
 int register_op(OpSpec spec);
 
 }  // namespace avida

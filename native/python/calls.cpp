@@ -1,151 +1,30 @@
-// Calling operators, and telling Python what operators there are.
+// Calls operators, and describes them to Python.
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <cmath>
+#include <algorithm>
+#include <functional>
+#include <map>
 #include <memory_resource>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
+#include <vector>
 
-#include "cuda/gpu.h"
-#include "op/keyed.h"
+#include "ahead/loop.h"
+#include "gpu/gpu.h"
+#include "operator/keyed.h"
+#include "python/arguments.h"
 #include "python/python.h"
 
 namespace avida::python {
 namespace {
 
-nb::handle convert_input;   // avida's as_tensor: any array-like to a Tensor
-nb::handle resolve_device;  // raises for a device that is not there
-nb::handle draw_position;   // takes a position from a random generator, or from the default one for None
-nb::handle seed_of;         // that generator's seed
+nb::handle draw_position;  // takes a position from a random generator, or from the default one for None
+nb::handle seed_of;        // that generator's seed
 std::string package_prefix;
-
-ValuePtr to_value(nb::handle object) {
-  if (auto* value = value_of(object)) return *value;
-  if (PyBool_Check(object.ptr()) || PyLong_CheckExact(object.ptr()) || PyFloat_CheckExact(object.ptr()))
-    return value_from_number(object);
-  return *value_of(convert_input(object));
-}
-
-Device device_of(nb::handle given) {
-  nb::object device = resolve_device(given);
-  if (nb::cast<std::string>(device.attr("device_type")) == "cpu") return Device();
-  return {Device::Kind::gpu, nb::cast<int16_t>(device.attr("device_id"))};
-}
-
-int64_t truncated(double d) {
-  if (!std::isfinite(d) || std::fabs(d) > 9e18) value_error("expected an integer, got ", d);
-  return static_cast<int64_t>(d);
-}
-
-int64_t to_integer(nb::handle object) {
-  if (PyFloat_Check(object.ptr())) return truncated(PyFloat_AS_DOUBLE(object.ptr()));
-  nb::object index = nb::steal(PyNumber_Index(object.ptr()));
-  if (!index.is_valid()) {
-    PyErr_Clear();
-    double d = PyFloat_AsDouble(object.ptr());
-    if (PyErr_Occurred() || PyUnicode_Check(object.ptr())) {
-      PyErr_Clear();
-      type_error("expected an integer, got ", nb::repr(object).c_str());
-    }
-    return truncated(d);
-  }
-  int overflow;
-  int64_t v = PyLong_AsLongAndOverflow(index.ptr(), &overflow);
-  if (overflow) fail(ErrorKind::overflow, "the number ", nb::str(object).c_str(), " is too large");
-  return v;
-}
-
-double to_real(nb::handle object) {
-  double d = PyFloat_AsDouble(object.ptr());
-  if (PyErr_Occurred()) {
-    PyErr_Clear();
-    type_error("expected a number, got ", nb::repr(object).c_str());
-  }
-  return d;
-}
-
-DType to_dtype(nb::handle object) {
-  if (PyLong_Check(object.ptr())) {
-    int64_t id = to_integer(object);
-    if (id < 0 || id >= kDTypeCount) value_error("there is no data type ", id);
-    return static_cast<DType>(id);
-  }
-  nb::object parsed = nb::module_::import_("avida._dtype").attr("dtype")(object);
-  return static_cast<DType>(nb::cast<int>(parsed.attr("_id")));
-}
-
-bool is_list(nb::handle object) { return PyList_Check(object.ptr()) || PyTuple_Check(object.ptr()); }
-
-// A list of plain numbers; false when it holds anything else (a nested list, an array).
-template <class Item, class Convert>
-bool to_list(nb::handle object, std::vector<Item>& out, Convert convert) {
-  for (nb::handle item : nb::borrow<nb::sequence>(object)) {
-    if (!PyNumber_Check(item.ptr()) || value_of(item) || PyObject_HasAttrString(item.ptr(), "__len__")) return false;
-    out.push_back(convert(item));
-  }
-  return true;
-}
-
-bool is_per_sample_object(nb::handle object) {
-  return value_of(object) || PyObject_HasAttrString(object.ptr(), "__array_interface__") ||
-         PyObject_HasAttrString(object.ptr(), "__dlpack__") || PyObject_HasAttrString(object.ptr(), "__array__");
-}
-
-BoundArg bind_arg(const ArgSpec& arg, nb::handle object) {
-  if (object.is_none()) return std::monostate{};
-  if (arg.flags & deprecated) return std::monostate{};
-  bool plain = PyLong_Check(object.ptr()) || PyFloat_CheckExact(object.ptr()) || PyUnicode_Check(object.ptr()) ||
-               is_list(object);
-  if (!plain && arg.type != ArgType::dtype && is_per_sample_object(object)) {
-    if (!(arg.flags & fixed)) return to_value(object);
-    const ValuePtr* value = value_of(object);
-    if (value && (*value)->meta().is_batch) type_error("is the same for the whole batch and cannot be a Batch");
-    // An array for a fixed argument: taken apart into numbers.
-    nb::object list = nb::module_::import_("numpy").attr("asarray")(object).attr("tolist")();
-    return bind_arg(arg, list);
-  }
-  switch (arg.type) {
-    case ArgType::boolean: {
-      int truth = PyObject_IsTrue(object.ptr());
-      if (truth < 0) throw nb::python_error();
-      return ArgValue(truth == 1);
-    }
-    case ArgType::integer:
-    case ArgType::real:
-      if (is_list(object)) {
-        nb::sequence list = nb::borrow<nb::sequence>(object);
-        if (nb::len(list) == 1) return bind_arg(arg, nb::object(list[0]));
-        fail(arg.flags & fixed ? ErrorKind::type : ErrorKind::runtime, "expected one number",
-             arg.flags & fixed ? "" : ", or a Batch with one for each sample", ", got ", nb::repr(object).c_str());
-      }
-      if (arg.type == ArgType::integer) return ArgValue(to_integer(object));
-      return ArgValue(to_real(object));
-    case ArgType::dtype:
-      return ArgValue(to_dtype(object));
-    case ArgType::layout:
-    case ArgType::string:
-      if (!PyUnicode_Check(object.ptr())) type_error("expected a string, got ", nb::repr(object).c_str());
-      return ArgValue(nb::cast<std::string>(object));
-    case ArgType::integers:
-    case ArgType::reals:
-      if (is_list(object)) {
-        std::vector<int64_t> integers;
-        std::vector<double> reals;
-        if (arg.type == ArgType::integers ? to_list(object, integers, to_integer) : to_list(object, reals, to_real)) {
-          if (arg.type == ArgType::integers) return ArgValue(std::move(integers));
-          return ArgValue(std::move(reals));
-        }
-        if (arg.flags & fixed) type_error("expected a list of numbers, got ", nb::repr(object).c_str());
-        return to_value(object);
-      }
-      if (arg.type == ArgType::integers) return ArgValue(to_integer(object));
-      return ArgValue(to_real(object));
-  }
-  return std::monostate{};
-}
 
 // The number of samples asked for; -1: not said. That of a Batch is known even while it is pending.
 int asked_samples(nb::handle batch_size, nb::handle like) {
@@ -163,7 +42,7 @@ int asked_samples(nb::handle batch_size, nb::handle like) {
   return static_cast<int>(size);
 }
 
-// What `keyed_by` says: samples, perhaps with a name for the draw.
+// Parses `keyed_by`: samples, optionally with a name for the draw.
 struct Keyed {
   explicit Keyed(nb::handle given) {
     nb::handle samples = given;
@@ -181,24 +60,30 @@ struct Keyed {
     value = *found;
   }
 
-  // Without waiting, but for samples in an order that is being computed.
+  // Does not wait, except for samples whose order is still being computed.
   LineagePtr lineage() const {
     if (value->lineage && !value->lineage->permuted) return value->lineage;
-    const Data& data = get(*value);  // raises what went wrong with it, rather than what follows from that
+    const Data& data = get(*value);  // raises the original error of the value, if it has failed
     LineagePtr known = in_order(value->lineage, data.origins);
-    if (!known) value_error("argument \"keyed_by\" expected samples that a reader has read, these are not");
+    if (!known)
+      value_error("argument \"keyed_by\" expected samples that a reader has read, got samples without an origin");
     return known;
   }
 
   ValuePtr value;
   std::string name;
+  uint64_t seed = 0;
+  std::vector<unsigned> numbers;  // of the draw of each sample; empty if it is named
 };
 
-Call::Draws draws_for(const OpSpec& spec, nb::handle rng, const std::optional<Keyed>& keyed) {
+Call::Draws draws_for(const OpSpec& spec, nb::handle rng, std::optional<Keyed>& keyed) {
   Call::Draws draws;
   if (keyed) {
     draws.lineage = keyed->lineage();
-    draws.keyed = keyed_streams(nb::cast<uint64_t>(seed_of(rng)), *draws.lineage, keyed->name);
+    check_keyed(*draws.lineage);
+    keyed->seed = nb::cast<uint64_t>(seed_of(rng));
+    if (keyed->name.empty()) keyed->numbers = count_draws(*draws.lineage);
+    draws.keyed = keyed_streams(keyed->seed, *draws.lineage, keyed->name, keyed->numbers);
   } else if (spec.random) {
     auto drawn = nb::cast<std::pair<uint64_t, uint64_t>>(draw_position(rng));
     draws.random = {drawn.first, drawn.second};
@@ -206,56 +91,176 @@ Call::Draws draws_for(const OpSpec& spec, nb::handle rng, const std::optional<Ke
   return draws;
 }
 
-bool any_given(const nb::tuple& inputs) {
-  for (nb::handle input : inputs)
-    if (!input.is_none()) return true;
-  return false;
+// Shows a warning at the user's line, once for each line unless a filter of Python's says otherwise.
+void warn(const OpSpec& spec, const std::string& text) {
+  nb::module_::import_("avida._running.warn").attr("warn")(shown_name(spec) + ": " + text);
 }
 
-nb::object call(int id, nb::tuple inputs, nb::object batch_size, nb::object device, nb::tuple args, nb::object rng,
-                nb::object keyed_by, nb::object like) {
-  collect_garbage();
-  const OpSpec& spec = op_at(id);
-  if (args.size() != spec.args.size()) type_error(spec.name, ": expected ", spec.args.size(), " arguments");
+// Images without a layout count as channels-last. Warns if their shape looks like channels-first.
+void check_channels(const OpSpec& spec, const InputSpec& input, const Value& value) {
+  if (value.pending() || value.failed()) return;
+  const Data& data = value.ready();
+  if (data.size() == 0) return;
+  const int ndim = data.shapes.ndim();
+  auto assumed = std::ranges::find(input.layouts, ndim, &Layout::size);
+  if (assumed == input.layouts.end() || (assumed->view() != "HWC" && assumed->view() != "FHWC")) return;
+  const Shape shape = data.shapes[0];
+  const int64_t first = shape[ndim - 3], last = shape[ndim - 1];
+  if ((first != 1 && first != 3 && first != 4) || last <= 4) return;
+  // Without the whole shape, which would cause a new warning for every size.
+  warn(spec, str("\"", input.name, "\" has no layout and is taken as ", *assumed, ", but axis ", ndim - 3, " has ",
+                 first, first == 1 ? " element" : " elements",
+                 " and the last axis more than 4, which looks like channels first. "
+                 "Set the layout: avida.as_tensor(x, layout=\"",
+                 ndim == 3 ? "CHW" : "FCHW", "\"), or layout=", *assumed, " if that is what it is"));
+}
+
+constexpr const char* kDrawnOnce =
+    "one random number is used for all samples of the batch, because it was drawn without a batch size. Draw one for "
+    "each sample with batch_size= or like=, for example avida.random.coin_flip(like=images). If one for all is "
+    "intended, "
+    "pass number.item() or avida.as_tensor(number)";
+
+bool any_number_drawn = false;  // in this process, without a batch size; guarded by the GIL
+
+bool drawn_once(nb::handle object) {
+  TensorBase* tensor = tensor_of(object);
+  return tensor && tensor->drawn_once;
+}
+
+bool holds_drawn_once(nb::handle object) {
+  if (PyList_CheckExact(object.ptr()) || PyTuple_CheckExact(object.ptr()))
+    return std::ranges::any_of(nb::borrow<nb::sequence>(object), drawn_once);
+  return drawn_once(object);
+}
+
+// Of one call, as borrowed references.
+struct Given {
+  using Objects = std::span<PyObject* const>;
+
+  Objects inputs, args;  // as many as are declared, or more inputs where the last is variadic; None: not given
+  nb::handle batch_size, device, rng, keyed_by, like;
+
+  bool any_input() const { return std::ranges::any_of(inputs, std::not_fn(Py_IsNone)); }
+  bool any_drawn_once() const {
+    if (!any_number_drawn) return false;
+    return std::ranges::any_of(inputs, drawn_once) || std::ranges::any_of(args, holds_drawn_once);
+  }
+};
+
+// Whether the results are random numbers: drawn by a random operator, or computed from random numbers.
+bool makes_random_numbers(const OpSpec& spec, bool of_random_numbers) {
+  if (spec.random) return spec.name.starts_with("random.");
+  return of_random_numbers && (spec.hidden || spec.name.starts_with("math.") || spec.name == "cast" ||
+                               spec.name == "stack" || spec.name == "cat");
+}
+
+nb::object wrap_result(ValuePtr value, bool drawn_once) {
+  nb::object result = wrap(std::move(value));
+  if (drawn_once) any_number_drawn = tensor_of(result)->drawn_once = true;
+  return result;
+}
+
+// A call that is ready to be made.
+struct Prepared {
   std::byte buffer[2048];
-  std::pmr::monotonic_buffer_resource scratch(buffer, sizeof(buffer));
-  std::pmr::vector<ValuePtr> values(&scratch);
-  std::pmr::vector<BoundArg> bound(&scratch);
-  values.reserve(inputs.size());
-  std::shared_ptr<Call> task;
-  Ambient& ambient = Ambient::here();
-  try {
-    std::optional<Keyed> keyed;
-    if (!keyed_by.is_none()) keyed.emplace(keyed_by);
-    Call::Draws draws = draws_for(spec, rng, keyed);
-    std::optional<Device> asked;
-    if (!device.is_none())
-      asked = device_of(device);
-    else if (!any_given(inputs))
-      asked = ambient.device;
-    int n = asked_samples(batch_size, like);
-    if (n < 0 && keyed && keyed->value->meta().is_batch) n = keyed->value->meta().samples;
+  std::pmr::monotonic_buffer_resource scratch{buffer, sizeof(buffer)};
+  std::pmr::vector<ValuePtr> values{&scratch};
+  std::pmr::vector<BoundArg> bound{&scratch};
+  std::optional<Keyed> keyed;
+  Call::Draws draws;
+  std::optional<Device> device;
+  int samples = -1;
+  const Value* sized_by = nullptr;
+
+  Prepared(const OpSpec& spec, const Given& given) {
+    if (!given.keyed_by.is_none()) keyed.emplace(given.keyed_by);
+    draws = draws_for(spec, given.rng, keyed);
+    if (!given.device.is_none())
+      device = device_of(given.device);
+    else if (!given.any_input())
+      device = Ambient::here().device;
+    samples = asked_samples(given.batch_size, given.like);
+    if (samples < 0 && keyed && keyed->value->meta().is_batch) {
+      samples = keyed->value->meta().samples;
+      sized_by = keyed->value.get();
+    }
     size_t at = 0;
-    for (nb::handle input : inputs) {
+    values.reserve(given.inputs.size());
+    for (nb::handle input : given.inputs) {
       const InputSpec& declared = spec.inputs[std::min(at++, spec.inputs.size() - 1)];
-      if (input.is_none() && !declared.optional) type_error("input \"", declared.name, "\" is missing");
-      values.push_back(input.is_none() ? nullptr : to_value(input));
+      if (input.is_none() && !declared.optional)
+        type_error("input \"", declared.name, "\" is missing: None is no data");
+      values.push_back(input.is_none() ? nullptr : input_value(input, spec));
+      if (!declared.layouts.empty() && values.back() && values.back()->meta().layout.empty())
+        check_channels(spec, declared, *values.back());
     }
     bound.reserve(spec.args.size());
     for (size_t i = 0; i < spec.args.size(); i++) {
-      nb::handle object = PyTuple_GET_ITEM(args.ptr(), i);
       try {
-        bound.push_back(bind_arg(spec.args[i], object));
+        bound.push_back(bind_arg(spec.args[i], given.args[i]));
       } catch (const Error& error) {
         throw Error(error.kind, str("argument \"", spec.args[i].name, "\" ", error.message));
       }
     }
-    task = Call::make(spec, values, bound, n, {*ambient.current(), asked}, user_location(), std::move(draws));
+  }
+};
+
+// Makes a call in a loop, unless it was made ahead, and returns its promises. The loop remembers it.
+std::vector<ValuePtr> call_in_loop(const OpSpec& spec, Prepared& prepared) {
+  Ambient& ambient = Ambient::here();
+  Request request;
+  request.spec = &spec;
+  const std::vector<ValuePtr> inputs(prepared.values.begin(), prepared.values.end());
+  request.inputs = inputs;
+  request.args = prepared.bound;
+  request.samples = prepared.samples;
+  request.sized_by = prepared.sized_by;
+  request.device = prepared.device;
+  request.context = ambient.current();
+  request.where = user_location();
+  request.draws = &prepared.draws;
+  Request::Keyed keyed;
+  if (prepared.keyed) {
+    keyed = {prepared.keyed->value, prepared.keyed->seed, prepared.keyed->name, prepared.keyed->numbers};
+    request.keyed = &keyed;
+  }
+  if (auto results = Loop::take(request); !results.empty()) return results;
+  auto task = Call::make(spec, prepared.values, prepared.bound, prepared.samples, {*request.context, prepared.device},
+                         request.where, prepared.draws);
+  auto promises = task->promises();
+  launch(task);
+  Loop::record(request, promises);  // from now on, threads of readers may see it
+  return promises;
+}
+
+nb::object call(const OpSpec& spec, const Given& given) {
+  profile::Span calling;
+  if (profile::on()) calling.begin(call_at_user_line(shown_name(spec)));
+  collect_garbage();
+  std::shared_ptr<Call> task;  // null if it was launched already
+  std::vector<ValuePtr> promises;
+  Ambient& ambient = Ambient::here();
+  try {
+    Prepared prepared(spec, given);
+    if (ambient.mode == EvalMode::eager && Loop::here()) {
+      promises = call_in_loop(spec, prepared);
+    } else {
+      task = Call::make(spec, prepared.values, prepared.bound, prepared.samples, {*ambient.current(), prepared.device},
+                        user_location(), std::move(prepared.draws));
+      promises = task->promises();
+    }
   } catch (const Error& error) {
     throw Error(error.kind, shown_name(spec) + ": " + error.message);
   }
-  auto promises = task->promises();
-  launch(task);
+  bool once = given.any_drawn_once();
+  if (promises[0]->meta().is_batch) {
+    if (once) warn(spec, kDrawnOnce);
+    once = false;
+  } else {
+    once = makes_random_numbers(spec, once);
+  }
+  if (task) launch(task);
   if (ambient.mode == EvalMode::sync_cpu || ambient.mode == EvalMode::sync_full) {
     const Data& data = promises[0]->ready();
     if (ambient.mode == EvalMode::sync_full && data.device.kind == Device::Kind::gpu) {
@@ -267,11 +272,145 @@ nb::object call(int id, nb::tuple inputs, nb::object batch_size, nb::object devi
       }
     }
   }
-  if (promises.size() == 1) return wrap(std::move(promises[0]));
+  if (promises.size() == 1) return wrap_result(std::move(promises[0]), once);
   nb::object out = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(promises.size())));
   for (size_t i = 0; i < promises.size(); i++)
-    PyTuple_SET_ITEM(out.ptr(), static_cast<Py_ssize_t>(i), wrap(std::move(promises[i])).release().ptr());
+    PyTuple_SET_ITEM(out.ptr(), static_cast<Py_ssize_t>(i), wrap_result(std::move(promises[i]), once).release().ptr());
   return out;
+}
+
+// An operator as a function of Python: inputs by position, everything else by name.
+class OpFunction {
+ public:
+  explicit OpFunction(const OpSpec& spec);
+  OpFunction(const OpFunction&) = delete;
+
+  nb::object object() const { return nb::borrow(object_); }
+
+ private:
+  static PyObject* run(PyObject* self, PyObject* const* objects, Py_ssize_t inputs, PyObject* names);
+  nb::object call_with(std::span<PyObject* const> inputs, PyObject* const* named, PyObject* names) const;
+  size_t slot_of(PyObject* name, size_t expected) const;
+
+  const OpSpec& spec_;
+  std::vector<PyObject*> names_;  // batch_size, device, arguments, rng, keyed_by, like; interned, null: not taken
+  PyMethodDef method_;
+  PyObject* object_;
+};
+
+OpFunction::OpFunction(const OpSpec& spec) : spec_(spec) {
+  auto add = [this](const char* name, bool taken = true) {
+    names_.push_back(taken ? PyUnicode_InternFromString(name) : nullptr);
+  };
+  add("batch_size");
+  add("device");
+  for (const ArgSpec& arg : spec.args) add(arg.name.c_str());
+  add("rng", spec.random);
+  add("keyed_by", spec.keyed);
+  add("like");
+  method_ = {spec.name.c_str(), reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&run)),
+             METH_FASTCALL | METH_KEYWORDS, nullptr};
+  object_ = PyCFunction_New(&method_, nb::capsule(this).ptr());
+}
+
+PyObject* OpFunction::run(PyObject* self, PyObject* const* objects, Py_ssize_t inputs, PyObject* names) {
+  try {
+    auto* function = static_cast<const OpFunction*>(PyCapsule_GetPointer(self, nullptr));
+    return function->call_with({objects, static_cast<size_t>(inputs)}, objects + inputs, names).release().ptr();
+  } catch (nb::python_error& error) {
+    error.restore();
+  } catch (...) {
+    try {
+      set_python_error(std::current_exception());
+    } catch (const std::bad_alloc&) {
+      PyErr_NoMemory();
+    } catch (const std::exception& error) {
+      PyErr_SetString(PyExc_RuntimeError, error.what());
+    }
+  }
+  return nullptr;
+}
+
+nb::object OpFunction::call_with(std::span<PyObject* const> inputs, PyObject* const* named, PyObject* names) const {
+  const size_t declared = spec_.inputs.size();
+  if (inputs.size() > declared && spec_.max_inputs() >= 0)
+    type_error(shown_name(spec_), ": expected ", declared, " inputs, got ", inputs.size());
+  std::byte buffer[1024];
+  std::pmr::monotonic_buffer_resource scratch(buffer, sizeof(buffer));
+  std::pmr::vector<PyObject*> slots(names_.size(), Py_None, &scratch);
+  size_t slot = 0;
+  for (Py_ssize_t i = 0, n = names ? PyTuple_GET_SIZE(names) : 0; i < n; i++) {
+    slot = slot_of(PyTuple_GET_ITEM(names, i), slot);
+    slots[slot++] = named[i];
+  }
+  std::pmr::vector<PyObject*> all_inputs(&scratch);
+  if (spec_.max_inputs() >= 0 && inputs.size() < declared) {
+    all_inputs.assign(inputs.begin(), inputs.end());
+    all_inputs.resize(declared, Py_None);
+    inputs = all_inputs;
+  }
+  const Given::Objects args = Given::Objects(slots).subspan(2, spec_.args.size());
+  PyObject* const* last = slots.data() + 2 + args.size();
+  return call(spec_, {inputs, args, slots[0], slots[1], last[0], last[1], last[2]});
+}
+
+// Callers mostly name arguments in the order of their declaration, by the interned strings of their code.
+size_t OpFunction::slot_of(PyObject* name, size_t expected) const {
+  auto found = std::find(names_.begin() + expected, names_.end(), name);
+  if (found == names_.end())
+    found = std::ranges::find_if(names_, [&](PyObject* known) { return known && !PyUnicode_Compare(known, name); });
+  if (found == names_.end())
+    type_error(shown_name(spec_), ": there is no argument \"", nb::str(nb::handle(name)).c_str(), '"');
+  return static_cast<size_t>(found - names_.begin());
+}
+
+int known_op(const std::string& name) {
+  const int id = find_op(name);
+  if (id < 0) fail(ErrorKind::key, "there is no operator \"", name, '"');
+  return id;
+}
+
+nb::object op_function(const std::string& name) {
+  static auto* functions = new std::map<int, OpFunction>;  // kept for good: Python holds pointers to them
+  const int id = known_op(name);
+  return functions->try_emplace(id, op_at(id)).first->second.object();
+}
+
+// Operators whose library was missing when this was built: they can be imported, and are refused when they are called.
+std::vector<std::string>& missing_ops() {
+  static auto* names = new std::vector<std::string>;
+  return *names;
+}
+
+// The number of an operator that has just these arguments, in this order; below 0 for one that is missing.
+int op_with_args(const std::string& name, const std::string& args) {
+  const int id = find_op(name);
+  if (id < 0) {
+    missing_ops().push_back(name);
+    return -static_cast<int>(missing_ops().size());
+  }
+  std::string declared;
+  for (const ArgSpec& arg : op_at(id).args) declared += (declared.empty() ? "" : " ") + arg.name;
+  if (args != declared)
+    fail(ErrorKind::runtime, name, " has the arguments (", declared, "), but its generated function passes (", args,
+         "). Run `make generate`, or install avida again");
+  return id;
+}
+
+Given::Objects items_of(const nb::tuple& tuple) {
+  return {reinterpret_cast<PyTupleObject*>(tuple.ptr())->ob_item, nb::len(tuple)};
+}
+
+// What generated functions call: by position, since Python passes a tuple of many values faster than their names. The
+// names were compared by op_with_args.
+nb::object call_generated(int id, nb::tuple inputs, nb::handle batch_size, nb::handle device, nb::tuple args,
+                          nb::handle rng, nb::handle keyed_by, nb::handle like) {
+  if (id < 0)
+    fail(ErrorKind::runtime, missing_ops()[static_cast<size_t>(-id - 1)],
+         " is not in this build of avida: the library that it needs was missing when it was built");
+  const OpSpec& spec = op_at(id);
+  if (args.size() != spec.args.size()) type_error(spec.name, ": expected ", spec.args.size(), " arguments");
+  return call(spec, {items_of(inputs), items_of(args), batch_size, device, rng, keyed_by, like});
 }
 
 const char* type_name(ArgType type) {
@@ -332,16 +471,17 @@ nb::dict describe_op(int id) {
   out["random"] = spec.random;
   out["keyed"] = spec.keyed;
   out["per_frame"] = spec.per_frame;
-  out["on_gpu"] = spec.on_gpu;  // else calls on a GPU are run by the CPU
-  out["outputs"] =
-      spec.count_outputs || spec.output_per_optional_input ? -1 : spec.outputs;  // -1: the arguments say how many
+  out["on_gpu"] = spec.on_gpu;  // else calls on a GPU run on the CPU
+  out["outputs"] = spec.count_outputs || spec.output_per_optional_input
+                       ? -1
+                       : spec.outputs;  // -1: the arguments determine the number
   return out;
 }
 
 }  // namespace
 
 Location user_location() {
-  static auto* files = new std::set<std::string, std::less<>>;  // kept for good: locations point into it
+  static auto* files = new std::set<std::string, std::less<>>;  // never freed: locations point into it
   PyFrameObject* frame = PyEval_GetFrame();
   if (!frame) return {};
   nb::object at = nb::borrow(reinterpret_cast<PyObject*>(frame));
@@ -383,9 +523,12 @@ void launch(const std::shared_ptr<Task>& task) {
 }
 
 void bind_calls(nb::module_& m) {
-  m.def("call", &call, nb::arg("op"), nb::arg("inputs"), nb::arg("batch_size").none(), nb::arg("device").none(),
-        nb::arg("args"), nb::arg("rng").none() = nb::none(), nb::arg("keyed_by").none() = nb::none(),
-        nb::arg("like").none() = nb::none());
+  m.def("op", &op_function, nb::arg("name"), "An operator as a function: inputs by position, everything else by name.");
+  m.def("op_with_args", &op_with_args, nb::arg("name"), nb::arg("args"),
+        "The number of an operator with just these arguments; below 0 if this build does not have it.");
+  m.def("call", &call_generated, nb::arg("op"), nb::arg("inputs"), nb::arg("batch_size").none(),
+        nb::arg("device").none(), nb::arg("args"), nb::arg("rng").none() = nb::none(),
+        nb::arg("keyed_by").none() = nb::none(), nb::arg("like").none() = nb::none());
   m.def(
       "set_random_source",
       [](nb::object draw, nb::object seed) {
@@ -400,16 +543,8 @@ void bind_calls(nb::module_& m) {
       nb::arg("key"), nb::arg("high"), nb::arg("low"), nb::arg("word"));
   m.def("op_count", &op_count);
   m.def("describe_op", &describe_op);
-  m.def("find_op", [](const std::string& name) {
-    int id = find_op(name);
-    if (id < 0) fail(ErrorKind::key, "there is no operator \"", name, '"');
-    return id;
-  });
-  m.def("set_converters", [](nb::object input, nb::object device, const std::string& package) {
-    convert_input = input.release();
-    resolve_device = device.release();
-    package_prefix = package;
-  });
+  m.def("set_package", [](const std::string& folder) { package_prefix = folder; });
+  m.def("set_converters", &set_converters);
 }
 
 }  // namespace avida::python

@@ -5,33 +5,149 @@
 
 #include <atomic>
 #include <chrono>
+#include <map>
 #include <thread>
 
-#include "cuda/compiler.h"
+#include "gpu/compiler.h"
+#include "python/feed.h"
 #include "python/python.h"
 #include "readers/prefetcher.h"
 
 namespace avida::python {
 namespace {
-std::atomic<bool> shutting_down{false};
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double kPatience = 2;  // seconds to wait at exit
+
+std::atomic<bool> shutting_down{false}, out_of_patience{false};
 std::thread::id shutting_down_by;
 std::atomic<int> taking_gil{0};
 
-void shut_down() {
+// Stops all threads. Work that is not done within `seconds`, or when a signal handler raises an exception, is
+// abandoned.
+void shut_down(double seconds) {
+  auto latest = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  std::exception_ptr interrupted;
+  auto attempt = [&](auto&& stop) {
+    try {
+      stop(latest, answer_signals());
+    } catch (nb::python_error&) {
+      if (!interrupted) interrupted = std::current_exception();
+      latest = Clock::now();
+    }
+  };
+  attempt(stop_running_ahead);
   shutting_down_by = std::this_thread::get_id();
   shutting_down = true;
-  WithoutGil released;
-  Prefetcher::stop_all();
-  Executor::stop_all();
-  finish_compiling();
-  while (taking_gil > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  {
+    WithoutGil released;
+    attempt(Prefetcher::stop_all);
+    attempt(Executor::stop_all);
+    finish_compiling();
+    out_of_patience = true;
+    while (taking_gil > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  if (interrupted) std::rethrow_exception(interrupted);
+}
+
+// The settings of the `with` blocks of a Python thread, and the former ones. CPython runs no signal handler between a C
+// method that enters a block and the block, so that every setting is also restored.
+struct Entered {
+  std::vector<EvalMode> modes;
+  std::vector<std::pair<nb::object, std::shared_ptr<Context>>> contexts;
+  std::vector<std::pair<nb::object, Device>> devices;
+
+  Entered() = default;
+  Entered(const Entered&) = delete;
+  ~Entered() {
+    while (!contexts.empty()) leave_context();
+  }
+
+  void leave_context() {
+    auto owner = owners().find(contexts.back().first.ptr());
+    if (--owner->second.depth == 0) owners().erase(owner);
+    contexts.pop_back();
+  }
+
+  struct Owner {
+    Entered* thread = nullptr;
+    int depth = 0;
+  };
+  static std::map<PyObject*, Owner>& owners() {  // of entered contexts; guarded by the GIL
+    static auto* map = new std::map<PyObject*, Owner>;
+    return *map;
+  }
+
+  static Entered& here() {
+    static PyObject* key = PyUnicode_InternFromString("avida.entered");
+    PyObject* settings = PyThreadState_GetDict();
+    if (PyObject* found = PyDict_GetItemWithError(settings, key)) return *nb::inst_ptr<Entered>(found);
+    nb::object made = nb::cast(new Entered, nb::rv_policy::take_ownership);
+    if (PyDict_SetItem(settings, key, made.ptr())) throw nb::python_error();
+    return *nb::inst_ptr<Entered>(made);
+  }
+};
+
+void enter_mode(nb::handle mode) {
+  auto wanted = static_cast<EvalMode>(nb::cast<int>(mode.attr("_value_")) - 1);
+  Entered::here().modes.push_back(Ambient::here().mode);
+  Ambient::here().mode = wanted;
+}
+
+void exit_mode(nb::handle, nb::args) {
+  auto& modes = Entered::here().modes;
+  if (modes.empty()) refuse("no EvalMode was entered in this thread");
+  Ambient::here().mode = modes.back();
+  modes.pop_back();
+}
+
+nb::object enter_context(nb::handle context) {
+  auto& entered = Entered::here();
+  auto native = nb::cast<std::shared_ptr<Context>>(context.attr("_native"));
+  auto owner = Entered::owners().find(context.ptr());
+  if (owner != Entered::owners().end() && owner->second.thread != &entered)
+    refuse("this EvalContext is in use by another thread; create one for every thread");
+  entered.contexts.emplace_back(nb::borrow(context), Ambient::here().current());
+  Entered::owners()[context.ptr()] = {&entered, owner == Entered::owners().end() ? 1 : owner->second.depth + 1};
+  Ambient::here().context = std::move(native);
+  return nb::borrow(context);
+}
+
+void exit_context(nb::handle context, nb::args) {
+  auto& entered = Entered::here();
+  if (entered.contexts.empty() || !entered.contexts.back().first.is(context))
+    refuse("this EvalContext is not the one that was entered last in this thread");
+  Ambient::here().context = entered.contexts.back().second;
+  entered.leave_context();
+}
+
+void enter_device(nb::handle device) {
+  nb::object number = device.attr("device_id");
+  Device wanted = number.is_none() ? Device() : Device{Device::Kind::gpu, nb::cast<int16_t>(number)};
+  Entered::here().devices.emplace_back(nb::borrow(device), Ambient::here().device);
+  Ambient::here().device = wanted;
+}
+
+void exit_device(nb::handle, nb::args) {
+  auto& devices = Entered::here().devices;
+  if (devices.empty()) refuse("no Device was entered in this thread");
+  Ambient::here().device = devices.back().second;
+  devices.pop_back();
+}
+
+template <class Blocks>
+nb::object innermost(const Blocks& blocks) {
+  return blocks.empty() ? nb::none() : blocks.back().first;
 }
 
 }  // namespace
 
 TakingGil::TakingGil() {
   taking_gil++;
-  if (!shutting_down || std::this_thread::get_id() == shutting_down_by || Executor::on_own_thread()) return;
+  if (!shutting_down || std::this_thread::get_id() == shutting_down_by ||
+      (Executor::on_own_thread() && !out_of_patience))
+    return;
   taking_gil--;
   while (true) pause();
 }
@@ -51,27 +167,40 @@ void bind_execution(nb::module_& m) {
       .def_prop_ro("num_threads", [](Context& c) { return c.threads()->threads(); })
       .def("evaluate_all", [](Context& c) {
         c.executor->submit_deferred();
+        profile::Span waiting;
+        if (profile::on()) {
+          profile::Event event{.kind = profile::Kind::wait, .label = {.name = "evaluate_all"}};
+          event.queue = c.executor.get();
+          event.nested = Executor::on_own_thread();
+          waiting.begin(at_user_line(event));
+        }
         WithoutGil released;
         c.executor->drain(answer_signals());
       });
 
+  nb::class_<Entered>(m, "Entered");
+  m.def("enter_mode", &enter_mode);
+  m.def("exit_mode", &exit_mode);
+  m.def("enter_context", &enter_context);
+  m.def("exit_context", &exit_context);
+  m.def("enter_device", &enter_device);
+  m.def("exit_device", &exit_device);
+  m.def("mode", [] { return static_cast<int>(Ambient::here().mode); });
+  m.def("entered_context", [] { return innermost(Entered::here().contexts); });
+  m.def("entered_device", [] { return innermost(Entered::here().devices); });
   m.def("current_context", [] { return Ambient::here().current(); });
   m.def(
-      "set_current_context", [](std::shared_ptr<Context> context) { Ambient::here().context = std::move(context); },
-      nb::arg("context").none());
-  m.def(
-      "set_device",
-      [](int gpu) {
-        Ambient::here().device = gpu < 0 ? Device() : Device{Device::Kind::gpu, static_cast<int16_t>(gpu)};
+      "default_context",
+      [] {
+        auto& contexts = Entered::here().contexts;
+        return contexts.empty() ? Ambient::here().current() : contexts.front().second;
       },
-      "The device of operators without inputs: a GPU, or -1 for the CPU.");
-  m.def("mode", [] { return static_cast<int>(Ambient::here().mode); });
-  m.def("set_mode", [](int mode) { Ambient::here().mode = static_cast<EvalMode>(mode); });
+      "The context that this thread uses outside of with blocks.");
   m.def("set_num_threads", [](int n) { set_num_threads(n); });
   m.def("num_threads", [] { return num_threads(); });
   m.def("available_cpus", &available_cpus);
-  m.def("stop", &shut_down);
-  pthread_atfork(nullptr, nullptr, [] { taking_gil = 0; });  // a child has none of the other threads
+  m.def("stop", &shut_down, nb::arg("seconds") = kPatience);
+  pthread_atfork(nullptr, nullptr, [] { taking_gil = 0; });  // the child does not have the other threads
 }
 
 }  // namespace avida::python

@@ -1,5 +1,5 @@
 // GPUs and their streams.
-#include "cuda/gpu.h"
+#include "gpu/gpu.h"
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -9,10 +9,13 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include "cuda/compiler.h"
-#include "cuda/driver.h"
-#include "cuda/streams.h"
-#include "op/gpu_call.h"
+#include <cstring>
+
+#include "ahead/loop.h"
+#include "gpu/compiler.h"
+#include "gpu/driver.h"
+#include "gpu/streams.h"
+#include "operator/gpu_call.h"
 #include "python/python.h"
 
 namespace avida::python {
@@ -21,7 +24,7 @@ DType dtype_from(nb::dlpack::dtype d);
 
 namespace {
 
-// When memory is given back, a driver that has ended already has nothing left to wait for.
+// Ignores errors when memory is released: a driver that has been unloaded has nothing left to wait for.
 template <class Fn>
 void at_the_end(Fn fn) noexcept {
   try {
@@ -30,7 +33,7 @@ void at_the_end(Fn fn) noexcept {
   }
 }
 
-// Memory on a GPU that somebody else has made, for the work of `stream`; it is kept until that is done.
+// GPU memory of another library, for the work of `stream`; it is kept alive until that work is done.
 nb::object gpu_tensor(void* memory, const Shape& shape, DType dtype, const std::string& layout, bool read_only,
                       std::shared_ptr<void> keeper, const GpuStream& stream) {
   Data data;
@@ -40,9 +43,10 @@ nb::object gpu_tensor(void* memory, const Shape& shape, DType dtype, const std::
   data.shapes = ShapeList(1, shape);
   data.layout = layout_for(layout, shape.size());
   data.read_only = read_only;
-  Block block(memory, [keeper = std::move(keeper), device = stream.device, handle = stream.handle](void*) {
+  auto release = [keeper = std::move(keeper), device = stream.device, handle = stream.handle](void*) {
     at_the_end([&] { Gpu::at(device).keep_until_done(keeper, handle); });
-  });
+  };
+  Block block(memory, BlockDeleter(std::move(release), true));
   data.place(std::move(block), memory, 0);
   return wrap(std::move(data), false);
 }
@@ -52,9 +56,10 @@ nb::object from_dlpack(nb::ndarray<nb::ro> array, const std::string& layout, std
   if (dtype == DType::none) type_error("the array's element type is not supported");
   Shape shape;
   for (size_t d = 0; d < array.ndim(); d++) shape.push_back(static_cast<int64_t>(array.shape(d)));
+  const bool empty = checked_volume(shape) == 0;
   Shape dense = dense_strides(shape);
   for (int d = 0; d < shape.size(); d++)
-    if (shape[d] > 1 && array.stride(d) != dense[d] && volume(shape) > 0) value_error("the array is not C-contiguous");
+    if (shape[d] > 1 && array.stride(d) != dense[d] && !empty) value_error("the array is not C-contiguous");
   auto keeper = hold(nb::capsule(new nb::ndarray<nb::ro>(array),
                                  [](void* p) noexcept { delete static_cast<nb::ndarray<nb::ro>*>(p); }));
   return gpu_tensor(const_cast<void*>(array.data()), shape, dtype, layout, false, std::move(keeper), *stream);
@@ -68,6 +73,7 @@ nb::object from_cuda_array(const std::string& type, std::vector<int64_t> extents
     if (name_of(static_cast<DType>(i)) == type) dtype = static_cast<DType>(i);
   if (dtype == DType::none) type_error("the array's element type ", type, " is not supported");
   Shape shape{std::span<const int64_t>(extents)};
+  checked_volume(shape);
   if (!strides.is_none()) {
     auto given = nb::cast<std::vector<int64_t>>(strides);
     if (std::ssize(given) != shape.size()) value_error("expected ", shape.size(), " strides, got ", given.size());
@@ -106,7 +112,7 @@ void bind_gpu(nb::module_& m) {
                                                [kept = hold(std::move(keeper))] {});
           },
           nb::arg("device"), nb::arg("handle"), nb::arg("keeper").none(),
-          "A stream that somebody else has made; `keeper` lives as long.")
+          "A stream of another library; `keeper` is kept alive as long.")
       .def_prop_ro("device", [](GpuStream& s) { return s.device; })
       .def_prop_ro("handle", [](GpuStream& s) { return reinterpret_cast<uintptr_t>(s.handle); })
       .def("synchronize", [](GpuStream& s) {
@@ -131,11 +137,29 @@ void bind_gpu(nb::module_& m) {
   m.def(
       "set_gpu_memory_budget",
       [](int device, std::optional<int64_t> bytes) {
-        WithoutGil released;  // memory goes back when the GPU has done what uses it
+        WithoutGil released;  // releasing memory waits for the GPU
         Gpu::at(device).set_memory_budget(bytes.value_or(Gpu::kUnlimited));
       },
       nb::arg("device"), nb::arg("bytes").none());
-  m.def("kernel_cache_folder", &kernel_cache_folder);
+  m.def(
+      "kernel_cache",
+      [] {
+        KernelCache cache = kernel_cache();
+        return std::make_pair(cache.folder, cache.problem);
+      },
+      "The folder of compiled kernels, and the reason if it is not used.");
+  m.def(
+      "compile_kernel",
+      [](size_t number, const std::string& architecture) {
+        CompiledKernel compiled;
+        {
+          WithoutGil released;
+          compiled = compile_kernel(*kernels().at(number), architecture);
+        }
+        return std::make_pair(compiled.name, nb::bytes(compiled.code.data(), compiled.code.size()));
+      },
+      nb::arg("number"), nb::arg("architecture"),
+      "The name and the machine code of one of `kernels`, from the cache if possible.");
   m.def("set_compiler_library", &set_compiler_library, nb::arg("path"));
   m.def("kernel_compiler", &compiler_version, "NVRTC's version, or why it cannot be used.");
   m.def("set_default_stream", &set_default_stream, nb::arg("device"), nb::arg("stream").none());
@@ -148,15 +172,41 @@ void bind_gpu(nb::module_& m) {
                                                     : cuda::current_device();
         return chosen < Gpu::count() ? chosen : 0;
       },
-      "The GPU of a context: that of its stream, the one it was made for, or the one this thread has chosen.");
+      "The GPU of a context: that of its stream, the one it was created for, or the one this thread has selected.");
   m.def(
       "gpu_of_memory", [](uintptr_t memory) { return cuda::device_of(reinterpret_cast<const void*>(memory)); },
-      "The GPU whose memory this is, or -1.");
+      "The GPU that owns the memory, or -1.");
   m.def("context_stream", [](Context& context, int device) { return stream_of(context, device); });
   m.def(
       "set_context_stream",
       [](Context& context, std::shared_ptr<GpuStream> stream) { context.stream = std::move(stream); },
       nb::arg("context"), nb::arg("stream").none());
+  m.def(
+      "set_context_pinned",
+      [](Context& context, int gpu) {
+        Gpu* pinned_for = gpu < 0 ? nullptr : &Gpu::at(gpu);
+        if (pinned_for) pinned_for->allocate_pinned(1);  // raises here what keeps it from working
+        context.pinned_for = pinned_for;
+      },
+      nb::arg("context"), nb::arg("gpu"),
+      "Results of operators on the CPU are allocated in pinned memory, for this GPU; -1: in ordinary memory.");
+  m.def("context_pinned", [](Context& context) { return context.pinned_for != nullptr; });
+  m.def(
+      "pinned_copy",
+      [](TensorBase& tensor, int gpu) {
+        const Data& data = get(*tensor.value);
+        Data out = data;
+        out.read_only = false;
+        {
+          WithoutGil released;
+          Block block = Gpu::at(gpu).allocate_pinned(data.bytes(0));
+          if (data.bytes(0)) std::memcpy(block.get(), data.at(0), static_cast<size_t>(data.bytes(0)));
+          void* first = block.get();
+          out.place(std::move(block), first, 0);
+        }
+        return wrap(std::move(out), false);
+      },
+      nb::arg("tensor"), nb::arg("gpu"), "A copy in pinned memory of a tensor on the CPU.");
   m.def(
       "copy_gpu_tensor",
       [](TensorBase& tensor) {
@@ -174,20 +224,35 @@ void bind_gpu(nb::module_& m) {
         }
         return wrap(std::move(out), false);
       },
-      "A copy that is made when it returns: its source may be changed.");
+      "A copy that is complete on return: its source may be changed.");
   m.def("gpu_tensor_from_dlpack", &from_dlpack, nb::arg("array"), nb::arg("layout"), nb::arg("stream"));
   m.def("gpu_tensor_from_array", &from_cuda_array, nb::arg("type"), nb::arg("shape"), nb::arg("strides").none(),
         nb::arg("memory"), nb::arg("stream").none(), nb::arg("owner"), nb::arg("layout"), nb::arg("own_stream"));
   m.def(
       "to_device",
       [](nb::handle object, int gpu) {
-        Context& context = *Ambient::here().current();
-        auto stream = gpu < 0 ? nullptr : stream_of(context, gpu);
-        auto task = std::make_shared<Transfer>(*value_of(object), device_from(gpu), std::move(stream));
+        Ambient& ambient = Ambient::here();
+        Request request;
+        request.inputs = {value_of(object), 1};
+        request.device = device_from(gpu);
+        request.context = ambient.current();
+        const bool in_loop = ambient.mode == EvalMode::eager && Loop::here();
+        if (in_loop) request.where = user_location();
+        profile::Span calling;
+        if (profile::on()) {
+          auto event = call_at_user_line(Transfer::name(*request.device));
+          request.where = event.at;
+          calling.begin(event);
+        }
+        if (auto results = in_loop ? Loop::take(request) : std::vector<ValuePtr>(); !results.empty())
+          return wrap(std::move(results[0]));
+        auto stream = gpu < 0 ? nullptr : stream_of(*request.context, gpu);
+        auto task = std::make_shared<Transfer>(request.inputs[0], *request.device, std::move(stream));
+        task->where = request.where;
         auto promise = task->promised();
         launch(task);
-        EvalMode mode = Ambient::here().mode;
-        if (mode == EvalMode::sync_cpu || mode == EvalMode::sync_full) promise->ready();
+        if (in_loop) Loop::record(request, {&promise, 1});
+        if (ambient.mode == EvalMode::sync_cpu || ambient.mode == EvalMode::sync_full) promise->ready();
         return wrap(std::move(promise));
       },
       "The same on a GPU, or on the CPU for -1.");

@@ -1,17 +1,20 @@
+// The module _core: exceptions, and what each binding file adds.
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include "codecs/codec.h"
-#include "cuda/kernel.h"
+#include "codecs/jpeg/sequential_decoder.h"
+#include "gpu/kernel.h"
+#include "python/feed.h"
 #include "python/python.h"
 
 namespace avida::python {
 namespace {
 
 #ifdef __clang__
-constexpr const char* kCompiler = __VERSION__;  // names Clang itself
+constexpr const char* kCompiler = __VERSION__;  // includes the name in Clang
 #else
 constexpr const char* kCompiler = "GCC " __VERSION__;
 #endif
@@ -40,13 +43,13 @@ PyObject* exception_type(ErrorKind kind) {
   return PyExc_RuntimeError;
 }
 
-// File names in a message may be any bytes.
+// File names in a message may contain any bytes.
 void set_error(ErrorKind kind, const std::string& message) {
   nb::object text = nb::steal(PyUnicode_DecodeUTF8(message.data(), message.size(), "surrogateescape"));
   PyErr_SetObject(exception_type(kind), text.ptr());
 }
 
-// Raised anew each time: raising one object again and again would grow its traceback, and keep alive what it shows.
+// Creates a new exception each time: raising one object repeatedly would grow its traceback and keep its frames alive.
 nb::object copy_of(PyObject* exception) {
   nb::object original = nb::borrow(exception);
   try {
@@ -76,15 +79,34 @@ void set_python_error(std::exception_ptr pointer) {
   }
 }
 
+namespace {
+
+int (*exec_of_nanobind)(PyObject*) = nullptr;
+
+bool check_interpreter() {
+  if (PyInterpreterState_Get() == PyInterpreterState_Main()) return true;
+  PyErr_SetString(PyExc_ImportError, "avida works in the main interpreter only, and this is a subinterpreter");
+  return false;
+}
+
+int exec_in_main_interpreter(PyObject* module) { return check_interpreter() ? exec_of_nanobind(module) : -1; }
+
+}  // namespace
+
+// nanobind's module function, under another name. Initialising nanobind in a subinterpreter would break the main one,
+// so PyInit__core, below, checks first.
+#define PyInit__core PyInit_core_by_nanobind
 NB_MODULE(_core, m) {
   nb::register_exception_translator([](const std::exception_ptr& error, void*) { set_python_error(error); });
-  nb::set_leak_warnings(false);  // values may live until the process ends
+  nb::set_leak_warnings(false);  // values may live until the process exits
   m.attr("compiler") = kCompiler;
   bind_values(m);
   bind_calls(m);
   bind_execution(m);
+  bind_feeds(m);
   bind_python_calls(m);
   bind_gpu(m);
+  bind_profiles(m);
   m.def(
       "codecs",
       [] {
@@ -94,7 +116,27 @@ NB_MODULE(_core, m) {
           found.emplace_back(format.name, format.library);
         return found;
       },
-      "The formats of images and sound that this build reads, each with the library that does the work.");
+      "The image and sound formats that this build reads, each with its library.");
+  m.def(
+      "decode_limits",
+      [] {
+        const codecs::DecodeLimits limits = codecs::decode_limits();
+        return std::make_tuple(limits.pixels, limits.scans, limits.memory);
+      },
+      "The maximum numbers of pixels, scans and bytes of memory of a file.");
+  m.def("jpeg_decodes", &codecs::sequential_decodes, "The number of JPEG images that libjpeg-turbo did not decode.");
+  m.def("jpeg_decoders", [] {
+    std::vector<std::string> names;
+    for (std::string_view name : codecs::jpeg_decoders()) names.emplace_back(name);
+    return names;
+  });
+  m.def(
+      "use_jpeg_decoder", [](const std::string& name) { codecs::use_jpeg_decoder(name); }, nb::arg("name"),
+      "For tests: one of jpeg_decoders() decodes from now on.");
+  m.def(
+      "set_decode_limits",
+      [](int64_t pixels, int64_t scans, int64_t memory) { codecs::set_decode_limits({pixels, scans, memory}); },
+      nb::arg("pixels"), nb::arg("scans"), nb::arg("memory"));
   m.def(
       "kernels",
       [] {
@@ -104,9 +146,24 @@ NB_MODULE(_core, m) {
                              kernel->block_threads > 0);
         return found;
       },
-      "The bodies that a GPU can run: C++ types, the headers that declare them, whether a block of threads makes an "
+      "The bodies that a GPU can run: C++ types, the headers that declare them, whether a thread block processes an "
       "item.");
   bind_readers(m);
+}
+
+#undef PyInit__core
+
+// Python 3.13 calls it in the main interpreter first, and then only executes the module in the subinterpreter.
+extern "C" NB_EXPORT PyObject* PyInit__core() {
+  if (!check_interpreter()) return nullptr;
+  PyObject* made = PyInit_core_by_nanobind();
+  if (!made) return nullptr;
+  for (PyModuleDef_Slot* slot = reinterpret_cast<PyModuleDef*>(made)->m_slots; slot->slot; slot++) {
+    if (slot->slot != Py_mod_exec || slot->value == reinterpret_cast<void*>(exec_in_main_interpreter)) continue;
+    exec_of_nanobind = reinterpret_cast<int (*)(PyObject*)>(slot->value);
+    slot->value = reinterpret_cast<void*>(exec_in_main_interpreter);
+  }
+  return made;
 }
 
 }  // namespace avida::python

@@ -1,8 +1,8 @@
-// What the binding files share. The only folder that includes nanobind.
+// Declarations that the binding files share. This is the only folder that includes nanobind.
 #pragma once
 #include <nanobind/nanobind.h>
 
-#include "op/call.h"
+#include "operator/call.h"
 #include "runtime/context.h"
 #include "runtime/value.h"
 
@@ -13,6 +13,7 @@ namespace nb = nanobind;
 // The native halves of avida.Tensor and avida.Batch.
 struct TensorBase {
   ValuePtr value;
+  bool drawn_once = false;  // a random number drawn without a batch size, or computed from one
 };
 struct BatchBase {
   ValuePtr value;
@@ -20,17 +21,20 @@ struct BatchBase {
 
 // The value behind a Tensor or Batch; null for any other object.
 const ValuePtr* value_of(nb::handle object);
+// The native half of an avida.Tensor; null for any other object.
+TensorBase* tensor_of(nb::handle object);
 // A 0-d value from a Python bool (bool), int (int32) or float (float32).
 ValuePtr value_from_number(nb::handle number);
 // A new avida.Tensor or avida.Batch.
 nb::object wrap(ValuePtr value);
-// The same for samples that are there.
+// The same for samples that are already computed.
 nb::object wrap(Data data, bool is_batch, LineagePtr lineage = nullptr);
-// Who the samples of a value are that is no longer pending.
+// The origins of the samples of a value that is no longer pending.
 LineagePtr lineage_of(const Value& value);
 
-// Stands around taking the GIL. A thread that comes back while the interpreter shuts down is held here for good, since
-// taking the GIL then would end it in the midst of C++ frames; shutting down waits for those that came before.
+// A scope around taking the GIL. During the shutdown of the interpreter, a thread that takes the GIL would be
+// terminated within C++ frames; it is blocked here forever instead. The shutdown waits for threads that came before,
+// and executors may finish their current task until its timeout.
 class TakingGil {
  public:
   TakingGil();
@@ -38,7 +42,7 @@ class TakingGil {
   TakingGil(const TakingGil&) = delete;
 };
 
-// Lets other Python threads run while this one works or waits.
+// Releases the GIL in a scope.
 class WithoutGil {
  public:
   WithoutGil() : state_(PyEval_SaveThread()) {}
@@ -52,23 +56,45 @@ class WithoutGil {
   PyThreadState* state_;
 };
 
+// Acquires the GIL in a scope, in a thread that may not have it.
+class WithGil {
+ public:
+  WithGil() {
+    TakingGil taking;
+    state_ = PyGILState_Ensure();
+  }
+  ~WithGil() { PyGILState_Release(state_); }
+  WithGil(const WithGil&) = delete;
+
+ private:
+  PyGILState_STATE state_;
+};
+
+// Calls Python code that may run for long. If the interpreter exits meanwhile, the thread never returns: Python would
+// unwind it, which must not reach C++ code.
+nb::object call_python(nb::handle function, std::initializer_list<PyObject*> arguments);
+
 // Sets the Python error for an exception of the native side.
 void set_python_error(std::exception_ptr error);
 
-// Drops references that native threads put aside.
+// Releases references that native threads have dropped.
 void collect_garbage();
 
-// The samples, after waiting without the GIL. Signals are answered while waiting.
+// The samples, after waiting without the GIL. Signal handlers run during the wait.
 const Data& get(Value& value);
 Interrupt answer_signals();
 
-// Runs the task as this thread's mode says.
+// Runs the task according to this thread's evaluation mode.
 void launch(const std::shared_ptr<Task>& task);
 
 // The nearest caller outside this package.
 Location user_location();
 
-// Holds a reference from native code: dropping it from a thread without the GIL puts it aside for one that has it.
+// For profiles: an event of the user's line, and a call that it makes.
+profile::Event at_user_line(profile::Event event);
+profile::Event call_at_user_line(std::string_view name);
+
+// Holds a reference from native code. If a thread without the GIL drops it, a thread with the GIL releases it later.
 std::shared_ptr<void> hold(nb::object object);
 
 void bind_values(nb::module_& m);
@@ -76,9 +102,10 @@ void bind_calls(nb::module_& m);
 void bind_execution(nb::module_& m);
 void bind_python_calls(nb::module_& m);
 void bind_gpu(nb::module_& m);
+void bind_profiles(nb::module_& m);
 
-// The memory of a tensor on a GPU, for work in another stream: that waits for ours, and ours for it when the memory is
-// given back. -1: the other needs no waiting.
+// The memory of a tensor on a GPU, for work in another stream: that stream waits for ours, and ours waits for it before
+// the memory is reused. -1: the other stream need not wait.
 Block lend(const Data& data, intptr_t stream);
 Layout layout_for(const std::string& text, int ndim);
 void bind_readers(nb::module_& m);

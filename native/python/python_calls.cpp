@@ -1,9 +1,11 @@
 // Operators written in Python: the only tasks that take the GIL.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
+#include <unistd.h>
 
-#include "cuda/streams.h"
-#include "op/gpu_call.h"
+#include "ahead/loop.h"
+#include "gpu/streams.h"
+#include "operator/gpu_call.h"
 #include "python/python.h"
 
 namespace avida::python {
@@ -20,8 +22,8 @@ class PythonCall : public Task {
 
  protected:
   std::vector<Data> run() override {
-    nb::gil_scoped_acquire acquire;
-    // Operators that the function calls run on this thread: it is the executor's own.
+    WithGil acquired;
+    // Operators that the function calls run on this thread, which belongs to the executor.
     struct SyncMode {
       Ambient before = Ambient::here();
       SyncMode() { Ambient::here().mode = EvalMode::sync_cpu; }
@@ -29,7 +31,7 @@ class PythonCall : public Task {
     } sync;
     nb::list arguments;
     for (size_t i = 0; i < arguments_; i++) arguments.append(wrap(inputs[i]));
-    nb::object results = nb::borrow(static_cast<PyObject*>(function_.get()))(arguments);
+    nb::object results = call_python(static_cast<PyObject*>(function_.get()), {arguments.ptr()});
     std::vector<Data> out;
     for (nb::handle result : nb::borrow<nb::sequence>(results)) {
       const Data& data = get(**value_of(result));
@@ -40,6 +42,9 @@ class PythonCall : public Task {
     return out;
   }
   bool pure() const override { return false; }
+  profile::Label label() const override {
+    return {profile::intern(name_), where_, inputs.empty() ? 1 : inputs[0]->meta().samples, {}};
+  }
 
   Failure describe_failure(std::exception_ptr pointer) const override {
     std::string note = str("avida operator \"", name_, '"');
@@ -47,12 +52,12 @@ class PythonCall : public Task {
     try {
       std::rethrow_exception(pointer);
     } catch (nb::python_error& error) {
-      nb::gil_scoped_acquire acquire;
+      WithGil acquired;
       nb::object exception = nb::borrow(error.value());
       if (error.traceback().is_valid()) PyException_SetTraceback(exception.ptr(), error.traceback().ptr());
       try {
         exception.attr("add_note")(note);
-      } catch (nb::python_error&) {  // an exception that takes no notes goes without
+      } catch (nb::python_error&) {  // an exception without add_note gets no note
       }
       return {ErrorKind::runtime, note, hold(std::move(exception))};
     } catch (...) {
@@ -65,12 +70,12 @@ class PythonCall : public Task {
  private:
   std::shared_ptr<void> function_;
   std::string name_;
-  size_t arguments_;                   // of the inputs; the rest is only waited for
-  std::shared_ptr<GpuStream> stream_;  // of the GPU where the results are to be; null for the CPU
+  size_t arguments_;                   // the number of inputs that are arguments; the others are only waited for
+  std::shared_ptr<GpuStream> stream_;  // of the GPU for the results; null for the CPU
   Location where_;
 };
 
-// Like any call, it belongs where its inputs are.
+// Like any call, it runs on the device of its inputs.
 std::shared_ptr<GpuStream> stream_for(const nb::list& inputs) {
   for (nb::handle input : inputs)
     if (Device device = (*value_of(input))->meta().device; device.kind == Device::Kind::gpu)
@@ -79,14 +84,19 @@ std::shared_ptr<GpuStream> stream_for(const nb::list& inputs) {
 }
 
 // Calls function([Tensor | Batch, ...]) -> sequence of Tensors or Batches, in order with the other operators.
-// It waits for `after` too, which the function reads by itself.
+// Also waits for `after`, values which the function reads without receiving them as arguments.
 nb::object python_call(nb::object function, const std::string& name, nb::list inputs, nb::list after, int outputs,
                        int samples) {
+  profile::Span calling;
+  if (profile::on()) calling.begin(call_at_user_line(name));
   collect_garbage();
   auto stream = stream_for(inputs);
   auto task = std::make_shared<PythonCall>(std::move(function), name, inputs.size(), stream, user_location());
   for (nb::handle input : inputs) task->inputs.push_back(*value_of(input));
   for (nb::handle value : after) task->inputs.push_back(*value_of(value));
+  if (profile::on() && Loop::here())
+    profile::note_ahead(user_location(), name, profile::Ahead::not_predicted,
+                        "functions made by @avida.operator may have side effects");
   std::vector<ValuePtr> promises;
   Meta meta = Meta::unknown(samples >= 0, samples < 0 ? 1 : samples);
   if (stream) meta.device = {Device::Kind::gpu, static_cast<int16_t>(stream->device)};
@@ -104,6 +114,17 @@ nb::object python_call(nb::object function, const std::string& name, nb::list in
 }
 
 }  // namespace
+
+nb::object call_python(nb::handle function, std::initializer_list<PyObject*> arguments) {
+  PyObject* result;
+  try {
+    result = PyObject_Vectorcall(function.ptr(), arguments.begin(), arguments.size(), nullptr);
+  } catch (...) {  // Python terminates the thread; nothing else is thrown through C code
+    while (true) pause();
+  }
+  if (!result) throw nb::python_error();
+  return nb::steal(result);
+}
 
 void bind_python_calls(nb::module_& m) {
   m.def("python_call", &python_call, nb::arg("function"), nb::arg("name"), nb::arg("inputs"), nb::arg("after"),

@@ -1,4 +1,4 @@
-// Tensor and Batch: what needs the memory itself. The rest is Python.
+// Tensor and Batch: the parts that access memory. The rest is Python.
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -9,8 +9,8 @@
 #include <cstring>
 #include <mutex>
 
-#include "cuda/gpu.h"
-#include "op/sample.h"
+#include "gpu/gpu.h"
+#include "operator/sample.h"
 #include "python/python.h"
 #include "runtime/executor.h"
 #include "runtime/memory.h"
@@ -20,7 +20,7 @@ namespace {
 
 nb::handle tensor_class, batch_class;
 
-// References dropped by threads without the GIL, until a thread that has it comes by.
+// References dropped by threads without the GIL; a thread that holds it releases them later.
 class Garbage : ForkAware {
  public:
   void add(PyObject* object) {
@@ -28,8 +28,8 @@ class Garbage : ForkAware {
       std::lock_guard lock(mutex_);
       objects_.push_back(object);
     }
-    // The main thread comes by when it runs Python code; others when they call an operator.
-    if (!any_.exchange(true)) Py_AddPendingCall([](void*) { return instance().collect(), 0; }, nullptr);
+    // The main thread releases them when it runs Python code, other threads when they call an operator.
+    if (!any_.exchange(true)) Py_AddPendingCall(collect_in_main_interpreter, nullptr);
   }
   void collect() {
     if (!any_.exchange(false)) return;
@@ -46,6 +46,11 @@ class Garbage : ForkAware {
   }
 
  private:
+  // Python 3.11 may call it while the main thread is in a subinterpreter, where destructors would deadlock.
+  static int collect_in_main_interpreter(void*) {
+    if (PyInterpreterState_Get() == PyInterpreterState_Main()) instance().collect();
+    return 0;
+  }
   void before_fork() override { mutex_.lock(); }
   void after_fork(bool) override { mutex_.unlock(); }
   std::mutex mutex_;
@@ -60,6 +65,16 @@ bool finalizing() {
 #else
   return _Py_IsFinalizing();
 #endif
+}
+
+// PyGILState_Check() is always true once the process has had a subinterpreter.
+bool has_gil() {
+#if PY_VERSION_HEX >= 0x030d0000
+  PyThreadState* current = PyThreadState_GetUnchecked();
+#else
+  PyThreadState* current = _PyThreadState_UncheckedGet();
+#endif
+  return current && current == PyGILState_GetThisThreadState();
 }
 
 }  // namespace
@@ -95,7 +110,7 @@ nb::dlpack::dtype dlpack_dtype(DType t) {
 // The struct-module code of an element type; null for bfloat16, which has none.
 const char* format_of(DType dtype) {
   static const char* formats[kDTypeCount] = {"B", "H", "I", "Q", "b", "h", "i", "q", "e", "f", "d", "?", nullptr};
-  return formats[static_cast<int>(dtype)];
+  return formats[static_cast<int>(stored_as(dtype))];
 }
 
 }  // namespace
@@ -109,7 +124,7 @@ Layout layout_for(const std::string& text, int ndim) {
 
 namespace {
 
-// One sample over a foreign array's memory, or a copy of it. The array must be C-contiguous.
+// One sample that shares or copies the memory of a foreign array, which must be C-contiguous.
 nb::object tensor_from_array(nb::ndarray<nb::ro> array, const std::string& layout, bool copy, bool read_only) {
   DType dtype = dtype_from(array.dtype());
   if (dtype == DType::none) type_error("the array's element type is not supported");
@@ -120,21 +135,21 @@ nb::object tensor_from_array(nb::ndarray<nb::ro> array, const std::string& layou
   for (size_t d = 0; d < array.ndim(); d++) shape.push_back(static_cast<int64_t>(array.shape(d)));
   data.shapes = ShapeList(1, shape);
   data.layout = layout_for(layout, shape.size());
+  const int64_t bytes = checked_volume(shape) * size_of(dtype);
   Shape dense = dense_strides(shape);
   bool contiguous = true;
   for (int d = 0; d < shape.size(); d++) contiguous &= shape[d] <= 1 || array.stride(d) == dense[d];
-  if (!contiguous && volume(shape) > 0) value_error("the array is not C-contiguous");
+  if (!contiguous && bytes > 0) value_error("the array is not C-contiguous");
   void* source = const_cast<void*>(array.data());
   bool aligned = reinterpret_cast<uintptr_t>(source) % size_of(dtype) == 0;
   if (copy || !aligned) {
-    int64_t bytes = volume(shape) * size_of(dtype);
     Block block = allocate(bytes);
     if (bytes) std::memcpy(block.get(), source, bytes);
     data.place(block, block.get(), 0);
   } else {
     auto keeper = hold(nb::capsule(new nb::ndarray<nb::ro>(array),
                                    [](void* p) noexcept { delete static_cast<nb::ndarray<nb::ro>*>(p); }));
-    data.place(Block(keeper, source), source, 0);
+    data.place(Block(source, BlockDeleter([keeper](void*) {}, true)), source, 0);
     data.read_only = read_only;
   }
   return wrap(std::move(data), false);
@@ -145,7 +160,7 @@ int checked_samples(int64_t n) {
   return static_cast<int>(n);
 }
 
-// Tensors as the samples of a batch, over the same memory.
+// Tensors as the samples of a batch that shares their memory.
 nb::object batch_from_tensors(nb::list tensors, int dtype, const std::string& layout) {
   Data out;
   int n = checked_samples(static_cast<int64_t>(tensors.size()));
@@ -169,8 +184,8 @@ nb::object batch_from_tensors(nb::list tensors, int dtype, const std::string& la
     if (!(data.device == out.device)) value_error("sample ", i, " is on another device than the first one");
     if (data.dtype != out.dtype) type_error("sample ", i, " has the type ", data.dtype, ", the first one ", out.dtype);
     if (data.shapes.ndim() != ndim)
-      fail(ErrorKind::runtime, "all samples of a batch need the same number of axes: sample 0 has ", ndim, ", sample ",
-           i, " has ", data.shapes.ndim());
+      refuse("all samples of a batch need the same number of axes: sample 0 has ", ndim, ", sample ", i, " has ",
+             data.shapes.ndim());
     out.shapes.set(i, data.shapes[0]);
     samples.push_back(data.at(0));
     owners.push_back(data.stream == out.stream ? data.owner(0) : lend(data, reinterpret_cast<intptr_t>(out.stream)));
@@ -188,7 +203,7 @@ nb::object batch_from_tensors(nb::list tensors, int dtype, const std::string& la
   return wrap(std::move(out), true, std::move(lineage));
 }
 
-// The slices of a tensor along its first axis as the samples of a batch, over the same memory.
+// The slices of a tensor along its first axis as the samples of a batch that shares its memory.
 nb::object split(TensorBase& tensor, const std::string& layout) {
   const Data& data = get(*tensor.value);
   Shape shape = data.shapes[0];
@@ -206,12 +221,13 @@ nb::object split(TensorBase& tensor, const std::string& layout) {
   return wrap(std::move(out), true);
 }
 
-// A uniform batch as one tensor with a new first axis; shares memory when the samples lie in one block.
-// None when that would need a copy and `copy` is false.
-nb::object join(BatchBase& batch, std::optional<bool> copy, const std::string& layout) {
+// A uniform batch as one tensor with a new first axis; shares memory if the samples are contiguous, and in pinned
+// memory if that is asked for: `pin` is the number of a GPU, or -1. Returns None if that would need a copy and `copy`
+// is false.
+nb::object join(BatchBase& batch, std::optional<bool> copy, const std::string& layout, int pin) {
   const Data& data = get(*batch.value);
   if (!data.shapes.uniform()) value_error("the samples differ in shape");
-  if (data.size() == 0) fail(ErrorKind::runtime, "an empty batch has no tensor form");
+  if (data.size() == 0) refuse("an empty batch cannot be converted to a tensor");
   Data out;
   out.dtype = data.dtype;
   out.device = data.device;
@@ -220,7 +236,7 @@ nb::object join(BatchBase& batch, std::optional<bool> copy, const std::string& l
   shape.insert(0, data.size());
   out.shapes = ShapeList(1, shape);
   out.layout = layout_for(layout, shape.size());
-  if (data.contiguous() && !copy.value_or(false)) {
+  if (data.contiguous() && !copy.value_or(false) && (pin < 0 || Gpu::is_pinned(data))) {
     out.place(data.owner(0), data.at(0), 0);
     out.read_only = data.read_only;
   } else if (copy == std::optional(false)) {
@@ -228,9 +244,13 @@ nb::object join(BatchBase& batch, std::optional<bool> copy, const std::string& l
   } else {
     int64_t step = data.bytes(0);
     Gpu* gpu = data.device.kind == Device::Kind::gpu ? &Gpu::at(data.device.id) : nullptr;
-    Block block = gpu ? gpu->allocate(step * data.size(), data.stream) : allocate(step * data.size());
+    Block block;
     {
       WithoutGil released;
+      const int64_t bytes = step * data.size();
+      block = gpu        ? gpu->allocate(bytes, data.stream)
+              : pin >= 0 ? Gpu::at(pin).allocate_pinned(bytes)
+                         : allocate(bytes);
       for (int i = 0; step && i < data.size(); i++) {
         char* to = static_cast<char*>(block.get()) + step * i;
         if (gpu)
@@ -250,7 +270,7 @@ nb::tuple shape_tuple(const Shape& shape) {
   return nb::cast<nb::tuple>(out);
 }
 
-// Metadata without waiting where it is known.
+// Metadata, without waiting if it is known.
 Meta meta_of(Value& value) {
   Meta meta = value.meta();
   if (meta.known()) return meta;
@@ -275,13 +295,13 @@ nb::object sources_of(Value& value) {
       continue;
     }
     auto number = [](int64_t x) { return x < 0 ? nb::none() : nb::object(nb::int_(x)); };
-    nb::object name = nb::steal(PyUnicode_DecodeFSDefault(origin->source.c_str()));  // bytes to the system
+    nb::object name = nb::steal(PyUnicode_DecodeFSDefault(origin->source.c_str()));  // file names are bytes
     out.append(nb::make_tuple(name, number(origin->index), number(origin->epoch)));
   }
   return out;
 }
 
-// The samples that an operator went on without, as (number, why).
+// The failed samples that were replaced by placeholders, as (index, reason).
 nb::object errors_of(Value& value) {
   const Data& data = get(value);
   nb::list out;
@@ -291,10 +311,21 @@ nb::object errors_of(Value& value) {
   return out;
 }
 
+// Others get access to the memory, and may write to it.
+void hand_out(const Data& data) {
+  for (const Block& block : data.blocks()) Gpu::hand_over(block);
+  if (data.read_only) return;
+  expose(data);
+  if (!Executor::any_incomplete()) return;
+  WithoutGil released;
+  Executor::complete(data, answer_signals());
+}
+
 // A DLPack capsule over the tensor's memory; it keeps the block, not the Python object, alive.
-// Of memory on a GPU, the consumer's stream waits for ours, and ours will wait for it before the memory is used again.
+// For GPU memory, the consumer's stream waits for ours, and ours waits for it before the memory is reused.
 nb::object dlpack(TensorBase& tensor, intptr_t stream) {
   const Data& data = get(*tensor.value);
+  hand_out(data);
   std::vector<size_t> shape(data.shapes.dims(0).begin(), data.shapes.dims(0).end());
   auto keeper = std::make_unique<Block>(data.owner(0));
   int device_type = nb::device::cpu::value, device = 0;
@@ -315,14 +346,63 @@ struct BufferShape {
   Py_ssize_t shape[kMaxDim], strides[kMaxDim];
 };
 
+// An exception that a signal handler raised while a buffer request was waiting. NumPy drops it and calls __array__
+// next, which raises it again. Only the main thread runs signal handlers.
+struct DroppedInterrupt {
+  unsigned long thread = 0;
+  PyObject *tensor = nullptr, *frame = nullptr;  // only compared
+  int instruction = -1;
+  nb::object exception;
+
+  static DroppedInterrupt& last() {
+    static auto* dropped = new DroppedInterrupt;
+    return *dropped;
+  }
+};
+
+// The frame of the running Python code, or of its caller.
+nb::object frame_of_caller(int up) {
+  nb::object frame = nb::borrow(reinterpret_cast<PyObject*>(PyEval_GetFrame()));
+  for (; up > 0 && frame.is_valid(); up--)
+    frame = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetBack(reinterpret_cast<PyFrameObject*>(frame.ptr()))));
+  return frame;
+}
+
+void note_interrupt(PyObject* tensor, nb::python_error& error) {
+  nb::object frame = frame_of_caller(0);
+  if (!frame.is_valid()) return;
+  DroppedInterrupt::last() = {PyThread_get_thread_ident(), tensor, frame.ptr(),
+                              PyFrame_GetLasti(reinterpret_cast<PyFrameObject*>(frame.ptr())),
+                              nb::borrow(error.value())};
+}
+
+// Called at the beginning of another request of the same thread.
+void forget_interrupt() {
+  auto& last = DroppedInterrupt::last();
+  if (last.exception.is_valid() && last.thread == PyThread_get_thread_ident()) last.exception.reset();
+}
+
+// Called at the beginning of __array__, which must come from the instruction that requested the buffer.
+void raise_dropped_interrupt(nb::handle tensor) {
+  auto& last = DroppedInterrupt::last();
+  if (!last.exception.is_valid() || last.tensor != tensor.ptr()) return;
+  nb::object frame = frame_of_caller(1), exception = std::move(last.exception);
+  if (frame.ptr() != last.frame) return;
+  if (PyFrame_GetLasti(reinterpret_cast<PyFrameObject*>(frame.ptr())) != last.instruction) return;
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
+  throw nb::python_error();
+}
+
 int get_buffer(PyObject* self, Py_buffer* view, int flags) noexcept {
   try {
+    forget_interrupt();
     TensorBase& tensor = *nb::inst_ptr<TensorBase>(self);
     const Data& data = get(*tensor.value);
     if (data.device.kind == Device::Kind::gpu) type_error("the tensor is in GPU memory; use tensor.cpu() first");
     const char* format = format_of(data.dtype);
     if (!format) type_error("bfloat16 has no buffer format; use __dlpack__ or cast to float32 first");
     if (data.read_only && (flags & PyBUF_WRITABLE)) type_error("the tensor's memory is read-only");
+    hand_out(data);
     auto* extents = new BufferShape;
     Shape shape = data.shapes[0], dense = dense_strides(shape);
     for (int d = 0; d < shape.size(); d++) {
@@ -343,6 +423,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) noexcept {
     Py_INCREF(self);
     return 0;
   } catch (nb::python_error& error) {
+    note_interrupt(self, error);
     error.restore();
   } catch (const FailureError&) {
     set_python_error(std::current_exception());
@@ -375,11 +456,12 @@ void bind_common(nb::class_<Base>& cls) {
             Device device = b.value->meta().device;
             return device.kind == Device::Kind::gpu ? device.id : -1;
           },
-          "The number of the GPU that has the data; -1: the CPU has it.")
+          "The number of the GPU that has the data, or -1 for the CPU.")
       .def_prop_ro("_stream", [](Base& b) { return reinterpret_cast<uintptr_t>(get(*b.value).stream); })
       .def_prop_ro("_sources", [](Base& b) { return sources_of(*b.value); })
       .def_prop_ro("_errors", [](Base& b) { return errors_of(*b.value); })
       .def_prop_ro("_read_only", [](Base& b) { return get(*b.value).read_only; })
+      .def_prop_ro("_pinned", [](Base& b) { return Gpu::is_pinned(get(*b.value)); })
       .def("_wait", [](Base& b) { get(*b.value); })
       .def("_pending", [](Base& b) { return b.value->pending(); });
 }
@@ -398,6 +480,11 @@ const ValuePtr* value_of(nb::handle object) {
   return value;
 }
 
+TensorBase* tensor_of(nb::handle object) {
+  return Py_TYPE(object.ptr()) == reinterpret_cast<PyTypeObject*>(tensor_class.ptr()) ? nb::inst_ptr<TensorBase>(object)
+                                                                                      : nullptr;
+}
+
 ValuePtr value_from_number(nb::handle number) {
   Data data;
   data.shapes = ShapeList(1, 0);
@@ -410,7 +497,7 @@ ValuePtr value_from_number(nb::handle number) {
     long v = PyLong_AsLongAndOverflow(number.ptr(), &overflow);
     if (overflow || v != static_cast<int>(v))
       fail(ErrorKind::overflow, "the number ", nb::str(number).c_str(),
-           " does not fit into int32; give an array or tensor of a wider type");
+           " does not fit into int32; pass an array or tensor of a wider type");
     data.dtype = DType::int32;
     *static_cast<int32_t*>(block.get()) = static_cast<int32_t>(v);
   } else {
@@ -444,7 +531,7 @@ LineagePtr lineage_of(const Value& value) { return in_order(value.lineage, value
 std::shared_ptr<void> hold(nb::object object) {
   return {object.release().ptr(), [](void* p) {
             if (finalizing()) return;
-            if (PyGILState_Check())
+            if (has_gil())
               Py_DECREF(static_cast<PyObject*>(p));
             else
               Garbage::instance().add(static_cast<PyObject*>(p));
@@ -455,14 +542,15 @@ void collect_garbage() { Garbage::instance().collect(); }
 
 Interrupt answer_signals() {
   return [] {
-    TakingGil taking;
-    nb::gil_scoped_acquire acquire;
+    WithGil acquired;
     if (PyErr_CheckSignals()) throw nb::python_error();
   };
 }
 
 const Data& get(Value& value) {
   if (value.pending()) {
+    profile::Span waiting;
+    if (profile::on()) waiting.begin(at_user_line(Executor::waiting_for(value)));
     WithoutGil released;
     Executor::wait(value, answer_signals());
   }
@@ -476,8 +564,13 @@ void bind_values(nb::module_& m) {
       .def_prop_ro(
           "shape", [](TensorBase& t) { return shape_tuple(get(*t.value).shapes[0]); },
           nb::sig("def shape(self) -> tuple[int, ...]"), "The extents of the axes.")
-      .def_prop_ro("_address", [](TensorBase& t) { return reinterpret_cast<uintptr_t>(get(*t.value).at(0)); })
+      .def_prop_ro("_address",
+                   [](TensorBase& t) {
+                     if (t.value->meta().device.kind == Device::Kind::gpu) hand_out(get(*t.value));
+                     return reinterpret_cast<uintptr_t>(get(*t.value).at(0));
+                   })
       .def("_dlpack", &dlpack, nb::arg("stream"))
+      .def("_raise_dropped_interrupt", [](nb::handle t) { raise_dropped_interrupt(t); })
       .def("_become", [](TensorBase& t, TensorBase& other) { t.value = other.value; });
   tensor.def(nb::init<>());
 
@@ -506,7 +599,7 @@ void bind_values(nb::module_& m) {
              Data samples = get(*b.value).select(indices);
              return wrap(std::move(samples), true, select(lineage_of(*b.value), indices));
            })
-      .def("_join", &join, nb::arg("copy").none(), nb::arg("layout"))
+      .def("_join", &join, nb::arg("copy").none(), nb::arg("layout"), nb::arg("pin") = -1)
       .def("_become", [](BatchBase& b, BatchBase& other) { b.value = other.value; });
   batch.def(nb::init<>());
 
@@ -536,7 +629,7 @@ void bind_values(nb::module_& m) {
         }
         return wrap(std::move(out), meta.is_batch, lineage_of(value));
       },
-      "A copy made at once, or None for a value that is still pending.");
+      "An immediate copy, or None for a value that is still pending.");
   m.def(
       "relabel",
       [](nb::handle object, const std::string& layout) {
@@ -551,10 +644,18 @@ void bind_values(nb::module_& m) {
       "memory_use",
       [] {
         MemoryUse use = memory_use();
-        return std::make_tuple(use.in_use, use.kept, use.budget);
+        auto [in_use, kept] = Gpu::pinned_bytes();
+        return std::make_tuple(use.in_use + in_use, use.kept + kept, use.budget);
       },
-      "Bytes in use by values, bytes kept for reuse, and how many may be kept.");
-  m.def("set_memory_budget", &set_memory_budget, nb::arg("bytes"));
+      "Bytes in use by values, bytes kept for reuse, and the budget of kept bytes. Pinned memory counts.");
+  m.def(
+      "set_memory_budget",
+      [](int64_t bytes) {
+        WithoutGil released;  // releasing pinned memory waits for the GPU
+        set_memory_budget(bytes);
+        Gpu::set_pinned_budget(memory_use().budget);
+      },
+      nb::arg("bytes"));
 }
 
 }  // namespace avida::python

@@ -1,4 +1,4 @@
-// A shuffle of [0, n) without a table, for data sets of any size: "swap or not" (Hoang, Morris and Rogaway, 2012). Each
+// A permutation of [0, n) without a table: the "swap or not" shuffle (Hoang, Morris and Rogaway, 2012). Each
 // round pairs x with sum - x, and a keyed bit of the pair says whether the two change places.
 #pragma once
 #include <algorithm>
@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernel/philox.h"
+#include "device/philox.h"
 
 namespace avida {
 

@@ -9,22 +9,30 @@
 namespace avida {
 namespace {
 
-constexpr int64_t kMost = int64_t{1} << 53;  // of any number in a state
-constexpr int64_t kMostPasses = 100'000;     // by which shards drift apart
+constexpr int64_t kMost = int64_t{1} << 53;  // the limit of any integer in a state
+// The limit of unfinished passes times shards. Shards of different sizes drift apart if each reader keeps its shard.
+constexpr int64_t kMostParts = int64_t{1} << 24;
 
-// All shards must deal alike, whatever seeds their users give them.
+// A fixed key: all shards must agree on the assignment of samples, whatever seeds users give them.
 constexpr uint64_t kDealingKey = 0x5EED0FDEA1;
 
 int64_t parts(int64_t n, int64_t size) { return (n + size - 1) / size; }
 
-// Where part k of n begins when all are as equal as can be.
-int64_t part_begin(int64_t size, int64_t part, int64_t n) {
-  return static_cast<int64_t>(static_cast<__int128>(size) * part / n);
+// Where part k of n begins if all parts are as equal as possible. Part n is the first one of the next pass.
+__int128 wide_begin(int64_t size, int64_t part, int64_t n) { return static_cast<__int128>(size) * part / n; }
+
+int64_t part_begin(int64_t size, int64_t part, int64_t n) { return static_cast<int64_t>(wide_begin(size, part, n)); }
+
+// The part that an element belongs to.
+int64_t part_at(int64_t size, __int128 element, int64_t n) {
+  return static_cast<int64_t>(((element + 1) * n - 1) / size);
 }
 
 int64_t part_size(int64_t size, int64_t part, int64_t n) {
   return part_begin(size, part + 1, n) - part_begin(size, part, n);
 }
+
+[[noreturn]] void refuse() { fail(ErrorKind::value, "the state does not belong to a run over these samples"); }
 
 }  // namespace
 
@@ -47,7 +55,7 @@ class Plan::Order {
   }
 
   int64_t operator()(int64_t position) {
-    // A shard that has nothing left repeats what is nearest.
+    // A shard without remaining samples repeats the nearest one.
     int64_t i = std::min(first_ + std::min(position, std::max<int64_t>(size_ - 1, 0)), all_ - 1);
     if (rest_) i = place_in(*rest_, i);
     if (plan_.shuffle == Shuffle::shard) i = shuffled(i);
@@ -64,11 +72,10 @@ class Plan::Order {
     return 0;
   }
 
-  // Within the shard that the place belongs to; shards have one of two sizes.
+  // Within the shard of the position; shards have one of two sizes.
   int64_t shuffled(int64_t i) {
     auto n = static_cast<int64_t>(plan_.samples);
-    auto part = static_cast<int64_t>((static_cast<__int128>(i + 1) * shards_ - 1) / n);
-    int64_t first = part_begin(n, part, shards_), size = part_size(n, part, shards_);
+    int64_t part = part_at(n, i, shards_), first = part_begin(n, part, shards_), size = part_size(n, part, shards_);
     auto& order = orders_[size % 2];
     if (!order) order.emplace(size, plan_.seed, pass_);
     return first + (*order)(i - first);
@@ -76,7 +83,7 @@ class Plan::Order {
 
   const Plan& plan_;
   int64_t pass_;
-  int shards_;  // that gave the pass its order
+  int shards_;  // their number when the pass got its order
   const Rest* rest_ = nullptr;
   int64_t first_ = 0, size_ = 0, all_ = 0;
   std::optional<Permutation> orders_[2], deal_;
@@ -100,116 +107,163 @@ int64_t Plan::epoch_size(int64_t epoch) const {
   return resumed_ && epoch == first_epoch_ ? left_in_first_epoch_ : samples;
 }
 
-int64_t Plan::quota(int64_t epoch) const { return part_size(epoch_size(epoch), part_of(shard, epoch, shards), shards); }
+int64_t Plan::quota(int64_t epoch, int64_t shard, int shards) const {
+  return part_size(epoch_size(epoch), part_of(shard, epoch, shards), shards);
+}
 
 int64_t Plan::padded_samples() const { return last == Last::pad ? parts(samples, shards) * shards : samples; }
 
-// Where a shard of some size stands when the longest ones have taken `taken`. One sample is held back for the last step
-// from a shard that would have none for it.
+// The position of a shard of some size when the longest ones have taken `taken` samples. A shard that would have no
+// sample for the last step keeps one back.
 int64_t Plan::held_position(int64_t taken, int64_t size, int64_t longest, int64_t batch_size) const {
   if (last == Last::pad) return taken;
   bool held = last == Last::partial && batch_size > 1 && taken == size && size > 0 && longest > size;
   return held ? size - 1 : std::min(taken, size);
 }
 
-void Plan::go_on_from(const std::vector<Phase>& phases) {
-  first_epoch_ = 0;
-  left_in_first_epoch_ = samples;
+void Plan::resume(const std::vector<Phase>& phases) {
   for (const Phase& phase : phases) {
     check(phase);
-    // Whole rounds that all shards have behind them. Two are left, since shards of different sizes drift apart.
-    int64_t longest_part = parts(samples, phase.shards), cycle = stick ? longest_part : samples;
-    int64_t rounds = last == Last::wrap && rests_.empty() ? std::max<int64_t>(0, phase.taken / cycle - 2) : 0;
-    // What each part of each pass has lost, and where the slowest shard stands.
-    std::map<int64_t, std::vector<int64_t>> lost;
-    int64_t left_in_epoch = 0, slowest = INT64_MAX;
+    std::vector<Position> ends;
+    int64_t slowest = INT64_MAX, fastest = 0, left_in_epoch = 0;
     for (int s = 0; s < phase.shards; s++) {
-      int64_t pass = phase.base + rounds * (stick ? 1 : phase.shards);
-      int64_t taken = phase.taken - rounds * (stick ? part_size(samples, s, phase.shards) : samples);
-      for (int64_t walked = 0;; walked++) {
-        if (walked > kMostPasses) fail(ErrorKind::value, "the state is not that of a run over these samples");
-        int part = part_of(s, pass, phase.shards);
-        int64_t size = part_size(rest_size(pass), part, phase.shards);
-        int64_t gone =
-            last == Last::wrap
-                ? std::min(taken, size)
-                : std::min(size, held_position(taken, size, parts(rest_size(pass), phase.shards), phase.batch_size));
-        auto& of_pass = lost[pass];
-        of_pass.resize(phase.shards);
-        of_pass[part] = gone;
-        if (last != Last::wrap || gone < size) break;
-        taken -= gone;
-        pass++;
-        if (taken == 0 && rest_size(pass) > 0) break;
-      }
-      slowest = std::min(slowest, pass);
-      int64_t all = epoch_size(phase.epoch);
-      left_in_epoch +=
-          std::max<int64_t>(0, part_size(all, part_of(s, phase.epoch, phase.shards), phase.shards) - phase.done);
+      ends.push_back(end_of(phase, s));
+      slowest = std::min(slowest, ends.back().pass);
+      fastest = std::max(fastest, ends.back().pass);
+      left_in_epoch += std::max<int64_t>(0, quota(phase.epoch, s, phase.shards) - phase.done);
     }
-    for (auto& [pass, gone] : lost) {
-      auto [rest, is_new] = rests_.try_emplace(pass);
-      if (is_new) rest->second = {{{0, samples}}, samples, phase.shards};
-      gone.resize(phase.shards);
-      Rest next{{}, 0, rest->second.shards};
-      for (int part = 0; part < phase.shards; part++) {
-        int64_t begin = part_begin(rest->second.size, part, phase.shards) + gone[part];
-        int64_t end = part_begin(rest->second.size, part + 1, phase.shards);
-        int64_t at = 0;
-        for (const Range& range : rest->second.ranges) {
-          int64_t from = std::max(begin, at), to = std::min(end, at + range.end - range.begin);
-          if (from < to) next.ranges.push_back({range.begin + from - at, range.begin + to - at});
-          at += range.end - range.begin;
-        }
-        next.size += std::max<int64_t>(0, end - begin);
-      }
-      rest->second = std::move(next);
-    }
+    if (fastest - slowest >= kMostParts / phase.shards)
+      fail(ErrorKind::value, "the shards of the state are ", fastest - slowest, " passes apart: expected fewer than ",
+           kMostParts / phase.shards, " to resume with other shards");
+    for (int64_t pass = slowest; pass <= fastest; pass++) remove(pass, phase, ends);
+    rests_.erase(rests_.begin(), rests_.lower_bound(slowest));
     resumed_ = true;
-    base = last == Last::wrap ? slowest : phase.epoch;
+    base_ = slowest;
     first_epoch_ = phase.epoch;
     left_in_first_epoch_ = left_in_epoch;
-    rests_.erase(rests_.begin(), rests_.lower_bound(base));
   }
 }
 
+// Removes from a pass the samples that the shards of a phase have read.
+void Plan::remove(int64_t pass, const Phase& phase, const std::vector<Position>& ends) {
+  auto found = rests_.find(pass);
+  Rest rest = found == rests_.end() ? Rest{{{0, samples}}, samples, phase.shards} : found->second;
+  Rest next{{}, 0, rest.shards};
+  std::vector<int64_t> begins(static_cast<size_t>(phase.shards));
+  for (int s = 0; s < phase.shards; s++) {
+    const Position& end = ends[static_cast<size_t>(s)];
+    int part = part_of(s, pass, phase.shards);
+    int64_t begin = part_begin(rest.size, part, phase.shards), size = part_size(rest.size, part, phase.shards);
+    begins[static_cast<size_t>(part)] = begin + (end.pass > pass ? size : end.pass == pass ? end.position : 0);
+  }
+  auto range = rest.ranges.begin();
+  int64_t at = 0;  // where that range begins among the remaining samples
+  for (int part = 0; part < phase.shards; part++) {
+    int64_t begin = begins[static_cast<size_t>(part)], end = part_begin(rest.size, part + 1, phase.shards);
+    next.size += end - begin;
+    while (begin < end) {
+      int64_t length = range->end - range->begin;
+      int64_t to = std::min(end, at + length);
+      if (begin < to) next.ranges.push_back({range->begin + begin - at, range->begin + to - at});
+      begin = std::max(begin, to);
+      if (at + length <= begin) {
+        at += length;
+        range++;
+      }
+    }
+  }
+  // A pass that has not begun gets its order from the new shards.
+  if (next.size < samples || found != rests_.end()) rests_[pass] = std::move(next);
+}
+
+// States are untrusted input from files: nothing may overflow or take long.
 void Plan::check(const Phase& phase) const {
-  bool sane = phase.shards >= 1 && phase.shards <= samples && phase.batch_size >= 1 && phase.base <= phase.epoch;
+  bool sane = phase.shards >= 1 && (phase.shards <= samples || last != Last::wrap) && phase.batch_size >= 1;
   for (int64_t number : {phase.base, phase.taken, phase.epoch, phase.done, phase.batch_size})
     sane = sane && number >= 0 && number <= kMost;
-  if (!sane) fail(ErrorKind::value, "the state is not that of a run over these samples");
-}
-
-// Behind the passes with gaps, sizes repeat: after one pass, or after each shard has had its turn.
-std::pair<int64_t, int64_t> Plan::round() const {
-  return stick ? std::pair(part_size(samples, shard, shards), 1) : std::pair(samples, shards);
-}
-
-Cursor Plan::cursor(int64_t epoch, int64_t done, int64_t taken, int64_t batch_size) const {
-  if (std::max({epoch, done, taken, base}) > kMost)
-    fail(ErrorKind::value, "expected a place in a run below 2**53, got epoch ", epoch, ", sample ", done);
-  if (last != Last::wrap) return {epoch, done, epoch, held_position(done, size_of(epoch), longest(epoch), batch_size)};
-  Cursor at{epoch, done, base, 0};
-  move(at, taken);
-  return at;
-}
-
-int64_t Plan::taken(const Cursor& at) const {
-  if (last != Last::wrap) return at.done;
-  int64_t count = at.position;
-  for (int64_t pass = base; pass < at.pass;) {
-    auto [size, passes] = round();
-    int64_t rounds = has_gaps_from(pass) ? 0 : (at.pass - pass) / passes;
-    count += rounds > 0 ? rounds * size : size_of(pass);
-    pass += rounds > 0 ? rounds * passes : 1;
+  sane = sane && (resumed_ ? first_epoch_ : last == Last::wrap ? phase.base : 0) <= phase.epoch;
+  std::pair at(resumed_ ? first_epoch_ : 0, int64_t{0});
+  for (const Stretch& stretch : phase.stretches) {
+    std::pair from(stretch.epoch, stretch.done);
+    sane = sane && at <= from && stretch.done >= 0 && stretch.batch_size >= 1 && stretch.batch_size <= kMost;
+    at = from;
   }
-  return count;
+  if (!sane || (!phase.stretches.empty() && at > std::pair(phase.epoch, phase.done)) ||
+      static_cast<int64_t>(rests_.size()) > kMostParts / phase.shards)
+    refuse();
+}
+
+Plan::Position Plan::end_of(const Phase& phase, int64_t s) const {
+  if (last == Last::wrap) return forward({base_of(phase), taken_by(s, phase)}, s, phase.shards);
+  int64_t all = rest_size(phase.epoch), size = part_size(all, part_of(s, phase.epoch, phase.shards), phase.shards);
+  return {phase.epoch, std::min(size, held_position(phase.done, size, parts(all, phase.shards), phase.batch_size))};
+}
+
+int64_t Plan::taken_by(int64_t s, const Phase& phase) const {
+  __int128 count = phase.taken;
+  for (size_t i = 0; i < phase.stretches.size(); i++) {
+    bool is_last = i + 1 == phase.stretches.size();
+    int64_t epoch = is_last ? phase.epoch : phase.stretches[i + 1].epoch;
+    int64_t done = is_last ? phase.done : phase.stretches[i + 1].done;
+    count += taken_in(phase.stretches[i], epoch, done, s, phase.shards);
+  }
+  if (count > kMost) refuse();
+  return static_cast<int64_t>(count);
+}
+
+// The samples that a shard takes between two positions: whole batches, as many as its part of each epoch needs.
+__int128 Plan::taken_in(const Stretch& from, int64_t epoch, int64_t done, int64_t s, int n) const {
+  auto batches = [&](int64_t wanted) -> __int128 { return parts(std::max<int64_t>(0, wanted), from.batch_size); };
+  auto first = batches(quota(from.epoch, s, n) - from.done);
+  if (epoch == from.epoch) return std::min<__int128>(first, (done - from.done) / from.batch_size) * from.batch_size;
+  auto last = std::min<__int128>(batches(quota(epoch, s, n)), done / from.batch_size);
+  // The epochs in between are complete, and have one of two lengths.
+  int64_t between = epoch - from.epoch - 1, shorter = samples / n, turn = stick ? s : s + from.epoch + 1;
+  __int128 longer = stick ? static_cast<__int128>(between) * (part_size(samples, s, n) - shorter)
+                          : wide_begin(samples, turn + between, n) - wide_begin(samples, turn, n) -
+                                static_cast<__int128>(between) * shorter;
+  auto whole = (between - longer) * batches(shorter) + longer * batches(shorter + 1);
+  return (first + whole + last) * from.batch_size;
+}
+
+// The position `from.position` samples after the beginning of pass `from.pass`.
+Plan::Position Plan::forward(Position from, int64_t s, int n) const {
+  for (; has_gaps_from(from.pass); from.pass++) {
+    int64_t size = part_size(rest_size(from.pass), part_of(s, from.pass, n), n);
+    if (from.position < size) return from;
+    from.position -= size;
+  }
+  if (stick) {
+    int64_t size = part_size(samples, s, n);
+    return {from.pass + from.position / size, from.position % size};
+  }
+  // Parts are contiguous from pass to pass.
+  __int128 element = wide_begin(samples, s + from.pass, n) + from.position;
+  int64_t part = part_at(samples, element, n);
+  return {part - s, static_cast<int64_t>(element - wide_begin(samples, part, n))};
+}
+
+Cursor Plan::cursor(const Phase& phase) const {
+  if (std::max({phase.epoch, phase.done, phase.taken, phase.base}) > kMost)
+    fail(ErrorKind::value, "expected a position in a run below 2**53, got epoch ", phase.epoch, ", sample ",
+         phase.done);
+  check(phase);
+  auto [epoch, done] = std::pair(phase.epoch, phase.done);
+  if (last != Last::wrap)
+    return {epoch, done, epoch, held_position(done, size_of(epoch), longest(epoch), phase.batch_size)};
+  auto [pass, position] = end_of(phase, shard);
+  return {epoch, done, pass, position};
+}
+
+int64_t Plan::taken(const Phase& phase) const {
+  check(phase);
+  return taken_by(shard, phase);
 }
 
 int64_t Plan::steps(const Cursor& at, int64_t batch_size) const {
   switch (last) {
     case Last::wrap:
-      return parts(std::max<int64_t>(0, quota(at.epoch) - at.done), batch_size);
+      return parts(std::max<int64_t>(0, quota(at.epoch, shard, shards) - at.done), batch_size);
     case Last::pad:
       return parts(std::max<int64_t>(0, longest(at.epoch) - at.done), batch_size);
     case Last::drop:
@@ -244,13 +298,10 @@ std::vector<SampleId> Plan::batch(const Cursor& at, int64_t batch_size) const {
 
 void Plan::move(Cursor& at, int64_t count) const {
   at.position += count;
-  if (last != Last::wrap) return;
-  for (int64_t own; at.position >= (own = size_of(at.pass));) {
-    auto [size, passes] = round();
-    int64_t rounds = has_gaps_from(at.pass) ? 0 : at.position / size;
-    at.position -= rounds > 0 ? rounds * size : own;
-    at.pass += rounds > 0 ? rounds * passes : 1;
-  }
+  if (last != Last::wrap || at.position < size_of(at.pass)) return;
+  auto [pass, position] = forward({at.pass, at.position}, shard, shards);
+  at.pass = pass;
+  at.position = position;
 }
 
 Cursor Plan::after(const Cursor& at, int64_t batch_size) const {

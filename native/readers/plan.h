@@ -1,5 +1,5 @@
-// The order in which a reader goes through its samples: a pure function of a few integers, so that any batch of any
-// epoch can be asked for at any time. Shuffling, sharding, padding and the rest of an interrupted run live here.
+// Plan: which samples a batch has. It is a pure function of a few integers, so that any batch of any epoch can be asked
+// for at any time. Shuffling, sharding, padding and the rest of an interrupted run are decided here.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -9,11 +9,11 @@
 
 namespace avida {
 
-// A batch's place. An epoch is what a user's loop goes through; a pass goes once over the samples of a shard. The two
-// differ when the last batch of an epoch is filled up from the next pass, and the next epoch starts behind it.
+// The position of a batch. An epoch is one loop of the user; a pass reads each sample of a shard once. The two differ
+// if the last batch of an epoch is completed from the next pass, and the next epoch starts after it.
 struct Cursor {
-  int64_t epoch = 0, done = 0;     // which epoch, and what every shard has taken in it
-  int64_t pass = 0, position = 0;  // where the next sample of this shard stands
+  int64_t epoch = 0, done = 0;     // the epoch, and the samples that every shard has taken in it
+  int64_t pass = 0, position = 0;  // the next sample of this shard
   bool operator==(const Cursor&) const = default;
 };
 
@@ -21,46 +21,55 @@ struct SampleId {
   int64_t index, pass;
 };
 
-// An earlier part of the run, with another number of shards, all of which stood at the same step when it ended.
+// The batch size from a position on. With Last::wrap, shards of different sizes may read different numbers of batches
+// in an epoch, so the samples that each has taken depend on the batch sizes.
+struct Stretch {
+  int64_t epoch, done, batch_size;
+};
+
+// A part of the run with a constant number of shards, up to a step that all of them have reached.
 struct Phase {
   int shards;
-  int64_t base, taken;  // since the beginning of pass `base`, each shard took so many samples,
-  int64_t epoch, done;  // so many of them in the epoch that was left
-  int64_t batch_size;   // the last one
+  int64_t base;         // the pass with which the run began; later phases begin at the end of the previous one
+  int64_t taken;        // samples that each shard took before the first stretch
+  int64_t epoch, done;  // the position at the end of the phase
+  int64_t batch_size;   // of the last batch
+  std::vector<Stretch> stretches;
 };
 
 struct Plan {
-  // shard: samples are dealt to the shards at random, once; each pass has an order of its own.
-  // all: each pass deals all samples anew.
+  // shard: samples are assigned to shards at random, once; each pass shuffles within the shards.
+  // all: each pass assigns all samples anew.
   enum class Shuffle { none, shard, all };
-  // What becomes of the last batch of an epoch when it is not full. wrap: it is filled up from the next pass. pad: with
-  // its last sample, so that all shards have equally many. partial: it stays small. drop: it is left out.
+  // What happens to the last batch of an epoch if it is not full. wrap: it is completed from the next pass. pad: it
+  // repeats its last sample, so that all shards have the same number of batches. partial: it stays small. drop: it is
+  // omitted.
   enum class Last { wrap, pad, partial, drop };
 
   int64_t samples = 0;
   int shards = 1, shard = 0;
-  bool stick = false;  // to one shard; otherwise each pass takes the next one
+  bool stick = false;  // keep one shard; otherwise each pass takes the next one
   Last last = Last::wrap;
   Shuffle shuffle = Shuffle::none;
   uint64_t seed = 0;
-  std::shared_ptr<const std::vector<int64_t>> order;  // the user's own numbers of samples, if any
-  int64_t base = 0;                                   // the pass with which this run, or phase of it, began
+  std::shared_ptr<const std::vector<int64_t>> order;  // the user's order of sample indices, if any
 
-  // Goes on with what an interrupted run left.
-  void go_on_from(const std::vector<Phase>& phases);
+  // Resumes a run of several phases. Throws if they are inconsistent.
+  void resume(const std::vector<Phase>& phases);
 
-  // Where a run stands after `taken` samples of each shard since pass `base`, in the given epoch; and the reverse.
-  Cursor cursor(int64_t epoch, int64_t done, int64_t taken, int64_t batch_size) const;
-  int64_t taken(const Cursor& at) const;
+  // The position of this shard at the end of a phase that follows those of resume(), and the samples that it has taken
+  // in that phase.
+  Cursor cursor(const Phase& phase) const;
+  int64_t taken(const Phase& phase) const;
 
   int64_t padded_samples() const;  // of all shards together
-  // How many batches are left in an epoch.
+  // The number of remaining batches in an epoch.
   int64_t steps(const Cursor& at, int64_t batch_size) const;
   // The samples of the batch at a cursor.
   std::vector<SampleId> batch(const Cursor& at, int64_t batch_size) const;
   // The cursor of the next batch, or of the first one of the next epoch.
   Cursor after(const Cursor& at, int64_t batch_size) const;
-  // Where the whole run stands after the batch at a cursor: still in the epoch, as long as a longer shard is.
+  // The position of the whole run after the batch at a cursor: within the epoch as long as a longer shard is.
   Cursor behind(const Cursor& at, int64_t batch_size) const;
   Cursor next_epoch(const Cursor& at, int64_t batch_size) const;
 
@@ -68,7 +77,7 @@ struct Plan {
   struct Range {
     int64_t begin, end;
   };
-  // What is left of a pass: ranges of positions in the order that so many shards gave it.
+  // The rest of a pass: ranges of positions in the order that was made for `shards` shards.
   struct Rest {
     std::vector<Range> ranges;
     int64_t size = 0;
@@ -76,20 +85,31 @@ struct Plan {
   };
   class Order;
 
+  // A position in the passes of one shard.
+  struct Position {
+    int64_t pass, position;
+  };
+
   int part_of(int64_t shard, int64_t pass, int shards) const;
   int64_t size_of(int64_t pass) const;  // of the shard
-  int64_t longest(int64_t pass) const;  // of any shard
+  int64_t longest(int64_t pass) const;  // of the longest shard
   int64_t rest_size(int64_t pass) const;
   bool has_gaps_from(int64_t pass) const { return !rests_.empty() && rests_.rbegin()->first >= pass; }
-  std::pair<int64_t, int64_t> round() const;  // samples and passes
   void check(const Phase& phase) const;
-  int64_t epoch_size(int64_t epoch) const;  // what all shards take in an epoch
-  int64_t quota(int64_t epoch) const;       // what this shard takes in it
+  int64_t base_of(const Phase& phase) const { return resumed_ ? base_ : phase.base; }
+  int64_t epoch_size(int64_t epoch) const;  // of all shards
+  int64_t quota(int64_t epoch, int64_t shard, int shards) const;
+  int64_t taken_by(int64_t shard, const Phase& phase) const;
+  __int128 taken_in(const Stretch& from, int64_t epoch, int64_t done, int64_t shard, int shards) const;
   int64_t count(const Cursor& at, int64_t batch_size) const;
   int64_t held_position(int64_t taken, int64_t size, int64_t longest, int64_t batch_size) const;
+  Position forward(Position from, int64_t shard, int shards) const;
   void move(Cursor& at, int64_t samples) const;
+  Position end_of(const Phase& phase, int64_t shard) const;
+  void remove(int64_t pass, const Phase& phase, const std::vector<Position>& ends);
 
-  std::map<int64_t, Rest> rests_;    // of passes that the phases before have touched
+  std::map<int64_t, Rest> rests_;    // of passes that earlier phases have begun
+  int64_t base_ = 0;                 // the first pass with remaining samples
   int64_t first_epoch_ = 0;          // of this phase
   int64_t left_in_first_epoch_ = 0;  // for all shards together
   bool resumed_ = false;

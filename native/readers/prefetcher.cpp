@@ -11,26 +11,31 @@
 #include <system_error>
 #include <thread>
 
-#include "op/call.h"
-#include "op/sample.h"
 #include "runtime/fork.h"
+#include "runtime/memory.h"
+#include "runtime/thread_pool.h"
 
 namespace avida {
 namespace {
 
-constexpr int kMostThreads = 8;                   // of one prefetcher
-constexpr int64_t kMostBytes = int64_t{1} << 40;  // of one sample
+constexpr int kMostThreads = 8;                   // per prefetcher
+constexpr int64_t kMostBytes = int64_t{1} << 40;  // per sample
 
 struct Stopped {};
 
-// Reads the samples of a batch. With `skipped`, those that cannot be read are left out and noted there.
+// The threads for samples that take long to read; null if one thread reads a batch.
+std::shared_ptr<ThreadPool> pool_for(const Source& source) {
+  return source.takes_long() ? std::make_shared<ThreadPool>(available_cpus()) : nullptr;
+}
+
+// Reads the samples of a batch. With `skipped`, samples that cannot be read are omitted and recorded there.
 class BatchReader {
  public:
   BatchReader(const Source& source, std::vector<SampleId> ids, bool is_batch, const std::atomic<bool>* stop,
-              std::vector<Prefetcher::Skipped>* skipped)
-      : source_(source), ids_(std::move(ids)), is_batch_(is_batch), stop_(stop), skipped_(skipped) {}
+              std::vector<Prefetcher::Skipped>* skipped, ThreadPool* pool)
+      : source_(source), ids_(std::move(ids)), is_batch_(is_batch), stop_(stop), skipped_(skipped), pool_(pool) {}
 
-  // Each output in one block; nothing when no sample is left.
+  // Each output in one block; empty if no sample remains.
   std::vector<Data> read() {
     while (true) {
       open();
@@ -77,15 +82,28 @@ class BatchReader {
     return results;
   }
 
-  // Whether all samples could be read; those that could not are gone from the list, and the rest is to be read again.
+  // Returns whether all samples could be read. Otherwise the others were removed from the list, and the rest must be
+  // read again.
   bool fill(std::vector<Data>& outputs) {
+    std::vector<std::exception_ptr> errors(ids_.size());
+    auto read = [&](int64_t number) {
+      const auto i = static_cast<size_t>(number);
+      try {
+        if (stop_ && *stop_) throw Stopped();
+        for (size_t k = 0; k < outputs.size(); k++) samples_[i]->read(static_cast<int>(k), outputs[k].at(i));
+      } catch (...) {
+        errors[i] = std::current_exception();
+      }
+      samples_[i].reset();
+    };
+    if (pool_) pool_->parallel_for(static_cast<int64_t>(ids_.size()), read);
     std::vector<SampleId> good;
     for (size_t i = 0; i < ids_.size(); i++) {
+      if (!pool_) read(static_cast<int64_t>(i));
       auto done = attempt(i, [&] {
-        for (size_t k = 0; k < outputs.size(); k++) samples_[i]->read(static_cast<int>(k), outputs[k].at(i));
+        if (errors[i]) std::rethrow_exception(errors[i]);
         return true;
       });
-      samples_[i].reset();
       if (done) good.push_back(ids_[i]);
     }
     if (good.size() == ids_.size()) return true;
@@ -93,7 +111,7 @@ class BatchReader {
     return false;
   }
 
-  // One sample must not be beyond all memory, or its batch could not be laid out.
+  // A sample that exceeds any memory would make the layout of its batch overflow.
   static void check_size(const Meta& meta, const Source::Sample& sample, size_t output) {
     Shape shape = sample.shape(static_cast<int>(output));
     if (checked_volume(shape) > kMostBytes / size_of(meta.dtype))
@@ -120,6 +138,7 @@ class BatchReader {
   bool is_batch_;
   const std::atomic<bool>* stop_;
   std::vector<Prefetcher::Skipped>* skipped_;
+  ThreadPool* pool_;
   std::vector<std::unique_ptr<Source::Sample>> samples_;
 };
 
@@ -128,7 +147,8 @@ class BatchReader {
 std::vector<ValuePtr> read_batch(const Source& source, const std::vector<SampleId>& ids, bool batches) {
   std::vector<ValuePtr> values;
   try {
-    for (Data& data : BatchReader(source, ids, batches, nullptr, nullptr).read())
+    auto pool = ids.size() > 1 ? pool_for(source) : nullptr;
+    for (Data& data : BatchReader(source, ids, batches, nullptr, nullptr, pool.get()).read())
       values.push_back(std::make_shared<Value>(std::move(data), batches));
   } catch (const Error& error) {
     throw Error(error.kind, str(source.name(), ": ", error.message));
@@ -139,7 +159,12 @@ std::vector<ValuePtr> read_batch(const Source& source, const std::vector<SampleI
 class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware {
  public:
   Queue(std::shared_ptr<const Source> source, const Plan& plan, const Cursor& start, const Options& options)
-      : source_(std::move(source)), plan_(plan), options_(options), last_epoch_(start.epoch), end_(start) {
+      : source_(std::move(source)),
+        plan_(plan),
+        options_(options),
+        pool_(pool_for(*source_)),
+        last_epoch_(start.epoch),
+        end_(start) {
     fill();
   }
 
@@ -150,20 +175,21 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
 
   bool one_epoch() const { return options_.one_epoch; }
 
-  Item take(const Interrupt& interrupt) {
+  profile::Event event(profile::Kind kind) const {
+    return {.kind = kind, .label = {source_->name(), {}, options_.batch_size, {}}, .queue = this};
+  }
+
+  std::optional<Item> take(int64_t epoch, const Interrupt& interrupt) {
     std::unique_lock lock(mutex_);
     std::shared_ptr<Slot> first;
     while (true) {
-      if (stop_) fail(ErrorKind::runtime, source_->name(), ": the interpreter is shutting down");
-      if (slots_.empty()) fail(ErrorKind::runtime, source_->name(), ": the epoch has ended");
-      first = slots_.front();  // anew after each wait, for another thread may have taken it
+      if (stop_) refuse(source_->name(), ": the interpreter is shutting down");
+      if (slots_.empty()) return {};
+      first = slots_.front();  // again after each wait, since another thread may have taken it
+      if (first->item.cursor.epoch != epoch) return {};
       if (first->state == Slot::done) break;
       start_threads();
-      if (ready_.wait_for(lock, std::chrono::milliseconds(20)) == std::cv_status::timeout && interrupt) {
-        lock.unlock();
-        interrupt();
-        lock.lock();
-      }
+      wait(lock, interrupt);
     }
     slots_.pop_front();
     fill();
@@ -171,29 +197,53 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
     return std::move(first->item);
   }
 
+  std::vector<std::vector<ValuePtr>> peek(int64_t epoch, int most) {
+    std::lock_guard lock(mutex_);
+    std::vector<std::vector<ValuePtr>> items;
+    for (auto& slot : slots_) {
+      if (slot->state != Slot::done || slot->item.cursor.epoch != epoch || std::ssize(items) == most) break;
+      if (!slot->item.values.empty()) items.push_back(slot->item.values);
+    }
+    return items;
+  }
+
+  void when_read(std::function<void()> function) {
+    std::lock_guard lock(mutex_);
+    when_read_.swap(function);
+  }
+
   void stop() {
     stop_ = true;
     std::lock_guard lock(mutex_);
     work_.notify_all();
   }
-  void wait_for_threads() {
+  void join(std::chrono::steady_clock::time_point latest, const Interrupt& interrupt) {
     std::unique_lock lock(mutex_);
-    ready_.wait(lock, [&] { return threads_ == 0; });
+    while (threads_ > 0 && std::chrono::steady_clock::now() < latest) wait(lock, interrupt);
   }
 
  private:
   struct Slot {
     enum State { open, reading, done } state = open;
-    Item item;  // its cursor is known from the start
+    Item item;  // its cursor is set at once
   };
 
+  void wait(std::unique_lock<std::mutex>& lock, const Interrupt& interrupt) {
+    if (ready_.wait_for(lock, std::chrono::milliseconds(20)) == std::cv_status::no_timeout) return;
+    lock.unlock();
+    interrupt();
+    lock.lock();
+  }
+
   void fill() {
-    while (static_cast<int>(slots_.size()) < options_.depth && !(options_.one_epoch && end_.epoch != last_epoch_)) {
+    while (static_cast<int>(slots_.size()) < options_.depth && !ended()) {
       slots_.push_back(std::make_shared<Slot>());
       slots_.back()->item.cursor = end_;
-      end_ = plan_.after(end_, options_.batch_size);
+      for (int i = 0; i < options_.stride && !ended(); i++) end_ = plan_.after(end_, options_.batch_size);
     }
   }
+
+  bool ended() const { return options_.one_epoch && end_.epoch != last_epoch_; }
 
   void start_threads() {
     if (threads_ > 0) return;
@@ -201,7 +251,7 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
       for (int n = std::min(options_.depth, kMostThreads); threads_ < n; threads_++)
         std::thread([self = shared_from_this()] { self->loop(); }).detach();
     } catch (const std::system_error& error) {
-      if (threads_ == 0) fail(ErrorKind::runtime, "the system allows no thread for the reader: ", error.what());
+      if (threads_ == 0) refuse("cannot start a thread for the reader: ", error.what());
     }
   }
 
@@ -216,13 +266,18 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
       std::shared_ptr<Slot> slot = *open;
       slot->state = Slot::reading;
       lock.unlock();
+      profile::Span reading;
+      if (profile::on()) reading.begin(event(profile::Kind::read));
       Item item = read(slot->item.cursor);
+      reading.end();
       lock.lock();
       std::swap(slot->item, item);
       slot->state = Slot::done;
       ready_.notify_all();
+      auto when_read = when_read_;
       lock.unlock();
       slot.reset();
+      if (when_read) when_read();
       lock.lock();
     }
     threads_--;
@@ -233,9 +288,10 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
     Item item{at, {}, {}};
     try {
       BatchReader reader(*source_, plan_.batch(at, options_.batch_size), options_.batches, &stop_,
-                         options_.skip_errors ? &item.skipped : nullptr);
+                         options_.skip_errors ? &item.skipped : nullptr, pool_.get());
       for (Data& data : reader.read())
         item.values.push_back(std::make_shared<Value>(std::move(data), options_.batches));
+      begin_lineage(item.values);
     } catch (const Stopped&) {
     } catch (...) {
       Failure failure = describe(std::current_exception());
@@ -266,19 +322,21 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
   const std::shared_ptr<const Source> source_;
   const Plan plan_;
   const Options options_;
-  const int64_t last_epoch_;  // where one_epoch ends
+  const std::shared_ptr<ThreadPool> pool_;
+  const int64_t last_epoch_;  // the epoch after which one_epoch ends
   std::mutex mutex_;
   std::condition_variable work_, ready_;
-  std::deque<std::shared_ptr<Slot>> slots_;  // in the order of taking
+  std::deque<std::shared_ptr<Slot>> slots_;  // in the order in which they are taken
   Cursor end_;                               // of the batch after the last slot
   int threads_ = 0;
+  std::function<void()> when_read_;
   std::atomic<bool> stop_{false};
   ForkRegistration fork_{this, Rank::reader};
 };
 
 namespace {
 
-// All queues, for the end of the process.
+// All queues, to be stopped at the end of the process.
 class Everyone : ForkAware {
  public:
   void add(std::weak_ptr<void> queue) {
@@ -320,12 +378,25 @@ Cursor Prefetcher::cursor() const { return queue_->cursor(); }
 
 bool Prefetcher::one_epoch() const { return queue_->one_epoch(); }
 
-Prefetcher::Item Prefetcher::take(const Interrupt& interrupt) { return queue_->take(interrupt); }
+profile::Event Prefetcher::taking_item() const { return queue_->event(profile::Kind::item); }
 
-void Prefetcher::stop_all() {
+std::optional<Prefetcher::Item> Prefetcher::take(int64_t epoch, const Interrupt& interrupt) {
+  return queue_->take(epoch, interrupt);
+}
+
+std::function<std::vector<std::vector<ValuePtr>>(int)> Prefetcher::peek(int64_t epoch) const {
+  return [weak = std::weak_ptr(queue_), epoch](int most) {
+    auto queue = weak.lock();
+    return queue ? queue->peek(epoch, most) : std::vector<std::vector<ValuePtr>>();
+  };
+}
+
+void Prefetcher::when_read(std::function<void()> function) { queue_->when_read(std::move(function)); }
+
+void Prefetcher::stop_all(std::chrono::steady_clock::time_point latest, const Interrupt& interrupt) {
   auto queues = Everyone::instance().alive();
   for (auto& queue : queues) static_cast<Queue*>(queue.get())->stop();
-  for (auto& queue : queues) static_cast<Queue*>(queue.get())->wait_for_threads();
+  for (auto& queue : queues) static_cast<Queue*>(queue.get())->join(latest, interrupt);
 }
 
 }  // namespace avida

@@ -1,6 +1,9 @@
-// Reads batches ahead of whoever takes them. It may be dropped at any time: its threads end by themselves.
+// Prefetcher: threads that read batches ahead. It may be dropped at any time: its threads end by themselves.
 #pragma once
+#include <chrono>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,19 +14,20 @@
 
 namespace avida {
 
-// The samples with the given numbers, one value for each output. Throws what goes wrong.
+// Reads the samples with the given indices, one value for each output. Throws on errors.
 std::vector<ValuePtr> read_batch(const Source& source, const std::vector<SampleId>& ids, bool batches);
 
 class Prefetcher {
  public:
   struct Options {
     int batch_size = 1;
-    bool batches = true;       // otherwise every sample is a value of its own
-    int depth = 1;             // batches read ahead, several at a time when there are several
-    bool one_epoch = false;    // otherwise it goes on over the end of the epoch
-    bool skip_errors = false;  // leave out samples that cannot be read
+    bool batches = true;       // otherwise every sample is a separate value
+    int depth = 1;             // the number of prefetched batches, which may be read in parallel
+    bool one_epoch = false;    // otherwise prefetching continues beyond the end of the epoch
+    bool skip_errors = false;  // skip samples that cannot be read
+    int stride = 1;            // takes every stride-th batch
   };
-  // A sample that was left out.
+  // A sample that was skipped.
   struct Skipped {
     std::string source;
     SampleId id;
@@ -31,7 +35,7 @@ class Prefetcher {
   };
   struct Item {
     Cursor cursor;
-    std::vector<ValuePtr> values;  // one for each output; none when all samples were left out
+    std::vector<ValuePtr> values;  // one for each output; empty if all samples were skipped
     std::vector<Skipped> skipped;
   };
 
@@ -39,15 +43,23 @@ class Prefetcher {
   ~Prefetcher();
   Prefetcher(const Prefetcher&) = delete;
 
-  // Where the next batch stands that take() returns.
+  // The cursor of the next batch that take() returns.
   Cursor cursor() const;
   bool one_epoch() const;
-  // The next batch: failed values when a sample could not be read. Waits for it; the batch is not lost when `interrupt`
-  // throws.
-  Item take(const Interrupt& interrupt);
+  // The next batch of an epoch, or nullopt if it belongs to another epoch. Its values have failed if a sample could not
+  // be read. Waits for the batch, which is not lost if `interrupt` throws.
+  std::optional<Item> take(int64_t epoch, const Interrupt& interrupt);
+  // What profiles say of taking a batch.
+  profile::Event taking_item() const;
 
-  // Ends all threads, after the sample each is reading. For the end of the process.
-  static void stop_all();
+  // A function, for any thread, that returns the next batches of an epoch that have been read, at most as many as
+  // given. They remain to be taken.
+  std::function<std::vector<std::vector<ValuePtr>>(int most)> peek(int64_t epoch) const;
+  // Calls the function, in a thread of its own, whenever a batch has been read.
+  void when_read(std::function<void()> function);
+
+  // Stops all threads after their current sample. Threads that take longer are abandoned. For the end of the process.
+  static void stop_all(std::chrono::steady_clock::time_point latest, const Interrupt& interrupt);
 
  private:
   class Queue;

@@ -1,4 +1,4 @@
-// A Source is one data set in one format: how many samples there are, and how each is read.
+// Source: one data set in one format; how many samples there are, and how each is opened and read.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -11,8 +11,8 @@ namespace avida {
 
 class Source {
  public:
-  // One sample that was found: its shapes are known, its elements are not read yet. So a whole batch can be laid out in
-  // one block first, and every sample is read to where it stays.
+  // An opened sample: its shapes are known, its elements are not read yet. So a whole batch is laid out in one block
+  // first, and every sample is read directly into it.
   class Sample {
    public:
     virtual ~Sample() = default;
@@ -26,7 +26,9 @@ class Source {
   virtual int64_t size() const = 0;
   // Type, rank and layout of each output.
   virtual const std::vector<Meta>& outputs() const = 0;
-  // Both may be called from several threads at a time, and throw Error.
+  // Whether reading a sample takes so long that the samples of a batch are read by several threads.
+  virtual bool takes_long() const { return false; }
+  // Both are thread-safe, and throw Error.
   virtual std::unique_ptr<Sample> open(int64_t index) const = 0;
   virtual std::string describe(int64_t index) const = 0;
 };

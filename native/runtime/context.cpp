@@ -7,13 +7,29 @@
 namespace avida {
 namespace {
 
-struct SharedPool {
-  std::mutex mutex;
-  std::shared_ptr<ThreadPool> pool;
+class SharedPool : ForkAware {
+ public:
+  std::shared_ptr<ThreadPool> get() {
+    std::lock_guard lock(mutex_);
+    return pool_;
+  }
+  // Sets the pool; without `replace`, only if there is none yet.
+  void set(std::shared_ptr<ThreadPool> pool, bool replace) {
+    std::lock_guard lock(mutex_);
+    if (replace || !pool_) pool_.swap(pool);
+  }
   static SharedPool& instance() {
     static SharedPool* shared = new SharedPool;  // never destroyed: threads may outlive the statics
     return *shared;
   }
+
+ private:
+  void before_fork() override { mutex_.lock(); }
+  void after_fork(bool) override { mutex_.unlock(); }
+  std::mutex
+      mutex_;  // never held while a pool is created or destroyed: pools register for forks, which takes another lock
+  std::shared_ptr<ThreadPool> pool_;
+  ForkRegistration fork_{this, Rank::executor};
 };
 
 int default_threads() {
@@ -30,9 +46,9 @@ int default_threads() {
 
 std::shared_ptr<ThreadPool> shared_pool() {
   auto& shared = SharedPool::instance();
-  std::lock_guard lock(shared.mutex);
-  if (!shared.pool) shared.pool = std::make_shared<ThreadPool>(default_threads());
-  return shared.pool;
+  if (auto pool = shared.get()) return pool;
+  shared.set(std::make_shared<ThreadPool>(default_threads()), false);
+  return shared.get();
 }
 
 }  // namespace
@@ -50,10 +66,7 @@ const std::shared_ptr<Context>& Ambient::current() {
 }
 
 void set_num_threads(int threads) {
-  auto pool = std::make_shared<ThreadPool>(threads > 0 ? threads : default_threads());
-  auto& shared = SharedPool::instance();
-  std::lock_guard lock(shared.mutex);
-  shared.pool.swap(pool);
+  SharedPool::instance().set(std::make_shared<ThreadPool>(threads > 0 ? threads : default_threads()), true);
 }
 
 int num_threads() { return shared_pool()->threads(); }

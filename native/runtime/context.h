@@ -9,6 +9,7 @@
 
 namespace avida {
 
+class Gpu;
 struct GpuStream;
 
 enum class EvalMode { deferred, eager, sync_cpu, sync_full };
@@ -19,10 +20,11 @@ class Context : public std::enable_shared_from_this<Context> {
   ~Context() { executor->close(); }
   Context(const Context&) = delete;
 
-  const std::shared_ptr<ThreadPool> pool;  // null: the pool that all contexts share
+  const std::shared_ptr<ThreadPool> pool;  // null for the pool that all contexts share
   const std::shared_ptr<Executor> executor = Executor::create();
-  const int device_id;                // the GPU it was made for; -1: the one that the thread has chosen
-  std::shared_ptr<GpuStream> stream;  // for work on a GPU; null: the default one
+  const int device_id;                // the GPU it was created for; -1 for the one that the thread has selected
+  std::shared_ptr<GpuStream> stream;  // for work on a GPU; null for the default stream
+  Gpu* pinned_for = nullptr;          // allocates the results of operators on the CPU, in pinned memory; null: no GPU
 
   std::shared_ptr<ThreadPool> threads() const;
 };
@@ -30,14 +32,14 @@ class Context : public std::enable_shared_from_this<Context> {
 // This thread's settings; `with` blocks push and pop them.
 struct Ambient {
   EvalMode mode = EvalMode::eager;
-  std::shared_ptr<Context> context;  // null until the default one is asked for
+  std::shared_ptr<Context> context;  // null until the default context is requested
   Device device;
   static Ambient& here();
-  // The context in force; the thread's own default when none was entered.
+  // The current context: the one entered last, or the thread's default.
   const std::shared_ptr<Context>& current();
 };
 
-// The threads of the shared pool; 0 asks for the default: AVIDA_NUM_THREADS, DALI_NUM_THREADS, or the available CPUs.
+// The threads of the shared pool; 0 selects the default: AVIDA_NUM_THREADS, DALI_NUM_THREADS, or the available CPUs.
 void set_num_threads(int threads);
 int num_threads();
 

@@ -1,80 +1,28 @@
 #include "runtime/executor.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <new>
+#include <ranges>
 #include <system_error>
 #include <thread>
+
+#include "runtime/completion.h"
+#include "runtime/thread_pool.h"
 
 namespace avida {
 namespace {
 
-// Guards the moment a value becomes ready and wakes whoever waits for it; one for the process, since few threads wait.
-class Completion : ForkAware {
- public:
-  template <class Fn>
-  void publish(Fn&& fn) {
-    bool wake;
-    {
-      std::lock_guard lock(mutex_);
-      fn();
-      wake = waiters_ > 0;
-    }
-    if (wake) changed_.notify_all();
-  }
-
-  template <class Done>
-  void wait(Done&& done, const Interrupt& interrupt) {
-    std::unique_lock lock(mutex_);
-    waiters_++;
-    struct Leave {
-      int& waiters;
-      ~Leave() { waiters--; }
-    } leave{waiters_};  // runs before the lock goes: the mutex is held whenever this scope is left
-    while (!done()) {
-      if (!interrupt) {
-        changed_.wait(lock);
-      } else if (changed_.wait_for(lock, std::chrono::milliseconds(20)) == std::cv_status::timeout) {
-        lock.unlock();
-        struct Relock {
-          std::unique_lock<std::mutex>& lock;
-          ~Relock() { lock.lock(); }
-        } relock{lock};
-        interrupt();
-      }
-    }
-  }
-
-  static Completion& instance() {
-    static Completion* completion = new Completion;
-    return *completion;
-  }
-
- private:
-  void before_fork() override { mutex_.lock(); }
-  void after_fork(bool in_child) override {
-    if (in_child) {
-      new (&changed_) std::condition_variable;
-      waiters_ = 0;
-    }
-    mutex_.unlock();
-  }
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  int waiters_ = 0;
-  ForkRegistration fork_{this, Rank::completion};
-};
-
-// A thread that waits for a result.
+// Counts a thread that waits for a result.
 struct Reader {
   explicit Reader(std::atomic<int>& count) : readers(count) { readers++; }
   ~Reader() { readers--; }
   std::atomic<int>& readers;
 };
 
-// Tells the CPU that this is a waiting loop.
+// A spin-wait hint for the CPU.
 inline void relax() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
@@ -83,10 +31,10 @@ inline void relax() {
 #endif
 }
 
-// For an error whose description fails in turn.
+// For an error whose description raises an error itself.
 std::shared_ptr<const Failure> undescribed_failure() {
   static auto* failure = new auto(std::make_shared<const Failure>(
-      Failure{ErrorKind::runtime, "an operator failed, and its error cannot be told", {}}));
+      Failure{ErrorKind::runtime, "an operator failed, and describing its error failed too", {}}));
   return *failure;
 }
 
@@ -96,27 +44,63 @@ std::shared_ptr<const Failure> shutdown_failure() {
 }
 
 thread_local Executor* executor_of_thread = nullptr;
-std::atomic<uint64_t> chained_tasks_total{0};
-constexpr std::chrono::milliseconds kPatience{2};
-constexpr size_t kLongestChain = 16, kFarthestFollower = 64;  // in the queue
+std::atomic<int> spinning{0};                      // threads of executors that spin
+constexpr std::chrono::microseconds kPrompt{200};  // from the first task to a wait, if that comes promptly
+constexpr std::chrono::milliseconds kLong{100};    // for a thread that runs tasks and answers no interrupt
+constexpr int kShortRuns = 16;                     // after a long one, until a waiting thread runs tasks again
 
-struct Everyone {
-  std::mutex mutex;
-  std::vector<std::weak_ptr<Executor>> list;
+// The stack of tasks that this thread is running: a task may run other tasks whose values it reads.
+struct Running {
+  explicit Running(const Task& task) : task(&task) { innermost = this; }
+  ~Running() { innermost = outer; }
+  static bool includes(const Task* task) {
+    for (Running* at = innermost; at; at = at->outer)
+      if (at->task == task) return true;
+    return false;
+  }
+  const Task* task;
+  Running* outer = innermost;
+  static thread_local Running* innermost;
+};
+thread_local Running* Running::innermost = nullptr;
+
+class Everyone : ForkAware {
+ public:
+  void add(const std::shared_ptr<Executor>& executor) {
+    std::lock_guard lock(mutex_);
+    std::erase_if(list_, [](auto& weak) { return weak.expired(); });
+    list_.push_back(executor);
+  }
+  std::vector<std::shared_ptr<Executor>> alive() {
+    std::lock_guard lock(mutex_);
+    std::vector<std::shared_ptr<Executor>> out;
+    for (auto& weak : list_)
+      if (auto executor = weak.lock()) out.push_back(std::move(executor));
+    return out;
+  }
   static Everyone& instance() {
     static Everyone* everyone = new Everyone;
     return *everyone;
   }
+
+ private:
+  void before_fork() override { mutex_.lock(); }
+  void after_fork(bool in_child) override {
+    if (in_child) spinning = 0;
+    mutex_.unlock();
+  }
+  std::mutex mutex_;
+  std::vector<std::weak_ptr<Executor>> list_;
+  ForkRegistration fork_{this, Rank::executor};
 };
+
+[[maybe_unused]] const bool made_at_load = (Completion::instance(), Everyone::instance(), true);
 
 }  // namespace
 
 std::shared_ptr<Executor> Executor::create() {
   std::shared_ptr<Executor> executor(new Executor);
-  auto& everyone = Everyone::instance();
-  std::lock_guard lock(everyone.mutex);
-  std::erase_if(everyone.list, [](auto& weak) { return weak.expired(); });
-  everyone.list.push_back(executor);
+  Everyone::instance().add(executor);
   return executor;
 }
 
@@ -148,9 +132,11 @@ std::shared_ptr<Task> Executor::producer_of(Value& value) {
   return producer;
 }
 
-void Executor::submit(const std::shared_ptr<Task>& task) {
+void Executor::submit(const std::shared_ptr<Task>& task) { submit(task, true); }
+
+void Executor::submit(const std::shared_ptr<Task>& task, bool wake) {
   if (!task->executor_) task->executor_ = shared_from_this();
-  // Depth first without recursion, for a chain of deferred tasks may be long.
+  // Depth first, without recursion, since a chain of deferred tasks may be long.
   std::vector<std::pair<std::shared_ptr<Task>, size_t>> path{{task, 0}};
   while (!path.empty()) {
     auto& [current, next_input] = path.back();
@@ -164,54 +150,121 @@ void Executor::submit(const std::shared_ptr<Task>& task) {
     if (deferred) {
       path.emplace_back(std::move(deferred), 0);
     } else {
-      current->executor_->enqueue(current);
+      current->executor_->enqueue(current, wake || current->executor_.get() != this);
       path.pop_back();
     }
   }
 }
 
-void Executor::enqueue(const std::shared_ptr<Task>& task) {
+void Executor::enqueue(const std::shared_ptr<Task>& task, bool wake) {
   bool stopped;
   {
     std::lock_guard lock(mutex_);
     if (task->submitted_) return;
     stopped = stop_;
+    wake &= !busy_;  // who is busy looks again
     if (!stopped) {
+      if (expects_first_ || expects_followers_) newest_ = Clock::now();
+      if (expects_first_) first_ = newest_;
+      expects_first_ = false;
       queue_.push_back(task);
       submitted_++;
       try {
-        ensure_thread();
-      } catch (const std::system_error& error) {
+        if (wake) ensure_thread();
+      } catch (const Error&) {
         queue_.pop_back();
         submitted_--;
-        fail(ErrorKind::runtime, "the system allows no thread for the executor: ", error.what());
+        throw;
       }
     }
-    task->submitted_ = true;  // last: who sees it counts on the task being ahead in the queue
+    task->submitted_ = true;  // last: a thread that sees it relies on the task being in the queue
   }
   if (stopped)
     publish(*task, {}, shutdown_failure(), nullptr);
-  else
+  else if (wake)
     work_.notify_one();
 }
 
+void Executor::submit_ahead(std::span<const std::shared_ptr<Task>> tasks, const std::shared_ptr<Executor>& executor) {
+  {
+    std::lock_guard lock(executor->mutex_);
+    for (auto& task : tasks) task->executor_ = executor;
+    if (executor->stop_) return;
+    for (auto& task : tasks) {
+      task->submitted_ = task->ahead_ = task->has_followers_ = true;
+      executor->ahead_.push_back(task);
+    }
+    executor->submitted_ += tasks.size();
+    try {
+      executor->ensure_thread();
+    } catch (const Error&) {  // a call of the user will tell
+    }
+  }
+  executor->work_.notify_one();
+}
+
+bool Executor::computed_elsewhere(Value& value, const Executor& here) {
+  auto producer = producer_of(value);
+  return producer && producer->executor_.get() != &here;
+}
+
+void Executor::promote(Task& task) {
+  if (!task.ahead_) return;
+  Executor& executor = *task.executor_;
+  {
+    std::lock_guard lock(executor.mutex_);
+    task.ahead_ = false;
+    auto at = std::ranges::find(executor.ahead_, &task, &std::shared_ptr<Task>::get);
+    if (at == executor.ahead_.end()) return;
+    executor.queue_.push_back(std::move(*at));
+    executor.ahead_.erase(at);
+    executor.ensure_thread();
+  }
+  executor.work_.notify_one();
+}
+
 void Executor::ensure_thread() {
-  if (thread_ || stop_ || queue_.empty()) return;
-  std::thread([self = shared_from_this()] { self->loop(); }).detach();
+  if (thread_ || stop_ || (queue_.empty() && ahead_.empty())) return;
+  try {
+    std::thread([self = shared_from_this()] { self->loop(); }).detach();
+  } catch (const std::system_error& error) {
+    refuse("cannot start the thread of the executor: ", error.what());
+  }
   thread_ = true;
 }
 
 bool Executor::on_own_thread() { return executor_of_thread != nullptr; }
 
-std::shared_ptr<Task> Executor::take_from_queue(const Task* task) {
-  std::lock_guard lock(mutex_);
-  for (auto at = queue_.begin(); at != queue_.end(); ++at)
-    if (at->get() == task) {
-      auto taken = std::move(*at);
-      queue_.erase(at);
-      return taken;
-    }
-  return nullptr;
+// Runs the task if it is in the queue; returns whether it was.
+bool Executor::run_from_queue(const Task* task, const Interrupt& interrupt) {
+  std::unique_lock lock(mutex_);
+  std::shared_ptr<Task> taken;
+  for (auto* queue : {&queue_, &ahead_}) {
+    auto at = std::ranges::find(*queue, task, &std::shared_ptr<Task>::get);
+    if (at == queue->end()) continue;
+    taken = std::move(*at);
+    queue->erase(at);
+    break;
+  }
+  if (!taken) return false;
+  nested_.push_back(taken);
+  lock.unlock();
+  try {
+    for (auto& input : taken->inputs)
+      if (input->pending()) wait(*input, interrupt);
+    execute(*taken, &finished_);
+  } catch (...) {
+    lock.lock();
+    nested_.pop_back();
+    const bool stopped = stop_;
+    if (!stopped) queue_.push_front(taken);
+    lock.unlock();
+    if (stopped) publish(*taken, {}, shutdown_failure(), &finished_);
+    throw;
+  }
+  lock.lock();
+  nested_.pop_back();
+  return true;
 }
 
 void Executor::run_here(const std::shared_ptr<Task>& task, const Interrupt& interrupt) {
@@ -222,213 +275,218 @@ void Executor::run_here(const std::shared_ptr<Task>& task, const Interrupt& inte
 }
 
 void Executor::wait(Value& value, const Interrupt& interrupt) {
-  if (auto producer = producer_of(value)) {
-    auto executor = producer->executor_;
-    if (executor) executor->submit(producer);
-    if (executor && executor.get() == executor_of_thread) {
-      if (auto task = executor->take_from_queue(producer.get())) {
-        for (auto& input : task->inputs)
-          if (input->pending()) wait(*input, interrupt);
-        execute(*task, &executor->finished_);
-      }
-    } else if (executor) {
-      Reader reader(executor->readers_);
-      {
-        std::lock_guard lock(executor->mutex_);
-        executor->ensure_thread();  // in a child process it may be yet to start
-      }
-      executor->work_.notify_one();
-      return Completion::instance().wait([&] { return !value.pending(); }, interrupt);
-    }
-  }
-  Completion::instance().wait([&] { return !value.pending(); }, interrupt);
+  if (value.read_by_others_) *value.read_by_others_ = true;
+  auto producer = producer_of(value);
+  if (producer && Running::includes(producer.get()))
+    refuse("deadlock: an operator reads a value that is computed from its own result");
+  auto executor = producer ? producer->executor_ : nullptr;
+  const std::function<bool()> done = [&] { return !value.pending(); };
+  if (!executor) return Completion::instance().wait(done, interrupt);
+  executor->submit(producer, false);  // this thread runs it, or wakes the executor's
+  if (executor.get() == executor_of_thread && executor->run_from_queue(producer.get(), interrupt)) return;
+  executor->wait_for_work(done, interrupt);
 }
 
-void Executor::drain(const Interrupt& interrupt) {
-  uint64_t target;
+profile::Event Executor::waiting_for(Value& value) {
+  profile::Event event{.kind = profile::Kind::wait};
+  if (auto producer = producer_of(value)) {
+    event.label = producer->label();
+    event.queue = producer->executor_.get();
+  }
+  event.nested = on_own_thread();
+  return event;
+}
+
+void Executor::wait_for_work(const std::function<bool()>& done, const Interrupt& interrupt) {
+  Executor* self = executor_of_thread;
+  auto& completion = Completion::instance();
+  bool circle = false;
+  if (self)
+    completion.publish([&] {
+      for (Executor* at = this; at && !circle; at = at->waits_for_ && !(*at->waits_until_)() ? at->waits_for_ : nullptr)
+        circle = at == self && !done();
+      if (circle) return;
+      self->waits_for_ = this;
+      self->waits_until_ = &done;
+    });
+  if (circle)
+    refuse(
+        "deadlock: operators of several EvalContexts wait for one another; this one reads a value of an EvalContext "
+        "whose running operator waits for this one, or for a later call of its EvalContext");
+  struct Leave {
+    Executor* self;
+    ~Leave() {
+      if (self) Completion::instance().publish([&] { self->waits_for_ = nullptr; });
+    }
+  } leave{self};
+  run_while_waiting(done);
+  if (done()) return;
   Reader reader(readers_);
   {
     std::lock_guard lock(mutex_);
-    target = submitted_;
-    ensure_thread();
+    ensure_thread();  // in a child process it may not have been started yet
+    wanted_.notify_one();
   }
+  completion.wait(done, interrupt);
+}
+
+// Whether there is work, nobody is doing it, and a waiting thread may do it: it cannot answer an interrupt meanwhile.
+bool Executor::may_run_while_waiting() {
+  if (busy_ || stop_ || after_long_ > 0 || queue_.empty()) return false;
+  const Task& next = *queue_.front();
+  return next.runs_anywhere() && std::ranges::none_of(next.inputs, [](auto& input) { return input->pending(); });
+}
+
+// Runs queued tasks on a thread that waits for one of them. That saves waking another thread and being woken by it.
+// Long work is left to the thread of the executor, so that this one can answer interrupts.
+void Executor::run_while_waiting(const std::function<bool()>& done) {
+  std::unique_lock lock(mutex_);
+  const auto begin = Clock::now();
+  if (!expects_first_)
+    prompt_ = begin - first_ < kPrompt && (busy_ ? running_.back()->runs_anywhere() : may_run_while_waiting());
+  expects_first_ = true;
+  for (auto at = begin; at - begin < kLong && may_run_while_waiting() && !done();) {
+    run_next(lock);
+    const auto now = Clock::now();
+    if (now - at > kLong) after_long_ = kShortRuns;
+    at = now;
+  }
+  if (busy_ || (queue_.empty() && ahead_.empty() && !close_)) return;
+  ensure_thread();
   work_.notify_one();
-  Completion::instance().wait([&] { return finished_ >= target; }, interrupt);
+}
+
+void Executor::drain(const Interrupt& interrupt) {
+  std::vector<std::shared_ptr<Task>> tasks;
+  {
+    std::lock_guard lock(mutex_);
+    for (auto& task : running_)
+      if (!task->ahead_) tasks.push_back(task);
+    tasks.insert(tasks.end(), queue_.begin(), queue_.end());
+  }
+  auto finished = [](auto& task) { return task->finished_.load(); };
+  // From the last, which mostly finishes last: the answer is asked for whenever a task has finished.
+  wait_for_work([&] { return std::ranges::all_of(std::views::reverse(tasks), finished); }, interrupt);
 }
 
 void Executor::close() {
   std::lock_guard lock(mutex_);
   close_ = true;
   work_.notify_all();
+  wanted_.notify_all();
 }
 
-void Executor::stop_all() {
-  std::vector<std::shared_ptr<Executor>> executors;
-  {
-    auto& everyone = Everyone::instance();
-    std::lock_guard lock(everyone.mutex);
-    for (auto& weak : everyone.list)
-      if (auto executor = weak.lock()) executors.push_back(executor);
-  }
+void Executor::stop_all(std::chrono::steady_clock::time_point latest, const Interrupt& interrupt) {
+  auto executors = Everyone::instance().alive();
   for (auto& executor : executors) {
     std::deque<std::shared_ptr<Task>> dropped;
-    std::unique_lock lock(executor->mutex_);
-    executor->stop_ = true;
-    dropped.swap(executor->queue_);
-    executor->work_.notify_all();
-    executor->ended_.wait(lock, [&] { return !executor->thread_; });
-    lock.unlock();
+    {
+      std::lock_guard lock(executor->mutex_);
+      executor->stop_ = true;
+      dropped.swap(executor->queue_);
+      dropped.insert(dropped.end(), executor->ahead_.begin(), executor->ahead_.end());
+      executor->ahead_.clear();
+      executor->work_.notify_all();
+      executor->wanted_.notify_all();
+    }
+    // Immediately, since a running task may wait for one of them.
     for (auto& task : dropped) publish(*task, {}, shutdown_failure(), &executor->finished_);
+  }
+  for (auto& executor : executors) executor->join(latest, interrupt);
+}
+
+void Executor::join(std::chrono::steady_clock::time_point latest, const Interrupt& interrupt) {
+  std::unique_lock lock(mutex_);
+  while ((thread_ || busy_) && Clock::now() < latest) {
+    if (ended_.wait_for(lock, kBetweenInterrupts) == std::cv_status::no_timeout) continue;
+    lock.unlock();
+    interrupt();
+    lock.lock();
   }
 }
 
-// The next call of a loop comes within microseconds; going to sleep and being woken takes longer.
+// The next call of a loop arrives within microseconds; sleeping and waking up takes longer. But where many executors
+// share few cores, spinning takes these from the work.
 void Executor::spin_until_submitted() {
+  static std::atomic<int> most{0};
+  if (most == 0) most = std::max(1, available_cpus() / 2);
   uint64_t seen = finished_;
-  for (int i = 0; i < 400 && submitted_ == seen; i++)
-    for (int pause = 0; pause < 8; pause++) relax();
-}
-
-// What follows the first task of a chain comes within microseconds, or a little later on a busy machine. Whoever waits
-// for a result wants it now.
-void Executor::wait_for_followers(std::unique_lock<std::mutex>& lock) {
-  const auto latest = std::chrono::steady_clock::now() + 4 * kPatience;
-  uint64_t seen;
-  auto go_on = [&] { return readers_ > 0 || stop_ || close_; };
-  do {
-    seen = submitted_;
-    lock.unlock();
-    for (int i = 0; i < 400 && submitted_ == seen && readers_ == 0; i++)
+  if (spinning++ < most)
+    for (int i = 0; i < 400 && submitted_ == seen; i++)
       for (int pause = 0; pause < 8; pause++) relax();
-    lock.lock();
-    work_.wait_for(lock, kPatience, [&] { return submitted_ != seen || go_on(); });
-  } while (submitted_ != seen && !go_on() && std::chrono::steady_clock::now() < latest);
+  spinning--;
 }
 
-// Moves the first task from the queue to running_; with it those that form a chain, and before it those that make
-// their arguments.
-void Executor::take_next() {
-  auto makes = [](const Task& task, const ValuePtr& value) {
-    return std::any_of(task.outputs_.begin(), task.outputs_.end(),
-                       [&](auto& output) { return output.lock() == value; });
-  };
-  auto ready = [](const Task& task) {
-    return std::none_of(task.inputs.begin(), task.inputs.end(), [](auto& input) { return input->pending(); });
-  };
-  std::vector<std::shared_ptr<Task>> chain{queue_.front()};
-  std::vector<std::shared_ptr<Task>> between, makers;  // tasks that could be run before the chain; those that must
-  auto made_before = [&](const ValuePtr& value) {
-    if (!value->pending()) return true;
-    for (auto& task : between)
-      if (makes(*task, value)) return true;
-    return false;
-  };
-  if (chain[0]->chain() == Task::Chain::leads)
-    for (size_t i = 1; i < std::min(queue_.size(), kFarthestFollower) && chain.size() < kLongestChain; i++) {
-      auto& task = queue_[i];
-      bool links = task->chain() == Task::Chain::joins && chain.back()->outputs_.size() == 1 &&
-                   makes(*chain.back(), task->inputs[0]) &&
-                   std::all_of(task->inputs.begin() + 1, task->inputs.end(), made_before);
-      if (links) {
-        for (auto& maker : between)
-          for (size_t k = 1; k < task->inputs.size(); k++)
-            if (makes(*maker, task->inputs[k]) && std::find(makers.begin(), makers.end(), maker) == makers.end())
-              makers.push_back(maker);
-        chain.push_back(task);
-      } else if (task->pure() && ready(*task)) {
-        between.push_back(task);
-      } else {
-        break;
-      }
-    }
-  running_ = std::move(makers);
-  chained_ = chain.size();
-  running_.insert(running_.end(), chain.begin(), chain.end());
-  std::erase_if(queue_,
-                [&](auto& task) { return std::find(running_.begin(), running_.end(), task) != running_.end(); });
-}
+// A thread waits for a result or runs the tasks itself, or the executor is to end.
+bool Executor::wanted_now() const { return busy_ || readers_ > 0 || stop_ || close_; }
 
 void Executor::loop() {
   executor_of_thread = this;
   std::unique_lock lock(mutex_);
+  auto nothing = [this] { return queue_.empty() && ahead_.empty(); };
+  auto idle = [&] { return (busy_ || nothing()) && !stop_ && !(close_ && queue_.empty()); };
   while (true) {
-    if (queue_.empty() && !stop_ && !close_) {
+    while (idle()) work_.wait(lock);
+    if (close_) ahead_.clear();
+    if (stop_ || nothing()) break;
+    if (!queue_.empty()) {
+      const Task& first = *queue_.front();
+      if (first.chain() == Task::Chain::leads && !first.has_followers_)
+        wait_for_followers(lock);
+      else if (prompt_ && may_run_while_waiting())
+        prompt_ = wanted_.wait_until(lock, first_ + kPrompt, [this] { return wanted_now(); });
+    }
+    if (busy_ || nothing() || stop_) continue;
+    const auto begin = after_long_ > 0 ? Clock::now() : Clock::time_point();
+    run_next(lock);
+    if (after_long_ > 0) after_long_ = Clock::now() - begin > kLong ? kShortRuns : after_long_ - 1;
+    if (idle() && !prompt_) {
       lock.unlock();
       spin_until_submitted();
       lock.lock();
     }
-    while (queue_.empty() && !stop_ && !close_) work_.wait(lock);
-    if (stop_ || queue_.empty()) break;
-    if (queue_.front()->chain() == Task::Chain::leads) wait_for_followers(lock);
-    if (stop_) break;
-    take_next();
-    lock.unlock();
-    std::span<const std::shared_ptr<Task>> running = running_, chain = running.last(chained_);
-    for (auto& task : running.first(running.size() - chained_)) execute(*task, &finished_);
-    execute_chain(chain, &finished_);
-    lock.lock();
-    auto done = std::move(running_);
-    running_.clear();
-    lock.unlock();
-    done.clear();  // frees the inputs, outside the lock
-    lock.lock();
   }
   thread_ = false;
   ended_.notify_all();
 }
 
-uint64_t Executor::chained_tasks() { return chained_tasks_total; }
-
-void Executor::execute_chain(std::span<const std::shared_ptr<Task>> chain, std::atomic<uint64_t>* finished) {
-  size_t wanted = chain.size();
-  auto unwanted = [](Task& task) {
-    for (auto& output : task.outputs_)
-      if (!output.expired()) return false;
-    return true;
-  };
-  while (wanted > 1 && unwanted(*chain[wanted - 1])) wanted--;
-  if (wanted > 1 && try_chain(chain.first(wanted), finished)) chain = chain.subspan(wanted);
-  for (auto& task : chain) execute(*task, finished);
+// Takes the next tasks from the queue and runs them on this thread, without the lock.
+void Executor::run_next(std::unique_lock<std::mutex>& lock) {
+  take_next();
+  busy_ = true;
+  lock.unlock();
+  std::span<const std::shared_ptr<Task>> running = running_, chain = running.last(chained_);
+  for (auto& task : running.first(running.size() - chained_)) execute(*task, &finished_);
+  execute_chain(chain, &finished_);
+  lock.lock();
+  auto done = std::move(running_);
+  running_.clear();
+  busy_ = false;
+  if (stop_) ended_.notify_all();
+  lock.unlock();
+  done.clear();  // frees the inputs, outside the lock
+  lock.lock();
 }
 
-// Runs all or none of them. One by one they will tell best whose error it was.
-bool Executor::try_chain(std::span<const std::shared_ptr<Task>> chain, std::atomic<uint64_t>* finished) {
-  std::vector<Data> results;
-  try {
-    std::vector<Task*> tasks;
-    bool kept[kLongestChain];
-    for (size_t k = 0; k < chain.size(); k++) {
-      tasks.push_back(chain[k].get());
-      for (size_t i = k == 0 ? 0 : 1; i < chain[k]->inputs.size(); i++) chain[k]->inputs[i]->get();
-      kept[k] = true;
-      if (k + 1 == chain.size()) break;
-      const ValuePtr& link = chain[k + 1]->inputs[0];
-      kept[k] = link.use_count() > 1;
-    }
-    results = chain[0]->run_chain(tasks, {kept, chain.size()});
-  } catch (...) {
-    return false;
-  }
-  if (results.empty()) return false;
-  chained_tasks_total += chain.size();
-  // Last to first: a child process must not find an end without its beginning.
-  for (size_t k = chain.size(); k-- > 0;) {
-    std::vector<Data> one;
-    one.push_back(std::move(results[k]));
-    publish(*chain[k], std::move(one), nullptr, finished);
-  }
-  return true;
+void Executor::record(profile::Work& work, std::span<Task* const> tasks) {
+  std::vector<profile::Work::Task> described;
+  for (Task* task : tasks) described.push_back({task->label(), task->ahead_});
+  work.begin(std::move(described), tasks[0]->executor_.get());
 }
 
 void Executor::execute(Task& task, std::atomic<uint64_t>* finished) {
+  Running running(task);
   std::vector<Data> results;
+  profile::Work work;
   std::shared_ptr<const Failure> failure;
   bool wanted = !task.pure();
   for (auto& output : task.outputs_) wanted |= !output.expired();
   try {
     if (wanted) {
       for (auto& input : task.inputs) input->get();
+      if (profile::on()) record(work, std::array{&task});
       results = task.run();
+      work.made(results);
     }
   } catch (const FailureError& error) {
     failure = error.failure;
@@ -439,6 +497,7 @@ void Executor::execute(Task& task, std::atomic<uint64_t>* finished) {
       failure = undescribed_failure();
     }
   }
+  work.end();  // before anybody who waits for the results can close the profile
   publish(task, std::move(results), std::move(failure), finished);
 }
 
@@ -447,11 +506,12 @@ void Executor::publish(Task& task, std::vector<Data> results, std::shared_ptr<co
   std::byte buffer[512];
   std::pmr::monotonic_buffer_resource memory(buffer, sizeof(buffer));
   std::pmr::vector<ValuePtr> values(&memory);
-  std::pmr::vector<std::shared_ptr<Task>> producers(&memory);  // let go outside the lock
+  std::pmr::vector<std::shared_ptr<Task>> producers(&memory);  // released outside the lock
   for (auto& output : task.outputs_) values.push_back(output.lock());
   producers.reserve(values.size());
   Completion::instance().publish([&] {
     if (finished) ++*finished;
+    task.finished_ = true;
     for (size_t i = 0; i < values.size(); i++) {
       if (!values[i] || !values[i]->pending()) continue;
       Value& value = *values[i];
@@ -469,18 +529,20 @@ void Executor::before_fork() { mutex_.lock(); }
 
 void Executor::after_fork(bool in_child) {
   if (in_child) {
-    new (&work_) std::condition_variable;
-    new (&ended_) std::condition_variable;
-    thread_ = false;
+    for (auto* condition : {&work_, &wanted_, &ended_}) new (condition) std::condition_variable;
+    thread_ = busy_ = expects_followers_ = false;
     readers_ = 0;
-    for (auto task = running_.rbegin(); task != running_.rend(); ++task) {
-      bool unfinished = false;
-      for (auto& output : (*task)->outputs_)
-        if (auto value = output.lock()) unfinished |= value->pending();
-      if (unfinished) queue_.push_front(*task);
-    }
-    finished_ = submitted_ - queue_.size();
-    new (&running_) std::vector<std::shared_ptr<Task>>;  // letting go of them could free memory, whose lock is held
+    waits_for_ = nullptr;
+    for (auto* tasks : {&nested_, &running_})
+      for (auto task = tasks->rbegin(); task != tasks->rend(); ++task) {
+        bool unfinished = false;
+        for (auto& output : (*task)->outputs_)
+          if (auto value = output.lock()) unfinished |= value->pending();
+        if (unfinished) queue_.push_front(*task);
+      }
+    new (&nested_) std::vector<std::shared_ptr<Task>>;
+    finished_ = submitted_ - queue_.size() - ahead_.size();
+    new (&running_) std::vector<std::shared_ptr<Task>>;  // destroying them could free memory, whose lock is held
   }
   mutex_.unlock();
 }

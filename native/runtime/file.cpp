@@ -12,10 +12,10 @@
 namespace avida {
 namespace {
 
-[[noreturn]] void fail_with(const char* what, int error) { fail(ErrorKind::runtime, what, ": ", std::strerror(error)); }
+[[noreturn]] void fail_with(const char* what, int error) { refuse(what, ": ", std::strerror(error)); }
 
 int open_without_waiting(const std::string& path) {
-  // A named pipe would make a plain open wait for a writer. Only files that somebody has leased refuse the other.
+  // A plain open of a named pipe would wait for a writer; O_NONBLOCK fails only for files with a lease.
   int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0 && errno == EWOULDBLOCK) descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) fail_with("cannot be opened", errno);
@@ -33,7 +33,7 @@ File::File(const std::string& path) : descriptor_(open_without_waiting(path)) {
   }
   ::close(descriptor_);
   if (error) fail_with("cannot be read", error);
-  fail(ErrorKind::runtime, "expected a regular file, this is something else");
+  refuse("expected a regular file, got a folder, pipe or device");
 }
 
 File::~File() { ::close(descriptor_); }
@@ -56,8 +56,7 @@ void File::read_at(int64_t offset, void* to, int64_t bytes) const {
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) fail_with("cannot be read", errno);
     if (n == 0)
-      fail(ErrorKind::runtime, "expected ", bytes, " bytes at byte ", offset, ", but the file has only ",
-           current_size(), " bytes");
+      refuse("expected ", bytes, " bytes at byte ", offset, ", but the file has only ", current_size(), " bytes");
     done += n;
   }
 }

@@ -5,21 +5,21 @@
 
 namespace avida {
 
-// An open regular file. Everything else is refused, and a named pipe does not make anybody wait. Errors do not name the
-// path: who reads knows it.
+// An open regular file. Anything else is an error, and opening a named pipe does not block. Errors do not name the
+// path: the caller adds it.
 class File {
  public:
   explicit File(const std::string& path);
   ~File();
   File(const File&) = delete;
 
-  int64_t size() const { return size_; }  // when it was opened
+  int64_t size() const { return size_; }  // at the time of opening
   int64_t current_size() const;
-  // Asks the system to bring the file, or a part of it, into memory, without waiting for it.
+  // Lets the system read the file, or a part of it, into the page cache, without waiting.
   void read_ahead(int64_t offset = 0, int64_t bytes = 0) const;
-  // Reads `bytes` from the beginning; throws when the file has become shorter.
+  // Reads `bytes` from the beginning; throws if the file has become shorter.
   void read(void* to, int64_t bytes) const;
-  // The same from a place in the file; from several threads at a time.
+  // The same from an offset; thread-safe.
   void read_at(int64_t offset, void* to, int64_t bytes) const;
 
  private:

@@ -1,13 +1,15 @@
-// A fork copies one thread only. Whatever owns locks or threads is ForkAware: its lock is taken before the fork, so
-// that the child finds it consistent, and after_fork(true) lets it forget the threads it no longer has. Locks are taken
-// in the order of their ranks, the order in which they nest anywhere else.
+// A fork copies one thread only. Every class that owns locks or threads is ForkAware: its lock is taken before the
+// fork, so that the child finds consistent data, and after_fork(true) resets the state of threads that the child does
+// not have. Locks are taken in the order of their ranks, which is the order in which they nest anywhere else.
+// Singletons that threads use without the GIL are made while the library is loaded: had another thread been making one
+// during the fork, the child would wait for it for ever.
 #pragma once
 
 namespace avida {
 
 class ForkAware {
  public:
-  enum class Rank { executor, thread_pool, reader, completion, memory, garbage };
+  enum class Rank { loops, executor, thread_pool, reader, completion, memory, garbage, profile };
 
   virtual void before_fork() = 0;
   virtual void after_fork(bool in_child) = 0;
@@ -16,8 +18,7 @@ class ForkAware {
   ~ForkAware() = default;
 };
 
-// The last member of a ForkAware class: known to forks from the end of its construction to the start of its
-// destruction.
+// The last member of a ForkAware class: registers it from the end of its construction to the start of its destruction.
 class ForkRegistration {
  public:
   ForkRegistration(ForkAware* member, ForkAware::Rank rank);

@@ -57,13 +57,12 @@ LineagePtr in_order(const LineagePtr& lineage, const Origins& order) {
   out->origins = order;
   using Identity = std::tuple<int64_t, int64_t, std::string_view>;
   auto identity = [](const Origin& origin) { return Identity(origin.index, origin.epoch, origin.source); };
-  std::map<Identity, std::vector<DrawCount>>
-      draws;  // of copies in the order in which they are handed out, the last first
+  std::map<Identity, std::vector<DrawCount>> draws;  // of the copies of a sample, in reverse order of use
   for (size_t i = lineage->draws.size(); i-- > 0;) draws[identity((*lineage->origins)[i])].push_back(lineage->draws[i]);
   for (const Origin& origin : *order) {
     auto found = draws.find(identity(origin));
     out->draws.push_back(found == draws.end() ? nullptr : found->second.back());
-    // A permutation may repeat a sample: then there are more copies than counts, and the last one is for all of them.
+    // A permutation may repeat a sample. Then there are more copies than counters, and the copies share the last one.
     if (found != draws.end() && found->second.size() > 1) found->second.pop_back();
   }
   return out;

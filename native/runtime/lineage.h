@@ -1,5 +1,5 @@
-// Who the samples of a value are, known while the value itself may still be pending: keyed random draws need it at the
-// call, and nothing should have to wait for that.
+// The origins of a value's samples, known while the value is still pending: keyed random draws need them at the call,
+// without waiting.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -12,29 +12,29 @@ namespace avida {
 
 class Value;
 
-// How many keyed draws a sample has had since it was read. Everything made of the sample counts together.
+// The number of keyed draws of a sample since it was read, shared by everything computed from the sample.
 using DrawCount = std::shared_ptr<std::atomic<unsigned>>;
 
 struct Lineage {
   Origins origins;
-  std::vector<DrawCount> draws;  // one for each sample; null for one that no reader has read
-  bool permuted = false;         // these samples in another order: the data's own origins tell which
+  std::vector<DrawCount> draws;  // one for each sample; null if no reader has read it
+  bool permuted = false;         // the samples are in another order, which the origins of the data give
 };
 using LineagePtr = std::shared_ptr<const Lineage>;
 
-// Begins to count for what a reader has just read: the values of one batch, or of one sample.
+// Starts counters for the values of a batch or sample that a reader has just read.
 void begin_lineage(std::span<const std::shared_ptr<Value>> values);
 
-// That of some of the samples.
+// The lineage of some of the samples.
 LineagePtr select(const LineagePtr& lineage, const std::vector<int>& indices);
 
-// That of samples put together, each alone in its lineage. `origins` are those of the new batch.
+// The lineage of a batch that is stacked from single samples. `origins` are those of the new batch.
 LineagePtr combine(std::span<const LineagePtr> samples, Origins origins);
 
-// What an operator's result inherits: the first of the inputs' that has as many samples.
+// The lineage of an operator's result: that of the first input with the same number of samples.
 LineagePtr inherit(std::span<const std::shared_ptr<Value>> inputs, int samples);
 
-// The same with its samples in the order of the data's, for a value that is ready.
+// The same lineage in the order of the data, for a value that is ready.
 LineagePtr in_order(const LineagePtr& lineage, const Origins& order);
 
 }  // namespace avida

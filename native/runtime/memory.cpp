@@ -15,8 +15,8 @@
 
 #include "runtime/fork.h"
 
-// Blocks that are reused, or larger than asked for, would hide errors from AddressSanitizer: there, none is kept, and
-// what was not asked for is out of bounds.
+// Blocks that are reused, or larger than requested, would hide errors from AddressSanitizer. With it, no block is kept,
+// and the excess of a block is poisoned.
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
 #define AVIDA_HIDE(P, BYTES) ASAN_POISON_MEMORY_REGION(P, BYTES)
@@ -30,18 +30,18 @@ namespace avida {
 namespace {
 
 constexpr int kClasses = 4 * 64;
-// From here on (128 KiB) blocks are mapped by themselves: what is given back to the system is then really gone.
+// Blocks from this class on (128 KiB) have their own mapping, so that releasing them returns memory to the system.
 constexpr int kFirstLarge = 4 * 17 - 1;
-// A large block may stand in for one so many classes smaller, so that batches of varying size share blocks.
+// The number of classes by which a large block may exceed a request, so that batches of varying size share blocks.
 constexpr int kStretch = 2;
-// Large blocks go when they were not used while the pool handed out so many times what it holds.
+// A large block is released after the pool has handed out this multiple of its size without using the block.
 constexpr int64_t kTurnover = 8;
 constexpr int64_t kLeastTurnover = 64 << 20;
 
 int64_t default_budget() {
   if (kSanitized) return 0;
   int64_t memory = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
-  // A container may have less: the files of the two versions of cgroups hold a number, or a word for no limit.
+  // A container may have less: the files of both cgroup versions contain a number, or a word for no limit.
   for (const char* path : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"})
     if (int64_t limit; std::ifstream(path) >> limit) memory = std::min(memory, limit);
   return std::min(memory / 4, int64_t(4) << 30);
@@ -49,7 +49,7 @@ int64_t default_budget() {
 
 void* obtain(int size_class, size_t bytes) {
   if (size_class < kFirstLarge || kSanitized) {
-    size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;  // as aligned_alloc wants it
+    size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;  // as aligned_alloc requires
     return std::aligned_alloc(kAlignment, rounded);
   }
   void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -63,7 +63,7 @@ void release(void* p, int size_class, size_t bytes) {
     munmap(p, bytes);
 }
 
-// Held for a few instructions only: waiting in the kernel would cost more than the work.
+// Held for a few instructions only; a futex would cost more than the protected work.
 class SpinLock {
  public:
   void lock() {
@@ -78,7 +78,7 @@ class SpinLock {
 
 class Pool : ForkAware {
  public:
-  // Size classes: four steps per power of two, at least 128 bytes; a block is at most 25 % larger than asked for.
+  // Size classes: four steps per power of two, at least 128 bytes; a block is at most 25 % larger than requested.
   static int class_of(size_t bytes) {
     size_t b = bytes < 128 ? 128 : bytes;
     int power = std::bit_width(b - 1) - 1;  // 2^power < b <= 2^(power+1)
@@ -92,10 +92,10 @@ class Pool : ForkAware {
 
   struct Taken {
     void* p;
-    int size_class;  // to be given back under
+    int size_class;  // under which it is returned
   };
 
-  // `stretch`: how many classes larger a large block may be.
+  // `stretch`: the number of classes by which a large block may exceed the request.
   Taken take(int size_class, int stretch) {
     {
       std::lock_guard lock(mutex_);
@@ -175,15 +175,15 @@ class Pool : ForkAware {
 
   struct Free {
     void* p;
-    int64_t since;  // what traffic_ was
+    int64_t since;  // traffic_ when it was freed
   };
   void hand_out(int64_t bytes) {
     in_use_ += bytes;
     traffic_ += bytes;
   }
 
-  // Gives large blocks to the system that were not used for a whole turnover. In each list, those that wait for longest
-  // come first.
+  // Releases large blocks that were not used during a whole turnover. Each list begins with the block that has been
+  // free for longest.
   [[gnu::noinline]] void evict_unused() noexcept {
     Taken evicted[16];
     int count = 0;
@@ -220,7 +220,8 @@ Block allocate(int64_t bytes) {
   auto [p, size_class] = pool().take(Pool::class_of(static_cast<size_t>(bytes)), kStretch);
   if (!p) fail(ErrorKind::memory, "out of memory: cannot allocate ", bytes, " bytes");
   AVIDA_HIDE(static_cast<char*>(p) + bytes, Pool::bytes_of(size_class) - bytes);
-  return Block(p, [size_class = size_class](void* q) { pool().give(q, size_class); }, PoolAllocator<char>());
+  return Block(p, BlockDeleter([size_class = size_class](void* q) { pool().give(q, size_class); }),
+               PoolAllocator<char>());
 }
 
 void* take_bytes(size_t bytes) {
@@ -233,5 +234,36 @@ void give_bytes(void* p, size_t bytes) noexcept { pool().give(p, Pool::class_of(
 
 MemoryUse memory_use() { return pool().use(); }
 void set_memory_budget(int64_t bytes) { pool().set_budget(bytes); }
+
+Data allocate_data(const Meta& meta, const ShapeList& shapes, const std::function<Block(int64_t bytes)>& allocate) {
+  Data data;
+  data.dtype = meta.dtype;
+  data.layout = meta.layout.size() == shapes.ndim() ? meta.layout : Layout();
+  data.device = meta.device;
+  data.shapes = shapes;
+  int n = shapes.samples();
+  auto bytes_of = [&](int i) { return checked_volume(shapes[i]) * size_of(meta.dtype); };
+  int64_t total = 0;
+  if (shapes.uniform()) {
+    int64_t step = n ? bytes_of(0) : 0;
+    if (__builtin_mul_overflow(step, n, &total)) value_error("the batch is too large");
+    Block block = allocate(total);
+    void* first = block.get();
+    data.place(std::move(block), first, step);
+    return data;
+  }
+  constexpr auto step_between = static_cast<int64_t>(kAlignment);
+  std::vector<int64_t> offsets(n);
+  for (int i = 0; i < n; i++) {
+    offsets[i] = total;
+    int64_t bytes = (bytes_of(i) + step_between - 1) / step_between * step_between;
+    if (__builtin_add_overflow(total, bytes, &total)) value_error("the batch is too large");
+  }
+  Block block = allocate(total);
+  std::vector<void*> samples(n);
+  for (int i = 0; i < n; i++) samples[i] = static_cast<char*>(block.get()) + offsets[i];
+  data.place(std::move(block), std::move(samples));
+  return data;
+}
 
 }  // namespace avida

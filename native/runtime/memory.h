@@ -1,7 +1,8 @@
-// Memory for samples: blocks are kept and reused, so that a steady loop asks the system for nothing.
+// Memory for samples: blocks are kept and reused, so that a steady loop allocates nothing from the system.
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 
 #include "core/data.h"
 
@@ -12,7 +13,11 @@ constexpr size_t kAlignment = 64;
 // A block of at least `bytes` bytes, aligned to kAlignment; not cleared. Throws a memory error that names the size.
 Block allocate(int64_t bytes);
 
-// For std::allocate_shared: objects that one thread makes and another drops, where malloc would contend.
+// Samples of these shapes in one new block, without gaps if they have one shape.
+Data allocate_data(const Meta& meta, const ShapeList& shapes,
+                   const std::function<Block(int64_t bytes)>& allocate = avida::allocate);
+
+// For std::allocate_shared: objects that one thread creates and another destroys, where malloc would contend.
 template <class T>
 struct PoolAllocator {
   using value_type = T;
@@ -37,13 +42,13 @@ void PoolAllocator<T>::deallocate(T* p, size_t n) noexcept {
 
 struct MemoryUse {
   int64_t in_use;  // bytes handed out
-  int64_t kept;    // bytes waiting to be reused
-  int64_t budget;  // how many bytes may be kept
+  int64_t kept;    // bytes kept for reuse
+  int64_t budget;  // the maximum of kept bytes
 };
 MemoryUse memory_use();
 
-// Sets the budget; what exceeds it goes back to the system. Negative: the default again, a quarter of the machine's
-// memory, but not more than 4 GiB.
+// Sets the budget, and releases blocks that exceed it. A negative number restores the default: a quarter of the
+// machine's memory, but at most 4 GiB.
 void set_memory_budget(int64_t bytes);
 
 }  // namespace avida

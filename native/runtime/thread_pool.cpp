@@ -10,8 +10,11 @@
 
 namespace avida {
 
-void ThreadPool::Job::work() {
-  for (int64_t i; (i = next.fetch_add(1)) < n;) {
+void ThreadPool::Job::work(bool helps) {
+  profile::Span span;
+  int64_t mine = 0;
+  for (int64_t i; (i = next.fetch_add(1)) < n; mine++) {
+    if (mine == 0 && helps && help) span.begin(*help);
     try {
       (*fn)(i);
     } catch (...) {
@@ -21,8 +24,9 @@ void ThreadPool::Job::work() {
         error_index = i;
       }
     }
-    done.fetch_add(1, std::memory_order_acq_rel);
   }
+  span.end();  // before the caller can go on
+  done.fetch_add(mine, std::memory_order_acq_rel);
 }
 
 ThreadPool::ThreadPool(int threads) : threads_(std::max(1, threads)) {}
@@ -44,6 +48,7 @@ void ThreadPool::parallel_for(int64_t n, const std::function<void(int64_t)>& fn)
   auto job = std::make_shared<Job>();
   job->fn = &fn;
   job->n = n;
+  if (profile::on()) job->help = profile::Work::event(profile::Kind::part);
   {
     std::lock_guard lock(mutex_);
     start_threads();
@@ -53,7 +58,7 @@ void ThreadPool::parallel_for(int64_t n, const std::function<void(int64_t)>& fn)
     work_.notify_one();
   else
     work_.notify_all();
-  job->work();
+  job->work(false);
   std::unique_lock lock(mutex_);
   jobs_.remove(job);
   finished_.wait(lock, [&] { return job->done.load(std::memory_order_acquire) == n; });
@@ -66,7 +71,7 @@ void ThreadPool::start_threads() {
   try {
     for (int i = 1; i < threads_; i++) workers_.emplace_back([this] { loop(); });
   } catch (const std::system_error&) {
-    // The system allows no more threads; those that started, or the caller alone, do the work.
+    // The system allows no more threads. The threads that were started, or the caller alone, do the work.
   }
 }
 
@@ -85,7 +90,7 @@ void ThreadPool::loop() {
       continue;
     }
     lock.unlock();
-    job->work();
+    job->work(true);
     lock.lock();
     if (job->done.load(std::memory_order_acquire) == job->n) finished_.notify_all();
   }
@@ -95,7 +100,7 @@ void ThreadPool::before_fork() { mutex_.lock(); }
 
 void ThreadPool::after_fork(bool in_child) {
   if (in_child) {
-    // The threads and their waits stayed in the parent: start anew without running destructors on their remains.
+    // The threads exist only in the parent: reinitialise without running destructors on their state.
     new (&workers_) std::vector<std::thread>;
     new (&work_) std::condition_variable;
     new (&finished_) std::condition_variable;
@@ -116,7 +121,7 @@ double cgroup_cpus() {
   auto consider = [&](double quota, double period) {
     if (quota > 0 && period > 0 && (least == 0 || quota / period < least)) least = quota / period;
   };
-  // A limit may stand at any level above this process.
+  // Any ancestor cgroup may set a limit.
   for (std::string at = path;; at = at.substr(0, at.find_last_of('/'))) {
     std::ifstream max("/sys/fs/cgroup" + at + "/cpu.max");
     std::string quota;

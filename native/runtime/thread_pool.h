@@ -1,4 +1,4 @@
-// Threads that share the work of one parallel_for at a time and caller.
+// A thread pool; parallel_for shares work among its threads.
 #pragma once
 #include <atomic>
 #include <condition_variable>
@@ -8,23 +8,25 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
 #include "runtime/fork.h"
+#include "runtime/profile.h"
 
 namespace avida {
 
 class ThreadPool : public std::enable_shared_from_this<ThreadPool>, ForkAware {
  public:
-  // `threads` counts the caller of parallel_for: a pool of one starts none. Threads start with the first work.
+  // `threads` includes the caller of parallel_for: a pool of one starts no thread. Threads start with the first work.
   explicit ThreadPool(int threads);
   ~ThreadPool();
 
   int threads() const { return threads_; }
 
-  // Runs fn(0) ... fn(n - 1) on the caller and the pool's threads; returns when all are done. When some throw, the
-  // exception of the lowest index is rethrown, so that the outcome does not depend on timing.
+  // Runs fn(0) ... fn(n - 1) on the caller and the pool's threads; returns when all are done. If several throw, the
+  // exception with the lowest index is rethrown, so that the outcome does not depend on timing.
   void parallel_for(int64_t n, const std::function<void(int64_t)>& fn);
 
  private:
@@ -35,7 +37,8 @@ class ThreadPool : public std::enable_shared_from_this<ThreadPool>, ForkAware {
     std::mutex mutex;
     std::exception_ptr error;
     int64_t error_index = -1;
-    void work();
+    std::optional<profile::Event> help;  // what profiles say of the threads that help the caller
+    void work(bool helps);
   };
 
   void before_fork() override;
@@ -52,7 +55,7 @@ class ThreadPool : public std::enable_shared_from_this<ThreadPool>, ForkAware {
   ForkRegistration fork_{this, Rank::thread_pool};
 };
 
-// The CPUs this process may use: affinity and cgroup limits counted in.
+// The number of CPUs that this process may use, from affinity and cgroup limits.
 int available_cpus();
 
 }  // namespace avida

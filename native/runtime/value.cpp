@@ -7,6 +7,18 @@
 
 namespace avida {
 
+Failure describe(std::exception_ptr error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const Error& e) {
+    return {e.kind, e.message, {}};
+  } catch (const std::bad_alloc&) {
+    return {ErrorKind::memory, "out of memory", {}};
+  } catch (const std::exception& e) {
+    return {ErrorKind::runtime, e.what(), {}};
+  }
+}
+
 Value::Value(Data data, bool is_batch)
     : meta_(Meta::unknown(is_batch, data.size())), data_(std::move(data)), state_(State::ready) {}
 

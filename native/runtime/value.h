@@ -1,4 +1,4 @@
-// A value that may still be pending, and the task that makes it.
+// A value that may still be pending, and the task that computes it.
 #pragma once
 #include <atomic>
 #include <functional>
@@ -10,6 +10,7 @@
 
 #include "core/data.h"
 #include "runtime/lineage.h"
+#include "runtime/profile.h"
 
 namespace avida {
 
@@ -19,10 +20,13 @@ class Task;
 struct Failure {
   ErrorKind kind;
   std::string message;
-  std::shared_ptr<void> cause;  // the Python exception, when a Python function raised it
+  std::shared_ptr<void> cause;  // the Python exception, if a Python function raised it
 };
 
-// A failure travelling as a C++ exception, so that what depends on a failed value fails the same way.
+// Kind and message of any exception.
+Failure describe(std::exception_ptr error);
+
+// A failure as a C++ exception, so that everything that depends on a failed value fails with the same error.
 struct FailureError : std::exception {
   explicit FailureError(std::shared_ptr<const Failure> failure) : failure(std::move(failure)) {}
   const char* what() const noexcept override { return failure->message.c_str(); }
@@ -36,45 +40,52 @@ class Value {
   Value(const Meta& meta, std::shared_ptr<const Failure> failure);
   Value(const Value&) = delete;
 
-  // What is known without waiting: all of it once ready.
+  // The metadata that is known without waiting; complete once ready.
   Meta meta() const;
   bool pending() const { return state_.load(std::memory_order_acquire) == State::pending; }
   bool failed() const { return state_.load(std::memory_order_acquire) == State::failed; }
 
-  // The samples, after waiting for them; throws FailureError. `interrupt` runs now and then while waiting and may
+  // The samples, after waiting for them; throws FailureError. `interrupt` is called regularly during the wait and may
   // throw.
   const Data& get(const std::function<void()>& interrupt = {});
   // The samples of a value that is no longer pending.
   const Data& ready() const;
 
-  LineagePtr lineage;  // null: no reader made it; set before anybody else has the value
+  // Says before its task runs that only the next task of a chain will probably read it. Then it is computed as far as
+  // that task needs, and as a whole once somebody else reads it, which sets the flag.
+  void expect_one_reader(std::shared_ptr<std::atomic<bool>> read_by_others) {
+    read_by_others_ = std::move(read_by_others);
+  }
+
+  LineagePtr lineage;  // null if no reader produced it; set before the value is shared
 
  private:
   friend class Executor;
   friend class Task;
   enum class State : int8_t { pending, ready, failed };
 
-  const Meta meta_;  // as promised
+  const Meta meta_;  // as inferred at the call
   Data data_;
   std::shared_ptr<const Failure> failure_;
-  std::shared_ptr<Task> producer_;  // until finished; a deferred task is kept alive by its values alone
+  std::shared_ptr<Task> producer_;  // until finished; a deferred task is kept alive only by its values
   std::atomic<State> state_{State::pending};
-  std::atomic<bool> deferred_{false};  // its producer waits for somebody to read it
+  std::atomic<bool> deferred_{false};                  // its producer is not queued until the value is read
+  std::shared_ptr<std::atomic<bool>> read_by_others_;  // null unless one reader is expected
 };
 
 using ValuePtr = std::shared_ptr<Value>;
 
-// One piece of work with its inputs and the values it promises.
+// One unit of work with its inputs and its promised values.
 class Task : public std::enable_shared_from_this<Task> {
  public:
   Task() = default;
   Task(const Task&) = delete;
   virtual ~Task();
 
-  // Adds a promised value; `meta` is what can be told already.
+  // Adds a promised value; `meta` is what is known already.
   ValuePtr promise(const Meta& meta);
 
-  // What a task keeps lies within it: one allocation for all of it.
+  // Memory inside of the task for its members: one allocation for all.
   std::byte buffer_[512];
   std::pmr::monotonic_buffer_resource memory{buffer_, sizeof(buffer_)};
 
@@ -83,15 +94,21 @@ class Task : public std::enable_shared_from_this<Task> {
  protected:
   // Computes all outputs, in the order of the promises. May throw.
   virtual std::vector<Data> run() = 0;
-  // True when nobody can notice that the task never ran.
+  // Whether the task has no side effects, so that it may be skipped if no output is referenced.
   virtual bool pure() const { return true; }
   virtual Failure describe_failure(std::exception_ptr error) const = 0;
+  // Whether a thread that waits for a value may run it, which it does without answering interrupts; else only the
+  // thread of the executor does.
+  virtual bool runs_anywhere() const { return false; }
+  // What profiles call it.
+  virtual profile::Label label() const = 0;
 
-  // Tasks of which each works on the output of the one before may be run as one, so that less needs to be made.
+  // Tasks of which each reads the output of the previous one may be run as a chain, so that less needs to be computed.
   enum class Chain : int8_t { no, joins, leads };
   virtual Chain chain() const { return Chain::no; }
-  // Runs `tasks`, of which this is the first, and returns the output of each; where kept[k] is false, nobody will see
-  // that of tasks[k]. Returns nothing when it is not worth while. Whatever it throws, the tasks can still be run.
+  // Runs `tasks`, of which this is the first, and returns the output of each; if kept[k] is false, the output of
+  // tasks[k] is not referenced. Returns an empty vector if a chain does not pay. After an exception the tasks can still
+  // be run.
   virtual std::vector<Data> run_chain(std::span<Task* const> tasks, std::span<const bool> kept);
 
  private:
@@ -99,7 +116,9 @@ class Task : public std::enable_shared_from_this<Task> {
   friend class Value;
   std::pmr::vector<std::weak_ptr<Value>> outputs_{&memory};
   std::shared_ptr<Executor> executor_;
-  std::atomic<bool> submitted_{false};
+  std::atomic<bool> submitted_{false}, finished_{false};
+  std::atomic<bool> ahead_{false};          // nobody has asked for it yet
+  std::atomic<bool> has_followers_{false};  // they were submitted together with it
 };
 
 }  // namespace avida

@@ -1,4 +1,4 @@
-#include "codecs/audio.h"
+#include "codecs/audio/audio.h"
 
 #include <sndfile.h>
 
@@ -19,11 +19,12 @@ struct AudioFile::Handle {
   }
 
   void open();
+  std::string describe();
   void check_frames(int64_t claimed);
   template <class T>
   void read(sf_count_t (*function)(SNDFILE*, T*, sf_count_t), T* to, int64_t frames);
 
-  // An exception must not cross the library's frames: it waits here until they have returned.
+  // An exception must not cross the library's frames: it is stored here until they have returned.
   void rethrow() {
     if (error) std::rethrow_exception(std::exchange(error, nullptr));
   }
@@ -63,18 +64,25 @@ sf_count_t AudioFile::Handle::on_read(void* to, sf_count_t bytes, void* self) {
   return bytes;
 }
 
+std::string AudioFile::Handle::describe() {
+  uint8_t beginning[64];
+  const int64_t read = std::min<int64_t>(size, sizeof(beginning));
+  read_at(0, beginning, read);
+  return describe_unknown({beginning, static_cast<size_t>(read)}, size);
+}
+
 void AudioFile::Handle::open() {
-  if (size == 0) fail(ErrorKind::runtime, "expected a sound file, got no bytes");
+  if (size == 0) refuse("expected a sound file, got no bytes");
   SF_VIRTUAL_IO io{on_size, on_seek, on_read, nullptr, on_tell};
   SF_INFO found{};
   file = sf_open_virtual(&io, SFM_READ, &found, this);
   rethrow();
   if (!file)
-    // The library keeps the reason in one place for all threads: it may be that of another file.
-    fail(ErrorKind::runtime, "expected a sound file in a known format, got ", size, " bytes of something else");
+    // The library has one global error text for all threads, which may belong to another file.
+    refuse("expected a sound file in a known format, got ", describe());
   if (found.frames < 0 || found.channels < 1 || found.samplerate < 1)
-    fail(ErrorKind::runtime, "expected at least one channel and a sample rate above 0, the header says ",
-         found.channels, " channels, ", found.samplerate, " Hz and ", found.frames, " frames");
+    refuse("expected at least one channel and a sample rate above 0, the header declares ", found.channels,
+           " channels, ", found.samplerate, " Hz and ", found.frames, " frames");
   int encoding = found.format & SF_FORMAT_SUBMASK;
   info.channels = found.channels;
   info.rate = found.samplerate;
@@ -85,18 +93,25 @@ void AudioFile::Handle::open() {
   check_frames(found.frames);
 }
 
-// A header that lies must not cost memory. Few files shrink sound more than this; those are decoded once to count.
+// A false header must not cost memory. Few files are compressed more than this; those are decoded once to count
+// frames.
 void AudioFile::Handle::check_frames(int64_t claimed) {
   constexpr int64_t kAlwaysAllowed = int64_t{4} << 20, kUsualRatio = 32, kChunk = 4096;
   info.frames = claimed;
   if (claimed <= std::max(kAlwaysAllowed, size * kUsualRatio) / info.channels) return;
+  const bool unknown = claimed == SF_COUNT_MAX;  // as written by an encoder into a pipe
+  const int64_t frame_bytes = info.channels * static_cast<int64_t>(sizeof(int16_t));
+  if (!unknown) check_memory(claimed, frame_bytes);
   std::vector<float> chunk(kChunk * info.channels);
   int64_t frames = 0;
-  while (sf_count_t n = sf_readf_float(file, chunk.data(), kChunk)) frames += n;
+  while (sf_count_t n = sf_readf_float(file, chunk.data(), kChunk)) check_memory(frames += n, frame_bytes);
   rethrow();
-  if (frames < claimed)
-    fail(ErrorKind::runtime, "expected the ", claimed, " frames that the header says, the file has ", frames);
-  if (sf_seek(file, 0, SEEK_SET) != 0) fail(ErrorKind::runtime, "cannot go back to the beginning of the sound");
+  if (sf_error(file)) refuse("after ", frames, " frames of sound: ", sf_strerror(file));
+  if (unknown)
+    info.frames = frames;
+  else if (frames < claimed)
+    refuse("the header declares ", claimed, " frames, but the file contains ", frames);
+  if (sf_seek(file, 0, SEEK_SET) != 0) refuse("cannot seek to the beginning of the sound");
   rethrow();
 }
 
@@ -106,7 +121,7 @@ void AudioFile::Handle::read(sf_count_t (*function)(SNDFILE*, T*, sf_count_t), T
   rethrow();
   if (found == frames) return;
   const char* reason = sf_error(file) ? sf_strerror(file) : "the file ends early or is damaged";
-  fail(ErrorKind::runtime, "expected ", frames, " frames of sound, got ", found, ": ", reason);
+  refuse("expected ", frames, " frames of sound, got ", found, ": ", reason);
 }
 
 namespace {
@@ -115,7 +130,7 @@ AVIDA_CLONES void to_floats(const int16_t* from, float* to, int64_t n) {
   for (int64_t i = 0; i < n; i++) to[i] = from[i] * (1.0f / 32768);
 }
 
-// What `avida info` shows: the formats of this build of the library that people use.
+// For `avida info`: the common formats that this build of the library supports.
 int list_formats() {
   constexpr std::pair<int, const char*> known[] = {{SF_FORMAT_WAV, "WAV"},
                                                    {SF_FORMAT_FLAC, "FLAC"},
@@ -140,7 +155,7 @@ int list_formats() {
 
 }  // namespace
 
-// Opened only when there is an owner to close it, should that throw.
+// Opened after its owner exists, which closes it if opening throws.
 AudioFile::AudioFile(int64_t size, ReadAt read) : handle_(std::make_unique<Handle>(size, std::move(read))) {
   handle_->open();
 }
@@ -157,12 +172,12 @@ void AudioFile::seek(int64_t frame) {
   if (frame == 0 && sf_seek(handle_->file, 0, SEEK_CUR) == 0) return;
   sf_count_t at = sf_seek(handle_->file, frame, SEEK_SET);
   handle_->rethrow();
-  if (at != frame) fail(ErrorKind::runtime, "cannot go to frame ", frame, " of ", handle_->info.frames);
+  if (at != frame) refuse("cannot seek to frame ", frame, " of ", handle_->info.frames);
 }
 
 void AudioFile::read(float* to, int64_t frames) {
   if (!handle_->shorts) return handle_->read(sf_readf_float, to, frames);
-  // The library would convert them one by one.
+  // The library would convert element by element.
   constexpr int64_t kChunk = 8192;
   int16_t chunk[kChunk];
   const int channels = handle_->info.channels;

@@ -1,4 +1,4 @@
-// Sound files over libsndfile: WAV, FLAC, Ogg (Vorbis and Opus), MP3, AIFF and whatever else that library reads.
+// Reads sound files with libsndfile: WAV, FLAC, Ogg (Vorbis and Opus), MP3, AIFF and whatever else that library reads.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -9,7 +9,7 @@
 namespace avida::codecs {
 
 struct AudioInfo {
-  int64_t frames = 0;  // a frame has one number for each channel
+  int64_t frames = 0;  // a frame has one sample for each channel
   int channels = 0;
   int rate = 0;         // frames per second
   bool floats = false;  // stored as floats, or in a lossy format that decodes to floats
@@ -18,7 +18,7 @@ struct AudioInfo {
 // A sound file whose header has been read.
 class AudioFile {
  public:
-  // Reads that many bytes from an offset, all of them within the file's size. May throw Error.
+  // Reads `bytes` bytes from an offset, within the file's size. May throw Error.
   using ReadAt = std::function<void(int64_t offset, void* to, int64_t bytes)>;
 
   AudioFile(int64_t size, ReadAt read);
@@ -27,10 +27,10 @@ class AudioFile {
 
   const AudioInfo& info() const;
 
-  // Goes to the frame that is read next.
+  // Sets the frame that is read next.
   void seek(int64_t frame);
-  // Reads the next frames. Floats go from -1 to 1, integers use the whole range of their type. Throws Error when the
-  // file ends before that, or is damaged.
+  // Reads the next frames. Floats range from -1 to 1, integers use the whole range of their type. Throws Error if the
+  // file is truncated or damaged.
   void read(float* to, int64_t frames);
   void read(int16_t* to, int64_t frames);
   void read(int32_t* to, int64_t frames);

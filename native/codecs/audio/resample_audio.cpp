@@ -1,4 +1,4 @@
-#include "op/resample_audio.h"
+#include "codecs/audio/resample_audio.h"
 
 #include <algorithm>
 #include <array>
@@ -9,12 +9,12 @@
 
 #include "core/clones.h"
 #include "core/error.h"
-#include "kernel/macros.h"
+#include "device/macros.h"
 
 namespace avida {
 namespace {
 
-constexpr int kLanes = 16;  // sums side by side: the same for every instruction set, hence the same bits
+constexpr int kLanes = 16;  // parallel sums: the same number for every instruction set, hence the same bits
 constexpr int kMostLobes = 64;
 
 struct Filter {
@@ -22,7 +22,7 @@ struct Filter {
   int lobes, taps;
 };
 
-// The sum of inputs times weights, which are those of two rows, blended.
+// The sum of inputs times weights, which are interpolated between two rows.
 AVIDA_INLINE float blended_sum(const float* in, const float* row, const float* next, float blend, int taps) {
   float sums[kLanes] = {};
   for (int t = 0; t < taps; t += kLanes)
@@ -35,8 +35,8 @@ AVIDA_INLINE float blended_sum(const float* in, const float* row, const float* n
   return sums[0];
 }
 
-// Positions are added up in float32 from the beginning of each block. That is less exact than it could be, by up to a
-// thousandth of an element, but gives the numbers that users of the API know.
+// Positions are accumulated in float32 from the beginning of each block. The error of up to a thousandth of an element
+// is intended: it gives the results that users of the API know.
 constexpr int64_t kBlock = 256;
 
 AVIDA_CLONES void resample(const Filter& filter, const float* in, int64_t length, double scale, int64_t begin,
@@ -77,23 +77,21 @@ double weight_at(double x, int lobes) {
 }  // namespace
 
 int resampling_lobes(double quality) {
-  if (!(quality >= 0 && quality <= 100))
-    fail(ErrorKind::runtime, "expected a quality of resampling from 0 to 100, got ", quality);
+  if (!(quality >= 0 && quality <= 100)) refuse("expected a resampling quality from 0 to 100, got ", quality);
   return static_cast<int>(std::lround((0.007 * quality - 0.09) * quality + 3));
 }
 
 int64_t resampled_length(int64_t length, double in_rate, double out_rate) {
   if (!(in_rate > 0 && out_rate > 0 && std::isfinite(in_rate) && std::isfinite(out_rate)))
-    fail(ErrorKind::runtime, "expected sample rates above 0, got ", in_rate, " Hz and ", out_rate, " Hz");
+    refuse("expected sample rates above 0, got ", in_rate, " Hz and ", out_rate, " Hz");
   constexpr double kMostRatio = 0x1p31;  // keeps positions in the signal exact
   double ratio = in_rate / out_rate;
   if (!(ratio <= kMostRatio && ratio >= 1 / kMostRatio))
-    fail(ErrorKind::runtime, "expected sample rates that differ by a factor of at most 2**31, got ", in_rate,
-         " Hz and ", out_rate, " Hz");
+    refuse("expected sample rates that differ by a factor of at most 2**31, got ", in_rate, " Hz and ", out_rate,
+           " Hz");
   double resampled = std::ceil(static_cast<double>(length) * out_rate / in_rate);
   if (!(resampled < 0x1p53))
-    fail(ErrorKind::runtime, "a signal of ", length, " elements is too long to be resampled from ", in_rate, " Hz to ",
-         out_rate, " Hz");
+    refuse("a signal of ", length, " elements is too long to be resampled from ", in_rate, " Hz to ", out_rate, " Hz");
   return static_cast<int64_t>(resampled);
 }
 
@@ -108,7 +106,7 @@ ResamplingFilter::ResamplingFilter(int lobes)
 }
 
 const ResamplingFilter& ResamplingFilter::shared(int lobes) {
-  // Without a lock, which a fork could leave taken: of two threads that make the same filter, one drops its own.
+  // Without a lock, which a fork could leave locked: if two threads create the same filter, one discards its own.
   static constinit std::array<std::atomic<const ResamplingFilter*>, kMostLobes + 1> filters{};
   auto& slot = filters.at(static_cast<size_t>(lobes));
   const ResamplingFilter* found = slot.load();

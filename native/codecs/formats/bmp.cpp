@@ -1,3 +1,4 @@
+// BMP, without a library: 1 to 32 bits per pixel, run lengths.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -14,7 +15,7 @@ struct Header {
   bool top_down = false;
   int bits = 0;
   uint32_t compression = kPlain;
-  size_t pixels = 0;                                  // where they begin
+  size_t pixels = 0;                                  // their offset in the file
   std::array<uint32_t, 4> masks{};                    // red, green, blue, alpha: for 16 and 32 bits
   std::array<std::array<uint8_t, 3>, 256> palette{};  // red, green, blue
   bool gray_palette = true;
@@ -31,7 +32,7 @@ void read_masks(Header& header, Bytes file, uint32_t header_size) {
   if (header.bits == 32) header.masks = {0xff0000, 0x00ff00, 0x0000ff, 0};
   if (header.compression != kBitFields && header.compression != kAlphaBitFields) return;
   if (header.bits != 16 && header.bits != 32)
-    fail(ErrorKind::runtime, "BMP: expected 16 or 32 bits with colour masks, got ", header.bits);
+    refuse("BMP: expected 16 or 32 bits with colour masks, got ", header.bits);
   const bool has_alpha = header_size >= 56 || header.compression == kAlphaBitFields;
   for (int i = 0; i < 3 + has_alpha; ++i) header.masks[i] = little_endian(file, 54 + 4 * i, 4);
 }
@@ -64,14 +65,14 @@ Header parse(Bytes file) {
     header.bits = little_endian(file, 28, 2);
     header.compression = little_endian(file, 30, 4);
   } else {
-    fail(ErrorKind::runtime, "BMP: expected a header of 12, 40 or more bytes, it says ", size);
+    refuse("BMP: expected a header of 12, 40 or more bytes, got ", size);
   }
   if (header.bits > 32 || !(std::has_single_bit(static_cast<uint32_t>(header.bits)) || header.bits == 24))
-    fail(ErrorKind::runtime, "BMP: expected 1, 2, 4, 8, 16, 24 or 32 bits, got ", header.bits);
+    refuse("BMP: expected 1, 2, 4, 8, 16, 24 or 32 bits, got ", header.bits);
   if (header.compression > kBitFields && header.compression != kAlphaBitFields)
-    fail(ErrorKind::runtime, "BMP: compression ", header.compression, " is not supported");
+    refuse("BMP: compression ", header.compression, " is not supported");
   if (header.is_run_length() && header.bits != (header.compression == kRle8 ? 8 : 4))
-    fail(ErrorKind::runtime, "BMP: run-length coding contradicts ", header.bits, " bits");
+    refuse("BMP: run-length coding cannot be combined with ", header.bits, " bits");
   check_extents(header.height, header.width, 4);
   read_masks(header, file, size);
   if (header.has_palette()) read_palette(header, file, size);
@@ -90,6 +91,8 @@ ImageInfo info_of(const Header& header) {
                                                            : ColorModel::rgb;
   info.channels = channels_of(info.color, 0);
   info.gray_bits = 14;
+  info.index_bits = header.has_palette() ? header.bits : 0;
+  if (header.is_run_length()) info.scratch.always = header.width * header.height;
   return info;
 }
 
@@ -102,26 +105,27 @@ std::vector<uint8_t> expand_runs(const Header& header, Bytes file) {
   std::vector<uint8_t> indices(header.width * header.height);
   const bool four_bits = header.compression == kRle4;
   int64_t x = 0, y = 0;
-  const auto put = [&](uint8_t index) {
-    if (x < header.width && y < header.height) indices[y * header.width + x] = index;
-    ++x;
+  const auto put = [&](int count, const auto& index_of) {
+    const int64_t first = y * header.width + x, room = y < header.height ? header.width - x : 0;
+    for (int64_t i = 0; i < std::min<int64_t>(count, room); ++i) indices[first + i] = index_of(i);
+    x += count;
   };
   for (size_t at = header.pixels; y < header.height;) {
     const uint8_t count = little_endian(file, at, 1), value = little_endian(file, at + 1, 1);
     at += 2;
     if (count) {
-      for (int i = 0; i < count; ++i) put(!four_bits ? value : i % 2 ? value & 15 : value >> 4);
+      put(count, [=](int64_t i) { return !four_bits ? value : i % 2 ? value & 15 : value >> 4; });
     } else if (value == 0) {  // end of the row
       x = 0, ++y;
     } else if (value == 1) {  // end of the image
       break;
-    } else if (value == 2) {  // a step right and on
+    } else if (value == 2) {  // a delta: moves right and to a later row
       x += little_endian(file, at, 1), y += little_endian(file, at + 1, 1);
       at += 2;
-    } else {  // pixels as they are, padded to two bytes
+    } else {  // uncompressed pixels, padded to two bytes
       const size_t size = four_bits ? (value + 1) / 2 : value;
       const Bytes pixels = part(file, at, size);
-      for (int i = 0; i < value; ++i) put(!four_bits ? pixels[i] : i % 2 ? pixels[i / 2] & 15 : pixels[i / 2] >> 4);
+      put(value, [=](int64_t i) { return !four_bits ? pixels[i] : i % 2 ? pixels[i / 2] & 15 : pixels[i / 2] >> 4; });
       at += (size + 1) & ~size_t{1};
     }
   }
@@ -135,13 +139,13 @@ uint8_t masked(uint32_t pixel, uint32_t mask) {
   return static_cast<uint8_t>(bits > 8 ? value >> (bits - 8) : value << (8 - bits));
 }
 
+uint8_t index_at(const Header& header, const uint8_t* row, int64_t x) {
+  if (header.bits == 8) return row[x];
+  const int64_t bit = x * header.bits;
+  return static_cast<uint8_t>(row[bit / 8] >> (8 - header.bits - bit % 8) & ((1 << header.bits) - 1));
+}
+
 std::array<uint8_t, 4> pixel_at(const Header& header, const uint8_t* row, int64_t x) {
-  if (header.has_palette()) {
-    const int64_t bit = x * header.bits;
-    const int index = row[bit / 8] >> (8 - header.bits - bit % 8) & ((1 << header.bits) - 1);
-    const auto& [red, green, blue] = header.palette[index];
-    return {red, green, blue, 255};
-  }
   if (header.bits == 24) return {row[x * 3 + 2], row[x * 3 + 1], row[x * 3], 255};
   const int size = header.bits / 8;
   const uint32_t pixel = little_endian({row + x * size, static_cast<size_t>(size)}, 0, size);
@@ -149,8 +153,9 @@ std::array<uint8_t, 4> pixel_at(const Header& header, const uint8_t* row, int64_
           masked(pixel, header.masks[3])};
 }
 
-void decode(Bytes file, const ImageInfo& info, const DecodeOptions&, const Roi& roi, const PixelRows& out) {
+void decode(Bytes file, const ImageInfo& info, const DecodeOptions& options, const Roi& roi, const PixelRows& out) {
   Header header = parse(file);
+  check_unchanged(info, info_of(header), options.type);
   std::vector<uint8_t> indices;
   const uint8_t* rows = file.data() + header.pixels;
   if (header.is_run_length()) {
@@ -164,7 +169,12 @@ void decode(Bytes file, const ImageInfo& info, const DecodeOptions&, const Roi& 
     const uint8_t* from = rows + stored_y * stride;
     uint8_t* to = out.first + y * out.stride;
     for (int x = roi.x; x < roi.x + roi.width; ++x)
-      to = std::copy_n(pixel_at(header, from, x).data(), info.channels, to);
+      if (options.type == ImageType::indices)
+        *to++ = index_at(header, from, x);
+      else if (header.has_palette())
+        to = std::copy_n(header.palette[index_at(header, from, x)].data(), info.channels, to);
+      else
+        to = std::copy_n(pixel_at(header, from, x).data(), info.channels, to);
   }
 }
 

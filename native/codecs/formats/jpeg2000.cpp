@@ -1,3 +1,4 @@
+// JPEG 2000, with OpenJPEG.
 #include <openjpeg.h>
 
 #include <algorithm>
@@ -9,12 +10,13 @@ namespace avida::codecs {
 namespace {
 
 constexpr std::string_view kBoxes("\0\0\0\x0cjP  \r\n\x87\n", 12), kCodestream("\xff\x4f\xff\x51", 4);
-constexpr uint32_t kCmyk = 12, kLab = 14, kFullRangeYcc = 18;  // colour spaces, as a colr box counts them
+constexpr uint32_t kCmyk = 12, kLab = 14, kFullRangeYcc = 18;  // colour spaces, as numbered in a colr box
 
 struct Header {
   ImageInfo info;
   bool is_ycc = false;
   bool is_subsampled = false;  // some component has fewer samples than the image
+  bool has_palette = false, is_signed = false;
 };
 
 bool matches(Bytes file) { return has_text(file, 0, kBoxes) || has_text(file, 0, kCodestream); }
@@ -34,10 +36,11 @@ Bytes find_box(Bytes boxes, std::string_view kind) {
 
 int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// What the boxes around the codestream say of colours.
+// The colour information of the boxes around the codestream.
 void read_boxes(Header& header, Bytes file, int& precision) {
   const Bytes boxes = find_box(file, "jp2h");
   if (const Bytes palette = find_box(boxes, "pclr"); !palette.empty()) {
+    header.has_palette = true;
     header.info.channels = big_endian(palette, 2, 1);
     precision = 0;
     for (int i = 0; i < header.info.channels; ++i)
@@ -50,8 +53,8 @@ void read_boxes(Header& header, Bytes file, int& precision) {
   }
 }
 
-// A file may cut its image into very many packets, for which the library takes memory and time at once. Each needs a
-// byte at least: what says more than the file holds is refused.
+// A header may declare very many packets, for which the library allocates memory at once. Each packet needs at least a
+// byte, so a header that declares more packets than the file has bytes is rejected.
 void check_packets(Bytes stream, size_t styles, bool own_precincts, int64_t height, int64_t width, int64_t factor) {
   const int levels = std::min<int>(big_endian(stream, styles, 1), 32);
   int64_t packets = 0;
@@ -62,37 +65,43 @@ void check_packets(Bytes stream, size_t styles, bool own_precincts, int64_t heig
                divide_up(height, int64_t{1} << (shift + (exponents >> 4)));
   }
   if (packets * factor > 1024 + 4 * static_cast<int64_t>(stream.size()))
-    fail(ErrorKind::runtime, "JPEG 2000: the file is too short for the packets that its header says");
+    refuse("JPEG 2000: the file is too short for the packets that its header declares");
 }
 
-// Looks at the markers of the main header and of all tiles.
-void check_markers(Bytes stream, int64_t height, int64_t width, int64_t components) {
+// Checks the markers of the main header and of all tiles. Returns the number of pixels of the smallest code block.
+int64_t check_markers(Bytes stream, int64_t height, int64_t width, int64_t components) {
   constexpr uint32_t kCod = 0xff52, kCoc = 0xff53, kSot = 0xff90, kSod = 0xff93;
   size_t tile = 0, tile_size = 0;
-  int64_t layers = 1;
+  int64_t layers = 1, smallest = 64 * 64;
+  const auto check_style = [&](size_t styles, bool own_precincts, int64_t factor) {
+    check_packets(stream, styles, own_precincts, height, width, factor);
+    const uint32_t exponents = (big_endian(stream, styles + 1, 1) & 15) + (big_endian(stream, styles + 2, 1) & 15) + 4;
+    smallest = std::min(smallest, int64_t{1} << exponents);
+  };
   for (size_t at = 2; at + 4 <= stream.size();) {
     const uint32_t marker = big_endian(stream, at, 2);
-    if (marker == kSod) {  // the data of a tile follow, and then the next
-      if (tile + tile_size <= at || tile_size > stream.size() - tile) return;
+    if (marker == kSod) {  // the data of a tile, followed by the next tile
+      if (tile + tile_size <= at || tile_size > stream.size() - tile) break;
       at = tile + tile_size;
       continue;
     }
     if (marker == kSot) tile = at, tile_size = big_endian(stream, at + 6, 4);
     if (marker == kCod) {
       layers = std::max<int64_t>(layers, big_endian(stream, at + 6, 2));
-      check_packets(stream, at + 9, big_endian(stream, at + 4, 1) & 1, height, width, layers * components);
+      check_style(at + 9, big_endian(stream, at + 4, 1) & 1, layers * components);
     }
     if (marker == kCoc) {
       const size_t style = at + (components < 257 ? 5 : 6);
-      check_packets(stream, style + 1, big_endian(stream, style, 1) & 1, height, width, layers);
+      check_style(style + 1, big_endian(stream, style, 1) & 1, layers);
     }
     at += 2 + big_endian(stream, at + 2, 2);
   }
+  return smallest;
 }
 
 Header read_header(Bytes file) {
   const Bytes stream = has_text(file, 0, kCodestream) ? file : find_box(file, "jp2c");
-  if (!has_text(stream, 0, kCodestream)) fail(ErrorKind::runtime, "JPEG 2000: expected a codestream, found none");
+  if (!has_text(stream, 0, kCodestream)) refuse("JPEG 2000: expected a codestream, found none");
   const auto number = [&](size_t at) { return static_cast<int64_t>(big_endian(stream, at, 4)); };
   const int64_t right = number(8), bottom = number(12), left = number(16), top = number(20);
   const int64_t tile_width = number(24), tile_height = number(28), tile_left = number(32), tile_top = number(36);
@@ -104,8 +113,9 @@ Header read_header(Bytes file) {
   int precision = 0;
   for (int i = 0; i < components; ++i) {
     precision = std::max(precision, static_cast<int>(big_endian(stream, 42 + 3 * i, 1) & 127) + 1);
+    header.is_signed |= big_endian(stream, 42 + 3 * i, 1) > 127;
     const int64_t dx = big_endian(stream, 43 + 3 * i, 1), dy = big_endian(stream, 44 + 3 * i, 1);
-    if (!dx || !dy) fail(ErrorKind::runtime, "JPEG 2000: component ", i, " has no samples");
+    if (!dx || !dy) refuse("JPEG 2000: component ", i, " has no samples");
     step_x = std::min(step_x, dx), step_y = std::min(step_y, dy);
     largest_x = std::max(largest_x, dx), largest_y = std::max(largest_y, dy);
   }
@@ -116,12 +126,12 @@ Header read_header(Bytes file) {
   check_extents(height, width, components);
   check_ratio(file, height * width * components * static_cast<int64_t>(sizeof(OPJ_INT32)), 65536);
   if (!tile_width || !tile_height || tile_left > left || tile_top > top)
-    fail(ErrorKind::runtime, "JPEG 2000: the tiles do not cover the image");
-  constexpr int64_t kTileBytes = 14;  // the markers that begin a tile
+    refuse("JPEG 2000: the tiles do not cover the image");
+  constexpr int64_t kTileBytes = 14;  // the size of the markers at the beginning of a tile
   const int64_t tiles = divide_up(right - tile_left, tile_width) * divide_up(bottom - tile_top, tile_height);
   if (tiles > static_cast<int64_t>(stream.size()) / kTileBytes)
-    fail(ErrorKind::runtime, "JPEG 2000: expected ", tiles, " tiles, the file is too short for them");
-  check_markers(stream, height, width, components);
+    refuse("JPEG 2000: expected ", tiles, " tiles, the file is too short for them");
+  const int64_t block_pixels = check_markers(stream, height, width, components);
   header.info.height = static_cast<int>(height), header.info.width = static_cast<int>(width);
 
   constexpr ColorModel kColors[] = {ColorModel::gray, ColorModel::gray_alpha, ColorModel::rgb, ColorModel::rgb_alpha};
@@ -133,6 +143,19 @@ Header read_header(Bytes file) {
   if (stream.size() == file.size() && channels == 3 && (largest_x > step_x || largest_y > step_y)) header.is_ycc = true;
   if (channels < 3) header.is_ycc = false;
   header.info.dtype = precision > 8 ? DType::uint16 : DType::uint8;
+  if (channels == 1 && !header.has_palette && !header.is_signed && precision <= 16) header.info.index_bits = precision;
+
+  // The library keeps the samples of a tile and of the image in 32 bits, and a descriptor for each code block of a
+  // tile.
+  constexpr int64_t kBlockBytes = 800, kSampleBytes = sizeof(OPJ_INT32);
+  const int64_t tile_samples = std::min(tile_height, height) * std::min(tile_width, width) * components;
+  Scratch& scratch = header.info.scratch;
+  scratch.always = tile_samples / block_pixels * kBlockBytes + (tiles > 1 ? tile_samples * kSampleBytes : 0);
+  if (header.is_subsampled)
+    scratch.always += height * width * components * kSampleBytes;
+  else
+    scratch.per_pixel = scratch.per_pixel_of_parts = components * kSampleBytes;
+  if (header.has_palette) scratch.per_pixel += channels * kSampleBytes;
   return header;
 }
 
@@ -201,11 +224,11 @@ Image decode_components(Source& source, const Roi* area) {
     good = opj_set_decode_area(codec.get(), image.get(), x, y, x + area->width, y + area->height);
   }
   good = good && opj_decode(codec.get(), stream.get(), image.get()) && opj_end_decompress(codec.get(), stream.get());
-  if (!good) fail(ErrorKind::runtime, "JPEG 2000: ", *source.message ? source.message : "broken data");
+  if (!good) refuse("JPEG 2000: ", *source.message ? source.message : "the data is corrupt");
   return image;
 }
 
-// Numbers of one component, as they are stored or scaled to the range of `bits`.
+// The samples of one component, unchanged or scaled to the range of `bits`.
 class Component {
  public:
   Component(const opj_image_comp_t& stored, int bits)
@@ -234,9 +257,9 @@ void ycc_to_rgb(T* pixel, int bits) {
   for (int i = 0; i < 3; ++i) pixel[i] = static_cast<T>(std::clamp(rgb[i], 0, most));
 }
 
-// `roi` counts from the image's first decoded sample.
+// `roi` is relative to the first decoded sample of the image.
 template <class T>
-void write(const opj_image_t& image, const Header& header, const Roi& roi, const PixelRows& out) {
+void write(const opj_image_t& image, const Header& header, ImageType type, const Roi& roi, const PixelRows& out) {
   const int channels = header.info.channels;
   uint32_t step_x = 256, step_y = 256;
   int bits = 8;
@@ -247,7 +270,7 @@ void write(const opj_image_t& image, const Header& header, const Roi& roi, const
   const int64_t left = divide_up(image.x0, step_x), top = divide_up(image.y0, step_y);
   for (int c = 0; c < channels; ++c) {
     const opj_image_comp_t& stored = image.comps[c];
-    const Component component(stored, bits);
+    const Component component(stored, type == ImageType::indices ? static_cast<int>(stored.prec) : bits);
     for (int y = 0; y < roi.height; ++y) {
       T* to = reinterpret_cast<T*>(out.first + y * out.stride) + c;
       const int64_t from_y = std::clamp<int64_t>((top + roi.y + y) * step_y / stored.dy - stored.y0, 0, stored.h - 1);
@@ -264,22 +287,23 @@ void write(const opj_image_t& image, const Header& header, const Roi& roi, const
       ycc_to_rgb(reinterpret_cast<T*>(out.first + y * out.stride) + int64_t{x} * channels, bits);
 }
 
-void decode(Bytes file, const ImageInfo& info, const DecodeOptions&, const Roi& roi, const PixelRows& out) {
+void decode(Bytes file, const ImageInfo& info, const DecodeOptions& options, const Roi& roi, const PixelRows& out) {
   const Header header = read_header(file);
+  check_unchanged(info, header.info, options.type);
   const bool cut = !header.is_subsampled && (roi.height < info.height || roi.width < info.width);
   Source source{file};
   const Image image = decode_components(source, cut ? &roi : nullptr);
   if (static_cast<int>(image->numcomps) < info.channels)
-    fail(ErrorKind::runtime, "JPEG 2000: expected ", info.channels, " components, got ", image->numcomps);
+    refuse("JPEG 2000: expected ", info.channels, " components, got ", image->numcomps);
   for (int c = 0; c < info.channels; ++c)
     if (const auto& stored = image->comps[c];
         !stored.data || !stored.w || !stored.h || stored.prec > 31 || !stored.prec)
-      fail(ErrorKind::runtime, "JPEG 2000: component ", c, " could not be decoded");
+      refuse("JPEG 2000: component ", c, " could not be decoded");
   const Roi within = cut ? Roi{0, 0, roi.height, roi.width} : roi;
   if (info.dtype == DType::uint8)
-    write<uint8_t>(*image, header, within, out);
+    write<uint8_t>(*image, header, options.type, within, out);
   else
-    write<uint16_t>(*image, header, within, out);
+    write<uint16_t>(*image, header, options.type, within, out);
 }
 
 const std::string library = str("OpenJPEG ", opj_version());

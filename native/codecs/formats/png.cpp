@@ -1,3 +1,4 @@
+// PNG, with libpng.
 #include <png.h>
 
 #include <bit>
@@ -11,6 +12,7 @@ namespace avida::codecs {
 namespace {
 
 constexpr std::string_view kSignature = "\x89PNG\r\n\x1a\n";
+constexpr png_byte kTextChunks[] = "tEXt\0zTXt\0iTXt";
 
 bool matches(Bytes file) { return has_text(file, 0, kSignature); }
 
@@ -26,7 +28,7 @@ int orientation_of(Bytes file) {
 }
 
 ImageInfo read_info(Bytes file) {
-  if (!has_text(file, 12, "IHDR")) fail(ErrorKind::runtime, "PNG: expected the header chunk first");
+  if (!has_text(file, 12, "IHDR")) refuse("PNG: expected the header chunk first");
   const int64_t width = big_endian(file, 16, 4), height = big_endian(file, 20, 4);
   const uint32_t depth = big_endian(file, 24, 1), color_type = big_endian(file, 25, 1);
   ImageInfo info;
@@ -45,28 +47,31 @@ ImageInfo read_info(Bytes file) {
       info.color = ColorModel::rgb_alpha, info.channels = 4;
       break;
     default:
-      fail(ErrorKind::runtime, "PNG: expected a colour type of 0, 2, 3, 4 or 6, got ", color_type);
+      refuse("PNG: expected a colour type of 0, 2, 3, 4 or 6, got ", color_type);
   }
-  if (depth > 16 || !std::has_single_bit(depth))
-    fail(ErrorKind::runtime, "PNG: expected 1, 2, 4, 8 or 16 bits, got ", depth);
+  if (depth > 16 || !std::has_single_bit(depth)) refuse("PNG: expected 1, 2, 4, 8 or 16 bits, got ", depth);
   check_extents(height, width, info.channels);
   info.height = static_cast<int>(height), info.width = static_cast<int>(width);
   info.dtype = depth == 16 ? DType::uint16 : DType::uint8;
   const int stored_bits = depth * (color_type == PNG_COLOR_TYPE_PALETTE ? 1 : info.channels);
   const int64_t pixel_size = info.channels * size_of(info.dtype);
-  check_ratio(file, height * width * pixel_size, 1032 * (8 * pixel_size / stored_bits));  // deflate can do 1032
+  check_ratio(file, height * width * pixel_size,
+              1032 * (8 * pixel_size / stored_bits));  // the maximum ratio of deflate is 1032
+  const bool has_palette = color_type == PNG_COLOR_TYPE_PALETTE;
+  info.index_bits = has_palette || color_type == PNG_COLOR_TYPE_GRAY ? static_cast<int>(depth) : 0;
+  if (file.size() > 28 && file[28] != PNG_INTERLACE_NONE) info.scratch.for_parts = height * width * pixel_size;
   info.orientation = orientation_of(file);
   return info;
 }
 
 ColorModel decoded_color(const ImageInfo& info, const DecodeOptions& options) {
   const bool is_gray = info.color == ColorModel::gray || info.color == ColorModel::gray_alpha;
-  if (options.type == ImageType::any) return info.color;
+  if (options.type == ImageType::any || options.type == ImageType::indices) return info.color;
   if (is_gray || options.type == ImageType::gray) return ColorModel::gray;
   return options.type == ImageType::bgr ? ColorModel::bgr : ColorModel::rgb;
 }
 
-// libpng reports errors by a jump. run() is where they land: what it calls must own nothing.
+// libpng reports errors by longjmp to run(), so the functions it calls must not own resources.
 class Reader {
  public:
   explicit Reader(Bytes file)
@@ -83,13 +88,13 @@ class Reader {
 
   template <class Work>
   void run(const Work& work) {
-    if (setjmp(png_jmpbuf(png_))) fail(ErrorKind::runtime, "PNG: ", message_);
+    if (setjmp(png_jmpbuf(png_))) refuse("PNG: ", message_);
     work(png_, info_);
   }
 
   static void read(png_structp png, png_bytep to, size_t size) {
     auto& self = *static_cast<Reader*>(png_get_io_ptr(png));
-    if (size > self.rest_.size()) png_error(png, "the file is cut short");
+    if (size > self.rest_.size()) png_error(png, "the file is truncated");
     std::memcpy(to, self.rest_.data(), size);
     self.rest_ = self.rest_.subspan(size);
   }
@@ -120,12 +125,18 @@ void decode(Bytes file, const ImageInfo& info, const DecodeOptions& options, con
 
   reader.run([&](png_structp png, png_infop png_info) {
     png_set_read_fn(png, &reader, Reader::read);
-    // Gamma and profiles count only where libpng weighs colours.
+    // Gamma and profiles matter only where libpng converts colours to gray.
     if (!to_gray) png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
+    // Compressed texts expand to 8 MB each.
+    png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, kTextChunks, 3);
     png_set_user_limits(png, kMaxExtent, kMaxExtent);
     png_read_info(png, png_info);
-    png_set_expand_gray_1_2_4_to_8(png);
-    png_set_palette_to_rgb(png);
+    if (options.type == ImageType::indices) {
+      png_set_packing(png);  // a byte for each sample
+    } else {
+      png_set_expand_gray_1_2_4_to_8(png);
+      png_set_palette_to_rgb(png);
+    }
     if (!is_any || !(png_get_color_type(png, png_info) & PNG_COLOR_MASK_ALPHA)) png_set_strip_alpha(png);
     if (to_gray) png_set_rgb_to_gray_fixed(png, 1, 29900, 58700);
     if (color == ColorModel::bgr) png_set_bgr(png);
@@ -137,7 +148,7 @@ void decode(Bytes file, const ImageInfo& info, const DecodeOptions& options, con
       png_error(png, "the header contradicts itself");
   });
 
-  // Interlaced images come in passes over all rows; others row by row, as far as they are needed.
+  // Interlaced images are decoded in passes over all rows; others row by row, up to the last row that is needed.
   const bool keep_all = interlaced && !(whole_rows && roi.height == info.height);
   const std::unique_ptr<uint8_t[]> kept(new uint8_t[row_size * (keep_all ? info.height : 1)]);
   uint8_t* const buffer = kept.get();
@@ -158,7 +169,7 @@ void decode(Bytes file, const ImageInfo& info, const DecodeOptions& options, con
         if (!whole_rows) copy_row(buffer, y);
       }
     }
-    if (to_end || interlaced) png_read_end(png, nullptr);  // checks what remains of the compressed data
+    if (to_end || interlaced) png_read_end(png, nullptr);  // checks the rest of the compressed data
   });
 }
 

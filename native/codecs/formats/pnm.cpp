@@ -1,3 +1,4 @@
+// PNM, without a library: P1 to P7.
 #include <algorithm>
 
 #include "codecs/bytes.h"
@@ -10,7 +11,7 @@ struct Header {
   int kind = 0;
   int64_t width = 0, height = 0, channels = 1;
   uint32_t max = 1;
-  size_t pixels = 0;  // where they begin
+  size_t pixels = 0;  // their offset in the file
 
   bool is_bits() const { return kind == 1 || kind == 4; }
   bool is_text() const { return kind <= 3; }
@@ -24,7 +25,7 @@ bool matches(Bytes file) {
   return file.size() > 2 && file[0] == 'P' && file[1] >= '1' && file[1] <= '7' && (is_space(file[2]) || file[2] == '#');
 }
 
-// Words between white space and comments.
+// Words, separated by white space and comments.
 class Words {
  public:
   Words(Bytes file, size_t at) : file_(file), at_(at) {}
@@ -44,15 +45,14 @@ class Words {
       value = value * 10 + (c - '0');
     }
     if (text.empty() || text[0] < '0' || text[0] > '9' || value > most)
-      fail(ErrorKind::runtime, "PNM: expected a number of at most ", most, ", got \"", printable(text), "\"");
+      refuse("PNM: expected a number of at most ", most, ", got \"", printable(text), "\"");
     return value;
   }
 
-  // A digit of a P1 image, which needs no space around it.
+  // A digit of a P1 image, which needs no white space around it.
   bool bit() {
     skip_space();
-    if (at_ >= file_.size() || (file_[at_] != '0' && file_[at_] != '1'))
-      fail(ErrorKind::runtime, "PNM: expected 0 or 1 at byte ", at_);
+    if (at_ >= file_.size() || (file_[at_] != '0' && file_[at_] != '1')) refuse("PNM: expected 0 or 1 at byte ", at_);
     return file_[at_++] == '1';
   }
 
@@ -90,7 +90,7 @@ void parse_pam(Header& header, Words& words) {
     else if (word == "TUPLTYPE")
       words.word();
     else
-      fail(ErrorKind::runtime, "PNM: the header of a P7 file has no end");
+      refuse("PNM: the header of a P7 file has no end");
   }
 }
 
@@ -105,11 +105,11 @@ Header parse(Bytes file) {
     header.channels = header.kind % 3 == 0 ? 3 : 1;
     if (!header.is_bits()) header.max = words.number(65535);
   }
-  if (header.max < 1) fail(ErrorKind::runtime, "PNM: expected a largest value above 0");
+  if (header.max < 1) refuse("PNM: expected a largest value above 0");
   check_extents(header.height, header.width, header.channels);
   header.pixels = words.at() + 1;  // one white space ends the header
   const int64_t samples = header.width * header.height * header.channels;
-  // A number needs a digit and a space, which the last one may lack; bits need a digit.
+  // A number needs a digit and a white space, which is optional after the last one; a bit needs a digit.
   part(file, header.pixels,
        header.kind == 1   ? samples
        : header.is_text() ? samples * 2 - 1
@@ -117,8 +117,7 @@ Header parse(Bytes file) {
   return header;
 }
 
-ImageInfo read_info(Bytes file) {
-  const Header header = parse(file);
+ImageInfo info_of(const Header& header) {
   ImageInfo info;
   info.height = static_cast<int>(header.height), info.width = static_cast<int>(header.width);
   info.channels = static_cast<int>(header.channels);
@@ -126,17 +125,23 @@ ImageInfo read_info(Bytes file) {
   info.dtype = header.max > 255 ? DType::uint16 : DType::uint8;
   constexpr ColorModel kColors[] = {ColorModel::gray, ColorModel::gray_alpha, ColorModel::rgb, ColorModel::rgb_alpha};
   info.color = info.channels <= 4 ? kColors[info.channels - 1] : ColorModel::other;
+  info.index_bits = info.channels == 1 ? 8 * header.sample_size() : 0;
   return info;
 }
 
+ImageInfo read_info(Bytes file) { return info_of(parse(file)); }
+
 ColorModel decoded_color(const ImageInfo& info, const DecodeOptions&) { return info.color; }
 
-// Reads samples in the order of the file, scaled to the whole range of T.
+// Reads samples in file order, scaled to the whole range of T unless they are indices.
 template <class T>
 class Samples {
  public:
-  Samples(Bytes file, const Header& header)
-      : header_(header), words_(file, header.pixels), binary_(file.data() + header.pixels) {}
+  Samples(Bytes file, const Header& header, ImageType type)
+      : header_(header),
+        words_(file, header.pixels),
+        binary_(file.data() + header.pixels),
+        raw_(type == ImageType::indices) {}
 
   void read_row(int64_t y, int64_t x, int64_t width, T* to) {
     if (header_.is_text()) {
@@ -147,7 +152,7 @@ class Samples {
     }
     const uint8_t* row = binary_ + y * header_.row_size();
     if (header_.kind == 4) {
-      for (int64_t i = x; i < x + width; ++i) *to++ = row[i / 8] >> (7 - i % 8) & 1 ? 0 : 255;
+      for (int64_t i = x; i < x + width; ++i) *to++ = of_bit(row[i / 8] >> (7 - i % 8) & 1);
       return;
     }
     const uint8_t* from = row + x * header_.channels * sizeof(T);
@@ -163,10 +168,14 @@ class Samples {
   T scaled(uint32_t value) const {
     constexpr uint32_t kMax = sizeof(T) == 1 ? 255 : 65535;
     const uint32_t max = header_.max;
-    return static_cast<T>(max == kMax ? value : (std::min(value, max) * kMax + max / 2) / max);
+    if (max == kMax || raw_) return static_cast<T>(value);
+    return static_cast<T>((std::min(value, max) * kMax + max / 2) / max);
   }
 
-  T next_from_text() { return header_.kind == 1 ? (words_.bit() ? 0 : 255) : scaled(words_.number(header_.max)); }
+  // A bit of 1 is black.
+  T of_bit(bool bit) const { return raw_ ? bit : bit ? 0 : 255; }
+
+  T next_from_text() { return header_.kind == 1 ? of_bit(words_.bit()) : scaled(words_.number(header_.max)); }
 
   void skip_to(int64_t pixel) {
     for (int64_t i = next_ * header_.channels; i < pixel * header_.channels; ++i) next_from_text();
@@ -176,22 +185,24 @@ class Samples {
   const Header& header_;
   Words words_;
   const uint8_t* binary_;
-  int64_t next_ = 0;  // the pixel that words_ comes to
+  const bool raw_;
+  int64_t next_ = 0;  // the next pixel of words_
 };
 
 template <class T>
-void decode_as(Bytes file, const Roi& roi, const PixelRows& out) {
-  const Header header = parse(file);
-  Samples<T> samples(file, header);
+void decode_as(Bytes file, const Header& header, ImageType type, const Roi& roi, const PixelRows& out) {
+  Samples<T> samples(file, header, type);
   for (int y = 0; y < roi.height; ++y)
     samples.read_row(roi.y + y, roi.x, roi.width, reinterpret_cast<T*>(out.first + y * out.stride));
 }
 
-void decode(Bytes file, const ImageInfo& info, const DecodeOptions&, const Roi& roi, const PixelRows& out) {
-  if (info.dtype == DType::uint8)
-    decode_as<uint8_t>(file, roi, out);
+void decode(Bytes file, const ImageInfo& info, const DecodeOptions& options, const Roi& roi, const PixelRows& out) {
+  const Header header = parse(file);
+  check_unchanged(info, info_of(header), options.type);
+  if (header.sample_size() == 1)
+    decode_as<uint8_t>(file, header, options.type, roi, out);
   else
-    decode_as<uint16_t>(file, roi, out);
+    decode_as<uint16_t>(file, header, options.type, roi, out);
 }
 
 const int registered = register_codec({"PNM", "avida", matches, read_info, decoded_color, decode});

@@ -1,3 +1,4 @@
+// TIFF, with libtiff.
 #include <tiffio.h>
 
 #include <algorithm>
@@ -27,7 +28,8 @@ class File {
     TIFFOpenOptionsSetErrorHandlerExtR(options.get(), on_error, this);
     TIFFOpenOptionsSetWarningHandlerExtR(
         options.get(), [](TIFF*, void*, const char*, const char*, va_list) { return 1; }, this);
-    TIFFOpenOptionsSetMaxSingleMemAlloc(options.get(), std::max<tmsize_t>(256 << 20, bytes.size() * 4));
+    const auto most = std::max<tmsize_t>(256 << 20, static_cast<tmsize_t>(bytes.size()) * 4);
+    TIFFOpenOptionsSetMaxSingleMemAlloc(options.get(), std::clamp<tmsize_t>(decode_limits().memory, 1 << 20, most));
     handle_ = TIFFClientOpenExt("image", "r", this, read, write, seek, close, size, map, unmap, options.get());
     if (!handle_) fail_here("not a TIFF file");
   }
@@ -42,9 +44,7 @@ class File {
     return TIFFGetFieldDefaulted(handle_, id, &value) ? value : otherwise;
   }
 
-  [[noreturn]] void fail_here(const char* otherwise) const {
-    fail(ErrorKind::runtime, "TIFF: ", *message_ ? message_ : otherwise);
-  }
+  [[noreturn]] void fail_here(const char* otherwise) const { refuse("TIFF: ", *message_ ? message_ : otherwise); }
 
  private:
   static File& self(thandle_t handle) { return *static_cast<File*>(handle); }
@@ -82,18 +82,19 @@ class File {
   TIFF* handle_ = nullptr;
 };
 
-// How samples are stored, and what to make of them.
+// How samples are stored and converted.
 struct Header {
   ImageInfo info;
-  int bits = 0, samples = 0, photometric = 0;  // samples: of a pixel
+  int bits = 0, samples = 0, photometric = 0;  // samples per pixel
   bool planar = false, is_float = false;
-  bool converted = false;  // colours that libtiff turns into 8-bit RGBA
+  bool converted = false;  // colours that libtiff converts to 8-bit RGBA
   bool tiled = false;
   bool whole_blocks = false;              // must be read to the end
+  bool as_stored = false;                 // samples are not scaled
   int block_height = 0, block_width = 0;  // of a strip or a tile
 };
 
-// The most by which a compression can shrink data.
+// The maximum ratio of a compression.
 int64_t ratio_of(int compression) {
   switch (compression) {
     case COMPRESSION_NONE:
@@ -131,10 +132,10 @@ void check_samples(const Header& header, int format) {
   const bool is_integer = format == SAMPLEFORMAT_UINT || format == SAMPLEFORMAT_VOID;
   const int bits = header.bits;
   if (header.is_float ? bits != 16 && bits != 32 && bits != 64 : !is_integer || bits < 1 || bits > 16)
-    fail(ErrorKind::runtime, "TIFF: expected unsigned integers of 1 to 16 bits, or floats, got ", bits, "-bit ",
-         header.is_float ? "floats"
-         : is_integer    ? "unsigned integers"
-                         : "signed or complex numbers");
+    refuse("TIFF: expected unsigned integers of 1 to 16 bits, or floats, got ", bits, "-bit ",
+           header.is_float ? "floats"
+           : is_integer    ? "unsigned integers"
+                           : "signed or complex numbers");
 }
 
 Header read_header(const File& file, Bytes bytes) {
@@ -152,8 +153,7 @@ Header read_header(const File& file, Bytes bytes) {
       file.tag<uint16_t>(TIFFTAG_PHOTOMETRIC, header.samples < 3 ? PHOTOMETRIC_MINISBLACK : PHOTOMETRIC_RGB);
   header.is_float = format == SAMPLEFORMAT_IEEEFP;
   check_extents(height, width, header.samples);
-  if (!TIFFIsCODECConfigured(compression))
-    fail(ErrorKind::runtime, "TIFF: compression ", compression, " is not supported");
+  if (!TIFFIsCODECConfigured(compression)) refuse("TIFF: compression ", compression, " is not supported");
 
   if (compression == COMPRESSION_JPEG && header.photometric == PHOTOMETRIC_YCBCR && !header.planar) {
     TIFFSetField(tiff, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
@@ -174,13 +174,22 @@ Header read_header(const File& file, Bytes bytes) {
     info.dtype = header.is_float ? DType::float32 : header.bits > 8 || has_palette ? DType::uint16 : DType::uint8;
   }
   header.tiled = TIFFIsTiled(tiff);
-  // libtiff has a quicker way for whole strips of this kind, which treats broken data differently.
+  // libtiff has a fast path for whole strips of this kind, which treats corrupt data differently.
   header.whole_blocks = compression == COMPRESSION_DEFLATE || compression == COMPRESSION_ADOBE_DEFLATE;
   const int64_t block_height = file.tag<uint32_t>(header.tiled ? TIFFTAG_TILELENGTH : TIFFTAG_ROWSPERSTRIP, UINT32_MAX);
   const int64_t block_width = header.tiled ? file.tag<uint32_t>(TIFFTAG_TILEWIDTH) : width;
   header.block_height = static_cast<int>(header.tiled ? block_height : std::min(block_height, height));
   header.block_width = static_cast<int>(block_width);
   check_extents(header.block_height, block_width, header.samples);
+  if (header.samples == 1 && !header.converted && !header.is_float) info.index_bits = header.bits;
+  const int64_t block_bytes =
+      (block_width * (header.planar ? 1 : header.samples) * header.bits + 7) / 8 * header.block_height;
+  // Strips of ordinary samples are decoded in place.
+  const bool in_place = !header.tiled && !header.planar && !has_palette && !header.converted &&
+                        header.photometric != PHOTOMETRIC_MINISWHITE && (header.samples == 1 || header.samples == 3) &&
+                        header.bits == 8 * size_of(info.dtype);
+  (in_place ? info.scratch.for_parts : info.scratch.always) = block_bytes;
+  if (header.converted) info.scratch.always += 4 * height * width;
   const int64_t pixels = std::max(height * width, header.block_height * block_width);
   const int64_t stored_bits = std::max(1, header.samples * header.bits),
                 pixel_size = info.channels * size_of(info.dtype);
@@ -193,19 +202,20 @@ ImageInfo read_info(Bytes bytes) {
   return read_header(file, bytes).info;
 }
 
-// Where only some channels are wanted, the first ones are the colours.
+// If only some channels are requested, the first ones are the colours.
 ColorModel decoded_color(const ImageInfo& info, const DecodeOptions& options) {
   if (options.type == ImageType::any) return info.color;
   return info.channels < 3 ? ColorModel::gray : ColorModel::rgb;
 }
 
-// Makes samples of T from rows as libtiff gives them: packed bits, or numbers in the order of this machine.
+// Converts rows from libtiff to samples of T: packed bits, or numbers in native byte order.
 template <class T>
 class Unpacker {
  public:
   explicit Unpacker(const Header& header)
       : bits_(header.bits),
         is_float_(header.is_float),
+        as_stored_(header.as_stored),
         most_((1u << std::min(header.bits, 16)) - 1),
         inverted_(header.photometric == PHOTOMETRIC_MINISWHITE && !header.is_float) {}
 
@@ -228,10 +238,11 @@ class Unpacker {
       return static_cast<T>(bits_ == 32 ? load<float>(row, i) : static_cast<float>(load<float16>(row, i)));
     }
     const uint32_t value = inverted_ ? most_ - raw(row, i) : raw(row, i);
+    if (as_stored_) return static_cast<T>(value);
     return static_cast<T>(bits_ <= 8 ? value * 255 / most_ : value << (16 - bits_));
   }
 
-  // Whether rows can be copied as they are.
+  // Whether rows can be copied without conversion.
   bool copies() const { return bits_ == 8 * sizeof(T) && !inverted_; }
 
  private:
@@ -243,14 +254,14 @@ class Unpacker {
   }
 
   int bits_;
-  bool is_float_;
+  bool is_float_, as_stored_;
   uint32_t most_;
   bool inverted_;
 };
 
 struct Palette {
   const uint16_t *red = nullptr, *green = nullptr, *blue = nullptr;
-  int factor = 1;  // 257 in old files, which give 8 bits only
+  int factor = 1;  // 257 in old files, which have only 8 bits
 };
 
 Palette read_palette(const File& file, const Header& header) {
@@ -276,7 +287,7 @@ class BlockDecoder {
     stored_ = header.planar ? 1 : header.samples;
     row_size_ = (int64_t{header.block_width} * stored_ * header.bits + 7) / 8;
     const int64_t expected = header.tiled ? TIFFTileRowSize(file.handle()) : TIFFScanlineSize(file.handle());
-    if (expected != row_size_) file.fail_here("the samples are stored in a way that is not supported");
+    if (expected != row_size_) file.fail_here("the layout of the samples is not supported");
   }
 
   void run() {
@@ -311,10 +322,10 @@ class BlockDecoder {
 
   void read_block(int y, int x, int plane, uint8_t* to, int64_t size) {
     TIFF* const tiff = file_.handle();
-    std::memset(to, 0, size);  // some decoders leave out what they cannot decode, and say nothing
+    std::memset(to, 0, size);  // some decoders silently skip what they cannot decode
     const tmsize_t got = header_.tiled ? TIFFReadEncodedTile(tiff, TIFFComputeTile(tiff, x, y, 0, plane), to, size)
                                        : TIFFReadEncodedStrip(tiff, TIFFComputeStrip(tiff, y, plane), to, size);
-    if (got != size) file_.fail_here("the file is cut short");
+    if (got != size) file_.fail_here("the file is truncated");
   }
 
   void unpack(const uint8_t* row, int64_t x, int64_t count, int plane, T* to) {
@@ -352,12 +363,13 @@ void decode_converted(const File& file, const Header& header, const Roi& roi, in
   TIFFRGBAImage image;
   char message[1024] = {};
   if (!TIFFRGBAImageOK(file.handle(), message) || !TIFFRGBAImageBegin(&image, file.handle(), 1, message))
-    fail(ErrorKind::runtime, "TIFF: ", message);
+    refuse("TIFF: ", message);
   const std::unique_ptr<TIFFRGBAImage, decltype(&TIFFRGBAImageEnd)> guard(&image, TIFFRGBAImageEnd);
   image.req_orientation = image.orientation;  // as stored
   const int64_t width = header.info.width;
   std::vector<uint32_t> pixels(width * header.info.height);
-  if (!TIFFRGBAImageGet(&image, pixels.data(), header.info.width, header.info.height)) file.fail_here("broken data");
+  if (!TIFFRGBAImageGet(&image, pixels.data(), header.info.width, header.info.height))
+    file.fail_here("the data is corrupt");
   for (int y = 0; y < roi.height; ++y) {
     uint8_t* to = out.first + y * out.stride;
     const uint32_t* from = pixels.data() + (roi.y + y) * width + roi.x;
@@ -368,7 +380,9 @@ void decode_converted(const File& file, const Header& header, const Roi& roi, in
 
 void decode(Bytes bytes, const ImageInfo& info, const DecodeOptions& options, const Roi& roi, const PixelRows& out) {
   const File file(bytes);
-  const Header header = read_header(file, bytes);
+  Header header = read_header(file, bytes);
+  check_unchanged(info, header.info, options.type);
+  if (options.type == ImageType::indices) header.as_stored = true, header.photometric = PHOTOMETRIC_MINISBLACK;
   const int channels = channels_of(decoded_color(info, options), info.channels);
   if (header.converted)
     decode_converted(file, header, roi, channels, out);

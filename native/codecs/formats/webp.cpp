@@ -1,3 +1,4 @@
+// WebP, with libwebp.
 #include <webp/decode.h>
 
 #include <algorithm>
@@ -25,11 +26,11 @@ Bytes find_chunk(Bytes file, std::string_view kind) {
   constexpr const char* kReasons[] = {"no error",
                                       "no memory",
                                       "invalid parameter",
-                                      "broken data",
+                                      "the data is corrupt",
                                       "unsupported feature",
-                                      "the file is cut short",
+                                      "the file is truncated",
                                       "aborted",
-                                      "the file is cut short"};
+                                      "the file is truncated"};
   fail(status == VP8_STATUS_OUT_OF_MEMORY ? ErrorKind::memory : ErrorKind::runtime, "WebP: ", kReasons[status]);
 }
 
@@ -40,15 +41,22 @@ WebPBitstreamFeatures features_of(Bytes file) {
   return features;
 }
 
+ImageInfo info_of(const WebPBitstreamFeatures& features) {
+  ImageInfo info{.height = features.height, .width = features.width, .channels = features.has_alpha ? 4 : 3};
+  info.gray_bits = 15;
+  info.color = features.has_alpha ? ColorModel::rgb_alpha : ColorModel::rgb;
+  return info;
+}
+
 ImageInfo read_info(Bytes file) {
   const WebPBitstreamFeatures features = features_of(file);
-  ImageInfo info;
-  info.height = features.height, info.width = features.width;
-  info.gray_bits = 15;
-  info.channels = features.has_alpha ? 4 : 3;
-  info.color = features.has_alpha ? ColorModel::rgb_alpha : ColorModel::rgb;
+  ImageInfo info = info_of(features);
   check_extents(info.height, info.width, info.channels);
-  check_ratio(file, int64_t{info.height} * info.width * info.channels, 16384);
+  const int64_t pixels = int64_t{info.height} * info.width;
+  check_ratio(file, pixels * info.channels, 16384);
+  constexpr int kLossy = 1;
+  info.scratch.always = features.format == kLossy ? (features.has_alpha ? 2 * pixels : 0) : 4 * pixels;
+  info.scratch.per_pixel_of_parts = info.channels;  // for the rectangle and its border
   info.orientation = exif_orientation(find_chunk(file, "EXIF"));
   return info;
 }
@@ -61,19 +69,19 @@ ColorModel decoded_color(const ImageInfo& info, const DecodeOptions& options) {
 // An image, or a frame of an animation.
 struct Picture {
   Bytes data;
-  Roi place;  // on the canvas
+  Roi place;  // its rectangle on the canvas
 };
 
 Picture first_picture(Bytes file, const WebPBitstreamFeatures& features) {
   if (!features.has_animation) return {file, {0, 0, features.height, features.width}};
   const Bytes frame = find_chunk(file, "ANMF");
-  if (frame.empty()) fail(ErrorKind::runtime, "WebP: expected an animation, found no frame");
+  if (frame.empty()) refuse("WebP: expected an animation, found no frame");
   const auto number = [&](size_t at) { return static_cast<int>(little_endian(frame, at, 3)); };
   Picture picture{{}, {number(3) * 2, number(0) * 2, number(9) + 1, number(6) + 1}};
   picture.data = part(frame, 16, frame.size() - 16);
   const WebPBitstreamFeatures inner = features_of(picture.data);
   if (inner.has_animation || inner.height != picture.place.height || inner.width != picture.place.width)
-    fail(ErrorKind::runtime, "WebP: the first frame contradicts its header");
+    refuse("WebP: the first frame contradicts its header");
   return picture;
 }
 
@@ -89,8 +97,8 @@ void decode_picture(Bytes data, const Roi& roi, const PixelRows& out, WEBP_CSP_M
   if (const auto status = WebPDecode(data.data(), data.size(), &config); status != VP8_STATUS_OK) fail_with(status);
 }
 
-// The rectangle with a border of two pixels, from even coordinates: lossy images store colours for pairs of pixels and
-// blend them with their neighbours, which a rectangle cut out exactly would not have.
+// The rectangle with a border of two pixels, from even coordinates: lossy images store chroma for pairs of pixels and
+// interpolate it from neighbours, which an exact rectangle would not have.
 Roi with_border(const Roi& roi, const Roi& picture) {
   const int y = std::max(0, roi.y - 2) & ~1, x = std::max(0, roi.x - 2) & ~1;
   return {y, x, std::min(picture.height, roi.y + roi.height + 2) - y,
@@ -98,13 +106,15 @@ Roi with_border(const Roi& roi, const Roi& picture) {
 }
 
 void decode(Bytes file, const ImageInfo& info, const DecodeOptions& options, const Roi& roi, const PixelRows& out) {
-  const Picture picture = first_picture(file, features_of(file));
+  const WebPBitstreamFeatures features = features_of(file);
+  check_unchanged(info, info_of(features), options.type);
+  const Picture picture = first_picture(file, features);
   const ColorModel color = decoded_color(info, options);
   const WEBP_CSP_MODE mode = color == ColorModel::rgb_alpha ? MODE_RGBA
                              : color == ColorModel::bgr     ? MODE_BGR
                                                             : MODE_RGB;
   const int pixel = channels_of(color, info.channels);
-  // What of the rectangle lies on the picture, seen from the picture. The rest of the canvas is empty.
+  // The part of the rectangle within the frame, relative to the frame. The rest of the canvas is empty.
   const Roi& place = picture.place;
   const int top = std::max(roi.y, place.y), bottom = std::min(roi.y + roi.height, place.y + place.height);
   const int left = std::max(roi.x, place.x), right = std::min(roi.x + roi.width, place.x + place.width);

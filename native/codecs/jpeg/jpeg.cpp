@@ -1,4 +1,5 @@
-// JPEG by libjpeg-turbo. Its errors jump past C++ frames, so everything between setjmp and the library is plain data.
+// JPEG by libjpeg-turbo. Its errors longjmp past C++ frames, so everything between setjmp and the library is plain
+// data.
 #include <cstdio>  // jpeglib.h needs it
 
 #include <jpeglib.h>
@@ -10,14 +11,14 @@
 #include <cstring>
 
 #include "codecs/bytes.h"
-#include "codecs/jpeg_header.h"
+#include "codecs/jpeg/jpeg_header.h"
+#include "codecs/jpeg/sequential_decoder.h"
 
 namespace avida::codecs {
 namespace {
 
-constexpr int64_t kMostShrinking = 4096;  // bytes of pixels for a byte of file; a flat gray image has 256
+constexpr int64_t kMostShrinking = 4096;  // bytes of pixels per byte of file; a constant gray image has 256
 constexpr int kMostExtraBytes = 512;      // between two segments
-constexpr int kMostScans = 500;           // of a progressive file: more only serve to keep decoders busy
 
 struct Decompressor {
   jpeg_decompress_struct jpeg;
@@ -35,8 +36,8 @@ Decompressor& owner(j_common_ptr jpeg) { return *static_cast<Decompressor*>(jpeg
   std::longjmp(owner(jpeg).failed, 1);
 }
 
-// The library only warns of data that makes no sense and invents the rest of the picture. A few bytes too many between
-// two segments are harmless and common.
+// The library only warns about corrupt data and makes up the rest of the picture. A few extra bytes between two
+// segments are harmless and common.
 void on_message(j_common_ptr jpeg, int level) {
   if (level >= 0) return;
   switch (jpeg->err->msg_code) {
@@ -66,8 +67,10 @@ void on_skip(j_decompress_ptr jpeg, long bytes) {
 
 void on_progress(j_common_ptr common) {
   auto* jpeg = reinterpret_cast<j_decompress_ptr>(common);
-  if (jpeg->input_scan_number <= kMostScans) return;
-  std::snprintf(owner(common).message, JMSG_LENGTH_MAX, "expected at most %d scans, got more", kMostScans);
+  const int64_t most = decode_limits().scans;
+  if (jpeg->input_scan_number <= most) return;
+  std::snprintf(owner(common).message, JMSG_LENGTH_MAX, "expected at most %lld scans, got more",
+                static_cast<long long>(most));
   std::longjmp(owner(common).failed, 1);
 }
 
@@ -90,7 +93,7 @@ void open(Decompressor& self, Bytes file) {
   self.jpeg.progress = &self.progress;
 }
 
-// From four inks to RGB, BGR or gray. Adobe's programs store how much light is left, not how much ink there is.
+// CMYK to RGB, BGR or gray. Adobe's programs store inverted values.
 void convert_inks(const uint8_t* in, uint8_t* out, int width, bool light, ImageType type) {
   for (int i = 0; i < width; i++, in += 4) {
     int rgb[3];
@@ -105,6 +108,7 @@ void convert_inks(const uint8_t* in, uint8_t* out, int width, bool light, ImageT
 
 struct Job {
   Bytes file;
+  const ImageInfo& info;
   const DecodeOptions& options;
   const Roi& roi;
   const PixelRows& out;
@@ -115,6 +119,7 @@ J_COLOR_SPACE output_space(const jpeg_decompress_struct& jpeg, ImageType type) {
   if (jpeg.num_components != 3 && jpeg.num_components != 1) return jpeg.jpeg_color_space;
   switch (type) {
     case ImageType::gray:
+    case ImageType::indices:
       return JCS_GRAYSCALE;
     case ImageType::bgr:
       return JCS_EXT_BGR;
@@ -125,8 +130,8 @@ J_COLOR_SPACE output_space(const jpeg_decompress_struct& jpeg, ImageType type) {
   }
 }
 
-// Whether blocks are smoothed with their neighbours, as the library does where a progressive file lacks detail. It does
-// not do so in the same way when parts are left out.
+// Whether the library smooths blocks with their neighbours, as it does if a progressive file lacks detail. The result
+// differs if only a part is decoded.
 bool is_smoothed(const jpeg_decompress_struct& jpeg) {
   if (!jpeg.progressive_mode || !jpeg.coef_bits) return false;
   for (int c = 0; c < jpeg.num_components; c++)
@@ -135,7 +140,7 @@ bool is_smoothed(const jpeg_decompress_struct& jpeg) {
   return false;
 }
 
-// Upsampling looks at the neighbours of what it makes: the library decodes a little more than the rectangle.
+// Upsampling reads neighbouring samples: the library decodes a margin around the rectangle.
 void decode_rows(Decompressor& self, const Job& job) {
   jpeg_decompress_struct& jpeg = self.jpeg;
   const Roi& roi = job.roi;
@@ -175,7 +180,7 @@ void decode_rows(Decompressor& self, const Job& job) {
   }
 }
 
-// False where the library failed; the message says why.
+// Returns false if the library failed; `message` has the reason.
 bool run(Decompressor& self, const Job& job) {
   std::memset(&self.jpeg, 0, sizeof(self.jpeg));
   if (setjmp(self.failed)) {
@@ -188,9 +193,15 @@ bool run(Decompressor& self, const Job& job) {
   self.jpeg.dct_method = job.options.fast_idct ? JDCT_IFAST : JDCT_ISLOW;
   self.jpeg.scale_num = static_cast<unsigned>(job.options.scale);
   self.jpeg.scale_denom = 8;
+  jpeg_calc_output_dimensions(&self.jpeg);  // before memory is allocated for what the header says now
+  if (static_cast<int>(self.jpeg.output_height) != job.info.height ||
+      static_cast<int>(self.jpeg.output_width) != job.info.width || self.jpeg.num_components != job.info.channels) {
+    std::strncpy(self.message, kChangedText, sizeof(self.message));
+    std::longjmp(self.failed, 1);
+  }
   jpeg_start_decompress(&self.jpeg);
   decode_rows(self, job);
-  // What follows the last row tells whether the rows came from all of the data.
+  // The data after the last row shows whether the rows used all of the data.
   if (self.jpeg.output_scanline == self.jpeg.output_height) jpeg_finish_decompress(&self.jpeg);
   jpeg_destroy_decompress(&self.jpeg);
   return true;
@@ -200,10 +211,16 @@ bool matches(Bytes file) { return is_jpeg(file) && jpeg_frame(file) != kLossless
 
 ImageInfo read_info(Bytes file) {
   JpegHeader header = read_jpeg_header(file);
-  if (header.precision != 8) fail(ErrorKind::runtime, "expected 8 bits per sample, got ", header.precision);
-  check_ratio(file, int64_t{header.height} * header.width * header.components, kMostShrinking);
+  if (header.precision != 8) refuse("expected 8 bits per sample, got ", header.precision);
+  const int64_t samples = int64_t{header.height} * header.width * header.components;
+  check_ratio(file, samples, kMostShrinking);
+  const int64_t scans = count_jpeg_scans(file, header);
+  check_scans(scans);
   ImageInfo info{.height = header.height, .width = header.width, .channels = header.components};
   info.orientation = header.orientation;
+  info.index_bits = header.components == 1 ? 8 : 0;
+  if (scans > 1)
+    info.scratch.always = samples * static_cast<int64_t>(sizeof(JCOEF));  // the library keeps all coefficients
   info.color = header.components == 1 ? ColorModel::gray : header.components == 3 ? ColorModel::rgb : ColorModel::other;
   return info;
 }
@@ -215,6 +232,7 @@ ColorModel decoded_color(const ImageInfo& info, const DecodeOptions& options) {
     case ImageType::any:
       return info.color;
     case ImageType::gray:
+    case ImageType::indices:
       return ColorModel::gray;
     case ImageType::bgr:
       return ColorModel::bgr;
@@ -223,9 +241,10 @@ ColorModel decoded_color(const ImageInfo& info, const DecodeOptions& options) {
   }
 }
 
-void decode(Bytes file, const ImageInfo&, const DecodeOptions& options, const Roi& roi, const PixelRows& out) {
+void decode(Bytes file, const ImageInfo& info, const DecodeOptions& options, const Roi& roi, const PixelRows& out) {
+  if (decode_sequential(file, info, options, roi, out)) return;
   Decompressor self;
-  if (!run(self, {file, options, roi, out})) fail(ErrorKind::runtime, "JPEG: ", self.message);
+  if (!run(self, {file, info, options, roi, out})) refuse("JPEG: ", self.message);
 }
 
 #define AVIDA_TEXT_OF(X) #X

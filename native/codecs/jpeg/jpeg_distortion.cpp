@@ -1,6 +1,6 @@
-// Encodes by libjpeg-turbo and decodes again. Its errors jump past C++ frames, so everything between setjmp and the
+// Encodes by libjpeg-turbo and decodes again. Its errors longjmp past C++ frames, so everything between setjmp and the
 // library is plain data.
-#include "codecs/jpeg_distortion.h"
+#include "codecs/jpeg/jpeg_distortion.h"
 
 #include <cstdio>  // jpeglib.h needs it
 #include <cstdlib>
@@ -60,7 +60,7 @@ void decode(Job& job, uint8_t* out, const JpegPixels& pixels) {
   jpeg_finish_decompress(&job.decoder);
 }
 
-// False where the library failed; the message says why.
+// Returns false if the library failed; `message` has the reason.
 bool run(Job& job, const uint8_t* in, uint8_t* out, const JpegPixels& pixels, int quality) {
   job.encoder.err = job.decoder.err = jpeg_std_error(&job.errors);
   job.errors.error_exit = fail_with;
@@ -81,7 +81,7 @@ void distort_by_jpeg(const uint8_t* in, uint8_t* out, const JpegPixels& pixels, 
   jpeg_destroy_compress(&job.encoder);
   jpeg_destroy_decompress(&job.decoder);
   std::free(job.file);
-  if (!done) fail(ErrorKind::runtime, "JPEG: ", job.message);
+  if (!done) refuse("JPEG: ", job.message);
 }
 
 }  // namespace avida::codecs

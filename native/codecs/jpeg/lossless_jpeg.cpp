@@ -1,5 +1,5 @@
 // Lossless JPEG (ITU-T T.81, process 14): each sample is predicted from its neighbours, and the difference is Huffman
-// coded. Medical and raw images use it; libjpeg-turbo 2 does not know it.
+// coded. Medical and raw images use it; libjpeg-turbo 2 does not support it.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "codecs/bytes.h"
-#include "codecs/jpeg_header.h"
+#include "codecs/jpeg/jpeg_header.h"
 #include "runtime/memory.h"
 
 namespace avida::codecs {
@@ -23,7 +23,7 @@ struct HuffmanTable {
   };
   bool defined = false;
   std::array<Entry, 1 << kLookBits> quick{};        // codes of at most kLookBits bits
-  std::array<int32_t, 17> last_code{}, first_at{};  // the last code of each length, and where its symbols begin
+  std::array<int32_t, 17> last_code{}, first_at{};  // the last code of each length, and the index of its first symbol
   std::array<uint8_t, 256> symbols{};
 
   void define(Bytes counts, Bytes values) {
@@ -32,10 +32,10 @@ struct HuffmanTable {
     int code = 0, at = 0;
     for (int length = 1; length <= 16; length++) {
       int count = counts[length - 1];
-      if (code + count > 1 << length) fail(ErrorKind::runtime, "a Huffman table has more codes than fit");
+      if (code + count > 1 << length) refuse("a Huffman table has more codes than fit");
       first_at[length] = at - code;
       for (int i = 0; i < count; i++, code++, at++) {
-        if (values[at] > 16) fail(ErrorKind::runtime, "expected differences of at most 16 bits, got ", int{values[at]});
+        if (values[at] > 16) refuse("expected differences of at most 16 bits, got ", int{values[at]});
         if (length > kLookBits) continue;
         int first = code << (kLookBits - length);
         std::fill_n(quick.begin() + first, 1 << (kLookBits - length), Entry{static_cast<uint8_t>(length), values[at]});
@@ -61,7 +61,8 @@ struct Scan {
   int predictor = 0, shift = 0;
 };
 
-// Bits of the entropy-coded data. A byte of 255 is followed by 0, else it begins a marker, where the bits end.
+// The bits of the entropy-coded data. A byte of 255 is followed by a stuffed 0; otherwise it begins a marker, which
+// ends the data.
 class BitReader {
  public:
   explicit BitReader(Bytes data) : data_(data) {}
@@ -78,10 +79,10 @@ class BitReader {
       if (at >= 0 && at < 256) return table.symbols[at];
       break;
     }
-    fail(ErrorKind::runtime, "the data has a code that is in no Huffman table");
+    refuse("the data is corrupt: it has a code that is in no Huffman table");
   }
 
-  // A difference of that many bits: the leading bit tells its sign.
+  // Reads a difference of `bits` bits; the leading bit is its sign.
   int difference(int bits) {
     if (bits == 0) return 0;
     if (bits == 16) return 32768;  // the one value that needs no bits
@@ -91,17 +92,17 @@ class BitReader {
     return value < 1 << (bits - 1) ? value - (1 << bits) + 1 : value;
   }
 
-  // Goes past the next restart marker.
+  // Skips to the end of the next restart marker.
   void restart() {
     held_ = 0;
     count_ = missing_ = 0;
     while (at_ + 1 < data_.size() && !(data_[at_] == 0xFF && data_[at_ + 1] >= 0xD0 && data_[at_ + 1] <= 0xD7)) {
       bool stuffed = data_[at_] != 0xFF || data_[at_ + 1] == 0 || data_[at_ + 1] == 0xFF;
-      if (!stuffed) fail(ErrorKind::runtime, "expected a restart marker, got the marker ", int{data_[at_ + 1]});
+      if (!stuffed) refuse("expected a restart marker, got the marker ", int{data_[at_ + 1]});
       at_++;
     }
     at_ += 2;
-    if (at_ > data_.size()) fail(ErrorKind::runtime, "the file ends early");
+    if (at_ > data_.size()) refuse("the file is truncated");
   }
 
   size_t position() const { return at_; }
@@ -110,9 +111,9 @@ class BitReader {
   uint32_t peek(int bits) const { return static_cast<uint32_t>(held_ >> (count_ - bits)) & ((1u << bits) - 1); }
   void skip(int bits) {
     count_ -= bits;
-    if (count_ < missing_) fail(ErrorKind::runtime, "the file ends early");
+    if (count_ < missing_) refuse("the file is truncated");
   }
-  // At least 32 bits, those after the end being zeros that must not be used.
+  // Buffers at least 32 bits; after the end of the data these are zeros, which must not be used.
   void fill() {
     while (count_ <= 32) {
       uint8_t byte = 0;
@@ -153,11 +154,24 @@ int predict(int predictor, int left, int above, int corner) {
   }
 }
 
+ImageInfo info_of(const JpegHeader& header) {
+  if (header.precision < 2 || header.precision > 16) refuse("expected 2 to 16 bits per sample, got ", header.precision);
+  if (header.components > kMostComponents)
+    refuse("expected at most ", kMostComponents, " channels, got ", header.components);
+  ImageInfo info{.height = header.height, .width = header.width, .channels = header.components};
+  info.dtype = header.precision <= 8 ? DType::uint8 : DType::uint16;
+  info.color = header.components == 1 ? ColorModel::gray : header.components == 3 ? ColorModel::rgb : ColorModel::other;
+  info.orientation = header.orientation;
+  info.index_bits = header.components == 1 ? header.precision : 0;
+  info.scratch.always = int64_t{2} * header.height * header.width * header.components;
+  return info;
+}
+
 class Decoder {
  public:
-  explicit Decoder(Bytes file) : file_(file) {}
+  Decoder(Bytes file, const ImageInfo& planned, ImageType type) : file_(file), planned_(planned), type_(type) {}
 
-  // Samples as they are stored, channels side by side.
+  // The stored samples, with interleaved channels.
   Block decode() {
     size_t at = 2;
     unsigned missing = ~0u;  // a bit for each channel that has not been decoded
@@ -165,17 +179,17 @@ class Decoder {
       while (big_endian(file_, at, 1) != 0xFF) at++;
       while (big_endian(file_, at, 1) == 0xFF) at++;
       int marker = file_[at++];
-      if (marker == 0xD9) fail(ErrorKind::runtime, "the image ends before all of its channels are there");
+      if (marker == 0xD9) refuse("the image ends before all of its channels are decoded");
       if (marker == 0 || marker == 0x01 || (marker >= 0xD0 && marker <= 0xD8)) continue;
       uint32_t size = big_endian(file_, at, 2);
-      if (size < 2) fail(ErrorKind::runtime, "expected a segment of at least 2 bytes at byte ", at, ", got ", size);
+      if (size < 2) refuse("expected a segment of at least 2 bytes at byte ", at, ", got ", size);
       Bytes segment = part(file_, at + 2, size - 2);
       at += size;
       if (marker == 0xC4) read_tables(segment);
       if (marker == 0xDD) restart_interval_ = static_cast<int>(big_endian(segment, 0, 2));
       if (marker == kLosslessFrame) read_frame(segment);
       if (marker != 0xDA) continue;
-      if (frame_.components.empty()) fail(ErrorKind::runtime, "expected a frame before its first scan");
+      if (frame_.components.empty()) refuse("expected a frame before its first scan");
       Scan scan = read_scan(segment);
       at += decode_scan(scan, file_.subspan(at));
       for (const Component& component : scan.components) missing &= ~(1u << channel_of(component));
@@ -192,7 +206,7 @@ class Decoder {
       Bytes counts = part(segment, at + 1, 16);
       size_t total = 0;
       for (uint8_t count : counts) total += count;
-      if ((place & 15) > 3 || total > 256) fail(ErrorKind::runtime, "a Huffman table is broken");
+      if ((place & 15) > 3 || total > 256) refuse("a Huffman table is corrupt");
       Bytes values = part(segment, at + 17, total);
       if (place >> 4 == 0) tables_[place & 15].define(counts, values);
       at += 17 + total;
@@ -200,16 +214,16 @@ class Decoder {
   }
 
   void read_frame(Bytes segment) {
-    if (!frame_.components.empty()) fail(ErrorKind::runtime, "expected one frame, got another");
+    if (!frame_.components.empty()) refuse("expected one frame, got another");
     frame_.precision = static_cast<int>(big_endian(segment, 0, 1));
     frame_.height = static_cast<int>(big_endian(segment, 1, 2));
     frame_.width = static_cast<int>(big_endian(segment, 3, 2));
     int count = static_cast<int>(big_endian(segment, 5, 1));
-    if (count > kMostComponents || frame_.width < 1) fail(ErrorKind::runtime, "a frame's header is broken");
+    check_unchanged(planned_, info_of({kLosslessFrame, frame_.precision, frame_.height, frame_.width, count}), type_);
     for (int i = 0; i < count; i++) {
       frame_.components.push_back({.id = static_cast<int>(big_endian(segment, 6 + 3 * i, 1))});
       if (count > 1 && big_endian(segment, 7 + 3 * i, 1) != 0x11)
-        fail(ErrorKind::runtime, "lossless JPEG with channels of different size is not supported");
+        refuse("lossless JPEG with channels of different size is not supported");
     }
     pixels_ = allocate(int64_t{2} * frame_.height * frame_.width * count);
   }
@@ -221,27 +235,27 @@ class Decoder {
       Component component{.id = static_cast<int>(big_endian(segment, 1 + 2 * i, 1)),
                           .table = static_cast<int>(big_endian(segment, 2 + 2 * i, 1) >> 4)};
       if (component.table > 3 || !tables_[component.table].defined)
-        fail(ErrorKind::runtime, "a scan uses a Huffman table that is not there");
+        refuse("a scan uses a Huffman table that is not defined");
       scan.components.push_back(component);
     }
     scan.predictor = static_cast<int>(big_endian(segment, 1 + 2 * count, 1));
     scan.shift = static_cast<int>(big_endian(segment, 3 + 2 * count, 1) & 15);
     if (scan.components.empty() || scan.predictor < 1 || scan.predictor > 7 || scan.shift >= frame_.precision)
-      fail(ErrorKind::runtime, "a scan's header is broken");
+      refuse("a scan header is corrupt");
     return scan;
   }
 
   int channel_of(const Component& component) const {
     for (size_t c = 0; c < frame_.components.size(); c++)
       if (frame_.components[c].id == component.id) return static_cast<int>(c);
-    fail(ErrorKind::runtime, "a scan has a channel that its frame has not");
+    refuse("a scan has a channel that its frame does not have");
   }
 
   size_t decode_scan(const Scan& scan, Bytes data) {
     const int channels = static_cast<int>(frame_.components.size()), width = frame_.width;
     const int64_t row = int64_t{width} * channels;
     const int middle = 1 << (frame_.precision - scan.shift - 1);
-    if (restart_interval_ % width) fail(ErrorKind::runtime, "expected restarts at the beginning of rows");
+    if (restart_interval_ % width) refuse("expected restart markers at the beginning of rows only");
     const int rows_between = restart_interval_ / width;
     std::vector<int> places;
     for (const Component& component : scan.components) places.push_back(channel_of(component));
@@ -270,6 +284,8 @@ class Decoder {
   }
 
   Bytes file_;
+  const ImageInfo& planned_;
+  const ImageType type_;
   Frame frame_;
   std::array<HuffmanTable, 4> tables_;
   int restart_interval_ = 0;  // in pixels; 0: none
@@ -279,25 +295,19 @@ class Decoder {
 bool matches(Bytes file) { return is_jpeg(file) && jpeg_frame(file) == kLosslessFrame; }
 
 ImageInfo read_info(Bytes file) {
-  JpegHeader header = read_jpeg_header(file);
-  if (header.precision < 2 || header.precision > 16)
-    fail(ErrorKind::runtime, "expected 2 to 16 bits per sample, got ", header.precision);
-  if (header.components > kMostComponents)
-    fail(ErrorKind::runtime, "expected at most ", kMostComponents, " channels, got ", header.components);
-  check_ratio(file, int64_t{2} * header.height * header.width * header.components, kMostShrinking);
-  ImageInfo info{.height = header.height, .width = header.width, .channels = header.components};
-  info.dtype = header.precision <= 8 ? DType::uint8 : DType::uint16;
-  info.color = header.components == 1 ? ColorModel::gray : header.components == 3 ? ColorModel::rgb : ColorModel::other;
-  info.orientation = header.orientation;
+  ImageInfo info = info_of(read_jpeg_header(file));
+  check_ratio(file, info.scratch.always, kMostShrinking);
   return info;
 }
 
 ColorModel decoded_color(const ImageInfo& info, const DecodeOptions&) { return info.color; }
 
-// Samples of fewer bits are stretched over the whole range of the type.
+// Samples of fewer bits are scaled to the whole range of the type, unless they are indices.
 template <class T>
-void write_rows(const uint16_t* in, const ImageInfo& info, int precision, const Roi& roi, const PixelRows& out) {
-  const uint32_t most = (1u << precision) - 1, range = std::numeric_limits<T>::max();
+void write_rows(const uint16_t* in, const ImageInfo& info, ImageType type, int precision, const Roi& roi,
+                const PixelRows& out) {
+  const uint32_t most = (1u << precision) - 1;
+  const uint32_t range = type == ImageType::indices ? most : std::numeric_limits<T>::max();
   for (int y = 0; y < roi.height; y++) {
     const uint16_t* from = in + (int64_t{roi.y + y} * info.width + roi.x) * info.channels;
     T* to = reinterpret_cast<T*>(out.first + out.stride * y);
@@ -306,14 +316,14 @@ void write_rows(const uint16_t* in, const ImageInfo& info, int precision, const 
   }
 }
 
-void decode(Bytes file, const ImageInfo& info, const DecodeOptions&, const Roi& roi, const PixelRows& out) {
-  auto decoder = std::make_unique<Decoder>(file);
+void decode(Bytes file, const ImageInfo& info, const DecodeOptions& options, const Roi& roi, const PixelRows& out) {
+  auto decoder = std::make_unique<Decoder>(file, info, options.type);
   Block pixels = decoder->decode();
   auto* samples = static_cast<const uint16_t*>(pixels.get());
   if (info.dtype == DType::uint8)
-    write_rows<uint8_t>(samples, info, decoder->frame().precision, roi, out);
+    write_rows<uint8_t>(samples, info, options.type, decoder->frame().precision, roi, out);
   else
-    write_rows<uint16_t>(samples, info, decoder->frame().precision, roi, out);
+    write_rows<uint16_t>(samples, info, options.type, decoder->frame().precision, roi, out);
 }
 
 [[maybe_unused]] const int kRegistered =

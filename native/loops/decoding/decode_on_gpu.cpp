@@ -1,4 +1,4 @@
-#include "op/decode_on_gpu.h"
+#include "loops/decoding/decode_on_gpu.h"
 
 #include <algorithm>
 #include <atomic>
@@ -7,16 +7,17 @@
 #include <mutex>
 #include <numeric>
 
-#include "codecs/plain_jpeg.h"
-#include "op/jpeg_item.h"
-#include "op/launches.h"
-#include "op/sample.h"
+#include "codecs/jpeg/jpeg_header.h"
+#include "loops/decoding/jpeg_item.h"
+#include "loops/decoding/plain_jpeg.h"
+#include "operator/launches.h"
+#include "operator/sample.h"
 #include "runtime/thread_pool.h"
 
 namespace avida {
 namespace {
 
-// For one batch after the other on a GPU.
+// Of one GPU; decodes one batch at a time.
 struct Decoder {
   explicit Decoder(Gpu& gpu) : stream(gpu.create_stream()) {}
   static Decoder& of(Gpu& gpu) {
@@ -32,34 +33,32 @@ struct Decoder {
   const std::shared_ptr<GpuStream> stream;
 };
 
-struct Picture {
-  codecs::Bytes file;
-  codecs::ImageRequest request;
-  codecs::Roi roi;  // of the upright image
-  codecs::Extents extents;
+// What the kernels need of a file; nothing where a thread has to decode it.
+std::optional<codecs::PlainJpeg> plain_jpeg(const codecs::EncodedImage& image) {
+  const codecs::ImageRequest& request = image.request();
+  if (!codecs::is_jpeg(image.file()) || !image.upright() || request.type > codecs::ImageType::bgr || request.fast_idct)
+    return {};
+  auto plain = codecs::read_plain_jpeg(image.file());
+  const codecs::Extents extents = image.extents();
+  if (plain && (extents.height != plain->plane[0].height || extents.width != plain->plane[0].width)) return {};
+  return plain;
+}
+
+struct Picture : ImagePart {
+  explicit Picture(const ImagePart& part) : ImagePart(part), plain(plain_jpeg(image)) {}
   // Where the GPU decodes it.
   std::optional<codecs::PlainJpeg> plain;
   Block sent;  // what is needed for that: a JpegScan, a JpegBits for each interval, and bytes
 };
+using Pictures = std::vector<std::optional<Picture>>;
 
-// Reads what the headers say.
-void examine(Picture& picture) {
-  if (!codecs::is_jpeg(picture.file) || picture.request.type > codecs::ImageType::bgr || picture.request.fast_idct ||
-      (picture.request.adjust_orientation && codecs::read_jpeg_header(picture.file).orientation != 1))
-    return;
-  picture.plain = codecs::read_plain_jpeg(picture.file);
-  if (picture.plain && (picture.extents.height != picture.plain->plane[0].height ||
-                        picture.extents.width != picture.plain->plane[0].width))
-    picture.plain.reset();
-}
-
-// What a thread has read, gathered to be copied some of it at a time.
+// Pinned memory that gathers what a thread has read, and is copied to the GPU a megabyte at a time.
 class Basket {
  public:
   Basket(Gpu& gpu, StreamHandle stream) : gpu_(gpu), stream_(stream) {}
   Basket(const Basket&) = delete;
 
-  // What was not sent yet; at the end too.
+  // Starts the copy of what was not sent yet. Must be called at the end.
   void send() {
     if (filled_ > sent_) parcel_->send(on_gpu_.get(), sent_, filled_ - sent_, stream_);
     sent_ = filled_;
@@ -78,7 +77,7 @@ class Basket {
     if (!parcel_ || filled_ + bytes > Gpu::Parcel::kBytes) {
       send();
       on_gpu_ = gpu_.allocate(Gpu::Parcel::kBytes, stream_);
-      parcel_.reset();  // before the next is taken: there are not many
+      parcel_.reset();  // before the next is taken: their count is limited
       parcel_ = gpu_.parcel();
       filled_ = sent_ = 0;
     }
@@ -113,29 +112,29 @@ void add_pixels(Launches& launches, const Picture& picture, const uint8_t* plane
        picture.roi.y,
        picture.roi.x,
        picture.roi.width,
-       picture.request.type == codecs::ImageType::bgr});
+       picture.image.request().type == codecs::ImageType::bgr});
 }
 
 class Batch {
  public:
-  Batch(const Run& run, const GpuStream& stream, Decoder& decoder, std::vector<Picture> pictures, Data& out)
+  Batch(const Run& run, const GpuStream& stream, Decoder& decoder, Pictures& pictures, Data& out)
       : run_(run),
         stream_(stream),
         gpu_(Gpu::at(stream.device)),
         decoder_(decoder),
-        pictures_(std::move(pictures)),
+        pictures_(pictures),
         out_(out),
-        errors_(pictures_.size()) {}
+        errors_(pictures.size()) {}
 
   void decode() {
-    std::vector<int> order(pictures_.size());  // the long ones first
+    std::vector<int> order(pictures_.size());  // the largest first
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return work_of(a) > work_of(b); });
     std::atomic<size_t> next = 0;
     run_.pool.parallel_for(run_.pool.threads(), [&](int64_t) {
       Basket basket(gpu_, decoder_.stream->handle);
       for (size_t k; (k = next++) < order.size();) {
-        Picture& picture = pictures_[order[k]];
+        Picture& picture = *pictures_[order[k]];
         if (picture.plain && copy_bytes(picture, basket)) continue;
         picture.plain.reset();
         decode_here(order[k]);
@@ -148,15 +147,15 @@ class Batch {
   }
 
  private:
-  // In bytes that are copied, or decoded on the CPU.
-  size_t work_of(int i) const { return pictures_[i].file.size() * (pictures_[i].plain ? 1 : 100); }
+  // The cost of a file, in bytes that are copied: decoding one on the CPU costs as much as copying 100.
+  size_t work_of(int i) const { return pictures_[i]->image.file().size() * (pictures_[i]->plain ? 1 : 100); }
 
-  // Where the bytes are in what is sent.
+  // The offset of the scan's bytes in what is sent.
   static size_t bytes_at(const codecs::PlainJpeg& plain) {
     return (sizeof(JpegScan) + sizeof(JpegBits) * static_cast<size_t>(plain.intervals()) + 15) / 16 * 16;
   }
 
-  // False: the file is not as simple as it looked.
+  // Returns false where the scan is broken: the CPU will report it.
   bool copy_bytes(Picture& picture, Basket& basket) {
     const codecs::PlainJpeg& plain = *picture.plain;
     picture.sent = basket.put(bytes_at(plain) + (plain.room() + 15) / 16 * 16, [&](char* to) {
@@ -167,14 +166,14 @@ class Batch {
     return picture.sent != nullptr;
   }
 
-  // On the CPU, by the thread that calls.
+  // On the CPU, by the calling thread.
   void decode_here(int i) {
-    Picture& picture = pictures_[i];
+    const Picture& picture = *pictures_[i];
     try {
       at_sample(run_, i, [&] {
         thread_local std::vector<uint8_t> made;
         made.resize(static_cast<size_t>(out_.bytes(i)));
-        codecs::EncodedImage(picture.file, picture.request).decode(picture.roi, made.data());
+        picture.image.decode(picture.roi, made.data());
         gpu_.copy_in(out_.at(i), made.data(), made.size(), stream_.handle);
       });
     } catch (const Error&) {
@@ -182,14 +181,14 @@ class Batch {
     }
   }
 
-  // What was copied, in parts that do not need too much memory.
+  // All files that were copied, in parts that bound the memory for coefficients.
   void decode_there() {
     constexpr int64_t kMostSamples = int64_t{1} << 28;
     std::vector<int> some;
     int64_t samples = 0;
     for (size_t i = 0; i < pictures_.size(); i++) {
-      if (!pictures_[i].plain) continue;
-      const int64_t more = pictures_[i].plain->samples();
+      if (!pictures_[i]->plain) continue;
+      const int64_t more = pictures_[i]->plain->samples();
       if (!some.empty() && samples + more > kMostSamples) {
         decode_there(some);
         some.clear();
@@ -201,13 +200,13 @@ class Batch {
     if (!some.empty()) decode_there(some);
   }
 
-  // On the GPU; then on the CPU what turns out to be broken or unusual.
+  // On the GPU; then on the CPU those that the kernels found broken or unusual.
   void decode_there(const std::vector<int>& which) {
     const StreamHandle own = decoder_.stream->handle;
     int64_t samples = 0, blocks = 0;
     for (int i : which) {
-      samples += pictures_[i].plain->samples();
-      blocks += int64_t{pictures_[i].plain->groups} * pictures_[i].plain->scan.blocks;
+      samples += pictures_[i]->plain->samples();
+      blocks += int64_t{pictures_[i]->plain->groups} * pictures_[i]->plain->scan.blocks;
     }
     std::vector<int> failed(which.size());
     const size_t flag_bytes = failed.size() * sizeof(int);
@@ -221,7 +220,7 @@ class Batch {
       int* flag = flags;
       auto* step = reinterpret_cast<int16_t*>(flags + which.size());
       for (int i : which) {
-        const Picture& picture = pictures_[i];
+        const Picture& picture = *pictures_[i];
         const codecs::PlainJpeg& plain = *picture.plain;
         const auto* sent = static_cast<const unsigned char*>(picture.sent.get());
         launches.add<JpegReader>(0, plain.intervals(),
@@ -242,7 +241,7 @@ class Batch {
     launch_on_gpu(stream_, [&](Launches& launches) {
       const auto* from = static_cast<const uint8_t*>(planes.get());
       for (size_t k = 0; k < which.size(); k++) {
-        const Picture& picture = pictures_[which[k]];
+        const Picture& picture = *pictures_[which[k]];
         if (!failed[k]) add(launches, picture, from, static_cast<uint8_t*>(out_.at(which[k])));
         launches.next_sample();
         from += picture.plain->samples();
@@ -267,7 +266,7 @@ class Batch {
   const GpuStream& stream_;
   Gpu& gpu_;
   Decoder& decoder_;
-  std::vector<Picture> pictures_;
+  Pictures& pictures_;
   Data& out_;
   std::vector<std::exception_ptr> errors_;
 };
@@ -275,33 +274,23 @@ class Batch {
 }  // namespace
 
 std::optional<std::vector<Data>> decode_on_gpu(const Run& run, const GpuStream& stream,
-                                               const std::function<DecodeRequest(int sample)>& request_of) {
+                                               const std::function<ImagePart(int sample)>& plan) {
   const Data& in = *run.in[0];
   if (in.device.kind != Device::Kind::cpu || run.out[0].dtype != DType::uint8) return {};
   Decoder& decoder = Decoder::of(Gpu::at(stream.device));
   std::lock_guard claimed(decoder.busy);
 
   const int n = run.samples;
-  std::vector<Picture> pictures(n);
+  Pictures pictures(n);
   run.pool.parallel_for(n, [&](int64_t k) {
     const int i = static_cast<int>(k);
-    at_sample(run, i, [&] {
-      Picture& picture = pictures[i];
-      const int at = run.index_in(0, i);
-      picture.file = {static_cast<const uint8_t*>(in.at(at)), static_cast<size_t>(in.bytes(at))};
-      const DecodeRequest request = request_of(i);
-      picture.request = request.image;
-      picture.extents = codecs::EncodedImage(picture.file, picture.request).extents();
-      picture.roi = request.roi(picture.extents);
-      examine(picture);
-    });
+    at_sample(run, i, [&] { pictures[i].emplace(plan(i)); });
   });
   ShapeList shapes(n, 3);
-  for (int i = 0; i < n; i++)
-    shapes.set(i, {pictures[i].roi.height, pictures[i].roi.width, pictures[i].extents.channels});
+  for (int i = 0; i < n; i++) shapes.set(i, pictures[i]->shape());
   std::vector<Data> results;
   Data& out = results.emplace_back(allocate_on_gpu(run.out[0], shapes, stream));
-  Batch(run, stream, decoder, std::move(pictures), out).decode();
+  Batch(run, stream, decoder, pictures, out).decode();
   return results;
 }
 

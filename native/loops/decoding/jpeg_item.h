@@ -1,15 +1,15 @@
-// From the planes of a JPEG image to pixels, in the whole numbers of libjpeg: the same bits as on the CPU. Read by
-// NVRTC too: no std headers.
+// GPU bodies for IDCT, upsampling and colour conversion of JPEG images, with the bits of libjpeg-turbo.
+//
+// Read by NVRTC too: no std headers.
 #pragma once
-#include "kernel/convert.h"
-#include "kernel/words.h"
+#include "device/convert.h"
+#include "device/words.h"
 
 namespace avida {
 
 constexpr int kCosineBits = 13, kKeptBits = 2;  // of fraction: of the factors, and of what the first axis hands on
 
-// What the odd numbers add up to, in both directions of the cosine transform of eight numbers by Loeffler, Ligtenberg
-// and Moschytz; the factors are sums of cosines.
+// The odd part of the eight-point DCT and IDCT by Loeffler, Ligtenberg and Moschytz; the factors are sums of cosines.
 AVIDA_HD AVIDA_INLINE void mix_odd(int& w, int& x, int& y, int& z) {
   const int all = (w + y + x + z) * 9633;
   const int wz = (w + z) * -7373, xy = (x + y) * -20995;
@@ -20,7 +20,7 @@ AVIDA_HD AVIDA_INLINE void mix_odd(int& w, int& x, int& y, int& z) {
   z = z * 12299 + wz + xz;
 }
 
-// The inverse transform, along the first axis or the second.
+// The IDCT along the first axis or the second.
 template <bool first, int step>
 AVIDA_HD AVIDA_INLINE void inverse_cosines(int* at) {
   const int even = (at[2 * step] + at[6 * step]) * 4433;
@@ -43,15 +43,15 @@ AVIDA_HD AVIDA_INLINE void inverse_cosines(int* at) {
 
 // An item is a block of 8x8 samples of a plane, made from its coefficients.
 struct JpegBlocks {
-  static constexpr const char* header = "op/jpeg_item.h";
+  static constexpr const char* header = "loops/decoding/jpeg_item.h";
   static constexpr bool kUsual = true;
   struct Params {
     unsigned char* out;         // 8 bytes aligned
     const short* coefficients;  // of one block after the other, in the order of files, 16 bytes aligned
     int columns;                // blocks in a row
-    int* failed;                // becomes 1 where numbers are so large that libjpeg's pixels are its own
+    int* failed;                // becomes 1 where coefficients are so large that libjpeg's 16 bits overflow
   };
-  // All numbers of a block together: above, libjpeg's 16 bits may overflow.
+  // The largest sum of a block's magnitudes for which libjpeg's 16 bits cannot overflow.
   static constexpr int kMostSum = 5900;
 
   AVIDA_HD AVIDA_INLINE static void run(const Params& params, long item) {
@@ -85,23 +85,23 @@ struct JpegBlocks {
   }
 
  private:
-  // The order of files runs to and fro along the diagonals.
+  // The zigzag order of files.
   AVIDA_HD static constexpr int place_of(int k) {
-    constexpr unsigned char places[64] = {0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32, 25, 18, 11, 4,  5,
+    constexpr unsigned char zigzag[64] = {0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32, 25, 18, 11, 4,  5,
                                           12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6,  7,  14, 21, 28,
                                           35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51,
                                           58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63};
-    return places[k];
+    return zigzag[k];
   }
 };
 
-// An item is some neighbouring pixels of a row of the output, which is a rectangle of the image. The colours have
-// `columns` and `rows` times fewer columns and rows (1 or 2) and are interpolated: each pixel is made of 3/4 of the
-// nearest sample and 1/4 of the next one, along each axis. Where columns are fewer, but no more than two, all samples
-// are only repeated.
+// Upsampling and colour conversion. An item is some neighbouring pixels of a row of the output, which is a rectangle of
+// the image. Chroma is subsampled by `columns` and `rows` (1 or 2) and interpolated: a pixel is 3/4 of the nearest
+// sample and 1/4 of the next one, along each axis. Chroma planes of one or two columns are not interpolated, but
+// repeated.
 template <int columns, int rows>
 struct JpegPixels {
-  static constexpr const char* header = "op/jpeg_item.h";
+  static constexpr const char* header = "loops/decoding/jpeg_item.h";
   static constexpr bool kUsual = columns == 2 && rows == 2;
   static constexpr int kPixels = 4;
   struct Params {
@@ -113,7 +113,7 @@ struct JpegPixels {
     bool blue_first;
   };
 
-  // Words of the output begin at items: the first of a row may be short, as the last.
+  // Items begin at words of the output: the first and the last of a row may be short.
   AVIDA_HD AVIDA_INLINE static int items_per_row(int width) { return (width + 2 * kPixels - 2) / kPixels; }
 
   AVIDA_HD AVIDA_INLINE static void run(const Params& params, long item) {

@@ -1,27 +1,29 @@
-// The coefficients of a JPEG image, read from the bits of its scan by a block of threads. Huffman codes have no marks
-// where one could begin in the middle, but whoever begins anywhere soon falls into step: each thread begins at its own
-// part of the bits, then all begin again where the one before them ended, until nothing changes.
+// GPU body for the Huffman codes of a baseline JPEG scan: self-synchronising parallel decoding. Read by NVRTC too.
+//
+// One thread block decodes one restart interval, or one file. Each thread decodes its own part of the bits, from a
+// guessed state; then those whose predecessor ended in another state decode again, until nothing changes. Decoders that
+// begin anywhere soon synchronise, so few rounds are needed.
 #pragma once
-#include "kernel/convert.h"
-#include "kernel/words.h"
+#include "device/convert.h"
+#include "device/words.h"
 
 namespace avida {
 
-// A Huffman code of symbols: how many zeros come before a number, and how many bits the number has.
+// A Huffman table. A symbol says how many zeros come before a coefficient, and how many bits it has.
 struct JpegCode {
   int last[17];    // the largest code of each length, filled up with ones to 16 bits; -1: there is none
-  int offset[17];  // from a code of each length to the place of its symbol
+  int offset[17];  // from a code of each length to the index of its symbol
   unsigned char symbols[256];
 };
 
-// What is needed to read the bits of an image of Y, Cb and Cr. They come in groups of blocks.
+// The header of a scan of Y, Cb and Cr. Its blocks come in groups (MCUs).
 struct JpegScan {
   static constexpr int kMostBlocks = 10;  // in a group
   struct Plane {
     int before;         // blocks of other planes
     int columns, rows;  // of blocks
     int group_columns, group_rows;
-    int factors[64];  // of quantization, in the order of the file
+    int factors[64];  // of quantization, in zigzag order
   };
   JpegCode codes[4];  // DC, DC, AC, AC
   Plane plane[3];
@@ -34,7 +36,7 @@ struct JpegScan {
   int period;                     // of these bits: 1 where all use the same
 };
 
-// Bits up to a restart, or the end.
+// A restart interval, or the whole scan.
 struct JpegBits {
   unsigned begin, count;  // the first byte, a multiple of four, and how many bits there are
   int first_group, groups;
@@ -42,31 +44,31 @@ struct JpegBits {
 
 // An item is a JpegBits.
 struct JpegReader {
-  static constexpr const char* header = "kernel/jpeg_scan.h";
+  static constexpr const char* header = "loops/decoding/jpeg_scan.h";
   static constexpr bool kUsual = true;
   static constexpr int kThreads = 512, kPhases = 9, kRepeated = 2;
   static constexpr int kLook = 11;        // bits that are looked up at once
   static constexpr int kLeastWords = 16;  // that a thread reads
-  static constexpr int kAhead = 16;       // bytes that may be read beyond the last one
+  static constexpr int kAhead = 16;       // bytes that may be read after the last one
 
   struct Params {
-    const unsigned char* bytes;  // without those that are stuffed in; four bytes aligned
+    const unsigned char* bytes;  // without stuffed zeros; aligned to four bytes
     const JpegScan* scan;
     const JpegBits* bits;
-    short* coefficients;  // zeros; the blocks of each plane row by row, plane after plane, each in the order of the
-                          // file; 8 bytes aligned
-    short* steps;         // zeros; of all first coefficients, from one block of a plane to the next
+    short* coefficients;  // zeros; the blocks of each plane row by row, plane after plane, each in zigzag order;
+                          // aligned to 8 bytes
+    short* steps;         // zeros; the differences of the DC coefficients of neighbouring blocks
     int* failed;          // becomes 1 where anything is unusual or broken
   };
 
-  // Where a thread ends. All that the next one needs to go on.
+  // The decoder's state at the end of a part: all that the next thread needs to continue.
   struct State {
     unsigned packed;
     AVIDA_HD AVIDA_INLINE static State of(unsigned over, unsigned k, unsigned block) {
       return {over | k << 8 | block << 16};
     }
-    AVIDA_HD AVIDA_INLINE unsigned over() const { return packed & 255; }         // bits that were read beyond the part
-    AVIDA_HD AVIDA_INLINE unsigned k() const { return packed >> 8 & 255; }       // the coefficient that comes next
+    AVIDA_HD AVIDA_INLINE unsigned over() const { return packed & 255; }    // bits that were read after the part's end
+    AVIDA_HD AVIDA_INLINE unsigned k() const { return packed >> 8 & 255; }  // the coefficient that comes next
     AVIDA_HD AVIDA_INLINE unsigned block() const { return packed >> 16 & 255; }  // in its group
   };
   static constexpr unsigned kNone = ~0u;
@@ -76,9 +78,9 @@ struct JpegReader {
     JpegScan scan;
     unsigned begin[kThreads], end[kThreads];  // of the parts, each a State
     unsigned blocks[kThreads];                // that end in a part
-    unsigned short list[kThreads];            // parts to read again, round and round
+    unsigned short list[kThreads];            // a ring of parts to decode again
     unsigned first_listed, next_listed, listed;
-    unsigned steps[3][kThreads];  // sums, which may wrap: by then a first coefficient was too large
+    unsigned steps[3][kThreads];  // sums, which may wrap: by then a DC coefficient was too large
     unsigned sums[3][kThreads / 32];
     int complete;
   };
@@ -100,8 +102,8 @@ struct JpegReader {
   }
 
  private:
-  // A symbol, looked up: how many bits it has, those of its number, and how many coefficients further the next one is.
-  // Where there is no such code, that is 0.
+  // An entry of the lookup table: the bits of code and number, those of the number, and by how many coefficients to
+  // advance, which is 0 where there is no such code.
   struct Entry {
     static constexpr unsigned kEndOfBlock = 64, kLonger = 0;
     unsigned packed;
@@ -125,13 +127,13 @@ struct JpegReader {
     return {otherwise};
   }
 
-  // How many words each thread reads; the last ones less, or nothing.
+  // The count of words that each thread reads; the last threads read less, or nothing.
   AVIDA_HD AVIDA_INLINE static unsigned words_each(const JpegBits& bits) {
     const unsigned each = ((bits.count + 31) / 32 + kThreads - 1) / kThreads;
     return each < kLeastWords ? kLeastWords : each;
   }
 
-  // A block of the planes, or null for one that lies beyond the image.
+  // A block of the planes, or null for one outside of the image.
   AVIDA_HD AVIDA_INLINE static short* block_at(const Params& params, const JpegScan& scan, int x, int y, int block) {
     const auto place = scan.place[block];
     const JpegScan::Plane& plane = scan.plane[place.plane];
@@ -160,11 +162,11 @@ struct JpegReader {
     if (thread == 0) shared.next_listed = shared.listed = shared.complete = 0;
   }
 
-  // The bits from some place on.
+  // Reads the bits from a position on.
   struct Window {
     const unsigned* words;
     unsigned at, next;              // a bit, and the word after the third
-    unsigned first, second, third;  // the third as it was read, before it is needed
+    unsigned first, second, third;  // the third is prefetched, its bytes not yet swapped
 
     AVIDA_HD AVIDA_INLINE Window(const unsigned char* bytes, unsigned at)
         : words(reinterpret_cast<const unsigned*>(bytes)), at(at), next(at / 32 + 3) {
@@ -196,7 +198,7 @@ struct JpegReader {
     }
   };
 
-  // Bits that follow each other: a thread's, in the beginning.
+  // The bits of one thread.
   struct Part {
     unsigned begin, end;
     AVIDA_HD AVIDA_INLINE Part(const JpegBits& bits, unsigned number) {
@@ -213,11 +215,11 @@ struct JpegReader {
   AVIDA_HD AVIDA_INLINE static Entry look_up(const Shared& shared, unsigned code, unsigned bits) {
     const Entry entry{shared.entries[code][bits >> (32 - kLook)]};
     if (entry.packed != Entry::kLonger) return entry;
-    constexpr unsigned none = 1;  // a bit further, maybe there is one
+    constexpr unsigned none = 1;  // no such code: try again one bit later
     return search(shared.scan.codes[code], static_cast<int>(bits >> 16), kLook + 1, 16, code >= 2, none);
   }
 
-  // Lists the parts whose predecessor now ends elsewhere.
+  // Lists the parts whose predecessor now ends in another state.
   AVIDA_HD AVIDA_INLINE static void list(Shared& shared, const JpegBits& bits, int thread) {
     if (thread == 0) shared.first_listed = shared.next_listed;
     if (is_empty(bits, thread)) return;
@@ -226,20 +228,20 @@ struct JpegReader {
     if (begin == begun) return;
     shared.begin[thread] = begin;
 #ifdef __CUDA_ARCH__
-    const unsigned place = atomicAdd(&shared.listed, 1u);
+    const unsigned at = atomicAdd(&shared.listed, 1u);
 #else
-    const unsigned place = shared.listed++;
+    const unsigned at = shared.listed++;
 #endif
-    shared.list[place % kThreads] = static_cast<unsigned short>(thread);
+    shared.list[at % kThreads] = static_cast<unsigned short>(thread);
   }
 
   // Returns whether there was one.
   AVIDA_HD AVIDA_INLINE static bool read_listed(const Params& params, Shared& shared, const JpegBits& bits,
                                                 int thread) {
-    const unsigned place = shared.first_listed + static_cast<unsigned>(thread);
+    const unsigned at = shared.first_listed + static_cast<unsigned>(thread);
     if (thread == 0) shared.next_listed = shared.listed;
-    if (place >= shared.listed) return false;
-    const unsigned number = shared.list[place % kThreads];
+    if (at >= shared.listed) return false;
+    const unsigned number = shared.list[at % kThreads];
     const Part part(bits, number);
     const State from{shared.begin[number]};
     const JpegScan& scan = shared.scan;
@@ -284,8 +286,7 @@ struct JpegReader {
     return sum;
   }
 
-  // Neighbouring coefficients of a block, written together. Those that are there already belong to another thread, and
-  // stay.
+  // Four neighbouring coefficients, written together. Those that are there already are another thread's, and stay.
   struct Four {
     short* block;  // null: nothing is written
     unsigned which = 0;
@@ -315,7 +316,7 @@ struct JpegReader {
     const JpegScan& scan = shared.scan;
     const int all = bits.groups * scan.blocks;
     int block = static_cast<int>(sum_before(shared.blocks, shared.sums[0], thread));
-    if (block >= all) return;  // what comes after the last one is the rest of a byte, or not of this image
+    if (block >= all) return;  // padding bits, or data after the image
     const int group = block / scan.blocks;
     int y = (bits.first_group + group) / scan.group_columns, x = bits.first_group + group - y * scan.group_columns;
     int in_group = block - group * scan.blocks;
@@ -382,7 +383,7 @@ struct JpegReader {
     for (int c = 0; c < 3; c++) shared.steps[c][thread] = sums[c];
   }
 
-  // The first coefficients are coded by what they differ from those before.
+  // DC coefficients are coded as differences from the block before.
   AVIDA_HD AVIDA_INLINE static void write_first(const Params& params, Shared& shared, const JpegBits& bits,
                                                 int thread) {
     if (thread == 0 && !shared.complete) return fail(params);

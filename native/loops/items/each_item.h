@@ -1,8 +1,7 @@
-// The family of operators that make item i of n (an element, a pixel, a box, a block of random numbers) from plain
-// parameters, by a body as kernel/launch.h describes it. Items know nothing of each other, so that any thread may make
-// any of them.
+// The family of operators that make independent items from plain parameters.
+// An item is an element, a pixel, a box, a block of random numbers; device/launch.h describes the body that makes one.
 #pragma once
-#include "op/launches.h"
+#include "operator/launches.h"
 
 namespace avida {
 

@@ -1,7 +1,7 @@
-// each_item of op/each_item.h for bodies of elements that can make sixteen bytes at once (kernel/pieces.h) on GPUs.
+// The family each_item for elements that a GPU makes sixteen bytes at once (loops/items/pieces.h).
 #pragma once
-#include "kernel/pieces.h"
-#include "op/each_item.h"
+#include "loops/items/each_item.h"
+#include "loops/items/pieces.h"
 
 namespace avida {
 

@@ -1,7 +1,7 @@
-// Which element types kernels are compiled for.
+// The element types that have kernels of their own; others share one.
 #pragma once
 #include "core/dtype.h"
-#include "kernel/element.h"
+#include "device/element.h"
 
 namespace avida {
 

@@ -1,9 +1,9 @@
-// Sixteen bytes of elements at once, of bodies that make any element by itself but are asked first:
+// The kernel of each_piece: sixteen bytes of elements at once. Bodies make any element, and where they can a piece:
 //
-//   // Makes the elements of a piece from `first` on, unless that is not simple.
+//   // Makes the elements of a piece from `first` on, or returns false where that is not simple.
 //   AVIDA_HD static bool run_piece(const Params& params, long first);
 #pragma once
-#include "kernel/macros.h"
+#include "device/macros.h"
 
 namespace avida {
 
@@ -11,7 +11,7 @@ constexpr int kPieceBytes = 16;
 
 template <class Body, int size>
 struct InPieces {
-  static constexpr const char* header = "kernel/pieces.h";
+  static constexpr const char* header = "loops/items/pieces.h";
   using Inner = Body;
   static constexpr int kElements = kPieceBytes / size;
   struct Params {

@@ -1,20 +1,20 @@
-// Some elements of what convert_run.h converts. Read by NVRTC too: no std headers.
+// The kernels that convert elements, and those that fill with one. Read by NVRTC too: no std headers.
 #pragma once
-#include "kernel/any_element.h"
-#include "kernel/neighbour_elements.h"
+#include "device/any_element.h"
+#include "device/neighbour_elements.h"
 
 namespace avida {
 
-// An item is some neighbours, as far as there are that many; `rounds` as in convert_element. To and From are element
+// An item is kNeighbours elements, or what is left of them; `rounds` as in convert_element. To and From are element
 // types, or AnyElement.
 template <bool rounds, class To, class From>
 struct ConvertItem {
-  static constexpr const char* header = "op/convert_item.h";
+  static constexpr const char* header = "loops/moving/convert_item.h";
   struct Params {
     void* out;
     const void* in;
     int to, from;  // the types, where they are known at run time only
-    bool aligned;  // both arrays, to as many elements
+    bool aligned;  // both arrays, to kNeighbours elements
     long elements;
   };
 
@@ -46,7 +46,7 @@ AVIDA_HD AVIDA_INLINE T fill_element(float number) {
 // Every item is the same number.
 template <class T>
 struct FillItem {
-  static constexpr const char* header = "op/convert_item.h";
+  static constexpr const char* header = "loops/moving/convert_item.h";
   struct Params {
     T* out;
     T value;

@@ -1,4 +1,4 @@
-#include "op/convert_run.h"
+#include "loops/moving/convert_run.h"
 
 #include <cstring>
 
@@ -20,7 +20,7 @@ struct Stored<bool> {
 template <bool rounds, class To, class From>
 void convert_run(void* out_data, const void* in_data, int64_t n) {
   if constexpr (std::is_same_v<To, From>) {
-    std::memcpy(out_data, in_data, n * sizeof(To));
+    if (n) std::memcpy(out_data, in_data, n * sizeof(To));  // without elements both may be null
   } else if constexpr (!rounds && !TypeTraits<From>::is_float && !TypeTraits<To>::is_float) {
     convert_run<true, To, From>(out_data, in_data, n);  // there are no fractions
   } else {

@@ -1,14 +1,14 @@
-#include "op/launch_convert.h"
+#include "loops/moving/launch_convert.h"
 
-#include "op/convert_item.h"
-#include "op/kernel_types.h"
-#include "op/launches.h"
-#include "op/strided_copy.h"
+#include "loops/items/kernel_types.h"
+#include "loops/moving/convert_item.h"
+#include "loops/moving/strided_move.h"
+#include "operator/launches.h"
 
 namespace avida {
 
 void launch_convert(Launches& launches, void* out, DType to, const void* in, DType from, int64_t n) {
-  if (to == from) return StridedCopy(size_of(to), {n}, {1}).launch(launches, out, in);
+  if (to == from) return StridedMove(size_of(to), {n}, {1}).launch(launches, out, in);
   with_kernel_types(to, from, [&](auto to_type, auto from_type) {
     using To = typename decltype(to_type)::type;
     using From = typename decltype(from_type)::type;

@@ -1,4 +1,4 @@
-// Conversion of many elements in a row on a GPU; the counterpart of convert_run.h.
+// Conversion of contiguous elements on a GPU; the counterpart of convert_run.h.
 #pragma once
 #include "core/dtype.h"
 

@@ -1,12 +1,12 @@
-// Rows of what strided_copy.h moves, in pieces that lie side by side in the output. Read by NVRTC too: no std headers.
+// The kernels that move rows in contiguous pieces: copied, reversed, channels split or joined. Read by NVRTC too.
 #pragma once
-#include "kernel/words.h"
+#include "device/words.h"
 
 namespace avida {
 
 constexpr int kRowAxes = 3;  // around rows
 
-// Rows of some elements each, in pieces of which the first may begin before the row: so that pieces lie where words do.
+// Rows of `elements` elements each, in pieces. The first piece may begin before the row, so that stores are aligned.
 struct RowPlaces {
   char* out;
   const char* in;
@@ -35,7 +35,7 @@ struct RowPlaces {
 
 // An item is 16 bytes of a row.
 struct CopyRows {
-  static constexpr const char* header = "op/row_items.h";
+  static constexpr const char* header = "loops/moving/row_items.h";
   static constexpr int kPiece = 16;
   using Params = RowPlaces;
 
@@ -56,7 +56,7 @@ struct CopyRows {
 // Elements of `size` bytes in reverse order: `in` is the last one of the input.
 template <int size>
 struct ReversedRows {
-  static constexpr const char* header = "op/row_items.h";
+  static constexpr const char* header = "loops/moving/row_items.h";
   static constexpr int kBytes = size % 3 == 0 ? 12 : 16, kPiece = kBytes / size, kAligned = size % 3 == 0 ? 4 : 16;
   using Params = RowPlaces;
 
@@ -83,7 +83,7 @@ struct ReversedRows {
 // The same for elements of three bytes, in pieces of 16 bytes: six elements lie in each, of which the first and the
 // last are cut. `elements` counts bytes.
 struct ReversedTriples {
-  static constexpr const char* header = "op/row_items.h";
+  static constexpr const char* header = "loops/moving/row_items.h";
   static constexpr int kPiece = 16, kSize = 3, kTouched = 6;
   using Params = RowPlaces;
 
@@ -113,10 +113,10 @@ struct ChannelPlaces {
   long plane;  // bytes from a channel to the next where pixels are in planes
 };
 
-// Pixels with their channels side by side become planes. Elements have `size` bytes.
+// Interleaved channels become planes. Elements have `size` bytes.
 template <int size, int channels>
 struct SplitChannels {
-  static constexpr const char* header = "op/row_items.h";
+  static constexpr const char* header = "loops/moving/row_items.h";
   static constexpr int kAligned = size * kPixelPiece;
   using Params = ChannelPlaces;
 
@@ -145,7 +145,7 @@ struct SplitChannels {
 // The other way round.
 template <int size, int channels>
 struct JoinChannels {
-  static constexpr const char* header = "op/row_items.h";
+  static constexpr const char* header = "loops/moving/row_items.h";
   static constexpr int kAligned = 4;
   using Params = ChannelPlaces;
 
@@ -173,7 +173,7 @@ struct JoinChannels {
 
 // The same for three channels of a byte each, in pieces of 16 bytes as those of ReversedTriples.
 struct JoinTriples {
-  static constexpr const char* header = "op/row_items.h";
+  static constexpr const char* header = "loops/moving/row_items.h";
   static constexpr int kPiece = 16, kSize = 3, kTouched = 6;
   using Params = ChannelPlaces;
 

@@ -1,6 +1,6 @@
-// One element of what strided_copy.h moves, or a tile of a transposition. Read by NVRTC too: no std headers.
+// The kernels that move single elements, or tiles of a transposition. Read by NVRTC too: no std headers.
 #pragma once
-#include "kernel/divide.h"
+#include "device/divide.h"
 
 namespace avida {
 
@@ -18,7 +18,7 @@ struct ThreeElements {
 // repeated. Elements are moved by their size alone.
 template <class T>
 struct StridedItem {
-  static constexpr const char* header = "op/strided_item.h";
+  static constexpr const char* header = "loops/moving/strided_item.h";
   static constexpr int kMostAxes = 17;  // the bytes of an element may be one
   struct Params {
     T* out;
@@ -39,18 +39,18 @@ struct StridedItem {
   }
 };
 
-// An item is a tile: T lies side by side along one axis of the input and along another of the output. The tile passes
-// through the memory of a block, so that both are read and written side by side.
+// An item is a tile: elements are contiguous along one axis of the input and along another of the output. The tile
+// passes through shared memory, so that reads and writes are both coalesced.
 template <class T>
 struct TransposeTile {
-  static constexpr const char* header = "op/strided_item.h";
+  static constexpr const char* header = "loops/moving/strided_item.h";
   static constexpr int kThreads = 256, kPhases = 2, kSide = sizeof(T) < 3 ? 64 : 32, kOuterAxes = 3;
   static constexpr int kRows = kThreads / kSide;  // that threads move at once
   struct Params {
     T* out;
     const T* in;
     unsigned row_tiles, column_tiles;
-    long rows, columns;           // of the output, where columns lie side by side; in the input, rows do
+    long rows, columns;           // of the output, where columns are contiguous; in the input, rows are
     long row_step, column_step;   // of the output's rows, of the input's columns; in elements
     unsigned extent[kOuterAxes];  // around them
     long out_step[kOuterAxes], in_step[kOuterAxes];

@@ -1,13 +1,14 @@
-// What strided_copy.h moves, on a GPU.
+#include "loops/moving/strided_move.h"
+
 #include <algorithm>
+#include <cstring>
 #include <optional>
 #include <vector>
 
 #include "core/dtype.h"
-#include "op/launches.h"
-#include "op/row_items.h"
-#include "op/strided_copy.h"
-#include "op/strided_item.h"
+#include "loops/moving/row_items.h"
+#include "loops/moving/strided_item.h"
+#include "operator/launches.h"
 
 namespace avida {
 namespace {
@@ -18,7 +19,7 @@ using Axes = std::span<const Axis>;
 // Calls fn.operator()<k>() with the k of `numbers` that is n, if there is one.
 template <int... numbers, class Fn>
 void with_number(int64_t n, Fn&& fn) {
-  ((n == numbers && (fn.template operator()<numbers>(), true)) || ...);
+  static_cast<void>(((n == numbers && (fn.template operator()<numbers>(), true)) || ...));
 }
 
 // The rows of one copy, for the bodies of row_items.h.
@@ -63,7 +64,7 @@ class RowLaunch {
     return added;
   }
 
-  // An axis of a few channels that lie side by side in the input becomes planes.
+  // Interleaved channels of the input become planes.
   bool split_channels(Axes around, const Axis& pixels) {
     for (const Axis& channels : around)
       if (channels.in == block_ && pixels.in == channels.extent * block_)
@@ -71,7 +72,7 @@ class RowLaunch {
     return false;
   }
 
-  // The channels that lie side by side in the output come from planes.
+  // Interleaved channels of the output come from planes.
   bool join_channels(Axes around, const Axis& channels) {
     if (around.empty()) return false;
     const Axis& pixels = around.back();
@@ -85,7 +86,7 @@ class RowLaunch {
     return add_pixels<JoinChannels>(around.first(around.size() - 1), pixels, channels.extent, channels.in);
   }
 
-  // What lies side by side along one axis of the input does so along another in the output.
+  // Elements are contiguous along one axis of the input and along another of the output.
   bool transpose(Axes around, const Axis& columns) {
     constexpr int64_t kLeast = 8;  // of both axes: else most of a tile would be empty
     for (const Axis& rows : around) {
@@ -111,8 +112,8 @@ class RowLaunch {
   bool add_tiles(Axes around, const Axis& rows, const Axis& columns) {
     using Item = TransposeTile<T>;
     constexpr int64_t size = sizeof(T);
-    uint64_t places = reinterpret_cast<uintptr_t>(out_) | reinterpret_cast<uintptr_t>(in_);
-    if (around.size() > Item::kOuterAxes || places % alignof(T)) return false;
+    uint64_t addresses = reinterpret_cast<uintptr_t>(out_) | reinterpret_cast<uintptr_t>(in_);
+    if (around.size() > Item::kOuterAxes || addresses % alignof(T)) return false;
     auto tiles = [](int64_t extent) { return (extent + Item::kSide - 1) / Item::kSide; };
     int64_t items = tiles(rows.extent) * tiles(columns.extent);
     typename Item::Params params{.out = reinterpret_cast<T*>(out_),
@@ -157,7 +158,7 @@ class RowLaunch {
     return added;
   }
 
-  // Pieces begin where `aligned` divides their address; rows need one more if some of them begin elsewhere.
+  // Pieces are aligned to `aligned` bytes; rows need one more if some of them begin elsewhere.
   std::optional<RowPlaces> places(Axes around, int64_t elements, int piece, int aligned) {
     if (around.size() > kRowAxes) return std::nullopt;
     RowPlaces places{.out = out_, .in = in_, .pieces = 0, .elements = elements, .extent = {1, 1, 1}};
@@ -203,20 +204,20 @@ void launch_items(Launches& launches, void* out, const void* in, Axes axes) {
 
 }  // namespace
 
-void StridedCopy::launch(Launches& launches, void* out, const void* in) const {
+void StridedMove::launch(Launches& launches, void* out, const void* in) const {
   if (rows_ == 0) return;
   Axis axes[StridedItem<char>::kMostAxes];
   int n = std::copy_n(outer_, outer_axes_, axes) - axes;
   for (const Axis& axis : {slow_, fast_})
     if (axis.extent > 1) axes[n++] = axis;
-  // Neighbouring items write side by side.
+  // Neighbouring items write neighbouring elements.
   std::stable_sort(axes, axes + n, [](const Axis& a, const Axis& b) { return a.out > b.out; });
   if (RowLaunch(launches, out, in, block_).run(std::span(axes, n))) return;
   // As many bytes at once as everything is a multiple of.
-  uint64_t places =
+  uint64_t multiples =
       16 | static_cast<uint64_t>(block_) | reinterpret_cast<uintptr_t>(out) | reinterpret_cast<uintptr_t>(in);
-  for (const Axis& axis : std::span(axes, n)) places |= static_cast<uint64_t>(axis.out | axis.in);
-  const int64_t unit = static_cast<int64_t>(places & -places);
+  for (const Axis& axis : std::span(axes, n)) multiples |= static_cast<uint64_t>(axis.out | axis.in);
+  const int64_t unit = static_cast<int64_t>(multiples & -multiples);
   bool threes = block_ == 3 * unit && n > 0;
   for (const Axis& axis : std::span(axes, n)) threes &= axis.out % block_ == 0 && axis.in % block_ == 0;
   if (!threes && (block_ > unit || n == 0)) axes[n++] = {block_ / unit, unit, unit};
@@ -237,6 +238,13 @@ void StridedCopy::launch(Launches& launches, void* out, const void* in) const {
     default:
       return launch(Type<SixteenBytes>{});
   }
+}
+
+void DenseMove::move(Launches* launches, void* out, const void* in, int64_t begin, int64_t end) const {
+  if (launches)
+    StridedMove(1, {bytes_}, {1}).launch(*launches, out, in);
+  else if (begin < end)
+    std::memcpy(static_cast<char*>(out) + begin, static_cast<const char*>(in) + begin, end - begin);
 }
 
 }  // namespace avida

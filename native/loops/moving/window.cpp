@@ -1,11 +1,10 @@
-#include "op/window.h"
+#include "loops/moving/window.h"
 
-#include <cctype>
 #include <cstring>
 
-#include "op/convert_item.h"
-#include "op/kernel_types.h"
-#include "op/launches.h"
+#include "loops/items/kernel_types.h"
+#include "loops/moving/convert_item.h"
+#include "operator/launches.h"
 
 namespace avida {
 namespace {
@@ -21,49 +20,6 @@ void store_fill(void* at, float number, DType dtype) {
 }
 
 }  // namespace
-
-OutOfBounds parse_out_of_bounds(std::string_view name) {
-  static constexpr std::pair<std::string_view, OutOfBounds> kNames[] = {
-      {"error", OutOfBounds::error},
-      {"constant", OutOfBounds::constant},
-      {"pad", OutOfBounds::constant},
-      {"edge", OutOfBounds::edge},
-      {"clamp", OutOfBounds::edge},
-      {"reflect", OutOfBounds::reflect_1001},
-      {"reflect_1001", OutOfBounds::reflect_1001},
-      {"reflect_101", OutOfBounds::reflect_101},
-      {"wrap", OutOfBounds::wrap},
-      {"trim_to_shape", OutOfBounds::trim},
-  };
-  if (name == "error") return OutOfBounds::error;
-  auto same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; };
-  for (auto& [known, policy] : kNames)
-    if (std::equal(name.begin(), name.end(), known.begin(), known.end(), same)) return policy;
-  fail(ErrorKind::runtime,
-       "expected \"error\", \"pad\", \"edge\", \"reflect\", \"reflect_101\", \"wrap\" or "
-       "\"trim_to_shape\" as out_of_bounds_policy, got \"",
-       name, '"');
-}
-
-void place_window(Window& window, const Shape& in, OutOfBounds policy) {
-  for (int d = 0; d < in.size(); d++) {
-    int64_t &start = window.start[d], &size = window.size[d];
-    int64_t end;
-    if (size < 0) fail(ErrorKind::runtime, "the window's extent along axis ", d, " is negative: ", size);
-    if (__builtin_add_overflow(start, size, &end)) fail(ErrorKind::runtime, "the window is too large");
-    bool inside = start >= 0 && start <= in[d] && end <= in[d];
-    if (inside) continue;
-    if (policy == OutOfBounds::error)
-      fail(ErrorKind::runtime, "the window from ", start, " to ", end, " along axis ", d,
-           " reaches beyond the sample of shape ", in, "; out_of_bounds_policy says what to do then");
-    if (policy == OutOfBounds::trim) {
-      start = std::clamp<int64_t>(start, 0, in[d]);
-      size = std::clamp<int64_t>(end, start, in[d]) - start;
-    } else if (in[d] == 0 && size > 0 && policy != OutOfBounds::constant) {
-      fail(ErrorKind::runtime, "there is nothing to repeat along axis ", d, " of a sample of shape ", in);
-    }
-  }
-}
 
 Part shown_part(const Window& window, const SampleView& in) {
   Part part = whole_part(in);

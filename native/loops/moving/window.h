@@ -1,27 +1,19 @@
-// A window of a sample, which may reach beyond it, copied with conversion: the work of slice, crop and pad.
+// Copies and converts a window of a sample, which may exceed it, on either device: for slice, crop and pad.
 #pragma once
 #include <algorithm>
 #include <optional>
 #include <string_view>
 #include <vector>
 
-#include "op/convert_run.h"
-#include "op/sample.h"
-#include "op/strided_copy.h"
-#include "op/window_item.h"
+#include "core/window.h"
+#include "loops/moving/convert_run.h"
+#include "loops/moving/strided_move.h"
+#include "loops/moving/window_item.h"
+#include "operator/sample.h"
 
 namespace avida {
 
-OutOfBounds parse_out_of_bounds(std::string_view name);
-
-struct Window {
-  Shape start, size;  // in the sample's coordinates
-};
-
-// Checks the window against the sample's shape, or cuts it to what lies inside.
-void place_window(Window& window, const Shape& in, OutOfBounds policy);
-
-// The part of the sample that the window shows; all of it where the window reaches beyond.
+// The part of the sample that the window shows; all of it where the window exceeds the sample.
 Part shown_part(const Window& window, const SampleView& in);
 
 // A window as rows that lie side by side in the (dense) output. All numbers count elements.
@@ -32,8 +24,8 @@ class WindowRows {
   struct Row {
     int64_t out;         // where the row begins in the output
     int64_t in;          // where its line begins in the sample: line index 0; -1 when the whole row lies outside
-    int64_t begin, end;  // line indices in the output; each stands for block() elements
-    const Shape& at;     // the row's place along the axes before the line
+    int64_t begin, end;  // line indices in the output; each is block() elements
+    const Shape& at;     // the row's index along the axes before the line
   };
 
   int64_t count() const { return count_; }
@@ -68,7 +60,7 @@ class WindowCopy {
 
   int64_t rows() const { return moves_ ? moves_->rows() : rows_->count(); }
   void run(int64_t begin, int64_t end) const;
-  // What the work of a sample asks for: some rows, or all on a GPU.
+  // Does the rows [work.begin, work.end), or all of them on a GPU.
   template <class Work>
   void run(const Work& work) const {
     if (work.launches)
@@ -98,7 +90,7 @@ class WindowCopy {
   const int64_t out_size_, in_size_;  // of an element, in bytes
   bool inside_ = true;
   int64_t offset_ = 0;                // of the window in the sample, in elements
-  std::optional<StridedCopy> moves_;  // when nothing is to be converted or filled
+  std::optional<StridedMove> moves_;  // when nothing is to be converted or filled
   std::optional<WindowRows> rows_;
 };
 

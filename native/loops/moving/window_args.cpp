@@ -1,4 +1,4 @@
-#include "op/window_args.h"
+#include "loops/moving/window_args.h"
 
 namespace avida {
 
@@ -20,10 +20,9 @@ void fit_window(Window& window, const SampleView& in, const WindowArgs& args) {
   place_window(window, in.shape, policy);
   if (policy != OutOfBounds::constant || args.fill_values.size() <= 1) return;
   int channel = layout_or_default(in.layout, in.ndim()).find('C');
-  if (channel < 0) fail(ErrorKind::runtime, "several numbers in \"fill_values\" need a layout with an axis C");
+  if (channel < 0) refuse("several numbers in \"fill_values\" need a layout with an axis C");
   if (window.size[channel] != static_cast<int64_t>(args.fill_values.size()))
-    fail(ErrorKind::runtime, "expected one or ", window.size[channel], " numbers in \"fill_values\", got ",
-         args.fill_values.size());
+    refuse("expected one or ", window.size[channel], " numbers in \"fill_values\", got ", args.fill_values.size());
 }
 
 WindowCopy window_copy(const SampleView& out, const SampleView& in, const Window& window, const WindowArgs& args) {

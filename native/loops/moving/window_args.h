@@ -1,7 +1,7 @@
-// What operators that show a window of their input (slice, crop) have in common.
+// Arguments and plans of operators whose output is a window of their input: slice and crop.
 #pragma once
-#include "op/op.h"
-#include "op/window.h"
+#include "loops/moving/window.h"
+#include "operator/declare.h"
 
 namespace avida {
 
@@ -9,15 +9,14 @@ struct WindowArgs {
   DType dtype = DType::none, output_dtype = DType::none;
   std::vector<float> fill_values = {0};
   std::string out_of_bounds_policy = "error";
-  int image_type = 0;
 };
 
 constexpr const char* kWindowDTypeText =
-    "The element type of the output, by default the input's. Fractions are dropped.";
-constexpr const char* kOutputDTypeText = "The old name of dtype.";
-constexpr const char* kFillValuesText = "What the policy \"pad\" fills with: one number, or one for each channel.";
+    "The element type of the output, by default that of the input. Fractions are truncated.";
+constexpr const char* kOutputDTypeText = "The old name of `dtype`.";
+constexpr const char* kFillValuesText = "The value of padding: one number, or one for each channel.";
 constexpr const char* kOutOfBoundsText =
-    "What to do where the window reaches beyond the sample: \"error\", \"pad\" (or \"constant\"), \"edge\" (or "
+    "What to do where the window exceeds the sample: \"error\", \"pad\" (or \"constant\"), \"edge\" (or "
     "\"clamp\"), "
     "\"reflect\" (or \"reflect_1001\"), \"reflect_101\", \"wrap\", or \"trim_to_shape\".";
 
@@ -32,23 +31,35 @@ void fit_window(Window& window, const SampleView& in, const WindowArgs& args);
 
 WindowCopy window_copy(const SampleView& out, const SampleView& in, const Window& window, const WindowArgs& args);
 
+// The window that find(sample) returns, fitted into the sample.
+template <auto find, class Args>
+class WindowPlan {
+ public:
+  explicit WindowPlan(const Sample<Args>& sample)
+      : in_(sample.in[0]), window_(fitted(sample)), copy_(window_copy(sample.out[0], in_, window_, sample.args)) {}
+
+  Shape shape() const { return window_.size; }
+  int64_t rows() const { return copy_.rows(); }
+  Part reads() const { return shown_part(window_, in_); }
+  void run(const Sample<Args>& sample) const { copy_.run(sample); }
+
+ private:
+  static Window fitted(const Sample<Args>& sample) {
+    Window window = find(sample);
+    fit_window(window, sample.in[0], sample.args);
+    checked_volume(window.size);
+    return window;
+  }
+
+  const SampleView& in_;
+  const Window window_;
+  const WindowCopy copy_;
+};
+
 // The output is the window that find(sample) returns.
 template <auto find, class Args>
 Op<Args>& shows_window(Op<Args>& op) {
-  static constexpr auto fitted = [](const Sample<Args>& sample) {
-    Window window = find(sample);
-    fit_window(window, sample.in[0], sample.args);
-    return window;
-  };
-  return op
-      .each_sample([](Sample<Args>& sample) { sample.out[0].shape = fitted(sample).size; },
-                   [](const Sample<Args>& sample) {
-                     window_copy(sample.out[0], sample.in[0], fitted(sample), sample.args).run(sample);
-                   })
-      .rows([](const Sample<Args>& sample) {
-        return window_copy(sample.out[0], sample.in[0], fitted(sample), sample.args).rows();
-      })
-      .on_gpu();
+  return op.template each_sample<WindowPlan<find, Args>>();
 }
 
 }  // namespace avida

@@ -1,37 +1,15 @@
-// Elements of the windows of window.h. Read by NVRTC too: no std headers.
+// GPU bodies that copy and convert windows of samples. Read by NVRTC too: no std headers.
 #pragma once
-#include "kernel/any_element.h"
-#include "kernel/words.h"
+#include "device/any_element.h"
+#include "device/border.h"
+#include "device/words.h"
 
 namespace avida {
-
-// What a window shows where it reaches beyond the sample.
-enum class OutOfBounds { error, constant, edge, reflect_1001, reflect_101, wrap, trim };
-
-// Where index i of an axis is taken from; -1: from nowhere, the constant fills it.
-AVIDA_HD AVIDA_INLINE long source_index(long i, long extent, OutOfBounds policy) {
-  if (i >= 0 && i < extent) return i;
-  switch (policy) {
-    case OutOfBounds::edge:
-      return i < 0 ? 0 : extent - 1;
-    case OutOfBounds::reflect_1001:
-      i = (i % (2 * extent) + 2 * extent) % (2 * extent);
-      return i < extent ? i : 2 * extent - 1 - i;
-    case OutOfBounds::reflect_101:
-      if (extent == 1) return 0;
-      i = (i % (2 * extent - 2) + 2 * extent - 2) % (2 * extent - 2);
-      return i < extent ? i : 2 * extent - 2 - i;
-    case OutOfBounds::wrap:
-      return (i % extent + extent) % extent;
-    default:
-      return -1;
-  }
-}
 
 // An item is an element of the window. To and From are element types, or AnyElement.
 template <class To, class From>
 struct WindowItem {
-  static constexpr const char* header = "op/window_item.h";
+  static constexpr const char* header = "loops/moving/window_item.h";
   static constexpr int kMostAxes = 16;
   struct Params {
     void* out;
@@ -75,11 +53,10 @@ struct WindowItem {
   }
 };
 
-// The same in pieces of rows: rows are the lines of WindowRows, and the first of their pieces may begin before them, so
-// that what is stored at once lies where words do.
+// The same in pieces of the rows of WindowRows. The first piece may start before its row so that stores are aligned.
 template <class To, class From>
 struct WindowPieces {
-  static constexpr const char* header = "op/window_item.h";
+  static constexpr const char* header = "loops/moving/window_item.h";
   static constexpr int kPiece = sizeof(To) == 1 ? 16 : 4, kRowAxes = 3;
   struct Params {
     To* out;
@@ -87,7 +64,7 @@ struct WindowPieces {
     const To* fill;
     unsigned pieces;                         // of a row
     int elements, inside_begin, inside_end;  // of a row; those that lie inside the sample if the row does
-    int block, line_start, line_extent;      // a line index stands for `block` elements
+    int block, line_start, line_extent;      // a line index is `block` elements
     int size[kRowAxes], start[kRowAxes], in_extent[kRowAxes];  // around rows
     long in_step[kRowAxes];                                    // elements
     OutOfBounds policy;

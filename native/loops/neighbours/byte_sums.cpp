@@ -1,10 +1,10 @@
-#include "op/byte_sums.h"
+#include "loops/neighbours/byte_sums.h"
 
 #include <algorithm>
 #include <cstring>
 
 #include "core/clones.h"
-#include "kernel/convert.h"
+#include "device/convert.h"
 
 #if defined(__x86_64__)
 #ifndef __clang__  // GCC takes the "undefined" operand of its own intrinsics for a mistake

@@ -1,4 +1,4 @@
-// Weighted sums of rows of bytes, in whole numbers, two neighbours at a time.
+// Weighted sums of rows of bytes, in integers, two neighbours at a time.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -16,7 +16,7 @@ inline int32_t pair_weight(int lower, int upper) {
   return static_cast<int32_t>(static_cast<uint32_t>(lower & 0xffff) | static_cast<uint32_t>(upper) << 16);
 }
 
-constexpr int64_t kReadBeyond = 64;  // so many pairs after a row's end may be read, and are not used
+constexpr int64_t kReadBeyond = 64;  // pairs after a row's end that may be read, and are not used
 
 // out[i] = the sum over k of rows[k][i] * weights[k], which fits 32 bits, without `bits` bits of fraction, rounded.
 void byte_sums(uint8_t* out, std::span<const BytePair* const> rows, std::span<const int32_t> weights, int bits,

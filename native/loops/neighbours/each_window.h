@@ -1,19 +1,31 @@
-// Windows of images on a GPU, in tiles: see kernel/window_tile.h.
+// The family of operators that look at all elements of a window around each element, on either device.
 #pragma once
 #include <algorithm>
 
-#include "kernel/window_tile.h"
-#include "op/launches.h"
-#include "op/space.h"
+#include "loops/neighbours/space.h"
+#include "loops/neighbours/window_tile.h"
+#include "operator/launches.h"
 
 namespace avida {
 
-// Whether the windows are those of images, and tiles with all that they reach fit into the memory of a block: then the
-// work is taken down.
-template <class Inner>
-bool launch_window_tiles(Launches& launches, const Space& space, const Space& out_space, const NeighbourWindow& window,
-                         const SampleView& in, const SampleView& out, typename Inner::In fill,
-                         const typename Inner::Params& inner) {
+// The elements of a sample, those of the output, and the window of each.
+struct Windowed {
+  const Space &space, &out_space;
+  NeighbourWindow window;
+};
+
+// For a GPU: what lies beyond a filled border, and the parameters of an operator's tiles.
+template <class Tile>
+struct TileWork {
+  typename Tile::In beyond;
+  typename Tile::Params params;
+};
+
+// Launches tiles if the windows are those of images, and tiles with all that they reach fit into shared memory.
+template <class Inner, class Work>
+bool launch_window_tiles(const Work& work, const Windowed& windowed, const TileWork<Inner>& tile) {
+  const auto& [space, out_space, window] = windowed;
+  const SampleView &in = work.in[0], &out = work.out[0];
   using Body = WindowTile<Inner>;
   using In = typename Inner::In;
   using Out = typename Inner::Out;
@@ -47,13 +59,10 @@ bool launch_window_tiles(Launches& launches, const Space& space, const Space& ou
   };
   typename Body::Params params{};
   params.out = out.as<Out>();
-  params.source = {in.as<In>(),
-                   static_cast<int>(space.size[1]),
-                   static_cast<int>(n),
-                   static_cast<int>(space.inner),
-                   in_words(in, n),
-                   window.border,
-                   fill};
+  params.source = {in.as<In>(),         static_cast<int>(space.size[1]),
+                   static_cast<int>(n), static_cast<int>(space.inner),
+                   in_words(in, n),     window.border,
+                   tile.beyond};
   params.out_height = static_cast<int>(out_space.size[1]);
   params.out_row_elements = static_cast<int>(out_n);
   params.tiles_down = static_cast<int>((out_space.size[1] + Body::kRows - 1) / Body::kRows);
@@ -69,9 +78,21 @@ bool launch_window_tiles(Launches& launches, const Space& space, const Space& ou
   params.out_pitch = static_cast<int>(out_pitch);
   params.out_at = static_cast<int>(out_at);
   params.out_words = in_words(out, out_n);
-  params.inner = inner;
-  launches.add<Body>(0, space.parts * space.size[0] * params.tiles_down * params.tiles_along, params);
+  params.inner = tile.params;
+  work.launches->template add<Body>(0, space.parts * space.size[0] * params.tiles_down * params.tiles_along, params);
   return true;
+}
+
+// Makes the output of a sample: on the CPU by host_loop(); on a GPU by `Tile` (see window_tile.h) where that fits, else
+// by `Item` (see device/launch.h). Tiles are for bytes and floats only; without `tile` there are none.
+template <class Item, class Tile, class Work, class HostLoop>
+void each_window(const Work& work, const Windowed& windowed, const typename Item::Params& item,
+                 const std::optional<TileWork<Tile>>& tile, HostLoop&& host_loop) {
+  if (!work.launches) return host_loop();
+  auto fits_word = []<class T>(Type<T>) { return std::is_same_v<T, uint8_t> || std::is_same_v<T, float>; };
+  if constexpr (fits_word(Type<typename Tile::In>{}) && fits_word(Type<typename Tile::Out>{}))
+    if (tile && launch_window_tiles<Tile>(work, windowed, *tile)) return;
+  work.launches->template add<Item>(0, windowed.out_space.elements(), item);
 }
 
 }  // namespace avida

@@ -1,7 +1,8 @@
-// A dense sample as operators on neighbourhoods see it, the windows they look through, and what is seen in them.
+// Grids of elements, windows around each element, and loops over the neighbours in a window, in bodies.
 #pragma once
-#include "kernel/border.h"
-#include "kernel/convert.h"
+#include "device/border.h"
+#include "device/convert.h"
+#include "loops/items/kernel_inline.h"
 
 namespace avida {
 

@@ -1,10 +1,10 @@
-#include "op/row_sums.h"
+#include "loops/neighbours/row_sums.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "core/clones.h"
-#include "kernel/macros.h"
+#include "device/macros.h"
 
 namespace avida {
 namespace {

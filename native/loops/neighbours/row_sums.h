@@ -1,11 +1,11 @@
-// Weighted sums of rows of elements, vectorised: what convolutions come down to. A row's neighbour along an axis is
-// another row, or the same row some elements further on.
+// Weighted sums of rows of elements on the CPU, vectorised: the inner loops of convolutions.
+// A row's neighbour along an axis is another row, or the same row at an offset.
 #pragma once
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "kernel/separable_sum.h"
+#include "loops/neighbours/separable_sum.h"
 
 namespace avida {
 

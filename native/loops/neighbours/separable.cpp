@@ -1,9 +1,9 @@
-#include "op/separable.h"
+#include "loops/neighbours/separable.h"
 
 #include <algorithm>
 
-#include "kernel/separable_tile.h"
-#include "op/each_item.h"
+#include "loops/neighbours/separable_tile.h"
+#include "operator/launches.h"
 
 namespace avida {
 namespace {
@@ -280,8 +280,8 @@ bool launch_some_tiles(const SeparableWork& work, const Weights<T>& weights) {
 }
 
 template <class T, class Out, class In>
-void run_body(const SeparableWork& work, const Weights<T>& weights) {
-  if (work.launches && (launch_some_tiles<T, Out, In>(work, weights) || launch_axes<T, Out, In>(work, weights))) return;
+void launch(const SeparableWork& work, const Weights<T>& weights) {
+  if (launch_some_tiles<T, Out, In>(work, weights) || launch_axes<T, Out, In>(work, weights)) return;
   using Body = SeparableSum<Out, In, T>;
   typename Body::Params params = {
       work.out.as<Out>(), work.in.as<In>(), work.space, static_cast<int>(weights.size()), {}, work.scale};
@@ -290,26 +290,27 @@ void run_body(const SeparableWork& work, const Weights<T>& weights) {
       HalfWindow<T>& window = params.windows[term][d] = weights[term][d].view();
       window.half = readable(work.launches, window.half, window.radius + 1);
     }
-  int64_t n = work.space.row_elements();
-  each_item<Body>(work, work.begin * n, work.end * n, params);
+  work.launches->add<Body>(0, work.space.elements(), params);
 }
 
 template <class T>
-void make_few(const SeparableWork& work, const Weights<T>& weights) {
+void launch(const SeparableWork& work, const Weights<T>& weights) {
   if constexpr (std::is_same_v<T, Fixed>) {
-    run_body<T, uint8_t, uint8_t>(work, weights);
+    launch<T, uint8_t, uint8_t>(work, weights);
   } else if constexpr (std::is_same_v<T, Whole>) {
     if (work.out.dtype == DType::float32)
-      run_body<T, float, uint8_t>(work, weights);
+      launch<T, float, uint8_t>(work, weights);
     else
-      run_body<T, uint8_t, uint8_t>(work, weights);
+      launch<T, uint8_t, uint8_t>(work, weights);
   } else {
     with_dtype(work.in.dtype, [&](auto type) {
       using In = typename decltype(type)::type;
-      if (work.out.dtype == work.in.dtype)
-        run_body<T, In, In>(work, weights);
+      if constexpr (std::is_same_v<In, bool>)
+        return;  // refused by the operators
+      else if (work.out.dtype == work.in.dtype)
+        launch<T, In, In>(work, weights);
       else
-        run_body<T, float, In>(work, weights);
+        launch<T, float, In>(work, weights);
     });
   }
 }
@@ -319,7 +320,7 @@ void make_few(const SeparableWork& work, const Weights<T>& weights) {
 template <class T>
 void sum_separable(const SeparableWork& work) {
   const Weights<T> weights = weights_of<T>(work.terms);
-  if (work.space.has_few_elements() || work.launches) return make_few(work, weights);
+  if (work.launches) return launch(work, weights);
 
   const SampleView& out = work.out;
   const int64_t n = work.space.row_elements(), step = n * size_of(out.dtype);

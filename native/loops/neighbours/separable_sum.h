@@ -1,7 +1,7 @@
-// Sums along one spatial axis after the other, with windows of odd size that are the same on both sides. Beyond the
-// border samples are reflected, without their outermost elements.
+// Separable convolutions on a GPU, one item for each element, with windows that are symmetric and of odd size.
+// Beyond the border samples are reflected, without their outermost elements.
 #pragma once
-#include "kernel/neighbours.h"
+#include "loops/neighbours/neighbours.h"
 
 namespace avida {
 
@@ -43,7 +43,7 @@ struct HalfWindow {
 // The sum along one axis. What it reads and makes are sums (T), or elements before the first and after the last axis.
 template <class Out, class In, class T>
 struct AxisSum {
-  static constexpr const char* header = "kernel/separable_sum.h";
+  static constexpr const char* header = "loops/neighbours/separable_sum.h";
   struct Params {
     Out* out;
     const In* in;
@@ -58,7 +58,7 @@ struct AxisSum {
       return load_summand<T>(*in);
   }
 
-  AVIDA_HD static void run(const Params& params, long item) {
+  AVIDA_HD AVIDA_KERNEL_INLINE static void run(const Params& params, long item) {
     const long at = item / params.step % params.extent, radius = params.window.radius;
     const In* in = params.in + item;
     const T* weights = params.window.half;
@@ -86,7 +86,7 @@ struct AxisSum {
 
 template <class Out, class In, class T>
 struct SeparableSum {
-  static constexpr const char* header = "kernel/separable_sum.h";
+  static constexpr const char* header = "loops/neighbours/separable_sum.h";
   struct Params {
     Out* out;
     const In* in;
@@ -98,7 +98,7 @@ struct SeparableSum {
 
   // The sum around `place` along the axes up to `axis`, the first of them innermost.
   template <int axis>
-  AVIDA_HD static AVIDA_INLINE T sum(const Params& params, const HalfWindow<T>* windows, GridPlace place) {
+  AVIDA_HD AVIDA_KERNEL_INLINE static T sum(const Params& params, const HalfWindow<T>* windows, GridPlace place) {
     if constexpr (axis < 0) {
       return load_summand<T>(params.in[params.grid.item_at(place)]);
     } else {
@@ -108,8 +108,8 @@ struct SeparableSum {
   }
 
   template <int axis>
-  AVIDA_HD static AVIDA_INLINE T sum_from(const Params& params, const HalfWindow<T>* windows, GridPlace place,
-                                          T total) {
+  AVIDA_HD AVIDA_KERNEL_INLINE static T sum_from(const Params& params, const HalfWindow<T>* windows, GridPlace place,
+                                                 T total) {
     const HalfWindow<T>& window = windows[axis];
     const long centre = place.at[axis];
     auto neighbour = [&](long distance) {
@@ -124,7 +124,7 @@ struct SeparableSum {
     return total;
   }
 
-  AVIDA_HD static void run(const Params& params, long item) {
+  AVIDA_HD AVIDA_KERNEL_INLINE static void run(const Params& params, long item) {
     const GridPlace place = params.grid.place_of(item);
     T total = sum<2>(params, params.windows[0], place);
     for (int term = 1; term < params.terms; term++) {

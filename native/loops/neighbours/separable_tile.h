@@ -1,16 +1,16 @@
-// Sums along height and then along width, as separable_sum.h has them, made in tiles by blocks of threads: a tile and
-// what its windows reach are loaded once, summed along height, summed along width and stored, all in shared memory.
+// Separable convolutions of images on a GPU, in tiles: the sums of separable_sum.h along height and then width.
+// A thread block loads a tile and what its windows reach into shared memory, sums along height, then width, and stores.
 #pragma once
-#include "kernel/byte_floats.h"
-#include "kernel/separable_sum.h"
-#include "kernel/tile.h"
+#include "device/byte_floats.h"
+#include "loops/neighbours/separable_sum.h"
+#include "loops/neighbours/tile.h"
 
 namespace avida {
 
 // Sums of bytes that fit 16 bits (Fixed and Whole) are exact in floats; others are floats. Out is an element type.
 template <class Out, class In, class T, int terms>
 struct SeparableTile {
-  static constexpr const char* header = "kernel/separable_tile.h";
+  static constexpr const char* header = "loops/neighbours/separable_tile.h";
   static constexpr int kThreads = 128, kPhases = 5, kBlocks = 4, kWarps = kThreads / 32;
   static constexpr bool packed = !same_type<T, float>, from_bytes = sizeof(In) == 1, to_bytes = sizeof(Out) == 1;
   static constexpr int kDeep = packed ? 2 : 1;   // rows that one word of sums along height has
@@ -33,7 +33,7 @@ struct SeparableTile {
     int margin;                                  // elements before and after a tile's row: a multiple of four
     int in_pitch, sums_pitch, out_pitch, sums_at, sums_of_term;  // in words of the shared memory
     int most_radius;                                             // along height
-    bool out_words;                                              // rows of bytes begin where words do
+    bool out_words;                                              // rows of bytes are aligned to words
     float scale;                                                 // of Whole sums
     Window windows[terms][2];                                    // along height, width
   };
@@ -95,7 +95,7 @@ struct SeparableTile {
     find_rows<kThreads>(params.source, span_of(params, place), shared.row_at, thread);
   }
 
-  AVIDA_HD static AVIDA_INLINE void load(const Params& params, Shared& shared, const Place& place, int thread) {
+  AVIDA_HD AVIDA_KERNEL_INLINE static void load(const Params& params, Shared& shared, const Place& place, int thread) {
     const In* image = params.source.in + place.first_row * params.source.row_elements;
     load_tile<kThreads, false>(params.source, image, span_of(params, place), shared.row_at, shared.words,
                                params.in_pitch, thread);
@@ -157,7 +157,8 @@ struct SeparableTile {
 
   // The words of sums have their rows in an order in which neither writing nor reading them meets the same bank twice:
   // first the first ones of all groups of rows, then the second ones.
-  AVIDA_HD static AVIDA_INLINE void sum_down(const Params& params, Shared& shared, const Place& place, int thread) {
+  AVIDA_HD AVIDA_KERNEL_INLINE static void sum_down(const Params& params, Shared& shared, const Place& place,
+                                                    int thread) {
     constexpr int kParts = kGroups / 4;  // each warp makes 4 groups of 8 quads
     const int lane = thread % 32, quads = quads_of(params, place), pitch = params.in_pitch;
     const int tasks = (quads + 7) / 8 * kParts, rows = rows_of(params, place);
@@ -186,7 +187,8 @@ struct SeparableTile {
   }
 
   // Threads make points side by side of one channel, in as many rows as words have.
-  AVIDA_HD static AVIDA_INLINE void sum_along(const Params& params, Shared& shared, const Place& place, int thread) {
+  AVIDA_HD AVIDA_KERNEL_INLINE static void sum_along(const Params& params, Shared& shared, const Place& place,
+                                                     int thread) {
     const int lane = thread % 32, inner = params.source.inner, elements = elements_of(params, place);
     int x = 0, channel = thread / 32;
     while (true) {
@@ -240,7 +242,8 @@ struct SeparableTile {
     }
   }
 
-  AVIDA_HD static AVIDA_INLINE void store(const Params& params, const Shared& shared, const Place& place, int thread) {
+  AVIDA_HD AVIDA_KERNEL_INLINE static void store(const Params& params, const Shared& shared, const Place& place,
+                                                 int thread) {
     const int rows = rows_of(params, place), count = elements_of(params, place), n = params.source.row_elements;
     Out* tile = params.out + (place.first_row + place.y) * n + place.x;
     constexpr int kInWord = to_bytes ? 4 : 1;

@@ -1,4 +1,4 @@
-#include "op/space.h"
+#include "loops/neighbours/space.h"
 
 #include <algorithm>
 #include <cctype>
@@ -18,12 +18,11 @@ Split split_axes(int ndim, const Layout& layout) {
     split.after = split.before < ndim && layout[ndim - 1] == 'C';
     for (int d = split.before; d < ndim - split.after; d++)
       if (layout[d] == 'F' || layout[d] == 'C')
-        fail(ErrorKind::runtime, "expected frames (F) first and channels (C) first or last, got the layout ", layout);
+        refuse("expected frames (F) first and channels (C) first or last, got the layout ", layout);
   }
   int axes = ndim - split.before - split.after;
   if (axes < 1 || axes > 3)
-    fail(ErrorKind::runtime, "expected one to three spatial axes, got ", axes, " in samples of ", ndim,
-         " axes with the layout ", layout);
+    refuse("expected one to three spatial axes, got ", axes, " in samples of ", ndim, " axes with the layout ", layout);
   return split;
 }
 
@@ -65,14 +64,14 @@ Border parse_border(std::string_view name, const char* argument) {
   auto same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; };
   for (auto& [known, border] : kNames)
     if (std::equal(name.begin(), name.end(), known.begin(), known.end(), same)) return border;
-  fail(ErrorKind::runtime, "expected \"constant\", \"clamp\", \"reflect_1001\", \"reflect_101\" or \"wrap\" as ",
-       argument, ", got \"", name, '"');
+  refuse("expected \"constant\", \"clamp\", \"reflect_1001\", \"reflect_101\" or \"wrap\" as ", argument, ", got \"",
+         name, '"');
 }
 
 DType filtered_dtype(DType asked, DType in) {
   if (asked == DType::none) return in;
   if (asked != in && asked != DType::float32)
-    fail(ErrorKind::runtime, "expected float32 or the input's element type ", in, " as dtype, got ", asked);
+    refuse("expected float32 or the input's element type ", in, " as dtype, got ", asked);
   return asked;
 }
 

@@ -1,11 +1,11 @@
-// A sample as the operators on neighbourhoods see it: independent parts, each with one to three spatial axes, whose
-// points are short runs of elements (the channels, where they are last).
+// The spatial axes of a sample, and the borders and element types that operators on neighbourhoods take.
+// A sample has independent parts, each with one to three spatial axes, whose points are short runs of elements.
 #pragma once
 #include <string_view>
 
-#include "kernel/neighbours.h"
-#include "op/convert_run.h"
-#include "op/sample.h"
+#include "loops/moving/convert_run.h"
+#include "loops/neighbours/neighbours.h"
+#include "operator/sample.h"
 
 namespace avida {
 
@@ -20,8 +20,6 @@ struct Space : Grid {   // where there are fewer than three axes, the leading si
   int64_t row_elements() const { return size[2] * inner; }
   int64_t elements() const { return rows() * row_elements(); }
   bool empty() const { return elements() == 0; }
-  // So few elements are made one by one, by the body that other devices run: loops over rows cost more to set up.
-  bool has_few_elements() const { return elements() < 64; }
 };
 
 // Frames and channels (F and C) may come first, channels also last; a sample without a layout has spatial axes only.
@@ -34,7 +32,7 @@ int spatial_axes(int ndim, const Layout& layout);
 template <class List>
 auto for_axis(const List& numbers, int i, int axes, const char* name) {
   if (std::ssize(numbers) != 1 && std::ssize(numbers) != axes)
-    fail(ErrorKind::runtime, "expected one or ", axes, " numbers in \"", name, "\", got ", std::ssize(numbers));
+    refuse("expected one or ", axes, " numbers in \"", name, "\", got ", std::ssize(numbers));
   return *(numbers.begin() + (std::ssize(numbers) == 1 ? 0 : i));
 }
 

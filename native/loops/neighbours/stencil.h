@@ -1,10 +1,9 @@
-// The family of operators that look at all elements of a window around each element: rows are loaded into tiles that
-// also have what lies beyond the border, so that loops over neighbours need no tests.
+// Rows of a sample on the CPU, padded with what lies beyond the border, so that loops over neighbours need no tests.
 #pragma once
 #include <algorithm>
 #include <vector>
 
-#include "op/space.h"
+#include "loops/neighbours/space.h"
 
 namespace avida {
 
@@ -144,37 +143,31 @@ void each_run_of_rows(int64_t begin, int64_t end, int64_t height, int64_t most, 
   }
 }
 
-// The type that elements are compared in; all values of the element type have their own in it.
-template <class Fn>
-decltype(auto) with_ordered_type(DType dtype, Fn&& fn) {
-  switch (dtype) {
-    case DType::uint8:
-    case DType::boolean:
-      return fn(Type<uint8_t>{});
-    case DType::uint16:
-      return fn(Type<uint16_t>{});
-    case DType::int8:
-    case DType::int16:
-      return fn(Type<int16_t>{});
-    case DType::int32:
-      return fn(Type<int32_t>{});
-    case DType::float16:
-    case DType::bfloat16:
-    case DType::float32:
-      return fn(Type<float>{});
-    case DType::uint32:
-    case DType::float64:
-      return fn(Type<double>{});
-    default:
-      fail(ErrorKind::runtime, "expected elements of at most 32 bits, or float64, got ", dtype);
-  }
+// The type that elements are compared in: it represents all values of the element type.
+template <class T>
+constexpr auto ordered_type() {
+  if constexpr (std::is_same_v<T, bool>)
+    return Type<uint8_t>{};
+  else if constexpr (std::is_same_v<T, int8_t>)
+    return Type<int16_t>{};
+  else if constexpr (std::is_same_v<T, uint32_t>)
+    return Type<double>{};
+  else if constexpr (TypeTraits<T>::is_float && sizeof(T) == 2)
+    return Type<float>{};
+  else
+    return Type<T>{};
 }
-// The element type itself, if it is one of those.
+template <class T>
+using OrderedType = typename decltype(ordered_type<T>())::type;
+
 template <class Fn>
 void with_orderable_type(DType dtype, Fn&& fn) {
   with_dtype(dtype, [&](auto type) {
     using T = typename decltype(type)::type;
-    if constexpr (sizeof(T) <= 4 || TypeTraits<T>::is_float) fn(type);
+    if constexpr (sizeof(T) <= 4 || TypeTraits<T>::is_float)
+      fn(type);
+    else
+      refuse("expected elements of at most 32 bits, or float64, got ", dtype);
   });
 }
 

@@ -1,8 +1,9 @@
-// Tiles of images in the shared memory of a block of threads: elements and what lies beyond the border, in words.
+// Loads tiles of images into shared memory, with what lies beyond the border, and stores words.
 #pragma once
-#include "kernel/border.h"
-#include "kernel/convert.h"
-#include "kernel/words.h"
+#include "device/border.h"
+#include "device/convert.h"
+#include "device/words.h"
+#include "loops/items/kernel_inline.h"
 
 namespace avida {
 
@@ -12,7 +13,7 @@ struct TileSource {
   static constexpr int kInWord = sizeof(In) == 1 ? 4 : 1;
   const In* in;
   int height, row_elements, inner;
-  bool in_words;  // rows of bytes begin where words do
+  bool in_words;  // rows of bytes are aligned to words
   Border border;
   In fill;
 };
@@ -43,7 +44,7 @@ AVIDA_HD AVIDA_INLINE unsigned fill_word(const TileSource<In>& source) {
 
 // A word that reaches beyond the border.
 template <class In>
-AVIDA_HD AVIDA_INLINE unsigned load_beyond(const TileSource<In>& source, const In* row, int x) {
+AVIDA_HD AVIDA_KERNEL_INLINE unsigned load_beyond(const TileSource<In>& source, const In* row, int x) {
   const int inner = source.inner, width = source.row_elements / inner;
   unsigned word = 0;
   AVIDA_DO_NOT_UNROLL
@@ -96,8 +97,8 @@ AVIDA_HD AVIDA_INLINE void load_column(const TileSource<In>& source, const In* c
 // Warps take rows, so that threads read words side by side; each has some on the way. Words that reach beyond the
 // border come after. Borders may be filled only where that is said.
 template <int threads, bool fills, class In>
-AVIDA_HD AVIDA_INLINE void load_tile(const TileSource<In>& source, const In* image, const TileSpan& span,
-                                     const int* row_at, unsigned* to, int pitch, int thread) {
+AVIDA_HD AVIDA_KERNEL_INLINE void load_tile(const TileSource<In>& source, const In* image, const TileSpan& span,
+                                            const int* row_at, unsigned* to, int pitch, int thread) {
   constexpr int kInWord = TileSource<In>::kInWord;
   int first = span.x < 0 ? -span.x / kInWord : 0, end = (source.row_elements - span.x) / kInWord;  // words inside
   end = end < span.words ? end : span.words;

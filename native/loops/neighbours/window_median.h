@@ -1,6 +1,6 @@
-// The median of the elements of a window, without memory for them.
+// The median of a window on a GPU, one item for each element, without memory for the window.
 #pragma once
-#include "kernel/neighbours.h"
+#include "loops/neighbours/neighbours.h"
 
 namespace avida {
 
@@ -44,7 +44,7 @@ struct Ordered<double> {
 
 template <class T>
 struct WindowMedian {
-  static constexpr const char* header = "kernel/window_median.h";
+  static constexpr const char* header = "loops/neighbours/window_median.h";
   struct Params {
     T* out;
     const T* in;
@@ -53,7 +53,7 @@ struct WindowMedian {
   };
 
   // Bit by bit from the top: the largest key that at most half of the elements are below.
-  AVIDA_HD static void run(const Params& params, long item) {
+  AVIDA_HD AVIDA_KERNEL_INLINE static void run(const Params& params, long item) {
     using Key = typename Ordered<T>::Key;
     const GridPlace place = params.grid.place_of(item);
     const long half = params.window.size[0] * params.window.size[1] * params.window.size[2] / 2;

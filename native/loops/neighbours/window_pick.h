@@ -1,6 +1,6 @@
-// The largest, or the smallest, element of a window. What lies beyond a filled border is never picked.
+// The largest or smallest element of a window on a GPU, one item for each element. A filled border is never picked.
 #pragma once
-#include "kernel/neighbours.h"
+#include "loops/neighbours/neighbours.h"
 
 namespace avida {
 
@@ -23,7 +23,7 @@ AVIDA_HD AVIDA_INLINE T pick_of_two(T a, T b) {
 
 template <class T, bool larger>
 struct WindowPick {
-  static constexpr const char* header = "kernel/window_pick.h";
+  static constexpr const char* header = "loops/neighbours/window_pick.h";
   struct Params {
     T* out;
     const T* in;
@@ -31,7 +31,7 @@ struct WindowPick {
     NeighbourWindow window;  // has the element itself
   };
 
-  AVIDA_HD static void run(const Params& params, long item) {
+  AVIDA_HD AVIDA_KERNEL_INLINE static void run(const Params& params, long item) {
     T picked = params.in[item];
     each_neighbour(params.grid, params.window, params.grid.place_of(item), [&](long index) {
       if (index < 0) return;

@@ -1,10 +1,10 @@
-// What bodies over neighbours.h make of the windows of images, made in tiles by blocks of threads: a tile and what its
-// windows reach are loaded into the shared memory once.
+// Windows of images on a GPU, in tiles: weighted sums, the largest or smallest element, and the median.
+// A thread block loads a tile and what its windows reach into shared memory once.
 #pragma once
-#include "kernel/byte_floats.h"
-#include "kernel/tile.h"
-#include "kernel/window_median.h"
-#include "kernel/window_pick.h"
+#include "device/byte_floats.h"
+#include "loops/neighbours/tile.h"
+#include "loops/neighbours/window_median.h"
+#include "loops/neighbours/window_pick.h"
 
 namespace avida {
 
@@ -15,7 +15,7 @@ struct WindowTile {
   using In = typename Inner::In;
   using Out = typename Inner::Out;
   using Value = typename Inner::Value;  // what elements are computed in
-  static constexpr const char* header = "kernel/window_tile.h";
+  static constexpr const char* header = "loops/neighbours/window_tile.h";
   static constexpr int kThreads = 128, kPhases = 4, kWarps = kThreads / 32;
   static constexpr int kRows = 32;  // of a tile: each thread of a warp makes one of them
   static constexpr int kAlong = 8;  // points side by side that a thread makes
@@ -32,7 +32,7 @@ struct WindowTile {
     int height, width;                           // of windows
     int margin, margin_after;                    // elements before and after a tile's row: multiples of four
     int in_pitch, out_pitch, out_at;             // in words of the shared memory
-    bool out_words;                              // rows of bytes begin where words do
+    bool out_words;                              // rows of bytes are aligned to words
     typename Inner::Params inner;
   };
   struct Shared {
@@ -114,7 +114,7 @@ struct WindowTile {
     }
   };
 
-  AVIDA_HD static AVIDA_INLINE void make(const Params& params, Shared& shared, const Place& place, int thread) {
+  AVIDA_HD AVIDA_KERNEL_INLINE static void make(const Params& params, Shared& shared, const Place& place, int thread) {
     const int lane = thread % 32, inner = params.source.inner;
     if (lane >= place.rows) return;
     int x = 0, channel = thread / 32;
@@ -140,7 +140,8 @@ struct WindowTile {
     }
   }
 
-  AVIDA_HD static AVIDA_INLINE void store(const Params& params, const Shared& shared, const Place& place, int thread) {
+  AVIDA_HD AVIDA_KERNEL_INLINE static void store(const Params& params, const Shared& shared, const Place& place,
+                                                 int thread) {
     const int n = params.out_row_elements;
     Out* tile = params.out + (place.image * params.out_height + place.y) * n + place.x;
     const unsigned* from = shared.words + params.out_at;
@@ -176,7 +177,7 @@ struct TileSum {
   using In = In_;
   using Value = Sum;
   using Weight = Sum;
-  static constexpr const char* header = "kernel/window_tile.h";
+  static constexpr const char* header = "loops/neighbours/window_tile.h";
   static constexpr int kWeights = 1024;
   struct Params {
     const Weight_* weights;  // in the order of memory
@@ -198,8 +199,8 @@ struct TileSum {
   }
 
   template <int n, class Windows>
-  AVIDA_HD static AVIDA_INLINE void make(const Params& params, const Windows& windows, const Sum* weights, int, int,
-                                         Out (&made)[n]) {
+  AVIDA_HD AVIDA_KERNEL_INLINE static void make(const Params& params, const Windows& windows, const Sum* weights, int,
+                                                int, Out (&made)[n]) {
     Sum sums[n] = {};
     windows.each([&](int k, const Sum(&values)[n], int shift) {
       const Sum weight = weights[k];
@@ -224,7 +225,7 @@ struct TilePick {
   using Weight = int;
 
   using Value = decltype(T() + T());  // bytes as int
-  static constexpr const char* header = "kernel/window_tile.h";
+  static constexpr const char* header = "loops/neighbours/window_tile.h";
   static constexpr int kWeights = 1;  // there are none
   struct Params {};
 
@@ -254,7 +255,7 @@ struct TileMedian {
   using In = T;
   using Value = unsigned;  // the keys of elements
   using Weight = int;
-  static constexpr const char* header = "kernel/window_tile.h";
+  static constexpr const char* header = "loops/neighbours/window_tile.h";
   static constexpr int kWeights = 1;  // there are none
   struct Params {};
 

@@ -1,10 +1,11 @@
-#include "op/byte_table.h"
+#include "loops/pixels/byte_table.h"
 
-#include "op/vbmi.h"
+#include "loops/pixels/vbmi.h"
 
 #if defined(__x86_64__)
-// Some compilers warn of what their own headers leave open.
+#ifndef __clang__  // GCC takes the "undefined" operand of its own intrinsics for a mistake
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
 #include <immintrin.h>
 #endif
 

@@ -1,4 +1,4 @@
-// Bytes replaced by what a table of 256 bytes has for them.
+// Looks bytes up in a table of 256 bytes.
 #pragma once
 #include <cstdint>
 

@@ -1,4 +1,6 @@
-// The family of operators that make the channels of a pixel from those of the same pixel:
+// The family of operators that make the channels of a pixel from those of the same pixel, on either device.
+//
+// A body has the arithmetic:
 //
 //   struct ToGray { static constexpr int in = 3, out = 1;
 //                   template <class Number>
@@ -10,11 +12,11 @@
 #include <algorithm>
 
 #include "core/clones.h"
-#include "kernel/each_pixel.h"
-#include "op/convert_run.h"
-#include "op/launches.h"
-#include "op/pixel_vectors.h"
-#include "op/sample.h"
+#include "loops/moving/convert_run.h"
+#include "loops/pixels/pixel_item.h"
+#include "loops/pixels/pixel_vectors.h"
+#include "operator/launches.h"
+#include "operator/sample.h"
 
 namespace avida {
 
@@ -51,10 +53,10 @@ AVIDA_INLINE void pixel_loop(To* __restrict out, const From* __restrict in, int6
   }
 }
 
-// n pixels whose channels lie side by side, or (with plane > 0) that many elements apart.
+// n pixels whose channels are interleaved, or `plane` elements apart if that is not 0.
 template <class Body, class T, class Params>
-AVIDA_CLONES static void pixel_run(T* out, const T* in, int64_t n, int64_t out_plane, int64_t in_plane,
-                                   const Params& params) {
+AVIDA_TEMPLATE_CLONES static void pixel_run(T* out, const T* in, int64_t n, int64_t out_plane, int64_t in_plane,
+                                            const Params& params) {
   if (in_plane)
     pixel_loop<Body>(out, in, n, 1, out_plane, 1, in_plane, params);
   else
@@ -136,6 +138,17 @@ void each_pixel(const Work& work, const PixelGrid& grid, const Params& params) {
       from_float(out.as<char>() + (to + c * plane) * size_of(out.dtype), made + c * kPixelBlock,
                  n * Body::out / runs_out);
   }
+}
+
+// The same, where the host has a faster loop over interleaved bytes that makes the same bits: host_loop(out, in,
+// pixels).
+template <class Body, class Work, class Params>
+void each_pixel(const Work& work, const PixelGrid& grid, const Params& params,
+                void (*host_loop)(uint8_t*, const uint8_t*, int64_t)) {
+  if (work.launches || grid.planar()) return each_pixel<Body>(work, grid, params);
+  const int64_t first = work.begin * kPixelBlock, end = std::min(work.end * kPixelBlock, grid.outer);
+  host_loop(work.out[0].template as<uint8_t>() + first * Body::out,
+            work.in[0].template as<uint8_t>() + first * Body::in, end - first);
 }
 
 }  // namespace avida

@@ -1,12 +1,13 @@
-#include "op/interleave.h"
+#include "loops/pixels/interleave.h"
 
 #include "core/clones.h"
-#include "kernel/macros.h"
-#include "op/vbmi.h"
+#include "device/macros.h"
+#include "loops/pixels/vbmi.h"
 
 #if defined(__x86_64__)
-// Some compilers warn of what their own headers leave open.
+#ifndef __clang__  // GCC takes the "undefined" operand of its own intrinsics for a mistake
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
 #include <immintrin.h>
 #endif
 

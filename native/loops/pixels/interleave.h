@@ -1,4 +1,4 @@
-// Three planes to pixels of three channels.
+// Interleaves three planes into pixels of three channels.
 #pragma once
 #include <cstdint>
 

@@ -1,17 +1,17 @@
-// Items of the family each_pixel: one pixel each, or some where they are bytes.
+// The family each_pixel on a GPU: an item is one pixel, or several where they are bytes.
 #pragma once
-#include "kernel/byte_floats.h"
-#include "kernel/divide.h"
-#include "kernel/element.h"
-#include "kernel/pixel.h"
-#include "kernel/words.h"
+#include "device/byte_floats.h"
+#include "device/divide.h"
+#include "device/element.h"
+#include "device/pixel.h"
+#include "device/words.h"
 
 namespace avida {
 
 // To and From are element types, or AnyElement.
 template <class Body, class To, class From, class Colors>
 struct PixelItem {
-  static constexpr const char* header = "kernel/each_pixel.h";
+  static constexpr const char* header = "loops/pixels/pixel_item.h";
   using Inner = Body;
   struct Params {
     void* out;
@@ -33,11 +33,11 @@ struct PixelItem {
   }
 };
 
-// Bytes become bytes or floats. An item is some pixels of a line, the first of which may begin before the line: so that
-// what is stored at once lies where words do.
+// Bytes become bytes or floats. An item is kPiece pixels of a line. The first item may start before the line, so that
+// stores are aligned.
 template <class Body, class To, class Colors>
 struct BytePixels {
-  static constexpr const char* header = "kernel/each_pixel.h";
+  static constexpr const char* header = "loops/pixels/pixel_item.h";
   using Inner = Body;
   static constexpr int kPiece = Body::in == 1 && Body::out == 1 ? 16 : 4;
   struct Params {
@@ -88,7 +88,7 @@ struct BytePixels {
       out[params.plane ? i + c * step : i * Body::out + c] = store_channel<To>(made[c]);
   }
 
-  // So many channels of each pixel, from channel c.
+  // `channels` channels of each pixel, from channel c.
   template <int channels>
   AVIDA_HD AVIDA_INLINE static void load(const unsigned char* from, Pixel<Body::in>* pixels, int c) {
     unsigned words[kPiece * channels / 4];
@@ -111,11 +111,11 @@ struct BytePixels {
   }
 };
 
-// Pixels of bytes become three bytes each, side by side. An item is 16 bytes of the output: six pixels lie in them, of
-// which the first and the last are cut. The first item may begin before the output, so that all lie where words do.
+// Pixels of bytes become three interleaved bytes each. An item is 16 bytes of the output: six pixels overlap them, of
+// which the first and the last are cut. The first item may start before the output, so that stores are aligned.
 template <class Body, class Colors>
 struct ThreeBytePixels {
-  static constexpr const char* header = "kernel/each_pixel.h";
+  static constexpr const char* header = "loops/pixels/pixel_item.h";
   using Inner = Body;
   static constexpr int kPiece = 16, kTouched = 6;
   struct Params {

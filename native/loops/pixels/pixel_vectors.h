@@ -1,8 +1,8 @@
-// Images of bytes for each_pixel.h, 16 pixels at a time: the body runs on vectors of floats as it does on one float, so
-// that the bits are the same.
+// Images of bytes for each_pixel.h on the CPU, 16 pixels at a time.
+// The body runs on vectors of floats as it does on one float, so that the bits are the same.
 #pragma once
-#include "kernel/pixel.h"
-#include "op/vbmi.h"
+#include "device/pixel.h"
+#include "loops/pixels/vbmi.h"
 
 namespace avida {
 
@@ -13,11 +13,12 @@ concept RunsOn = requires(Pixel<Body::in, Number> pixel, Params params) { Body::
 #if defined(__x86_64__)
 }  // namespace avida
 
-// All of this is inlined into one function, so nobody sees how vectors are passed; some compilers warn of what their
-// own headers leave open.
+// All of this is inlined into one function, so nobody sees how vectors are passed.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpsabi"
+#ifndef __clang__  // GCC takes the "undefined" operand of its own intrinsics for a mistake
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
 #include <immintrin.h>
 
 namespace avida {

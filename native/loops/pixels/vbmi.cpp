@@ -1,4 +1,4 @@
-#include "op/vbmi.h"
+#include "loops/pixels/vbmi.h"
 
 #include <cstdlib>
 #include <string_view>

@@ -1,5 +1,5 @@
-// Permutations of bytes that AVX-512 has with its extension VBMI: what takes pixels of three bytes apart and puts them
-// together again at the speed of memory.
+// Whether the processor has the byte permutations of AVX-512 VBMI.
+// They deinterleave and interleave pixels of three bytes at the speed of memory.
 #pragma once
 #include <cstdint>
 

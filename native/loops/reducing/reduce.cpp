@@ -1,9 +1,11 @@
-#include "op/reduce.h"
+#include "loops/reducing/reduce.h"
 
 #include <bit>
 #include <cmath>
+#include <memory>
 
-#include "op/axes.h"
+#include "operator/axes.h"
+#include "runtime/thread_pool.h"
 
 namespace avida::reduction {
 namespace {
@@ -17,7 +19,7 @@ unsigned axes_to_fold(const ReduceArgs& args, int ndim, const Layout& layout) {
     if (axes >> axis & 1) value_error("the axis ", axis, " is given twice");
     axes |= 1u << axis;
   };
-  if (args.axes && args.axis_names) fail(ErrorKind::runtime, "expected either axes or axis_names, got both");
+  if (args.axes && args.axis_names) refuse("expected either axes or axis_names, got both");
   if (args.axes) {
     for (int axis : *args.axes) {
       if (axis < -ndim || axis >= ndim)
@@ -44,7 +46,7 @@ Shape shape_after(const Shape& shape, unsigned axes, bool keep_dims) {
 }  // namespace
 
 Plan::Plan(const Shape& shape, unsigned axes) {
-  Shape extents, strides = dense_strides(shape), places;
+  Shape extents, strides = dense_strides(shape), steps;
   unsigned fold_bits = 0;
   for (int d = shape.size() - 1; d >= 0; d--) {
     bool fold = axes >> d & 1;
@@ -56,7 +58,7 @@ Plan::Plan(const Shape& shape, unsigned axes) {
     } else {
       fold_bits |= unsigned(fold) << extents.size();
       extents.push_back(shape[d]);
-      places.push_back(strides[d]);
+      steps.push_back(strides[d]);
     }
   }
   // Innermost first from here on.
@@ -67,7 +69,7 @@ Plan::Plan(const Shape& shape, unsigned axes) {
   for (int d = extents.size() - 1; d >= at; d--) {
     bool fold = fold_bits >> d & 1;
     (fold ? folded : kept).push_back(extents[d]);
-    (fold ? folded_strides : kept_strides).push_back(places[d]);
+    (fold ? folded_strides : kept_strides).push_back(steps[d]);
   }
   if (outputs == 0) return;
   groups = columns ? outputs / width * groups_per_row() : (outputs + kGroup - 1) / kGroup;
@@ -78,12 +80,17 @@ Plan::Plan(const Shape& shape, unsigned axes) {
   blocks = std::clamp<int64_t>(std::min(in_group / kPiece, kMostBlocks / groups), 1, std::max<int64_t>(pieces, 1));
 }
 
+namespace {
+
+// The count of parts that different threads of a GPU fold: about the square root of all elements, where there are few
+// outputs.
 int64_t gpu_parts(const Plan& plan) {
   constexpr int64_t kThreads = 256 << 10;  // enough for any GPU
   const auto balanced = static_cast<int64_t>(std::sqrt(static_cast<double>(plan.count)));
   return std::clamp<int64_t>(balanced, 1, std::max<int64_t>(1, kThreads / std::max<int64_t>(1, plan.outputs)));
 }
 
+// Copies the means that a group's outputs are measured against.
 void load_centers(const SampleView& mean, int64_t first, int64_t n, double* to) {
   with_dtype(mean.dtype, [&](auto type) {
     const auto* from = mean.as<const typename decltype(type)::type>();
@@ -93,6 +100,25 @@ void load_centers(const SampleView& mean, int64_t first, int64_t n, double* to) 
       for (int64_t i = 0; i < n; i++) to[i] = convert<double>(from[first + i]);
   });
 }
+
+struct Part {
+  int sample;
+  int64_t group, groups;  // first and how many
+  int64_t block;
+  int64_t scratch;  // where the block's totals go; -1: straight to the output
+};
+
+// Everything but the arithmetic: shapes, memory, and what each thread does.
+struct Reduction {
+  std::vector<SampleView> in, mean, out;
+  std::vector<Plan> plans;
+  std::vector<Part> parts;
+  int64_t scratch = 0;  // totals to keep until all blocks are done
+  bool threads = false;
+  Data result;
+
+  explicit Reduction(const Run& run);
+};
 
 Reduction::Reduction(const Run& run) {
   const auto& args = *static_cast<const ReduceArgs*>(run.args.at(0));
@@ -111,7 +137,7 @@ Reduction::Reduction(const Run& run) {
         const Shape& found = views[1].shape;
         Shape bare = shape_after(views[0].shape, axes, false), whole = shape_after(views[0].shape, axes, true);
         if (!(found == bare || found == whole || volume(found) == 1))
-          fail(ErrorKind::runtime, "expected a mean of the shape ", bare, " or ", whole, ", got ", found);
+          refuse("expected a mean of the shape ", bare, " or ", whole, ", got ", found);
       });
     shapes.set(i, after);
     in.push_back(views[0]);
@@ -119,7 +145,7 @@ Reduction::Reduction(const Run& run) {
     plans.emplace_back(views[0].shape, axes);
     bytes += views[0].bytes() + plans[i].outputs * size_of(run.out[0].dtype);
   }
-  result = allocate_data(run.out[0], shapes, run.launches);
+  result = allocate_output(run, 0, shapes);
   threads = bytes >= kWorthThreads;
   for (int i = 0; i < n; i++) {
     out.push_back({result.at(i), shapes[i], result.dtype, result.layout});
@@ -133,6 +159,82 @@ Reduction::Reduction(const Run& run) {
         if (plan.blocks > 1) scratch += plan.outputs_of(group);
       }
   }
+}
+
+void run_parts(const Run& run, const Steps& steps, const Reduction& work) {
+  const auto& [folding, finishing] = steps;
+  const int ddof = static_cast<const ReduceArgs*>(run.args.at(0))->ddof;
+  std::unique_ptr<char[]> scratch(new char[work.scratch * folding.total_bytes]);
+  auto do_part = [&](int64_t p) {
+    const Part& part = work.parts[p];
+    const Plan& plan = work.plans[part.sample];
+    alignas(64) char totals[kGroup * sizeof(__int128)];
+    alignas(64) double centers[kGroup];
+    int64_t begin = plan.pieces * part.block / plan.blocks, end = plan.pieces * (part.block + 1) / plan.blocks;
+    for (int64_t group = part.group; group < part.group + part.groups; group++) {
+      int64_t first = plan.first_output(group), n = plan.outputs_of(group);
+      if (folding.centered) load_centers(work.mean[part.sample], first, n, centers);
+      char* to = part.scratch < 0 ? totals : scratch.get() + part.scratch * folding.total_bytes;
+      folding.fold(plan, work.in[part.sample].data, group, begin, end, centers, to);
+      if (part.scratch < 0) finishing.store(work.out[part.sample], first, to, n, plan.count, ddof);
+    }
+  };
+  int64_t parts = std::ssize(work.parts);
+  if (work.threads)
+    run.pool.parallel_for(parts, do_part);
+  else
+    for (int64_t p = 0; p < parts; p++) do_part(p);
+
+  // The totals of a group's blocks are adjacent, in order.
+  for (const Part& part : work.parts) {
+    if (part.scratch < 0 || part.block > 0) continue;
+    const Plan& plan = work.plans[part.sample];
+    int64_t n = plan.outputs_of(part.group), bytes = n * folding.total_bytes;
+    char* totals = scratch.get() + part.scratch * folding.total_bytes;
+    for (int64_t block = 1; block < plan.blocks; block++) folding.join(totals, totals + block * bytes, n);
+    finishing.store(work.out[part.sample], plan.first_output(part.group), totals, n, plan.count, ddof);
+  }
+}
+
+}  // namespace
+
+void launch(Launches& launches, const Steps& steps, const Plan& plan, const SampleView& in, const SampleView& mean,
+            const SampleView& out, int ddof) {
+  const int64_t parts = gpu_parts(plan);
+  void* totals = launches.scratch(plan.outputs * parts * steps.folding.total_bytes);
+  FoldParams params{.totals = totals,
+                    .in = in.data,
+                    .mean = mean.data,
+                    .mean_type = static_cast<int>(mean.dtype),
+                    .one_mean = mean.elements() == 1,
+                    .count = plan.count,
+                    .parts = parts,
+                    .run = plan.run,
+                    .width = plan.width,
+                    .kept_axes = plan.kept.size(),
+                    .folded_axes = plan.folded.size()};
+  std::ranges::copy(plan.kept, params.kept);
+  std::ranges::copy(plan.kept_strides, params.kept_step);
+  std::ranges::copy(plan.folded, params.folded);
+  std::ranges::copy(plan.folded_strides, params.folded_step);
+  steps.folding.launch(launches, plan.outputs * parts, params);
+  launches.then();
+  steps.finishing.launch(launches, plan.outputs,
+                         {out.data, totals, static_cast<int>(out.dtype), ddof, plan.count, parts, plan.width});
+}
+
+std::vector<Data> run_steps(const Run& run, const Steps& steps) {
+  Reduction work(run);
+  if (!run.launches) {
+    run_parts(run, steps, work);
+    return {std::move(work.result)};
+  }
+  const int ddof = static_cast<const ReduceArgs*>(run.args.at(0))->ddof;
+  for (int i = 0; i < run.samples; i++) {
+    launch(*run.launches, steps, work.plans[i], work.in[i], work.mean[i], work.out[i], ddof);
+    run.launches->next_sample();
+  }
+  return {std::move(work.result)};
 }
 
 void infer(Infer<ReduceArgs>& call, DType dtype) {

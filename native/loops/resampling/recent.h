@@ -1,4 +1,4 @@
-// The last few results of a function that is costly and often called with the same arguments.
+// A cache of the last results of a costly function that is often called with the same arguments.
 #pragma once
 #include <array>
 #include <memory>

@@ -1,18 +1,18 @@
-#include "op/resample.h"
+#include "loops/resampling/resample.h"
 
 #include <algorithm>
 #include <cstring>
 
 #include "core/clones.h"
-#include "op/convert_run.h"
-#include "op/resample_bytes.h"
-#include "op/resample_taps.h"
+#include "loops/moving/convert_run.h"
+#include "loops/resampling/resample_bytes.h"
+#include "loops/resampling/resample_taps.h"
 #include "runtime/memory.h"
 
 namespace avida {
 namespace {
 
-constexpr int64_t kPad = 4;  // floats that may be read or written beyond a row
+constexpr int64_t kPad = 4;  // floats that may be read or written after the end of a row
 
 const char* bytes_at(const void* data, DType type, int64_t element) {
   return static_cast<const char*>(data) + element * size_of(type);
@@ -104,7 +104,7 @@ class FilteredRows {
       to_float_(to, from, in_row_);
       return to;
     }
-    // The last row is copied too: nothing may be read beyond it.
+    // The last row is copied too: nothing may be read after its end.
     const float* source = static_cast<const float*>(from);
     if (in_type_ != DType::float32 || y + 1 == image_.in_rows) {
       source = static_cast<float*>(source_.get());
@@ -214,12 +214,15 @@ bool is_identity(const ResampleAxis& axis) {
 
 // ---- Samples of any rank --------------------------------------------------------------------------------------------
 
-Resample::Resample(const Shape& in_shape, std::vector<std::optional<ResampleAxis>> axes, DType in_type, DType out_type)
+Resample::Resample(const Shape& in_shape, std::span<const std::optional<ResampleAxis>> given, DType in_type,
+                   DType out_type)
     : in_type_(in_type), out_type_(out_type) {
   const int ndim = in_shape.size();
-  for (int d = 0; d < ndim; d++) empty_ |= (axes[d] ? axes[d]->out : in_shape[d]) == 0;
-  for (auto& axis : axes)
-    if (axis && is_identity(*axis)) axis.reset();
+  const ResampleAxis* axes[kMaxDim];  // null where nothing changes
+  for (int d = 0; d < ndim; d++) {
+    empty_ |= (given[d] ? given[d]->out : in_shape[d]) == 0;
+    axes[d] = given[d] && !is_identity(*given[d]) ? &*given[d] : nullptr;
+  }
   // From the end: channels, then an axis for the columns, then one for the rows.
   int last = ndim;
   auto next_axis = [&] { return last > 0 && axes[last - 1]; };
@@ -231,32 +234,31 @@ Resample::Resample(const Shape& in_shape, std::vector<std::optional<ResampleAxis
   image_.channels = merge();
   bool is_pair = last >= 2 && axes[last - 1] && axes[last - 2];
   if (last > 0 && (is_pair || image_.channels == 1)) {
-    image_.columns = axes[--last];
+    image_.columns = *axes[--last];
     image_.in_columns = image_.columns->in;
     image_.out_columns = image_.columns->out;
   }
   if (next_axis()) {
-    image_.rows = axes[--last];
+    image_.rows = *axes[--last];
     image_.in_rows = image_.rows->in;
     image_.out_rows = image_.rows->out;
-    repeats_.insert(repeats_.begin(), merge());
+    repeats_ = merge();
   } else {
     image_.in_rows = image_.out_rows = merge();
-    repeats_.insert(repeats_.begin(), 1);
   }
-  int64_t in_slice = repeats_[0] * image_.in_rows * image_.in_columns * image_.channels;
-  int64_t out_slice = repeats_[0] * image_.out_rows * image_.out_columns * image_.channels;
+  int64_t in_slice = repeats_ * image_.in_rows * image_.in_columns * image_.channels;
+  int64_t out_slice = repeats_ * image_.out_rows * image_.out_columns * image_.channels;
   while (last > 0) {
     const ResampleAxis& axis = *axes[--last];
-    mixes_.insert(mixes_.begin(), {axis, in_slice, out_slice});
-    repeats_.insert(repeats_.begin(), merge());
-    in_slice *= axis.in * repeats_[0];
-    out_slice *= axis.out * repeats_[0];
+    const int64_t repeats = merge();
+    mixes_.insert(mixes_.begin(), {axis, in_slice, out_slice, repeats});
+    in_slice *= axis.in * repeats;
+    out_slice *= axis.out * repeats;
   }
 }
 
 int64_t Resample::rows_at(size_t level) const {
-  return repeats_[level] * (level < mixes_.size() ? mixes_[level].axis.out : image_.out_rows);
+  return level < mixes_.size() ? mixes_[level].repeats * mixes_[level].axis.out : repeats_ * image_.out_rows;
 }
 
 int64_t Resample::rows() const { return rows_at(0); }

@@ -1,11 +1,12 @@
-// Separable resampling of images, and of samples of any rank along any axes.
+// Resamples images, and samples of any rank along any axes, on either device.
 #pragma once
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "core/dtype.h"
 #include "core/shape.h"
-#include "kernel/resample.h"
+#include "loops/resampling/resample_filter.h"
 
 namespace avida {
 
@@ -22,17 +23,17 @@ struct ImageResample {
 void resample_image(const ImageResample& image, const void* in, DType in_type, void* out, DType out_type, int64_t begin,
                     int64_t end);
 
-// A whole sample.
+// A sample of any rank.
 class Resample {
  public:
-  // One entry for each axis of the sample; `out` of those that stay is ignored.
-  Resample(const Shape& in_shape, std::vector<std::optional<ResampleAxis>> axes, DType in_type, DType out_type);
+  // One entry for each axis of the sample, nothing for those that stay.
+  Resample(const Shape& in_shape, std::span<const std::optional<ResampleAxis>> axes, DType in_type, DType out_type);
 
   int64_t rows() const;  // independent parts
   void run(void* out, const void* in, int64_t begin, int64_t end) const {
     if (!empty_) run_level(0, out, in, in_type_, begin, end);
   }
-  // What the work of a sample asks for: some parts, or all on a GPU.
+  // Does the parts [work.begin, work.end), or all of them on a GPU.
   template <class Work>
   void run(const Work& work, void* out, const void* in) const {
     if (work.launches)
@@ -46,14 +47,15 @@ class Resample {
   struct Mix {
     ResampleAxis axis;
     int64_t in_slice, out_slice;  // elements
+    int64_t repeats;              // how often the axis follows itself
   };
   void launch(Launches& launches, void* out, const void* in) const;
   void run_level(size_t level, void* out, const void* in, DType in_type, int64_t begin, int64_t end) const;
   int64_t rows_at(size_t level) const;
 
   std::vector<Mix> mixes_;
-  std::vector<int64_t> repeats_;  // how often each of the mixes, and at last the image, follows itself
   ImageResample image_{1, 1, 1, 1, 1, {}, {}};
+  int64_t repeats_ = 1;  // how often the image follows itself
   DType in_type_, out_type_;
   bool empty_ = false;  // the output has no elements
 };

@@ -1,5 +1,5 @@
 // Resampling of bytes with AVX2: the arithmetic of resample_bytes.cpp, many numbers at a time.
-#include "op/resample_packed.h"
+#include "loops/resampling/resample_packed.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -30,9 +30,9 @@ void pack_single(Taps& taps) {
           taps.packed.clear();
           return;
         }
-        int64_t block = (quad / 4) * pairs + k / 2, place = half * 8 + (x - quad * 4) * 2 + k % 2;
-        taps.packed[block].weights[place] = taps.weights_of(x)[k];
-        taps.masks[block * 64 + place * 2] = static_cast<uint8_t>(byte);
+        int64_t block = (quad / 4) * pairs + k / 2, lane = half * 8 + (x - quad * 4) * 2 + k % 2;
+        taps.packed[block].weights[lane] = taps.weights_of(x)[k];
+        taps.masks[block * 64 + lane * 2] = static_cast<uint8_t>(byte);
       }
   }
 }

@@ -1,5 +1,5 @@
 // Resampling of bytes with AVX-512, its permutations of bytes (VBMI) and its dot products (VNNI).
-#include "op/resample_packed.h"
+#include "loops/resampling/resample_packed.h"
 #include "runtime/memory.h"
 
 #if defined(__x86_64__)

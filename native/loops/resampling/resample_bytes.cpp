@@ -1,4 +1,4 @@
-#include "op/resample_bytes.h"
+#include "loops/resampling/resample_bytes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "core/clones.h"
-#include "op/recent.h"
-#include "op/resample.h"
+#include "loops/resampling/recent.h"
+#include "loops/resampling/resample.h"
 #include "runtime/memory.h"
 
 namespace avida {
@@ -142,7 +142,7 @@ class FilteredRows {
       widen(to, from);
       return to;
     }
-    if ((image_.in_rows - 1 - y) * row_bytes_ < kReadAhead) {  // nothing may be read beyond the image
+    if ((image_.in_rows - 1 - y) * row_bytes_ < kReadAhead) {  // nothing may be read after the image
       memcpy(last_.get(), from, row_bytes_);
       from = static_cast<uint8_t*>(last_.get());
     }

@@ -1,4 +1,4 @@
-// The fast way to resample images of bytes: whole numbers only, so that every instruction set gives the same result.
+// Resamples uint8 images in integer arithmetic, with equal results on every instruction set.
 //
 // Weights have 14 fractional bits and add up to exactly 1. A row is filtered along itself into 16-bit numbers with 6
 // fractional bits; the rows that make an output row are then mixed in 32 bits and rounded once.
@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "op/resample_item.h"
-#include "op/resample_taps.h"
+#include "loops/resampling/resample_item.h"
+#include "loops/resampling/resample_taps.h"
 
 namespace avida {
 
@@ -19,7 +19,7 @@ void resample_bytes(const ImageResample& image, const uint8_t* in, uint8_t* out,
 
 namespace bytes {
 
-constexpr int64_t kReadAhead = 16;  // bytes that may be read beyond a row
+constexpr int64_t kReadAhead = 16;  // bytes that may be read after the end of a row
 constexpr int64_t kMostTaps = 512;  // with more, the rounding of the weights could be seen
 
 struct alignas(64) Line {  // of the cache
@@ -44,7 +44,8 @@ constexpr int lanes_of(int64_t channels) { return channels == 3 ? 4 : static_cas
 
 // What differs between instruction sets.
 struct Kernels {
-  int (*lanes)(int64_t channels);  // of a pixel in a filtered row; beyond a row, 64 numbers may be read or written
+  int (*lanes)(
+      int64_t channels);  // of a pixel in a filtered row; 64 numbers after the end of a row may be read or written
   void (*pack)(Taps& taps, int64_t channels);
   void (*filter_row)(int16_t* out, const uint8_t* in, const Taps& taps, int64_t channels);
   // n pixels of `channels` bytes from rows of lanes(channels) numbers per pixel.

@@ -1,7 +1,7 @@
-// Resampling along one axis: which input elements an output element is made of, and their weights.
+// The input elements and weights that an output element is made of, along one axis. Read by NVRTC too.
 #pragma once
-#include "kernel/macros.h"
-#include "kernel/math.h"
+#include "device/macros.h"
+#include "device/math.h"
 
 namespace avida {
 
@@ -52,10 +52,10 @@ AVIDA_HD AVIDA_INLINE void fill_filter_table(ResampleFilter filter, float* table
 }
 
 AVIDA_HD AVIDA_INLINE float read_filter(const float* table, int radius, float x) {
-  float place = (x < 0 ? -x : x) * kFilterSteps;
+  float position = (x < 0 ? -x : x) * kFilterSteps;
   int last = radius * kFilterSteps + 1;
-  int i = place < static_cast<float>(last) ? static_cast<int>(place) : last;
-  float fraction = i < last ? place - static_cast<float>(i) : 0;
+  int i = position < static_cast<float>(last) ? static_cast<int>(position) : last;
+  float fraction = i < last ? position - static_cast<float>(i) : 0;
   return table[i] + fraction * (table[i + 1] - table[i]);
 }
 
@@ -79,13 +79,13 @@ AVIDA_HD AVIDA_INLINE long window_count(const ResampleAxis& axis) {
 
 AVIDA_HD AVIDA_INLINE ResampleWindow resample_window(const ResampleAxis& axis, long i) {
   if (axis.filter == ResampleFilter::nearest) {
-    float place = axis.start + (static_cast<float>(i) + 0.5f) * axis.step();  // in float, 5.5 * 30 / 11 is 15
-    return {static_cast<long>(math::floor(place)), 1, 0, 1};
+    float position = axis.start + (static_cast<float>(i) + 0.5f) * axis.step();  // in float, 5.5 * 30 / 11 is 15
+    return {static_cast<long>(math::floor(position)), 1, 0, 1};
   }
   double step = (static_cast<double>(axis.end) - axis.start) / static_cast<double>(axis.out);
   double center = axis.start + (static_cast<double>(i) + 0.5) * step;
   float scale = window_scale(axis), middle = static_cast<float>(center - 0.5);
-  // Of two elements that both lie exactly on the window's ends one is taken: the second, while the sum below tells.
+  // Of two elements that both lie exactly on the window's ends one is taken: the second, where the sum below decides.
   float begin = middle - static_cast<float>(filter_radius(axis.filter)) * scale + 1e-7f;
   long first = static_cast<long>(math::ceil(begin));
   if (middle > 65536 || middle < -65536)  // floats are too coarse out there

@@ -1,14 +1,14 @@
-// Resampling on a GPU: images of bytes in tiles, all else in one pass for each axis; before that, the weights are made.
+// Resampling on a GPU: images in tiles where they fit, all else in one pass for each axis, after the weights.
 #include <algorithm>
 #include <cmath>
 
-#include "op/kernel_types.h"
-#include "op/launch_convert.h"
-#include "op/launches.h"
-#include "op/resample.h"
-#include "op/resample_bytes.h"
-#include "op/resample_taps.h"
-#include "op/resample_tile.h"
+#include "loops/items/kernel_types.h"
+#include "loops/moving/launch_convert.h"
+#include "loops/resampling/resample.h"
+#include "loops/resampling/resample_bytes.h"
+#include "loops/resampling/resample_taps.h"
+#include "loops/resampling/resample_tile.h"
+#include "operator/launches.h"
 
 namespace avida {
 namespace {
@@ -89,7 +89,7 @@ bool launch_tiles(Launches& launches, const ImageResample& image, int64_t images
 
 // ---- Passes ---------------------------------------------------------------------------------------------------------
 
-// Memory for everything that one sample needs on the way, taken at once.
+// Scratch memory for all passes of one sample, allocated at once.
 class Scratch {
  public:
   int64_t reserve(int64_t bytes) {
@@ -99,8 +99,8 @@ class Scratch {
   }
   void take(Launches& launches) { memory_ = static_cast<char*>(launches.scratch(bytes_)); }
   template <class T>
-  T* at(int64_t place) const {
-    return reinterpret_cast<T*>(memory_ + place);
+  T* at(int64_t offset) const {
+    return reinterpret_cast<T*>(memory_ + offset);
   }
 
  private:
@@ -111,7 +111,7 @@ class Scratch {
 struct Pass {
   ResampleAxis axis;
   int64_t outer, inner;                                              // what stands before and after the axis
-  int64_t count = 0, first = 0, weights = 0, whole = 0, result = 0;  // of taps; places in the scratch memory
+  int64_t count = 0, first = 0, weights = 0, whole = 0, result = 0;  // of taps; offsets in the scratch memory
 
   bool moves_only() const { return axis.filter == ResampleFilter::nearest; }
   int64_t out_elements() const { return outer * axis.out * inner; }
@@ -131,7 +131,7 @@ struct Passes {
     list.push_back(pass);
   }
 
-  // `whole`: as whole numbers too. What passes hand on takes `bytes` for an element; 0: they hand on nothing.
+  // `whole`: as integers too. An element of an intermediate result has `bytes`; 0: there is none.
   void make_taps(bool whole, int64_t bytes) {
     for (Pass& pass : list) {
       if (whole) pass.whole = scratch.reserve(pass.axis.out * pass.count * int64_t{sizeof(int16_t)});
@@ -196,7 +196,7 @@ struct Passes {
 struct FloatTiles {
   int64_t tile_rows = 0, tile_columns = 0, across = 0, tiles = 0;
 
-  // No tiles: a row of the output needs too many rows, or the kernel could not count so far in 32 bits.
+  // No tiles: a row of the output needs too many rows, or indices exceed 32 bits.
   FloatTiles(const ImageResample& image, int64_t images) {
     using Body = ResampleFloatTile<float>;
     if (!image.rows || !image.columns || image.channels > Body::kRow) return;
@@ -246,20 +246,20 @@ void Resample::launch(Launches& launches, void* out, const void* in) const {
   bool moves = in_type_ == out_type_ && moves_only(image_.rows) && moves_only(image_.columns), mixed = false;
   for (const Mix& mix : mixes_) mixed |= mix.axis.filter != ResampleFilter::nearest;
   moves &= !mixed;
-  // As on the CPU, which resamples the last axes of bytes in whole numbers.
+  // As on the CPU, which resamples the last axes of bytes in integers.
   const bool whole = in_type_ == DType::uint8 && out_type_ == DType::uint8 && !moves && !mixed && suits_bytes(image_);
   if (whole && mixes_.empty() &&
-      launch_tiles(launches, image_, repeats_[0], static_cast<uint8_t*>(out), static_cast<const uint8_t*>(in)))
+      launch_tiles(launches, image_, repeats_, static_cast<uint8_t*>(out), static_cast<const uint8_t*>(in)))
     return;
 
   Passes passes{launches, {}, {}};
   int64_t outer = 1;
   for (size_t k = 0; k < mixes_.size(); k++) {
-    outer *= repeats_[k];
+    outer *= mixes_[k].repeats;
     passes.add(mixes_[k].axis, outer, mixes_[k].in_slice);
     outer *= mixes_[k].axis.out;
   }
-  outer *= repeats_.back();
+  outer *= repeats_;
   if (image_.columns) passes.add(*image_.columns, outer * image_.in_rows, image_.channels);
   if (image_.rows) passes.add(*image_.rows, outer, image_.out_columns * image_.channels);
   if (passes.list.empty())

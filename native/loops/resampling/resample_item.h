@@ -1,12 +1,12 @@
-// Parts of what resample.h makes. Several axes are resampled one after the other. Read by NVRTC too: no std headers.
+// GPU bodies that resample along one axis, and that compute its weights. Read by NVRTC too: no std headers.
 #pragma once
-#include "kernel/element.h"
-#include "kernel/neighbour_elements.h"
-#include "kernel/resample.h"
+#include "device/element.h"
+#include "device/neighbour_elements.h"
+#include "loops/resampling/resample_filter.h"
 
 namespace avida {
 
-// Whole-number arithmetic of bytes, see resample_bytes.h.
+// The integer arithmetic of resample_bytes.h.
 namespace bytes {
 constexpr int kWeightBits = 14, kRowBits = 6;
 constexpr int kRowShift = kWeightBits - kRowBits, kOutShift = kWeightBits + kRowBits;
@@ -16,23 +16,23 @@ constexpr int kRowShift = kWeightBits - kRowBits, kOutShift = kWeightBits + kRow
 AVIDA_HD AVIDA_INLINE ResampleWindow placed_window(const ResampleAxis& axis, long i) {
   ResampleWindow window = resample_window(axis, i);
   if (axis.summed && axis.filter == ResampleFilter::nearest) {
-    float place = axis.start + 0.5f * axis.step();
-    for (long k = 0; k < i; k++) place += axis.step();
-    window.first = static_cast<long>(math::floor(place));
+    float position = axis.start + 0.5f * axis.step();
+    for (long k = 0; k < i; k++) position += axis.step();
+    window.first = static_cast<long>(math::floor(position));
   }
   return window;
 }
 
 // An item is an output element of an axis: which input elements it is made of, and their weights.
 struct TapsItem {
-  static constexpr const char* header = "op/resample_item.h";
+  static constexpr const char* header = "loops/resampling/resample_item.h";
   struct Params {
     ResampleAxis axis;
     const float* table;  // of the filter
     long count;          // of weights
     int* first;
     float* weights;
-    short* whole;  // the weights as whole numbers that add up to exactly 1; null: not needed
+    short* whole;  // the weights as integers that add up to exactly 1; null: not needed
   };
 
   AVIDA_HD AVIDA_INLINE static void run(const Params& params, long i) {
@@ -66,10 +66,10 @@ struct TapsItem {
 
 // Where element i lies in an array whose axes are any number, `extent` and `inner`. Most numbers fit 32 bits, in which
 // GPUs divide a lot faster.
-struct AxisPlace {
+struct AxisIndex {
   long outer, at, rest;
 
-  AVIDA_HD AVIDA_INLINE AxisPlace(long i, long extent, long inner) {
+  AVIDA_HD AVIDA_INLINE AxisIndex(long i, long extent, long inner) {
     if ((i | extent | inner) >> 32 == 0)
       divide<unsigned>(static_cast<unsigned>(i), static_cast<unsigned>(extent), static_cast<unsigned>(inner));
     else
@@ -90,7 +90,7 @@ struct AxisPlace {
 // and From are element types, or AnyElement.
 template <class To, class From>
 struct ResampleItem {
-  static constexpr const char* header = "op/resample_item.h";
+  static constexpr const char* header = "loops/resampling/resample_item.h";
   struct Params {
     void* out;
     const void* in;
@@ -101,7 +101,7 @@ struct ResampleItem {
   };
 
   AVIDA_HD AVIDA_INLINE static void run(const Params& params, long i) {
-    const auto [outer, at, rest] = AxisPlace(i, params.out_extent, params.inner);
+    const auto [outer, at, rest] = AxisIndex(i, params.out_extent, params.inner);
     const long from = (outer * params.in_extent + params.first[at]) * params.inner + rest;
     const float* weights = params.weights + at * params.count;
     float sum = 0;
@@ -114,7 +114,7 @@ struct ResampleItem {
 // The same for nearest elements, which are only moved.
 template <class T>
 struct PickItem {
-  static constexpr const char* header = "op/resample_item.h";
+  static constexpr const char* header = "loops/resampling/resample_item.h";
   struct Params {
     T* out;
     const T* in;
@@ -123,7 +123,7 @@ struct PickItem {
   };
 
   AVIDA_HD AVIDA_INLINE static void run(const Params& params, long i) {
-    const auto [outer, at, rest] = AxisPlace(i, params.out_extent, params.inner);
+    const auto [outer, at, rest] = AxisIndex(i, params.out_extent, params.inner);
     params.out[i] = params.in[(outer * params.in_extent + params.first[at]) * params.inner + rest];
   }
 };
@@ -132,7 +132,7 @@ struct PickItem {
 // where the rows stay as they are.
 template <class To, int channels>
 struct FilterBytesItem {
-  static constexpr const char* header = "op/resample_item.h";
+  static constexpr const char* header = "loops/resampling/resample_item.h";
   struct Params {
     To* out;
     const unsigned char* in;
@@ -143,7 +143,7 @@ struct FilterBytesItem {
   };
 
   AVIDA_HD AVIDA_INLINE static void run(const Params& params, long i) {
-    const auto [y, x, rest] = AxisPlace(i, params.out_columns, 1);
+    const auto [y, x, rest] = AxisIndex(i, params.out_columns, 1);
     const unsigned char* from = params.in + (y * params.in_columns + params.first[x]) * channels;
     const short* weights = params.weights + x * params.count;
     int sum[channels];
@@ -164,7 +164,7 @@ struct FilterBytesItem {
 // An item is some neighbours in a row of the output, mixed from rows of bytes or of what FilterBytesItem made.
 template <class From>
 struct MixBytesItem {
-  static constexpr const char* header = "op/resample_item.h";
+  static constexpr const char* header = "loops/resampling/resample_item.h";
   struct Params {
     unsigned char* out;
     const From* in;
@@ -178,7 +178,7 @@ struct MixBytesItem {
   AVIDA_HD AVIDA_INLINE static long items_per_row(long row) { return (row + kNeighbours - 1) / kNeighbours; }
 
   AVIDA_HD AVIDA_INLINE static void run(const Params& params, long i) {
-    const auto [image, y, item] = AxisPlace(i, params.out_rows, items_per_row(params.row));
+    const auto [image, y, item] = AxisIndex(i, params.out_rows, items_per_row(params.row));
     const long x = item * kNeighbours;
     const From* from = params.in + (image * params.in_rows + params.first[y]) * params.row + x;
     const short* weights = params.weights + y * params.count;

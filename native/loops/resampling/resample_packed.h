@@ -1,4 +1,4 @@
-// How pixels and weights lie in vector registers while a row of bytes is filtered.
+// The layout of pixels and weights in vector registers while a row of bytes is filtered.
 //
 // Taps are taken in pairs, as pmaddwd multiplies and adds them. One load of 16 bytes brings four pixels or, of three
 // channels, five; a byte shuffle lays the two values of each channel side by side as 16-bit numbers:
@@ -8,7 +8,7 @@
 #pragma once
 #include <algorithm>
 
-#include "op/resample_bytes.h"
+#include "loops/resampling/resample_bytes.h"
 
 namespace avida::bytes {
 

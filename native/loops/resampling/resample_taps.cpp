@@ -1,4 +1,4 @@
-#include "op/resample_taps.h"
+#include "loops/resampling/resample_taps.h"
 
 #include <algorithm>
 #include <array>
@@ -6,12 +6,12 @@
 #include <cmath>
 
 #include "core/error.h"
-#include "op/recent.h"
+#include "loops/resampling/recent.h"
 
 namespace avida {
 namespace {
 
-constexpr int64_t kMostTaps = 1 << 26;  // weights of one axis; more is a mistake rather than a wish
+constexpr int64_t kMostTaps = 1 << 26;  // weights of one axis; more is refused
 
 }  // namespace
 
@@ -29,7 +29,7 @@ const float* filter_table(ResampleFilter filter) {
 }
 
 void check_not_empty(const ResampleAxis& axis) {
-  if (axis.in == 0) fail(ErrorKind::runtime, "cannot resize an empty axis to ", axis.out, " elements");
+  if (axis.in == 0) refuse("cannot resize an empty axis to ", axis.out, " elements");
 }
 
 namespace {
@@ -44,10 +44,10 @@ ResampleTaps make_taps(const ResampleAxis& axis) {
   taps.weights.resize(axis.out * taps.count);
   taps.moves_only = axis.filter == ResampleFilter::nearest;
   const float* table = filter_table(axis.filter);
-  float place = axis.start + 0.5f * axis.step();
-  for (int64_t i = 0; i < axis.out; i++, place += axis.step()) {
+  float position = axis.start + 0.5f * axis.step();
+  for (int64_t i = 0; i < axis.out; i++, position += axis.step()) {
     ResampleWindow window = resample_window(axis, i);
-    if (axis.summed && axis.filter == ResampleFilter::nearest) window.first = static_cast<long>(std::floor(place));
+    if (axis.summed && axis.filter == ResampleFilter::nearest) window.first = static_cast<long>(std::floor(position));
     int64_t first = std::clamp<int64_t>(window.first, 0, axis.in - taps.count);
     float* weights = taps.weights.data() + i * taps.count;
     taps.first[i] = static_cast<int32_t>(first);
@@ -66,15 +66,14 @@ ResampleTaps make_taps(const ResampleAxis& axis) {
 
 void check_resample_axis(const ResampleAxis& axis) {
   if (!std::isfinite(axis.start) || !std::isfinite(axis.end))
-    fail(ErrorKind::runtime, "expected finite coordinates of the region, got ", axis.start, " to ", axis.end);
+    refuse("expected finite coordinates of the region, got ", axis.start, " to ", axis.end);
   if (axis.in > INT_MAX || axis.out > INT_MAX)
-    fail(ErrorKind::runtime, "expected extents of at most ", INT_MAX, ", got ", axis.in, " to ", axis.out);
+    refuse("expected extents of at most ", INT_MAX, ", got ", axis.in, " to ", axis.out);
   if (axis.in == 0 || axis.out == 0) return;
   constexpr float kFar = 1e9f;
   if (std::fabs(axis.start) > kFar || std::fabs(axis.end) > kFar ||
       static_cast<double>(window_scale(axis)) * 6 * static_cast<double>(axis.out) > static_cast<double>(kMostTaps))
-    fail(ErrorKind::runtime, "cannot resample the region from ", axis.start, " to ", axis.end, " to ", axis.out,
-         " elements: too large");
+    refuse("cannot resample the region from ", axis.start, " to ", axis.end, " to ", axis.out, " elements: too large");
 }
 
 std::shared_ptr<const ResampleTaps> resample_taps(const ResampleAxis& axis) {

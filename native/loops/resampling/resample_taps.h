@@ -1,15 +1,15 @@
-// The weights of all output elements along one axis.
+// Computes, and caches, the weights of all output elements along one axis.
 #pragma once
 #include <cstdint>
 #include <memory>
 #include <vector>
 
-#include "kernel/resample.h"
+#include "loops/resampling/resample_filter.h"
 
 namespace avida {
 
 // Output element i is the sum over k < count of weights[i * count + k] * input[first[i] + k], all inside the input.
-constexpr int64_t kMostKeptTaps = 1 << 18;  // weights of one axis; more are not kept for the next call
+constexpr int64_t kMostKeptTaps = 1 << 18;  // weights of one axis; more are not cached
 
 struct ResampleTaps {
   int64_t count = 1;
@@ -26,10 +26,10 @@ void check_resample_axis(const ResampleAxis& axis);
 // Raises when there is nothing to make the output of.
 void check_not_empty(const ResampleAxis& axis);
 
-// As many values as filter_table_size() says.
+// filter_table_size() values.
 const float* filter_table(ResampleFilter filter);
 
-// Kept for a while: the images of a batch often have the same size.
+// Cached: the images of a batch often have the same size.
 std::shared_ptr<const ResampleTaps> resample_taps(const ResampleAxis& axis);
 
 }  // namespace avida

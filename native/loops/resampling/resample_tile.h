@@ -1,26 +1,28 @@
-// Images of bytes resampled along both axes at once: a block of threads makes a tile of the output from rows that it
-// has filtered along themselves into shared memory. The arithmetic is that of resample_bytes.h. Read by NVRTC too.
+// GPU bodies that resample images along both axes at once, in tiles. Read by NVRTC too: no std headers.
+//
+// A thread block filters the input rows of its tile along themselves into shared memory, and mixes them to output rows.
+// The arithmetic of bytes is that of resample_bytes.h.
 #pragma once
-#include "kernel/byte_floats.h"
-#include "kernel/byte_reader.h"
-#include "kernel/convert.h"
-#include "kernel/divide.h"
-#include "op/resample_item.h"
+#include "device/byte_floats.h"
+#include "device/byte_reader.h"
+#include "device/convert.h"
+#include "device/divide.h"
+#include "loops/resampling/resample_item.h"
 
 namespace avida {
 
-// The weights of an axis as whole numbers, two and two, the second in the upper half. Those of pair k of output element
-// i stand at [k * out + i].
+// The weights of an axis as pairs of 16-bit integers, the second in the upper half. Pair k of output element i is at
+// [k * out + i].
 struct WeightPairs {
   const int* first;  // the input element that the first weight belongs to
   const unsigned* pairs;
-  int count;  // of weights; the last pair may have a zero in the place of its second
+  int count;  // of weights; the second of the last pair may be a zero
   int out;
 };
 
 // An item is an output element of an axis: what WeightPairs says of it.
 struct WeightPairsItem {
-  static constexpr const char* header = "op/resample_tile.h";
+  static constexpr const char* header = "loops/resampling/resample_tile.h";
   static constexpr bool kUsual = true;
   struct Params {
     ResampleAxis axis;
@@ -35,7 +37,7 @@ struct WeightPairsItem {
     const ResampleAxis& axis = params.axis;
     const ResampleWindow window = placed_window(axis, i);
     const int last = static_cast<int>(axis.in) - 1, count = params.count;
-    const long before = -window.count, after = axis.in;  // beyond them, nothing changes
+    const long before = -window.count, after = axis.in;  // outside of them, nothing changes
     const int begin = static_cast<int>(window.first < before ? before : window.first > after ? after : window.first);
     const int first = inside(begin, last + 1 - count), start = inside(begin, last + 1 - params.window);
     params.first[i] = start;
@@ -69,7 +71,7 @@ struct WeightPairsItem {
 // An item is a tile of the output.
 template <int channels>
 struct ResampleTile {
-  static constexpr const char* header = "op/resample_tile.h";
+  static constexpr const char* header = "loops/resampling/resample_tile.h";
   static constexpr bool kUsual = channels == 3;
   static constexpr int kThreads = 256, kPhases = 2;
   static constexpr int kLanes = channels == 3 ? 4 : channels;             // numbers that a pixel takes in shared memory
@@ -130,8 +132,8 @@ struct ResampleTile {
 
   // ---- Along rows ---------------------------------------------------------------------------------------------------
 
-  // A thread makes so many pixels of a column at once, for the sake of what they share. Their rows are a multiple of
-  // four apart, so that they begin at the same byte of a word.
+  // The count of pixels of one column that a thread makes together, since they share weights. Their rows are a multiple
+  // of four apart, so that they begin at the same byte of a word.
   static constexpr int kAtOnce = 4, kStep = kThreads / kColumns;
   static_assert(kStep % 4 == 0);
   using Reader = ByteReader<kAtOnce>;
@@ -175,7 +177,7 @@ struct ResampleTile {
     }
   };
 
-  // The next pixels of all rows. What is read from memory comes first, so that the waiting is done once.
+  // The next pixels of all rows. All loads are issued first, so that their latencies overlap.
   template <int taps>
   AVIDA_HD AVIDA_INLINE static void add(Sums (&sums)[kAtOnce], Reader& reader, const unsigned* weights, bool more) {
     constexpr int n = taps * channels;
@@ -233,9 +235,9 @@ struct ResampleTile {
     }
   }
 
-  // Where the number of a pixel stands in a filtered row. Of four words, two pixels of four numbers, the even ones come
-  // before the odd ones, and these in another order: whether threads write pixels or read four words for two pairs of
-  // pixels, neighbours find their words in different banks.
+  // The index of a pixel's word in a filtered row. Of four words, two pixels of four numbers, the even ones come before
+  // the odd ones, which are swizzled: whether threads write pixels or read four words for two pairs of pixels, there
+  // are no bank conflicts.
   AVIDA_HD AVIDA_INLINE static int word_at(int column) {
     if constexpr (kLanes < 4) return column * kLanes / 2;
     return unit_of(column / 2) * 4 + column % 2 * 2;
@@ -324,7 +326,7 @@ struct FloatTaps {
 // thread makes elements rather than pixels. The arithmetic is that of ResampleItem.
 template <class From>
 struct ResampleFloatTile {
-  static constexpr const char* header = "op/resample_tile.h";
+  static constexpr const char* header = "loops/resampling/resample_tile.h";
   static constexpr int kThreads = 256, kPhases = 2;
   static constexpr int kRow = 128, kInRows = 80;  // elements and rows that a tile keeps
 
@@ -366,7 +368,7 @@ struct ResampleFloatTile {
       return float_of_byte(read_only(from));
   }
 
-  // An element of some rows at once, for the sake of their weights.
+  // An element of some rows at once, since they share weights.
   AVIDA_HD AVIDA_INLINE static void filter(const Params& params, Shared& shared, int image, int x, int y, int rows,
                                            int element, int group) {
     const int* first = params.rows.first + y;

@@ -1,26 +1,26 @@
-// Affine warps of images of bytes, with linear interpolation: a block of threads makes a tile of the output as WarpTile
-// does, but from a box of the input that it copies into shared memory first. Places and weights are whole numbers;
-// results are within 1 of WarpTile's. The host sends images here whose boxes fit: see find_box().
+// Affine warps of images of bytes on a GPU, with linear interpolation, from boxes of the input in shared memory.
+// Each thread block makes a tile as WarpTile does, but copies the box that it reads first. Positions and weights are
+// integers; results are within 1 of WarpTile's. Images whose boxes fit come here: see find_box().
 #pragma once
-#include "kernel/warp_tile.h"
+#include "loops/warping/warp_tile.h"
 
 namespace avida {
 
-// What the boxes of all tiles have in common. Places are counted in parts of 2^24 of a pixel. A box is less than 2^8
-// pixels wide and high, so that places in it fit 32 bits.
+// What the boxes of all tiles have in common. Positions are counted in units of 2^-24 pixels. A box is less than 2^8
+// pixels wide and high, so that positions in it fit 32 bits.
 struct WarpBox {
   static constexpr int kBits = 24;
   static constexpr int kChunk = 8;         // pixels of a row that are copied at once: a box has whole chunks
   static constexpr int kMostWords = 6400;  // a pixel is a word
 
-  long origin[2];                   // the place (x, y) of the output's first pixel
+  long origin[2];                   // the position (x, y) of the output's first pixel
   int step[2][2];                   // of x and of y: to the next column, to the next row of the output
-  int low[2];                       // from the place of a tile's first pixel to the least x and y in the tile
+  int low[2];                       // from the position of a tile's first pixel to the least x and y in the tile
   unsigned chunks, chunks_inverse;  // side by side
   unsigned rows, pitch;             // pitch: words from one row to the next, an even number
 };
 
-// How much of a pixel comes from each of the four around a place: 65535 parts in all.
+// How much of a pixel comes from each of the four around a position: 65535 parts in all.
 struct CornerWeights {
   unsigned upper, lower;  // the left in the lower half, the right in the upper
 
@@ -58,14 +58,14 @@ struct CornerWeights {
 
 template <int channels>
 struct StagedWarp {
-  static constexpr const char* header = "kernel/staged_warp.h";
-  using Tile = WarpTile<Affine<2>, unsigned char, channels>;
+  static constexpr const char* header = "loops/warping/staged_warp.h";
+  using Tile = TilePixels<unsigned char, channels>;
   using Box = WarpBox;
 
   static constexpr int kThreads = Tile::kThreads, kPhases = 3, kBlocks = 6;
 
   struct Params {
-    typename Tile::Params tile;
+    WarpTiles tile;
     Box box;
   };
   struct Shared {
@@ -115,7 +115,8 @@ struct StagedWarp {
 
   // `simple`: all of them are inside, at addresses that eight divides.
   template <bool simple>
-  AVIDA_HD AVIDA_INLINE static void copy_chunks(const Params& params, const Corner& corner, unsigned* to, int thread) {
+  AVIDA_HD AVIDA_KERNEL_INLINE static void copy_chunks(const Params& params, const Corner& corner, unsigned* to,
+                                                       int thread) {
     const auto& [tile, box] = params;
     AVIDA_DO_NOT_UNROLL
     for (unsigned i = static_cast<unsigned>(thread); i < box.chunks * box.rows; i += kThreads) {
@@ -150,7 +151,7 @@ struct StagedWarp {
     for (int k = 0; k < Box::kChunk; k += 2) store_aligned(to + k, AlignedWords<2>{pixel(k), pixel(k + 1)});
   }
 
-  AVIDA_HD AVIDA_INLINE static void copy_at_border(const typename Tile::Params& tile, int x, int y, unsigned* to) {
+  AVIDA_HD AVIDA_KERNEL_INLINE static void copy_at_border(const WarpTiles& tile, int x, int y, unsigned* to) {
     auto word_at = [](const char* pixel) {
       unsigned word = 0;
       for (int c = 0; c < channels; c++) word |= static_cast<unsigned>(Tile::load(pixel + c)) << 8 * c;
@@ -158,7 +159,7 @@ struct StagedWarp {
     };
     const int row = Tile::index_of(tile, y, 1);
     if (tile.border == Border::fill && (row < 0 || x <= -Box::kChunk || x >= tile.in_size[0])) {
-      const unsigned fill = word_at(reinterpret_cast<const char*>(tile.fill));
+      const unsigned fill = word_at(static_cast<const char*>(tile.fill));
       AVIDA_UNROLL
       for (int k = 0; k < Box::kChunk; k += 2) store_aligned(to + k, AlignedWords<2>{fill, fill});
       return;
@@ -168,9 +169,9 @@ struct StagedWarp {
   }
 
   // A thread makes four pixels side by side, a warp four rows of 32, then the same sixteen rows below. Some of the four
-  // may lie beyond the output: the box has their places, and the tile's row has room.
-  AVIDA_HD AVIDA_INLINE static void make(const Params& params, const Corner& corner, const typename Tile::Area& area,
-                                         Shared& shared, int thread) {
+  // may lie beyond the output: the box has their positions, and the tile's row has room.
+  AVIDA_HD AVIDA_KERNEL_INLINE static void make(const Params& params, const Corner& corner,
+                                                const typename Tile::Area& area, Shared& shared, int thread) {
     const Box& box = params.box;
     const int column = 4 * (thread / 32 % 2 * 8 + thread % 8);
     if (column >= area.columns) return;

@@ -1,17 +1,18 @@
-#include "op/warp.h"
+#include "loops/warping/warp.h"
 
 #include <climits>
 #include <cmath>
 #include <cstring>
 
-#include "op/convert_run.h"
-#include "op/warp_loops.h"
+#include "loops/moving/convert_run.h"
+#include "loops/warping/staged_warp.h"
+#include "loops/warping/warp_loops.h"
 
 namespace avida {
 
 bool is_linear(int interp_type) {
   if (interp_type != 0 && interp_type != 1)
-    fail(ErrorKind::runtime, "expected nearest (0) or linear (1) as interp_type, got ", interp_type);
+    refuse("expected nearest (0) or linear (1) as interp_type, got ", interp_type);
   return interp_type == 1;
 }
 
@@ -31,18 +32,19 @@ void set_size(Shape& shape, const Layout& layout, const Vec<float>& size) {
   Vec<int> axes;
   for (char letter : {'D', 'H', 'W'})
     if (layout.find(letter) >= 0) axes.push_back(layout.find(letter));
-  if (size.size() != axes.size())
-    fail(ErrorKind::runtime, "expected ", axes.size(), " numbers in \"size\", got ", size.size());
+  if (size.size() != axes.size()) refuse("expected ", axes.size(), " numbers in \"size\", got ", size.size());
   for (int d = 0; d < axes.size(); d++) {
-    if (!(size[d] >= 0 && size[d] < 0x1p31f))
-      fail(ErrorKind::runtime, "expected an output size from 0 to below 2^31, got ", size[d]);
+    if (!(size[d] >= 0 && size[d] < 0x1p31f)) refuse("expected an output size from 0 to below 2^31, got ", size[d]);
     shape[axes[d]] = static_cast<int64_t>(size[d]);
   }
 }
 
-WarpSample::WarpSample(const SampleView& in, const SampleView& out, const WarpOptions& options, Launches* launches)
+WarpSample::WarpSample(const SampleView& in, const SampleView& out, const WarpOptions& options, int64_t begin,
+                       int64_t end, Launches* launches)
     : in_(in),
       out_(out),
+      begin_(begin),
+      end_(end),
       launches_(launches),
       linear_(options.linear),
       border_(options.border),
@@ -58,7 +60,7 @@ WarpSample::WarpSample(const SampleView& in, const SampleView& out, const WarpOp
   if (c >= 0 && c < w) planes_ = in.shape[c];
   if (in.elements() == 0) border_ = Border::fill;
   int64_t n = channels_ * planes_, given = std::ssize(options.fill);
-  if (given != 1 && given != n) fail(ErrorKind::runtime, "expected one or ", n, " numbers to fill with, got ", given);
+  if (given != 1 && given != n) refuse("expected one or ", n, " numbers to fill with, got ", given);
   std::vector<float> fill(n);
   for (int64_t i = 0; i < n; i++) fill[i] = options.fill[given == 1 ? 0 : i];
   fill_.resize(n);
@@ -88,36 +90,29 @@ void WarpSample::set_axes() {
   last_offset_ = stride > INT_MAX ? -1 : channels_ == 3 ? static_cast<int>(stride - reads) : INT_MAX;
 }
 
-bool find_box(const Affine<2>& map, int width, int height, WarpBox& box) {
-  constexpr double one = 1 << WarpBox::kBits;
-  int span[2];  // whole pixels between the least and the greatest place of a tile
-  for (int d = 0; d < 2; d++) {
-    const double right = map.m[d][0], down = map.m[d][1], first = map.m[d][2];
-    // With up to 10 pixels around the tile's, places in a box stay below 2^8 pixels. No number at all is refused too.
-    if (!(std::fabs(right) * (width - 1) + std::fabs(down) * (height - 1) < 127 && std::fabs(first) < 0x1p24))
-      return false;
-    const int steps[] = {static_cast<int>(std::lround(right * one)), static_cast<int>(std::lround(down * one))};
-    const int across = (width - 1) * steps[0], along = (height - 1) * steps[1];
-    // Of the pixel's centre, and half of what weights leave out of a place.
-    box.origin[d] = std::lround(((right + down) * 0.5 + first - 0.5) * one) + 128;
-    box.step[d][0] = steps[0], box.step[d][1] = steps[1];
-    box.low[d] = std::min(across, 0) + std::min(along, 0);
-    span[d] = (std::abs(across) + std::abs(along)) >> WarpBox::kBits;
-  }
-  // From the pixel before the first place to that after the last one, and what comes before in the first chunk.
-  box.chunks = static_cast<unsigned>(span[0] + 3 + 2 * (WarpBox::kChunk - 1)) / WarpBox::kChunk;
-  box.rows = static_cast<unsigned>(span[1] + 3);
-  box.chunks_inverse = inverse_of(box.chunks);
-  // Pixels that a warp reads at once mostly lie in different banks of the memory if rows are so far apart.
-  box.pitch = box.chunks * WarpBox::kChunk;
-  while (box.pitch % 32 != 10 && box.pitch % 32 != 22) box.pitch += 2;
-  return box.pitch * box.rows <= WarpBox::kMostWords;
-}
-
 int64_t WarpSample::rows(const SampleView& out) {
   int64_t rows = 1;
   for (int d = 0; d < out.layout.find('W'); d++) rows *= out.shape[d];
   return rows;
+}
+
+void WarpSample::run(const AnyAffine& map) const {
+  std::visit([&](const auto& affine) { run_planes([&](int64_t) -> const auto& { return affine; }); }, map);
+}
+
+void WarpSample::each_tile(const std::function<void(Tile& tile, int64_t plane, int x, int y, int z)>& find) const {
+  if (channels_ == 0) return;
+  const int64_t height = out_size_[1], depth = out_size_[2];
+  Tile tile;
+  // Some rows of a tile, then those of the next: images that are turned are read across their rows.
+  for (int64_t first = begin_; first < end_; first += kTileRows)
+    for (int64_t x = 0; x < out_size_[0]; x += kTileSize)
+      for (int64_t row = first; row < std::min(end_, first + kTileRows); row++) {
+        tile.n = static_cast<int>(std::min<int64_t>(kTileSize, out_size_[0] - x));
+        find(tile, row / (height * depth), static_cast<int>(x), static_cast<int>(row % height),
+             static_cast<int>(row / height % depth));
+        look_up(tile, row, x);
+      }
 }
 
 template <class T, int N>
@@ -251,5 +246,103 @@ void WarpSample::look_up(const Tile& tile, int64_t row, int64_t x) const {
     }
   });
 }
+
+namespace {
+
+// The boxes of tiles of `width` by `height` pixels, for StagedWarp; false where they do not fit.
+bool find_box(const Affine<2>& map, int width, int height, WarpBox& box) {
+  constexpr double one = 1 << WarpBox::kBits;
+  int span[2];  // whole pixels between the least and the greatest position in a tile
+  for (int d = 0; d < 2; d++) {
+    const double right = map.m[d][0], down = map.m[d][1], first = map.m[d][2];
+    // With up to 10 pixels around the tile's, positions in a box stay below 2^8 pixels. NaN is refused too.
+    if (!(std::fabs(right) * (width - 1) + std::fabs(down) * (height - 1) < 127 && std::fabs(first) < 0x1p24))
+      return false;
+    const int steps[] = {static_cast<int>(std::lround(right * one)), static_cast<int>(std::lround(down * one))};
+    const int across = (width - 1) * steps[0], along = (height - 1) * steps[1];
+    // Of the pixel's centre, and half of what weights leave out of a position.
+    box.origin[d] = std::lround(((right + down) * 0.5 + first - 0.5) * one) + 128;
+    box.step[d][0] = steps[0], box.step[d][1] = steps[1];
+    box.low[d] = std::min(across, 0) + std::min(along, 0);
+    span[d] = (std::abs(across) + std::abs(along)) >> WarpBox::kBits;
+  }
+  // From the pixel before the first position to that after the last one, and what comes before in the first chunk.
+  box.chunks = static_cast<unsigned>(span[0] + 3 + 2 * (WarpBox::kChunk - 1)) / WarpBox::kChunk;
+  box.rows = static_cast<unsigned>(span[1] + 3);
+  box.chunks_inverse = inverse_of(box.chunks);
+  // Pixels that a warp reads at once mostly lie in different banks of the memory if rows are so far apart.
+  box.pitch = box.chunks * WarpBox::kChunk;
+  while (box.pitch % 32 != 10 && box.pitch % 32 != 22) box.pitch += 2;
+  return box.pitch * box.rows <= WarpBox::kMostWords;
+}
+
+}  // namespace
+
+WarpImage WarpSample::image_of(int64_t plane) const {
+  const int64_t out_pixels = out_size_[0] * out_size_[1] * out_size_[2];
+  const int64_t in_pixels = int64_t(in_size_[0]) * in_size_[1] * in_size_[2];
+  const int to = size_of(out_.dtype), from = size_of(in_.dtype);
+  return {.out = out_.as<char>() + plane * out_pixels * channels_ * to,
+          .in = in_.as<char>() + plane * in_pixels * channels_ * from,
+          .fill = static_cast<const char*>(fill_on_gpu_) + plane % planes_ * channels_ * from,
+          .to = static_cast<int>(out_.dtype),
+          .from = static_cast<int>(in_.dtype),
+          .element = from,
+          .linear = linear_,
+          .border = border_,
+          .in_size = {in_size_[0], in_size_[1], in_size_[2]},
+          .out_size = {out_size_[0], out_size_[1], out_size_[2]},
+          .channels = channels_};
+}
+
+int64_t WarpSample::set_tiles(WarpTiles& tiles, const WarpImage& image) const {
+  if (!has_types(DType::uint8) && !has_types(DType::float32)) return 0;
+  if (channels_ != 1 && channels_ != 3 && channels_ != 4) return 0;
+  const int element = size_of(in_.dtype), pixel = static_cast<int>(channels_) * element;
+  const int height = WarpTiles::height_of(element);
+  const int64_t along = (out_size_[0] + WarpTiles::kWidth - 1) / WarpTiles::kWidth;
+  const int64_t count = along * ((out_size_[1] + height - 1) / height);
+  const int64_t most_pixels = INT32_MAX / pixel;
+  if (std::max({int64_t(in_size_[0]), int64_t(in_size_[1]), out_size_[0], out_size_[1]}) > WarpTiles::kMostSize ||
+      int64_t(in_size_[0]) * in_size_[1] > most_pixels || out_size_[0] * out_size_[1] > most_pixels ||
+      count * along > INT32_MAX)
+    return 0;
+  auto inner = [&](int d) { return static_cast<unsigned>(std::max(in_size_[d] - linear_, 0)); };
+  const auto out_row = static_cast<unsigned>(out_size_[0] * pixel);
+  tiles = {.out = static_cast<char*>(image.out),
+           .in = static_cast<const char*>(image.in),
+           .fill = image.fill,
+           .linear = linear_,
+           .border = border_,
+           .in_size = {in_size_[0], in_size_[1]},
+           .out_size = {static_cast<int>(out_size_[0]), static_cast<int>(out_size_[1])},
+           .inner = {inner(0), inner(1)},
+           .in_row = static_cast<unsigned>(in_size_[0] * pixel),
+           .out_row = out_row,
+           .tile_row = WarpTiles::tile_row_of(out_row, static_cast<unsigned>(pixel)),
+           .tiles = static_cast<unsigned>(along),
+           .tiles_inverse = inverse_of(static_cast<unsigned>(along))};
+  return count;
+}
+
+bool WarpSample::launch_staged(const WarpTiles& tiles, int64_t count, const Affine<2>& map) const {
+  WarpBox box;
+  if (!linear_ || !has_types(DType::uint8) || !find_box(map, WarpTiles::kWidth, WarpTiles::height_of(1), box))
+    return false;
+  if (channels_ == 1) launches_->add<StagedWarp<1>>(0, count, {tiles, box});
+  if (channels_ == 3) launches_->add<StagedWarp<3>>(0, count, {tiles, box});
+  if (channels_ == 4) launches_->add<StagedWarp<4>>(0, count, {tiles, box});
+  return true;
+}
+
+template struct ItemPixels<2, unsigned char, unsigned char>;
+template struct ItemPixels<2, float, float>;
+template struct ItemPixels<2, AnyElement, AnyElement>;
+template struct TilePixels<unsigned char, 1>;
+template struct TilePixels<unsigned char, 3>;
+template struct TilePixels<unsigned char, 4>;
+template struct TilePixels<float, 1>;
+template struct TilePixels<float, 3>;
+template struct TilePixels<float, 4>;
 
 }  // namespace avida

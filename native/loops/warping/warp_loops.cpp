@@ -1,4 +1,4 @@
-#include "op/warp_loops.h"
+#include "loops/warping/warp_loops.h"
 
 #include <cmath>
 #include <cstring>
@@ -32,8 +32,8 @@ AVIDA_INLINE void locate(Located& __restrict found, const Tile& __restrict tile,
       found.index[d][i] = whole;
       found.part[d][i] = x - static_cast<float>(whole);
       offset += static_cast<unsigned>(whole) * axis[d].stride;
-      where |= (whole < 0) | (whole >= axis[d].inner) ? Located::kAtBorder : 0;
-      where |= (whole < axis[d].least) | (whole >= axis[d].size) ? beyond : 0;
+      where |= ((whole < 0) | (whole >= axis[d].inner)) ? Located::kAtBorder : 0;
+      where |= ((whole < axis[d].least) | (whole >= axis[d].size)) ? beyond : 0;
     }
     found.offset[i] = static_cast<int>(offset);
     where |= static_cast<int>(offset) > last_offset ? Located::kAtBorder : 0;

@@ -1,10 +1,10 @@
 // The inner loops of warps on the CPU, over a part of a row: compiled for several instruction sets, with equal bits.
 #pragma once
-#include "op/warp.h"
+#include "loops/warping/warp.h"
 
 namespace avida {
 
-// The elements before each place of a tile, and how far it is on the way to the next ones.
+// The elements before each position of a tile, and the fractions of the way to the next ones.
 struct Located {
   // In `where`: all elements that are needed are there; perhaps not all; none.
   static constexpr int kInside = 0, kAtBorder = 1, kBeyond = 3;

@@ -1,11 +1,12 @@
-// Geometry by lookup: places between the elements of an image or volume, affine maps, and what is found at a place.
+// Positions between the elements of an image or volume, affine maps, and interpolation at a position.
 #pragma once
-#include "kernel/border.h"
-#include "kernel/convert.h"
+#include "device/border.h"
+#include "device/convert.h"
+#include "loops/items/kernel_inline.h"
 
 namespace avida {
 
-// A point, in the order x, y, z. Whole numbers are the corners of elements, their centres lie half way between.
+// A position, in the order x, y, z. Integers are the corners of elements, their centres lie half way between.
 template <int N>
 struct Place {
   float at[N];
@@ -13,10 +14,10 @@ struct Place {
   AVIDA_HD float operator[](int d) const { return at[d]; }
 };
 
-// place -> M * place + T, as the rows of [M T].
+// position -> M * position + T, as the rows of [M T].
 template <int N>
 struct Affine {
-  static constexpr const char* header = "kernel/warp.h";
+  static constexpr const char* header = "loops/warping/warp_map.h";
   static constexpr int dims = N;
   float m[N][N + 1];
 
@@ -57,8 +58,8 @@ struct Texture {
   }
 };
 
-// The element before a place x on an axis of `size`. x is moved first: to the outermost elements if the border
-// continues them; else not so far outside that anything changes. No number at all counts as the least.
+// The element before a position x on an axis of `size`. x is moved first: to the outermost elements if the border
+// continues them; else not so far outside that anything changes. NaN counts as the least.
 AVIDA_HD AVIDA_INLINE int element_before(float& x, int size, Border border, bool linear) {
   const bool clamps = border == Border::clamp && linear && size > 1;
   const bool repeats = border != Border::fill && border != Border::clamp;
@@ -73,7 +74,7 @@ AVIDA_HD AVIDA_INLINE int element_before(float& x, int size, Border border, bool
 
 AVIDA_HD AVIDA_INLINE float mix(float a, float b, float part) { return a * (1 - part) + b * part; }
 
-// Channel c between the 2^N elements around a place: x varies first.
+// Channel c between the 2^N elements around a position: x varies first.
 template <int N, class T>
 AVIDA_HD AVIDA_INLINE float interpolate(const T* const (&corner)[1 << N], const float (&part)[N], long c) {
   float value[1 << N];
@@ -105,7 +106,7 @@ AVIDA_HD AVIDA_INLINE void find_inner_corners(const Texture<T, N>& in, const int
   }
 }
 
-// Whether all elements around a place are filled.
+// Whether all elements around a position are filled.
 template <int N, class T>
 AVIDA_HD AVIDA_INLINE bool is_beyond(const Texture<T, N>& in, const int (&first)[N]) {
   bool beyond = false;

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "core/clones.h"
-#include "op/warp_loops.h"
+#include "loops/warping/warp_loops.h"
 
 namespace avida {
 namespace {

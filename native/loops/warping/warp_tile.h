@@ -1,45 +1,51 @@
-// Warps of images of bytes or floats: a block of threads makes a tile of the output, so that its pixels find what they
-// read in the cache, and writes it in words. The arithmetic is that of WarpItem.
+// Warps of images of bytes or floats on a GPU, in tiles of the output.
+// The pixels of a tile find what they read in the cache, and are written in words. The arithmetic is that of WarpItem.
 #pragma once
-#include "kernel/byte_floats.h"
-#include "kernel/divide.h"
-#include "kernel/warp.h"
-#include "kernel/words.h"
+#include "device/byte_floats.h"
+#include "device/divide.h"
+#include "device/words.h"
+#include "loops/warping/warp_map.h"
 
 namespace avida {
 
-template <class Map, class T, int channels>
-struct WarpTile {
-  static constexpr const char* header = "kernel/warp_tile.h";
-  using Inner = Map;
-  static_assert(Map::dims == 2 && (sizeof(T) == 1 || sizeof(T) == 4));
-
-  static constexpr int kThreads = 256, kPhases = 2;
-  static constexpr int kWidth = 64, kHeight = sizeof(T) == 1 ? 32 : 8;
-  static constexpr int kPixel = channels * static_cast<int>(sizeof(T));
-  // Sizes below this are exact in floats, and so are places in them.
+// The tiles of one image, for any type and map.
+struct WarpTiles {
+  static constexpr int kWidth = 64;
+  // Sizes below this are exact in floats, and so are positions in them.
   static constexpr int kMostSize = 1 << 22;
 
-  struct Params {
-    char* out;
-    const char* in;
-    const T* fill;  // one for each channel
-    bool linear;
-    Border border;
-    int in_size[2], out_size[2];
-    unsigned inner[2];                   // so many pixels have all others after them that are needed
-    unsigned in_row, out_row, tile_row;  // from one to the next, in bytes
-    unsigned tiles;                      // side by side
-    unsigned tiles_inverse;
-    Map map;
-  };
+  char* out;
+  const char* in;
+  const void* fill;  // one element for each channel
+  bool linear;
+  Border border;
+  int in_size[2], out_size[2];
+  unsigned inner[2];                   // pixels before these have all neighbours that interpolation needs
+  unsigned in_row, out_row, tile_row;  // bytes from one row to the next
+  unsigned tiles;                      // side by side
+  unsigned tiles_inverse;
 
-  // A byte of a tile has the place within a unit of 16 that it has in the output: rows lie as far apart as there, but
-  // for whole units. Four rows, of which a warp makes some pixels at once, mostly lie in different banks.
+  // The height of a tile, and its rows' distance: a byte has the same offset from a multiple of 16 as in the output.
+  // Four rows, of which a warp makes some pixels at once, mostly lie in different banks.
+  AVIDA_HD static constexpr int height_of(int element_bytes) { return element_bytes == 1 ? 32 : 8; }
+  AVIDA_HD static constexpr unsigned tile_row_of(unsigned out_row, unsigned pixel_bytes) {
+    return kWidth * pixel_bytes + 32 + out_row % 16;
+  }
+};
+
+// The part of a tile's work that does not depend on the map.
+template <class T, int channels>
+struct TilePixels {
+  static_assert(sizeof(T) == 1 || sizeof(T) == 4);
+  using Params = WarpTiles;
+
+  static constexpr int kThreads = 256;
+  static constexpr int kWidth = Params::kWidth, kHeight = Params::height_of(sizeof(T));
+  static constexpr int kPixel = channels * static_cast<int>(sizeof(T));
+
   struct Shared {
     alignas(16) unsigned char bytes[kHeight * (kWidth * kPixel + 48)];
   };
-  AVIDA_HD static constexpr unsigned tile_row_of(unsigned out_row) { return kWidth * kPixel + 32 + out_row % 16; }
 
   // What a tile has of the output.
   struct Area {
@@ -55,25 +61,14 @@ struct WarpTile {
     }
   };
 
-  template <int phase>
-  AVIDA_HD AVIDA_INLINE static void run(const Params& given, Shared& shared, long item, int thread) {
-    const Params params = given;  // read once
-    const Area area(params, item);
-    if constexpr (phase == 1)
-      write(params, shared, area, thread);
-    else if (params.linear)
-      make<true>(params, shared, area, thread);
-    else
-      make<false>(params, shared, area, thread);
-  }
-
-  // How many bytes lie between a whole unit and the address.
+  // The offset of an address from a multiple of 16.
   AVIDA_HD AVIDA_INLINE static unsigned skew(const char* address) {
     return static_cast<unsigned>(address_of(address)) & 15;
   }
 
-  // Half a warp writes a row: whole units, then what is left before and after them.
-  AVIDA_HD AVIDA_INLINE static void write(const Params& params, const Shared& shared, const Area& area, int thread) {
+  // Half a warp writes a row: 16 bytes at a time, then the bytes before and after those.
+  AVIDA_HD AVIDA_KERNEL_INLINE static void write(const Params& params, const Shared& shared, const Area& area,
+                                                 int thread) {
     const int lane = thread % 16, bytes = area.columns * kPixel;
     AVIDA_DO_NOT_UNROLL
     for (int row = thread / 16; row < area.rows; row += kThreads / 16) {
@@ -96,44 +91,11 @@ struct WarpTile {
     return params.border == Border::fill ? -1 : index_beyond(params.border, i, n);
   }
   AVIDA_HD AVIDA_INLINE static const char* pixel_at(const Params& params, int x, int y) {
-    if (x < 0 || y < 0) return reinterpret_cast<const char*>(params.fill);
+    if (x < 0 || y < 0) return static_cast<const char*>(params.fill);
     return params.in + (static_cast<unsigned>(y) * params.in_row + static_cast<unsigned>(x) * kPixel);
   }
 
- private:
-  // A function of its own, as it is large and seldom needed.
-  AVIDA_HD __attribute__((noinline)) static int index_beyond(Border border, int i, int n) {
-    return border_index(border, i, n);
-  }
-
-  // A warp makes four rows of eight pixels, which lie close together in the input, then those below.
-  template <bool linear>
-  AVIDA_HD AVIDA_INLINE static void make(const Params& params, Shared& shared, const Area& area, int thread) {
-    const int column = thread / 32 * 8 + thread % 8;
-    if (column >= area.columns) return;
-    int row = thread % 32 / 8;
-    unsigned to =
-        skew(area.out) + static_cast<unsigned>(row) * params.tile_row + static_cast<unsigned>(column) * kPixel;
-    Place<2> centre{{static_cast<float>(area.x + column) + 0.5f, static_cast<float>(area.y + row) + 0.5f}};
-#ifdef __CUDA_ARCH__
-    asm volatile("" : "+f"(centre[0]));  // or it is computed again for each row
-#endif
-    AVIDA_DO_NOT_UNROLL
-    for (; row < area.rows; row += 4, centre[1] += 4, to += 4 * params.tile_row) {
-      T* pixel = reinterpret_cast<T*>(shared.bytes + to);
-      if constexpr (linear)
-        mix_pixel(params, params.map(centre), pixel);
-      else
-        move_pixel(params, params.map(centre), pixel);
-    }
-  }
-
-  // Whether all is there that is needed of a pixel: of the places outside, none is, as numbers without a sign.
-  AVIDA_HD AVIDA_INLINE static bool has(const Params& params, unsigned column, unsigned row) {
-    return column < params.inner[0] && row < params.inner[1];
-  }
-
-  AVIDA_HD AVIDA_INLINE static void move_pixel(const Params& params, Place<2> place, T* to) {
+  AVIDA_HD AVIDA_KERNEL_INLINE static void move_pixel(const Params& params, Place<2> place, T* to) {
     unsigned column = float_bits(lifted_whole(place[0])) - float_bits(kLift);
     unsigned row = float_bits(lifted_whole(place[1])) - float_bits(kLift);
     const char* pixel = params.in + (row * params.in_row + column * kPixel);
@@ -145,7 +107,7 @@ struct WarpTile {
     for (int c = 0; c < channels; c++) to[c] = load(pixel + c * sizeof(T));
   }
 
-  AVIDA_HD AVIDA_INLINE static void mix_pixel(const Params& params, const Place<2>& place, T* to) {
+  AVIDA_HD AVIDA_KERNEL_INLINE static void mix_pixel(const Params& params, const Place<2>& place, T* to) {
     float x = place[0] - 0.5f, y = place[1] - 0.5f;
     const float whole[] = {lifted_whole(x), lifted_whole(y)};
     unsigned column = float_bits(whole[0]) - float_bits(kLift), row = float_bits(whole[1]) - float_bits(kLift);
@@ -159,6 +121,17 @@ struct WarpTile {
         return mix_at_border(params, static_cast<int>(column), static_cast<int>(row), right, below, to);
     }
     mix_inside(params, row * params.in_row + column * kPixel, right, below, to);
+  }
+
+ private:
+  // A function of its own, as it is large and seldom needed.
+  AVIDA_HD __attribute__((noinline)) static int index_beyond(Border border, int i, int n) {
+    return border_index(border, i, n);
+  }
+
+  // Whether the image has all neighbours of a pixel. Negative indices are large as unsigned integers.
+  AVIDA_HD AVIDA_INLINE static bool has(const Params& params, unsigned column, unsigned row) {
+    return column < params.inner[0] && row < params.inner[1];
   }
 
   AVIDA_HD AVIDA_INLINE static void mix_inside(const Params& params, unsigned offset, float right, float below, T* to) {
@@ -190,7 +163,7 @@ struct WarpTile {
                                                   T* to) {
     if (params.border == Border::fill &&
         (column < -1 || row < -1 || column >= params.in_size[0] || row >= params.in_size[1])) {
-      for (int c = 0; c < channels; c++) to[c] = load(params.fill + c);
+      for (int c = 0; c < channels; c++) to[c] = load(static_cast<const T*>(params.fill) + c);
       return;
     }
     const char* corner[4];
@@ -204,5 +177,66 @@ struct WarpTile {
     }
   }
 };
+
+template <class Map, class T, int channels>
+struct WarpTile {
+  static constexpr const char* header = "loops/warping/warp_tile.h";
+  using Inner = Map;
+  using Pixels = TilePixels<T, channels>;
+  using Shared = typename Pixels::Shared;
+  static_assert(Map::dims == 2);
+
+  static constexpr int kThreads = Pixels::kThreads, kPhases = 2;
+
+  struct Params {
+    WarpTiles tiles;
+    Map map;
+  };
+
+  template <int phase>
+  AVIDA_HD AVIDA_INLINE static void run(const Params& given, Shared& shared, long item, int thread) {
+    const Params params = given;  // read once
+    const typename Pixels::Area area(params.tiles, item);
+    if constexpr (phase == 1)
+      Pixels::write(params.tiles, shared, area, thread);
+    else if (params.tiles.linear)
+      make<true>(params, shared, area, thread);
+    else
+      make<false>(params, shared, area, thread);
+  }
+
+ private:
+  // A warp makes four rows of eight pixels, which lie close together in the input, then those below.
+  template <bool linear>
+  AVIDA_HD AVIDA_INLINE static void make(const Params& params, Shared& shared, const typename Pixels::Area& area,
+                                         int thread) {
+    const int column = thread / 32 * 8 + thread % 8;
+    if (column >= area.columns) return;
+    int row = thread % 32 / 8;
+    unsigned to = Pixels::skew(area.out) + static_cast<unsigned>(row) * params.tiles.tile_row +
+                  static_cast<unsigned>(column) * Pixels::kPixel;
+    Place<2> centre{{static_cast<float>(area.x + column) + 0.5f, static_cast<float>(area.y + row) + 0.5f}};
+#ifdef __CUDA_ARCH__
+    asm volatile("" : "+f"(centre[0]));  // or it is computed again for each row
+#endif
+    AVIDA_DO_NOT_UNROLL
+    for (; row < area.rows; row += 4, centre[1] += 4, to += 4 * params.tiles.tile_row) {
+      T* pixel = reinterpret_cast<T*>(shared.bytes + to);
+      if constexpr (linear)
+        Pixels::mix_pixel(params.tiles, params.map(centre), pixel);
+      else
+        Pixels::move_pixel(params.tiles, params.map(centre), pixel);
+    }
+  }
+};
+
+#ifndef __CUDACC__
+extern template struct TilePixels<unsigned char, 1>;
+extern template struct TilePixels<unsigned char, 3>;
+extern template struct TilePixels<unsigned char, 4>;
+extern template struct TilePixels<float, 1>;
+extern template struct TilePixels<float, 3>;
+extern template struct TilePixels<float, 4>;
+#endif
 
 }  // namespace avida

@@ -1,6 +1,6 @@
 #include "ops/bbox/bb_flip.h"
 
-#include "op/each_item.h"
+#include "loops/items/each_item.h"
 #include "ops/bbox/bbox.h"
 
 namespace avida::ops {
@@ -15,21 +15,19 @@ struct BbFlipArgs {
 }  // namespace
 
 AVIDA_OP(bb_flip, BbFlipArgs) {
-  op.doc("Mirrors bounding boxes whose coordinates are shares of the image's extents.")
-      .input("input", "The boxes: left, top, width, height each, or left, top, right, bottom.")
-      .arg("horizontal", &BbFlipArgs::horizontal, "Mirror left to right.")
-      .arg("ltrb", &BbFlipArgs::ltrb, "Boxes end with right and bottom, not with width and height.", fixed)
-      .arg("vertical", &BbFlipArgs::vertical, "Mirror top to bottom.")
+  op.doc("Mirrors bounding boxes, as flip() mirrors their image.")
+      .input("input", kBoxesText)
+      .arg("horizontal", &BbFlipArgs::horizontal, "Whether to mirror left to right.")
+      .arg("ltrb", &BbFlipArgs::ltrb, kLtrbText, fixed)
+      .arg("vertical", &BbFlipArgs::vertical, "Whether to mirror top to bottom.")
       .example("avida.bb_flip(np.float32([[0.1, 0.2, 0.3, 0.4]]))")
       .infer(infer_boxes)
-      .each_sample(boxes_shape,
-                   [](const Sample<BbFlipArgs>& sample) {
-                     const BbFlipArgs& args = sample.args;
-                     each_item<BbFlip>(sample, 0, sample.in[0].elements() / 4,
-                                       {sample.out[0].as<float>(), sample.in[0].as<float>(), args.horizontal != 0,
-                                        args.vertical != 0, args.ltrb});
-                   })
-      .on_gpu();
+      .each_sample(boxes_shape, [](const Sample<BbFlipArgs>& sample) {
+        const BbFlipArgs& args = sample.args;
+        each_item<BbFlip>(
+            sample, 0, sample.in[0].elements() / 4,
+            {sample.out[0].as<float>(), sample.in[0].as<float>(), args.horizontal != 0, args.vertical != 0, args.ltrb});
+      });
 }
 
 }  // namespace avida::ops

@@ -1,10 +1,10 @@
-// Boxes mirrored. Read by NVRTC too: no std headers.
+// The body of bb_flip: mirrors one box. Read by NVRTC too: no std headers.
 #pragma once
-#include "kernel/macros.h"
+#include "device/macros.h"
 
 namespace avida::ops {
 
-// An item is a box: left, top and right, bottom (`ends`) or width, height.
+// Each item is a box: left and top, then right and bottom (`ends`) or width and height.
 struct BbFlip {
   static constexpr const char* header = "ops/bbox/bb_flip.h";
   struct Params {

@@ -1,6 +1,6 @@
 #include "ops/bbox/bbox_paste.h"
 
-#include "op/each_item.h"
+#include "loops/items/each_item.h"
 #include "ops/bbox/bbox.h"
 
 namespace avida::ops {
@@ -15,30 +15,27 @@ struct BboxPasteArgs {
 
 AVIDA_OP(bbox_paste, BboxPasteArgs) {
   using Args = BboxPasteArgs;
-  op.doc("Moves bounding boxes, in shares of the image's extents, to where paste() puts the image on its canvas.")
-      .input("input", "The boxes: left, top, width, height each, or left, top, right, bottom.")
-      .arg("ltrb", &Args::ltrb, "Boxes end with right and bottom, not with width and height.", fixed)
-      .arg("paste_x", &Args::paste_x, "Where the image is: 0 at the left, 1 at the right.")
-      .arg("paste_y", &Args::paste_y, "Where the image is: 0 at the top, 1 at the bottom.")
-      .arg("ratio", &Args::ratio, "How many times as high and wide as the image the canvas is.", required)
+  op.doc("Moves bounding boxes to where paste() puts their image on the canvas.")
+      .input("input", kBoxesText)
+      .arg("ltrb", &Args::ltrb, kLtrbText, fixed)
+      .arg("paste_x", &Args::paste_x, "The horizontal position of the image on the canvas, from 0 (left) to 1 (right).")
+      .arg("paste_y", &Args::paste_y, "The vertical position of the image on the canvas, from 0 (top) to 1 (bottom).")
+      .arg("ratio", &Args::ratio, "The extents of the canvas divided by those of the image.", required)
       .example("avida.bbox_paste(np.float32([[0.1, 0.2, 0.3, 0.4]]), ratio=2)")
       .infer(infer_boxes)
-      .each_sample(boxes_shape,
-                   [](const Sample<Args>& sample) {
-                     const Args& args = sample.args;
-                     if (!(args.ratio > 0))
-                       fail(ErrorKind::runtime, "expected a \"ratio\" of more than 0, got ", args.ratio);
-                     const float scale = 1 / args.ratio, margin = 1 - scale;
-                     // The image stays on its canvas.
-                     auto offset = [&](float place) { return std::min(std::max(margin * place, 0.0f), margin); };
-                     each_item<BboxPaste>(sample, 0, sample.in[0].elements(),
-                                          {sample.out[0].as<float>(),
-                                           sample.in[0].as<float>(),
-                                           scale,
-                                           {offset(args.paste_x), offset(args.paste_y)},
-                                           args.ltrb});
-                   })
-      .on_gpu();
+      .each_sample(boxes_shape, [](const Sample<Args>& sample) {
+        const Args& args = sample.args;
+        if (!(args.ratio > 0)) refuse("expected a \"ratio\" of more than 0, got ", args.ratio);
+        const float scale = 1 / args.ratio, margin = 1 - scale;
+        // The image stays on its canvas.
+        auto offset = [&](float position) { return std::min(std::max(margin * position, 0.0f), margin); };
+        each_item<BboxPaste>(sample, 0, sample.in[0].elements(),
+                             {sample.out[0].as<float>(),
+                              sample.in[0].as<float>(),
+                              scale,
+                              {offset(args.paste_x), offset(args.paste_y)},
+                              args.ltrb});
+      });
 }
 
 }  // namespace avida::ops

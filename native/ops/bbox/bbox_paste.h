@@ -1,10 +1,10 @@
-// Boxes moved with the image that is pasted. Read by NVRTC too: no std headers.
+// The body of bbox_paste: moves a box with its pasted image. Read by NVRTC too: no std headers.
 #pragma once
-#include "kernel/macros.h"
+#include "device/macros.h"
 
 namespace avida::ops {
 
-// An item is one number of a box: left, top and right, bottom (`ends`) or width, height.
+// Each item is one number of a box: left and top, then right and bottom (`ends`) or width and height.
 struct BboxPaste {
   static constexpr const char* header = "ops/bbox/bbox_paste.h";
   struct Params {

@@ -1,5 +1,3 @@
-#include "ops/bbox/bbox_rotate.h"
-
 #include <cmath>
 
 #include "ops/bbox/bbox.h"
@@ -19,114 +17,161 @@ struct BboxRotateArgs {
   Vec<float> size;
 };
 
-// As rotate() chooses it: odd or even as the extent that it mostly comes from.
-double canvas(double extent, double like) {
-  const double pixels = std::ceil(extent - 0.01);
-  return pixels + (std::fmod(pixels, 2) != std::fmod(like, 2));
-}
+struct Extents {
+  double width, height;
+};
 
-BoxTurn turn_of(const BboxRotateArgs& args) {
-  constexpr double degree = 3.14159265358979324 / 180;
-  const int h = args.shape_layout.find('H'), w = args.shape_layout.find('W');
-  if (std::max(h, w) >= args.input_shape.size())
-    fail(ErrorKind::runtime, "expected \"input_shape\" to have an extent for each letter of ", args.shape_layout,
-         ", got ", args.input_shape.size());
-  const BoxSize before = {static_cast<double>(args.input_shape[w]), static_cast<double>(args.input_shape[h])};
-  BoxTurn turn{std::cos(args.angle * degree), std::sin(args.angle * degree), before, before};
-  if (args.keep_size) return turn;
-  if (!args.size.empty()) {
-    if (args.size.size() != 2)
-      fail(ErrorKind::runtime, "expected height and width for \"size\", got ", args.size.size(), " numbers");
-    turn.after = {args.size[1], args.size[0]};
-    return turn;
+// An image rotated about its centre.
+struct Rotation {
+  double cos, sin;
+  Extents before, after;  // of the image
+
+  explicit Rotation(const BboxRotateArgs& args) {
+    constexpr double degree = 3.14159265358979324 / 180;
+    const int h = args.shape_layout.find('H'), w = args.shape_layout.find('W');
+    if (std::max(h, w) >= args.input_shape.size())
+      refuse("expected \"input_shape\" to have an extent for each letter of ", args.shape_layout, ", got ",
+             args.input_shape.size());
+    cos = std::cos(args.angle * degree);
+    sin = std::sin(args.angle * degree);
+    before = after = {static_cast<double>(args.input_shape[w]), static_cast<double>(args.input_shape[h])};
+    if (args.keep_size) return;
+    if (!args.size.empty()) {
+      if (args.size.size() != 2) refuse("expected height and width for \"size\", got ", args.size.size(), " numbers");
+      after = {args.size[1], args.size[0]};
+      return;
+    }
+    const Extents all = enclosing(before), from = sideways() ? Extents{before.height, before.width} : before;
+    after = {canvas(all.width, from.width), canvas(all.height, from.height)};
   }
-  const BoxSize all = turn.enclosing(before);
-  turn.after = {canvas(all.width, turn.sideways() ? before.height : before.width),
-                canvas(all.height, turn.sideways() ? before.width : before.height)};
-  return turn;
-}
+
+  // The extent that rotate() chooses: even or odd as the one that it mostly comes from.
+  static double canvas(double extent, double like) {
+    const double pixels = std::ceil(extent - 0.01);
+    return pixels + (std::fmod(pixels, 2) != std::fmod(like, 2));
+  }
+  // Whether the width becomes the height.
+  bool sideways() const { return std::fabs(static_cast<float>(sin)) >= std::fabs(static_cast<float>(cos)); }
+  // The extents of the upright box around a rotated one.
+  Extents enclosing(Extents box) const {
+    const double c = std::fabs(cos), s = std::fabs(sin);
+    return {c * box.width + s * box.height, s * box.width + c * box.height};
+  }
+  // The new position of a point of the image.
+  void move(double& x, double& y) const {
+    const double from_x = x - before.width / 2, from_y = y - before.height / 2;
+    x = cos * from_x + sin * from_y + after.width / 2;
+    y = cos * from_y - sin * from_x + after.height / 2;
+  }
+};
+
+struct RotatedBox {
+  int64_t index;  // of the box in the input
+  float numbers[4];
+};
+
+class BboxRotate {
+ public:
+  explicit BboxRotate(const Sample<BboxRotateArgs>& sample)
+      : args_(sample.args), labels_(sample.in[1]), rotation_(sample.args) {
+    const SampleView& in = sample.in[0];
+    if (in.shape[1] != 4) refuse("expected rows of four numbers, got the shape ", in.shape);
+    if (sample.out.size() > 1 &&
+        (labels_.elements() != in.shape[0] || labels_.ndim() < 1 || labels_.shape[0] != in.shape[0]))
+      refuse_labels(labels_, in.shape[0]);
+    for (int64_t i = 0; i < in.shape[0]; i++) rotate(in.as<float>() + 4 * i, i);
+  }
+
+  void shape(std::span<SampleView> out) const {
+    out[0].shape = {std::ssize(kept_), 4};
+    if (out.size() < 2) return;
+    out[1].shape = labels_.shape;
+    out[1].shape[0] = std::ssize(kept_);
+  }
+
+  void run(const Sample<BboxRotateArgs>& sample) const {
+    for (size_t k = 0; k < kept_.size(); k++) {
+      std::copy_n(kept_[k].numbers, 4, sample.out[0].as<float>() + 4 * k);
+      if (sample.out.size() > 1) sample.out[1].as<int>()[k] = labels_.as<int>()[kept_[k].index];
+    }
+  }
+
+ private:
+  void rotate(const float* in, int64_t index) {
+    const bool ends = args_.bbox_layout == Layout("xyXY");
+    const Extents from = args_.bbox_normalized ? rotation_.before : Extents{1, 1};
+    const Extents to = args_.bbox_normalized ? rotation_.after : Extents{1, 1};
+    const Extents size{(in[2] - (ends ? in[0] : 0.0f)) * from.width, (in[3] - (ends ? in[1] : 0.0f)) * from.height};
+    double x = in[0] * from.width + size.width / 2, y = in[1] * from.height + size.height / 2;
+    rotation_.move(x, y);
+    const Extents around = rotation_.enclosing(size);
+    const Extents same = rotation_.sideways() ? Extents{size.height, size.width} : size;
+    const double share = args_.mode == "expand" ? 1 : args_.mode == "halfway" ? 0.5 : 0;
+    const double width = same.width + (around.width - same.width) * share;
+    const double height = same.height + (around.height - same.height) * share;
+    auto inside = [](double x, double extent) { return x < 0 ? 0 : extent < x ? extent : x; };
+    const Extents& image = rotation_.after;
+    const double left = inside(x - width / 2, image.width), right = inside(x + width / 2, image.width);
+    const double top = inside(y - height / 2, image.height), bottom = inside(y + height / 2, image.height);
+    if (!((right - left) * (bottom - top) >= args_.remove_threshold * width * height)) return;
+    kept_.push_back({index,
+                     {static_cast<float>(left / to.width), static_cast<float>(top / to.height),
+                      static_cast<float>((ends ? right : right - left) / to.width),
+                      static_cast<float>((ends ? bottom : bottom - top) / to.height)}});
+  }
+
+  const BboxRotateArgs& args_;
+  const SampleView& labels_;
+  const Rotation rotation_;
+  std::vector<RotatedBox> kept_;
+};
 
 void infer(Infer<BboxRotateArgs>& call) {
   const BboxRotateArgs& args = call.args;
   check_floats(call.in[0], "boxes");
   if (call.in[0].ndim != 2) value_error("expected rows of four numbers, got a rank of ", call.in[0].ndim);
   if (args.bbox_layout != Layout("xyXY") && args.bbox_layout != Layout("xyWH"))
-    fail(ErrorKind::runtime, "expected \"xyXY\" or \"xyWH\" for \"bbox_layout\", got ", args.bbox_layout);
+    refuse("expected \"xyXY\" or \"xyWH\" for \"bbox_layout\", got ", args.bbox_layout);
   if (args.mode != "expand" && args.mode != "halfway" && args.mode != "fixed")
-    fail(ErrorKind::runtime, "expected \"expand\", \"halfway\" or \"fixed\" for \"mode\", got \"", args.mode, '"');
+    refuse("expected \"expand\", \"halfway\" or \"fixed\" for \"mode\", got \"", args.mode, '"');
   if (!(args.remove_threshold >= 0 && args.remove_threshold < 1))
-    fail(ErrorKind::runtime, "expected \"remove_threshold\" from 0 to below 1, got ", args.remove_threshold);
+    refuse("expected \"remove_threshold\" from 0 to below 1, got ", args.remove_threshold);
   if (args.keep_size && (!args.size.empty() || call.call.per_sample("size")))
-    fail(ErrorKind::runtime, "expected \"keep_size\" or \"size\", got both");
+    refuse("expected \"keep_size\" or \"size\", got both");
   if (args.shape_layout.find('H') < 0 || args.shape_layout.find('W') < 0)
-    fail(ErrorKind::runtime, "expected a \"shape_layout\" with H and W, got ", args.shape_layout);
+    refuse("expected a \"shape_layout\" with H and W, got ", args.shape_layout);
   call.out[0].layout = {};
   if (call.out.size() < 2) return;
-  if (call.in[1].dtype != DType::int32) fail(ErrorKind::runtime, "expected labels of int32, got ", call.in[1].dtype);
+  check_labels(call.in[1]);
   call.out[1] = call.in[1];
   call.out[1].is_batch = call.out[0].is_batch;
   call.out[1].samples = call.out[0].samples;
-}
-
-// Which boxes stay decides the shapes, so all are turned there already; they are few.
-int64_t rotate_boxes(const Sample<BboxRotateArgs>& sample, float* boxes, int* labels) {
-  const SampleView &in = sample.in[0], &names = sample.in[1];
-  const BboxRotateArgs& args = sample.args;
-  const double share = args.mode == "expand" ? 1 : args.mode == "halfway" ? 0.5 : 0;
-  const BboxRotate::Params params{.turn = turn_of(args),
-                                  .ends = args.bbox_layout == Layout("xyXY"),
-                                  .normalized = args.bbox_normalized,
-                                  .share = share,
-                                  .remove_threshold = args.remove_threshold};
-  int64_t kept = 0;
-  for (int64_t i = 0; i < in.shape[0]; i++) {
-    float box[4];
-    if (!BboxRotate::rotate(params, in.as<float>() + 4 * i, box)) continue;
-    if (boxes) std::copy_n(box, 4, boxes + 4 * kept);
-    if (labels) labels[kept] = names.as<int>()[i];
-    kept++;
-  }
-  return kept;
-}
-
-void set_shape(Sample<BboxRotateArgs>& sample) {
-  const Shape& shape = sample.in[0].shape;
-  if (shape[1] != 4) fail(ErrorKind::runtime, "expected rows of four numbers, got the shape ", shape);
-  const int64_t kept = rotate_boxes(sample, nullptr, nullptr);
-  sample.out[0].shape = {kept, 4};
-  if (sample.out.size() < 2) return;
-  const SampleView& labels = sample.in[1];
-  if (labels.elements() != shape[0] || labels.ndim() < 1 || labels.shape[0] != shape[0])
-    fail(ErrorKind::runtime, "expected a label for each of ", shape[0], " boxes, got labels of shape ", labels.shape);
-  sample.out[1].shape = labels.shape;
-  sample.out[1].shape[0] = kept;
 }
 
 }  // namespace
 
 AVIDA_OP(bbox_rotate, BboxRotateArgs) {
   using Args = BboxRotateArgs;
-  op.doc("Moves bounding boxes to where rotate() brings what they surround.")
-      .input("bboxes", "Rows of four floats, as `bbox_layout` says.")
-      .optional_input("labels", "A label for each box; those of boxes that are removed are removed too.")
+  op.doc("Rotates bounding boxes, as rotate() rotates their image.")
+      .input("bboxes", "Rows of four floats in the order of `bbox_layout`.")
+      .optional_input("labels", "An int32 label for each box; labels of removed boxes are removed too.")
       .arg("angle", &Args::angle, "The angle in degrees, counter-clockwise.", required)
-      .arg("bbox_layout", &Args::bbox_layout, "What the numbers are: xyXY, start and end, or xyWH, start and extent.")
-      .arg("bbox_normalized", &Args::bbox_normalized, "Boxes are in shares of the image's extents, not in pixels.",
-           fixed)
-      .arg("input_shape", &Args::input_shape, "The extents of the image before it is turned.", required)
-      .arg("keep_size", &Args::keep_size, "The image keeps its extents.", fixed)
+      .arg("bbox_layout", &Args::bbox_layout, "The format of boxes: xyXY, start and end, or xyWH, start and extents.")
+      .arg("bbox_normalized", &Args::bbox_normalized,
+           "Whether boxes are fractions of the image's extents instead of pixels.", fixed)
+      .arg("input_shape", &Args::input_shape, "The extents of the image before the rotation.", required)
+      .arg("keep_size", &Args::keep_size, "Whether the image keeps its extents.", fixed)
       .arg("mode", &Args::mode,
-           "The size of a turned box: expand, all around it; fixed, as it was; halfway between the two.")
+           "The size of a rotated box: expand, the box around it; fixed, the old size; halfway between the two.")
       .arg("remove_threshold", &Args::remove_threshold,
-           "Boxes of which less than this share is left inside of the image are removed.", fixed)
-      .arg("shape_layout", &Args::shape_layout, "What the numbers of `input_shape` are.")
-      .arg("size", &Args::size, "Height and width of the turned image, where rotate() got them.")
+           "Boxes of which less than this fraction remains inside the image are removed.", fixed)
+      .arg("shape_layout", &Args::shape_layout, "The order of the extents in `input_shape`.")
+      .arg("size", &Args::size, "Height and width of the rotated image, if they were given to rotate().")
       .example("avida.bbox_rotate(np.float32([[0.1, 0.2, 0.3, 0.5]]), angle=30, input_shape=[480, 640])")
       .output_per_optional_input()
       .infer(infer)
-      .each_sample(set_shape, [](const Sample<Args>& sample) {
-        rotate_boxes(sample, sample.out[0].as<float>(), sample.out.size() > 1 ? sample.out[1].as<int>() : nullptr);
-      });
+      .on_cpu()
+      .each_sample<BboxRotate>();
 }
 
 }  // namespace avida::ops

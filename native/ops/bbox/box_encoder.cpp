@@ -1,6 +1,6 @@
 #include "ops/bbox/box_encoder.h"
 
-#include "op/each_item.h"
+#include "loops/items/each_item.h"
 #include "ops/bbox/bbox.h"
 
 namespace avida::ops {
@@ -15,8 +15,8 @@ struct BoxEncoderArgs {
   std::vector<float> stds = {1, 1, 1, 1};
 };
 
-// For each anchor, the box that it stands for, or -1. Every box has at least the anchor that it shares most with,
-// the last of several.
+// For each anchor, the index of its box, or -1. Every box has at least the anchor of the greatest IoU, the last one of
+// several.
 std::vector<int64_t> matches(const SampleView& boxes, const BoxEncoderArgs& args) {
   const int64_t anchors = std::ssize(args.anchors) / 4;
   std::vector<int64_t> match(anchors, -1), best_of_box(boxes.shape[0], 0);
@@ -36,14 +36,12 @@ std::vector<int64_t> matches(const SampleView& boxes, const BoxEncoderArgs& args
 void infer(Infer<BoxEncoderArgs>& call) {
   const BoxEncoderArgs& args = call.args;
   check_floats(call.in[0], "boxes");
-  if (call.in[1].dtype != DType::int32) fail(ErrorKind::runtime, "expected labels of int32, got ", call.in[1].dtype);
+  check_labels(call.in[1]);
   if (args.anchors.empty() || args.anchors.size() % 4 != 0)
-    fail(ErrorKind::runtime, "expected anchors of four numbers each, got ", args.anchors.size(), " numbers");
-  if (!(args.criteria >= 0 && args.criteria <= 1))
-    fail(ErrorKind::runtime, "expected \"criteria\" from 0 to 1, got ", args.criteria);
+    refuse("expected anchors of four numbers each, got ", args.anchors.size(), " numbers");
+  if (!(args.criteria >= 0 && args.criteria <= 1)) refuse("expected \"criteria\" from 0 to 1, got ", args.criteria);
   if (args.means.size() != 4 || args.stds.size() != 4)
-    fail(ErrorKind::runtime, "expected four numbers in \"means\" and in \"stds\", got ", args.means.size(), " and ",
-         args.stds.size());
+    refuse("expected four numbers in \"means\" and in \"stds\", got ", args.means.size(), " and ", args.stds.size());
   call.out[0].ndim = 2;
   call.out[1].ndim = 1;
   call.out[1].dtype = DType::int32;
@@ -52,24 +50,20 @@ void infer(Infer<BoxEncoderArgs>& call) {
 
 void set_shape(Sample<BoxEncoderArgs>& sample) {
   const SampleView &boxes = sample.in[0], &labels = sample.in[1];
-  if (boxes.ndim() != 2 || boxes.shape[1] != 4)
-    fail(ErrorKind::runtime, "expected rows of four numbers, got the shape ", boxes.shape);
-  if (labels.elements() != boxes.shape[0])
-    fail(ErrorKind::runtime, "expected a label for each of ", boxes.shape[0], " boxes, got labels of shape ",
-         labels.shape);
+  if (boxes.ndim() != 2 || boxes.shape[1] != 4) refuse("expected rows of four numbers, got the shape ", boxes.shape);
+  if (labels.elements() != boxes.shape[0]) refuse_labels(labels, boxes.shape[0]);
   const int64_t anchors = std::ssize(sample.args.anchors) / 4;
   sample.out[0].shape = {anchors, 4};
   sample.out[1].shape = {anchors};
 }
 
-// One wrong box would spoil a training.
+// One invalid box would turn a loss into NaN.
 void check_boxes(const SampleView& boxes) {
   for (int64_t i = 0; i < boxes.elements(); i += 4) {
     const float* box = boxes.as<float>() + i;
     const float width = box[2] - box[0], height = box[3] - box[1];
     if (!(width >= 0 && height >= 0 && std::isfinite(width + height)))
-      fail(ErrorKind::runtime, "expected boxes that end after they start, got ", box[0], ", ", box[1], ", ", box[2],
-           ", ", box[3]);
+      refuse("expected boxes that end after they start, got ", box[0], ", ", box[1], ", ", box[2], ", ", box[3]);
   }
 }
 
@@ -88,13 +82,13 @@ void run(const Sample<BoxEncoderArgs>& sample) {
   std::copy_n(args.stds.begin(), 4, params.code.stds);
   if (sample.launches) {
     auto* best = static_cast<long*>(sample.launches->scratch(params.box_count * int64_t{sizeof(long)}));
-    params.anchors = readable(sample.launches, params.anchors, std::ssize(args.anchors));
+    params.anchors = readable(sample, args.anchors);
     params.best = best;
     sample.launches->add<BestAnchor>(0, params.box_count,
                                      {best, params.boxes, params.anchors, std::ssize(args.anchors) / 4});
     sample.launches->then();
   }
-  // One pass over all pairs finds the best of both kinds.
+  // On the CPU one pass over all pairs finds the best box and the best anchor.
   each_item<EncodeAnchor>(sample, 0, sample.out[1].shape[0], params, [&] {
     check_boxes(sample.in[0]);
     const std::vector<int64_t> match = matches(sample.in[0], args);
@@ -106,21 +100,20 @@ void run(const Sample<BoxEncoderArgs>& sample) {
 
 AVIDA_OP(box_encoder, BoxEncoderArgs) {
   using Args = BoxEncoderArgs;
-  op.doc("Finds for each anchor the bounding box that it stands for, as detectors such as SSD are trained with.")
-      .input("input_0", "The boxes: rows of left, top, right, bottom, in shares of the image's extents.")
-      .input("input_1", "A label for each box, of int32.")
-      .arg("anchors", &Args::anchors, "The anchors, as boxes, one after the other.", fixed | required)
-      .arg("criteria", &Args::criteria, "An anchor stands for a box that it shares more than this with (IoU).", fixed)
-      .arg("means", &Args::means, "What is subtracted from offsets.", fixed)
-      .arg("offset", &Args::offset, "Give boxes by how they differ from their anchors.", fixed)
-      .arg("scale", &Args::scale, "By how much coordinates are multiplied before offsets are computed.", fixed)
-      .arg("stds", &Args::stds, "What offsets are divided by.", fixed)
+  op.doc("Matches bounding boxes with anchors, for training detectors such as SSD.")
+      .input("input_0", "Boxes: rows of left, top, right, bottom, as fractions of the image's extents.")
+      .input("input_1", "An int32 label for each box.")
+      .arg("anchors", &Args::anchors, "The anchors: left, top, right, bottom of each, in one list.", fixed | required)
+      .arg("criteria", &Args::criteria, "An anchor is matched with a box when their IoU is above this.", fixed)
+      .arg("means", &Args::means, "Four numbers that are subtracted from offsets.", fixed)
+      .arg("offset", &Args::offset, "Whether boxes are encoded as offsets from their anchors.", fixed)
+      .arg("scale", &Args::scale, "The factor by which coordinates are multiplied before offsets are computed.", fixed)
+      .arg("stds", &Args::stds, "Four numbers that offsets are divided by.", fixed)
       .example("boxes, labels = avida.box_encoder(np.float32([[0, 0, 0.5, 0.5]]), [1], anchors=[0, 0, 0.4, 0.4])")
       .outputs(2)
       .infer(infer)
       .each_sample(set_shape, run)
-      .cost(20)
-      .on_gpu();
+      .cost(20);
 }
 
 }  // namespace avida::ops

@@ -1,13 +1,13 @@
-// Boxes matched with anchors. Read by NVRTC too: no std headers.
+// The bodies of box_encoder: boxes matched with anchors. Read by NVRTC too: no std headers.
 #pragma once
-#include "kernel/math.h"
+#include "device/math.h"
 
 namespace avida::ops {
 
 // Boxes are left, top, right, bottom.
 AVIDA_HD AVIDA_INLINE float box_area(const float* box) { return (box[2] - box[0]) * (box[3] - box[1]); }
 
-// The area that two boxes share, as a part of all that they cover.
+// The intersection of two boxes divided by their union (IoU).
 AVIDA_HD AVIDA_INLINE float box_overlap(const float* a, const float* b) {
   const float width = (b[2] < a[2] ? b[2] : a[2]) - (a[0] < b[0] ? b[0] : a[0]);
   const float height = (b[3] < a[3] ? b[3] : a[3]) - (a[1] < b[1] ? b[1] : a[1]);
@@ -15,27 +15,27 @@ AVIDA_HD AVIDA_INLINE float box_overlap(const float* a, const float* b) {
   return width * height / (box_area(a) + box_area(b) - width * height);
 }
 
-// How boxes are given: by their middle and extent, or (`offset`) by how these differ from an anchor's.
+// The encoding of a box: its centre and extents, or (`offset`) how these differ from an anchor's.
 struct BoxCode {
   bool offset;
   float scale, means[4], stds[4];
 
   AVIDA_HD AVIDA_INLINE void encode(const float* box, const float* anchor, float* out) const {
     for (int d = 0; d < 2; d++) {
-      const float middle = 0.5f * (box[d] + box[d + 2]), extent = box[d + 2] - box[d];
-      out[d] = middle;
+      const float center = 0.5f * (box[d] + box[d + 2]), extent = box[d + 2] - box[d];
+      out[d] = center;
       out[d + 2] = extent;
       if (!offset) continue;
-      const float anchor_middle = 0.5f * (anchor[d] + anchor[d + 2]);
+      const float anchor_center = 0.5f * (anchor[d] + anchor[d + 2]);
       const float anchor_extent = (anchor[d + 2] - anchor[d]) * scale;
-      const float shift = (middle * scale - anchor_middle * scale) / anchor_extent;
+      const float shift = (center * scale - anchor_center * scale) / anchor_extent;
       out[d] = (shift - means[d]) / stds[d];
       out[d + 2] = (math::log(extent * scale / anchor_extent) - means[d + 2]) / stds[d + 2];
     }
   }
 };
 
-// An item is a box, which gets the anchor that it shares most with, the last of several.
+// Each item is a box, which gets the anchor of the greatest IoU, the last one of several.
 struct BestAnchor {
   static constexpr const char* header = "ops/bbox/box_encoder.h";
   struct Params {
@@ -55,7 +55,7 @@ struct BestAnchor {
   }
 };
 
-// An item is an anchor: the last box whose best anchor it is, else the one that it shares most with, else none.
+// Each item is an anchor, which gets the last box whose best anchor it is, else the box of the greatest IoU, else none.
 struct EncodeAnchor {
   static constexpr const char* header = "ops/bbox/box_encoder.h";
   struct Params {
@@ -63,7 +63,7 @@ struct EncodeAnchor {
     int* out_labels;
     const float *boxes, *anchors;
     const int* labels;
-    const long* best;  // of each box
+    const long* best;  // the anchor of each box
     long box_count;
     float criteria;
     BoxCode code;
@@ -85,7 +85,7 @@ struct EncodeAnchor {
     write(params, anchor, match(params, anchor));
   }
 
-  // What an anchor gets that stands for box `found`, or (-1) for none.
+  // The code of an anchor that is matched with box `found`, or (-1) with none.
   AVIDA_HD AVIDA_INLINE static void write(const Params& params, long anchor, long found) {
     const float* own = params.anchors + 4 * anchor;
     float* out = params.out + 4 * anchor;

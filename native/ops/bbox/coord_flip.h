@@ -1,10 +1,10 @@
-// Points mirrored. Read by NVRTC too: no std headers.
+// The body of coord_flip: mirrors one coordinate of a point. Read by NVRTC too: no std headers.
 #pragma once
-#include "kernel/macros.h"
+#include "device/macros.h"
 
 namespace avida::ops {
 
-// An item is one coordinate of a point.
+// Each item is one coordinate of a point.
 struct CoordFlip {
   static constexpr const char* header = "ops/bbox/coord_flip.h";
   struct Params {

@@ -1,5 +1,5 @@
-#include "op/each_pixel.h"
-#include "op/op.h"
+#include "loops/pixels/each_pixel.h"
+#include "operator/declare.h"
 #include "ops/color/color_matrix.h"
 
 namespace avida::ops {
@@ -32,30 +32,29 @@ void image_loop(Op<BrightnessContrastArgs>& op) {
       .infer([](Infer<Args>& call) {
         if (call.args.dtype != DType::none) call.out[0].dtype = call.args.dtype;
         for (DType dtype : {call.in[0].dtype, call.out[0].dtype})
-          if (dtype == DType::boolean) fail(ErrorKind::runtime, "expected numbers, got bool");
+          if (dtype == DType::boolean) refuse("expected numbers, got bool");
       })
-      .each_sample([](Sample<Args>& sample) { sample.out[0].shape = sample.in[0].shape; },
+      .each_sample(same_shape,
                    [](const Sample<Args>& sample) {
                      each_pixel<Scale>(sample, element_grid(sample.in[0]),
                                        scaling(sample.args, sample.in[0].dtype, sample.out[0].dtype));
                    })
       .rows([](const Sample<Args>& sample) { return element_grid(sample.in[0]).blocks(); })
-      .on_gpu()
       .chains();
 }
 
 void brightness_args(Op<BrightnessContrastArgs>& op) {
   using Args = BrightnessContrastArgs;
-  op.arg("brightness", &Args::brightness, "What the elements are multiplied by.")
+  op.arg("brightness", &Args::brightness, "The factor of all elements.")
       .arg("brightness_shift", &Args::brightness_shift,
-           "What is added in the end; 1 stands for the largest number of an integer type.");
+           "A number that is added last, in units of the largest value of an integer type.");
 }
 
 void contrast_args(Op<BrightnessContrastArgs>& op) {
   using Args = BrightnessContrastArgs;
-  op.arg("contrast", &Args::contrast, "What the distances from the centre are multiplied by.")
+  op.arg("contrast", &Args::contrast, "The factor of the distances from contrast_center.")
       .arg("contrast_center", &Args::contrast_center,
-           "The value that contrast leaves as it is; by default 0.5 for floats, and half of an integer type's range.");
+           "The value that stays unchanged; by default 0.5 for floats, and half of an integer type's range.");
 }
 
 }  // namespace
@@ -68,14 +67,14 @@ AVIDA_OP(brightness, BrightnessContrastArgs) {
 }
 
 AVIDA_OP(contrast, BrightnessContrastArgs) {
-  op.doc("Stretches or shrinks the distances from a centre: contrast_center + contrast * (input - contrast_center).")
+  op.doc("Changes the contrast of images. The output is contrast_center + contrast * (input - contrast_center).")
       .example("avida.contrast(image, contrast=0.5)");
   contrast_args(op);
   image_loop(op);
 }
 
 AVIDA_OP(brightness_contrast, BrightnessContrastArgs) {
-  op.doc("Changes contrast, then brightness, at once.")
+  op.doc("Changes the contrast, then the brightness of images.")
       .example("avida.brightness_contrast(image, brightness=1.5, contrast=0.5)");
   brightness_args(op);
   contrast_args(op);

@@ -4,15 +4,14 @@
 #include <vector>
 
 #include "core/clones.h"
-#include "op/launches.h"
-#include "op/op.h"
+#include "operator/declare.h"
+#include "operator/launches.h"
 #include "ops/color/lab_rows.h"
 
 namespace avida::ops {
 namespace {
 
 struct ClaheArgs {
-  int bins = 256;
   float clip_limit = 0;
   bool luma_only = true;
   int tiles_x = 0, tiles_y = 0;
@@ -227,16 +226,16 @@ std::vector<Data> clahe(const Run& run) {
 AVIDA_OP(clahe, ClaheArgs) {
   using Args = ClaheArgs;
   op.doc(
-        "Spreads the values within each of many tiles, so that faint structures show everywhere in an image (contrast "
-        "limited adaptive histogram equalization). Between the middles of tiles, what they would give is mixed.")
+        "Applies contrast limited adaptive histogram equalization. The histogram of each tile is equalized, so that "
+        "faint structures show everywhere; between the centres of tiles, results are interpolated.")
       .input("input", "Images of bytes, gray or RGB.", {"HWC"})
-      .arg("bins", &Args::bins, "Taken for compatibility; bytes are counted one by one.", fixed)
+      .ignored("bins", 256)
       .arg("clip_limit", &Args::clip_limit,
            "How often a value may count, as a multiple of the mean: the larger, the more contrast; 0 is no limit.",
            fixed | required)
       .arg("luma_only", &Args::luma_only, "Change the lightness of colours only, not each channel by itself.", fixed)
-      .arg("tiles_x", &Args::tiles_x, "How many tiles there are side by side.", fixed | required)
-      .arg("tiles_y", &Args::tiles_y, "How many tiles there are from top to bottom.", fixed | required)
+      .arg("tiles_x", &Args::tiles_x, "The count of tiles along the width.", fixed | required)
+      .arg("tiles_y", &Args::tiles_y, "The count of tiles along the height.", fixed | required)
       .example("avida.clahe(image, tiles_x=2, tiles_y=2, clip_limit=2.0)")
       .infer([](Infer<Args>& call) {
         const Args& args = call.args;

@@ -1,8 +1,8 @@
-// Tiles of images that are equalized each by itself, and what lies between them. On a GPU in three steps: tiles are
-// counted, counts become tables, tables are mixed. Read by NVRTC too: no std headers.
+// Equalizes the histograms of tiles, and interpolates between their results.
+// A GPU does it in three steps: it counts in tiles, makes tables of the counts, and interpolates between tables.
 #pragma once
-#include "kernel/count.h"
-#include "kernel/view.h"
+#include "device/view.h"
+#include "ops/color/count.h"
 #include "ops/color/histogram.h"
 #include "ops/color/lab.h"
 

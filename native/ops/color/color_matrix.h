@@ -1,7 +1,7 @@
-// Colours as linear functions of colours.
+// Colours as linear functions of colours: the bodies of most operators here.
 #pragma once
-#include "kernel/math.h"
-#include "kernel/pixel.h"
+#include "device/math.h"
+#include "device/pixel.h"
 
 namespace avida::ops {
 

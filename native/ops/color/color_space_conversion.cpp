@@ -1,5 +1,5 @@
-#include "op/each_pixel.h"
-#include "op/op.h"
+#include "loops/pixels/each_pixel.h"
+#include "operator/declare.h"
 #include "ops/color/color_matrix.h"
 
 namespace avida::ops {
@@ -31,7 +31,7 @@ ColorMatrix<3, 3> conversion(int from, int to) {
   if (from == gray && to == rgb) return {{{1}, {1}, {1}}};
   if (from == gray) return {{{narrow}}, {16, 128, 128}};
   if (from == ycbcr && to == gray) return {{{wide}}, {-16 * wide}};
-  if (to == gray) return {{{9798.0f / 32768, 19235.0f / 32768, 3735.0f / 32768}}};  // whole numbers give exact sums
+  if (to == gray) return {{{9798.0f / 32768, 19235.0f / 32768, 3735.0f / 32768}}};  // integers give exact sums
   if (to == ycbcr)
     return {{{0.25678824f, 0.50412941f, 0.09790588f},
              {-0.14822290f, -0.29099279f, 0.43921569f},
@@ -52,20 +52,39 @@ AVIDA_CLONES void swap_red_and_blue(uint8_t* __restrict out, const uint8_t* __re
   }
 }
 
-bool only_swaps(const ColorSpaceConversionArgs& args) {
-  return args.image_type + args.output_type == rgb + bgr && args.image_type != args.output_type;
-}
+struct ColorConversion {
+  const SampleView& in;
+  const int from, to;
+  const PixelGrid grid;
 
-template <int Out, int In>
-void convert_colors(const Sample<ColorSpaceConversionArgs>& sample) {
-  ColorMatrix<3, 3> whole = conversion(sample.args.image_type, sample.args.output_type);
-  ColorMatrix<Out, In> matrix;
-  for (int i = 0; i < Out; i++) {
-    for (int k = 0; k < In; k++) matrix.factor[i][k] = whole.factor[i][k];
-    matrix.addend[i] = whole.addend[i];
+  explicit ColorConversion(const Sample<ColorSpaceConversionArgs>& sample)
+      : in(sample.in[0]), from(sample.args.image_type), to(sample.args.output_type), grid(pixel_grid(in)) {
+    if (grid.channels != channels_of(from)) refuse("expected ", channels_of(from), " channels, got ", grid.channels);
   }
-  each_pixel<Recolor<Out, In>>(sample, pixel_grid(sample.in[0]), matrix);
-}
+
+  Shape shape() const {
+    Shape shape = in.shape;
+    shape[in.layout.find('C')] = channels_of(to);
+    return shape;
+  }
+  int64_t rows() const { return grid.blocks(); }
+  void run(const Sample<ColorSpaceConversionArgs>& sample) const {
+    const ColorMatrix<3, 3> matrix = conversion(from, to);
+    if (from + to == rgb + bgr && from != to) return each_pixel<Recolor<3, 3>>(sample, grid, matrix, swap_red_and_blue);
+    auto recolor = [&]<int Out, int In>() {
+      ColorMatrix<Out, In> part;
+      for (int i = 0; i < Out; i++) {
+        for (int k = 0; k < In; k++) part.factor[i][k] = matrix.factor[i][k];
+        part.addend[i] = matrix.addend[i];
+      }
+      each_pixel<Recolor<Out, In>>(sample, grid, part);
+    };
+    if (channels_of(from) == 3)
+      channels_of(to) == 3 ? recolor.operator()<3, 3>() : recolor.operator()<1, 3>();
+    else
+      channels_of(to) == 3 ? recolor.operator()<3, 1>() : recolor.operator()<1, 1>();
+  }
+};
 
 }  // namespace
 
@@ -78,34 +97,12 @@ AVIDA_OP(color_space_conversion, ColorSpaceConversionArgs) {
       .arg("output_type", &Args::output_type, "The colour space of the output.", fixed | required)
       .example("avida.color_space_conversion(image, image_type=avida.types.RGB, output_type=avida.types.GRAY)")
       .infer([](Infer<Args>& call) {
-        if (call.in[0].dtype != DType::uint8) fail(ErrorKind::runtime, "expected uint8, got ", call.in[0].dtype);
+        if (call.in[0].dtype != DType::uint8) refuse("expected uint8, got ", call.in[0].dtype);
         for (int space : {call.args.image_type, call.args.output_type})
           if (space < rgb || space > ycbcr)
-            fail(ErrorKind::runtime, "expected the colour spaces RGB, BGR, GRAY or YCbCr (0 to 3), got ", space);
+            refuse("expected the colour spaces RGB, BGR, GRAY or YCbCr (0 to 3), got ", space);
       })
-      .each_sample(
-          [](Sample<Args>& sample) {
-            int64_t found = pixel_grid(sample.in[0]).channels;
-            int expected = channels_of(sample.args.image_type);
-            if (found != expected) fail(ErrorKind::runtime, "expected ", expected, " channels, got ", found);
-            Shape& shape = sample.out[0].shape = sample.in[0].shape;
-            shape[sample.in[0].layout.find('C')] = channels_of(sample.args.output_type);
-          },
-          [](const Sample<Args>& sample) {
-            PixelGrid grid = pixel_grid(sample.in[0]);
-            if (only_swaps(sample.args) && !grid.planar() && !sample.launches) {
-              int64_t first = sample.begin * kPixelBlock, last = std::min(sample.end * kPixelBlock, grid.outer);
-              return swap_red_and_blue(sample.out[0].as<uint8_t>() + 3 * first, sample.in[0].as<uint8_t>() + 3 * first,
-                                       last - first);
-            }
-            int in = channels_of(sample.args.image_type), out = channels_of(sample.args.output_type);
-            if (in == 3 && out == 3) convert_colors<3, 3>(sample);
-            if (in == 3 && out == 1) convert_colors<1, 3>(sample);
-            if (in == 1 && out == 3) convert_colors<3, 1>(sample);
-            if (in == 1 && out == 1) convert_colors<1, 1>(sample);
-          })
-      .rows([](const Sample<Args>& sample) { return pixel_grid(sample.in[0]).blocks(); })
-      .on_gpu()
+      .each_sample<ColorConversion>()
       .chains();
 }
 

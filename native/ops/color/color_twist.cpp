@@ -1,5 +1,5 @@
-#include "op/each_pixel.h"
-#include "op/op.h"
+#include "loops/pixels/each_pixel.h"
+#include "operator/declare.h"
 #include "ops/color/color_matrix.h"
 
 namespace avida::ops {
@@ -8,7 +8,6 @@ namespace {
 struct TwistArgs {
   float hue = 0, saturation = 1, brightness = 1, contrast = 1;
   DType dtype = DType::none;
-  int image_type = 0;
 };
 struct HsvArgs : TwistArgs {
   HsvArgs() { dtype = DType::uint8; }
@@ -20,12 +19,12 @@ void rgb_loop(Op<Args>& op) {
       .infer([](Infer<Args>& call) {
         if (call.args.dtype != DType::none) call.out[0].dtype = call.args.dtype;
         for (DType dtype : {call.in[0].dtype, call.out[0].dtype})
-          if (dtype == DType::boolean) fail(ErrorKind::runtime, "expected numbers, got bool");
+          if (dtype == DType::boolean) refuse("expected numbers, got bool");
       })
       .each_sample(
           [](Sample<Args>& sample) {
             int64_t channels = pixel_grid(sample.in[0]).channels;
-            if (channels != 3) fail(ErrorKind::runtime, "expected the 3 channels of RGB, got ", channels);
+            if (channels != 3) refuse("expected the 3 channels of RGB, got ", channels);
             sample.out[0].shape = sample.in[0].shape;
           },
           [](const Sample<Args>& sample) {
@@ -36,23 +35,21 @@ void rgb_loop(Op<Args>& op) {
                                                    args.brightness * (gray - gray * args.contrast)));
           })
       .rows([](const Sample<Args>& sample) { return pixel_grid(sample.in[0]).blocks(); })
-      .on_gpu()
       .cost(2)
       .chains();
 }
 
 constexpr const char* kDTypeText = "The element type of the output, by default that of the input.";
-constexpr const char* kHueText = "By how many degrees the hue is turned.";
-constexpr const char* kSaturationText = "What the saturation is multiplied by: 0 makes shades of gray.";
-constexpr const char* kImageTypeText = "Taken for compatibility; the channels are red, green and blue in any case.";
+constexpr const char* kHueText = "The angle in degrees by which the hue is rotated.";
+constexpr const char* kSaturationText = "The factor of the saturation: 0 makes shades of gray.";
 
 }  // namespace
 
 AVIDA_OP(hue, TwistArgs) {
-  op.doc("Turns the hue of colours.")
+  op.doc("Rotates the hue of colours.")
       .arg("dtype", &TwistArgs::dtype, kDTypeText)
       .arg("hue", &TwistArgs::hue, kHueText)
-      .arg("image_type", &TwistArgs::image_type, kImageTypeText, fixed)
+      .ignored("image_type", 0)
       .example("avida.hue(image, hue=120)");
   rgb_loop(op);
 }
@@ -60,30 +57,29 @@ AVIDA_OP(hue, TwistArgs) {
 AVIDA_OP(saturation, TwistArgs) {
   op.doc("Makes colours stronger or paler.")
       .arg("dtype", &TwistArgs::dtype, kDTypeText)
-      .arg("image_type", &TwistArgs::image_type, kImageTypeText, fixed)
+      .ignored("image_type", 0)
       .arg("saturation", &TwistArgs::saturation, kSaturationText)
       .example("avida.saturation(image, saturation=0.5)");
   rgb_loop(op);
 }
 
 AVIDA_OP(hsv, HsvArgs) {
-  op.doc("Changes hue, saturation and value of colours, by a linear function of red, green and blue.")
+  op.doc("Changes hue, saturation and value of colours. It is a linear function of red, green and blue.")
       .arg("dtype", &HsvArgs::dtype, "The element type of the output.")
       .arg("hue", &HsvArgs::hue, kHueText)
       .arg("saturation", &HsvArgs::saturation, kSaturationText)
-      .arg("value", &HsvArgs::brightness, "What the brightness is multiplied by.")
+      .arg("value", &HsvArgs::brightness, "The factor of the brightness.")
       .example("avida.hsv(image, hue=30, saturation=1.2, value=0.9)");
   rgb_loop(op);
 }
 
 AVIDA_OP(color_twist, TwistArgs) {
-  op.doc("Changes hue and saturation, then contrast, then brightness of colours, at once.")
-      .arg("brightness", &TwistArgs::brightness, "What the colours are multiplied by in the end.")
-      .arg("contrast", &TwistArgs::contrast,
-           "What the distances from a middle gray (128, or 0.5 for floats) are multiplied by.")
+  op.doc("Changes hue and saturation, then contrast, then brightness of colours.")
+      .arg("brightness", &TwistArgs::brightness, "The factor of all colours, applied last.")
+      .arg("contrast", &TwistArgs::contrast, "The factor of the distances from a middle gray (128, or 0.5 for floats).")
       .arg("dtype", &TwistArgs::dtype, kDTypeText)
       .arg("hue", &TwistArgs::hue, kHueText)
-      .arg("image_type", &TwistArgs::image_type, kImageTypeText, fixed)
+      .ignored("image_type", 0)
       .arg("saturation", &TwistArgs::saturation, kSaturationText)
       .example("avida.color_twist(image, brightness=1.2, contrast=0.8, hue=20, saturation=1.5)");
   rgb_loop(op);

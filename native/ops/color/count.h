@@ -1,6 +1,6 @@
-// Counting that the threads of a block share.
+// Counters that the threads of a block share.
 #pragma once
-#include "kernel/macros.h"
+#include "device/macros.h"
 
 namespace avida {
 

@@ -3,9 +3,9 @@
 #include <cctype>
 
 #include "core/clones.h"
-#include "op/interleave.h"
-#include "op/launches.h"
-#include "op/op.h"
+#include "loops/pixels/interleave.h"
+#include "operator/declare.h"
+#include "operator/launches.h"
 #include "ops/color/vng_rows.h"
 #include "ops/color/vng_tile.h"
 
@@ -24,16 +24,7 @@ Demosaic parse_algorithm(const DebayerArgs& args) {
   if (name == "edgeaware_ocv") return Demosaic::edge_aware;
   if (name == "gray_ocv") return Demosaic::gray;
   if (name == "vng_ocv") return Demosaic::vng;
-  fail(ErrorKind::runtime,
-       "expected \"bilinear_ocv\", \"edgeaware_ocv\", \"vng_ocv\" or \"gray_ocv\" as algorithm, got \"", name, '"');
-}
-
-// The axis of rows: only frames may come before it. Columns follow.
-int row_axis(const SampleView& in) { return in.layout.find('F') + 1; }
-
-// The position of blue is counted from the second row and column.
-BayerPattern pattern_of(const DebayerArgs& args) {
-  return {(1 + args.blue_position[0]) % 2, (1 + args.blue_position[1]) % 2};
+  refuse("expected \"bilinear_ocv\", \"edgeaware_ocv\", \"vng_ocv\" or \"gray_ocv\" as algorithm, got \"", name, '"');
 }
 
 // Three rows of a sensor, and what is known of the middle one.
@@ -90,107 +81,106 @@ AVIDA_CLONES void debayer_row(uint16_t* out, const SensorRows<uint16_t>& rows, D
   make_row(out, rows, algorithm);
 }
 
-// The outermost rows and columns are those beside them; where there are none, nothing is known, and all is 0.
-template <class T>
-void debayer_rows(const Sample<DebayerArgs>& sample) {
-  const SampleView &in = sample.in[0], &out = sample.out[0];
-  const int64_t height = in.shape[row_axis(in)], width = in.shape[row_axis(in) + 1];
-  const int64_t channels = out.shape[out.ndim() - 1];
-  const Demosaic algorithm = parse_algorithm(sample.args);
-  const BayerPattern pattern = pattern_of(sample.args);
-  for (int64_t i = sample.begin; i < sample.end; i++) {
-    T* to = out.as<T>() + i * width * channels;
-    if (height <= 2 || width <= 2) {
-      std::fill_n(to, width * channels, T(0));
-      continue;
+// One sample: frames of height by width pixels.
+struct Debayering {
+  const SampleView& in;
+  Demosaic algorithm;
+  BayerPattern pattern;
+  int64_t height, width, channels;
+
+  explicit Debayering(const Sample<DebayerArgs>& sample)
+      : in(sample.in[0]), algorithm(parse_algorithm(sample.args)), channels(algorithm == Demosaic::gray ? 1 : 3) {
+    const Vec<int>& blue = sample.args.blue_position;
+    if (blue.size() != 2) refuse("expected 2 numbers in \"blue_position\", got ", blue.size());
+    for (int at : blue)
+      if (at != 0 && at != 1) refuse("expected 0 or 1 in \"blue_position\", got ", at);
+    const int h = in.layout.find('F') + 1, c = in.layout.find('C');  // only frames may come before the rows
+    height = in.shape[h], width = in.shape[h + 1];
+    if (c >= 0 && in.shape[c] != 1) refuse("expected one channel, got ", in.shape[c]);
+    if (width >= int64_t{1} << 31) refuse("expected a width below 2**31, got ", width);
+    if (height % 2 || width % 2) refuse("expected an even height and width, got ", height, " x ", width);
+    // The position of blue is counted from the second row and column.
+    pattern = {(1 + blue[0]) % 2, (1 + blue[1]) % 2};
+    constexpr int64_t kLeast = 8;  // smaller images have too few gradients
+    if (algorithm == Demosaic::vng && (height < kLeast || width < kLeast)) algorithm = Demosaic::bilinear;
+  }
+
+  Shape shape() const {
+    Shape shape = in.shape;
+    if (in.layout.find('C') < 0) shape.push_back(1);
+    shape[shape.size() - 1] = channels;
+    return shape;
+  }
+  int64_t rows() const { return width == 0 ? 0 : in.elements() / width; }
+  void run(const Sample<DebayerArgs>& sample) const {
+    const bool bytes = in.dtype == DType::uint8;
+    if (sample.launches)
+      bytes ? launch<unsigned char>(sample) : launch<unsigned short>(sample);
+    else if (algorithm == Demosaic::vng)
+      make_rows_by_vng(sample);
+    else
+      bytes ? make_rows<uint8_t>(sample) : make_rows<uint16_t>(sample);
+  }
+
+ private:
+  // The outermost rows and columns are copies of those beside them; where there are none, all is 0.
+  template <class T>
+  void make_rows(const Sample<DebayerArgs>& sample) const {
+    for (int64_t i = sample.begin; i < sample.end; i++) {
+      T* to = sample.out[0].as<T>() + i * width * channels;
+      if (height <= 2 || width <= 2) {
+        std::fill_n(to, width * channels, T(0));
+        continue;
+      }
+      int64_t y = std::clamp<int64_t>(i % height, 1, height - 2);
+      const T* row = in.as<T>() + (i - i % height + y) * width;
+      debayer_row(
+          to, {row - width, row, row + width, static_cast<int>(width), pattern.has_blue(y), pattern.green_column(y)},
+          algorithm);
+      std::copy_n(to + channels, channels, to);
+      std::copy_n(to + (width - 2) * channels, channels, to + (width - 1) * channels);
     }
-    int64_t y = std::clamp<int64_t>(i % height, 1, height - 2);
-    const T* row = in.as<T>() + (i - i % height + y) * width;
-    debayer_row(to,
-                {row - width, row, row + width, static_cast<int>(width), pattern.has_blue(y), pattern.green_column(y)},
-                algorithm);
-    std::copy_n(to + channels, channels, to);
-    std::copy_n(to + (width - 2) * channels, channels, to + (width - 1) * channels);
   }
-}
 
-void debayer_rows_by_vng(const Sample<DebayerArgs>& sample) {
-  const SampleView &in = sample.in[0], &out = sample.out[0];
-  const int64_t height = in.shape[row_axis(in)], width = in.shape[row_axis(in) + 1];
-  const BayerPattern pattern = pattern_of(sample.args);
-  std::optional<VngRows> rows;
-  for (int64_t i = sample.begin; i < sample.end; i++) {
-    int64_t y = i % height;
-    if (!rows || y == 0)
-      rows.emplace(in.as<uint8_t>() + (i - y) * width, height, width, pattern.blue_row, pattern.blue_column);
-    rows->make(out.as<uint8_t>() + i * width * 3, y);
+  void make_rows_by_vng(const Sample<DebayerArgs>& sample) const {
+    std::optional<VngRows> rows;
+    for (int64_t i = sample.begin; i < sample.end; i++) {
+      int64_t y = i % height;
+      if (!rows || y == 0)
+        rows.emplace(in.as<uint8_t>() + (i - y) * width, height, width, pattern.blue_row, pattern.blue_column);
+      rows->make(sample.out[0].as<uint8_t>() + i * width * 3, y);
+    }
   }
-}
 
-// Images that are small for its gradients are made as by default.
-bool runs_vng(const Sample<DebayerArgs>& sample) {
-  constexpr int64_t least = 8;
-  const SampleView& in = sample.in[0];
-  return parse_algorithm(sample.args) == Demosaic::vng && in.shape[row_axis(in)] >= least &&
-         in.shape[row_axis(in) + 1] >= least;
-}
-
-template <class T>
-void launch(const Sample<DebayerArgs>& sample) {
-  const SampleView &in = sample.in[0], &out = sample.out[0];
-  if (in.elements() == 0) return;
-  const int64_t height = in.shape[row_axis(in)], width = in.shape[row_axis(in) + 1];
-  const int64_t frames = in.elements() / height / width;
-  const BayerPattern pattern = pattern_of(sample.args);
-  if (runs_vng(sample)) {
-    const VngTile::Params params{out.as<uint8_t>(), in.as<uint8_t>(), frames, height, width, pattern};
-    const auto [all, down, across] = params.tiles().at;
-    sample.launches->add<VngTile>(0, all * down * across, params);
-    return;
+  template <class T>
+  void launch(const Sample<DebayerArgs>& sample) const {
+    if (in.elements() == 0) return;
+    const SampleView& out = sample.out[0];
+    const int64_t pixels = height * width, frames = in.elements() / pixels;
+    if (algorithm == Demosaic::vng) {
+      const VngTile::Params params{out.as<uint8_t>(), in.as<uint8_t>(), frames, height, width, pattern};
+      const auto [all, down, across] = params.tiles().at;
+      sample.launches->add<VngTile>(0, all * down * across, params);
+      return;
+    }
+    using Body = Debayer<T>;
+    for (int64_t frame = 0; frame < frames; frame++) {
+      const typename Body::Params params{out.as<T>() + frame * pixels * channels,
+                                         in.as<T>() + frame * pixels,
+                                         height,
+                                         static_cast<int>(width),
+                                         pattern,
+                                         algorithm};
+      sample.launches->add<Body>(0, (params.quads() + Body::kThreads - 1) / Body::kThreads, params);
+    }
   }
-  using Body = Debayer<T>;
-  const int64_t pixels = height * width, channels = out.shape[out.ndim() - 1];
-  for (int64_t frame = 0; frame < frames; frame++) {
-    const typename Body::Params params{out.as<T>() + frame * pixels * channels,
-                                       in.as<T>() + frame * pixels,
-                                       height,
-                                       static_cast<int>(width),
-                                       pattern,
-                                       parse_algorithm(sample.args)};
-    sample.launches->add<Body>(0, (params.quads() + Body::kThreads - 1) / Body::kThreads, params);
-  }
-}
-
-void debayer_sample(const Sample<DebayerArgs>& sample) {
-  if (sample.launches)
-    return sample.in[0].dtype == DType::uint8 ? launch<unsigned char>(sample) : launch<unsigned short>(sample);
-  if (runs_vng(sample)) return debayer_rows_by_vng(sample);
-  sample.in[0].dtype == DType::uint8 ? debayer_rows<uint8_t>(sample) : debayer_rows<uint16_t>(sample);
-}
-
-void set_shape(Sample<DebayerArgs>& sample) {
-  const SampleView& in = sample.in[0];
-  const Vec<int>& blue = sample.args.blue_position;
-  if (blue.size() != 2) fail(ErrorKind::runtime, "expected 2 numbers in \"blue_position\", got ", blue.size());
-  for (int at : blue)
-    if (at != 0 && at != 1) fail(ErrorKind::runtime, "expected 0 or 1 in \"blue_position\", got ", at);
-  int h = row_axis(in), c = in.layout.find('C');
-  if (c >= 0 && in.shape[c] != 1) fail(ErrorKind::runtime, "expected one channel, got ", in.shape[c]);
-  if (in.shape[h + 1] >= int64_t{1} << 31)
-    fail(ErrorKind::runtime, "expected a width below 2**31, got ", in.shape[h + 1]);
-  if (in.shape[h] % 2 || in.shape[h + 1] % 2)
-    fail(ErrorKind::runtime, "expected an even height and width, got ", in.shape[h], " x ", in.shape[h + 1]);
-  Shape shape = in.shape;
-  if (c < 0) shape.push_back(1);
-  shape[shape.size() - 1] = parse_algorithm(sample.args) == Demosaic::gray ? 1 : 3;
-  sample.out[0].shape = shape;
-}
+};
 
 }  // namespace
 
 AVIDA_OP(debayer, DebayerArgs) {
   using Args = DebayerArgs;
-  op.doc("Makes colour images of what a sensor with a Bayer filter sees: one colour in each pixel.")
+  op.doc("Makes colour images of raw images from a sensor with a Bayer filter.")
       .input("input", "Images or videos of one channel, uint8 or uint16, of even height and width.",
              {"HW", "HWC", "FHW", "FHWC"})
       .arg(
@@ -205,21 +195,15 @@ AVIDA_OP(debayer, DebayerArgs) {
       .example("avida.debayer(np.zeros((4, 6), np.uint8), blue_position=[0, 0])")
       .infer([](Infer<Args>& call) {
         DType dtype = call.in[0].dtype;
-        if (dtype != DType::uint8 && dtype != DType::uint16)
-          fail(ErrorKind::runtime, "expected uint8 or uint16, got ", dtype);
+        if (dtype != DType::uint8 && dtype != DType::uint16) refuse("expected uint8 or uint16, got ", dtype);
         if (parse_algorithm(call.args) == Demosaic::vng && dtype != DType::uint8)
-          fail(ErrorKind::runtime, "expected uint8 for \"vng_ocv\", got ", dtype);
+          refuse("expected uint8 for \"vng_ocv\", got ", dtype);
         Layout& layout = call.out[0].layout;
         if (layout.find('C') < 0) layout.push_back('C');
         call.out[0].ndim = layout.size();
       })
-      .each_sample(set_shape, debayer_sample)
-      .rows([](const Sample<Args>& sample) {
-        int64_t width = sample.in[0].shape[row_axis(sample.in[0]) + 1];
-        return width == 0 ? 0 : sample.in[0].elements() / width;
-      })
-      .cost(2)
-      .on_gpu();
+      .each_sample<Debayering>()
+      .cost(2);
 }
 
 }  // namespace avida::ops

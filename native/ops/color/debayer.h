@@ -1,9 +1,9 @@
-// Colours of a sensor that sees one colour per pixel: red and blue in every other row and column, green between them.
-// The missing ones come from the neighbours.
+// Demosaics images of a sensor with a Bayer filter from the pixels around each pixel.
+// Red and blue are in every other row and column, green is between them.
 #pragma once
-#include "kernel/convert.h"
-#include "kernel/divide.h"
-#include "kernel/words.h"
+#include "device/convert.h"
+#include "device/divide.h"
+#include "device/words.h"
 
 namespace avida::ops {
 
@@ -175,7 +175,7 @@ struct Debayer {
     return window;
   }
 
-  // The row that is made in the place of y; 0: there is none.
+  // The row that is made instead of y; 0: there is none.
   AVIDA_HD AVIDA_INLINE static long inner_row(const Params& params, long y) {
     if (params.height <= 2 || params.width <= 2) return 0;
     return y < 1 ? 1 : y < params.height - 1 ? y : params.height - 2;

@@ -1,8 +1,8 @@
 #include <vector>
 
-#include "op/byte_table.h"
-#include "op/launches.h"
-#include "op/op.h"
+#include "loops/pixels/byte_table.h"
+#include "operator/declare.h"
+#include "operator/launches.h"
 #include "ops/color/equalize.h"
 
 namespace avida::ops {
@@ -49,7 +49,7 @@ void equalize_plane(uint8_t* out, const uint8_t* in, int64_t pixels, int64_t any
 }
 
 void launch(Launches& launches, uint8_t* out, const uint8_t* in, const Planes& planes) {
-  if (planes.channels >> 31) fail(ErrorKind::runtime, "expected fewer than 2**31 channels, got ", planes.channels);
+  if (planes.channels >> 31) refuse("expected fewer than 2**31 channels, got ", planes.channels);
   constexpr int64_t part_bytes = 64 << 10, step = PlanePart::kTogether;
   const int64_t part_pixels = part_bytes / std::min<int64_t>(planes.channels, PlaneParts::kMostChannels) / step * step;
   const int64_t parts = (planes.pixels + part_pixels - 1) / part_pixels;
@@ -70,13 +70,13 @@ void launch(Launches& launches, uint8_t* out, const uint8_t* in, const Planes& p
 }  // namespace
 
 AVIDA_OP(equalize, NoArgs) {
-  op.doc("Spreads the values of each channel, so that all become about equally frequent.")
+  op.doc("Equalizes the histogram of each channel. All values become about equally frequent.")
       .input("input", "Images or videos of bytes.", {"HW", "HWC", "CHW", "FHW", "FHWC", "FCHW"})
       .example("avida.equalize(image)")
       .infer([](Infer<NoArgs>& call) {
-        if (call.in[0].dtype != DType::uint8) fail(ErrorKind::runtime, "expected uint8, got ", call.in[0].dtype);
+        if (call.in[0].dtype != DType::uint8) refuse("expected uint8, got ", call.in[0].dtype);
       })
-      .each_sample([](Sample<NoArgs>& sample) { sample.out[0].shape = sample.in[0].shape; },
+      .each_sample(same_shape,
                    [](const Sample<NoArgs>& sample) {
                      Planes planes = planes_of(sample.in[0]);
                      if (planes.planes * planes.pixels * planes.channels == 0) return;
@@ -93,8 +93,7 @@ AVIDA_OP(equalize, NoArgs) {
                    })
       .rows([](const Sample<NoArgs>& sample) { return planes_of(sample.in[0]).planes; })
       .cost(4)
-      .chains()
-      .on_gpu();
+      .chains();
 }
 
 }  // namespace avida::ops

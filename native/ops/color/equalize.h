@@ -1,8 +1,8 @@
-// Equalizing on a GPU, in three steps: parts of planes are counted, counts become tables, tables are applied. Read by
-// NVRTC too: no std headers.
+// Equalizes histograms on a GPU.
+// There are three steps: count in parts of planes, make tables of the counts, apply the tables.
 #pragma once
-#include "kernel/count.h"
-#include "kernel/words.h"
+#include "device/words.h"
+#include "ops/color/count.h"
 #include "ops/color/histogram.h"
 
 namespace avida::ops {
@@ -20,7 +20,7 @@ struct PlaneParts {
 struct PlanePart {
   static constexpr int kThreads = 256;
   static constexpr int kWords = 3;                      // that a thread moves at once,
-  static constexpr int kWordStep = 4 * kThreads;        // so many bytes from one to the next:
+  static constexpr int kWordStep = 4 * kThreads;        // bytes from one to the next:
   static constexpr int kTogether = kWords * kWordStep;  // all threads have whole pixels of 1 to 4 channels
   long first;                                           // byte
   long plane;

@@ -1,6 +1,6 @@
-// Histograms of bytes, and the tables that spread them: by one thread, or by a block of threads that have a value each.
+// Histograms of bytes, and the tables that equalize them, made by one thread or by one thread for each value.
 #pragma once
-#include "kernel/convert.h"
+#include "device/convert.h"
 
 namespace avida::ops {
 
@@ -13,9 +13,9 @@ struct ByteTable {
   unsigned char value[kByteValues];
 };
 
-// The nearest whole number, the even one of two: x is not negative and at most 255, or a bit above.
+// The nearest integer, the even one of two: x is not negative and at most 255, or a bit above.
 AVIDA_HD AVIDA_INLINE unsigned char round_to_even(float x) {
-  constexpr float shift = 0x1p23f;  // the fraction has no place beside it
+  constexpr float shift = 0x1p23f;  // leaves no bits for a fraction
   float rounded = (x + shift) - shift;
   return static_cast<unsigned char>(rounded < 255 ? rounded : 255);
 }

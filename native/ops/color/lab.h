@@ -1,8 +1,8 @@
-// sRGB bytes to the colour space CIE Lab in bytes (white D65), and back: L is scaled to 255, 128 is the zero of a and
-// b. Computed in whole numbers, the same ones everywhere: the histograms made of L depend on each rounding.
+// Converts sRGB bytes to the colour space CIE Lab in bytes (white D65), and back.
+// L is scaled to 255, 128 is the zero of a and b. All is computed in integers: histograms of L depend on each rounding.
 #pragma once
-#include "kernel/convert.h"
-#include "kernel/math.h"
+#include "device/convert.h"
+#include "device/math.h"
 
 namespace avida::ops {
 
@@ -11,7 +11,7 @@ constexpr int kRootShift = 15;  // and its cube root 1 << 15
 constexpr int kLightValues = 3072;
 constexpr int kOne = 1 << 14;  // on the way back, 1 of light and of its cube root
 constexpr int kShadeValues = 4096;
-constexpr int kWeightShift = 12;  // weights of channels are whole numbers of 1 / 4096
+constexpr int kWeightShift = 12;  // weights of channels are integers, in units of 1 / 4096
 
 struct LabTables {
   int light[256];           // linear light of a byte
@@ -75,7 +75,7 @@ AVIDA_HD AVIDA_INLINE Bytes3 rgb_to_lab(const LabTables& tables, Bytes3 rgb) {
   return roots_to_lab(root[0], root[1], root[2]);
 }
 
-// Red, green and blue as places in the table of shades.
+// Red, green and blue as indices of the table of shades.
 struct Shades {
   int at[3];
 };

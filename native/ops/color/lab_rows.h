@@ -1,4 +1,4 @@
-// Many pixels to the colour space Lab and back on the CPU, with the results of lab.h.
+// Converts many pixels to the colour space Lab and back on the CPU, with the results of lab.h.
 #pragma once
 #include <cstdint>
 

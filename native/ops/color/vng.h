@@ -1,13 +1,13 @@
-// Colours of a sensor's pixel by a variable number of gradients (Chang, Cheung and Pang, 1999): of eight directions,
-// those in which the pixels around change least tell how the missing colours differ from the one that is known.
+// Demosaics a pixel by a variable number of gradients (Chang, Cheung and Pang, 1999).
+// Of eight directions, those with the smallest gradients tell how the missing colours differ from the known one.
 #pragma once
-#include "kernel/border.h"
+#include "device/border.h"
 
 namespace avida::ops {
 
 // What the chosen directions say, added up and times two, since some of it is means of two. Beside the own colour of
 // the pixel, `first` is green, or, where the pixel is green, the other colour of its row; `second` is the third one. A
-// Number is a whole number or a vector of them; 16 bits suffice for bytes.
+// Number is an integer or a vector of integers; 16 bits suffice for bytes.
 template <class Number>
 struct VngSums {
   Number own, first, second, count;
@@ -104,7 +104,7 @@ AVIDA_HD AVIDA_INLINE unsigned char vng_color(int own, int difference, int count
   return static_cast<unsigned char>(color < 0 ? 0 : color > 255 ? 255 : color);
 }
 
-// An image of a sensor; borders reflect, without the outermost pixel, which keeps the colours in their places.
+// An image of a sensor; borders reflect, without the outermost pixel, which keeps the pattern of colours.
 struct SensorPixel {
   const unsigned char* image;
   long height, width, y, x;

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "core/clones.h"
-#include "op/interleave.h"
+#include "loops/pixels/interleave.h"
 #include "ops/color/vng.h"
 
 namespace avida::ops {
@@ -38,7 +38,7 @@ struct MissingColors {
   uint8_t *first, *second;
 };
 
-// Makes n pixels from the i-th of their parity on; results go to every second place.
+// Makes n pixels from the i-th of their parity on; results go to every second element.
 template <class Lanes, bool green, int parity>
 AVIDA_INLINE void make_block(MissingColors out, const Planes& planes, int64_t i, int n) {
   alignas(64) int16_t first[kBlock], second[kBlock], count[kBlock];

@@ -1,4 +1,4 @@
-// Rows of an image of a sensor by a variable number of gradients (vng.h).
+// Demosaics rows of an image by a variable number of gradients (vng.h) on the CPU.
 #pragma once
 #include <cstdint>
 #include <vector>

@@ -1,6 +1,6 @@
-// Tiles of a sensor's image by a variable number of gradients, on a GPU. Read by NVRTC too: no std headers.
+// Demosaics tiles of an image by a variable number of gradients (vng.h) on a GPU.
 #pragma once
-#include "kernel/view.h"
+#include "device/view.h"
 #include "ops/color/debayer.h"
 #include "ops/color/vng.h"
 

@@ -5,8 +5,9 @@
 namespace avida::ops {
 
 codecs::ImageType image_type(int number) {
-  if (number < 0 || number > static_cast<int>(codecs::ImageType::any))
-    fail(ErrorKind::runtime, "expected a colour format of avida.types (RGB, BGR, GRAY, YCbCr, ANY_DATA), got ", number);
+  if ((number < 0 || number > static_cast<int>(codecs::ImageType::any)) &&
+      number != static_cast<int>(codecs::ImageType::indices))
+    refuse("expected a colour format of avida.types (RGB, BGR, GRAY, YCbCr, ANY_DATA, INDICES), got ", number);
   return static_cast<codecs::ImageType>(number);
 }
 
@@ -31,9 +32,14 @@ void check_on_error(const std::string& on_error) {
     value_error("expected \"raise\" or \"placeholder\" as on_error, got \"", on_error, '"');
 }
 
+void check_encoded(const Meta& in) {
+  if (in.dtype != DType::uint8) refuse("expected the bytes of image files (uint8), got ", in.dtype);
+  if (in.ndim != 1 && !(in.is_batch && in.samples == 0))
+    refuse("expected the bytes of an image file (one axis), got ", in.ndim, " axes; several files are a Batch");
+}
+
 void infer_decode(const DecodeArgs& args, std::span<const Meta> in, Meta& out) {
-  if (in[0].dtype != DType::uint8)
-    fail(ErrorKind::runtime, "expected the bytes of image files (uint8), got ", in[0].dtype);
+  check_encoded(in[0]);
   image_type(args.output_type);
   switch (args.dtype) {
     case DType::uint8:
@@ -45,8 +51,7 @@ void infer_decode(const DecodeArgs& args, std::span<const Meta> in, Meta& out) {
     case DType::float32:
       break;
     default:
-      fail(ErrorKind::runtime, "expected uint8, int8, uint16, int16, uint32, int32 or float32 as dtype, got ",
-           args.dtype);
+      refuse("expected uint8, int8, uint16, int16, uint32, int32 or float32 as dtype, got ", args.dtype);
   }
   check_on_error(args.on_error);
   out.dtype = args.dtype;
@@ -54,7 +59,7 @@ void infer_decode(const DecodeArgs& args, std::span<const Meta> in, Meta& out) {
   out.layout = "HWC";
 }
 
-bool go_on_without(const DecodeArgs& args, SampleView& out) {
+bool set_placeholder(const DecodeArgs& args, SampleView& out) {
   if (args.on_error != "placeholder") return false;
   out.shape = {0, 0, codecs::channels_of_type(image_type(args.output_type), 1)};
   return true;

@@ -1,10 +1,10 @@
-// What the image decoders have in common: they differ in the rectangle of the image that they decode.
+// Arguments and plans that the image decoders share; they differ in the rectangle that they decode.
 #pragma once
 #include <string>
 
 #include "codecs/image.h"
-#include "op/decode_on_gpu.h"
-#include "op/op.h"
+#include "loops/decoding/decode_on_gpu.h"
+#include "operator/declare.h"
 
 namespace avida::ops {
 
@@ -14,13 +14,6 @@ struct DecodeArgs {
   std::string on_error = "raise";
   int output_type = 0;
   bool use_fast_idct = false;
-  // Without effect: decoders on a GPU do not need them here.
-  bool affine = true, jpeg_fancy_upsampling = false, memory_stats = false, split_stages = false;
-  bool use_chunk_allocator = false;
-  int device_memory_padding = 16777216, device_memory_padding_jpeg2k = 0, host_memory_padding = 8388608;
-  int host_memory_padding_jpeg2k = 0, hybrid_huffman_threshold = 1000000, preallocate_height_hint = 0;
-  int preallocate_width_hint = 0;
-  float hw_decoder_load = 0.65f;
 };
 
 codecs::ImageType image_type(int number);
@@ -28,42 +21,44 @@ codecs::Bytes encoded_bytes(const SampleView& in);
 codecs::ImageRequest image_request(const DecodeArgs& args);
 
 void check_on_error(const std::string& on_error);
+void check_encoded(const Meta& in);
 void infer_decode(const DecodeArgs& args, std::span<const Meta> in, Meta& out);
-bool go_on_without(const DecodeArgs& args, SampleView& out);
+// Sets the shape of an empty image in place of a file that failed; false where the error is to be raised.
+bool set_placeholder(const DecodeArgs& args, SampleView& out);
 
 codecs::Roi part_roi(const Part& part);
-
-constexpr const char* kGpuOnlyText = "A setting that decoders on a GPU do not need here.";
 
 template <class Args>
 Op<Args>& decode_args(Op<Args>& op) {
   return op
-      .arg("adjust_orientation", &Args::adjust_orientation,
-           "Turn the image as its EXIF data says, so that it is upright.", fixed)
-      .arg("affine", &Args::affine, kGpuOnlyText, fixed | deprecated)
-      .arg("device_memory_padding", &Args::device_memory_padding, kGpuOnlyText, fixed | deprecated)
-      .arg("device_memory_padding_jpeg2k", &Args::device_memory_padding_jpeg2k, kGpuOnlyText, fixed | deprecated)
+      .arg("adjust_orientation", &Args::adjust_orientation, "Rotate and mirror the image as its EXIF orientation says.",
+           fixed)
+      .ignored("affine", true)
+      .ignored("device_memory_padding", 16777216)
+      .ignored("device_memory_padding_jpeg2k", 0)
       .arg("dtype", &DecodeArgs::dtype,
            "The element type. Integers use the whole range of their type, float32 goes from 0 to 1.")
-      .arg("host_memory_padding", &Args::host_memory_padding, kGpuOnlyText, fixed | deprecated)
-      .arg("host_memory_padding_jpeg2k", &Args::host_memory_padding_jpeg2k, kGpuOnlyText, fixed | deprecated)
-      .arg("hw_decoder_load", &Args::hw_decoder_load,
-           "The share of a GPU's engine, which follows from measured speed here.", fixed | deprecated)
-      .arg("hybrid_huffman_threshold", &Args::hybrid_huffman_threshold, kGpuOnlyText, fixed | deprecated)
-      .arg("jpeg_fancy_upsampling", &Args::jpeg_fancy_upsampling,
-           "Interpolate the colours of JPEG images, which is always done.", fixed | deprecated)
-      .arg("memory_stats", &Args::memory_stats, kGpuOnlyText, fixed | deprecated)
-      .arg("on_error", &DecodeArgs::on_error,
-           "What to do with a file that cannot be decoded: \"raise\", or \"placeholder\": the sample becomes an empty "
-           "image, `batch.errors` tells why, and `avida.drop_failed` removes it.")
+      .ignored("host_memory_padding", 8388608)
+      .ignored("host_memory_padding_jpeg2k", 0)
+      .ignored("hw_decoder_load", 0.65f)
+      .ignored("hybrid_huffman_threshold", 1000000)
+      .ignored("jpeg_fancy_upsampling", false)
+      .ignored("memory_stats", false)
+      .arg(
+          "on_error", &DecodeArgs::on_error,
+          "What to do with a file that cannot be decoded: \"raise\", or \"placeholder\", which returns an empty image; "
+          "`batch.errors` has the reason, and `avida.drop_failed` removes the sample.")
       .arg("output_type", &Args::output_type,
-           "The colours: RGB, BGR, GRAY, YCbCr (ITU-R BT.601) or ANY_DATA (all channels of the file) of `avida.types`.",
+           "The colours: RGB, BGR, GRAY, YCbCr (ITU-R BT.601) or ANY_DATA (all channels of the file) of `avida.types`. "
+           "INDICES, for label masks, returns one channel with the stored values, never scaled: the indices of an "
+           "image with a palette, or the values of a grayscale image; other images are an error. Names are accepted, "
+           "too: \"gray\".",
            fixed)
-      .arg("preallocate_height_hint", &Args::preallocate_height_hint, kGpuOnlyText, fixed | deprecated)
-      .arg("preallocate_width_hint", &Args::preallocate_width_hint, kGpuOnlyText, fixed | deprecated)
-      .arg("split_stages", &Args::split_stages, kGpuOnlyText, fixed | deprecated)
-      .arg("use_chunk_allocator", &Args::use_chunk_allocator, kGpuOnlyText, fixed | deprecated)
-      .arg("use_fast_idct", &Args::use_fast_idct, "Decode JPEG images a little faster and less exactly.", fixed);
+      .ignored("preallocate_height_hint", 0)
+      .ignored("preallocate_width_hint", 0)
+      .ignored("split_stages", false)
+      .ignored("use_chunk_allocator", false)
+      .arg("use_fast_idct", &Args::use_fast_idct, "Decode JPEG images with a faster, less accurate IDCT.", fixed);
 }
 
 constexpr double kDecodeCost = 16;  // of a byte, against moving it
@@ -73,25 +68,27 @@ const Args& args_of(const Run& run, int i) {
   return *static_cast<const Args*>(run.args.at(i));
 }
 
-// The output is the rectangle that find(sample, extents) returns, of the image that request(args) asks for.
+// The rectangle that find(sample, extents) returns, of the image that request(args) asks for.
+template <auto find, auto request, class Args>
+struct DecodePlan : ImagePart {
+  explicit DecodePlan(const Sample<Args>& sample) : ImagePart{{encoded_bytes(sample.in[0]), request(sample.args)}, {}} {
+    roi = find(sample, image.extents());
+    image.check_memory(roi);
+  }
+  void run(const Sample<Args>& sample) const {
+    codecs::Roi needed;
+    if (sample.needed) needed = part_roi(*sample.needed);
+    image.decode(roi, sample.out[0].data, sample.needed ? &needed : nullptr);
+  }
+};
+
 template <auto find, auto request, class Args>
 Op<Args>& decodes(Op<Args>& op) {
+  using Plan = DecodePlan<find, request, Args>;
   return decode_args(op)
-      .each_sample(
-          [](Sample<Args>& sample) {
-            codecs::EncodedImage image(encoded_bytes(sample.in[0]), request(sample.args));
-            codecs::Roi roi = find(sample, image.extents());
-            sample.out[0].shape = {roi.height, roi.width, image.extents().channels};
-          },
-          [](const Sample<Args>& sample) {
-            codecs::EncodedImage image(encoded_bytes(sample.in[0]), request(sample.args));
-            codecs::Roi roi = find(sample, image.extents()), needed;
-            if (Shape{roi.height, roi.width, image.extents().channels} != sample.out[0].shape)
-              fail(ErrorKind::runtime, "the bytes of the file changed while it was decoded");
-            if (sample.needed) needed = part_roi(*sample.needed);
-            image.decode(roi, sample.out[0].data, sample.needed ? &needed : nullptr);
-          })
-      .replace([](Sample<Args>& sample) { return go_on_without(sample.args, sample.out[0]); })
+      .on_cpu()
+      .template each_sample<Plan>()
+      .replace([](Sample<Args>& sample) { return set_placeholder(sample.args, sample.out[0]); })
       .largest_first()
       .cost(kDecodeCost)
       .leads_chains([](const Args& args) { return args.on_error == "raise"; })
@@ -100,14 +97,10 @@ Op<Args>& decodes(Op<Args>& op) {
           if (args_of<Args>(run, i).on_error != "raise") return std::optional<std::vector<Data>>();
         for (const Data* in : run.in)
           if (in && in->device.kind != Device::Kind::cpu) return std::optional<std::vector<Data>>();
-        return decode_on_gpu(run, stream, [&](int i) {
-          const Args& args = args_of<Args>(run, i);
-          return DecodeRequest{request(args), [&run, &args, i](const codecs::Extents& extents) {
-                                 SampleView in[3];  // as many as image_slice has
-                                 input_views(run, i, in);
-                                 return find(Sample<Args>{args, in, {}, 0, 0, i, run.random_key(i), nullptr, nullptr},
-                                             extents);
-                               }};
+        return decode_on_gpu(run, stream, [&run](int i) -> ImagePart {
+          SampleView in[3];  // as many as image_slice has
+          input_views(run, i, in);
+          return Plan({args_of<Args>(run, i), in, {}, 0, 0, i, run.random_key(i), nullptr, nullptr});
         });
       });
 }

@@ -5,9 +5,6 @@ namespace {
 
 struct DecodeImageArgs : DecodeArgs {
   Vec<int> reduce_to;
-  bool cache_batch_copy = true, cache_debug = false;
-  int cache_size = 0, cache_threshold = 0;
-  std::string cache_type;
 };
 
 codecs::Roi whole(const Sample<DecodeImageArgs>&, const codecs::Extents& image) {
@@ -17,10 +14,9 @@ codecs::Roi whole(const Sample<DecodeImageArgs>&, const codecs::Extents& image) 
 codecs::ImageRequest request(const DecodeImageArgs& args) {
   codecs::ImageRequest request = image_request(args);
   const Vec<int>& least = args.reduce_to;
-  if (least.size() > 2)
-    fail(ErrorKind::runtime, "expected one number or two, (H, W), in \"reduce_to\", got ", least.size());
+  if (least.size() > 2) refuse("expected one number or two, (H, W), in \"reduce_to\", got ", least.size());
   for (int extent : least)
-    if (extent < 0) fail(ErrorKind::runtime, "expected extents of 0 or more in \"reduce_to\", got ", extent);
+    if (extent < 0) refuse("expected extents of 0 or more in \"reduce_to\", got ", extent);
   if (least.size() == 1) request.least_side = least[0];
   if (least.size() == 2) {
     request.least_height = least[0];
@@ -32,17 +28,17 @@ codecs::ImageRequest request(const DecodeImageArgs& args) {
 }  // namespace
 
 AVIDA_OP_IN(decoders, image, DecodeImageArgs) {
-  op.doc("Decodes images: JPEG, PNG, BMP, PNM, TIFF, WebP, JPEG 2000 and lossless JPEG.")
+  op.doc("Decodes JPEG, PNG, BMP, PNM, TIFF, WebP, JPEG 2000 and lossless JPEG images.")
       .input("input", "The bytes of image files.")
-      .arg("cache_batch_copy", &DecodeImageArgs::cache_batch_copy, kGpuOnlyText, fixed | deprecated)
-      .arg("cache_debug", &DecodeImageArgs::cache_debug, kGpuOnlyText, fixed | deprecated)
-      .arg("cache_size", &DecodeImageArgs::cache_size, kGpuOnlyText, fixed | deprecated)
-      .arg("cache_threshold", &DecodeImageArgs::cache_threshold, kGpuOnlyText, fixed | deprecated)
-      .arg("cache_type", &DecodeImageArgs::cache_type, kGpuOnlyText, fixed | deprecated)
+      .ignored("cache_batch_copy", true)
+      .ignored("cache_debug", false)
+      .ignored("cache_size", 0)
+      .ignored("cache_threshold", 0)
+      .ignored("cache_type", std::string())
       .arg("reduce_to", &DecodeImageArgs::reduce_to,
-           "For images that will be made smaller anyway: the extents still needed, (H, W), or one number for the "
-           "shorter side. JPEG images are then decoded in the smallest of the sizes 1/8, 2/8, ... that is not below "
-           "it, which is faster; others come whole.")
+           "The least extents that are needed of images that will be downscaled: (H, W), or one number for the shorter "
+           "side. JPEG images are decoded at the smallest of the scales 1/8, 1/4, 3/8 and 1/2 that is not below it, "
+           "which is faster. Where none of the scales suffices, and in other formats, images are decoded at full size.")
       .example("avida.decoders.image(np.frombuffer(b\"P5 2 1 255 ab\", np.uint8), output_type=avida.types.GRAY)")
       .infer([](Infer<DecodeImageArgs>& call) { infer_decode(call.args, call.in, call.out[0]); });
   decodes<whole, request>(op);

@@ -14,7 +14,9 @@ codecs::Roi cropped(const Sample<DecodeCropArgs>& sample, const codecs::Extents&
 }  // namespace
 
 AVIDA_OP_IN(decoders, image_crop, DecodeCropArgs) {
-  op.doc("Decodes a window of given extents, at a position between the image's borders, and only that.")
+  op.doc(
+        "Decodes only a window of given extents. The position of the window is a fraction of the space between the "
+        "borders, as in `crop`.")
       .input("input", "The bytes of image files.")
       .example("avida.decoders.image_crop(np.frombuffer(b\"P5 3 1 255 abc\", np.uint8), crop=[1, 2])")
       .infer([](Infer<DecodeCropArgs>& call) {

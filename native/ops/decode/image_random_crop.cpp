@@ -1,5 +1,5 @@
-#include "op/random_crop.h"
 #include "ops/decode/decode.h"
+#include "ops/image/random_crop.h"
 
 namespace avida::ops {
 namespace {
@@ -16,7 +16,7 @@ codecs::Roi drawn(const Sample<DecodeRandomCropArgs>& sample, const codecs::Exte
 }  // namespace
 
 AVIDA_OP_IN(decoders, image_random_crop, DecodeRandomCropArgs) {
-  op.doc("Decodes a window of random area, aspect ratio and position, and only that.")
+  op.doc("Decodes only a window of random area, aspect ratio and position.")
       .input("input", "The bytes of image files.")
       .arg("num_attempts", &DecodeRandomCropArgs::num_attempts, kNumAttemptsText, fixed)
       .arg("random_area", &DecodeRandomCropArgs::random_area, kRandomAreaText, fixed)

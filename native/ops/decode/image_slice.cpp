@@ -14,7 +14,7 @@ codecs::Roi sliced(const Sample<DecodeSliceArgs>& sample, const codecs::Extents&
 }  // namespace
 
 AVIDA_OP_IN(decoders, image_slice, DecodeSliceArgs) {
-  op.doc("Decodes a window given by absolute or relative coordinates, and only that.")
+  op.doc("Decodes only a window given by absolute or relative coordinates.")
       .input("data", "The bytes of image files.")
       .example("avida.decoders.image_slice(np.frombuffer(b\"P5 3 1 255 abc\", np.uint8), start=[1, 0], shape=[2, 1])")
       .infer([](Infer<DecodeSliceArgs>& call) {

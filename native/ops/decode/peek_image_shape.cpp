@@ -24,20 +24,21 @@ void peek(const Sample<PeekArgs>& sample) {
 }  // namespace
 
 AVIDA_OP(peek_image_shape, PeekArgs) {
-  op.doc("Tells the shape (H, W, C) that images will have when decoded, from their headers alone.")
+  op.doc("Returns the shape (H, W, C) of images once decoded, from their headers alone.")
       .input("input", "The bytes of image files.")
-      .arg("adjust_orientation", &PeekArgs::adjust_orientation, "Of the upright image, as its EXIF data says.", fixed)
+      .arg("adjust_orientation", &PeekArgs::adjust_orientation,
+           "Whether to return the shape after the EXIF orientation is applied.", fixed)
       .arg("dtype", &PeekArgs::dtype, "The element type of the result.")
-      .arg("image_type", &PeekArgs::image_type, "The colours that the image will be decoded to.", fixed)
+      .arg("image_type", &PeekArgs::image_type, "The colours to which the image will be decoded.", fixed)
       .example("avida.peek_image_shape(np.frombuffer(b\"P5 2 1 255 ab\", np.uint8))")
       .infer([](Infer<PeekArgs>& call) {
-        if (call.in[0].dtype != DType::uint8)
-          fail(ErrorKind::runtime, "expected the bytes of image files (uint8), got ", call.in[0].dtype);
+        check_encoded(call.in[0]);
         image_type(call.args.image_type);
         call.out[0].dtype = call.args.dtype;
         call.out[0].ndim = 1;
         call.out[0].layout = {};
       })
+      .on_cpu()
       .each_sample([](Sample<PeekArgs>& sample) { sample.out[0].shape = {3}; }, peek);
 }
 

@@ -1,9 +1,9 @@
-// Medians of bytes in large windows, in a time that does not depend on the window: every column of an image has a
-// histogram that follows the window down, and the sum of those under the window follows it along the row.
+// Medians of bytes in large windows, in a time that does not depend on the window.
+// Every column has a histogram that follows the window down, and the sum of those under the window follows it along.
 #pragma once
 #include <cstdint>
 
-#include "op/stencil.h"
+#include "loops/neighbours/stencil.h"
 
 namespace avida {
 

@@ -1,13 +1,12 @@
 #include <cctype>
 #include <cmath>
 
-#include "kernel/window_sum.h"
-#include "op/byte_sums.h"
-#include "op/each_item.h"
-#include "op/op.h"
-#include "op/row_sums.h"
-#include "op/stencil.h"
-#include "op/window_tiles.h"
+#include "loops/neighbours/byte_sums.h"
+#include "loops/neighbours/each_window.h"
+#include "loops/neighbours/row_sums.h"
+#include "loops/neighbours/stencil.h"
+#include "loops/neighbours/window_sum.h"
+#include "operator/declare.h"
 
 namespace avida::ops {
 namespace {
@@ -22,49 +21,46 @@ struct FilterArgs {
 bool is_valid_mode(const FilterArgs& args) {
   std::string mode = args.mode;
   for (char& c : mode) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  if (mode != "same" && mode != "valid")
-    fail(ErrorKind::runtime, "expected \"same\" or \"valid\" as mode, got \"", args.mode, '"');
+  if (mode != "same" && mode != "valid") refuse("expected \"same\" or \"valid\" as mode, got \"", args.mode, '"');
   return mode == "valid";
 }
 
-// One sample: what the filter reaches, and the shape of the result.
-struct Plan {
-  explicit Plan(const Sample<FilterArgs>& sample)
+// The spaces, reach and border of a filter on one sample.
+struct FilterWindow {
+  explicit FilterWindow(const Sample<FilterArgs>& sample)
       : space(space_of(sample.in[0].shape, sample.in[0].layout)),
-        filter(sample.in[1]),
+        out(space),
+        border(parse_border(sample.args.border, "border")),
         valid(is_valid_mode(sample.args)) {
+    const SampleView& filter = sample.in[1];
     int extra = filter.ndim() - space.axes;  // one more: a filter for each frame
     filters = extra > 0 ? filter.shape[0] : 1;
     if (extra > 0 && filters != space.frames)
-      fail(ErrorKind::runtime, "expected one filter or ", space.frames, ", one for each frame, got ", filters);
-    out = space;
+      refuse("expected one filter or ", space.frames, ", one for each frame, got ", filters);
     for (int i = 0; i < space.axes; i++) {
       int64_t size = filter.shape[extra + i], anchor = for_axis(sample.args.anchor, i, space.axes, "anchor");
-      if (size == 0) fail(ErrorKind::runtime, "expected a filter with elements, got the shape ", filter.shape);
+      if (size == 0) refuse("expected a filter with elements, got the shape ", filter.shape);
       if (anchor == -1) anchor = size / 2;
-      if (anchor < 0 || anchor >= size)
-        fail(ErrorKind::runtime, "expected an anchor from 0 to ", size - 1, ", or -1, got ", anchor);
+      if (anchor < 0 || anchor >= size) refuse("expected an anchor from 0 to ", size - 1, ", or -1, got ", anchor);
       int d = space.first() + i;
       if (valid) {
         anchor = 0;
         out.size[d] = space.size[d] - size + 1;
         if (out.size[d] < 1)
-          fail(ErrorKind::runtime, "expected a sample no smaller than the filter of shape ", filter.shape,
-               ", got the shape ", sample.in[0].shape);
+          refuse("expected a sample no smaller than the filter of shape ", filter.shape, ", got the shape ",
+                 sample.in[0].shape);
       }
       reach.before[d] = anchor;
       reach.after[d] = size - 1 - anchor;
     }
   }
 
-  Shape out_shape(const Shape& in) const {
-    Shape shape = in;
-    for (int i = 0; i < space.axes; i++) shape[space.axes_before + i] = out.size[out.first() + i];
-    return shape;
-  }
+  int64_t parts_of_frame() const { return space.parts / space.frames; }
+  int64_t taps() const { return reach.size(0) * reach.size(1) * reach.size(2); }
+  int64_t weights_of_frame() const { return filters > 1 ? taps() : 0; }  // 0: all frames have the same
 
   Space space, out;
-  const SampleView& filter;
+  Border border;
   bool valid;
   int64_t filters;
   Reach reach;
@@ -74,7 +70,7 @@ struct Plan {
 std::vector<float> fill_values(const SampleView& fill, int64_t frames) {
   if (!fill.data) return {0};
   if (fill.elements() != 1 && fill.elements() != frames)
-    fail(ErrorKind::runtime, "expected one fill_value or ", frames, ", one for each frame, got the shape ", fill.shape);
+    refuse("expected one fill_value or ", frames, ", one for each frame, got the shape ", fill.shape);
   std::vector<float> values(fill.elements());
   rounding_run(DType::float32, fill.dtype)(values.data(), fill.data, fill.elements());
   return values;
@@ -109,49 +105,40 @@ std::optional<ByteWeights> byte_weights(std::span<const float> weights, std::spa
   return made;
 }
 
-// One call: the sample, and the weights and fill values as T.
+// A filter with weights as T, and fill values as Sum.
 template <class T, class Sum>
 struct Correlation {
   const Sample<FilterArgs>& sample;
-  const Plan& plan;
+  const FilterWindow& plan;
   std::span<const T> weights;
   std::span<const Sum> fill;
   int bits = 0;
-  Border border = parse_border(sample.args.border, "border");
-  int64_t parts_of_frame = plan.space.parts / plan.space.frames;
-  int64_t taps = plan.reach.size(0) * plan.reach.size(1) * plan.reach.size(2);
 
-  template <class Out, class In>
-  void run_body() const {
-    if constexpr ((std::is_same_v<In, uint8_t> || std::is_same_v<In, float>) &&
-                  (std::is_same_v<Out, uint8_t> || std::is_same_v<Out, float>))
-      if (sample.launches && launch_tiles<Out, In>()) return;
-    using Body = WindowSum<Out, In, Sum, T>;
-    typename Body::Params params = {sample.out[0].as<Out>(),
-                                    sample.in[0].as<In>(),
-                                    readable(sample.launches, weights.data(), std::ssize(weights)),
-                                    readable(sample.launches, fill.data(), std::ssize(fill)),
-                                    plan.space,
-                                    plan.out,
-                                    plan.reach.window(border),
-                                    parts_of_frame,
-                                    plan.filters > 1 ? taps : 0,
-                                    fill.size() > 1,
-                                    bits};
-    int64_t n = plan.out.row_elements();
-    each_item<Body>(sample, sample.begin * n, sample.end * n, params);
-  }
-
-  // Where all frames are filled with the same element.
-  template <class Out, class In>
-  bool launch_tiles() const {
-    const In beyond = convert<In>(fill[0]);
-    if (border == Border::fill && (fill.size() > 1 || static_cast<Sum>(beyond) != fill[0])) return false;
-    const int64_t per_frame = plan.filters > 1 ? taps : 0;
-    return launch_window_tiles<TileSum<Out, In, Sum, T>>(
-        *sample.launches, plan.space, plan.out, plan.reach.window(border), sample.in[0], sample.out[0], beyond,
-        {readable(sample.launches, weights.data(), std::ssize(weights)), parts_of_frame * plan.space.size[0], per_frame,
-         bits});
+  template <class Out, class In, class HostLoop>
+  void run(HostLoop&& host_loop) const {
+    using Item = WindowSum<Out, In, Sum, T>;
+    using Tile = TileSum<Out, In, Sum, T>;
+    const NeighbourWindow window = plan.reach.window(plan.border);
+    const T* readable_weights = readable(sample, weights);
+    const int64_t per_frame = plan.weights_of_frame();
+    const typename Item::Params item = {sample.out[0].as<Out>(),
+                                        sample.in[0].as<In>(),
+                                        readable_weights,
+                                        readable(sample, fill),
+                                        plan.space,
+                                        plan.out,
+                                        window,
+                                        plan.parts_of_frame(),
+                                        per_frame,
+                                        fill.size() > 1,
+                                        bits};
+    // Tiles need the same element beyond the borders of all frames.
+    std::optional<TileWork<Tile>> tile;
+    if (const In beyond = convert<In>(fill[0]);
+        plan.border != Border::fill ||
+        (fill.size() == 1 && static_cast<Sum>(typename ComputeType<In>::type(beyond)) == fill[0]))
+      tile = {beyond, {readable_weights, plan.parts_of_frame() * plan.space.size[0], per_frame, bits}};
+    each_window<Item, Tile>(sample, {plan.space, plan.out, window}, item, tile, host_loop);
   }
 
   int64_t rows() const { return plan.reach.size(0) * plan.reach.size(1); }  // of the window
@@ -166,9 +153,9 @@ struct Correlation {
     std::vector<int64_t> order(rows());
     for (int64_t row = sample.begin; row < sample.end;) {
       int64_t slice = row / plan.out.size[1], part = slice / plan.out.size[0], z = slice % plan.out.size[0];
-      int64_t frame = part / parts_of_frame;
+      int64_t frame = part / plan.parts_of_frame();
       Element beyond = static_cast<Element>(fill[fill.size() > 1 ? frame : 0]);
-      PaddedTile<Element> tile(plan.space, sample.in[0], reach, border, beyond);
+      PaddedTile<Element> tile(plan.space, sample.in[0], reach, plan.border, beyond);
       tile.reserve(rows());
       int64_t first = row % plan.out.size[1] - reach.before[1], loaded = 0;
       int64_t slice_end = std::min(sample.end, (slice + 1) * plan.out.size[1]);
@@ -182,11 +169,11 @@ struct Correlation {
     }
   }
 
-  const T* weights_of(int64_t frame) const { return weights.data() + (plan.filters > 1 ? frame * taps : 0); }
+  const T* weights_of(int64_t frame) const { return weights.data() + frame * plan.weights_of_frame(); }
 };
 
 void correlate_bytes(const Correlation<int16_t, int>& work) {
-  const Plan& plan = work.plan;
+  const FilterWindow& plan = work.plan;
   const int64_t n = plan.out.row_elements(), inner = plan.space.inner, width = plan.reach.size(2);
   std::vector<std::vector<BytePair>> rows(work.rows());
   std::vector<const BytePair*> pairs;
@@ -213,16 +200,17 @@ void correlate_bytes(const Correlation<int16_t, int>& work) {
 }
 
 void correlate_floats(const Correlation<float, float>& work) {
-  const Plan& plan = work.plan;
+  const FilterWindow& plan = work.plan;
   const SampleView& out = work.sample.out[0];
   const int64_t n = plan.out.row_elements(), width = plan.reach.size(2);
   const bool in_place = out.dtype == DType::float32;
   std::vector<float> sums(in_place ? 0 : n);
-  std::vector<const float*> rows(work.rows()), elements(work.taps);
+  std::vector<const float*> rows(work.rows()), elements(plan.taps());
   ConvertRun from_float = rounding_run(out.dtype, DType::float32);
   auto load = [&](int64_t k, const float* row, int64_t) { rows[k] = row; };
   work.each_row<float>(load, [&](int64_t row, int64_t frame, std::span<const int64_t> order) {
-    for (int64_t k = 0; k < work.taps; k++) elements[k] = rows[order[k / width]] + k % width * plan.space.inner;
+    for (int64_t k = 0; k < std::ssize(elements); k++)
+      elements[k] = rows[order[k / width]] + k % width * plan.space.inner;
     char* to = out.as<char>() + row * n * size_of(out.dtype);
     float* made = in_place ? reinterpret_cast<float*>(to) : sums.data();
     weighted_sum(made, elements, {work.weights_of(frame), elements.size()}, n);
@@ -230,37 +218,52 @@ void correlate_floats(const Correlation<float, float>& work) {
   });
 }
 
-void correlate(const Sample<FilterArgs>& sample) {
-  Plan plan(sample);
-  const SampleView &in = sample.in[0], &out = sample.out[0];
-  if (plan.space.empty()) return;
-  std::vector<float> weights(plan.filter.elements());
-  rounding_run(DType::float32, plan.filter.dtype)(weights.data(), plan.filter.data, plan.filter.elements());
-  std::vector<float> fill = fill_values(sample.in.size() > 2 ? sample.in[2] : SampleView(), plan.space.frames);
-
+struct Filter : FilterWindow {
+  const SampleView& in;
+  std::vector<float> weights, fill;
+  std::vector<int> byte_fill;
   std::optional<ByteWeights> bytes;
-  if (in.dtype == DType::uint8 && out.dtype == DType::uint8)
-    bytes = byte_weights(weights, fill, std::ssize(weights) / plan.filters);
-  if (bytes) {
-    std::vector<int> byte_fill(fill.begin(), fill.end());
-    Correlation<int16_t, int> work = {sample, plan, bytes->weights, byte_fill, bytes->bits};
-    return plan.out.has_few_elements() || sample.launches ? work.run_body<uint8_t, uint8_t>() : correlate_bytes(work);
+
+  explicit Filter(const Sample<FilterArgs>& sample)
+      : FilterWindow(sample),
+        in(sample.in[0]),
+        fill(fill_values(sample.in.size() > 2 ? sample.in[2] : SampleView(), space.frames)) {
+    const SampleView& filter = sample.in[1];
+    weights.resize(filter.elements());
+    rounding_run(DType::float32, filter.dtype)(weights.data(), filter.data, filter.elements());
+    if (in.dtype == DType::uint8 && sample.out[0].dtype == DType::uint8)
+      bytes = byte_weights(weights, fill, std::ssize(weights) / filters);
+    if (bytes) byte_fill.assign(fill.begin(), fill.end());
   }
-  Correlation<float, float> work = {sample, plan, weights, fill};
-  if (!plan.out.has_few_elements() && !sample.launches) return correlate_floats(work);
-  with_dtype(in.dtype, [&](auto type) {
-    using In = typename decltype(type)::type;
-    out.dtype == in.dtype ? work.run_body<In, In>() : work.run_body<float, In>();
-  });
-}
+
+  Shape shape() const {
+    Shape shape = in.shape;
+    for (int i = 0; i < space.axes; i++) shape[space.axes_before + i] = out.size[out.first() + i];
+    return shape;
+  }
+  int64_t rows() const { return out.rows(); }
+  void run(const Sample<FilterArgs>& sample) const {
+    if (space.empty()) return;
+    if (bytes) {
+      const Correlation<int16_t, int> work = {sample, *this, bytes->weights, byte_fill, bytes->bits};
+      return work.run<uint8_t, uint8_t>([&] { correlate_bytes(work); });
+    }
+    const Correlation<float, float> work = {sample, *this, weights, fill};
+    auto host_loop = [&] { correlate_floats(work); };
+    with_dtype(in.dtype, [&](auto type) {
+      using In = typename decltype(type)::type;
+      sample.out[0].dtype == in.dtype ? work.run<In, In>(host_loop) : work.run<float, In>(host_loop);
+    });
+  }
+};
 
 }  // namespace
 
 AVIDA_OP(filter, FilterArgs) {
   using Args = FilterArgs;
   op.doc(
-        "Sums the elements around each element, multiplied by the elements of a filter (a correlation: the filter is "
-        "not mirrored), for images, volumes or sequences.")
+        "Filters images, volumes or sequences with given weights. Each element becomes the sum of the elements around "
+        "it, multiplied by the weights: a correlation, in which the filter is not mirrored.")
       .input("data", "The samples; channels (C) come first or last.")
       .input("filter", "The weights: an axis for each spatial axis of the data, perhaps after one for the frames.")
       .on_host()
@@ -269,7 +272,7 @@ AVIDA_OP(filter, FilterArgs) {
       .arg(
           "anchor", &Args::anchor,
           "The element of the filter that lies over the element computed: one number, or one for each spatial axis. -1 "
-          "is the middle. Without effect in the mode \"valid\".")
+          "is the middle. Ignored in the mode \"valid\".")
       .arg("border", &Args::border,
            "What lies beyond the border: \"reflect_101\", \"reflect_1001\", \"wrap\", \"clamp\" or \"constant\".")
       .arg("dtype", &Args::dtype, "The element type of the output: float32, or the input's.")
@@ -281,17 +284,13 @@ AVIDA_OP(filter, FilterArgs) {
         int axes = spatial_axes(data.ndim, data.layout);
         bool frames = !data.layout.empty() && data.layout[0] == 'F';
         if (filter.ndim != axes && !(frames && filter.ndim == axes + 1))
-          fail(ErrorKind::runtime, "expected a filter of ", axes, " axes, as many as the data has spatial ones, got ",
-               filter.ndim);
-        if (data.dtype == DType::boolean) fail(ErrorKind::runtime, "expected numbers, got bool");
+          refuse("expected a filter of ", axes, " axes, as many as the data has spatial ones, got ", filter.ndim);
+        if (data.dtype == DType::boolean) refuse("expected numbers, got bool");
         parse_border(call.args.border, "border");
         is_valid_mode(call.args);
         call.out[0].dtype = filtered_dtype(call.args.dtype, data.dtype);
       })
-      .each_sample([](Sample<Args>& sample) { sample.out[0].shape = Plan(sample).out_shape(sample.in[0].shape); },
-                   correlate)
-      .rows([](const Sample<Args>& sample) { return Plan(sample).out.rows(); })
-      .on_gpu()
+      .each_sample<Filter>()
       .cost(10);
 }
 

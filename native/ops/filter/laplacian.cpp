@@ -2,8 +2,8 @@
 #include <cmath>
 #include <limits>
 
-#include "op/op.h"
-#include "op/separable.h"
+#include "loops/neighbours/separable.h"
+#include "operator/declare.h"
 
 namespace avida::ops {
 namespace {
@@ -32,40 +32,6 @@ SymmetricWindow binomial_window(int size, bool derivative) {
   return window;
 }
 
-// The windows of the second derivative along each spatial axis, which are to be multiplied by the scales.
-struct Derivatives {
-  std::vector<Windows> windows;
-  std::vector<double> scales;
-};
-
-Derivatives derivatives_of(const Sample<LaplacianArgs>& sample, const Space& space) {
-  const LaplacianArgs& args = sample.args;
-  auto check = [](const char* name, int size, int least) {
-    if (size < least || size > kLargestWindow || size % 2 == 0)
-      fail(ErrorKind::runtime, "expected an odd number from ", least, " to ", kLargestWindow, " as ", name, ", got ",
-           size);
-  };
-  Derivatives derivatives;
-  derivatives.windows.resize(space.axes);
-  for (int i = 0; i < space.axes; i++) {
-    int size = for_axis(args.window_size, i, space.axes, "window_size"), sizes = size;
-    double scale = for_axis(args.scale, i, space.axes, "scale");
-    if (!std::isfinite(scale)) fail(ErrorKind::runtime, "expected finite numbers as scale, got ", scale);
-    check("window_size", size, 3);
-    for (int k = 0; k < space.axes; k++) {
-      int smoothing = args.smoothing_size ? for_axis(*args.smoothing_size, k, space.axes, "smoothing_size") : size;
-      check("smoothing_size", smoothing, 1);
-      if (k == i) continue;
-      sizes += smoothing;
-      derivatives.windows[i][space.first() + k] = binomial_window(smoothing, false);
-    }
-    if (args.normalized_kernel) scale = std::ldexp(1.0, space.axes + 2 - sizes);
-    derivatives.windows[i][space.first() + i] = binomial_window(size, true);
-    derivatives.scales.push_back(scale);
-  }
-  return derivatives;
-}
-
 // The largest sum of bytes, of whichever sign, on the way or at the end.
 double largest_sum(const std::vector<Windows>& terms) {
   double largest = 0;
@@ -81,35 +47,70 @@ double largest_sum(const std::vector<Windows>& terms) {
   return largest;
 }
 
-void laplace(const Sample<LaplacianArgs>& sample) {
-  const SampleView &in = sample.in[0], &out = sample.out[0];
-  Space space = space_of(in.shape, in.layout);
-  if (space.empty()) return;
-  auto [terms, scales] = derivatives_of(sample, space);
-  SeparableWork work = {space,          in, out, terms, sample.begin, sample.end, static_cast<float>(scales[0]),
-                        sample.launches};
-  bool one_scale = std::ranges::all_of(scales, [&](double scale) { return scale == scales[0]; });
-  if (in.dtype == DType::uint8 && one_scale && largest_sum(terms) <= std::numeric_limits<Whole>::max())
-    return sum_separable<Whole>(work);
-  for (int i = 0; i < space.axes; i++)
-    for (float& weight : terms[i][space.first() + i].half) weight = static_cast<float>(weight * scales[i]);
-  work.scale = 1;
-  sum_separable<float>(work);
-}
+struct Laplacian {
+  const SampleView& in;
+  const Space space;
+  std::vector<Windows> terms;  // the second derivative along each spatial axis
+  float scale = 1;
+  bool whole;  // sums of bytes fit Whole numbers
+
+  explicit Laplacian(const Sample<LaplacianArgs>& sample)
+      : in(sample.in[0]), space(space_of(in.shape, in.layout)), terms(space.axes) {
+    const LaplacianArgs& args = sample.args;
+    auto check = [](const char* name, int size, int least) {
+      if (size < least || size > kLargestWindow || size % 2 == 0)
+        refuse("expected an odd number from ", least, " to ", kLargestWindow, " as ", name, ", got ", size);
+    };
+    std::vector<double> scales;
+    for (int i = 0; i < space.axes; i++) {
+      int size = for_axis(args.window_size, i, space.axes, "window_size"), sizes = size;
+      double scale = for_axis(args.scale, i, space.axes, "scale");
+      if (!std::isfinite(scale)) refuse("expected finite numbers as scale, got ", scale);
+      check("window_size", size, 3);
+      for (int k = 0; k < space.axes; k++) {
+        int smoothing = args.smoothing_size ? for_axis(*args.smoothing_size, k, space.axes, "smoothing_size") : size;
+        check("smoothing_size", smoothing, 1);
+        if (k == i) continue;
+        sizes += smoothing;
+        terms[i][space.first() + k] = binomial_window(smoothing, false);
+      }
+      if (args.normalized_kernel) scale = std::ldexp(1.0, space.axes + 2 - sizes);
+      terms[i][space.first() + i] = binomial_window(size, true);
+      scales.push_back(scale);
+    }
+    const bool one_scale = std::ranges::all_of(scales, [&](double scale) { return scale == scales[0]; });
+    whole = in.dtype == DType::uint8 && one_scale && largest_sum(terms) <= std::numeric_limits<Whole>::max();
+    if (whole) {
+      scale = static_cast<float>(scales[0]);
+      return;
+    }
+    for (int i = 0; i < space.axes; i++)
+      for (float& weight : terms[i][space.first() + i].half) weight = static_cast<float>(weight * scales[i]);
+  }
+
+  Shape shape() const { return in.shape; }
+  int64_t rows() const { return space.rows(); }
+  void run(const Sample<LaplacianArgs>& sample) const {
+    if (whole)
+      sum_separable<Whole>(sample, space, terms, scale);
+    else
+      sum_separable<float>(sample, space, terms);
+  }
+};
 
 }  // namespace
 
 AVIDA_OP(laplacian, LaplacianArgs) {
   using Args = LaplacianArgs;
   op.doc(
-        "Sums the second derivatives along the spatial axes. Each is a convolution with a derivative window along its "
-        "axis and with smoothing windows along the others. Beyond the border samples are reflected, without their "
-        "outermost elements.")
+        "Computes the Laplacian: the sum of second derivatives along the spatial axes. Each is a convolution with "
+        "a derivative window along its axis and with smoothing windows along the others. Beyond the border samples "
+        "are reflected, without their outermost elements.")
       .input("input", "The samples; channels (C) come first or last.")
       .arg("dtype", &Args::dtype, "The element type of the output: float32, or the input's.")
       .arg("normalized_kernel", &Args::normalized_kernel,
            "Scale each derivative by 2 ** (axes + 2 - the sum of its window sizes), instead of by `scale`.", fixed)
-      .arg("scale", &Args::scale, "What derivatives are multiplied by: one number, or one for each spatial axis.")
+      .arg("scale", &Args::scale, "The factors of the derivatives: one number, or one for each spatial axis.")
       .arg(
           "smoothing_size", &Args::smoothing_size,
           "The size of smoothing windows, odd: one number, or one for each spatial axis. 1 does not smooth. By default "
@@ -120,20 +121,12 @@ AVIDA_OP(laplacian, LaplacianArgs) {
       .example("avida.laplacian(image, window_size=5, normalized_kernel=True)")
       .infer([](Infer<Args>& call) {
         spatial_axes(call.in[0].ndim, call.in[0].layout);
-        if (call.in[0].dtype == DType::boolean) fail(ErrorKind::runtime, "expected numbers, got bool");
+        if (call.in[0].dtype == DType::boolean) refuse("expected numbers, got bool");
         bool scales = call.call.per_sample("scale") || call.args.scale != std::vector<float>{1};
-        if (call.args.normalized_kernel && scales)
-          fail(ErrorKind::runtime, "expected \"scale\" or \"normalized_kernel\", got both");
+        if (call.args.normalized_kernel && scales) refuse("expected \"scale\" or \"normalized_kernel\", got both");
         call.out[0].dtype = filtered_dtype(call.args.dtype, call.in[0].dtype);
       })
-      .each_sample(
-          [](Sample<Args>& sample) {
-            derivatives_of(sample, space_of(sample.in[0].shape, sample.in[0].layout));
-            sample.out[0].shape = sample.in[0].shape;
-          },
-          laplace)
-      .rows([](const Sample<Args>& sample) { return space_of(sample.in[0].shape, sample.in[0].layout).rows(); })
-      .on_gpu()
+      .each_sample<Laplacian>()
       .cost(8);
 }
 

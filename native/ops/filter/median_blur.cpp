@@ -4,11 +4,9 @@
 #include <utility>
 
 #include "core/clones.h"
-#include "kernel/window_median.h"
-#include "op/each_item.h"
-#include "op/op.h"
-#include "op/stencil.h"
-#include "op/window_tiles.h"
+#include "loops/neighbours/each_window.h"
+#include "loops/neighbours/stencil.h"
+#include "operator/declare.h"
 #include "ops/filter/column_median.h"
 
 namespace avida::ops {
@@ -22,7 +20,7 @@ constexpr int kLargestWindow = 4095;
 constexpr int64_t kMostSelectedBytes = 100;  // window elements; beyond, a histogram is faster
 constexpr int64_t kMostSelected = 400;       // the same for other types, and std::nth_element
 
-// What elements are compared as. Floats become whole numbers in the same order, with NaN as the largest: what compares
+// What elements are compared as. Floats become integers in the same order, with NaN as the largest: what compares
 // floats would lose elements beside NaN.
 template <class T>
 struct SortKey {
@@ -102,9 +100,10 @@ using Lanes = typename LanesOf<T>::type;
 template <class T>
 constexpr int64_t kLanes = 64 / sizeof(T);
 
-template <class V>
-AVIDA_INLINE void sort_lanes(V& a, V& b) {
-  V low = a < b ? a : b, high = a < b ? b : a;
+// T is named in calls: deduced from the arguments, Lanes would lose their alignment.
+template <class T>
+AVIDA_INLINE void sort_lanes(Lanes<T>& a, Lanes<T>& b) {
+  Lanes<T> low = a < b ? a : b, high = a < b ? b : a;
   a = low;
   b = high;
 }
@@ -125,10 +124,10 @@ AVIDA_INLINE void median_of_many(T* out, const T* const* elements, int64_t count
   while (end < std::min(count, count / 2 + 2)) take();
   while (end - first > 1) {
     int64_t low_end = first + (end - first + 1) / 2, high = first + (end - first) / 2;
-    for (int64_t i = first, k = end - 1; i < k; i++, k--) sort_lanes(kept[i], kept[k]);
+    for (int64_t i = first, k = end - 1; i < k; i++, k--) sort_lanes<T>(kept[i], kept[k]);
     Lanes<T> smallest = kept[first], largest = kept[end - 1];  // kept in registers: they need not be stored
-    for (int64_t i = first + 1; i < low_end; i++) sort_lanes(smallest, kept[i]);
-    for (int64_t i = high; i < end - 1; i++) sort_lanes(kept[i], largest);
+    for (int64_t i = first + 1; i < low_end; i++) sort_lanes<T>(smallest, kept[i]);
+    for (int64_t i = high; i < end - 1; i++) sort_lanes<T>(kept[i], largest);
     first++, end--;
     if (next < count) take();
   }
@@ -136,16 +135,16 @@ AVIDA_INLINE void median_of_many(T* out, const T* const* elements, int64_t count
 }
 
 // The same for windows of 5 x 5 bytes, in registers: 14 are kept. The smallest of those from `first` on goes to the
-// first place, the largest to the last.
-template <int first, class V, size_t... k>
-AVIDA_INLINE void part_extremes(V* kept, std::index_sequence<k...>) {
+// first position, the largest to the last.
+template <int first, size_t... k>
+AVIDA_INLINE void part_extremes(Lanes<uint8_t>* kept, std::index_sequence<k...>) {
   constexpr int last = 13, half = (last - first + 1) / 2, half_up = (last - first + 2) / 2;
-  ((k < half ? sort_lanes(kept[first + k], kept[last - k]) : void()), ...);
-  ((k + 1 < half_up ? sort_lanes(kept[first], kept[first + 1 + k]) : void()), ...);
-  ((k + 1 < half_up ? sort_lanes(kept[last - 1 - k], kept[last]) : void()), ...);
+  ((k < half ? sort_lanes<uint8_t>(kept[first + k], kept[last - k]) : void()), ...);
+  ((k + 1 < half_up ? sort_lanes<uint8_t>(kept[first], kept[first + 1 + k]) : void()), ...);
+  ((k + 1 < half_up ? sort_lanes<uint8_t>(kept[last - 1 - k], kept[last]) : void()), ...);
 }
-template <int first, class V, class Element>
-AVIDA_INLINE void forget(V* kept, const Element& element) {
+template <int first, class Element>
+AVIDA_INLINE void forget(Lanes<uint8_t>* kept, const Element& element) {
   part_extremes<first>(kept, std::make_index_sequence<(14 - first + 1) / 2>());
   if constexpr (first < 11) {
     element(kept[13], 14 + first);
@@ -276,17 +275,6 @@ struct MedianRow {
   }
 };
 
-Reach window_reach(const MedianBlurArgs& args) {
-  Reach reach;
-  for (int i = 0; i < 2; i++) {
-    int size = for_axis(args.window_size, i, 2, "window_size");
-    if (size < 1 || size % 2 == 0 || size > kLargestWindow)
-      fail(ErrorKind::runtime, "expected an odd window_size from 1 to ", kLargestWindow, ", got ", size);
-    reach.before[1 + i] = reach.after[1 + i] = size / 2;
-  }
-  return reach;
-}
-
 // Makes the rows of a sample by make(part, y, i, out): row y + i of a part, for which rows from y - the window's reach
 // on are loaded.
 template <class T, class Load, class Make>
@@ -352,62 +340,65 @@ void blur_rows_by_nine(const Sample<MedianBlurArgs>& sample, const Space& space,
   });
 }
 
-void blur(const Sample<MedianBlurArgs>& sample) {
-  const SampleView &in = sample.in[0], &out = sample.out[0];
-  const Space space = space_of(in.shape, in.layout);
-  if (space.empty()) return;
-  const Reach reach = window_reach(sample.args);
-  const int64_t n = space.row_elements();
-  if (space.has_few_elements() || sample.launches) {
+template <class T>
+void blur_on_host(const Sample<MedianBlurArgs>& sample, const Space& space, const Reach& reach) {
+  if constexpr (std::is_same_v<T, uint8_t>)
+    if (reach.size(1) * reach.size(2) > kMostSelectedBytes && column_median_fits(reach)) {
+      const int64_t height = space.size[1];
+      auto make = [&](int64_t part, int64_t y, int64_t count) {
+        const int64_t image = part * height * space.row_elements();
+        column_median(sample.out[0].as<uint8_t>() + image, sample.in[0].as<uint8_t>() + image, space, reach, y,
+                      y + count);
+      };
+      return each_run_of_rows(sample.begin, sample.end, height, height, make);
+    }
+  if (reach.size(1) == 3 && reach.size(2) == 3)
+    blur_rows_by_nine<T>(sample, space, reach);
+  else
+    blur_rows<T>(sample, space, reach);
+}
+
+struct MedianBlur {
+  const SampleView& in;
+  const Space space;
+  Reach reach;
+
+  explicit MedianBlur(const Sample<MedianBlurArgs>& sample) : in(sample.in[0]), space(space_of(in.shape, in.layout)) {
+    for (int i = 0; i < 2; i++) {
+      int size = for_axis(sample.args.window_size, i, 2, "window_size");
+      if (size < 1 || size % 2 == 0 || size > kLargestWindow)
+        refuse("expected an odd window_size from 1 to ", kLargestWindow, ", got ", size);
+      reach.before[1 + i] = reach.after[1 + i] = size / 2;
+    }
+  }
+
+  Shape shape() const { return in.shape; }
+  int64_t rows() const { return space.rows(); }
+  void run(const Sample<MedianBlurArgs>& sample) const {
+    if (space.empty()) return;
+    const NeighbourWindow window = reach.window(Border::clamp);
     with_orderable_type(in.dtype, [&](auto type) {
       using T = typename decltype(type)::type;
-      const NeighbourWindow window = reach.window(Border::clamp);
-      if constexpr (std::is_same_v<T, uint8_t> || std::is_same_v<T, float>)
-        if (sample.launches &&
-            launch_window_tiles<TileMedian<T>>(*sample.launches, space, space, window, in, out, T(), {}))
-          return;
-      using Body = WindowMedian<T>;
-      typename Body::Params params = {out.as<T>(), in.as<T>(), space, window};
-      each_item<Body>(sample, sample.begin * n, sample.end * n, params);
+      using Tile = TileMedian<T>;
+      each_window<WindowMedian<T>, Tile>(sample, {space, space, window},
+                                         {sample.out[0].as<T>(), in.as<T>(), space, window}, TileWork<Tile>{},
+                                         [&] { blur_on_host<OrderedType<T>>(sample, space, reach); });
     });
-    return;
   }
-  if (in.dtype == DType::uint8 && reach.size(1) * reach.size(2) > kMostSelectedBytes && column_median_fits(reach)) {
-    int64_t height = space.size[1];
-    each_run_of_rows(sample.begin, sample.end, height, height, [&](int64_t part, int64_t y, int64_t count) {
-      int64_t image = part * height * n;
-      column_median(out.as<uint8_t>() + image, in.as<uint8_t>() + image, space, reach, y, y + count);
-    });
-    return;
-  }
-  with_ordered_type(in.dtype, [&](auto type) {
-    using T = typename decltype(type)::type;
-    if (reach.size(1) == 3 && reach.size(2) == 3)
-      blur_rows_by_nine<T>(sample, space, reach);
-    else
-      blur_rows<T>(sample, space, reach);
-  });
-}
+};
 
 }  // namespace
 
 AVIDA_OP_IN(experimental, median_blur, MedianBlurArgs) {
   using Args = MedianBlurArgs;
   op.doc(
-        "Replaces each element by the median of the window around it: removes specks, keeps edges. Beyond the border "
-        "images are continued with their outermost elements. NaN counts as larger than all numbers.")
+        "Replaces each element by the median of the window around it. It removes specks and keeps edges. Beyond the "
+        "border the outermost elements are repeated. NaN counts as larger than all numbers.")
       .input("input", "The images, or sequences of them.", {"HW", "HWC", "FHWC", "CHW", "FCHW"})
       .arg("window_size", &Args::window_size, "The size of the window along height and width, odd.")
       .example("avida.experimental.median_blur(image, window_size=[3, 3])")
-      .infer([](Infer<Args>& call) { with_ordered_type(call.in[0].dtype, [](auto) {}); })
-      .each_sample(
-          [](Sample<Args>& sample) {
-            window_reach(sample.args);
-            sample.out[0].shape = sample.in[0].shape;
-          },
-          blur)
-      .rows([](const Sample<Args>& sample) { return space_of(sample.in[0].shape, sample.in[0].layout).rows(); })
-      .on_gpu()
+      .infer([](Infer<Args>& call) { with_orderable_type(call.in[0].dtype, [](auto) {}); })
+      .each_sample<MedianBlur>()
       .cost(8);
 }
 

@@ -1,11 +1,9 @@
 #include <limits>
 
 #include "core/clones.h"
-#include "kernel/window_pick.h"
-#include "op/each_item.h"
-#include "op/op.h"
-#include "op/stencil.h"
-#include "op/window_tiles.h"
+#include "loops/neighbours/each_window.h"
+#include "loops/neighbours/stencil.h"
+#include "operator/declare.h"
 
 namespace avida::ops {
 namespace {
@@ -20,7 +18,7 @@ struct MorphologyArgs {
 constexpr int64_t kMostRows = 5;  // compared in one loop
 
 // out[i] is the largest, or the smallest, of all rows' element i. The output may begin where the first row does, and
-// the others further on in it: elements are read before, or with, the writing of those at their place.
+// the others further on in it: each element is read before, or when, it is overwritten.
 template <bool larger, int count, class T>
 AVIDA_INLINE void pick_of(T* out, const T* const* rows, int64_t n) {
   const T* row[count];
@@ -80,30 +78,18 @@ int64_t pick_along(bool larger, T* data, int64_t window, int64_t step, int64_t n
   return reached;
 }
 
-// Repeating is the same as doing it once with a larger mask.
-Reach mask_reach(const MorphologyArgs& args, const Space& space) {
-  if (args.iterations < 0) fail(ErrorKind::runtime, "expected iterations of at least 0, got ", args.iterations);
-  Reach reach;
-  for (int i = 0; i < 2; i++) {
-    int64_t size = for_axis(args.mask_size, i, 2, "mask_size"), anchor = for_axis(args.anchor, i, 2, "anchor");
-    if (size < 1) fail(ErrorKind::runtime, "expected a mask_size of at least 1, got ", size);
-    if (anchor == -1) anchor = size / 2;
-    if (anchor < 0 || anchor >= size)
-      fail(ErrorKind::runtime, "expected an anchor from 0 to ", size - 1, ", or -1, got ", anchor);
-    int64_t most = 2 * space.size[1 + i];  // beyond, whatever the border is, nothing new is seen
-    reach.before[1 + i] = std::min(anchor * args.iterations, most);
-    reach.after[1 + i] = std::min((size - 1 - anchor) * args.iterations, most);
-  }
-  return reach;
-}
+// What lies beyond a filled border.
+template <class T, bool larger>
+constexpr T kNeverPicked = [] {
+  using Limits = std::numeric_limits<T>;
+  if (Limits::has_infinity) return larger ? static_cast<T>(-Limits::infinity()) : Limits::infinity();
+  return larger ? Limits::lowest() : Limits::max();
+}();
 
 template <class T>
 void pick_in_rows(const Sample<MorphologyArgs>& sample, const Space& space, const Reach& reach, Border border,
-                  bool larger) {
+                  bool larger, T never_picked) {
   const SampleView &in = sample.in[0], &out = sample.out[0];
-  using Limits = std::numeric_limits<T>;
-  T never_picked = Limits::has_infinity ? (larger ? -Limits::infinity() : Limits::infinity())
-                                        : (larger ? Limits::lowest() : Limits::max());
   PlainRows<T> rows(space, in, reach, border, never_picked);
   ConvertRun convert = rounding_run(out.dtype, dtype_of<T>);
   const int64_t n = space.row_elements(), inner = space.inner, height = reach.size(1), width = reach.size(2);
@@ -137,33 +123,46 @@ void pick_in_rows(const Sample<MorphologyArgs>& sample, const Space& space, cons
 }
 
 template <bool larger>
-void pick_in_windows(const Sample<MorphologyArgs>& sample) {
-  const SampleView &in = sample.in[0], &out = sample.out[0];
-  Space space = space_of(in.shape, in.layout);
-  if (space.empty()) return;
-  Reach reach = mask_reach(sample.args, space);
-  Border border = parse_border(sample.args.border_mode, "border_mode");
-  if (space.has_few_elements() || sample.launches) {
+struct Morphology {
+  const SampleView& in;
+  const Space space;
+  const Border border;
+  Reach reach;
+
+  // Repeating is the same as doing it once with a larger mask.
+  explicit Morphology(const Sample<MorphologyArgs>& sample)
+      : in(sample.in[0]),
+        space(space_of(in.shape, in.layout)),
+        border(parse_border(sample.args.border_mode, "border_mode")) {
+    const MorphologyArgs& args = sample.args;
+    if (args.iterations < 0) refuse("expected iterations of at least 0, got ", args.iterations);
+    for (int i = 0; i < 2; i++) {
+      int64_t size = for_axis(args.mask_size, i, 2, "mask_size"), anchor = for_axis(args.anchor, i, 2, "anchor");
+      if (size < 1) refuse("expected a mask_size of at least 1, got ", size);
+      if (anchor == -1) anchor = size / 2;
+      if (anchor < 0 || anchor >= size) refuse("expected an anchor from 0 to ", size - 1, ", or -1, got ", anchor);
+      int64_t most = 2 * space.size[1 + i];  // beyond, whatever the border is, nothing new is seen
+      reach.before[1 + i] = std::min(anchor * args.iterations, most);
+      reach.after[1 + i] = std::min((size - 1 - anchor) * args.iterations, most);
+    }
+  }
+
+  Shape shape() const { return in.shape; }
+  int64_t rows() const { return space.rows(); }
+  void run(const Sample<MorphologyArgs>& sample) const {
+    if (space.empty()) return;
+    const NeighbourWindow window = reach.window(border);
     with_orderable_type(in.dtype, [&](auto type) {
       using T = typename decltype(type)::type;
-      if constexpr (std::is_same_v<T, uint8_t> || std::is_same_v<T, float>) {
-        using Limits = std::numeric_limits<T>;
-        constexpr T kFurthest = Limits::has_infinity ? Limits::infinity() : Limits::max();
-        constexpr T kNever = !larger ? kFurthest : Limits::has_infinity ? T(-kFurthest) : Limits::lowest();
-        if (sample.launches && launch_window_tiles<TilePick<T, larger>>(*sample.launches, space, space,
-                                                                        reach.window(border), in, out, kNever, {}))
-          return;
-      }
-      using Body = WindowPick<T, larger>;
-      typename Body::Params params = {out.as<T>(), in.as<T>(), space, reach.window(border)};
-      int64_t n = space.row_elements();
-      each_item<Body>(sample, sample.begin * n, sample.end * n, params);
+      using Ordered = OrderedType<T>;
+      using Tile = TilePick<T, larger>;
+      each_window<WindowPick<T, larger>, Tile>(
+          sample, {space, space, window}, {sample.out[0].as<T>(), in.as<T>(), space, window},
+          TileWork<Tile>{kNeverPicked<T, larger>, {}},
+          [&] { pick_in_rows<Ordered>(sample, space, reach, border, larger, kNeverPicked<Ordered, larger>); });
     });
-    return;
   }
-  with_ordered_type(
-      in.dtype, [&](auto type) { pick_in_rows<typename decltype(type)::type>(sample, space, reach, border, larger); });
-}
+};
 
 template <bool larger>
 void declare_morphology(Op<MorphologyArgs>& op) {
@@ -174,34 +173,27 @@ void declare_morphology(Op<MorphologyArgs>& op) {
       .arg("border_mode", &Args::border_mode,
            "What lies beyond the border: \"constant\" (nothing that would be picked), \"replicate\", \"reflect\", "
            "\"reflect_101\" or \"wrap\".")
-      .arg("iterations", &Args::iterations, "How many times it is done: each enlarges the mask by its size less 1.",
+      .arg("iterations", &Args::iterations, "The count of repetitions: each enlarges the mask by its size less 1.",
            fixed)
       .arg("mask_size", &Args::mask_size, "The size of the mask along height and width.")
       .infer([](Infer<Args>& call) {
         parse_border(call.args.border_mode, "border_mode");
-        with_ordered_type(call.in[0].dtype, [](auto) {});
+        with_orderable_type(call.in[0].dtype, [](auto) {});
       })
-      .each_sample(
-          [](Sample<Args>& sample) {
-            mask_reach(sample.args, space_of(sample.in[0].shape, sample.in[0].layout));
-            sample.out[0].shape = sample.in[0].shape;
-          },
-          pick_in_windows<larger>)
-      .rows([](const Sample<Args>& sample) { return space_of(sample.in[0].shape, sample.in[0].layout).rows(); })
-      .on_gpu()
+      .template each_sample<Morphology<larger>>()
       .cost(2);
 }
 
 }  // namespace
 
 AVIDA_OP_IN(experimental, dilate, MorphologyArgs) {
-  op.doc("Replaces each element by the largest of those under a mask: bright parts of images grow.")
+  op.doc("Replaces each element by the largest one under a mask. Bright parts of images grow.")
       .example("avida.experimental.dilate(image, mask_size=[3, 5])");
   declare_morphology<true>(op);
 }
 
 AVIDA_OP_IN(experimental, erode, MorphologyArgs) {
-  op.doc("Replaces each element by the smallest of those under a mask: bright parts of images shrink.")
+  op.doc("Replaces each element by the smallest one under a mask. Bright parts of images shrink.")
       .example("avida.experimental.erode(image, mask_size=[3, 5])");
   declare_morphology<false>(op);
 }

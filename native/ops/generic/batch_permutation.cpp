@@ -1,6 +1,6 @@
 #include <numeric>
 
-#include "op/op.h"
+#include "operator/declare.h"
 
 namespace avida::ops {
 namespace {
@@ -36,7 +36,7 @@ std::vector<int> draw_indices(RandomStream stream, int n, const BatchPermutation
 std::vector<Data> permutation(const Run& run) {
   const auto& args = *static_cast<const BatchPermutationArgs*>(run.args.at(0));
   std::vector<int> indices = draw_indices(RandomStream(run.random_key(0)), run.samples, args);
-  Data out = allocate_data(run.out[0], ShapeList(run.samples, 0));
+  Data out = allocate_output(run, 0, ShapeList(run.samples, 0));
   for (int i = 0; i < run.samples; i++) *static_cast<int*>(out.at(i)) = indices[i];
   return {std::move(out)};
 }
@@ -44,7 +44,7 @@ std::vector<Data> permutation(const Run& run) {
 }  // namespace
 
 AVIDA_OP(batch_permutation, BatchPermutationArgs) {
-  op.doc("Draws the numbers from 0 to batch_size - 1 in random order, for `permute_batch`.")
+  op.doc("Draws a random permutation of the indices of a batch, for `permute_batch`.")
       .arg("allow_repetitions", &BatchPermutationArgs::allow_repetitions, "Draw each number on its own.", fixed)
       .arg("no_fixed_points", &BatchPermutationArgs::no_fixed_points,
            "No sample gets its own number. Without effect on a batch of one.", fixed)

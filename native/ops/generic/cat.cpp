@@ -1,4 +1,4 @@
-#include "op/axes.h"
+#include "operator/axes.h"
 #include "ops/generic/join.h"
 
 namespace avida::ops {
@@ -7,14 +7,11 @@ namespace {
 int joined_axis(const JoinArgs& args, int ndim, const Layout& layout) {
   return args.axis_name ? named_axis(axis_letter(*args.axis_name), layout) : resolve_axis(args.axis.value_or(0), ndim);
 }
-int joined_axis(const Sample<JoinArgs>& sample) {
-  return joined_axis(sample.args, sample.in[0].ndim(), sample.in[0].layout);
-}
 
 void infer_cat(Infer<JoinArgs>& call) {
   check_alike(call.in);
-  if (call.in[0].ndim == 0) fail(ErrorKind::runtime, "numbers without axes cannot be joined; see stack");
-  if (call.args.axis && call.args.axis_name) fail(ErrorKind::runtime, "expected \"axis\" or \"axis_name\", got both");
+  if (call.in[0].ndim == 0) refuse("numbers without axes cannot be joined; see stack");
+  if (call.args.axis && call.args.axis_name) refuse("expected \"axis\" or \"axis_name\", got both");
   joined_axis(call.args, call.in[0].ndim, call.in[0].layout);
 }
 
@@ -25,28 +22,25 @@ bool fits(const Shape& shape, const Shape& reference, int axis) {
 }
 
 // Inputs without elements need not fit the others: they are left out.
-void set_shape(Sample<JoinArgs>& sample) {
-  int axis = joined_axis(sample);
-  Shape& out = sample.out[0].shape;
-  out = sample.in[0].shape;
-  for (auto& in : sample.in)
-    if (in.elements() > 0) {
-      out = in.shape;
-      break;
-    }
-  int64_t extent = 0;
-  for (auto& in : sample.in) {
-    if (fits(in.shape, out, axis))
-      extent += in.shape[axis];
-    else if (in.elements() > 0)
-      fail(ErrorKind::runtime, "shapes can differ along axis ", axis, " only, got ", out, " and ", in.shape);
-  }
-  out[axis] = extent;
+int64_t extent_of(const Shape& shape, int axis, const SampleView& in) {
+  return fits(in.shape, shape, axis) ? in.shape[axis] : 0;
 }
 
-int64_t extent_of(const Sample<JoinArgs>& sample, int axis, const SampleView& in) {
-  return fits(in.shape, sample.out[0].shape, axis) ? in.shape[axis] : 0;
-}
+struct CatPlan : JoinPlan<extent_of> {
+  explicit CatPlan(const Sample<JoinArgs>& sample) {
+    const int axis = joined_axis(sample.args, sample.in[0].ndim(), sample.in[0].layout);
+    const SampleView* first = &sample.in[0];
+    for (auto& in : sample.in)
+      if (in.elements() > 0) {
+        first = &in;
+        break;
+      }
+    for (auto& in : sample.in)
+      if (in.elements() > 0 && !fits(in.shape, first->shape, axis))
+        refuse("shapes can differ along axis ", axis, " only, got ", first->shape, " and ", in.shape);
+    join(sample.in, axis, first->shape);
+  }
+};
 
 }  // namespace
 
@@ -58,10 +52,9 @@ AVIDA_OP(cat, JoinArgs) {
            fixed)
       .arg("axis_name", &JoinArgs::axis_name, "The axis to join along, by its letter in the first input's layout.")
       .example("avida.cat(image, image, axis_name=\"W\")")
+      .takes_enums()
       .infer(infer_cat)
-      .each_sample(set_shape, [](const Sample<JoinArgs>& sample) { join(sample, joined_axis(sample), extent_of); })
-      .rows([](const Sample<JoinArgs>& sample) { return join_rows(sample, joined_axis(sample), extent_of); })
-      .on_gpu();
+      .each_sample<CatPlan>();
 }
 
 }  // namespace avida::ops

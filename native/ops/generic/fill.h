@@ -1,6 +1,7 @@
 // What zeros, ones, full and their _like forms share.
 #pragma once
-#include "op/op.h"
+#include "loops/elementwise/broadcast.h"
+#include "operator/declare.h"
 
 namespace avida::ops {
 
@@ -17,26 +18,13 @@ struct FillLikeArgs {
 void infer_from_shape(Infer<FillArgs>& call);
 void shape_from_args(Sample<FillArgs>& sample);
 
-// A row is a stretch of the output.
-constexpr int64_t kFillRow = 16 << 10;  // elements
-inline int64_t fill_rows(const SampleView& out) { return (out.elements() + kFillRow - 1) / kFillRow; }
-
-// Sets rows [begin, end) of the output to one number.
-void fill_rows_with(const SampleView& out, int64_t begin, int64_t end, Launches* launches, int number);
-
-// Whether `fill` can be repeated along the axes of `shape`, in the manner of NumPy. Of axes that are too many in front,
-// the first entry counts.
-void check_repeatable(const Shape& fill, const Shape& shape);
-// Sets rows [begin, end) of the output to `fill`, repeated and converted.
-void fill_rows_from(const SampleView& out, int64_t begin, int64_t end, Launches* launches, SampleView fill);
-
 template <class Args>
-int64_t count_fill_rows(const Sample<Args>& sample) {
-  return fill_rows(sample.out[0]);
+int64_t count_filled_rows(const Sample<Args>& sample) {
+  return filled_rows(sample.out[0]);
 }
 
 // Declares an operator that makes samples of a given shape, all of one number.
-template <int Number>
+template <int number>
 void declare_constant(Op<FillArgs>& op) {
   op.arg("dtype", &FillArgs::dtype, "The element type.")
       .arg("layout", &FillArgs::layout, "One letter per axis.")
@@ -45,26 +33,18 @@ void declare_constant(Op<FillArgs>& op) {
         call.out[0].dtype = call.args.dtype;
         infer_from_shape(call);
       })
-      .each_sample(shape_from_args,
-                   [](const Sample<FillArgs>& sample) {
-                     fill_rows_with(sample.out[0], sample.begin, sample.end, sample.launches, Number);
-                   })
-      .rows(count_fill_rows)
-      .on_gpu();
+      .each_sample(shape_from_args, [](const Sample<FillArgs>& sample) { fill(sample, number); })
+      .rows(count_filled_rows);
 }
 
 // Declares an operator that makes samples of the input's shape, all of one number.
-template <int Number>
+template <int number>
 void declare_constant_like(Op<FillLikeArgs>& op) {
   op.input("data_like", "The samples whose shape, element type and layout to take.")
       .arg("dtype", &FillLikeArgs::dtype, "The element type, when another is wanted.")
       .infer([](Infer<FillLikeArgs>& call) { call.out[0].dtype = call.args.dtype.value_or(call.in[0].dtype); })
-      .each_sample([](Sample<FillLikeArgs>& sample) { sample.out[0].shape = sample.in[0].shape; },
-                   [](const Sample<FillLikeArgs>& sample) {
-                     fill_rows_with(sample.out[0], sample.begin, sample.end, sample.launches, Number);
-                   })
-      .rows(count_fill_rows)
-      .on_gpu();
+      .each_sample(same_shape, [](const Sample<FillLikeArgs>& sample) { fill(sample, number); })
+      .rows(count_filled_rows);
 }
 
 }  // namespace avida::ops

@@ -1,6 +1,6 @@
 #include <cstring>
 
-#include "op/op.h"
+#include "operator/declare.h"
 
 namespace avida::ops {
 namespace {
@@ -18,7 +18,7 @@ std::vector<Data> property(const Run& run) {
   };
   ShapeList shapes(run.samples, 1);
   for (int i = 0; i < run.samples; i++) shapes.set(i, {static_cast<int64_t>(text(i).size())});
-  Data out = allocate_data(run.out[0], shapes);
+  Data out = allocate_output(run, 0, shapes);
   for (int i = 0; i < run.samples; i++)
     if (!text(i).empty()) std::memcpy(out.at(i), text(i).data(), text(i).size());
   return {std::move(out)};
@@ -27,18 +27,19 @@ std::vector<Data> property(const Run& run) {
 }  // namespace
 
 AVIDA_OP(get_property, GetPropertyArgs) {
-  op.doc("Gives a property of each sample as text, in bytes; no bytes where the sample has none.")
+  op.doc("Returns a property of each sample as text, in bytes. Samples that have none give no bytes.")
       .input("input", "The samples to ask.")
       .arg("key", &GetPropertyArgs::key, "`\"layout\"`, or `\"source_info\"`: where the sample comes from.", required)
       .example("avida.get_property(image, key='layout')")
       .infer([](Infer<GetPropertyArgs>& call) {
         if (call.args.key != "layout" && call.args.key != "source_info")
-          fail(ErrorKind::runtime, "expected the key \"layout\" or \"source_info\", got \"", call.args.key, '"');
+          refuse("expected the key \"layout\" or \"source_info\", got \"", call.args.key, '"');
         Meta& out = call.out[0];
         out.dtype = DType::uint8;
         out.ndim = 1;
         out.layout = Layout();
       })
+      .takes_enums()
       .custom(property);
 }
 

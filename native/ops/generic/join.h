@@ -1,7 +1,7 @@
-// Putting samples side by side along an axis, shared by cat and stack.
+// Concatenation of samples along an axis: the arguments and the plan of cat and stack.
 #pragma once
-#include "op/op.h"
-#include "op/strided_copy.h"
+#include "loops/moving/strided_move.h"
+#include "operator/declare.h"
 
 namespace avida::ops {
 
@@ -14,49 +14,61 @@ struct JoinArgs {
 inline void check_alike(std::span<const Meta> in) {
   for (size_t k = 1; k < in.size(); k++) {
     if (in[k].dtype != in[0].dtype)
-      fail(ErrorKind::runtime, "the inputs must have one data type, got ", in[0].dtype, " and ", in[k].dtype);
+      refuse("the inputs must have one data type, got ", in[0].dtype, " and ", in[k].dtype);
     if (in[k].ndim != in[0].ndim)
-      fail(ErrorKind::runtime, "the inputs must have the same number of axes, got ", in[0].ndim, " and ", in[k].ndim);
+      refuse("the inputs must have the same number of axes, got ", in[0].ndim, " and ", in[k].ndim);
   }
 }
 
 inline char axis_letter(const std::string& name) {
-  if (name.size() != 1) fail(ErrorKind::runtime, "expected one letter as \"axis_name\", got \"", name, '"');
+  if (name.size() != 1) refuse("expected one letter as \"axis_name\", got \"", name, '"');
   return name[0];
 }
 
-// The length of one input along the joined axis.
-using PieceExtent = int64_t (*)(const Sample<JoinArgs>& sample, int axis, const SampleView& in);
-
-// Calls fn(input, how to copy it, where it goes in the output in bytes) for each input.
-template <class Fn>
-void each_piece(const Sample<JoinArgs>& sample, int axis, PieceExtent extent_of, Fn fn) {
-  const SampleView& out = sample.out[0];
-  int64_t before = 1, step = size_of(out.dtype), offset = 0;
-  for (int d = 0; d < axis; d++) before *= out.shape[d];
-  for (int d = axis + 1; d < out.ndim(); d++) step *= out.shape[d];
-  for (auto& in : sample.in) {
-    int64_t bytes = extent_of(sample, axis, in) * step;
-    fn(in, StridedCopy(1, {before, bytes}, {out.shape[axis] * step, 1}, {bytes, 1}), offset);
-    offset += bytes;
+// Moves each input to its offset along an axis of the output; extent_of(shape of the output, axis, input) is the
+// input's extent along that axis.
+template <int64_t (*extent_of)(const Shape& shape, int axis, const SampleView& in)>
+class JoinPlan {
+ public:
+  const Shape& shape() const { return shape_; }
+  int64_t rows(const Sample<JoinArgs>& sample) const {
+    int64_t rows = 0;
+    each_move(sample.in, [&](const SampleView&, const StridedMove& move, int64_t) { rows += move.rows(); });
+    return rows;
   }
-}
+  void run(const Sample<JoinArgs>& sample) const {
+    int64_t first = 0;
+    each_move(sample.in, [&](const SampleView& in, const StridedMove& move, int64_t offset) {
+      move.run(sample, sample.out[0].as<char>() + offset, in.data, first);
+      first += move.rows();
+    });
+  }
 
-inline int64_t join_rows(const Sample<JoinArgs>& sample, int axis, PieceExtent extent_of) {
-  int64_t rows = 0;
-  each_piece(sample, axis, extent_of,
-             [&](const SampleView&, const StridedCopy& copy, int64_t) { rows += copy.rows(); });
-  return rows;
-}
+ protected:
+  // Of `shape`, the extent along the axis becomes that of all inputs together.
+  void join(std::span<const SampleView> in, int axis, const Shape& shape) {
+    axis_ = axis;
+    shape_ = shape;
+    shape_[axis] = 0;
+    for (auto& each : in) shape_[axis] += extent_of(shape, axis, each);
+  }
 
-inline void join(const Sample<JoinArgs>& sample, int axis, PieceExtent extent_of) {
-  int64_t first = 0;
-  each_piece(sample, axis, extent_of, [&](const SampleView& in, const StridedCopy& copy, int64_t offset) {
-    if (sample.launches) return copy.launch(*sample.launches, sample.out[0].as<char>() + offset, in.data);
-    int64_t begin = std::max<int64_t>(sample.begin - first, 0), end = std::min(sample.end - first, copy.rows());
-    copy.run(sample.out[0].as<char>() + offset, in.data, begin, end);
-    first += copy.rows();
-  });
-}
+ private:
+  // Calls fn(input, its move, its offset in the output in bytes) for each input.
+  template <class Fn>
+  void each_move(std::span<const SampleView> inputs, Fn fn) const {
+    const int64_t before = volume(shape_.span().first(axis_));
+    const int64_t step = volume(shape_.span().subspan(axis_ + 1)) * size_of(inputs[0].dtype);
+    int64_t offset = 0;
+    for (auto& in : inputs) {
+      const int64_t bytes = extent_of(shape_, axis_, in) * step;
+      fn(in, StridedMove(1, {before, bytes}, {shape_[axis_] * step, 1}, {bytes, 1}), offset);
+      offset += bytes;
+    }
+  }
+
+  Shape shape_;
+  int axis_ = 0;
+};
 
 }  // namespace avida::ops

@@ -1,48 +1,51 @@
-// Numbers looked up in a table. Read by NVRTC too: no std headers.
+// The kernels of lookup_table: integers looked up in a table. Read by NVRTC too: no std headers.
 #pragma once
-#include "kernel/convert.h"
-#include "kernel/words.h"
+#include "device/convert.h"
+#include "device/words.h"
 
 namespace avida::ops {
 
-// An item is an element.
-template <class In, class Out>
+// An item is an element, as an unsigned type of its size.
+template <class In, class Bits>
 struct LookUp {
   static constexpr const char* header = "ops/generic/lookup_table.h";
   struct Params {
-    Out* out;
+    Bits* out;
     const In* in;
-    const Out* table;
+    const Bits* table;
     unsigned long size;
-    Out otherwise;
+    Bits otherwise;
   };
 
   AVIDA_HD AVIDA_INLINE static void run(const Params& params, long i) {
-    const auto key = static_cast<unsigned long>(params.in[i]);  // negative numbers become huge ones
-    params.out[i] = key < params.size ? params.table[key] : params.otherwise;
+    params.out[i] = look_up(params.in[i], params.table, params.size, params.otherwise);
+  }
+  AVIDA_HD AVIDA_INLINE static Bits look_up(In x, const Bits* table, unsigned long size, Bits otherwise) {
+    const auto key = static_cast<unsigned long>(x);  // negative numbers become huge ones
+    return key < size ? table[key] : otherwise;
   }
 };
 
 // Bytes, a piece at a time. The table has an entry for each of them.
-template <class Out>
+template <class Bits>
 struct LookUpBytes {
   static constexpr const char* header = "ops/generic/lookup_table.h";
-  static constexpr int kPiece = sizeof(Out) == 1 ? 16 : sizeof(Out) == 2 ? 8 : 4;
+  static constexpr int kPiece = sizeof(Bits) == 1 ? 16 : sizeof(Bits) == 2 ? 8 : 4;
   struct Params {
-    Out* out;
+    Bits* out;
     const unsigned char* in;
-    const Out* table;
+    const Bits* table;
     long elements;
   };
 
   AVIDA_HD AVIDA_INLINE static void run(const Params& params, long i) {
-    Out* const out = params.out;
+    Bits* const out = params.out;
     const unsigned char* const in = params.in;
-    const Out* const table = params.table;
-    const long first = i * kPiece - lead_of<sizeof(Out), 16, kPiece>(out);
+    const Bits* const table = params.table;
+    const long first = i * kPiece - lead_of<sizeof(Bits), 16, kPiece>(out);
     auto whole = [&] {
       const auto keys = load_elements<kPiece>(in + first);
-      Elements<Out, kPiece> found;
+      Elements<Bits, kPiece> found;
       for (int k = 0; k < kPiece; k++) found.at[k] = table[keys.at[k]];
       store_elements(out + first, found);
     };

@@ -5,18 +5,19 @@
 #include <numeric>
 
 #include "core/clones.h"
-#include "op/axes.h"
-#include "op/convert_run.h"
-#include "op/elementwise.h"
-#include "op/kernel_types.h"
-#include "op/reduce.h"
+#include "loops/elementwise/elementwise.h"
+#include "loops/items/kernel_types.h"
+#include "loops/moving/convert_run.h"
+#include "loops/reducing/reduce.h"
+#include "operator/axes.h"
 #include "ops/reductions/reducers.h"
+#include "runtime/memory.h"
 
 namespace avida {
 namespace ops {
 namespace {
 
-// An argument that is one number, or as many as the axes that are not normalized have places.
+// An argument that is one number, or an array with the extent 1 along the normalized axes.
 struct Numbers {
   Shape shape;
   std::vector<double> values;
@@ -63,7 +64,7 @@ const NormalizeArgs& args_of(const Run& run, int sample) {
 const Shape shape_of(const Run& run, int sample) { return run.in[0]->shapes[run.index_in(0, sample)]; }
 
 // The axes to normalize along, one bit each: those that are named; else those along which the given means or deviations
-// have one place only.
+// have the extent 1.
 unsigned normalized_axes(const Run& run) {
   const int ndim = run.in[0]->shapes.ndim();
   const NormalizeArgs& args = args_of(run, 0);
@@ -94,17 +95,16 @@ void check_numbers(const Run& run, int i, unsigned axes) {
   auto check = [&](const std::optional<Numbers>& numbers, const char* name) {
     if (!numbers || numbers->single()) return;
     if (args.batch)
-      fail(ErrorKind::runtime, "expected one number for \"", name,
-           "\" when the whole batch is normalized, got the shape ", numbers->shape);
+      refuse("expected one number for \"", name, "\" when the whole batch is normalized, got the shape ",
+             numbers->shape);
     if (!(numbers->shape == expected))
-      fail(ErrorKind::runtime, "expected \"", name, "\" as one number or of the shape ", expected, ", got ",
-           numbers->shape);
+      refuse("expected \"", name, "\" as one number or of the shape ", expected, ", got ", numbers->shape);
   };
   check(args.mean, "mean");
   check(args.stddev, "stddev");
   if (args.batch && !(expected == shape_of_statistics(shape_of(run, 0), axes)))
-    fail(ErrorKind::runtime, "expected samples that differ along the normalized axes only, got the shape ",
-         shape_of(run, i), " after ", shape_of(run, 0));
+    refuse("expected samples that differ along the normalized axes only, got the shape ", shape_of(run, i), " after ",
+           shape_of(run, 0));
 }
 
 // Numbers of all samples; `numbers_of(i)` are shape and values of one.
@@ -225,7 +225,7 @@ void normalize_tiles(const SampleWork& work, const SampleView& mean, const Sampl
       if (kind == TiledInput::Kind::dense && views[k].dtype == dtype_of<Real>)
         in[k] = views[k].as<Real>() + begin;
       else if (!repeated[k])
-        load_tile<Real>(plan, plan.inputs[k], views[k], begin, n, tiles[k]);
+        load_tile(plan, plan.inputs[k], views[k].data, views[k].dtype, begin, n, dtype_of<Real>, tiles[k]);
       // The first of these tiles is the longest.
       repeated[k] = kind == TiledInput::Kind::single || kind == TiledInput::Kind::periodic;
     }
@@ -304,7 +304,8 @@ class Normalizer {
     SampleView out{nullptr, shape_of_statistics(work.in[0].shape, axes_), DType::float64, Layout()};
     const int64_t items = out.elements();
     out.data = counts_.empty() ? doubles(items) : shared.of_samples + work.index * items;
-    reduction::launch<Reducer>(launches_, reduction::Plan(work.in[0].shape, axes_), work.in[0], mean, out, 0);
+    reduction::launch(launches_, reduction::steps_of<Reducer>(work.in[0].dtype),
+                      reduction::Plan(work.in[0].shape, axes_), work.in[0], mean, out, 0);
     launches_.then();
     if (counts_.empty()) return out;
     if (!std::exchange(shared.joined, true))
@@ -354,13 +355,13 @@ std::vector<Data> normalize(const Run& run) {
   if (run.launches) {
     Normalizer normalizer(run, axes);
     SampleLoop loop;
-    loop.shape = [](SampleWork& work) { work.out[0].shape = work.in[0].shape; };
+    loop.shape = same_shape;
     loop.body = [&](const SampleWork& work) { normalizer.launch(work); };
     return run_samples(run, loop);
   }
   const Data mean = means(run, axes), factor = factors(run, mean, axes);
   SampleLoop loop;
-  loop.shape = [](SampleWork& work) { work.out[0].shape = work.in[0].shape; };
+  loop.shape = same_shape;
   loop.rows = [&](const SampleWork& work) {
     const SampleView views[] = {work.in[0], view_of(mean, work.index), view_of(factor, work.index)};
     return plan_tiles(views, work.out[0].shape).tiles();
@@ -376,7 +377,7 @@ std::vector<Data> normalize(const Run& run) {
 
 void infer(Infer<NormalizeArgs>& call) {
   const Meta& in = call.in[0];
-  if (call.args.axes && call.args.axes->empty()) fail(ErrorKind::runtime, "expected at least one axis, got none");
+  if (call.args.axes && call.args.axes->empty()) refuse("expected at least one axis, got none");
   resolve_axes(call.args.axes, call.args.axis_names, in.ndim, in.layout);
   call.out[0].dtype = call.args.dtype;
 }
@@ -384,7 +385,7 @@ void infer(Infer<NormalizeArgs>& call) {
 }  // namespace
 
 AVIDA_OP(normalize, NormalizeArgs) {
-  op.doc("Subtracts the mean and divides by the standard deviation, both taken from the samples unless given.")
+  op.doc("Subtracts the mean and divides by the standard deviation. Both are computed from the samples unless given.")
       .input("input", "The samples to normalize.")
       .arg("axes", &NormalizeArgs::axes,
            "The axes to normalize along. By default those along which a given mean or deviation has the extent 1, else "

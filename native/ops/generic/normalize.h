@@ -1,7 +1,7 @@
-// Normalisation on a GPU. Read by NVRTC too: no std headers.
+// The kernels of normalize. Read by NVRTC too: no std headers.
 #pragma once
-#include "kernel/element.h"
-#include "kernel/math.h"
+#include "device/element.h"
+#include "device/math.h"
 
 namespace avida::ops {
 
@@ -27,7 +27,7 @@ struct FactorItem {
   }
 };
 
-// An item is the mean of what all samples have at its place.
+// An item is the mean of what all samples have at its index.
 struct BatchMeanItem {
   static constexpr const char* header = "ops/generic/normalize.h";
   struct Params {

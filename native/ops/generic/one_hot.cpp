@@ -1,10 +1,11 @@
 #include "ops/generic/one_hot.h"
 
 #include <algorithm>
+#include <cstring>
 
-#include "op/convert_item.h"
-#include "op/each_item.h"
-#include "op/op.h"
+#include "loops/items/each_item.h"
+#include "loops/moving/convert_item.h"
+#include "operator/declare.h"
 
 namespace avida::ops {
 namespace {
@@ -17,7 +18,7 @@ struct OneHotArgs {
   float off_value = 0, on_value = 1;
 };
 
-// Samples of one element count as numbers without axes, unless the user names the place of the new axis.
+// Samples of one element count as numbers without axes, unless the user gives the position of the new axis.
 bool all_single(const Run& run) {
   const ShapeList& shapes = run.in[0]->shapes;
   if (shapes.ndim() == 0) return true;
@@ -28,8 +29,7 @@ bool all_single(const Run& run) {
 
 Layout layout_with(const OneHotArgs& args, const Layout& layout, int ndim, int axis) {
   if (!args.axis_name) return {};
-  if (layout.size() != ndim)
-    fail(ErrorKind::runtime, "axis_name needs an input with a layout, to which the letter is added");
+  if (layout.size() != ndim) refuse("axis_name needs an input with a layout, to which the letter is added");
   std::string letters(layout.view());
   letters.insert(axis, *args.axis_name);
   return Layout(letters);
@@ -39,20 +39,30 @@ void infer(Infer<OneHotArgs>& call) {
   const OneHotArgs& args = call.args;
   const Meta& in = call.in[0];
   Meta& out = call.out[0];
-  if (args.num_classes < 0) fail(ErrorKind::runtime, "num_classes must not be negative, got ", args.num_classes);
+  if (args.num_classes < 0) refuse("num_classes must not be negative, got ", args.num_classes);
   int axis = args.axis.value_or(-1);
-  if (axis < -1 || axis > in.ndim) fail(ErrorKind::runtime, "expected an axis from -1 to ", in.ndim, ", got ", axis);
+  if (axis < -1 || axis > in.ndim) refuse("expected an axis from -1 to ", in.ndim, ", got ", axis);
   if (args.axis_name && args.axis_name->size() != 1)
-    fail(ErrorKind::runtime, "expected one letter as axis_name, got \"", *args.axis_name, '"');
+    refuse("expected one letter as axis_name, got \"", *args.axis_name, '"');
   out.dtype = args.dtype;
   bool settled = args.axis || in.ndim == 0;
   out.ndim = settled ? in.ndim + 1 : -1;
   out.layout = settled ? layout_with(args, in.layout, in.ndim, axis < 0 ? in.ndim : axis) : Layout();
 }
 
+// A number as an element of the output, in the lowest bits.
+uint64_t element_bits(DType dtype, float number) {
+  uint64_t bits = 0;
+  with_dtype(dtype, [&](auto type) {
+    const auto element = fill_element<typename decltype(type)::type>(number);
+    std::memcpy(&bits, &element, sizeof(element));
+  });
+  return bits;
+}
+
 // Rows of the output: all entries off, then some on.
-template <class In, class Out>
-void make_rows(const typename OneHot<In, Out>::Params& params, int64_t begin, int64_t end) {
+template <class In, class Bits>
+void make_rows(const typename OneHot<In, Bits>::Params& params, int64_t begin, int64_t end) {
   const int64_t row = params.inner * params.classes;
   std::fill(params.out + begin * row, params.out + end * row, params.off);
   for (int64_t r = begin; r < end; r++)
@@ -73,6 +83,7 @@ std::vector<Data> run_one_hot(const Run& run) {
   meta.layout = layout_with(args, single ? Layout() : data.layout, ndim, axis);
   Run settled = run;
   settled.out = {&meta, 1};
+  const uint64_t on = element_bits(meta.dtype, args.on_value), off = element_bits(meta.dtype, args.off_value);
 
   SampleLoop loop;
   loop.shape = [&](SampleWork& work) {
@@ -80,22 +91,19 @@ std::vector<Data> run_one_hot(const Run& run) {
     out = single ? Shape() : work.in[0].shape;
     out.insert(axis, args.num_classes);
   };
-  // A row is what stands before the new axis.
+  // A row is one index of the axes before the new one.
   loop.rows = [&](const SampleWork& work) { return volume(work.out[0].shape.span().first(axis)); };
   loop.body = [&](const SampleWork& work) {
     int64_t inner = volume(work.out[0].shape.span().subspan(axis + 1)), row = inner * args.num_classes;
-    with_dtype(work.out[0].dtype, [&](auto type) {
-      using Out = typename decltype(type)::type;
+    with_size_of(work.out[0].dtype, [&](auto type) {
+      using Bits = typename decltype(type)::type;
       with_dtype(work.in[0].dtype, [&](auto in) {
         using In = typename decltype(in)::type;
-        const typename OneHot<In, Out>::Params params{work.out[0].as<Out>(),
-                                                      work.in[0].as<In>(),
-                                                      args.num_classes,
-                                                      inner,
-                                                      fill_element<Out>(args.on_value),
-                                                      fill_element<Out>(args.off_value)};
-        each_item<OneHot<In, Out>>(work, work.begin * row, work.end * row, params,
-                                   [&] { make_rows<In, Out>(params, work.begin, work.end); });
+        const typename OneHot<In, Bits>::Params params{work.out[0].as<Bits>(), work.in[0].as<In>(),
+                                                       args.num_classes,       inner,
+                                                       static_cast<Bits>(on),  static_cast<Bits>(off)};
+        each_item<OneHot<In, Bits>>(work, work.begin * row, work.end * row, params,
+                                    [&] { make_rows<In, Bits>(params, work.begin, work.end); });
       });
     });
   };
@@ -105,17 +113,18 @@ std::vector<Data> run_one_hot(const Run& run) {
 }  // namespace
 
 AVIDA_OP(one_hot, OneHotArgs) {
-  op.doc("Turns each number into a row with one entry per class, of which only the entry of that number is on.")
-      .input("input", "The classes. A fraction is dropped; numbers that are no class leave all entries off.")
+  op.doc("Encodes class indices as one-hot vectors along a new axis.")
+      .input("input",
+             "The class indices. Fractions are dropped; an index outside of the classes leaves all entries off.")
       .arg("axis", &OneHotArgs::axis,
-           "Where to put the new axis; -1 puts it last. When not given it comes last, and samples of one element are "
-           "taken as numbers without axes.",
+           "The position of the new axis; -1 puts it last. When not given it comes last, and samples of one element "
+           "count as scalars.",
            fixed)
       .arg("axis_name", &OneHotArgs::axis_name, "The letter of the new axis in the layout; without it there is none.")
       .arg("dtype", &OneHotArgs::dtype, "The element type of the result.")
       .arg("num_classes", &OneHotArgs::num_classes, "The number of classes, the extent of the new axis.", fixed)
       .arg("off_value", &OneHotArgs::off_value, "The value of the other entries.", fixed | takes_nan)
-      .arg("on_value", &OneHotArgs::on_value, "The value of the entry that stands for the class.", fixed | takes_nan)
+      .arg("on_value", &OneHotArgs::on_value, "The value of the entry of the class.", fixed | takes_nan)
       .example("avida.one_hot(np.array([2, 0]), num_classes=3)")
       .infer(infer)
       .custom(run_one_hot)

@@ -1,6 +1,6 @@
-// Classes as rows of which one entry is on. Read by NVRTC too: no std headers.
+// The kernel of one_hot: class indices as vectors of which one entry is on. Read by NVRTC too: no std headers.
 #pragma once
-#include "kernel/convert.h"
+#include "device/convert.h"
 
 namespace avida::ops {
 
@@ -15,15 +15,16 @@ AVIDA_HD AVIDA_INLINE long class_of(In x, long classes) {
   }
 }
 
-// An item is an element of the output, whose axes are what stands before the classes, the classes, and `inner` others.
-template <class In, class Out>
+// An item is an element of the output, as an unsigned type of its size. The output's axes are those before the
+// classes, the classes, and `inner` others.
+template <class In, class Bits>
 struct OneHot {
   static constexpr const char* header = "ops/generic/one_hot.h";
   struct Params {
-    Out* out;
+    Bits* out;
     const In* in;
     long classes, inner;
-    Out on, off;
+    Bits on, off;
   };
 
   AVIDA_HD AVIDA_INLINE static void run(const Params& params, long i) {

@@ -1,6 +1,6 @@
-#include "op/axes.h"
-#include "op/op.h"
-#include "op/window.h"
+#include "loops/moving/window.h"
+#include "operator/axes.h"
+#include "operator/declare.h"
 
 namespace avida::ops {
 namespace {
@@ -23,7 +23,7 @@ Vec<int> padded_axes(const PadArgs& args, int ndim, const Layout& layout) {
 // The number for the i-th of `axes` axes; one number counts for all.
 int64_t number_for(const Vec<int64_t>& numbers, int i, int axes, const char* name) {
   if (numbers.size() != 1 && numbers.size() != axes)
-    fail(ErrorKind::runtime, "expected ", axes, " numbers in \"", name, "\", one for each axis, got ", numbers.size());
+    refuse("expected ", axes, " numbers in \"", name, "\", one for each axis, got ", numbers.size());
   return numbers[numbers.size() == 1 ? 0 : i];
 }
 
@@ -36,10 +36,9 @@ Shape padded_shape(const PadArgs& args, const SampleView& in, const Shape& large
     extent = std::max(extent, wanted < 0 ? largest[axes[i]] : wanted);
     if (!args.align || args.align->empty()) continue;
     int64_t align = number_for(*args.align, i, axes.size(), "align");
-    if (align <= 0) fail(ErrorKind::runtime, "expected positive numbers in \"align\", got ", align);
+    if (align <= 0) refuse("expected positive numbers in \"align\", got ", align);
     int64_t excess = extent % align;
-    if (excess && __builtin_add_overflow(extent, align - excess, &extent))
-      fail(ErrorKind::runtime, "the shape is too large");
+    if (excess && __builtin_add_overflow(extent, align - excess, &extent)) refuse("the shape is too large");
   }
   return out;
 }
@@ -70,14 +69,14 @@ std::vector<Data> run_pad(const Run& run) {
 }  // namespace
 
 AVIDA_OP(pad, PadArgs) {
-  op.doc("Extends samples at the end of their axes, by default to the largest extents in the batch.")
+  op.doc("Pads samples at the end of their axes. By default to the largest extents in the batch.")
       .input("input", "The samples to pad.")
       .arg("align", &PadArgs::align, "Makes the extents of the padded axes multiples of these numbers.")
       .arg("axes", &PadArgs::axes, "The axes to pad; negative ones count from the end. By default all.")
       .arg("axis_names", &PadArgs::axis_names, "The axes to pad, by their letters in the layout.")
       .arg("fill_value", &PadArgs::fill_value, "The number to fill with.", takes_nan)
       .arg("shape", &PadArgs::shape,
-           "The least extents of the padded axes; -1 stands for the largest extent in the batch. Nothing is cut off.")
+           "The least extents of the padded axes; -1 means the largest extent in the batch. Nothing is cropped.")
       .example("avida.pad(batch, fill_value=255)")
       .infer([](Infer<PadArgs>& call) {
         if (!call.call.per_sample("axes")) padded_axes(call.args, call.in[0].ndim, call.in[0].layout);

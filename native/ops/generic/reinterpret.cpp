@@ -3,7 +3,7 @@
 namespace avida::ops {
 
 AVIDA_OP(reinterpret, ReshapeArgs) {
-  op.doc("Reads the same bytes as elements of another type, shape or layout; nothing is copied.")
+  op.doc("Reads the same bytes as elements of another type, shape or layout. Nothing is copied.")
       .input("data", "The samples to reinterpret.")
       .optional_input("shape_input", "The new shape, as with the argument shape.")
       .on_host()

@@ -1,6 +1,6 @@
-// The new shape of reshape and reinterpret.
+// The arguments and the declaration that reshape and reinterpret share.
 #pragma once
-#include "op/op.h"
+#include "operator/declare.h"
 
 namespace avida::ops {
 

@@ -1,7 +1,5 @@
-#include <cstring>
-
-#include "op/op.h"
-#include "op/strided_copy.h"
+#include "loops/moving/strided_move.h"
+#include "operator/declare.h"
 
 namespace avida::ops {
 namespace {
@@ -13,10 +11,10 @@ struct SequenceRearrangeArgs {
 void set_shape(Sample<SequenceRearrangeArgs>& sample) {
   Shape shape = sample.in[0].shape;
   const std::vector<int>& order = sample.args.new_order;
-  if (order.empty()) fail(ErrorKind::runtime, "expected at least one frame in \"new_order\", got none");
+  if (order.empty()) refuse("expected at least one frame in \"new_order\", got none");
   for (int frame : order)
     if (frame < 0 || frame >= shape[0])
-      fail(ErrorKind::runtime, "expected frames from 0 to below ", shape[0], " in \"new_order\", got ", frame);
+      refuse("expected frames from 0 to below ", shape[0], " in \"new_order\", got ", frame);
   shape[0] = std::ssize(order);
   sample.out[0].shape = shape;
 }
@@ -25,30 +23,25 @@ void set_shape(Sample<SequenceRearrangeArgs>& sample) {
 
 AVIDA_OP(sequence_rearrange, SequenceRearrangeArgs) {
   using Args = SequenceRearrangeArgs;
-  op.doc("Puts the frames of sequences into another order; a frame may come several times or not at all.")
+  op.doc("Reorders the frames of sequences. A frame may come several times or not at all.")
       .input("input", "Sequences: their first axis is that of the frames.")
-      .arg("new_order", &Args::new_order, "For each frame of the result, the number of the frame to take.", required)
+      .arg("new_order", &Args::new_order, "For each frame of the result, the index of the frame to take.", required)
       .example("avida.sequence_rearrange(np.zeros((4, 6, 8, 3), np.uint8), new_order=[3, 2, 1, 0])")
       .infer([](Infer<Args>& call) {
         const Meta& in = call.in[0];
-        if (in.ndim < 1) fail(ErrorKind::runtime, "expected sequences, got single numbers");
+        if (in.ndim < 1) refuse("expected sequences, got single numbers");
         if (in.layout.size() > 0 && in.layout[0] != 'F')
-          fail(ErrorKind::runtime, "expected a layout that starts with F, got ", in.layout);
+          refuse("expected a layout that starts with F, got ", in.layout);
       })
       .each_sample(set_shape,
                    [](const Sample<Args>& sample) {
-                     const int64_t frame = sample.out[0].bytes() / sample.out[0].shape[0];
-                     for (int64_t i = sample.begin; i < sample.end; i++) {
-                       char* to = sample.out[0].as<char>() + i * frame;
-                       const char* from = sample.in[0].as<char>() + sample.args.new_order[i] * frame;
-                       if (sample.launches)
-                         StridedCopy(1, {frame}, {1}).launch(*sample.launches, to, from);
-                       else
-                         std::memcpy(to, from, frame);
-                     }
+                     const int64_t bytes = sample.out[0].bytes() / sample.out[0].shape[0];
+                     const DenseMove frame(bytes);
+                     for (int64_t i = sample.begin; i < sample.end; i++)
+                       frame.run_whole(sample, sample.out[0].as<char>() + i * bytes,
+                                       sample.in[0].as<char>() + sample.args.new_order[i] * bytes);
                    })
-      .rows([](const Sample<Args>& sample) { return sample.out[0].shape[0]; })
-      .on_gpu();
+      .rows([](const Sample<Args>& sample) { return sample.out[0].shape[0]; });
 }
 
 }  // namespace avida::ops

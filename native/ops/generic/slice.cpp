@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "op/axes.h"
-#include "op/window_args.h"
+#include "loops/moving/window_args.h"
+#include "operator/axes.h"
 
 namespace avida::ops {
 namespace {
@@ -24,17 +24,17 @@ template <class T>
 std::optional<T> number_for(const std::optional<Vec<T>>& numbers, int i, int n, const char* name) {
   if (!numbers || numbers->empty()) return std::nullopt;
   if (numbers->size() != 1 && numbers->size() != n)
-    fail(ErrorKind::runtime, "expected ", n, " numbers in \"", name, "\", one for each axis, got ", numbers->size());
+    refuse("expected ", n, " numbers in \"", name, "\", one for each axis, got ", numbers->size());
   return (*numbers)[numbers->size() == 1 ? 0 : i];
 }
 
 int64_t rounded(double x) {
-  if (!(std::fabs(x) < 4e18)) fail(ErrorKind::runtime, "the window is not finite or too large");
+  if (!(std::fabs(x) < 4e18)) refuse("the window is not finite or too large");
   return convert<int64_t>(x);
 }
 
 void check_extent(double extent) {
-  if (extent < 0) fail(ErrorKind::runtime, "the window's extent must not be negative, got ", extent);
+  if (extent < 0) refuse("the window's extent must not be negative, got ", extent);
 }
 
 struct Range {
@@ -54,14 +54,14 @@ Range named_range(const SlicePlace& args, int i, int n, int64_t extent) {
   Range range{.start = rounded(from), .end = 0};
   if (shape) {
     check_extent(static_cast<double>(*shape));
-    if (__builtin_add_overflow(range.start, *shape, &range.end)) fail(ErrorKind::runtime, "the window is too large");
+    if (__builtin_add_overflow(range.start, *shape, &range.end)) refuse("the window is too large");
   } else if (rel_shape) {
     check_extent(*rel_shape);
     double to = rel_start ? in_double(*rel_start) + in_double(*rel_shape) : from + in_float(*rel_shape);
     range.end = std::max(range.start, rounded(to));
   } else {
     double to = rel_end ? in_float(*rel_end) : static_cast<double>(end.value_or(extent));
-    if (from > to) fail(ErrorKind::runtime, "the window starts at ", from, ", after its end at ", to);
+    if (from > to) refuse("the window starts at ", from, ", after its end at ", to);
     range.end = rounded(to);
   }
   return range;
@@ -70,8 +70,7 @@ Range named_range(const SlicePlace& args, int i, int n, int64_t extent) {
 Range input_range(const SlicePlace& place, const SampleView& anchor, const SampleView& shape, int i, int n,
                   int64_t extent) {
   auto number = [&](const SampleView& in, bool normalized, const char* name) {
-    if (in.elements() != n)
-      fail(ErrorKind::runtime, "expected ", n, " numbers as the ", name, ", got the shape ", in.shape);
+    if (in.elements() != n) refuse("expected ", n, " numbers as the ", name, ", got the shape ", in.shape);
     double value = arg::element<double>(in.data, in.dtype, i);
     return is_float(in.dtype) && normalized ? value * static_cast<double>(extent) : value;
   };
@@ -94,19 +93,16 @@ void check_slice_place(const SlicePlace& args, const Inference& call, int ndim, 
                     {"rel_end", args.rel_end.has_value()},
                     {"shape", args.shape.has_value()},
                     {"rel_shape", args.rel_shape.has_value()}});
-  if (starts > 1) fail(ErrorKind::runtime, "expected \"start\" or \"rel_start\", got both");
-  if (ends > 1)
-    fail(ErrorKind::runtime, "expected one of \"end\", \"rel_end\", \"shape\" and \"rel_shape\", got several");
+  if (starts > 1) refuse("expected \"start\" or \"rel_start\", got both");
+  if (ends > 1) refuse("expected one of \"end\", \"rel_end\", \"shape\" and \"rel_shape\", got several");
   const Meta &anchor = call.in[1], &shape = call.in[2];
   bool by_inputs = anchor.dtype != DType::none;
-  if (by_inputs != (shape.dtype != DType::none))
-    fail(ErrorKind::runtime, "expected both anchor and shape inputs, or none");
-  if (by_inputs && starts + ends > 0)
-    fail(ErrorKind::runtime, "expected anchor and shape as inputs, or as named arguments, got both");
+  if (by_inputs != (shape.dtype != DType::none)) refuse("expected both anchor and shape inputs, or none");
+  if (by_inputs && starts + ends > 0) refuse("expected anchor and shape as inputs, or as named arguments, got both");
   if (!by_inputs && starts + ends == 0)
-    fail(ErrorKind::runtime, "expected where to slice: \"start\", \"end\", \"shape\", or anchor and shape as inputs");
+    refuse("expected where to slice: \"start\", \"end\", \"shape\", or anchor and shape as inputs");
   if (by_inputs && (anchor.dtype != shape.dtype || anchor.dtype == DType::boolean))
-    fail(ErrorKind::runtime, "anchor and shape must be numbers of one type, got ", anchor.dtype, " and ", shape.dtype);
+    refuse("anchor and shape must be numbers of one type, got ", anchor.dtype, " and ", shape.dtype);
   if (!call.per_sample("axes")) sliced_axes(args, ndim, layout);
 }
 
@@ -143,7 +139,7 @@ AVIDA_OP(slice, SliceArgs) {
       .input("data", "The samples to slice.")
       .arg("dtype", &SliceArgs::dtype, kWindowDTypeText)
       .arg("fill_values", &SliceArgs::fill_values, kFillValuesText, fixed | takes_nan)
-      .arg("image_type", &SliceArgs::image_type, "The colour space.", fixed | deprecated)
+      .ignored("image_type", 0)
       .arg("out_of_bounds_policy", &SliceArgs::out_of_bounds_policy, kOutOfBoundsText)
       .arg("output_dtype", &SliceArgs::output_dtype, kOutputDTypeText)
       .example("avida.slice(image, start=[1, 0], shape=[2, 3], axis_names=\"HW\")")

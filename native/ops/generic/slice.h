@@ -1,7 +1,7 @@
 // The place of a slice's window: of the operator slice, and of decoders that cut while they decode.
 #pragma once
-#include "op/op.h"
-#include "op/window.h"
+#include "loops/moving/window.h"
+#include "operator/declare.h"
 
 namespace avida::ops {
 

@@ -1,5 +1,5 @@
-#include "op/axes.h"
-#include "op/op.h"
+#include "operator/axes.h"
+#include "operator/declare.h"
 
 namespace avida::ops {
 namespace {
@@ -22,8 +22,7 @@ void infer_squeeze(Infer<SqueezeArgs>& call) {
   const Meta& in = call.in[0];
   Meta& out = call.out[0];
   bool per_sample = call.call.per_sample("axes");
-  if (!per_sample && !call.args.axes && !call.args.axis_names)
-    fail(ErrorKind::runtime, "expected \"axes\" or \"axis_names\"");
+  if (!per_sample && !call.args.axes && !call.args.axis_names) refuse("expected \"axes\" or \"axis_names\"");
   if (per_sample) {
     out.ndim = -1;
     return;
@@ -39,8 +38,7 @@ void set_shape(Sample<SqueezeArgs>& sample) {
   Vec<int> axes = resolve_axes(sample.args.axes, sample.args.axis_names, in.ndim(), in.layout);
   for (int d = 0; d < in.ndim(); d++)
     if (!contains(axes, d)) out.shape.push_back(in.shape[d]);
-  if (out.elements() != in.elements())
-    fail(ErrorKind::runtime, "only axes of extent 1 can be removed; the shape is ", in.shape);
+  if (out.elements() != in.elements()) refuse("only axes of extent 1 can be removed; the shape is ", in.shape);
   out.layout = without(in.layout, axes);
 }
 
@@ -52,6 +50,7 @@ AVIDA_OP(squeeze, SqueezeArgs) {
       .arg("axes", &SqueezeArgs::axes, "The axes to remove; negative ones count from the end.")
       .arg("axis_names", &SqueezeArgs::axis_names, "The axes to remove, by their letters in the layout.")
       .example("avida.squeeze(avida.expand_dims(image, axes=0), axes=0)")
+      .takes_enums()
       .infer(infer_squeeze)
       .view(set_shape);
 }

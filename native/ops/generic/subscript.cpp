@@ -1,6 +1,6 @@
 // x[...] of Tensors and batch.slice[...]: Python takes the index expression apart, this operator applies it.
-#include "op/op.h"
-#include "op/strided_copy.h"
+#include "loops/moving/strided_move.h"
+#include "operator/declare.h"
 
 namespace avida::ops {
 namespace {
@@ -87,9 +87,22 @@ void infer_subscript(Infer<SubscriptArgs>& call) {
   }
 }
 
-StridedCopy moves(const Sample<SubscriptArgs>& sample, const Part& part) {
-  return StridedCopy(size_of(sample.in[0].dtype), part.shape, part.strides);
-}
+class SubscriptPlan {
+ public:
+  explicit SubscriptPlan(const Sample<SubscriptArgs>& sample)
+      : part_(find_part(sample)), move_(size_of(sample.in[0].dtype), part_.shape, part_.strides) {}
+
+  const Shape& shape() const { return part_.shape; }
+  int64_t rows() const { return move_.rows(); }
+  void run(const Sample<SubscriptArgs>& sample) const {
+    const char* in = sample.in[0].as<char>() + part_.offset * size_of(sample.in[0].dtype);
+    move_.run(sample, sample.out[0].data, in);
+  }
+
+ private:
+  Part part_;
+  StridedMove move_;
+};
 
 }  // namespace
 
@@ -103,15 +116,9 @@ AVIDA_OP_NAMED(subscript, "_subscript", SubscriptArgs) {
       .arg("starts", &SubscriptArgs::starts, "The index, or the start of the range.", fixed)
       .arg("stops", &SubscriptArgs::stops, "The end of the range.", fixed)
       .arg("steps", &SubscriptArgs::steps, "The step of the range.", fixed)
+      .takes_enums()
       .infer(infer_subscript)
-      .each_sample([](Sample<SubscriptArgs>& sample) { sample.out[0].shape = find_part(sample).shape; },
-                   [](const Sample<SubscriptArgs>& sample) {
-                     Part part = find_part(sample);
-                     const char* in = sample.in[0].as<char>() + part.offset * size_of(sample.in[0].dtype);
-                     moves(sample, part).run(sample, sample.out[0].data, in);
-                   })
-      .rows([](const Sample<SubscriptArgs>& sample) { return moves(sample, find_part(sample)).rows(); })
-      .on_gpu();
+      .each_sample<SubscriptPlan>();
 }
 
 }  // namespace avida::ops

@@ -1,5 +1,5 @@
-#include "op/op.h"
-#include "op/strided_copy.h"
+#include "loops/moving/strided_move.h"
+#include "operator/declare.h"
 
 namespace avida::ops {
 namespace {
@@ -22,33 +22,46 @@ void infer_transpose(Infer<TransposeArgs>& call) {
   Meta& out = call.out[0];
   Vec<int> perm = permutation(call.args, in.ndim);
   if (perm.size() != in.ndim)
-    fail(ErrorKind::runtime, "expected ", in.ndim, " numbers in \"perm\", one for each axis, got ", perm.size());
+    refuse("expected ", in.ndim, " numbers in \"perm\", one for each axis, got ", perm.size());
   unsigned seen = 0;
   for (int d : perm) {
     if (d < 0 || d >= in.ndim || (seen >> d & 1))
-      fail(ErrorKind::runtime, "\"perm\" must hold each number from 0 to ", in.ndim - 1, " once");
+      refuse("\"perm\" must hold each number from 0 to ", in.ndim - 1, " once");
     seen |= 1u << d;
   }
   if (call.args.output_layout) {
     out.layout = *call.args.output_layout;
     if (!out.layout.empty() && out.layout.size() != in.ndim)
-      fail(ErrorKind::runtime, "the output layout ", out.layout, " does not fit ", in.ndim, " axes");
+      refuse("the output layout ", out.layout, " does not fit ", in.ndim, " axes");
   } else if (call.args.transpose_layout && !in.layout.empty()) {
     out.layout = Layout();
     for (int d : perm) out.layout.push_back(in.layout[d]);
   }
 }
 
-void set_shape(Sample<TransposeArgs>& sample) {
-  for (int d : permutation(sample.args, sample.in[0].ndim())) sample.out[0].shape.push_back(sample.in[0].shape[d]);
-}
+class TransposePlan {
+ public:
+  explicit TransposePlan(const Sample<TransposeArgs>& sample) : TransposePlan(sample.in[0], sample.args) {}
 
-StridedCopy moves(const Sample<TransposeArgs>& sample) {
-  const SampleView& in = sample.in[0];
-  Shape strides = dense_strides(in.shape), permuted;
-  for (int d : permutation(sample.args, in.ndim())) permuted.push_back(strides[d]);
-  return StridedCopy(size_of(in.dtype), sample.out[0].shape, permuted);
-}
+  const Shape& shape() const { return shape_; }
+  int64_t rows() const { return move_.rows(); }
+  void run(const Sample<TransposeArgs>& sample) const { move_.run(sample, sample.out[0].data, sample.in[0].data); }
+
+ private:
+  TransposePlan(const SampleView& in, const TransposeArgs& args)
+      : TransposePlan(in, permutation(args, in.ndim()), dense_strides(in.shape)) {}
+  TransposePlan(const SampleView& in, const Vec<int>& perm, const Shape& strides)
+      : shape_(permuted(in.shape, perm)), move_(size_of(in.dtype), shape_, permuted(strides, perm)) {}
+
+  static Shape permuted(const Shape& extents, const Vec<int>& perm) {
+    Shape out;
+    for (int d : perm) out.push_back(extents[d]);
+    return out;
+  }
+
+  Shape shape_;
+  StridedMove move_;
+};
 
 }  // namespace
 
@@ -61,12 +74,9 @@ AVIDA_OP(transpose, TransposeArgs) {
       .arg("transpose_layout", &TransposeArgs::transpose_layout,
            "Whether the letters of the layout move with the axes.", fixed)
       .example("avida.transpose(image, perm=[2, 0, 1])")
+      .takes_enums()
       .infer(infer_transpose)
-      .each_sample(
-          set_shape,
-          [](const Sample<TransposeArgs>& sample) { moves(sample).run(sample, sample.out[0].data, sample.in[0].data); })
-      .rows([](const Sample<TransposeArgs>& sample) { return moves(sample).rows(); })
-      .on_gpu();
+      .each_sample<TransposePlan>();
 }
 
 }  // namespace avida::ops

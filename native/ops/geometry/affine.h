@@ -1,13 +1,13 @@
-// Affine maps from the numbers that users give.
+// Affine maps from the matrices, angles and axes that users give.
 #pragma once
 #include <cmath>
 
-#include "kernel/warp.h"
-#include "op/matrix_arg.h"
+#include "loops/warping/warp_map.h"
+#include "ops/geometry/matrix_arg.h"
 
 namespace avida::ops {
 
-// The inverse of the n by n matrix in the first columns, by elimination; raises where there is none.
+// The inverse of a matrix, by Gauss-Jordan elimination; raises where there is none.
 template <int N>
 void invert(const double (&matrix)[N][N], double (&inverse)[N][N]) {
   double m[N][2 * N] = {};
@@ -33,10 +33,17 @@ void invert(const double (&matrix)[N][N], double (&inverse)[N][N]) {
     for (int c = 0; c < N; c++) inverse[r][c] = m[r][N + c];
 }
 
-// Raises unless a matrix has that many rows and columns, or as many numbers in one list.
+// Raises unless a matrix has this shape, or the same count of numbers in a flat list.
 inline void check_matrix(const Matrix& matrix, int64_t rows, int64_t columns) {
   if (matrix.shape != Shape{rows, columns} && matrix.shape != Shape{rows * columns})
-    fail(ErrorKind::runtime, "expected a matrix of ", rows, " by ", columns, " numbers, got the shape ", matrix.shape);
+    refuse("expected a matrix of ", rows, " by ", columns, " numbers, got the shape ", matrix.shape);
+}
+
+// The matrix of a sample: its second input, if there is one, else the argument.
+template <class Sample>
+Matrix given_matrix(const Sample& sample) {
+  const auto& input = sample.in[1];
+  return input.data ? matrix_of(input.data, input.shape, input.dtype) : sample.args.matrix;
 }
 
 template <int N>
@@ -66,8 +73,8 @@ Affine<N> inverse_of(const Affine<N>& affine) {
   return out;
 }
 
-// The rotation by an angle in degrees: in the plane, and around an axis.
-inline void rotation(float degrees, double (&m)[2][2]) {
+// The rotation by an angle in degrees: of x and y, and around an axis.
+inline void rotation(float degrees, double (&m)[3][3]) {
   float angle = static_cast<float>(degrees * (M_PI / 180));
   double c = std::cos(static_cast<double>(angle)), s = std::sin(static_cast<double>(angle));
   m[0][0] = m[1][1] = c;
@@ -75,13 +82,12 @@ inline void rotation(float degrees, double (&m)[2][2]) {
   m[1][0] = s;
 }
 inline void rotation(float degrees, const Vec<float>& axis, double (&m)[3][3]) {
-  if (axis.size() != 3) fail(ErrorKind::runtime, "expected 3 numbers in \"axis\", got ", axis.size());
+  if (axis.size() != 3) refuse("expected 3 numbers in \"axis\", got ", axis.size());
   double u[3] = {axis[0], axis[1], axis[2]}, length = std::sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2]);
   if (!(length > 0 && std::isfinite(length))) value_error("expected an axis with a length");
   for (double& x : u) x /= length;
-  double plane[2][2];
-  rotation(degrees, plane);
-  double c = plane[0][0], s = plane[1][0];
+  rotation(degrees, m);
+  double c = m[0][0], s = m[1][0];
   for (int r = 0; r < 3; r++)
     for (int k = 0; k < 3; k++) m[r][k] = u[r] * u[k] * (1 - c) + (r == k ? c : 0);
   for (int d = 0; d < 3; d++) {

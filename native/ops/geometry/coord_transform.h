@@ -1,10 +1,10 @@
-// Points under a linear map. Read by NVRTC too: no std headers.
+// The arithmetic of coord_transform: points under an affine map.
 #pragma once
-#include "kernel/element.h"
+#include "device/element.h"
 
 namespace avida::ops {
 
-// An item is one number of a point of the output. To and From are element types, or AnyElement.
+// An item is one point. To and From are element types, or AnyElement.
 template <class To, class From>
 struct CoordTransform {
   static constexpr const char* header = "ops/geometry/coord_transform.h";
@@ -16,14 +16,15 @@ struct CoordTransform {
     long rows, columns;
   };
 
-  AVIDA_HD AVIDA_INLINE static void run(const Params& params, long i) {
-    const long row = i % params.rows;
-    const long from = i / params.rows * params.columns;
-    const float* weights = params.matrix + row * params.columns;
-    float sum = params.shift[row];
-    for (long c = 0; c < params.columns; c++)
-      sum += weights[c] * load_element<float, From>(params.in, params.from, from + c);
-    store_element<To>(params.out, params.to, i, sum);
+  AVIDA_HD AVIDA_INLINE static void run(const Params& params, long point) {
+    const long rows = params.rows, columns = params.columns;
+    const float* weights = params.matrix;
+    for (long row = 0; row < rows; row++, weights += columns) {
+      float sum = params.shift[row];
+      for (long c = 0; c < columns; c++)
+        sum += weights[c] * load_element<float, From>(params.in, params.from, point * columns + c);
+      store_element<To>(params.out, params.to, point * rows + row, sum);
+    }
   }
 };
 

@@ -1,8 +1,7 @@
-// What sphere, water and jitter share: the size stays, a mask says which samples change, nothing lies outside.
+// What sphere, water and jitter share: the size stays, a mask selects the samples that change, fill_value is outside.
 #pragma once
-#include <cstring>
-
-#include "op/warp.h"
+#include "loops/moving/strided_move.h"
+#include "loops/warping/warp.h"
 
 namespace avida::ops {
 
@@ -11,32 +10,40 @@ struct DisplaceArgs {
   int interp_type = 0, mask = 1;
 };
 
-// map(sample) is the map from the output to the input.
-template <auto map, class Args>
+// map_of(sample) is the map from the output to the input.
+template <auto map_of, class Args>
+struct Displacement {
+  const Shape in;
+  const WarpOptions options;
+  const decltype(map_of(std::declval<const Sample<Args>&>())) map;
+  const StridedMove copy;
+  const bool moves;
+
+  explicit Displacement(const Sample<Args>& sample)
+      : in(sample.in[0].shape),
+        options{is_linear(sample.args.interp_type), Border::fill, {sample.args.fill_value}},
+        map(map_of(sample)),
+        copy(size_of(sample.in[0].dtype), in, dense_strides(in)),
+        moves(sample.args.mask) {}
+
+  Shape shape() const { return in; }
+  int64_t rows() const { return moves ? in[0] : copy.rows(); }
+  void run(const Sample<Args>& sample) const {
+    if (moves)
+      WarpSample(sample, options).run(map);
+    else
+      copy.run(sample, sample.out[0].data, sample.in[0].data);
+  }
+};
+
+template <auto map_of, class Args>
 Op<Args>& displaces(Op<Args>& op) {
   return op.input("input", "The images.", {"HWC"})
       .arg("fill_value", &Args::fill_value, "What to put where the input has nothing.", fixed | takes_nan)
       .arg("interp_type", &Args::interp_type, "Nearest or linear interpolation.", fixed)
       .arg("mask", &Args::mask, "0: the sample stays as it is.")
       .infer([](Infer<Args>& call) { is_linear(call.args.interp_type); })
-      .each_sample(
-          [](Sample<Args>& sample) { sample.out[0].shape = sample.in[0].shape; },
-          [](const Sample<Args>& sample) {
-            const SampleView &in = sample.in[0], &out = sample.out[0];
-            if (sample.args.mask) {
-              WarpOptions options{is_linear(sample.args.interp_type), Border::fill, {sample.args.fill_value}};
-              WarpSample(in, out, options, sample.launches).run(map(sample), sample.begin, sample.end);
-            } else if (sample.launches) {
-              constexpr Affine<2> nothing{{{1, 0, 0}, {0, 1, 0}}};
-              WarpSample(in, out, {false, Border::fill, {0}}, sample.launches).run(nothing, sample.begin, sample.end);
-            } else if (in.elements() > 0) {
-              int64_t row = in.bytes() / in.shape[0];
-              std::memcpy(out.as<char>() + sample.begin * row, in.as<char>() + sample.begin * row,
-                          (sample.end - sample.begin) * row);
-            }
-          })
-      .rows([](const Sample<Args>& sample) { return WarpSample::rows(sample.out[0]); })
-      .on_gpu()
+      .template each_sample<Displacement<map_of, Args>>()
       .cost(8);
 }
 

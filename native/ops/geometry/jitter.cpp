@@ -16,7 +16,7 @@ AVIDA_OP(jitter, JitterArgs) {
     return Jitter{sample.random, sample.in[0].shape[1], static_cast<float>(sample.args.nDegree)};
   };
   displaces<map>(op)
-      .doc("Moves every pixel a little, each by another random amount.")
+      .doc("Moves every pixel by a small random amount.")
       .arg("nDegree", &JitterArgs::nDegree, "Pixels move by at most half of this in x and in y.", fixed)
       .example("avida.jitter(image, nDegree=4)")
       .random();

@@ -1,7 +1,7 @@
 // The arithmetic of jitter.
 #pragma once
-#include "kernel/philox.h"
-#include "kernel/warp.h"
+#include "device/philox.h"
+#include "loops/warping/warp_map.h"
 
 namespace avida::ops {
 

@@ -1,6 +1,6 @@
 // An argument that is a matrix: a nested list, an array for each sample, a flat list, or one number.
 #pragma once
-#include "op/arg.h"
+#include "operator/arg.h"
 
 namespace avida {
 
@@ -28,7 +28,7 @@ struct arg::Traits<Matrix> {
     member.shape = is_list ? Shape{std::ssize(member.numbers)} : Shape{};
   }
   static void from_sample(Matrix& member, const void* data, const Shape& shape, DType dtype) {
-    if (shape.size() > 2) fail(ErrorKind::runtime, "expected a matrix per sample, got the shape ", shape);
+    if (shape.size() > 2) refuse("expected a matrix per sample, got the shape ", shape);
     member = matrix_of(data, shape, dtype);
   }
   static std::string text(const Matrix&) { return "[]"; }

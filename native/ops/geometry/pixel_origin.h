@@ -1,4 +1,4 @@
-// Where users count pixels from.
+// The argument pixel_origin: whether (0, 0) is the corner or the centre of the first pixel.
 #pragma once
 #include <string>
 
@@ -9,7 +9,7 @@ namespace avida::ops {
 // How far (0, 0) lies from the corner of the first pixel.
 inline float origin_of(const std::string& name) {
   if (name != "corner" && name != "center")
-    fail(ErrorKind::runtime, "expected \"corner\" or \"center\" as pixel_origin, got \"", name, '"');
+    refuse("expected \"corner\" or \"center\" as pixel_origin, got \"", name, '"');
   return name == "center" ? 0.5f : 0;
 }
 

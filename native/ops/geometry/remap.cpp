@@ -1,6 +1,6 @@
 #include "ops/geometry/remap.h"
 
-#include "op/warp.h"
+#include "loops/warping/warp.h"
 #include "ops/geometry/pixel_origin.h"
 
 namespace avida::ops {
@@ -16,36 +16,45 @@ bool has_frames(const SampleView& map, const SampleView& in) {
   return in.layout.find('F') >= 0 && map.ndim() > 2 && map.layout.find('F') == 0;
 }
 
-void shape(Sample<RemapArgs>& sample) {
-  const SampleView &in = sample.in[0], &x = sample.in[1], &y = sample.in[2];
-  if (x.shape != y.shape) fail(ErrorKind::runtime, "expected maps of one shape, got ", x.shape, " and ", y.shape);
-  int frames = has_frames(x, in), extra = x.ndim() - frames;
-  if ((extra != 2 && extra != 3) || (extra == 3 && x.shape[frames + 2] != 1))
-    fail(ErrorKind::runtime, "expected maps with height and width, got the shape ", x.shape);
-  if (frames && x.shape[0] != in.shape[0])
-    fail(ErrorKind::runtime, "expected a map for each of ", in.shape[0], " frames, got ", x.shape[0]);
-  sample.out[0].shape = in.shape;
-  sample.out[0].shape[in.layout.find('H')] = x.shape[frames];
-  sample.out[0].shape[in.layout.find('W')] = x.shape[frames + 1];
-}
+struct Remapping {
+  const SampleView &in, &x, &y;
+  const float origin;
+  const bool linear;
+  Shape out;
+  int64_t width, map_step;  // from the map of one frame to the next; 0: all frames have the same
 
-void remap(const Sample<RemapArgs>& sample) {
-  const SampleView &in = sample.in[0], &out = sample.out[0], &x = sample.in[1], &y = sample.in[2];
-  const int64_t width = out.shape[out.layout.find('W')], pixels = width * out.shape[out.layout.find('H')];
-  const int64_t step = has_frames(x, in) ? pixels : 0;
-  const float origin = origin_of(sample.args.pixel_origin);
-  WarpSample(in, out, {is_linear(sample.args.interp), Border::fill, {0}}, sample.launches)
-      .run_planes(
-          [&](int64_t frame) {
-            return Remap{x.as<const float>() + frame * step, y.as<const float>() + frame * step, width, origin};
-          },
-          sample.begin, sample.end);
-}
+  explicit Remapping(const Sample<RemapArgs>& sample)
+      : in(sample.in[0]),
+        x(sample.in[1]),
+        y(sample.in[2]),
+        origin(origin_of(sample.args.pixel_origin)),
+        linear(is_linear(sample.args.interp)),
+        out(in.shape) {
+    if (x.shape != y.shape) refuse("expected maps of one shape, got ", x.shape, " and ", y.shape);
+    const int frames = has_frames(x, in), extra = x.ndim() - frames;
+    if ((extra != 2 && extra != 3) || (extra == 3 && x.shape[frames + 2] != 1))
+      refuse("expected maps with height and width, got the shape ", x.shape);
+    if (frames && x.shape[0] != in.shape[0])
+      refuse("expected a map for each of ", in.shape[0], " frames, got ", x.shape[0]);
+    const int64_t height = out[in.layout.find('H')] = x.shape[frames];
+    width = out[in.layout.find('W')] = x.shape[frames + 1];
+    map_step = frames ? height * width : 0;
+  }
+
+  Shape shape() const { return out; }
+  int64_t rows(const Sample<RemapArgs>& sample) const { return WarpSample::rows(sample.out[0]); }
+  void run(const Sample<RemapArgs>& sample) const {
+    auto map_of = [&](int64_t frame) {
+      return Remap{x.as<const float>() + frame * map_step, y.as<const float>() + frame * map_step, width, origin};
+    };
+    WarpSample(sample, {linear, Border::fill, {0}}).run_planes(map_of);
+  }
+};
 
 }  // namespace
 
 AVIDA_OP_IN(experimental, remap, RemapArgs) {
-  op.doc("Takes each pixel of the output from the place that two maps give for it; 0 where that lies outside.")
+  op.doc("Takes each pixel of the output from the position that two maps give for it. Positions outside give 0.")
       .input("input", "The images.", {"HWC", "FHWC"})
       .input("mapx", "x for each pixel of the output, float32.", {"HWC", "HW", "FHWC", "FHW"})
       .input("mapy", "y for each pixel of the output, float32.", {"HWC", "HW", "FHWC", "FHW"})
@@ -59,12 +68,9 @@ AVIDA_OP_IN(experimental, remap, RemapArgs) {
         is_linear(call.args.interp);
         origin_of(call.args.pixel_origin);
         for (int k : {1, 2})
-          if (call.in[k].dtype != DType::float32)
-            fail(ErrorKind::runtime, "expected maps of float32, got ", call.in[k].dtype);
+          if (call.in[k].dtype != DType::float32) refuse("expected maps of float32, got ", call.in[k].dtype);
       })
-      .each_sample(shape, remap)
-      .rows([](const Sample<RemapArgs>& sample) { return WarpSample::rows(sample.out[0]); })
-      .on_gpu()
+      .each_sample<Remapping>()
       .cost(8);
 }
 

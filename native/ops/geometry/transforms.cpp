@@ -1,7 +1,7 @@
 // transforms.*: matrices [M T] of affine maps, and what comes of them one after the other.
 #include <algorithm>
 
-#include "op/op.h"
+#include "operator/declare.h"
 #include "ops/geometry/affine.h"
 
 namespace avida::ops {
@@ -12,8 +12,7 @@ constexpr int kMostDims = 6;
 // n rows of n + 1 numbers.
 struct Transform {
   explicit Transform(int n) : n(n) {
-    if (n < 1 || n > kMostDims)
-      fail(ErrorKind::runtime, "expected a transform of 1 to ", kMostDims, " dimensions, got ", n);
+    if (n < 1 || n > kMostDims) refuse("expected a transform of 1 to ", kMostDims, " dimensions, got ", n);
     for (int d = 0; d < n; d++) m[d][d] = 1;
   }
 
@@ -43,7 +42,7 @@ void chain(int n, const float* last, const float* first, float* out) {
 // Number d of a list that has n numbers, or one for all.
 float number_at(const char* name, const Vec<float>& list, int d, int n) {
   if (list.size() != n && list.size() != 1)
-    fail(ErrorKind::runtime, "expected one or ", n, " numbers in \"", name, "\", got ", list.size());
+    refuse("expected one or ", n, " numbers in \"", name, "\", got ", list.size());
   return list[list.size() == 1 ? 0 : d];
 }
 
@@ -58,14 +57,13 @@ void fix_center(Transform& transform, const std::optional<Vec<float>>& center) {
 int dims_of(const SampleView& in) {
   int64_t rows = in.shape[in.ndim() - 2];
   if (in.shape[in.ndim() - 1] != rows + 1 || rows < 1 || rows > kMostDims)
-    fail(ErrorKind::runtime, "expected a matrix of n by n + 1 numbers, n from 1 to ", kMostDims, ", got the shape ",
-         in.shape);
+    refuse("expected a matrix of n by n + 1 numbers, n from 1 to ", kMostDims, ", got the shape ", in.shape);
   return static_cast<int>(rows);
 }
 
 void check_input(const Meta& in) {
-  if (in.dtype != DType::float32) fail(ErrorKind::runtime, "expected matrices of float32, got ", in.dtype);
-  if (in.ndim != 2 && in.ndim != 3) fail(ErrorKind::runtime, "expected a matrix, got ", in.ndim, " axes");
+  if (in.dtype != DType::float32) refuse("expected matrices of float32, got ", in.dtype);
+  if (in.ndim != 2 && in.ndim != 3) refuse("expected a matrix, got ", in.ndim, " axes");
 }
 
 struct TransformArgs {
@@ -85,13 +83,14 @@ Op<Args>& transforms(Op<Args>& op) {
         out.ndim = call.in[0].dtype == DType::none ? 2 : call.in[0].ndim;
         out.layout = out.ndim == 2 ? "**" : "F**";
       })
+      .on_cpu()
       .each_sample(
           [](Sample<Args>& sample) {
             const SampleView& in = sample.in[0];
             int given = in.data ? dims_of(in) : 0;
             Transform own = make(sample.args, given);
             if (in.data && own.n != given)
-              fail(ErrorKind::runtime, "expected a transform of ", own.n, " dimensions to go on from, got ", given);
+              refuse("expected a transform of ", own.n, " dimensions to go on from, got ", given);
             sample.out[0].shape = in.data ? in.shape : Shape{own.n, own.n + 1};
           },
           [](const Sample<Args>& sample) {
@@ -139,19 +138,10 @@ struct RotationArgs : TransformArgs {
 };
 Transform turning(const RotationArgs& args, int) {
   Transform transform(args.axis ? 3 : 2);
-  auto set = [&](auto& m) {
-    for (int r = 0; r < transform.n; r++)
-      for (int c = 0; c < transform.n; c++) transform.m[r][c] = static_cast<float>(m[r][c]);
-  };
-  if (args.axis) {
-    double m[3][3];
-    rotation(args.angle, *args.axis, m);
-    set(m);
-  } else {
-    double m[2][2];
-    rotation(args.angle, m);
-    set(m);
-  }
+  double m[3][3];
+  args.axis ? rotation(args.angle, *args.axis, m) : rotation(args.angle, m);
+  for (int r = 0; r < transform.n; r++)
+    for (int c = 0; c < transform.n; c++) transform.m[r][c] = static_cast<float>(m[r][c]);
   fix_center(transform, args.center);
   return transform;
 }
@@ -162,20 +152,19 @@ struct ShearArgs : TransformArgs {
 };
 Transform shearing(const ShearArgs& args, int) {
   if (args.angles.has_value() == args.shear.has_value())
-    fail(ErrorKind::runtime, "expected \"shear\" or \"angles\", got ", args.shear ? "both" : "neither");
+    refuse("expected \"shear\" or \"angles\", got ", args.shear ? "both" : "neither");
   const std::vector<float>& factors = (args.shear ? args.shear : args.angles)->numbers;
   int n = 2;
   while (n < kMostDims && n * (n - 1) < std::ssize(factors)) n++;
   if (std::ssize(factors) != n * (n - 1))
-    fail(ErrorKind::runtime, "expected n * (n - 1) numbers for n dimensions: 2 or 6, got ", factors.size());
+    refuse("expected n * (n - 1) numbers for n dimensions: 2 or 6, got ", factors.size());
   Transform transform(n);
   int next = 0;
   for (int r = 0; r < n; r++)
     for (int c = 0; c < n; c++) {
       if (r == c) continue;
       float factor = factors[next++];
-      if (args.angles && !(factor >= -90 && factor <= 90))
-        fail(ErrorKind::runtime, "expected angles from -90 to 90, got ", factor);
+      if (args.angles && !(factor >= -90 && factor <= 90)) refuse("expected angles from -90 to 90, got ", factor);
       transform.m[r][c] = args.angles ? std::tan(static_cast<float>(factor * (M_PI / 180))) : factor;
     }
   fix_center(transform, args.center);
@@ -209,7 +198,7 @@ void combine_shape(Sample<TransformArgs>& sample) {
   dims_of(sample.in[0]);
   for (const SampleView& in : sample.in)
     if (in.shape != sample.in[0].shape)
-      fail(ErrorKind::runtime, "expected transforms of one shape, got ", sample.in[0].shape, " and ", in.shape);
+      refuse("expected transforms of one shape, got ", sample.in[0].shape, " and ", in.shape);
   sample.out[0].shape = sample.in[0].shape;
 }
 
@@ -228,22 +217,22 @@ void combine(const Sample<TransformArgs>& sample) {
   }
 }
 
-constexpr const char* kCenterText = "The point that stays where it is; by default the origin.";
+constexpr const char* kCenterText = "The fixed point; by default the origin.";
 
 }  // namespace
 
 AVIDA_OP_IN(transforms, translation, TranslationArgs) {
   transforms<translation>(op)
-      .doc("Makes the matrix of a shift.")
-      .arg("offset", &TranslationArgs::offset, "How far each coordinate is moved.", required)
+      .doc("Makes the matrix of a translation.")
+      .arg("offset", &TranslationArgs::offset, "The offset of each coordinate.", required)
       .example("avida.transforms.translation(offset=[10, 20])");
 }
 
 AVIDA_OP_IN(transforms, scale, ScaleArgs) {
   transforms<scaling>(op)
-      .doc("Makes the matrix that stretches along the axes.")
+      .doc("Makes the matrix that scales along the axes.")
       .arg("center", &ScaleArgs::center, kCenterText)
-      .arg("ndim", &ScaleArgs::ndim, "How many dimensions, where one number is given for all.", fixed)
+      .arg("ndim", &ScaleArgs::ndim, "The count of dimensions, where one number is given for all.", fixed)
       .arg("scale", &ScaleArgs::scale, "The factor of each coordinate.", required)
       .example("avida.transforms.scale(scale=[2, 3], center=[50, 50])");
 }
@@ -269,7 +258,7 @@ AVIDA_OP_IN(transforms, shear, ShearArgs) {
 AVIDA_OP_IN(transforms, crop, CropTransformArgs) {
   using Args = CropTransformArgs;
   transforms<cropping>(op)
-      .doc("Makes the matrix that takes one box to another: from_start to to_start, and from_end to to_end.")
+      .doc("Makes the matrix that maps one box to another. It maps from_start to to_start, and from_end to to_end.")
       .arg("absolute", &Args::absolute, "Exchange starts and ends that are in the wrong order.", fixed)
       .arg("from_end", &Args::from_end, "Where the first box ends.")
       .arg("from_start", &Args::from_start, "Where the first box begins.")
@@ -290,6 +279,7 @@ AVIDA_OP_IN(transforms, combine, TransformArgs) {
         for (const Meta& in : call.in) check_input(in);
         call.out[0].layout = call.out[0].ndim == 2 ? "**" : "F**";
       })
+      .on_cpu()
       .each_sample(combine_shape, combine);
 }
 

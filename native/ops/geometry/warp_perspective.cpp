@@ -1,6 +1,6 @@
 #include "ops/geometry/warp_perspective.h"
 
-#include "op/warp.h"
+#include "loops/warping/warp.h"
 #include "ops/geometry/affine.h"
 #include "ops/geometry/pixel_origin.h"
 
@@ -22,30 +22,41 @@ Border border_of(const std::string& mode) {
   if (mode == "reflect") return Border::reflect;
   if (mode == "reflect_101") return Border::reflect_101;
   if (mode == "wrap") return Border::wrap;
-  fail(ErrorKind::runtime,
-       "expected \"constant\", \"replicate\", \"reflect\", \"reflect_101\" or \"wrap\" as border_mode, got \"", mode,
-       '"');
+  refuse("expected \"constant\", \"replicate\", \"reflect\", \"reflect_101\" or \"wrap\" as border_mode, got \"", mode,
+         '"');
 }
 
-Perspective map_of(const Sample<PerspectiveArgs>& sample) {
-  const SampleView& input = sample.in[1];
-  const Matrix matrix = input.data ? matrix_of(input.data, input.shape, input.dtype) : sample.args.matrix;
-  check_matrix(matrix, 3, 3);
-  double given[3][3], inverse[3][3];
-  for (int i = 0; i < 9; i++) given[i / 3][i % 3] = matrix.numbers[i];
-  if (!sample.args.inverse_map) invert(given, inverse);
+struct PerspectiveWarp {
+  WarpOptions options;
   Perspective map;
-  for (int i = 0; i < 9; i++)
-    map.m[i / 3][i % 3] = static_cast<float>((sample.args.inverse_map ? given : inverse)[i / 3][i % 3]);
-  map.origin = origin_of(sample.args.pixel_origin);
-  return map;
-}
+  Shape out;
+
+  explicit PerspectiveWarp(const Sample<PerspectiveArgs>& sample)
+      : options{is_linear(sample.args.interp_type), border_of(sample.args.border_mode), sample.args.fill_value},
+        out(sample.in[0].shape) {
+    const PerspectiveArgs& args = sample.args;
+    if (options.fill.empty()) options.fill = {0};
+    if (!args.size.empty()) set_size(out, sample.in[0].layout, args.size);
+    const Matrix matrix = given_matrix(sample);
+    check_matrix(matrix, 3, 3);
+    double given[3][3], inverse[3][3];
+    for (int i = 0; i < 9; i++) given[i / 3][i % 3] = matrix.numbers[i];
+    if (!args.inverse_map) invert(given, inverse);
+    for (int i = 0; i < 9; i++)
+      map.m[i / 3][i % 3] = static_cast<float>((args.inverse_map ? given : inverse)[i / 3][i % 3]);
+    map.origin = origin_of(args.pixel_origin);
+  }
+
+  Shape shape() const { return out; }
+  int64_t rows(const Sample<PerspectiveArgs>& sample) const { return WarpSample::rows(sample.out[0]); }
+  void run(const Sample<PerspectiveArgs>& sample) const { WarpSample(sample, options).run(map); }
+};
 
 }  // namespace
 
 AVIDA_OP_IN(experimental, warp_perspective, PerspectiveArgs) {
   using Args = PerspectiveArgs;
-  op.doc("Shows images in another perspective: straight lines stay straight.")
+  op.doc("Applies a perspective transform to images: straight lines stay straight.")
       .input("input", "The images.", {"HW", "HWC", "FHWC", "CHW", "FCHW"})
       .optional_input("matrix_input", "The matrix for each sample, instead of the argument.")
       .on_host()
@@ -55,7 +66,7 @@ AVIDA_OP_IN(experimental, warp_perspective, PerspectiveArgs) {
       .arg("fill_value", &Args::fill_value, "One number, or one for each channel; by default 0.", fixed | takes_nan)
       .arg("interp_type", &Args::interp_type, "Nearest or linear interpolation.", fixed)
       .arg("inverse_map", &Args::inverse_map,
-           "Whether the matrix leads from the output to the input; if not, it is inverted first.", fixed)
+           "Whether the matrix maps positions of the output to the input; if not, it is inverted first.", fixed)
       .arg("matrix", &Args::matrix, "3 rows of 3 numbers.", takes_nan)
       .arg("pixel_origin", &Args::pixel_origin,
            "Whether (0, 0) is the \"corner\" or the \"center\" of the first pixel.")
@@ -66,22 +77,9 @@ AVIDA_OP_IN(experimental, warp_perspective, PerspectiveArgs) {
         border_of(call.args.border_mode);
         origin_of(call.args.pixel_origin);
         if (call.in[1].dtype == DType::none && call.args.matrix.empty() && !call.call.per_sample("matrix"))
-          fail(ErrorKind::runtime, "expected a matrix, as the second input or as the argument");
+          refuse("expected a matrix, as the second input or as the argument");
       })
-      .each_sample(
-          [](Sample<Args>& sample) {
-            sample.out[0].shape = sample.in[0].shape;
-            if (!sample.args.size.empty()) set_size(sample.out[0].shape, sample.in[0].layout, sample.args.size);
-          },
-          [](const Sample<Args>& sample) {
-            const Args& args = sample.args;
-            WarpOptions options{is_linear(args.interp_type), border_of(args.border_mode), args.fill_value};
-            if (options.fill.empty()) options.fill = {0};
-            WarpSample(sample.in[0], sample.out[0], options, sample.launches)
-                .run(map_of(sample), sample.begin, sample.end);
-          })
-      .rows([](const Sample<Args>& sample) { return WarpSample::rows(sample.out[0]); })
-      .on_gpu()
+      .each_sample<PerspectiveWarp>()
       .cost(8);
 }
 

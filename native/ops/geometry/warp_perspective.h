@@ -1,6 +1,6 @@
 // The arithmetic of warp_perspective.
 #pragma once
-#include "kernel/warp.h"
+#include "loops/warping/warp_map.h"
 
 namespace avida::ops {
 

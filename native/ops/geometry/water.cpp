@@ -19,9 +19,9 @@ AVIDA_OP(water, WaterArgs) {
     return Water{{args.ampl_x, args.freq_x, args.phase_x}, {args.ampl_y, args.freq_y, args.phase_y}};
   };
   displaces<map>(op)
-      .doc("Shows images as if through waves of water: rows are shifted by a sine, columns by a cosine.")
-      .arg("ampl_x", &Args::ampl_x, "How many pixels rows are shifted at most.", fixed)
-      .arg("ampl_y", &Args::ampl_y, "How many pixels columns are shifted at most.", fixed)
+      .doc("Shows images as if through waves of water. Rows are shifted by a sine, columns by a cosine.")
+      .arg("ampl_x", &Args::ampl_x, "The largest shift of rows, in pixels.", fixed)
+      .arg("ampl_y", &Args::ampl_y, "The largest shift of columns, in pixels.", fixed)
       .arg("freq_x", &Args::freq_x, "The angle, in radians, from one row to the next.", fixed)
       .arg("freq_y", &Args::freq_y, "The angle, in radians, from one column to the next.", fixed)
       .arg("phase_x", &Args::phase_x, "The angle of the first row.", fixed)

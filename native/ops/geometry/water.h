@@ -1,7 +1,7 @@
 // The arithmetic of water.
 #pragma once
-#include "kernel/math.h"
-#include "kernel/warp.h"
+#include "device/math.h"
+#include "loops/warping/warp_map.h"
 
 namespace avida::ops {
 

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "op/window_args.h"
+#include "loops/moving/window_args.h"
 
 namespace avida::ops {
 
@@ -11,10 +11,10 @@ void check_crop_place(const CropPlace& place, const Inference& call) {
   bool d = given("crop_d", place.crop_d.has_value()), h = given("crop_h", place.crop_h.has_value());
   bool w = given("crop_w", place.crop_w.has_value());
   if (given("crop", place.crop.has_value()) && (d || h || w))
-    fail(ErrorKind::runtime, "expected \"crop\" or the extents one by one, got both");
-  if (h != w || (d && !h)) fail(ErrorKind::runtime, "expected \"crop_h\" and \"crop_w\" together");
+    refuse("expected \"crop\" or the extents one by one, got both");
+  if (h != w || (d && !h)) refuse("expected \"crop_h\" and \"crop_w\" together");
   if (place.rounding != "round" && place.rounding != "truncate")
-    fail(ErrorKind::runtime, "expected \"round\" or \"truncate\" as rounding, got \"", place.rounding, '"');
+    refuse("expected \"round\" or \"truncate\" as rounding, got \"", place.rounding, '"');
 }
 
 namespace {
@@ -29,7 +29,7 @@ Extents wanted_extents(const CropPlace& place) {
   if (!place.crop) return {place.crop_d.value_or(0), place.crop_h.value_or(0), place.crop_w.value_or(0)};
   auto& crop = *place.crop;
   if (crop.size() != 2 && crop.size() != 3)
-    fail(ErrorKind::runtime, "expected 2 or 3 numbers in \"crop\", (H, W) or (D, H, W), got ", crop.size());
+    refuse("expected 2 or 3 numbers in \"crop\", (H, W) or (D, H, W), got ", crop.size());
   return {crop.size() == 3 ? crop[0] : 0, crop[crop.size() - 2], crop[crop.size() - 1]};
 }
 
@@ -40,11 +40,10 @@ Window crop_window(const CropPlace& place, const Shape& shape, const Layout& lay
   window.start.resize(shape.size(), 0);
   bool rounds = place.rounding == "round";
   auto set = [&](int axis, float wanted, float position) {
-    if (axis < 0) return;
-    if (!(position >= 0 && position <= 1))
-      fail(ErrorKind::runtime, "expected the window's position from 0 to 1, got ", position);
-    int64_t size = truncate<int64_t>(wanted);
-    if (size > 0) window.size[axis] = size;
+    const int64_t size = truncate<int64_t>(wanted);
+    if (axis < 0 || size <= 0) return;  // the whole extent, wherever the position is
+    if (!(position >= 0 && position <= 1)) refuse("expected the window's position from 0 to 1, got ", position);
+    window.size[axis] = size;
     double start = static_cast<double>(position) * static_cast<double>(shape[axis] - window.size[axis]);
     window.start[axis] = rounds ? convert<int64_t>(start) : truncate<int64_t>(start);
   };
@@ -71,20 +70,20 @@ Window find_window(const Sample<CropArgs>& sample) {
 }  // namespace
 
 AVIDA_OP(crop, CropArgs) {
-  op.doc("Cuts a window of given extents out of images, videos or volumes, at a position between their borders.")
+  op.doc(
+        "Crops images, videos or volumes to a window of given extents. The position of the window is a "
+        "fraction of the space between the borders: 0.5 is the centre.")
       .input("input", "The samples to crop.",
              {"HWC", "CHW", "DHWC", "CDHW", "FHWC", "FCHW", "CFHW", "FDHWC", "FCDHW", "CFDHW"})
       .arg("dtype", &CropArgs::dtype, kWindowDTypeText)
       .arg("fill_values", &CropArgs::fill_values, kFillValuesText, fixed | takes_nan)
-      .arg("image_type", &CropArgs::image_type, "The colour space.", fixed | deprecated)
+      .ignored("image_type", 0)
       .arg("out_of_bounds_policy", &CropArgs::out_of_bounds_policy, kOutOfBoundsText)
       .arg("output_dtype", &CropArgs::output_dtype, kOutputDTypeText)
       .example("avida.crop(image, crop=[2, 3], crop_pos_x=0, crop_pos_y=0)")
       .infer(infer_crop);
   crop_place_args(op);
-  shows_window<find_window>(op)
-      .reads([](const Sample<CropArgs>& sample) { return shown_part(find_window(sample), sample.in[0]); })
-      .chains();
+  shows_window<find_window>(op).chains();
 }
 
 }  // namespace avida::ops

@@ -4,10 +4,10 @@
 #include <cstring>
 
 #include "core/clones.h"
-#include "op/convert_run.h"
-#include "op/each_item.h"
-#include "op/kernel_types.h"
-#include "op/window_args.h"
+#include "loops/items/each_item.h"
+#include "loops/items/kernel_types.h"
+#include "loops/moving/convert_run.h"
+#include "loops/moving/window_args.h"
 #include "ops/image/crop.h"
 
 namespace avida::ops {
@@ -61,10 +61,9 @@ float at_channel(const std::vector<float>& numbers, int64_t channel) {
   return numbers.size() == 1 ? numbers[0] : numbers[channel];
 }
 
-// One sample: every row of pixels along W is split into its channels, normalised, and stored where the output wants it.
-class Rows {
+class NormalizePlan {
  public:
-  explicit Rows(const Sample<CropMirrorNormalizeArgs>& sample)
+  explicit NormalizePlan(const Sample<CropMirrorNormalizeArgs>& sample)
       : args_(sample.args),
         in_(sample.in[0]),
         out_(sample.out[0]),
@@ -78,16 +77,21 @@ class Rows {
     place_window(window_, in_.shape, policy);
     auto check = [&](const char* name, const std::vector<float>& numbers) {
       if (numbers.size() != 1 && std::ssize(numbers) != channels_)
-        fail(ErrorKind::runtime, "expected one or ", channels_, " numbers in \"", name, "\", got ", numbers.size());
+        refuse("expected one or ", channels_, " numbers in \"", name, "\", got ", numbers.size());
     };
     check("mean", args_.mean);
     check("std", args_.std);
     if (pads_ && std::ssize(args_.fill_values) != out_channels_) check("fill_values", args_.fill_values);
     for (int d = 0; d < in_.ndim(); d++)
       if (d != w_ && d != c_) outer_.push_back(d);
+    find_strides();
+    const int64_t start = window_.start[w_];
+    width_ = window_.size[w_];
+    begin_ = std::clamp<int64_t>(-start, 0, width_);
+    pixels_ = std::clamp<int64_t>(in_.shape[w_] - start, begin_, width_) - begin_;
   }
 
-  Shape output_shape() const {
+  Shape shape() const {
     Shape shape = window_.size;
     for (int d = 0; d < in_.ndim(); d++) {
       int from = in_.layout.find(args_.output_layout[d]);
@@ -96,28 +100,34 @@ class Rows {
     return shape;
   }
 
-  int64_t count() const {
+  int64_t rows() const {
     int64_t rows = 1;
     for (int d : outer_) rows *= window_.size[d];
     return rows;
   }
 
-  void run(int64_t begin, int64_t end) {
-    width_ = window_.size[w_];
+  Part reads() const { return shown_part(window_, in_); }
+
+  void run(const Sample<CropMirrorNormalizeArgs>& sample) const {
+    if (sample.launches) return launch(*sample.launches);
     if (width_ == 0) return;
-    find_strides();
-    int64_t start = window_.start[w_];
-    begin_ = std::clamp<int64_t>(-start, 0, width_);
-    pixels_ = std::clamp<int64_t>(in_.shape[w_] - start, begin_, width_) - begin_;
-    row_.resize(channels_ * pixels_);
-    planes_.resize(channels_ * pixels_);
-    line_.resize(width_);
-    stored_.resize(width_ * size_of(out_.dtype));
-    for (int64_t row = begin; row < end; row++) make_row(row);
+    Buffers buffers(*this);
+    for (int64_t row = sample.begin; row < sample.end; row++) make_row(row, buffers);
   }
 
-  void launch(Launches& launches) {
-    find_strides();
+ private:
+  // What the rows of one part pass through.
+  struct Buffers {
+    explicit Buffers(const NormalizePlan& plan)
+        : row(plan.channels_ * plan.pixels_),
+          planes(plan.channels_ * plan.pixels_),
+          line(plan.width_),
+          stored(plan.width_ * size_of(plan.out_.dtype)) {}
+    std::vector<float> row, planes, line;
+    std::vector<char> stored;
+  };
+
+  void launch(Launches& launches) const {
     if (in_.dtype == DType::uint8 && out_.dtype == DType::float32 && launch_pixels<float, uint8_t>(launches)) return;
     if (in_.dtype == DType::uint8 && out_.dtype == DType::float16 && launch_pixels<float16, uint8_t>(launches)) return;
     if (in_.dtype == DType::float32 && out_.dtype == DType::float32 && launch_pixels<float, float>(launches)) return;
@@ -154,17 +164,16 @@ class Rows {
     });
   }
 
- private:
   // False if the general body must do it.
   template <class To, class From>
-  bool launch_pixels(Launches& launches) {
+  bool launch_pixels(Launches& launches) const {
     if (channels_ == 3 && out_channels_ == 3) return launch_pixels<NormalizedPixels<To, From, 3, 3>>(launches);
     if (channels_ == 3 && out_channels_ == 4) return launch_pixels<NormalizedPixels<To, From, 3, 4>>(launches);
     if (channels_ == 1 && out_channels_ == 1) return launch_pixels<NormalizedPixels<To, From, 1, 1>>(launches);
     return false;
   }
   template <class Item>
-  bool launch_pixels(Launches& launches) {
+  bool launch_pixels(Launches& launches) const {
     const int c = args_.output_layout.find('C'), w = args_.output_layout.find('W'), last = in_.ndim() - 1;
     const bool interleaved = c == last && w == last - 1, planar = w == last;
     if (c_ != last || w_ != last - 1 || !(interleaved || planar)) return false;
@@ -202,8 +211,9 @@ class Rows {
   }
 
   void find_strides() {
+    checked_volume(shape());
     in_strides_ = dense_strides(in_.shape);
-    Shape strides = dense_strides(out_.shape);
+    Shape strides = dense_strides(shape());
     out_strides_.resize(in_.ndim(), 0);
     for (int d = 0; d < in_.ndim(); d++) out_strides_[d] = strides[args_.output_layout.find(in_.layout[d])];
   }
@@ -215,7 +225,8 @@ class Rows {
     int64_t stride;
   };
 
-  void make_row(int64_t row) {
+  // A row of pixels along W is split into its channels, normalised, and stored where the output wants it.
+  void make_row(int64_t row, Buffers& buffers) const {
     int64_t from = (window_.start[w_] + begin_) * in_strides_[w_], to = 0;
     bool inside = pixels_ > 0;
     for (int k = outer_.size() - 1; k >= 0; k--) {
@@ -229,20 +240,20 @@ class Rows {
     const char* pixels = in_.as<char>() + from * size_of(in_.dtype);
     int64_t shown = inside ? channels_ : 0;
     if (shown && in_.dtype == DType::uint8)
-      make_lines(planes<uint8_t>(pixels), to);
+      make_lines(planes<uint8_t>(pixels, buffers), to, buffers);
     else if (shown)
-      make_lines(planes<float>(pixels), to);
+      make_lines(planes<float>(pixels, buffers), to, buffers);
     for (int64_t c = shown; c < out_channels_; c++) {
-      float* line = begin_line(c, to);
+      float* line = begin_line(c, to, buffers);
       std::fill(line, line + width_, fill_value(c));
-      store_line(line, c, to);
+      store_line(line, c, to, buffers);
     }
   }
 
   template <class T>
-  Planes<T> planes(const char* pixels) {
+  Planes<T> planes(const char* pixels, Buffers& buffers) const {
     bool converted = in_.dtype == dtype_of<T>;
-    T *row = reinterpret_cast<T*>(row_.data()), *split = reinterpret_cast<T*>(planes_.data());
+    T *row = reinterpret_cast<T*>(buffers.row.data()), *split = reinterpret_cast<T*>(buffers.planes.data());
     if (c_ < w_) {  // they are planes already
       if (converted) return {reinterpret_cast<const T*>(pixels), in_strides_[c_]};
       for (int64_t c = 0; c < channels_; c++)
@@ -259,13 +270,13 @@ class Rows {
   }
 
   template <class T>
-  void make_lines(Planes<T> planes, int64_t to) {
+  void make_lines(Planes<T> planes, int64_t to, Buffers& buffers) const {
     for (int64_t c = 0; c < channels_; c++) {
-      float* line = begin_line(c, to);
+      float* line = begin_line(c, to, buffers);
       if (pixels_ < width_) std::fill(line, line + width_, fill_value(c));
       int64_t at = args_.mirror ? width_ - begin_ - pixels_ : begin_;
       normalize_line(line + at, planes.first + c * planes.stride, pixels_, normalization(c), args_.mirror);
-      store_line(line, c, to);
+      store_line(line, c, to, buffers);
     }
   }
 
@@ -279,21 +290,21 @@ class Rows {
     return fill.size() == 1 ? fill[0] : c < std::ssize(fill) ? fill[c] : 0;
   }
 
-  // Lines are made where they belong if they can be, else on the side.
+  // Lines are written to the output directly if they can be, else to a buffer.
   bool in_place() const { return out_.dtype == DType::float32 && out_strides_[w_] == 1; }
-  float* begin_line(int64_t c, int64_t to) {
-    return in_place() ? out_.as<float>() + to + c * out_strides_[c_] : line_.data();
+  float* begin_line(int64_t c, int64_t to, Buffers& buffers) const {
+    return in_place() ? out_.as<float>() + to + c * out_strides_[c_] : buffers.line.data();
   }
-  void store_line(const float* line, int64_t c, int64_t to) {
+  void store_line(const float* line, int64_t c, int64_t to, Buffers& buffers) const {
     if (in_place()) return;
     int64_t step = out_strides_[w_];
     char* out = out_.as<char>() + (to + c * out_strides_[c_]) * size_of(out_.dtype);
     if (step == 1) return from_float_(out, line, width_);
-    from_float_(stored_.data(), line, width_);
+    from_float_(buffers.stored.data(), line, width_);
     with_size_of(out_.dtype, [&](auto type) {
       using T = typename decltype(type)::type;
       for (int64_t i = 0; i < width_; i++)
-        reinterpret_cast<T*>(out)[i * step] = reinterpret_cast<const T*>(stored_.data())[i];
+        reinterpret_cast<T*>(out)[i * step] = reinterpret_cast<const T*>(buffers.stored.data())[i];
     });
   }
 
@@ -306,8 +317,6 @@ class Rows {
   Vec<int> outer_;                              // the axes other than W and C
   int64_t width_ = 0, begin_ = 0, pixels_ = 0;  // of the output; the pixels of a row that lie inside the input
   Shape in_strides_, out_strides_;              // both by the input's axes
-  std::vector<float> row_, planes_, line_;
-  std::vector<char> stored_;
   const ConvertRun to_float_ = rounding_run(DType::float32, in_.dtype);
   const ConvertRun from_float_ = rounding_run(out_.dtype, DType::float32);
 };
@@ -323,12 +332,12 @@ void infer_normalized(Infer<CropMirrorNormalizeArgs>& call) {
     case OutOfBounds::trim:
       break;
     default:
-      fail(ErrorKind::runtime, "expected \"error\", \"pad\" or \"trim_to_shape\" as out_of_bounds_policy, got \"",
-           args.out_of_bounds_policy, '"');
+      refuse("expected \"error\", \"pad\" or \"trim_to_shape\" as out_of_bounds_policy, got \"",
+             args.out_of_bounds_policy, '"');
   }
   const Layout &in = call.in[0].layout, &wanted = args.output_layout;
   if (!std::is_permutation(in.view().begin(), in.view().end(), wanted.view().begin(), wanted.view().end()))
-    fail(ErrorKind::runtime, "expected an output_layout with the axes of the input's layout ", in, ", got ", wanted);
+    refuse("expected an output_layout with the axes of the input's layout ", in, ", got ", wanted);
   out.layout = wanted;
 }
 
@@ -337,41 +346,29 @@ void infer_normalized(Infer<CropMirrorNormalizeArgs>& call) {
 AVIDA_OP(crop_mirror_normalize, CropMirrorNormalizeArgs) {
   using Args = CropMirrorNormalizeArgs;
   op.doc(
-        "Crops, mirrors, normalises and rearranges images, videos or volumes at once: the last step before training. "
-        "The output is scale * (input - mean) / std + shift.")
+        "Crops, mirrors, normalises and transposes images, videos or volumes. The output is "
+        "scale * (input - mean) / std + shift. It is usually the last step before training.")
       .input("input", "The samples to normalise.",
              {"HWC", "CHW", "DHWC", "CDHW", "FHWC", "FCHW", "CFHW", "FDHWC", "FCDHW", "CFDHW"})
       .arg("dtype", &Args::dtype, "The element type of the output; integers are rounded and saturated.")
       .arg("fill_values", &Args::fill_values,
-           "What the policy \"pad\" fills with, in the output's terms: one number, or one for each channel.",
-           fixed | takes_nan)
-      .arg("image_type", &Args::image_type, "The colour space.", fixed | deprecated)
-      .arg("mean", &Args::mean, "What is subtracted: one number, or one for each channel.")
-      .arg("mirror", &Args::mirror, "Mirror left to right unless 0.")
+           "The value of padding, after normalisation: one number, or one for each channel.", fixed | takes_nan)
+      .ignored("image_type", 0)
+      .arg("mean", &Args::mean, "The mean that is subtracted: one number, or one for each channel.")
+      .arg("mirror", &Args::mirror, "Whether to mirror left to right.")
       .arg("out_of_bounds_policy", &Args::out_of_bounds_policy,
-           "What to do where the window reaches beyond the sample: \"error\", \"pad\" (or \"constant\"), or "
+           "What to do where the window exceeds the sample: \"error\", \"pad\" (or \"constant\"), or "
            "\"trim_to_shape\".")
       .arg("output_dtype", &Args::output_dtype, kOutputDTypeText)
       .arg("output_layout", &Args::output_layout, "The order of the axes in the output.")
-      .arg("pad_output", &Args::pad_output, "Add channels up to a power of two.", fixed)
-      .arg("scale", &Args::scale, "What the normalised values are multiplied by.", fixed)
-      .arg("shift", &Args::shift, "What is added in the end.", fixed)
-      .arg("std", &Args::std, "What is divided by: one number, or one for each channel.")
+      .arg("pad_output", &Args::pad_output, "Whether to pad the channels to a power of two.", fixed)
+      .arg("scale", &Args::scale, "The factor of the normalised values.", fixed)
+      .arg("shift", &Args::shift, "The offset that is added last.", fixed)
+      .arg("std", &Args::std, "The standard deviation: one number, or one for each channel.")
       .example("avida.crop_mirror_normalize(image, mirror=1, mean=[124, 117, 104], std=[59, 57, 58])")
       .infer(infer_normalized)
-      .each_sample([](Sample<Args>& sample) { sample.out[0].shape = Rows(sample).output_shape(); },
-                   [](const Sample<Args>& sample) {
-                     if (sample.launches)
-                       Rows(sample).launch(*sample.launches);
-                     else
-                       Rows(sample).run(sample.begin, sample.end);
-                   })
-      .rows([](const Sample<Args>& sample) { return Rows(sample).count(); })
-      .reads([](const Sample<Args>& sample) {
-        return shown_part(crop_window(sample.args, sample.in[0].shape, sample.in[0].layout), sample.in[0]);
-      })
-      .chains()
-      .on_gpu();
+      .each_sample<NormalizePlan>()
+      .chains();
   crop_place_args(op);
 }
 

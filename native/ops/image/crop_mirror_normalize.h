@@ -1,8 +1,8 @@
-// Pixels cropped, mirrored and normalised. Read by NVRTC too: no std headers.
+// GPU bodies that crop, mirror and normalise pixels. Read by NVRTC too: no std headers.
 #pragma once
-#include "kernel/byte_floats.h"
-#include "kernel/element.h"
-#include "kernel/words.h"
+#include "device/byte_floats.h"
+#include "device/element.h"
+#include "device/words.h"
 
 namespace avida::ops {
 
@@ -54,8 +54,8 @@ struct CropMirrorNormalize {
   }
 };
 
-// The usual images: pixels with their channels side by side. An item is some pixels of a row of the output, the first
-// of which may begin before the row: so that what is stored at once lies where words do. From is uint8 or float.
+// Images of interleaved channels. Each item writes 8 pixels of a row. Items may start before the row so that stores are
+// aligned. From is uint8 or float.
 template <class To, class From, int channels, int out_channels>
 struct NormalizedPixels {
   static constexpr const char* header = "ops/image/crop_mirror_normalize.h";
@@ -145,7 +145,7 @@ struct NormalizedPixels {
           made.at[k][c] = params.fill[c];
   }
 
-  // So many channels of each pixel, from channel c.
+  // The given count of channels of each pixel, from channel c.
   template <int count>
   AVIDA_HD AVIDA_INLINE static void store(To* to, const Numbers& made, int c) {
     unsigned words[kPiece * count * sizeof(To) / 4] = {};

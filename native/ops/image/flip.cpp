@@ -1,42 +1,50 @@
-// What users and the executor know about flip.
-#include "ops/image/flip.h"
-
-#include "op/each_element.h"
-#include "op/op.h"
-#include "op/strided_copy.h"
+#include "loops/moving/strided_move.h"
+#include "operator/declare.h"
 
 namespace avida::ops {
 namespace {
 
-// On a GPU it is a copy from strides that lead backwards.
-void flip_rows(const SampleWork& work) {
-  const auto& args = *static_cast<const FlipArgs*>(work.args);
-  if (!work.launches) return each_element_rows<Flip>(args, work, "FDHWC");
-  const SampleView& in = work.in[0];
-  const int element_size = size_of(in.dtype);
-  Shape strides = dense_strides(in.shape);
-  int64_t first = 0;
-  for (auto [axis, mirrored] : {std::pair('D', args.depthwise), {'H', args.vertical}, {'W', args.horizontal}})
-    if (int d = in.layout.find(axis); d >= 0 && mirrored && in.shape[d] > 0) {
-      first += (in.shape[d] - 1) * strides[d];
-      strides[d] = -strides[d];
-    }
-  StridedCopy(element_size, in.shape, strides)
-      .launch(*work.launches, work.out[0].data, in.as<char>() + first * element_size);
-}
+struct FlipArgs {
+  int horizontal = 1, vertical = 0, depthwise = 0;
+};
+
+// A copy from strides that are negative along mirrored axes.
+class FlipPlan {
+ public:
+  explicit FlipPlan(const Sample<FlipArgs>& sample) : in_(sample.in[0]), move_(mirrored(sample.args)) {}
+
+  Shape shape() const { return in_.shape; }
+  int64_t rows() const { return move_.rows(); }
+  void run(const Sample<FlipArgs>& sample) const {
+    move_.run(sample, sample.out[0].data, in_.as<char>() + first_ * size_of(in_.dtype));
+  }
+
+ private:
+  StridedMove mirrored(const FlipArgs& args) {
+    Shape strides = dense_strides(in_.shape);
+    for (auto [name, mirrored] : {std::pair('D', args.depthwise), {'H', args.vertical}, {'W', args.horizontal}})
+      if (int axis = in_.layout.find(name); axis >= 0 && mirrored && in_.shape[axis] > 0) {
+        first_ += (in_.shape[axis] - 1) * strides[axis];
+        strides[axis] = -strides[axis];
+      }
+    return StridedMove(size_of(in_.dtype), in_.shape, strides);
+  }
+
+  const SampleView& in_;
+  int64_t first_ = 0;  // the element that comes first in the output
+  const StridedMove move_;
+};
 
 }  // namespace
 
 AVIDA_OP(flip, FlipArgs) {
   op.doc("Mirrors images, videos or volumes along the chosen axes.")
       .input("input", "The samples to mirror.", {"FDHWC", "FHWC", "DHWC", "HWC", "FCDHW", "FCHW", "CDHW", "CHW"})
-      .arg("depthwise", &FlipArgs::depthwise, "Mirror front to back (D).")
-      .arg("horizontal", &FlipArgs::horizontal, "Mirror left to right (W).")
-      .arg("vertical", &FlipArgs::vertical, "Mirror top to bottom (H).")
+      .arg("depthwise", &FlipArgs::depthwise, "Whether to mirror front to back, along the axis D.")
+      .arg("horizontal", &FlipArgs::horizontal, "Whether to mirror left to right, along the axis W.")
+      .arg("vertical", &FlipArgs::vertical, "Whether to mirror top to bottom, along the axis H.")
       .example("avida.flip(image, horizontal=0, vertical=1)")
-      .loop({[](SampleWork& work) { work.out[0].shape = work.in[0].shape; },
-             [](const SampleWork& work) { return each_element_row_count(work, "FDHWC"); }, flip_rows})
-      .on_gpu()
+      .each_sample<FlipPlan>()
       .chains();
 }
 

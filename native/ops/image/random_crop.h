@@ -1,11 +1,11 @@
-// A window of random area, aspect ratio and position, as random-resized-crop training uses it.
+// Draws a window of random area, aspect ratio and position, for random_resized_crop and its relatives.
 #pragma once
 #include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
 
-#include "op/spec.h"
+#include "operator/spec.h"
 
 namespace avida {
 
@@ -15,9 +15,11 @@ struct RandomCropArgs {
   std::vector<float> random_aspect_ratio = {0.75f, 1.333333f};
 };
 
+constexpr int kMostAttempts = 10'000;  // if none of them fits, none will
+
 constexpr const char* kNumAttemptsText =
-    "How often an area and an aspect ratio are drawn, until they fit into the image; then the largest window of a "
-    "permitted ratio is taken.";
+    "The most attempts to draw an area and an aspect ratio that fit into the image, at most 10,000. After them, the "
+    "largest window of a permitted ratio is taken.";
 constexpr const char* kRandomAreaText = "The range of the window's area, as a fraction of the image's.";
 constexpr const char* kRandomAspectRatioText = "The range of the window's width divided by its height.";
 
@@ -26,22 +28,19 @@ struct RandomRange {
 };
 
 inline RandomRange random_range(const std::vector<float>& given, const char* name) {
-  if (given.empty() || given.size() > 2)
-    fail(ErrorKind::runtime, "expected one number or two in \"", name, "\", got ", given.size());
+  if (given.empty() || given.size() > 2) refuse("expected one number or two in \"", name, "\", got ", given.size());
   RandomRange range{given.front(), given.back()};
-  if (!(range.low <= range.high))
-    fail(ErrorKind::runtime, "expected a range in \"", name, "\", got [", range.low, ", ", range.high, ']');
+  if (!(range.low <= range.high)) refuse("expected a range in \"", name, "\", got [", range.low, ", ", range.high, ']');
   return range;
 }
 
 // Raises what is wrong with the arguments; for infer().
 inline void check_random_crop(const RandomCropArgs& args) {
   RandomRange area = random_range(args.random_area, "random_area");
-  if (!(area.low >= 0)) fail(ErrorKind::runtime, "expected areas of 0 or more in \"random_area\", got ", area.low);
+  if (!(area.low >= 0)) refuse("expected areas of 0 or more in \"random_area\", got ", area.low);
   RandomRange ratio = random_range(args.random_aspect_ratio, "random_aspect_ratio");
   if (!(ratio.low > 0) || std::isinf(ratio.high))
-    fail(ErrorKind::runtime, "expected positive numbers in \"random_aspect_ratio\", got [", ratio.low, ", ", ratio.high,
-         ']');
+    refuse("expected positive numbers in \"random_aspect_ratio\", got [", ratio.low, ", ", ratio.high, ']');
 }
 
 struct CropBox {
@@ -60,7 +59,7 @@ inline CropBox draw_crop_box(RandomStream& random, int64_t height, int64_t width
     int64_t top = below(height - h + 1);
     return CropBox{top, below(width - w + 1), h, w};
   };
-  for (int attempt = 0; attempt < args.num_attempts; attempt++) {
+  for (int attempt = 0; attempt < std::min(args.num_attempts, kMostAttempts); attempt++) {
     double drawn_area = uniform(area.low, area.high) * whole;
     double drawn_ratio = std::exp(uniform(std::log(ratio.low), std::log(ratio.high)));
     double w = std::max(1.0, std::round(std::sqrt(drawn_area * drawn_ratio)));

@@ -1,5 +1,5 @@
-#include "op/op.h"
-#include "op/random_crop.h"
+#include "operator/declare.h"
+#include "ops/image/random_crop.h"
 
 namespace avida::ops {
 namespace {
@@ -19,16 +19,41 @@ bool is_extent_type(DType dtype) {
   }
 }
 
-void check_shape(const Sample<RandomCropArgs>& sample) {
-  const Shape& shape = sample.in[0].shape;
-  if (shape.size() != 1 || (shape[0] != 2 && shape[0] != 3))
-    fail(ErrorKind::runtime, "expected 2 or 3 extents, HW or HWC, got an input of shape ", shape);
-}
+class WindowDraw {
+ public:
+  explicit WindowDraw(const Sample<RandomCropArgs>& sample) {
+    const SampleView& in = sample.in[0];
+    if (in.ndim() != 1 || (in.shape[0] != 2 && in.shape[0] != 3))
+      refuse("expected 2 or 3 extents, HW or HWC, got an input of shape ", in.shape);
+    int64_t extents[2];
+    for (int i = 0; i < 2; i++) {
+      extents[i] = arg::element<int64_t>(in.data, in.dtype, i);
+      if (extents[i] < 0 || extents[i] > INT32_MAX)
+        refuse("expected extents from 0 to ", INT32_MAX, ", got ", extents[i]);
+    }
+    RandomStream random(sample.random);
+    box_ = draw_crop_box(random, extents[0], extents[1], sample.args);
+  }
+  void shape(std::span<SampleView> out) const { out[0].shape = out[1].shape = {2}; }
+  void run(const Sample<RandomCropArgs>& sample) const {
+    auto store = [](const SampleView& out, int64_t a, int64_t b) {
+      out.as<int32_t>()[0] = static_cast<int32_t>(a);
+      out.as<int32_t>()[1] = static_cast<int32_t>(b);
+    };
+    store(sample.out[0], box_.top, box_.left);
+    store(sample.out[1], box_.height, box_.width);
+  }
+
+ private:
+  CropBox box_;
+};
 
 }  // namespace
 
 AVIDA_OP(random_crop_generator, RandomCropArgs) {
-  op.doc("Draws a window of random area, aspect ratio and position for images of the given extents: start and extents.")
+  op.doc(
+        "Draws windows of random area, aspect ratio and position. Returns the start and the extents of a window "
+        "for each image, whose own extents are the input.")
       .input("input", "The extents of each image, HW or HWC.")
       .arg("num_attempts", &RandomCropArgs::num_attempts, kNumAttemptsText, fixed)
       .arg("random_area", &RandomCropArgs::random_area, kRandomAreaText, fixed)
@@ -39,8 +64,7 @@ AVIDA_OP(random_crop_generator, RandomCropArgs) {
       .infer([](Infer<RandomCropArgs>& call) {
         check_random_crop(call.args);
         if (!is_extent_type(call.in[0].dtype))
-          fail(ErrorKind::runtime, "expected signed integers, or unsigned ones of at most 32 bits, got ",
-               name_of(call.in[0].dtype));
+          refuse("expected signed integers, or unsigned ones of at most 32 bits, got ", name_of(call.in[0].dtype));
         call.out.resize(2, call.out[0]);
         for (Meta& out : call.out) {
           out.dtype = DType::int32;
@@ -48,25 +72,8 @@ AVIDA_OP(random_crop_generator, RandomCropArgs) {
           out.layout = {};
         }
       })
-      .each_sample(
-          [](Sample<RandomCropArgs>& sample) {
-            check_shape(sample);
-            sample.out[0].shape = sample.out[1].shape = {2};
-          },
-          [](const Sample<RandomCropArgs>& sample) {
-            int64_t extents[2];
-            for (int i = 0; i < 2; i++) {
-              extents[i] = arg::element<int64_t>(sample.in[0].data, sample.in[0].dtype, i);
-              if (extents[i] < 0 || extents[i] > INT32_MAX)
-                fail(ErrorKind::runtime, "expected extents from 0 to ", INT32_MAX, ", got ", extents[i]);
-            }
-            RandomStream random(sample.random);
-            CropBox box = draw_crop_box(random, extents[0], extents[1], sample.args);
-            sample.out[0].as<int32_t>()[0] = static_cast<int32_t>(box.top);
-            sample.out[0].as<int32_t>()[1] = static_cast<int32_t>(box.left);
-            sample.out[1].as<int32_t>()[0] = static_cast<int32_t>(box.height);
-            sample.out[1].as<int32_t>()[1] = static_cast<int32_t>(box.width);
-          });
+      .on_cpu()
+      .each_sample<WindowDraw>();
 }
 
 }  // namespace avida::ops

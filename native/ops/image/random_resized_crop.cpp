@@ -1,4 +1,4 @@
-#include "op/random_crop.h"
+#include "ops/image/random_crop.h"
 #include "ops/image/resize_args.h"
 
 namespace avida::ops {
@@ -22,20 +22,20 @@ std::vector<AxisPlan> plan(const Sample<RandomResizedCropArgs>& sample) {
   };
   const auto& size = sample.args.size;
   if (size.front() > 0 && size.back() > 0 && box.height == 0)
-    fail(ErrorKind::runtime, "cannot resize an empty image of shape ", in.shape);
+    refuse("cannot resize an empty image of shape ", in.shape);
   return {part(rows, box.top, box.height, size.front()), part(columns, box.left, box.width, size.back())};
 }
 
 }  // namespace
 
 AVIDA_OP(random_resized_crop, RandomResizedCropArgs) {
-  op.doc("Resizes a window of random area, aspect ratio and position.")
+  op.doc("Crops a window of random area, aspect ratio and position, and resizes it.")
       .input("input", "The images or videos; all frames of a video share one window.",
              {"HWC", "CHW", "FHWC", "FCHW", "CFHW"})
       .arg("num_attempts", &RandomResizedCropArgs::num_attempts, kNumAttemptsText, fixed)
       .arg("random_area", &RandomResizedCropArgs::random_area, kRandomAreaText, fixed)
       .arg("random_aspect_ratio", &RandomResizedCropArgs::random_aspect_ratio, kRandomAspectRatioText, fixed)
-      .arg("size", &RandomResizedCropArgs::size, "Height and width of the output; one number for both.",
+      .arg("size", &RandomResizedCropArgs::size, "The height and width of the output, or one number for both.",
            fixed | required)
       .example("avida.random_resized_crop(image, size=[2, 3])")
       .random()
@@ -43,13 +43,12 @@ AVIDA_OP(random_resized_crop, RandomResizedCropArgs) {
         infer_resize(call.args, {}, call.call);
         check_random_crop(call.args);
         const auto& size = call.args.size;
-        if (size.empty() || size.size() > 2)
-          fail(ErrorKind::runtime, "expected one number or two in \"size\", got ", size.size());
+        if (size.empty() || size.size() > 2) refuse("expected one number or two in \"size\", got ", size.size());
         for (int64_t extent : size)
-          if (extent < 0) fail(ErrorKind::runtime, "expected sizes of 0 or more, got ", extent);
+          if (extent < 0) refuse("expected sizes of 0 or more, got ", extent);
       });
   filter_args(op);
-  resamples<plan>(op);
+  resamples<ResamplePlan<plan, RandomResizedCropArgs>>(op);
 }
 
 }  // namespace avida::ops

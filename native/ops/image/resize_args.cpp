@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <tuple>
 
-#include "op/resample_taps.h"
+#include "loops/resampling/resample_taps.h"
 
 namespace avida {
 namespace {
@@ -12,8 +11,7 @@ namespace {
 constexpr std::string_view kModes[] = {"default", "stretch", "not_larger", "not_smaller"};
 
 void check_filter(int filter, const char* name) {
-  if (filter < 0 || filter > 5)
-    fail(ErrorKind::runtime, "expected a filter from 0 to 5 as \"", name, "\", got ", filter);
+  if (filter < 0 || filter > 5) refuse("expected a filter from 0 to 5 as \"", name, "\", got ", filter);
 }
 
 float extent_of(const AxisPlan& plan) { return std::fabs(plan.end - plan.start); }
@@ -57,7 +55,8 @@ void size_together(std::vector<AxisPlan>& plans, bool smallest) {
   for (const AxisPlan& plan : plans)
     if (plan.most > 0) scale = std::min(scale, plan.most / extent_of(plan));
   for (AxisPlan& plan : plans) {
-    if (std::fabs(plan.wanted) / extent_of(plan) == scale) continue;  // sized exactly: times and divided by may not be
+    if (std::fabs(plan.wanted) / extent_of(plan) == scale)
+      continue;  // sized exactly: a product of a quotient may not be
     plan.wanted = std::copysign(extent_of(plan) * scale, plan.wanted);
   }
 }
@@ -71,31 +70,18 @@ int64_t rounded(float size, SizeRounding rounding) {
 
 }  // namespace
 
-bool same_size(const ImageSizeArgs& a, const ImageSizeArgs& b) {
-  auto same = [](const std::optional<Vec<float>>& x, const std::optional<Vec<float>>& y) {
-    return x.has_value() == y.has_value() && (!x || std::ranges::equal(*x, *y));
-  };
-  auto of = [](const ImageSizeArgs& args) {
-    return std::tie(static_cast<const FilterArgs&>(args), args.roi_relative, args.max_size, args.mode,
-                    args.subpixel_scale, args.resize_longer, args.resize_shorter, args.resize_x, args.resize_y,
-                    args.resize_z);
-  };
-  return of(a) == of(b) && same(a.size, b.size) && same(a.roi_start, b.roi_start) && same(a.roi_end, b.roi_end);
-}
-
 void infer_resize(const FilterArgs& args, const RegionArgs& region, const Inference& call) {
   Meta& out = call.out[0];
   bool is_float = args.dtype == DType::float16 || args.dtype == DType::bfloat16 || args.dtype == DType::float32;
   if (args.dtype != DType::none && args.dtype != out.dtype && !is_float)
-    fail(ErrorKind::runtime, "expected the input's type, ", name_of(out.dtype), ", or a floating one as dtype, got ",
-         name_of(args.dtype));
+    refuse("expected the element type of the input, ", name_of(out.dtype), ", or a floating-point type as dtype, got ",
+           name_of(args.dtype));
   if (args.dtype != DType::none) out.dtype = args.dtype;
   if (region.mode && std::find(std::begin(kModes), std::end(kModes), *region.mode) == std::end(kModes))
-    fail(ErrorKind::runtime, "expected \"default\", \"stretch\", \"not_larger\" or \"not_smaller\" as mode, got \"",
-         *region.mode, '"');
+    refuse("expected \"default\", \"stretch\", \"not_larger\" or \"not_smaller\" as mode, got \"", *region.mode, '"');
   auto given = [&](const char* name, bool is_fixed) { return is_fixed || call.per_sample(name); };
   if (given("roi_start", region.roi_start.has_value()) != given("roi_end", region.roi_end.has_value()))
-    fail(ErrorKind::runtime, "expected \"roi_start\" and \"roi_end\" together");
+    refuse("expected \"roi_start\" and \"roi_end\" together");
 }
 
 void check_image_size(const ImageSizeArgs& args, const Inference& call) {
@@ -105,12 +91,11 @@ void check_image_size(const ImageSizeArgs& args, const Inference& call) {
   bool single = given("resize_x", args.resize_x.has_value()) || given("resize_y", args.resize_y.has_value()) ||
                 given("resize_z", args.resize_z.has_value());
   if (longer + shorter + single + given("size", args.size.has_value()) != 1)
-    fail(ErrorKind::runtime,
-         "expected the size in one way: \"size\", or some of \"resize_x\", \"resize_y\" and \"resize_z\", or "
-         "\"resize_shorter\", or \"resize_longer\"");
+    refuse(
+        "expected the size in one way: \"size\", or some of \"resize_x\", \"resize_y\" and \"resize_z\", or "
+        "\"resize_shorter\", or \"resize_longer\"");
   if (args.mode && (longer || shorter))
-    fail(ErrorKind::runtime,
-         "\"resize_shorter\" and \"resize_longer\" are modes of their own: \"mode\" does not apply");
+    refuse("\"resize_shorter\" and \"resize_longer\" are modes of their own: \"mode\" does not apply");
 }
 
 void set_regions(std::vector<AxisPlan>& plans, const RegionArgs& args) {
@@ -144,8 +129,8 @@ void plan_sizes(std::vector<AxisPlan>& plans, const RegionArgs& args, SizeRoundi
     }
     float size = std::fabs(plan.wanted), extent = extent_of(plan);
     if (!(size < 0x1p31f))
-      fail(ErrorKind::runtime, "expected finite sizes below 2**31, got ", plan.wanted, " for a region from ",
-           plan.start, " to ", plan.end);
+      refuse("expected finite sizes below 2**31, got ", plan.wanted, " for a region from ", plan.start, " to ",
+             plan.end);
     plan.out = rounded(size, rounding);
     if (plan.wanted < 0) std::swap(plan.start, plan.end);
     if (args.subpixel_scale && size > 0 && static_cast<float>(plan.out) != size) {
@@ -203,7 +188,8 @@ Part read_part(const SampleView& in, const std::vector<AxisPlan>& plans, const F
     if (plan.out == 0) continue;
     ResampleAxis axis = make_axis(plan, plans, args);
     ResampleWindow first = resample_window(axis, 0), last = resample_window(axis, axis.out - 1);
-    // Beyond the borders, their elements are read; as many in a row as anywhere. Summed positions may be one off.
+    // Outside of the borders, their elements are read; every window has the same size. Summed positions may be off by
+    // one.
     int64_t count = std::min<int64_t>(first.count, plan.in), most = plan.in - count, slack = axis.summed;
     int64_t begin = std::clamp<int64_t>(std::min(first.first, last.first) - slack, 0, most);
     int64_t end = std::clamp<int64_t>(std::max(first.first, last.first) + slack, 0, most) + count;
@@ -214,9 +200,10 @@ Part read_part(const SampleView& in, const std::vector<AxisPlan>& plans, const F
 
 Resample make_resample(const SampleView& in, DType out_type, const std::vector<AxisPlan>& plans,
                        const FilterArgs& args) {
-  std::vector<std::optional<ResampleAxis>> axes(in.ndim());
+  checked_volume(resized_shape(in.shape, plans));
+  std::optional<ResampleAxis> axes[kMaxDim];
   for (const AxisPlan& plan : plans) axes[plan.axis] = make_axis(plan, plans, args);
-  return Resample(in.shape, std::move(axes), in.dtype, out_type);
+  return Resample(in.shape, axes, in.dtype, out_type);
 }
 
 }  // namespace avida

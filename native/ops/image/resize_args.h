@@ -1,9 +1,9 @@
-// What the resizing operators have in common: their arguments, and the sizes and regions that follow from them.
+// Arguments of the resizing operators, and the sizes and regions that follow from them.
 #pragma once
 #include <string>
 
-#include "op/op.h"
-#include "op/resample.h"
+#include "loops/resampling/resample.h"
+#include "operator/declare.h"
 
 namespace avida {
 
@@ -12,9 +12,6 @@ struct FilterArgs {
   DType dtype = DType::none;
   int interp_type = 1;
   std::optional<int> mag_filter, min_filter;
-  int minibatch_size = 32, temp_buffer_hint = 0;
-
-  bool operator==(const FilterArgs&) const = default;
 };
 
 struct RegionArgs {
@@ -30,49 +27,50 @@ struct ImageSizeArgs : FilterArgs, RegionArgs {
   std::optional<Vec<float>> size;
 };
 
-// Whether images of one shape are resized alike.
-bool same_size(const ImageSizeArgs& a, const ImageSizeArgs& b);
-
 template <class Args>
 Op<Args>& filter_args(Op<Args>& op) {
-  return op
-      .arg("antialias", &Args::antialias, "Average over what one output element stands for when making smaller.", fixed)
-      .arg("dtype", &Args::dtype, "The element type of the output: the input's (the default) or a floating one.")
+  return op.arg("antialias", &Args::antialias, "Whether to apply an antialiasing filter when downscaling.", fixed)
+      .arg("dtype", &Args::dtype,
+           "The element type of the output: that of the input (the default) or a floating-point type.")
       .arg("interp_type", &Args::interp_type,
            "The filter: 0 nearest, 1 linear, 2 cubic, 3 Lanczos of radius 3, 4 triangular, 5 Gaussian.")
-      .arg("mag_filter", &Args::mag_filter, "The filter for making larger, by default interp_type.")
-      .arg("min_filter", &Args::min_filter, "The filter for making smaller, by default interp_type.")
-      .arg("minibatch_size", &Args::minibatch_size, "Without effect: batches are not cut.", fixed)
-      .arg("temp_buffer_hint", &Args::temp_buffer_hint, "Without effect.", fixed);
+      .arg("mag_filter", &Args::mag_filter, "The filter for upscaling, by default `interp_type`.")
+      .arg("min_filter", &Args::min_filter, "The filter for downscaling, by default `interp_type`.")
+      .ignored("minibatch_size", 32)
+      .ignored("temp_buffer_hint", 0);
 }
 
-constexpr const char* kSizesText = "The size of each axis; 0 for none, negative to mirror.";
+constexpr const char* kSizesText =
+    "The size of each axis. A size of 0 counts as not given; a negative one mirrors the axis.";
 
 template <class Args>
 Op<Args>& region_args(Op<Args>& op) {
   return op
       .arg("max_size", &Args::max_size,
-           "The largest permitted extents: one number, or one for each axis; 0 is no limit.", fixed)
+           "The largest permitted extents: one number, or one for each axis. 0 means no limit.", fixed)
       .arg("mode", &Args::mode,
            "What the sizes mean: \"default\" (axes without a size are scaled like the others), \"stretch\" (they keep "
-           "their size), or, with the proportions kept, \"not_larger\" and \"not_smaller\" than the sizes.")
-      .arg("roi_end", &Args::roi_end, "Where the region that is resized ends, one number for each axis.")
-      .arg("roi_relative", &Args::roi_relative, "The region is given in fractions of the input's extents.", fixed)
+           "their size), or, with the aspect ratio kept, \"not_larger\" and \"not_smaller\" than the sizes.")
+      .arg("roi_end", &Args::roi_end, "The end of the region that is resized, one number for each axis.")
+      .arg("roi_relative", &Args::roi_relative, "Whether the region is given in fractions of the extents of the input.",
+           fixed)
       .arg("roi_start", &Args::roi_start,
-           "Where the region that is resized starts, one number for each axis; beyond its end to mirror it.")
+           "The start of the region that is resized, one number for each axis. A start after the end mirrors the axis.")
       .arg("subpixel_scale", &Args::subpixel_scale,
-           "Where a size is rounded, widen or narrow the region so that the scale stays exact.", fixed);
+           "Whether to adjust the region where a size is rounded, so that the scale stays exact.", fixed);
 }
 
 template <class Args>
 Op<Args>& image_size_args(Op<Args>& op) {
   filter_args(op);
   return region_args(op)
-      .arg("resize_longer", &Args::resize_longer, "The size of the longest axis; proportions are kept.")
-      .arg("resize_shorter", &Args::resize_shorter, "The size of the shortest axis; proportions are kept.")
-      .arg("resize_x", &Args::resize_x, "The width; negative to mirror. Without the others, proportions are kept.")
-      .arg("resize_y", &Args::resize_y, "The height; negative to mirror. Without the others, proportions are kept.")
-      .arg("resize_z", &Args::resize_z, "The depth of a volume; negative to mirror.")
+      .arg("resize_longer", &Args::resize_longer, "The size of the longest axis. The aspect ratio is kept.")
+      .arg("resize_shorter", &Args::resize_shorter, "The size of the shortest axis. The aspect ratio is kept.")
+      .arg("resize_x", &Args::resize_x,
+           "The width; a negative one mirrors the image. Without other sizes, the aspect ratio is kept.")
+      .arg("resize_y", &Args::resize_y,
+           "The height; a negative one mirrors the image. Without other sizes, the aspect ratio is kept.")
+      .arg("resize_z", &Args::resize_z, "The depth of a volume; a negative one mirrors it.")
       .arg("size", &Args::size, kSizesText);
 }
 
@@ -98,7 +96,7 @@ void check_image_size(const ImageSizeArgs& args, const Inference& call);
 template <class List>
 float number_for(const List& list, int i, int n, const char* name) {
   if (static_cast<int>(list.size()) != n && list.size() != 1)
-    fail(ErrorKind::runtime, "expected one number or ", n, " in \"", name, "\", got ", list.size());
+    refuse("expected one number or ", n, " in \"", name, "\", got ", list.size());
   return list[list.size() == 1 ? 0 : i];
 }
 
@@ -117,21 +115,31 @@ Part read_part(const SampleView& in, const std::vector<AxisPlan>& plans, const F
 Resample make_resample(const SampleView& in, DType out_type, const std::vector<AxisPlan>& plans,
                        const FilterArgs& args);
 
-// The operator resamples its input as plan(sample) says.
-template <auto plan, class Args>
+// The input resampled along the axes that find(sample) returns.
+template <auto find, class Args>
+class ResamplePlan {
+ public:
+  explicit ResamplePlan(const Sample<Args>& sample)
+      : in_(sample.in[0]),
+        args_(sample.args),
+        axes_(find(sample)),
+        resample_(make_resample(in_, sample.out[0].dtype, axes_, args_)) {}
+
+  Shape shape() const { return resized_shape(in_.shape, axes_); }
+  int64_t rows() const { return resample_.rows(); }
+  Part reads() const { return read_part(in_, axes_, args_); }
+  void run(const Sample<Args>& sample) const { resample_.run(sample, sample.out[0].data, in_.data); }
+
+ protected:
+  const SampleView& in_;
+  const FilterArgs& args_;
+  const std::vector<AxisPlan> axes_;
+  const Resample resample_;
+};
+
+template <class Plan, class Args>
 Op<Args>& resamples(Op<Args>& op) {
-  static constexpr auto resample = [](const Sample<Args>& sample) {
-    return make_resample(sample.in[0], sample.out[0].dtype, plan(sample), sample.args);
-  };
-  return op
-      .each_sample(
-          [](Sample<Args>& sample) { sample.out[0].shape = resized_shape(sample.in[0].shape, plan(sample)); },
-          [](const Sample<Args>& sample) { resample(sample).run(sample, sample.out[0].data, sample.in[0].data); })
-      .rows([](const Sample<Args>& sample) { return sample.launches ? 1 : resample(sample).rows(); })
-      .cost(4)
-      .reads([](const Sample<Args>& sample) { return read_part(sample.in[0], plan(sample), sample.args); })
-      .chains()
-      .on_gpu();
+  return op.template each_sample<Plan>().cost(4).chains();
 }
 
 }  // namespace avida

@@ -29,11 +29,11 @@ std::vector<AxisPlan> plan(const Sample<ResizeCropMirrorArgs>& sample) {
 
 AVIDA_OP(resize_crop_mirror, ResizeCropMirrorArgs) {
   using Args = ResizeCropMirrorArgs;
-  op.doc("Resizes images, videos or volumes, cuts a window out of the result and mirrors it, all in one step.")
+  op.doc("Resizes, crops and mirrors images, videos or volumes in one pass.")
       .input("input", "The samples to resize.",
              {"HWC", "FHWC", "CHW", "FCHW", "CFHW", "DHWC", "FDHWC", "CDHW", "FCDHW", "CFDHW"})
       .arg("mirror", &Args::mirror,
-           "Which axes to mirror, added up: 1 left to right, 2 top to bottom, 4 front to back.")
+           "The axes to mirror, as a sum of 1 (left to right), 2 (top to bottom) and 4 (front to back).")
       .example("avida.resize_crop_mirror(image, size=[4, 6], crop=[2, 3], mirror=1)")
       .infer([](Infer<Args>& call) {
         infer_resize(call.args, call.args, call.call);
@@ -42,7 +42,7 @@ AVIDA_OP(resize_crop_mirror, ResizeCropMirrorArgs) {
       });
   image_size_args(op);
   crop_place_args(op);
-  resamples<plan>(op);
+  resamples<ResamplePlan<plan, ResizeCropMirrorArgs>>(op);
 }
 
 }  // namespace avida::ops

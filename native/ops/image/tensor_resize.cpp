@@ -1,4 +1,4 @@
-#include "op/axes.h"
+#include "operator/axes.h"
 #include "ops/image/resize_args.h"
 
 namespace avida::ops {
@@ -22,7 +22,7 @@ SizeRounding rounding_of(const std::string& name) {
   if (name == "round") return SizeRounding::round;
   if (name == "truncate") return SizeRounding::truncate;
   if (name == "ceil") return SizeRounding::ceil;
-  fail(ErrorKind::runtime, "expected \"round\", \"truncate\" or \"ceil\" as size_rounding, got \"", name, '"');
+  refuse("expected \"round\", \"truncate\" or \"ceil\" as size_rounding, got \"", name, '"');
 }
 
 Vec<int> find_axes(const TensorResizeArgs& args, int ndim, const Layout& layout) {
@@ -70,30 +70,30 @@ AVIDA_OP(tensor_resize, TensorResizeArgs) {
   op.doc("Resizes samples of any rank along any axes.")
       .input("input", "The samples to resize.")
       .arg("alignment", &TensorResizeArgs::alignment,
-           "Which point of the region keeps its place where a size is rounded: 0 its start, 0.5 its middle, 1 its end.")
+           "The point of the region that stays fixed where a size is rounded: 0 its start, 0.5 its centre, 1 its end.")
       .arg("axes", &TensorResizeArgs::axes, "The axes that sizes, scales and the region refer to, by default all.",
            fixed)
-      .arg("axis_names", &TensorResizeArgs::axis_names, "The same axes by their letters in the layout.")
-      .arg("scales", &TensorResizeArgs::scales, "The sizes, as multiples of the input's; negative to mirror.")
+      .arg("axis_names", &TensorResizeArgs::axis_names, "The same axes, by their names in the layout.")
+      .arg("scales", &TensorResizeArgs::scales,
+           "The sizes as multiples of those of the input; a negative one mirrors the axis.")
       .arg("size_rounding", &TensorResizeArgs::size_rounding,
-           "How sizes become whole numbers: \"round\", \"truncate\" or \"ceil\".")
+           "How sizes become integers: \"round\", \"truncate\" or \"ceil\".")
       .arg("sizes", &TensorResizeArgs::sizes, kSizesText)
       .example("avida.tensor_resize(image, sizes=[2, 3], axes=[0, 1])")
       .infer([](Infer<TensorResizeArgs>& call) {
         const TensorResizeArgs& args = call.args;
         infer_resize(args, args, call.call);
         bool scaled = args.scales || call.call.per_sample("scales");
-        if (scaled == (args.sizes || call.call.per_sample("sizes")))
-          fail(ErrorKind::runtime, "expected either \"sizes\" or \"scales\"");
+        if (scaled == (args.sizes || call.call.per_sample("sizes"))) refuse("expected either \"sizes\" or \"scales\"");
         if (scaled && args.mode && args.mode->starts_with("not_"))
-          fail(ErrorKind::runtime, "the mode \"", *args.mode, "\" needs \"sizes\", got \"scales\"");
+          refuse("the mode \"", *args.mode, "\" needs \"sizes\", got \"scales\"");
         rounding_of(args.size_rounding);
-        if (call.in[0].ndim == 0) fail(ErrorKind::runtime, "expected an input with at least one axis");
+        if (call.in[0].ndim == 0) refuse("expected an input with at least one axis");
         find_axes(args, call.in[0].ndim, call.in[0].layout);
       });
   filter_args(op);
   region_args(op);
-  resamples<plan>(op);
+  resamples<ResamplePlan<plan, TensorResizeArgs>>(op);
 }
 
 }  // namespace avida::ops

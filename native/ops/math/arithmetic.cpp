@@ -1,7 +1,7 @@
 // Python's operators on tensors and batches. Reached through x + y and the like.
 #include "ops/math/arithmetic.h"
 
-#include "op/elementwise.h"
+#include "loops/elementwise/elementwise.h"
 
 namespace avida::ops {
 namespace {

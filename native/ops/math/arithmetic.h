@@ -1,7 +1,7 @@
 // The arithmetic of Python's operators and of the math module, for one element.
 #pragma once
-#include "kernel/kernel.h"
-#include "kernel/math.h"
+#include "device/body.h"
+#include "device/math.h"
 
 namespace avida::ops {
 

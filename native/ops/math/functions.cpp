@@ -1,5 +1,5 @@
 // The functions of avida.math.
-#include "op/elementwise.h"
+#include "loops/elementwise/elementwise.h"
 #include "ops/math/arithmetic.h"
 
 namespace avida::ops {
@@ -21,12 +21,12 @@ AVIDA_FUNCTION(asinh, Asinh, "The inverse of the hyperbolic sine.")
 AVIDA_FUNCTION(atan, Atan, "The arc tangent, in radians.")
 AVIDA_FUNCTION(atanh, Atanh, "The inverse of the hyperbolic tangent.")
 AVIDA_FUNCTION(cbrt, Cbrt, "The cube root.")
-AVIDA_FUNCTION(ceil, Ceil, "The smallest whole number that is not less.")
+AVIDA_FUNCTION(ceil, Ceil, "The smallest integer that is not less, as a float.")
 AVIDA_FUNCTION(cos, Cos, "The cosine of an angle in radians.")
 AVIDA_FUNCTION(cosh, Cosh, "The hyperbolic cosine.")
 AVIDA_FUNCTION(exp, Exp, "The exponential function.")
 AVIDA_FUNCTION(fabs, Fabs, "The absolute value as a float.")
-AVIDA_FUNCTION(floor, Floor, "The largest whole number that is not greater.")
+AVIDA_FUNCTION(floor, Floor, "The largest integer that is not greater, as a float.")
 AVIDA_FUNCTION(log, Log, "The natural logarithm.")
 AVIDA_FUNCTION(log10, Log10, "The logarithm to base 10.")
 AVIDA_FUNCTION(log2, Log2, "The logarithm to base 2.")
@@ -46,7 +46,7 @@ AVIDA_OP_IN(math, abs, NoArgs) {
 }
 
 AVIDA_OP_IN(math, atan2, NoArgs) {
-  op.doc("The angle of a point, in radians, right in all four quadrants. Integers give float32.")
+  op.doc("The angle of a point in radians, correct in all four quadrants. Integers give float32.")
       .plain()
       .input("x", "The numerator: the point's second coordinate.")
       .input("y", "The denominator: the point's first coordinate.")

@@ -40,20 +40,19 @@ void make_noisy(const Sample<GaussianArgs>& sample) {
 
 AVIDA_OP_IN(noise, gaussian, GaussianArgs) {
   op.doc("Adds normally distributed numbers to the input.")
-      .input("input", "The samples to make noisy.")
+      .input("input", "The samples to add noise to.")
       .arg("mean", &GaussianArgs::mean, "The mean of the noise.")
       .arg("stddev", &GaussianArgs::stddev, "The standard deviation of the noise.")
       .per_frame()
       .example("avida.noise.gaussian(image, stddev=10)")
       .random()
       .infer(infer_noisy)
-      .each_sample(noisy_shape,
+      .each_sample(same_shape,
                    [](const Sample<GaussianArgs>& sample) {
                      with_noisy_type(sample.in[0].dtype,
                                      [&](auto type) { make_noisy<typename decltype(type)::type>(sample); });
                    })
-      .rows(noisy_rows)
-      .on_gpu()
+      .rows(count_draw_rows)
       .cost(5);
 }
 

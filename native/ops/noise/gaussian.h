@@ -1,10 +1,10 @@
-// Normally distributed noise. Read by NVRTC too: no std headers.
+// The body of noise.gaussian: adds normally distributed numbers. Read by NVRTC too: no std headers.
 #pragma once
 #include "ops/random/distributions.h"
 
 namespace avida::ops {
 
-// An item is one block of random words and the elements it is for.
+// Each item is one block of random words and its elements.
 template <class T, class Real>
 struct GaussianNoise {
   static constexpr const char* header = "ops/noise/gaussian.h";
@@ -21,7 +21,7 @@ struct GaussianNoise {
     Real drawn[count];
     params.normal(random_block(params.key, static_cast<unsigned>(block)), drawn);
     for (int k = 0; k < count; k++) {
-      const long i = drawn_place<count>(block, k);
+      const long i = drawn_index<count>(block, k);
       if (i < params.elements) params.out[i] = convert<T>(convert<Real>(params.in[i]) + drawn[k]);
     }
   }

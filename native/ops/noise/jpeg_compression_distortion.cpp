@@ -1,8 +1,8 @@
 #include "ops/noise/jpeg_compression_distortion.h"
 
-#include "codecs/jpeg_distortion.h"
-#include "op/launches.h"
-#include "op/op.h"
+#include "codecs/jpeg/jpeg_distortion.h"
+#include "operator/declare.h"
+#include "operator/launches.h"
 
 namespace avida::ops {
 namespace {
@@ -14,12 +14,11 @@ struct JpegDistortionArgs {
 void set_shape(Sample<JpegDistortionArgs>& sample) {
   const Shape& shape = sample.in[0].shape;
   const int64_t channels = shape[shape.size() - 1];
-  if (channels != 3 && channels != 1)
-    fail(ErrorKind::runtime, "expected 3 channels, or 1 for gray, got the shape ", shape);
+  if (channels != 3 && channels != 1) refuse("expected 3 channels, or 1 for gray, got the shape ", shape);
   sample.out[0].shape = shape;
 }
 
-// The tables of the standard, with steps that grow as the quality falls. Row by row.
+// The quantization tables of the standard, row by row. Steps grow as the quality falls.
 uint16_t quantization_step(int table, int k, int quality) {
   static constexpr uint8_t standard[2][64] = {
       {16, 11,  10,  16, 24, 40, 51, 61, 12,  12,  14,  19,  26, 58, 60, 55,  14,  13,  16,  24, 40, 57,
@@ -37,9 +36,9 @@ void launch(const Sample<JpegDistortionArgs>& sample) {
   const Shape& shape = sample.in[0].shape;
   const int first = shape.size() - 3;
   if (sample.in[0].elements() == 0) return;
-  constexpr int64_t most = 65500;  // that files can have
+  constexpr int64_t most = 65500;  // the limit of JPEG files
   if (shape[first] > most || shape[first + 1] > most)
-    fail(ErrorKind::runtime, "expected at most ", most, " rows and columns, got the shape ", shape);
+    refuse("expected at most ", most, " rows and columns, got the shape ", shape);
   JpegLosses::Params losses{};
   for (int table = 0; table < 2; table++)
     for (int k = 0; k < 64; k++) losses.steps[table][k] = quantization_step(table, k, sample.args.quality);
@@ -78,13 +77,12 @@ void launch(const Sample<JpegDistortionArgs>& sample) {
 
 AVIDA_OP(jpeg_compression_distortion, JpegDistortionArgs) {
   using Args = JpegDistortionArgs;
-  op.doc("Gives images what they would lose as JPEG files: encodes and decodes them.")
+  op.doc("Adds JPEG compression artefacts: encodes and decodes images.")
       .input("input", "Images or videos, RGB or gray, of uint8.", {"HWC", "FHWC"})
-      .arg("quality", &Args::quality, "From 1, much loss, to 100, little.")
+      .arg("quality", &Args::quality, "The JPEG quality, from 1 (strong artefacts) to 100 (weak artefacts).")
       .example("avida.jpeg_compression_distortion(image, quality=10)")
       .infer([](Infer<Args>& call) {
-        if (call.in[0].dtype != DType::uint8)
-          fail(ErrorKind::runtime, "expected images of uint8, got ", call.in[0].dtype);
+        if (call.in[0].dtype != DType::uint8) refuse("expected images of uint8, got ", call.in[0].dtype);
       })
       .each_sample(set_shape,
                    [](const Sample<Args>& sample) {
@@ -102,8 +100,7 @@ AVIDA_OP(jpeg_compression_distortion, JpegDistortionArgs) {
       .rows([](const Sample<Args>& sample) {
         return sample.in[0].shape.size() == 4 ? sample.in[0].shape[0] : int64_t{1};
       })
-      .cost(30)
-      .on_gpu();
+      .cost(30);
 }
 
 }  // namespace avida::ops

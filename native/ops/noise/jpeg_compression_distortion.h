@@ -1,14 +1,14 @@
-// What images lose as JPEG files, on a GPU: the whole numbers that libjpeg-turbo computes, without a file between them.
-// Pixels become planes whose blocks have lost what their quantization takes; op/jpeg_item.h makes pixels of them. Read
-// by NVRTC too: no std headers.
+// The body of jpeg_compression_distortion: the losses of JPEG files, in the integer arithmetic of libjpeg-turbo.
+// Pixels become planes whose blocks have been quantized; loops/decoding/jpeg_item.h makes pixels of them. Read by NVRTC
+// too: no std headers.
 #pragma once
-#include "op/jpeg_item.h"
+#include "loops/decoding/jpeg_item.h"
 
 namespace avida::ops {
 
 AVIDA_HD AVIDA_INLINE int rounded_shift(int x, int bits) { return (x + (1 << (bits - 1))) >> bits; }
 
-// The counterpart of inverse_cosines().
+// The DCT of eight samples, the counterpart of inverse_cosines().
 template <bool first>
 AVIDA_HD AVIDA_INLINE void cosines(int (&x)[8]) {
   constexpr int bits = first ? kCosineBits - kKeptBits : kCosineBits + kKeptBits;
@@ -27,8 +27,8 @@ AVIDA_HD AVIDA_INLINE void cosines(int (&x)[8]) {
   x[1] = rounded_shift(d0, bits);
 }
 
-// An image of colours and the planes made of it: luma, and two of half the width and height. All are extended to whole
-// tiles. A gray image has no need of planes.
+// An RGB image and its planes: luma, and chroma of half the width and height. All are padded to complete tiles. A gray
+// image needs no planes.
 struct JpegPlanes {
   static constexpr int kTileHeight = 16, kTileWidth = 64;
   unsigned char* planes;
@@ -40,20 +40,21 @@ struct JpegPlanes {
   AVIDA_HD AVIDA_INLINE long luma_bytes() const { return long{step()} * tiles_down() * kTileHeight; }
   AVIDA_HD AVIDA_INLINE int chroma_height() const { return (height + 1) / 2; }
   AVIDA_HD AVIDA_INLINE int chroma_width() const { return (width + 1) / 2; }
-  // Plane 0 is luma, 1 is blueness, 2 is redness.
+  // Plane 0 is luma (Y), 1 and 2 are chroma (Cb, Cr).
   AVIDA_HD AVIDA_INLINE unsigned char* plane(int k) const {
     return planes + (k == 0 ? 0 : luma_bytes() + (k - 1) * (luma_bytes() / 4));
   }
 };
 
-// An item is a tile of all planes: blocks are transformed, quantized and transformed back, by eight threads each.
+// Each item is a tile of all planes: DCT, quantization and IDCT of its blocks, with eight threads for each.
 struct JpegLosses {
   static constexpr const char* header = "ops/noise/jpeg_compression_distortion.h";
   static constexpr int kThreads = 256, kPhases = 4, kHeight = JpegPlanes::kTileHeight, kWidth = JpegPlanes::kTileWidth;
   static constexpr int kAcross = kWidth / 8, kLumaBlocks = kAcross * kHeight / 8, kBlocks = kLumaBlocks * 3 / 2;
-  static constexpr int kBlockStep = 64 + 8;  // so that the columns of neighbours lie in different banks
+  static constexpr int kBlockStep =
+      64 + 8;  // padded, so that columns of neighbouring blocks lie in different banks of shared memory
   struct Params {
-    unsigned char* gray;  // of images without colours: the result
+    unsigned char* gray;  // the result of gray images
     const unsigned char* in;
     JpegPlanes image;
     unsigned short steps[2][64];  // of quantization: of luma and of the other planes
@@ -112,7 +113,7 @@ struct JpegLosses {
   }
 
  private:
-  // Results of the transform are 8 times too large. A multiplication stands for the division: exact below 1 << 16.
+  // DCT results are scaled by 8. The division is a multiplication by the inverse, exact below 1 << 16.
   AVIDA_HD AVIDA_INLINE static void prepare_division(const Params& params, Shared& shared, int table, int k) {
     const unsigned divisor = params.steps[table][k] * 8u;
     shared.divisor[table][k] = divisor;
@@ -125,19 +126,19 @@ struct JpegLosses {
     return x < 0 ? -made : made;
   }
 
-  // Samples are around 0. A thread makes two by two of luma, and one of each other plane.
+  // Samples are centred on 0. Each thread makes two by two samples of luma, and one of each chroma plane.
   struct alignas(4) Two {
     short at[2];
   };
-  struct Place {
-    int y, x;  // of the thread among others
+  struct Position {
+    int y, x;  // of the thread in the tile
     short* luma;
-    long row_step;  // from pixel to pixel of the image
+    long row_step;  // bytes from row to row of the image
     const unsigned char *upper, *lower;
     int left, right;
 
-    // What lies beyond the image is as its last pixels.
-    AVIDA_HD AVIDA_INLINE Place(const Params& params, int top, int first, Shared& shared, int thread) {
+    // Beyond the image its last pixels are repeated.
+    AVIDA_HD AVIDA_INLINE Position(const Params& params, int top, int first, Shared& shared, int thread) {
       constexpr int across = kWidth / 2;
       static_assert(across * kHeight / 2 == kThreads);
       const JpegPlanes& image = params.image;
@@ -158,31 +159,31 @@ struct JpegLosses {
   };
 
   AVIDA_HD AVIDA_INLINE static void load_gray(const Params& params, int top, int left, Shared& shared, int thread) {
-    const Place place(params, top, left, shared, thread);
-    place.set_luma(0, place.upper[place.left], place.upper[place.right]);
-    place.set_luma(1, place.lower[place.left], place.lower[place.right]);
+    const Position at(params, top, left, shared, thread);
+    at.set_luma(0, at.upper[at.left], at.upper[at.right]);
+    at.set_luma(1, at.lower[at.left], at.lower[at.right]);
   }
 
   struct Sample {
-    int luma, blueness, redness;
+    int luma, cb, cr;
     AVIDA_HD AVIDA_INLINE explicit Sample(const unsigned char* pixel) {
       const int red = pixel[0], green = pixel[1], blue = pixel[2];
       constexpr int middle = (128 << 16) + (1 << 15) - 1;
       luma = (19595 * red + 38470 * green + 7471 * blue + (1 << 15)) >> 16;
-      blueness = (-11059 * red - 21709 * green + 32768 * blue + middle) >> 16;
-      redness = (32768 * red - 27439 * green - 5329 * blue + middle) >> 16;
+      cb = (-11059 * red - 21709 * green + 32768 * blue + middle) >> 16;
+      cr = (32768 * red - 27439 * green - 5329 * blue + middle) >> 16;
     }
   };
   AVIDA_HD AVIDA_INLINE static void load_colors(const Params& params, int top, int left, Shared& shared, int thread) {
-    const Place place(params, top, left, shared, thread);
-    const Sample a(place.upper + place.left), b(place.upper + place.right);
-    const Sample c(place.lower + place.left), d(place.lower + place.right);
-    place.set_luma(0, a.luma, b.luma);
-    place.set_luma(1, c.luma, d.luma);
-    const int y = place.y, x = place.x, rounding = 1 + x % 2;
-    const int blue = (a.blueness + b.blueness + c.blueness + d.blueness + rounding) >> 2;
-    const int red = (a.redness + b.redness + c.redness + d.redness + rounding) >> 2;
-    // The last row goes on below.
+    const Position at(params, top, left, shared, thread);
+    const Sample a(at.upper + at.left), b(at.upper + at.right);
+    const Sample c(at.lower + at.left), d(at.lower + at.right);
+    at.set_luma(0, a.luma, b.luma);
+    at.set_luma(1, c.luma, d.luma);
+    const int y = at.y, x = at.x, rounding = 1 + x % 2;
+    const int blue = (a.cb + b.cb + c.cb + d.cb + rounding) >> 2;
+    const int red = (a.cr + b.cr + c.cr + d.cr + rounding) >> 2;
+    // The last row is repeated below the image.
     const int rows = params.image.chroma_height() - top / 2;
     if (y >= rows) return;
     short* to = &shared.at[kLumaBlocks + x / 8][x % 8];

@@ -1,20 +1,20 @@
-// What the noise operators share: which element types they take, and rows of elements that are seen as real numbers.
+// Helpers of the noise operators: their element types, and rows of elements converted to real numbers.
 #pragma once
 #include <type_traits>
 
-#include "op/convert_run.h"
-#include "op/each_item.h"
-#include "op/op.h"
+#include "loops/items/each_item.h"
+#include "loops/moving/convert_run.h"
+#include "operator/declare.h"
 #include "ops/random/tiles.h"
 
 namespace avida::ops {
 
 template <class Args>
 void infer_noisy(Infer<Args>& call) {
-  if (call.in[0].dtype == DType::boolean) fail(ErrorKind::runtime, "expected numbers, got bool");
+  if (call.in[0].dtype == DType::boolean) refuse("expected numbers, got bool");
 }
 
-// Calls fn(Type<T>{}) with a type that infer_noisy() lets pass.
+// Calls fn(Type<T>{}) with a type that infer_noisy() accepts.
 template <class Fn>
 void with_noisy_type(DType dtype, Fn&& fn) {
   with_dtype(dtype, [&](auto type) {
@@ -22,21 +22,11 @@ void with_noisy_type(DType dtype, Fn&& fn) {
   });
 }
 
-template <class Args>
-void noisy_shape(Sample<Args>& sample) {
-  sample.out[0].shape = sample.in[0].shape;
-}
-
-template <class Args>
-int64_t noisy_rows(const Sample<Args>& sample) {
-  return draw_rows(sample.out[0].elements());
-}
-
 // A float where it holds every number of this type; the larger types need a double.
 template <class T>
 using NoiseReal = std::conditional_t<sizeof(T) <= 2 || std::is_same_v<T, float>, float, double>;
 
-// Bodies whose items are blocks of random words, for the rows of `work`: some of `draws` elements or pixels.
+// Runs a body whose items are blocks of random words, for the rows of `work`: some of `draws` elements or pixels.
 template <class Body, int per_block, class Work, class HostLoop>
 void each_block(const Work& work, int64_t draws, const typename Body::Params& params, HostLoop&& host_loop) {
   constexpr int64_t row = kDrawRow / per_block;

@@ -1,10 +1,10 @@
-// Numbers that follow a Poisson distribution. Read by NVRTC too: no std headers.
+// Random numbers of the Poisson distribution. Read by NVRTC too: no std headers.
 #pragma once
 #include "ops/random/distributions.h"
 
 namespace avida::ops {
 
-// The logarithm of k! for a whole number k >= 0: Stirling's series, which starts to hold at 10.
+// The logarithm of k! for an integer k >= 0: Stirling's series, which is accurate from 10 on.
 AVIDA_HD AVIDA_INLINE double log_factorial(double k) {
   double below = 1;  // k! = (x - 1)! / below
   double x = k + 1;
@@ -16,7 +16,7 @@ AVIDA_HD AVIDA_INLINE double log_factorial(double k) {
          portable::log(below);
 }
 
-// How often `u` has passed the cumulated probabilities.
+// The number of cumulative probabilities below `u`.
 AVIDA_HD AVIDA_INLINE double poisson_by_inversion(double mean, double u) {
   double probability = portable::exp_of_minus(mean), sum = probability, k = 0;
   while (u > sum && k < 100) {
@@ -27,10 +27,10 @@ AVIDA_HD AVIDA_INLINE double poisson_by_inversion(double mean, double u) {
   return k;
 }
 
-// The same in one word of 32 bits: the first words that mean more than 0 events, more than 1, and so on.
+// The same for one word of 32 bits: the first word of more than 0 events, of more than 1, and so on.
 class PoissonSteps {
  public:
-  static constexpr int kCounts = 128;  // more are never drawn
+  static constexpr int kCounts = 128;  // the limit of what is drawn
 
   AVIDA_HD AVIDA_INLINE explicit PoissonSteps(double mean)
       : mean_(mean > 0 ? mean : 0), probability_(portable::exp_of_minus(mean_)) {}
@@ -41,7 +41,7 @@ class PoissonSteps {
     const double end = sum_ * 0x1p32;
     return is_last() ? ~0u : static_cast<unsigned>(end < 0x1.fffffffep31 ? end : 0x1.fffffffep31);
   }
-  // What the last answer of next() was for.
+  // The count that the last result of next() belongs to.
   AVIDA_HD AVIDA_INLINE int count() const { return steps_ - 1; }
   AVIDA_HD AVIDA_INLINE bool is_last() const { return steps_ == kCounts; }
 
@@ -66,7 +66,7 @@ AVIDA_HD AVIDA_INLINE double poisson_by_rejection(double mean, const RandomKey& 
   }
 }
 
-// A mean that is not above 0 gives 0. From 2^40 on the distribution is a normal one for all purposes.
+// A mean that is not above 0 gives 0. From 2^40 on the normal distribution stands in.
 AVIDA_HD AVIDA_INLINE double poisson(double mean, const RandomKey& key, const PhiloxBlock& block) {
   if (!(mean > 0)) return 0;
   if (mean < 10) return poisson_by_inversion(mean, open_unit(block.word[0], block.word[1]));

@@ -1,4 +1,4 @@
-// Pixels chosen at random. Read by NVRTC too: no std headers.
+// The body of noise.salt_and_pepper: random pixels become white or black. Read by NVRTC too: no std headers.
 #pragma once
 #include "ops/random/distributions.h"
 
@@ -7,7 +7,8 @@ namespace avida::ops {
 struct Grains {
   enum { none, pepper, salt };
   using Number = int;
-  unsigned long peppers, grains;  // how many of the 2^32 words mean pepper, and how many pepper or salt
+  unsigned long peppers,
+      grains;  // of the 2^32 words, the count of those that mean pepper, and of those that mean either
 
   AVIDA_HD AVIDA_INLINE void operator()(const PhiloxBlock& block, int (&out)[4]) const {
     // One less than a count fits into a word even where all words count.
@@ -27,7 +28,7 @@ struct GrainPixels {
   }
 };
 
-// An item is one block of random words and the pixels it is for.
+// Each item is one block of random words and its pixels.
 template <class T>
 struct SaltAndPepper {
   static constexpr const char* header = "ops/noise/salt_and_pepper.h";
@@ -44,7 +45,7 @@ struct SaltAndPepper {
     int drawn[4];
     params.grains(random_block(params.key, static_cast<unsigned>(block)), drawn);
     for (int k = 0; k < 4; k++) {
-      const long pixel = drawn_place<4>(block, k);
+      const long pixel = drawn_index<4>(block, k);
       if (pixel >= params.pixels.count) continue;
       for (long c = 0; c < params.pixels.channels; c++) {
         const long i = params.pixels.element(pixel, c);

@@ -4,7 +4,6 @@
 #include <memory>
 
 #include "core/clones.h"
-#include "op/strided_copy.h"
 #include "ops/noise/noise.h"
 
 namespace avida::ops {
@@ -21,7 +20,7 @@ void make_noisy(const Sample<ShotArgs>& sample) {
       {sample.out[0].as<T>(), sample.in[0].as<T>(), sample.random, sample.args.factor});
 }
 
-// The words that mean each count, for one value of a byte.
+// The random words of each count, for one value of a byte.
 class CountTable {
  public:
   void prepare(double mean) {
@@ -42,8 +41,8 @@ class CountTable {
   static constexpr int kCounts = PoissonSteps::kCounts;
 
  private:
-  unsigned end_[kCounts];  // the first word that means more than k
-  uint8_t start_[256];     // where to begin for words of these highest bits
+  unsigned end_[kCounts];  // the first word of more than k events
+  uint8_t start_[256];     // the count to begin with, by the highest bits of a word
 };
 
 struct Words {
@@ -56,7 +55,7 @@ AVIDA_CLONES void draw_words(unsigned* out, const RandomKey& key, int64_t first,
   draw_run(out, key, first, n, Words{});
 }
 
-// The parameters come as a copy, which writing bytes cannot change.
+// The parameters are a copy, which written bytes cannot alias.
 template <class Byte>
 void look_up_rows(const typename ShotNoiseOfBytes<Byte>::Params params, int64_t begin, int64_t end) {
   Byte values[CountTable::kCounts];
@@ -85,21 +84,11 @@ void make_bytes_noisy(const Sample<ShotArgs>& sample) {
                                         [&] { look_up_rows<Byte>(params, sample.begin, sample.end); });
 }
 
-void copy(const Sample<ShotArgs>& sample) {
-  const SampleView &in = sample.in[0], &out = sample.out[0];
-  const int64_t row = kDrawRow * size_of(in.dtype), bytes = out.elements() * size_of(in.dtype);
-  if (sample.launches) return StridedCopy(1, {bytes}, {1}).launch(*sample.launches, out.data, in.data);
-  const int64_t first = sample.begin * row, end = std::min(sample.end * row, bytes);
-  std::copy(in.as<char>() + first, in.as<char>() + end, out.as<char>() + first);
-}
-
 void run(const Sample<ShotArgs>& sample) {
-  const float factor = sample.args.factor;
-  if (factor == 0) return copy(sample);
   with_noisy_type(sample.in[0].dtype, [&](auto type) {
     using T = typename decltype(type)::type;
     if constexpr (sizeof(T) == 1)
-      if (256 / std::abs(factor) <= kMostWordMean) return make_bytes_noisy<T>(sample);
+      if (256 / std::abs(sample.args.factor) <= kMostWordMean) return make_bytes_noisy<T>(sample);
     make_noisy<T>(sample);
   });
 }
@@ -107,16 +96,15 @@ void run(const Sample<ShotArgs>& sample) {
 }  // namespace
 
 AVIDA_OP_IN(noise, shot, ShotArgs) {
-  op.doc("Replaces each element by a random number of events, Poisson distributed, that has the element as its mean.")
-      .input("input", "The samples to make noisy; elements below 0 become 0.")
-      .arg("factor", &ShotArgs::factor, "What one event adds: larger ones make more noise. With 0, nothing changes.")
+  op.doc("Adds shot noise: replaces elements by Poisson distributed numbers of that mean.")
+      .input("input", "The samples to add noise to; elements below 0 become 0.")
+      .arg("factor", &ShotArgs::factor, "The value of one event: larger factors make more noise, and 0 makes none.")
       .per_frame()
       .example("avida.noise.shot(image, factor=10)")
       .random()
       .infer(infer_noisy)
-      .each_sample(noisy_shape, run)
-      .rows(noisy_rows)
-      .on_gpu()
+      .each_sample(same_shape, run)
+      .rows(count_draw_rows)
       .cost(10);
 }
 

@@ -1,8 +1,8 @@
 #include "ops/paste/grid_mask.h"
 
 #include "core/clones.h"
-#include "op/each_piece.h"
-#include "op/op.h"
+#include "loops/items/each_piece.h"
+#include "operator/declare.h"
 
 namespace avida::ops {
 namespace {
@@ -24,52 +24,57 @@ void keep_unmasked(T* out, const T* in, const uint8_t* masked, int64_t width, in
   keep(out, in, masked, width, channels);
 }
 
-template <class T>
-void make_rows(const Sample<GridMaskArgs>& sample, const typename GridMask<T>::Params& params) {
-  const int64_t length = params.width * params.channels, begin = sample.begin, end = sample.end;
-  each_piece<GridMask<T>, sizeof(T)>(sample, begin * length, end * length, params, [&] {
-    std::vector<uint8_t> masked(params.width);
-    for (int64_t row = begin; row < end; row++) {
-      mask_row(masked.data(), static_cast<int>(params.width), static_cast<int>(row % params.height), params.grid);
-      keep_unmasked(params.out + row * length, params.in + row * length, masked.data(), params.width, params.channels);
-    }
-  });
-}
+class GridMaskPlan {
+ public:
+  explicit GridMaskPlan(const Sample<GridMaskArgs>& sample) : in_(sample.in[0]), grid_(sample.args) {
+    if (sample.args.tile <= 0) refuse("expected a positive number for \"tile\", got ", sample.args.tile);
+    const int w = in_.layout.find('W');
+    width_ = in_.shape[w];
+    height_ = in_.shape[w - 1];
+    channels_ = w + 1 < in_.ndim() ? in_.shape[w + 1] : 1;
+    for (int d = 0; d < w; d++) rows_ *= in_.shape[d];
+  }
+
+  Shape shape() const { return in_.shape; }
+  int64_t rows() const { return rows_; }
+  void run(const Sample<GridMaskArgs>& sample) const {
+    with_size_of(in_.dtype, [&](auto type) { mask<typename decltype(type)::type>(sample); });
+  }
+
+ private:
+  template <class T>
+  void mask(const Sample<GridMaskArgs>& sample) const {
+    T* out = sample.out[0].template as<T>();
+    const T* in = in_.as<T>();
+    const int64_t length = width_ * channels_, begin = sample.begin, end = sample.end;
+    each_piece<GridMask<T>, sizeof(T)>(
+        sample, begin * length, end * length, {out, in, grid_, width_, height_, channels_}, [&] {
+          std::vector<uint8_t> masked(width_);
+          for (int64_t row = begin; row < end; row++) {
+            mask_row(masked.data(), static_cast<int>(width_), static_cast<int>(row % height_), grid_);
+            keep_unmasked(out + row * length, in + row * length, masked.data(), width_, channels_);
+          }
+        });
+  }
+
+  const SampleView& in_;
+  const Grid grid_;
+  int64_t width_, height_, channels_, rows_ = 1;
+};
 
 }  // namespace
 
 AVIDA_OP(grid_mask, GridMaskArgs) {
   using Args = GridMaskArgs;
-  op.doc("Sets pixels to 0 in squares that lie on a regular grid.")
+  op.doc("Sets pixels to 0 in the squares of a regular grid.")
       .input("input", "Images or videos.", {"HWC", "CHW", "HW", "FHWC", "FCHW"})
-      .arg("angle", &Args::angle, "By how much the grid is turned, in radians.")
-      .arg("ratio", &Args::ratio, "The side of a square as a share of the tile's.")
-      .arg("shift_x", &Args::shift_x, "By how many pixels the grid is moved to the right.")
-      .arg("shift_y", &Args::shift_y, "By how many pixels it is moved down.")
-      .arg("tile", &Args::tile, "The distance between squares, in pixels.")
+      .arg("angle", &Args::angle, "The angle of the grid, in radians.")
+      .arg("ratio", &Args::ratio, "The side of a square divided by the side of a tile.")
+      .arg("shift_x", &Args::shift_x, "The offset of the grid to the right, in pixels.")
+      .arg("shift_y", &Args::shift_y, "The offset of the grid downwards, in pixels.")
+      .arg("tile", &Args::tile, "The side of a tile, which is the distance between squares, in pixels.")
       .example("avida.grid_mask(image, tile=4, ratio=0.5)")
-      .each_sample(
-          [](Sample<Args>& sample) {
-            if (sample.args.tile <= 0)
-              fail(ErrorKind::runtime, "expected a positive number for \"tile\", got ", sample.args.tile);
-            sample.out[0].shape = sample.in[0].shape;
-          },
-          [](const Sample<Args>& sample) {
-            const SampleView& in = sample.in[0];
-            const int w = in.layout.find('W');
-            const int64_t width = in.shape[w], height = in.shape[w - 1];
-            const int64_t channels = w + 1 < in.ndim() ? in.shape[w + 1] : 1;
-            with_size_of(in.dtype, [&](auto type) {
-              using T = typename decltype(type)::type;
-              make_rows<T>(sample, {sample.out[0].as<T>(), in.as<T>(), Grid(sample.args), width, height, channels});
-            });
-          })
-      .rows([](const Sample<Args>& sample) {
-        int64_t rows = 1;
-        for (int d = 0; d < sample.in[0].layout.find('W'); d++) rows *= sample.in[0].shape[d];
-        return rows;
-      })
-      .on_gpu()
+      .each_sample<GridMaskPlan>()
       .cost(3);
 }
 

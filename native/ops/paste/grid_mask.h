@@ -1,9 +1,9 @@
-// Squares on a grid. Read by NVRTC too: no std headers.
+// The body of grid_mask: an element, or 0 in the squares of a grid. Read by NVRTC too: no std headers.
 #pragma once
-#include "kernel/divide.h"
-#include "kernel/math.h"
-#include "kernel/pieces.h"
-#include "kernel/words.h"
+#include "device/divide.h"
+#include "device/math.h"
+#include "device/words.h"
+#include "loops/items/pieces.h"
 
 namespace avida::ops {
 
@@ -12,7 +12,7 @@ struct GridMaskArgs {
   int tile = 100;
 };
 
-// The plane turned and scaled, so that tiles have an extent of 1.
+// The plane rotated and scaled, so that tiles have an extent of 1.
 struct Grid {
   float x_by_x, x_by_y, shift_x, shift_y, ratio;
 
@@ -33,7 +33,7 @@ struct Grid {
   }
 };
 
-// An item is an element.
+// Each item is an element.
 template <class T>
 struct GridMask {
   static constexpr const char* header = "ops/paste/grid_mask.h";

@@ -3,10 +3,10 @@
 #include <cmath>
 #include <cstring>
 
-#include "op/convert_run.h"
-#include "op/launch_convert.h"
-#include "op/launches.h"
-#include "op/op.h"
+#include "loops/moving/convert_run.h"
+#include "loops/moving/launch_convert.h"
+#include "operator/declare.h"
+#include "operator/launches.h"
 
 namespace avida::ops {
 
@@ -24,11 +24,10 @@ template <class T>
 struct Traits<ops::Pairs<T>> {
   static constexpr ArgType type = std::is_floating_point_v<T> ? ArgType::reals : ArgType::integers;
   static void assign(ops::Pairs<T>&, const ArgValue&) {
-    fail(ErrorKind::runtime, "expected a list of pairs of numbers, got one without pairs");
+    refuse("expected a list of pairs of numbers, got one without pairs");
   }
   static void from_sample(ops::Pairs<T>& member, const void* data, const Shape& shape, DType dtype) {
-    if (shape.size() != 2 || shape[1] != 2)
-      fail(ErrorKind::runtime, "expected a pair of numbers for each region, got the shape ", shape);
+    if (shape.size() != 2 || shape[1] != 2) refuse("expected a pair of numbers for each region, got the shape ", shape);
     member.numbers.resize(static_cast<size_t>(volume(shape)));
     for (int64_t i = 0; i < volume(shape); i++) member.numbers[i] = element<T>(data, dtype, i);
   }
@@ -68,26 +67,20 @@ struct Extents {
   int64_t operator[](int axis) const { return axis == 0 ? height : width; }
 };
 
-// The samples that are pasted into sample i of the output: those of its inputs, or those that in_ids names.
-std::vector<SampleView> pasted(const Run& run, int i, const MultiPasteArgs& args) {
-  std::vector<SampleView> views(run.in.size());
-  if (!args.in_ids) {
-    input_views(run, i, views);
-    return views;
-  }
-  if (run.in.size() != 1)
-    fail(ErrorKind::runtime, "expected one input, since there are \"in_ids\", got ", run.in.size());
-  std::vector<SampleView> chosen;
+// The samples that are pasted onto a canvas: those of the inputs, or those that in_ids lists.
+std::vector<SampleView> pasted(const Run& run, const SampleWork& work, const MultiPasteArgs& args) {
+  if (!args.in_ids) return {work.in.begin(), work.in.end()};
+  if (run.in.size() != 1) refuse("expected one input, since there are \"in_ids\", got ", run.in.size());
+  std::vector<SampleView> chosen, views(1);
   for (int id : *args.in_ids) {
-    if (id < 0 || id >= run.samples)
-      fail(ErrorKind::runtime, "expected \"in_ids\" from 0 to ", run.samples - 1, ", got ", id);
+    if (id < 0 || id >= run.samples) refuse("expected \"in_ids\" from 0 to ", run.samples - 1, ", got ", id);
     input_views(run, id, views);
     chosen.push_back(views[0]);
   }
   return chosen;
 }
 
-// A number for an axis: absolute, or a share of `of`.
+// A number for an axis: absolute, or a fraction of `of`.
 int64_t placed(const std::optional<Pairs<int>>& absolute, const std::optional<Pairs<float>>& share, size_t at,
                int64_t of, float (*round)(float), int64_t otherwise) {
   if (absolute) return absolute->numbers[at];
@@ -98,11 +91,10 @@ int64_t placed(const std::optional<Pairs<int>>& absolute, const std::optional<Pa
 template <class T>
 void check_count(const char* name, const std::optional<Pairs<T>>& pairs, size_t regions) {
   if (pairs && pairs->numbers.size() != 2 * regions)
-    fail(ErrorKind::runtime, "expected ", regions, " pairs in \"", name, "\", got ", pairs->numbers.size() / 2);
+    refuse("expected ", regions, " pairs in \"", name, "\", got ", pairs->numbers.size() / 2);
 }
 
-std::vector<Region> regions_of(const Run& run, int i, const MultiPasteArgs& args, const Extents& out) {
-  std::vector<SampleView> sources = pasted(run, i, args);
+std::vector<Region> regions_of(const std::vector<SampleView>& sources, const MultiPasteArgs& args, const Extents& out) {
   check_count("in_anchors", args.in_anchors, sources.size());
   check_count("in_anchors_rel", args.in_anchors_rel, sources.size());
   check_count("out_anchors", args.out_anchors, sources.size());
@@ -114,19 +106,19 @@ std::vector<Region> regions_of(const Run& run, int i, const MultiPasteArgs& args
     Region region{.from = sources[k]};
     const Extents in(region.from.shape);
     if (in.channels != out.channels || in.frames != out.frames)
-      fail(ErrorKind::runtime, "expected ", out.channels, " channels and ", out.frames, " frames in all inputs, got ",
-           in.channels, " and ", in.frames);
+      refuse("expected ", out.channels, " channels and ", out.frames, " frames in all inputs, got ", in.channels,
+             " and ", in.frames);
     for (int d = 0; d < 2; d++) {
       const size_t at = 2 * k + d;
       int64_t& start = region.in_start[d] = placed(args.in_anchors, args.in_anchors_rel, at, in[d], std::floor, 0);
       int64_t& extent = region.extent[d] = placed(args.shapes, args.shapes_rel, at, in[d], std::ceil, in[d] - start);
       int64_t& to = region.out_start[d] = placed(args.out_anchors, args.out_anchors_rel, at, out[d], std::floor, 0);
       if (start < 0 || start > in[d] || extent < 0 || extent > in[d] - start)
-        fail(ErrorKind::runtime, "expected region ", k, " inside of its input, got start ", start, " and extent ",
-             extent, " of ", in[d], " along ", "HW"[d]);
+        refuse("expected region ", k, " inside of its input, got start ", start, " and extent ", extent, " of ", in[d],
+               " along ", "HW"[d]);
       if (to < 0 || to > out[d] || extent > out[d] - to)
-        fail(ErrorKind::runtime, "expected region ", k, " inside of the output, got start ", to, " and extent ", extent,
-             " of ", out[d], " along ", "HW"[d]);
+        refuse("expected region ", k, " inside of the output, got start ", to, " and extent ", extent, " of ", out[d],
+               " along ", "HW"[d]);
     }
     regions.push_back(region);
   }
@@ -142,32 +134,32 @@ Shape common_shape(const Run& run) {
     for (const SampleView& view : views) {
       if (!common) common = view.shape;
       if (Extents a(*common), b(view.shape); a.height != b.height || a.width != b.width)
-        fail(ErrorKind::runtime, "expected \"output_size\", since the inputs have different shapes: ", *common, " and ",
-             view.shape);
+        refuse("expected \"output_size\", since the inputs have different shapes: ", *common, " and ", view.shape);
     }
   }
   return common.value_or(Shape{0, 0, 0});
 }
 
-Shape canvas_shape(const Run& run, int i, const MultiPasteArgs& args) {
-  std::vector<SampleView> sources = pasted(run, i, args);
-  std::vector<SampleView> own(run.in.size());
-  input_views(run, i, own);
-  Shape shape = sources.empty() ? own[0].shape : sources[0].shape;
-  const Shape size = args.output_size ? Shape{} : common_shape(run);
+// `common` is found for the first sample that needs it.
+Shape canvas_shape(const Run& run, const SampleWork& work, const std::vector<SampleView>& sources,
+                   std::optional<Shape>& common) {
+  const auto& args = *static_cast<const MultiPasteArgs*>(work.args);
+  Shape shape = sources.empty() ? work.in[0].shape : sources[0].shape;
+  if (!args.output_size && !common) common = common_shape(run);
   if (args.output_size && args.output_size->size() < 2)
-    fail(ErrorKind::runtime, "expected two numbers for \"output_size\", got ", args.output_size->size());
+    refuse("expected two numbers for \"output_size\", got ", args.output_size->size());
   for (int d = 0; d < 2; d++) {
-    const int64_t extent = args.output_size ? (*args.output_size)[d] : Extents(size)[d];
-    if (extent < 0) fail(ErrorKind::runtime, "expected \"output_size\" of at least 0, got ", extent);
+    const int64_t extent = args.output_size ? (*args.output_size)[d] : Extents(*common)[d];
+    if (extent < 0) refuse("expected \"output_size\" of at least 0, got ", extent);
     shape[shape.size() - 3 + d] = extent;
   }
   return shape;
 }
 
-// Rows of the canvas; what is pasted is converted.
-void make_rows(const SampleWork& work, const Extents& canvas, std::span<const Region> regions) {
+// Rows of the canvas. Regions are converted to its element type.
+void make_rows(const SampleWork& work, std::span<const Region> regions) {
   const SampleView& out = work.out[0];
+  const Extents canvas(out.shape);
   const int64_t row_bytes = canvas.width * canvas.channels * size_of(out.dtype);
   for (int64_t row = work.begin; row < work.end; row++) {
     char* to = out.as<char>() + row * row_bytes;
@@ -187,7 +179,8 @@ void make_rows(const SampleWork& work, const Extents& canvas, std::span<const Re
 }
 
 // On a GPU, elements are moved in the input's type, and converted afterwards.
-void launch(Launches& launches, const SampleView& out, const Extents& canvas, std::span<const Region> regions) {
+void launch(Launches& launches, const SampleView& out, std::span<const Region> regions) {
+  const Extents canvas(out.shape);
   const DType dtype = regions.empty() ? out.dtype : regions[0].from.dtype;
   const int64_t pixel = canvas.channels * size_of(dtype), frame_bytes = canvas.height * canvas.width * pixel;
   std::vector<PastedRegion> pasted;
@@ -209,29 +202,26 @@ void launch(Launches& launches, const SampleView& out, const Extents& canvas, st
   launch_convert(launches, out.data, out.dtype, to, dtype, out.elements());
 }
 
-void paste_regions(const Run& run, const SampleWork& work) {
-  const SampleView& out = work.out[0];
-  const Extents canvas(out.shape);
-  const std::vector<Region> regions =
-      regions_of(run, work.index, *static_cast<const MultiPasteArgs*>(work.args), canvas);
-  if (work.launches)
-    launch(*work.launches, out, canvas, regions);
-  else
-    make_rows(work, canvas, regions);
-}
-
 std::vector<Data> multi_paste(const Run& run) {
   SampleLoop loop;
-  loop.shape = [&run](SampleWork& work) {
+  std::optional<Shape> common;
+  std::vector<std::vector<Region>> regions(run.samples);
+  loop.shape = [&](SampleWork& work) {
     const auto& args = *static_cast<const MultiPasteArgs*>(work.args);
-    work.out[0].shape = canvas_shape(run, work.index, args);
-    regions_of(run, work.index, args, Extents(work.out[0].shape));
+    const std::vector<SampleView> sources = pasted(run, work, args);
+    work.out[0].shape = canvas_shape(run, work, sources, common);
+    regions[work.index] = regions_of(sources, args, Extents(work.out[0].shape));
   };
   loop.rows = [](const SampleWork& work) {
     const Extents canvas(work.out[0].shape);
     return canvas.frames * canvas.height;
   };
-  loop.body = [&run](const SampleWork& work) { paste_regions(run, work); };
+  loop.body = [&](const SampleWork& work) {
+    if (work.launches)
+      launch(*work.launches, work.out[0], regions[work.index]);
+    else
+      make_rows(work, regions[work.index]);
+  };
   return run_samples(run, loop);
 }
 
@@ -239,11 +229,11 @@ void infer(Infer<MultiPasteArgs>& call) {
   for (auto [absolute, share] : {std::pair("in_anchors", "in_anchors_rel"), std::pair("out_anchors", "out_anchors_rel"),
                                  std::pair("shapes", "shapes_rel")})
     if (call.call.per_sample(absolute) && call.call.per_sample(share))
-      fail(ErrorKind::runtime, "expected \"", absolute, "\" or \"", share, "\", got both");
+      refuse("expected \"", absolute, "\" or \"", share, "\", got both");
   for (const Meta& in : call.in)
     if (in.dtype != call.in[0].dtype || in.ndim != call.in[0].ndim)
-      fail(ErrorKind::runtime, "expected all inputs of one type and rank, got ", call.in[0].dtype, " of rank ",
-           call.in[0].ndim, " and ", in.dtype, " of rank ", in.ndim);
+      refuse("expected all inputs of one type and rank, got ", call.in[0].dtype, " of rank ", call.in[0].ndim, " and ",
+             in.dtype, " of rank ", in.ndim);
   if (call.in[0].ndim != 3 && call.in[0].ndim != 4)
     fail(ErrorKind::value, "expected images HWC or videos FHWC, got a rank of ", call.in[0].ndim);
   call.out[0].dtype = call.args.dtype.value_or(call.in[0].dtype);
@@ -254,18 +244,21 @@ void infer(Infer<MultiPasteArgs>& call) {
 
 AVIDA_OP(multi_paste, MultiPasteArgs) {
   using Args = MultiPasteArgs;
-  op.doc("Pastes regions of several images, or of several samples of a batch, onto one black canvas each.")
+  op.doc(
+        "Pastes regions of several images onto one black canvas. "
+        "The images are the samples of all inputs with one index, or samples of one input that `in_ids` lists.")
       .input("input_0", "The images.", {"HWC", "FHWC"})
-      .more_inputs("inputs", "More images: the samples of all inputs at one place are pasted onto one canvas.")
+      .more_inputs("inputs", "More images: the samples of all inputs with one index are pasted onto one canvas.")
       .arg("dtype", &Args::dtype, "The element type of the output; by default the input's.")
-      .arg("in_anchors", &Args::in_anchors, "Where each region starts in its image: a pair H, W for each region.")
-      .arg("in_anchors_rel", &Args::in_anchors_rel, "The same as shares of the image's extents.")
-      .arg("in_ids", &Args::in_ids, "For each canvas, which samples of the one input are pasted.")
-      .arg("out_anchors", &Args::out_anchors, "Where each region starts on the canvas: a pair H, W for each region.")
-      .arg("out_anchors_rel", &Args::out_anchors_rel, "The same as shares of the canvas's extents.")
-      .arg("output_size", &Args::output_size, "Height and width of the canvas; by default those that all images have.")
-      .arg("shapes", &Args::shapes, "The extents of each region; by default it goes on to the end of its image.")
-      .arg("shapes_rel", &Args::shapes_rel, "The same as shares of the image's extents.")
+      .arg("in_anchors", &Args::in_anchors, "The start of each region in its image: a pair H, W for each region.")
+      .arg("in_anchors_rel", &Args::in_anchors_rel, "`in_anchors` as fractions of the image's extents.")
+      .arg("in_ids", &Args::in_ids, "The indices of the samples of the one input that are pasted onto each canvas.")
+      .arg("out_anchors", &Args::out_anchors, "The start of each region on the canvas: a pair H, W for each region.")
+      .arg("out_anchors_rel", &Args::out_anchors_rel, "`out_anchors` as fractions of the canvas's extents.")
+      .arg("output_size", &Args::output_size,
+           "Height and width of the canvas; by default those of the images, which have to be equal.")
+      .arg("shapes", &Args::shapes, "The extents of each region; by default regions extend to the end of their image.")
+      .arg("shapes_rel", &Args::shapes_rel, "`shapes` as fractions of the image's extents.")
       .example("avida.multi_paste(image, image, output_size=[8, 12], out_anchors=[[0, 0], [4, 6]])")
       .infer(infer)
       .custom(multi_paste)

@@ -1,7 +1,7 @@
-// Regions of several images on one canvas. Read by NVRTC too: no std headers.
+// The body of multi_paste: 16 bytes of a canvas of several regions. Read by NVRTC too: no std headers.
 #pragma once
-#include "kernel/divide.h"
-#include "kernel/words.h"
+#include "device/divide.h"
+#include "device/words.h"
 
 namespace avida::ops {
 
@@ -13,7 +13,7 @@ struct PastedRegion {
   long top, left, height, row_bytes;  // on the canvas
 };
 
-// An item is some bytes of a row of the canvas; of regions that overlap, the last one is seen.
+// Each item is 16 bytes of a row of the canvas. Of overlapping regions the last one is visible.
 struct MultiPaste {
   static constexpr const char* header = "ops/paste/multi_paste.h";
   static constexpr int kWords = 4, kBytes = 4 * kWords;
@@ -29,7 +29,7 @@ struct MultiPaste {
   AVIDA_HD AVIDA_INLINE static void run(const Params& params, long item) {
     const auto [y, piece] = divided(item, params.row_items());
     const long first = piece * kBytes;
-    unsigned made[kWords] = {}, open[kWords] = {~0u, ~0u, ~0u, ~0u};  // what is not covered yet
+    unsigned made[kWords] = {}, open[kWords] = {~0u, ~0u, ~0u, ~0u};  // bytes that no region covers yet
     bool all_covered = false;
     for (int k = params.region_count - 1; k >= 0 && !all_covered; k--) {
       const PastedRegion& region = params.regions[k];
@@ -54,12 +54,12 @@ struct MultiPaste {
   }
 
  private:
-  // The bytes of a word from one on, which may lie before or behind it.
+  // A mask of the bytes of a word from `first` on, which may lie before or after the word.
   AVIDA_HD AVIDA_INLINE static unsigned bytes_from(int first) {
     return first <= 0 ? ~0u : first >= 4 ? 0 : ~0u << 8 * first;
   }
 
-  // Bytes beside the region may be read, but none beside the image.
+  // Bytes outside of the region may be read, but none outside of the image.
   AVIDA_HD AVIDA_INLINE static void load(const PastedRegion& region, const unsigned char* from, int begin, int end,
                                          unsigned (&words)[kWords]) {
     if (from >= region.image && from + kBytes <= region.image_end) return load_words(from, words);

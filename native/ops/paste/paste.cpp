@@ -3,9 +3,9 @@
 #include <cmath>
 #include <cstring>
 
-#include "op/convert_run.h"
-#include "op/each_piece.h"
-#include "op/op.h"
+#include "loops/items/each_piece.h"
+#include "loops/moving/convert_run.h"
+#include "operator/declare.h"
 
 namespace avida::ops {
 namespace {
@@ -20,24 +20,12 @@ struct PasteArgs {
 
 int64_t canvas_extent(int64_t extent, const PasteArgs& args) {
   const float scaled = std::max(args.ratio * static_cast<float>(extent), args.min_canvas_size);
-  if (!(scaled <= 0x1p31f)) fail(ErrorKind::runtime, "expected a canvas of at most 2^31 pixels a side, got ", scaled);
-  return static_cast<int64_t>(scaled);
+  if (!(scaled <= 0x1p31f)) refuse("expected a canvas of at most 2^31 pixels a side, got ", scaled);
+  return std::max(extent, static_cast<int64_t>(scaled));  // a float rounds large extents
 }
 
 void check_share(const char* name, float share) {
-  if (!(share >= 0 && share <= 1)) fail(ErrorKind::runtime, "expected \"", name, "\" from 0 to 1, got ", share);
-}
-
-void set_shape(Sample<PasteArgs>& sample) {
-  const PasteArgs& args = sample.args;
-  if (!(args.ratio >= 1)) fail(ErrorKind::runtime, "expected a ratio of at least 1, got ", args.ratio);
-  if (std::isnan(args.min_canvas_size)) fail(ErrorKind::runtime, "expected a number for \"min_canvas_size\", got NaN");
-  check_share("paste_x", args.paste_x);
-  check_share("paste_y", args.paste_y);
-  const Shape& shape = sample.in[0].shape;
-  if (args.fill_value.size() > 1 && shape[2] != args.n_channels)
-    fail(ErrorKind::runtime, "expected ", args.n_channels, " channels, as \"n_channels\" says, got ", shape[2]);
-  sample.out[0].shape = {canvas_extent(shape[0], args), canvas_extent(shape[1], args), shape[2]};
+  if (!(share >= 0 && share <= 1)) refuse("expected \"", name, "\" from 0 to 1, got ", share);
 }
 
 template <class T>
@@ -59,56 +47,73 @@ void make_rows(const typename Paste<T>::Params& params, int64_t begin, int64_t e
   }
 }
 
-template <class T>
-void run(const Sample<PasteArgs>& sample) {
-  const SampleView &in = sample.in[0], &out = sample.out[0];
-  const PasteArgs& args = sample.args;
-  const int64_t width = out.shape[1] * out.shape[2], in_width = in.shape[1] * in.shape[2];
-  const auto top = static_cast<int64_t>(args.paste_y * static_cast<float>(out.shape[0] - in.shape[0]));
-  const auto left = static_cast<int64_t>(args.paste_x * static_cast<float>(out.shape[1] - in.shape[1])) * out.shape[2];
+class PastePlan {
+ public:
+  explicit PastePlan(const Sample<PasteArgs>& sample) : in_(sample.in[0]), args_(sample.args) {
+    if (!(args_.ratio >= 1)) refuse("expected a ratio of at least 1, got ", args_.ratio);
+    if (std::isnan(args_.min_canvas_size)) refuse("expected a number for \"min_canvas_size\", got NaN");
+    check_share("paste_x", args_.paste_x);
+    check_share("paste_y", args_.paste_y);
+    if (args_.fill_value.size() > 1 && in_.shape[2] != args_.n_channels)
+      refuse("expected ", args_.n_channels, " channels, as \"n_channels\" says, got ", in_.shape[2]);
+    canvas_ = {canvas_extent(in_.shape[0], args_), canvas_extent(in_.shape[1], args_), in_.shape[2]};
+  }
 
-  std::vector<T> fills(args.fill_value.size());
-  rounding_run(in.dtype, DType::int32)(fills.data(), args.fill_value.data(), std::ssize(fills));
-  const typename Paste<T>::Params params{.out = out.as<T>(),
-                                         .in = in.as<T>(),
-                                         .fills = readable(sample.launches, fills.data(), std::ssize(fills)),
-                                         .fill_count = std::ssize(fills),
-                                         .width = width,
-                                         .in_width = in_width,
-                                         .in_height = in.shape[0],
-                                         .top = top,
-                                         .left = left};
-  each_piece<Paste<T>, sizeof(T)>(sample, sample.begin * width, sample.end * width, params,
-                                  [&] { make_rows<T>(params, sample.begin, sample.end); });
-}
+  Shape shape() const { return canvas_; }
+  int64_t rows() const { return canvas_[0]; }
+  void run(const Sample<PasteArgs>& sample) const {
+    with_size_of(in_.dtype, [&](auto type) { paste<typename decltype(type)::type>(sample); });
+  }
+
+ private:
+  template <class T>
+  void paste(const Sample<PasteArgs>& sample) const {
+    const int64_t channels = canvas_[2], width = canvas_[1] * channels;
+    std::vector<T> fills(args_.fill_value.size());
+    rounding_run(in_.dtype, DType::int32)(fills.data(), args_.fill_value.data(), std::ssize(fills));
+    const typename Paste<T>::Params params{.out = sample.out[0].template as<T>(),
+                                           .in = in_.as<T>(),
+                                           .fills = readable(sample, fills),
+                                           .fill_count = std::ssize(fills),
+                                           .width = width,
+                                           .in_width = in_.shape[1] * channels,
+                                           .in_height = in_.shape[0],
+                                           .top = offset(args_.paste_y, 0),
+                                           .left = offset(args_.paste_x, 1) * channels};
+    each_piece<Paste<T>, sizeof(T)>(sample, sample.begin * width, sample.end * width, params,
+                                    [&] { make_rows<T>(params, sample.begin, sample.end); });
+  }
+
+  int64_t offset(float share, int axis) const {
+    return static_cast<int64_t>(share * static_cast<float>(canvas_[axis] - in_.shape[axis]));
+  }
+
+  const SampleView& in_;
+  const PasteArgs& args_;
+  Shape canvas_;
+};
 
 }  // namespace
 
 AVIDA_OP(paste, PasteArgs) {
   using Args = PasteArgs;
-  op.doc("Puts images on larger canvases of one colour.")
+  op.doc("Pastes images onto larger canvases of one colour.")
       .input("input", "The images.", {"HWC"})
       .arg("fill_value", &Args::fill_value, "The colour of the canvas: one number, or one for each channel.",
            fixed | required)
       .arg("min_canvas_size", &Args::min_canvas_size, "The least height and width of the canvas.")
-      .arg("n_channels", &Args::n_channels, "How many channels the images have, where `fill_value` lists a colour.",
-           fixed)
-      .arg("paste_x", &Args::paste_x, "Where the image is: 0 at the left, 1 at the right.")
-      .arg("paste_y", &Args::paste_y, "Where the image is: 0 at the top, 1 at the bottom.")
-      .arg("ratio", &Args::ratio, "How many times as high and wide as the image the canvas is, at least 1.", required)
+      .arg("n_channels", &Args::n_channels, "The number of channels, if `fill_value` has a number for each.", fixed)
+      .arg("paste_x", &Args::paste_x, "The horizontal position of the image on the canvas, from 0 (left) to 1 (right).")
+      .arg("paste_y", &Args::paste_y, "The vertical position of the image on the canvas, from 0 (top) to 1 (bottom).")
+      .arg("ratio", &Args::ratio, "The extents of the canvas divided by those of the image, at least 1.", required)
       .example("avida.paste(image, ratio=2, fill_value=[255, 0, 0])")
       .infer([](Infer<Args>& call) {
         const int64_t fills = std::ssize(call.args.fill_value);
         if (fills != 1 && (fills == 0 || fills != call.args.n_channels))
-          fail(ErrorKind::runtime, "expected one number or ", call.args.n_channels, " in \"fill_value\", got ", fills);
+          refuse("expected one number or ", call.args.n_channels, " in \"fill_value\", got ", fills);
         call.out[0].layout = "HWC";
       })
-      .each_sample(set_shape,
-                   [](const Sample<Args>& sample) {
-                     with_size_of(sample.in[0].dtype, [&](auto type) { run<typename decltype(type)::type>(sample); });
-                   })
-      .rows([](const Sample<Args>& sample) { return sample.out[0].shape[0]; })
-      .on_gpu();
+      .each_sample<PastePlan>();
 }
 
 }  // namespace avida::ops

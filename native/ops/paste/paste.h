@@ -1,12 +1,12 @@
-// Images on larger canvases. Read by NVRTC too: no std headers.
+// The body of paste: an element of the canvas. Read by NVRTC too: no std headers.
 #pragma once
-#include "kernel/divide.h"
-#include "kernel/pieces.h"
-#include "kernel/words.h"
+#include "device/divide.h"
+#include "device/words.h"
+#include "loops/items/pieces.h"
 
 namespace avida::ops {
 
-// An item is an element of the canvas. Widths and places along them count elements: pixels times channels.
+// Each item is an element of the canvas. Widths and positions count elements: pixels times channels.
 template <class T>
 struct Paste {
   static constexpr const char* header = "ops/paste/paste.h";
@@ -14,7 +14,7 @@ struct Paste {
     T* out;
     const T* in;
     const T* fills;
-    long fill_count;  // they repeat along the canvas's rows
+    long fill_count;  // repeated along the canvas's rows
     long width, in_width, in_height, top, left;
   };
 
@@ -26,7 +26,7 @@ struct Paste {
         inside ? params.in[in_y * params.in_width + in_x] : params.fills[divided(x, params.fill_count).rest];
   }
 
-  // Pieces of a row that lie inside, or outside.
+  // Pieces of a row that lie inside or outside of the image.
   AVIDA_HD AVIDA_INLINE static bool run_piece(const Params& params, long first) {
     constexpr int n = kPieceBytes / sizeof(T);
     const auto [y, x] = divided(first, params.width);

@@ -1,12 +1,12 @@
-// How random words become numbers of a distribution, and which element gets which number.
+// The distributions: how random words become numbers, and which element gets which number.
 #pragma once
-#include "kernel/math.h"
-#include "kernel/philox.h"
-#include "kernel/portable_math.h"
+#include "device/math.h"
+#include "device/philox.h"
+#include "device/portable_math.h"
 
 namespace avida::ops {
 
-// How many numbers one block gives: a float takes one word, a double two.
+// The numbers that one block gives: a float takes one word, a double two.
 template <class Real>
 constexpr int kPerBlock = sizeof(Real) == 4 ? 4 : 2;
 
@@ -16,17 +16,17 @@ constexpr int kLanes = 16;
 
 // The element that gets number k of a block.
 template <int per_block>
-AVIDA_HD AVIDA_INLINE long drawn_place(long block, int k) {
+AVIDA_HD AVIDA_INLINE long drawn_index(long block, int k) {
   return (block / kLanes * per_block + k) * kLanes + block % kLanes;
 }
-// How many blocks the elements take, where some of the last tile may be left over.
+// The blocks that the elements take; some of the last tile may remain unused.
 template <int per_block>
 AVIDA_HD AVIDA_INLINE long drawn_blocks(long elements) {
   constexpr long tile = kLanes * per_block;
   return (elements + tile - 1) / tile * kLanes;
 }
 
-// What `bits` bits of a word, from the highest, are as a fraction of one. Through int, which vectorises everywhere.
+// The highest `bits` bits of a word as a fraction of one. Converted as int, which vectorises everywhere.
 template <class Real, int bits>
 AVIDA_HD AVIDA_INLINE Real fraction(unsigned word) {
   static_assert(bits < 32);
@@ -66,8 +66,8 @@ struct Uniform {
   }
 };
 
-// The point that lies `radius` away from the origin, in the direction `quadrant` quarters of a circle plus `eighth`,
-// which is within an eighth of a circle, in radians.
+// The point at distance `radius` from the origin, at an angle of `quadrant` quarters of a circle plus `eighth`, which
+// is within an eighth of a circle, in radians.
 template <class Real>
 AVIDA_HD AVIDA_INLINE void point(Real radius, unsigned quadrant, Real eighth, Real& x, Real& y) {
   Real s = portable::sin_of_small(eighth) * radius, c = portable::cos_of_small(eighth) * radius;
@@ -111,23 +111,23 @@ struct Normal {
 
 struct CoinFlip {
   using Number = int;
-  unsigned long ones;  // how many of the 2^32 words mean 1
+  unsigned long ones;  // the count of the 2^32 words that mean 1
 
   AVIDA_HD AVIDA_INLINE void operator()(const PhiloxBlock& block, int (&out)[4]) const {
-    // `ones` words are below it, and 2^32 has no place in a word.
+    // Compared with one less than the count, since 2^32 does not fit into a word.
     unsigned last = static_cast<unsigned>(ones - 1), some = ones != 0;
     for (int i = 0; i < 4; i++) out[i] = (block.word[i] <= last) & some;
   }
 };
 
-// Numbers in [0, 1): where an index is looked up in cumulated probabilities.
+// Numbers in [0, 1), for lookups in cumulative probabilities.
 struct Units {
   using Number = double;
   AVIDA_HD AVIDA_INLINE void operator()(const PhiloxBlock& block, double (&out)[2]) const { units(block, out); }
 };
 
 // An integer in [0, n), each equally likely, from one word of a block (Lemire, 2019): words whose product with n falls
-// into the `surplus`, 2^32 mod n, are thrown away, and the same word of the following block taken.
+// into the `surplus`, 2^32 mod n, are rejected, and the same word of the following block is taken.
 AVIDA_HD AVIDA_INLINE unsigned below(unsigned n, unsigned surplus, const RandomKey& key, PhiloxBlock block, int word) {
   unsigned long product = static_cast<unsigned long>(block.word[word]) * n;
   while (static_cast<unsigned>(product) < surplus) {
@@ -136,7 +136,7 @@ AVIDA_HD AVIDA_INLINE unsigned below(unsigned n, unsigned surplus, const RandomK
   }
   return static_cast<unsigned>(product >> 32);
 }
-// For more numbers than a word can tell apart: as many bits as needed, until they are below n.
+// The same for n of more than 32 bits: as many bits as needed, until they are below n.
 AVIDA_HD AVIDA_INLINE long below(long n, const RandomKey& key, PhiloxBlock block) {
   unsigned long mask = static_cast<unsigned long>(n - 1);
   for (int shift = 1; shift < 64; shift *= 2) mask |= mask >> shift;
@@ -146,9 +146,31 @@ AVIDA_HD AVIDA_INLINE long below(long n, const RandomKey& key, PhiloxBlock block
   }
 }
 
+// Element i of a stream of indices in [0, count), each equally likely, as draw_indices() makes them.
+AVIDA_HD AVIDA_INLINE long random_index(const RandomKey& key, long count, long i) {
+  if (count > 0xffffffffl) return below(count, key, random_block(key, static_cast<unsigned>(i)));
+  constexpr long tile = 4 * kLanes;
+  const unsigned few = static_cast<unsigned>(count), surplus = (0u - few) % few;
+  const unsigned block = static_cast<unsigned>(i / tile * kLanes + i % kLanes);
+  return below(few, surplus, key, random_block(key, block), static_cast<int>(i % tile / kLanes));
+}
+
+// One of some given numbers, each equally likely.
+struct Chosen {
+  using Number = double;
+  const double* numbers;
+  long count;
+
+  AVIDA_HD AVIDA_INLINE double operator()(const RandomKey& key, long i) const {
+    return numbers[random_index(key, count, i)];
+  }
+};
+
 // Cheng's rejection methods BB and BC (1978), written so that no power over- or underflows, and without the shortcuts
 // that would keep them from being vectorised.
 struct Beta {
+  using Number = double;
+
   AVIDA_HD Beta(double alpha, double beta) {
     const bool both_above_one = alpha > 1 && beta > 1, rising = alpha < beta;
     const double low = rising ? alpha : beta, high = rising ? beta : alpha;
@@ -160,7 +182,14 @@ struct Beta {
     slope = both_above_one ? a + 1 / scale : sum;
   }
 
-  // One attempt; `out` counts unless the result is negative: then another block is needed.
+  AVIDA_HD AVIDA_INLINE double operator()(const RandomKey& key, long i) const {
+    PhiloxBlock block = random_block(key, static_cast<unsigned>(i));
+    double drawn;
+    while (attempt(block, drawn) < 0) block = following_block(key, block);
+    return drawn;
+  }
+
+  // One attempt. A negative result rejects `out`: another block is needed.
   AVIDA_HD AVIDA_INLINE double attempt(const PhiloxBlock& block, double& out) const {
     constexpr double log4 = 1.3862943611198906;
     double u = open_unit(block.word[0], block.word[1]), w = open_unit(block.word[2], block.word[3]);

@@ -1,4 +1,3 @@
-#include "core/clones.h"
 #include "ops/random/random.h"
 
 namespace avida::ops {
@@ -8,19 +7,9 @@ struct NormalArgs : DrawArgs {
   double mean = 0, stddev = 1;
 };
 
-AVIDA_CLONES void draw(float* out, const RandomKey& key, int64_t first, int64_t n, const Normal<float>& normal) {
-  draw_run(out, key, first, n, normal);
-}
-AVIDA_CLONES void draw(double* out, const RandomKey& key, int64_t first, int64_t n, const Normal<double>& normal) {
-  draw_run(out, key, first, n, normal);
-}
-
 template <class Real>
-void fill(const Sample<NormalArgs>& sample) {
-  const Normal<Real> normal{static_cast<Real>(sample.args.mean), static_cast<Real>(sample.args.stddev)};
-  if (sample.launches) return launch_draw(sample, normal);
-  fill_drawn<Real>(sample.out[0], sample.begin, sample.end,
-                   [&](Real* out, int64_t first, int64_t n) { draw(out, sample.random, first, n, normal); });
+void draw_normal(const Sample<NormalArgs>& sample) {
+  draw(sample, Normal<Real>{static_cast<Real>(sample.args.mean), static_cast<Real>(sample.args.stddev)});
 }
 
 }  // namespace
@@ -35,14 +24,12 @@ AVIDA_OP_IN(random, normal, NormalArgs) {
       .example("avida.random.normal(mean=5, stddev=0.5, shape=[2, 3])")
       .random()
       .infer([](Infer<NormalArgs>& call) { infer_drawn(call, DType::float32); })
-      .each_sample(
-          [](Sample<NormalArgs>& sample) { sample.out[0].shape = drawn_shape(sample.args.shape, sample.in[0]); },
-          [](const Sample<NormalArgs>& sample) {
-            drawn_as_float(sample.out[0].dtype) ? fill<float>(sample) : fill<double>(sample);
-          })
+      .each_sample(set_drawn_shape,
+                   [](const Sample<NormalArgs>& sample) {
+                     drawn_as_float(sample.out[0].dtype) ? draw_normal<float>(sample) : draw_normal<double>(sample);
+                   })
       .rows(count_draw_rows)
-      .cost(5)
-      .on_gpu();
+      .cost(5);
 }
 
 }  // namespace avida::ops

@@ -1,10 +1,9 @@
-// Many random numbers of one sample, a tile at a time (see drawn_place). What number an element gets follows from its
-// place alone.
+// Many random numbers of one sample, on the CPU: a tile at a time (see drawn_index).
 #pragma once
 #include <algorithm>
 
-#include "op/convert_run.h"
-#include "op/sample.h"
+#include "loops/moving/convert_run.h"
+#include "operator/sample.h"
 #include "ops/random/distributions.h"
 
 namespace avida::ops {
@@ -12,6 +11,12 @@ namespace avida::ops {
 constexpr int64_t kDrawRow = 4096;  // elements; a multiple of any tile
 
 inline int64_t draw_rows(int64_t elements) { return (elements + kDrawRow - 1) / kDrawRow; }
+
+// For rows() of a declaration.
+template <class Sample>
+int64_t count_draw_rows(const Sample& sample) {
+  return draw_rows(sample.out[0].elements());
+}
 
 // The blocks of a tile, word by word.
 struct PhiloxTile {
@@ -29,7 +34,7 @@ struct PhiloxTile {
   }
 };
 
-// Numbers [first, first + n) of a sample; `first` is a multiple of kDrawRow. To be called from an AVIDA_CLONES
+// The numbers of the elements [first, first + n); `first` is a multiple of kDrawRow. To be called from an AVIDA_CLONES
 // function.
 template <class Draw, class Number = typename Draw::Number>
 AVIDA_INLINE void draw_run(Number* out, const RandomKey& key, int64_t first, int64_t n, const Draw& draw) {
@@ -46,6 +51,18 @@ AVIDA_INLINE void draw_run(Number* out, const RandomKey& key, int64_t first, int
   }
 }
 
+// The same for the distributions that operators draw from.
+void draw_numbers(float* out, const RandomKey& key, int64_t first, int64_t n, const Uniform<float>& draw);
+void draw_numbers(double* out, const RandomKey& key, int64_t first, int64_t n, const Uniform<double>& draw);
+void draw_numbers(float* out, const RandomKey& key, int64_t first, int64_t n, const Normal<float>& draw);
+void draw_numbers(double* out, const RandomKey& key, int64_t first, int64_t n, const Normal<double>& draw);
+void draw_numbers(int* out, const RandomKey& key, int64_t first, int64_t n, const CoinFlip& draw);
+void draw_numbers(double* out, const RandomKey& key, int64_t first, int64_t n, const Units& draw);
+void draw_numbers(double* out, const RandomKey& key, int64_t first, int64_t n, const Chosen& draw);
+void draw_numbers(double* out, const RandomKey& key, int64_t first, int64_t n, const Beta& draw);
+// Integers in [0, count), each equally likely.
+void draw_indices(int64_t* out, const RandomKey& key, int64_t first, int64_t n, int64_t count);
+
 // Fills rows [begin, end) of the output. run(out, first, n) makes Numbers, which are converted to its element type.
 template <class Number, class Run>
 void fill_drawn(const SampleView& out, int64_t begin, int64_t end, Run run) {
@@ -59,8 +76,5 @@ void fill_drawn(const SampleView& out, int64_t begin, int64_t end, Run run) {
     if (!direct) convert(out.as<char>() + first * size_of(out.dtype), drawn, n);
   }
 }
-
-// Integers in [0, count), each equally likely; `first` is a multiple of kDrawRow.
-void draw_indices(int64_t* out, const RandomKey& key, int64_t first, int64_t n, int64_t count);
 
 }  // namespace avida::ops

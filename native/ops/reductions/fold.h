@@ -1,9 +1,9 @@
-// How reductions gather elements. A fold of elements of type T has
+// How reductions accumulate elements. A fold of elements of type T has
 //   Partial   takes up to 65,536 elements, so that narrow integers add up in 32 bits
 //   Total     takes any number of them
 // Integers add up exactly, floats in double precision.
 #pragma once
-#include "kernel/kernel.h"
+#include "device/body.h"
 
 namespace avida::ops {
 
@@ -56,12 +56,8 @@ struct AddUp {
   AVIDA_HD AVIDA_INLINE static Total join(Total a, Total b) { return wrapping_add(a, b); }
 };
 
-// The sum without wrapping, for what is divided afterwards.
 template <class T>
-struct AddUpWide : AddUp<T> {};
-template <class T>
-  requires(!TypeTraits<T>::is_float && sizeof(T) == 8)
-struct AddUpWide<T> {
+struct AddUpIn128Bits {
   static constexpr const char* header = kFoldHeader;
   static constexpr bool centered = false;
   using Total = Int128;
@@ -70,6 +66,10 @@ struct AddUpWide<T> {
   AVIDA_HD AVIDA_INLINE static Partial add(Partial sum, T x) { return sum + x; }
   AVIDA_HD AVIDA_INLINE static Total join(Total a, Total b) { return a + b; }
 };
+
+// The sum without wrapping, for what is divided afterwards.
+template <class T>
+using AddUpWide = choose<!TypeTraits<T>::is_float && sizeof(T) == 8, AddUpIn128Bits<T>, AddUp<T>>;
 
 // The sum of squares. Those of 64-bit integers are beyond any integer type.
 template <class T>
@@ -105,7 +105,7 @@ struct AddDistances {
   AVIDA_HD AVIDA_INLINE static Total join(Total a, Total b) { return a + b; }
 };
 
-// The least element; NaN counts for nothing.
+// The least element; NaN is ignored.
 template <class T>
 struct Least {
   static constexpr const char* header = kFoldHeader;

@@ -1,9 +1,10 @@
-// What each reduction makes of the elements that it gathers. Read by NVRTC too: no std headers.
+// The reductions: how each accumulates elements and makes its result of them. Read by NVRTC too: no std headers.
 //   Fold<T>   how elements of type T are gathered
+//   gives     whether there are results of type Out
 //   join      what two totals come to
 //   result    the output element, from the total of `count` elements
 #pragma once
-#include "kernel/math.h"
+#include "device/math.h"
 #include "ops/reductions/fold.h"
 
 namespace avida::ops {
@@ -18,6 +19,8 @@ struct AddsTotals {
 
 struct Sum : AddsTotals {
   static constexpr bool has_dtype = true, has_ddof = false;
+  template <class Out, class Total>
+  static constexpr bool gives = true;
   template <class T>
   using Fold = AddUp<T>;
   // A narrow integer type takes the lowest bits of an integer sum.
@@ -34,6 +37,8 @@ struct Sum : AddsTotals {
 
 struct Mean : AddsTotals {
   static constexpr bool has_dtype = true, has_ddof = false;
+  template <class Out, class Total>
+  static constexpr bool gives = true;
   template <class T>
   using Fold = AddUpWide<T>;
   template <class Out, class Total>
@@ -44,6 +49,8 @@ struct Mean : AddsTotals {
 
 struct MeanSquare : AddsTotals {
   static constexpr bool has_dtype = true, has_ddof = false;
+  template <class Out, class Total>
+  static constexpr bool gives = true;
   template <class T>
   using Fold = AddSquares<T>;
   template <class Out, class Total>
@@ -54,6 +61,8 @@ struct MeanSquare : AddsTotals {
 
 struct RootMeanSquare : AddsTotals {
   static constexpr bool has_dtype = true, has_ddof = false;
+  template <class Out, class Total>
+  static constexpr bool gives = true;
   template <class T>
   using Fold = AddSquares<T>;
   template <class Out, class Total>
@@ -64,6 +73,8 @@ struct RootMeanSquare : AddsTotals {
 
 struct StdDev : AddsTotals {
   static constexpr bool has_dtype = false, has_ddof = true;
+  template <class Out, class Total>
+  static constexpr bool gives = same_type<Out, float> || same_type<Out, double>;
   template <class T>
   using Fold = AddDistances<T>;
   template <class Out>
@@ -74,6 +85,8 @@ struct StdDev : AddsTotals {
 
 struct Variance : AddsTotals {
   static constexpr bool has_dtype = false, has_ddof = true;
+  template <class Out, class Total>
+  static constexpr bool gives = same_type<Out, float> || same_type<Out, double>;
   template <class T>
   using Fold = AddDistances<T>;
   template <class Out>
@@ -85,6 +98,8 @@ struct Variance : AddsTotals {
 struct Minimum {
   static constexpr const char* header = "ops/reductions/reducers.h";
   static constexpr bool has_dtype = false, has_ddof = false;
+  template <class Out, class Total>
+  static constexpr bool gives = same_type<typename ComputeType<Out>::type, Total>;
   template <class T>
   using Fold = Least<T>;
   template <class Total>
@@ -100,6 +115,8 @@ struct Minimum {
 struct Maximum {
   static constexpr const char* header = "ops/reductions/reducers.h";
   static constexpr bool has_dtype = false, has_ddof = false;
+  template <class Out, class Total>
+  static constexpr bool gives = same_type<typename ComputeType<Out>::type, Total>;
   template <class T>
   using Fold = Greatest<T>;
   template <class Total>

@@ -1,4 +1,4 @@
-#include "op/reduce.h"
+#include "loops/reducing/reduce.h"
 #include "ops/reductions/reducers.h"
 
 namespace avida::ops {

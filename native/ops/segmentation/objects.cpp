@@ -8,32 +8,31 @@
 namespace avida::ops {
 namespace {
 
-// Elements of one label that lie side by side in a row; the last axis is that of rows.
+// Neighbours of one label in a row.
 struct Stretch {
-  int64_t begin, end;
-  int label;
+  int begin, end, label;
+  int joined;  // an earlier stretch of the same object, or the stretch itself
 };
 
-uint64_t word_at(const char* place) {
-  uint64_t word;
-  std::memcpy(&word, place, sizeof(word));
-  return word;
-}
-
-// Where the elements end that equal the one at `begin`: eight bytes are compared with those one element further on.
-int64_t end_of_equals(const char* row, int64_t begin, int64_t width, int64_t size) {
-  const char *at = row + begin * size, *last = row + (width - 1) * size;
-  while (at + sizeof(uint64_t) <= last) {
-    if (uint64_t change = word_at(at) ^ word_at(at + size)) return (at - row + std::countr_zero(change) / 8) / size + 1;
-    at += sizeof(uint64_t);
-  }
-  while (at < last && std::memcmp(at, at + size, size) == 0) at += size;
-  return (at - row) / size + 1;
+// The end of the elements that equal the one at `begin`: eight bytes are compared with those one element further on.
+template <class T>
+int64_t end_of_equals(const T* row, int64_t begin, int64_t width) {
+  constexpr int64_t together = sizeof(uint64_t) / sizeof(T);
+  auto word_at = [&](int64_t i) {
+    uint64_t word;
+    std::memcpy(&word, row + i, sizeof(word));
+    return word;
+  };
+  for (; begin + together < width; begin += together)
+    if (const uint64_t change = word_at(begin) ^ word_at(begin + 1))
+      return begin + std::countr_zero(change) / static_cast<int64_t>(8 * sizeof(T)) + 1;
+  while (begin + 1 < width && row[begin] == row[begin + 1]) begin++;
+  return begin + 1;
 }
 
 int label_at(const SampleView& mask, int64_t i) {
   auto narrow = [](auto label) {
-    if (!std::in_range<int>(label)) fail(ErrorKind::runtime, "expected labels of 32 bits, got ", label);
+    if (!std::in_range<int>(label)) refuse("expected labels of 32 bits, got ", label);
     return static_cast<int>(label);
   };
   switch (mask.dtype) {
@@ -56,91 +55,116 @@ int label_at(const SampleView& mask, int64_t i) {
   }
 }
 
-// Which of many things belong together: each knows an earlier one of its set, the first knows itself.
-class Sets {
+// The stretches of a mask, row by row, and which of them belong together. Rows run along the last axis that is longer
+// than 1; axes that are not have nothing to join.
+class Stretches {
  public:
-  int add() { return before_.emplace_back(static_cast<int>(before_.size())); }
-  int first_of(int i) {
-    while (before_[i] != i) i = before_[i] = before_[before_[i]];
-    return i;
+  Stretches(const SampleView& mask, int background) : mask_(mask), background_(background) {
+    for (int d = mask.ndim() - 1; d >= 0; d--) {
+      if (mask.shape[d] == 1) continue;
+      if (along_ < 0)
+        along_ = d;
+      else
+        around_.push_back(d);
+    }
+    width_ = along_ < 0 ? 1 : mask.shape[along_];
+    rows_ = width_ ? mask.elements() / width_ : 0;
+    first_in_row_.reserve(rows_ + 1);
+    first_in_row_.push_back(0);
+    each_row([&](int64_t row, const int* position) {
+      with_size_of(mask.dtype, [&](auto type) { read_row<typename decltype(type)::type>(row); });
+      first_in_row_.push_back(static_cast<int>(stretches_.size()));
+      int64_t step = 1;  // in rows
+      for (int d : around_) {
+        if (position[d] > 0) join_rows(row, row - step);
+        step *= mask.shape[d];
+      }
+    });
   }
-  void join(int a, int b) {
-    a = first_of(a), b = first_of(b);
-    before_[std::max(a, b)] = std::min(a, b);
+
+  Objects objects() const {
+    const int rank = mask_.ndim();
+    Objects found{rank, {}, {}};
+    std::vector<int> object_of(stretches_.size());
+    each_row([&](int64_t row, const int* position) {
+      for (int i = first_in_row_[row]; i < first_in_row_[row + 1]; i++) {
+        const Stretch& stretch = stretches_[i];
+        if (stretch.joined == i) {
+          object_of[i] = static_cast<int>(found.labels.size());
+          found.labels.push_back(stretch.label);
+          for (int d = 0; d < rank; d++) found.bounds.push_back({position[d], position[d] + 1});
+          if (along_ >= 0) found.bounds.end()[along_ - rank] = {stretch.begin, stretch.end};
+          continue;
+        }
+        object_of[i] = object_of[stretch.joined];
+        Interval* box = found.bounds.data() + static_cast<size_t>(object_of[i]) * rank;
+        auto cover = [](Interval& interval, int begin, int end) {
+          interval = {std::min(interval.begin, begin), std::max(interval.end, end)};
+        };
+        for (int d : around_) cover(box[d], position[d], position[d] + 1);
+        cover(box[along_], stretch.begin, stretch.end);
+      }
+    });
+    return found;
   }
 
  private:
-  std::vector<int> before_;
+  template <class Fn>  // fn(row, its position along all axes)
+  void each_row(Fn&& fn) const {
+    int position[kMaxDim] = {};
+    for (int64_t row = 0; row < rows_; row++) {
+      fn(row, position);
+      for (int d : around_) {
+        if (++position[d] < mask_.shape[d]) break;
+        position[d] = 0;
+      }
+    }
+  }
+
+  template <class T>
+  void read_row(int64_t row) {
+    const T* elements = mask_.as<T>() + row * width_;
+    for (int64_t begin = 0, end; begin < width_; begin = end) {
+      end = end_of_equals(elements, begin, width_);
+      const int label = label_at(mask_, row * width_ + begin);
+      if (label == background_) continue;
+      const size_t i = stretches_.size();
+      if (i == INT32_MAX) refuse("expected a mask of fewer objects");
+      stretches_.push_back({static_cast<int>(begin), static_cast<int>(end), label, static_cast<int>(i)});
+    }
+  }
+
+  // Two rows that lie side by side.
+  void join_rows(int64_t row, int64_t beside) {
+    int here = first_in_row_[row], there = first_in_row_[beside];
+    const int here_end = first_in_row_[row + 1], there_end = first_in_row_[beside + 1];
+    while (here < here_end && there < there_end) {
+      const Stretch &a = stretches_[here], &b = stretches_[there];
+      if (a.label == b.label && a.begin < b.end && b.begin < a.end) join(here, there);
+      a.end < b.end ? here++ : there++;
+    }
+  }
+
+  void join(int a, int b) {
+    a = first_of(a), b = first_of(b);
+    stretches_[std::max(a, b)].joined = std::min(a, b);
+  }
+  int first_of(int i) {
+    while (stretches_[i].joined != i) i = stretches_[i].joined = stretches_[stretches_[i].joined].joined;
+    return i;
+  }
+
+  const SampleView& mask_;
+  const int background_;
+  int along_ = -1;   // the axis of rows; -1: the mask is a single element
+  Vec<int> around_;  // the other axes that are longer than 1, the last one first
+  int64_t width_, rows_;
+  std::vector<Stretch> stretches_;
+  std::vector<int> first_in_row_;
 };
 
 }  // namespace
 
-int64_t Object::volume() const {
-  int64_t volume = 1;
-  for (int d = 0; d < start.size(); d++) volume *= end[d] - start[d];
-  return volume;
-}
-
-std::vector<Object> find_objects(const SampleView& mask, int background) {
-  const int rank = mask.ndim();
-  const int64_t width = mask.shape[rank - 1], rows = width ? mask.elements() / width : 0, size = size_of(mask.dtype);
-  const Shape strides = dense_strides(mask.shape);
-  std::vector<Stretch> stretches;
-  std::vector<int> first_in_row(rows + 1);
-  Sets sets;
-  Shape place;  // of the row
-  place.resize(rank, 0);
-  auto next_row = [&] {
-    for (int d = rank - 2; d >= 0 && ++place[d] == mask.shape[d]; d--) place[d] = 0;
-  };
-
-  for (int64_t row = 0; row < rows; row++, next_row()) {
-    first_in_row[row] = static_cast<int>(stretches.size());
-    for (int64_t begin = 0, end; begin < width; begin = end) {
-      end = end_of_equals(mask.as<char>() + row * width * size, begin, width, size);
-      const int label = label_at(mask, row * width + begin);
-      if (label == background) continue;
-      if (stretches.size() == INT32_MAX) fail(ErrorKind::runtime, "expected a mask of fewer objects");
-      stretches.push_back({begin, end, label});
-      sets.add();
-    }
-    const int here_end = static_cast<int>(stretches.size());
-    for (int d = 0; d < rank - 1; d++) {
-      if (place[d] == 0) continue;
-      const int64_t beside = row - strides[d] / width;
-      int here = first_in_row[row], there = first_in_row[beside];
-      const int there_end = first_in_row[beside + 1];
-      while (here < here_end && there < there_end) {
-        const Stretch &a = stretches[here], &b = stretches[there];
-        if (a.label == b.label && a.begin < b.end && b.begin < a.end) sets.join(here, there);
-        a.end < b.end ? here++ : there++;
-      }
-    }
-    first_in_row[row + 1] = here_end;
-  }
-
-  std::vector<Object> objects;
-  std::vector<int> object_of(stretches.size());
-  std::ranges::fill(place, 0);
-  for (int64_t row = 0; row < rows; row++, next_row()) {
-    for (int i = first_in_row[row]; i < first_in_row[row + 1]; i++) {
-      const int first = sets.first_of(i);
-      if (first == i) {
-        object_of[i] = static_cast<int>(objects.size());
-        objects.push_back({stretches[i].label, mask.shape, {}});
-        objects.back().end.resize(rank, 0);
-      }
-      Object& object = objects[object_of[first]];
-      place[rank - 1] = stretches[i].begin;
-      for (int d = 0; d < rank; d++) {
-        object.start[d] = std::min(object.start[d], place[d]);
-        object.end[d] = std::max(object.end[d], place[d] + 1);
-      }
-      object.end[rank - 1] = std::max(object.end[rank - 1], stretches[i].end);
-    }
-    place[rank - 1] = 0;
-  }
-  return objects;
-}
+Objects find_objects(const SampleView& mask, int background) { return Stretches(mask, background).objects(); }
 
 }  // namespace avida::ops

@@ -1,20 +1,27 @@
 // The objects of a mask: elements of one label that touch each other along an axis.
 #pragma once
-#include <cstdint>
 #include <vector>
 
-#include "op/sample.h"
+#include "operator/sample.h"
 
 namespace avida::ops {
 
-struct Object {
-  int label;
-  Shape start, end;
+struct Interval {
+  int begin, end;
 
-  int64_t volume() const;
+  int extent() const { return end - begin; }
 };
 
-// The objects of all labels except `background`, in the order of their first elements.
-std::vector<Object> find_objects(const SampleView& mask, int background);
+// The labels of some objects and the boxes around them.
+struct Objects {
+  int rank;
+  std::vector<int> labels;
+  std::vector<Interval> bounds;  // for each object, one for each axis
+
+  const Interval* box(int object) const { return bounds.data() + static_cast<size_t>(object) * rank; }
+};
+
+// The objects of all labels except `background`, in the order of their first elements. Extents have 32 bits.
+Objects find_objects(const SampleView& mask, int background);
 
 }  // namespace avida::ops

@@ -1,4 +1,4 @@
-#include "op/op.h"
+#include "operator/declare.h"
 
 namespace avida::ops {
 namespace {
@@ -11,52 +11,57 @@ struct RandomMaskPixelArgs {
 
 // Calls fn with a predicate that tells whether an element belongs to the foreground.
 template <class Fn>
-auto with_foreground(const SampleView& in, const RandomMaskPixelArgs& args, Fn fn) {
+int64_t with_foreground(const SampleView& in, const RandomMaskPixelArgs& args, Fn fn) {
   return with_dtype(in.dtype, [&](auto type) {
     using T = typename decltype(type)::type;
-    const T* mask = in.as<T>();
-    return fn([&args, mask](int64_t i) {
-      const auto number = static_cast<double>(typename ComputeType<T>::type(mask[i]));
-      return args.value ? number == *args.value : number > args.threshold;
-    });
+    auto number = [mask = in.as<T>()](int64_t i) {
+      return static_cast<double>(typename ComputeType<T>::type(mask[i]));
+    };
+    if (args.value)
+      return fn([number, value = static_cast<double>(*args.value)](int64_t i) { return number(i) == value; });
+    return fn([number, threshold = double{args.threshold}](int64_t i) { return number(i) > threshold; });
   });
 }
 
-int64_t count_foreground(const SampleView& in, const RandomMaskPixelArgs& args) {
-  return with_foreground(in, args, [&](auto is_foreground) {
-    int64_t count = 0;
-    for (int64_t i = 0; i < in.elements(); i++) count += is_foreground(i);
-    return count;
-  });
-}
-
-// The place of the n-th element of the foreground.
-int64_t find_foreground(const SampleView& in, const RandomMaskPixelArgs& args, int64_t n) {
-  return with_foreground(in, args, [&](auto is_foreground) {
-    int64_t i = 0;
-    while (!is_foreground(i) || n-- > 0) i++;
+// The index of a random element of the foreground; -1: there is none.
+int64_t draw_foreground(const SampleView& in, const RandomMaskPixelArgs& args, RandomStream& random) {
+  return with_foreground(in, args, [&](auto is_foreground) -> int64_t {
+    constexpr int64_t part = 4096;  // elements that are counted together, so that the drawn one is soon found
+    std::vector<int> counts;
+    int64_t found = 0;
+    for (int64_t first = 0; first < in.elements(); first += part) {
+      int count = 0;
+      const int64_t end = std::min(first + part, in.elements());
+      for (int64_t i = first; i < end; i++) count += is_foreground(i);
+      counts.push_back(count);
+      found += count;
+    }
+    if (found == 0) return -1;
+    int64_t left = random.below(static_cast<unsigned>(found)), i = 0;
+    for (size_t k = 0; left >= counts[k]; k++) left -= counts[k], i += part;
+    while (!is_foreground(i) || left-- > 0) i++;
     return i;
   });
 }
 
 void run(const Sample<RandomMaskPixelArgs>& sample) {
   const SampleView& in = sample.in[0];
-  const int64_t found = sample.args.foreground ? count_foreground(in, sample.args) : 0;
   RandomStream random(sample.random);
-  const auto drawn = static_cast<int64_t>(random.below(static_cast<unsigned>(found ? found : in.elements())));
-  int64_t place = found ? find_foreground(in, sample.args, drawn) : drawn;
-  for (int d = in.ndim() - 1; d >= 0; place /= in.shape[d--]) sample.out[0].as<int64_t>()[d] = place % in.shape[d];
+  int64_t index = sample.args.foreground ? draw_foreground(in, sample.args, random) : -1;
+  if (index < 0) index = random.below(static_cast<unsigned>(in.elements()));
+  for (int d = in.ndim() - 1; d >= 0; index /= in.shape[d--]) sample.out[0].as<int64_t>()[d] = index % in.shape[d];
 }
 
 }  // namespace
 
 AVIDA_OP_IN(segmentation, random_mask_pixel, RandomMaskPixelArgs) {
   using Args = RandomMaskPixelArgs;
-  op.doc("Draws a place in a mask: anywhere, or in its foreground.")
+  op.doc("Draws the position of a random element of a mask, or of its foreground.")
       .input("input", "The masks, of any rank.")
-      .arg("foreground", &Args::foreground, "Draw from the foreground; anywhere, where there is none.")
-      .arg("threshold", &Args::threshold, "What is above it is foreground.")
-      .arg("value", &Args::value, "What has this value is foreground; then `threshold` has no effect.")
+      .arg("foreground", &Args::foreground,
+           "Whether to draw from the foreground; a mask without any is drawn from as a whole.")
+      .arg("threshold", &Args::threshold, "Elements above it are foreground.")
+      .arg("value", &Args::value, "Elements of this value are foreground; `threshold` has no effect then.")
       .example("avida.segmentation.random_mask_pixel(np.int32([[0, 0, 1], [0, 1, 1]]), foreground=1)")
       .random()
       .infer([](Infer<Args>& call) {
@@ -64,11 +69,12 @@ AVIDA_OP_IN(segmentation, random_mask_pixel, RandomMaskPixelArgs) {
         call.out[0].ndim = 1;
         call.out[0].layout = {};
       })
+      .on_cpu()
       .each_sample(
           [](Sample<Args>& sample) {
             const int64_t elements = sample.in[0].elements();
             if (elements == 0 || elements > UINT32_MAX)
-              fail(ErrorKind::runtime, "expected a mask of 1 to 2^32 - 1 elements, got the shape ", sample.in[0].shape);
+              refuse("expected a mask of 1 to 2^32 - 1 elements, got the shape ", sample.in[0].shape);
             sample.out[0].shape = {sample.in[0].ndim()};
           },
           run);

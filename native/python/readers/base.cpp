@@ -1,13 +1,12 @@
-// Readers: the order of samples, and batches read ahead. Formats bind themselves.
-#include <nanobind/stl/array.h>
+// Readers: the order of samples, and prefetched batches. Formats bind themselves.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <array>
 #include <optional>
 
+#include "python/feed.h"
 #include "python/readers/readers.h"
 #include "readers/prefetcher.h"
 
@@ -20,29 +19,57 @@ std::vector<BindFormat::Function>& formats() {
 }
 
 nb::tuple wrap_all(std::vector<ValuePtr>& values) {
-  begin_lineage(values);
   nb::list out;
   for (auto& value : values) out.append(wrap(std::move(value)));
   return nb::tuple(out);
 }
 
-// The batch, what was left out of it as (source, index, epoch, error), and its cursor.
-nb::tuple take(Prefetcher& prefetcher) {
-  collect_garbage();
-  Prefetcher::Item item;
-  {
-    WithoutGil released;
-    item = prefetcher.take(answer_signals());
+// The items of one epoch: the batch, empty if all its samples were skipped; the skipped samples, as (source, index,
+// epoch, error); and the cursor of the batch.
+class EpochItems : public Feed {
+ public:
+  EpochItems(nb::object prefetcher, int64_t epoch) : prefetcher_(std::move(prefetcher)), epoch_(epoch) {}
+
+ protected:
+  nb::object next() override {
+    collect_garbage();
+    std::optional<Prefetcher::Item> item;
+    if (nb::object kept = prefetcher_; !kept.is_none()) {  // another thread may reach the end meanwhile, and drop it
+      Prefetcher& prefetcher = nb::cast<Prefetcher&>(kept);
+      WithoutGil released;
+      item = prefetcher.take(epoch_, answer_signals());
+    }
+    if (!item) {
+      prefetcher_ = nb::none();  // the next epoch continues with it
+      return {};
+    }
+    nb::list skipped;
+    for (auto& sample : item->skipped)
+      skipped.append(nb::make_tuple(
+          nb::steal(
+              PyUnicode_DecodeFSDefaultAndSize(sample.source.data(), static_cast<Py_ssize_t>(sample.source.size()))),
+          sample.id.index, sample.id.pass,
+          nb::steal(
+              PyUnicode_DecodeUTF8(sample.error.data(), static_cast<Py_ssize_t>(sample.error.size()), "replace"))));
+    return nb::make_tuple(wrap_all(item->values), skipped, item->cursor);
   }
-  nb::list skipped;
-  for (auto& sample : item.skipped)
-    skipped.append(nb::make_tuple(
-        nb::steal(
-            PyUnicode_DecodeFSDefaultAndSize(sample.source.data(), static_cast<Py_ssize_t>(sample.source.size()))),
-        sample.id.index, sample.id.pass,
-        nb::steal(PyUnicode_DecodeUTF8(sample.error.data(), static_cast<Py_ssize_t>(sample.error.size()), "replace"))));
-  return nb::make_tuple(wrap_all(item.values), skipped, item.cursor);
-}
+
+  profile::Event taking_item() const override {
+    if (prefetcher_.is_none()) return {.kind = profile::Kind::item};
+    return nb::cast<Prefetcher&>(prefetcher_).taking_item();
+  }
+
+  Loop::Peek peek() override {
+    return prefetcher_.is_none() ? nullptr : Loop::Peek(nb::cast<Prefetcher&>(prefetcher_).peek(epoch_));
+  }
+  void when_read(std::function<void()> function) override {
+    nb::cast<Prefetcher&>(prefetcher_).when_read(std::move(function));
+  }
+
+ private:
+  nb::object prefetcher_;
+  const int64_t epoch_;
+};
 
 nb::tuple read_numbers(const SourceHandle& handle, const std::vector<int64_t>& indices, int64_t epoch, bool batches) {
   std::vector<SampleId> ids;
@@ -52,7 +79,18 @@ nb::tuple read_numbers(const SourceHandle& handle, const std::vector<int64_t>& i
     WithoutGil released;
     values = read_batch(*handle.source, ids, batches);
   }
+  begin_lineage(values);
   return wrap_all(values);
+}
+
+// Six integers, and three for each stretch.
+Phase phase_of(const std::vector<int64_t>& numbers) {
+  if (numbers.size() < 6 || numbers.size() % 3 != 0 || numbers[0] < 1 || numbers[0] > INT32_MAX)
+    value_error("expected the phase of a run");
+  Phase phase{static_cast<int>(numbers[0]), numbers[1], numbers[2], numbers[3], numbers[4], numbers[5], {}};
+  for (size_t i = 6; i < numbers.size(); i += 3)
+    phase.stretches.push_back({numbers[i], numbers[i + 1], numbers[i + 2]});
+  return phase;
 }
 
 }  // namespace
@@ -94,12 +132,12 @@ void bind_readers(nb::module_& m) {
           "__eq__", [](const Cursor& a, const Cursor& b) { return a == b; }, nb::is_operator(),
           nb::sig("def __eq__(self, other: object, /) -> bool"));
 
-  using History = std::vector<std::array<int64_t, 6>>;
+  using History = std::vector<std::vector<int64_t>>;
   nb::class_<Plan>(m, "ReaderPlan")
       .def(
           "__init__",
           [](Plan* self, int64_t samples, int shards, int shard, bool stick, int last, int shuffle, uint64_t seed,
-             std::optional<std::vector<int64_t>> order, int64_t base, const History& history) {
+             std::optional<std::vector<int64_t>> order, const History& history) {
             Plan plan;
             plan.samples = samples;
             plan.shards = shards;
@@ -109,20 +147,21 @@ void bind_readers(nb::module_& m) {
             plan.shuffle = static_cast<Plan::Shuffle>(shuffle);
             plan.seed = seed;
             if (order) plan.order = std::make_shared<const std::vector<int64_t>>(std::move(*order));
-            plan.base = base;
             std::vector<Phase> phases;
-            for (auto& [shards, base, taken, epoch, done, batch_size] : history)
-              phases.push_back({static_cast<int>(shards), base, taken, epoch, done, batch_size});
-            plan.go_on_from(phases);
+            for (auto& numbers : history) phases.push_back(phase_of(numbers));
+            plan.resume(phases);
             new (self) Plan(std::move(plan));
           },
           nb::arg("samples"), nb::arg("shards"), nb::arg("shard"), nb::arg("stick"), nb::arg("last"),
-          nb::arg("shuffle"), nb::arg("seed"), nb::arg("order").none() = nb::none(), nb::arg("base") = 0,
-          nb::arg("history") = History(), "A history is a list of (shards, base, taken, epoch, done, batch_size).")
-      .def_ro("base", &Plan::base)
+          nb::arg("shuffle"), nb::arg("seed"), nb::arg("order").none() = nb::none(), nb::arg("history") = History(),
+          "Each phase of a history: shards, base, taken, epoch, done, batch size, then its stretches.")
       .def_prop_ro("padded_samples", &Plan::padded_samples)
-      .def("cursor", &Plan::cursor, nb::arg("epoch"), nb::arg("done"), nb::arg("taken"), nb::arg("batch_size"))
-      .def("taken", &Plan::taken, nb::arg("at"))
+      .def(
+          "cursor", [](const Plan& plan, const std::vector<int64_t>& phase) { return plan.cursor(phase_of(phase)); },
+          nb::arg("phase"), "Where this shard stands at the end of a phase.")
+      .def(
+          "taken", [](const Plan& plan, const std::vector<int64_t>& phase) { return plan.taken(phase_of(phase)); },
+          nb::arg("phase"), "How many samples this shard has taken in a phase.")
       .def("steps", &Plan::steps, nb::arg("at"), nb::arg("batch_size"))
       .def(
           "batch",
@@ -140,15 +179,17 @@ void bind_readers(nb::module_& m) {
       .def(
           "__init__",
           [](Prefetcher* prefetcher, const SourceHandle& handle, const Plan& plan, const Cursor& start, int batch_size,
-             bool batches, int depth, bool one_epoch, bool skip_errors) {
+             bool batches, int depth, bool one_epoch, bool skip_errors, int stride) {
             new (prefetcher)
-                Prefetcher(handle.source, plan, start, {batch_size, batches, depth, one_epoch, skip_errors});
+                Prefetcher(handle.source, plan, start, {batch_size, batches, depth, one_epoch, skip_errors, stride});
           },
           nb::arg("source"), nb::arg("plan"), nb::arg("start"), nb::arg("batch_size"), nb::arg("batches"),
-          nb::arg("depth"), nb::arg("one_epoch"), nb::arg("skip_errors"))
+          nb::arg("depth"), nb::arg("one_epoch"), nb::arg("skip_errors"), nb::arg("stride") = 1)
       .def_prop_ro("cursor", &Prefetcher::cursor)
-      .def_prop_ro("one_epoch", &Prefetcher::one_epoch)
-      .def("take", &take);
+      .def_prop_ro("one_epoch", &Prefetcher::one_epoch);
+
+  nb::class_<EpochItems, Feed>(m, "ReaderItems")
+      .def(nb::init<nb::object, int64_t>(), nb::arg("prefetcher").none(), nb::arg("epoch"));
 }
 
 }  // namespace avida::python

@@ -1,5 +1,5 @@
 // readers.Caffe and readers.Caffe2: records in LMDBs.
-#include "readers/caffe.h"
+#include "readers/lmdb/caffe.h"
 
 #include "python/readers/readers.h"
 

@@ -1,11 +1,11 @@
 // readers.COCO: images with boxes, labels and masks.
-#include "readers/coco.h"
+#include "readers/coco/coco.h"
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "python/readers/readers.h"
-#include "readers/coco_source.h"
+#include "readers/coco/coco_source.h"
 
 namespace avida::python {
 namespace {
@@ -23,7 +23,7 @@ SourceHandle coco_from_json(nb::str file, nb::str root, nb::object images, const
   if (select) data.select(names);
   data.check(path, options);
   if (!save_path.empty()) save_coco(data, save_path, options);
-  return {coco_source(std::move(data), options, root_path, read_ahead)};
+  return {coco_source(std::move(data), options, root_path, path, read_ahead)};
 }
 
 SourceHandle coco_from_folder(nb::str folder, nb::str root, const CocoOptions& options, bool read_ahead) {
@@ -31,7 +31,7 @@ SourceHandle coco_from_folder(nb::str folder, nb::str root, const CocoOptions& o
   WithoutGil released;
   CocoDataset data = load_coco(path, options);
   data.check(path, options);
-  return {coco_source(std::move(data), options, root_path, read_ahead)};
+  return {coco_source(std::move(data), options, root_path, path, read_ahead)};
 }
 
 const BindFormat coco([](nb::module_& m) {
@@ -46,6 +46,7 @@ const BindFormat coco([](nb::module_& m) {
       .def_rw("remap", &CocoOptions::remap)
       .def_rw("crowds", &CocoOptions::crowds)
       .def_rw("skip_empty", &CocoOptions::skip_empty)
+      .def_rw("confine", &CocoOptions::confine)
       .def_rw("size_threshold", &CocoOptions::size_threshold);
   m.def("coco_from_json", &coco_from_json, nb::arg("file"), nb::arg("root"), nb::arg("images").none(),
         nb::arg("options"), nb::arg("save_to"), nb::arg("read_ahead"));

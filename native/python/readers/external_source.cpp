@@ -1,4 +1,4 @@
-// ExternalSource: samples that Python code made get an identity, as those of other readers have.
+// ExternalSource: gives samples from Python code an origin, as samples of other readers have.
 #include <nanobind/stl/string.h>
 
 #include "python/readers/readers.h"
@@ -16,8 +16,8 @@ Origins numbered(const std::string& name, int n, int64_t first, int64_t epoch) {
   return std::make_shared<const std::vector<Origin>>(std::move(origins));
 }
 
-// The outputs of one item, as values whose samples are numbered from `first`. What another reader has read stays as it
-// is.
+// The outputs of one item, as values whose samples are numbered from `first`. Samples of another reader keep their
+// origin.
 nb::object identify(nb::list outputs, const std::string& name, int64_t first, int64_t epoch) {
   std::vector<ValuePtr> values, made;
   Origins origins;

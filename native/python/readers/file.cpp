@@ -1,5 +1,5 @@
 // readers.File: whole files.
-#include "readers/file.h"
+#include "readers/file/file.h"
 
 #include "python/readers/readers.h"
 

@@ -1,5 +1,5 @@
 // The files of a data set, from folders, lists or names: for all readers of single files.
-#include "readers/file_list.h"
+#include "readers/file/file_list.h"
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -26,11 +26,13 @@ FileListHandle from_tree(nb::str root, const std::string& filter) {
   return handle_of(FileList::from_tree(path, filter, interrupt));
 }
 
-FileListHandle from_text(nb::str list, nb::str root, bool labels) {
+FileListHandle from_text(nb::str list, nb::str root, bool labels, bool confine) {
   std::string list_path = path_of(list), root_path = path_of(root);
   auto interrupt = answer_signals();
   WithoutGil released;
-  return handle_of(FileList::from_text(list_path, root_path, labels, interrupt));
+  FileList files = FileList::from_text(list_path, root_path, labels, interrupt);
+  if (confine) files.confine(list_path, interrupt);
+  return handle_of(std::move(files));
 }
 
 int32_t label_of(nb::handle object) {
@@ -42,7 +44,7 @@ int32_t label_of(nb::handle object) {
   return static_cast<int32_t>(label);
 }
 
-// Labels are None for the number of each file.
+// If labels are None, the label of a file is its index.
 FileListHandle from_names(nb::list names, nb::object labels, nb::str root) {
   FileList files;
   int folder = files.add_folder(path_of(root));
@@ -56,7 +58,7 @@ const BindFormat file_list([](nb::module_& m) {
       .def_static("from_folders", &from_folders, nb::arg("root"), nb::arg("files"), nb::arg("folders"),
                   nb::arg("case_sensitive"))
       .def_static("from_tree", &from_tree, nb::arg("root"), nb::arg("filter"))
-      .def_static("from_text", &from_text, nb::arg("list"), nb::arg("root"), nb::arg("labels"))
+      .def_static("from_text", &from_text, nb::arg("list"), nb::arg("root"), nb::arg("labels"), nb::arg("confine"))
       .def_static("from_names", &from_names, nb::arg("names"), nb::arg("labels").none(), nb::arg("root"));
 });
 

@@ -1,5 +1,5 @@
 // experimental.readers.Fits: images in FITS files.
-#include "readers/fits.h"
+#include "readers/fits/fits.h"
 
 #include <nanobind/stl/vector.h>
 

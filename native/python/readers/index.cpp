@@ -1,17 +1,17 @@
 // The texts of index files.
 #include "python/readers/readers.h"
-#include "readers/mxnet.h"
-#include "readers/records.h"
-#include "readers/tfrecord.h"
+#include "readers/records/mxnet.h"
+#include "readers/records/records.h"
+#include "readers/records/tfrecord.h"
 
 namespace avida::python {
 namespace {
 
-constexpr int64_t kRecordsPerCall = 1024;  // of the function that is told about the progress
+constexpr int64_t kRecordsPerCall = 1024;  // between two calls of the progress function
 
 using Line = std::string (*)(int64_t number, int64_t offset, int64_t size);
 
-// A line for each record of a file. Calls progress(bytes done, all bytes) now and then; what that raises ends the
+// A line for each record of a file. Calls progress(bytes done, all bytes) regularly; an exception in it ends the
 // search.
 template <FindRecords find, Line line>
 nb::str index_text(nb::str path, nb::callable progress) {

@@ -1,5 +1,5 @@
 // readers.MXNet: RecordIO files and their index.
-#include "readers/mxnet.h"
+#include "readers/records/mxnet.h"
 
 #include "python/readers/readers.h"
 

@@ -1,5 +1,5 @@
 // readers.NemoAsr: speech and transcripts from manifests.
-#include "readers/nemo_asr.h"
+#include "readers/nemo_asr/nemo_asr.h"
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -29,7 +29,7 @@ SourceHandle make_source(nb::list manifests, int dtype, bool downmix, double qua
   if (skipped.count > 0) {
     std::string message = str("readers.NemoAsr: ", skipped.count,
                               skipped.count == 1 ? " line of the manifest is" : " lines of the manifests are",
-                              " no entry and left out: ", skipped.first);
+                              " invalid and skipped; the first: ", skipped.first);
     if (PyErr_WarnEx(PyExc_RuntimeWarning, message.c_str(), 5) < 0) throw nb::python_error();
   }
   return {std::move(source)};

@@ -1,10 +1,11 @@
 // readers.Numpy: arrays in .npy files.
-#include "readers/numpy.h"
+#include "readers/numpy/numpy.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "ops/generic/slice.h"
 #include "python/readers/readers.h"
 
 namespace avida::python {
@@ -13,7 +14,7 @@ namespace {
 template <class T>
 std::optional<Vec<T>> numbers(const std::optional<std::vector<T>>& list) {
   if (!list) return std::nullopt;
-  if (list->size() > kMaxDim) fail(ErrorKind::runtime, "expected at most ", kMaxDim, " numbers, got ", list->size());
+  if (list->size() > kMaxDim) refuse("expected at most ", kMaxDim, " numbers, got ", list->size());
   Vec<T> out;
   for (T number : *list) out.push_back(number);
   return out;
@@ -22,18 +23,19 @@ std::optional<Vec<T>> numbers(const std::optional<std::vector<T>>& list) {
 using Integers = std::optional<std::vector<int64_t>>;
 using Floats = std::optional<std::vector<float>>;
 
-// At most one of `start` and `rel_start` is given, and one of the four that tell where the region ends.
+// At most one of `start` and `rel_start` is given, and at most one of the four arguments for the end of the region.
 NumpyRegion numpy_region(const Integers& axes, const Integers& start, const Integers& end, const Integers& shape,
                          const Floats& rel_start, const Floats& rel_end, const Floats& rel_shape,
                          const std::string& policy, float fill) {
   NumpyRegion region;
-  region.place = {.axes = numbers(axes),
-                  .end = numbers(end),
-                  .shape = numbers(shape),
-                  .start = numbers(start),
-                  .rel_end = numbers(rel_end),
-                  .rel_shape = numbers(rel_shape),
-                  .rel_start = numbers(rel_start)};
+  ops::SlicePlace place = {.axes = numbers(axes),
+                           .end = numbers(end),
+                           .shape = numbers(shape),
+                           .start = numbers(start),
+                           .rel_end = numbers(rel_end),
+                           .rel_shape = numbers(rel_shape),
+                           .rel_start = numbers(rel_start)};
+  region.window_of = [place](const Shape& array) { return ops::slice_window(place, {}, {}, array, {}); };
   region.policy = parse_out_of_bounds(policy);
   region.fill = fill;
   return region;

@@ -1,5 +1,5 @@
 // readers.TFRecord: files, index files and features.
-#include "readers/tfrecord.h"
+#include "readers/records/tfrecord.h"
 
 #include <nanobind/stl/vector.h>
 

@@ -1,4 +1,4 @@
-#include "readers/coco.h"
+#include "readers/coco/coco.h"
 
 #include <simdjson.h>
 
@@ -8,7 +8,7 @@
 #include <unordered_map>
 
 #include "core/error.h"
-#include "readers/json_stream.h"
+#include "readers/coco/json_stream.h"
 
 namespace avida {
 namespace {
@@ -16,14 +16,14 @@ namespace {
 using namespace simdjson;
 static_assert(JsonStream::kPadding >= SIMDJSON_PADDING);
 
-// What is wrong with a value: becomes an Error once it is known where.
+// The problem with a value; becomes an Error once its position is known.
 struct Unexpected {
   const char* field;
   const char* expected;
   ErrorKind kind = ErrorKind::runtime;
 };
 
-// The elements of images, annotations and categories, as they come. Categories are often the last.
+// The elements of images, annotations and categories, in file order. Categories are often the last.
 class CocoParser {
  public:
   CocoParser(const std::string& path, const CocoOptions& options, const Interrupt& interrupt)
@@ -67,7 +67,7 @@ class CocoParser {
       };
       try {
         if (parser_.capacity() < text.size() && parser_.allocate(std::bit_ceil(text.size())) != SUCCESS)
-          fail(ErrorKind::memory, "no memory for ", text.size(), " bytes of JSON");
+          fail(ErrorKind::memory, "out of memory: cannot parse ", text.size(), " bytes of JSON");
         document = parser_.iterate(padded_string_view(text.data(), text.size(), text.size() + JsonStream::kPadding));
         started = true;
         ondemand::object object;
@@ -128,7 +128,7 @@ class CocoParser {
     int32_t category = 0;
     std::array<float, 4> box{};
     bool has_image = false, is_crowd = false, has_runs = false;
-    // A mask is kept before it is known whether its object is.
+    // A mask is stored before it is known whether its object is kept.
     size_t polygons = data_.first_vertex.size(), vertices = data_.vertices.size(), lengths = data_.lengths.size();
     CocoDataset::Runs runs;
     for (auto field : element) {
@@ -158,7 +158,7 @@ class CocoParser {
       data_.lengths.resize(lengths);
       return;
     }
-    if (data_.labels.size() == UINT32_MAX) fail(ErrorKind::runtime, stream_.path(), ": more than 2**32 objects");
+    if (data_.labels.size() == UINT32_MAX) refuse(stream_.path(), ": more than 2**32 objects");
     image_ids_.push_back(image_id);
     data_.labels.push_back(category);
     data_.boxes.push_back(box);
@@ -169,7 +169,7 @@ class CocoParser {
     }
   }
 
-  // True when the mask is run lengths that are kept.
+  // Returns true if the mask consists of run lengths, which are stored.
   bool add_mask(ondemand::value& value, CocoDataset::Runs& runs) {
     constexpr Unexpected kMask{"segmentation", "a list of polygons, or an object with \"counts\" and \"size\""};
     ondemand::json_type type = value.type();
@@ -214,7 +214,7 @@ class CocoParser {
     for (auto element : coordinates) {
       vertex[axis] = number(element.value(), "segmentation");
       if (axis == 1) data_.vertices.push_back(vertex);
-      axis = 1 - axis;  // a coordinate without a partner at the end is left out
+      axis = 1 - axis;  // an odd coordinate at the end is dropped
     }
     data_.first_vertex.push_back(static_cast<int64_t>(data_.vertices.size()));
   }
@@ -235,7 +235,7 @@ class CocoParser {
     }
   }
 
-  // 3.0 is an integer too: many tools write numbers that way.
+  // 3.0 counts as an integer: many tools write integers that way.
   static int64_t integer(ondemand::value value, const char* field) {
     int64_t number;
     if (value.get_int64().get(number) == SUCCESS) return number;
@@ -285,7 +285,7 @@ class CocoParser {
   JsonStream stream_;
   ondemand::parser parser_;
   CocoDataset data_;
-  std::vector<int64_t> image_ids_;  // of the objects
+  std::vector<int64_t> image_ids_;  // one for each object
   std::unordered_map<int32_t, int32_t> number_of_category_;
   int32_t categories_ = 0;
 };

@@ -1,13 +1,13 @@
-// Annotations in the JSON format of COCO.
+// Parses annotations in the JSON format of COCO.
 #pragma once
 #include <string>
 
-#include "readers/coco_dataset.h"
+#include "readers/coco/coco_dataset.h"
 #include "runtime/executor.h"
 
 namespace avida {
 
-// Categories that the file does not list have the label 0. `interrupt` is called now and then, and may throw.
+// Categories that the file does not list have the label 0. `interrupt` is called regularly, and may throw.
 CocoDataset read_coco(const std::string& path, const CocoOptions& options, const Interrupt& interrupt = {});
 
 }  // namespace avida

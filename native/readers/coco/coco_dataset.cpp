@@ -1,4 +1,4 @@
-#include "readers/coco_dataset.h"
+#include "readers/coco/coco_dataset.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -12,7 +12,7 @@ void CocoDataset::assign(const std::vector<int64_t>& image_ids) {
   auto first_with = [&](int64_t id) {
     return std::lower_bound(images.begin(), images.end(), id, [](auto& image, int64_t id) { return image.id < id; });
   };
-  // Counted at the first image of each id, then placed.
+  // Objects are counted at the first image of each id, then stored in order (a counting sort).
   constexpr uint32_t kNone = UINT32_MAX;
   std::vector<uint32_t> image_of(image_ids.size(), kNone);
   for (size_t i = 0; i < image_ids.size(); i++) {
@@ -57,13 +57,14 @@ void CocoDataset::select(const std::vector<std::string>& wanted) {
 }
 
 void CocoDataset::check(const std::string& path, const CocoOptions& options) const {
-  if (images.empty()) fail(ErrorKind::runtime, path, ": expected at least one image to read, found none");
+  if (images.empty()) refuse(path, ": expected at least one image to read, found none");
   for (auto& image : images) {
     if (options.image_ids && image.id != static_cast<int32_t>(image.id))
-      fail(ErrorKind::runtime, path, ": image_ids are int32, but an image has the id ", image.id, ": ", name(image));
+      refuse(path, ": image_ids are int32, but an image has the id ", image.id, ": ", name(image));
     if ((options.ratio || options.pixelwise) && (image.width <= 0 || image.height <= 0))
-      fail(ErrorKind::runtime, path, ": ", options.ratio ? "ratio" : "pixelwise_masks",
-           " needs width and height of images, above 0; they are not so for ", name(image));
+      refuse(path, ": ", options.ratio ? "ratio" : "pixelwise_masks",
+             " needs a width and a height above 0 for every image, got ", image.width, " x ", image.height, " for ",
+             name(image));
   }
 }
 

@@ -1,4 +1,4 @@
-// Preprocessed annotations: a folder of flat files, each a number of elements (int32) and the elements.
+// Preprocessed annotations: a folder of flat files, each with the number of elements (int32) and the elements.
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -6,13 +6,14 @@
 #include <optional>
 
 #include "core/error.h"
-#include "readers/coco_dataset.h"
+#include "readers/coco/coco_dataset.h"
 #include "runtime/file.h"
 
 namespace avida {
 namespace {
 
-using Polygon = std::array<int32_t, 3>;  // object of its image; first vertex and end, of those of its image
+using Polygon =
+    std::array<int32_t, 3>;  // index of the object in its image; first and last + 1 index of its vertices in the image
 
 class FolderWriter {
  public:
@@ -26,13 +27,13 @@ class FolderWriter {
     std::string path = folder_ + '/' + name;
     std::ofstream file(path, std::ios::binary);
     if (count) {
-      if (*count > INT32_MAX) fail(ErrorKind::runtime, path, ": more than 2**31 - 1 elements cannot be saved");
+      if (*count > INT32_MAX) refuse(path, ": more than 2**31 - 1 elements cannot be saved");
       auto number = static_cast<int32_t>(*count);
       file.write(reinterpret_cast<const char*>(&number), sizeof(number));
     }
     file.write(static_cast<const char*>(bytes), static_cast<std::streamsize>(size));
     file.close();
-    if (!file) fail(ErrorKind::runtime, path, ": cannot be written: ", std::strerror(errno));
+    if (!file) refuse(path, ": cannot be written: ", std::strerror(errno));
   }
 
  private:
@@ -67,22 +68,20 @@ class FolderReader {
     if (size) std::memcpy(elements.data(), bytes.data() + sizeof(count), size);
     return elements;
   }
-  // As read(), with as many elements as there are images.
+  // As read(), with one element for each image.
   template <class T>
   std::vector<T> per_image(const char* name, size_t images, const char* saved_with = nullptr) const {
     auto elements = read<T>(name, saved_with);
     if (elements.size() != images) damaged(name, str("expected ", images, " elements, got ", elements.size()));
     return elements;
   }
-  [[noreturn]] void damaged(const char* name, const std::string& what) const {
-    fail(ErrorKind::runtime, folder_, '/', name, ": ", what);
-  }
+  [[noreturn]] void damaged(const char* name, const std::string& what) const { refuse(folder_, '/', name, ": ", what); }
 
  private:
   std::string folder_;
 };
 
-// first, first + count: a part of `size` elements.
+// Whether [first, first + count) lies within `size` elements.
 bool is_part(int64_t first, int64_t count, size_t size) {
   auto most = static_cast<int64_t>(size);
   return first >= 0 && count >= 0 && first <= most && count <= most - first;
@@ -156,16 +155,16 @@ void load_polygons(CocoDataset& data, const FolderReader& folder, const char* op
   auto vertex_count = folder.per_image<int64_t>("vertices_count.dat", images, option);
   data.first_vertex = {0};
   data.first_polygon = {0};
-  // Ranges that overlap would make much of a small file.
+  // Overlapping ranges would expand a small file to any size.
   int64_t last_polygon = 0, last_vertex = 0;
   for (size_t i = 0; i < images; i++) {
     auto& image = data.images[i];
     if (first_polygon[i] < last_polygon || !is_part(first_polygon[i], polygon_count[i], polygons.size()))
-      folder.damaged("polygon_offset.dat",
-                     str("the polygons of image ", i, " are not in polygon_data.dat, behind those before them"));
+      folder.damaged("polygon_offset.dat", str("the polygons of image ", i,
+                                               " do not follow those of the previous images in polygon_data.dat"));
     if (first_vertex[i] < last_vertex || !is_part(first_vertex[i], vertex_count[i], vertices.size()))
       folder.damaged("vertices_offset.dat",
-                     str("the vertices of image ", i, " are not in vertices.dat, behind those before them"));
+                     str("the vertices of image ", i, " do not follow those of the previous images in vertices.dat"));
     int64_t at = first_polygon[i], end = at + polygon_count[i];
     last_polygon = end;
     last_vertex = first_vertex[i] + vertex_count[i];
@@ -242,7 +241,7 @@ void save_coco(const CocoDataset& data, const std::string& path, const CocoOptio
       labels.push_back(data.labels[object]);
     }
     if (data.name(image).find('\n') != std::string_view::npos)
-      fail(ErrorKind::runtime, "a file name with a line break cannot be saved: ", data.name(image));
+      refuse("a file name with a line break cannot be saved: ", data.name(image));
     names.append(data.name(image)).append("\n");
   }
   folder.write("offsets.dat", offsets);
@@ -271,7 +270,7 @@ CocoDataset load_coco(const std::string& path, const CocoOptions& options) {
   int64_t name = 0;
   for (size_t i = 0; i < images; i++) {
     auto end = static_cast<int64_t>(data.names.find('\n', name));
-    // Objects follow one another in the order of images: so their masks can be found by counting.
+    // Objects are stored in the order of images, so that their masks can be found by counting.
     if (offsets[i] != static_cast<int64_t>(data.order.size()) || !is_part(offsets[i], counts[i], data.labels.size()))
       folder.damaged("offsets.dat", str("the objects of image ", i, " are not in labels.dat"));
     CocoDataset::Image image;

@@ -1,4 +1,4 @@
-#include "readers/coco_mask.h"
+#include "readers/coco/coco_mask.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,8 +8,8 @@
 namespace avida {
 namespace {
 
-constexpr int64_t kParts = 5;      // of a pixel, to which outlines are rounded
-constexpr double kFarthest = 1e9;  // keeps damaged coordinates within int64 arithmetic
+constexpr int64_t kParts = 5;      // the subdivision of a pixel to which outlines are rounded
+constexpr double kFarthest = 1e9;  // keeps corrupt coordinates within int64 arithmetic
 constexpr int64_t kMostColumns = int64_t{1} << 25;
 
 int64_t round_to_parts(float x) {
@@ -30,7 +30,7 @@ void LabelMask::cross_columns(int64_t x0, int64_t y0, int64_t x1, int64_t y1) {
     std::swap(y0, y1);
   }
   if (dx == 0) return;
-  // C's rounding towards zero also below zero is part of the definition.
+  // Rounding towards zero, as in C, is part of the definition, also for negative numbers.
   double slope = flat ? static_cast<double>(y1 - y0) / dx : static_cast<double>(x1 - x0) / dy;
   auto across = [&](int64_t t) { return static_cast<int64_t>((flat ? y0 : x0) + slope * t + .5); };
 
@@ -42,7 +42,7 @@ void LabelMask::cross_columns(int64_t x0, int64_t y0, int64_t x1, int64_t y1) {
     if (flat) {
       y = std::min(across(x - x0), across(x + 1 - x0));
     } else {
-      // The last step before the crossing: steps to the side are never larger than one.
+      // The last step before the crossing: horizontal steps are never larger than one.
       int64_t before = 0, behind = dy;
       bool rightwards = x1 > x0;
       if ((across(0) <= x) == (across(dy) <= x)) continue;
@@ -57,7 +57,7 @@ void LabelMask::cross_columns(int64_t x0, int64_t y0, int64_t x1, int64_t y1) {
   }
 }
 
-// A few numbers can be an outline that goes to and fro over a wide image: they must not take all time and memory.
+// A few numbers can describe an outline that crosses a wide image many times; it must not exhaust time and memory.
 void LabelMask::check_length(std::span<const Vertex> outline) {
   const int64_t right_end = width_ * kParts;
   int64_t last = std::clamp(round_to_parts(outline.back()[0]), int64_t{0}, right_end);
@@ -67,8 +67,7 @@ void LabelMask::check_length(std::span<const Vertex> outline) {
     last = x;
   }
   if (all_columns_ > kMostColumns)
-    fail(ErrorKind::runtime, "expected outlines that go over at most ", kMostColumns, " columns of pixels, got ",
-         all_columns_);
+    refuse("expected outlines that cross at most ", kMostColumns, " columns of pixels, got ", all_columns_);
 }
 
 void LabelMask::paint_polygon(std::span<const Vertex> outline, int32_t label) {
@@ -106,7 +105,7 @@ void LabelMask::paint(int64_t begin, int64_t end, int32_t label) {
 bool decode_runs(std::string_view text, std::vector<uint32_t>& lengths) {
   size_t first = lengths.size();
   for (size_t at = 0; at < text.size();) {
-    // Five bits per character, the lowest first; bit 5 says that more follow, bit 4 of the last one is the sign.
+    // Five bits per character, the lowest first; bit 5 is the continuation flag, bit 4 of the last one is the sign.
     int64_t length = 0;
     int shift = 0;
     for (bool more = true; more; shift += 5) {
@@ -117,7 +116,7 @@ bool decode_runs(std::string_view text, std::vector<uint32_t>& lengths) {
       more = bits & 32;
       if (!more && (bits & 16)) length -= int64_t{32} << shift;
     }
-    // From the fourth on, a length is told by its difference to the one before the last.
+    // From the fourth on, a length is stored as its difference to the length two before it.
     if (lengths.size() - first > 2) length += lengths[lengths.size() - 2];
     if (length < 0 || length > UINT32_MAX) return false;
     lengths.push_back(static_cast<uint32_t>(length));

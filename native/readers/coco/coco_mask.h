@@ -1,4 +1,4 @@
-// Masks of objects as COCO's tools define them: polygons and run lengths to pixels.
+// Rasterizes polygons and run lengths to masks, as COCO's tools do.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -15,10 +15,10 @@ class LabelMask {
  public:
   LabelMask(int32_t* pixels, int64_t height, int64_t width) : pixels_(pixels), height_(height), width_(width) {}
 
-  // Pixels whose centre is inside, by the even-odd rule, after rounding the outline to fifths of a pixel. Fails for
-  // outlines that are absurdly long.
+  // Pixels whose centre is inside, by the even-odd rule, after rounding the outline to fifths of a pixel. Throws
+  // for extremely long outlines.
   void paint_polygon(std::span<const Vertex> outline, int32_t label);
-  // Lengths of runs, column by column: background and object in turn. Runs must not exceed the mask.
+  // Run lengths, column by column, alternating between background and object. They must not exceed the mask.
   void paint_runs(std::span<const uint32_t> lengths, int32_t label);
 
  private:
@@ -28,11 +28,11 @@ class LabelMask {
 
   int32_t* pixels_;
   int64_t height_, width_;
-  std::vector<int64_t> crossings_;  // where inside and outside change, counted column by column
-  int64_t all_columns_ = 0;         // that all outlines go over
+  std::vector<int64_t> crossings_;  // where inside and outside change, in column-major order
+  int64_t all_columns_ = 0;         // columns that all outlines cross
 };
 
-// The lengths in a compressed string, behind what `lengths` has. False when the string is damaged.
+// Appends the lengths of a compressed string to `lengths`. Returns false if the string is damaged.
 bool decode_runs(std::string_view text, std::vector<uint32_t>& lengths);
 
 }  // namespace avida

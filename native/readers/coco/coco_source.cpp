@@ -1,11 +1,11 @@
-#include "readers/coco_source.h"
+#include "readers/coco/coco_source.h"
 
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
 #include "core/error.h"
-#include "readers/file.h"
+#include "readers/file/file.h"
 
 namespace avida {
 namespace {
@@ -23,7 +23,8 @@ Meta meta_of(Output output) {
 
 class CocoSource : public Source {
  public:
-  CocoSource(CocoDataset data, const CocoOptions& options, const std::string& root, bool read_ahead)
+  CocoSource(CocoDataset data, const CocoOptions& options, const std::string& root, const std::string& origin,
+             bool read_ahead)
       : data_(std::move(data)), options_(options) {
     kinds_ = {Output::file, Output::boxes, Output::labels};
     if (options.polygons) kinds_.insert(kinds_.end(), {Output::polygons, Output::vertices});
@@ -35,6 +36,7 @@ class CocoSource : public Source {
     int folder = files.add_folder(root);
     for (auto& image : data_.images) files.add(folder, data_.name(image), 0);
     data_.names = {};
+    if (options.confine) files.confine(origin);
     files_ = file_source(std::make_shared<const FileList>(std::move(files)), read_ahead);
   }
 
@@ -143,22 +145,22 @@ class CocoSample : public Source::Sample {
 
   void check_masks() const {
     int64_t pixels = int64_t{image_.height} * image_.width;
-    constexpr int64_t kMost = int64_t{1} << 30;  // a damaged size must not take all memory
-    if (pixels > kMost) fail(ErrorKind::runtime, "expected at most ", kMost, " pixels for a mask, got ", pixels);
+    constexpr int64_t kMost = int64_t{1} << 30;  // a corrupt size must not exhaust memory
+    if (pixels > kMost) refuse("expected at most ", kMost, " pixels for a mask, got ", pixels);
     for (uint32_t object : data_.objects(image_)) {
       int32_t number = data_.runs_of[object];
       if (number < 0) continue;
       auto& runs = data_.runs[number];
       if (runs.height != image_.height || runs.width != image_.width)
-        fail(ErrorKind::runtime, "expected a mask of the image's size, ", image_.height, " x ", image_.width, ", got ",
-             runs.height, " x ", runs.width);
+        refuse("expected a mask of the image's size, ", image_.height, " x ", image_.width, ", got ", runs.height,
+               " x ", runs.width);
       int64_t sum = 0;
       for (uint32_t length : data_.lengths_of(runs)) sum += length;
-      if (sum > pixels) fail(ErrorKind::runtime, "expected runs of ", pixels, " pixels for a mask, got ", sum);
+      if (sum > pixels) refuse("expected runs of ", pixels, " pixels for a mask, got ", sum);
     }
   }
 
-  // Where objects overlap, the largest label wins.
+  // If objects overlap, the largest label wins.
   void read_mask(int32_t* to) const {
     std::fill_n(to, int64_t{image_.height} * image_.width, 0);
     auto span = data_.objects(image_);
@@ -188,8 +190,8 @@ std::unique_ptr<Source::Sample> CocoSource::open(int64_t index) const {
 }  // namespace
 
 std::shared_ptr<Source> coco_source(CocoDataset data, const CocoOptions& options, const std::string& root,
-                                    bool read_ahead) {
-  return std::make_shared<CocoSource>(std::move(data), options, root, read_ahead);
+                                    const std::string& origin, bool read_ahead) {
+  return std::make_shared<CocoSource>(std::move(data), options, root, origin, read_ahead);
 }
 
 }  // namespace avida

@@ -1,4 +1,4 @@
-#include "readers/json_stream.h"
+#include "readers/coco/json_stream.h"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +11,7 @@ constexpr int64_t kWindow = 1 << 20;
 constexpr int kDeepest = 1000;
 constexpr int kWindowsPerInterrupt = 8;
 
-// What a character means outside of strings.
+// The class of a character outside of strings.
 enum Meaning : uint8_t { other, opening, closing, quote };
 constexpr auto kMeanings = [] {
   std::array<Meaning, 256> meanings{};
@@ -39,7 +39,7 @@ void JsonStream::fail_at(int64_t offset, const std::string& message, ErrorKind k
   fail(kind, path_, ", byte ", offset, ": ", message);
 }
 
-// Moves what begins at begin_ (or at_, when nothing is kept) to the front of the window and reads behind it.
+// Moves the data from begin_ (or at_, if nothing is kept) to the front of the window and fills the rest of it.
 bool JsonStream::fill(bool keep) {
   int64_t from = keep ? begin_ : at_;
   int64_t kept = end_ - from;
@@ -105,7 +105,7 @@ std::string_view JsonStream::next_value(bool keep) {
         while (at < end_ && text[at] != '"' && text[at] != '\\') at++;
         if (at == end_) break;
         if (text[at] == '\\') {
-          if (at + 1 == end_) break;  // what it stands before is not here yet
+          if (at + 1 == end_) break;  // the escaped character is not in the window yet
           at += 2;
           continue;
         }

@@ -1,4 +1,4 @@
-// The parts of a JSON file, one after another, in the memory of the largest part.
+// Streams the elements of a JSON file, with memory for one element only.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -11,12 +11,12 @@
 
 namespace avida {
 
-// Goes through the outer brackets of a file and finds where values end. What is in the values it does not look at.
+// Parses the outer brackets of a file and finds the ends of values, but does not parse the values.
 class JsonStream {
  public:
-  static constexpr int64_t kPadding = 64;  // bytes behind a value that may be read
+  static constexpr int64_t kPadding = 64;  // readable bytes after a value
 
-  // `interrupt` is called now and then, and may throw.
+  // `interrupt` is called regularly, and may throw.
   explicit JsonStream(const std::string& path, Interrupt interrupt = {});
 
   // Calls for each key of an object; the function must take the value.
@@ -36,10 +36,10 @@ class JsonStream {
     expect('[', "an array");
     for (bool first = true; more(']', first); first = false) function();
   }
-  // The text of the next value. Stays until the next call; behind it are kPadding readable bytes.
+  // The text of the next value. Valid until the next call; followed by kPadding readable bytes.
   std::string_view value() { return next_value(true); }
   void skip_value() { next_value(false); }
-  // Fails when anything but blanks follows.
+  // Throws if anything but blanks follows.
   void end();
 
   const std::string& path() const { return path_; }
@@ -47,7 +47,7 @@ class JsonStream {
   [[noreturn]] void fail_at(int64_t offset, const std::string& message, ErrorKind kind = ErrorKind::runtime) const;
 
  private:
-  char peek();  // the next character that is no blank; 0 at the end of the file
+  char peek();  // the next character that is not blank; 0 at the end of the file
   void expect(char c, const char* what);
   bool more(char closing, bool first);
   bool fill(bool keep);  // false at the end of the file
@@ -58,8 +58,9 @@ class JsonStream {
   std::optional<File> file_;
   Interrupt interrupt_;
   std::string window_;
-  int64_t start_ = 0;                     // of the window in the file
-  int64_t at_ = 0, end_ = 0, begin_ = 0;  // in the window: where we are, its end, the value that is looked at
+  int64_t start_ = 0;  // the offset of the window in the file
+  int64_t at_ = 0, end_ = 0,
+          begin_ = 0;  // in the window: the current position, the end, the beginning of the current value
   int64_t value_offset_ = 0;
   int windows_ = 0;
 };

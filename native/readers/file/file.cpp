@@ -1,9 +1,9 @@
-#include "readers/file.h"
+#include "readers/file/file.h"
 
 #include <cstring>
 #include <utility>
 
-#include "readers/held_file.h"
+#include "readers/file/held_file.h"
 
 namespace avida {
 namespace {

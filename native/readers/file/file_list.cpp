@@ -1,4 +1,4 @@
-#include "readers/file_list.h"
+#include "readers/file/file_list.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <filesystem>
+#include <unordered_map>
 
 #include "core/error.h"
 #include "runtime/file.h"
@@ -23,7 +25,7 @@ class NameFilter {
     ending_only_ = pattern.starts_with('*') && pattern.find_first_of("*?[\\", 1) == std::string::npos;
   }
   bool matches(std::string_view name) const {
-    // Most filters are like "*.jpg": comparing the ends is many times faster than fnmatch.
+    // Most filters are like "*.jpg": comparing suffixes is many times faster than fnmatch.
     if (ending_only_) {
       size_t length = pattern_.size() - 1;
       if (name.size() < length) return false;
@@ -51,7 +53,7 @@ bool parse(const char* begin, const char* end, int32_t& number) {
   return stop == end && error == std::errc();
 }
 
-// Calls an Interrupt every so many steps.
+// Calls an Interrupt at regular intervals of steps.
 class Steps {
  public:
   explicit Steps(const Interrupt& interrupt) : interrupt_(interrupt) {}
@@ -65,19 +67,19 @@ class Steps {
   int64_t count_ = 0;
 };
 
-// The entries of a folder that are folders (or regular files) themselves, or links to such, in the order of names.
+// The entries of a folder that are folders (or regular files) or links to such, sorted by name.
 template <class Wanted>
 void list_folder(const std::string& path, bool folders, std::string& names, std::vector<std::string_view>& found,
                  Steps& steps, Wanted&& wanted) {
   names.clear();
   found.clear();
   DIR* dir = opendir(path.c_str());
-  if (!dir) fail(ErrorKind::runtime, "cannot list the folder ", path, ": ", std::strerror(errno));
+  if (!dir) refuse("cannot list the folder ", path, ": ", std::strerror(errno));
   struct Close {
     DIR* dir;
     ~Close() { closedir(dir); }
   } close{dir};
-  std::vector<std::pair<size_t, size_t>> places;  // the text may move while it grows
+  std::vector<std::pair<size_t, size_t>> places;  // offsets, since the text may move while it grows
   while (dirent* entry = readdir(dir)) {
     steps.next();
     std::string_view name = entry->d_name;
@@ -95,6 +97,38 @@ void list_folder(const std::string& path, bool folders, std::string& names, std:
   for (auto [at, length] : places) found.emplace_back(names.data() + at, length);
   std::sort(found.begin(), found.end());
 }
+
+// A hint for the error message, if there are files in the folder itself.
+std::string hint_for_flat_folder(const std::string& root, const std::string& prefix,
+                                 const std::vector<NameFilter>& wanted, Steps& steps) {
+  std::string names;
+  std::vector<std::string_view> files;
+  list_folder(root, false, names, files, steps,
+              [&](std::string_view name) { return NameFilter::any_matches(wanted, name); });
+  if (files.empty()) return "";
+  auto ending = [](std::string_view name) { return name.substr(std::min(name.rfind('.'), name.size())); };
+  bool is_common =
+      std::all_of(files.begin(), files.end(), [&](auto& file) { return ending(file) == ending(files[0]); });
+  return str(". ", files.size(), files.size() == 1 ? " such file lies" : " such files lie",
+             " in this folder itself, without a class folder as a label. To read them: files=sorted(glob.glob(\"",
+             prefix, "*", is_common ? ending(files[0]) : "", "\"))");
+}
+
+// Resolves all links of a path. Each folder is resolved once.
+class Resolver {
+ public:
+  std::filesystem::path resolve(const std::filesystem::path& path) {
+    auto [known, is_new] = folders_.try_emplace(path.parent_path().string());
+    if (is_new) known->second = std::filesystem::weakly_canonical(path.has_parent_path() ? path.parent_path() : ".");
+    std::filesystem::path file = known->second / path.filename();
+    std::error_code ignored;
+    bool is_plain = path.filename() != ".." && path.filename() != "." && !std::filesystem::is_symlink(file, ignored);
+    return is_plain ? file : std::filesystem::weakly_canonical(file);
+  }
+
+ private:
+  std::unordered_map<std::string, std::filesystem::path> folders_;
+};
 
 }  // namespace
 
@@ -137,7 +171,8 @@ FileList FileList::from_folders(const std::string& root, const Filters& filters,
     for (std::string_view file : files) list.add(folder, file, static_cast<int32_t>(label));
   }
   if (list.size() == 0)
-    fail(ErrorKind::runtime, "no files found: expected ", root, "/*/FILE, where FILE matches one of the filters");
+    refuse("no files found: expected ", prefix, "*/FILE, where FILE matches one of the filters",
+           hint_for_flat_folder(root, prefix, of_files, steps));
   return list;
 }
 
@@ -158,8 +193,7 @@ FileList FileList::from_tree(const std::string& root, const std::string& filter,
   list_folder(root, true, folder_names, folders, steps, [](std::string_view) { return true; });
   for (std::string_view folder : folders) add_files(prefix + std::string(folder));
   if (list.size() == 0)
-    fail(ErrorKind::runtime, "no files found: expected some that match \"", filter, "\" in ", root,
-         " or in its folders");
+    refuse("no files found: expected some that match \"", filter, "\" in ", root, " or in its folders");
   return list;
 }
 
@@ -186,8 +220,7 @@ FileList FileList::from_text(const std::string& path, const std::string& root, b
     size_t last = line.find_last_not_of(blank);
     if (last != std::string_view::npos) {
       line = line.substr(0, last + 1);
-      if (line.find('\0') != line.npos)
-        fail(ErrorKind::runtime, path, ":", number, ": expected a file name, got null characters");
+      if (line.find('\0') != line.npos) refuse(path, ":", number, ": expected a file name, got null characters");
       size_t name_end = last;
       int32_t label = 0;
       if (labels) {
@@ -195,15 +228,34 @@ FileList FileList::from_text(const std::string& path, const std::string& root, b
         name_end = gap == std::string_view::npos ? gap : line.find_last_not_of(blank, gap);
         const char* stop = line.data() + line.size();
         if (name_end == std::string_view::npos || !parse(line.data() + gap + 1, stop, label))
-          fail(ErrorKind::runtime, path, ":", number, ": expected a file name and a label, an integer, got \"", line,
-               '"');
+          refuse(path, ":", number, ": expected a file name and a label, an integer, got \"", line, '"');
       }
       list.entries_.push_back({static_cast<int64_t>(begin), static_cast<uint32_t>(name_end + 1), 0, label});
     }
     begin = end + 1;
   }
-  if (list.size() == 0) fail(ErrorKind::runtime, "the file list ", path, " names no files");
+  if (list.size() == 0) refuse("the file list ", path, " is empty");
   return list;
+}
+
+void FileList::confine(const std::string& origin, const Interrupt& interrupt) const {
+  Steps steps(interrupt);
+  Resolver resolver;
+  std::vector<std::filesystem::path> roots;
+  try {
+    for (auto& folder : folders_)
+      roots.push_back(std::filesystem::weakly_canonical(folder.empty() ? "." : folder) / "");
+    for (int64_t i = 0; i < size(); i++) {
+      steps.next();
+      std::string to = resolver.resolve(path(i)).string();
+      const std::string root = roots[static_cast<size_t>(entries_[static_cast<size_t>(i)].folder)].string();
+      if (!to.starts_with(root))
+        refuse(origin, ": expected the names of files within ", root, ", got ", path(i),
+               to == path(i) ? "" : str(", which is ", to));
+    }
+  } catch (const std::filesystem::filesystem_error& error) {
+    refuse(origin, ": ", error.what());
+  }
 }
 
 }  // namespace avida

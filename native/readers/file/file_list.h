@@ -1,4 +1,4 @@
-// The names and labels of many files, in little memory.
+// The names and labels of the files of a data set, in compact memory.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -15,34 +15,38 @@ class FileList {
   int32_t label(int64_t i) const { return entries_[i].label; }
   std::string path(int64_t i) const;
 
-  // Files are found under their folder, unless their name is an absolute path.
+  // Names are relative to their folder, unless they are absolute paths.
   int add_folder(std::string_view path);
   void add(int folder, std::string_view name, int32_t label);
 
-  // `interrupt` is called now and then, and may throw.
+  // `interrupt` is called regularly, and may throw.
 
-  // What is in the folders under `root`, in the order of names; a folder's number in that order is the label. Names
-  // match one of the filters.
+  // The files in the folders under `root`, sorted by name; the index of the folder is the label. Names match one of the
+  // filters.
   struct Filters {
-    std::vector<std::string> files, folders;  // no folders: all of them
+    std::vector<std::string> files, folders;  // empty folders match all
     bool case_sensitive = false;
   };
   static FileList from_folders(const std::string& root, const Filters& filters, const Interrupt& interrupt = {});
-  // What is in `root` itself, and then in the folders under it, in the order of names. No labels; the filter tells
-  // upper from lower case.
+  // The files in `root` itself, then those in the folders under it, sorted by name. No labels; the filter is
+  // case-sensitive.
   static FileList from_tree(const std::string& root, const std::string& filter, const Interrupt& interrupt = {});
-  // From a text with a name in each line, and a label behind it where there are some.
+  // From a text with a name in each line, optionally followed by a label.
   static FileList from_text(const std::string& path, const std::string& root, bool labels,
                             const Interrupt& interrupt = {});
 
+  // Throws if a file is outside of its folder: by an absolute name, by .. or by a symbolic link. `origin` is the source
+  // of the names.
+  void confine(const std::string& origin, const Interrupt& interrupt = {}) const;
+
  private:
   struct Entry {
-    int64_t name;  // where it starts in names_
+    int64_t name;  // its offset in names_
     uint32_t length;
     int32_t folder, label;
   };
 
-  std::string names_;  // one after another
+  std::string names_;  // concatenated
   std::vector<std::string> folders_;
   std::vector<Entry> entries_;
 };

@@ -1,4 +1,4 @@
-#include "readers/held_file.h"
+#include "readers/file/held_file.h"
 
 #include <mutex>
 #include <unordered_set>
@@ -7,7 +7,7 @@
 
 namespace avida {
 
-// All files that are held open. A forked child has none of the threads that hold them, and closes its copies.
+// All files that are held open. A forked child does not have the threads that hold them, and closes its copies.
 class HeldFile::Registry : ForkAware {
  public:
   void add(HeldFile* file) {
@@ -22,13 +22,11 @@ class HeldFile::Registry : ForkAware {
     std::lock_guard lock(mutex_);
     return files_.size() >= kMostOpen;
   }
-  static Registry& instance() {
-    static Registry* registry = new Registry;
-    return *registry;
-  }
+  static Registry& instance() { return *instance_; }
 
  private:
   static constexpr size_t kMostOpen = 256;
+  static Registry* const instance_;
 
   void before_fork() override { mutex_.lock(); }
   void after_fork(bool in_child) override {
@@ -43,6 +41,8 @@ class HeldFile::Registry : ForkAware {
   std::unordered_set<HeldFile*> files_;
   ForkRegistration fork_{this, Rank::reader};
 };
+
+HeldFile::Registry* const HeldFile::Registry::instance_ = new Registry;
 
 HeldFile::HeldFile(std::string path) : path_(std::move(path)) { open(); }
 

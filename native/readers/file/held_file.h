@@ -1,4 +1,4 @@
-// A file that is open between looking at a sample and reading it.
+// A file that stays open between opening a sample and reading it.
 #pragma once
 #include <optional>
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace avida {
 
-// A batch holds all its files open, unless that are too many: then they are opened again when they are read.
+// A batch keeps all its files open, unless there are too many: then they are reopened when they are read.
 class HeldFile {
  public:
   explicit HeldFile(std::string path);

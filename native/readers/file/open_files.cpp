@@ -1,11 +1,11 @@
-#include "readers/open_files.h"
+#include "readers/file/open_files.h"
 
 #include <algorithm>
 
 namespace avida {
 namespace {
 
-constexpr size_t kMostOpen = 64;  // few enough for several readers in a process that may open 1,024 files
+constexpr size_t kMostOpen = 64;  // low enough for several readers in a process with a limit of 1,024 files
 
 }  // namespace
 
@@ -18,8 +18,8 @@ std::shared_ptr<const File> OpenFiles::get(size_t number) {
       return entry.file;
     }
   }
-  auto file = std::make_shared<const File>(path(number));  // may take long: others go on meanwhile
-  std::shared_ptr<const File> closed;                      // after the lock is released
+  auto file = std::make_shared<const File>(path(number));  // may take long, so the lock is not held
+  std::shared_ptr<const File> closed;                      // closed after the lock is released
   std::lock_guard lock(mutex_);
   if (open_.size() < kMostOpen) {
     open_.push_back({number, ++uses_, file});

@@ -1,4 +1,4 @@
-// The files of a data set that consists of few or very many, opened when they are first read.
+// The open files of a data set: opened when they are first read, and a bounded number at a time.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -11,14 +11,13 @@
 
 namespace avida {
 
-// Some files stay open; then the one that was not used for longest is closed when another is needed. May be used from
-// several threads at a time.
+// A bounded number of files stays open; the least recently used one is closed when another is needed. Thread-safe.
 class OpenFiles : ForkAware {
  public:
   explicit OpenFiles(std::vector<std::string> paths) : paths_(std::move(paths)) {}
 
   const std::string& path(size_t number) const { return paths_[number]; }
-  // The caller's share keeps the file open while it is read.
+  // The returned pointer keeps the file open while it is read.
   std::shared_ptr<const File> get(size_t number);
 
  private:

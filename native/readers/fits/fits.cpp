@@ -1,23 +1,23 @@
-#include "readers/fits.h"
+#include "readers/fits/fits.h"
 
 #include <algorithm>
 #include <optional>
 #include <utility>
 
-#include "readers/byte_order.h"
+#include "core/byte_order.h"
 #include "readers/first_sample.h"
-#include "readers/fits_header.h"
-#include "readers/fits_pixels.h"
-#include "readers/fits_tiles.h"
+#include "readers/fits/fits_header.h"
+#include "readers/fits/fits_pixels.h"
+#include "readers/fits/fits_tiles.h"
 
 namespace avida {
 namespace {
 
-constexpr int64_t kAtATime = 64 << 10;  // bytes that are read and converted, while they are in a near cache
+constexpr int64_t kAtATime = 64 << 10;  // bytes that are read and converted at a time, while they are in cache
 
 void check_output(DType dtype) {
   if (!is_integer(dtype) && dtype != DType::float32 && dtype != DType::float64)
-    fail(ErrorKind::runtime, "expected integers, float32 or float64 as dtypes, got ", dtype);
+    refuse("expected integers, float32 or float64 as dtypes, got ", dtype);
 }
 
 class FitsImage {
@@ -26,27 +26,29 @@ class FitsImage {
     const FitsHeader& header = unit.header;
     std::string extension = header.text("XTENSION");
     if (TiledImage::is_in(header)) {
-      if (!file.has(unit.data + unit.bytes)) fail(ErrorKind::runtime, "the file ends before its packed image");
+      if (!file.has(unit.data + unit.bytes)) refuse("the file is truncated: it ends within its compressed image");
       tiles_.emplace(unit);
       stored_ = tiles_->stored();
       shape_ = tiles_->shape();
     } else {
-      if (!extension.empty() && extension != "IMAGE")
-        fail(ErrorKind::runtime, "expected an image in HDU ", hdu, ", this is a table");
+      if (!extension.empty() && extension != "IMAGE") refuse("expected an image in HDU ", hdu, ", got a table");
       stored_ = header.element_type("BITPIX");
       int64_t axes = header.integer("NAXIS");
-      if (axes == 0) fail(ErrorKind::runtime, "expected an image in HDU ", hdu, ", it has no data");
-      if (axes > kMaxDim) fail(ErrorKind::runtime, "the image has more than ", kMaxDim, " axes: ", axes);
-      for (int64_t d = axes; d >= 1; d--) shape_.push_back(header.integer(str("NAXIS", d)));  // the first is fastest
+      if (axes == 0) refuse("expected an image in HDU ", hdu, ", it has no data");
+      if (axes > kMaxDim) refuse("the image has more than ", kMaxDim, " axes: ", axes);
+      for (int64_t d = axes; d >= 1; d--)
+        shape_.push_back(header.integer(str("NAXIS", d)));         // the first axis changes fastest
+      if (checked_volume(shape_) > unit.bytes / size_of(stored_))  // there may be no groups
+        refuse("expected an image of shape ", shape_, " in HDU ", hdu, ", got ", unit.bytes, " bytes of data");
     }
     scaling_ = {header.number("BSCALE", 1), header.number("BZERO", 0)};
     dtype = fits_value_type(stored_, scaling_);
   }
 
-  DType dtype;  // of the output
+  DType dtype;  // element type of the output
   const Shape& shape() const { return shape_; }
 
-  // False where a number does not fit.
+  // Returns false if a number does not fit.
   bool read(FitsBytes& file, void* to) const {
     if (tiles_) return tiles_->read(file, scaling_, dtype, to);
     int stored_bytes = size_of(stored_);
@@ -65,7 +67,7 @@ class FitsImage {
   }
 
  private:
-  int64_t data_;  // where it begins
+  int64_t data_;  // its offset
   DType stored_;
   FitsScaling scaling_;
   Shape shape_;
@@ -74,7 +76,7 @@ class FitsImage {
 
 class FitsSample : public Source::Sample {
  public:
-  // Without dtypes, elements are as in the file.
+  // Without dtypes, elements have the type of the file.
   FitsSample(std::string path, const std::vector<int>& hdus, const std::vector<DType>& dtypes)
       : file_(std::move(path)), hdus_(hdus) {
     std::vector<FitsUnit> units = find_fits_units(file_, hdus_);
@@ -96,7 +98,7 @@ class FitsSample : public Source::Sample {
     } catch (const Error& error) {
       fail(error.kind, "HDU ", hdus_[output], ": ", error.message);
     }
-    if (!all_fit) fail(ErrorKind::runtime, "HDU ", hdus_[output], " has numbers beyond ", image.dtype);
+    if (!all_fit) refuse("HDU ", hdus_[output], " has numbers outside of the range of ", image.dtype);
     if (output + 1 == std::ssize(images_)) file_.close();
   }
 
@@ -136,7 +138,7 @@ class FitsSource : public Source {
   const std::vector<int> hdus_;
   const std::vector<DType> dtypes_;
   std::vector<Meta> outputs_;
-  int64_t first_ = 0;  // the file that tells types and ranks
+  int64_t first_ = 0;  // the file that determines types and ranks
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "readers/fits_bytes.h"
+#include "readers/fits/fits_bytes.h"
 
 #include <algorithm>
 #include <cstring>
@@ -10,7 +10,7 @@
 namespace avida {
 namespace {
 
-constexpr int64_t kInput = 64 << 10;  // bytes of a packed file that are read at a time
+constexpr int64_t kInput = 64 << 10;  // bytes of a compressed file that are read at a time
 constexpr int kGzipOrZlib = 15 + 32;
 
 }  // namespace
@@ -35,7 +35,7 @@ void Inflater::unpack(const unsigned char*& from, const unsigned char* end, unsi
     int status = inflate(&stream_, Z_NO_FLUSH);
     if (status == Z_MEM_ERROR) throw std::bad_alloc();
     if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR)
-      fail(ErrorKind::runtime, "packed data are damaged: ", stream_.msg ? stream_.msg : "not made by gzip");
+      refuse("the compressed data is corrupt: ", stream_.msg ? stream_.msg : "not gzip or zlib data");
     bool moved = stream_.next_in != from || stream_.next_out != to;
     from = stream_.next_in;
     to = stream_.next_out;
@@ -66,8 +66,7 @@ bool FitsBytes::has(int64_t end) {
 void FitsBytes::read_at(int64_t offset, void* to, int64_t bytes) {
   if (!packed_) return held_.file().read_at(offset, to, bytes);
   if (!has(offset + bytes))
-    fail(ErrorKind::runtime, "expected ", offset + bytes, " bytes, but the unpacked file ends after ",
-         unpacked_->bytes.size());
+    refuse("expected ", offset + bytes, " bytes, but the decompressed file ends after ", unpacked_->bytes.size());
   std::memcpy(to, unpacked_->bytes.data() + offset, bytes);
 }
 
@@ -90,8 +89,9 @@ void FitsBytes::unpack_to(int64_t end) {
       rest = input.data();
       input_end = rest + more;
     }
-    if (inflater.ended()) inflater.restart();                    // files may be packed in several pieces
-    bytes.resize(std::min(end, done + std::max(done, kInput)));  // as it comes: what was promised may be wrong
+    if (inflater.ended()) inflater.restart();  // a file may consist of several gzip members
+    bytes.resize(
+        std::min(end, done + std::max(done, kInput)));  // grows with the data, since the declared size may be wrong
     unsigned char* to = bytes.data() + done;
     inflater.unpack(rest, input_end, to, std::ssize(bytes) - done);
     bytes.resize(to - bytes.data());

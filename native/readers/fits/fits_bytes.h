@@ -1,4 +1,4 @@
-// The bytes of a FITS file, which may be packed by gzip as a whole.
+// Reads the bytes of a FITS file, which may be compressed by gzip as a whole.
 #pragma once
 #include <zlib.h>
 
@@ -7,22 +7,22 @@
 #include <string>
 #include <vector>
 
-#include "readers/held_file.h"
+#include "readers/file/held_file.h"
 
 namespace avida {
 
-constexpr int64_t kMostDeflate = 1032;  // bytes that deflate can make of one
+constexpr int64_t kMostDeflate = 1032;  // the maximum ratio of deflate
 
-// Unpacks what gzip or zlib packed.
+// Decompresses gzip or zlib data.
 class Inflater {
  public:
   Inflater();
   ~Inflater() { inflateEnd(&stream_); }
   Inflater(const Inflater&) = delete;
 
-  // Makes `room` bytes, or less where the packed data end or more of them are needed; both pointers move on.
+  // Decompresses `room` bytes, or less if the compressed data ends or more input is needed; advances both pointers.
   void unpack(const unsigned char*& from, const unsigned char* end, unsigned char*& to, int64_t room);
-  bool ended() const { return ended_; }  // the packed data are complete
+  bool ended() const { return ended_; }  // the compressed data is complete
   void restart();
 
  private:
@@ -30,15 +30,15 @@ class Inflater {
   bool ended_ = false;
 };
 
-// A packed file is unpacked from its beginning to the last byte that was asked for, and kept.
+// A compressed file is decompressed from its beginning to the last requested byte, and kept in memory.
 class FitsBytes {
  public:
   explicit FitsBytes(std::string path);
 
-  int64_t most() const;   // bytes that there can be
-  bool has(int64_t end);  // whether there are that many
+  int64_t most() const;   // the maximum size
+  bool has(int64_t end);  // whether there are at least `end` bytes
   void read_at(int64_t offset, void* to, int64_t bytes);
-  void close();  // until something is read
+  void close();  // reopened by the next read
   void close_if_many_are_open() { held_.close_if_many_are_open(); }
 
  private:
@@ -50,8 +50,8 @@ class FitsBytes {
   struct Unpacked {
     Inflater inflater;
     std::vector<unsigned char> input, bytes;
-    const unsigned char* rest = nullptr;  // of the input
-    int64_t taken = 0;                    // from the file
+    const unsigned char* rest = nullptr;  // the unused input
+    int64_t taken = 0;                    // bytes read from the file
   };
   std::unique_ptr<Unpacked> unpacked_;
 };

@@ -1,4 +1,4 @@
-#include "readers/fits_header.h"
+#include "readers/fits/fits_header.h"
 
 #include <algorithm>
 #include <charconv>
@@ -12,7 +12,7 @@ namespace avida {
 namespace {
 
 constexpr int64_t kBlock = 2880, kCard = 80, kKey = 8;
-constexpr int64_t kMostHeader = 8 << 20;  // bytes; a file of text is not read to its end
+constexpr int64_t kMostHeader = 8 << 20;  // bytes; a text file is not read to its end
 
 std::string_view trimmed(std::string_view text) {
   size_t begin = text.find_first_not_of(' ');
@@ -27,7 +27,7 @@ bool parse(std::string_view text, T& number) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-// The header at a place, up to its end and no further. Empty where the file has none.
+// The header at an offset; empty if the file has none.
 std::string read_cards(FitsBytes& file, int64_t at, std::string_view first_key) {
   std::string cards;
   while (file.has(at + std::ssize(cards) + kBlock)) {
@@ -42,7 +42,7 @@ std::string read_cards(FitsBytes& file, int64_t at, std::string_view first_key) 
     }
     if (std::ssize(cards) >= kMostHeader) break;
   }
-  if (!cards.empty()) fail(ErrorKind::runtime, "the header at byte ", at, " has no end");
+  if (!cards.empty()) refuse("the header at byte ", at, " has no end");
   return {};
 }
 
@@ -54,14 +54,15 @@ int64_t data_bytes(const FitsHeader& header) {
   bool fits = axes >= 0 && axes <= 999;
   for (int64_t d = 1; fits && d <= axes; d++) {
     int64_t extent = header.integer(str("NAXIS", d));
-    if (d == 1 && extent == 0 && header.is_true("GROUPS")) continue;  // an old form, where this says nothing
+    if (d == 1 && extent == 0 && header.is_true("GROUPS"))
+      continue;  // random groups, an old form, in which NAXIS1 has no meaning
     fits = extent >= 0 && !__builtin_mul_overflow(elements, extent, &elements);
   }
   int64_t extra = header.integer("PCOUNT", 0), groups = header.integer("GCOUNT", 1);
   fits = fits && extra >= 0 && groups >= 0 && !__builtin_add_overflow(elements, extra, &elements) &&
          !__builtin_mul_overflow(elements, groups, &elements) &&
          !__builtin_mul_overflow(elements, size_of(header.element_type("BITPIX")), &bytes);
-  if (!fits || bytes > INT64_MAX - kBlock) fail(ErrorKind::runtime, "the header speaks of more data than any file has");
+  if (!fits || bytes > INT64_MAX - kBlock) refuse("the header declares more data than any file can have");
   return bytes;
 }
 
@@ -81,7 +82,7 @@ std::string_view FitsHeader::value(std::string_view key) const {
   if (card.empty()) return {};
   std::string_view value = trimmed(card.substr(kKey + 1));
   if (!value.starts_with('\'')) return trimmed(value.substr(0, value.find('/')));
-  size_t quote = value.find('\'', 1);  // none of the texts that matter here has quotes in it
+  size_t quote = value.find('\'', 1);  // no text that matters here contains quotes
   return value.substr(0, quote == std::string_view::npos ? quote : quote + 1);
 }
 
@@ -96,25 +97,24 @@ int64_t FitsHeader::integer(std::string_view key, std::optional<int64_t> otherwi
   if (otherwise && !has(key)) return *otherwise;
   int64_t number = 0;
   if (parse(value(key), number)) return number;
-  if (!has(key)) fail(ErrorKind::runtime, "expected ", key, " in the header, it is missing");
-  fail(ErrorKind::runtime, "expected an integer in the header: ", trimmed(card(key)));
+  if (!has(key)) refuse("expected ", key, " in the header, it is missing");
+  refuse("expected an integer in the header: ", trimmed(card(key)));
 }
 
 int64_t FitsHeader::positive(std::string_view key, std::optional<int64_t> otherwise) const {
   if (otherwise && !has(key)) return *otherwise;
   int64_t number = 0;
   if (has(key) && (!parse(value(key), number) || number < 1 || number > INT32_MAX))
-    fail(ErrorKind::runtime, "expected a number of 1 or more in the header: ", trimmed(card(key)));
+    refuse("expected a number of 1 or more in the header: ", trimmed(card(key)));
   return integer(key);
 }
 
 double FitsHeader::number(std::string_view key, double otherwise) const {
   if (!has(key)) return otherwise;
   std::string text(value(key));
-  std::replace(text.begin(), text.end(), 'D', 'E');  // of Fortran, for double precision
+  std::replace(text.begin(), text.end(), 'D', 'E');  // Fortran's exponent letter for double precision
   double number = 0;
-  if (!parse(text, number) || !std::isfinite(number))
-    fail(ErrorKind::runtime, "expected a number in the header: ", trimmed(card(key)));
+  if (!parse(text, number) || !std::isfinite(number)) refuse("expected a number in the header: ", trimmed(card(key)));
   return number;
 }
 
@@ -133,7 +133,7 @@ DType FitsHeader::element_type(std::string_view key) const {
     case -64:
       return DType::float64;
   }
-  fail(ErrorKind::runtime, "expected 8, 16, 32, 64, -32 or -64 in the header: ", trimmed(card(key)));
+  refuse("expected 8, 16, 32, 64, -32 or -64 in the header: ", trimmed(card(key)));
 }
 
 std::vector<FitsUnit> find_fits_units(FitsBytes& file, const std::vector<int>& hdus) {
@@ -142,21 +142,21 @@ std::vector<FitsUnit> find_fits_units(FitsBytes& file, const std::vector<int>& h
   int64_t at = 0;
   for (int hdu = 1; hdu <= last; hdu++) {
     std::string cards = read_cards(file, at, hdu == 1 ? "SIMPLE  =" : "XTENSION=");
-    if (cards.empty() && hdu == 1) fail(ErrorKind::runtime, "expected a FITS file, it does not begin with SIMPLE");
-    if (cards.empty()) fail(ErrorKind::runtime, "there is no HDU ", last, ", the file has ", hdu - 1);
+    if (cards.empty() && hdu == 1) refuse("expected a FITS file, got a file that does not begin with SIMPLE");
+    if (cards.empty()) refuse("there is no HDU ", last, ", the file has ", hdu - 1);
     int64_t data = at + whole_blocks(std::ssize(cards) + kCard);
     FitsUnit unit{.header = FitsHeader(std::move(cards)), .data = data};
     unit.bytes = data_bytes(unit.header);
     if (unit.bytes > file.most() - unit.data)
-      fail(ErrorKind::runtime, "HDU ", hdu, " speaks of ", unit.bytes, " bytes of data, the file can hold ",
-           std::max<int64_t>(file.most() - unit.data, 0));
+      refuse("HDU ", hdu, " declares ", unit.bytes, " bytes of data, the file can hold ",
+             std::max<int64_t>(file.most() - unit.data, 0));
     at = unit.data + whole_blocks(unit.bytes);
     for (size_t k = 0; k < hdus.size(); k++)
       if (hdus[k] == hdu) found[k] = unit;
   }
   std::vector<FitsUnit> units;
   for (size_t k = 0; k < hdus.size(); k++) {
-    if (!found[k]) fail(ErrorKind::runtime, "there is no HDU ", hdus[k], ", the first is 1");
+    if (!found[k]) refuse("there is no HDU ", hdus[k], ", the first is 1");
     units.push_back(std::move(*found[k]));
   }
   return units;

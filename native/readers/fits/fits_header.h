@@ -1,4 +1,4 @@
-// The headers of a FITS file, and where the data are that they speak of.
+// Parses the headers of a FITS file, and locates the data they describe.
 #pragma once
 #include <optional>
 #include <string>
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/dtype.h"
-#include "readers/fits_bytes.h"
+#include "readers/fits/fits_bytes.h"
 
 namespace avida {
 
@@ -18,11 +18,11 @@ class FitsHeader {
   bool has(std::string_view key) const { return !card(key).empty(); }
   bool is_true(std::string_view key) const { return value(key) == "T"; }
   std::string text(std::string_view key) const;  // without quotes; empty if there is none
-  // These throw where there is a value of another kind.
+  // These throw if there is a value of another kind.
   int64_t integer(std::string_view key, std::optional<int64_t> otherwise = {}) const;
   int64_t positive(std::string_view key, std::optional<int64_t> otherwise = {}) const;  // at most 2^31 - 1
   double number(std::string_view key, double otherwise) const;
-  // That of image elements, under a key such as BITPIX.
+  // The type of image elements, from a key such as BITPIX.
   DType element_type(std::string_view key) const;
 
  private:
@@ -35,8 +35,8 @@ class FitsHeader {
 // A header-data unit.
 struct FitsUnit {
   FitsHeader header;
-  int64_t data = 0;   // where its data begin
-  int64_t bytes = 0;  // of them; the file can have as many
+  int64_t data = 0;   // the offset of its data
+  int64_t bytes = 0;  // the size of its data, which the file can hold
 };
 
 // The units with these numbers, counted from 1.

@@ -1,4 +1,4 @@
-#include "readers/fits_pixels.h"
+#include "readers/fits/fits_pixels.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,10 +12,10 @@
 namespace avida {
 namespace {
 
-constexpr int64_t kAtATime = 512;  // elements; what is between two conversions stays in the nearest cache
+constexpr int64_t kAtATime = 512;  // elements; intermediate results stay in the L1 cache
 
-// FITS has no unsigned numbers but those of 8 bits, which are never signed. Others have an offset of half their range:
-// another sign bit.
+// In FITS, 8-bit integers are unsigned and all others signed. An offset of half the range makes them the other kind: it
+// inverts the sign bit.
 DType other_sign(DType stored, const FitsScaling& scaling) {
   if (scaling.scale == 1) {
     if (stored == DType::uint8 && scaling.zero == -0x1p7) return DType::int8;
@@ -69,7 +69,7 @@ bool convert_all(const From* from, int64_t n, To* to) {
     bool fits = true;
     if constexpr (std::is_integral_v<To> && std::is_integral_v<From>)
       fits = std::in_range<To>(from[i]);
-    else if constexpr (std::is_integral_v<To>)  // the fraction is dropped; what is not a number does not fit
+    else if constexpr (std::is_integral_v<To>)  // the fraction is dropped; NaN does not fit
       fits = std::trunc(from[i]) >= static_cast<From>(std::numeric_limits<To>::min()) &&
              from[i] < std::ldexp(1.0, std::numeric_limits<To>::digits);
     to[i] = fits ? static_cast<To>(from[i]) : To(0);
@@ -78,7 +78,7 @@ bool convert_all(const From* from, int64_t n, To* to) {
   return all_fit;
 }
 
-// By way of `Wide`, which has all values: so there is not a loop for each pair of types.
+// Converts through `Wide`, which can represent all values: this avoids a loop for each pair of types.
 template <class Wide, class Widen>
 bool convert_by_way(DType stored, const void* from, int64_t n, DType dtype, void* to, Widen&& widen) {
   bool all_fit = true;

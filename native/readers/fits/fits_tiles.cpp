@@ -1,18 +1,18 @@
-#include "readers/fits_tiles.h"
+#include "readers/fits/fits_tiles.h"
 
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
+#include "core/byte_order.h"
 #include "core/error.h"
-#include "readers/byte_order.h"
 
 namespace avida {
 namespace {
 
 constexpr int64_t kWindow = 64 << 10;
-constexpr int64_t kMostRiceBlock = 256;  // pixels, which may take no more than 3 bits; files have 16 or 32
-constexpr int64_t kMostOverhead = 4096;  // bytes; a packed tile is not much larger than its pixels
+constexpr int64_t kMostRiceBlock = 256;  // pixels; a block may take only 3 bits. Files use 16 or 32 pixels
+constexpr int64_t kMostOverhead = 4096;  // bytes; a compressed tile is not much larger than its pixels
 
 // A number of a table, in the file's byte order.
 template <class T>
@@ -43,18 +43,18 @@ int bytes_of(char type) {
     case 'Q':
       return 16;
   }
-  fail(ErrorKind::runtime, "unknown type of a table's column: ", type);
+  refuse("unknown column type in the table: ", type);
 }
 
 }  // namespace
 
-// Parts of a file that are read one after the other, and some of it ahead.
+// Reads consecutive parts of a file, with read-ahead.
 class FileWindow {
  public:
   FileWindow(FitsBytes& file, int64_t begin, int64_t bytes) : file_(file), begin_(begin), bytes_(bytes) {}
 
   int64_t size() const { return bytes_; }
-  // Valid until the next call, with kBytesBeyond more that can be read.
+  // Valid until the next call; kBytesBeyond more bytes are readable.
   const unsigned char* at(int64_t offset, int64_t bytes) {
     if (offset < offset_ || offset + bytes > offset_ + held_) {
       held_ = 0;
@@ -74,7 +74,7 @@ class FileWindow {
   std::vector<unsigned char> buffer_;
 };
 
-// The part of the image that a tile has.
+// The region of the image that a tile covers.
 struct TiledImage::Tile {
   int64_t number = 0;
   int64_t start = 0;  // its first pixel in the image
@@ -88,16 +88,16 @@ TiledImage::TiledImage(const FitsUnit& unit) : stored_(unit.header.element_type(
   row_bytes_ = header.integer("NAXIS1");
   rows_ = header.integer("NAXIS2");
   if (header.integer("NAXIS") != 2 || header.integer("BITPIX") != 8)
-    fail(ErrorKind::runtime, "expected a table of bytes around a compressed image");
+    refuse("expected a binary table that contains a compressed image");
   int64_t table = row_bytes_ * rows_;  // part of the unit's bytes, so this is in range
   int64_t heap = header.integer("THEAP", table);
   if (heap < table || heap > unit.bytes)
-    fail(ErrorKind::runtime, "the heap of the table begins at ", heap, ", outside of its ", unit.bytes, " bytes");
+    refuse("the heap of the table begins at ", heap, ", outside of its ", unit.bytes, " bytes");
   heap_ = data_ + heap;
   heap_bytes_ = unit.bytes - heap;
 
   int64_t axes = header.positive("ZNAXIS"), tiles = 1, elements = 1;
-  if (axes > kMaxDim) fail(ErrorKind::runtime, "the image has more than ", kMaxDim, " axes: ", axes);
+  if (axes > kMaxDim) refuse("the image has more than ", kMaxDim, " axes: ", axes);
   bool fits = true;
   for (int64_t d = 1; d <= axes; d++) {
     extents_.push_back(header.positive(str("ZNAXIS", d)));
@@ -107,8 +107,8 @@ TiledImage::TiledImage(const FitsUnit& unit) : stored_(unit.header.element_type(
     if (fits) tiles *= (extents_.back() + extent - 1) / extent;  // not more than elements
   }
   if (!fits || elements / kMostDeflate > heap_bytes_)
-    fail(ErrorKind::runtime, "the image has more elements than the file can hold: ", heap_bytes_, " packed bytes");
-  if (tiles > rows_) fail(ErrorKind::runtime, "expected a row for each of ", tiles, " tiles, the table has ", rows_);
+    refuse("the image has more elements than the file can hold: ", heap_bytes_, " compressed bytes");
+  if (tiles > rows_) refuse("expected a row for each of ", tiles, " tiles, the table has ", rows_);
   columns_ = find_columns(header);
   set_packing(header);
   if (is_float(stored_)) set_quantization(header);
@@ -124,15 +124,14 @@ TiledImage::Columns TiledImage::find_columns(const FitsHeader& header) const {
   Columns columns;
   int64_t at = 0;
   for (int64_t i = 1; i <= std::min<int64_t>(header.integer("TFIELDS"), 999); i++) {
-    // Such as "D", "1PB(1234)" or "3X".
+    // For example "D", "1PB(1234)" or "3X".
     std::string name = header.text(str("TTYPE", i)), form = header.text(str("TFORM", i));
     size_t letter = form.find_first_not_of("0123456789");
-    if (letter == std::string::npos || letter > 9)
-      fail(ErrorKind::runtime, "expected a type of a table's column, got \"", form, '"');
+    if (letter == std::string::npos || letter > 9) refuse("expected a column type in the table, got \"", form, '"');
     int64_t repeat = letter == 0 ? 1 : std::stoll(form.substr(0, letter));
     Column column{.at = at, .type = form[letter]};
     at += column.type == 'X' ? (repeat + 7) / 8 : repeat * bytes_of(column.type);
-    if (at > row_bytes_) fail(ErrorKind::runtime, "the columns of the table are wider than its rows");
+    if (at > row_bytes_) refuse("the columns of the table are wider than its rows");
     if (repeat == 0) continue;
     if (column.type == 'P' || column.type == 'Q')
       column.heap_bytes = bytes_of(letter + 1 < form.size() ? form[letter + 1] : 0);
@@ -145,7 +144,7 @@ TiledImage::Columns TiledImage::find_columns(const FitsHeader& header) const {
       if (name == known) *place = column;
   }
   for (auto& column : {columns.packed, columns.gzip, columns.raw})
-    if (column && column->heap_bytes == 0) fail(ErrorKind::runtime, "expected tiles of variable length in the table");
+    if (column && column->heap_bytes == 0) refuse("expected tiles of variable length in the table");
   return columns;
 }
 
@@ -163,11 +162,11 @@ void TiledImage::set_packing(const FitsHeader& header) {
       if (parameter == "BYTEPIX") rice_.pixel_bytes = header.positive(str("ZVAL", i));
     }
     if (rice_.block > kMostRiceBlock || (rice_.pixel_bytes != 1 && rice_.pixel_bytes != 2 && rice_.pixel_bytes != 4))
-      fail(ErrorKind::runtime, "expected blocks of at most ", kMostRiceBlock, " pixels of 1, 2 or 4 bytes, got ",
-           rice_.block, " pixels of ", rice_.pixel_bytes);
+      refuse("expected blocks of at most ", kMostRiceBlock, " pixels of 1, 2 or 4 bytes, got ", rice_.block,
+             " pixels of ", rice_.pixel_bytes);
   } else if (name != "NOCOMPRESS") {
-    fail(ErrorKind::runtime, "the compression ", name.empty() ? "without a name" : name,
-         " is not supported; GZIP_1, GZIP_2, RICE_1 and NOCOMPRESS are");
+    refuse("the compression ", name.empty() ? "without a name" : name,
+           " is not supported; GZIP_1, GZIP_2, RICE_1 and NOCOMPRESS are");
   }
 }
 
@@ -181,8 +180,8 @@ void TiledImage::set_quantization(const FitsHeader& header) {
   else if (method == "SUBTRACTIVE_DITHER_2")
     quantization_.dither = Dither::subtractive_but_zeros;
   else if (!method.empty() && method != "NO_DITHER")
-    fail(ErrorKind::runtime, "the quantization ", method,
-         " is not supported; NO_DITHER, SUBTRACTIVE_DITHER_1 and SUBTRACTIVE_DITHER_2 are");
+    refuse("the quantization ", method,
+           " is not supported; NO_DITHER, SUBTRACTIVE_DITHER_1 and SUBTRACTIVE_DITHER_2 are");
   quantization_.seed = header.positive("ZDITHER0", 1) - 1;
   quantization_.scale = header.number("ZSCALE", 1);
   quantization_.zero = header.number("ZZERO", 0);
@@ -214,22 +213,21 @@ ByteSpan TiledImage::heap_part(const std::optional<Column>& column, const unsign
   int64_t bytes = 0;
   if (elements < 0 || offset < 0 || __builtin_mul_overflow(elements, column->heap_bytes, &bytes) ||
       bytes > heap.size() || offset > heap.size() - bytes)
-    fail(ErrorKind::runtime, "a tile of ", elements, " elements at ", offset, " is outside of the heap of ",
-         heap.size(), " bytes");
+    refuse("a tile of ", elements, " elements at ", offset, " is outside of the heap of ", heap.size(), " bytes");
   if (bytes == 0) return {};
   if (pixels / kMostDeflate > bytes || bytes / 16 > pixels + kMostOverhead)
-    fail(ErrorKind::runtime, "a tile of ", pixels, " pixels cannot have ", bytes, " packed bytes");
+    refuse("a tile of ", pixels, " pixels cannot have ", bytes, " compressed bytes");
   return {heap.at(offset, bytes), static_cast<size_t>(bytes)};
 }
 
 DType TiledImage::unpack(TileUnpacker& unpacker, const unsigned char* row, FileWindow& heap, const Tile& tile) const {
   int64_t n = tile.pixels;
   ByteSpan packed = heap_part(columns_.packed, row, heap, n);
-  if (packed.empty()) {  // a tile that could not be compressed like others
+  if (packed.empty()) {  // a tile that could not be compressed with the method of the others
     if (packed = heap_part(columns_.gzip, row, heap, n); !packed.empty())
       return unpacker.gzip(packed, n, stored_, false);
     if (packed = heap_part(columns_.raw, row, heap, n); !packed.empty()) return unpacker.raw(packed, n, stored_);
-    fail(ErrorKind::runtime, "tile ", tile.number, " has no data");
+    refuse("tile ", tile.number, " has no data");
   }
   DType expected = quantized_ ? DType::int32 : stored_;
   DType found = packing_ == Packing::rice   ? unpacker.rice(packed, n, rice_)
@@ -243,7 +241,7 @@ DType TiledImage::unpack(TileUnpacker& unpacker, const unsigned char* row, FileW
     if (column->type == 'D') return big_endian<double>(at);
     if (column->type == 'E') return big_endian<float>(at);
     if (column->type == 'J') return big_endian<int32_t>(at);
-    fail(ErrorKind::runtime, "expected columns of numbers in the table, got type ", column->type);
+    refuse("expected columns of numbers in the table, got type ", column->type);
   };
   Quantization quantization = quantization_;
   quantization.scale = number(columns_.scale, quantization.scale);
@@ -263,7 +261,7 @@ bool TiledImage::read(FitsBytes& file, const FitsScaling& scaling, DType dtype, 
     Tile tile = place_of(number);
     DType stored = unpack(unpacker, table.at(number * row_bytes_, row_bytes_), heap, tile);
 
-    // Pixels that are neighbours in the image too are converted together: those of rows, at least.
+    // Pixels that are contiguous in the image are converted together: at least those of a row.
     size_t axis = 0;
     int64_t run = 1, stride = 1;
     do {

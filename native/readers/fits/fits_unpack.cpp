@@ -1,4 +1,4 @@
-#include "readers/fits_unpack.h"
+#include "readers/fits/fits_unpack.h"
 
 #include <algorithm>
 #include <array>
@@ -6,20 +6,20 @@
 #include <cstring>
 #include <limits>
 
+#include "core/byte_order.h"
 #include "core/error.h"
-#include "readers/byte_order.h"
-#include "readers/fits_pixels.h"
+#include "readers/fits/fits_pixels.h"
 
 namespace avida {
 namespace {
 
-// Makes room where there is not enough. Nothing is cleared again for the next tile.
+// Grows the buffer if necessary. It is not cleared for the next tile.
 unsigned char* room(std::vector<unsigned char>& buffer, int64_t bytes) {
   if (std::ssize(buffer) < bytes) buffer.resize(bytes);
   return buffer.data();
 }
 
-// The type of `n` pixels in so many bytes.
+// The integer type of `n` pixels that occupy `bytes` bytes.
 DType type_of_pixels(int64_t bytes, int64_t n, DType stored) {
   if (is_float(stored)) {
     if (bytes == n * size_of(stored)) return stored;
@@ -27,10 +27,10 @@ DType type_of_pixels(int64_t bytes, int64_t n, DType stored) {
     for (DType dtype : {DType::uint8, DType::int16, DType::int32, DType::int64})
       if (bytes == n * size_of(dtype)) return dtype;
   }
-  fail(ErrorKind::runtime, "expected ", n, " pixels in a tile, got ", bytes, " bytes");
+  refuse("expected ", n, " pixels in a tile, got ", bytes, " bytes");
 }
 
-// First come the highest bytes of all elements, and the lowest at the end.
+// The bytes are shuffled: first the highest bytes of all elements, at the end the lowest.
 template <class Bits>
 void unshuffle(const unsigned char* from, int64_t n, void* to) {
   auto elements = static_cast<Bits*>(to);
@@ -41,7 +41,7 @@ void unshuffle(const unsigned char* from, int64_t n, void* to) {
   }
 }
 
-// Bits from the highest to the lowest of each byte.
+// Reads bits, from the highest to the lowest of each byte.
 class BitReader {
  public:
   explicit BitReader(ByteSpan bytes) : at_(bytes.data()), end_(bytes.data() + bytes.size()) {}
@@ -53,7 +53,7 @@ class BitReader {
     drop(n);
     return value;
   }
-  // A number as that many zeros, a one, and then its low bits, 0 to 25 of them.
+  // A Rice code: a unary part (zeros, then a one), then 0 to 25 low bits.
   uint32_t take_number(int low) {
     fill();
     uint64_t zeros = std::countl_zero(bits_);
@@ -66,11 +66,11 @@ class BitReader {
     return value;
   }
   void check_end() const {
-    if (at_ - count_ / 8 > end_) fail(ErrorKind::runtime, "the packed data of a tile end too early");
+    if (at_ - count_ / 8 > end_) refuse("the compressed data of a tile is truncated");
   }
 
  private:
-  // At least 56 bits. It may look less than kBytesBeyond beyond the end.
+  // Buffers at least 56 bits. May read less than kBytesBeyond bytes beyond the end.
   void fill() {
     check_end();
     uint64_t next;
@@ -97,16 +97,18 @@ class BitReader {
   }
 
   const unsigned char *at_, *end_;
-  uint64_t bits_ = 0;  // those at hand, from the highest; below them are zeros or the next ones
+  uint64_t bits_ = 0;  // buffered bits, from the highest; below them are zeros or the next bits
   int count_ = 0;
 };
 
-// Differences between neighbours, in blocks that each say how many low bits of them are stored as they are.
+// Rice coding: differences between neighbours, in blocks that each have their own number of low bits.
 template <class Pixel>
 void unpack_rice(ByteSpan packed, int64_t n, int64_t block, Pixel* to) {
   constexpr int kBits = 8 * sizeof(Pixel);
-  constexpr int kLowBits = sizeof(Pixel) == 1 ? 3 : sizeof(Pixel) == 2 ? 4 : 5;    // of the number of low bits
-  constexpr int kAllBits = sizeof(Pixel) == 1 ? 6 : sizeof(Pixel) == 2 ? 14 : 25;  // differences are stored as they are
+  constexpr int kLowBits = sizeof(Pixel) == 1   ? 3
+                           : sizeof(Pixel) == 2 ? 4
+                                                : 5;  // bits of the field that gives the number of low bits
+  constexpr int kAllBits = sizeof(Pixel) == 1 ? 6 : sizeof(Pixel) == 2 ? 14 : 25;  // differences are stored uncoded
   BitReader bits(packed);
   auto last = static_cast<Pixel>(bits.take(kBits));
   auto add = [&](uint32_t folded) {  // 0, -1, 1, -2, ...
@@ -124,7 +126,7 @@ void unpack_rice(ByteSpan packed, int64_t n, int64_t block, Pixel* to) {
     } else if (low < kAllBits) {
       for (; i < end; i++) to[i] = add(bits.take_number(low));
     } else {
-      fail(ErrorKind::runtime, "the packed data of a tile are damaged");
+      refuse("the compressed data of a tile is corrupt");
     }
   }
   bits.check_end();
@@ -132,7 +134,7 @@ void unpack_rice(ByteSpan packed, int64_t n, int64_t block, Pixel* to) {
 
 constexpr int64_t kRandomNumbers = 10'000;
 
-// Those of the FITS standard: who reads takes off what the writer added.
+// The random numbers of the FITS standard: a reader subtracts what the writer added (dithering).
 const std::array<float, kRandomNumbers>& random_numbers() {
   static const auto numbers = [] {
     std::array<float, kRandomNumbers> out;
@@ -178,12 +180,12 @@ DType TileUnpacker::gzip(ByteSpan packed, int64_t n, DType stored, bool shuffled
     inflater_->restart();
   else
     inflater_.emplace();
-  int64_t most = n * std::max(4, size_of(stored));  // all integers were packed as int32 once
+  int64_t most = n * std::max(4, size_of(stored));  // old files compress all integers as int32
   unsigned char* to = room(pixels_, most);
   const unsigned char* from = packed.data();
   inflater_->unpack(from, packed.data() + packed.size(), to, most);
   int64_t bytes = to - pixels_.data();
-  if (!inflater_->ended()) fail(ErrorKind::runtime, "expected ", n, " pixels in a tile, packed data do not end there");
+  if (!inflater_->ended()) refuse("expected ", n, " pixels in a tile, but the compressed data continues");
   DType dtype = type_of_pixels(bytes, n, stored);
   if (!shuffled || size_of(dtype) == 1) {
     swap_bytes(pixels_.data(), n, size_of(dtype));
@@ -220,7 +222,7 @@ DType TileUnpacker::raw(ByteSpan bytes, int64_t n, DType stored) {
 DType TileUnpacker::unquantize(DType stored, int64_t n, const Quantization& quantization, DType floats) {
   if (stored != DType::int32) {
     if (!convert_fits_pixels(stored, pixels_.data(), n, {}, DType::int32, room(other_, n * 4)))
-      fail(ErrorKind::runtime, "a tile has integers beyond int32, which no float is stored as");
+      refuse("a tile of quantized floats has integers outside of the range of int32");
     pixels_.swap(other_);
   }
   auto integers = reinterpret_cast<const int32_t*>(pixels_.data());

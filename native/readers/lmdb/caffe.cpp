@@ -1,23 +1,23 @@
-#include "readers/caffe.h"
+#include "readers/lmdb/caffe.h"
 
 #include <algorithm>
 #include <cstring>
 
 #include "readers/first_sample.h"
-#include "readers/lmdb.h"
-#include "readers/protobuf.h"
+#include "readers/lmdb/lmdb.h"
+#include "readers/records/late_bytes.h"
 
 namespace avida {
 namespace {
 
-// One output of a record: where its elements are in the database, and how they become those of the output.
+// One output of a record: the position of its elements in the value, and how they are converted.
 struct Part {
   DType dtype = DType::none;
   Shape shape;
-  std::string_view bytes;              // the elements of an image
-  std::vector<ProtobufField> numbers;  // of a label or another tensor: the fields that hold them
-  bool integers = false;               // these are int32, else float
-  bool sparse = false;                 // these are the places of the weights, or of ones
+  std::string_view bytes;              // the elements of an image, possibly not read yet
+  std::vector<ProtobufField> numbers;  // the fields with the numbers of a label or another tensor
+  bool integers = false;               // the numbers are int32, else float
+  bool sparse = false;                 // the numbers are the indices of the weights, or of ones
   std::vector<ProtobufField> weights;
 };
 
@@ -39,7 +39,7 @@ void write_sparse(const Part& part, To* to) {
   std::vector<float> weights = numbers_of<float>(part.weights);
   for (size_t i = 0; i < places.size(); i++) {
     if (!(places[i] >= 0 && static_cast<double>(places[i]) < static_cast<double>(classes)))
-      fail(ErrorKind::runtime, "expected labels from 0 to ", classes - 1, ", got ", places[i]);
+      refuse("expected labels from 0 to ", classes - 1, ", got ", places[i]);
     to[static_cast<int64_t>(places[i])] = weights.empty() ? To(1) : static_cast<To>(weights[i]);
   }
 }
@@ -50,21 +50,21 @@ void write_numbers(const Part& part, void* to) {
   for (auto& field : part.numbers) end = field.copy_to(end);
 }
 
-void write(const Part& part, void* to) {
-  if (!part.bytes.empty()) std::memcpy(to, part.bytes.data(), part.bytes.size());
+void write(const LateBytes& bytes, const Part& part, void* to) {
+  bytes.copy(part.bytes, to);
   if (!part.sparse) return part.integers ? write_numbers<int32_t>(part, to) : write_numbers<float>(part, to);
   if (part.dtype == DType::int32) return write_sparse<int32_t>(part, static_cast<int32_t*>(to));
   if (part.integers) return write_sparse<int32_t>(part, static_cast<float*>(to));
   write_sparse<float>(part, static_cast<float*>(to));
 }
 
-// Pixels as they are stored: (height, width, channels).
+// The shape of the stored pixels: (height, width, channels).
 Part pixels(const Shape& shape, std::string_view bytes) {
   int64_t volume = 1;
   for (int64_t extent : shape)
     if (extent < 0 || __builtin_mul_overflow(volume, extent, &volume)) volume = -1;
   if (volume != std::ssize(bytes))
-    fail(ErrorKind::runtime, "expected the pixels of an image of shape ", shape, ", got ", bytes.size(), " bytes");
+    refuse("expected the pixels of an image of shape ", shape, ", got ", bytes.size(), " bytes");
   return {.dtype = DType::uint8, .shape = shape, .bytes = bytes};
 }
 
@@ -74,16 +74,31 @@ Part encoded_image(std::string_view bytes) {
 
 class RecordSample : public Source::Sample {
  public:
-  RecordSample(const Lmdb& database, std::vector<Part> parts) : database_(database), parts_(std::move(parts)) {}
+  // `parse` finds the outputs in a record.
+  template <class Parse>
+  RecordSample(const Lmdb& database, int64_t index, Parse&& parse)
+      : database_(database), record_(database.record(index)) {
+    try {
+      parts_ = parse(record_);
+    } catch (const Error& error) {
+      database_.check_unchanged();
+      throw Error(error.kind, str("key \"", record_.key, "\": ", error.message));
+    }
+    if (std::none_of(parts_.begin(), parts_.end(), [&](auto& part) { return record_.bytes.is_late(part.bytes); }))
+      database_.check_unchanged();
+  }
+
   const std::vector<Part>& parts() const { return parts_; }
   Shape shape(int output) const override { return parts_[output].shape; }
   void read(int output, void* to) override {
-    database_.check_size();
-    write(parts_[output], to);
+    const Part& part = parts_[output];
+    write(record_.bytes, part, to);
+    if (record_.bytes.is_late(part.bytes)) database_.check_unchanged();
   }
 
  private:
   const Lmdb& database_;
+  Lmdb::Record record_;
   std::vector<Part> parts_;
 };
 
@@ -104,18 +119,18 @@ class LmdbSource : public Source {
     return str(database->path(), ", record ", number);
   }
   std::unique_ptr<Sample> open(int64_t index) const override {
-    std::vector<Part> parts = parse(index);
-    for (int k = 0; k < std::ssize(parts); k++) check_like_first(*this, first_, k, parts[k].dtype, parts[k].shape);
-    return std::make_unique<RecordSample>(*find(index).database, std::move(parts));
+    auto sample = find_sample(index);
+    for (int k = 0; const Part& part : sample->parts()) check_like_first(*this, first_, k++, part.dtype, part.shape);
+    return sample;
   }
 
  protected:
   // The outputs of a record.
-  virtual std::vector<Part> parse_record(std::string_view bytes) const = 0;
+  virtual std::vector<Part> parse(Lmdb::Record& record) const = 0;
 
   void set_outputs() {
     first_ = find_first_sample(*this, [&](int64_t i) {
-      for (const Part& part : parse(i)) {
+      for (auto sample = find_sample(i); const Part& part : sample->parts()) {
         Meta meta;
         meta.dtype = part.dtype;
         meta.ndim = part.shape.size();
@@ -133,20 +148,15 @@ class LmdbSource : public Source {
     size_t k = std::upper_bound(ends_.begin(), ends_.end(), index) - ends_.begin();
     return {databases_[k].get(), index - (k == 0 ? 0 : ends_[k - 1])};
   }
-  std::vector<Part> parse(int64_t index) const {
+  std::unique_ptr<RecordSample> find_sample(int64_t index) const {
     auto [database, number] = find(index);
-    Lmdb::Record record = database->record(number);
-    try {
-      return parse_record(record.value);
-    } catch (const Error& error) {
-      throw Error(error.kind, str("key \"", record.key, "\": ", error.message));
-    }
+    return std::make_unique<RecordSample>(*database, number, [&](Lmdb::Record& record) { return parse(record); });
   }
 
   std::vector<std::unique_ptr<Lmdb>> databases_;
-  std::vector<int64_t> ends_;  // the number of records up to the end of each
+  std::vector<int64_t> ends_;  // the cumulative number of records
   std::vector<Meta> outputs_;
-  int64_t first_ = 0;  // the record that tells types and ranks
+  int64_t first_ = 0;  // the record that determines types and ranks
 };
 
 // A message Datum: channels = 1, height = 2, width = 3, data = 4, label = 5, float_data = 6, encoded = 7.
@@ -159,13 +169,13 @@ class CaffeSource : public LmdbSource {
   const char* name() const override { return "readers.Caffe"; }
 
  private:
-  std::vector<Part> parse_record(std::string_view bytes) const override {
+  std::vector<Part> parse(Lmdb::Record& record) const override {
     Part label{.dtype = DType::int32, .shape = {0}, .integers = true};
     std::string_view data;
     int64_t channels = 0, height = 0, width = 0;
     bool encoded = true;
     ProtobufField field;
-    for (ProtobufReader datum(bytes); datum.next(field);) {
+    for (ProtobufReader datum(record.value, &record.bytes); datum.next(field);) {
       if (field.number == 1) channels = field.as<int32_t>();
       if (field.number == 2) height = field.as<int32_t>();
       if (field.number == 3) width = field.as<int32_t>();
@@ -195,9 +205,10 @@ struct TensorProto {
   std::string_view byte_data, first_string;
   bool has_string = false;
 
-  explicit TensorProto(std::string_view message) {
+  TensorProto(std::string_view message, LateBytes& bytes) {
     ProtobufField field;
-    for (ProtobufReader tensor(message); tensor.next(field);) {
+    for (ProtobufReader tensor(message, &bytes); tensor.next(field);) {
+      if (field.number == 1 || field.number == 3 || field.number == 4) bytes.need(field.bytes);
       if (field.number == 1) dims.push_back(field);
       if (field.number == 2) type = field.as<int32_t>();
       if (field.number == 3) float_data.push_back(field);
@@ -210,7 +221,7 @@ struct TensorProto {
     }
   }
 
-  // Its numbers in one row, whatever its dims.
+  // Its numbers as a vector, for any dims.
   Part numbers(const char* what) const {
     Part part;
     if (type == floats) {
@@ -218,7 +229,7 @@ struct TensorProto {
     } else if (type == int32s) {
       part = {.dtype = DType::int32, .numbers = int32_data, .integers = true};
     } else {
-      fail(ErrorKind::runtime, "expected ", what, " of type FLOAT (1) or INT32 (2), got type ", type);
+      refuse("expected ", what, " of type FLOAT (1) or INT32 (2), got type ", type);
     }
     int64_t n = 0;
     for (auto& field : part.numbers) n += type == floats ? field.count<float>() : field.count<int32_t>();
@@ -228,13 +239,13 @@ struct TensorProto {
 
   Part image() const {
     if (type == strings) {
-      if (!has_string) fail(ErrorKind::runtime, "expected an image, got a tensor of no strings");
+      if (!has_string) refuse("expected an image, got a tensor of no strings");
       return encoded_image(first_string);
     }
-    if (type != bytes) fail(ErrorKind::runtime, "expected an image of type STRING (4) or BYTE (3), got type ", type);
+    if (type != bytes) refuse("expected an image of type STRING (4) or BYTE (3), got type ", type);
     std::vector<int64_t> extents = numbers_of<int64_t>(dims);
     if (extents.size() == 2) extents.push_back(1);
-    if (extents.size() != 3) fail(ErrorKind::runtime, "expected pixels with 2 or 3 axes, got ", extents.size());
+    if (extents.size() != 3) refuse("expected pixels with 2 or 3 axes, got ", extents.size());
     return pixels(Shape(extents), byte_data);
   }
 };
@@ -248,16 +259,15 @@ class Caffe2Source : public LmdbSource {
   const char* name() const override { return "readers.Caffe2"; }
 
  private:
-  std::vector<Part> parse_record(std::string_view bytes) const override {
+  std::vector<Part> parse(Lmdb::Record& record) const override {
     std::vector<std::string_view> messages;
     ProtobufField field;
-    for (ProtobufReader record(bytes); record.next(field);)
+    for (ProtobufReader message(record.value, &record.bytes); message.next(field);)
       if (field.number == 1) messages.push_back(field.as_bytes());
     size_t used = 0;
     auto next = [&](const char* what) {
-      if (used == messages.size())
-        fail(ErrorKind::runtime, "expected ", what, " as tensor ", used, ", but the record has only ", used);
-      return TensorProto(messages[used++]);
+      if (used == messages.size()) refuse("expected ", what, " as tensor ", used, ", but the record has only ", used);
+      return TensorProto(messages[used++], record.bytes);
     };
 
     std::vector<Part> parts;
@@ -266,7 +276,7 @@ class Caffe2Source : public LmdbSource {
       Part labels = next("labels").numbers("labels");
       int64_t count = labels.shape[0];
       if (options_.labels == Caffe2Options::single && count != 1)
-        fail(ErrorKind::runtime, "expected one label, got ", count, "; label_type tells of several");
+        refuse("expected one label, got ", count, "; set label_type for several labels");
       if (options_.labels == Caffe2Options::weighted_sparse) add_weights(labels, next("weights").numbers("weights"));
       if (options_.labels == Caffe2Options::sparse || options_.labels == Caffe2Options::weighted_sparse) {
         labels.sparse = true;
@@ -280,16 +290,15 @@ class Caffe2Source : public LmdbSource {
       parts.push_back(next("a box").numbers("a box"));
       const Part& box = parts.back();
       if (box.dtype != DType::int32 || box.shape[0] != 4)
-        fail(ErrorKind::runtime, "expected 4 int32 numbers as the box, got ", box.shape[0], " of ", box.dtype);
+        refuse("expected 4 int32 numbers as the box, got ", box.shape[0], " of ", box.dtype);
     }
     return parts;
   }
 
-  // Weights are floats, and so is what becomes of the labels with them.
+  // Weights are floats, and so are labels with weights.
   static void add_weights(Part& labels, const Part& weights) {
     if (weights.dtype != DType::float32 || weights.shape[0] != labels.shape[0])
-      fail(ErrorKind::runtime, "expected ", labels.shape[0], " weights of type float32, got ", weights.shape[0], " of ",
-           weights.dtype);
+      refuse("expected ", labels.shape[0], " weights of type float32, got ", weights.shape[0], " of ", weights.dtype);
     labels.weights = weights.numbers;
     labels.dtype = DType::float32;
   }

@@ -1,4 +1,4 @@
-#include "readers/nemo_asr.h"
+#include "readers/nemo_asr/nemo_asr.h"
 
 #include <simdjson.h>
 
@@ -16,12 +16,12 @@
 namespace avida {
 namespace {
 
-// Path and text lie in one string for all entries: `at` is where the path begins.
+// Path and text are in one string for all entries: `at` is the offset of the path.
 struct Entry {
   int64_t at;
   uint32_t path_bytes, text_bytes;
-  double offset, duration;  // in seconds; a duration below 0 is all that follows
-  int64_t number;           // within the manifest, of the entries that were kept
+  double offset, duration;  // in seconds; a duration below 0 means the rest of the file
+  int64_t number;           // among the kept entries of the manifest
   int32_t manifest;
 };
 
@@ -34,7 +34,7 @@ struct Manifests {
   std::string_view text(const Entry& entry) const {
     return {strings.data() + entry.at + entry.path_bytes, entry.text_bytes};
   }
-  // Names are relative to the working folder or, where there is no such file, to the manifest's.
+  // Names are relative to the working folder or, if there is no such file, to the manifest's folder.
   std::string file(const Entry& entry) const {
     std::filesystem::path name(path(entry));
     std::error_code unknown;
@@ -44,30 +44,30 @@ struct Manifests {
   }
 };
 
-// What one line says; throws Error for a line that is no entry.
+// Parses one line; throws Error for a line that is not an entry.
 struct Line {
   std::string_view path, text;  // within the parser
   double offset = 0, duration = -1;
 
   explicit Line(const simdjson::dom::element& json) {
     simdjson::dom::object fields;
-    if (json.get(fields)) fail(ErrorKind::runtime, "expected an object in braces");
+    if (json.get(fields)) refuse("expected an object in braces");
     for (auto [key, value] : fields) {
       if (key == "audio_filepath") set(key, value, path);
       if (key == "text" && !value.is_null()) set(key, value, text);
       if (key == "offset" && !value.is_null()) set(key, value, offset);
       if (key == "duration" && !value.is_null()) set(key, value, duration);
     }
-    if (path.empty()) fail(ErrorKind::runtime, "expected the name of a file in \"audio_filepath\", found none");
-    if (path.find('\0') != path.npos) fail(ErrorKind::runtime, "a file name cannot contain a null character");
+    if (path.empty()) refuse("expected the name of a file in \"audio_filepath\", found none");
+    if (path.find('\0') != path.npos) refuse("a file name cannot contain a null character");
   }
 
  private:
   static void set(std::string_view key, const simdjson::dom::element& value, std::string_view& to) {
-    if (value.get(to)) fail(ErrorKind::runtime, "expected a string in \"", key, '"');
+    if (value.get(to)) refuse("expected a string in \"", key, '"');
   }
   static void set(std::string_view key, const simdjson::dom::element& value, double& to) {
-    if (value.get(to)) fail(ErrorKind::runtime, "expected a number in \"", key, '"');
+    if (value.get(to)) refuse("expected a number in \"", key, '"');
   }
 };
 
@@ -84,7 +84,7 @@ class ManifestReader {
     for (int64_t line = 1; !rest.empty(); line++) {
       std::string_view one = rest.substr(0, rest.find('\n'));
       rest.remove_prefix(std::min(rest.size(), one.size() + 1));
-      // Blanks and the commas of a list do no harm.
+      // Blanks and the commas of a list are ignored.
       one = one.substr(0, one.find_last_not_of(" \t\r,") + 1);
       if (one.empty()) continue;
       try {
@@ -109,9 +109,9 @@ class ManifestReader {
 
   void add(std::string_view text) {
     simdjson::dom::element json;
-    // What follows the line in the manifest is the padding that the parser needs.
+    // The rest of the manifest serves as the padding that the parser needs.
     if (auto error = parser_.parse(text.data(), text.size(), false).get(json))
-      fail(ErrorKind::runtime, "expected JSON, ", simdjson::error_message(error));
+      refuse("expected JSON, ", simdjson::error_message(error));
     Line line(json);
     if (options_.max_duration > 0 && line.duration > options_.max_duration) return;
     if (options_.min_duration > 0 && line.duration < options_.min_duration) return;
@@ -131,7 +131,7 @@ class ManifestReader {
 
 enum class Output { sound, rate, text, number };
 
-// Beyond so many open files, one is closed after its header is read, and opened again to be decoded.
+// The limit of files that stay open; others are closed after their header is read, and reopened to be decoded.
 constexpr int kMostOpen = 128;
 std::atomic<int> open_files{0};
 
@@ -183,7 +183,7 @@ class NemoAsrSource : public Source {
     Shape shape(int output) const override {
       switch (source_.outputs_[output]) {
         case Output::sound:
-          return ops::audio_shape(info_, source_.options_.audio, segment_);
+          return codecs::audio_shape(info_, source_.options_.audio, segment_);
         case Output::rate:
           return {};
         case Output::text:
@@ -215,12 +215,11 @@ class NemoAsrSource : public Source {
     void open() {
       open_.emplace(source_.manifests_.file(entry_));
       info_ = open_->sound.info();
-      // Fractions of a frame are dropped; what reaches beyond the file ends with it.
+      // Fractions of a frame are dropped; a segment beyond the end of the file is clipped.
       double begin = std::max(0.0, std::trunc(entry_.offset * info_.rate));
       double frames = static_cast<double>(info_.frames);
       if (begin > frames)
-        fail(ErrorKind::runtime, "expected an offset within the ", frames / info_.rate, " s of the file, got ",
-             entry_.offset, " s");
+        refuse("expected an offset within the ", frames / info_.rate, " s of the file, got ", entry_.offset, " s");
       double end = entry_.duration < 0 ? frames : begin + std::trunc(entry_.duration * info_.rate);
       segment_ = {static_cast<int64_t>(begin), static_cast<int64_t>(std::min(end, frames))};
     }
@@ -229,9 +228,9 @@ class NemoAsrSource : public Source {
       if (!open_) {
         Shape before = shape(0);
         open();
-        if (shape(0) != before) fail(ErrorKind::runtime, "the file changed while it was read");
+        if (shape(0) != before) refuse("the file changed while it was read");
       }
-      ops::decode_audio(open_->sound, source_.options_.audio, segment_, to);
+      codecs::decode_audio(open_->sound, source_.options_.audio, segment_, to);
       open_.reset();
     }
 
@@ -239,7 +238,7 @@ class NemoAsrSource : public Source {
     const Entry& entry_;
     std::optional<OpenSound> open_;
     codecs::AudioInfo info_;
-    ops::AudioSegment segment_{};
+    codecs::AudioSegment segment_{};
   };
 
   void add(Output output, DType dtype, int ndim) {
@@ -260,8 +259,8 @@ class NemoAsrSource : public Source {
 
 std::shared_ptr<Source> nemo_asr_source(const std::vector<std::string>& manifests, const NemoAsrOptions& options,
                                         SkippedLines& skipped) {
-  if (manifests.empty()) fail(ErrorKind::runtime, "expected at least one manifest, got none");
-  ops::check_audio_request(options.audio);
+  if (manifests.empty()) refuse("expected at least one manifest, got none");
+  codecs::check_audio_request(options.audio);
   Manifests all;
   ManifestReader reader(all, options, skipped);
   for (const std::string& path : manifests) reader.read(path);

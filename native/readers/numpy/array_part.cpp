@@ -1,12 +1,13 @@
-#include "readers/array_part.h"
+#include "readers/numpy/array_part.h"
 
+#include "core/strided_copy.h"
 #include "runtime/memory.h"
 
 namespace avida {
 namespace {
 
-constexpr int64_t kShortGap = 4 << 10;    // bytes that are read about as fast as another read begins
-constexpr int64_t kMostAtOnce = 1 << 20;  // bytes of one read with gaps
+constexpr int64_t kShortGap = 4 << 10;    // bytes; reading them takes about as long as starting another read
+constexpr int64_t kMostAtOnce = 1 << 20;  // bytes of one read that includes gaps
 
 Shape axes_from(const Shape& shape, int first) { return Shape(shape.span().subspan(first)); }
 
@@ -18,12 +19,12 @@ void read_array_part(const ReadAt& read, int64_t data, int element_size, const S
   const Shape strides = dense_strides(shape);
   auto stride_bytes = [&](int d) { return strides[d] * element_size; };
 
-  // The axes from `dense` on lie side by side in the part: those that are whole, and the one before them.
+  // The axes from `dense` on are contiguous in the part: the complete ones, and the one before them.
   int dense = shape.size();
   int64_t span = element_size;
   while (dense > 0 && part.size[dense - 1] == shape[dense - 1]) span *= shape[--dense];
   if (dense > 0) span *= part.size[--dense];
-  // The axes from `first` on are read at once, with the gaps between.
+  // The axes from `first` on are read at once, including the gaps.
   int first = dense;
   while (first > 0) {
     int64_t n = part.size[first - 1], step = stride_bytes(first - 1), larger = (n - 1) * step + span;

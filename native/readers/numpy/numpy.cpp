@@ -1,4 +1,4 @@
-#include "readers/numpy.h"
+#include "readers/numpy/numpy.h"
 
 #include <algorithm>
 #include <cstring>
@@ -7,18 +7,19 @@
 #include <vector>
 
 #include "codecs/npy.h"
-#include "kernel/convert.h"
-#include "readers/array_part.h"
-#include "readers/byte_order.h"
+#include "core/byte_order.h"
+#include "core/strided_copy.h"
+#include "device/convert.h"
+#include "readers/file/held_file.h"
 #include "readers/first_sample.h"
-#include "readers/held_file.h"
+#include "readers/numpy/array_part.h"
 #include "runtime/memory.h"
 
 namespace avida {
 namespace {
 
-constexpr int64_t kSmallFile = 4 << 10;  // is read as a whole with its header
-constexpr int64_t kUsualHeader = 128;    // of a larger file
+constexpr int64_t kSmallFile = 4 << 10;  // files up to this size are read completely with their header
+constexpr int64_t kUsualHeader = 128;    // bytes that are read for the header of a larger file
 
 Shape reversed(const Shape& shape) {
   Shape out = shape;
@@ -26,21 +27,21 @@ Shape reversed(const Shape& shape) {
   return out;
 }
 
-// A file and the beginning of it that was read along with the header.
+// A file, and the bytes that were read together with the header.
 class NpyFile {
  public:
   NpyFile(std::string path, bool read_ahead) : held_(std::move(path)) {
     const File& file = held_.file();
     if (read_ahead) file.read_ahead();
     read_start(file, file.size() <= kSmallFile ? file.size() : kUsualHeader);
-    int64_t needed = npy_header_bytes(start_, file.size());
+    int64_t needed = codecs::npy_header_bytes(start_, file.size());
     if (needed > std::ssize(start_)) read_start(file, needed);
-    header_ = parse_npy_header(start_, file.size());
+    header_ = codecs::parse_npy_header(start_, file.size());
     if (header_.data + header_.bytes() <= std::ssize(start_)) held_.close();
     held_.close_if_many_are_open();
   }
 
-  const NpyHeader& header() const { return header_; }
+  const codecs::NpyHeader& header() const { return header_; }
 
   void read(int64_t offset, void* to, int64_t bytes) {
     if (offset + bytes <= std::ssize(start_))
@@ -57,7 +58,7 @@ class NpyFile {
   }
 
   HeldFile held_;
-  NpyHeader header_;
+  codecs::NpyHeader header_;
   std::string start_;
 };
 
@@ -67,7 +68,7 @@ class NumpySample : public Source::Sample {
       : file_(std::move(path), read_ahead) {
     const Shape& shape = header().shape;
     if (region) {
-      window_ = ops::slice_window(region->place, {}, {}, shape, {});
+      window_ = region->window_of(shape);
       place_window(window_, shape, region->policy);
       fill_ = region->fill;
     } else {
@@ -82,32 +83,36 @@ class NumpySample : public Source::Sample {
     }
   }
 
-  const NpyHeader& header() const { return file_.header(); }
+  const codecs::NpyHeader& header() const { return file_.header(); }
   Shape shape(int) const override { return window_.size; }
 
   void read(int, void* to) override {
-    if (part_.size == window_.size) {
+    if (part_.size == window_.size)
       read_part(static_cast<char*>(to));
-    } else {
-      SampleView inside{.shape = part_.size, .dtype = header().dtype};
-      SampleView all{.data = to, .shape = window_.size, .dtype = header().dtype};
-      Block buffer = allocate(inside.bytes());
-      inside.data = buffer.get();
-      read_part(inside.as<char>());
-      Window around = window_;
-      for (int d = 0; d < part_.size.size(); d++) around.start[d] -= part_.start[d];
-      float fill = with_dtype(header().dtype,
-                              [&](auto type) { return convert<float>(convert<typename decltype(type)::type>(fill_)); });
-      WindowCopy copy(all, inside, around, OutOfBounds::constant, {&fill, 1});
-      copy.run(0, copy.rows());
-    }
+    else
+      read_padded(static_cast<char*>(to));
     file_.close();
   }
 
  private:
+  // Reads the part of the window inside the array, and fills the rest.
+  void read_padded(char* to) {
+    const DType dtype = header().dtype;
+    const int size = size_of(dtype);
+    with_dtype(dtype, [&](auto type) {
+      using T = typename decltype(type)::type;
+      std::fill_n(reinterpret_cast<T*>(to), volume(window_.size), convert<T>(fill_));
+    });
+    Block inside = allocate(volume(part_.size) * size);
+    read_part(static_cast<char*>(inside.get()));
+    const Shape strides = dense_strides(window_.size);
+    for (int d = 0; d < part_.size.size(); d++) to += (part_.start[d] - window_.start[d]) * strides[d] * size;
+    StridedCopy(size, part_.size, strides, dense_strides(part_.size)).run(to, inside.get());
+  }
+
   // Reads the part of the array that is inside it.
   void read_part(char* to) {
-    const NpyHeader& header = this->header();
+    const codecs::NpyHeader& header = this->header();
     int size = size_of(header.dtype);
     int64_t elements = volume(part_.size);
     auto read = [&](int64_t offset, void* to, int64_t bytes) { file_.read(offset, to, bytes); };
@@ -116,7 +121,7 @@ class NumpySample : public Source::Sample {
       if (header.big_endian) swap_bytes(to, elements, size);
       return;
     }
-    // In Fortran's order the file has an array with reversed axes.
+    // In Fortran order, the file contains the array with reversed axes.
     Window part{.start = reversed(part_.start), .size = reversed(part_.size)};
     Block buffer = allocate(elements * size);
     read_array_part(read, header.data, size, reversed(header.shape), part, static_cast<char*>(buffer.get()));
@@ -125,8 +130,8 @@ class NumpySample : public Source::Sample {
   }
 
   NpyFile file_;
-  Window window_;  // what is asked for
-  Window part_;    // what of it is inside the array
+  Window window_;  // the requested region
+  Window part_;    // its part inside the array
   float fill_ = 0;
 };
 
@@ -156,7 +161,7 @@ class NumpySource : public Source {
   const std::optional<NumpyRegion> region_;
   const bool read_ahead_;
   std::vector<Meta> outputs_ = std::vector<Meta>(1);
-  int64_t first_ = 0;  // the file that tells type and rank
+  int64_t first_ = 0;  // the file that determines type and rank
 };
 
 }  // namespace

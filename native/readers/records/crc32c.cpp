@@ -1,4 +1,4 @@
-#include "readers/crc32c.h"
+#include "readers/records/crc32c.h"
 
 #include <array>
 #include <cstring>
@@ -42,7 +42,7 @@ uint32_t add_word(uint32_t crc, const char* at) {
 
 #else
 
-// Eight tables: what a byte does to the checksum when 0 to 7 bytes follow it.
+// Eight tables: the contribution of a byte to the checksum if 0 to 7 bytes follow it (slicing by 8).
 constexpr std::array<Table, 8> word_tables() {
   std::array<Table, 8> tables{byte_table()};
   for (size_t k = 1; k < 8; k++)
@@ -62,16 +62,20 @@ uint32_t add_word(uint32_t crc, const char* at) {
 
 #endif
 
-// The instruction takes three cycles but one can start in every cycle, so three stretches are summed side by side. A
-// stretch that others follow must be multiplied by x^(8 * kStretch) for each of them: by tables, byte by byte.
+// The instruction has a latency of three cycles and a throughput of one, so three stretches are processed in parallel.
+// A stretch must be multiplied by x^(8 * kStretch) for each stretch that follows it: by tables, byte by byte.
 constexpr int64_t kStretch = 1024;
 
 constexpr std::array<Table, 4> shift_tables() {
-  uint32_t power[32] = {};  // what becomes of each bit
-  for (int bit = 0; bit < 32; bit++) {
-    power[bit] = uint32_t{1} << bit;
-    constexpr Table bytes = byte_table();
-    for (int64_t i = 0; i < kStretch; i++) power[bit] = bytes[power[bit] & 255] ^ power[bit] >> 8;
+  constexpr Table bytes = byte_table();
+  std::array<uint32_t, 32> power{};  // what becomes of each bit: by one byte, then by two, by four, ...
+  for (uint32_t bit = 0; bit < 32; bit++) power[bit] = bytes[(1u << bit) & 255] ^ (1u << bit) >> 8;
+  for (int64_t count = 1; count < kStretch; count *= 2) {
+    std::array<uint32_t, 32> twice{};
+    for (int bit = 0; bit < 32; bit++)
+      for (int k = 0; k < 32; k++)
+        if (power[bit] >> k & 1) twice[bit] ^= power[k];
+    power = twice;
   }
   std::array<Table, 4> tables{};
   for (int k = 0; k < 4; k++)

@@ -4,7 +4,7 @@
 
 namespace avida {
 
-// Of data that come in several parts, with the checksum of those before.
+// For data in several parts: `before` is the checksum of the previous parts.
 uint32_t crc32c(const void* data, int64_t bytes, uint32_t before = 0);
 
 }  // namespace avida

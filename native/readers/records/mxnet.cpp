@@ -1,4 +1,4 @@
-#include "readers/mxnet.h"
+#include "readers/records/mxnet.h"
 
 #include <algorithm>
 #include <cstring>
@@ -8,7 +8,7 @@ namespace avida {
 namespace {
 
 constexpr uint32_t kMagic = 0xCED7230A;
-constexpr int64_t kHeader = 8;        // of a part
+constexpr int64_t kHeader = 8;        // bytes, of a part
 constexpr int64_t kImageHeader = 24;  // number of labels, the label if that is zero, two ids
 enum Position : uint32_t { whole = 0, first = 1, middle = 2, last = 3 };
 
@@ -28,13 +28,12 @@ struct Part {
 // `available` bytes are in the file from the header on.
 Part parse_header(const char* header, int64_t available) {
   if (load<uint32_t>(header) != kMagic)
-    fail(ErrorKind::runtime, "expected the magic number of a record: it is damaged, or no record begins here");
+    refuse("expected the magic number of a record: the record is damaged, or none begins here");
   auto word = load<uint32_t>(header + 4);
-  if (word >> 29 > last) fail(ErrorKind::runtime, "the header of the record is damaged: its parts are in no order");
+  if (word >> 29 > last) refuse("the header of the record is damaged: its parts are out of order");
   Part part{static_cast<Position>(word >> 29), word & ((1u << 29) - 1)};
   if (part.length > available - kHeader)
-    fail(ErrorKind::runtime, "the record has ", part.length, " bytes of data, but only ", available - kHeader,
-         " are there");
+    refuse("the record has ", part.length, " bytes of data, but only ", available - kHeader, " are left in the file");
   return part;
 }
 
@@ -45,7 +44,7 @@ class PackedImage : public Source::Sample {
     auto file = files.open(file_number);
     int64_t available = file->size() - offset;
     if (available < kHeader)
-      fail(ErrorKind::runtime, "no record can begin at byte ", offset, " of a file of ", file->size(), " bytes");
+      refuse("expected a record at byte ", offset, ", but the file has only ", file->size(), " bytes");
     int64_t beginning = std::min<int64_t>(sizeof(beginning_), available);
     file->read_at(offset, beginning_, beginning);
     known_ = beginning - kHeader;
@@ -54,7 +53,7 @@ class PackedImage : public Source::Sample {
     if (part.position == Position::first)
       join_parts(*file, offset, part);
     else if (part.position != Position::whole)
-      fail(ErrorKind::runtime, "the middle of a record, and not its beginning");
+      refuse("expected the beginning of a record, found the middle of one");
     find_labels();
     if (read_ahead && length_ > known_ && joined_.empty()) file->read_ahead(data_at_ + known_, length_ - known_);
   }
@@ -72,15 +71,14 @@ class PackedImage : public Source::Sample {
 
  private:
   void find_labels() {
-    if (length_ < kImageHeader)
-      fail(ErrorKind::runtime, "expected at least ", kImageHeader, " bytes of data, got ", length_);
+    if (length_ < kImageHeader) refuse("expected at least ", kImageHeader, " bytes of data, got ", length_);
     copy(0, sizeof(labels_), &labels_);
     labels_end_ = kImageHeader + int64_t{labels_} * static_cast<int64_t>(sizeof(float));
     if (labels_end_ > length_)
-      fail(ErrorKind::runtime, "expected ", labels_, " labels, but the record has only ", length_, " bytes of data");
+      refuse("expected ", labels_, " labels, but the record has only ", length_, " bytes of data");
   }
 
-  // Where a record was cut there was the magic number.
+  // A record is split where its data contains the magic number.
   void join_parts(const File& file, int64_t offset, Part part) {
     char header[kHeader];
     while (true) {
@@ -89,11 +87,11 @@ class PackedImage : public Source::Sample {
       file.read_at(offset + kHeader, joined_.data() + size, part.length);
       if (part.position == Position::last) break;
       offset += kHeader + part.padded();
-      if (offset + kHeader > file.size()) fail(ErrorKind::runtime, "the file ends before the last part of the record");
+      if (offset + kHeader > file.size()) refuse("the file ends before the last part of the record");
       file.read_at(offset, header, kHeader);
       part = parse_header(header, file.size() - offset);
       if (part.position != Position::middle && part.position != Position::last)
-        fail(ErrorKind::runtime, "another record begins before the last part of this one");
+        refuse("another record begins before the last part of this one");
       joined_.append(reinterpret_cast<const char*>(&kMagic), sizeof(kMagic));
     }
     length_ = static_cast<int64_t>(joined_.size());
@@ -115,7 +113,7 @@ class PackedImage : public Source::Sample {
   int64_t data_at_, length_ = 0, labels_end_ = 0;
   uint32_t labels_ = 0;
   std::string joined_;    // the data of a record in several parts
-  int64_t known_ = 0;     // how much of the data is in:
+  int64_t known_ = 0;     // the number of bytes of data in:
   char beginning_[2048];  // small records need no second read
 };
 
@@ -141,7 +139,7 @@ class MXNetSource : public Source {
   std::vector<Meta> outputs_ = std::vector<Meta>(2);
 };
 
-// Adds what an index names, in the order of the files.
+// Adds the records of an index, in the order of the files.
 void add_indexed(RecordFiles& records, const std::string& index_path) {
   std::vector<int64_t> offsets;
   read_pairs(index_path, [&](int64_t, int64_t offset) { offsets.push_back(offset); });
@@ -152,7 +150,7 @@ void add_indexed(RecordFiles& records, const std::string& index_path) {
   for (int64_t offset : offsets) {
     while (offset - begin >= records.file_size(file) && file + 1 < records.files()) begin += records.file_size(file++);
     if (offset - begin != records.file_size(file))
-      records.add(file, offset - begin, 0);  // some end with the files' end
+      records.add(file, offset - begin, 0);  // an index may end with the end of the files
   }
 }
 
@@ -174,10 +172,10 @@ void find_recordio(const std::string& path, const File& file, const FoundRecord&
   int64_t at = 0;
   try {
     while (at < file.size()) {
-      if (file.size() - at < kHeader) fail(ErrorKind::runtime, "the file ends within a record");
+      if (file.size() - at < kHeader) refuse("the file ends within a record");
       Part part = parse_header(window.at(at, kHeader), file.size() - at);
       bool begins = part.position == Position::whole || part.position == Position::first;
-      if (begins != (begin < 0)) fail(ErrorKind::runtime, "the parts of a record are not in order");
+      if (begins != (begin < 0)) refuse("the parts of a record are not in order");
       if (begins) begin = at;
       at = std::min(at + kHeader + part.padded(), file.size());
       if (part.position == Position::whole || part.position == Position::last) {
@@ -185,7 +183,7 @@ void find_recordio(const std::string& path, const File& file, const FoundRecord&
         begin = -1;
       }
     }
-    if (begin >= 0) fail(ErrorKind::runtime, "the file ends before the last part of a record");
+    if (begin >= 0) refuse("the file ends before the last part of a record");
   } catch (const Error& error) {
     throw Error(error.kind, str(path, ", byte ", at, ": ", error.message));
   }

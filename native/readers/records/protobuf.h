@@ -1,5 +1,5 @@
-// The wire format of protobuf messages: the fields of one message, one after another, nothing copied. Messages come
-// from files, so every length is checked against the bytes that are there.
+// The wire format of protobuf messages: iterates over the fields of one message without copying. Messages come from
+// files, so every length is checked against the available bytes.
 //
 //   ProtobufField field;
 //   for (ProtobufReader message(bytes); message.next(field);)
@@ -34,10 +34,10 @@ struct ProtobufField {
   uint64_t value = 0;      // of a number; the bits of a floating-point one
   std::string_view bytes;  // of a string, a message or packed numbers
 
-  // Of a single number.
+  // The value of a single number.
   template <class T>
   T as() const {
-    if (type != wire_type_of<T>()) fail(ErrorKind::runtime, "field ", number, " of the message has another type");
+    if (type != wire_type_of<T>()) refuse("field ", number, " of the message has another type");
     if constexpr (std::is_same_v<T, float>)
       return std::bit_cast<float>(static_cast<uint32_t>(value));
     else if constexpr (std::is_same_v<T, double>)
@@ -45,21 +45,21 @@ struct ProtobufField {
     else
       return static_cast<T>(value);
   }
-  // Of a string or a message.
+  // The bytes of a string or a message.
   std::string_view as_bytes() const {
-    if (type != WireType::bytes) fail(ErrorKind::runtime, "expected bytes in field ", number, ", got a number");
+    if (type != WireType::bytes) refuse("expected bytes in field ", number, ", got a number");
     return bytes;
   }
 
-  // A repeated number comes as one field each, or with any number of them packed into the bytes of one field. How many
-  // are in this field, and the same numbers, written to `to`; returns the place behind them.
+  // Repeated numbers are stored as one field each, or packed into the bytes of one field. count() is their
+  // number in this field; copy_to() writes them and returns the end of the output.
   template <class T>
   int64_t count() const;
   template <class T>
   T* copy_to(T* to) const;
 };
 
-// The memory of a message that is filled on demand: what is within long strings need never be there.
+// The memory of a message that is filled on demand: the bytes of long strings need never be read.
 class ProtobufPieces {
  public:
   virtual void need(std::string_view piece) = 0;
@@ -70,16 +70,16 @@ class ProtobufPieces {
 
 class ProtobufReader {
  public:
-  // With `pieces`, these are asked for everything but the bytes of strings and messages.
+  // With `pieces`, everything but the bytes of strings and messages is requested from them.
   explicit ProtobufReader(std::string_view message, ProtobufPieces* pieces = nullptr)
       : at_(message.data()), end_(at_ + message.size()), pieces_(pieces) {}
 
-  // False at the end of the message.
+  // Returns false at the end of the message.
   bool next(ProtobufField& field) {
     if (at_ == end_) return false;
     if (pieces_) pieces_->need({at_, std::min(static_cast<size_t>(end_ - at_), size_t{2 * kLongestVarint})});
     uint64_t key = varint();
-    if (key >> 3 == 0 || key >> 3 >= uint64_t{1} << 29) fail(ErrorKind::runtime, "damaged message: no such field");
+    if (key >> 3 == 0 || key >> 3 >= uint64_t{1} << 29) refuse("damaged message: no such field");
     field.number = static_cast<uint32_t>(key >> 3);
     field.type = static_cast<WireType>(key & 7);
     field.value = 0;
@@ -100,7 +100,7 @@ class ProtobufReader {
         break;
       }
       default:
-        fail(ErrorKind::runtime, "damaged message: wire type ", key & 7, " in field ", field.number);
+        refuse("damaged message: wire type ", key & 7, " in field ", field.number);
     }
     return true;
   }
@@ -112,8 +112,7 @@ class ProtobufReader {
       result |= static_cast<uint64_t>(byte & 127) << shift;
       if (byte < 128) return result;
     }
-    fail(ErrorKind::runtime,
-         "damaged message: ", at_ == end_ ? "it ends within a number" : "a number has too many bytes");
+    refuse("damaged message: ", at_ == end_ ? "it ends within a number" : "a number has too many bytes");
   }
 
  private:
@@ -121,7 +120,7 @@ class ProtobufReader {
 
   const char* take(uint64_t bytes) {
     auto left = static_cast<uint64_t>(end_ - at_);
-    if (bytes > left) fail(ErrorKind::runtime, "damaged message: ", bytes, " bytes expected where ", left, " are left");
+    if (bytes > left) refuse("damaged message: ", bytes, " bytes expected where ", left, " are left");
     at_ += bytes;
     return at_ - bytes;
   }
@@ -138,7 +137,7 @@ int64_t ProtobufField::count() const {
     for (char byte : bytes) numbers += static_cast<uint8_t>(byte) < 128;
     return numbers;
   }
-  if (bytes.size() % sizeof(T)) fail(ErrorKind::runtime, "damaged message: field ", number, " ends within a number");
+  if (bytes.size() % sizeof(T)) refuse("damaged message: field ", number, " ends within a number");
   return static_cast<int64_t>(bytes.size() / sizeof(T));
 }
 
@@ -153,7 +152,7 @@ T* ProtobufField::copy_to(T* to) const {
     ProtobufReader packed(bytes);
     for (int64_t i = 0; i < numbers; i++) to[i] = static_cast<T>(packed.varint());
     if (!bytes.empty() && static_cast<uint8_t>(bytes.back()) > 127)
-      fail(ErrorKind::runtime, "damaged message: field ", number, " ends within a number");
+      refuse("damaged message: field ", number, " ends within a number");
   } else if (numbers > 0) {
     std::memcpy(to, bytes.data(), bytes.size());
   }

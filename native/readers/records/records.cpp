@@ -1,4 +1,4 @@
-#include "readers/records.h"
+#include "readers/records/records.h"
 
 #include <algorithm>
 #include <charconv>
@@ -18,7 +18,7 @@ std::string read_text(const std::string& path) {
   return text;
 }
 
-// Errors of files, with their names.
+// Adds the name of the file to errors.
 template <class Function>
 auto named(const std::string& path, Function&& function) {
   try {
@@ -57,7 +57,8 @@ void RecordFiles::search(FindRecords find, bool keep_damaged) {
 }
 
 RecordFiles::Place RecordFiles::place(int64_t record) const {
-  auto next = std::upper_bound(first_.begin(), first_.end(), record);  // files without records have the same first one
+  auto next =
+      std::upper_bound(first_.begin(), first_.end(), record);  // files without records have the same first record
   return {static_cast<int>(next - first_.begin()) - 1, records_[record].offset, records_[record].size};
 }
 
@@ -77,8 +78,7 @@ void read_pairs(const std::string& path, const std::function<void(int64_t, int64
     auto [after, error] = std::from_chars(at, end, numbers[found]);
     if (error != std::errc() || numbers[found] < 0 || (after != end && !is_blank(*after))) {
       const char* word_end = std::find_if(at, std::min(end, at + 40), is_blank);
-      fail(ErrorKind::runtime, path, ", line ", line, ": expected two whole numbers in each line, got \"",
-           std::string(at, word_end), "\"");
+      refuse(path, ", line ", line, ": expected two integers in each line, got \"", std::string(at, word_end), "\"");
     }
     at = after;
     if (++found == 2) {
@@ -86,7 +86,7 @@ void read_pairs(const std::string& path, const std::function<void(int64_t, int64
       found = 0;
     }
   }
-  if (found) fail(ErrorKind::runtime, path, ", line ", line, ": the text ends after the first number of a pair");
+  if (found) refuse(path, ", line ", line, ": the text ends after the first number of a pair");
 }
 
 const char* FileWindow::at(int64_t offset, int64_t bytes) {

@@ -1,16 +1,16 @@
-// Files that hold many records each, and where the records are.
+// Locates the records of files that hold many, from an index or by a scan.
 #pragma once
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "readers/open_files.h"
+#include "readers/file/open_files.h"
 
 namespace avida {
 
-// What finds the records of a file: calls record(offset, bytes) for each, in order, and reads the headers only. Errors
-// name the path and the place.
+// Finds the records of a file: calls record(offset, bytes) for each, in order, and reads only the headers. Errors name
+// the path and the offset.
 using FoundRecord = std::function<void(int64_t offset, int64_t bytes)>;
 using FindRecords = void (*)(const std::string& path, const File& file, const FoundRecord& record);
 
@@ -18,7 +18,7 @@ class RecordFiles {
  public:
   struct Place {
     int file;
-    int64_t offset, size;  // zero: the size is not known
+    int64_t offset, size;  // a size of zero is unknown
   };
 
   explicit RecordFiles(std::vector<std::string> paths);
@@ -26,14 +26,13 @@ class RecordFiles {
   int files() const { return static_cast<int>(sizes_.size()); }
   const std::string& path(int file) const { return files_->path(static_cast<size_t>(file)); }
   int64_t file_size(int file) const { return sizes_[file]; }
-  // From several threads at a time. Nobody keeps a file for longer than a read: there may be more than a process may
-  // open.
+  // Thread-safe. A file is held only during a read, since there may be more files than a process may open.
   std::shared_ptr<const File> open(int file) const { return files_->get(static_cast<size_t>(file)); }
 
-  // Records are added file by file. Their places are checked when they are read.
+  // Records are added file by file. Their offsets are checked when they are read.
   void add(int file, int64_t offset, int64_t size);
-  // Adds what is found in all files. With `keep_damaged`, the place where no record could be found is one more of them,
-  // which fails when it is read; otherwise that is an error.
+  // Adds the records that are found in all files. With `keep_damaged`, an offset at which no record could be found is
+  // added as a record that fails when it is read; otherwise it is an error.
   void search(FindRecords find, bool keep_damaged);
   int64_t size() const { return static_cast<int64_t>(records_.size()); }
   Place place(int64_t record) const;
@@ -47,17 +46,17 @@ class RecordFiles {
   std::unique_ptr<OpenFiles> files_;
   std::vector<int64_t> sizes_;  // of the files
   std::vector<Record> records_;
-  std::vector<int64_t> first_;  // record of each file
+  std::vector<int64_t> first_;  // the first record of each file
 };
 
-// The whole numbers in a text file, two by two: the form of index files. Errors name the file and the line.
+// The pairs of integers in a text file: the form of index files. Errors name the file and the line.
 void read_pairs(const std::string& path, const std::function<void(int64_t, int64_t)>& pair);
 
-// Short pieces of a file, in ascending order: those close to one another cost one read.
+// Reads short pieces of a file in ascending order; adjacent pieces share one read.
 class FileWindow {
  public:
   explicit FileWindow(const File& file) : file_(file) {}
-  // The piece must lie within the file, and is valid until the next call.
+  // The piece must be within the file, and is valid until the next call.
   const char* at(int64_t offset, int64_t bytes);
 
  private:

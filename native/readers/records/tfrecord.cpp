@@ -1,12 +1,12 @@
-#include "readers/tfrecord.h"
+#include "readers/records/tfrecord.h"
 
 #include <algorithm>
 #include <cstring>
 #include <string_view>
 #include <utility>
 
-#include "readers/crc32c.h"
-#include "readers/protobuf.h"
+#include "readers/records/crc32c.h"
+#include "readers/records/late_bytes.h"
 #include "runtime/memory.h"
 
 namespace avida {
@@ -21,94 +21,56 @@ T load(const char* from) {
   return value;
 }
 
-// Checksums are stored rotated and shifted: data with checksums in it would have weak ones.
+// Checksums are stored masked (rotated and shifted), since checksums of data that contains checksums would be weak.
 bool is_stored(uint32_t crc, const char* stored) {
   return (crc >> 15 | crc << 17) + 0xA282EAD8u == load<uint32_t>(stored);
 }
 
 void check_data(uint32_t crc, int64_t length, const char* footer) {
   if (!is_stored(crc, footer))
-    fail(ErrorKind::runtime, "the ", length, " bytes of data of the record have a wrong checksum");
+    refuse("the checksum of the ", length, " bytes of data of the record is wrong: the record is damaged");
 }
 
-// The length of the data behind a header, of which at most `available` bytes can be there.
+// The length of the data after a header; at most `available` bytes are left in the file.
 int64_t length_of(const char* header, int64_t available) {
   if (!is_stored(crc32c(header, 8), header + 8))
-    fail(ErrorKind::runtime, "the length of the record has a wrong checksum: it is damaged, or no record begins here");
+    refuse("the checksum of the length of the record is wrong: the record is damaged, or none begins here");
   auto length = load<uint64_t>(header);
   if (available < 0 || length > static_cast<uint64_t>(available))
-    fail(ErrorKind::runtime, "the record has ", length, " bytes of data, but only ", std::max<int64_t>(available, 0),
-         " are there");
+    refuse("the record has ", length, " bytes of data, but only ", std::max<int64_t>(available, 0),
+           " are left in the file");
   return static_cast<int64_t>(length);
 }
 
-constexpr int64_t kWindow = 2048;  // the least that is read of a record at a time
-
-// Strings from this size on are not read to find the shapes, but later, straight to where they stay.
-constexpr int64_t kLongString = 16 * 1024;
-
-// One record with its header and footer: memory for all of it, of which one stretch, the gap, is not read yet. At first
-// that is all but the beginning. What is needed a little further on moves the beginning of the gap; the first time that
-// something behind a long string is needed, everything from there on is read, and the gap ends there.
-class Record : public ProtobufPieces {
+// One record with its header and footer.
+class Record : public LateBytes {
  public:
-  Record(const File& file, const RecordFiles::Place& at) : file_(file), offset_(at.offset) {
+  Record(const File& file, const RecordFiles::Place& at) : LateBytes(file, at.offset) {
     int64_t available = file.size() - at.offset;
     if (available < kHeader + kFooter || at.size > available)
-      fail(ErrorKind::runtime, "expected a record of ", std::max(at.size, kHeader + kFooter),
-           " bytes or more, but the file has only ", file.size(), " bytes");
+      refuse("expected a record of ", std::max(at.size, kHeader + kFooter), " bytes or more, but the file has only ",
+             file.size(), " bytes");
     if (at.size >= kHeader + kFooter) available = at.size;
     char beginning[kWindow];
-    gap_begin_ = std::min(available, kWindow);
-    file.read_at(offset_, beginning, gap_begin_);
-    size_ = kHeader + length_of(beginning, available - kHeader - kFooter) + kFooter;
-    gap_begin_ = std::min(gap_begin_, size_);
-    gap_end_ = size_;
-    block_ = allocate(size_);
-    bytes_ = static_cast<char*>(block_.get());
-    std::memcpy(bytes_, beginning, static_cast<size_t>(gap_begin_));
+    const int64_t known = std::min(available, kWindow);
+    file.read_at(at.offset, beginning, known);
+    start(kHeader + length_of(beginning, available - kHeader - kFooter) + kFooter,
+          {beginning, static_cast<size_t>(known)});
   }
 
-  std::string_view data() const { return {bytes_ + kHeader, static_cast<size_t>(size_ - kHeader - kFooter)}; }
-  std::string_view before_gap() const { return {bytes_, static_cast<size_t>(gap_begin_)}; }
-  std::string_view gap() const { return {bytes_ + gap_begin_, static_cast<size_t>(gap_end_ - gap_begin_)}; }
-  std::string_view after_gap() const { return {bytes_ + gap_end_, static_cast<size_t>(size_ - gap_end_)}; }
+  std::string_view data() const { return all().substr(kHeader, all().size() - kHeader - kFooter); }
+  void need_footer() { need(all().substr(all().size() - kFooter)); }
 
-  void need(std::string_view piece) override {
-    if (piece.empty()) return;
-    int64_t begin = piece.data() - bytes_, end = begin + static_cast<int64_t>(piece.size());
-    if (end <= gap_begin_ || begin >= gap_end_) return;
-    if (gap_end_ == size_ && begin - gap_begin_ >= kLongString) {
-      load(begin, size_);
-      gap_end_ = begin;
-    } else {
-      end = std::min(std::max({end, begin + kWindow, gap_begin_ + kWindow}), gap_end_);
-      load(gap_begin_, end);
-      gap_begin_ = end;
-    }
-  }
-  void need_footer() { need({bytes_ + size_ - kFooter, kFooter}); }
-
-  // Reads what is not read yet, and checks all of it.
+  // Reads the rest of the record, and checks its checksum.
   void complete() {
-    load(gap_begin_, gap_end_);
-    gap_begin_ = gap_end_ = size_;
-    int64_t length = size_ - kHeader - kFooter;
-    check_data(crc32c(bytes_ + kHeader, length), length, bytes_ + kHeader + length);
+    need_all();
+    check_data(crc32c(data().data(), std::ssize(data())), std::ssize(data()), data().data() + data().size());
   }
-
- private:
-  void load(int64_t begin, int64_t end) { file_.read_at(offset_ + begin, bytes_ + begin, end - begin); }
-
-  const File& file_;
-  int64_t offset_, size_, gap_begin_, gap_end_;
-  Block block_;
-  char* bytes_;
 };
 
 // The values of one feature of one example, still encoded: a message with a repeated field 1.
 struct Values {
-  uint32_t kind = 0;  // the field in the feature that holds them; 0: none does
+  uint32_t kind = 0;  // the field of the feature with the values; 0 if there is none
   std::string_view list;
 };
 
@@ -137,12 +99,10 @@ Shape find_shape(const TFFeature& feature, int64_t count) {
   int64_t in_shape = volume(feature.shape);
   Shape shape = feature.shape;
   if (feature.fixed) {
-    if (count > in_shape)
-      fail(ErrorKind::runtime, "expected at most ", in_shape, " values for the shape ", shape, ", got ", count);
+    if (count > in_shape) refuse("expected at most ", in_shape, " values for the shape ", shape, ", got ", count);
   } else {
     if (count % in_shape)
-      fail(ErrorKind::runtime, "expected a multiple of ", in_shape, " values for the partial shape ", shape, ", got ",
-           count);
+      refuse("expected a multiple of ", in_shape, " values for the partial shape ", shape, ", got ", count);
     shape.insert(0, count / in_shape);
   }
   return shape;
@@ -190,7 +150,7 @@ std::vector<Values> parse(const std::vector<TFFeature>& features, Record& record
   return values;
 }
 
-// One long string at most is read late: the gap in its record.
+// At most one long string is read late: the gap in its record.
 class Example : public Source::Sample {
  public:
   Example(const std::vector<TFFeature>& features, const RecordFiles& files, const RecordFiles::Place& at)
@@ -201,7 +161,7 @@ class Example : public Source::Sample {
     try {
       decode(features, record, texts);
     } catch (const Error&) {
-      record.complete();  // which says so if the record is damaged
+      record.complete();  // throws if the record is damaged
       throw;
     }
     record.need_footer();
@@ -231,7 +191,7 @@ class Example : public Source::Sample {
     int64_t begin = 0, bytes = 0;  // in decoded_
   };
 
-  // Finds the shapes and the numbers, and where the strings are.
+  // Finds the shapes, the numbers, and the positions of the strings.
   void decode(const std::vector<TFFeature>& features, Record& record, std::vector<std::string_view>& texts) {
     std::vector<Values> values = parse(features, record);
     for (size_t k = 0; k < features.size(); k++) {
@@ -239,7 +199,7 @@ class Example : public Source::Sample {
       try {
         uint32_t expected = field_of(feature.kind);
         if (values[k].kind != 0 && values[k].kind != expected)
-          fail(ErrorKind::runtime, "expected ", kKindNames[expected], ", got ", kKindNames[values[k].kind]);
+          refuse("expected ", kKindNames[expected], ", got ", kKindNames[values[k].kind]);
         if (feature.kind == TFFeature::Kind::string) {
           texts[k] = first_string(values[k], feature.default_string, record);
           outputs_[k].shape = {static_cast<int64_t>(texts[k].size())};
@@ -265,7 +225,7 @@ class Example : public Source::Sample {
     std::fill(copy_numbers(values, to), to + all, otherwise);
   }
 
-  // Room for the bytes of an output, where numbers of any type may stand.
+  // Memory for the bytes of an output, aligned for any element type.
   char* append(Output& out, size_t bytes) {
     size_t begin = (decoded_.size() + 7) / 8 * 8;
     decoded_.resize(begin + bytes);
@@ -274,16 +234,16 @@ class Example : public Source::Sample {
     return decoded_.data() + begin;
   }
 
-  // The output whose string has the gap at its end; -1: it is in something that nobody wants.
+  // The output whose string ends with the gap; -1 if the gap belongs to no output.
   static int find_late(const std::vector<std::string_view>& texts, std::string_view gap) {
     for (size_t k = 0; k < texts.size(); k++)
-      if (static_cast<int64_t>(gap.size()) >= kLongString && texts[k].data() <= gap.data() &&
+      if (static_cast<int64_t>(gap.size()) >= LateBytes::kLongString && texts[k].data() <= gap.data() &&
           texts[k].data() + texts[k].size() == gap.data() + gap.size())
         return static_cast<int>(k);
     return -1;
   }
 
-  // All of the record but its gap, to be checked when that is read.
+  // The record except its gap; the checksum is verified when the gap is read.
   void keep(const Record& record, int64_t offset, std::string_view text) {
     kept_.reserve(record.before_gap().size() + record.after_gap().size());
     kept_.append(record.before_gap()).append(record.after_gap());
@@ -308,7 +268,7 @@ class Example : public Source::Sample {
   int file_;
   std::vector<Output> outputs_;
   std::vector<char> decoded_;
-  int late_ = -1;  // the output that is read late, from the gap and:
+  int late_ = -1;  // the output that is read late, from the gap, and its:
   std::string kept_;
   int64_t gap_begin_ = 0, gap_bytes_ = 0, gap_offset_ = 0, text_begin_ = 0;
 };
@@ -342,7 +302,7 @@ class TFRecordSource : public Source {
 };
 
 void check(const TFFeature& feature) {
-  auto wrong = [&](const auto&... parts) { fail(ErrorKind::runtime, "feature \"", feature.name, "\": ", parts...); };
+  auto wrong = [&](const auto&... parts) { refuse("feature \"", feature.name, "\": ", parts...); };
   for (int64_t extent : feature.shape)
     if (extent < 0 || (extent == 0 && !feature.fixed))
       wrong("expected positive extents, got the shape ", feature.shape);
@@ -368,7 +328,7 @@ void find_tfrecords(const std::string& path, const File& file, const FoundRecord
   for (int64_t at = 0; at < file.size();) {
     int64_t available = file.size() - at - kHeader - kFooter;
     try {
-      if (available < 0) fail(ErrorKind::runtime, "the file ends within a record");
+      if (available < 0) refuse("the file ends within a record");
       int64_t size = kHeader + length_of(window.at(at, kHeader), available) + kFooter;
       record(at, size);
       at += size;

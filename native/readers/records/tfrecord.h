@@ -1,10 +1,10 @@
-// Files of tf.train.Example messages in TFRecord framing: length, checksum of the length, data, checksum of the data.
+// The source of readers.TFRecord: tf.train.Example messages. Framing: length, its checksum, data, their checksum.
 #pragma once
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "readers/records.h"
+#include "readers/records/records.h"
 #include "readers/source.h"
 
 namespace avida {
@@ -15,15 +15,15 @@ struct TFFeature {
 
   std::string name;
   Kind kind = Kind::int64;
-  bool fixed = true;  // every sample has this shape; otherwise an axis of any length stands before it
+  bool fixed = true;  // every sample has this shape; otherwise it is preceded by an axis of any length
   Shape shape;
-  // What a feature of fixed shape has in place of values that are not there.
+  // The default for missing values of a feature of fixed shape.
   int64_t default_int = 0;
   float default_float = 0;
   std::string default_string;
 };
 
-// Without index files, the files are searched for their records, see RecordFiles::search.
+// Without index files, the files are scanned, see RecordFiles::search.
 std::shared_ptr<Source> tfrecord_source(std::vector<std::string> paths, const std::vector<std::string>& index_paths,
                                         std::vector<TFFeature> features, bool keep_damaged);
 

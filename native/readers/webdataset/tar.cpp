@@ -1,4 +1,4 @@
-#include "readers/tar.h"
+#include "readers/webdataset/tar.h"
 
 #include <algorithm>
 #include <charconv>
@@ -12,13 +12,13 @@
 namespace avida {
 namespace {
 
-constexpr int64_t kBlock = 512;
-constexpr int64_t kLongestExtra = 1 << 20;  // of a header that holds a long name or pax records
+constexpr int64_t kBlock = kTarBlock;
+constexpr int64_t kLongestExtra = 1 << 20;  // bytes of an extended header with a long name or pax records
 constexpr int64_t kNear = 4 << 10, kLargestWindow = 64 << 10;
 constexpr int64_t kProgressStep = 16 << 20;
 constexpr int kProgressMembers = 4096;
 
-// Fields of a header: where they begin, and how long they are.
+// Fields of a header: offset and length.
 struct Field {
   int begin, length;
 };
@@ -30,7 +30,7 @@ std::string_view text(const char* header, Field field) {
   return {begin, strnlen(begin, static_cast<size_t>(field.length))};
 }
 
-// Octal digits between blanks, or big-endian bytes after one whose highest bit is set.
+// Octal digits between blanks, or a big-endian number after a byte whose highest bit is set.
 std::optional<int64_t> number(const char* header, Field field) {
   auto* bytes = reinterpret_cast<const unsigned char*>(header) + field.begin;
   if (bytes[0] & 0x80) {
@@ -51,13 +51,28 @@ std::optional<int64_t> number(const char* header, Field field) {
   return value;
 }
 
-// The sum of all bytes, with blanks in the place of the sum itself. Some old writers summed signed bytes.
+// The sum of all bytes, with blanks instead of the checksum field. Some old writers summed signed bytes.
 template <class Byte>
 int64_t checksum(const char* header) {
   int sum = 0;
   for (int i = 0; i < kBlock; i++) sum += static_cast<Byte>(header[i]);
   for (int i = 0; i < kChecksum.length; i++) sum += ' ' - static_cast<Byte>(header[kChecksum.begin + i]);
   return sum;
+}
+
+bool has_right_checksum(const char* header) {
+  auto sum = number(header, kChecksum);
+  return sum == checksum<unsigned char>(header) || sum == checksum<signed char>(header);
+}
+
+bool is_regular(char type) { return type == '0' || type == '\0' || type == '7'; }
+
+std::string name_in(const char* header) {
+  std::string name(text(header, kName));
+  std::string_view prefix = text(header, kPrefix);
+  // The GNU format uses the bytes of the prefix for other fields.
+  bool posix = std::memcmp(header + kMagic.begin, "ustar\0", 6) == 0;
+  return posix && !prefix.empty() ? str(prefix, "/", name) : name;
 }
 
 bool is_zero(const char* bytes, int64_t n) {
@@ -74,7 +89,7 @@ class Scanner {
       damage("this archive is gzip-compressed: unpack it first");
     for (; !at_end(); is_named_ = false) {
       const char* header = view(at_, kBlock);
-      if (is_zero(header, kBlock)) {  // one such block may stand anywhere
+      if (is_zero(header, kBlock)) {  // a single zero block may be anywhere
         at_ += kBlock;
         continue;
       }
@@ -84,7 +99,7 @@ class Scanner {
   }
 
  private:
-  // What extended headers say about the member behind them.
+  // Attributes from extended headers for the member that follows them.
   struct Extra {
     std::optional<std::string> path;
     std::optional<int64_t> size;
@@ -102,9 +117,7 @@ class Scanner {
   }
 
   void read_member(const char* header) {
-    auto sum = number(header, kChecksum);
-    if (sum != checksum<unsigned char>(header) && sum != checksum<signed char>(header))
-      damage("this is no tar header: its checksum is wrong");
+    if (!has_right_checksum(header)) damage("this is no tar header: its checksum is wrong");
     char type = header[kType];
     bool about_next = type == 'L' || type == 'K' || type == 'x' || type == 'X' || type == 'g';
     if (!about_next) {
@@ -122,7 +135,7 @@ class Scanner {
     if (type == 'S') data = behind_sparse_map(header, data);
     check_size(data, *size);
     int64_t end = check_padding(data + *size);
-    bool is_file = (type == '0' || type == '\0' || type == '7') && !sparse;
+    bool is_file = is_regular(type) && !sparse;
     if (is_file && member_.empty()) damage("expected a name in the header");
     if (is_file && member_.back() != '/') on_member_({member_, data, *size});
     at_ = end;
@@ -131,11 +144,7 @@ class Scanner {
 
   std::string name(const char* header) const {
     if (auto& known = next_.path ? next_.path : global_.path) return *known;
-    std::string name(text(header, kName));
-    std::string_view prefix = text(header, kPrefix);
-    // GNU's own format has other things in the place of the prefix.
-    bool posix = std::memcmp(header + kMagic.begin, "ustar\0", 6) == 0;
-    return posix && !prefix.empty() ? str(prefix, "/", name) : name;
+    return name_in(header);
   }
 
   void read_extra(char type, int64_t size) {
@@ -192,14 +201,14 @@ class Scanner {
     if (size > left) damage("expected ", size, " bytes from byte ", data, " on, but the archive ends after ", left);
   }
 
-  // Where the block ends that the member ends in.
+  // The end of the last block of the member.
   int64_t check_padding(int64_t end) const {
     int64_t padding = (kBlock - end % kBlock) % kBlock, left = file_.size() - end;
     if (padding > left) damage("expected ", padding, " bytes of padding from byte ", end, " on, found only ", left);
     return end + padding;
   }
 
-  // Bytes of the file, until the next call. Where members are small, one read brings many headers.
+  // Bytes of the file, valid until the next call. With small members, one read covers many headers.
   const char* view(int64_t offset, int64_t bytes) {
     int64_t end = window_begin_ + static_cast<int64_t>(window_.size());
     if (offset < window_begin_ || offset + bytes > end) {
@@ -221,15 +230,15 @@ class Scanner {
 
   template <class... Parts>
   [[noreturn]] void damage(const Parts&... parts) const {
-    const char* relation = member_.empty() ? "" : is_named_ ? ", member " : ", behind member ";
-    fail(ErrorKind::runtime, "byte ", at_, relation, member_, ": ", parts...);
+    const char* relation = member_.empty() ? "" : is_named_ ? ", member " : ", after member ";
+    refuse("byte ", at_, relation, member_, ": ", parts...);
   }
 
   const File& file_;
   const std::function<void(const TarMember&)>& on_member_;
   const ScanProgress& on_progress_;
-  int64_t at_ = 0;         // of the header
-  std::string member_;     // its name, or that of the one before it
+  int64_t at_ = 0;         // the offset of the header
+  std::string member_;     // the name of the member, or of the previous one
   bool is_named_ = false;  // which of the two
   Extra next_, global_;
   std::vector<char> window_;
@@ -239,6 +248,12 @@ class Scanner {
 };
 
 }  // namespace
+
+std::optional<TarHeader> read_tar_header(const char* block) {
+  auto size = number(block, kSize);
+  if (!size || !is_regular(block[kType]) || !has_right_checksum(block)) return std::nullopt;
+  return TarHeader{name_in(block), *size};
+}
 
 void scan_tar(const File& file, const std::function<void(const TarMember&)>& on_member,
               const ScanProgress& on_progress) {

@@ -1,4 +1,4 @@
-#include "readers/webdataset_samples.h"
+#include "readers/webdataset/webdataset_samples.h"
 
 #include <algorithm>
 #include <charconv>
@@ -12,20 +12,20 @@ namespace {
 
 constexpr std::string_view kBlanks = " \t\r\v\f\n";
 
-// Where the first dot of the file's own name is, or npos.
+// The position of the first dot in the file name without its folders, or npos.
 size_t dot_of(std::string_view name) {
   size_t slash = name.rfind('/');
   return name.find('.', slash == name.npos ? 0 : slash + 1);
 }
 
-// Names do not lead out of the archive.
+// Removes leading "/" and "../", which would lead out of the archive.
 std::string_view inside(std::string_view name) {
   while (name.starts_with('/')) name.remove_prefix(1);
   while (name.starts_with("../")) name.remove_prefix(3);
   return name;
 }
 
-// Words of a line, one after the other.
+// Iterates over the words of a line.
 class Words {
  public:
   explicit Words(std::string_view line) : rest_(line) {}
@@ -56,20 +56,35 @@ void read_line(std::string_view line, bool with_names, int64_t archive_bytes, We
     auto offset = words.next_number(), size = words.next_number();
     std::string_view name = with_names ? words.next() : "";
     if (!offset || !size || (with_names && name.empty()))
-      fail(ErrorKind::runtime, "expected an extension, an offset", with_names ? ", a size and a name" : " and a size",
-           " for each component, after \"", extension, "\"");
-    if (*offset < 0 || *offset % 512 != 0)
-      fail(ErrorKind::runtime, "expected an offset that is a multiple of 512 for \"", extension, "\", found ", *offset);
+      refuse("expected an extension, an offset", with_names ? ", a size and a name" : " and a size",
+             " for each component, after \"", extension, "\"");
+    if (*offset < kTarBlock || *offset % kTarBlock != 0)
+      refuse("expected an offset that is a multiple of 512, after a header, for \"", extension, "\", found ", *offset);
     if (*size < 0 || *offset > archive_bytes || *size > archive_bytes - *offset)
-      fail(ErrorKind::runtime, "the ", *size, " bytes of \"", extension, "\" from byte ", *offset,
-           " on are not in the archive, which has ", archive_bytes, " bytes");
-    if (sample.members.empty()) sample.key = inside(name).substr(0, dot_of(inside(name)));
+      refuse("the ", *size, " bytes of \"", extension, "\" from byte ", *offset, " on exceed the archive, which has ",
+             archive_bytes, " bytes");
+    if (sample.members.empty()) sample.key = parse_webdataset_name(name).key;
     sample.members.push_back({std::string(name), std::string(extension), *offset, *size});
   }
-  if (sample.members.empty()) fail(ErrorKind::runtime, "expected at least one component, found none");
+  if (sample.members.empty()) refuse("expected at least one component, found none");
 }
 
+// The form that an index uses.
+char without_blank(char c) { return kBlanks.find(c) == kBlanks.npos ? c : '_'; }
+
 }  // namespace
+
+WebdatasetName parse_webdataset_name(std::string_view name) {
+  name = inside(name);
+  size_t dot = dot_of(name);
+  // Without a dot, the whole name is also the extension.
+  return {name.substr(0, dot), name.substr(dot == name.npos ? 0 : dot + 1)};
+}
+
+bool WebdatasetName::has_key(std::string_view in_index) const {
+  auto same = [](char a, char b) { return without_blank(a) == without_blank(b); };
+  return std::equal(key.begin(), key.end(), in_index.begin(), in_index.end(), same);
+}
 
 void find_webdataset_samples(const File& archive, WebdatasetSample& sample, const OnWebdatasetSample& on_sample,
                              const ScanProgress& on_progress) {
@@ -80,15 +95,11 @@ void find_webdataset_samples(const File& archive, WebdatasetSample& sample, cons
     sample.key.clear();
   };
   auto add = [&](const TarMember& member) {
-    std::string_view name = inside(member.name);
-    size_t dot = dot_of(name);
-    if (dot == 0) return;  // a hidden file
-    std::string_view key = name.substr(0, dot);
+    auto [key, extension] = parse_webdataset_name(member.name);
+    if (key.empty()) return;  // a hidden file
     if (key != sample.key) end_sample();
     if (sample.members.empty()) sample.key = key;
-    // Without a dot, the whole name is the extension too.
-    std::string_view extension = name.substr(dot == name.npos ? 0 : dot + 1);
-    sample.members.push_back({std::string(name), std::string(extension), member.offset, member.size});
+    sample.members.push_back({std::string(inside(member.name)), std::string(extension), member.offset, member.size});
   };
   scan_tar(archive, add, on_progress);
   end_sample();
@@ -106,10 +117,9 @@ void list_webdataset_samples(std::string_view index, int64_t archive_bytes, Webd
   Words head(next_line());
   std::string_view version = head.next();
   if (version != "v1.1" && version != "v1.2")
-    fail(ErrorKind::runtime, "line 1: expected an index of version v1.1 or v1.2, found \"", version.substr(0, 20),
-         "\"");
+    refuse("line 1: expected an index of version v1.1 or v1.2, found \"", version.substr(0, 20), "\"");
   auto samples = head.next_number();
-  if (!samples || *samples < 1) fail(ErrorKind::runtime, "line 1: expected the number of samples after the version");
+  if (!samples || *samples < 1) refuse("line 1: expected the number of samples after the version");
   for (int64_t i = 0; i < *samples; i++) {
     sample.key.clear();
     sample.members.clear();
@@ -130,20 +140,19 @@ std::string webdataset_index(const File& archive, const ScanProgress& on_progres
     samples++;
     for (auto& member : found.members) {
       if (member.extension.empty() || member.extension.find_first_of(kBlanks) != std::string::npos)
-        fail(ErrorKind::runtime, "byte ", member.offset - 512, ", member ", member.name,
-             ": an index cannot hold an extension that is empty or contains blanks");
+        refuse("byte ", member.offset - 512, ", member ", member.name,
+               ": an index cannot hold an extension that is empty or contains blanks");
       if (&member != found.members.data()) lines += ' ';
       lines += str(member.extension, ' ', member.offset, ' ', member.size, ' ');
       size_t begin = lines.size();
       lines += member.name;
-      // Blanks separate; the name is only there to be shown.
-      for (char& c : std::span(lines).subspan(begin))
-        if (kBlanks.find(c) != kBlanks.npos) c = '_';
+      // Blanks separate fields; the name is informational.
+      for (char& c : std::span(lines).subspan(begin)) c = without_blank(c);
     }
     lines += '\n';
   };
   find_webdataset_samples(archive, sample, add, on_progress);
-  if (samples == 0) fail(ErrorKind::runtime, "expected an archive with at least one sample, found none");
+  if (samples == 0) refuse("expected an archive with at least one sample, found none");
   return str("v1.2 ", samples, "\n", lines);
 }
 

@@ -1,5 +1,5 @@
-// Samples in tar archives: members that follow one another and have the same name up to the first dot. An index file
-// lists them, so that the archive need not be gone through.
+// Finds the samples in tar archives: adjacent members with the same name up to the first dot. An index file lists them,
+// so that the archive need not be scanned.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "readers/tar.h"
+#include "readers/webdataset/tar.h"
 
 namespace avida {
 
@@ -17,17 +17,24 @@ struct WebdatasetMember {
 };
 
 struct WebdatasetSample {
-  std::string key;  // what the names have in common; empty when an index does not tell
+  std::string key;  // the common part of the names; empty if an index does not contain it
   std::vector<WebdatasetMember> members;
 };
 
+// The key of the sample and the extension, from a member's name. An index has underscores instead of blanks in names.
+struct WebdatasetName {
+  std::string_view key, extension;
+  bool has_key(std::string_view in_index) const;
+};
+WebdatasetName parse_webdataset_name(std::string_view name);
+
 using OnWebdatasetSample = std::function<void(const WebdatasetSample&)>;
 
-// Both call `on_sample` for each sample, and throw an Error that names the place. `sample` is the one at hand, also
-// after a throw: what is known of it then.
+// Both call `on_sample` for each sample, and throw an Error that names the position. `sample` is the current one; after
+// an exception it contains what is known of it.
 void find_webdataset_samples(const File& archive, WebdatasetSample& sample, const OnWebdatasetSample& on_sample,
                              const ScanProgress& on_progress = {});
-// `index` is the text of an index file for an archive of so many bytes.
+// `index` is the text of an index file for an archive of `archive_bytes` bytes.
 void list_webdataset_samples(std::string_view index, int64_t archive_bytes, WebdatasetSample& sample,
                              const OnWebdatasetSample& on_sample);
 

@@ -1,0 +1,516 @@
+#include "ahead/loop.h"
+
+#include <algorithm>
+#include <iterator>
+#include <mutex>
+
+#include "codecs/limits.h"
+#include "gpu/streams.h"
+#include "operator/gpu_call.h"
+#include "operator/keyed.h"
+#include "runtime/executor.h"
+#include "runtime/fork.h"
+#include "runtime/memory.h"
+#include "runtime/profile.h"
+
+namespace avida {
+namespace {
+
+constexpr size_t kMostSteps = 256;  // of an iteration; what follows is not made ahead
+constexpr int kMostMisses = 5;
+
+// One for all loops. Loops of Python have the GIL anyway; it keeps the threads of readers apart from them.
+class Lock : ForkAware {
+ public:
+  std::mutex mutex;
+  static Lock& instance() {
+    static Lock* lock = new Lock;
+    return *lock;
+  }
+
+ private:
+  void before_fork() override { mutex.lock(); }
+  void after_fork(bool) override { mutex.unlock(); }
+  ForkRegistration fork_{this, Rank::loops};
+};
+
+[[maybe_unused]] const bool made_at_load = (Lock::instance(), true);
+
+uint64_t steps_so_far = 0;  // these are guarded by the lock
+Loop::Counts totals;
+
+// The stream that a call of the step would use now.
+StreamHandle stream_now(const Context& context, const Device& device) {
+  return device.kind == Device::Kind::gpu ? stream_of(context, device.id)->handle : nullptr;
+}
+
+bool same(const RandomKey& a, const RandomKey& b) {
+  return a.seed == b.seed && a.position == b.position && a.sample == b.sample;
+}
+
+bool same_draws(const Call::Draws& a, const Call::Draws& b) {
+  return same(a.random, b.random) && a.lineage == b.lineage &&
+         std::ranges::equal(a.keyed, b.keyed, [](auto& x, auto& y) { return same(x, y); });
+}
+
+// Tells open profiles what became of a call that a loop made (Request) or might have made (Step).
+void note_ahead(const auto& call, profile::Ahead outcome, std::string_view reason = {}) {
+  profile::note_ahead(call.where, name_of_call(call.spec, call.device), outcome, reason);
+}
+
+// Whether a call takes a value from where the call before took it.
+bool same_operand(const Operand& before, const Operand& now, const ValuePtr& value) {
+  if (now.copy) return before.copy && same_numbers(*before.copy, *now.copy);
+  const bool located = now.loop && before.loop == now.loop && before.lag == now.lag && before.step == now.step &&
+                       before.output == now.output;
+  return located || (before.value.lock() == value && !before.copy);
+}
+
+// Whether there is memory to spare for work ahead.
+bool within_budget(const Device& device) {
+  if (MemoryUse use = memory_use(); use.in_use > use.budget) return false;
+  if (device.kind != Device::Kind::gpu) return true;
+  Gpu& gpu = Gpu::at(device.id);
+  return gpu.bytes_in_use() <= gpu.memory_budget();
+}
+
+}  // namespace
+
+// The loops that a thread is in, the innermost last.
+struct Loop::Thread {
+  std::vector<Loop*> loops;
+  static const std::shared_ptr<Thread>& here() {
+    static thread_local auto thread = std::make_shared<Thread>();
+    return thread;
+  }
+};
+
+struct Loop::Slot {
+  std::weak_ptr<Value> value;
+  const Value* address;  // not reused as long as there is a weak pointer to it
+  uint64_t step;
+  int output;
+};
+
+// A call that was made ahead.
+struct Loop::Made {
+  uint64_t id;  // of the step
+  std::shared_ptr<Step> step;
+  std::shared_ptr<Executor> executor;
+  std::shared_ptr<Task> task;
+  std::vector<ValuePtr> values, results;
+  std::vector<bool> is_copy;  // of what the loop gave to the call before
+  int samples;
+  Call::Draws draws;
+  StreamHandle stream;
+  uint64_t limits = codecs::decode_limits_version();
+  bool is_used = false;
+};
+
+struct Loop::Ahead {
+  int64_t number;
+  Item item;
+  std::vector<Made> calls;
+};
+
+Loop::Loop() = default;
+
+Loop::~Loop() { close(); }
+
+void Loop::open(Peek peek, int depth) {
+  std::lock_guard lock(Lock::instance().mutex);
+  peek_ = std::move(peek);
+  depth_ = depth;
+}
+
+void Loop::close() {
+  std::vector<Ahead> dropped;  // destroyed outside the lock
+  Peek peek;
+  std::lock_guard lock(Lock::instance().mutex);
+  leave_thread();
+  if (in_iteration_ && current_.size() < previous_.size()) current_ = previous_;  // it was left early
+  end_iteration(dropped);
+  drop(ahead_.end(), dropped);
+  peek.swap(peek_);
+}
+
+bool Loop::is_open() const {
+  std::lock_guard lock(Lock::instance().mutex);
+  return static_cast<bool>(peek_);
+}
+
+bool Loop::here() { return !Thread::here()->loops.empty(); }
+
+Loop::Counts Loop::counts() {
+  std::lock_guard lock(Lock::instance().mutex);
+  return totals;
+}
+
+void Loop::leave_thread() {
+  if (thread_) std::erase(thread_->loops, this);
+  thread_.reset();
+}
+
+void Loop::end_iteration(std::vector<Ahead>& dropped) {
+  if (!in_iteration_) return;
+  in_iteration_ = false;
+  for (Ahead& ahead : now_)
+    for (Made& made : ahead.calls) {
+      if (made.is_used) continue;
+      if (profile::on()) note_ahead(*made.step, profile::Ahead::dropped, "the loop did not make this call");
+      totals.dropped++;
+      made.step->misses = std::min(made.step->misses + 1, kMostMisses);
+      made.step->streak = 0;
+    }
+  std::ranges::move(now_, std::back_inserter(dropped));
+  now_.clear();
+  slots_.clear();
+  previous_ = std::move(current_);
+  current_.clear();
+}
+
+// Drops what was made for the next items, up to this one.
+void Loop::drop(std::deque<Ahead>::iterator end, std::vector<Ahead>& dropped) {
+  for (auto ahead = ahead_.begin(); ahead != end; ++ahead) totals.dropped += ahead->calls.size();
+  std::move(ahead_.begin(), end, std::back_inserter(dropped));
+  ahead_.erase(ahead_.begin(), end);
+}
+
+void Loop::begin(const Item& item) {
+  std::vector<Ahead> dropped;
+  std::lock_guard lock(Lock::instance().mutex);
+  if (!peek_ || depth_ == 0) return;
+  if (learned_on_ != Thread::here()) {  // steps of several threads would be mixed up
+    current_.clear();
+    previous_.clear();
+  }
+  leave_thread();
+  thread_ = learned_on_ = Thread::here();
+  thread_->loops.push_back(this);
+  end_iteration(dropped);
+  auto expected = std::ranges::find(ahead_, item, &Ahead::item);
+  const bool found = expected != ahead_.end();
+  number_++;
+  in_iteration_ = true;
+  drop(expected, dropped);
+  if (found) {
+    number_ = ahead_.front().number;
+    now_.push_back(std::move(ahead_.front()));
+    ahead_.pop_front();
+  }
+  for (size_t i = 0; i < item.size(); i++) slots_.push_back({item[i], item[i].get(), 0, static_cast<int>(i)});
+  peek();
+  advance_thread();
+}
+
+void Loop::advance() {
+  std::lock_guard lock(Lock::instance().mutex);
+  if (!peek_ || !thread_) return;
+  peek();
+  advance_thread();
+}
+
+void Loop::advance_thread() {
+  for (Loop* loop : thread_->loops)
+    for (Ahead& ahead : loop->ahead_) loop->make_all(ahead);
+}
+
+// What is known of the items stays: the next one may have been taken, by a thread that is about to begin with it.
+void Loop::peek() {
+  for (Item& item : peek_(depth_)) {
+    if (std::ssize(ahead_) == depth_) return;
+    if (std::ranges::find(ahead_, item, &Ahead::item) == ahead_.end())
+      ahead_.push_back({number_ + 1 + std::ssize(ahead_), std::move(item), {}});
+  }
+}
+
+void Loop::make_all(Ahead& ahead) {
+  const size_t first = ahead.calls.size();
+  for (auto& step : previous_) {
+    if (step->streak < 2 << step->misses) continue;
+    if (std::ranges::find(ahead.calls, step, &Made::step) != ahead.calls.end()) continue;
+    if (auto made = make(step, ahead)) ahead.calls.push_back(std::move(*made));
+  }
+  if (ahead.calls.size() == first) return;
+  totals.made += ahead.calls.size() - first;
+  expect_chains(ahead, first);
+  std::vector<std::shared_ptr<Task>> tasks;
+  for (size_t i = first; i < ahead.calls.size(); i++) {
+    tasks.push_back(ahead.calls[i].task);
+    if (i + 1 < ahead.calls.size() && ahead.calls[i + 1].executor == ahead.calls[i].executor) continue;
+    Executor::submit_ahead(tasks, ahead.calls[i].executor);
+    tasks.clear();
+  }
+}
+
+std::optional<Loop::Made> Loop::make(const std::shared_ptr<Step>& step, const Ahead& ahead) const {
+  auto context = step->context.lock();
+  if (!context) return {};
+  Made made{step->id, step, context->executor, {}, {}, {}, {}, step->samples, {}, nullptr};
+  for (const Operand& operand : step->operands) {
+    made.values.push_back(operand.is_given ? find(operand, ahead) : nullptr);
+    made.is_copy.push_back(operand.copy != nullptr);
+    if (!operand.is_given) continue;
+    const ValuePtr& value = made.values.back();
+    if (!value || may_have_changed(*value) || computed_elsewhere(value, ahead, made.executor)) return {};
+  }
+  if (step->sized_by) made.samples = made.values[*step->sized_by]->meta().samples;
+  try {
+    if (!step->spec) {
+      auto stream = step->device->kind == Device::Kind::gpu ? stream_of(*context, step->device->id) : nullptr;
+      made.stream = stream ? stream->handle : nullptr;
+      if (!within_budget(*step->device)) return {};
+      auto task = std::make_shared<Transfer>(made.values[0], *step->device, std::move(stream));
+      task->where = step->where;
+      made.results = {task->promised()};
+      made.task = std::move(task);
+      return made;
+    }
+    if (step->draws()) {
+      made.draws.random = step->drawn;
+      made.draws.random.position += step->stride * static_cast<uint64_t>(ahead.number - step->seen);
+    } else if (step->keyed) {
+      made.draws.lineage = made.values.back()->lineage;
+      if (!step->number || !made.draws.lineage || made.draws.lineage->permuted) return {};
+      check_keyed(*made.draws.lineage);
+      std::vector<unsigned> numbers(made.draws.lineage->draws.size(), *step->number);
+      made.draws.keyed = keyed_streams(step->seed, *made.draws.lineage, step->name, numbers);
+    }
+    std::vector<ValuePtr> inputs(made.values.begin(), made.values.begin() + static_cast<ptrdiff_t>(step->inputs));
+    std::vector<BoundArg> args = step->args;
+    auto value = made.values.begin() + static_cast<ptrdiff_t>(step->inputs);
+    for (BoundArg& arg : args)
+      if (std::holds_alternative<ValuePtr>(arg)) arg = *value++;
+    auto call = Call::make(*step->spec, inputs, args, made.samples, {*context, step->device}, step->where, made.draws);
+    made.results = call->promises();
+    const Device device = made.results[0]->meta().device;
+    if (!within_budget(device)) return {};
+    made.stream = stream_now(*context, device);
+    made.task = std::move(call);
+    return made;
+  } catch (const std::exception&) {  // which the loop's own call will raise
+    return {};
+  }
+}
+
+ValuePtr Loop::find(const Operand& operand, const Ahead& ahead) const {
+  if (operand.copy) return operand.copy;
+  if (!operand.loop) {
+    ValuePtr value = operand.value.lock();
+    return value && !may_have_changed(*value) ? value : nullptr;
+  }
+  if (operand.loop != this) {
+    if (std::ranges::find(thread_->loops, operand.loop) == thread_->loops.end()) return nullptr;
+    return operand.loop->output(ahead.number + operand.lag, operand.step, operand.output);
+  }
+  if (operand.step == 0) return operand.output < std::ssize(ahead.item) ? ahead.item[operand.output] : nullptr;
+  auto made = std::ranges::find(ahead.calls, operand.step, &Made::id);
+  return made == ahead.calls.end() ? nullptr : made->results[operand.output];
+}
+
+// Whether another executor has yet to compute the value. Waiting for it would hold up what the loop asks of this one.
+bool Loop::computed_elsewhere(const ValuePtr& value, const Ahead& ahead, const std::shared_ptr<Executor>& executor) {
+  if (!value->pending()) return false;
+  for (const Made& made : ahead.calls)
+    if (std::ranges::find(made.results, value) != made.results.end()) return made.executor != executor;
+  return Executor::computed_elsewhere(*value, *executor);
+}
+
+// An output of this iteration or of one that is made ahead; null if there is none.
+ValuePtr Loop::output(int64_t number, uint64_t step, int index) const {
+  if (number == number_) {
+    for (const Slot& slot : slots_)
+      if (slot.step == step && slot.output == index) return slot.value.lock();
+    return nullptr;
+  }
+  auto ahead = std::ranges::find(ahead_, number, &Ahead::number);
+  return ahead == ahead_.end() ? nullptr : find({true, this, 0, step, index, {}, nullptr}, *ahead);
+}
+
+// Results that only the next call of a chain takes are not made as a whole, unless users have read them before.
+void Loop::expect_chains(Ahead& ahead, size_t first) const {
+  for (size_t i = first; i < ahead.calls.size(); i++) {
+    Made& made = ahead.calls[i];
+    auto* call = made.step->spec ? static_cast<Call*>(made.task.get()) : nullptr;
+    if (!call || !call->chains() || *made.step->is_read) continue;
+    int readers = 0;
+    bool joined = false;
+    for (const Made& other : ahead.calls)
+      for (size_t k = 0; k < other.values.size(); k++)
+        if (other.values[k] == made.results[0]) {
+          readers++;
+          joined = k == 0 && other.step->spec && static_cast<Call*>(other.task.get())->joins_chain();
+        }
+    if (readers == 1 && joined) made.results[0]->expect_one_reader(made.step->is_read);
+  }
+}
+
+std::vector<ValuePtr> Loop::take(const Request& request) {
+  std::unique_lock lock(Lock::instance().mutex);
+  auto& loops = Thread::here()->loops;
+  if (loops.empty() || loops.back()->now_.empty()) return {};
+  Loop& loop = *loops.back();
+  std::vector<ValuePtr> values;
+  const uint64_t limits = codecs::decode_limits_version();
+  for (Made& made : loop.now_[0].calls) {
+    if (made.is_used || made.limits != limits || !made.step->has_form_of(request)) continue;
+    if (made.step->spec && !same_draws(made.draws, *request.draws)) continue;
+    if (made.step->sized_by && made.samples != request.samples) continue;
+    if (values.empty()) values = request.values();
+    bool equal = values.size() == made.values.size();
+    for (size_t i = 0; i < values.size() && equal; i++) {
+      if (made.is_copy[i])
+        equal = values[i] && same_numbers(*values[i], *made.values[i]);
+      else
+        equal = values[i] == made.values[i] && (!values[i] || !may_have_changed(*values[i]));
+    }
+    if (!equal || made.stream != stream_now(*request.context, made.results[0]->meta().device)) continue;
+    totals.used++;
+    if (profile::on()) note_ahead(request, profile::Ahead::used);
+    Step& step = *made.step;
+    step.misses = 0;
+    if (request.draws) step.drawn = request.draws->random;
+    step.seen = loop.number_;
+    step.streak++;
+    loop.note(made.step, made.results);
+    Made used = std::move(made);  // so that the loop alone keeps the values
+    made.is_used = true;
+    lock.unlock();
+    Executor::promote(*used.task);
+    return std::move(used.results);
+  }
+  return {};
+}
+
+void Loop::record(const Request& request, std::span<const ValuePtr> results) {
+  std::lock_guard lock(Lock::instance().mutex);
+  auto& loops = Thread::here()->loops;
+  if (loops.empty() || loops.back()->current_.size() >= kMostSteps) return;
+  if (request.spec && (request.spec->reads_files || request.spec->writes_files)) return;
+  Loop& loop = *loops.back();
+  const std::vector<ValuePtr> values = request.values();
+  std::vector<Operand> operands = loop.operands_of(values, !request.spec || request.spec->view);
+  std::shared_ptr<Step> step;
+  for (auto& known : loop.previous_)
+    if (known->seen != loop.number_ && known->has_form_of(request) && loop.same_operands(*known, operands, values)) {
+      step = known;
+      break;
+    }
+  if (profile::on()) {
+    const std::string reason = loop.why_not(request, step.get(), operands, values);
+    note_ahead(request, reason.empty() ? profile::Ahead::too_early : profile::Ahead::not_predicted, reason);
+  }
+  if (!step) step = std::make_shared<Step>(request, ++steps_so_far);
+  bool repeats = step->seen == loop.number_ - 1 && step->streak > 0;
+  if (step->draws()) {
+    const RandomKey& drawn = request.draws->random;
+    const uint64_t stride = drawn.position - step->drawn.position;
+    repeats &= drawn.seed == step->drawn.seed && (step->streak == 1 || stride == step->stride);
+    step->stride = stride;
+    step->drawn = drawn;
+  }
+  if (request.keyed) {
+    auto numbers = request.keyed->numbers;
+    std::optional<unsigned> number;
+    if (numbers.empty())
+      number = 0;  // named draws are not counted
+    else if (std::ranges::all_of(numbers, [&](unsigned n) { return n == numbers[0]; }))
+      number = numbers[0];
+    repeats &= number == step->number;
+    step->number = number;
+  }
+  step->streak = repeats ? step->streak + 1 : 1;
+  step->seen = loop.number_;
+  for (size_t i = 0; i < operands.size(); i++) {
+    if (step->operands.size() != operands.size()) break;
+    // What is the same value as last time is taken as that, even if it comes from another loop.
+    const Operand& before = step->operands[i];
+    if (values[i] && !before.copy && before.value.lock() == values[i])
+      operands[i] = {true, nullptr, 0, 0, 0, values[i], {}};
+  }
+  step->operands = std::move(operands);
+  loop.note(step, results);
+}
+
+// Why the loop's call was not made ahead, for a person; empty if the loop has only begun to make it. `known`: the step
+// of the last iteration that it repeats, or null.
+std::string Loop::why_not(const Request& request, const Step* known, const std::vector<Operand>& operands,
+                          const std::vector<ValuePtr>& values) const {
+  if (!known) {
+    auto similar = std::ranges::find_if(previous_, [&](auto& step) {
+      return step->spec == request.spec && step->where.file == request.where.file &&
+             step->where.line == request.where.line && step->seen != number_;
+    });
+    if (previous_.empty()) return {};
+    if (similar == previous_.end()) return "the iteration before did not make this call";
+    if (std::string text = (*similar)->difference(request); !text.empty()) return text;
+    const std::vector<Operand>& before = (*similar)->operands;
+    for (size_t i = 0; i < std::min(before.size(), values.size()); i++)
+      if (!same_operand(before[i], operands[i], values[i])) return why_not(operands[i], name_of_value(request, i));
+    return {};
+  }
+  if (known->streak < 2 << known->misses) return known->misses ? "it was made ahead in vain lately" : "";
+  if (now_.empty()) return "the batch was not read in time";
+  for (size_t i = 0; i < operands.size(); i++)
+    if (operands[i].loop == this && operands[i].step && !was_made_ahead(operands[i].step))
+      return why_not(operands[i], name_of_value(request, i));
+  for (size_t i = 0; i < operands.size(); i++)
+    if (auto maker = std::ranges::find(current_, operands[i].loop == this ? operands[i].step : 0, &Step::id);
+        maker != current_.end() && (*maker)->context.lock() != request.context)
+      return name_of_value(request, i) + " comes from another EvalContext";
+  if (known->streak == 2 << known->misses) return {};  // the item was read before the loop had made the call again
+  return "its random generator, its stream, the memory budget or the memory of an input changed";
+}
+
+bool Loop::was_made_ahead(uint64_t step) const {
+  return !now_.empty() && std::ranges::find(now_[0].calls, step, &Made::id) != now_[0].calls.end();
+}
+
+// The same because of a value that the call takes.
+std::string Loop::why_not(const Operand& operand, const std::string& name) const {
+  auto maker = std::ranges::find(current_, operand.loop == this ? operand.step : 0, &Step::id);
+  if (maker != current_.end() && !was_made_ahead(operand.step))
+    return str(name, " comes from ", name_of_call((*maker)->spec, (*maker)->device), " (line ", (*maker)->where.line,
+               "), which was not made ahead");
+  if (ValuePtr value = operand.value.lock(); value && may_have_changed(*value))
+    return name + " was given to other code as an array or tensor, which may have changed it";
+  if (operand.copy || operand.loop) return name + " changed";
+  return name + " is made anew in each iteration, and not from the batch";
+}
+
+void Loop::note(const std::shared_ptr<Step>& step, std::span<const ValuePtr> results) {
+  current_.push_back(step);
+  for (size_t i = 0; i < results.size(); i++)
+    slots_.push_back({results[i], results[i].get(), step->id, static_cast<int>(i)});
+}
+
+std::vector<Operand> Loop::operands_of(const std::vector<ValuePtr>& values, bool is_view) const {
+  std::vector<Operand> operands;
+  for (auto& value : values) {
+    Operand& operand = operands.emplace_back();
+    if (!value) continue;
+    operand.is_given = true;
+    operand.value = value;
+    for (auto loop = thread_->loops.rbegin(); loop != thread_->loops.rend() && !operand.loop; ++loop) {
+      auto slot = std::ranges::find((*loop)->slots_, value.get(), &Slot::address);
+      if (slot == (*loop)->slots_.end() || may_have_changed(*value)) continue;
+      operand.loop = *loop;
+      operand.lag = (*loop)->number_ - number_;
+      operand.step = slot->step;
+      operand.output = slot->output;
+    }
+    // Views share the memory of what the loop gave them.
+    if (!operand.loop && !is_view) operand.copy = copy_of_numbers(*value);
+  }
+  return operands;
+}
+
+bool Loop::same_operands(const Step& step, const std::vector<Operand>& operands,
+                         const std::vector<ValuePtr>& values) const {
+  if (step.operands.size() != operands.size()) return false;
+  for (size_t i = 0; i < operands.size(); i++)
+    if (!same_operand(step.operands[i], operands[i], values[i])) return false;
+  return true;
+}
+
+}  // namespace avida

@@ -1,0 +1,405 @@
+// All arithmetic is that of libjpeg-turbo's vector code, so that the results are equal even where values overflow.
+#include "codecs/jpeg/jpeg_vectors.h"
+
+#include <algorithm>
+#include <cstring>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "codecs/jpeg/jpeg_vectors.cpp"
+#define HWY_DISABLED_TARGETS HWY_SSE4  // no faster than what is below it
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace avida::codecs::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+bool read_mcus(ScanBytes& bytes, BitReader& state, const BlockSlot* slots, int slot_count, int first, int count) {
+  BitReader reader = state;
+  const uint8_t* safe = bytes.safe_end();
+  int16_t forgotten[kGroupSize];
+  for (int mcu = first; mcu < first + count; mcu++)
+    for (const BlockSlot* slot = slots; slot < slots + slot_count; slot++) {
+      if (HWY_UNLIKELY(reader.at > safe)) {
+        if (!bytes.more(reader.at)) return false;
+        safe = bytes.safe_end();
+      }
+      const int column = mcu * slot->step + slot->offset;
+      const bool needed = static_cast<unsigned>(column) < static_cast<unsigned>(slot->columns);
+      int16_t* block = slot->coefficients + column / kGroup * kGroupSize + column % kGroup * 8;
+      const int last = read_block(reader, *slot->dc, *slot->ac, *slot->predicted, needed ? block : forgotten);
+      if (HWY_UNLIKELY(last < 0)) return false;
+      if (needed) slot->last[column] = static_cast<uint8_t>(last);
+    }
+  state = reader;
+  return true;
+}
+
+using Words = hn::CappedTag<int16_t, 8 * kGroup>;
+using Longs = hn::Repartition<int32_t, Words>;
+using Word = hn::Vec<Words>;
+using Long = hn::Vec<Longs>;
+
+// For each pair of neighbouring lanes: a[0] * first + a[1] * second.
+template <int first, int second>
+HWY_INLINE Long dot(Word a) {
+  const Longs longs;
+  const Words words;
+  const auto factors = hn::BitCast(words, hn::Set(longs, (first & 0xFFFF) | second * 65536));
+#if HWY_ARCH_X86
+  Long unused = hn::Zero(longs);
+  return hn::ReorderWidenMulAccumulate(longs, a, factors, hn::Zero(longs), unused);
+#else
+  const auto low = [&](Word v) { return hn::ShiftRight<16>(hn::ShiftLeft<16>(hn::BitCast(longs, v))); };
+  const auto high = [&](Word v) { return hn::ShiftRight<16>(hn::BitCast(longs, v)); };
+  return hn::Add(hn::Mul(low(a), low(factors)), hn::Mul(high(a), high(factors)));
+#endif
+}
+
+// The IDCT along one axis for one half of the lanes, of inputs whose halves were interleaved. `few`: only the first
+// four inputs are not zero. The factors are sums of cosines in 13 bits of fraction (Loeffler, Ligtenberg and Moschytz).
+struct Interleaved {
+  Word sum, difference;  // of inputs 0 and 4, with zeros in the low lanes
+  Word two_six, one_three, seven_one, five_three, odd;
+};
+template <bool few, int shift>
+HWY_INLINE void transform(const Interleaved& in, Long (&out)[8]) {
+  const Longs longs;
+  const Long sum = hn::ShiftRight<3>(hn::BitCast(longs, in.sum));
+  const Long difference = hn::ShiftRight<3>(hn::BitCast(longs, in.difference));
+  const Long b = dot<4433 + 6270, 4433>(in.two_six), a = dot<4433, 4433 - 15137>(in.two_six);
+  const Long half = hn::Set(longs, 1 << (shift - 1));
+  const Long even[4] = {hn::Add(hn::Add(sum, b), half), hn::Add(hn::Add(difference, a), half),
+                        hn::Add(hn::Sub(difference, a), half), hn::Add(hn::Sub(sum, b), half)};
+  Long odd[4];
+  if constexpr (few) {
+    odd[0] = dot<12299 - 7373 + 9633 - 3196, 9633>(in.one_three);
+    odd[1] = dot<9633, 25172 - 20995 + 9633 - 16069>(in.one_three);
+    odd[2] = dot<9633 - 3196, 9633 - 20995>(in.one_three);
+    odd[3] = dot<9633 - 7373, 9633 - 16069>(in.one_three);
+  } else {
+    const Long z3 = dot<9633 - 16069, 9633>(in.odd), z4 = dot<9633, 9633 - 3196>(in.odd);
+    odd[0] = hn::Add(dot<-7373, 12299 - 7373>(in.seven_one), z4);
+    odd[1] = hn::Add(dot<-20995, 25172 - 20995>(in.five_three), z3);
+    odd[2] = hn::Add(dot<16819 - 20995, -20995>(in.five_three), z4);
+    odd[3] = hn::Add(dot<2446 - 7373, -7373>(in.seven_one), z3);
+  }
+  for (int i = 0; i < 4; i++) {
+    out[i] = hn::ShiftRight<shift>(hn::Add(even[i], odd[i]));
+    out[7 - i] = hn::ShiftRight<shift>(hn::Sub(even[i], odd[i]));
+  }
+}
+
+template <bool few, bool upper>
+HWY_INLINE Interleaved interleave(const Word (&in)[8]) {
+  const Words words;
+  const auto mix = [&](Word a, Word b) {
+    if constexpr (upper)
+      return hn::InterleaveUpper(words, a, b);
+    else
+      return hn::InterleaveLower(words, a, b);
+  };
+  const Word zero = hn::Zero(words);
+  Interleaved mixed;
+  if constexpr (few) {
+    mixed.sum = mixed.difference = mix(zero, in[0]);
+    mixed.two_six = mix(in[2], zero);
+    mixed.one_three = mix(in[1], in[3]);
+  } else {
+    mixed.sum = mix(zero, hn::Add(in[0], in[4]));
+    mixed.difference = mix(zero, hn::Sub(in[0], in[4]));
+    mixed.two_six = mix(in[2], in[6]);
+    mixed.seven_one = mix(in[7], in[1]);
+    mixed.five_three = mix(in[5], in[3]);
+    mixed.odd = mix(hn::Add(in[7], in[3]), hn::Add(in[5], in[1]));
+  }
+  return mixed;
+}
+
+// `lower_only`: the upper lanes of all inputs are zero, and so are those of the outputs.
+template <bool few, int shift, bool lower_only>
+HWY_INLINE void transform_lanes(Word (&at)[8]) {
+  const Words words;
+  Long low[8], high[8];
+  transform<few, shift>(interleave<few, false>(at), low);
+  if constexpr (lower_only) {
+    for (int i = 0; i < 8; i++) at[i] = hn::ReorderDemote2To(words, low[i], low[i]);
+  } else {
+    transform<few, shift>(interleave<few, true>(at), high);
+    for (int i = 0; i < 8; i++) at[i] = hn::ReorderDemote2To(words, low[i], high[i]);
+  }
+}
+
+// Four columns of the block in each 128 bits, from the left or from the right, become rows.
+template <bool upper>
+HWY_INLINE void transpose_half(const Word (&in)[8], Word* out) {
+  const Words words;
+  const Longs longs;
+  const hn::Repartition<int64_t, Words> wide;
+  Long pairs[4];
+  for (int i = 0; i < 4; i++)
+    if constexpr (upper)
+      pairs[i] = hn::BitCast(longs, hn::InterleaveUpper(words, in[2 * i], in[2 * i + 1]));
+    else
+      pairs[i] = hn::BitCast(longs, hn::InterleaveLower(words, in[2 * i], in[2 * i + 1]));
+  const auto a = hn::BitCast(wide, hn::InterleaveLower(longs, pairs[0], pairs[1]));
+  const auto b = hn::BitCast(wide, hn::InterleaveUpper(longs, pairs[0], pairs[1]));
+  const auto c = hn::BitCast(wide, hn::InterleaveLower(longs, pairs[2], pairs[3]));
+  const auto d = hn::BitCast(wide, hn::InterleaveUpper(longs, pairs[2], pairs[3]));
+  out[0] = hn::BitCast(words, hn::InterleaveLower(wide, a, c));
+  out[1] = hn::BitCast(words, hn::InterleaveUpper(wide, a, c));
+  out[2] = hn::BitCast(words, hn::InterleaveLower(wide, b, d));
+  out[3] = hn::BitCast(words, hn::InterleaveUpper(wide, b, d));
+}
+
+// Adds 128 to the columns of each block, converts them to bytes and stores its rows beside those of its neighbours.
+HWY_INLINE void store_columns(const Word (&columns)[8], uint8_t* out, int64_t stride) {
+  const Words words;
+  const Longs longs;
+  const hn::Repartition<uint64_t, Words> wide;
+  const hn::Half<decltype(wide)> half;
+  const Word least = hn::Set(words, -128), most = hn::Set(words, 127);
+  Word pairs[4];  // each lane has a byte of two columns
+  for (int i = 0; i < 4; i++) {
+    const Word left = hn::Min(hn::Max(columns[2 * i], least), most);
+    const Word right = hn::Min(hn::Max(columns[2 * i + 1], least), most);
+    const Word low = hn::And(left, hn::Set(words, 255));
+    pairs[i] = hn::Xor(hn::Or(low, hn::ShiftLeft<8>(right)), hn::Set(words, static_cast<int16_t>(0x8080)));
+  }
+  const auto rows = [&](Word a, Word b, bool upper) {
+    const Long x = hn::BitCast(longs, a), y = hn::BitCast(longs, b);
+    return hn::BitCast(wide, upper ? hn::InterleaveUpper(longs, x, y) : hn::InterleaveLower(longs, x, y));
+  };
+  const auto store = [&](Word left, Word right, int row) {  // four rows
+    const auto first = rows(left, right, false), second = rows(left, right, true);
+    const auto even = hn::ConcatEven(wide, second, first), odd = hn::ConcatOdd(wide, second, first);
+    const auto put = [&](auto v, int y) { hn::StoreU(v, half, reinterpret_cast<uint64_t*>(out + stride * (row + y))); };
+    put(hn::LowerHalf(half, even), 0);
+    put(hn::LowerHalf(half, odd), 1);
+    put(hn::UpperHalf(half, even), 2);
+    put(hn::UpperHalf(half, odd), 3);
+  };
+  store(hn::InterleaveLower(words, pairs[0], pairs[1]), hn::InterleaveLower(words, pairs[2], pairs[3]), 0);
+  store(hn::InterleaveUpper(words, pairs[0], pairs[1]), hn::InterleaveUpper(words, pairs[2], pairs[3]), 4);
+}
+
+constexpr int kFirstPass = 11, kSecondPass = 18;  // bits of fraction that are dropped
+
+// Collects first rows that are so large that libjpeg-turbo's shortcut for blocks without other rows would wrap around.
+HWY_INLINE Word too_large(Word row) {
+  const Words words;
+  return hn::And(hn::Add(row, hn::Set(words, 8192)), hn::Set(words, static_cast<int16_t>(0xC000)));
+}
+
+// As many blocks as a vector holds. `few`: all coefficients but the first four rows and columns are zero.
+template <bool few>
+HWY_INLINE Word make_blocks(int16_t* from, const int16_t* factors, uint8_t* out, int64_t stride) {
+  const Words words;
+  Word at[8];
+  for (int y = 0; y < (few ? 4 : 8); y++) {
+    int16_t* row = from + y * 8 * kGroup;
+    at[y] = hn::Mul(hn::LoadU(words, row), hn::LoadDup128(words, factors + 8 * y));
+    hn::StoreU(hn::Zero(words), words, row);
+  }
+  const Word large = too_large(at[0]);
+  transform_lanes<few, kFirstPass, few>(at);
+  Word turned[8];
+  transpose_half<false>(at, turned);
+  if constexpr (!few) transpose_half<true>(at, turned + 4);
+  transform_lanes<few, kSecondPass, false>(turned);
+  store_columns(turned, out, stride);
+  return large;
+}
+
+// A block whose samples are all equal.
+HWY_INLINE bool fill_block(int value, uint8_t* out, int64_t stride) {
+  const int sample = std::clamp(((value * 4 + 16) >> 5) + 128, 0, 255);
+  const uint64_t eight = 0x0101010101010101u * static_cast<unsigned>(sample);
+  for (int y = 0; y < 8; y++) std::memcpy(out + stride * y, &eight, 8);
+  return value >= -8192 && value < 8192;
+}
+
+bool make_samples(const BlockRow& row) {
+  const Words words;
+  const int lanes = static_cast<int>(hn::Lanes(words)), blocks = lanes / 8;
+  Word large = hn::Zero(words);
+  bool valid = true;
+  for (int i = 0; i < row.groups * kGroup; i += blocks) {
+    int16_t* from = row.coefficients + i / kGroup * kGroupSize + i % kGroup * 8;
+    uint8_t* out = row.out + int64_t{8} * i;
+    const int last = *std::max_element(row.last + i, row.last + i + blocks);
+    if (last == 0)
+      for (int k = 0; k < blocks; k++)
+        valid &= fill_block(static_cast<int16_t>(from[8 * k] * row.factors[0]), out + 8 * k, row.stride);
+    else if (last < 10)
+      large = hn::Or(large, make_blocks<true>(from, row.factors, out, row.stride));
+    else
+      large = hn::Or(large, make_blocks<false>(from, row.factors, out, row.stride));
+  }
+  return valid && hn::AllTrue(words, hn::Eq(large, hn::Zero(words)));
+}
+
+using Bytes8 = hn::CappedTag<uint8_t, kPixelMargin>;
+using Pixels16 = hn::Repartition<int16_t, Bytes8>;
+using Pixel = hn::Vec<Pixels16>;
+
+// Neighbouring pixels: those at even columns, and those at odd ones.
+struct Pixels {
+  Pixel even, odd;
+};
+
+HWY_INLINE Pixels load_pixels(const uint8_t* from) {
+  const Pixels16 d;
+  const hn::RebindToUnsigned<Pixels16> unsigned_d;
+  const auto both = hn::BitCast(unsigned_d, hn::LoadU(Bytes8(), from));
+  return {hn::BitCast(d, hn::And(both, hn::Set(unsigned_d, 255))), hn::BitCast(d, hn::ShiftRight<8>(both))};
+}
+
+HWY_INLINE Pixel times_3(Pixel v) { return hn::Add(v, hn::Add(v, v)); }
+
+// Interpolated chroma: 3/4 of the nearest sample and 1/4 of the next one, along each axis.
+template <int columns, int rows>
+HWY_INLINE Pixels upsample(const uint8_t* near, const uint8_t* far, int x, bool lower) {
+  const Pixels16 d;
+  if constexpr (columns == 1) {
+    const Pixels a = load_pixels(near + x);
+    if constexpr (rows == 1) return a;
+    const Pixels b = load_pixels(far + x);
+    const Pixel bias = hn::Set(d, static_cast<int16_t>(lower ? 2 : 1));
+    return {hn::ShiftRight<2>(hn::Add(hn::Add(times_3(a.even), b.even), bias)),
+            hn::ShiftRight<2>(hn::Add(hn::Add(times_3(a.odd), b.odd), bias))};
+  } else {
+    const hn::Rebind<uint8_t, Pixels16> narrow;
+    const auto load = [&](int i) {
+      const Pixel a = hn::PromoteTo(d, hn::LoadU(narrow, near + i));
+      if constexpr (rows == 1) return a;
+      return hn::Add(times_3(a), hn::PromoteTo(d, hn::LoadU(narrow, far + i)));
+    };
+    const Pixel here = times_3(load(x / 2)), before = load(x / 2 - 1), after = load(x / 2 + 1);
+    constexpr int shift = rows == 1 ? 2 : 4;
+    const Pixel even = hn::Set(d, rows == 1 ? 1 : 8), odd = hn::Set(d, rows == 1 ? 2 : 7);
+    return {hn::ShiftRight<shift>(hn::Add(hn::Add(here, before), even)),
+            hn::ShiftRight<shift>(hn::Add(hn::Add(here, after), odd))};
+  }
+}
+
+struct Colors {
+  Pixel red, green, blue;
+};
+
+// The factors are 1.402, 1.772, -0.34414 and -0.71414 in 16 bits of fraction, without their integer parts.
+HWY_INLINE Colors colors_of(Pixel light, Pixel cb, Pixel cr) {
+  const Pixels16 d;
+  const hn::Repartition<int32_t, Pixels16> longs;
+  const auto clamped = [&](Pixel v) { return hn::Min(hn::Max(v, hn::Zero(d)), hn::Set(d, 255)); };
+  const Pixel one = hn::Set(d, 1), middle = hn::Set(d, 128);
+  cb = hn::Sub(cb, middle);
+  cr = hn::Sub(cr, middle);
+  const Pixel twice_cb = hn::Add(cb, cb), twice_cr = hn::Add(cr, cr);
+  const Pixel red = hn::ShiftRight<1>(hn::Add(hn::MulHigh(twice_cr, hn::Set(d, 26345)), one));
+  const Pixel blue = hn::ShiftRight<1>(hn::Add(hn::MulHigh(twice_cb, hn::Set(d, -14942)), one));
+  const auto green_half = [&](Pixel pairs) {
+    return hn::ShiftRight<16>(hn::Add(dot<-22554, 18734>(pairs), hn::Set(longs, 1 << 15)));
+  };
+  const Pixel green =
+      hn::ReorderDemote2To(d, green_half(hn::InterleaveLower(d, cb, cr)), green_half(hn::InterleaveUpper(d, cb, cr)));
+  return {clamped(hn::Add(light, hn::Add(cr, red))), clamped(hn::Add(light, hn::Sub(green, cr))),
+          clamped(hn::Add(light, hn::Add(twice_cb, blue)))};
+}
+
+// A vector of pixels, from an even column on.
+template <int columns, int rows>
+HWY_INLINE void write_vector(const PixelRow& row, int x, uint8_t* out) {
+  const Bytes8 bytes;
+  const auto joined = [&](Pixel even, Pixel odd) { return hn::BitCast(bytes, hn::Or(even, hn::ShiftLeft<8>(odd))); };
+  const Pixels light = load_pixels(row.luma + x);
+  const Pixels cb = upsample<columns, rows>(row.near[0], row.far[0], x, row.lower);
+  const Pixels cr = upsample<columns, rows>(row.near[1], row.far[1], x, row.lower);
+  const Colors even = colors_of(light.even, cb.even, cr.even), odd = colors_of(light.odd, cb.odd, cr.odd);
+  const auto red = joined(even.red, odd.red), green = joined(even.green, odd.green), blue = joined(even.blue, odd.blue);
+  if (row.blue_first)
+    hn::StoreInterleaved3(blue, green, red, bytes, out);
+  else
+    hn::StoreInterleaved3(red, green, blue, bytes, out);
+}
+
+// Calls write(x, out) for vectors of pixels from even columns on. Vectors that are not whole go through a buffer.
+template <class Write>
+HWY_INLINE void write_vectors(const PixelRow& row, Write&& write) {
+  const int lanes = static_cast<int>(hn::Lanes(Bytes8()));
+  uint8_t buffer[3 * kPixelMargin];
+  int done = 0;
+  if (row.x % 2) {
+    write(row.x - 1, buffer);
+    std::memcpy(row.out, buffer + 3, 3);
+    done = 1;
+  }
+  for (; done + lanes <= row.width; done += lanes) write(row.x + done, row.out + 3 * done);
+  if (done == row.width) return;
+  write(row.x + done, buffer);
+  std::memcpy(row.out + 3 * done, buffer, 3 * static_cast<size_t>(row.width - done));
+}
+
+template <int columns, int rows>
+void write_colors(const PixelRow& row) {
+  write_vectors(row, [&](int x, uint8_t* out) { write_vector<columns, rows>(row, x, out); });
+}
+
+void write_pixels(const PixelRow& row) {
+  if (!row.near[0])
+    return write_vectors(row, [&](int x, uint8_t* out) {
+      const auto light = hn::LoadU(Bytes8(), row.luma + x);
+      hn::StoreInterleaved3(light, light, light, Bytes8(), out);
+    });
+  switch (row.columns * 2 + row.rows) {
+    case 3:
+      return write_colors<1, 1>(row);
+    case 4:
+      return write_colors<1, 2>(row);
+    case 5:
+      return write_colors<2, 1>(row);
+    default:
+      return write_colors<2, 2>(row);
+  }
+}
+
+}  // namespace avida::codecs::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace avida::codecs {
+
+HWY_EXPORT(read_mcus);
+HWY_EXPORT(make_samples);
+HWY_EXPORT(write_pixels);
+
+bool read_mcus(ScanBytes& bytes, BitReader& reader, const BlockSlot* slots, int slot_count, int first, int count) {
+  return HWY_DYNAMIC_DISPATCH(read_mcus)(bytes, reader, slots, slot_count, first, count);
+}
+bool make_samples(const BlockRow& row) { return HWY_DYNAMIC_DISPATCH(make_samples)(row); }
+void write_pixels(const PixelRow& row) { HWY_DYNAMIC_DISPATCH(write_pixels)(row); }
+
+namespace {
+
+const std::vector<int64_t>& targets() {
+  static const std::vector<int64_t> found = hwy::SupportedAndGeneratedTargets();
+  return found;
+}
+
+}  // namespace
+
+std::vector<std::string_view> jpeg_vectors() {
+  std::vector<std::string_view> names;
+  for (int64_t target : targets()) names.emplace_back(hwy::TargetName(target));
+  return names;
+}
+
+void use_jpeg_vectors(std::string_view name) {
+  int64_t chosen = 0;
+  for (int64_t target : targets())
+    if (hwy::TargetName(target) == name) chosen = target;
+  hwy::SetSupportedTargetsForTest(chosen);
+}
+
+}  // namespace avida::codecs
+#endif

@@ -1,0 +1,59 @@
+// The loops of JPEG decoding, compiled for several instruction sets: Huffman codes, IDCT, upsampling, colours.
+#pragma once
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "codecs/jpeg/read_blocks.h"
+
+namespace avida::codecs {
+
+// One block of every MCU in a row of them.
+struct BlockSlot {
+  const DcLookup* dc;
+  const AcLookup* ac;
+  int16_t* predicted;     // the DC coefficient of the component's block before
+  int16_t* coefficients;  // of a row of groups, all zero
+  uint8_t* last;          // of each block: the index of its last coefficient, in zigzag order
+  int step, offset;  // the columns of blocks in an MCU, and this one's column, relative to the first that is needed
+  int columns;       // that are needed; the others are read and forgotten
+};
+
+// Reads `count` MCUs from `first` on. Returns false for codes that the file cannot have.
+bool read_mcus(ScanBytes& bytes, BitReader& reader, const BlockSlot* slots, int slot_count, int first, int count);
+
+// A row of blocks of one component.
+struct BlockRow {
+  int16_t* coefficients;  // become zero again, but for the first of each block
+  const uint8_t* last;
+  const int16_t* factors;  // of quantization, row by row
+  int groups;
+  uint8_t* out;
+  int64_t stride;
+};
+
+// The IDCT. Returns false where libjpeg-turbo's arithmetic would overflow in a way of its own.
+bool make_samples(const BlockRow& row);
+
+// A row of pixels. All pointers are to column 0 of the image.
+struct PixelRow {
+  uint8_t* out;  // of the first pixel
+  int x, width;  // the first pixel and the number of pixels
+  const uint8_t* luma;
+  const uint8_t* near[2];  // the row of Cb and Cr that the pixels lie in; null: gray
+  const uint8_t* far[2];   // the next one above or below
+  int columns, rows;       // the subsampling of chroma, 1 or 2
+  bool lower;              // the pixels lie in the lower half of the row of chroma
+  bool blue_first;
+};
+
+// Upsampling and colour conversion. Reads up to kPixelMargin samples after the last one, and one before the first.
+void write_pixels(const PixelRow& row);
+constexpr int kPixelMargin = 64;
+
+// The instruction sets of this machine that the loops were compiled for, the best one first. Another one can be chosen
+// for tests, while nothing is decoded; no name chooses the best one again.
+std::vector<std::string_view> jpeg_vectors();
+void use_jpeg_vectors(std::string_view name);
+
+}  // namespace avida::codecs

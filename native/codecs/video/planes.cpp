@@ -1,0 +1,248 @@
+#include "codecs/video/planes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "core/clones.h"
+#include "device/macros.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace avida::codecs {
+namespace {
+
+// Rows are kept in fixed point with 8 fractional bits, coefficients with 13.
+constexpr int kFraction = 8, kCoefficient = 13;
+
+// Output channel c is sum(by[c][k] * plane k) + offset[c].
+struct Mix {
+  int32_t by[3][3];
+  int32_t offset[3];
+};
+
+struct Weights {
+  double red, blue;
+};
+Weights weights_of(ColorMatrix matrix) {
+  switch (matrix) {
+    case ColorMatrix::bt709:
+      return {0.2126, 0.0722};
+    case ColorMatrix::bt2020:
+      return {0.2627, 0.0593};
+    case ColorMatrix::bt601:
+      break;
+  }
+  return {0.299, 0.114};
+}
+
+Mix fixed_point(const double (&by)[3][3], const double (&offset)[3]) {
+  Mix mix;
+  for (int c = 0; c < 3; c++) {
+    for (int k = 0; k < 3; k++) mix.by[c][k] = static_cast<int32_t>(std::lround(by[c][k] * (1 << kCoefficient)));
+    // And one half, so that the final shift rounds.
+    mix.offset[c] = static_cast<int32_t>(std::lround((offset[c] + 0.5) * (1 << (kCoefficient + kFraction))));
+  }
+  return mix;
+}
+
+// The planes of the source to RGB: `by` times planes, after the offsets of luma and chroma were subtracted.
+struct ToRgb {
+  double by[3][3], offset[3];
+};
+ToRgb to_rgb(const PicturePlanes& picture) {
+  if (picture.is_rgb) return {{{0, 0, 1}, {1, 0, 0}, {0, 1, 0}}, {0, 0, 0}};
+  const auto [red, blue] = weights_of(picture.matrix);
+  const double green = 1 - red - blue;
+  const double luma = picture.full_range ? 1 : 255.0 / 219, chroma = picture.full_range ? 1 : 255.0 / 224;
+  const double red_cr = 2 * (1 - red) * chroma, blue_cb = 2 * (1 - blue) * chroma;
+  ToRgb result = {{{luma, 0, red_cr}, {luma, -blue / green * blue_cb, -red / green * red_cr}, {luma, blue_cb, 0}}, {}};
+  for (int c = 0; c < 3; c++)
+    result.offset[c] = -luma * (picture.full_range ? 0 : 16) - 128 * (result.by[c][1] + result.by[c][2]);
+  return result;
+}
+
+Mix mix_of(const PicturePlanes& picture, ImageType type) {
+  const ToRgb rgb = to_rgb(picture);
+  if (type == ImageType::rgb) return fixed_point(rgb.by, rgb.offset);
+  if (!picture.is_rgb && picture.matrix == ColorMatrix::bt601 && !picture.full_range)
+    return fixed_point({{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, {0, 0, 0});
+  const auto [red, blue] = weights_of(ColorMatrix::bt601);
+  const double green = 1 - red - blue, y = 219.0 / 255, cb = 112.0 / 255 / (1 - blue), cr = 112.0 / 255 / (1 - red);
+  const double from_rgb[3][3] = {{red * y, green * y, blue * y},
+                                 {-red * cb, -green * cb, (1 - blue) * cb},
+                                 {(1 - red) * cr, -green * cr, -blue * cr}};
+  double by[3][3] = {}, offset[3] = {16, 128, 128};
+  for (int c = 0; c < 3; c++)
+    for (int k = 0; k < 3; k++) {
+      for (int i = 0; i < 3; i++) by[c][i] += from_rgb[c][k] * rgb.by[k][i];
+      offset[c] += from_rgb[c][k] * rgb.offset[k];
+    }
+  return fixed_point(by, offset);
+}
+
+// Two neighbouring samples and the weight of the second, in 256ths.
+struct Tap {
+  int first, second, weight;
+};
+Tap tap_at(int64_t i, int64_t from, int64_t to) {
+  const double at = (static_cast<double>(i) + 0.5) * static_cast<double>(from) / static_cast<double>(to) - 0.5;
+  const auto first = static_cast<int64_t>(std::floor(at));
+  const auto within = [from](int64_t k) { return static_cast<int>(std::clamp<int64_t>(k, 0, from - 1)); };
+  return {within(first), within(first + 1), static_cast<int>(std::lround((at - static_cast<double>(first)) * 256))};
+}
+
+template <class T>
+AVIDA_INLINE void widen_row(const T* __restrict in, uint16_t* __restrict out, int n, int shift) {
+  for (int i = 0; i < n; i++) out[i] = static_cast<uint16_t>(in[i] << shift);
+}
+AVIDA_CLONES void widen(const uint8_t* in, uint16_t* out, int n, int bits) {
+  if (bits == 8) return widen_row(in, out, n, kFraction);
+  widen_row(reinterpret_cast<const uint16_t*>(in), out, n, 16 - bits);
+}
+
+template <class T>
+AVIDA_INLINE void mix_row(const T* __restrict a, const T* __restrict b, uint16_t* __restrict out, int n,
+                          uint32_t weight, int shift) {
+  for (int i = 0; i < n; i++) out[i] = static_cast<uint16_t>((a[i] * (256 - weight) + b[i] * weight) >> shift);
+}
+AVIDA_CLONES void mix_rows(const uint8_t* a, const uint8_t* b, uint16_t* out, int n, int weight, int bits) {
+  if (bits == 8) return mix_row(a, b, out, n, static_cast<uint32_t>(weight), 0);
+  mix_row(reinterpret_cast<const uint16_t*>(a), reinterpret_cast<const uint16_t*>(b), out, n,
+          static_cast<uint32_t>(weight), bits - 8);
+}
+
+// Twice as many elements; in[-1] and in[n] are read.
+AVIDA_CLONES void double_row(const uint16_t* __restrict in, uint16_t* __restrict out, int n) {
+  for (int i = 0; i < n; i++) {
+    const uint32_t middle = 3u * in[i] + 2;
+    out[2 * i] = static_cast<uint16_t>((middle + in[i - 1]) >> 2);
+    out[2 * i + 1] = static_cast<uint16_t>((middle + in[i + 1]) >> 2);
+  }
+}
+
+void stretch_row(const uint16_t* in, uint16_t* out, const std::vector<Tap>& taps) {
+  for (size_t i = 0; i < taps.size(); i++) {
+    const Tap& tap = taps[i];
+    out[i] = static_cast<uint16_t>((in[tap.first] * static_cast<uint32_t>(256 - tap.weight) +
+                                    in[tap.second] * static_cast<uint32_t>(tap.weight)) >>
+                                   8);
+  }
+}
+
+AVIDA_CLONES void mix_channel(const uint16_t* __restrict y, const uint16_t* __restrict u, const uint16_t* __restrict v,
+                              uint8_t* __restrict out, int n, int32_t by_y, int32_t by_u, int32_t by_v,
+                              int32_t offset) {
+  for (int i = 0; i < n; i++) {
+    const int32_t sum = (by_y * y[i] + by_u * u[i] + by_v * v[i] + offset) >> (kCoefficient + kFraction);
+    out[i] = static_cast<uint8_t>(std::min(std::max(sum, 0), 255));
+  }
+}
+
+void interleave_row(const uint8_t* a, const uint8_t* b, const uint8_t* c, uint8_t* out, int n) {
+  int i = 0;
+#if defined(__SSSE3__)
+  // Which byte of each plane goes where, for three vectors of 16 bytes: 128 leaves a zero.
+  alignas(16) static constexpr auto places = [] {
+    struct {
+      uint8_t of[3][3][16];
+    } table{};
+    for (int part = 0; part < 3; part++)
+      for (int plane = 0; plane < 3; plane++)
+        for (int k = 0; k < 16; k++) {
+          const int to = 16 * part + k;
+          table.of[part][plane][k] = static_cast<uint8_t>(to % 3 == plane ? to / 3 : 128);
+        }
+    return table;
+  }();
+  for (; i + 16 <= n; i += 16) {
+    const __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i*>(a + i)),
+                  y = _mm_loadu_si128(reinterpret_cast<const __m128i*>(b + i)),
+                  z = _mm_loadu_si128(reinterpret_cast<const __m128i*>(c + i));
+    for (int part = 0; part < 3; part++) {
+      auto place = [&](int plane) { return _mm_load_si128(reinterpret_cast<const __m128i*>(places.of[part][plane])); };
+      const __m128i made = _mm_or_si128(_mm_or_si128(_mm_shuffle_epi8(x, place(0)), _mm_shuffle_epi8(y, place(1))),
+                                        _mm_shuffle_epi8(z, place(2)));
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(out + 3 * i + 16 * part), made);
+    }
+  }
+#endif
+  for (; i < n; i++) {
+    out[3 * i] = a[i];
+    out[3 * i + 1] = b[i];
+    out[3 * i + 2] = c[i];
+  }
+}
+
+// Makes the rows of a plane at full resolution.
+class PlaneRows {
+ public:
+  PlaneRows(const PicturePlanes& picture, int plane)
+      : data_(picture.planes[plane]),
+        stride_(picture.strides[plane]),
+        bits_(picture.bits),
+        height_(picture.height),
+        width_(picture.width),
+        stored_height_(plane == 0 ? picture.height : picture.chroma_height),
+        stored_width_(plane == 0 ? picture.width : picture.chroma_width),
+        row_(static_cast<size_t>(width_) + 2) {
+    if (stored_width_ == width_ || stored_width_ == 0) return;
+    narrow_.resize(static_cast<size_t>(stored_width_) + 2);
+    if (2 * stored_width_ == width_) return;
+    for (int i = 0; i < width_; i++) taps_.push_back(tap_at(i, stored_width_, width_));
+  }
+
+  const uint16_t* row(int y) {
+    if (stored_width_ == 0) {
+      if (y == 0) std::fill(row_.begin(), row_.end(), uint16_t{128 << kFraction});
+      return row_.data();
+    }
+    if (stored_width_ == width_) return stored_row(y, row_.data());
+    uint16_t* narrow = narrow_.data() + 1;
+    stored_row(y, narrow);
+    narrow[-1] = narrow[0];
+    narrow[stored_width_] = narrow[stored_width_ - 1];
+    if (taps_.empty())
+      double_row(narrow, row_.data(), stored_width_);
+    else
+      stretch_row(narrow, row_.data(), taps_);
+    return row_.data();
+  }
+
+ private:
+  const uint16_t* stored_row(int y, uint16_t* to) const {
+    if (stored_height_ == height_) {
+      widen(data_ + y * stride_, to, stored_width_, bits_);
+    } else {
+      const Tap tap = tap_at(y, stored_height_, height_);
+      mix_rows(data_ + tap.first * stride_, data_ + tap.second * stride_, to, stored_width_, tap.weight, bits_);
+    }
+    return to;
+  }
+
+  const uint8_t* data_;
+  int64_t stride_;
+  int bits_, height_, width_, stored_height_, stored_width_;
+  std::vector<uint16_t> row_, narrow_;
+  std::vector<Tap> taps_;
+};
+
+}  // namespace
+
+void interleave_planes(const PicturePlanes& picture, ImageType type, uint8_t* out) {
+  const Mix mix = mix_of(picture, type);
+  PlaneRows first(picture, 0), second(picture, 1), third(picture, 2);
+  const int n = picture.width;
+  std::vector<uint8_t> channels(static_cast<size_t>(n) * 3);
+  for (int y = 0; y < picture.height; y++, out += int64_t{3} * n) {
+    const uint16_t *a = first.row(y), *b = second.row(y), *c = third.row(y);
+    for (int k = 0; k < 3; k++)
+      mix_channel(a, b, c, channels.data() + k * n, n, mix.by[k][0], mix.by[k][1], mix.by[k][2], mix.offset[k]);
+    interleave_row(channels.data(), channels.data() + n, channels.data() + 2 * n, out, n);
+  }
+}
+
+}  // namespace avida::codecs

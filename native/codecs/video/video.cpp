@@ -1,0 +1,345 @@
+#include "codecs/video/video.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <map>
+#include <utility>
+
+#include "codecs/limits.h"
+#include "runtime/thread_pool.h"
+
+extern "C" {
+#include <libavcodec/avcodec.h>
+#include <libavformat/avformat.h>
+#include <libavutil/pixdesc.h>
+}
+
+namespace avida::codecs {
+namespace {
+
+// Frames that are kept for the next call use at most this much memory.
+constexpr int64_t kMostKeptBytes = int64_t{256} << 20;
+
+// The videos that share the CPUs, as opposed to those whose users have a thread for each CPU.
+std::atomic<int> sharing_videos{0};
+
+int threads_of_each() {
+  static const int cpus = available_cpus();
+  return std::clamp(cpus / std::max(1, sharing_videos.load()), 1, 16);
+}
+
+struct FreeFrame {
+  void operator()(AVFrame* frame) const { av_frame_free(&frame); }
+};
+using Frame = std::unique_ptr<AVFrame, FreeFrame>;
+
+Frame make_frame() {
+  Frame frame(av_frame_alloc());
+  if (!frame) fail(ErrorKind::memory, "no memory for a frame of a video");
+  return frame;
+}
+
+ColorMatrix matrix_of(const AVFrame& frame) {
+  switch (frame.colorspace) {
+    case AVCOL_SPC_BT709:
+      return ColorMatrix::bt709;
+    case AVCOL_SPC_BT2020_NCL:
+    case AVCOL_SPC_BT2020_CL:
+      return ColorMatrix::bt2020;
+    default:
+      return ColorMatrix::bt601;
+  }
+}
+
+bool is_full_range(const AVFrame& frame) {
+  switch (frame.format) {
+    case AV_PIX_FMT_YUVJ420P:
+    case AV_PIX_FMT_YUVJ422P:
+    case AV_PIX_FMT_YUVJ444P:
+    case AV_PIX_FMT_YUVJ440P:
+    case AV_PIX_FMT_YUVJ411P:
+      return true;
+    default:
+      return frame.color_range == AVCOL_RANGE_JPEG;
+  }
+}
+
+bool is_supported(const AVPixFmtDescriptor& format) {
+  constexpr uint64_t unsupported = AV_PIX_FMT_FLAG_BE | AV_PIX_FMT_FLAG_PAL | AV_PIX_FMT_FLAG_BITSTREAM |
+                                   AV_PIX_FMT_FLAG_HWACCEL | AV_PIX_FMT_FLAG_BAYER | AV_PIX_FMT_FLAG_FLOAT;
+  if (format.flags & unsupported) return false;
+  const int bits = format.comp[0].depth, step = bits > 8 ? 2 : 1;
+  const int color = format.nb_components >= 3 ? 3 : 1;
+  for (int i = 0; i < color; i++) {
+    const AVComponentDescriptor& part = format.comp[i];
+    if (part.depth != bits || part.step != step || part.shift != 0 || part.offset != 0) return false;
+  }
+  return bits >= 8 && bits <= 16;
+}
+
+PicturePlanes planes_of(const AVFrame& frame, const VideoRequest& request) {
+  const AVPixFmtDescriptor* format = av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame.format));
+  if (!format || !is_supported(*format))
+    refuse("the pixel format ", format ? format->name : "of the video",
+           " is not supported: expected planar YUV or RGB");
+  PicturePlanes planes{};
+  planes.height = frame.height;
+  planes.width = frame.width;
+  planes.bits = format->comp[0].depth;
+  planes.full_range = is_full_range(frame);
+  planes.is_rgb = (format->flags & AV_PIX_FMT_FLAG_RGB) != 0;
+  planes.matrix = request.file_matrix ? matrix_of(frame) : ColorMatrix::bt601;
+  for (int i = 0; i < 3; i++) {
+    planes.planes[i] = frame.data[i];
+    planes.strides[i] = frame.linesize[i];
+  }
+  if (format->nb_components >= 3) {
+    planes.chroma_height = -((-frame.height) >> format->log2_chroma_h);
+    planes.chroma_width = -((-frame.width) >> format->log2_chroma_w);
+  }
+  return planes;
+}
+
+}  // namespace
+
+class VideoFile::Decoder {
+ public:
+  Decoder(int64_t size, ReadAt read, std::shared_ptr<const VideoIndex> index) : stream_(size, std::move(read)) {
+    index_ = index ? std::move(index) : make_index();
+  }
+  ~Decoder() {
+    avcodec_free_context(&codec_);
+    if (shares_cpus_) sharing_videos--;
+  }
+  Decoder(const Decoder&) = delete;
+
+  std::shared_ptr<const VideoIndex> index_;
+
+  int64_t position() const { return position_; }
+  void share_cpus() {
+    shares_cpus_ = true;
+    sharing_videos++;
+  }
+
+  void decode(std::span<const int64_t> frames, const VideoRequest& request, const std::function<uint8_t*(size_t)>& to,
+              bool keep) {
+    if (!codec_) open_codec(shares_cpus_ ? threads_of_each() : 1);
+    check_frames(frames);
+    wanted_ = frames;
+    std::map<int64_t, Frame> before = std::exchange(kept_, {});
+    int64_t bytes = 0;
+    for (size_t i = 0; i < frames.size(); i++) {
+      Frame frame;
+      if (auto known = before.find(frames[i]); known != before.end())
+        frame = std::move(known->second);
+      else
+        frame = find(frames[i]);
+      if (frame->height != index_->height || frame->width != index_->width)
+        refuse("the size of frames changes: frame ", frames[i], " has ", frame->height, " x ", frame->width,
+               " pixels, expected ", index_->height, " x ", index_->width);
+      interleave_planes(planes_of(*frame, request), request.type, to(i));
+      bytes += int64_t{3} * frame->height * frame->width;
+      if (keep && bytes <= kMostKeptBytes) kept_.emplace(frames[i], std::move(frame));
+    }
+    wanted_ = {};
+  }
+
+ private:
+  void open_codec(int threads) {
+    const AVCodecParameters& parameters = *stream_.stream().codecpar;
+    const AVCodec* codec = avcodec_find_decoder(parameters.codec_id);
+    if (!codec) refuse("this build of avida has no decoder for ", avcodec_get_name(parameters.codec_id));
+    codec_ = avcodec_alloc_context3(codec);
+    if (!codec_) fail(ErrorKind::memory, "no memory for the decoder of a video");
+    int code = avcodec_parameters_to_context(codec_, &parameters);
+    codec_->pkt_timebase = stream_.stream().time_base;
+    codec_->thread_count = threads;
+    codec_->thread_type = FF_THREAD_FRAME;
+    codec_->max_pixels = decode_limits().pixels;
+    if (code >= 0) code = avcodec_open2(codec_, codec, nullptr);
+    if (code >= 0) return;
+    avcodec_free_context(&codec_);
+    refuse("the decoder of ", codec->name, " cannot be opened: ", ffmpeg_error(code));
+  }
+
+  std::shared_ptr<const VideoIndex> make_index() {
+    auto index = std::make_shared<VideoIndex>(stream_.read_index());
+    if (!index->has_times) count_frames(*index);
+    if (index->frames() == 0) refuse("the video has no frames");
+    return index;
+  }
+
+  // Packets without times do not tell how many frames they hold, nor in which order: all are decoded once.
+  void count_frames(VideoIndex& index) {
+    index.times.clear();
+    open_codec(1);
+    start();
+    Frame frame = make_frame();
+    while (receive(*frame)) {
+      int64_t time = frame->best_effort_timestamp;
+      if (!index.times.empty() && (time == AV_NOPTS_VALUE || time <= index.times.back())) time = index.times.back() + 1;
+      index.times.push_back(time == AV_NOPTS_VALUE ? 0 : time);
+      av_frame_unref(frame.get());
+    }
+    avcodec_free_context(&codec_);
+    position_ = -1;
+  }
+
+  void check_frames(std::span<const int64_t> frames) const {
+    for (int64_t frame : frames)
+      if (frame < 0 || frame >= index_->frames())
+        fail(ErrorKind::index, "expected a frame from 0 to ", index_->frames() - 1, ", got ", frame);
+  }
+
+  void start() {
+    stream_.rewind();
+    if (codec_) avcodec_flush_buffers(codec_);
+    position_ = 0;
+    draining_ = false;
+  }
+  void start(const VideoIndex::Key& key) {
+    stream_.seek(key);
+    avcodec_flush_buffers(codec_);
+    position_ = key.frame;
+    draining_ = false;
+  }
+
+  // Decodes until the frame comes; from its keyframe, unless the decoder is on the way to it already.
+  Frame find(int64_t frame) {
+    int64_t key = index_->key_before(frame);
+    if (position_ >= 0 && position_ <= frame && (key < 0 || index_->keys[key].frame <= position_)) {
+      if (Frame found = advance(frame)) return found;
+    }
+    // Where the decoder cannot start at a keyframe, as with intra refresh, an earlier one serves.
+    for (; key >= 0; key--) {
+      start(index_->keys[key]);
+      if (Frame found = advance(frame)) return found;
+    }
+    start();
+    if (Frame found = advance(frame)) return found;
+    position_ = -1;
+    refuse("frame ", frame, " of ", index_->frames(), " cannot be decoded: the file is damaged");
+  }
+
+  // The frame, or null if the decoder has passed it.
+  Frame advance(int64_t frame) {
+    Frame decoded = make_frame();
+    while (receive(*decoded)) {
+      int64_t number = index_->has_times ? index_->find(time_of(*decoded)) : position_;
+      if (number >= 0) position_ = number + 1;
+      if (number == frame) return decoded;
+      if (number > frame) return {};
+      av_frame_unref(decoded.get());
+    }
+    position_ = -1;
+    return {};
+  }
+
+  static int64_t time_of(const AVFrame& frame) {
+    return frame.pts != AV_NOPTS_VALUE ? frame.pts : frame.best_effort_timestamp;
+  }
+
+  // The next frame in the order of presentation; false at the end. Damaged packets are passed over.
+  bool receive(AVFrame& frame) {
+    while (true) {
+      const int code = avcodec_receive_frame(codec_, &frame);
+      if (code >= 0) return true;
+      if (code == AVERROR_EOF || (draining_ && code == AVERROR(EAGAIN))) return false;
+      if (code == AVERROR(ENOMEM)) fail(ErrorKind::memory, "the decoder of the video needs too much memory");
+      if (draining_) continue;
+      const AVPacket* packet = stream_.next();
+      if (packet) codec_->skip_frame = is_skipped(*packet) ? AVDISCARD_NONREF : AVDISCARD_DEFAULT;
+      avcodec_send_packet(codec_, packet);  // none: the decoder returns the frames that it still holds
+      draining_ = !packet;
+    }
+  }
+
+  // Frames that nobody wants and no other frame needs are not decoded. Those after the last wanted one are: the next
+  // call may continue there.
+  bool is_skipped(const AVPacket& packet) const {
+    if (wanted_.empty() || !index_->has_times) return false;
+    const int64_t frame = index_->find(packet.pts);
+    return frame < wanted_.back() && !std::binary_search(wanted_.begin(), wanted_.end(), frame);
+  }
+
+  VideoStream stream_;
+  AVCodecContext* codec_ = nullptr;
+  int64_t position_ = -1;  // the number of the next frame that the decoder returns
+  bool draining_ = false, shares_cpus_ = false;
+  std::span<const int64_t> wanted_;
+  std::map<int64_t, Frame> kept_;
+};
+
+VideoFile::VideoFile(int64_t size, ReadAt read, std::shared_ptr<const VideoIndex> index)
+    : decoder_(std::make_unique<Decoder>(size, std::move(read), std::move(index))) {}
+
+VideoFile::VideoFile(Bytes file)
+    : VideoFile(static_cast<int64_t>(file.size()),
+                [file](int64_t offset, void* to, int64_t bytes) { std::memcpy(to, file.data() + offset, bytes); }) {
+  decoder_->share_cpus();
+}
+
+VideoFile::~VideoFile() = default;
+
+const VideoIndex& VideoFile::index() const { return *decoder_->index_; }
+
+std::shared_ptr<const VideoIndex> VideoFile::shared_index() const { return decoder_->index_; }
+
+int64_t VideoFile::position() const { return decoder_->position(); }
+
+void VideoFile::decode(std::span<const int64_t> frames, const VideoRequest& request,
+                       const std::function<uint8_t*(size_t)>& to, bool keep) {
+  decoder_->decode(frames, request, to, keep);
+}
+
+FramePadding frame_padding(const std::string& name) {
+  constexpr std::pair<const char*, FramePadding> known[] = {
+      {"none", FramePadding::none},
+      {"constant", FramePadding::constant},
+      {"edge", FramePadding::edge},
+      {"repeat", FramePadding::edge},
+      {"reflect_1001", FramePadding::reflect_1001},
+      {"symmetric", FramePadding::reflect_1001},
+      {"reflect_101", FramePadding::reflect_101},
+      {"reflect", FramePadding::reflect_101},
+  };
+  for (auto& [text, padding] : known)
+    if (name == text) return padding;
+  refuse(
+      "expected \"none\", \"constant\", \"edge\", \"repeat\", \"reflect_1001\", \"symmetric\", \"reflect_101\" or "
+      "\"reflect\" as pad_mode, got \"",
+      name, '"');
+}
+
+void decode_frames(VideoFile& file, std::span<const int64_t> frames, const VideoRequest& request,
+                   const uint8_t (&fill)[3], uint8_t* out, bool keep) {
+  const int64_t pixels = int64_t{1} * file.index().height * file.index().width, bytes = 3 * pixels;
+  std::vector<int64_t> sorted;
+  for (int64_t frame : frames)
+    if (frame >= 0) sorted.push_back(frame);
+  std::sort(sorted.begin(), sorted.end());
+  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+  // The first place of each frame; duplicates are copied from there.
+  std::map<int64_t, int64_t> first;
+  for (size_t i = 0; i < frames.size(); i++) first.emplace(frames[i], static_cast<int64_t>(i));
+  file.decode(sorted, request, [&](size_t i) { return out + first[sorted[i]] * bytes; }, keep);
+  for (size_t i = 0; i < frames.size(); i++) {
+    uint8_t* to = out + static_cast<int64_t>(i) * bytes;
+    const int64_t from = first[frames[i]];
+    if (from != static_cast<int64_t>(i))
+      std::memcpy(to, out + from * bytes, bytes);
+    else if (frames[i] < 0)
+      for (int64_t k = 0; k < pixels; k++) std::memcpy(to + 3 * k, fill, 3);
+  }
+}
+
+void read_fill_value(std::span<const int> values, uint8_t (&fill)[3]) {
+  if (values.size() != 1 && values.size() != 3)
+    refuse("expected one value or three, one for each channel, as fill_value, got ", values.size());
+  for (int value : values)
+    if (value < 0 || value > 255) refuse("expected values from 0 to 255 as fill_value, got ", value);
+  for (int c = 0; c < 3; c++) fill[c] = static_cast<uint8_t>(values[values.size() == 1 ? 0 : c]);
+}
+
+}  // namespace avida::codecs

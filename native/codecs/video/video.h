@@ -1,0 +1,55 @@
+// VideoFile: decodes chosen frames of a video with libavcodec: H.264, HEVC, VP8, VP9, AV1, MPEG-4, MJPEG and others.
+#pragma once
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "codecs/video/planes.h"
+#include "codecs/video/video_index.h"
+#include "codecs/video/video_stream.h"
+
+namespace avida::codecs {
+
+struct VideoRequest {
+  ImageType type = ImageType::rgb;  // or ycbcr
+  bool file_matrix = false;         // use the colour matrix that the file names; otherwise BT.601
+};
+
+// The demuxer of a file with the decoder of its video. Not thread-safe. A decoder of another kind (NVDEC) would take
+// the packets of VideoStream in place of the one in here; the index and the choice of keyframes stay the same.
+class VideoFile {
+ public:
+  // Without an index, all packets are read to make one.
+  VideoFile(int64_t size, ReadAt read, std::shared_ptr<const VideoIndex> index = {});
+  // From bytes, which must outlive it. Where fewer of these are open than there are CPUs, each has several threads.
+  explicit VideoFile(Bytes file);
+  ~VideoFile();
+
+  const VideoIndex& index() const;
+  std::shared_ptr<const VideoIndex> shared_index() const;
+
+  // The frame that would be decoded next without seeking; -1 if that is not known.
+  int64_t position() const;
+  // Decodes frames, given in ascending order without duplicates, each of height x width x 3 bytes; to(i) is where the
+  // i-th of them is written. With `keep`, the frames stay in memory: if the next call needs some of them again, they
+  // are not decoded again.
+  void decode(std::span<const int64_t> frames, const VideoRequest& request, const std::function<uint8_t*(size_t)>& to,
+              bool keep = false);
+
+ private:
+  class Decoder;
+  std::unique_ptr<Decoder> decoder_;
+};
+
+// How frames beyond the end are replaced.
+enum class FramePadding { none, constant, edge, reflect_1001, reflect_101 };
+FramePadding frame_padding(const std::string& name);
+
+// Decodes frames in any order and with duplicates, dense; -1 is a frame of the colour `fill`.
+void decode_frames(VideoFile& file, std::span<const int64_t> frames, const VideoRequest& request,
+                   const uint8_t (&fill)[3], uint8_t* out, bool keep = false);
+
+// A colour from one value for all channels, or from three.
+void read_fill_value(std::span<const int> values, uint8_t (&fill)[3]);
+
+}  // namespace avida::codecs

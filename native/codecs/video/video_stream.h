@@ -1,0 +1,56 @@
+// VideoStream: demuxes the packets of a file's video stream with libavformat, from any position.
+#pragma once
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "codecs/codec.h"
+#include "codecs/video/video_index.h"
+
+extern "C" {
+struct AVFormatContext;
+struct AVPacket;
+struct AVStream;
+}
+
+namespace avida::codecs {
+
+// Reads `bytes` bytes from an offset, within the file's size. May throw Error.
+using ReadAt = std::function<void(int64_t offset, void* to, int64_t bytes)>;
+
+// The text of an error code of FFmpeg.
+std::string ffmpeg_error(int code);
+
+class VideoStream {
+ public:
+  VideoStream(int64_t size, ReadAt read);
+  ~VideoStream();
+  VideoStream(const VideoStream&) = delete;
+
+  const AVStream& stream() const { return *stream_; }
+
+  // The next packet, which is valid until the next call; null at the end.
+  const AVPacket* next();
+  // Moves to the start, or so that next() returns the packet of this keyframe.
+  void rewind();
+  void seek(const VideoIndex::Key& key);
+
+  // Reads all packets to find frames and keyframes. has_times is false where packets do not say when frames are shown.
+  VideoIndex read_index();
+
+ private:
+  struct Io;
+  void open();
+  void check(int code, const char* what);
+  bool skip_to(const VideoIndex::Key& key);
+
+  std::unique_ptr<Io> io_;
+  AVFormatContext* format_ = nullptr;
+  AVStream* stream_ = nullptr;
+  AVPacket* packet_ = nullptr;
+  bool has_packet_ = false;  // next() returns it again
+};
+
+}  // namespace avida::codecs

@@ -1,0 +1,54 @@
+#include "core/window.h"
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+#include "core/error.h"
+
+namespace avida {
+
+OutOfBounds parse_out_of_bounds(std::string_view name) {
+  static constexpr std::pair<std::string_view, OutOfBounds> kNames[] = {
+      {"error", OutOfBounds::error},
+      {"constant", OutOfBounds::constant},
+      {"pad", OutOfBounds::constant},
+      {"edge", OutOfBounds::edge},
+      {"clamp", OutOfBounds::edge},
+      {"reflect", OutOfBounds::reflect_1001},
+      {"reflect_1001", OutOfBounds::reflect_1001},
+      {"reflect_101", OutOfBounds::reflect_101},
+      {"wrap", OutOfBounds::wrap},
+      {"trim_to_shape", OutOfBounds::trim},
+  };
+  if (name == "error") return OutOfBounds::error;
+  auto same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; };
+  for (auto& [known, policy] : kNames)
+    if (std::equal(name.begin(), name.end(), known.begin(), known.end(), same)) return policy;
+  refuse(
+      "expected \"error\", \"pad\", \"edge\", \"reflect\", \"reflect_101\", \"wrap\" or "
+      "\"trim_to_shape\" as out_of_bounds_policy, got \"",
+      name, '"');
+}
+
+void place_window(Window& window, const Shape& in, OutOfBounds policy) {
+  for (int d = 0; d < in.size(); d++) {
+    int64_t &start = window.start[d], &size = window.size[d];
+    int64_t end;
+    if (size < 0) refuse("the window's extent along axis ", d, " is negative: ", size);
+    if (__builtin_add_overflow(start, size, &end)) refuse("the window is too large");
+    bool inside = start >= 0 && start <= in[d] && end <= in[d];
+    if (inside) continue;
+    if (policy == OutOfBounds::error)
+      refuse("the window from ", start, " to ", end, " along axis ", d, " reaches beyond the sample of shape ", in,
+             "; set out_of_bounds_policy to pad, repeat or trim");
+    if (policy == OutOfBounds::trim) {
+      start = std::clamp<int64_t>(start, 0, in[d]);
+      size = std::clamp<int64_t>(end, start, in[d]) - start;
+    } else if (in[d] == 0 && size > 0 && policy != OutOfBounds::constant) {
+      refuse("cannot extend axis ", d, " of a sample of shape ", in, ": it has no elements to repeat");
+    }
+  }
+}
+
+}  // namespace avida

@@ -1,0 +1,129 @@
+// Items of the family elementwise: some neighbouring elements of a result. Read by NVRTC too: no std headers.
+#pragma once
+#include "device/divide.h"
+#include "device/element.h"
+#include "device/neighbour_elements.h"
+
+namespace avida {
+
+constexpr int kElementwiseDim = 16;  // axes of a sample
+
+// The number of a type; -1 if elements are of no such type.
+template <class T>
+constexpr int kTypeNumber = -1;
+#define AVIDA_X(NUMBER, T) \
+  template <>              \
+  constexpr int kTypeNumber<T> = NUMBER;
+AVIDA_EACH_ELEMENT_TYPE(AVIDA_X)
+#undef AVIDA_X
+
+// What does not depend on the body is compiled once for all bodies on the CPU, and inlined on GPUs.
+#ifdef __CUDACC__
+#define AVIDA_SHARED AVIDA_HD __forceinline__
+#else
+#define AVIDA_SHARED __attribute__((noinline)) inline
+#endif
+
+template <int N>
+struct ElementwiseParams {
+  void* out;
+  const void* in[N];
+  long elements;
+  int type[N], dims;  // dims 0: all elements as one axis
+  long shape[kElementwiseDim], stride[N][kElementwiseDim];
+};
+
+// The inputs' values for one element.
+template <class T, int N>
+AVIDA_SHARED void load_one(const ElementwiseParams<N>& params, long element, T (&x)[N]) {
+  long at[N];
+  for (int k = 0; k < N; k++) at[k] = params.dims ? 0 : element * params.stride[k][0];
+  long rest = element;
+  for (int d = params.dims - 1; d >= 0; d--) {
+    const long extent = params.shape[d];
+    const long next = d == 0 ? 0 : divided(rest, extent).whole;
+    for (int k = 0; k < N; k++) at[k] += (rest - next * extent) * params.stride[k][d];
+    rest = next;
+  }
+  for (int k = 0; k < N; k++) x[k] = cast_element<T>(params.in[k], params.type[k], at[k]);
+}
+
+template <class Element>
+AVIDA_HD AVIDA_INLINE bool fits_neighbours(const void* data) {
+  return reinterpret_cast<unsigned long>(data) % sizeof(NeighbourElements<Element>) == 0;
+}
+
+template <class From, class T>
+AVIDA_HD AVIDA_INLINE bool load_neighbours_as(const void* in, int type, long stride, long first, T (&x)[kNeighbours]) {
+  if (type != kTypeNumber<From>) return false;
+  if (stride == 0) {  // one number for all
+    const T number = static_cast<T>(*static_cast<const From*>(in));
+    for (int i = 0; i < kNeighbours; i++) x[i] = number;
+    return true;
+  }
+  const From* from = static_cast<const From*>(in) + first;
+  if (!fits_neighbours<From>(from)) return false;
+  const NeighbourElements<From> all = *reinterpret_cast<const NeighbourElements<From>*>(from);
+  for (int i = 0; i < kNeighbours; i++) x[i] = static_cast<T>(all.at[i]);
+  return true;
+}
+
+// An input's values for neighbouring elements, if it is of a usual type and aligned.
+template <class T>
+AVIDA_SHARED bool load_neighbours(const void* in, int type, long stride, long first, T (&x)[kNeighbours]) {
+  if (load_neighbours_as<T>(in, type, stride, first, x)) return true;
+  if constexpr (same_type<T, float> || same_type<T, int>) {
+    if (load_neighbours_as<unsigned char>(in, type, stride, first, x)) return true;
+    if constexpr (same_type<T, float>) return load_neighbours_as<int>(in, type, stride, first, x);
+  }
+  return false;
+}
+
+// An item is kNeighbours elements, or what is left of them. T is the type to compute in, R that of the results.
+template <class Body, int N, class T, class R>
+struct ElementwiseItem {
+  static constexpr const char* header = "loops/elementwise/elementwise_item.h";
+  using Inner = Body;
+  using Params = ElementwiseParams<N>;
+
+  AVIDA_HD AVIDA_INLINE static void run(const Params& params, long item) {
+    const long first = item * kNeighbours;
+    if constexpr (kTypeNumber<T> >= 0 && sizeof(T) <= 4)  // wide ones need no help, and take long to compile
+      if (params.dims == 0 && first + kNeighbours <= params.elements && make_all(params, first)) return;
+    for (long i = first; i < first + kNeighbours && i < params.elements; i++) {
+      T x[N];
+      load_one(params, i, x);
+      static_cast<R*>(params.out)[i] = made_from(x);
+    }
+  }
+
+ private:
+  AVIDA_HD AVIDA_INLINE static R made_from(const T (&x)[N]) {
+    if constexpr (N == 1)
+      return static_cast<R>(Body::run(x[0]));
+    else if constexpr (N == 2)
+      return static_cast<R>(Body::run(x[0], x[1]));
+    else
+      return static_cast<R>(Body::run(x[0], x[1], x[2]));
+  }
+
+  AVIDA_HD AVIDA_INLINE static bool make_all(const Params& params, long first) {
+    R* out = static_cast<R*>(params.out) + first;
+    T x[N][kNeighbours];
+    bool loaded = fits_neighbours<R>(out);
+    for (int k = 0; k < N; k++)
+      loaded = loaded && load_neighbours(params.in[k], params.type[k], params.stride[k][0], first, x[k]);
+    if (!loaded) return false;
+    NeighbourElements<R> made;
+    for (int i = 0; i < kNeighbours; i++) {
+      T each[N];
+      for (int k = 0; k < N; k++) each[k] = x[k][i];
+      made.at[i] = made_from(each);
+    }
+    *reinterpret_cast<NeighbourElements<R>*>(out) = made;
+    return true;
+  }
+};
+#undef AVIDA_SHARED
+
+}  // namespace avida

@@ -1,0 +1,29 @@
+#include "operator/declare.h"
+
+namespace avida {
+
+Declaration::Declaration(std::string_view name) {
+  spec.name = name;
+  spec.infer = [](Inference&) {};
+}
+
+void Declaration::add_input(std::string_view name, std::string_view text, std::span<const Layout> layouts,
+                            bool optional, bool variadic) {
+  for (auto& layout : layouts) spec.per_frame |= is_sequence(layout);
+  spec.inputs.push_back({std::string(name), std::string(text), {layouts.begin(), layouts.end()}, optional, variadic});
+}
+
+void Declaration::add_arg(std::string_view name, std::string_view text, ArgType type, unsigned flags,
+                          std::string default_text, SetArg set, SetArgFromSample set_from_sample) {
+  if (arg::always_fixed(type)) flags |= fixed;
+  spec.args.push_back({std::string(name), std::string(text), type, flags, std::move(default_text), std::move(set),
+                       std::move(set_from_sample)});
+}
+
+void Declaration::finish_loop() {
+  spec.on_gpu = !on_cpu_;
+  spec.loop = std::make_shared<SampleLoop>(loop_);
+  spec.run = [loop = spec.loop](const Run& run) { return run_samples(run, *loop); };
+}
+
+}  // namespace avida

@@ -1,0 +1,169 @@
+#include <memory>
+#include <vector>
+
+#include "codecs/video/video.h"
+#include "device/border.h"
+#include "operator/declare.h"
+#include "ops/decode/decode.h"
+
+namespace avida::ops {
+namespace {
+
+using codecs::FramePadding;
+
+struct VideoArgs {
+  std::string color_matrix = "bt601";
+  std::optional<int> end_frame;
+  std::vector<int> fill_value = {0};
+  std::optional<std::vector<int>> frames;
+  std::string on_error = "raise", pad_mode = "constant";
+  std::optional<int> sequence_length, start_frame, stride;
+};
+
+codecs::VideoRequest request_of(const VideoArgs& args) {
+  if (args.color_matrix != "bt601" && args.color_matrix != "file")
+    refuse("expected \"bt601\" or \"file\" as color_matrix, got \"", args.color_matrix, '"');
+  return {codecs::ImageType::rgb, args.color_matrix == "file"};
+}
+
+void check(const VideoArgs& args) {
+  if (args.frames && (args.start_frame || args.end_frame || args.sequence_length || args.stride))
+    refuse("expected frames, or start_frame, end_frame, sequence_length and stride, got both");
+  if (args.sequence_length && args.end_frame) refuse("expected sequence_length or end_frame, got both");
+  if (args.stride && *args.stride < 1) refuse("expected a stride of at least 1, got ", *args.stride);
+  if (args.sequence_length && *args.sequence_length < 0)
+    refuse("expected a sequence_length of at least 0, got ", *args.sequence_length);
+}
+
+void infer(Infer<VideoArgs>& call) {
+  const Meta& in = call.in[0];
+  if (in.dtype != DType::uint8 || in.ndim != 1)
+    refuse("expected the bytes of video files (uint8, one axis), got ", in.dtype, " with ", in.ndim, " axes");
+  check_on_error(call.args.on_error);
+  codecs::frame_padding(call.args.pad_mode);
+  uint8_t fill[3];
+  codecs::read_fill_value(call.args.fill_value, fill);
+  request_of(call.args);
+  call.out[0].dtype = DType::uint8;
+  call.out[0].ndim = 4;
+  call.out[0].layout = Layout("FHWC");
+}
+
+// The numbers of the frames as they are asked for, which may lie outside of the video.
+std::vector<int64_t> asked_frames(const VideoArgs& args, int64_t count) {
+  if (args.frames) return {args.frames->begin(), args.frames->end()};
+  const int64_t start = args.start_frame.value_or(0), stride = args.stride.value_or(1);
+  if (start >= count) refuse("expected a start_frame below ", count, ", the number of frames, got ", start);
+  int64_t length;
+  if (args.sequence_length) {
+    length = *args.sequence_length;
+  } else {
+    const int64_t end = args.end_frame ? int64_t{*args.end_frame} : count;
+    if (end <= start) refuse("expected an end_frame above start_frame, which is ", start, ", got ", end);
+    length = (end - start + stride - 1) / stride;
+  }
+  std::vector<int64_t> frames;
+  for (int64_t i = 0; i < length; i++) frames.push_back(start + i * stride);
+  return frames;
+}
+
+std::vector<int64_t> frames_of(const VideoArgs& args, int64_t count) {
+  check(args);
+  const FramePadding padding = codecs::frame_padding(args.pad_mode);
+  std::vector<int64_t> frames = asked_frames(args, count);
+  if (padding == FramePadding::none) {
+    for (int64_t frame : frames)
+      if (frame < 0 || (args.frames && frame >= count))
+        refuse("expected frames from 0 to ", count - 1, " with pad_mode=\"none\", got ", frame);
+    std::erase_if(frames, [count](int64_t frame) { return frame >= count; });
+    return frames;
+  }
+  const Border border = padding == FramePadding::constant       ? Border::fill
+                        : padding == FramePadding::edge         ? Border::clamp
+                        : padding == FramePadding::reflect_1001 ? Border::reflect
+                                                                : Border::reflect_101;
+  for (int64_t& frame : frames) frame = border_index(border, frame, count);
+  return frames;
+}
+
+// Videos stay open from finding their shape to decoding them, but not too many.
+constexpr int kMostOpen = 128;
+
+class VideoPlan {
+ public:
+  static constexpr bool takes_long = true;
+
+  explicit VideoPlan(const Sample<VideoArgs>& sample) : request_(request_of(sample.args)) {
+    auto video = open(sample);
+    frames_ = frames_of(sample.args, video->index().frames());
+    shape_ = shape_of(*video);
+    codecs::check_memory(checked_volume(shape_));
+    codecs::read_fill_value(sample.args.fill_value, fill_);
+    if (sample.index < kMostOpen) video_ = std::move(video);
+  }
+  Shape shape() const { return shape_; }
+  void run(const Sample<VideoArgs>& sample) const {
+    auto video = video_ ? std::move(video_) : open(sample);
+    if (shape_of(*video) != shape_) refuse(codecs::kChangedText);
+    codecs::decode_frames(*video, frames_, request_, fill_, sample.out[0].as<uint8_t>());
+  }
+
+ private:
+  static std::unique_ptr<codecs::VideoFile> open(const Sample<VideoArgs>& sample) {
+    return std::make_unique<codecs::VideoFile>(encoded_bytes(sample.in[0]));
+  }
+  Shape shape_of(const codecs::VideoFile& video) const {
+    const codecs::VideoIndex& index = video.index();
+    return {static_cast<int64_t>(frames_.size()), index.height, index.width, 3};
+  }
+
+  const codecs::VideoRequest request_;
+  std::vector<int64_t> frames_;
+  Shape shape_;
+  uint8_t fill_[3];
+  mutable std::unique_ptr<codecs::VideoFile> video_;  // closed as soon as it is decoded
+};
+
+}  // namespace
+
+AVIDA_OP_IN(decoders, video, VideoArgs) {
+  op.doc(
+        "Decodes video files: H.264, HEVC, VP8, VP9, AV1, MPEG-4, MJPEG and others. Returns all frames, or those that "
+        "the arguments choose, as RGB with the layout FHWC. Only what is needed is decoded, from the nearest keyframe.")
+      .input("encoded", "The bytes of video files: MP4, MOV, MKV, WebM, AVI, TS and others.")
+      .ignored("affine", true)
+      .ignored("build_index", true)
+      .arg("color_matrix", &VideoArgs::color_matrix,
+           "How YCbCr becomes RGB: \"bt601\", whatever the file says, as the real library does, or \"file\", with the "
+           "matrix that the file names: BT.601, BT.709 or BT.2020. Limited and full range are told apart in both.",
+           fixed)
+      .arg("end_frame", &VideoArgs::end_frame, "The frame at which to stop; it is not decoded itself.")
+      .arg("fill_value", &VideoArgs::fill_value,
+           "The colour of padded frames with pad_mode=\"constant\": a number from 0 to 255, or three.", fixed)
+      .arg("frames", &VideoArgs::frames, "The numbers of the frames, in any order; they may repeat.")
+      .arg("on_error", &VideoArgs::on_error,
+           "What to do with a file that cannot be decoded: \"raise\", or \"placeholder\", which returns a video "
+           "without frames; `batch.errors` has the reason, and `avida.drop_failed` removes the sample.")
+      .arg("pad_mode", &VideoArgs::pad_mode,
+           "What stands for frames beyond the end: \"constant\" (fill_value), \"edge\" or \"repeat\" (the last "
+           "frame), \"reflect_1001\" or \"symmetric\", \"reflect_101\" or \"reflect\" (backwards, with and without "
+           "the last frame again), or \"none\": the sequence is shorter, and other frames are an error.")
+      .arg("sequence_length", &VideoArgs::sequence_length, "The number of frames to decode.")
+      .arg("start_frame", &VideoArgs::start_frame, "The first frame to decode. Default: 0.")
+      .arg("stride", &VideoArgs::stride, "The distance between frames. Default: 1.")
+      .example(
+          "avida.decoders.video(np.frombuffer(b\"YUV4MPEG2 W4 H2 F25:1%cFRAME%c\" % (10, 10) + bytes(range(16, 28)), "
+          "np.uint8), sequence_length=2)")
+      .infer(infer)
+      .on_cpu()
+      .each_sample<VideoPlan>()
+      .replace([](Sample<VideoArgs>& sample) {
+        if (sample.args.on_error != "placeholder") return false;
+        sample.out[0].shape = {0, 1, 1, 3};
+        return true;
+      })
+      .largest_first()
+      .cost(kDecodeCost);
+}
+
+}  // namespace avida::ops

@@ -1,0 +1,66 @@
+#include "readers/video/video_files.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "runtime/thread_pool.h"
+
+namespace avida {
+namespace {
+
+constexpr size_t kMostIdle = 32;  // a decoder of 720p holds about 20 MB
+
+}  // namespace
+
+void VideoFiles::read_indexes(const Interrupt& interrupt) {
+  auto pool = std::make_shared<ThreadPool>(available_cpus());
+  constexpr size_t kAtOnce = 64;
+  for (size_t begin = 0; begin < files_.size(); begin += kAtOnce) {
+    if (interrupt) interrupt();
+    const size_t n = std::min(kAtOnce, files_.size() - begin);
+    pool->parallel_for(static_cast<int64_t>(n), [&](int64_t i) { read_index(begin + static_cast<size_t>(i)); });
+  }
+}
+
+void VideoFiles::read_index(size_t file) {
+  try {
+    auto video = std::make_unique<Video>(paths_[file]);
+    files_[file].index = video->video.shared_index();
+    give_back(file, std::move(video));
+  } catch (const Error& error) {
+    files_[file].error = std::make_unique<Error>(error);
+  }
+}
+
+std::unique_ptr<VideoFiles::Video> VideoFiles::take(size_t file, int64_t frame) {
+  {
+    std::lock_guard lock(mutex_);
+    auto distance = [&](const Idle& idle) {
+      const int64_t at = idle.video->video.position();
+      return at < 0 || at > frame ? std::numeric_limits<int64_t>::max() : frame - at;
+    };
+    auto best = idle_.end();
+    for (auto each = idle_.begin(); each != idle_.end(); ++each)
+      if (each->file == file && (best == idle_.end() || distance(*each) < distance(*best))) best = each;
+    if (best != idle_.end()) {
+      auto video = std::move(best->video);
+      idle_.erase(best);
+      return video;
+    }
+  }
+  return std::make_unique<Video>(paths_[file], files_[file].index);
+}
+
+void VideoFiles::give_back(size_t file, std::unique_ptr<Video> video) {
+  std::unique_ptr<Video> closed;  // after the lock is released
+  std::lock_guard lock(mutex_);
+  if (idle_.size() < kMostIdle) {
+    idle_.push_back({file, ++uses_, std::move(video)});
+    return;
+  }
+  auto oldest = std::min_element(idle_.begin(), idle_.end(), [](auto& a, auto& b) { return a.last_use < b.last_use; });
+  closed = std::move(oldest->video);
+  *oldest = {file, ++uses_, std::move(video)};
+}
+
+}  // namespace avida

@@ -1,0 +1,65 @@
+// VideoFiles: the videos of a data set, their indexes, and decoders that stay open between clips.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "codecs/video/video.h"
+#include "runtime/executor.h"
+#include "runtime/file.h"
+#include "runtime/fork.h"
+
+namespace avida {
+
+class VideoFiles : ForkAware {
+ public:
+  explicit VideoFiles(std::vector<std::string> paths) : paths_(std::move(paths)), files_(paths_.size()) {}
+
+  const std::string& path(size_t file) const { return paths_[file]; }
+  // Reads the packets of all files, on all CPUs. A file that fails keeps its error.
+  void read_indexes(const Interrupt& interrupt);
+  // Null for a file that failed; then error() says why.
+  const codecs::VideoIndex* index(size_t file) const { return files_[file].index.get(); }
+  const Error& error(size_t file) const { return *files_[file].error; }
+
+  struct Video {
+    explicit Video(const std::string& path, std::shared_ptr<const codecs::VideoIndex> index = {})
+        : file(path),
+          video(
+              file.size(), [this](int64_t offset, void* to, int64_t bytes) { file.read_at(offset, to, bytes); },
+              std::move(index)) {}
+    File file;
+    codecs::VideoFile video;
+  };
+
+  // An open video; of several, the one from which the frame is reached soonest. The caller gives it back, unless it
+  // failed.
+  std::unique_ptr<Video> take(size_t file, int64_t frame);
+  void give_back(size_t file, std::unique_ptr<Video> video);
+
+ private:
+  struct Known {
+    std::shared_ptr<const codecs::VideoIndex> index;
+    std::unique_ptr<Error> error;
+  };
+  struct Idle {
+    size_t file;
+    uint64_t last_use;
+    std::unique_ptr<Video> video;
+  };
+
+  void read_index(size_t file);
+  void before_fork() override { mutex_.lock(); }
+  void after_fork(bool) override { mutex_.unlock(); }
+
+  const std::vector<std::string> paths_;
+  std::vector<Known> files_;
+  std::mutex mutex_;
+  std::vector<Idle> idle_;
+  uint64_t uses_ = 0;
+  ForkRegistration fork_{this, Rank::reader};
+};
+
+}  // namespace avida

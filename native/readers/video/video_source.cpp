@@ -1,0 +1,200 @@
+#include "readers/video/video_source.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <unordered_map>
+
+#include "codecs/limits.h"
+#include "core/clones.h"
+#include "readers/video/video_files.h"
+#include "runtime/memory.h"
+
+namespace avida {
+namespace {
+
+enum class Output { frames, label, numbers, times };
+
+// A part of a file, with the number of its first clip.
+struct Entry {
+  size_t file;
+  int32_t label;
+  ClipRange range;
+  int64_t first_clip;
+};
+
+AVIDA_CLONES void to_floats(const uint8_t* from, float* to, int64_t n, float scale) {
+  for (int64_t i = 0; i < n; i++) to[i] = static_cast<float>(from[i]) * scale;
+}
+
+class VideoSource : public Source {
+ public:
+  VideoSource(std::unique_ptr<VideoFiles> files, const VideoOptions& options)
+      : files_(std::move(files)), options_(options) {
+    codecs::read_fill_value(options.fill_value, fill_);
+    add(Output::frames, options.dtype, 4);
+    metas_[0].layout = Layout("FHWC");
+    if (options.labels) add(Output::label, DType::int32, 1);
+    if (options.frame_numbers != FrameNumbers::none) add(Output::numbers, DType::int32, 1);
+    if (options.timestamps) add(Output::times, DType::float64, 1);
+  }
+
+  void add_part(size_t file, int32_t label, const ClipBounds& bounds) {
+    int64_t clips = 1;  // that fails, for a file that cannot be read
+    ClipRange range{};
+    if (const codecs::VideoIndex* index = files_->index(file)) {
+      range = clip_range(*index, bounds, options_.bounds);
+      if (!is_refused(*index)) clips = count_clips(range, options_.clips);
+    }
+    if (clips == 0) return;
+    entries_.push_back({file, label, range, size_});
+    size_ += clips;
+  }
+
+  const char* name() const override { return options_.reader.c_str(); }
+  int64_t size() const override { return size_; }
+  const std::vector<Meta>& outputs() const override { return metas_; }
+  bool takes_long() const override { return true; }
+  std::string describe(int64_t index) const override {
+    const Entry& entry = entry_of(index);
+    if (!files_->index(entry.file)) return files_->path(entry.file);
+    return str(files_->path(entry.file), ", clip from frame ", frames_of(entry, index)[0]);
+  }
+  std::unique_ptr<Sample> open(int64_t index) const override { return std::make_unique<Clip>(*this, index); }
+
+ private:
+  class Clip : public Sample {
+   public:
+    Clip(const VideoSource& source, int64_t number)
+        : source_(source), entry_(source.entry_of(number)), index_(source.usable_index(entry_.file)) {
+      frames_ = source.frames_of(entry_, number);
+      codecs::check_memory(pixels(), 3 * size_of(source.options_.dtype));
+    }
+
+    Shape shape(int output) const override {
+      const auto count = static_cast<int64_t>(frames_.size());
+      switch (source_.outputs_[output]) {
+        case Output::frames:
+          return {count, index_.height, index_.width, 3};
+        case Output::label:
+          return {1};
+        case Output::numbers:
+          return {source_.options_.frame_numbers == FrameNumbers::first ? 1 : count};
+        case Output::times:
+          break;
+      }
+      return {count};
+    }
+
+    void read(int output, void* to) override {
+      switch (source_.outputs_[output]) {
+        case Output::frames:
+          return decode(to);
+        case Output::label:
+          std::memcpy(to, &entry_.label, sizeof(entry_.label));
+          return;
+        case Output::numbers:
+          for (int64_t i = 0, n = shape(output)[0]; i < n; i++)
+            static_cast<int32_t*>(to)[i] = static_cast<int32_t>(frames_[static_cast<size_t>(i)]);
+          return;
+        case Output::times:
+          for (size_t i = 0; i < frames_.size(); i++)
+            static_cast<double*>(to)[i] = frames_[i] < 0 ? -1 : index_.time(frames_[i]);
+      }
+    }
+
+   private:
+    int64_t pixels() const { return static_cast<int64_t>(frames_.size()) * index_.height * index_.width; }
+
+    void decode(void* to) {
+      const VideoOptions& options = source_.options_;
+      if (options.dtype == DType::uint8) return decode_bytes(static_cast<uint8_t*>(to));
+      const int64_t n = 3 * pixels();
+      Block block = allocate(n);
+      decode_bytes(static_cast<uint8_t*>(block.get()));
+      to_floats(static_cast<const uint8_t*>(block.get()), static_cast<float*>(to), n,
+                options.normalized ? 1.0f / 255 : 1.0f);
+    }
+
+    void decode_bytes(uint8_t* to) {
+      auto video = source_.files_->take(entry_.file, std::max<int64_t>(0, frames_[0]));
+      const ClipOptions& clips = source_.options_.clips;
+      const bool overlap = !clips.uniform && clips.step < clips.length * clips.stride;
+      codecs::decode_frames(video->video, frames_, source_.options_.request, source_.fill_, to, overlap);
+      source_.files_->give_back(entry_.file, std::move(video));
+    }
+
+    const VideoSource& source_;
+    const Entry& entry_;
+    const codecs::VideoIndex& index_;
+    std::vector<int64_t> frames_;
+  };
+
+  bool is_refused(const codecs::VideoIndex& index) const {
+    return options_.refuse_variable_rate && index.variable_rate();
+  }
+
+  const codecs::VideoIndex& usable_index(size_t file) const {
+    const codecs::VideoIndex* index = files_->index(file);
+    if (!index) throw files_->error(file);
+    if (is_refused(*index))
+      refuse("expected a constant frame rate, got a variable one; skip_vfr_check=True reads the video nevertheless");
+    return *index;
+  }
+
+  const Entry& entry_of(int64_t index) const {
+    auto after = std::upper_bound(entries_.begin(), entries_.end(), index,
+                                  [](int64_t number, const Entry& entry) { return number < entry.first_clip; });
+    return *std::prev(after);
+  }
+  std::vector<int64_t> frames_of(const Entry& entry, int64_t index) const {
+    return clip_frames(entry.range, options_.clips, index - entry.first_clip);
+  }
+
+  void add(Output output, DType dtype, int ndim) {
+    outputs_.push_back(output);
+    Meta meta;
+    meta.dtype = dtype;
+    meta.ndim = ndim;
+    metas_.push_back(meta);
+  }
+
+  std::unique_ptr<VideoFiles> files_;
+  VideoOptions options_;
+  uint8_t fill_[3];
+  std::vector<Entry> entries_;
+  int64_t size_ = 0;
+  std::vector<Output> outputs_;
+  std::vector<Meta> metas_;
+};
+
+}  // namespace
+
+std::shared_ptr<Source> video_source(const FileList& list, const std::vector<ClipBounds>& bounds,
+                                     const VideoOptions& options, const Interrupt& interrupt) {
+  // A file that is listed several times is opened once.
+  std::vector<std::string> paths;
+  std::vector<size_t> numbers;
+  std::unordered_map<std::string, size_t> known;
+  for (int64_t i = 0; i < list.size(); i++) {
+    auto [entry, is_new] = known.try_emplace(list.path(i), paths.size());
+    if (is_new) paths.push_back(entry->first);
+    numbers.push_back(entry->second);
+  }
+  auto owned = std::make_unique<VideoFiles>(std::move(paths));
+  VideoFiles& files = *owned;
+  files.read_indexes(interrupt);
+  auto failed = [&](size_t file) { return !files.index(file); };
+  if (!numbers.empty() && std::all_of(numbers.begin(), numbers.end(), failed)) {
+    const Error& error = files.error(numbers[0]);
+    throw Error(error.kind, str(files.path(numbers[0]), ": ", error.message));
+  }
+  auto source = std::make_shared<VideoSource>(std::move(owned), options);
+  const double nothing = std::numeric_limits<double>::quiet_NaN();
+  for (size_t i = 0; i < numbers.size(); i++)
+    source->add_part(numbers[i], list.label(static_cast<int64_t>(i)),
+                     bounds.empty() ? ClipBounds{nothing, nothing} : bounds[i]);
+  return source;
+}
+
+}  // namespace avida

@@ -1,0 +1,384 @@
+#include "readers/webdataset/webdataset.h"
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <cstring>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include "readers/file/open_files.h"
+#include "readers/webdataset/webdataset_samples.h"
+
+namespace avida {
+namespace {
+
+using Missing = WebdatasetOptions::Missing;
+
+// Members of one sample are read at once if they lie within this number of bytes.
+constexpr int64_t kReadTogether = 16 << 10;
+constexpr int64_t kLongestNumber = 400;                     // as text
+constexpr size_t kMostShown = 20, kMembersLookedAt = 1000;  // for messages about extensions
+
+struct Part {  // the member for one output; has no offset if the sample has no such member
+  int64_t offset = -1, size = 0;
+};
+
+std::string lower(std::string text) {
+  for (char& c : text)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return text;
+}
+
+// Splits "jpg;png"; a trailing semicolon adds nothing.
+std::vector<std::string> alternatives(std::string_view text) {
+  std::vector<std::string> out;
+  while (!text.empty()) {
+    size_t end = std::min(text.find(';'), text.size());
+    out.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out;
+}
+
+// Assigns members to outputs.
+class Extensions {
+ public:
+  explicit Extensions(const WebdatasetOptions& options) : case_sensitive_(options.case_sensitive) {
+    for (auto& text : options.extensions) alternatives_.push_back(alternatives(case_sensitive_ ? text : lower(text)));
+  }
+  // The text itself if case matters, else in lower case.
+  std::string fold(std::string_view extension) const {
+    return case_sensitive_ ? std::string(extension) : lower(std::string(extension));
+  }
+  bool fits(size_t output, const std::string& folded) const {
+    auto& fitting = alternatives_[output];
+    return std::find(fitting.begin(), fitting.end(), folded) != fitting.end();
+  }
+
+ private:
+  const bool case_sensitive_;
+  std::vector<std::vector<std::string>> alternatives_;  // for each output
+};
+
+// Parses a number and writes it.
+void parse_number(std::string_view text, DType dtype, void* to) {
+  constexpr std::string_view blanks = " \t\r\v\f\n";
+  std::string_view digits = text.substr(std::min(text.find_first_not_of(blanks), text.size()));
+  digits = digits.substr(0, digits.find_last_not_of(blanks) + 1);
+  if (digits.starts_with('+') && !digits.starts_with("+-")) digits.remove_prefix(1);
+  with_dtype(dtype, [&](auto type) {
+    using T = typename decltype(type)::type;
+    if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) {
+      auto* value = static_cast<T*>(to);
+      auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), *value);
+      if (error == std::errc() && end == digits.data() + digits.size()) return;
+      bool too_large = error == std::errc::result_out_of_range;
+      fail(ErrorKind::value, "expected a number of type ", dtype, " as text, found \"", text.substr(0, 40), "\"",
+           too_large ? ", which is out of its range" : "");
+    }
+  });
+}
+
+// All samples of a data set.
+struct Found {
+  std::vector<int64_t> ends_of_archives;  // cumulative numbers of samples
+  std::vector<int64_t> ends_of_keys;      // offsets in keys
+  std::string keys;
+  std::vector<Part> parts;                            // the parts of one sample are contiguous
+  std::unordered_map<int64_t, std::string> failures;  // of samples that cannot be read, by index
+
+  int64_t size() const { return static_cast<int64_t>(ends_of_keys.size()); }
+};
+
+class Finder {
+ public:
+  Finder(const WebdatasetOptions& options, const ScanProgress& on_progress)
+      : options_(options),
+        on_progress_(on_progress),
+        extensions_(options),
+        parts_(options.extensions.size()),
+        is_matched_(options.extensions.size()) {}
+
+  Found run() {
+    for (size_t i = 0; i < options_.paths.size(); i++) {
+      WebdatasetSample sample;
+      try {
+        find_in(i, sample);
+      } catch (const Error& error) {
+        if (!options_.keep_damaged) fail(error.kind, options_.paths[i], ": ", error.message);
+        add_failure(sample.key, str(error.message, " (the rest of this archive is skipped, too)"));
+      }
+      found_.ends_of_archives.push_back(found_.size());
+      if (on_progress_) on_progress_(0);
+    }
+    check_matched();
+    found_.ends_of_keys.shrink_to_fit();
+    found_.keys.shrink_to_fit();
+    found_.parts.shrink_to_fit();
+    return std::move(found_);
+  }
+
+ private:
+  void find_in(size_t archive, WebdatasetSample& sample) {
+    File file(options_.paths[archive]);
+    auto add_sample = [&](const WebdatasetSample& found) { add(found); };
+    if (options_.index_paths.empty()) return find_webdataset_samples(file, sample, add_sample, on_progress_);
+    const std::string& index = options_.index_paths[archive];
+    try {
+      File index_file(index);
+      std::string text(static_cast<size_t>(index_file.size()), 0);
+      index_file.read(text.data(), index_file.size());
+      list_webdataset_samples(text, file.size(), sample, add_sample);
+    } catch (const Error& error) {
+      fail(error.kind, "index ", index, ": ", error.message);
+    }
+  }
+
+  void add(const WebdatasetSample& sample) {
+    parts_.assign(parts_.size(), {});
+    for (auto& member : sample.members) match(member);
+    for (size_t k = 0; k < parts_.size(); k++) {
+      if (!options_.text_numbers[k] && parts_[k].size % size_of(options_.dtypes[k]) != 0)
+        return report(sample, str("expected a member .", options_.extensions[k], " with whole elements of type ",
+                                  options_.dtypes[k], ", found ", parts_[k].size, " bytes at byte ", parts_[k].offset));
+      if (parts_[k].offset >= 0 || options_.missing == Missing::empty) continue;
+      if (options_.missing == Missing::skip) return;
+      return report(sample, str("expected a member .", options_.extensions[k], ", found none"));
+    }
+    append(sample.key);
+  }
+
+  // If several members match an output, the first one counts.
+  void match(const WebdatasetMember& member) {
+    std::string folded = extensions_.fold(member.extension);
+    for (size_t k = 0; k < parts_.size(); k++) {
+      if (parts_[k].offset >= 0 || !extensions_.fits(k, folded)) continue;
+      parts_[k] = {member.offset, member.size};
+      is_matched_[k] = true;
+    }
+    if (looked_at_++ < kMembersLookedAt && seen_.size() < kMostShown) seen_.insert(member.extension);
+  }
+
+  // An extension that no member has is a mistake, not a data set of empty samples.
+  void check_matched() const {
+    if (options_.allow_unmatched || seen_.empty()) return;
+    std::string seen;
+    for (auto& extension : seen_) seen += str(seen.empty() ? "." : ", .", extension);
+    for (size_t k = 0; k < is_matched_.size(); k++)
+      if (!is_matched_[k])
+        refuse("expected members with the extension .", options_.extensions[k], " in ", options_.paths[0],
+               options_.paths.size() > 1 ? " and the other archives" : "", ", found only ", seen,
+               options_.extensions[k].starts_with('.')
+                   ? str(". Write \"", options_.extensions[k].substr(1), "\" without the dot")
+                   : "",
+               ". If it may be missing everywhere, pass missing_component_behavior=\"empty\".");
+  }
+
+  void report(const WebdatasetSample& sample, const std::string& reason) {
+    if (options_.keep_damaged) return add_failure(sample.key, reason);
+    refuse("sample ", sample.key, " at byte ", sample.members[0].offset, ": ", reason);
+  }
+
+  void add_failure(const std::string& key, const std::string& reason) {
+    found_.failures.emplace(found_.size(), reason);
+    parts_.assign(parts_.size(), {});
+    append(key);
+  }
+
+  void append(const std::string& key) {
+    found_.keys += key;
+    found_.ends_of_keys.push_back(static_cast<int64_t>(found_.keys.size()));
+    found_.parts.insert(found_.parts.end(), parts_.begin(), parts_.end());
+  }
+
+  const WebdatasetOptions& options_;
+  const ScanProgress& on_progress_;
+  const Extensions extensions_;
+  std::vector<Part> parts_;       // of the current sample
+  std::vector<bool> is_matched_;  // whether any member matches, for each output
+  std::set<std::string> seen_;    // extensions of the first members
+  size_t looked_at_ = 0;
+  Found found_;
+};
+
+class WebdatasetSource : public Source {
+ public:
+  WebdatasetSource(const WebdatasetOptions& options, const ScanProgress& on_progress)
+      : options_(options),
+        extensions_(options),
+        files_(options.paths),
+        outputs_(options.dtypes.size()),
+        found_(Finder(options, on_progress).run()),
+        is_verified_(options.index_paths.size()),
+        is_stale_(options.index_paths.size()) {
+    for (size_t k = 0; k < outputs_.size(); k++) {
+      outputs_[k].dtype = options.dtypes[k];
+      outputs_[k].ndim = options.text_numbers[k] ? 0 : 1;
+    }
+  }
+
+  const char* name() const override { return "readers.Webdataset"; }
+  int64_t size() const override { return found_.size(); }
+  const std::vector<Meta>& outputs() const override { return outputs_; }
+
+  std::string describe(int64_t index) const override {
+    size_t archive = archive_of(index);
+    std::string text = files_.path(archive);
+    if (auto key = key_of(index); !key.empty()) return text.append("/").append(key);
+    if (found_.failures.contains(index)) return text;
+    return str(text, ", sample ", index - first_of(archive));
+  }
+
+  std::unique_ptr<Sample> open(int64_t index) const override {
+    if (!found_.failures.empty())
+      if (auto failed = found_.failures.find(index); failed != found_.failures.end()) refuse(failed->second);
+    return std::make_unique<OpenSample>(*this, index);
+  }
+
+ private:
+  class OpenSample : public Sample {
+   public:
+    OpenSample(const WebdatasetSource& source, int64_t index)
+        : source_(source), index_(index), archive_(source.archive_of(index)), parts_(source.parts_of(index)) {
+      int64_t end = 0;
+      int members = 0;
+      for (size_t k = 0; k < source.outputs_.size(); k++) {
+        if (parts_[k].size == 0) continue;
+        int64_t from = parts_[k].offset - (source.is_verified(archive_) ? 0 : kTarBlock);
+        begin_ = members == 0 ? from : std::min(begin_, from);
+        end = std::max(end, parts_[k].offset + parts_[k].size);
+        members++;
+      }
+      if (source.options_.read_ahead && members > 0) source.files_.get(archive_)->read_ahead(begin_, end - begin_);
+      bool several_reads = members > 1 || (members > 0 && !source.is_verified(archive_));
+      if (several_reads && end - begin_ <= kReadTogether) together_.resize(static_cast<size_t>(end - begin_));
+    }
+
+    Shape shape(int output) const override {
+      if (source_.outputs_[static_cast<size_t>(output)].ndim == 0) return {};
+      return {parts_[output].size / size_of(source_.outputs_[static_cast<size_t>(output)].dtype)};
+    }
+
+    void read(int output, void* to) override {
+      auto k = static_cast<size_t>(output);
+      const Part& part = parts_[output];
+      try {
+        if (part.offset >= 0 && !source_.is_verified(archive_)) check_header(k);
+        if (source_.options_.text_numbers[k]) return read_number(part, source_.outputs_[k].dtype, to);
+        fetch(part.offset, to, part.size);
+      } catch (const Error& error) {
+        std::string at = part.offset < 0 ? "" : str(" at byte ", part.offset);
+        fail(error.kind, "member .", source_.options_.extensions[k], at, ": ", error.message);
+      }
+    }
+
+   private:
+    void read_number(const Part& part, DType dtype, void* to) {
+      if (part.offset < 0)
+        fail(ErrorKind::value, "expected a number of type ", dtype, " as text, found no such member");
+      std::string text(static_cast<size_t>(std::min(part.size, kLongestNumber)), 0);
+      fetch(part.offset, text.data(), std::ssize(text));
+      parse_number(text, dtype, to);
+    }
+
+    void check_header(size_t output) {
+      char block[kTarBlock];
+      fetch(parts_[output].offset - kTarBlock, block, kTarBlock);
+      auto header = read_tar_header(block);
+      if (header && source_.is_member(*header, output, index_)) return;
+      if (!header) source_.fail_as_stale(output, index_, "no header of a file");
+      if (source_.is_stale_[archive_]) source_.fail_as_stale(output, index_, describe_member(*header));
+      source_.verify(archive_);  // its name may be in an extended header
+    }
+
+    void fetch(int64_t offset, void* to, int64_t bytes) {
+      if (bytes == 0) return;
+      if (offset < begin_ || offset + bytes > begin_ + std::ssize(together_))
+        return source_.files_.get(archive_)->read_at(offset, to, bytes);
+      if (!was_read_) source_.files_.get(archive_)->read_at(begin_, together_.data(), std::ssize(together_));
+      was_read_ = true;
+      std::memcpy(to, together_.data() + (offset - begin_), static_cast<size_t>(bytes));
+    }
+
+    const WebdatasetSource& source_;
+    const int64_t index_;
+    const size_t archive_;
+    const Part* parts_;
+    int64_t begin_ = 0;           // of the first member
+    std::vector<char> together_;  // the bytes from there on, if all members are read at once
+    bool was_read_ = false;
+  };
+
+  bool is_verified(size_t archive) const { return is_verified_.empty() || is_verified_[archive]; }
+
+  bool is_member(const TarHeader& header, size_t output, int64_t index) const {
+    WebdatasetName name = parse_webdataset_name(header.name);
+    std::string_view key = key_of(index);
+    return header.size == parts_of(index)[output].size && (key.empty() || name.has_key(key)) &&
+           extensions_.fits(output, extensions_.fold(name.extension));
+  }
+
+  static std::string describe_member(const TarHeader& header) {
+    return str("\"", header.name, "\" of ", header.size, " bytes");
+  }
+
+  // Compares the whole archive with its index.
+  void verify(size_t archive) const {
+    std::unordered_map<int64_t, TarHeader> members;
+    scan_tar(*files_.get(archive),
+             [&](const TarMember& member) { members[member.offset] = {std::string(member.name), member.size}; });
+    for (int64_t index = first_of(archive); index < found_.ends_of_archives[archive]; index++)
+      for (size_t k = 0; k < outputs_.size(); k++) {
+        const Part& part = parts_of(index)[k];
+        if (part.offset < 0) continue;
+        auto member = members.find(part.offset);
+        if (member == members.end()) fail_as_stale(k, index, "no file");
+        if (!is_member(member->second, k, index)) fail_as_stale(k, index, describe_member(member->second));
+      }
+    is_verified_[archive] = true;
+  }
+
+  [[noreturn]] void fail_as_stale(size_t output, int64_t index, const std::string& found) const {
+    size_t archive = archive_of(index);
+    const Part& part = parts_of(index)[output];
+    is_stale_[archive] = true;
+    refuse("the index ", options_.index_paths[archive], " does not match the archive ", files_.path(archive),
+           ": expected ", key_of(index), ".", options_.extensions[output], " of ", part.size, " bytes at byte ",
+           part.offset, ", found ", found, ". Write the index again: avida index ", files_.path(archive));
+  }
+
+  const Part* parts_of(int64_t index) const {
+    return found_.parts.data() + static_cast<size_t>(index) * outputs_.size();
+  }
+
+  std::string_view key_of(int64_t index) const {
+    auto i = static_cast<size_t>(index);
+    size_t begin = i == 0 ? 0 : static_cast<size_t>(found_.ends_of_keys[i - 1]);
+    return std::string_view(found_.keys).substr(begin, static_cast<size_t>(found_.ends_of_keys[i]) - begin);
+  }
+
+  int64_t first_of(size_t archive) const { return archive == 0 ? 0 : found_.ends_of_archives[archive - 1]; }
+
+  size_t archive_of(int64_t index) const {
+    auto& ends = found_.ends_of_archives;
+    return static_cast<size_t>(std::upper_bound(ends.begin(), ends.end(), index) - ends.begin());
+  }
+
+  const WebdatasetOptions options_;
+  const Extensions extensions_;
+  mutable OpenFiles files_;
+  std::vector<Meta> outputs_;
+  const Found found_;
+  // For each index: whether it was compared with the archive, and whether a sample was not found there.
+  mutable std::vector<std::atomic<bool>> is_verified_, is_stale_;
+};
+
+}  // namespace
+
+std::shared_ptr<Source> webdataset_source(const WebdatasetOptions& options, const ScanProgress& on_progress) {
+  return std::make_shared<WebdatasetSource>(options, on_progress);
+}
+
+}  // namespace avida
