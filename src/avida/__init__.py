@@ -8,11 +8,28 @@ images.torch()
 """
 
 import pathlib as _pathlib
+import sys as _sys
 
-from avida import _core, checkpoint, types
-from avida._batch import Batch, as_batch, batch
-from avida._device import Device, device
-from avida._dtype import (
+from avida import _core, _missing, capture, checkpoint, types
+from avida._running.eval import (
+    EvalContext,
+    EvalMode,
+    Stream,
+    ThreadPool,
+    get_current_stream,
+    get_default_stream,
+    get_num_threads,
+    set_current_stream,
+    set_default_stream,
+    set_num_threads,
+    stream,
+)
+from avida._running.generators import ahead
+from avida._running.limits import DecodeLimits, decode_limits, set_decode_limits
+from avida._running.memory import memory_use, set_memory_budget
+from avida._values.batch import Batch, as_batch, batch
+from avida._values.device import Device, device
+from avida._values.dtype import (
     DataType,
     DType,
     ImageType,
@@ -32,25 +49,14 @@ from avida._dtype import (
     uint32,
     uint64,
 )
-from avida._dtype import bool_ as bool
-from avida._eval import (
-    EvalContext,
-    EvalMode,
-    Stream,
-    ThreadPool,
-    get_current_stream,
-    get_default_stream,
-    get_num_threads,
-    set_current_stream,
-    set_default_stream,
-    set_num_threads,
-    stream,
-)
-from avida._memory import memory_use, set_memory_budget
-from avida._tensor import Tensor, as_tensor, tensor
-from avida._value import SampleSource
+from avida._values.dtype import bool_ as bool
+from avida._values.enums import number_of as _number_of
+from avida._values.inputs import operator_input as _operator_input
+from avida._values.tensor import Tensor, as_tensor, tensor
+from avida._values.value import SampleSource
 
-_core.set_converters(tensor, device, str(_pathlib.Path(__file__).parent) + "/")
+_core.set_converters(tensor, _operator_input, _number_of, device)
+_core.set_package(str(_pathlib.Path(__file__).parent) + "/")
 
 from avida import (  # noqa: E402
     _ops,
@@ -69,11 +75,13 @@ from avida import (  # noqa: E402
     tfrecord,
     transforms,
 )
-from avida._external_source import ExternalSource  # noqa: E402
-from avida._failed import drop_failed  # noqa: E402
+from avida._dump_image import dump_image  # noqa: E402
 from avida._imread import imread  # noqa: E402
-from avida._operator import operator  # noqa: E402
 from avida._ops import *  # noqa: E402, F403
+from avida._running.external_source import ExternalSource  # noqa: E402
+from avida._running.operator import operator  # noqa: E402
+from avida._running.profile import profile  # noqa: E402
+from avida._values.failed import drop_failed  # noqa: E402
 from avida.augment import (  # noqa: E402
     auto_augment,
     cutmix,
@@ -83,6 +91,10 @@ from avida.augment import (  # noqa: E402
     trivial_augment,
 )
 
+_missing.suggest_in(_sys.modules[__name__], augment, capture, checkpoint, decoders, experimental, experimental.decoders)
+_missing.suggest_in(experimental.readers, io, io.file, math, noise, random, readers, reductions, segmentation, tfrecord)
+_missing.suggest_in(transforms, types)
+
 __version__ = "0.1.0"
 
 # For type checkers, which take imported names for private ones unless they stand here.
@@ -90,6 +102,7 @@ __all__ = [
     "Batch",
     "DType",
     "DataType",
+    "DecodeLimits",
     "Device",
     "EvalContext",
     "EvalMode",
@@ -100,6 +113,7 @@ __all__ = [
     "Stream",
     "Tensor",
     "ThreadPool",
+    "ahead",
     "as_batch",
     "as_tensor",
     "augment",
@@ -107,12 +121,15 @@ __all__ = [
     "batch",
     "bfloat16",
     "bool",
+    "capture",
     "checkpoint",
     "cutmix",
+    "decode_limits",
     "decoders",
     "device",
     "drop_failed",
     "dtype",
+    "dump_image",
     "experimental",
     "float16",
     "float32",
@@ -132,6 +149,7 @@ __all__ = [
     "mosaic",
     "noise",
     "operator",
+    "profile",
     "progress",
     "pytorch",
     "rand_augment",
@@ -140,6 +158,7 @@ __all__ = [
     "reductions",
     "segmentation",
     "set_current_stream",
+    "set_decode_limits",
     "set_default_stream",
     "set_memory_budget",
     "set_num_threads",

@@ -6,11 +6,10 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from avida._batch import Batch, as_batch
-from avida._tensor import Tensor, as_tensor
-from avida._typing import DTypeArg
+from avida._values.arrays import listed
+from avida._values.batch import Batch, as_batch
+from avida._values.tensor import Tensor, as_tensor
+from avida._values.typing import DeviceArg, DTypeArg, ImageTypeArg
 from avida.decoders import image
 from avida.io.file import read
 
@@ -21,7 +20,7 @@ def imread(
     filepaths: Path | Sequence[Path] | Tensor | Batch,
     /,
     *,
-    device: Any = "cpu",
+    device: DeviceArg | None = "cpu",
     adjust_orientation: bool | None = None,
     affine: bool | None = None,
     cache_batch_copy: bool | None = None,
@@ -38,7 +37,7 @@ def imread(
     hybrid_huffman_threshold: int | None = None,
     jpeg_fancy_upsampling: bool | None = None,
     memory_stats: bool | None = None,
-    output_type: int | None = None,
+    output_type: ImageTypeArg | None = None,
     preallocate_height_hint: int | None = None,
     preallocate_width_hint: int | None = None,
     split_stages: bool | None = None,
@@ -47,12 +46,19 @@ def imread(
     on_error: str | None = None,
     reduce_to: Any = None,
 ) -> Any:
-    """Reads and decodes image files: one path gives a Tensor, a list of paths a Batch.
+    """Reads and decodes image files.
 
     Args:
         filepaths: A path, a list of paths, or paths as bytes in a Tensor or Batch.
         device: Where to decode.
-        adjust_orientation: These and the others are the arguments of :func:`avida.decoders.image`.
+        adjust_orientation: This and the other arguments are those of :func:`avida.decoders.image`.
+
+    Returns:
+        For one path a Tensor, for a list of paths a Batch: uint8, layout HWC.
+
+    Raises:
+        RuntimeError: A file cannot be read or decoded: raised when the result is read, unless ``on_error`` is
+            "placeholder".
     """
     return image(
         read(_paths_as_bytes(filepaths)),
@@ -70,13 +76,12 @@ def _paths_as_bytes(paths: Path | Sequence[Path] | Tensor | Batch) -> Tensor | B
     if isinstance(paths, Tensor | Batch):
         return paths
     if isinstance(paths, str | os.PathLike):
-        return as_tensor(_bytes_of(paths))
-    if isinstance(paths, Sequence) and not paths:
+        return as_tensor(os.fsencode(paths))
+    items = listed(paths)
+    if items is not None and len(items) == 0:
         raise ValueError("expected at least one path, got an empty list")
-    if isinstance(paths, Sequence) and all(isinstance(path, str | os.PathLike) for path in paths):
-        return as_batch([_bytes_of(path) for path in paths])
-    raise TypeError(f"expected a path or a list of paths, got {paths!r}")
-
-
-def _bytes_of(path: Path) -> np.ndarray:
-    return np.frombuffer(os.fsencode(path), np.uint8)
+    if items is not None and all(isinstance(path, str | os.PathLike) for path in items):
+        return as_batch([os.fsencode(path) for path in items])
+    if isinstance(paths, bytes | bytearray | memoryview):
+        raise TypeError("expected a path or a list of paths, got bytes; avida.decoders.image decodes those")
+    raise TypeError(f"expected a path or a list of paths, got {paths!r:.80}")

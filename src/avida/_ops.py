@@ -2,18 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Literal, Never, overload
 
-from avida._batch import Batch
 from avida._core import call as _call
-from avida._core import find_op as _find
-from avida._typing import DTypeArg, FloatArg, FloatsArg, IntArg, IntsArg, KeyedBy, TensorLike
+from avida._core import op_with_args as _op
+from avida._missing import suggests as _suggests
+from avida._missing import unknown_argument as _unknown_argument
+from avida._values.batch import Batch
+from avida._values.tensor import Tensor
+from avida._values.typing import (
+    DeviceArg,
+    DTypeArg,
+    FixedFloat,
+    FixedFloats,
+    FixedInt,
+    FixedInterpType,
+    FixedInts,
+    FixedKey,
+    FloatArg,
+    FloatsArg,
+    ImageTypeArg,
+    IntArg,
+    InterpTypeArg,
+    IntsArg,
+    KeyedBy,
+    SingleTensor,
+    TensorLike,
+)
 
 if TYPE_CHECKING:
     from avida.random import RNG
 
 __all__ = [
+    "audio_resample",
     "batch_permutation",
     "bb_flip",
     "bbox_paste",
@@ -51,7 +72,10 @@ __all__ = [
     "jpeg_compression_distortion",
     "laplacian",
     "lookup_table",
+    "mel_filter_bank",
+    "mfcc",
     "multi_paste",
+    "nonsilent_region",
     "normalize",
     "one_hot",
     "ones",
@@ -61,6 +85,8 @@ __all__ = [
     "peek_image_shape",
     "per_frame",
     "permute_batch",
+    "power_spectrum",
+    "preemphasis_filter",
     "random_bbox_crop",
     "random_crop_generator",
     "random_resized_crop",
@@ -73,10 +99,12 @@ __all__ = [
     "saturation",
     "sequence_rearrange",
     "slice",
+    "spectrogram",
     "sphere",
     "squeeze",
     "stack",
     "tensor_resize",
+    "to_decibels",
     "transpose",
     "warp_affine",
     "water",
@@ -84,214 +112,437 @@ __all__ = [
     "zeros_like",
 ]
 
-_BATCH_PERMUTATION = _find("batch_permutation")
-_BB_FLIP = _find("bb_flip")
-_BBOX_PASTE = _find("bbox_paste")
-_BBOX_ROTATE = _find("bbox_rotate")
-_BOX_ENCODER = _find("box_encoder")
-_BRIGHTNESS = _find("brightness")
-_BRIGHTNESS_CONTRAST = _find("brightness_contrast")
-_CAST = _find("cast")
-_CAST_LIKE = _find("cast_like")
-_CAT = _find("cat")
-_CLAHE = _find("clahe")
-_COLOR_SPACE_CONVERSION = _find("color_space_conversion")
-_COLOR_TWIST = _find("color_twist")
-_CONTRAST = _find("contrast")
-_COORD_FLIP = _find("coord_flip")
-_COORD_TRANSFORM = _find("coord_transform")
-_COPY = _find("copy")
-_CROP = _find("crop")
-_CROP_MIRROR_NORMALIZE = _find("crop_mirror_normalize")
-_DEBAYER = _find("debayer")
-_ELEMENT_EXTRACT = _find("element_extract")
-_EQUALIZE = _find("equalize")
-_ERASE = _find("erase")
-_EXPAND_DIMS = _find("expand_dims")
-_FILTER = _find("filter")
-_FLIP = _find("flip")
-_FULL = _find("full")
-_FULL_LIKE = _find("full_like")
-_GAUSSIAN_BLUR = _find("gaussian_blur")
-_GET_PROPERTY = _find("get_property")
-_GRID_MASK = _find("grid_mask")
-_HSV = _find("hsv")
-_HUE = _find("hue")
-_JITTER = _find("jitter")
-_JPEG_COMPRESSION_DISTORTION = _find("jpeg_compression_distortion")
-_LAPLACIAN = _find("laplacian")
-_LOOKUP_TABLE = _find("lookup_table")
-_MULTI_PASTE = _find("multi_paste")
-_NORMALIZE = _find("normalize")
-_ONE_HOT = _find("one_hot")
-_ONES = _find("ones")
-_ONES_LIKE = _find("ones_like")
-_PAD = _find("pad")
-_PASTE = _find("paste")
-_PEEK_IMAGE_SHAPE = _find("peek_image_shape")
-_PER_FRAME = _find("per_frame")
-_PERMUTE_BATCH = _find("permute_batch")
-_RANDOM_BBOX_CROP = _find("random_bbox_crop")
-_RANDOM_CROP_GENERATOR = _find("random_crop_generator")
-_RANDOM_RESIZED_CROP = _find("random_resized_crop")
-_REINTERPRET = _find("reinterpret")
-_RESHAPE = _find("reshape")
-_RESIZE = _find("resize")
-_RESIZE_CROP_MIRROR = _find("resize_crop_mirror")
-_ROI_RANDOM_CROP = _find("roi_random_crop")
-_ROTATE = _find("rotate")
-_SATURATION = _find("saturation")
-_SEQUENCE_REARRANGE = _find("sequence_rearrange")
-_SLICE = _find("slice")
-_SPHERE = _find("sphere")
-_SQUEEZE = _find("squeeze")
-_STACK = _find("stack")
-_TENSOR_RESIZE = _find("tensor_resize")
-_TRANSPOSE = _find("transpose")
-_WARP_AFFINE = _find("warp_affine")
-_WATER = _find("water")
-_ZEROS = _find("zeros")
-_ZEROS_LIKE = _find("zeros_like")
+_AUDIO_RESAMPLE = _op("audio_resample", "dtype in_rate out_length out_rate quality scale")
+_BATCH_PERMUTATION = _op("batch_permutation", "allow_repetitions no_fixed_points")
+_BB_FLIP = _op("bb_flip", "horizontal ltrb vertical")
+_BBOX_PASTE = _op("bbox_paste", "ltrb paste_x paste_y ratio")
+_BBOX_ROTATE = _op(
+    "bbox_rotate", "angle bbox_layout bbox_normalized input_shape keep_size mode remove_threshold shape_layout size"
+)
+_BOX_ENCODER = _op("box_encoder", "anchors criteria means offset scale stds")
+_BRIGHTNESS = _op("brightness", "brightness brightness_shift dtype")
+_BRIGHTNESS_CONTRAST = _op("brightness_contrast", "brightness brightness_shift contrast contrast_center dtype")
+_CAST = _op("cast", "dtype")
+_CAST_LIKE = _op("cast_like", "")
+_CAT = _op("cat", "axis axis_name")
+_CLAHE = _op("clahe", "bins clip_limit luma_only tiles_x tiles_y")
+_COLOR_SPACE_CONVERSION = _op("color_space_conversion", "image_type output_type")
+_COLOR_TWIST = _op("color_twist", "brightness contrast dtype hue image_type saturation")
+_CONTRAST = _op("contrast", "contrast contrast_center dtype")
+_COORD_FLIP = _op("coord_flip", "center_x center_y center_z flip_x flip_y flip_z layout")
+_COORD_TRANSFORM = _op("coord_transform", "M MT T dtype")
+_COPY = _op("copy", "")
+_CROP = _op(
+    "crop",
+    "crop crop_d crop_h crop_pos_x crop_pos_y crop_pos_z crop_w dtype fill_values image_type out_of_bounds_policy output_dtype rounding",
+)
+_CROP_MIRROR_NORMALIZE = _op(
+    "crop_mirror_normalize",
+    "crop crop_d crop_h crop_pos_x crop_pos_y crop_pos_z crop_w dtype fill_values image_type mean mirror out_of_bounds_policy output_dtype output_layout pad_output rounding scale shift std",
+)
+_DEBAYER = _op("debayer", "algorithm blue_position")
+_ELEMENT_EXTRACT = _op("element_extract", "element_map")
+_EQUALIZE = _op("equalize", "")
+_ERASE = _op(
+    "erase", "anchor axes axis_names centered_anchor fill_value normalized normalized_anchor normalized_shape shape"
+)
+_EXPAND_DIMS = _op("expand_dims", "axes new_axis_names")
+_FILTER = _op("filter", "anchor border dtype mode")
+_FLIP = _op("flip", "depthwise horizontal vertical")
+_FULL = _op("full", "layout shape")
+_FULL_LIKE = _op("full_like", "")
+_GAUSSIAN_BLUR = _op("gaussian_blur", "dtype sigma window_size")
+_GET_PROPERTY = _op("get_property", "key")
+_GRID_MASK = _op("grid_mask", "angle ratio shift_x shift_y tile")
+_HSV = _op("hsv", "dtype hue saturation value")
+_HUE = _op("hue", "dtype hue image_type")
+_JITTER = _op("jitter", "fill_value interp_type mask nDegree")
+_JPEG_COMPRESSION_DISTORTION = _op("jpeg_compression_distortion", "quality")
+_LAPLACIAN = _op("laplacian", "dtype normalized_kernel scale smoothing_size window_size")
+_LOOKUP_TABLE = _op("lookup_table", "default_value dtype keys output_dtype values")
+_MEL_FILTER_BANK = _op("mel_filter_bank", "freq_high freq_low mel_formula nfilter normalize sample_rate")
+_MFCC = _op("mfcc", "axis dct_type lifter n_mfcc normalize")
+_MULTI_PASTE = _op(
+    "multi_paste", "dtype in_anchors in_anchors_rel in_ids out_anchors out_anchors_rel output_size shapes shapes_rel"
+)
+_NONSILENT_REGION = _op("nonsilent_region", "cutoff_db reference_power reset_interval window_length")
+_NORMALIZE = _op("normalize", "axes axis_names batch ddof dtype epsilon mean scale shift stddev")
+_ONE_HOT = _op("one_hot", "axis axis_name dtype num_classes off_value on_value")
+_ONES = _op("ones", "dtype layout shape")
+_ONES_LIKE = _op("ones_like", "dtype")
+_PAD = _op("pad", "align axes axis_names fill_value shape")
+_PASTE = _op("paste", "fill_value min_canvas_size n_channels paste_x paste_y ratio")
+_PEEK_IMAGE_SHAPE = _op("peek_image_shape", "adjust_orientation dtype image_type")
+_PER_FRAME = _op("per_frame", "replace")
+_PERMUTE_BATCH = _op("permute_batch", "indices")
+_POWER_SPECTRUM = _op("power_spectrum", "axis nfft power")
+_PREEMPHASIS_FILTER = _op("preemphasis_filter", "border dtype preemph_coeff")
+_RANDOM_BBOX_CROP = _op(
+    "random_bbox_crop",
+    "all_boxes_above_threshold allow_no_crop aspect_ratio bbox_layout bbox_prune_threshold crop_shape input_shape ltrb num_attempts output_bbox_indices quiet scaling shape_layout threshold_type thresholds total_num_attempts",
+)
+_RANDOM_CROP_GENERATOR = _op("random_crop_generator", "num_attempts random_area random_aspect_ratio")
+_RANDOM_RESIZED_CROP = _op(
+    "random_resized_crop",
+    "antialias dtype interp_type mag_filter min_filter minibatch_size num_attempts random_area random_aspect_ratio size temp_buffer_hint",
+)
+_REINTERPRET = _op("reinterpret", "dtype layout rel_shape shape src_dims")
+_RESHAPE = _op("reshape", "layout rel_shape shape src_dims")
+_RESIZE = _op(
+    "resize",
+    "antialias dtype image_type interp_type mag_filter max_size min_filter minibatch_size mode resize_longer resize_shorter resize_x resize_y resize_z roi_end roi_relative roi_start save_attrs size subpixel_scale temp_buffer_hint",
+)
+_RESIZE_CROP_MIRROR = _op(
+    "resize_crop_mirror",
+    "antialias crop crop_d crop_h crop_pos_x crop_pos_y crop_pos_z crop_w dtype interp_type mag_filter max_size min_filter minibatch_size mirror mode resize_longer resize_shorter resize_x resize_y resize_z roi_end roi_relative roi_start rounding size subpixel_scale temp_buffer_hint",
+)
+_ROI_RANDOM_CROP = _op("roi_random_crop", "crop_shape in_shape roi_end roi_shape roi_start")
+_ROTATE = _op("rotate", "angle axis dtype fill_value interp_type keep_size output_dtype size")
+_SATURATION = _op("saturation", "dtype image_type saturation")
+_SEQUENCE_REARRANGE = _op("sequence_rearrange", "new_order")
+_SLICE = _op(
+    "slice",
+    "axes axis_names dtype end fill_values image_type normalized_anchor normalized_shape out_of_bounds_policy output_dtype rel_end rel_shape rel_start shape start",
+)
+_SPECTROGRAM = _op(
+    "spectrogram", "center_windows layout nfft power reflect_padding window_fn window_length window_step"
+)
+_SPHERE = _op("sphere", "fill_value interp_type mask")
+_SQUEEZE = _op("squeeze", "axes axis_names")
+_STACK = _op("stack", "axis axis_name")
+_TENSOR_RESIZE = _op(
+    "tensor_resize",
+    "alignment antialias axes axis_names dtype interp_type mag_filter max_size min_filter minibatch_size mode roi_end roi_relative roi_start scales size_rounding sizes subpixel_scale temp_buffer_hint",
+)
+_TO_DECIBELS = _op("to_decibels", "cutoff_db multiplier reference")
+_TRANSPOSE = _op("transpose", "output_layout perm transpose_layout")
+_WARP_AFFINE = _op("warp_affine", "dtype fill_value interp_type inverse_map matrix output_dtype size")
+_WATER = _op("water", "ampl_x ampl_y fill_value freq_x freq_y interp_type mask phase_x phase_y")
+_ZEROS = _op("zeros", "dtype layout shape")
+_ZEROS_LIKE = _op("zeros_like", "dtype")
 
 
+if TYPE_CHECKING:
+
+    @overload
+    def audio_resample(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg | None = None,
+        in_rate: FloatArg | None = None,
+        out_length: IntArg | None = None,
+        out_rate: FloatArg | None = None,
+        quality: float | None = None,
+        scale: FloatArg | None = None,
+    ) -> Batch: ...
+    @overload
+    def audio_resample(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg | None = None,
+        in_rate: FixedFloat | None = None,
+        out_length: FixedInt | None = None,
+        out_rate: FixedFloat | None = None,
+        quality: float | None = None,
+        scale: FixedFloat | None = None,
+    ) -> Tensor: ...
+    @overload
+    def audio_resample(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg | None = None,
+        in_rate: FloatArg | None = None,
+        out_length: IntArg | None = None,
+        out_rate: FloatArg | None = None,
+        quality: float | None = None,
+        scale: FloatArg | None = None,
+    ) -> Any: ...
+
+
+@_suggests
+def audio_resample(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    dtype: DTypeArg | None = None,
+    in_rate: FloatArg | None = None,
+    out_length: IntArg | None = None,
+    out_rate: FloatArg | None = None,
+    quality: float | None = None,
+    scale: FloatArg | None = None,
+    **unknown: Never,
+) -> Any:
+    """Resamples signals with a sinc filter under a Hann window.
+
+    The ratio of lengths is given by `scale`, by `out_length`, or by `in_rate` and `out_rate`.
+
+    Args:
+        input: The signals: float32 or integers of up to 32 bits, with the axes time, or time and channels.
+        dtype: The element type of the output; by default the input's. Values are scaled to the range of the
+            type: -1 to 1 for floats, the whole range for integers, with silence in the middle.
+        in_rate: The sample rate of the input, in the unit of `out_rate`. Can differ between samples.
+        out_length: The length of the output, in elements. Can differ between samples.
+        out_rate: The sample rate of the output, in the unit of `in_rate`. Can differ between samples.
+        quality: The quality: 0 uses 3 lobes of the sinc filter on each side, 50 uses 16, 100 uses 64. Default:
+            ``50.0``.
+        scale: The sample rate of the output divided by that of the input. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default that of
+        the input.
+
+    Example:
+        >>> avida.audio_resample(np.sin(np.arange(100, dtype=np.float32)), in_rate=16000, out_rate=8000)
+    """
+    if unknown:
+        raise _unknown_argument(globals()["audio_resample"], *unknown)
+    return _call(_AUDIO_RESAMPLE, (input,), batch_size, device, (dtype, in_rate, out_length, out_rate, quality, scale))
+
+
+if TYPE_CHECKING:
+
+    @overload
+    def batch_permutation(
+        *,
+        batch_size: int,
+        device: DeviceArg | None = None,
+        allow_repetitions: bool | None = None,
+        no_fixed_points: bool | None = None,
+        rng: RNG | None = None,
+        like: Batch | None = None,
+    ) -> Batch: ...
+    @overload
+    def batch_permutation(
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        allow_repetitions: bool | None = None,
+        no_fixed_points: bool | None = None,
+        rng: RNG | None = None,
+        like: Batch,
+    ) -> Batch: ...
+    @overload
+    def batch_permutation(
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        allow_repetitions: bool | None = None,
+        no_fixed_points: bool | None = None,
+        rng: RNG | None = None,
+        like: None = None,
+    ) -> Tensor: ...
+    @overload
+    def batch_permutation(
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        allow_repetitions: bool | None = None,
+        no_fixed_points: bool | None = None,
+        rng: RNG | None = None,
+        like: Batch | None = None,
+    ) -> Any: ...
+
+
+@_suggests
 def batch_permutation(
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     allow_repetitions: bool | None = None,
     no_fixed_points: bool | None = None,
     rng: RNG | None = None,
     like: Batch | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Draws the numbers from 0 to batch_size - 1 in random order, for `permute_batch`.
+    """Draws a random permutation of the indices of a batch, for `permute_batch`.
 
     Args:
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
         allow_repetitions: Draw each number on its own. Default: ``False``.
         no_fixed_points: No sample gets its own number. Without effect on a batch of one. Default: ``False``.
-        rng: Where the random numbers come from; by default this thread's generator.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        rng: Where the random numbers come from. Default: this thread's generator.
         like: Makes a Batch of as many samples as this one has, without waiting for it.
+
+    Returns:
+        A Batch when `batch_size` or `like` is given, else a Tensor. Element type: int32.
 
     Example:
         >>> avida.permute_batch(batch, indices=avida.batch_permutation(batch_size=2))
     """
+    if unknown:
+        raise _unknown_argument(globals()["batch_permutation"], *unknown)
     return _call(_BATCH_PERMUTATION, (), batch_size, device, (allow_repetitions, no_fixed_points), rng, None, like)
 
 
-@overload
-def bb_flip(
-    input: Batch,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    horizontal: IntArg | None = None,
-    ltrb: bool | None = None,
-    vertical: IntArg | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def bb_flip(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        horizontal: IntArg | None = None,
+        ltrb: bool | None = None,
+        vertical: IntArg | None = None,
+    ) -> Batch: ...
+    @overload
+    def bb_flip(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        horizontal: FixedInt | None = None,
+        ltrb: bool | None = None,
+        vertical: FixedInt | None = None,
+    ) -> Tensor: ...
+    @overload
+    def bb_flip(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        horizontal: IntArg | None = None,
+        ltrb: bool | None = None,
+        vertical: IntArg | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def bb_flip(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     horizontal: IntArg | None = None,
     ltrb: bool | None = None,
     vertical: IntArg | None = None,
-) -> Any: ...
-def bb_flip(
-    input: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    horizontal: IntArg | None = None,
-    ltrb: bool | None = None,
-    vertical: IntArg | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Mirrors bounding boxes whose coordinates are shares of the image's extents.
+    """Mirrors bounding boxes, as flip() mirrors their image.
 
     Args:
-        input: The boxes: left, top, width, height each, or left, top, right, bottom.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
-        horizontal: Mirror left to right. Default: ``1``. Can differ between samples.
-        ltrb: Boxes end with right and bottom, not with width and height. Default: ``False``.
-        vertical: Mirror top to bottom. Default: ``0``. Can differ between samples.
+        input: Boxes as fractions of the image's extents: left, top, width, height, or left, top, right, bottom.
+        horizontal: Whether to mirror left to right. Default: ``1``. Can differ between samples.
+        ltrb: Whether boxes end with right and bottom instead of width and height. Default: ``False``.
+        vertical: Whether to mirror top to bottom. Default: ``0``. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: float32.
 
     Example:
         >>> avida.bb_flip(np.float32([[0.1, 0.2, 0.3, 0.4]]))
     """
+    if unknown:
+        raise _unknown_argument(globals()["bb_flip"], *unknown)
     return _call(_BB_FLIP, (input,), batch_size, device, (horizontal, ltrb, vertical))
 
 
-@overload
-def bbox_paste(
-    input: Batch,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    ltrb: bool | None = None,
-    paste_x: FloatArg | None = None,
-    paste_y: FloatArg | None = None,
-    ratio: FloatArg,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def bbox_paste(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        ltrb: bool | None = None,
+        paste_x: FloatArg | None = None,
+        paste_y: FloatArg | None = None,
+        ratio: FloatArg,
+    ) -> Batch: ...
+    @overload
+    def bbox_paste(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        ltrb: bool | None = None,
+        paste_x: FixedFloat | None = None,
+        paste_y: FixedFloat | None = None,
+        ratio: FixedFloat,
+    ) -> Tensor: ...
+    @overload
+    def bbox_paste(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        ltrb: bool | None = None,
+        paste_x: FloatArg | None = None,
+        paste_y: FloatArg | None = None,
+        ratio: FloatArg,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def bbox_paste(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     ltrb: bool | None = None,
     paste_x: FloatArg | None = None,
     paste_y: FloatArg | None = None,
     ratio: FloatArg,
-) -> Any: ...
-def bbox_paste(
-    input: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    ltrb: bool | None = None,
-    paste_x: FloatArg | None = None,
-    paste_y: FloatArg | None = None,
-    ratio: FloatArg,
+    **unknown: Never,
 ) -> Any:
-    """Moves bounding boxes, in shares of the image's extents, to where paste() puts the image on its canvas.
+    """Moves bounding boxes to where paste() puts their image on the canvas.
 
     Args:
-        input: The boxes: left, top, width, height each, or left, top, right, bottom.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
-        ltrb: Boxes end with right and bottom, not with width and height. Default: ``False``.
-        paste_x: Where the image is: 0 at the left, 1 at the right. Default: ``0.5``. Can differ between
-            samples.
-        paste_y: Where the image is: 0 at the top, 1 at the bottom. Default: ``0.5``. Can differ between
-            samples.
-        ratio: How many times as high and wide as the image the canvas is. Required. Can differ between samples.
+        input: Boxes as fractions of the image's extents: left, top, width, height, or left, top, right, bottom.
+        ratio: The extents of the canvas divided by those of the image. Required. Can differ between samples.
+        ltrb: Whether boxes end with right and bottom instead of width and height. Default: ``False``.
+        paste_x: The horizontal position of the image on the canvas, from 0 (left) to 1 (right). Default:
+            ``0.5``. Can differ between samples.
+        paste_y: The vertical position of the image on the canvas, from 0 (top) to 1 (bottom). Default: ``0.5``.
+            Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: float32.
 
     Example:
         >>> avida.bbox_paste(np.float32([[0.1, 0.2, 0.3, 0.4]]), ratio=2)
     """
+    if unknown:
+        raise _unknown_argument(globals()["bbox_paste"], *unknown)
     return _call(_BBOX_PASTE, (input,), batch_size, device, (ltrb, paste_x, paste_y, ratio))
 
 
+@_suggests
 def bbox_rotate(
     bboxes: TensorLike,
     labels: TensorLike | None = None,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     angle: FloatArg,
     bbox_layout: str | None = None,
     bbox_normalized: bool | None = None,
@@ -301,30 +552,38 @@ def bbox_rotate(
     remove_threshold: float | None = None,
     shape_layout: str | None = None,
     size: FloatsArg | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Moves bounding boxes to where rotate() brings what they surround.
+    """Rotates bounding boxes, as rotate() rotates their image.
 
     Args:
-        bboxes: Rows of four floats, as `bbox_layout` says.
-        labels: A label for each box; those of boxes that are removed are removed too.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
+        bboxes: Rows of four floats in the order of `bbox_layout`.
+        labels: An int32 label for each box; labels of removed boxes are removed too.
         angle: The angle in degrees, counter-clockwise. Required. Can differ between samples.
-        bbox_layout: What the numbers are: xyXY, start and end, or xyWH, start and extent. Default: ``'xyXY'``.
-        bbox_normalized: Boxes are in shares of the image's extents, not in pixels. Default: ``True``.
-        input_shape: The extents of the image before it is turned. Required. Can differ between samples.
-        keep_size: The image keeps its extents. Default: ``False``.
-        mode: The size of a turned box: expand, all around it; fixed, as it was; halfway between the two.
-            Default: ``'expand'``.
-        remove_threshold: Boxes of which less than this share is left inside of the image are removed. Default:
+        input_shape: The extents of the image before the rotation. Required. Can differ between samples.
+        bbox_layout: The format of boxes: xyXY, start and end, or xyWH, start and extents. Default: ``'xyXY'``.
+        bbox_normalized: Whether boxes are fractions of the image's extents instead of pixels. Default:
+            ``True``.
+        keep_size: Whether the image keeps its extents. Default: ``False``.
+        mode: The size of a rotated box: expand, the box around it; fixed, the old size; halfway between the
+            two. Default: ``'expand'``.
+        remove_threshold: Boxes of which less than this fraction remains inside the image are removed. Default:
             ``0.1``.
-        shape_layout: What the numbers of `input_shape` are. Default: ``'HW'``.
-        size: Height and width of the turned image, where rotate() got them. Default: ``[]``. Can differ between
-            samples.
+        shape_layout: The order of the extents in `input_shape`. Default: ``'HW'``.
+        size: Height and width of the rotated image, if they were given to rotate(). Default: ``[]``. Can differ
+            between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        One result, or a tuple of several: Batches when an input or an argument is one, else Tensors. Element
+        type: float32.
 
     Example:
         >>> avida.bbox_rotate(np.float32([[0.1, 0.2, 0.3, 0.5]]), angle=30, input_shape=[480, 640])
     """
+    if unknown:
+        raise _unknown_argument(globals()["bbox_rotate"], *unknown)
     return _call(
         _BBOX_ROTATE,
         (bboxes, labels),
@@ -334,149 +593,249 @@ def bbox_rotate(
     )
 
 
+if TYPE_CHECKING:
+
+    @overload
+    def box_encoder(
+        input_0: Batch,
+        input_1: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        anchors: FixedFloats,
+        criteria: float | None = None,
+        means: FixedFloats | None = None,
+        offset: bool | None = None,
+        scale: float | None = None,
+        stds: FixedFloats | None = None,
+    ) -> tuple[Batch, Batch]: ...
+    @overload
+    def box_encoder(
+        input_0: SingleTensor,
+        input_1: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        anchors: FixedFloats,
+        criteria: float | None = None,
+        means: FixedFloats | None = None,
+        offset: bool | None = None,
+        scale: float | None = None,
+        stds: FixedFloats | None = None,
+    ) -> tuple[Tensor, Tensor]: ...
+    @overload
+    def box_encoder(
+        input_0: TensorLike,
+        input_1: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        anchors: FixedFloats,
+        criteria: float | None = None,
+        means: FixedFloats | None = None,
+        offset: bool | None = None,
+        scale: float | None = None,
+        stds: FixedFloats | None = None,
+    ) -> Any: ...
+
+
+@_suggests
 def box_encoder(
     input_0: TensorLike,
     input_1: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
-    anchors: float | Sequence[float],
+    device: DeviceArg | None = None,
+    anchors: FixedFloats,
     criteria: float | None = None,
-    means: float | Sequence[float] | None = None,
+    means: FixedFloats | None = None,
     offset: bool | None = None,
     scale: float | None = None,
-    stds: float | Sequence[float] | None = None,
+    stds: FixedFloats | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Finds for each anchor the bounding box that it stands for, as detectors such as SSD are trained with.
+    """Matches bounding boxes with anchors, for training detectors such as SSD.
 
     Args:
-        input_0: The boxes: rows of left, top, right, bottom, in shares of the image's extents.
-        input_1: A label for each box, of int32.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
-        anchors: The anchors, as boxes, one after the other. Required.
-        criteria: An anchor stands for a box that it shares more than this with (IoU). Default: ``0.5``.
-        means: What is subtracted from offsets. Default: ``[0.0, 0.0, 0.0, 0.0]``.
-        offset: Give boxes by how they differ from their anchors. Default: ``False``.
-        scale: By how much coordinates are multiplied before offsets are computed. Default: ``1.0``.
-        stds: What offsets are divided by. Default: ``[1.0, 1.0, 1.0, 1.0]``.
+        input_0: Boxes: rows of left, top, right, bottom, as fractions of the image's extents.
+        input_1: An int32 label for each box.
+        anchors: The anchors: left, top, right, bottom of each, in one list. Required.
+        criteria: An anchor is matched with a box when their IoU is above this. Default: ``0.5``.
+        means: Four numbers that are subtracted from offsets. Default: ``[0.0, 0.0, 0.0, 0.0]``.
+        offset: Whether boxes are encoded as offsets from their anchors. Default: ``False``.
+        scale: The factor by which coordinates are multiplied before offsets are computed. Default: ``1.0``.
+        stds: Four numbers that offsets are divided by. Default: ``[1.0, 1.0, 1.0, 1.0]``.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A tuple of 2: Batches when an input is one, else Tensors.
 
     Example:
         >>> boxes, labels = avida.box_encoder(np.float32([[0, 0, 0.5, 0.5]]), [1], anchors=[0, 0, 0.4, 0.4])
     """
+    if unknown:
+        raise _unknown_argument(globals()["box_encoder"], *unknown)
     return _call(_BOX_ENCODER, (input_0, input_1), batch_size, device, (anchors, criteria, means, offset, scale, stds))
 
 
-@overload
-def brightness(
-    input: Batch,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    brightness: FloatArg | None = None,
-    brightness_shift: FloatArg | None = None,
-    dtype: DTypeArg | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def brightness(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        brightness: FloatArg | None = None,
+        brightness_shift: FloatArg | None = None,
+        dtype: DTypeArg | None = None,
+    ) -> Batch: ...
+    @overload
+    def brightness(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        brightness: FixedFloat | None = None,
+        brightness_shift: FixedFloat | None = None,
+        dtype: DTypeArg | None = None,
+    ) -> Tensor: ...
+    @overload
+    def brightness(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        brightness: FloatArg | None = None,
+        brightness_shift: FloatArg | None = None,
+        dtype: DTypeArg | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def brightness(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     brightness: FloatArg | None = None,
     brightness_shift: FloatArg | None = None,
     dtype: DTypeArg | None = None,
-) -> Any: ...
-def brightness(
-    input: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    brightness: FloatArg | None = None,
-    brightness_shift: FloatArg | None = None,
-    dtype: DTypeArg | None = None,
+    **unknown: Never,
 ) -> Any:
     """Makes images brighter or darker: brightness * input + brightness_shift.
 
     Args:
         input: Images, videos or volumes. Layouts: FHWC, DHWC, HWC, FCHW, CDHW, CHW.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
-        brightness: What the elements are multiplied by. Default: ``1.0``. Can differ between samples.
-        brightness_shift: What is added in the end; 1 stands for the largest number of an integer type. Default:
-            ``0.0``. Can differ between samples.
+        brightness: The factor of all elements. Default: ``1.0``. Can differ between samples.
+        brightness_shift: A number that is added last, in units of the largest value of an integer type.
+            Default: ``0.0``. Can differ between samples.
         dtype: The element type of the output, by default that of the input.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.brightness(image, brightness=1.5)
     """
+    if unknown:
+        raise _unknown_argument(globals()["brightness"], *unknown)
     return _call(_BRIGHTNESS, (input,), batch_size, device, (brightness, brightness_shift, dtype))
 
 
-@overload
-def brightness_contrast(
-    input: Batch,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    brightness: FloatArg | None = None,
-    brightness_shift: FloatArg | None = None,
-    contrast: FloatArg | None = None,
-    contrast_center: FloatArg | None = None,
-    dtype: DTypeArg | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def brightness_contrast(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        brightness: FloatArg | None = None,
+        brightness_shift: FloatArg | None = None,
+        contrast: FloatArg | None = None,
+        contrast_center: FloatArg | None = None,
+        dtype: DTypeArg | None = None,
+    ) -> Batch: ...
+    @overload
+    def brightness_contrast(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        brightness: FixedFloat | None = None,
+        brightness_shift: FixedFloat | None = None,
+        contrast: FixedFloat | None = None,
+        contrast_center: FixedFloat | None = None,
+        dtype: DTypeArg | None = None,
+    ) -> Tensor: ...
+    @overload
+    def brightness_contrast(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        brightness: FloatArg | None = None,
+        brightness_shift: FloatArg | None = None,
+        contrast: FloatArg | None = None,
+        contrast_center: FloatArg | None = None,
+        dtype: DTypeArg | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def brightness_contrast(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     brightness: FloatArg | None = None,
     brightness_shift: FloatArg | None = None,
     contrast: FloatArg | None = None,
     contrast_center: FloatArg | None = None,
     dtype: DTypeArg | None = None,
-) -> Any: ...
-def brightness_contrast(
-    input: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    brightness: FloatArg | None = None,
-    brightness_shift: FloatArg | None = None,
-    contrast: FloatArg | None = None,
-    contrast_center: FloatArg | None = None,
-    dtype: DTypeArg | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Changes contrast, then brightness, at once.
+    """Changes the contrast, then the brightness of images.
 
     Args:
         input: Images, videos or volumes. Layouts: FHWC, DHWC, HWC, FCHW, CDHW, CHW.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
-        brightness: What the elements are multiplied by. Default: ``1.0``. Can differ between samples.
-        brightness_shift: What is added in the end; 1 stands for the largest number of an integer type. Default:
-            ``0.0``. Can differ between samples.
-        contrast: What the distances from the centre are multiplied by. Default: ``1.0``. Can differ between
+        brightness: The factor of all elements. Default: ``1.0``. Can differ between samples.
+        brightness_shift: A number that is added last, in units of the largest value of an integer type.
+            Default: ``0.0``. Can differ between samples.
+        contrast: The factor of the distances from contrast_center. Default: ``1.0``. Can differ between
             samples.
-        contrast_center: The value that contrast leaves as it is; by default 0.5 for floats, and half of an
-            integer type's range. Can differ between samples.
+        contrast_center: The value that stays unchanged; by default 0.5 for floats, and half of an integer
+            type's range. Can differ between samples.
         dtype: The element type of the output, by default that of the input.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.brightness_contrast(image, brightness=1.5, contrast=0.5)
     """
+    if unknown:
+        raise _unknown_argument(globals()["brightness_contrast"], *unknown)
     return _call(
         _BRIGHTNESS_CONTRAST,
         (input,),
@@ -486,346 +845,562 @@ def brightness_contrast(
     )
 
 
-@overload
-def cast(input: Batch, /, *, batch_size: int | None = None, device: Any = None, dtype: DTypeArg) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def cast(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg,
+    ) -> Batch: ...
+    @overload
+    def cast(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg,
+    ) -> Tensor: ...
+    @overload
+    def cast(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg,
+    ) -> Any: ...
 
 
-@overload
-def cast(input: TensorLike, /, *, batch_size: int | None = None, device: Any = None, dtype: DTypeArg) -> Any: ...
+@_suggests
 def cast(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     dtype: DTypeArg,
+    **unknown: Never,
 ) -> Any:
-    """Converts elements to another type, with saturation; floats become integers by rounding half away from zero.
+    """Converts elements to another type, with saturation.
+
+    Floats become integers by rounding half away from zero.
 
     Args:
         input: The samples to convert.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
         dtype: The element type to convert to. Required.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input is one, else a Tensor. Element type: `dtype`. Layout: that of the input.
 
     Example:
         >>> avida.cast(image, dtype=avida.float32)
     """
+    if unknown:
+        raise _unknown_argument(globals()["cast"], *unknown)
     return _call(_CAST, (input,), batch_size, device, (dtype,))
 
 
-@overload
-def cast_like(
-    input_0: Batch, input_1: TensorLike, /, *, batch_size: int | None = None, device: Any = None
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def cast_like(
+        input_0: Batch,
+        input_1: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+    ) -> Batch: ...
+    @overload
+    def cast_like(
+        input_0: SingleTensor,
+        input_1: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+    ) -> Tensor: ...
+    @overload
+    def cast_like(
+        input_0: TensorLike,
+        input_1: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+    ) -> Any: ...
 
 
-@overload
-def cast_like(
-    input_0: TensorLike, input_1: TensorLike, /, *, batch_size: int | None = None, device: Any = None
-) -> Any: ...
+@_suggests
 def cast_like(
     input_0: TensorLike,
     input_1: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
+    **unknown: Never,
 ) -> Any:
     """Converts the first input to the element type of the second, as cast does.
 
     Args:
         input_0: The samples to convert.
         input_1: The samples whose element type to take.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input is one, else a Tensor. Layout: that of the input.
 
     Example:
         >>> avida.cast_like(image, np.float32(0))
     """
+    if unknown:
+        raise _unknown_argument(globals()["cast_like"], *unknown)
     return _call(_CAST_LIKE, (input_0, input_1), batch_size, device, ())
 
 
-@overload
-def cat(
-    input_0: Batch,
-    /,
-    *inputs: TensorLike,
-    batch_size: int | None = None,
-    device: Any = None,
-    axis: int | None = None,
-    axis_name: str | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def cat(
+        input_0: Batch,
+        /,
+        *inputs: TensorLike,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        axis: int | None = None,
+        axis_name: str | None = None,
+    ) -> Batch: ...
+    @overload
+    def cat(
+        input_0: SingleTensor,
+        /,
+        *inputs: SingleTensor,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        axis: int | None = None,
+        axis_name: str | None = None,
+    ) -> Tensor: ...
+    @overload
+    def cat(
+        input_0: TensorLike,
+        /,
+        *inputs: TensorLike,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        axis: int | None = None,
+        axis_name: str | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def cat(
     input_0: TensorLike,
     /,
     *inputs: TensorLike,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     axis: int | None = None,
     axis_name: str | None = None,
-) -> Any: ...
-def cat(
-    input_0: TensorLike,
-    /,
-    *inputs: TensorLike,
-    batch_size: int | None = None,
-    device: Any = None,
-    axis: int | None = None,
-    axis_name: str | None = None,
+    **unknown: Never,
 ) -> Any:
     """Joins the samples of several inputs along an axis that they have.
 
     Args:
         input_0: The first samples.
         inputs: The samples that follow them.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
         axis: The axis to join along; a negative one counts from the end. By default the first.
         axis_name: The axis to join along, by its letter in the first input's layout.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input is one, else a Tensor. Element type: that of the input. Layout: that of the input.
 
     Example:
         >>> avida.cat(image, image, axis_name="W")
     """
+    if unknown:
+        raise _unknown_argument(globals()["cat"], *unknown)
     return _call(_CAT, (input_0, *inputs), batch_size, device, (axis, axis_name))
 
 
-@overload
-def clahe(
-    input: Batch,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    bins: int | None = None,
-    clip_limit: float,
-    luma_only: bool | None = None,
-    tiles_x: int,
-    tiles_y: int,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def clahe(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        bins: int | None = None,
+        clip_limit: float,
+        luma_only: bool | None = None,
+        tiles_x: int,
+        tiles_y: int,
+    ) -> Batch: ...
+    @overload
+    def clahe(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        bins: int | None = None,
+        clip_limit: float,
+        luma_only: bool | None = None,
+        tiles_x: int,
+        tiles_y: int,
+    ) -> Tensor: ...
+    @overload
+    def clahe(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        bins: int | None = None,
+        clip_limit: float,
+        luma_only: bool | None = None,
+        tiles_x: int,
+        tiles_y: int,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def clahe(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     bins: int | None = None,
     clip_limit: float,
     luma_only: bool | None = None,
     tiles_x: int,
     tiles_y: int,
-) -> Any: ...
-def clahe(
-    input: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    bins: int | None = None,
-    clip_limit: float,
-    luma_only: bool | None = None,
-    tiles_x: int,
-    tiles_y: int,
+    **unknown: Never,
 ) -> Any:
-    """Spreads the values within each of many tiles, so that faint structures show everywhere in an image (contrast limited adaptive histogram equalization). Between the middles of tiles, what they would give is mixed.
+    """Applies contrast limited adaptive histogram equalization.
+
+    The histogram of each tile is equalized, so that faint structures show everywhere; between the centres of tiles,
+    results are interpolated.
 
     Args:
         input: Images of bytes, gray or RGB. Layouts: HWC.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
-        bins: Taken for compatibility; bytes are counted one by one. Default: ``256``.
         clip_limit: How often a value may count, as a multiple of the mean: the larger, the more contrast; 0 is
             no limit. Required.
+        tiles_x: The count of tiles along the width. Required.
+        tiles_y: The count of tiles along the height. Required.
         luma_only: Change the lightness of colours only, not each channel by itself. Default: ``True``.
-        tiles_x: How many tiles there are side by side. Required.
-        tiles_y: How many tiles there are from top to bottom. Required.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        Ignored, accepted for compatibility: bins.
+
+    Returns:
+        A Batch when an input is one, else a Tensor. Element type: uint8. Layout: that of the input.
 
     Example:
         >>> avida.clahe(image, tiles_x=2, tiles_y=2, clip_limit=2.0)
     """
+    if unknown:
+        raise _unknown_argument(globals()["clahe"], *unknown)
     return _call(_CLAHE, (input,), batch_size, device, (bins, clip_limit, luma_only, tiles_x, tiles_y))
 
 
-@overload
-def color_space_conversion(
-    input: Batch, /, *, batch_size: int | None = None, device: Any = None, image_type: int, output_type: int
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def color_space_conversion(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        image_type: ImageTypeArg,
+        output_type: ImageTypeArg,
+    ) -> Batch: ...
+    @overload
+    def color_space_conversion(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        image_type: ImageTypeArg,
+        output_type: ImageTypeArg,
+    ) -> Tensor: ...
+    @overload
+    def color_space_conversion(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        image_type: ImageTypeArg,
+        output_type: ImageTypeArg,
+    ) -> Any: ...
 
 
-@overload
-def color_space_conversion(
-    input: TensorLike, /, *, batch_size: int | None = None, device: Any = None, image_type: int, output_type: int
-) -> Any: ...
+@_suggests
 def color_space_conversion(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
-    image_type: int,
-    output_type: int,
+    device: DeviceArg | None = None,
+    image_type: ImageTypeArg,
+    output_type: ImageTypeArg,
+    **unknown: Never,
 ) -> Any:
     """Converts images between the colour spaces RGB, BGR, GRAY and YCbCr.
 
     Args:
         input: Images, videos or volumes of bytes. Layouts: FDHWC, FHWC, DHWC, HWC, FCDHW, FCHW, CDHW, CHW.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
         image_type: The colour space of the input. Required.
         output_type: The colour space of the output. Required.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input is one, else a Tensor. Element type: uint8. Layout: that of the input.
 
     Example:
         >>> avida.color_space_conversion(image, image_type=avida.types.RGB, output_type=avida.types.GRAY)
     """
+    if unknown:
+        raise _unknown_argument(globals()["color_space_conversion"], *unknown)
     return _call(_COLOR_SPACE_CONVERSION, (input,), batch_size, device, (image_type, output_type))
 
 
-@overload
-def color_twist(
-    input: Batch,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    brightness: FloatArg | None = None,
-    contrast: FloatArg | None = None,
-    dtype: DTypeArg | None = None,
-    hue: FloatArg | None = None,
-    image_type: int | None = None,
-    saturation: FloatArg | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def color_twist(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        brightness: FloatArg | None = None,
+        contrast: FloatArg | None = None,
+        dtype: DTypeArg | None = None,
+        hue: FloatArg | None = None,
+        image_type: ImageTypeArg | None = None,
+        saturation: FloatArg | None = None,
+    ) -> Batch: ...
+    @overload
+    def color_twist(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        brightness: FixedFloat | None = None,
+        contrast: FixedFloat | None = None,
+        dtype: DTypeArg | None = None,
+        hue: FixedFloat | None = None,
+        image_type: ImageTypeArg | None = None,
+        saturation: FixedFloat | None = None,
+    ) -> Tensor: ...
+    @overload
+    def color_twist(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        brightness: FloatArg | None = None,
+        contrast: FloatArg | None = None,
+        dtype: DTypeArg | None = None,
+        hue: FloatArg | None = None,
+        image_type: ImageTypeArg | None = None,
+        saturation: FloatArg | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def color_twist(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     brightness: FloatArg | None = None,
     contrast: FloatArg | None = None,
     dtype: DTypeArg | None = None,
     hue: FloatArg | None = None,
-    image_type: int | None = None,
+    image_type: ImageTypeArg | None = None,
     saturation: FloatArg | None = None,
-) -> Any: ...
-def color_twist(
-    input: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    brightness: FloatArg | None = None,
-    contrast: FloatArg | None = None,
-    dtype: DTypeArg | None = None,
-    hue: FloatArg | None = None,
-    image_type: int | None = None,
-    saturation: FloatArg | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Changes hue and saturation, then contrast, then brightness of colours, at once.
+    """Changes hue and saturation, then contrast, then brightness of colours.
 
     Args:
         input: Images, videos or volumes in RGB. Layouts: HWC, FHWC, DHWC, CHW, FCHW, CDHW.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
-        brightness: What the colours are multiplied by in the end. Default: ``1.0``. Can differ between samples.
-        contrast: What the distances from a middle gray (128, or 0.5 for floats) are multiplied by. Default:
-            ``1.0``. Can differ between samples.
+        brightness: The factor of all colours, applied last. Default: ``1.0``. Can differ between samples.
+        contrast: The factor of the distances from a middle gray (128, or 0.5 for floats). Default: ``1.0``. Can
+            differ between samples.
         dtype: The element type of the output, by default that of the input.
-        hue: By how many degrees the hue is turned. Default: ``0.0``. Can differ between samples.
-        image_type: Taken for compatibility; the channels are red, green and blue in any case. Default: ``0``.
-        saturation: What the saturation is multiplied by: 0 makes shades of gray. Default: ``1.0``. Can differ
-            between samples.
+        hue: The angle in degrees by which the hue is rotated. Default: ``0.0``. Can differ between samples.
+        saturation: The factor of the saturation: 0 makes shades of gray. Default: ``1.0``. Can differ between
+            samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        Ignored, accepted for compatibility: image_type.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.color_twist(image, brightness=1.2, contrast=0.8, hue=20, saturation=1.5)
     """
+    if unknown:
+        raise _unknown_argument(globals()["color_twist"], *unknown)
     return _call(_COLOR_TWIST, (input,), batch_size, device, (brightness, contrast, dtype, hue, image_type, saturation))
 
 
-@overload
-def contrast(
-    input: Batch,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    contrast: FloatArg | None = None,
-    contrast_center: FloatArg | None = None,
-    dtype: DTypeArg | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def contrast(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        contrast: FloatArg | None = None,
+        contrast_center: FloatArg | None = None,
+        dtype: DTypeArg | None = None,
+    ) -> Batch: ...
+    @overload
+    def contrast(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        contrast: FixedFloat | None = None,
+        contrast_center: FixedFloat | None = None,
+        dtype: DTypeArg | None = None,
+    ) -> Tensor: ...
+    @overload
+    def contrast(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        contrast: FloatArg | None = None,
+        contrast_center: FloatArg | None = None,
+        dtype: DTypeArg | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def contrast(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     contrast: FloatArg | None = None,
     contrast_center: FloatArg | None = None,
     dtype: DTypeArg | None = None,
-) -> Any: ...
-def contrast(
-    input: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    contrast: FloatArg | None = None,
-    contrast_center: FloatArg | None = None,
-    dtype: DTypeArg | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Stretches or shrinks the distances from a centre: contrast_center + contrast * (input - contrast_center).
+    """Changes the contrast of images.
+
+    The output is contrast_center + contrast * (input - contrast_center).
 
     Args:
         input: Images, videos or volumes. Layouts: FHWC, DHWC, HWC, FCHW, CDHW, CHW.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
-        contrast: What the distances from the centre are multiplied by. Default: ``1.0``. Can differ between
+        contrast: The factor of the distances from contrast_center. Default: ``1.0``. Can differ between
             samples.
-        contrast_center: The value that contrast leaves as it is; by default 0.5 for floats, and half of an
-            integer type's range. Can differ between samples.
+        contrast_center: The value that stays unchanged; by default 0.5 for floats, and half of an integer
+            type's range. Can differ between samples.
         dtype: The element type of the output, by default that of the input.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.contrast(image, contrast=0.5)
     """
+    if unknown:
+        raise _unknown_argument(globals()["contrast"], *unknown)
     return _call(_CONTRAST, (input,), batch_size, device, (contrast, contrast_center, dtype))
 
 
-@overload
-def coord_flip(
-    input: Batch,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    center_x: FloatArg | None = None,
-    center_y: FloatArg | None = None,
-    center_z: FloatArg | None = None,
-    flip_x: IntArg | None = None,
-    flip_y: IntArg | None = None,
-    flip_z: IntArg | None = None,
-    layout: str | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def coord_flip(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        center_x: FloatArg | None = None,
+        center_y: FloatArg | None = None,
+        center_z: FloatArg | None = None,
+        flip_x: IntArg | None = None,
+        flip_y: IntArg | None = None,
+        flip_z: IntArg | None = None,
+        layout: str | None = None,
+    ) -> Batch: ...
+    @overload
+    def coord_flip(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        center_x: FixedFloat | None = None,
+        center_y: FixedFloat | None = None,
+        center_z: FixedFloat | None = None,
+        flip_x: FixedInt | None = None,
+        flip_y: FixedInt | None = None,
+        flip_z: FixedInt | None = None,
+        layout: str | None = None,
+    ) -> Tensor: ...
+    @overload
+    def coord_flip(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        center_x: FloatArg | None = None,
+        center_y: FloatArg | None = None,
+        center_z: FloatArg | None = None,
+        flip_x: IntArg | None = None,
+        flip_y: IntArg | None = None,
+        flip_z: IntArg | None = None,
+        layout: str | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def coord_flip(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     center_x: FloatArg | None = None,
     center_y: FloatArg | None = None,
     center_z: FloatArg | None = None,
@@ -833,153 +1408,239 @@ def coord_flip(
     flip_y: IntArg | None = None,
     flip_z: IntArg | None = None,
     layout: str | None = None,
-) -> Any: ...
-def coord_flip(
-    input: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    center_x: FloatArg | None = None,
-    center_y: FloatArg | None = None,
-    center_z: FloatArg | None = None,
-    flip_x: IntArg | None = None,
-    flip_y: IntArg | None = None,
-    flip_z: IntArg | None = None,
-    layout: str | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Mirrors points: each chosen coordinate is moved to the other side of a centre.
+    """Mirrors points: moves chosen coordinates to the other side of a centre.
 
     Args:
-        input: Rows of coordinates.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
-        center_x: The middle along x. Default: ``0.5``. Can differ between samples.
-        center_y: The middle along y. Default: ``0.5``. Can differ between samples.
-        center_z: The middle along z. Default: ``0.5``. Can differ between samples.
-        flip_x: Mirror along x. Default: ``1``. Can differ between samples.
-        flip_y: Mirror along y. Default: ``0``. Can differ between samples.
-        flip_z: Mirror along z. Default: ``0``. Can differ between samples.
+        input: Rows of one to three coordinates.
+        center_x: The centre along x. Default: ``0.5``. Can differ between samples.
+        center_y: The centre along y. Default: ``0.5``. Can differ between samples.
+        center_z: The centre along z. Default: ``0.5``. Can differ between samples.
+        flip_x: Whether to mirror along x. Default: ``1``. Can differ between samples.
+        flip_y: Whether to mirror along y. Default: ``0``. Can differ between samples.
+        flip_z: Whether to mirror along z. Default: ``0``. Can differ between samples.
         layout: The order of the coordinates; by default x, xy or xyz. Default: ``''``.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: float32.
 
     Example:
         >>> avida.coord_flip(np.float32([[0.1, 0.2], [0.5, 0.9]]))
     """
+    if unknown:
+        raise _unknown_argument(globals()["coord_flip"], *unknown)
     return _call(
         _COORD_FLIP, (input,), batch_size, device, (center_x, center_y, center_z, flip_x, flip_y, flip_z, layout)
     )
 
 
-@overload
-def coord_transform(
-    input: Batch,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    M: FloatsArg | None = None,
-    MT: FloatsArg | None = None,
-    T: FloatsArg | None = None,
-    dtype: DTypeArg | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def coord_transform(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        M: FloatsArg | None = None,
+        MT: FloatsArg | None = None,
+        T: FloatsArg | None = None,
+        dtype: DTypeArg | None = None,
+    ) -> Batch: ...
+    @overload
+    def coord_transform(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        M: FixedFloats | None = None,
+        MT: FixedFloats | None = None,
+        T: FixedFloats | None = None,
+        dtype: DTypeArg | None = None,
+    ) -> Tensor: ...
+    @overload
+    def coord_transform(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        M: FloatsArg | None = None,
+        MT: FloatsArg | None = None,
+        T: FloatsArg | None = None,
+        dtype: DTypeArg | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def coord_transform(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     M: FloatsArg | None = None,
     MT: FloatsArg | None = None,
     T: FloatsArg | None = None,
     dtype: DTypeArg | None = None,
-) -> Any: ...
-def coord_transform(
-    input: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    M: FloatsArg | None = None,
-    MT: FloatsArg | None = None,
-    T: FloatsArg | None = None,
-    dtype: DTypeArg | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Applies M * point + T to points, vectors or colours: the numbers along the last axis.
+    """Applies M * point + T to points, vectors or colours along the last axis.
 
     Args:
         input: The points, at least as the rows of a matrix.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
         M: The matrix: m rows for points of m numbers; or one factor for all. Can differ between samples.
         MT: M and T in one, T as the last column. Can differ between samples.
-        T: What is added to each number of a point, or one number for all. Can differ between samples.
+        T: The numbers added to those of a point, or one number for all. Can differ between samples.
         dtype: The element type of the output; integers are rounded and saturated. Default: ``float32``.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default float32.
 
     Example:
         >>> avida.coord_transform(np.float32([[1, 2], [3, 4]]), MT=avida.transforms.rotation(angle=90))
     """
+    if unknown:
+        raise _unknown_argument(globals()["coord_transform"], *unknown)
     return _call(_COORD_TRANSFORM, (input,), batch_size, device, (M, MT, T, dtype))
 
 
-@overload
-def copy(input: Batch, /, *, batch_size: int | None = None, device: Any = None) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def copy(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+    ) -> Batch: ...
+    @overload
+    def copy(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+    ) -> Tensor: ...
+    @overload
+    def copy(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+    ) -> Any: ...
 
 
-@overload
-def copy(input: TensorLike, /, *, batch_size: int | None = None, device: Any = None) -> Any: ...
+@_suggests
 def copy(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
+    **unknown: Never,
 ) -> Any:
     """Copies the samples into memory of their own.
 
     Args:
         input: The samples to copy.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input is one, else a Tensor. Element type: that of the input. Layout: that of the input.
 
     Example:
         >>> avida.copy(image)
     """
+    if unknown:
+        raise _unknown_argument(globals()["copy"], *unknown)
     return _call(_COPY, (input,), batch_size, device, ())
 
 
-@overload
-def crop(
-    input: Batch,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    crop: FloatsArg | None = None,
-    crop_d: FloatArg | None = None,
-    crop_h: FloatArg | None = None,
-    crop_pos_x: FloatArg | None = None,
-    crop_pos_y: FloatArg | None = None,
-    crop_pos_z: FloatArg | None = None,
-    crop_w: FloatArg | None = None,
-    dtype: DTypeArg | None = None,
-    fill_values: float | Sequence[float] | None = None,
-    image_type: int | None = None,
-    out_of_bounds_policy: str | None = None,
-    output_dtype: DTypeArg | None = None,
-    rounding: str | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def crop(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        crop: FloatsArg | None = None,
+        crop_d: FloatArg | None = None,
+        crop_h: FloatArg | None = None,
+        crop_pos_x: FloatArg | None = None,
+        crop_pos_y: FloatArg | None = None,
+        crop_pos_z: FloatArg | None = None,
+        crop_w: FloatArg | None = None,
+        dtype: DTypeArg | None = None,
+        fill_values: FixedFloats | None = None,
+        image_type: ImageTypeArg | None = None,
+        out_of_bounds_policy: str | None = None,
+        output_dtype: DTypeArg | None = None,
+        rounding: str | None = None,
+    ) -> Batch: ...
+    @overload
+    def crop(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        crop: FixedFloats | None = None,
+        crop_d: FixedFloat | None = None,
+        crop_h: FixedFloat | None = None,
+        crop_pos_x: FixedFloat | None = None,
+        crop_pos_y: FixedFloat | None = None,
+        crop_pos_z: FixedFloat | None = None,
+        crop_w: FixedFloat | None = None,
+        dtype: DTypeArg | None = None,
+        fill_values: FixedFloats | None = None,
+        image_type: ImageTypeArg | None = None,
+        out_of_bounds_policy: str | None = None,
+        output_dtype: DTypeArg | None = None,
+        rounding: str | None = None,
+    ) -> Tensor: ...
+    @overload
+    def crop(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        crop: FloatsArg | None = None,
+        crop_d: FloatArg | None = None,
+        crop_h: FloatArg | None = None,
+        crop_pos_x: FloatArg | None = None,
+        crop_pos_y: FloatArg | None = None,
+        crop_pos_z: FloatArg | None = None,
+        crop_w: FloatArg | None = None,
+        dtype: DTypeArg | None = None,
+        fill_values: FixedFloats | None = None,
+        image_type: ImageTypeArg | None = None,
+        out_of_bounds_policy: str | None = None,
+        output_dtype: DTypeArg | None = None,
+        rounding: str | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def crop(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     crop: FloatsArg | None = None,
     crop_d: FloatArg | None = None,
     crop_h: FloatArg | None = None,
@@ -988,61 +1649,51 @@ def crop(
     crop_pos_z: FloatArg | None = None,
     crop_w: FloatArg | None = None,
     dtype: DTypeArg | None = None,
-    fill_values: float | Sequence[float] | None = None,
-    image_type: int | None = None,
+    fill_values: FixedFloats | None = None,
+    image_type: ImageTypeArg | None = None,
     out_of_bounds_policy: str | None = None,
     output_dtype: DTypeArg | None = None,
     rounding: str | None = None,
-) -> Any: ...
-def crop(
-    input: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    crop: FloatsArg | None = None,
-    crop_d: FloatArg | None = None,
-    crop_h: FloatArg | None = None,
-    crop_pos_x: FloatArg | None = None,
-    crop_pos_y: FloatArg | None = None,
-    crop_pos_z: FloatArg | None = None,
-    crop_w: FloatArg | None = None,
-    dtype: DTypeArg | None = None,
-    fill_values: float | Sequence[float] | None = None,
-    image_type: int | None = None,
-    out_of_bounds_policy: str | None = None,
-    output_dtype: DTypeArg | None = None,
-    rounding: str | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Cuts a window of given extents out of images, videos or volumes, at a position between their borders.
+    """Crops images, videos or volumes to a window of given extents.
+
+    The position of the window is a fraction of the space between the borders: 0.5 is the centre.
 
     Args:
         input: The samples to crop. Layouts: HWC, CHW, DHWC, CDHW, FHWC, FCHW, CFHW, FDHWC, FCDHW, CFDHW.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
-        crop: The window's extents, (H, W) or (D, H, W); 0 leaves an axis whole. Can differ between samples.
+        crop: The window's extents, (H, W) or (D, H, W). An extent of 0 keeps the whole axis. Can differ between
+            samples.
         crop_d: The window's depth, in volumes; the number of frames in videos. Can differ between samples.
         crop_h: The window's height. Can differ between samples.
-        crop_pos_x: Where the window lies between the left (0) and right (1) border. Default: ``0.5``. Can
+        crop_pos_x: The window's position between the left (0) and the right (1) border. Default: ``0.5``. Can
             differ between samples.
-        crop_pos_y: Where the window lies between the top (0) and bottom (1) border. Default: ``0.5``. Can
+        crop_pos_y: The window's position between the top (0) and the bottom (1) border. Default: ``0.5``. Can
             differ between samples.
-        crop_pos_z: Where the window lies between the front (0) and back (1) of a volume. Default: ``0.5``. Can
-            differ between samples.
+        crop_pos_z: The window's position between the front (0) and the back (1) of a volume. Default: ``0.5``.
+            Can differ between samples.
         crop_w: The window's width. Can differ between samples.
-        dtype: The element type of the output, by default the input's. Fractions are dropped.
-        fill_values: What the policy "pad" fills with: one number, or one for each channel. Default: ``[0.0]``.
-        image_type: The colour space. Accepted for old code, without effect.
-        out_of_bounds_policy: What to do where the window reaches beyond the sample: "error", "pad" (or
-            "constant"), "edge" (or "clamp"), "reflect" (or "reflect_1001"), "reflect_101", "wrap", or
-            "trim_to_shape". Default: ``'error'``.
-        output_dtype: The old name of dtype.
+        dtype: The element type of the output, by default that of the input. Fractions are truncated.
+        fill_values: The value of padding: one number, or one for each channel. Default: ``[0.0]``.
+        out_of_bounds_policy: What to do where the window exceeds the sample: "error", "pad" (or "constant"),
+            "edge" (or "clamp"), "reflect" (or "reflect_1001"), "reflect_101", "wrap", or "trim_to_shape".
+            Default: ``'error'``.
+        output_dtype: The old name of `dtype`.
         rounding: How the window's start becomes an integer: "round" (half away from zero) or "truncate".
             Default: ``'round'``.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        Ignored, accepted for compatibility: image_type.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.crop(image, crop=[2, 3], crop_pos_x=0, crop_pos_y=0)
     """
+    if unknown:
+        raise _unknown_argument(globals()["crop"], *unknown)
     return _call(
         _CROP,
         (input,),
@@ -1066,43 +1717,101 @@ def crop(
     )
 
 
-@overload
-def crop_mirror_normalize(
-    input: Batch,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    crop: FloatsArg | None = None,
-    crop_d: FloatArg | None = None,
-    crop_h: FloatArg | None = None,
-    crop_pos_x: FloatArg | None = None,
-    crop_pos_y: FloatArg | None = None,
-    crop_pos_z: FloatArg | None = None,
-    crop_w: FloatArg | None = None,
-    dtype: DTypeArg | None = None,
-    fill_values: float | Sequence[float] | None = None,
-    image_type: int | None = None,
-    mean: FloatsArg | None = None,
-    mirror: IntArg | None = None,
-    out_of_bounds_policy: str | None = None,
-    output_dtype: DTypeArg | None = None,
-    output_layout: str | None = None,
-    pad_output: bool | None = None,
-    rounding: str | None = None,
-    scale: float | None = None,
-    shift: float | None = None,
-    std: FloatsArg | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def crop_mirror_normalize(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        crop: FloatsArg | None = None,
+        crop_d: FloatArg | None = None,
+        crop_h: FloatArg | None = None,
+        crop_pos_x: FloatArg | None = None,
+        crop_pos_y: FloatArg | None = None,
+        crop_pos_z: FloatArg | None = None,
+        crop_w: FloatArg | None = None,
+        dtype: DTypeArg | None = None,
+        fill_values: FixedFloats | None = None,
+        image_type: ImageTypeArg | None = None,
+        mean: FloatsArg | None = None,
+        mirror: IntArg | None = None,
+        out_of_bounds_policy: str | None = None,
+        output_dtype: DTypeArg | None = None,
+        output_layout: str | None = None,
+        pad_output: bool | None = None,
+        rounding: str | None = None,
+        scale: float | None = None,
+        shift: float | None = None,
+        std: FloatsArg | None = None,
+    ) -> Batch: ...
+    @overload
+    def crop_mirror_normalize(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        crop: FixedFloats | None = None,
+        crop_d: FixedFloat | None = None,
+        crop_h: FixedFloat | None = None,
+        crop_pos_x: FixedFloat | None = None,
+        crop_pos_y: FixedFloat | None = None,
+        crop_pos_z: FixedFloat | None = None,
+        crop_w: FixedFloat | None = None,
+        dtype: DTypeArg | None = None,
+        fill_values: FixedFloats | None = None,
+        image_type: ImageTypeArg | None = None,
+        mean: FixedFloats | None = None,
+        mirror: FixedInt | None = None,
+        out_of_bounds_policy: str | None = None,
+        output_dtype: DTypeArg | None = None,
+        output_layout: str | None = None,
+        pad_output: bool | None = None,
+        rounding: str | None = None,
+        scale: float | None = None,
+        shift: float | None = None,
+        std: FixedFloats | None = None,
+    ) -> Tensor: ...
+    @overload
+    def crop_mirror_normalize(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        crop: FloatsArg | None = None,
+        crop_d: FloatArg | None = None,
+        crop_h: FloatArg | None = None,
+        crop_pos_x: FloatArg | None = None,
+        crop_pos_y: FloatArg | None = None,
+        crop_pos_z: FloatArg | None = None,
+        crop_w: FloatArg | None = None,
+        dtype: DTypeArg | None = None,
+        fill_values: FixedFloats | None = None,
+        image_type: ImageTypeArg | None = None,
+        mean: FloatsArg | None = None,
+        mirror: IntArg | None = None,
+        out_of_bounds_policy: str | None = None,
+        output_dtype: DTypeArg | None = None,
+        output_layout: str | None = None,
+        pad_output: bool | None = None,
+        rounding: str | None = None,
+        scale: float | None = None,
+        shift: float | None = None,
+        std: FloatsArg | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def crop_mirror_normalize(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     crop: FloatsArg | None = None,
     crop_d: FloatArg | None = None,
     crop_h: FloatArg | None = None,
@@ -1111,8 +1820,8 @@ def crop_mirror_normalize(
     crop_pos_z: FloatArg | None = None,
     crop_w: FloatArg | None = None,
     dtype: DTypeArg | None = None,
-    fill_values: float | Sequence[float] | None = None,
-    image_type: int | None = None,
+    fill_values: FixedFloats | None = None,
+    image_type: ImageTypeArg | None = None,
     mean: FloatsArg | None = None,
     mirror: IntArg | None = None,
     out_of_bounds_policy: str | None = None,
@@ -1123,72 +1832,54 @@ def crop_mirror_normalize(
     scale: float | None = None,
     shift: float | None = None,
     std: FloatsArg | None = None,
-) -> Any: ...
-def crop_mirror_normalize(
-    input: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    crop: FloatsArg | None = None,
-    crop_d: FloatArg | None = None,
-    crop_h: FloatArg | None = None,
-    crop_pos_x: FloatArg | None = None,
-    crop_pos_y: FloatArg | None = None,
-    crop_pos_z: FloatArg | None = None,
-    crop_w: FloatArg | None = None,
-    dtype: DTypeArg | None = None,
-    fill_values: float | Sequence[float] | None = None,
-    image_type: int | None = None,
-    mean: FloatsArg | None = None,
-    mirror: IntArg | None = None,
-    out_of_bounds_policy: str | None = None,
-    output_dtype: DTypeArg | None = None,
-    output_layout: str | None = None,
-    pad_output: bool | None = None,
-    rounding: str | None = None,
-    scale: float | None = None,
-    shift: float | None = None,
-    std: FloatsArg | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Crops, mirrors, normalises and rearranges images, videos or volumes at once: the last step before training. The output is scale * (input - mean) / std + shift.
+    """Crops, mirrors, normalises and transposes images, videos or volumes.
+
+    The output is scale * (input - mean) / std + shift. It is usually the last step before training.
 
     Args:
         input: The samples to normalise. Layouts: HWC, CHW, DHWC, CDHW, FHWC, FCHW, CFHW, FDHWC, FCDHW, CFDHW.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
-        crop: The window's extents, (H, W) or (D, H, W); 0 leaves an axis whole. Can differ between samples.
+        crop: The window's extents, (H, W) or (D, H, W). An extent of 0 keeps the whole axis. Can differ between
+            samples.
         crop_d: The window's depth, in volumes; the number of frames in videos. Can differ between samples.
         crop_h: The window's height. Can differ between samples.
-        crop_pos_x: Where the window lies between the left (0) and right (1) border. Default: ``0.5``. Can
+        crop_pos_x: The window's position between the left (0) and the right (1) border. Default: ``0.5``. Can
             differ between samples.
-        crop_pos_y: Where the window lies between the top (0) and bottom (1) border. Default: ``0.5``. Can
+        crop_pos_y: The window's position between the top (0) and the bottom (1) border. Default: ``0.5``. Can
             differ between samples.
-        crop_pos_z: Where the window lies between the front (0) and back (1) of a volume. Default: ``0.5``. Can
-            differ between samples.
+        crop_pos_z: The window's position between the front (0) and the back (1) of a volume. Default: ``0.5``.
+            Can differ between samples.
         crop_w: The window's width. Can differ between samples.
         dtype: The element type of the output; integers are rounded and saturated. Default: ``float32``.
-        fill_values: What the policy "pad" fills with, in the output's terms: one number, or one for each
-            channel. Default: ``[0.0]``.
-        image_type: The colour space. Accepted for old code, without effect.
-        mean: What is subtracted: one number, or one for each channel. Default: ``[0.0]``. Can differ between
-            samples.
-        mirror: Mirror left to right unless 0. Default: ``0``. Can differ between samples.
-        out_of_bounds_policy: What to do where the window reaches beyond the sample: "error", "pad" (or
-            "constant"), or "trim_to_shape". Default: ``'error'``.
-        output_dtype: The old name of dtype.
+        fill_values: The value of padding, after normalisation: one number, or one for each channel. Default:
+            ``[0.0]``.
+        mean: The mean that is subtracted: one number, or one for each channel. Default: ``[0.0]``. Can differ
+            between samples.
+        mirror: Whether to mirror left to right. Default: ``0``. Can differ between samples.
+        out_of_bounds_policy: What to do where the window exceeds the sample: "error", "pad" (or "constant"), or
+            "trim_to_shape". Default: ``'error'``.
+        output_dtype: The old name of `dtype`.
         output_layout: The order of the axes in the output. Default: ``'CHW'``.
-        pad_output: Add channels up to a power of two. Default: ``False``.
+        pad_output: Whether to pad the channels to a power of two. Default: ``False``.
         rounding: How the window's start becomes an integer: "round" (half away from zero) or "truncate".
             Default: ``'round'``.
-        scale: What the normalised values are multiplied by. Default: ``1.0``.
-        shift: What is added in the end. Default: ``0.0``.
-        std: What is divided by: one number, or one for each channel. Default: ``[1.0]``. Can differ between
+        scale: The factor of the normalised values. Default: ``1.0``.
+        shift: The offset that is added last. Default: ``0.0``.
+        std: The standard deviation: one number, or one for each channel. Default: ``[1.0]``. Can differ between
             samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        Ignored, accepted for compatibility: image_type.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default float32.
 
     Example:
         >>> avida.crop_mirror_normalize(image, mirror=1, mean=[124, 117, 104], std=[59, 57, 58])
     """
+    if unknown:
+        raise _unknown_argument(globals()["crop_mirror_normalize"], *unknown)
     return _call(
         _CROP_MIRROR_NORMALIZE,
         (input,),
@@ -1219,132 +1910,227 @@ def crop_mirror_normalize(
     )
 
 
-@overload
-def debayer(
-    input: Batch,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    algorithm: str | None = None,
-    blue_position: IntsArg,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def debayer(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        algorithm: str | None = None,
+        blue_position: IntsArg,
+    ) -> Batch: ...
+    @overload
+    def debayer(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        algorithm: str | None = None,
+        blue_position: FixedInts,
+    ) -> Tensor: ...
+    @overload
+    def debayer(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        algorithm: str | None = None,
+        blue_position: IntsArg,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def debayer(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     algorithm: str | None = None,
     blue_position: IntsArg,
-) -> Any: ...
-def debayer(
-    input: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    algorithm: str | None = None,
-    blue_position: IntsArg,
+    **unknown: Never,
 ) -> Any:
-    """Makes colour images of what a sensor with a Bayer filter sees: one colour in each pixel.
+    """Makes colour images of raw images from a sensor with a Bayer filter.
 
     Args:
         input: Images or videos of one channel, uint8 or uint16, of even height and width. Layouts: HW, HWC,
             FHW, FHWC.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
+        blue_position: Row and column of blue, 0 or 1 each, in the square of four pixels that begins in the
+            second row and column. Required. Can differ between samples.
         algorithm: "bilinear_ocv" (the default) takes the mean of the neighbours, "edgeaware_ocv" takes green
             along edges, "vng_ocv" (uint8 only) looks where least changes among eight directions, "gray_ocv"
             gives one channel of gray.
-        blue_position: Row and column of blue, 0 or 1 each, in the square of four pixels that begins in the
-            second row and column. Required. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: uint8. Layout: HWC.
 
     Example:
         >>> avida.debayer(np.zeros((4, 6), np.uint8), blue_position=[0, 0])
     """
+    if unknown:
+        raise _unknown_argument(globals()["debayer"], *unknown)
     return _call(_DEBAYER, (input,), batch_size, device, (algorithm, blue_position))
 
 
+@_suggests
 def element_extract(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
-    element_map: int | Sequence[int],
+    device: DeviceArg | None = None,
+    element_map: FixedInts,
+    **unknown: Never,
 ) -> Any:
-    """Takes single elements out of sequences, such as frames out of videos, each as an output of its own.
+    """Extracts single elements of sequences, such as frames of videos.
+
+    Each is an output of its own.
 
     Args:
         input: The sequences.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
         element_map: The indices of the elements, one for each output. Required.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        One result, or a tuple of several: Batches when an input is one, else Tensors.
 
     Example:
         >>> first, last = avida.element_extract(np.zeros((5, 4, 6, 3), np.uint8), element_map=[0, 4])
     """
+    if unknown:
+        raise _unknown_argument(globals()["element_extract"], *unknown)
     return _call(_ELEMENT_EXTRACT, (input,), batch_size, device, (element_map,))
 
 
-@overload
-def equalize(input: Batch, /, *, batch_size: int | None = None, device: Any = None) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def equalize(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+    ) -> Batch: ...
+    @overload
+    def equalize(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+    ) -> Tensor: ...
+    @overload
+    def equalize(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+    ) -> Any: ...
 
 
-@overload
-def equalize(input: TensorLike, /, *, batch_size: int | None = None, device: Any = None) -> Any: ...
+@_suggests
 def equalize(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Spreads the values of each channel, so that all become about equally frequent.
+    """Equalizes the histogram of each channel.
+
+    All values become about equally frequent.
 
     Args:
         input: Images or videos of bytes. Layouts: HW, HWC, CHW, FHW, FHWC, FCHW.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input is one, else a Tensor. Element type: uint8. Layout: that of the input.
 
     Example:
         >>> avida.equalize(image)
     """
+    if unknown:
+        raise _unknown_argument(globals()["equalize"], *unknown)
     return _call(_EQUALIZE, (input,), batch_size, device, ())
 
 
-@overload
-def erase(
-    input: Batch,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    anchor: FloatsArg | None = None,
-    axes: int | Sequence[int] | None = None,
-    axis_names: str | None = None,
-    centered_anchor: bool | None = None,
-    fill_value: FloatsArg | None = None,
-    normalized: bool | None = None,
-    normalized_anchor: bool | None = None,
-    normalized_shape: bool | None = None,
-    shape: FloatsArg | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def erase(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        anchor: FloatsArg | None = None,
+        axes: FixedInts | None = None,
+        axis_names: str | None = None,
+        centered_anchor: bool | None = None,
+        fill_value: FloatsArg | None = None,
+        normalized: bool | None = None,
+        normalized_anchor: bool | None = None,
+        normalized_shape: bool | None = None,
+        shape: FloatsArg | None = None,
+    ) -> Batch: ...
+    @overload
+    def erase(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        anchor: FixedFloats | None = None,
+        axes: FixedInts | None = None,
+        axis_names: str | None = None,
+        centered_anchor: bool | None = None,
+        fill_value: FixedFloats | None = None,
+        normalized: bool | None = None,
+        normalized_anchor: bool | None = None,
+        normalized_shape: bool | None = None,
+        shape: FixedFloats | None = None,
+    ) -> Tensor: ...
+    @overload
+    def erase(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        anchor: FloatsArg | None = None,
+        axes: FixedInts | None = None,
+        axis_names: str | None = None,
+        centered_anchor: bool | None = None,
+        fill_value: FloatsArg | None = None,
+        normalized: bool | None = None,
+        normalized_anchor: bool | None = None,
+        normalized_shape: bool | None = None,
+        shape: FloatsArg | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def erase(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     anchor: FloatsArg | None = None,
-    axes: int | Sequence[int] | None = None,
+    axes: FixedInts | None = None,
     axis_names: str | None = None,
     centered_anchor: bool | None = None,
     fill_value: FloatsArg | None = None,
@@ -1352,45 +2138,37 @@ def erase(
     normalized_anchor: bool | None = None,
     normalized_shape: bool | None = None,
     shape: FloatsArg | None = None,
-) -> Any: ...
-def erase(
-    input: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    anchor: FloatsArg | None = None,
-    axes: int | Sequence[int] | None = None,
-    axis_names: str | None = None,
-    centered_anchor: bool | None = None,
-    fill_value: FloatsArg | None = None,
-    normalized: bool | None = None,
-    normalized_anchor: bool | None = None,
-    normalized_shape: bool | None = None,
-    shape: FloatsArg | None = None,
+    **unknown: Never,
 ) -> Any:
     """Fills regions of the input with a value.
 
     Args:
-        input: The samples to erase parts of.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
-        anchor: Where each region starts: a number for each axis, one region after the other. Default: ``[]``.
+        input: The samples to erase regions of.
+        anchor: The start of each region: a number for each axis, one region after the other. Default: ``[]``.
             Can differ between samples.
-        axes: The axes that `anchor` and `shape` speak of.
-        axis_names: The same by their letters; by default HW.
-        centered_anchor: `anchor` is the middle of a region, not its start. Default: ``False``.
-        fill_value: What to fill with: one number, or one for each channel. Default: ``[0.0]``. Can differ
-            between samples.
-        normalized: `anchor` and `shape` are shares of the input's extents. Default: ``False``.
-        normalized_anchor: `anchor` is.
-        normalized_shape: `shape` is.
+        axes: The axes of `anchor` and `shape`, by index.
+        axis_names: The axes of `anchor` and `shape`, by letter; by default HW, or the first two if the layout
+            does not name them.
+        centered_anchor: Whether `anchor` is the centre of a region instead of its start. Default: ``False``.
+        fill_value: The number to fill with, or one for each channel. Default: ``[0.0]``. Can differ between
+            samples.
+        normalized: Whether `anchor` and `shape` are fractions of the input's extents. Default: ``False``.
+        normalized_anchor: Whether `anchor` is a fraction of the input's extents.
+        normalized_shape: Whether `shape` is a fraction of the input's extents.
         shape: The extents of each region, as many numbers as in `anchor`. Default: ``[]``. Can differ between
             samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
+        that of the input.
 
     Example:
         >>> avida.erase(image, anchor=[1, 2], shape=[2, 3], fill_value=255)
     """
+    if unknown:
+        raise _unknown_argument(globals()["erase"], *unknown)
     return _call(
         _ERASE,
         (input,),
@@ -1400,70 +2178,119 @@ def erase(
     )
 
 
-@overload
-def expand_dims(
-    data: Batch,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    axes: int | Sequence[int],
-    new_axis_names: str | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def expand_dims(
+        data: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        axes: FixedInts,
+        new_axis_names: str | None = None,
+    ) -> Batch: ...
+    @overload
+    def expand_dims(
+        data: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        axes: FixedInts,
+        new_axis_names: str | None = None,
+    ) -> Tensor: ...
+    @overload
+    def expand_dims(
+        data: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        axes: FixedInts,
+        new_axis_names: str | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def expand_dims(
     data: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
-    axes: int | Sequence[int],
+    device: DeviceArg | None = None,
+    axes: FixedInts,
     new_axis_names: str | None = None,
-) -> Any: ...
-def expand_dims(
-    data: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    axes: int | Sequence[int],
-    new_axis_names: str | None = None,
+    **unknown: Never,
 ) -> Any:
     """Inserts axes of extent 1; nothing is copied.
 
     Args:
         data: The samples to add axes to.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
-        axes: Where the new axes stand in the output. Required.
+        axes: The positions of the new axes in the output. Required.
         new_axis_names: A letter for each new axis, in the order of axes. Without it, the output has no layout.
             Default: ``''``.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input is one, else a Tensor. Element type: that of the input.
 
     Example:
         >>> avida.expand_dims(image, axes=0, new_axis_names="F")
     """
+    if unknown:
+        raise _unknown_argument(globals()["expand_dims"], *unknown)
     return _call(_EXPAND_DIMS, (data,), batch_size, device, (axes, new_axis_names))
 
 
-@overload
-def filter(
-    data: Batch,
-    filter: TensorLike,
-    fill_value: TensorLike | None = None,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    anchor: IntsArg | None = None,
-    border: str | None = None,
-    dtype: DTypeArg | None = None,
-    mode: str | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def filter(
+        data: Batch,
+        filter: TensorLike,
+        fill_value: TensorLike | None = None,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        anchor: IntsArg | None = None,
+        border: str | None = None,
+        dtype: DTypeArg | None = None,
+        mode: str | None = None,
+    ) -> Batch: ...
+    @overload
+    def filter(
+        data: SingleTensor,
+        filter: SingleTensor,
+        fill_value: SingleTensor | None = None,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        anchor: FixedInts | None = None,
+        border: str | None = None,
+        dtype: DTypeArg | None = None,
+        mode: str | None = None,
+    ) -> Tensor: ...
+    @overload
+    def filter(
+        data: TensorLike,
+        filter: TensorLike,
+        fill_value: TensorLike | None = None,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        anchor: IntsArg | None = None,
+        border: str | None = None,
+        dtype: DTypeArg | None = None,
+        mode: str | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def filter(
     data: TensorLike,
     filter: TensorLike,
@@ -1471,714 +2298,1219 @@ def filter(
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     anchor: IntsArg | None = None,
     border: str | None = None,
     dtype: DTypeArg | None = None,
     mode: str | None = None,
-) -> Any: ...
-def filter(
-    data: TensorLike,
-    filter: TensorLike,
-    fill_value: TensorLike | None = None,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    anchor: IntsArg | None = None,
-    border: str | None = None,
-    dtype: DTypeArg | None = None,
-    mode: str | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Sums the elements around each element, multiplied by the elements of a filter (a correlation: the filter is not mirrored), for images, volumes or sequences.
+    """Filters images, volumes or sequences with given weights.
+
+    Each element becomes the sum of the elements around it, multiplied by the weights: a correlation, in which the
+    filter is not mirrored.
 
     Args:
         data: The samples; channels (C) come first or last.
         filter: The weights: an axis for each spatial axis of the data, perhaps after one for the frames.
         fill_value: What lies beyond the "constant" border: a number, or one for each frame.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
         anchor: The element of the filter that lies over the element computed: one number, or one for each
-            spatial axis. -1 is the middle. Without effect in the mode "valid". Default: ``[-1]``. Can differ
-            between samples.
+            spatial axis. -1 is the middle. Ignored in the mode "valid". Default: ``[-1]``. Can differ between
+            samples.
         border: What lies beyond the border: "reflect_101", "reflect_1001", "wrap", "clamp" or "constant".
             Default: ``'reflect_101'``.
         dtype: The element type of the output: float32, or the input's.
         mode: "same": the output has the input's shape; "valid": only where all of the filter lies inside.
             Default: ``'same'``.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.filter(image, np.ones((3, 3), np.float32) / 9)
     """
+    if unknown:
+        raise _unknown_argument(globals()["filter"], *unknown)
     return _call(_FILTER, (data, filter, fill_value), batch_size, device, (anchor, border, dtype, mode))
 
 
-@overload
-def flip(
-    input: Batch,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    depthwise: IntArg | None = None,
-    horizontal: IntArg | None = None,
-    vertical: IntArg | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def flip(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        depthwise: IntArg | None = None,
+        horizontal: IntArg | None = None,
+        vertical: IntArg | None = None,
+    ) -> Batch: ...
+    @overload
+    def flip(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        depthwise: FixedInt | None = None,
+        horizontal: FixedInt | None = None,
+        vertical: FixedInt | None = None,
+    ) -> Tensor: ...
+    @overload
+    def flip(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        depthwise: IntArg | None = None,
+        horizontal: IntArg | None = None,
+        vertical: IntArg | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def flip(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     depthwise: IntArg | None = None,
     horizontal: IntArg | None = None,
     vertical: IntArg | None = None,
-) -> Any: ...
-def flip(
-    input: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    depthwise: IntArg | None = None,
-    horizontal: IntArg | None = None,
-    vertical: IntArg | None = None,
+    **unknown: Never,
 ) -> Any:
     """Mirrors images, videos or volumes along the chosen axes.
 
     Args:
         input: The samples to mirror. Layouts: FDHWC, FHWC, DHWC, HWC, FCDHW, FCHW, CDHW, CHW.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
-        depthwise: Mirror front to back (D). Default: ``0``. Can differ between samples.
-        horizontal: Mirror left to right (W). Default: ``1``. Can differ between samples.
-        vertical: Mirror top to bottom (H). Default: ``0``. Can differ between samples.
+        depthwise: Whether to mirror front to back, along the axis D. Default: ``0``. Can differ between
+            samples.
+        horizontal: Whether to mirror left to right, along the axis W. Default: ``1``. Can differ between
+            samples.
+        vertical: Whether to mirror top to bottom, along the axis H. Default: ``0``. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
+        that of the input.
 
     Example:
         >>> avida.flip(image, horizontal=0, vertical=1)
     """
+    if unknown:
+        raise _unknown_argument(globals()["flip"], *unknown)
     return _call(_FLIP, (input,), batch_size, device, (depthwise, horizontal, vertical))
 
 
-@overload
-def full(
-    fill_value: Batch,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    layout: str | None = None,
-    shape: IntsArg | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def full(
+        fill_value: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        layout: str | None = None,
+        shape: IntsArg | None = None,
+    ) -> Batch: ...
+    @overload
+    def full(
+        fill_value: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        layout: str | None = None,
+        shape: FixedInts | None = None,
+    ) -> Tensor: ...
+    @overload
+    def full(
+        fill_value: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        layout: str | None = None,
+        shape: IntsArg | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def full(
     fill_value: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     layout: str | None = None,
     shape: IntsArg | None = None,
-) -> Any: ...
-def full(
-    fill_value: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    layout: str | None = None,
-    shape: IntsArg | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Makes samples of a given shape by repeating a fill value, whose element type they have.
+    """Makes samples of a given shape by repeating a fill value.
+
+    They have its element type.
 
     Args:
-        fill_value: A number, or an array that is repeated along the axes in the manner of NumPy.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
+        fill_value: A number, or an array that is repeated along the axes as NumPy broadcasts it.
         layout: One letter per axis.
         shape: The extents of the axes; a single number without them. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input.
 
     Example:
         >>> avida.full([1, 2, 3], shape=[2, 3])
     """
+    if unknown:
+        raise _unknown_argument(globals()["full"], *unknown)
     return _call(_FULL, (fill_value,), batch_size, device, (layout, shape))
 
 
-@overload
-def full_like(
-    data_like: Batch, fill_value: TensorLike, /, *, batch_size: int | None = None, device: Any = None
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def full_like(
+        data_like: Batch,
+        fill_value: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+    ) -> Batch: ...
+    @overload
+    def full_like(
+        data_like: SingleTensor,
+        fill_value: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+    ) -> Tensor: ...
+    @overload
+    def full_like(
+        data_like: TensorLike,
+        fill_value: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+    ) -> Any: ...
 
 
-@overload
-def full_like(
-    data_like: TensorLike, fill_value: TensorLike, /, *, batch_size: int | None = None, device: Any = None
-) -> Any: ...
+@_suggests
 def full_like(
     data_like: TensorLike,
     fill_value: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Makes samples like the given ones by repeating a fill value, which is converted to their element type.
+    """Makes samples like the given ones by repeating a fill value.
+
+    It is converted to their element type.
 
     Args:
         data_like: The samples whose shape, element type and layout to take.
-        fill_value: A number, or an array that is repeated along the axes in the manner of NumPy.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
+        fill_value: A number, or an array that is repeated along the axes as NumPy broadcasts it.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input is one, else a Tensor. Element type: that of the input. Layout: that of the input.
 
     Example:
         >>> avida.full_like(image, 7)
     """
+    if unknown:
+        raise _unknown_argument(globals()["full_like"], *unknown)
     return _call(_FULL_LIKE, (data_like, fill_value), batch_size, device, ())
 
 
-@overload
-def gaussian_blur(
-    input: Batch,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    dtype: DTypeArg | None = None,
-    sigma: FloatsArg | None = None,
-    window_size: IntsArg | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def gaussian_blur(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg | None = None,
+        sigma: FloatsArg | None = None,
+        window_size: IntsArg | None = None,
+    ) -> Batch: ...
+    @overload
+    def gaussian_blur(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg | None = None,
+        sigma: FixedFloats | None = None,
+        window_size: FixedInts | None = None,
+    ) -> Tensor: ...
+    @overload
+    def gaussian_blur(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg | None = None,
+        sigma: FloatsArg | None = None,
+        window_size: IntsArg | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def gaussian_blur(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     dtype: DTypeArg | None = None,
     sigma: FloatsArg | None = None,
     window_size: IntsArg | None = None,
-) -> Any: ...
-def gaussian_blur(
-    input: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    dtype: DTypeArg | None = None,
-    sigma: FloatsArg | None = None,
-    window_size: IntsArg | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Blurs images, volumes or sequences with a Gaussian bell along each spatial axis. Beyond the border samples are reflected, without their outermost elements.
+    """Blurs images, volumes or sequences with a Gaussian along each spatial axis.
+
+    Beyond the border samples are reflected, without their outermost elements.
 
     Args:
         input: The samples to blur; channels (C) come first or last.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
         dtype: The element type of the output: float32, or the input's.
-        sigma: The standard deviation of the bell, in elements: one number, or one for each spatial axis. Where
-            it is 0 it follows from the window: 0.3 * (radius - 1) + 0.8. Default: ``[0.0]``. Can differ between
-            samples.
-        window_size: How many elements are summed: an odd number, or one for each spatial axis. Where it is 0 it
-            follows from sigma: 2 * ceil(3 * sigma) + 1. Default: ``[0]``. Can differ between samples.
+        sigma: The standard deviation of the Gaussian, in elements: one number, or one for each spatial axis.
+            Where it is 0 it follows from `window_size`: 0.3 * (radius - 1) + 0.8. Where both are 0, nothing is
+            blurred. Can differ between samples.
+        window_size: The size of the window: an odd number of elements, or one for each spatial axis. Where it
+            is 0 it follows from sigma: 2 * ceil(3 * sigma) + 1. Default: ``[0]``. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.gaussian_blur(image, sigma=1.5)
     """
+    if unknown:
+        raise _unknown_argument(globals()["gaussian_blur"], *unknown)
     return _call(_GAUSSIAN_BLUR, (input,), batch_size, device, (dtype, sigma, window_size))
 
 
-@overload
-def get_property(input: Batch, /, *, batch_size: int | None = None, device: Any = None, key: str) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def get_property(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        key: str,
+    ) -> Batch: ...
+    @overload
+    def get_property(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        key: str,
+    ) -> Tensor: ...
+    @overload
+    def get_property(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        key: str,
+    ) -> Any: ...
 
 
-@overload
-def get_property(input: TensorLike, /, *, batch_size: int | None = None, device: Any = None, key: str) -> Any: ...
+@_suggests
 def get_property(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     key: str,
+    **unknown: Never,
 ) -> Any:
-    """Gives a property of each sample as text, in bytes; no bytes where the sample has none.
+    """Returns a property of each sample as text, in bytes.
+
+    Samples that have none give no bytes.
 
     Args:
         input: The samples to ask.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
         key: `"layout"`, or `"source_info"`: where the sample comes from. Required.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input is one, else a Tensor. Element type: uint8.
 
     Example:
         >>> avida.get_property(image, key='layout')
     """
+    if unknown:
+        raise _unknown_argument(globals()["get_property"], *unknown)
     return _call(_GET_PROPERTY, (input,), batch_size, device, (key,))
 
 
-@overload
-def grid_mask(
-    input: Batch,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    angle: FloatArg | None = None,
-    ratio: FloatArg | None = None,
-    shift_x: FloatArg | None = None,
-    shift_y: FloatArg | None = None,
-    tile: IntArg | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def grid_mask(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        angle: FloatArg | None = None,
+        ratio: FloatArg | None = None,
+        shift_x: FloatArg | None = None,
+        shift_y: FloatArg | None = None,
+        tile: IntArg | None = None,
+    ) -> Batch: ...
+    @overload
+    def grid_mask(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        angle: FixedFloat | None = None,
+        ratio: FixedFloat | None = None,
+        shift_x: FixedFloat | None = None,
+        shift_y: FixedFloat | None = None,
+        tile: FixedInt | None = None,
+    ) -> Tensor: ...
+    @overload
+    def grid_mask(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        angle: FloatArg | None = None,
+        ratio: FloatArg | None = None,
+        shift_x: FloatArg | None = None,
+        shift_y: FloatArg | None = None,
+        tile: IntArg | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def grid_mask(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     angle: FloatArg | None = None,
     ratio: FloatArg | None = None,
     shift_x: FloatArg | None = None,
     shift_y: FloatArg | None = None,
     tile: IntArg | None = None,
-) -> Any: ...
-def grid_mask(
-    input: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    angle: FloatArg | None = None,
-    ratio: FloatArg | None = None,
-    shift_x: FloatArg | None = None,
-    shift_y: FloatArg | None = None,
-    tile: IntArg | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Sets pixels to 0 in squares that lie on a regular grid.
+    """Sets pixels to 0 in the squares of a regular grid.
 
     Args:
         input: Images or videos. Layouts: HWC, CHW, HW, FHWC, FCHW.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
-        angle: By how much the grid is turned, in radians. Default: ``0.0``. Can differ between samples.
-        ratio: The side of a square as a share of the tile's. Default: ``0.5``. Can differ between samples.
-        shift_x: By how many pixels the grid is moved to the right. Default: ``0.0``. Can differ between
-            samples.
-        shift_y: By how many pixels it is moved down. Default: ``0.0``. Can differ between samples.
-        tile: The distance between squares, in pixels. Default: ``100``. Can differ between samples.
+        angle: The angle of the grid, in radians. Default: ``0.0``. Can differ between samples.
+        ratio: The side of a square divided by the side of a tile. Default: ``0.5``. Can differ between samples.
+        shift_x: The offset of the grid to the right, in pixels. Default: ``0.0``. Can differ between samples.
+        shift_y: The offset of the grid downwards, in pixels. Default: ``0.0``. Can differ between samples.
+        tile: The side of a tile, which is the distance between squares, in pixels. Default: ``100``. Can differ
+            between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
+        that of the input.
 
     Example:
         >>> avida.grid_mask(image, tile=4, ratio=0.5)
     """
+    if unknown:
+        raise _unknown_argument(globals()["grid_mask"], *unknown)
     return _call(_GRID_MASK, (input,), batch_size, device, (angle, ratio, shift_x, shift_y, tile))
 
 
-@overload
-def hsv(
-    input: Batch,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    dtype: DTypeArg | None = None,
-    hue: FloatArg | None = None,
-    saturation: FloatArg | None = None,
-    value: FloatArg | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def hsv(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg | None = None,
+        hue: FloatArg | None = None,
+        saturation: FloatArg | None = None,
+        value: FloatArg | None = None,
+    ) -> Batch: ...
+    @overload
+    def hsv(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg | None = None,
+        hue: FixedFloat | None = None,
+        saturation: FixedFloat | None = None,
+        value: FixedFloat | None = None,
+    ) -> Tensor: ...
+    @overload
+    def hsv(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg | None = None,
+        hue: FloatArg | None = None,
+        saturation: FloatArg | None = None,
+        value: FloatArg | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def hsv(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     dtype: DTypeArg | None = None,
     hue: FloatArg | None = None,
     saturation: FloatArg | None = None,
     value: FloatArg | None = None,
-) -> Any: ...
-def hsv(
-    input: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    dtype: DTypeArg | None = None,
-    hue: FloatArg | None = None,
-    saturation: FloatArg | None = None,
-    value: FloatArg | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Changes hue, saturation and value of colours, by a linear function of red, green and blue.
+    """Changes hue, saturation and value of colours.
+
+    It is a linear function of red, green and blue.
 
     Args:
         input: Images, videos or volumes in RGB. Layouts: HWC, FHWC, DHWC, CHW, FCHW, CDHW.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
         dtype: The element type of the output. Default: ``uint8``.
-        hue: By how many degrees the hue is turned. Default: ``0.0``. Can differ between samples.
-        saturation: What the saturation is multiplied by: 0 makes shades of gray. Default: ``1.0``. Can differ
-            between samples.
-        value: What the brightness is multiplied by. Default: ``1.0``. Can differ between samples.
+        hue: The angle in degrees by which the hue is rotated. Default: ``0.0``. Can differ between samples.
+        saturation: The factor of the saturation: 0 makes shades of gray. Default: ``1.0``. Can differ between
+            samples.
+        value: The factor of the brightness. Default: ``1.0``. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default uint8.
+        Layout: that of the input.
 
     Example:
         >>> avida.hsv(image, hue=30, saturation=1.2, value=0.9)
     """
+    if unknown:
+        raise _unknown_argument(globals()["hsv"], *unknown)
     return _call(_HSV, (input,), batch_size, device, (dtype, hue, saturation, value))
 
 
-@overload
-def hue(
-    input: Batch,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    dtype: DTypeArg | None = None,
-    hue: FloatArg | None = None,
-    image_type: int | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def hue(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg | None = None,
+        hue: FloatArg | None = None,
+        image_type: ImageTypeArg | None = None,
+    ) -> Batch: ...
+    @overload
+    def hue(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg | None = None,
+        hue: FixedFloat | None = None,
+        image_type: ImageTypeArg | None = None,
+    ) -> Tensor: ...
+    @overload
+    def hue(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg | None = None,
+        hue: FloatArg | None = None,
+        image_type: ImageTypeArg | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def hue(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     dtype: DTypeArg | None = None,
     hue: FloatArg | None = None,
-    image_type: int | None = None,
-) -> Any: ...
-def hue(
-    input: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    dtype: DTypeArg | None = None,
-    hue: FloatArg | None = None,
-    image_type: int | None = None,
+    image_type: ImageTypeArg | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Turns the hue of colours.
+    """Rotates the hue of colours.
 
     Args:
         input: Images, videos or volumes in RGB. Layouts: HWC, FHWC, DHWC, CHW, FCHW, CDHW.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
         dtype: The element type of the output, by default that of the input.
-        hue: By how many degrees the hue is turned. Default: ``0.0``. Can differ between samples.
-        image_type: Taken for compatibility; the channels are red, green and blue in any case. Default: ``0``.
+        hue: The angle in degrees by which the hue is rotated. Default: ``0.0``. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        Ignored, accepted for compatibility: image_type.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.hue(image, hue=120)
     """
+    if unknown:
+        raise _unknown_argument(globals()["hue"], *unknown)
     return _call(_HUE, (input,), batch_size, device, (dtype, hue, image_type))
 
 
-@overload
-def jitter(
-    input: Batch,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    fill_value: float | None = None,
-    interp_type: int | None = None,
-    mask: IntArg | None = None,
-    nDegree: int | None = None,
-    rng: RNG | None = None,
-    keyed_by: KeyedBy | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def jitter(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        fill_value: float | None = None,
+        interp_type: FixedInterpType | None = None,
+        mask: IntArg | None = None,
+        nDegree: int | None = None,
+        rng: RNG | None = None,
+        keyed_by: KeyedBy | None = None,
+    ) -> Batch: ...
+    @overload
+    def jitter(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        fill_value: float | None = None,
+        interp_type: FixedInterpType | None = None,
+        mask: FixedInt | None = None,
+        nDegree: int | None = None,
+        rng: RNG | None = None,
+        keyed_by: FixedKey | None = None,
+    ) -> Tensor: ...
+    @overload
+    def jitter(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        fill_value: float | None = None,
+        interp_type: FixedInterpType | None = None,
+        mask: IntArg | None = None,
+        nDegree: int | None = None,
+        rng: RNG | None = None,
+        keyed_by: KeyedBy | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def jitter(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     fill_value: float | None = None,
-    interp_type: int | None = None,
+    interp_type: FixedInterpType | None = None,
     mask: IntArg | None = None,
     nDegree: int | None = None,
     rng: RNG | None = None,
     keyed_by: KeyedBy | None = None,
-) -> Any: ...
-def jitter(
-    input: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    fill_value: float | None = None,
-    interp_type: int | None = None,
-    mask: IntArg | None = None,
-    nDegree: int | None = None,
-    rng: RNG | None = None,
-    keyed_by: KeyedBy | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Moves every pixel a little, each by another random amount.
+    """Moves every pixel by a small random amount.
 
     Args:
         input: The images. Layouts: HWC.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
         fill_value: What to put where the input has nothing. Default: ``0.0``.
-        interp_type: Nearest or linear interpolation. Default: ``0``.
+        interp_type: Nearest or linear interpolation. Default: ``'nn'``.
         mask: 0: the sample stays as it is. Default: ``1``. Can differ between samples.
         nDegree: Pixels move by at most half of this in x and in y. Default: ``2``.
-        rng: Where the random numbers come from; by default this thread's generator.
-        keyed_by: Samples that came from a reader: each gets numbers of its own, the same in any batch. See
-            `avida.random`; `(samples, name)` names the draw.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        rng: Where the random numbers come from. Default: this thread's generator.
+        keyed_by: Samples that a reader has read: each gets random numbers of its own, the same in any batch.
+            See `avida.random`; `(samples, name)` names the draw.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
+        that of the input.
 
     Example:
         >>> avida.jitter(image, nDegree=4)
     """
+    if unknown:
+        raise _unknown_argument(globals()["jitter"], *unknown)
     return _call(_JITTER, (input,), batch_size, device, (fill_value, interp_type, mask, nDegree), rng, keyed_by)
 
 
-@overload
-def jpeg_compression_distortion(
-    input: Batch, /, *, batch_size: int | None = None, device: Any = None, quality: IntArg | None = None
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def jpeg_compression_distortion(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        quality: IntArg | None = None,
+    ) -> Batch: ...
+    @overload
+    def jpeg_compression_distortion(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        quality: FixedInt | None = None,
+    ) -> Tensor: ...
+    @overload
+    def jpeg_compression_distortion(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        quality: IntArg | None = None,
+    ) -> Any: ...
 
 
-@overload
-def jpeg_compression_distortion(
-    input: TensorLike, /, *, batch_size: int | None = None, device: Any = None, quality: IntArg | None = None
-) -> Any: ...
+@_suggests
 def jpeg_compression_distortion(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     quality: IntArg | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Gives images what they would lose as JPEG files: encodes and decodes them.
+    """Adds JPEG compression artefacts: encodes and decodes images.
 
     Args:
         input: Images or videos, RGB or gray, of uint8. Layouts: HWC, FHWC.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
-        quality: From 1, much loss, to 100, little. Default: ``50``. Can differ between samples.
+        quality: The JPEG quality, from 1 (strong artefacts) to 100 (weak artefacts). Default: ``50``. Can
+            differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: uint8. Layout: that of the
+        input.
 
     Example:
         >>> avida.jpeg_compression_distortion(image, quality=10)
     """
+    if unknown:
+        raise _unknown_argument(globals()["jpeg_compression_distortion"], *unknown)
     return _call(_JPEG_COMPRESSION_DISTORTION, (input,), batch_size, device, (quality,))
 
 
-@overload
-def laplacian(
-    input: Batch,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    dtype: DTypeArg | None = None,
-    normalized_kernel: bool | None = None,
-    scale: FloatsArg | None = None,
-    smoothing_size: IntsArg | None = None,
-    window_size: IntsArg | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def laplacian(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg | None = None,
+        normalized_kernel: bool | None = None,
+        scale: FloatsArg | None = None,
+        smoothing_size: IntsArg | None = None,
+        window_size: IntsArg | None = None,
+    ) -> Batch: ...
+    @overload
+    def laplacian(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg | None = None,
+        normalized_kernel: bool | None = None,
+        scale: FixedFloats | None = None,
+        smoothing_size: FixedInts | None = None,
+        window_size: FixedInts | None = None,
+    ) -> Tensor: ...
+    @overload
+    def laplacian(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg | None = None,
+        normalized_kernel: bool | None = None,
+        scale: FloatsArg | None = None,
+        smoothing_size: IntsArg | None = None,
+        window_size: IntsArg | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def laplacian(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     dtype: DTypeArg | None = None,
     normalized_kernel: bool | None = None,
     scale: FloatsArg | None = None,
     smoothing_size: IntsArg | None = None,
     window_size: IntsArg | None = None,
-) -> Any: ...
-def laplacian(
-    input: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    dtype: DTypeArg | None = None,
-    normalized_kernel: bool | None = None,
-    scale: FloatsArg | None = None,
-    smoothing_size: IntsArg | None = None,
-    window_size: IntsArg | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Sums the second derivatives along the spatial axes. Each is a convolution with a derivative window along its axis and with smoothing windows along the others. Beyond the border samples are reflected, without their outermost elements.
+    """Computes the Laplacian: the sum of second derivatives along the spatial axes.
+
+    Each is a convolution with a derivative window along its axis and with smoothing windows along the others.
+    Beyond the border samples are reflected, without their outermost elements.
 
     Args:
         input: The samples; channels (C) come first or last.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
         dtype: The element type of the output: float32, or the input's.
         normalized_kernel: Scale each derivative by 2 ** (axes + 2 - the sum of its window sizes), instead of by
             `scale`. Default: ``False``.
-        scale: What derivatives are multiplied by: one number, or one for each spatial axis. Default: ``[1.0]``.
-            Can differ between samples.
+        scale: The factors of the derivatives: one number, or one for each spatial axis. Default: ``[1.0]``. Can
+            differ between samples.
         smoothing_size: The size of smoothing windows, odd: one number, or one for each spatial axis. 1 does not
             smooth. By default as `window_size`. Can differ between samples.
         window_size: The size of derivative windows, odd and at least 3: one number, or one for each spatial
             axis. Default: ``[3]``. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.laplacian(image, window_size=5, normalized_kernel=True)
     """
+    if unknown:
+        raise _unknown_argument(globals()["laplacian"], *unknown)
     return _call(
         _LAPLACIAN, (input,), batch_size, device, (dtype, normalized_kernel, scale, smoothing_size, window_size)
     )
 
 
-@overload
-def lookup_table(
-    input: Batch,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    default_value: float | None = None,
-    dtype: DTypeArg | None = None,
-    keys: int | Sequence[int] | None = None,
-    output_dtype: DTypeArg | None = None,
-    values: float | Sequence[float] | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def lookup_table(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        default_value: float | None = None,
+        dtype: DTypeArg | None = None,
+        keys: FixedInts | None = None,
+        output_dtype: DTypeArg | None = None,
+        values: FixedFloats | None = None,
+    ) -> Batch: ...
+    @overload
+    def lookup_table(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        default_value: float | None = None,
+        dtype: DTypeArg | None = None,
+        keys: FixedInts | None = None,
+        output_dtype: DTypeArg | None = None,
+        values: FixedFloats | None = None,
+    ) -> Tensor: ...
+    @overload
+    def lookup_table(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        default_value: float | None = None,
+        dtype: DTypeArg | None = None,
+        keys: FixedInts | None = None,
+        output_dtype: DTypeArg | None = None,
+        values: FixedFloats | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def lookup_table(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     default_value: float | None = None,
     dtype: DTypeArg | None = None,
-    keys: int | Sequence[int] | None = None,
+    keys: FixedInts | None = None,
     output_dtype: DTypeArg | None = None,
-    values: float | Sequence[float] | None = None,
-) -> Any: ...
-def lookup_table(
-    input: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    default_value: float | None = None,
-    dtype: DTypeArg | None = None,
-    keys: int | Sequence[int] | None = None,
-    output_dtype: DTypeArg | None = None,
-    values: float | Sequence[float] | None = None,
+    values: FixedFloats | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Replaces each number by the value that a table has for it.
+    """Maps integers to values by a table.
 
     Args:
         input: Integers to look up.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
-        default_value: The value of numbers that are no key. Default: ``0.0``.
+        default_value: The value of integers that are not among the keys. Default: ``0.0``.
         dtype: The element type of the result. Default: ``float32``.
-        keys: The numbers that have a value, from 0 to 65535. Default: ``[]``.
+        keys: The integers that have a value, from 0 to 65535. Default: ``[]``.
         output_dtype: The older name of `dtype`.
         values: The value of each key. Default: ``[]``.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input is one, else a Tensor. Element type: `dtype`, by default float32.
 
     Example:
         >>> avida.lookup_table(np.array([0, 1, 2]), keys=[1, 2], values=[0.5, 0.25])
     """
+    if unknown:
+        raise _unknown_argument(globals()["lookup_table"], *unknown)
     return _call(_LOOKUP_TABLE, (input,), batch_size, device, (default_value, dtype, keys, output_dtype, values))
 
 
-@overload
-def multi_paste(
-    input_0: Batch,
-    /,
-    *inputs: TensorLike,
-    batch_size: int | None = None,
-    device: Any = None,
-    dtype: DTypeArg | None = None,
-    in_anchors: IntsArg | None = None,
-    in_anchors_rel: FloatsArg | None = None,
-    in_ids: IntsArg | None = None,
-    out_anchors: IntsArg | None = None,
-    out_anchors_rel: FloatsArg | None = None,
-    output_size: IntsArg | None = None,
-    shapes: IntsArg | None = None,
-    shapes_rel: FloatsArg | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def mel_filter_bank(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        freq_high: float | None = None,
+        freq_low: float | None = None,
+        mel_formula: str | None = None,
+        nfilter: int | None = None,
+        normalize: bool | None = None,
+        sample_rate: float | None = None,
+    ) -> Batch: ...
+    @overload
+    def mel_filter_bank(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        freq_high: float | None = None,
+        freq_low: float | None = None,
+        mel_formula: str | None = None,
+        nfilter: int | None = None,
+        normalize: bool | None = None,
+        sample_rate: float | None = None,
+    ) -> Tensor: ...
+    @overload
+    def mel_filter_bank(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        freq_high: float | None = None,
+        freq_low: float | None = None,
+        mel_formula: str | None = None,
+        nfilter: int | None = None,
+        normalize: bool | None = None,
+        sample_rate: float | None = None,
+    ) -> Any: ...
 
 
-@overload
-def multi_paste(
-    input_0: TensorLike,
+@_suggests
+def mel_filter_bank(
+    input: TensorLike,
     /,
-    *inputs: TensorLike,
+    *,
     batch_size: int | None = None,
-    device: Any = None,
-    dtype: DTypeArg | None = None,
-    in_anchors: IntsArg | None = None,
-    in_anchors_rel: FloatsArg | None = None,
-    in_ids: IntsArg | None = None,
-    out_anchors: IntsArg | None = None,
-    out_anchors_rel: FloatsArg | None = None,
-    output_size: IntsArg | None = None,
-    shapes: IntsArg | None = None,
-    shapes_rel: FloatsArg | None = None,
-) -> Any: ...
-def multi_paste(
-    input_0: TensorLike,
-    /,
-    *inputs: TensorLike,
-    batch_size: int | None = None,
-    device: Any = None,
-    dtype: DTypeArg | None = None,
-    in_anchors: IntsArg | None = None,
-    in_anchors_rel: FloatsArg | None = None,
-    in_ids: IntsArg | None = None,
-    out_anchors: IntsArg | None = None,
-    out_anchors_rel: FloatsArg | None = None,
-    output_size: IntsArg | None = None,
-    shapes: IntsArg | None = None,
-    shapes_rel: FloatsArg | None = None,
+    device: DeviceArg | None = None,
+    freq_high: float | None = None,
+    freq_low: float | None = None,
+    mel_formula: str | None = None,
+    nfilter: int | None = None,
+    normalize: bool | None = None,
+    sample_rate: float | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Pastes regions of several images, or of several samples of a batch, onto one black canvas each.
+    """Converts spectrograms to mel spectrograms, by a bank of triangular filters.
+
+    The frequencies are along the axis "f" of the layout; without a layout along the last but one, or the only axis.
+
+    Args:
+        input: Spectrograms in float32, with frequencies from 0 to half of the sample rate.
+        freq_high: The highest frequency, in Hz; half of the sample rate by default. Default: ``0.0``.
+        freq_low: The lowest frequency, in Hz. Default: ``0.0``.
+        mel_formula: The mel scale: "slaney", linear up to 1 kHz and logarithmic above, or "htk", 2595 * log10(1
+            + f / 700). Default: ``'slaney'``.
+        nfilter: The number of filters, which is the extent of the axis in the output. Default: ``128``.
+        normalize: Whether filters have an area of 1 Hz. Otherwise their peak is 1. Default: ``True``.
+        sample_rate: The sample rate of the signal, in Hz. Default: ``44100.0``.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input is one, else a Tensor. Element type: float32.
+
+    Example:
+        >>> avida.mel_filter_bank(np.ones((257, 10), np.float32), nfilter=40, sample_rate=16000)
+    """
+    if unknown:
+        raise _unknown_argument(globals()["mel_filter_bank"], *unknown)
+    return _call(
+        _MEL_FILTER_BANK,
+        (input,),
+        batch_size,
+        device,
+        (freq_high, freq_low, mel_formula, nfilter, normalize, sample_rate),
+    )
+
+
+if TYPE_CHECKING:
+
+    @overload
+    def mfcc(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        axis: int | None = None,
+        dct_type: int | None = None,
+        lifter: float | None = None,
+        n_mfcc: int | None = None,
+        normalize: bool | None = None,
+    ) -> Batch: ...
+    @overload
+    def mfcc(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        axis: int | None = None,
+        dct_type: int | None = None,
+        lifter: float | None = None,
+        n_mfcc: int | None = None,
+        normalize: bool | None = None,
+    ) -> Tensor: ...
+    @overload
+    def mfcc(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        axis: int | None = None,
+        dct_type: int | None = None,
+        lifter: float | None = None,
+        n_mfcc: int | None = None,
+        normalize: bool | None = None,
+    ) -> Any: ...
+
+
+@_suggests
+def mfcc(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    axis: int | None = None,
+    dct_type: int | None = None,
+    lifter: float | None = None,
+    n_mfcc: int | None = None,
+    normalize: bool | None = None,
+    **unknown: Never,
+) -> Any:
+    """Computes mel-frequency cepstral coefficients (MFCC).
+
+    They are the discrete cosine transform of mel spectrograms, which usually are in decibels.
+
+    Args:
+        input: Mel spectrograms in float32.
+        axis: The axis of the frequencies. Default: ``0``.
+        dct_type: The type of the discrete cosine transform: 1, 2, 3 or 4. Default: ``2``.
+        lifter: If not 0, coefficient i is multiplied by 1 + lifter / 2 * sin(pi * (i + 1) / lifter). Default:
+            ``0.0``.
+        n_mfcc: The number of coefficients; at most as many as there are frequencies. Default: ``20``.
+        normalize: Whether the transform is orthonormal; not for type 1. Default: ``False``.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input is one, else a Tensor. Element type: float32.
+
+    Example:
+        >>> avida.mfcc(np.ones((40, 10), np.float32), n_mfcc=13)
+    """
+    if unknown:
+        raise _unknown_argument(globals()["mfcc"], *unknown)
+    return _call(_MFCC, (input,), batch_size, device, (axis, dct_type, lifter, n_mfcc, normalize))
+
+
+if TYPE_CHECKING:
+
+    @overload
+    def multi_paste(
+        input_0: Batch,
+        /,
+        *inputs: TensorLike,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg | None = None,
+        in_anchors: IntsArg | None = None,
+        in_anchors_rel: FloatsArg | None = None,
+        in_ids: IntsArg | None = None,
+        out_anchors: IntsArg | None = None,
+        out_anchors_rel: FloatsArg | None = None,
+        output_size: IntsArg | None = None,
+        shapes: IntsArg | None = None,
+        shapes_rel: FloatsArg | None = None,
+    ) -> Batch: ...
+    @overload
+    def multi_paste(
+        input_0: SingleTensor,
+        /,
+        *inputs: SingleTensor,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg | None = None,
+        in_anchors: FixedInts | None = None,
+        in_anchors_rel: FixedFloats | None = None,
+        in_ids: FixedInts | None = None,
+        out_anchors: FixedInts | None = None,
+        out_anchors_rel: FixedFloats | None = None,
+        output_size: FixedInts | None = None,
+        shapes: FixedInts | None = None,
+        shapes_rel: FixedFloats | None = None,
+    ) -> Tensor: ...
+    @overload
+    def multi_paste(
+        input_0: TensorLike,
+        /,
+        *inputs: TensorLike,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg | None = None,
+        in_anchors: IntsArg | None = None,
+        in_anchors_rel: FloatsArg | None = None,
+        in_ids: IntsArg | None = None,
+        out_anchors: IntsArg | None = None,
+        out_anchors_rel: FloatsArg | None = None,
+        output_size: IntsArg | None = None,
+        shapes: IntsArg | None = None,
+        shapes_rel: FloatsArg | None = None,
+    ) -> Any: ...
+
+
+@_suggests
+def multi_paste(
+    input_0: TensorLike,
+    /,
+    *inputs: TensorLike,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    dtype: DTypeArg | None = None,
+    in_anchors: IntsArg | None = None,
+    in_anchors_rel: FloatsArg | None = None,
+    in_ids: IntsArg | None = None,
+    out_anchors: IntsArg | None = None,
+    out_anchors_rel: FloatsArg | None = None,
+    output_size: IntsArg | None = None,
+    shapes: IntsArg | None = None,
+    shapes_rel: FloatsArg | None = None,
+    **unknown: Never,
+) -> Any:
+    """Pastes regions of several images onto one black canvas.
+
+    The images are the samples of all inputs with one index, or samples of one input that `in_ids` lists.
 
     Args:
         input_0: The images. Layouts: HWC, FHWC.
-        inputs: More images: the samples of all inputs at one place are pasted onto one canvas.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
+        inputs: More images: the samples of all inputs with one index are pasted onto one canvas.
         dtype: The element type of the output; by default the input's.
-        in_anchors: Where each region starts in its image: a pair H, W for each region. Can differ between
+        in_anchors: The start of each region in its image: a pair H, W for each region. Can differ between
             samples.
-        in_anchors_rel: The same as shares of the image's extents. Can differ between samples.
-        in_ids: For each canvas, which samples of the one input are pasted. Can differ between samples.
-        out_anchors: Where each region starts on the canvas: a pair H, W for each region. Can differ between
+        in_anchors_rel: `in_anchors` as fractions of the image's extents. Can differ between samples.
+        in_ids: The indices of the samples of the one input that are pasted onto each canvas. Can differ between
             samples.
-        out_anchors_rel: The same as shares of the canvas's extents. Can differ between samples.
-        output_size: Height and width of the canvas; by default those that all images have. Can differ between
+        out_anchors: The start of each region on the canvas: a pair H, W for each region. Can differ between
             samples.
-        shapes: The extents of each region; by default it goes on to the end of its image. Can differ between
-            samples.
-        shapes_rel: The same as shares of the image's extents. Can differ between samples.
+        out_anchors_rel: `out_anchors` as fractions of the canvas's extents. Can differ between samples.
+        output_size: Height and width of the canvas; by default those of the images, which have to be equal. Can
+            differ between samples.
+        shapes: The extents of each region; by default regions extend to the end of their image. Can differ
+            between samples.
+        shapes_rel: `shapes` as fractions of the image's extents. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.multi_paste(image, image, output_size=[8, 12], out_anchors=[[0, 0], [4, 6]])
     """
+    if unknown:
+        raise _unknown_argument(globals()["multi_paste"], *unknown)
     return _call(
         _MULTI_PASTE,
         (input_0, *inputs),
@@ -2188,67 +3520,171 @@ def multi_paste(
     )
 
 
-@overload
-def normalize(
-    input: Batch,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    axes: int | Sequence[int] | None = None,
-    axis_names: str | None = None,
-    batch: bool | None = None,
-    ddof: int | None = None,
-    dtype: DTypeArg | None = None,
-    epsilon: float | None = None,
-    mean: FloatsArg | None = None,
-    scale: float | None = None,
-    shift: float | None = None,
-    stddev: FloatsArg | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def nonsilent_region(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        cutoff_db: float | None = None,
+        reference_power: float | None = None,
+        reset_interval: int | None = None,
+        window_length: int | None = None,
+    ) -> tuple[Batch, Batch]: ...
+    @overload
+    def nonsilent_region(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        cutoff_db: float | None = None,
+        reference_power: float | None = None,
+        reset_interval: int | None = None,
+        window_length: int | None = None,
+    ) -> tuple[Tensor, Tensor]: ...
+    @overload
+    def nonsilent_region(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        cutoff_db: float | None = None,
+        reference_power: float | None = None,
+        reset_interval: int | None = None,
+        window_length: int | None = None,
+    ) -> Any: ...
 
 
-@overload
-def normalize(
+@_suggests
+def nonsilent_region(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
-    axes: int | Sequence[int] | None = None,
-    axis_names: str | None = None,
-    batch: bool | None = None,
-    ddof: int | None = None,
-    dtype: DTypeArg | None = None,
-    epsilon: float | None = None,
-    mean: FloatsArg | None = None,
-    scale: float | None = None,
-    shift: float | None = None,
-    stddev: FloatsArg | None = None,
-) -> Any: ...
-def normalize(
-    input: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    axes: int | Sequence[int] | None = None,
-    axis_names: str | None = None,
-    batch: bool | None = None,
-    ddof: int | None = None,
-    dtype: DTypeArg | None = None,
-    epsilon: float | None = None,
-    mean: FloatsArg | None = None,
-    scale: float | None = None,
-    shift: float | None = None,
-    stddev: FloatsArg | None = None,
+    device: DeviceArg | None = None,
+    cutoff_db: float | None = None,
+    reference_power: float | None = None,
+    reset_interval: int | None = None,
+    window_length: int | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Subtracts the mean and divides by the standard deviation, both taken from the samples unless given.
+    """Finds the part of signals between leading and trailing silence.
+
+    A window is silent if its mean power is below the cutoff. Returns the first element of the part, and its length:
+    0 if all is silent.
+
+    Args:
+        input: The signals, of one axis: float32 or integers.
+        cutoff_db: The threshold, in decibels of `reference_power`. Default: ``-60.0``.
+        reference_power: The power of 0 decibels; by default the greatest power of a window of the signal.
+        reset_interval: The number of elements after which the moving sum is computed anew, without rounding
+            errors: a multiple of `window_length`, or -1 for never. Without effect on integers. Default:
+            ``8192``.
+        window_length: The length of the windows; at most that of the signal. Default: ``2048``.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A tuple of 2: Batches when an input is one, else Tensors.
+
+    Example:
+        >>> avida.nonsilent_region(np.array([0, 0, 5, 7, 0, 0, 0], np.int16), window_length=1)
+    """
+    if unknown:
+        raise _unknown_argument(globals()["nonsilent_region"], *unknown)
+    return _call(
+        _NONSILENT_REGION, (input,), batch_size, device, (cutoff_db, reference_power, reset_interval, window_length)
+    )
+
+
+if TYPE_CHECKING:
+
+    @overload
+    def normalize(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        axes: FixedInts | None = None,
+        axis_names: str | None = None,
+        batch: bool | None = None,
+        ddof: int | None = None,
+        dtype: DTypeArg | None = None,
+        epsilon: float | None = None,
+        mean: FloatsArg | None = None,
+        scale: float | None = None,
+        shift: float | None = None,
+        stddev: FloatsArg | None = None,
+    ) -> Batch: ...
+    @overload
+    def normalize(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        axes: FixedInts | None = None,
+        axis_names: str | None = None,
+        batch: bool | None = None,
+        ddof: int | None = None,
+        dtype: DTypeArg | None = None,
+        epsilon: float | None = None,
+        mean: FixedFloats | None = None,
+        scale: float | None = None,
+        shift: float | None = None,
+        stddev: FixedFloats | None = None,
+    ) -> Tensor: ...
+    @overload
+    def normalize(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        axes: FixedInts | None = None,
+        axis_names: str | None = None,
+        batch: bool | None = None,
+        ddof: int | None = None,
+        dtype: DTypeArg | None = None,
+        epsilon: float | None = None,
+        mean: FloatsArg | None = None,
+        scale: float | None = None,
+        shift: float | None = None,
+        stddev: FloatsArg | None = None,
+    ) -> Any: ...
+
+
+@_suggests
+def normalize(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    axes: FixedInts | None = None,
+    axis_names: str | None = None,
+    batch: bool | None = None,
+    ddof: int | None = None,
+    dtype: DTypeArg | None = None,
+    epsilon: float | None = None,
+    mean: FloatsArg | None = None,
+    scale: float | None = None,
+    shift: float | None = None,
+    stddev: FloatsArg | None = None,
+    **unknown: Never,
+) -> Any:
+    """Subtracts the mean and divides by the standard deviation.
+
+    Both are computed from the samples unless given.
 
     Args:
         input: The samples to normalize.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
         axes: The axes to normalize along. By default those along which a given mean or deviation has the extent
             1, else all.
         axis_names: The axes by their letters in the layout, instead of `axes`.
@@ -2261,10 +3697,18 @@ def normalize(
         scale: The standard deviation of the result. Default: ``1.0``.
         shift: The mean of the result. Default: ``0.0``.
         stddev: The standard deviation, in the same forms as `mean`. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default float32.
+        Layout: that of the input.
 
     Example:
         >>> avida.normalize(image, axes=[0, 1], epsilon=1e-6)
     """
+    if unknown:
+        raise _unknown_argument(globals()["normalize"], *unknown)
     return _call(
         _NORMALIZE,
         (input,),
@@ -2274,374 +3718,745 @@ def normalize(
     )
 
 
-@overload
-def one_hot(
-    input: Batch,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    axis: int | None = None,
-    axis_name: str | None = None,
-    dtype: DTypeArg | None = None,
-    num_classes: int | None = None,
-    off_value: float | None = None,
-    on_value: float | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def one_hot(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        axis: int | None = None,
+        axis_name: str | None = None,
+        dtype: DTypeArg | None = None,
+        num_classes: int | None = None,
+        off_value: float | None = None,
+        on_value: float | None = None,
+    ) -> Batch: ...
+    @overload
+    def one_hot(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        axis: int | None = None,
+        axis_name: str | None = None,
+        dtype: DTypeArg | None = None,
+        num_classes: int | None = None,
+        off_value: float | None = None,
+        on_value: float | None = None,
+    ) -> Tensor: ...
+    @overload
+    def one_hot(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        axis: int | None = None,
+        axis_name: str | None = None,
+        dtype: DTypeArg | None = None,
+        num_classes: int | None = None,
+        off_value: float | None = None,
+        on_value: float | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def one_hot(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     axis: int | None = None,
     axis_name: str | None = None,
     dtype: DTypeArg | None = None,
     num_classes: int | None = None,
     off_value: float | None = None,
     on_value: float | None = None,
-) -> Any: ...
-def one_hot(
-    input: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    axis: int | None = None,
-    axis_name: str | None = None,
-    dtype: DTypeArg | None = None,
-    num_classes: int | None = None,
-    off_value: float | None = None,
-    on_value: float | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Turns each number into a row with one entry per class, of which only the entry of that number is on.
+    """Encodes class indices as one-hot vectors along a new axis.
 
     Args:
-        input: The classes. A fraction is dropped; numbers that are no class leave all entries off.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
-        axis: Where to put the new axis; -1 puts it last. When not given it comes last, and samples of one
-            element are taken as numbers without axes.
+        input: The class indices. Fractions are dropped; an index outside of the classes leaves all entries off.
+        axis: The position of the new axis; -1 puts it last. When not given it comes last, and samples of one
+            element count as scalars.
         axis_name: The letter of the new axis in the layout; without it there is none.
         dtype: The element type of the result. Default: ``float32``.
         num_classes: The number of classes, the extent of the new axis. Default: ``0``.
         off_value: The value of the other entries. Default: ``0.0``.
-        on_value: The value of the entry that stands for the class. Default: ``1.0``.
+        on_value: The value of the entry of the class. Default: ``1.0``.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input is one, else a Tensor. Element type: `dtype`, by default float32.
 
     Example:
         >>> avida.one_hot(np.array([2, 0]), num_classes=3)
     """
+    if unknown:
+        raise _unknown_argument(globals()["one_hot"], *unknown)
     return _call(_ONE_HOT, (input,), batch_size, device, (axis, axis_name, dtype, num_classes, off_value, on_value))
 
 
+if TYPE_CHECKING:
+
+    @overload
+    def ones(
+        *,
+        batch_size: int,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg | None = None,
+        layout: str | None = None,
+        shape: IntsArg | None = None,
+    ) -> Batch: ...
+    @overload
+    def ones(
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg | None = None,
+        layout: str | None = None,
+        shape: FixedInts | None = None,
+    ) -> Tensor: ...
+    @overload
+    def ones(
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg | None = None,
+        layout: str | None = None,
+        shape: IntsArg | None = None,
+    ) -> Any: ...
+
+
+@_suggests
 def ones(
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     dtype: DTypeArg | None = None,
     layout: str | None = None,
     shape: IntsArg | None = None,
+    **unknown: Never,
 ) -> Any:
     """Makes samples of a given shape that hold the number one everywhere.
 
     Args:
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
         dtype: The element type. Default: ``int32``.
         layout: One letter per axis.
         shape: The extents of the axes; a single number without them. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an argument is one, else a Tensor. Element type: `dtype`.
 
     Example:
         >>> avida.ones(shape=[2, 3], dtype=avida.float32)
     """
+    if unknown:
+        raise _unknown_argument(globals()["ones"], *unknown)
     return _call(_ONES, (), batch_size, device, (dtype, layout, shape))
 
 
-@overload
-def ones_like(
-    data_like: Batch, /, *, batch_size: int | None = None, device: Any = None, dtype: DTypeArg | None = None
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def ones_like(
+        data_like: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg | None = None,
+    ) -> Batch: ...
+    @overload
+    def ones_like(
+        data_like: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg | None = None,
+    ) -> Tensor: ...
+    @overload
+    def ones_like(
+        data_like: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg | None = None,
+    ) -> Any: ...
 
 
-@overload
-def ones_like(
-    data_like: TensorLike, /, *, batch_size: int | None = None, device: Any = None, dtype: DTypeArg | None = None
-) -> Any: ...
+@_suggests
 def ones_like(
     data_like: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     dtype: DTypeArg | None = None,
+    **unknown: Never,
 ) -> Any:
     """Makes samples like the given ones that hold the number one everywhere.
 
     Args:
         data_like: The samples whose shape, element type and layout to take.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
         dtype: The element type, when another is wanted.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input is one, else a Tensor. Element type: `dtype`, by default that of the input.
+        Layout: that of the input.
 
     Example:
         >>> avida.ones_like(batch)
     """
+    if unknown:
+        raise _unknown_argument(globals()["ones_like"], *unknown)
     return _call(_ONES_LIKE, (data_like,), batch_size, device, (dtype,))
 
 
-@overload
-def pad(
-    input: Batch,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    align: IntsArg | None = None,
-    axes: IntsArg | None = None,
-    axis_names: str | None = None,
-    fill_value: FloatArg | None = None,
-    shape: IntsArg | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def pad(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        align: IntsArg | None = None,
+        axes: IntsArg | None = None,
+        axis_names: str | None = None,
+        fill_value: FloatArg | None = None,
+        shape: IntsArg | None = None,
+    ) -> Batch: ...
+    @overload
+    def pad(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        align: FixedInts | None = None,
+        axes: FixedInts | None = None,
+        axis_names: str | None = None,
+        fill_value: FixedFloat | None = None,
+        shape: FixedInts | None = None,
+    ) -> Tensor: ...
+    @overload
+    def pad(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        align: IntsArg | None = None,
+        axes: IntsArg | None = None,
+        axis_names: str | None = None,
+        fill_value: FloatArg | None = None,
+        shape: IntsArg | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def pad(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     align: IntsArg | None = None,
     axes: IntsArg | None = None,
     axis_names: str | None = None,
     fill_value: FloatArg | None = None,
     shape: IntsArg | None = None,
-) -> Any: ...
-def pad(
-    input: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    align: IntsArg | None = None,
-    axes: IntsArg | None = None,
-    axis_names: str | None = None,
-    fill_value: FloatArg | None = None,
-    shape: IntsArg | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Extends samples at the end of their axes, by default to the largest extents in the batch.
+    """Pads samples at the end of their axes.
+
+    By default to the largest extents in the batch.
 
     Args:
         input: The samples to pad.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
         align: Makes the extents of the padded axes multiples of these numbers. Can differ between samples.
         axes: The axes to pad; negative ones count from the end. By default all. Can differ between samples.
         axis_names: The axes to pad, by their letters in the layout.
         fill_value: The number to fill with. Default: ``0.0``. Can differ between samples.
-        shape: The least extents of the padded axes; -1 stands for the largest extent in the batch. Nothing is
-            cut off. Can differ between samples.
+        shape: The least extents of the padded axes; -1 means the largest extent in the batch. Nothing is
+            cropped. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
+        that of the input.
 
     Example:
         >>> avida.pad(batch, fill_value=255)
     """
+    if unknown:
+        raise _unknown_argument(globals()["pad"], *unknown)
     return _call(_PAD, (input,), batch_size, device, (align, axes, axis_names, fill_value, shape))
 
 
-@overload
-def paste(
-    input: Batch,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    fill_value: int | Sequence[int],
-    min_canvas_size: FloatArg | None = None,
-    n_channels: int | None = None,
-    paste_x: FloatArg | None = None,
-    paste_y: FloatArg | None = None,
-    ratio: FloatArg,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def paste(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        fill_value: FixedInts,
+        min_canvas_size: FloatArg | None = None,
+        n_channels: int | None = None,
+        paste_x: FloatArg | None = None,
+        paste_y: FloatArg | None = None,
+        ratio: FloatArg,
+    ) -> Batch: ...
+    @overload
+    def paste(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        fill_value: FixedInts,
+        min_canvas_size: FixedFloat | None = None,
+        n_channels: int | None = None,
+        paste_x: FixedFloat | None = None,
+        paste_y: FixedFloat | None = None,
+        ratio: FixedFloat,
+    ) -> Tensor: ...
+    @overload
+    def paste(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        fill_value: FixedInts,
+        min_canvas_size: FloatArg | None = None,
+        n_channels: int | None = None,
+        paste_x: FloatArg | None = None,
+        paste_y: FloatArg | None = None,
+        ratio: FloatArg,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def paste(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
-    fill_value: int | Sequence[int],
+    device: DeviceArg | None = None,
+    fill_value: FixedInts,
     min_canvas_size: FloatArg | None = None,
     n_channels: int | None = None,
     paste_x: FloatArg | None = None,
     paste_y: FloatArg | None = None,
     ratio: FloatArg,
-) -> Any: ...
-def paste(
-    input: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    fill_value: int | Sequence[int],
-    min_canvas_size: FloatArg | None = None,
-    n_channels: int | None = None,
-    paste_x: FloatArg | None = None,
-    paste_y: FloatArg | None = None,
-    ratio: FloatArg,
+    **unknown: Never,
 ) -> Any:
-    """Puts images on larger canvases of one colour.
+    """Pastes images onto larger canvases of one colour.
 
     Args:
         input: The images. Layouts: HWC.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
         fill_value: The colour of the canvas: one number, or one for each channel. Required.
+        ratio: The extents of the canvas divided by those of the image, at least 1. Required. Can differ between
+            samples.
         min_canvas_size: The least height and width of the canvas. Default: ``0.0``. Can differ between samples.
-        n_channels: How many channels the images have, where `fill_value` lists a colour. Default: ``3``.
-        paste_x: Where the image is: 0 at the left, 1 at the right. Default: ``0.5``. Can differ between
-            samples.
-        paste_y: Where the image is: 0 at the top, 1 at the bottom. Default: ``0.5``. Can differ between
-            samples.
-        ratio: How many times as high and wide as the image the canvas is, at least 1. Required. Can differ
-            between samples.
+        n_channels: The number of channels, if `fill_value` has a number for each. Default: ``3``.
+        paste_x: The horizontal position of the image on the canvas, from 0 (left) to 1 (right). Default:
+            ``0.5``. Can differ between samples.
+        paste_y: The vertical position of the image on the canvas, from 0 (top) to 1 (bottom). Default: ``0.5``.
+            Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
+        that of the input.
 
     Example:
         >>> avida.paste(image, ratio=2, fill_value=[255, 0, 0])
     """
+    if unknown:
+        raise _unknown_argument(globals()["paste"], *unknown)
     return _call(
         _PASTE, (input,), batch_size, device, (fill_value, min_canvas_size, n_channels, paste_x, paste_y, ratio)
     )
 
 
-@overload
-def peek_image_shape(
-    input: Batch,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    adjust_orientation: bool | None = None,
-    dtype: DTypeArg | None = None,
-    image_type: int | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def peek_image_shape(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        adjust_orientation: bool | None = None,
+        dtype: DTypeArg | None = None,
+        image_type: ImageTypeArg | None = None,
+    ) -> Batch: ...
+    @overload
+    def peek_image_shape(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        adjust_orientation: bool | None = None,
+        dtype: DTypeArg | None = None,
+        image_type: ImageTypeArg | None = None,
+    ) -> Tensor: ...
+    @overload
+    def peek_image_shape(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        adjust_orientation: bool | None = None,
+        dtype: DTypeArg | None = None,
+        image_type: ImageTypeArg | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def peek_image_shape(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     adjust_orientation: bool | None = None,
     dtype: DTypeArg | None = None,
-    image_type: int | None = None,
-) -> Any: ...
-def peek_image_shape(
-    input: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    adjust_orientation: bool | None = None,
-    dtype: DTypeArg | None = None,
-    image_type: int | None = None,
+    image_type: ImageTypeArg | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Tells the shape (H, W, C) that images will have when decoded, from their headers alone.
+    """Returns the shape (H, W, C) of images once decoded, from their headers alone.
 
     Args:
         input: The bytes of image files.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
-        adjust_orientation: Of the upright image, as its EXIF data says. Default: ``True``.
+        adjust_orientation: Whether to return the shape after the EXIF orientation is applied. Default:
+            ``True``.
         dtype: The element type of the result. Default: ``int64``.
-        image_type: The colours that the image will be decoded to. Default: ``0``.
+        image_type: The colours to which the image will be decoded. Default: ``'rgb'``.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input is one, else a Tensor. Element type: `dtype`, by default int64.
 
     Example:
         >>> avida.peek_image_shape(np.frombuffer(b"P5 2 1 255 ab", np.uint8))
     """
+    if unknown:
+        raise _unknown_argument(globals()["peek_image_shape"], *unknown)
     return _call(_PEEK_IMAGE_SHAPE, (input,), batch_size, device, (adjust_orientation, dtype, image_type))
 
 
-@overload
-def per_frame(
-    input: Batch, /, *, batch_size: int | None = None, device: Any = None, replace: bool | None = None
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def per_frame(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        replace: bool | None = None,
+    ) -> Batch: ...
+    @overload
+    def per_frame(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        replace: bool | None = None,
+    ) -> Tensor: ...
+    @overload
+    def per_frame(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        replace: bool | None = None,
+    ) -> Any: ...
 
 
-@overload
-def per_frame(
-    input: TensorLike, /, *, batch_size: int | None = None, device: Any = None, replace: bool | None = None
-) -> Any: ...
+@_suggests
 def per_frame(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     replace: bool | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Marks values as belonging to the frames of sequences, one for each along the first axis. An operator on videos takes them as arguments for each frame. Nothing is copied.
+    """Marks values as belonging to the frames of sequences, along the first axis.
+
+    An operator on videos takes them as arguments for each frame. Nothing is copied.
 
     Args:
         input: The values, at least with the axis of the frames.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
-        replace: Rename the first axis where the layout has another letter there than F, rather than to raise an
+        replace: Rename the first axis where the layout has another letter there than F, instead of raising an
             error. Default: ``False``.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input is one, else a Tensor. Element type: that of the input. Layout: F.
 
     Example:
         >>> avida.brightness(avida.tensor(np.ones((2, 4, 6, 3)), layout="FHWC"), brightness=avida.per_frame([1, 2]))
     """
+    if unknown:
+        raise _unknown_argument(globals()["per_frame"], *unknown)
     return _call(_PER_FRAME, (input,), batch_size, device, (replace,))
 
 
-@overload
-def permute_batch(input: Batch, /, *, batch_size: int | None = None, device: Any = None, indices: IntArg) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def permute_batch(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        indices: IntArg,
+    ) -> Batch: ...
+    @overload
+    def permute_batch(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        indices: FixedInt,
+    ) -> Tensor: ...
+    @overload
+    def permute_batch(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        indices: IntArg,
+    ) -> Any: ...
 
 
-@overload
-def permute_batch(
-    input: TensorLike, /, *, batch_size: int | None = None, device: Any = None, indices: IntArg
-) -> Any: ...
+@_suggests
 def permute_batch(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     indices: IntArg,
+    **unknown: Never,
 ) -> Any:
-    """Puts the samples of a batch into another order; a sample may come several times or not at all.
+    """Reorders the samples of a batch.
+
+    A sample may come several times or not at all.
 
     Args:
         input: The batch.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
         indices: For each sample of the result, the index of the sample to take. Required. Can differ between
             samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
+        that of the input.
 
     Example:
         >>> avida.permute_batch(batch, indices=avida.as_batch([1, 0]))
     """
+    if unknown:
+        raise _unknown_argument(globals()["permute_batch"], *unknown)
     return _call(_PERMUTE_BATCH, (input,), batch_size, device, (indices,))
 
 
+if TYPE_CHECKING:
+
+    @overload
+    def power_spectrum(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        axis: int | None = None,
+        nfft: int | None = None,
+        power: int | None = None,
+    ) -> Batch: ...
+    @overload
+    def power_spectrum(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        axis: int | None = None,
+        nfft: int | None = None,
+        power: int | None = None,
+    ) -> Tensor: ...
+    @overload
+    def power_spectrum(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        axis: int | None = None,
+        nfft: int | None = None,
+        power: int | None = None,
+    ) -> Any: ...
+
+
+@_suggests
+def power_spectrum(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    axis: int | None = None,
+    nfft: int | None = None,
+    power: int | None = None,
+    **unknown: Never,
+) -> Any:
+    """Computes the power spectrum along an axis.
+
+    It is the squared magnitude of the Fourier transform, for the nfft // 2 + 1 frequencies from 0 to half of the
+    sample rate.
+
+    Args:
+        input: Signals in float32.
+        axis: The axis to transform; a negative number means the last one. Default: ``-1``.
+        nfft: The length of the Fourier transform. Signals are cut off or padded with zeros. By default the
+            length of the signal.
+        power: 1 for magnitudes, 2 for their squares. Default: ``2``.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input is one, else a Tensor. Element type: float32.
+
+    Example:
+        >>> avida.power_spectrum(np.sin(np.arange(1000, dtype=np.float32)))
+    """
+    if unknown:
+        raise _unknown_argument(globals()["power_spectrum"], *unknown)
+    return _call(_POWER_SPECTRUM, (input,), batch_size, device, (axis, nfft, power))
+
+
+if TYPE_CHECKING:
+
+    @overload
+    def preemphasis_filter(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        border: str | None = None,
+        dtype: DTypeArg | None = None,
+        preemph_coeff: FloatArg | None = None,
+    ) -> Batch: ...
+    @overload
+    def preemphasis_filter(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        border: str | None = None,
+        dtype: DTypeArg | None = None,
+        preemph_coeff: FixedFloat | None = None,
+    ) -> Tensor: ...
+    @overload
+    def preemphasis_filter(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        border: str | None = None,
+        dtype: DTypeArg | None = None,
+        preemph_coeff: FloatArg | None = None,
+    ) -> Any: ...
+
+
+@_suggests
+def preemphasis_filter(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    border: str | None = None,
+    dtype: DTypeArg | None = None,
+    preemph_coeff: FloatArg | None = None,
+    **unknown: Never,
+) -> Any:
+    """Emphasises high frequencies.
+
+    Subtracts from each element the one before it, times a coefficient.
+
+    Args:
+        input: The signals. Elements of samples with several axes count as one signal.
+        border: What comes before the first element: "zero", "clamp" (itself) or "reflect" (the second element).
+            Default: ``'clamp'``.
+        dtype: The element type of the output; integers are rounded and clamped. Default: ``float32``.
+        preemph_coeff: The coefficient. Default: ``0.97``. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default float32.
+
+    Example:
+        >>> avida.preemphasis_filter(np.array([1, 2, 4], np.float32), preemph_coeff=0.5)
+    """
+    if unknown:
+        raise _unknown_argument(globals()["preemphasis_filter"], *unknown)
+    return _call(_PREEMPHASIS_FILTER, (input,), batch_size, device, (border, dtype, preemph_coeff))
+
+
+@_suggests
 def random_bbox_crop(
     boxes: TensorLike,
     labels: TensorLike | None = None,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     all_boxes_above_threshold: bool | None = None,
     allow_no_crop: bool | None = None,
-    aspect_ratio: float | Sequence[float] | None = None,
+    aspect_ratio: FixedFloats | None = None,
     bbox_layout: str | None = None,
     bbox_prune_threshold: float | None = None,
     crop_shape: IntsArg | None = None,
@@ -2650,53 +4465,64 @@ def random_bbox_crop(
     num_attempts: int | None = None,
     output_bbox_indices: bool | None = None,
     quiet: bool | None = None,
-    scaling: float | Sequence[float] | None = None,
+    scaling: FixedFloats | None = None,
     shape_layout: str | None = None,
     threshold_type: str | None = None,
-    thresholds: float | Sequence[float] | None = None,
+    thresholds: FixedFloats | None = None,
     total_num_attempts: int | None = None,
     rng: RNG | None = None,
     keyed_by: KeyedBy | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Draws a window of an image that goes with its bounding boxes, and moves them to where the crop shows them.
+    """Draws a random crop window that suits bounding boxes, for detectors like SSD.
+
+    Windows are drawn until the boxes in one meet a threshold. Boxes outside of the window are removed; the others
+    are clipped, and become fractions of the window.
 
     Args:
-        boxes: Rows of four numbers, or six for volumes, in shares of the image's extents, as `bbox_layout`
-            says.
-        labels: Of int32, one for each box: those of the boxes that are kept are a fourth output.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
-        all_boxes_above_threshold: All boxes have to meet the threshold; else one is enough. Default: ``True``.
-        allow_no_crop: The whole image is drawn as often as each of the thresholds; by default, unless
+        boxes: Rows of four numbers, or six for volumes, as fractions of the image's extents, in the order of
+            `bbox_layout`.
+        labels: An int32 label for each box; the labels of the kept boxes are the fourth output.
+        all_boxes_above_threshold: Whether all boxes have to meet the threshold; otherwise one is enough.
+            Default: ``True``.
+        allow_no_crop: Whether the whole image may be drawn, as often as each threshold; by default unless
             `crop_shape` is given.
         aspect_ratio: The range of the window's width divided by its height, 1 by default. For volumes, ranges
-            for x/y, x/z and y/z, or one for all. Extents are those of the image where `input_shape` is given,
-            else all 1.
-        bbox_layout: What the numbers are: x, y, z for the start, X, Y, Z for the end or W, H, D for the
+            for x/y, x/z and y/z, or one for all. Ratios are of pixels if `input_shape` is given, else of
+            fractions.
+        bbox_layout: The order of a box's numbers: x, y, z are the start, X, Y, Z the end and W, H, D the
             extents; "xyXY" or "xyzXYZ" by default.
-        bbox_prune_threshold: Boxes are kept that have at least this share of their area, and more than none, in
-            the window; without it, those whose centre is in it.
-        crop_shape: The window's extents in pixels; then anchor and shape are pixels too. Can differ between
-            samples.
+        bbox_prune_threshold: The least fraction of a box's area inside the window for it to be kept; by default
+            boxes are kept whose centre is inside.
+        crop_shape: The window's extents in pixels; the outputs anchor and shape are in pixels then. Can differ
+            between samples.
         input_shape: The image's extents in pixels. Can differ between samples.
-        ltrb: Boxes end with their end (the default), not with their extents: use `bbox_layout`.
-        num_attempts: Windows that are drawn before another threshold is. Default: ``1``.
-        output_bbox_indices: The numbers of the boxes that are kept are a further output. Default: ``False``.
-        quiet: Nothing is ever printed when no window was found: for scripts that say so. Default: ``False``.
-        scaling: The range of the window's extents, as shares of the image's; 1 by default.
+        ltrb: Whether boxes are start and end (the default) or start and extents. Prefer `bbox_layout`.
+        num_attempts: The number of windows that are drawn for a threshold before another one is chosen.
+            Default: ``1``.
+        output_bbox_indices: Whether the last output has the indices of the kept boxes. Default: ``False``.
+        scaling: The range of the window's extents, as fractions of the image's; 1 by default.
         shape_layout: The order of `crop_shape` and `input_shape`: "WH" or "WHD" by default.
-        threshold_type: What thresholds are for: "iou", what box and window share of all that they cover;
-            "overlap", the share of the box that is in the window. Default: ``'iou'``.
-        thresholds: One of them is drawn, which the window's boxes have to meet. Default: ``[0.0]``.
-        total_num_attempts: Windows that are drawn in all; then the best one is taken, or the whole image if no
+        threshold_type: What thresholds are compared with: "iou", intersection over union of box and window, or
+            "overlap", the fraction of the box inside the window. Default: ``'iou'``.
+        thresholds: Thresholds, of which one is chosen at random for each round of attempts. Default: ``[0.0]``.
+        total_num_attempts: The limit of attempts. After it the best window is taken, or the whole image if no
             window had a box.
-        rng: Where the random numbers come from; by default this thread's generator.
-        keyed_by: Samples that came from a reader: each gets numbers of its own, the same in any batch. See
-            `avida.random`; `(samples, name)` names the draw.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        rng: Where the random numbers come from. Default: this thread's generator.
+        keyed_by: Samples that a reader has read: each gets random numbers of its own, the same in any batch.
+            See `avida.random`; `(samples, name)` names the draw.
+        Ignored, accepted for compatibility: quiet.
+
+    Returns:
+        One result, or a tuple of several: Batches when an input or an argument is one, else Tensors.
 
     Example:
         >>> anchor, shape, boxes = avida.random_bbox_crop(np.float32([[0.1, 0.2, 0.5, 0.6]]), scaling=[0.5, 1], thresholds=[0, 0.3])
     """
+    if unknown:
+        raise _unknown_argument(globals()["random_bbox_crop"], *unknown)
     return _call(
         _RANDOM_BBOX_CROP,
         (boxes, labels),
@@ -2725,36 +4551,88 @@ def random_bbox_crop(
     )
 
 
+if TYPE_CHECKING:
+
+    @overload
+    def random_crop_generator(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        num_attempts: int | None = None,
+        random_area: FixedFloats | None = None,
+        random_aspect_ratio: FixedFloats | None = None,
+        rng: RNG | None = None,
+        keyed_by: KeyedBy | None = None,
+    ) -> tuple[Batch, Batch]: ...
+    @overload
+    def random_crop_generator(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        num_attempts: int | None = None,
+        random_area: FixedFloats | None = None,
+        random_aspect_ratio: FixedFloats | None = None,
+        rng: RNG | None = None,
+        keyed_by: FixedKey | None = None,
+    ) -> tuple[Tensor, Tensor]: ...
+    @overload
+    def random_crop_generator(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        num_attempts: int | None = None,
+        random_area: FixedFloats | None = None,
+        random_aspect_ratio: FixedFloats | None = None,
+        rng: RNG | None = None,
+        keyed_by: KeyedBy | None = None,
+    ) -> Any: ...
+
+
+@_suggests
 def random_crop_generator(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     num_attempts: int | None = None,
-    random_area: float | Sequence[float] | None = None,
-    random_aspect_ratio: float | Sequence[float] | None = None,
+    random_area: FixedFloats | None = None,
+    random_aspect_ratio: FixedFloats | None = None,
     rng: RNG | None = None,
     keyed_by: KeyedBy | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Draws a window of random area, aspect ratio and position for images of the given extents: start and extents.
+    """Draws windows of random area, aspect ratio and position.
+
+    Returns the start and the extents of a window for each image, whose own extents are the input.
 
     Args:
         input: The extents of each image, HW or HWC.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
-        num_attempts: How often an area and an aspect ratio are drawn, until they fit into the image; then the
-            largest window of a permitted ratio is taken. Default: ``10``.
+        num_attempts: The most attempts to draw an area and an aspect ratio that fit into the image, at most
+            10,000. After them, the largest window of a permitted ratio is taken. Default: ``10``.
         random_area: The range of the window's area, as a fraction of the image's. Default: ``[0.08, 1.0]``.
         random_aspect_ratio: The range of the window's width divided by its height. Default: ``[0.75,
             1.333333]``.
-        rng: Where the random numbers come from; by default this thread's generator.
-        keyed_by: Samples that came from a reader: each gets numbers of its own, the same in any batch. See
-            `avida.random`; `(samples, name)` names the draw.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        rng: Where the random numbers come from. Default: this thread's generator.
+        keyed_by: Samples that a reader has read: each gets random numbers of its own, the same in any batch.
+            See `avida.random`; `(samples, name)` names the draw.
+
+    Returns:
+        A tuple of 2: Batches when an input is one, else Tensors.
 
     Example:
         >>> start, shape = avida.random_crop_generator([480, 640, 3])
     """
+    if unknown:
+        raise _unknown_argument(globals()["random_crop_generator"], *unknown)
     return _call(
         _RANDOM_CROP_GENERATOR,
         (input,),
@@ -2766,98 +4644,128 @@ def random_crop_generator(
     )
 
 
-@overload
-def random_resized_crop(
-    input: Batch,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    antialias: bool | None = None,
-    dtype: DTypeArg | None = None,
-    interp_type: IntArg | None = None,
-    mag_filter: IntArg | None = None,
-    min_filter: IntArg | None = None,
-    minibatch_size: int | None = None,
-    num_attempts: int | None = None,
-    random_area: float | Sequence[float] | None = None,
-    random_aspect_ratio: float | Sequence[float] | None = None,
-    size: int | Sequence[int],
-    temp_buffer_hint: int | None = None,
-    rng: RNG | None = None,
-    keyed_by: KeyedBy | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def random_resized_crop(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        antialias: bool | None = None,
+        dtype: DTypeArg | None = None,
+        interp_type: InterpTypeArg | None = None,
+        mag_filter: InterpTypeArg | None = None,
+        min_filter: InterpTypeArg | None = None,
+        minibatch_size: int | None = None,
+        num_attempts: int | None = None,
+        random_area: FixedFloats | None = None,
+        random_aspect_ratio: FixedFloats | None = None,
+        size: FixedInts,
+        temp_buffer_hint: int | None = None,
+        rng: RNG | None = None,
+        keyed_by: KeyedBy | None = None,
+    ) -> Batch: ...
+    @overload
+    def random_resized_crop(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        antialias: bool | None = None,
+        dtype: DTypeArg | None = None,
+        interp_type: FixedInterpType | None = None,
+        mag_filter: FixedInterpType | None = None,
+        min_filter: FixedInterpType | None = None,
+        minibatch_size: int | None = None,
+        num_attempts: int | None = None,
+        random_area: FixedFloats | None = None,
+        random_aspect_ratio: FixedFloats | None = None,
+        size: FixedInts,
+        temp_buffer_hint: int | None = None,
+        rng: RNG | None = None,
+        keyed_by: FixedKey | None = None,
+    ) -> Tensor: ...
+    @overload
+    def random_resized_crop(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        antialias: bool | None = None,
+        dtype: DTypeArg | None = None,
+        interp_type: InterpTypeArg | None = None,
+        mag_filter: InterpTypeArg | None = None,
+        min_filter: InterpTypeArg | None = None,
+        minibatch_size: int | None = None,
+        num_attempts: int | None = None,
+        random_area: FixedFloats | None = None,
+        random_aspect_ratio: FixedFloats | None = None,
+        size: FixedInts,
+        temp_buffer_hint: int | None = None,
+        rng: RNG | None = None,
+        keyed_by: KeyedBy | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def random_resized_crop(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     antialias: bool | None = None,
     dtype: DTypeArg | None = None,
-    interp_type: IntArg | None = None,
-    mag_filter: IntArg | None = None,
-    min_filter: IntArg | None = None,
+    interp_type: InterpTypeArg | None = None,
+    mag_filter: InterpTypeArg | None = None,
+    min_filter: InterpTypeArg | None = None,
     minibatch_size: int | None = None,
     num_attempts: int | None = None,
-    random_area: float | Sequence[float] | None = None,
-    random_aspect_ratio: float | Sequence[float] | None = None,
-    size: int | Sequence[int],
+    random_area: FixedFloats | None = None,
+    random_aspect_ratio: FixedFloats | None = None,
+    size: FixedInts,
     temp_buffer_hint: int | None = None,
     rng: RNG | None = None,
     keyed_by: KeyedBy | None = None,
-) -> Any: ...
-def random_resized_crop(
-    input: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    antialias: bool | None = None,
-    dtype: DTypeArg | None = None,
-    interp_type: IntArg | None = None,
-    mag_filter: IntArg | None = None,
-    min_filter: IntArg | None = None,
-    minibatch_size: int | None = None,
-    num_attempts: int | None = None,
-    random_area: float | Sequence[float] | None = None,
-    random_aspect_ratio: float | Sequence[float] | None = None,
-    size: int | Sequence[int],
-    temp_buffer_hint: int | None = None,
-    rng: RNG | None = None,
-    keyed_by: KeyedBy | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Resizes a window of random area, aspect ratio and position.
+    """Crops a window of random area, aspect ratio and position, and resizes it.
 
     Args:
         input: The images or videos; all frames of a video share one window. Layouts: HWC, CHW, FHWC, FCHW,
             CFHW.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
-        antialias: Average over what one output element stands for when making smaller. Default: ``True``.
-        dtype: The element type of the output: the input's (the default) or a floating one.
+        size: The height and width of the output, or one number for both. Required.
+        antialias: Whether to apply an antialiasing filter when downscaling. Default: ``True``.
+        dtype: The element type of the output: that of the input (the default) or a floating-point type.
         interp_type: The filter: 0 nearest, 1 linear, 2 cubic, 3 Lanczos of radius 3, 4 triangular, 5 Gaussian.
-            Default: ``1``. Can differ between samples.
-        mag_filter: The filter for making larger, by default interp_type. Can differ between samples.
-        min_filter: The filter for making smaller, by default interp_type. Can differ between samples.
-        minibatch_size: Without effect: batches are not cut. Default: ``32``.
-        num_attempts: How often an area and an aspect ratio are drawn, until they fit into the image; then the
-            largest window of a permitted ratio is taken. Default: ``10``.
+            Default: ``'linear'``. Can differ between samples.
+        mag_filter: The filter for upscaling, by default `interp_type`. Can differ between samples.
+        min_filter: The filter for downscaling, by default `interp_type`. Can differ between samples.
+        num_attempts: The most attempts to draw an area and an aspect ratio that fit into the image, at most
+            10,000. After them, the largest window of a permitted ratio is taken. Default: ``10``.
         random_area: The range of the window's area, as a fraction of the image's. Default: ``[0.08, 1.0]``.
         random_aspect_ratio: The range of the window's width divided by its height. Default: ``[0.75,
             1.333333]``.
-        size: Height and width of the output; one number for both. Required.
-        temp_buffer_hint: Without effect. Default: ``0``.
-        rng: Where the random numbers come from; by default this thread's generator.
-        keyed_by: Samples that came from a reader: each gets numbers of its own, the same in any batch. See
-            `avida.random`; `(samples, name)` names the draw.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        rng: Where the random numbers come from. Default: this thread's generator.
+        keyed_by: Samples that a reader has read: each gets random numbers of its own, the same in any batch.
+            See `avida.random`; `(samples, name)` names the draw.
+        Ignored, accepted for compatibility: minibatch_size, temp_buffer_hint.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.random_resized_crop(image, size=[2, 3])
     """
+    if unknown:
+        raise _unknown_argument(globals()["random_resized_crop"], *unknown)
     return _call(
         _RANDOM_RESIZED_CROP,
         (input,),
@@ -2881,56 +4789,74 @@ def random_resized_crop(
     )
 
 
-@overload
-def reinterpret(
-    data: Batch,
-    shape_input: TensorLike | None = None,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    dtype: DTypeArg | None = None,
-    layout: str | None = None,
-    rel_shape: FloatsArg | None = None,
-    shape: IntsArg | None = None,
-    src_dims: IntsArg | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def reinterpret(
+        data: Batch,
+        shape_input: TensorLike | None = None,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg | None = None,
+        layout: str | None = None,
+        rel_shape: FloatsArg | None = None,
+        shape: IntsArg | None = None,
+        src_dims: IntsArg | None = None,
+    ) -> Batch: ...
+    @overload
+    def reinterpret(
+        data: SingleTensor,
+        shape_input: SingleTensor | None = None,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg | None = None,
+        layout: str | None = None,
+        rel_shape: FixedFloats | None = None,
+        shape: FixedInts | None = None,
+        src_dims: FixedInts | None = None,
+    ) -> Tensor: ...
+    @overload
+    def reinterpret(
+        data: TensorLike,
+        shape_input: TensorLike | None = None,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg | None = None,
+        layout: str | None = None,
+        rel_shape: FloatsArg | None = None,
+        shape: IntsArg | None = None,
+        src_dims: IntsArg | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def reinterpret(
     data: TensorLike,
     shape_input: TensorLike | None = None,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     dtype: DTypeArg | None = None,
     layout: str | None = None,
     rel_shape: FloatsArg | None = None,
     shape: IntsArg | None = None,
     src_dims: IntsArg | None = None,
-) -> Any: ...
-def reinterpret(
-    data: TensorLike,
-    shape_input: TensorLike | None = None,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    dtype: DTypeArg | None = None,
-    layout: str | None = None,
-    rel_shape: FloatsArg | None = None,
-    shape: IntsArg | None = None,
-    src_dims: IntsArg | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Reads the same bytes as elements of another type, shape or layout; nothing is copied.
+    """Reads the same bytes as elements of another type, shape or layout.
+
+    Nothing is copied.
 
     Args:
         data: The samples to reinterpret.
         shape_input: The new shape, as with the argument shape.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
         dtype: The new element type. Without a shape, the last extent changes with its size.
         layout: The new layout. Without it, the layout stays as long as the number of axes does.
         rel_shape: The new shape in multiples of the old one. One number can be negative: that axis takes what
@@ -2938,88 +4864,211 @@ def reinterpret(
         shape: The new shape. One extent can be negative: that axis takes what is left. Can differ between
             samples.
         src_dims: The old axes that the new ones take their extents from, for use alone or with rel_shape; -1
-            stands for an extent of 1. Can differ between samples.
+            means an extent of 1. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`.
 
     Example:
         >>> avida.reinterpret(np.float32([1, 2]), dtype=avida.uint8)
     """
+    if unknown:
+        raise _unknown_argument(globals()["reinterpret"], *unknown)
     return _call(_REINTERPRET, (data, shape_input), batch_size, device, (dtype, layout, rel_shape, shape, src_dims))
 
 
-@overload
-def reshape(
-    data: Batch,
-    shape_input: TensorLike | None = None,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    layout: str | None = None,
-    rel_shape: FloatsArg | None = None,
-    shape: IntsArg | None = None,
-    src_dims: IntsArg | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def reshape(
+        data: Batch,
+        shape_input: TensorLike | None = None,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        layout: str | None = None,
+        rel_shape: FloatsArg | None = None,
+        shape: IntsArg | None = None,
+        src_dims: IntsArg | None = None,
+    ) -> Batch: ...
+    @overload
+    def reshape(
+        data: SingleTensor,
+        shape_input: SingleTensor | None = None,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        layout: str | None = None,
+        rel_shape: FixedFloats | None = None,
+        shape: FixedInts | None = None,
+        src_dims: FixedInts | None = None,
+    ) -> Tensor: ...
+    @overload
+    def reshape(
+        data: TensorLike,
+        shape_input: TensorLike | None = None,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        layout: str | None = None,
+        rel_shape: FloatsArg | None = None,
+        shape: IntsArg | None = None,
+        src_dims: IntsArg | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def reshape(
     data: TensorLike,
     shape_input: TensorLike | None = None,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     layout: str | None = None,
     rel_shape: FloatsArg | None = None,
     shape: IntsArg | None = None,
     src_dims: IntsArg | None = None,
-) -> Any: ...
-def reshape(
-    data: TensorLike,
-    shape_input: TensorLike | None = None,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    layout: str | None = None,
-    rel_shape: FloatsArg | None = None,
-    shape: IntsArg | None = None,
-    src_dims: IntsArg | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Gives the same elements, in the same order, another shape or layout; nothing is copied.
+    """Gives the same elements, in the same order, another shape or layout.
+
+    Nothing is copied.
 
     Args:
         data: The samples to reshape.
         shape_input: The new shape, as with the argument shape.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
         layout: The new layout. Without it, the layout stays as long as the number of axes does.
         rel_shape: The new shape in multiples of the old one. One number can be negative: that axis takes what
             is left. Can differ between samples.
         shape: The new shape. One extent can be negative: that axis takes what is left. Can differ between
             samples.
         src_dims: The old axes that the new ones take their extents from, for use alone or with rel_shape; -1
-            stands for an extent of 1. Can differ between samples.
+            means an extent of 1. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input.
 
     Example:
         >>> avida.reshape(image, shape=[4, -1])
     """
+    if unknown:
+        raise _unknown_argument(globals()["reshape"], *unknown)
     return _call(_RESHAPE, (data, shape_input), batch_size, device, (layout, rel_shape, shape, src_dims))
 
 
+if TYPE_CHECKING:
+
+    @overload
+    def resize(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        antialias: bool | None = None,
+        dtype: DTypeArg | None = None,
+        image_type: ImageTypeArg | None = None,
+        interp_type: InterpTypeArg | None = None,
+        mag_filter: InterpTypeArg | None = None,
+        max_size: FixedFloats | None = None,
+        min_filter: InterpTypeArg | None = None,
+        minibatch_size: int | None = None,
+        mode: str | None = None,
+        resize_longer: FloatArg | None = None,
+        resize_shorter: FloatArg | None = None,
+        resize_x: FloatArg | None = None,
+        resize_y: FloatArg | None = None,
+        resize_z: FloatArg | None = None,
+        roi_end: FloatsArg | None = None,
+        roi_relative: bool | None = None,
+        roi_start: FloatsArg | None = None,
+        save_attrs: Literal[False] | None = None,
+        size: FloatsArg | None = None,
+        subpixel_scale: bool | None = None,
+        temp_buffer_hint: int | None = None,
+    ) -> Batch: ...
+    @overload
+    def resize(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        antialias: bool | None = None,
+        dtype: DTypeArg | None = None,
+        image_type: ImageTypeArg | None = None,
+        interp_type: FixedInterpType | None = None,
+        mag_filter: FixedInterpType | None = None,
+        max_size: FixedFloats | None = None,
+        min_filter: FixedInterpType | None = None,
+        minibatch_size: int | None = None,
+        mode: str | None = None,
+        resize_longer: FixedFloat | None = None,
+        resize_shorter: FixedFloat | None = None,
+        resize_x: FixedFloat | None = None,
+        resize_y: FixedFloat | None = None,
+        resize_z: FixedFloat | None = None,
+        roi_end: FixedFloats | None = None,
+        roi_relative: bool | None = None,
+        roi_start: FixedFloats | None = None,
+        save_attrs: Literal[False] | None = None,
+        size: FixedFloats | None = None,
+        subpixel_scale: bool | None = None,
+        temp_buffer_hint: int | None = None,
+    ) -> Tensor: ...
+    @overload
+    def resize(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        antialias: bool | None = None,
+        dtype: DTypeArg | None = None,
+        image_type: ImageTypeArg | None = None,
+        interp_type: InterpTypeArg | None = None,
+        mag_filter: InterpTypeArg | None = None,
+        max_size: FixedFloats | None = None,
+        min_filter: InterpTypeArg | None = None,
+        minibatch_size: int | None = None,
+        mode: str | None = None,
+        resize_longer: FloatArg | None = None,
+        resize_shorter: FloatArg | None = None,
+        resize_x: FloatArg | None = None,
+        resize_y: FloatArg | None = None,
+        resize_z: FloatArg | None = None,
+        roi_end: FloatsArg | None = None,
+        roi_relative: bool | None = None,
+        roi_start: FloatsArg | None = None,
+        save_attrs: bool | None = None,
+        size: FloatsArg | None = None,
+        subpixel_scale: bool | None = None,
+        temp_buffer_hint: int | None = None,
+    ) -> Any: ...
+
+
+@_suggests
 def resize(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     antialias: bool | None = None,
     dtype: DTypeArg | None = None,
-    image_type: int | None = None,
-    interp_type: IntArg | None = None,
-    mag_filter: IntArg | None = None,
-    max_size: float | Sequence[float] | None = None,
-    min_filter: IntArg | None = None,
+    image_type: ImageTypeArg | None = None,
+    interp_type: InterpTypeArg | None = None,
+    mag_filter: InterpTypeArg | None = None,
+    max_size: FixedFloats | None = None,
+    min_filter: InterpTypeArg | None = None,
     minibatch_size: int | None = None,
     mode: str | None = None,
     resize_longer: FloatArg | None = None,
@@ -3034,44 +5083,50 @@ def resize(
     size: FloatsArg | None = None,
     subpixel_scale: bool | None = None,
     temp_buffer_hint: int | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Resizes images, videos or volumes with a filter of choice.
+    """Resizes images, videos or volumes.
 
     Args:
         input: The samples to resize. Layouts: HWC, FHWC, CHW, FCHW, CFHW, DHWC, FDHWC, CDHW, FCDHW, CFDHW.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
-        antialias: Average over what one output element stands for when making smaller. Default: ``True``.
-        dtype: The element type of the output: the input's (the default) or a floating one.
-        image_type: The colour space. Accepted for old code, without effect.
+        antialias: Whether to apply an antialiasing filter when downscaling. Default: ``True``.
+        dtype: The element type of the output: that of the input (the default) or a floating-point type.
         interp_type: The filter: 0 nearest, 1 linear, 2 cubic, 3 Lanczos of radius 3, 4 triangular, 5 Gaussian.
-            Default: ``1``. Can differ between samples.
-        mag_filter: The filter for making larger, by default interp_type. Can differ between samples.
-        max_size: The largest permitted extents: one number, or one for each axis; 0 is no limit.
-        min_filter: The filter for making smaller, by default interp_type. Can differ between samples.
-        minibatch_size: Without effect: batches are not cut. Default: ``32``.
+            Default: ``'linear'``. Can differ between samples.
+        mag_filter: The filter for upscaling, by default `interp_type`. Can differ between samples.
+        max_size: The largest permitted extents: one number, or one for each axis. 0 means no limit.
+        min_filter: The filter for downscaling, by default `interp_type`. Can differ between samples.
         mode: What the sizes mean: "default" (axes without a size are scaled like the others), "stretch" (they
-            keep their size), or, with the proportions kept, "not_larger" and "not_smaller" than the sizes.
-        resize_longer: The size of the longest axis; proportions are kept. Can differ between samples.
-        resize_shorter: The size of the shortest axis; proportions are kept. Can differ between samples.
-        resize_x: The width; negative to mirror. Without the others, proportions are kept. Can differ between
-            samples.
-        resize_y: The height; negative to mirror. Without the others, proportions are kept. Can differ between
-            samples.
-        resize_z: The depth of a volume; negative to mirror. Can differ between samples.
-        roi_end: Where the region that is resized ends, one number for each axis. Can differ between samples.
-        roi_relative: The region is given in fractions of the input's extents. Default: ``False``.
-        roi_start: Where the region that is resized starts, one number for each axis; beyond its end to mirror
-            it. Can differ between samples.
-        save_attrs: Also return the spatial extents of the input. Default: ``False``.
-        size: The size of each axis; 0 for none, negative to mirror. Can differ between samples.
-        subpixel_scale: Where a size is rounded, widen or narrow the region so that the scale stays exact.
+            keep their size), or, with the aspect ratio kept, "not_larger" and "not_smaller" than the sizes.
+        resize_longer: The size of the longest axis. The aspect ratio is kept. Can differ between samples.
+        resize_shorter: The size of the shortest axis. The aspect ratio is kept. Can differ between samples.
+        resize_x: The width; a negative one mirrors the image. Without other sizes, the aspect ratio is kept.
+            Can differ between samples.
+        resize_y: The height; a negative one mirrors the image. Without other sizes, the aspect ratio is kept.
+            Can differ between samples.
+        resize_z: The depth of a volume; a negative one mirrors it. Can differ between samples.
+        roi_end: The end of the region that is resized, one number for each axis. Can differ between samples.
+        roi_relative: Whether the region is given in fractions of the extents of the input. Default: ``False``.
+        roi_start: The start of the region that is resized, one number for each axis. A start after the end
+            mirrors the axis. Can differ between samples.
+        save_attrs: Whether to return the spatial extents of the input as well. Default: ``False``.
+        size: The size of each axis. A size of 0 counts as not given; a negative one mirrors the axis. Can
+            differ between samples.
+        subpixel_scale: Whether to adjust the region where a size is rounded, so that the scale stays exact.
             Default: ``True``.
-        temp_buffer_hint: Without effect. Default: ``0``.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        Ignored, accepted for compatibility: image_type, minibatch_size, temp_buffer_hint.
+
+    Returns:
+        One result, or a tuple of several: Batches when an input or an argument is one, else Tensors. Element
+        type: `dtype`, by default that of the input. Layout: that of the input.
 
     Example:
         >>> avida.resize(image, size=[2, 3])
     """
+    if unknown:
+        raise _unknown_argument(globals()["resize"], *unknown)
     return _call(
         _RESIZE,
         (input,),
@@ -3103,51 +5158,125 @@ def resize(
     )
 
 
-@overload
-def resize_crop_mirror(
-    input: Batch,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    antialias: bool | None = None,
-    crop: FloatsArg | None = None,
-    crop_d: FloatArg | None = None,
-    crop_h: FloatArg | None = None,
-    crop_pos_x: FloatArg | None = None,
-    crop_pos_y: FloatArg | None = None,
-    crop_pos_z: FloatArg | None = None,
-    crop_w: FloatArg | None = None,
-    dtype: DTypeArg | None = None,
-    interp_type: IntArg | None = None,
-    mag_filter: IntArg | None = None,
-    max_size: float | Sequence[float] | None = None,
-    min_filter: IntArg | None = None,
-    minibatch_size: int | None = None,
-    mirror: IntArg | None = None,
-    mode: str | None = None,
-    resize_longer: FloatArg | None = None,
-    resize_shorter: FloatArg | None = None,
-    resize_x: FloatArg | None = None,
-    resize_y: FloatArg | None = None,
-    resize_z: FloatArg | None = None,
-    roi_end: FloatsArg | None = None,
-    roi_relative: bool | None = None,
-    roi_start: FloatsArg | None = None,
-    rounding: str | None = None,
-    size: FloatsArg | None = None,
-    subpixel_scale: bool | None = None,
-    temp_buffer_hint: int | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def resize_crop_mirror(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        antialias: bool | None = None,
+        crop: FloatsArg | None = None,
+        crop_d: FloatArg | None = None,
+        crop_h: FloatArg | None = None,
+        crop_pos_x: FloatArg | None = None,
+        crop_pos_y: FloatArg | None = None,
+        crop_pos_z: FloatArg | None = None,
+        crop_w: FloatArg | None = None,
+        dtype: DTypeArg | None = None,
+        interp_type: InterpTypeArg | None = None,
+        mag_filter: InterpTypeArg | None = None,
+        max_size: FixedFloats | None = None,
+        min_filter: InterpTypeArg | None = None,
+        minibatch_size: int | None = None,
+        mirror: IntArg | None = None,
+        mode: str | None = None,
+        resize_longer: FloatArg | None = None,
+        resize_shorter: FloatArg | None = None,
+        resize_x: FloatArg | None = None,
+        resize_y: FloatArg | None = None,
+        resize_z: FloatArg | None = None,
+        roi_end: FloatsArg | None = None,
+        roi_relative: bool | None = None,
+        roi_start: FloatsArg | None = None,
+        rounding: str | None = None,
+        size: FloatsArg | None = None,
+        subpixel_scale: bool | None = None,
+        temp_buffer_hint: int | None = None,
+    ) -> Batch: ...
+    @overload
+    def resize_crop_mirror(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        antialias: bool | None = None,
+        crop: FixedFloats | None = None,
+        crop_d: FixedFloat | None = None,
+        crop_h: FixedFloat | None = None,
+        crop_pos_x: FixedFloat | None = None,
+        crop_pos_y: FixedFloat | None = None,
+        crop_pos_z: FixedFloat | None = None,
+        crop_w: FixedFloat | None = None,
+        dtype: DTypeArg | None = None,
+        interp_type: FixedInterpType | None = None,
+        mag_filter: FixedInterpType | None = None,
+        max_size: FixedFloats | None = None,
+        min_filter: FixedInterpType | None = None,
+        minibatch_size: int | None = None,
+        mirror: FixedInt | None = None,
+        mode: str | None = None,
+        resize_longer: FixedFloat | None = None,
+        resize_shorter: FixedFloat | None = None,
+        resize_x: FixedFloat | None = None,
+        resize_y: FixedFloat | None = None,
+        resize_z: FixedFloat | None = None,
+        roi_end: FixedFloats | None = None,
+        roi_relative: bool | None = None,
+        roi_start: FixedFloats | None = None,
+        rounding: str | None = None,
+        size: FixedFloats | None = None,
+        subpixel_scale: bool | None = None,
+        temp_buffer_hint: int | None = None,
+    ) -> Tensor: ...
+    @overload
+    def resize_crop_mirror(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        antialias: bool | None = None,
+        crop: FloatsArg | None = None,
+        crop_d: FloatArg | None = None,
+        crop_h: FloatArg | None = None,
+        crop_pos_x: FloatArg | None = None,
+        crop_pos_y: FloatArg | None = None,
+        crop_pos_z: FloatArg | None = None,
+        crop_w: FloatArg | None = None,
+        dtype: DTypeArg | None = None,
+        interp_type: InterpTypeArg | None = None,
+        mag_filter: InterpTypeArg | None = None,
+        max_size: FixedFloats | None = None,
+        min_filter: InterpTypeArg | None = None,
+        minibatch_size: int | None = None,
+        mirror: IntArg | None = None,
+        mode: str | None = None,
+        resize_longer: FloatArg | None = None,
+        resize_shorter: FloatArg | None = None,
+        resize_x: FloatArg | None = None,
+        resize_y: FloatArg | None = None,
+        resize_z: FloatArg | None = None,
+        roi_end: FloatsArg | None = None,
+        roi_relative: bool | None = None,
+        roi_start: FloatsArg | None = None,
+        rounding: str | None = None,
+        size: FloatsArg | None = None,
+        subpixel_scale: bool | None = None,
+        temp_buffer_hint: int | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def resize_crop_mirror(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     antialias: bool | None = None,
     crop: FloatsArg | None = None,
     crop_d: FloatArg | None = None,
@@ -3157,10 +5286,10 @@ def resize_crop_mirror(
     crop_pos_z: FloatArg | None = None,
     crop_w: FloatArg | None = None,
     dtype: DTypeArg | None = None,
-    interp_type: IntArg | None = None,
-    mag_filter: IntArg | None = None,
-    max_size: float | Sequence[float] | None = None,
-    min_filter: IntArg | None = None,
+    interp_type: InterpTypeArg | None = None,
+    mag_filter: InterpTypeArg | None = None,
+    max_size: FixedFloats | None = None,
+    min_filter: InterpTypeArg | None = None,
     minibatch_size: int | None = None,
     mirror: IntArg | None = None,
     mode: str | None = None,
@@ -3176,91 +5305,64 @@ def resize_crop_mirror(
     size: FloatsArg | None = None,
     subpixel_scale: bool | None = None,
     temp_buffer_hint: int | None = None,
-) -> Any: ...
-def resize_crop_mirror(
-    input: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    antialias: bool | None = None,
-    crop: FloatsArg | None = None,
-    crop_d: FloatArg | None = None,
-    crop_h: FloatArg | None = None,
-    crop_pos_x: FloatArg | None = None,
-    crop_pos_y: FloatArg | None = None,
-    crop_pos_z: FloatArg | None = None,
-    crop_w: FloatArg | None = None,
-    dtype: DTypeArg | None = None,
-    interp_type: IntArg | None = None,
-    mag_filter: IntArg | None = None,
-    max_size: float | Sequence[float] | None = None,
-    min_filter: IntArg | None = None,
-    minibatch_size: int | None = None,
-    mirror: IntArg | None = None,
-    mode: str | None = None,
-    resize_longer: FloatArg | None = None,
-    resize_shorter: FloatArg | None = None,
-    resize_x: FloatArg | None = None,
-    resize_y: FloatArg | None = None,
-    resize_z: FloatArg | None = None,
-    roi_end: FloatsArg | None = None,
-    roi_relative: bool | None = None,
-    roi_start: FloatsArg | None = None,
-    rounding: str | None = None,
-    size: FloatsArg | None = None,
-    subpixel_scale: bool | None = None,
-    temp_buffer_hint: int | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Resizes images, videos or volumes, cuts a window out of the result and mirrors it, all in one step.
+    """Resizes, crops and mirrors images, videos or volumes in one pass.
 
     Args:
         input: The samples to resize. Layouts: HWC, FHWC, CHW, FCHW, CFHW, DHWC, FDHWC, CDHW, FCDHW, CFDHW.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
-        antialias: Average over what one output element stands for when making smaller. Default: ``True``.
-        crop: The window's extents, (H, W) or (D, H, W); 0 leaves an axis whole. Can differ between samples.
+        antialias: Whether to apply an antialiasing filter when downscaling. Default: ``True``.
+        crop: The window's extents, (H, W) or (D, H, W). An extent of 0 keeps the whole axis. Can differ between
+            samples.
         crop_d: The window's depth, in volumes; the number of frames in videos. Can differ between samples.
         crop_h: The window's height. Can differ between samples.
-        crop_pos_x: Where the window lies between the left (0) and right (1) border. Default: ``0.5``. Can
+        crop_pos_x: The window's position between the left (0) and the right (1) border. Default: ``0.5``. Can
             differ between samples.
-        crop_pos_y: Where the window lies between the top (0) and bottom (1) border. Default: ``0.5``. Can
+        crop_pos_y: The window's position between the top (0) and the bottom (1) border. Default: ``0.5``. Can
             differ between samples.
-        crop_pos_z: Where the window lies between the front (0) and back (1) of a volume. Default: ``0.5``. Can
-            differ between samples.
+        crop_pos_z: The window's position between the front (0) and the back (1) of a volume. Default: ``0.5``.
+            Can differ between samples.
         crop_w: The window's width. Can differ between samples.
-        dtype: The element type of the output: the input's (the default) or a floating one.
+        dtype: The element type of the output: that of the input (the default) or a floating-point type.
         interp_type: The filter: 0 nearest, 1 linear, 2 cubic, 3 Lanczos of radius 3, 4 triangular, 5 Gaussian.
-            Default: ``1``. Can differ between samples.
-        mag_filter: The filter for making larger, by default interp_type. Can differ between samples.
-        max_size: The largest permitted extents: one number, or one for each axis; 0 is no limit.
-        min_filter: The filter for making smaller, by default interp_type. Can differ between samples.
-        minibatch_size: Without effect: batches are not cut. Default: ``32``.
-        mirror: Which axes to mirror, added up: 1 left to right, 2 top to bottom, 4 front to back. Default:
-            ``0``. Can differ between samples.
+            Default: ``'linear'``. Can differ between samples.
+        mag_filter: The filter for upscaling, by default `interp_type`. Can differ between samples.
+        max_size: The largest permitted extents: one number, or one for each axis. 0 means no limit.
+        min_filter: The filter for downscaling, by default `interp_type`. Can differ between samples.
+        mirror: The axes to mirror, as a sum of 1 (left to right), 2 (top to bottom) and 4 (front to back).
+            Default: ``0``. Can differ between samples.
         mode: What the sizes mean: "default" (axes without a size are scaled like the others), "stretch" (they
-            keep their size), or, with the proportions kept, "not_larger" and "not_smaller" than the sizes.
-        resize_longer: The size of the longest axis; proportions are kept. Can differ between samples.
-        resize_shorter: The size of the shortest axis; proportions are kept. Can differ between samples.
-        resize_x: The width; negative to mirror. Without the others, proportions are kept. Can differ between
-            samples.
-        resize_y: The height; negative to mirror. Without the others, proportions are kept. Can differ between
-            samples.
-        resize_z: The depth of a volume; negative to mirror. Can differ between samples.
-        roi_end: Where the region that is resized ends, one number for each axis. Can differ between samples.
-        roi_relative: The region is given in fractions of the input's extents. Default: ``False``.
-        roi_start: Where the region that is resized starts, one number for each axis; beyond its end to mirror
-            it. Can differ between samples.
+            keep their size), or, with the aspect ratio kept, "not_larger" and "not_smaller" than the sizes.
+        resize_longer: The size of the longest axis. The aspect ratio is kept. Can differ between samples.
+        resize_shorter: The size of the shortest axis. The aspect ratio is kept. Can differ between samples.
+        resize_x: The width; a negative one mirrors the image. Without other sizes, the aspect ratio is kept.
+            Can differ between samples.
+        resize_y: The height; a negative one mirrors the image. Without other sizes, the aspect ratio is kept.
+            Can differ between samples.
+        resize_z: The depth of a volume; a negative one mirrors it. Can differ between samples.
+        roi_end: The end of the region that is resized, one number for each axis. Can differ between samples.
+        roi_relative: Whether the region is given in fractions of the extents of the input. Default: ``False``.
+        roi_start: The start of the region that is resized, one number for each axis. A start after the end
+            mirrors the axis. Can differ between samples.
         rounding: How the window's start becomes an integer: "round" (half away from zero) or "truncate".
             Default: ``'round'``.
-        size: The size of each axis; 0 for none, negative to mirror. Can differ between samples.
-        subpixel_scale: Where a size is rounded, widen or narrow the region so that the scale stays exact.
+        size: The size of each axis. A size of 0 counts as not given; a negative one mirrors the axis. Can
+            differ between samples.
+        subpixel_scale: Whether to adjust the region where a size is rounded, so that the scale stays exact.
             Default: ``True``.
-        temp_buffer_hint: Without effect. Default: ``0``.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        Ignored, accepted for compatibility: minibatch_size, temp_buffer_hint.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.resize_crop_mirror(image, size=[4, 6], crop=[2, 3], mirror=1)
     """
+    if unknown:
+        raise _unknown_argument(globals()["resize_crop_mirror"], *unknown)
     return _call(
         _RESIZE_CROP_MIRROR,
         (input,),
@@ -3299,30 +5401,77 @@ def resize_crop_mirror(
     )
 
 
-@overload
-def roi_random_crop(
-    input: Batch | None = None,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    crop_shape: IntsArg,
-    in_shape: IntsArg | None = None,
-    roi_end: IntsArg | None = None,
-    roi_shape: IntsArg | None = None,
-    roi_start: IntsArg,
-    rng: RNG | None = None,
-    keyed_by: KeyedBy | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def roi_random_crop(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        crop_shape: IntsArg,
+        in_shape: IntsArg | None = None,
+        roi_end: IntsArg | None = None,
+        roi_shape: IntsArg | None = None,
+        roi_start: IntsArg,
+        rng: RNG | None = None,
+        keyed_by: KeyedBy | None = None,
+    ) -> Batch: ...
+    @overload
+    def roi_random_crop(
+        input: TensorLike | None = None,
+        /,
+        *,
+        batch_size: int,
+        device: DeviceArg | None = None,
+        crop_shape: IntsArg,
+        in_shape: IntsArg | None = None,
+        roi_end: IntsArg | None = None,
+        roi_shape: IntsArg | None = None,
+        roi_start: IntsArg,
+        rng: RNG | None = None,
+        keyed_by: KeyedBy | None = None,
+    ) -> Batch: ...
+    @overload
+    def roi_random_crop(
+        input: SingleTensor | None = None,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        crop_shape: FixedInts,
+        in_shape: FixedInts | None = None,
+        roi_end: FixedInts | None = None,
+        roi_shape: FixedInts | None = None,
+        roi_start: FixedInts,
+        rng: RNG | None = None,
+        keyed_by: FixedKey | None = None,
+    ) -> Tensor: ...
+    @overload
+    def roi_random_crop(
+        input: TensorLike | None = None,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        crop_shape: IntsArg,
+        in_shape: IntsArg | None = None,
+        roi_end: IntsArg | None = None,
+        roi_shape: IntsArg | None = None,
+        roi_start: IntsArg,
+        rng: RNG | None = None,
+        keyed_by: KeyedBy | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def roi_random_crop(
     input: TensorLike | None = None,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     crop_shape: IntsArg,
     in_shape: IntsArg | None = None,
     roi_end: IntsArg | None = None,
@@ -3330,39 +5479,33 @@ def roi_random_crop(
     roi_start: IntsArg,
     rng: RNG | None = None,
     keyed_by: KeyedBy | None = None,
-) -> Any: ...
-def roi_random_crop(
-    input: TensorLike | None = None,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    crop_shape: IntsArg,
-    in_shape: IntsArg | None = None,
-    roi_end: IntsArg | None = None,
-    roi_shape: IntsArg | None = None,
-    roi_start: IntsArg,
-    rng: RNG | None = None,
-    keyed_by: KeyedBy | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Draws where a window starts that lies in a region of interest, or around it when the window is larger.
+    """Draws the start of a random window in a region of interest.
+
+    A window that is larger than the region contains it.
 
     Args:
-        input: The samples that the windows are for: windows stay inside of them.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
+        input: The samples that windows are drawn for; windows stay inside of them.
         crop_shape: The extents of the window. Required. Can differ between samples.
+        roi_start: The start of the region. Required. Can differ between samples.
         in_shape: The extents of the sample, instead of an input. Can differ between samples.
-        roi_end: Where the region ends. Can differ between samples.
+        roi_end: The end of the region. Can differ between samples.
         roi_shape: The extents of the region, instead of its end. Can differ between samples.
-        roi_start: Where the region starts. Required. Can differ between samples.
-        rng: Where the random numbers come from; by default this thread's generator.
-        keyed_by: Samples that came from a reader: each gets numbers of its own, the same in any batch. See
-            `avida.random`; `(samples, name)` names the draw.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        rng: Where the random numbers come from. Default: this thread's generator.
+        keyed_by: Samples that a reader has read: each gets random numbers of its own, the same in any batch.
+            See `avida.random`; `(samples, name)` names the draw.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: int64.
 
     Example:
         >>> avida.roi_random_crop(crop_shape=[2, 2], roi_start=[3, 3], roi_end=[9, 9])
     """
+    if unknown:
+        raise _unknown_argument(globals()["roi_random_crop"], *unknown)
     return _call(
         _ROI_RANDOM_CROP,
         (input,),
@@ -3374,74 +5517,100 @@ def roi_random_crop(
     )
 
 
-@overload
-def rotate(
-    input: Batch,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    angle: FloatArg,
-    axis: FloatsArg | None = None,
-    dtype: DTypeArg | None = None,
-    fill_value: float | None = None,
-    interp_type: int | None = None,
-    keep_size: bool | None = None,
-    output_dtype: DTypeArg | None = None,
-    size: FloatsArg | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def rotate(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        angle: FloatArg,
+        axis: FloatsArg | None = None,
+        dtype: DTypeArg | None = None,
+        fill_value: float | None = None,
+        interp_type: FixedInterpType | None = None,
+        keep_size: bool | None = None,
+        output_dtype: DTypeArg | None = None,
+        size: FloatsArg | None = None,
+    ) -> Batch: ...
+    @overload
+    def rotate(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        angle: FixedFloat,
+        axis: FixedFloats | None = None,
+        dtype: DTypeArg | None = None,
+        fill_value: float | None = None,
+        interp_type: FixedInterpType | None = None,
+        keep_size: bool | None = None,
+        output_dtype: DTypeArg | None = None,
+        size: FixedFloats | None = None,
+    ) -> Tensor: ...
+    @overload
+    def rotate(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        angle: FloatArg,
+        axis: FloatsArg | None = None,
+        dtype: DTypeArg | None = None,
+        fill_value: float | None = None,
+        interp_type: FixedInterpType | None = None,
+        keep_size: bool | None = None,
+        output_dtype: DTypeArg | None = None,
+        size: FloatsArg | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def rotate(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     angle: FloatArg,
     axis: FloatsArg | None = None,
     dtype: DTypeArg | None = None,
     fill_value: float | None = None,
-    interp_type: int | None = None,
+    interp_type: FixedInterpType | None = None,
     keep_size: bool | None = None,
     output_dtype: DTypeArg | None = None,
     size: FloatsArg | None = None,
-) -> Any: ...
-def rotate(
-    input: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    angle: FloatArg,
-    axis: FloatsArg | None = None,
-    dtype: DTypeArg | None = None,
-    fill_value: float | None = None,
-    interp_type: int | None = None,
-    keep_size: bool | None = None,
-    output_dtype: DTypeArg | None = None,
-    size: FloatsArg | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Turns images counter-clockwise, or volumes around an axis, about their centre.
+    """Rotates images counter-clockwise or volumes around an axis, about their centre.
 
     Args:
         input: The images or volumes. Layouts: HWC, FHWC, DHWC, FDHWC.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
         angle: The angle in degrees. Required. Can differ between samples.
-        axis: The axis (x, y, z) to turn volumes around, of any length. Can differ between samples.
+        axis: The axis (x, y, z) to rotate volumes around, of any length. Can differ between samples.
         dtype: The element type of the output, by default the input's; integers are rounded.
         fill_value: What to put where the input has nothing; by default its border is continued.
-        interp_type: Nearest or linear interpolation. Default: ``1``.
-        keep_size: Keep the input's size, rather than to show all of it. Default: ``False``.
+        interp_type: Nearest or linear interpolation. Default: ``'linear'``.
+        keep_size: Keep the input's size, rather than show all of it. Default: ``False``.
         output_dtype: The old name of dtype.
         size: Height and width of the output, for volumes depth first; by default large enough to show all.
             Default: ``[]``. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.rotate(image, angle=30, fill_value=0)
     """
+    if unknown:
+        raise _unknown_argument(globals()["rotate"], *unknown)
     return _call(
         _ROTATE,
         (input,),
@@ -3451,118 +5620,221 @@ def rotate(
     )
 
 
-@overload
-def saturation(
-    input: Batch,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    dtype: DTypeArg | None = None,
-    image_type: int | None = None,
-    saturation: FloatArg | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def saturation(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg | None = None,
+        image_type: ImageTypeArg | None = None,
+        saturation: FloatArg | None = None,
+    ) -> Batch: ...
+    @overload
+    def saturation(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg | None = None,
+        image_type: ImageTypeArg | None = None,
+        saturation: FixedFloat | None = None,
+    ) -> Tensor: ...
+    @overload
+    def saturation(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg | None = None,
+        image_type: ImageTypeArg | None = None,
+        saturation: FloatArg | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def saturation(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     dtype: DTypeArg | None = None,
-    image_type: int | None = None,
+    image_type: ImageTypeArg | None = None,
     saturation: FloatArg | None = None,
-) -> Any: ...
-def saturation(
-    input: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    dtype: DTypeArg | None = None,
-    image_type: int | None = None,
-    saturation: FloatArg | None = None,
+    **unknown: Never,
 ) -> Any:
     """Makes colours stronger or paler.
 
     Args:
         input: Images, videos or volumes in RGB. Layouts: HWC, FHWC, DHWC, CHW, FCHW, CDHW.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
         dtype: The element type of the output, by default that of the input.
-        image_type: Taken for compatibility; the channels are red, green and blue in any case. Default: ``0``.
-        saturation: What the saturation is multiplied by: 0 makes shades of gray. Default: ``1.0``. Can differ
-            between samples.
+        saturation: The factor of the saturation: 0 makes shades of gray. Default: ``1.0``. Can differ between
+            samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        Ignored, accepted for compatibility: image_type.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.saturation(image, saturation=0.5)
     """
+    if unknown:
+        raise _unknown_argument(globals()["saturation"], *unknown)
     return _call(_SATURATION, (input,), batch_size, device, (dtype, image_type, saturation))
 
 
-@overload
-def sequence_rearrange(
-    input: Batch, /, *, batch_size: int | None = None, device: Any = None, new_order: IntsArg
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def sequence_rearrange(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        new_order: IntsArg,
+    ) -> Batch: ...
+    @overload
+    def sequence_rearrange(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        new_order: FixedInts,
+    ) -> Tensor: ...
+    @overload
+    def sequence_rearrange(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        new_order: IntsArg,
+    ) -> Any: ...
 
 
-@overload
-def sequence_rearrange(
-    input: TensorLike, /, *, batch_size: int | None = None, device: Any = None, new_order: IntsArg
-) -> Any: ...
+@_suggests
 def sequence_rearrange(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     new_order: IntsArg,
+    **unknown: Never,
 ) -> Any:
-    """Puts the frames of sequences into another order; a frame may come several times or not at all.
+    """Reorders the frames of sequences.
+
+    A frame may come several times or not at all.
 
     Args:
         input: Sequences: their first axis is that of the frames.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
-        new_order: For each frame of the result, the number of the frame to take. Required. Can differ between
+        new_order: For each frame of the result, the index of the frame to take. Required. Can differ between
             samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input.
 
     Example:
         >>> avida.sequence_rearrange(np.zeros((4, 6, 8, 3), np.uint8), new_order=[3, 2, 1, 0])
     """
+    if unknown:
+        raise _unknown_argument(globals()["sequence_rearrange"], *unknown)
     return _call(_SEQUENCE_REARRANGE, (input,), batch_size, device, (new_order,))
 
 
-@overload
-def slice(
-    data: Batch,
-    anchor: TensorLike | None = None,
-    shape_input: TensorLike | None = None,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    axes: IntsArg | None = None,
-    axis_names: str | None = None,
-    dtype: DTypeArg | None = None,
-    end: IntsArg | None = None,
-    fill_values: float | Sequence[float] | None = None,
-    image_type: int | None = None,
-    normalized_anchor: bool | None = None,
-    normalized_shape: bool | None = None,
-    out_of_bounds_policy: str | None = None,
-    output_dtype: DTypeArg | None = None,
-    rel_end: FloatsArg | None = None,
-    rel_shape: FloatsArg | None = None,
-    rel_start: FloatsArg | None = None,
-    shape: IntsArg | None = None,
-    start: IntsArg | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def slice(
+        data: Batch,
+        anchor: TensorLike | None = None,
+        shape_input: TensorLike | None = None,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        axes: IntsArg | None = None,
+        axis_names: str | None = None,
+        dtype: DTypeArg | None = None,
+        end: IntsArg | None = None,
+        fill_values: FixedFloats | None = None,
+        image_type: ImageTypeArg | None = None,
+        normalized_anchor: bool | None = None,
+        normalized_shape: bool | None = None,
+        out_of_bounds_policy: str | None = None,
+        output_dtype: DTypeArg | None = None,
+        rel_end: FloatsArg | None = None,
+        rel_shape: FloatsArg | None = None,
+        rel_start: FloatsArg | None = None,
+        shape: IntsArg | None = None,
+        start: IntsArg | None = None,
+    ) -> Batch: ...
+    @overload
+    def slice(
+        data: SingleTensor,
+        anchor: SingleTensor | None = None,
+        shape_input: SingleTensor | None = None,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        axes: FixedInts | None = None,
+        axis_names: str | None = None,
+        dtype: DTypeArg | None = None,
+        end: FixedInts | None = None,
+        fill_values: FixedFloats | None = None,
+        image_type: ImageTypeArg | None = None,
+        normalized_anchor: bool | None = None,
+        normalized_shape: bool | None = None,
+        out_of_bounds_policy: str | None = None,
+        output_dtype: DTypeArg | None = None,
+        rel_end: FixedFloats | None = None,
+        rel_shape: FixedFloats | None = None,
+        rel_start: FixedFloats | None = None,
+        shape: FixedInts | None = None,
+        start: FixedInts | None = None,
+    ) -> Tensor: ...
+    @overload
+    def slice(
+        data: TensorLike,
+        anchor: TensorLike | None = None,
+        shape_input: TensorLike | None = None,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        axes: IntsArg | None = None,
+        axis_names: str | None = None,
+        dtype: DTypeArg | None = None,
+        end: IntsArg | None = None,
+        fill_values: FixedFloats | None = None,
+        image_type: ImageTypeArg | None = None,
+        normalized_anchor: bool | None = None,
+        normalized_shape: bool | None = None,
+        out_of_bounds_policy: str | None = None,
+        output_dtype: DTypeArg | None = None,
+        rel_end: FloatsArg | None = None,
+        rel_shape: FloatsArg | None = None,
+        rel_start: FloatsArg | None = None,
+        shape: IntsArg | None = None,
+        start: IntsArg | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def slice(
     data: TensorLike,
     anchor: TensorLike | None = None,
@@ -3570,13 +5842,13 @@ def slice(
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     axes: IntsArg | None = None,
     axis_names: str | None = None,
     dtype: DTypeArg | None = None,
     end: IntsArg | None = None,
-    fill_values: float | Sequence[float] | None = None,
-    image_type: int | None = None,
+    fill_values: FixedFloats | None = None,
+    image_type: ImageTypeArg | None = None,
     normalized_anchor: bool | None = None,
     normalized_shape: bool | None = None,
     out_of_bounds_policy: str | None = None,
@@ -3586,30 +5858,7 @@ def slice(
     rel_start: FloatsArg | None = None,
     shape: IntsArg | None = None,
     start: IntsArg | None = None,
-) -> Any: ...
-def slice(
-    data: TensorLike,
-    anchor: TensorLike | None = None,
-    shape_input: TensorLike | None = None,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    axes: IntsArg | None = None,
-    axis_names: str | None = None,
-    dtype: DTypeArg | None = None,
-    end: IntsArg | None = None,
-    fill_values: float | Sequence[float] | None = None,
-    image_type: int | None = None,
-    normalized_anchor: bool | None = None,
-    normalized_shape: bool | None = None,
-    out_of_bounds_policy: str | None = None,
-    output_dtype: DTypeArg | None = None,
-    rel_end: FloatsArg | None = None,
-    rel_shape: FloatsArg | None = None,
-    rel_start: FloatsArg | None = None,
-    shape: IntsArg | None = None,
-    start: IntsArg | None = None,
+    **unknown: Never,
 ) -> Any:
     """Cuts a window out of every sample, by absolute or relative coordinates.
 
@@ -3617,30 +5866,36 @@ def slice(
         data: The samples to slice.
         anchor: Where the window starts; floats count in parts of the extent.
         shape_input: The extents of the window; floats count in parts of the extent.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
         axes: The axes that the other arguments are about; an empty list stands for all. By default W and H, as
             [1, 0]. Can differ between samples.
         axis_names: The same axes by their letters in the layout; by default "WH".
-        dtype: The element type of the output, by default the input's. Fractions are dropped.
+        dtype: The element type of the output, by default that of the input. Fractions are truncated.
         end: Where the window ends. Can differ between samples.
-        fill_values: What the policy "pad" fills with: one number, or one for each channel. Default: ``[0.0]``.
-        image_type: The colour space. Accepted for old code, without effect.
+        fill_values: The value of padding: one number, or one for each channel. Default: ``[0.0]``.
         normalized_anchor: Whether a float anchor counts in parts of the extent. Default: ``True``.
         normalized_shape: Whether a float shape input counts in parts of the extent. Default: ``True``.
-        out_of_bounds_policy: What to do where the window reaches beyond the sample: "error", "pad" (or
-            "constant"), "edge" (or "clamp"), "reflect" (or "reflect_1001"), "reflect_101", "wrap", or
-            "trim_to_shape". Default: ``'error'``.
-        output_dtype: The old name of dtype.
+        out_of_bounds_policy: What to do where the window exceeds the sample: "error", "pad" (or "constant"),
+            "edge" (or "clamp"), "reflect" (or "reflect_1001"), "reflect_101", "wrap", or "trim_to_shape".
+            Default: ``'error'``.
+        output_dtype: The old name of `dtype`.
         rel_end: Where the window ends, in parts of the extent. Can differ between samples.
         rel_shape: The extents of the window, in parts of the sample's. Can differ between samples.
         rel_start: Where the window starts, in parts of the extent. Can differ between samples.
         shape: The extents of the window. Can differ between samples.
         start: Where the window starts; by default at 0. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        Ignored, accepted for compatibility: image_type.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.slice(image, start=[1, 0], shape=[2, 3], axis_names="HW")
     """
+    if unknown:
+        raise _unknown_argument(globals()["slice"], *unknown)
     return _call(
         _SLICE,
         (data, anchor, shape_input),
@@ -3666,194 +5921,416 @@ def slice(
     )
 
 
-@overload
-def sphere(
-    input: Batch,
+if TYPE_CHECKING:
+
+    @overload
+    def spectrogram(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        center_windows: bool | None = None,
+        layout: str | None = None,
+        nfft: int | None = None,
+        power: int | None = None,
+        reflect_padding: bool | None = None,
+        window_fn: FixedFloats | None = None,
+        window_length: int | None = None,
+        window_step: int | None = None,
+    ) -> Batch: ...
+    @overload
+    def spectrogram(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        center_windows: bool | None = None,
+        layout: str | None = None,
+        nfft: int | None = None,
+        power: int | None = None,
+        reflect_padding: bool | None = None,
+        window_fn: FixedFloats | None = None,
+        window_length: int | None = None,
+        window_step: int | None = None,
+    ) -> Tensor: ...
+    @overload
+    def spectrogram(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        center_windows: bool | None = None,
+        layout: str | None = None,
+        nfft: int | None = None,
+        power: int | None = None,
+        reflect_padding: bool | None = None,
+        window_fn: FixedFloats | None = None,
+        window_length: int | None = None,
+        window_step: int | None = None,
+    ) -> Any: ...
+
+
+@_suggests
+def spectrogram(
+    input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
-    fill_value: float | None = None,
-    interp_type: int | None = None,
-    mask: IntArg | None = None,
-) -> Batch: ...
+    device: DeviceArg | None = None,
+    center_windows: bool | None = None,
+    layout: str | None = None,
+    nfft: int | None = None,
+    power: int | None = None,
+    reflect_padding: bool | None = None,
+    window_fn: FixedFloats | None = None,
+    window_length: int | None = None,
+    window_step: int | None = None,
+    **unknown: Never,
+) -> Any:
+    """Computes the spectrogram of a signal.
+
+    It has the spectrum of each window of the signal (STFT): nfft // 2 + 1 frequencies, from 0 to half of the sample
+    rate, and one column for each window.
+
+    Args:
+        input: Signals of one channel, in float32.
+        center_windows: Whether the windows are centred at multiples of `window_step`, and the signal is padded
+            accordingly. Otherwise only windows inside of the signal are used. Default: ``True``.
+        layout: The layout of the output: "ft" (frequency, time) or "tf". Default: ``'ft'``.
+        nfft: The length of the Fourier transform; `window_length` by default. Any length is fine.
+        power: 1 for magnitudes, 2 for their squares. Default: ``2``.
+        reflect_padding: Whether centred windows see the signal reflected at its ends. Otherwise they see zeros
+            there. Default: ``True``.
+        window_fn: The window: `window_length` factors. A Hann window by default.
+        window_length: The length of a window, in elements. Default: ``512``.
+        window_step: The distance between windows (the hop), in elements. Default: ``256``.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input is one, else a Tensor. Element type: float32. Layout: ft.
+
+    Example:
+        >>> avida.spectrogram(np.sin(np.arange(1000, dtype=np.float32)), window_length=200, window_step=100)
+    """
+    if unknown:
+        raise _unknown_argument(globals()["spectrogram"], *unknown)
+    return _call(
+        _SPECTROGRAM,
+        (input,),
+        batch_size,
+        device,
+        (center_windows, layout, nfft, power, reflect_padding, window_fn, window_length, window_step),
+    )
 
 
-@overload
+if TYPE_CHECKING:
+
+    @overload
+    def sphere(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        fill_value: float | None = None,
+        interp_type: FixedInterpType | None = None,
+        mask: IntArg | None = None,
+    ) -> Batch: ...
+    @overload
+    def sphere(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        fill_value: float | None = None,
+        interp_type: FixedInterpType | None = None,
+        mask: FixedInt | None = None,
+    ) -> Tensor: ...
+    @overload
+    def sphere(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        fill_value: float | None = None,
+        interp_type: FixedInterpType | None = None,
+        mask: IntArg | None = None,
+    ) -> Any: ...
+
+
+@_suggests
 def sphere(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     fill_value: float | None = None,
-    interp_type: int | None = None,
+    interp_type: FixedInterpType | None = None,
     mask: IntArg | None = None,
-) -> Any: ...
-def sphere(
-    input: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    fill_value: float | None = None,
-    interp_type: int | None = None,
-    mask: IntArg | None = None,
+    **unknown: Never,
 ) -> Any:
     """Shows images as if they were stretched over a ball.
 
     Args:
         input: The images. Layouts: HWC.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
         fill_value: What to put where the input has nothing. Default: ``0.0``.
-        interp_type: Nearest or linear interpolation. Default: ``0``.
+        interp_type: Nearest or linear interpolation. Default: ``'nn'``.
         mask: 0: the sample stays as it is. Default: ``1``. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
+        that of the input.
 
     Example:
         >>> avida.sphere(image, interp_type=1)
     """
+    if unknown:
+        raise _unknown_argument(globals()["sphere"], *unknown)
     return _call(_SPHERE, (input,), batch_size, device, (fill_value, interp_type, mask))
 
 
-@overload
-def squeeze(
-    data: Batch,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    axes: IntsArg | None = None,
-    axis_names: str | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def squeeze(
+        data: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        axes: IntsArg | None = None,
+        axis_names: str | None = None,
+    ) -> Batch: ...
+    @overload
+    def squeeze(
+        data: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        axes: FixedInts | None = None,
+        axis_names: str | None = None,
+    ) -> Tensor: ...
+    @overload
+    def squeeze(
+        data: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        axes: IntsArg | None = None,
+        axis_names: str | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def squeeze(
     data: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     axes: IntsArg | None = None,
     axis_names: str | None = None,
-) -> Any: ...
-def squeeze(
-    data: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    axes: IntsArg | None = None,
-    axis_names: str | None = None,
+    **unknown: Never,
 ) -> Any:
     """Removes axes of extent 1; nothing is copied.
 
     Args:
         data: The samples to squeeze.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
         axes: The axes to remove; negative ones count from the end. Can differ between samples.
         axis_names: The axes to remove, by their letters in the layout.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input.
 
     Example:
         >>> avida.squeeze(avida.expand_dims(image, axes=0), axes=0)
     """
+    if unknown:
+        raise _unknown_argument(globals()["squeeze"], *unknown)
     return _call(_SQUEEZE, (data,), batch_size, device, (axes, axis_names))
 
 
-@overload
-def stack(
-    input_0: Batch,
-    /,
-    *inputs: TensorLike,
-    batch_size: int | None = None,
-    device: Any = None,
-    axis: int | None = None,
-    axis_name: str | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def stack(
+        input_0: Batch,
+        /,
+        *inputs: TensorLike,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        axis: int | None = None,
+        axis_name: str | None = None,
+    ) -> Batch: ...
+    @overload
+    def stack(
+        input_0: SingleTensor,
+        /,
+        *inputs: SingleTensor,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        axis: int | None = None,
+        axis_name: str | None = None,
+    ) -> Tensor: ...
+    @overload
+    def stack(
+        input_0: TensorLike,
+        /,
+        *inputs: TensorLike,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        axis: int | None = None,
+        axis_name: str | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def stack(
     input_0: TensorLike,
     /,
     *inputs: TensorLike,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     axis: int | None = None,
     axis_name: str | None = None,
-) -> Any: ...
-def stack(
-    input_0: TensorLike,
-    /,
-    *inputs: TensorLike,
-    batch_size: int | None = None,
-    device: Any = None,
-    axis: int | None = None,
-    axis_name: str | None = None,
+    **unknown: Never,
 ) -> Any:
     """Joins the samples of several inputs, all of one shape, along a new axis.
 
     Args:
         input_0: The first samples.
         inputs: The samples that follow them.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
-        axis: Where the new axis stands in the output; a negative number counts from its end. By default first.
+        axis: The position of the new axis in the output; a negative one counts from its end. By default the
+            first.
         axis_name: The letter of the new axis. Without it, the output has no layout.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input is one, else a Tensor. Element type: that of the input.
 
     Example:
         >>> avida.stack(image, image, axis_name="F")
     """
+    if unknown:
+        raise _unknown_argument(globals()["stack"], *unknown)
     return _call(_STACK, (input_0, *inputs), batch_size, device, (axis, axis_name))
 
 
-@overload
-def tensor_resize(
-    input: Batch,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    alignment: FloatsArg | None = None,
-    antialias: bool | None = None,
-    axes: int | Sequence[int] | None = None,
-    axis_names: str | None = None,
-    dtype: DTypeArg | None = None,
-    interp_type: IntArg | None = None,
-    mag_filter: IntArg | None = None,
-    max_size: float | Sequence[float] | None = None,
-    min_filter: IntArg | None = None,
-    minibatch_size: int | None = None,
-    mode: str | None = None,
-    roi_end: FloatsArg | None = None,
-    roi_relative: bool | None = None,
-    roi_start: FloatsArg | None = None,
-    scales: FloatsArg | None = None,
-    size_rounding: str | None = None,
-    sizes: FloatsArg | None = None,
-    subpixel_scale: bool | None = None,
-    temp_buffer_hint: int | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def tensor_resize(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        alignment: FloatsArg | None = None,
+        antialias: bool | None = None,
+        axes: FixedInts | None = None,
+        axis_names: str | None = None,
+        dtype: DTypeArg | None = None,
+        interp_type: InterpTypeArg | None = None,
+        mag_filter: InterpTypeArg | None = None,
+        max_size: FixedFloats | None = None,
+        min_filter: InterpTypeArg | None = None,
+        minibatch_size: int | None = None,
+        mode: str | None = None,
+        roi_end: FloatsArg | None = None,
+        roi_relative: bool | None = None,
+        roi_start: FloatsArg | None = None,
+        scales: FloatsArg | None = None,
+        size_rounding: str | None = None,
+        sizes: FloatsArg | None = None,
+        subpixel_scale: bool | None = None,
+        temp_buffer_hint: int | None = None,
+    ) -> Batch: ...
+    @overload
+    def tensor_resize(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        alignment: FixedFloats | None = None,
+        antialias: bool | None = None,
+        axes: FixedInts | None = None,
+        axis_names: str | None = None,
+        dtype: DTypeArg | None = None,
+        interp_type: FixedInterpType | None = None,
+        mag_filter: FixedInterpType | None = None,
+        max_size: FixedFloats | None = None,
+        min_filter: FixedInterpType | None = None,
+        minibatch_size: int | None = None,
+        mode: str | None = None,
+        roi_end: FixedFloats | None = None,
+        roi_relative: bool | None = None,
+        roi_start: FixedFloats | None = None,
+        scales: FixedFloats | None = None,
+        size_rounding: str | None = None,
+        sizes: FixedFloats | None = None,
+        subpixel_scale: bool | None = None,
+        temp_buffer_hint: int | None = None,
+    ) -> Tensor: ...
+    @overload
+    def tensor_resize(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        alignment: FloatsArg | None = None,
+        antialias: bool | None = None,
+        axes: FixedInts | None = None,
+        axis_names: str | None = None,
+        dtype: DTypeArg | None = None,
+        interp_type: InterpTypeArg | None = None,
+        mag_filter: InterpTypeArg | None = None,
+        max_size: FixedFloats | None = None,
+        min_filter: InterpTypeArg | None = None,
+        minibatch_size: int | None = None,
+        mode: str | None = None,
+        roi_end: FloatsArg | None = None,
+        roi_relative: bool | None = None,
+        roi_start: FloatsArg | None = None,
+        scales: FloatsArg | None = None,
+        size_rounding: str | None = None,
+        sizes: FloatsArg | None = None,
+        subpixel_scale: bool | None = None,
+        temp_buffer_hint: int | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def tensor_resize(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     alignment: FloatsArg | None = None,
     antialias: bool | None = None,
-    axes: int | Sequence[int] | None = None,
+    axes: FixedInts | None = None,
     axis_names: str | None = None,
     dtype: DTypeArg | None = None,
-    interp_type: IntArg | None = None,
-    mag_filter: IntArg | None = None,
-    max_size: float | Sequence[float] | None = None,
-    min_filter: IntArg | None = None,
+    interp_type: InterpTypeArg | None = None,
+    mag_filter: InterpTypeArg | None = None,
+    max_size: FixedFloats | None = None,
+    min_filter: InterpTypeArg | None = None,
     minibatch_size: int | None = None,
     mode: str | None = None,
     roi_end: FloatsArg | None = None,
@@ -3864,67 +6341,49 @@ def tensor_resize(
     sizes: FloatsArg | None = None,
     subpixel_scale: bool | None = None,
     temp_buffer_hint: int | None = None,
-) -> Any: ...
-def tensor_resize(
-    input: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    alignment: FloatsArg | None = None,
-    antialias: bool | None = None,
-    axes: int | Sequence[int] | None = None,
-    axis_names: str | None = None,
-    dtype: DTypeArg | None = None,
-    interp_type: IntArg | None = None,
-    mag_filter: IntArg | None = None,
-    max_size: float | Sequence[float] | None = None,
-    min_filter: IntArg | None = None,
-    minibatch_size: int | None = None,
-    mode: str | None = None,
-    roi_end: FloatsArg | None = None,
-    roi_relative: bool | None = None,
-    roi_start: FloatsArg | None = None,
-    scales: FloatsArg | None = None,
-    size_rounding: str | None = None,
-    sizes: FloatsArg | None = None,
-    subpixel_scale: bool | None = None,
-    temp_buffer_hint: int | None = None,
+    **unknown: Never,
 ) -> Any:
     """Resizes samples of any rank along any axes.
 
     Args:
         input: The samples to resize.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
-        alignment: Which point of the region keeps its place where a size is rounded: 0 its start, 0.5 its
-            middle, 1 its end. Default: ``[0.5]``. Can differ between samples.
-        antialias: Average over what one output element stands for when making smaller. Default: ``True``.
+        alignment: The point of the region that stays fixed where a size is rounded: 0 its start, 0.5 its
+            centre, 1 its end. Default: ``[0.5]``. Can differ between samples.
+        antialias: Whether to apply an antialiasing filter when downscaling. Default: ``True``.
         axes: The axes that sizes, scales and the region refer to, by default all.
-        axis_names: The same axes by their letters in the layout.
-        dtype: The element type of the output: the input's (the default) or a floating one.
+        axis_names: The same axes, by their names in the layout.
+        dtype: The element type of the output: that of the input (the default) or a floating-point type.
         interp_type: The filter: 0 nearest, 1 linear, 2 cubic, 3 Lanczos of radius 3, 4 triangular, 5 Gaussian.
-            Default: ``1``. Can differ between samples.
-        mag_filter: The filter for making larger, by default interp_type. Can differ between samples.
-        max_size: The largest permitted extents: one number, or one for each axis; 0 is no limit.
-        min_filter: The filter for making smaller, by default interp_type. Can differ between samples.
-        minibatch_size: Without effect: batches are not cut. Default: ``32``.
+            Default: ``'linear'``. Can differ between samples.
+        mag_filter: The filter for upscaling, by default `interp_type`. Can differ between samples.
+        max_size: The largest permitted extents: one number, or one for each axis. 0 means no limit.
+        min_filter: The filter for downscaling, by default `interp_type`. Can differ between samples.
         mode: What the sizes mean: "default" (axes without a size are scaled like the others), "stretch" (they
-            keep their size), or, with the proportions kept, "not_larger" and "not_smaller" than the sizes.
-        roi_end: Where the region that is resized ends, one number for each axis. Can differ between samples.
-        roi_relative: The region is given in fractions of the input's extents. Default: ``False``.
-        roi_start: Where the region that is resized starts, one number for each axis; beyond its end to mirror
-            it. Can differ between samples.
-        scales: The sizes, as multiples of the input's; negative to mirror. Can differ between samples.
-        size_rounding: How sizes become whole numbers: "round", "truncate" or "ceil". Default: ``'round'``.
-        sizes: The size of each axis; 0 for none, negative to mirror. Can differ between samples.
-        subpixel_scale: Where a size is rounded, widen or narrow the region so that the scale stays exact.
+            keep their size), or, with the aspect ratio kept, "not_larger" and "not_smaller" than the sizes.
+        roi_end: The end of the region that is resized, one number for each axis. Can differ between samples.
+        roi_relative: Whether the region is given in fractions of the extents of the input. Default: ``False``.
+        roi_start: The start of the region that is resized, one number for each axis. A start after the end
+            mirrors the axis. Can differ between samples.
+        scales: The sizes as multiples of those of the input; a negative one mirrors the axis. Can differ
+            between samples.
+        size_rounding: How sizes become integers: "round", "truncate" or "ceil". Default: ``'round'``.
+        sizes: The size of each axis. A size of 0 counts as not given; a negative one mirrors the axis. Can
+            differ between samples.
+        subpixel_scale: Whether to adjust the region where a size is rounded, so that the scale stays exact.
             Default: ``True``.
-        temp_buffer_hint: Without effect. Default: ``0``.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        Ignored, accepted for compatibility: minibatch_size, temp_buffer_hint.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.tensor_resize(image, sizes=[2, 3], axes=[0, 1])
     """
+    if unknown:
+        raise _unknown_argument(globals()["tensor_resize"], *unknown)
     return _call(
         _TENSOR_RESIZE,
         (input,),
@@ -3954,126 +6413,247 @@ def tensor_resize(
     )
 
 
-@overload
-def transpose(
-    input: Batch,
+if TYPE_CHECKING:
+
+    @overload
+    def to_decibels(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        cutoff_db: float | None = None,
+        multiplier: float | None = None,
+        reference: float | None = None,
+    ) -> Batch: ...
+    @overload
+    def to_decibels(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        cutoff_db: float | None = None,
+        multiplier: float | None = None,
+        reference: float | None = None,
+    ) -> Tensor: ...
+    @overload
+    def to_decibels(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        cutoff_db: float | None = None,
+        multiplier: float | None = None,
+        reference: float | None = None,
+    ) -> Any: ...
+
+
+@_suggests
+def to_decibels(
+    input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
-    output_layout: str | None = None,
-    perm: int | Sequence[int] | None = None,
-    transpose_layout: bool | None = None,
-) -> Batch: ...
+    device: DeviceArg | None = None,
+    cutoff_db: float | None = None,
+    multiplier: float | None = None,
+    reference: float | None = None,
+    **unknown: Never,
+) -> Any:
+    """Converts magnitudes or powers to decibels.
+
+    The result is multiplier * log10(max(10 ** (cutoff_db / multiplier), input / reference)).
+
+    Args:
+        input: Magnitudes or powers in float32; negative ones count as 0.
+        cutoff_db: The lowest result, in decibels. Default: ``-200.0``.
+        multiplier: The factor of the logarithm: usually 10 for powers, 20 for magnitudes. Default: ``10.0``.
+        reference: What gives 0 decibels; by default the greatest element of each sample.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input is one, else a Tensor. Element type: float32.
+
+    Example:
+        >>> avida.to_decibels(np.array([1, 10, 0.1], np.float32), reference=1)
+    """
+    if unknown:
+        raise _unknown_argument(globals()["to_decibels"], *unknown)
+    return _call(_TO_DECIBELS, (input,), batch_size, device, (cutoff_db, multiplier, reference))
 
 
-@overload
+if TYPE_CHECKING:
+
+    @overload
+    def transpose(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        output_layout: str | None = None,
+        perm: FixedInts | None = None,
+        transpose_layout: bool | None = None,
+    ) -> Batch: ...
+    @overload
+    def transpose(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        output_layout: str | None = None,
+        perm: FixedInts | None = None,
+        transpose_layout: bool | None = None,
+    ) -> Tensor: ...
+    @overload
+    def transpose(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        output_layout: str | None = None,
+        perm: FixedInts | None = None,
+        transpose_layout: bool | None = None,
+    ) -> Any: ...
+
+
+@_suggests
 def transpose(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     output_layout: str | None = None,
-    perm: int | Sequence[int] | None = None,
+    perm: FixedInts | None = None,
     transpose_layout: bool | None = None,
-) -> Any: ...
-def transpose(
-    input: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    output_layout: str | None = None,
-    perm: int | Sequence[int] | None = None,
-    transpose_layout: bool | None = None,
+    **unknown: Never,
 ) -> Any:
     """Puts the axes into another order.
 
     Args:
         input: The samples to transpose.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
         output_layout: The layout of the output, whatever the input's.
         perm: The input axis that each output axis comes from; by default the reverse order.
         transpose_layout: Whether the letters of the layout move with the axes. Default: ``True``.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input is one, else a Tensor. Element type: that of the input.
 
     Example:
         >>> avida.transpose(image, perm=[2, 0, 1])
     """
+    if unknown:
+        raise _unknown_argument(globals()["transpose"], *unknown)
     return _call(_TRANSPOSE, (input,), batch_size, device, (output_layout, perm, transpose_layout))
 
 
-@overload
-def warp_affine(
-    data: Batch,
-    mtx: TensorLike | None = None,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    dtype: DTypeArg | None = None,
-    fill_value: float | None = None,
-    interp_type: int | None = None,
-    inverse_map: bool | None = None,
-    matrix: FloatsArg | None = None,
-    output_dtype: DTypeArg | None = None,
-    size: FloatsArg | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def warp_affine(
+        data: Batch,
+        mtx: TensorLike | None = None,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg | None = None,
+        fill_value: float | None = None,
+        interp_type: FixedInterpType | None = None,
+        inverse_map: bool | None = None,
+        matrix: FloatsArg | None = None,
+        output_dtype: DTypeArg | None = None,
+        size: FloatsArg | None = None,
+    ) -> Batch: ...
+    @overload
+    def warp_affine(
+        data: SingleTensor,
+        mtx: SingleTensor | None = None,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg | None = None,
+        fill_value: float | None = None,
+        interp_type: FixedInterpType | None = None,
+        inverse_map: bool | None = None,
+        matrix: FixedFloats | None = None,
+        output_dtype: DTypeArg | None = None,
+        size: FixedFloats | None = None,
+    ) -> Tensor: ...
+    @overload
+    def warp_affine(
+        data: TensorLike,
+        mtx: TensorLike | None = None,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg | None = None,
+        fill_value: float | None = None,
+        interp_type: FixedInterpType | None = None,
+        inverse_map: bool | None = None,
+        matrix: FloatsArg | None = None,
+        output_dtype: DTypeArg | None = None,
+        size: FloatsArg | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def warp_affine(
     data: TensorLike,
     mtx: TensorLike | None = None,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     dtype: DTypeArg | None = None,
     fill_value: float | None = None,
-    interp_type: int | None = None,
+    interp_type: FixedInterpType | None = None,
     inverse_map: bool | None = None,
     matrix: FloatsArg | None = None,
     output_dtype: DTypeArg | None = None,
     size: FloatsArg | None = None,
-) -> Any: ...
-def warp_affine(
-    data: TensorLike,
-    mtx: TensorLike | None = None,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    dtype: DTypeArg | None = None,
-    fill_value: float | None = None,
-    interp_type: int | None = None,
-    inverse_map: bool | None = None,
-    matrix: FloatsArg | None = None,
-    output_dtype: DTypeArg | None = None,
-    size: FloatsArg | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Moves, turns, scales and shears images or volumes: the pixel at (x, y) of the output is taken from matrix * (x, y, 1) of the input. (0, 0) is the outer corner of the first pixel.
+    """Applies an affine transform to images or volumes.
+
+    The pixel at (x, y) of the output is taken from matrix * (x, y, 1) of the input. (0, 0) is the outer corner of
+    the first pixel.
 
     Args:
         data: The images or volumes. Layouts: HWC, FHWC, DHWC, FDHWC.
         mtx: The matrix for each sample, instead of the argument.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
         dtype: The element type of the output, by default the input's; integers are rounded.
         fill_value: What to put where the input has nothing; by default its border is continued.
-        interp_type: Nearest or linear interpolation. Default: ``1``.
-        inverse_map: Whether the matrix leads from the output to the input; if not, it is inverted first.
+        interp_type: Nearest or linear interpolation. Default: ``'linear'``.
+        inverse_map: Whether the matrix maps positions of the output to the input; if not, it is inverted first.
             Default: ``True``.
         matrix: 2 rows of 3 numbers, for volumes 3 rows of 4, in the order x, y, z, 1. Default: ``[]``. Can
             differ between samples.
         output_dtype: The old name of dtype.
         size: Height and width of the output, for volumes depth first; by default the input's. Default: ``[]``.
             Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.warp_affine(image, matrix=[1, 0.5, 0, 0, 1, 0], fill_value=0)
     """
+    if unknown:
+        raise _unknown_argument(globals()["warp_affine"], *unknown)
     return _call(
         _WARP_AFFINE,
         (data, mtx),
@@ -4083,77 +6663,106 @@ def warp_affine(
     )
 
 
-@overload
-def water(
-    input: Batch,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    ampl_x: float | None = None,
-    ampl_y: float | None = None,
-    fill_value: float | None = None,
-    freq_x: float | None = None,
-    freq_y: float | None = None,
-    interp_type: int | None = None,
-    mask: IntArg | None = None,
-    phase_x: float | None = None,
-    phase_y: float | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def water(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        ampl_x: float | None = None,
+        ampl_y: float | None = None,
+        fill_value: float | None = None,
+        freq_x: float | None = None,
+        freq_y: float | None = None,
+        interp_type: FixedInterpType | None = None,
+        mask: IntArg | None = None,
+        phase_x: float | None = None,
+        phase_y: float | None = None,
+    ) -> Batch: ...
+    @overload
+    def water(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        ampl_x: float | None = None,
+        ampl_y: float | None = None,
+        fill_value: float | None = None,
+        freq_x: float | None = None,
+        freq_y: float | None = None,
+        interp_type: FixedInterpType | None = None,
+        mask: FixedInt | None = None,
+        phase_x: float | None = None,
+        phase_y: float | None = None,
+    ) -> Tensor: ...
+    @overload
+    def water(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        ampl_x: float | None = None,
+        ampl_y: float | None = None,
+        fill_value: float | None = None,
+        freq_x: float | None = None,
+        freq_y: float | None = None,
+        interp_type: FixedInterpType | None = None,
+        mask: IntArg | None = None,
+        phase_x: float | None = None,
+        phase_y: float | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def water(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     ampl_x: float | None = None,
     ampl_y: float | None = None,
     fill_value: float | None = None,
     freq_x: float | None = None,
     freq_y: float | None = None,
-    interp_type: int | None = None,
+    interp_type: FixedInterpType | None = None,
     mask: IntArg | None = None,
     phase_x: float | None = None,
     phase_y: float | None = None,
-) -> Any: ...
-def water(
-    input: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    ampl_x: float | None = None,
-    ampl_y: float | None = None,
-    fill_value: float | None = None,
-    freq_x: float | None = None,
-    freq_y: float | None = None,
-    interp_type: int | None = None,
-    mask: IntArg | None = None,
-    phase_x: float | None = None,
-    phase_y: float | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Shows images as if through waves of water: rows are shifted by a sine, columns by a cosine.
+    """Shows images as if through waves of water.
+
+    Rows are shifted by a sine, columns by a cosine.
 
     Args:
         input: The images. Layouts: HWC.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
-        ampl_x: How many pixels rows are shifted at most. Default: ``10.0``.
-        ampl_y: How many pixels columns are shifted at most. Default: ``10.0``.
+        ampl_x: The largest shift of rows, in pixels. Default: ``10.0``.
+        ampl_y: The largest shift of columns, in pixels. Default: ``10.0``.
         fill_value: What to put where the input has nothing. Default: ``0.0``.
         freq_x: The angle, in radians, from one row to the next. Default: ``0.049087387``.
         freq_y: The angle, in radians, from one column to the next. Default: ``0.049087387``.
-        interp_type: Nearest or linear interpolation. Default: ``0``.
+        interp_type: Nearest or linear interpolation. Default: ``'nn'``.
         mask: 0: the sample stays as it is. Default: ``1``. Can differ between samples.
         phase_x: The angle of the first row. Default: ``0.0``.
         phase_y: The angle of the first column. Default: ``0.0``.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
+        that of the input.
 
     Example:
         >>> avida.water(image, ampl_x=1, ampl_y=1, freq_x=1, freq_y=1)
     """
+    if unknown:
+        raise _unknown_argument(globals()["water"], *unknown)
     return _call(
         _WATER,
         (input,),
@@ -4163,56 +6772,123 @@ def water(
     )
 
 
+if TYPE_CHECKING:
+
+    @overload
+    def zeros(
+        *,
+        batch_size: int,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg | None = None,
+        layout: str | None = None,
+        shape: IntsArg | None = None,
+    ) -> Batch: ...
+    @overload
+    def zeros(
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg | None = None,
+        layout: str | None = None,
+        shape: FixedInts | None = None,
+    ) -> Tensor: ...
+    @overload
+    def zeros(
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg | None = None,
+        layout: str | None = None,
+        shape: IntsArg | None = None,
+    ) -> Any: ...
+
+
+@_suggests
 def zeros(
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     dtype: DTypeArg | None = None,
     layout: str | None = None,
     shape: IntsArg | None = None,
+    **unknown: Never,
 ) -> Any:
     """Makes samples of a given shape that hold the number zero everywhere.
 
     Args:
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
         dtype: The element type. Default: ``int32``.
         layout: One letter per axis.
         shape: The extents of the axes; a single number without them. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an argument is one, else a Tensor. Element type: `dtype`.
 
     Example:
         >>> avida.zeros(shape=[2, 3], dtype=avida.float32)
     """
+    if unknown:
+        raise _unknown_argument(globals()["zeros"], *unknown)
     return _call(_ZEROS, (), batch_size, device, (dtype, layout, shape))
 
 
-@overload
-def zeros_like(
-    data_like: Batch, /, *, batch_size: int | None = None, device: Any = None, dtype: DTypeArg | None = None
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def zeros_like(
+        data_like: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg | None = None,
+    ) -> Batch: ...
+    @overload
+    def zeros_like(
+        data_like: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg | None = None,
+    ) -> Tensor: ...
+    @overload
+    def zeros_like(
+        data_like: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg | None = None,
+    ) -> Any: ...
 
 
-@overload
-def zeros_like(
-    data_like: TensorLike, /, *, batch_size: int | None = None, device: Any = None, dtype: DTypeArg | None = None
-) -> Any: ...
+@_suggests
 def zeros_like(
     data_like: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     dtype: DTypeArg | None = None,
+    **unknown: Never,
 ) -> Any:
     """Makes samples like the given ones that hold the number zero everywhere.
 
     Args:
         data_like: The samples whose shape, element type and layout to take.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
         dtype: The element type, when another is wanted.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input is one, else a Tensor. Element type: `dtype`, by default that of the input.
+        Layout: that of the input.
 
     Example:
         >>> avida.zeros_like(batch)
     """
+    if unknown:
+        raise _unknown_argument(globals()["zeros_like"], *unknown)
     return _call(_ZEROS_LIKE, (data_like,), batch_size, device, (dtype,))

@@ -1,4 +1,10 @@
-"""`nvidia.dali.experimental.dynamic` as another name of avida in this process, even where the real one is installed."""
+"""``import avida.as_dali`` makes ``nvidia.dali.experimental.dynamic`` another name of avida in this process.
+
+For notebooks and libraries that import the real library's names. It does not matter whether that library is installed,
+nor whether it was imported before: modules that have it keep it, and every later import gives avida. The modules
+``nvidia.dali.types`` and ``nvidia.dali.tfrecord`` come along; pipeline mode does not. ``avida run`` does the same for a
+script or a notebook that is not to be changed.
+"""
 
 from __future__ import annotations
 
@@ -10,26 +16,19 @@ import sys
 import types
 from collections.abc import Sequence
 
+from avida._missing import MIGRATION, PIPELINE_MODE
+
 _PACKAGE = "nvidia.dali"
 _DYNAMIC = "nvidia.dali.experimental.dynamic"
 _BESIDE = {"nvidia.dali.types": "avida.types", "nvidia.dali.tfrecord": "avida.tfrecord"}
-_PIPELINE_MODE = {"fn", "ops", "Pipeline", "pipeline", "pipeline_def", "plugin"}
-
-
-def install() -> None:
-    """From here on, importing the names that dynamic-mode scripts use gives avida."""
-    for name in [name for name in sys.modules if name == _PACKAGE or name.startswith(_PACKAGE + ".")]:
-        del sys.modules[name]
-    sys.meta_path.insert(0, _Finder())
 
 
 def _missing(name: str) -> str:
     part = name.removeprefix(_PACKAGE + ".").partition(".")[0]
-    what = "pipeline mode" if part in _PIPELINE_MODE else "it"
-    return (
-        f"{name} is not there under `avida run`: {what} is no part of avida, which stands in for {_DYNAMIC}, "
-        f"{' and '.join(_BESIDE)} only"
-    )
+    if part in PIPELINE_MODE:
+        what = "pipeline mode is no part of avida, which stands in for dynamic mode"
+        return f"{name} is not there: {what}; `avida migrate` rewrites such scripts; {MIGRATION}"
+    return f"{name} is not there: avida stands in for {_DYNAMIC}, {' and '.join(_BESIDE)} only"
 
 
 class _Frame(types.ModuleType):
@@ -57,7 +56,7 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
                 return None
             return importlib.machinery.ModuleSpec(name, self, is_package=True)
         if name.startswith(_PACKAGE + "."):
-            raise ImportError(_missing(name), name=_PACKAGE)
+            raise ModuleNotFoundError(_missing(name), name=_PACKAGE)  # with its own name, `from` would drop the message
         return None
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType:
@@ -74,3 +73,8 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 def _avida_name(name: str) -> str:
     return _BESIDE.get(name) or "avida" + name.removeprefix(_DYNAMIC)
+
+
+for _name in [name for name in sys.modules if name == _PACKAGE or name.startswith(_PACKAGE + ".")]:
+    del sys.modules[_name]
+sys.meta_path.insert(0, _Finder())

@@ -1,4 +1,4 @@
-"""Checkpoints: the states of readers, generators and other objects, kept together and stored in a file."""
+"""Checkpoints: the states of readers, generators and other objects in a file."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import os
 from typing import Any, NamedTuple
 
-from avida._numbered_files import NumberedFiles
+from avida._files.numbered_files import NumberedFiles
 
 _VERSION = 2  # of the text
 _ANONYMOUS = "__op_"
@@ -24,7 +24,7 @@ class Checkpoint:
     ``state_dict`` and ``load_state_dict``, with a state that JSON can hold. Readers, generators
     (:func:`avida.random.get_default_rng` too) and much of PyTorch qualify.
 
-    To resume, load a checkpoint and register the new objects in the same way: each takes up its state at once.
+    To resume, load a checkpoint and register the new objects in the same way: each gets its state immediately.
 
     Example:
         >>> import tempfile
@@ -79,7 +79,7 @@ class Checkpoint:
         return name in self.names
 
     def register(self, op: Any, name: str | None = None) -> str:
-        """Adds an object and returns its name. If there is a state for it that was not taken up yet, it takes it up.
+        """Adds an object, restores a pending state for it, and returns its name.
 
         Without a name, objects are told apart by the order in which they are registered, and one that is registered
         already keeps its name. Another object of the same type may take over a name.
@@ -104,7 +104,7 @@ class Checkpoint:
             if old != new:
                 raise TypeError(f"{key!r} is registered as {old}; a {new} cannot take its place")
         elif self._complete:
-            raise RuntimeError(f"{key!r} comes after the states were collected; call clear() to begin anew")
+            raise RuntimeError(f"{key!r} comes after the states were collected; call clear() to start over")
         if self._loaded and key not in self._states:
             order = " (objects without a name must be registered in the same order as before)"
             raise KeyError(
@@ -113,14 +113,19 @@ class Checkpoint:
             )
 
     def collect(self) -> None:
-        """Takes the states of all registered objects as they are now."""
+        """Collects the current states of all registered objects."""
         self._check_all_registered()
         self._states = {key: _State(_get(op), _type_name(op)) for key, op in self._objects.items()}
         self._pending.clear()
         self._complete, self._loaded = True, False
 
     def restore(self) -> None:
-        """Gives the objects the states that they did not take up yet. There must be a state for every object."""
+        """Restores the pending states of all registered objects.
+
+        Raises:
+            RuntimeError: An object has no state, or a state has no object.
+            TypeError: The state of an object is that of another class.
+        """
         if not self._states:
             return
         self._check_all_registered()
@@ -149,14 +154,17 @@ class Checkpoint:
             raise RuntimeError(f"expected an object for every state, none is registered for {', '.join(unknown)}")
 
     def get_state(self, name: str) -> Any:
-        """The state of a registered object, as a string if it was loaded; ``None`` if there is none yet."""
+        """Returns the state of a registered object; ``None`` if there is none yet.
+
+        A state that was loaded is a string.
+        """
         if name not in self:
             raise KeyError(f"no object is registered as {name!r}")
         state = self._states.get(name)
         return None if state is None else state.value
 
     def set_state(self, name: str, value: Any, op_type: type | str | None = None) -> None:
-        """Sets the state that an object takes up when it is registered, or in :meth:`restore`.
+        """Sets the state that :meth:`register` or :meth:`restore` gives to an object.
 
         Args:
             name: The object's name.
@@ -179,20 +187,26 @@ class Checkpoint:
         }
         return json.dumps({"version": _VERSION, "states": states})
 
-    def deserialize(self, data: str) -> None:
+    def deserialize(self, data: str | bytes) -> None:
         """Replaces all states by those of a text that :meth:`serialize` made."""
         self._states = _parse(data)
         self._pending = set(self._states)
         self._complete, self._loaded = False, True
 
     def save(self, filename: str | os.PathLike[str]) -> str:
-        """Writes all states to a file and returns its path. The folder is made where it is missing.
+        """Writes all states to a file and returns its path.
 
-        The file appears under its name when it is on the disk as a whole: a crash leaves what was there before.
+        A missing folder is made.
+
+        The file appears under its name when it is on the disk as a whole: a crash leaves what was there before, and
+        perhaps a temporary file, which the next save into the folder removes.
 
         Args:
             filename: Where ``{seq}`` or, say, ``{seq:04d}`` stands in it, each call makes a new file, with a number
                 above those of all that are there. Without it, the file is replaced.
+
+        Raises:
+            NotADirectoryError: A file, or a link that leads nowhere, is where a folder is needed.
         """
         files = NumberedFiles(filename)
         path, number = files.write(self.serialize(), self._next_number)
@@ -200,7 +214,14 @@ class Checkpoint:
         return path
 
     def load(self, filename: str | os.PathLike[str]) -> str:
-        """Reads the states from a file, with ``{seq}`` from the one with the highest number, and returns its path."""
+        """Reads the states from a file and returns its path.
+
+        Of a name with ``{seq}``, the file with the highest number is read.
+
+        Raises:
+            FileNotFoundError: There is no such file.
+            ValueError: The file is not a checkpoint of this version.
+        """
         path, number = NumberedFiles(filename).newest()
         with open(path, encoding="utf-8") as file:
             text = file.read()
@@ -214,8 +235,11 @@ class Checkpoint:
 
 
 def current() -> Checkpoint:
-    """The checkpoint of the :class:`avida.EvalContext` in force; outside any, each thread has its own."""
-    from avida._eval import EvalContext  # which imports this module
+    """Returns the checkpoint of the current :class:`avida.EvalContext`.
+
+    Outside any context, each thread has a checkpoint of its own.
+    """
+    from avida._running.eval import EvalContext  # which imports this module
 
     return EvalContext.current().checkpoint
 
@@ -256,6 +280,11 @@ def _set(op: Any, value: Any) -> None:
 
 
 def _text(key: str, value: Any) -> str:
+    if isinstance(value, bytes):
+        try:
+            return value.decode()
+        except UnicodeDecodeError as error:
+            raise TypeError(f"the state of {key!r} cannot be stored as JSON: its bytes are not UTF-8 text") from error
     if not isinstance(value, dict):
         return str(value)
     try:
@@ -264,7 +293,7 @@ def _text(key: str, value: Any) -> str:
         raise TypeError(f"the state of {key!r} cannot be stored as JSON: {error}") from error
 
 
-def _parse(data: str) -> dict[str, _State]:
+def _parse(data: str | bytes) -> dict[str, _State]:
     content = json.loads(data)
     if not isinstance(content, dict) or "states" not in content:
         raise ValueError("expected the text of a checkpoint, with version and states")

@@ -1,4 +1,4 @@
-"""A progress bar for the terminal: what is done, how fast, and how long it will take."""
+"""A progress bar for the terminal: count, speed and remaining time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ _REDRAW_SECONDS = 0.1
 
 
 class Progress:
-    """A bar on standard error, drawn only where that is a terminal: logs and pipes stay clean.
+    """A progress bar on standard error.
+
+    It is drawn only where that is a terminal, so that logs and pipes stay clean.
 
     Args:
         label: What is going on, before the bar.
@@ -49,7 +51,7 @@ class Progress:
         return self.done / max(self.seconds, 1e-9)
 
     def advance(self, n: int = 1, note: str | None = None) -> None:
-        """Counts ``n`` more units as done; ``note`` is shown behind the figures from now on."""
+        """Counts ``n`` more units as done; ``note`` is shown from now on."""
         self.done += n
         if note is not None:
             self.note = note

@@ -1,4 +1,4 @@
-"""What ``readers.TFRecord`` shall read of each example: features of fixed or of variable length."""
+"""Features for ``readers.TFRecord``: of fixed or of variable length."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import dataclasses
 import operator
 from collections.abc import Sequence
 from typing import SupportsIndex, overload
+
+from avida._values.integers import LARGEST, integer_within
 
 int64 = 0
 string = 1
@@ -82,4 +84,6 @@ def _feature(shape: Sequence[SupportsIndex], dtype: SupportsIndex, fixed: bool, 
     name, types = _TYPES[kind]
     if not isinstance(default, types):
         raise RuntimeError(f"expected {name} as default value, got {default!r}")
-    return Feature(kind, tuple(operator.index(extent) for extent in shape), fixed, default)
+    if kind == int64 and isinstance(default, int):
+        integer_within("the default value", default, -(2**63), 2**63 - 1)
+    return Feature(kind, tuple(integer_within("an extent", extent, -LARGEST) for extent in shape), fixed, default)

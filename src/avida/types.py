@@ -1,4 +1,4 @@
-"""Constants of the API: type ids, image and interpolation types, under the names that scripts use."""
+"""Constants of the API: type ids, image types and interpolation types."""
 
 from enum import IntEnum
 from typing import Any
@@ -6,8 +6,21 @@ from typing import Any
 import numpy as np
 
 
-class DALIDataType(IntEnum):
-    """Numbers of the element types."""
+class _Constant(IntEnum):
+    """A number that shows its name, and is true even where it is 0: it says that something was chosen."""
+
+    def __str__(self) -> str:
+        return f"{type(self).__name__}.{self.name}"
+
+    def __format__(self, format_spec: str) -> str:
+        return format(str(self), format_spec)
+
+    def __bool__(self) -> bool:
+        return True
+
+
+class DALIDataType(_Constant):
+    """Ids of the element types."""
 
     NO_TYPE = -1
     UINT8 = 0
@@ -31,7 +44,7 @@ class DALIDataType(IntEnum):
     PYTHON_OBJECT = 24
 
 
-class DALIImageType(IntEnum):
+class DALIImageType(_Constant):
     """Colour formats of decoded images."""
 
     RGB = 0
@@ -39,9 +52,11 @@ class DALIImageType(IntEnum):
     GRAY = 2
     YCbCr = 3
     ANY_DATA = 4
+    INDICES = 100
+    """The palette indices of an image, or the stored values of a grayscale one, for label masks. Only in avida."""
 
 
-class DALIInterpType(IntEnum):
+class DALIInterpType(_Constant):
     """Interpolation filters."""
 
     INTERP_NN = 0
@@ -79,6 +94,7 @@ BGR = DALIImageType.BGR
 GRAY = DALIImageType.GRAY
 YCbCr = DALIImageType.YCbCr
 ANY_DATA = DALIImageType.ANY_DATA
+INDICES = DALIImageType.INDICES
 
 INTERP_NN = DALIInterpType.INTERP_NN
 INTERP_LINEAR = DALIInterpType.INTERP_LINEAR
@@ -113,14 +129,14 @@ _NUMPY = {
 
 
 def to_numpy_type(dtype: DALIDataType) -> type[np.generic]:
-    """NumPy's type for a number of an element type."""
+    """Returns the NumPy type for a type id."""
     if dtype not in _NUMPY:
         raise TypeError(f"NumPy has no type for {dtype!r}")
     return _NUMPY[dtype]
 
 
 def to_dali_type(dtype: Any) -> DALIDataType:
-    """The number for a type that NumPy knows, or for the name of one; "float" has 32 bits here."""
+    """Returns the type id for a NumPy type or its name; "float" has 32 bits."""
     found = np.dtype("float32" if isinstance(dtype, str) and dtype == "float" else dtype).type
     for number, known in _NUMPY.items():
         if known is found:

@@ -1,4 +1,4 @@
-"""The command line: ``avida info | demo | bench | view | index | run``.
+"""The command line: ``avida info | demo | bench | view | index | profile | run | migrate``.
 
 Each command is one module with these two functions: ``add_arguments(parser)`` and ``run(options) -> exit code``.
 """
@@ -16,9 +16,11 @@ COMMANDS = {
     "info": "what this build can do on this machine",
     "demo": "a folder of images becomes training batches: speed of each stage, and a contact sheet",
     "bench": "images per second on this machine, stage by stage",
-    "view": "write a contact sheet of a folder of images, decoded and augmented",
+    "view": "write a contact sheet of a folder of images, decoded and augmented, or of a video",
     "index": "write index files of TFRecord, WebDataset and RecordIO files",
-    "run": "run a script written for nvidia.dali.experimental.dynamic with avida in its place",
+    "profile": "run a script, and show where its loop spends its time and what it waits for",
+    "run": "run a script or notebook written for nvidia.dali.experimental.dynamic with avida in its place",
+    "migrate": "rewrite a script of pipeline mode into one with loops",
 }
 
 

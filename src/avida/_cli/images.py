@@ -7,7 +7,7 @@ import pathlib
 
 import numpy as np
 
-from avida._picture import png
+from avida._values.picture import png
 from avida.progress import Progress
 
 SUFFIXES = {".bmp", ".jp2", ".jpeg", ".jpg", ".pgm", ".png", ".pnm", ".ppm", ".tif", ".tiff", ".webp"}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import os
 import pathlib
 import struct
@@ -15,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import NamedTuple
 
 from avida import _core
+from avida._files.atomic import write_file
 from avida.progress import Progress
 
 _MEGABYTE = 10**6
@@ -134,7 +134,10 @@ class _Done:
 def _write_index(file: pathlib.Path, kind: str, target: pathlib.Path, done: _Done) -> str:
     """Writes the index of one file; returns what there is to say about it."""
     text = FORMATS[kind].text(str(file), lambda bytes_done, _: done.tell(file, bytes_done))
-    _write_whole(target, text)
+    try:
+        write_file(target, text)
+    except OSError as error:
+        raise OSError(error.errno, f"the index cannot be written: {error.strerror}", str(target)) from error
     done.tell(file, file.stat().st_size)
     return f"{target}: {kind}, {text.count(chr(10)) - (kind == 'webdataset')} samples"
 
@@ -144,21 +147,6 @@ def _find_format(file: pathlib.Path) -> str:
         if kind.fits(file):
             return name
     raise RuntimeError(f"{file}: expected a {', '.join(FORMATS)} file, found nothing of the kind; see --format")
-
-
-def _write_whole(target: pathlib.Path, text: str) -> None:
-    """Writes a file such that others see all of it or nothing, and the old one until then."""
-    temporary = target.with_name(f"{target.name}.{os.getpid()}.tmp")
-    try:
-        with temporary.open("x") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(target)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            temporary.unlink()
-        raise
 
 
 def _named(file: pathlib.Path, error: Exception) -> str:

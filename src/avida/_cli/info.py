@@ -85,9 +85,9 @@ def kernels() -> str:
     avida.Device("gpu")  # finds NVRTC in its wheel
     compiler = _core.kernel_compiler()
     known = f"NVRTC {compiler}" if compiler[0].isdecimal() else compiler
-    folder = _core.kernel_cache_folder()
-    if not folder:
-        return f"{known}; no folder to keep them in (AVIDA_CACHE_DIR names one)"
+    folder, problem = _core.kernel_cache()
+    if problem:
+        return f"{known}; not kept in {folder}: {problem} (AVIDA_CACHE_DIR changes it)"
     sizes = [file.stat().st_size for file in pathlib.Path(folder).glob("*.cubin")]
     return f"{known}; {len(sizes)} kept in {folder}, {_size(sum(sizes))} (AVIDA_CACHE_DIR changes it)"
 

@@ -1,4 +1,4 @@
-"""Writes a contact sheet of a folder of images as PNG: each image as it is, and as augmentation may show it."""
+"""Writes a contact sheet as PNG: of a folder of images, as they are and augmented, or of the frames of a video."""
 
 from __future__ import annotations
 
@@ -11,22 +11,24 @@ import numpy as np
 
 import avida
 from avida._cli.images import NoImagesError, find_images
-from avida._picture import contact_sheet, pixels, png
+from avida._values.picture import contact_sheet, pixels, png
 from avida.progress import Progress
 
 _BATCH = 16
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folder", metavar="DIR", help="where the images are; folders below it count too")
+    parser.add_argument("folder", metavar="DIR", help="where the images are, also in folders below it; or a video")
     parser.add_argument("-o", "--output", metavar="FILE", default="sheet.png", help="the PNG to write (%(default)s)")
-    parser.add_argument("-n", "--images", type=int, default=24, help="how many images to show (%(default)s)")
+    parser.add_argument("-n", "--images", type=int, default=24, help="how many images or frames to show (%(default)s)")
     parser.add_argument("--variants", type=int, default=3, help="augmented forms of each (%(default)s)")
     parser.add_argument("--cell", type=int, default=160, help="extent of one picture in pixels (%(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="other images, other augmentation (%(default)s)")
 
 
 def run(options: argparse.Namespace) -> int:
+    if pathlib.Path(options.folder).is_file():
+        return show_video(options)
     files = find_images(options.folder)
     chosen = np.random.default_rng(options.seed).permutation(len(files))[: max(1, options.images)]
     shown, errors = write_sheet(
@@ -37,6 +39,29 @@ def run(options: argparse.Namespace) -> int:
     if not shown:
         raise NoImagesError("none of the images could be decoded")
     print(f"{options.output}: {shown} of {len(files)} images; each is followed by {options.variants} augmented forms")
+    return 0
+
+
+def show_video(options: argparse.Namespace) -> int:
+    """Evenly spaced frames, from the first to the last."""
+    reader = avida.experimental.readers.Video(
+        filenames=[options.folder],
+        sequence_length=max(1, options.images),
+        uniform_sample=True,
+        enable_frame_num="sequence",
+        enable_timestamps=True,
+    )
+    clip, numbers, times = reader[0]
+    small = np.asarray(avida.resize(clip, size=[options.cell, options.cell], mode="not_larger"))
+    frames = dict(zip(np.asarray(numbers).tolist(), small, strict=True))  # a short video repeats some
+    across = max(1, round((len(frames) * 1.5) ** 0.5))
+    sheet = contact_sheet([[frame] for frame in frames.values()], across, options.cell)
+    pathlib.Path(options.output).write_bytes(png(sheet))
+    height, width = clip.shape[1:3]
+    print(
+        f"{options.output}: {len(frames)} frames, {height} x {width}, from 0 to {np.asarray(times)[-1]:.2f} s "
+        f"(frames 0 to {max(frames)})"
+    )
     return 0
 
 

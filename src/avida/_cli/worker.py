@@ -3,13 +3,14 @@
 Processes that are not forked import the main module anew.
 """
 
+import importlib
 import os
 import sys
 
-from avida._cli import aliases
 from avida._cli.run import SCRIPT, load
 
 if __name__ == "__mp_main__":
-    aliases.install()
+    importlib.import_module("avida.as_dali")
     sys.argv[0] = __file__ = os.environ[SCRIPT]
-    exec(load(__file__), globals())
+    for part in load(__file__):
+        exec(part, globals())

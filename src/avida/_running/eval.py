@@ -5,19 +5,14 @@ from __future__ import annotations
 import atexit
 import enum
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 from avida import _core
-from avida._device import Device
+from avida._values.device import Device, gpu_to_pin_for
+from avida._values.integers import integer_within
 from avida.checkpoint import Checkpoint
 
 _thread = threading.local()
-
-
-def _stack(name: str) -> list:
-    if not hasattr(_thread, name):
-        setattr(_thread, name, [])
-    return getattr(_thread, name)
 
 
 class EvalMode(enum.Enum):
@@ -37,12 +32,13 @@ class EvalMode(enum.Enum):
     sync_full = 4
     default = eager
 
-    def __enter__(self) -> None:
-        _stack("modes").append(_core.mode())
-        _core.set_mode(self.value - 1)
+    if TYPE_CHECKING:
 
-    def __exit__(self, *exc: object) -> None:
-        _core.set_mode(_stack("modes").pop())
+        def __enter__(self) -> None: ...
+        def __exit__(self, *exc: object) -> None: ...
+    else:  # methods of the core, which no signal handler interrupts: the mode never outlives its block
+        __enter__ = _core.as_method(_core.enter_mode)
+        __exit__ = _core.as_method(_core.exit_mode)
 
     @staticmethod
     def current() -> EvalMode:
@@ -70,7 +66,7 @@ class ThreadPool:
 
     @property
     def num_threads(self) -> int:
-        """How many threads work, the calling one included."""
+        """The number of threads, the calling one included."""
         return _core.num_threads() if self._native is None else self._native.threads
 
     @property
@@ -132,10 +128,14 @@ class Stream:
         self._native.synchronize()
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Stream) and (self.device_id, self.handle) == (other.device_id, other.handle)
+        """Whether it is the same stream; ``other`` may also be a handle, or a stream of another library."""
+        if not isinstance(other, int) and not hasattr(other, "cuda_stream") and not hasattr(other, "__cuda_stream__"):
+            return NotImplemented
+        handle, number = (other, None) if isinstance(other, int) else _foreign_stream(other)
+        return self.handle == handle and number in (None, self.device_id)
 
     def __hash__(self) -> int:
-        return hash((self.device_id, self.handle))
+        return hash(self.handle)  # equal to that of the handle, as the two are equal
 
     def __repr__(self) -> str:
         return f"Stream(handle={self.handle:#x}, device_id={self.device_id})"
@@ -150,7 +150,7 @@ def _gpu_number(device_id: int | None) -> int:
 def _foreign_stream(stream: Any) -> tuple[int, int | None]:
     """The handle of a stream of another library, and its GPU where that is known."""
     if isinstance(stream, int):
-        return stream, None
+        return integer_within("the handle of a stream", stream, 0, 2**64 - 1), None
     if hasattr(stream, "cuda_stream"):  # PyTorch
         return int(stream.cuda_stream), getattr(stream, "device_index", None)
     if hasattr(stream, "__cuda_stream__"):
@@ -168,7 +168,7 @@ def _foreign_stream(stream: Any) -> tuple[int, int | None]:
 
 
 class EvalContext:
-    """Threads, a queue and a CUDA stream of their own for the operators called inside its ``with`` block.
+    """A queue, threads and a CUDA stream for the operators in its ``with`` block.
 
     Args:
         num_threads: Makes a thread pool for this context alone; by default contexts share one.
@@ -176,6 +176,7 @@ class EvalContext:
         cuda_stream: What :func:`stream` takes; by default that of :func:`set_current_stream` or
             :func:`set_default_stream`, else one that contexts share.
         thread_pool: A pool of several contexts.
+        pin_memory: Results of operators on the CPU lie in pinned memory: see :attr:`pin_memory`.
 
     Example:
         >>> with avida.EvalContext(num_threads=2):
@@ -189,10 +190,11 @@ class EvalContext:
         device_id: int | None = None,
         cuda_stream: Any = None,
         thread_pool: ThreadPool | None = None,
+        pin_memory: bool = False,
     ) -> None:
         if num_threads is not None and thread_pool is not None:
             raise ValueError("give num_threads or thread_pool, not both")
-        given = None if cuda_stream is None else Stream(stream=cuda_stream, device_id=device_id)
+        given = stream(stream=cuda_stream, device_id=device_id)
         if given is not None:
             device_id = given.device_id
         elif device_id is not None:
@@ -206,57 +208,46 @@ class EvalContext:
         pool = thread_pool or _shared_pool
         self._set_up(pool, _core.NativeContext(pool._native, -1 if device_id is None else device_id))
         if given is not None:
-            _core.set_context_stream(self._native, given._native)
+            self._set_stream(given)
+        if pin_memory:
+            self.pin_memory = True
 
     def _set_up(self, pool: ThreadPool, native: _core.NativeContext) -> None:
         self._pool = pool
         self._native = native
-        self._owner: int | None = None
-        self._depth = 0
-        self._lock = threading.Lock()
         self._results: dict[int, Any] = {}
         self._checkpoint = Checkpoint()
+        self._own_stream: Stream | None = None
 
-    def __enter__(self) -> EvalContext:
-        with self._lock:
-            me = threading.get_ident()
-            if self._depth and self._owner != me:
-                raise RuntimeError(
-                    "this EvalContext is in use by another thread; give every thread a context of its own"
-                )
-            self._owner = me
-            self._depth += 1
-        _stack("contexts").append((self, EvalContext.current()))
-        _core.set_current_context(self._native)
-        return self
+    def _set_stream(self, stream: Stream | None) -> None:
+        _core.set_context_stream(self._native, None if stream is None else stream._native)
+        self._own_stream = stream
 
-    def __exit__(self, *exc: object) -> None:
-        entered = _stack("contexts")
-        if not entered or entered[-1][0] is not self:
-            raise RuntimeError("this EvalContext is not the one that was entered last in this thread")
-        _, before = entered.pop()
-        _core.set_current_context(before._native)
-        with self._lock:
-            self._depth -= 1
+    if TYPE_CHECKING:
+
+        def __enter__(self) -> Self: ...
+        def __exit__(self, *exc: object) -> None: ...
+    else:
+        __enter__ = _core.as_method(_core.enter_context)
+        __exit__ = _core.as_method(_core.exit_context)
 
     @staticmethod
     def current() -> EvalContext:
         """The context in force in this thread."""
-        entered = _stack("contexts")
-        return entered[-1][0] if entered else EvalContext.default()
+        return _core.entered_context() or EvalContext.default()
 
     @staticmethod
     def default() -> EvalContext:
         """The context that this thread uses outside any ``with`` block."""
         if not hasattr(_thread, "default"):
-            # The native context that this thread's operators have used so far; none was entered before.
-            _thread.default = EvalContext.__new__(EvalContext)
-            _thread.default._set_up(_shared_pool, _core.current_context())
+            made = EvalContext.__new__(EvalContext)
+            made._set_up(_shared_pool, _core.default_context())
+            _thread.default = made
         return _thread.default
 
     @property
     def num_threads(self) -> int:
-        """How many CPU threads operators share."""
+        """The number of CPU threads that operators share."""
         return self._native.num_threads
 
     @property
@@ -272,12 +263,30 @@ class EvalContext:
     @property
     def cuda_stream(self) -> Stream | None:
         """The CUDA stream of this context; ``None`` without a GPU."""
+        if self._own_stream is not None:
+            return self._own_stream
         number = self.device_id
-        return None if number is None else Stream._of(_core.context_stream(self._native, number))
+        return None if number is None else _known(_core.context_stream(self._native, number))
+
+    @property
+    def pin_memory(self) -> bool:
+        """Whether results of operators on the CPU lie in pinned memory.
+
+        A GPU copies from pinned memory while the CPU goes on: ``.torch()`` then returns a pinned tensor without a copy,
+        and ``.cuda(non_blocking=True)`` does not wait. Setting it to ``True`` raises a ``RuntimeError`` without a GPU.
+        """
+        return _core.context_pinned(self._native)
+
+    @pin_memory.setter
+    def pin_memory(self, pin_memory: bool) -> None:
+        _core.set_context_pinned(self._native, gpu_to_pin_for(self._native) if pin_memory else -1)
 
     @property
     def checkpoint(self) -> Checkpoint:
-        """A checkpoint that belongs to this context; call its ``clear()`` before using it for something else."""
+        """The checkpoint of this context.
+
+        Call its ``clear()`` before using it for something else.
+        """
         return self._checkpoint
 
     def evaluate_all(self) -> None:
@@ -285,7 +294,7 @@ class EvalContext:
         self._native.evaluate_all()
 
     def cache_results(self, invocation: Any, results: Any) -> None:
-        """Remembers results for as long as the context lives, under the identity of ``invocation``."""
+        """Keeps results under the identity of ``invocation`` while the context lives."""
         self._results[id(invocation)] = (invocation, results)
 
     def cached_results(self, invocation: Any) -> Any:
@@ -303,7 +312,7 @@ def _checked_threads(n: Any) -> int:
 
 
 def set_num_threads(n: int | None) -> None:
-    """Sets how many CPU threads operators share; ``None`` goes back to the default.
+    """Sets the number of CPU threads that operators share; ``None``: the default.
 
     The default is ``AVIDA_NUM_THREADS`` or ``DALI_NUM_THREADS``, or else the CPUs this process may use.
     """
@@ -311,7 +320,7 @@ def set_num_threads(n: int | None) -> None:
 
 
 def get_num_threads() -> int:
-    """How many CPU threads operators share."""
+    """The number of CPU threads that operators share."""
     return _core.num_threads()
 
 
@@ -319,13 +328,26 @@ atexit.register(_core.stop)
 
 
 def stream(*, stream: Any = Stream.create_new, device_id: int | None = None) -> Stream | None:
-    """Makes a :class:`Stream`, or wraps that of another library; ``None`` stays ``None``.
+    """Makes a :class:`Stream`, or wraps a stream of another library.
+
+    ``None`` stays ``None``.
 
     Example:
         >>> avida.stream(stream=None) is None
         True
     """
+    if isinstance(stream, Stream) and device_id in (None, stream.device_id):
+        return stream
     return None if stream is None else Stream(stream=stream, device_id=device_id)
+
+
+_default_streams: dict[int, Stream] = {}  # those that were set
+
+
+def _known(native: _core.NativeStream) -> Stream:
+    """The object that was set as the default stream, if it is the same stream; else a new object."""
+    found, made = _default_streams.get(native.device), Stream._of(native)
+    return found if found is not None and found == made else made
 
 
 def _thread_streams() -> dict[int, Stream]:
@@ -336,10 +358,13 @@ def _thread_streams() -> dict[int, Stream]:
 
 
 def get_default_stream(device_id: int | None = None) -> Stream | None:
-    """The stream on a GPU of contexts that have none of their own; ``None`` without a GPU."""
+    """Returns the default stream of a GPU; ``None`` without a GPU.
+
+    Contexts without a stream of their own use it.
+    """
     if not _core.gpu_count():
         return None
-    return Stream._of(_core.default_stream(_gpu_number(device_id)))
+    return _known(_core.default_stream(_gpu_number(device_id)))
 
 
 def get_current_stream() -> Stream | None:
@@ -348,16 +373,25 @@ def get_current_stream() -> Stream | None:
 
 
 def set_default_stream(cuda_stream: Any, /, device_id: int | None = None) -> None:
-    """Sets the stream of contexts that have none of their own; ``None`` goes back to the library's."""
+    """Sets the default stream of a GPU; ``None`` restores the library's own.
+
+    Contexts without a stream of their own use it.
+    """
     if cuda_stream is None and not _core.gpu_count():
         return
     wrapped = stream(stream=cuda_stream, device_id=device_id)
     number = _gpu_number(device_id) if wrapped is None else wrapped.device_id
     _core.set_default_stream(number, None if wrapped is None else wrapped._native)
+    if wrapped is None:
+        _default_streams.pop(number, None)
+    else:
+        _default_streams[number] = wrapped
 
 
 def set_current_stream(cuda_stream: Any, /) -> None:
-    """Sets the stream of this thread's default context, and of contexts that the thread makes later.
+    """Sets the stream of this thread's contexts.
+
+    That is the default context, and contexts that the thread makes later.
 
     ``None`` goes back to the default. Work in the stream that was used before is not waited for.
     """
@@ -367,4 +401,4 @@ def set_current_stream(cuda_stream: Any, /) -> None:
     _thread_streams().clear()
     if wrapped is not None:
         _thread_streams()[wrapped.device_id] = wrapped
-    _core.set_context_stream(EvalContext.default()._native, None if wrapped is None else wrapped._native)
+    EvalContext.default()._set_stream(wrapped)

@@ -10,9 +10,10 @@ from typing import Any, Literal
 import numpy as np
 
 from avida import _core
-from avida._batch import Batch, as_batch
-from avida._dtype import float32
-from avida._tensor import Tensor, as_tensor, tensor
+from avida._values.batch import Batch, as_batch
+from avida._values.dtype import float32
+from avida._values.integers import integer_within
+from avida._values.tensor import Tensor, as_tensor, tensor
 
 
 def operator(
@@ -23,9 +24,11 @@ def operator(
     outputs: int = 1,
     layout: str | None = None,
 ) -> Any:
-    """Makes an operator of a Python function on NumPy arrays or PyTorch tensors.
+    """Makes an operator from a Python function on NumPy arrays or PyTorch tensors.
 
     It runs in the background, in order with the other operators; its errors come with the function's own traceback.
+    A function that reads a value which is computed from its own result gets a RuntimeError, and so do functions in
+    several contexts that wait for one another. When the process ends, a function that runs has two seconds to finish.
 
     Args:
         function: Called with one array per input, to be read and not written, and with the keyword arguments as they
@@ -49,8 +52,7 @@ def operator(
         raise ValueError(f'per is "sample" or "batch", got {per!r}')
     if framework not in ("numpy", "torch"):
         raise ValueError(f'framework is "numpy" or "torch", got {framework!r}')
-    if outputs < 1:
-        raise ValueError(f"an operator has at least one result, got outputs={outputs}")
+    integer_within("outputs", outputs, 1, 2**31 - 1)
     name = getattr(function, "__name__", type(function).__name__)
 
     @functools.wraps(function)
@@ -59,8 +61,8 @@ def operator(
         sizes = {value.batch_size for value in values if isinstance(value, Batch)}
         if len(sizes) > 1:
             raise ValueError(f"{name}: batch sizes differ: {sorted(sizes)}")
-        if batch_size is not None and batch_size < 0:
-            raise ValueError(f"{name}: batch_size must not be negative, got {batch_size}")
+        if batch_size is not None:
+            integer_within(f"{name}: batch_size", batch_size, 0, _core.MAX_BATCH_SIZE)
         n = sizes.pop() if sizes else batch_size
 
         def run(values: list[Any]) -> list[Any]:

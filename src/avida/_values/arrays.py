@@ -1,26 +1,32 @@
-"""From whatever users have (numbers, lists, NumPy, PyTorch, DLPack objects) to native tensors."""
+"""From whatever users have (numbers, lists, bytes, NumPy, PyTorch, Pillow, DLPack objects) to native tensors."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
+from enum import IntEnum
 from typing import Any
 
 import numpy as np
 
 from avida import _core
-from avida._device import Device
-from avida._dtype import DType, bfloat16, numpy_dtype
+from avida._values.device import Device
+from avida._values.dtype import DType, bfloat16, numpy_dtype
 
 
 def native_tensor(data: Any, dtype: DType | None, layout: str, copy: bool) -> _core.TensorBase:
     """One native tensor over the data's memory where that is possible and `copy` is not asked for."""
+    if isinstance(data, IntEnum):
+        data = int(data)
     is_number = type(data) in (bool, int, float)
     if is_number and dtype is None and not layout and (type(data) is not int or -(2**31) <= data < 2**31):
         return _core.tensor_from_number(data)
     if data is None:
         raise ValueError("expected data for a tensor, got None")
-    if isinstance(data, str | bytes):
-        raise RuntimeError(f"expected numbers, got {type(data).__name__}; use np.frombuffer(...) for raw bytes")
+    if isinstance(data, str):
+        raise RuntimeError(f"expected numbers or bytes, got the string {data!r:.80}; text.encode() gives its bytes")
+    if isinstance(data, bytes):
+        return _from_numpy(np.frombuffer(data, np.uint8), layout, copy)
     if not hasattr(data, "__dlpack__") and hasattr(data, "__cuda_array_interface__"):
         return _from_cuda_array(data, layout, copy)
     if is_number or (isinstance(data, complex | Sequence) and not hasattr(data, "__array__")):
@@ -31,25 +37,47 @@ def native_tensor(data: Any, dtype: DType | None, layout: str, copy: bool) -> _c
     elif hasattr(data, "__dlpack__"):
         return _from_dlpack(data, layout, copy)
     elif hasattr(data, "__array__") or hasattr(data, "__array_interface__"):
+        layout = layout or _pillow_layout(data)
         data = np.asarray(data)
     else:
         buffer: Any = data
         try:
             data = np.asarray(memoryview(buffer))
         except TypeError:
-            raise TypeError(f"expected an array, a number or a list of numbers, got {type(data).__name__}") from None
+            hint = "; its read() gives bytes" if hasattr(data, "read") else ""
+            raise TypeError(
+                f"expected an array, a number or a list of numbers, got {type(data).__name__}{hint}"
+            ) from None
     return _from_numpy(np.asarray(data), layout, copy)
+
+
+def listed(data: Any) -> Sequence[Any] | None:
+    """The items of a list, or of a column of bytes or strings: of NumPy, pandas or PyArrow. None for anything else."""
+    if isinstance(data, list | tuple):
+        return data
+    if getattr(getattr(data, "dtype", None), "kind", "") in ("O", "U", "T") and data.ndim == 1:
+        return list(data)
+    if hasattr(data, "to_pylist") and any(name in str(data.type) for name in ("binary", "string")):
+        return data.to_pylist()
+    return None
+
+
+def _pillow_layout(data: Any) -> str:
+    """Images of Pillow have the axes height, width and, unless they have one band, channels."""
+    pillow = sys.modules.get("PIL.Image")
+    return "HWC" if pillow and isinstance(data, pillow.Image) and len(data.getbands()) > 1 else ""
 
 
 def _from_numpy(array: np.ndarray, layout: str, copy: bool) -> _core.TensorBase:
     if array.dtype.kind in "mMV" and array.dtype.name != "bfloat16":
         raise ValueError(f"arrays of {array.dtype} are not numbers")
+    if array.dtype.kind in "SU":
+        raise RuntimeError("expected numbers, got a list of strings or bytes; avida.batch makes a Batch of bytes")
     if array.dtype.kind not in "biufV" or array.dtype.itemsize > 8:
         raise RuntimeError(f"arrays of {array.dtype} are not supported")
     if array.dtype.name == "bfloat16":
         bits = _from_numpy(array.view(np.uint16), layout, copy)
-        arguments = (bfloat16._id, None, None, None, None)
-        return _core.call(_core.find_op("reinterpret"), (bits, None), None, None, arguments)
+        return _core.op("reinterpret")(bits, dtype=bfloat16)
     if not array.dtype.isnative:
         array, copy = array.astype(array.dtype.newbyteorder("=")), False
     if not array.flags.c_contiguous:
@@ -66,7 +94,13 @@ def _from_dlpack(data: Any, layout: str, copy: bool) -> _core.TensorBase:
         data, copy = data.contiguous(), False
     if device != Device.CPU:
         stream = _core.context_stream(_core.current_context(), device._gpu)
-        made = _core.gpu_tensor_from_dlpack(data.__dlpack__(stream=stream.handle or 1), layout, stream)
+        try:
+            capsule = data.__dlpack__(stream=stream.handle or 1)
+        except TypeError:  # of libraries whose DLPack lacks the element type, or the argument
+            if not hasattr(data, "__cuda_array_interface__"):
+                raise
+            return _from_cuda_array(data, layout, copy)
+        made = _core.gpu_tensor_from_dlpack(capsule, layout, stream)
         return _core.copy_gpu_tensor(made) if copy else made
     try:
         return _core.tensor_from_array(data, layout, copy)

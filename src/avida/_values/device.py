@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import functools
 import operator
+import os
 import pathlib
+import site
 import sys
-import threading
-from typing import Any, ClassVar, SupportsIndex
+import warnings
+from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex, overload
 
 from avida import _core
 
+if TYPE_CHECKING:
+    from avida._values.typing import DeviceArg
+
 
 class Device:
-    """A place for data and work: ``Device("cpu")``, ``Device("gpu")``, ``Device("gpu:1")``.
+    """A device: ``Device("cpu")``, ``Device("gpu")``, ``Device("gpu", 1)``.
 
     ``"cuda"`` means ``"gpu"``. A GPU without a number is that of the innermost ``with`` block of a device, else that of
     the context in force, else the one that CUDA has chosen (``torch.cuda.set_device``), else the first.
@@ -26,7 +31,6 @@ class Device:
     """
 
     CPU: ClassVar[Device]
-    _stack = threading.local()
 
     def __init__(self, name: str, device_id: int | None = None) -> None:
         if not isinstance(name, str):
@@ -65,13 +69,13 @@ class Device:
     def __str__(self) -> str:
         return self.device_type if self.device_id is None else f"{self.device_type}:{self.device_id}"
 
-    def __enter__(self) -> None:
-        _entered().append(self)
-        _core.set_device(self._gpu)
+    if TYPE_CHECKING:
 
-    def __exit__(self, *exc: object) -> None:
-        _entered().pop()
-        _core.set_device(Device.current()._gpu)
+        def __enter__(self) -> None: ...
+        def __exit__(self, *exc: object) -> None: ...
+    else:  # methods of the core, which no signal handler interrupts: the device never outlives its block
+        __enter__ = _core.as_method(_core.enter_device)
+        __exit__ = _core.as_method(_core.exit_device)
 
     @property
     def _gpu(self) -> int:
@@ -79,13 +83,19 @@ class Device:
 
     @staticmethod
     def current() -> Device:
-        """The innermost device of this thread's ``with`` blocks, else the CPU."""
-        stack = _entered()
-        return stack[-1] if stack else Device.CPU
+        """The device of the innermost ``with`` block, else a GPU, else the CPU.
+
+        The GPU is that of the context in force. Operators without inputs do not run on it, but on the device of a
+        ``with`` block, and without one on the CPU.
+        """
+        entered = _core.entered_device()
+        if entered is None and _gpu_count():
+            return Device("gpu")
+        return entered or Device.CPU
 
     @staticmethod
     def default_device_id(device_type: str) -> int | None:
-        """The number that a device of this type gets when none is given."""
+        """The index that a device of this type gets when none is given."""
         return Device(device_type).device_id
 
     @staticmethod
@@ -105,27 +115,41 @@ class Device:
         return Device(name, None if name == "cpu" else number)
 
 
-def _entered() -> list[Device]:
-    if not hasattr(Device._stack, "list"):
-        Device._stack.list = []
-    return Device._stack.list
-
-
 @functools.cache
 def _gpu_count() -> int:
-    """How many GPUs there are. Also says where the wheel of NVRTC has its library."""
+    """How many GPUs there are. Also says where NVRTC is, and warns where compiled kernels cannot be kept."""
     count = _core.gpu_count()
     if count:
         driver, _ = _core.gpu_driver()
-        if found := _library_for(driver, "libnvrtc.so", sys.path):
+        if found := _library_for(driver, "libnvrtc.so", _library_folders()):
             _core.set_compiler_library(str(found))
+        folder, problem = _core.kernel_cache()
+        if problem:
+            warnings.warn(f"compiled kernels are not kept in {folder}: {problem}", stacklevel=2)
     return count
 
 
-def _library_for(driver: int, name: str, folders: list[str]) -> pathlib.Path | None:
-    """A library of NVIDIA's wheels: the newest that a driver for this version of CUDA works with, else the oldest."""
-    found = [path for folder in folders for path in pathlib.Path(folder).glob(f"nvidia/*/lib/{name}.*")]
-    versions = {path: int(path.suffix[1:]) for path in found if path.suffix[1:].isdecimal()}
+def _library_folders() -> list[pathlib.Path]:
+    """Where NVIDIA's libraries may be: in packages that are installed beside avida or for this Python, or in CUDA_HOME.
+
+    Not everything on ``sys.path``: the working folder is often on it, and a library found there would be run.
+    """
+    packages = [
+        pathlib.Path(__file__).parents[2],
+        *map(pathlib.Path, site.getsitepackages()),
+        *([pathlib.Path(site.getusersitepackages())] if site.ENABLE_USER_SITE else []),
+    ]
+    toolkits = [pathlib.Path(os.environ[name]) for name in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(name)]
+    return [
+        *(library for package in packages for library in package.glob("nvidia/*/lib")),
+        *(toolkit / name for toolkit in toolkits if toolkit.is_absolute() for name in ("lib64", "lib")),
+    ]
+
+
+def _library_for(driver: int, name: str, folders: list[pathlib.Path]) -> pathlib.Path | None:
+    """The newest library that a driver for this version of CUDA works with, else the oldest."""
+    found = [path for folder in folders for path in folder.glob(f"{name}.*")]
+    versions = {path: int(path.name[len(name) + 1 :]) for path in found if path.name[len(name) + 1 :].isdecimal()}
     fitting = [path for path, version in versions.items() if version <= driver]
     if fitting:
         return max(fitting, key=lambda path: versions[path])
@@ -142,8 +166,10 @@ def _checked_gpu(number: SupportsIndex | None) -> int:
     if number is None:
         if count == 0:
             raise RuntimeError(f'the device "gpu" is not available: {_core.gpu_missing()}')
-        here = Device.current()
-        return here.device_id if here.device_id is not None else _core.context_gpu(_core.current_context())
+        entered = _core.entered_device()
+        if entered is not None and entered.device_id is not None:
+            return entered.device_id
+        return _core.context_gpu(_core.current_context())
     if count == 0:
         raise ValueError(f"GPU {number} is out of range, no GPU is available: {_core.gpu_missing()}")
     if not 0 <= number < count:
@@ -151,11 +177,26 @@ def _checked_gpu(number: SupportsIndex | None) -> int:
     return number
 
 
+def gpu_to_pin_for(context: _core.NativeContext) -> int:
+    """The number of the GPU that is to read pinned memory."""
+    if _gpu_count() == 0:
+        raise RuntimeError(f"pin_memory=True needs a GPU that reads the memory: {_core.gpu_missing()}")
+    return _core.context_gpu(context)
+
+
 Device.CPU = Device("cpu")
 
 
-def device(obj: Any, id: int | None = None) -> Any:
-    """Makes a :class:`Device` from a name, a :class:`Device` or a ``torch.device``; ``None`` stays ``None``.
+@overload
+def device(obj: None, id: int | None = None) -> None: ...
+@overload
+def device(obj: DeviceArg | str, id: int | None = None) -> Device: ...
+@overload
+def device(obj: DeviceArg | str | None, id: int | None = None) -> Device | None: ...
+def device(obj: DeviceArg | str | None, id: int | None = None) -> Device | None:
+    """Makes a :class:`Device` from a name, a :class:`Device` or a ``torch.device``.
+
+    ``None`` stays ``None``.
 
     Example:
         >>> avida.device("cpu")
@@ -167,9 +208,11 @@ def device(obj: Any, id: int | None = None) -> Any:
         if id is not None:
             raise ValueError("a Device has its number already")
         return obj
-    torch = sys.modules.get("torch")
-    if torch is not None and isinstance(obj, torch.device):
-        return Device(obj.type, obj.index if id is None else id)
+    torch_device: Any = getattr(sys.modules.get("torch"), "device", None)  # another thread may just be importing it
+    if not isinstance(obj, str) and torch_device is not None and isinstance(obj, torch_device):
+        if id is not None:
+            raise ValueError("a torch.device has its number already")
+        return Device(obj.type, obj.index)
     if not isinstance(obj, str):
         raise TypeError(f"expected the name of a device, a Device or a torch.device, got {obj!r}")
     return Device(obj, id)

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from avida._picture import numbers, pixels, png
+from avida._values.dtype import enum_of
+from avida._values.picture import numbers, pixels, png
 
 _MAX_SAMPLES = 8
 
@@ -22,7 +23,9 @@ def shapes_text(shapes: list[tuple[int, ...]]) -> str:
 
 
 def _array_text(tensor: Any, indent: str) -> str:
-    text = np.array2string(numbers(tensor), threshold=64, edgeitems=2)
+    names = {int(member): member.name for member in enum_of(tensor.dtype) or ()}
+    formats: Any = {"int": lambda number: names.get(int(number), str(number))} if names else None
+    text = np.array2string(numbers(tensor), threshold=64, edgeitems=2, formatter=formats)
     return text.replace("\n", "\n" + indent)
 
 

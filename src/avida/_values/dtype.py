@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import enum
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from avida.types import DALIDataType
+from avida.types import DALIDataType, DALIImageType, DALIInterpType
+
+if TYPE_CHECKING:
+    from avida._values.tensor import Tensor
+    from avida._values.typing import DeviceArg, DTypeArg, TensorLike
 
 
 class DType:
@@ -71,24 +75,29 @@ class DType:
     def __reduce__(self) -> tuple:
         return (DType.parse, (self.name,))
 
-    def __call__(self, data: Any, **kwargs: Any) -> Any:
-        from avida._tensor import tensor
+    def __call__(
+        self, data: TensorLike, device: DeviceArg | None = None, layout: str | None = None, pad: bool = False
+    ) -> Tensor:
+        from avida._values.tensor import tensor
 
-        return tensor(data, dtype=self, **kwargs)
+        return tensor(data, self, device, layout, pad)
 
     @staticmethod
     def parse(name: str) -> DType:
-        """The type of that name: ``f32``, ``u8``, ``bool``, or as NumPy spells it, ``float32``."""
+        """Finds a type by name: ``f32``, ``u8``, ``bool``, ``float32``.
+
+        Upper and lower case are the same.
+        """
         if not isinstance(name, str):
             raise TypeError(f"expected the name of a data type, got {name!r}")
-        found = _by_name.get(name.strip())
+        found = _by_name.get(name.strip()) or _by_lower_name.get(name.strip().lower())
         if found is None:
             raise ValueError(f'there is no data type "{name}"; the names are {", ".join(t.name for t in _all)}')
         return found
 
     @staticmethod
     def from_fw_type(numpy_type: Any) -> DType:
-        """The type that a NumPy or PyTorch type, or Python's ``float`` or ``bool``, stands for."""
+        """Finds the type for a NumPy or PyTorch type, ``float`` or ``bool``."""
         found = _from_framework(numpy_type)
         if found is None:
             raise TypeError(f"{numpy_type!r} is not an element type that avida has")
@@ -96,7 +105,7 @@ class DType:
 
     @staticmethod
     def from_type_id(type_id: DALIDataType | int) -> DType:
-        """The type with that number."""
+        """Finds the type with a type id."""
         found = _by_type_id.get(int(type_id))
         if found is None:
             raise KeyError(f"there is no data type with the id {type_id!r}")
@@ -124,9 +133,9 @@ float32 = _make("f32", "float32", 9, 8, 23)
 float64 = _make("f64", "float64", 10, 11, 52)
 bool_ = _make("bool", "bool", 11)
 bfloat16 = _make("bfloat16", "bfloat16", 12, 8, 7)
-DataType = DType(DType.Kind.enum, 32, type_id=DALIDataType.DATA_TYPE, name="DataType")
-ImageType = DType(DType.Kind.enum, 32, type_id=DALIDataType.IMAGE_TYPE, name="ImageType")
-InterpType = DType(DType.Kind.enum, 32, type_id=DALIDataType.INTERP_TYPE, name="InterpType")
+ImageType = DType(DType.Kind.enum, 32, type_id=DALIDataType.IMAGE_TYPE, name="ImageType", _id=13)
+DataType = DType(DType.Kind.enum, 32, type_id=DALIDataType.DATA_TYPE, name="DataType", _id=14)
+InterpType = DType(DType.Kind.enum, 32, type_id=DALIDataType.INTERP_TYPE, name="InterpType", _id=15)
 
 _numbers = [uint8, uint16, uint32, uint64, int8, int16, int32, int64, float16, float32, float64, bool_, bfloat16]
 _long_names = [
@@ -144,8 +153,10 @@ _long_names = [
     "bool",
     "bfloat16",
 ]
-_all = [*_numbers, DataType, ImageType, InterpType]
+_all = [*_numbers, ImageType, DataType, InterpType]
+_enums = {DALIImageType: ImageType, DALIDataType: DataType, DALIInterpType: InterpType}
 _by_name = {t.name: t for t in _all} | dict(zip(_long_names, _numbers, strict=True))
+_by_lower_name = {name.lower(): t for name, t in _by_name.items()} | {"float": float32}
 _by_type_id = {int(t.type_id): t for t in _all if t.type_id is not None}
 _numpy_types = {np.dtype(name): t for name, t in zip(_long_names, _numbers, strict=True) if name != "bfloat16"}
 
@@ -157,8 +168,8 @@ def _from_framework(obj: Any) -> DType | None:
         return bool_
     if obj is int or obj is None or isinstance(obj, str):
         return None
-    torch = sys.modules.get("torch")
-    if torch is not None and isinstance(obj, torch.dtype):
+    torch_dtype = getattr(sys.modules.get("torch"), "dtype", None)  # another thread may just be importing it
+    if torch_dtype is not None and isinstance(obj, torch_dtype):
         return _by_name.get(str(obj).removeprefix("torch."))
     if not isinstance(obj, np.dtype | type):
         return None
@@ -171,8 +182,16 @@ def _from_framework(obj: Any) -> DType | None:
     return _numpy_types.get(np_dtype.newbyteorder("=")) if np_dtype.isnative else None
 
 
+@overload
+def dtype(obj: DTypeArg | str, /) -> DType: ...
+@overload
+def dtype(
+    kind: DType.Kind, bits: int, exponent_bits: int | None = None, significand_bits: int | None = None, /
+) -> DType: ...
 def dtype(*args: Any) -> DType:
-    """Makes a :class:`DType` from a name, a type id, a NumPy or PyTorch type, or from kind and bits.
+    """Makes a :class:`DType` from a name, a type id, a NumPy or a PyTorch type.
+
+    It also takes the arguments of :class:`DType`, kind and bits.
 
     Example:
         >>> avida.dtype("f16") == avida.float16
@@ -194,7 +213,7 @@ def dtype(*args: Any) -> DType:
 
 
 def type_id(dtype: DType | DALIDataType) -> DALIDataType:
-    """The number of an element type."""
+    """Returns the type id of an element type."""
     if isinstance(dtype, DALIDataType):
         return dtype
     if isinstance(dtype, DType) and dtype.type_id is not None:
@@ -204,12 +223,32 @@ def type_id(dtype: DType | DALIDataType) -> DALIDataType:
 
 def by_id(id: int) -> DType:
     """The element type that the core numbers so."""
-    return _numbers[id]
+    return _all[id]
 
 
 def numpy_dtype(dtype: DType) -> np.dtype:
-    """The NumPy type of the same elements."""
+    """The NumPy type of the same elements; int32 for the values of enums."""
+    if dtype.kind is DType.Kind.enum:
+        return np.dtype(np.int32)
     for np_dtype, t in _numpy_types.items():
         if t == dtype:
             return np_dtype
     raise TypeError(f"NumPy has no {dtype.name}; cast to float32 first, or use torch() or DLPack")
+
+
+def enum_of(dtype: DType) -> type[enum.IntEnum] | None:
+    """The enum whose values have this type; None for numbers."""
+    return next((members for members, t in _enums.items() if t is dtype), None)
+
+
+def enum_type(data: Any) -> DType | None:
+    """The element type of a member of an enum, or of a nested list of them; None for anything else."""
+    first = data
+    while isinstance(first, list | tuple) and first:
+        first = first[0]
+    if type(first) not in _enums:
+        return None
+    found = {type(item) for item in np.array(data, object).flat if isinstance(item, enum.Enum)}
+    if len(found) > 1:
+        raise TypeError(f"expected values of one enum, got {' and '.join(sorted(t.__name__ for t in found))}")
+    return _enums[type(first)]

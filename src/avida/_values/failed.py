@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import overload
 
-from avida._batch import Batch
+from avida._values.batch import Batch
 
 
 @overload

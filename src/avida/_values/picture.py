@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from avida import _core
-from avida._dtype import float32, uint8
+from avida._values.dtype import float32, uint8
 
 _PAPER = 235  # photos have white edges more often than grey ones
 _MISSING = 200
@@ -19,7 +19,7 @@ _MISSING = 200
 def numbers(tensor: Any) -> np.ndarray:
     """The tensor as an array, in a type that NumPy knows."""
     if tensor.dtype.name == "bfloat16":
-        tensor = _core.call(_core.find_op("cast"), (tensor,), None, None, (float32._id,))
+        tensor = _core.op("cast")(tensor, dtype=float32)
     return np.asarray(tensor.cpu())
 
 

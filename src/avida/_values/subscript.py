@@ -63,7 +63,7 @@ def subscript(value: Any, index: Any) -> Any:
         for kind, start, stop, step in zip(kinds, starts, stops, steps, strict=True)
     ):
         return value
-    return _core.call(_SUBSCRIPT, (value, *inputs), None, None, (kinds, starts, stops, steps))
+    return _SUBSCRIPT(value, *inputs, kinds=kinds, starts=starts, stops=stops, steps=steps)
 
 
-_SUBSCRIPT = _core.find_op("_subscript")
+_SUBSCRIPT = _core.op("_subscript")

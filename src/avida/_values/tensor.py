@@ -8,17 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from avida import _core, _display
-from avida._arrays import native_tensor
-from avida._device import device as make_device
-from avida._dtype import DType, by_id, dtype, numpy_dtype
-from avida._subscript import subscript
-from avida._value import SampleSource, Value, copied
+from avida import _core
+from avida._values import display
+from avida._values.arrays import native_tensor
+from avida._values.device import device as make_device
+from avida._values.device import gpu_to_pin_for
+from avida._values.dtype import DType, by_id, dtype, enum_of, enum_type, numpy_dtype
+from avida._values.integers import integer_within
+from avida._values.subscript import subscript
+from avida._values.value import SampleSource, Value, copied
 
 if TYPE_CHECKING:
     import torch as torch_module
 
-    from avida._batch import Batch
+    from avida._values.batch import Batch
+    from avida._values.typing import DeviceArg, DTypeArg, Index, TensorLike
 
 
 class Tensor(_core.TensorBase, Value):
@@ -42,9 +46,9 @@ class Tensor(_core.TensorBase, Value):
 
     def __init__(
         self,
-        data: Any = None,
-        dtype: Any = None,
-        device: Any = None,
+        data: TensorLike | None = None,
+        dtype: DTypeArg | None = None,
+        device: DeviceArg | None = None,
         layout: str | None = None,
         batch: Batch | None = None,
         index_in_batch: int | None = None,
@@ -84,28 +88,57 @@ class Tensor(_core.TensorBase, Value):
 
     @property
     def error(self) -> str | None:
-        """Why the tensor is empty, where an operator was told to go on without the sample."""
+        """Why the sample failed, under ``on_error="placeholder"``; else ``None``."""
         return self._errors[0][1] if self._errors else None
 
     def item(self) -> Any:
-        """The only element, as a Python number."""
+        """The only element, as a Python number or a member of an enum.
+
+        Raises:
+            ValueError: The tensor does not have exactly one element.
+        """
         if self.size != 1:
-            raise ValueError(f"item() needs a tensor of one element, this one has the shape {self.shape}")
+            raise ValueError(f"item() needs a tensor of one element, got the shape {self.shape}")
         if self.dtype.name == "bfloat16":
             return float(self)
-        return np.asarray(self.cpu()).item()
+        number = np.asarray(self.cpu()).item()
+        return next((member for member in enum_of(self.dtype) or () if member == number), number)
 
-    def torch(self, copy: bool | None = False) -> torch_module.Tensor:
+    def torch(self, copy: bool | None = False, *, pin_memory: bool = False) -> torch_module.Tensor:
         """A ``torch.Tensor`` over the same memory, on the same device, or a copy.
 
-        On a GPU nobody waits: the stream that PyTorch uses now goes on when the work here is done.
+        Waits for the data on the CPU. On a GPU it does not wait: PyTorch's current stream waits for the pending work.
+
+        Args:
+            copy: ``True`` copies.
+            pin_memory: The tensor lies in pinned memory, so that ``.cuda(non_blocking=True)`` does not wait. Copies,
+                unless the data is in pinned memory already: see :class:`EvalContext`. For data on the CPU.
+
+        Raises:
+            ModuleNotFoundError: PyTorch is not installed.
+            RuntimeError: ``pin_memory`` is true, and there is no GPU.
         """
         import torch
 
+        if pin_memory:
+            number = _pinned_for(self)
+            return torch.from_dlpack(self if self._pinned and not copy else _core.pinned_copy(self, number))
         shared = torch.from_dlpack(self)
         return shared.clone() if copy else shared
 
+    def numpy(self, copy: bool | None = False) -> np.ndarray:
+        """A ``numpy.ndarray`` over the same memory, or a copy.
+
+        ``np.asarray(tensor)`` does the same.
+
+        Example:
+            >>> avida.tensor([1, 2]).numpy()
+            array([1, 2], dtype=int32)
+        """
+        return self.__array__(copy=copy)
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        self._raise_dropped_interrupt()  # Ctrl-C during the buffer protocol, which NumPy has tried before
         if self._gpu >= 0:
             raise TypeError("the tensor is in GPU memory; NumPy needs tensor.cpu()")
         element_type = numpy_dtype(self.dtype)  # raises for bfloat16
@@ -133,7 +166,8 @@ class Tensor(_core.TensorBase, Value):
         if needs_copy and copy is False:
             raise BufferError("the tensor's memory is read-only and can only be exported as a copy")
         # Of CUDA's streams, none stands for the oldest kind, and -1 for one that needs no waiting.
-        return (copied(self) if needs_copy else self)._dlpack(1 if stream is None else int(stream))
+        number = 1 if stream is None else integer_within("stream", int(stream), -1, 2**63 - 1)
+        return (copied(self) if needs_copy else self)._dlpack(number)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return (1, 0) if self._gpu < 0 else (2, self._gpu)
@@ -161,12 +195,12 @@ class Tensor(_core.TensorBase, Value):
     def __iter__(self) -> Iterator[Tensor]:
         return (self[i] for i in range(len(self)))
 
-    def __getitem__(self, index: Any) -> Tensor:
+    def __getitem__(self, index: Index | tuple[Index, ...]) -> Tensor:
         return subscript(self, index)
 
     def _number(self, to: type) -> Any:
         if self.size != 1:
-            raise ValueError(f"{to.__name__}() needs a tensor of one element, this one has the shape {self.shape}")
+            raise ValueError(f"{to.__name__}() needs a tensor of one element, got the shape {self.shape}")
         if self.dtype.name == "bfloat16":
             from avida._ops import cast
 
@@ -196,7 +230,7 @@ class Tensor(_core.TensorBase, Value):
         if self.dtype.name == "bfloat16":
             raise TypeError("bfloat16 tensors cannot be pickled; cast to float32 first")
         device = None if self._gpu < 0 else str(self.device)
-        return (tensor, (np.asarray(self.cpu()), None, device, self.layout))
+        return (tensor, (np.asarray(self.cpu()), self.dtype.name, device, self.layout))
 
     def __copy__(self) -> Tensor:
         return copied(self)
@@ -205,20 +239,20 @@ class Tensor(_core.TensorBase, Value):
         return copied(self)
 
     def __repr__(self) -> str:
-        return _display.tensor_text(self)
+        return display.tensor_text(self)
 
     def _repr_html_(self) -> str | None:
-        return _display.tensor_html(self)
+        return display.tensor_html(self)
 
 
 def _make_tensor(data: Any, type_: Any, device: Any, layout: str | None, copy: bool, pad: bool) -> Tensor:
     target = make_device(device)
     if layout is not None and not isinstance(layout, str):
         raise ValueError(f"expected a layout such as 'HWC', got {layout!r}")
-    wanted = None if type_ is None else dtype(type_)
+    wanted = enum_type(data) if type_ is None else dtype(type_)
     made: Any
     if isinstance(data, _core.BatchBase):
-        made = _join(data, layout, pad, copy)
+        made = _join(data, layout, pad, copy, "tensor of a batch")
     elif isinstance(data, _core.TensorBase):
         made = copied(data) if copy else data
         if layout is not None:
@@ -226,7 +260,7 @@ def _make_tensor(data: Any, type_: Any, device: Any, layout: str | None, copy: b
     else:
         made = native_tensor(data, wanted, layout or "", copy)
     if wanted is not None and made._dtype_id != wanted._id:
-        made = _core.call(_CAST, (made,), None, None, (wanted._id,))
+        made = _CAST(made, dtype=wanted._id)
     if target is not None and target._gpu != made._gpu:
         made = _core.to_device(made, target._gpu)
     if made is data:
@@ -237,32 +271,51 @@ def _make_tensor(data: Any, type_: Any, device: Any, layout: str | None, copy: b
     return made
 
 
-def _join(batch: Any, layout: str | None, pad: bool, copy: bool) -> Any:
-    """The samples of a batch along a new first axis, called N."""
+def _pinned_for(value: Any) -> int:
+    """The number of the GPU that is to read the value from pinned memory."""
+    if value._gpu >= 0:
+        raise ValueError(f"pin_memory=True is for data on the CPU, got data on {value.device}; leave it out")
+    return gpu_to_pin_for(_core.current_context())
+
+
+def _join(batch: Any, layout: str | None, pad: bool, copy: bool, caller: str, pin: int = -1) -> Any:
+    """The samples of a batch along a new first axis, called N; in pinned memory for the GPU of that number."""
     if pad:
-        batch = _core.call(_PAD, (batch,), None, None, (None, None, None, None, None))
+        batch = _PAD(batch)
     elif not batch._uniform():
-        raise ValueError(
-            f"the samples differ in shape: {_display.shapes_text(batch.shape)}; "
-            "pass pad=True to fill them up with zeros to a common shape"
-        )
+        shapes = display.shapes_text(batch.shape)[1:-1]
+        raise ValueError(f"{caller}: samples differ in shape: {shapes}. Pass pad=True to zero-pad, or resize first.")
     if layout is None:
         layout = "N" + batch.layout if batch.layout else ""
-    return batch._join(True if copy and not pad else None, layout)
+    return batch._join(True if copy and not pad else None, layout, pin)
 
 
-_CAST, _PAD = (_core.find_op(name) for name in ("cast", "pad"))
+_CAST, _PAD = _core.op("cast"), _core.op("pad")
 
 
-def tensor(data: Any, dtype: Any = None, device: Any = None, layout: str | None = None, pad: bool = False) -> Tensor:
-    """Makes a :class:`Tensor` with its own memory from numbers, lists, arrays, tensors or a batch.
+def tensor(
+    data: TensorLike,
+    dtype: DTypeArg | None = None,
+    device: DeviceArg | None = None,
+    layout: str | None = None,
+    pad: bool = False,
+) -> Tensor:
+    """Makes a :class:`Tensor` with its own memory.
 
     Args:
-        data: What to copy.
+        data: Numbers, nested lists, bytes, an array of any library, a Tensor, or a Batch of equally shaped samples.
         dtype: The element type; by default the data's, int32 for Python integers and float32 for Python floats.
-        device: Where to keep it.
-        layout: One letter per axis.
-        pad: For a batch: fill up ragged samples with zeros.
+        device: Where the tensor is.
+        layout: One letter per axis, such as ``"HWC"``.
+        pad: Zero-pad the samples of a batch to the largest extents.
+
+    Returns:
+        A Tensor of the data's shape; of a batch, with a new first axis.
+
+    Raises:
+        TypeError: The data is not an array and not numbers.
+        ValueError: The samples of a batch differ in shape and ``pad`` is false.
+        OverflowError: A number does not fit into the element type.
 
     Example:
         >>> avida.tensor([1, 2, 3], dtype=avida.float32).shape
@@ -271,8 +324,14 @@ def tensor(data: Any, dtype: Any = None, device: Any = None, layout: str | None 
     return _make_tensor(data, dtype, device, layout, True, pad)
 
 
-def as_tensor(data: Any, dtype: Any = None, device: Any = None, layout: str | None = None, pad: bool = False) -> Tensor:
-    """Like :func:`tensor`, sharing the data's memory where that is possible.
+def as_tensor(
+    data: TensorLike,
+    dtype: DTypeArg | None = None,
+    device: DeviceArg | None = None,
+    layout: str | None = None,
+    pad: bool = False,
+) -> Tensor:
+    """Makes a :class:`Tensor` that shares the data's memory where that is possible.
 
     Do not write to shared memory while an operator may still read it.
 

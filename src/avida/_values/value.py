@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from avida import _core
-from avida._arithmetic import Arithmetic
-from avida._device import Device
-from avida._device import device as make_device
-from avida._dtype import DType, by_id
+from avida._values.arithmetic import Arithmetic
+from avida._values.device import Device
+from avida._values.device import device as make_device
+from avida._values.dtype import DType, by_id
+
+if TYPE_CHECKING:
+    from avida._values.typing import DeviceArg
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -50,21 +53,30 @@ class Value(Arithmetic):
         """Where the data is, or will be."""
         return Device.CPU if self._gpu < 0 else Device("gpu", self._gpu)
 
+    @classmethod
+    def __torch_function__(cls, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> NoReturn:
+        name = getattr(function, "__name__", function)
+        raise TypeError(f"{name}: expected a torch.Tensor, got avida.{cls.__name__}; its method torch() makes one")
+
     def evaluate(self) -> Self:
-        """Waits until the data is there, and raises what went wrong."""
+        """Waits until the data is computed, and raises the error if that failed."""
         self._wait()
         return self
 
     def cpu(self) -> Self:
-        """The same in CPU memory: itself when it is there already."""
+        """Copies to CPU memory; itself when it is there already."""
         return self.to_device("cpu")
 
     def gpu(self, index: int | None = None) -> Self:
-        """The same in the memory of a GPU: itself when it is there already. Without a number, see :class:`Device`."""
+        """Copies to a GPU; itself when it is there already.
+
+        Args:
+            index: The index of the GPU. Default: see :class:`Device`.
+        """
         return self.to_device(Device("gpu", index))
 
-    def to_device(self, device: Any, force_copy: bool = False) -> Self:
-        """The same on a device: itself when it is there already and no copy is forced.
+    def to_device(self, device: DeviceArg, force_copy: bool = False) -> Self:
+        """Copies to a device; itself when it is there already and no copy is forced.
 
         The copy is made in the background, in the order of the calls; no one need wait for it.
 
@@ -85,7 +97,7 @@ class Value(Arithmetic):
 def copied(value: Any) -> Any:
     """A copy of a Tensor or Batch: at once, so that writing to shared memory afterwards does not show in it."""
     copy = _core.copy_ready(value)
-    return _core.call(_COPY, (value,), None, None, ()) if copy is None else copy
+    return _COPY(value) if copy is None else copy
 
 
-_COPY = _core.find_op("copy")
+_COPY = _core.op("copy")

@@ -1,4 +1,4 @@
-"""Random augmentation: policies of the papers, what they choose from, and how to add to it.
+"""Random augmentation: AutoAugment, RandAugment, MixUp, CutMix, Mosaic.
 
 The functions themselves stand in `avida`: `avida.rand_augment(images)`.
 """

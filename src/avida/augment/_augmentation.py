@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from avida._batch import Batch, as_batch
+from avida._values.batch import Batch, as_batch
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,7 +78,7 @@ def _parameters(function: Callable[..., Any]) -> frozenset[str]:
 def augmentation(
     *, magnitudes: tuple[float, float] | None = None, signed: bool = False, offset: float = 0.0, name: str | None = None
 ) -> Callable[[Callable[..., Any]], Augmentation]:
-    """Makes an :class:`Augmentation` of a function, under the function's name unless another is given.
+    """Makes an :class:`Augmentation` from a function.
 
     Example:
         >>> @avida.augment.augmentation(magnitudes=(0.5, 3))

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from avida._typing import KeyedBy
+from avida._values.typing import FixedInterpType, KeyedBy
 from avida.augment._augmentation import Augmentation
 from avida.augment._checks import integer, interpolation, number, shown
 from avida.augment._chosen import Choice, Images, draw_and_apply
 from avida.augment._policies import POLICIES, Policy
 from avida.augment._standard import RAND_AUGMENT, TRIVIAL_AUGMENT_WIDE, adapted
 from avida.random._rng import RNG
-from avida.types import INTERP_LINEAR, INTERP_NN, DALIInterpType
+from avida.types import INTERP_LINEAR, INTERP_NN
 
 
 def auto_augment(
@@ -23,13 +23,15 @@ def auto_augment(
     policy: str | Policy = "imagenet",
     *,
     fill_value: float = 128,
-    interp_type: DALIInterpType = INTERP_NN,
+    interp_type: FixedInterpType = INTERP_NN,
     max_translate_abs: float | None = None,
     max_translate_rel: float | None = None,
     rng: RNG | None = None,
     keyed_by: KeyedBy | None = None,
 ) -> Images:
-    """AutoAugment: each sample draws a sub-policy, whose steps are carried out with their probabilities.
+    """AutoAugment: applies a random sub-policy to each sample.
+
+    Each step of the sub-policy is applied with its own probability.
 
     Args:
         images: Images (HWC) or videos (FHWC) of bytes, all with 1 channel or all with 3; what happens to a video
@@ -79,13 +81,15 @@ def rand_augment(
     augmentations: Sequence[Augmentation] | None = None,
     excluded: Sequence[str] = (),
     fill_value: float = 128,
-    interp_type: DALIInterpType = INTERP_NN,
+    interp_type: FixedInterpType = INTERP_NN,
     max_translate_abs: float | None = None,
     max_translate_rel: float | None = None,
     rng: RNG | None = None,
     keyed_by: KeyedBy | None = None,
 ) -> Images:
-    """RandAugment: ``n`` augmentations one after the other, drawn for each sample, all of the magnitude ``m``.
+    """RandAugment: applies ``n`` random augmentations of magnitude ``m``.
+
+    They are drawn for each sample, and applied one after the other.
 
     Args:
         images: Images (HWC) or videos (FHWC) of bytes, all with 1 channel or all with 3; what happens to a video
@@ -128,13 +132,15 @@ def trivial_augment(
     augmentations: Sequence[Augmentation] | None = None,
     excluded: Sequence[str] = (),
     fill_value: float = 128,
-    interp_type: DALIInterpType = INTERP_NN,
+    interp_type: FixedInterpType = INTERP_NN,
     max_translate_abs: float | None = None,
     max_translate_rel: float | None = None,
     rng: RNG | None = None,
     keyed_by: KeyedBy | None = None,
 ) -> Images:
-    """TrivialAugment: one augmentation of a random magnitude, drawn for each sample; by default of the wide space.
+    """TrivialAugment: applies one random augmentation of random magnitude.
+
+    It is drawn for each sample, by default from the wide space.
 
     Args:
         images: Images (HWC) or videos (FHWC) of bytes, all with 1 channel or all with 3; what happens to a video
@@ -175,7 +181,7 @@ def _choice(augmentation: Augmentation, bins: int, magnitude: int, sign: float) 
     return Choice(augmentation, -strength if augmentation.signed and sign < 0.5 else strength)
 
 
-def _options(name: str, fill_value: float, interp_type: DALIInterpType) -> dict[str, Any]:
+def _options(name: str, fill_value: float, interp_type: FixedInterpType) -> dict[str, Any]:
     return {
         "fill_value": number(name, "fill_value", fill_value),
         "interp_type": interpolation(name, interp_type, (INTERP_NN, INTERP_LINEAR)),

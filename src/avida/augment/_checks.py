@@ -8,6 +8,7 @@ import numbers
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
+from avida._values.enums import by_name
 from avida.types import DALIInterpType
 
 Item = TypeVar("Item")
@@ -24,7 +25,7 @@ def number(name: str, argument: str, value: Any, low: float = -math.inf, high: f
 
 
 def integer(name: str, argument: str, value: Any, low: int, high: float = math.inf) -> int:
-    """A whole number within limits."""
+    """An integer within limits."""
     if not isinstance(value, numbers.Integral):
         raise TypeError(f"{name}: expected an integer as {argument}, got {shown(value)}")
     found = int(value)
@@ -34,11 +35,12 @@ def integer(name: str, argument: str, value: Any, low: int, high: float = math.i
 
 
 def interpolation(name: str, value: Any, known: Sequence[DALIInterpType] = tuple(DALIInterpType)) -> DALIInterpType:
-    """One of the known ways to interpolate."""
-    if not isinstance(value, numbers.Integral) or value not in known:
+    """One of the known ways to interpolate, by its number or name."""
+    found = by_name(DALIInterpType, value) if isinstance(value, str) else value
+    if not isinstance(found, numbers.Integral) or found not in known:
         names = ", ".join(each.name for each in known)
         raise ValueError(f"{name}: expected one of {names} as interp_type; got {shown(value)}")
-    return DALIInterpType(int(value))
+    return DALIInterpType(int(found))
 
 
 def listed(name: str, argument: str, values: Any, kind: type[Item]) -> tuple[Item, ...]:

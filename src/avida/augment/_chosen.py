@@ -8,10 +8,10 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from avida import _core
-from avida._batch import Batch
-from avida._dtype import uint8
-from avida._tensor import Tensor
-from avida._typing import KeyedBy
+from avida._values.batch import Batch
+from avida._values.dtype import uint8
+from avida._values.tensor import Tensor
+from avida._values.typing import KeyedBy
 from avida.augment._augmentation import Augmentation
 from avida.augment._draw import draw
 from avida.random._ops import uniform

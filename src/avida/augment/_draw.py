@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from avida._batch import Batch
-from avida._typing import KeyedBy
+from avida._values.batch import Batch
+from avida._values.typing import KeyedBy
 from avida.augment._checks import shown
 from avida.random._rng import RNG
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from avida import _core, _ops
-from avida._batch import Batch, as_batch
-from avida._tensor import Tensor
-from avida._typing import KeyedBy, TensorLike
+from avida._values.batch import Batch, as_batch
+from avida._values.tensor import Tensor
+from avida._values.typing import KeyedBy, TensorLike
 from avida.augment._checks import integer, number
 from avida.augment._draw import draw
 from avida.random._ops import beta, uniform
@@ -27,7 +27,7 @@ def mixup(
     rng: RNG | None = None,
     keyed_by: KeyedBy | None = None,
 ) -> tuple[Batch, Batch]:
-    """MixUp: every sample becomes the weighted mean of itself and of its neighbour, and so does its label.
+    """MixUp: blends each sample and its label with those of its neighbour.
 
     Sample ``i`` is mixed with sample ``i - 1``, the first one with the last: give shuffled batches.
 
@@ -77,7 +77,9 @@ def cutmix(
     rng: RNG | None = None,
     keyed_by: KeyedBy | None = None,
 ) -> tuple[Batch, Batch]:
-    """CutMix: a rectangle of every image is replaced by that of its neighbour, and labels are mixed by area.
+    """CutMix: replaces a rectangle of each image by that of its neighbour.
+
+    Labels are mixed by area.
 
     Sample ``i`` gets a rectangle of sample ``i - 1``, the first one of the last: give shuffled batches.
 

@@ -9,14 +9,14 @@ from typing import Any, overload
 import numpy as np
 
 from avida import _core, _ops
-from avida._batch import Batch, as_batch
-from avida._tensor import as_tensor
-from avida._typing import KeyedBy
+from avida._values.batch import Batch, as_batch
+from avida._values.tensor import as_tensor
+from avida._values.typing import FixedInterpType, KeyedBy
 from avida.augment._checks import integer, interpolation, number, shown
 from avida.augment._draw import draw
 from avida.random._ops import uniform
 from avida.random._rng import RNG
-from avida.types import INTERP_LINEAR, DALIInterpType
+from avida.types import INTERP_LINEAR
 
 _CORNERS = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])  # H, W: which side of the centre each image is on
 
@@ -34,7 +34,7 @@ def mosaic(
     ratio: bool = False,
     min_visible: float = 0.0,
     fill_value: float = 114,
-    interp_type: DALIInterpType = INTERP_LINEAR,
+    interp_type: FixedInterpType = INTERP_LINEAR,
     rng: RNG | None = None,
     keyed_by: KeyedBy | None = None,
 ) -> Batch: ...
@@ -51,7 +51,7 @@ def mosaic(
     ratio: bool = False,
     min_visible: float = 0.0,
     fill_value: float = 114,
-    interp_type: DALIInterpType = INTERP_LINEAR,
+    interp_type: FixedInterpType = INTERP_LINEAR,
     rng: RNG | None = None,
     keyed_by: KeyedBy | None = None,
 ) -> tuple[Batch, Batch]: ...
@@ -68,7 +68,7 @@ def mosaic(
     ratio: bool = False,
     min_visible: float = 0.0,
     fill_value: float = 114,
-    interp_type: DALIInterpType = INTERP_LINEAR,
+    interp_type: FixedInterpType = INTERP_LINEAR,
     rng: RNG | None = None,
     keyed_by: KeyedBy | None = None,
 ) -> tuple[Batch, Batch, Batch]: ...
@@ -84,11 +84,13 @@ def mosaic(
     ratio: bool = False,
     min_visible: float = 0.0,
     fill_value: float = 114,
-    interp_type: DALIInterpType = INTERP_LINEAR,
+    interp_type: FixedInterpType = INTERP_LINEAR,
     rng: RNG | None = None,
     keyed_by: KeyedBy | None = None,
 ) -> Any:
-    """Mosaic, as YOLO has it: four images around a random centre, with their boxes and labels.
+    """Mosaic, as in YOLO: joins four images around a random centre.
+
+    Their boxes and labels follow.
 
     Sample ``i`` comes to the upper left, the three samples after it (the first ones after the last) to the upper right,
     lower left and lower right. All are resized with their aspect ratio kept, and touch the centre with a corner; what

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from avida import _ops, reductions
-from avida._batch import Batch, as_batch
-from avida._tensor import Tensor
-from avida._typing import FloatArg, FloatsArg, IntArg
-from avida.types import INTERP_NN, DALIInterpType
+from avida._values.batch import Batch, as_batch
+from avida._values.tensor import Tensor
+from avida._values.typing import FixedInterpType, FloatArg, FloatsArg, IntArg
+from avida.types import INTERP_NN
 
 _SMOOTH = np.array([[1, 1, 1], [1, 5, 1], [1, 1, 1]], np.float32) / 13
 _UNCHANGED = np.array([[0, 0, 0], [0, 1, 0], [0, 0, 0]], np.float32)
@@ -32,16 +32,16 @@ def _per_sample(rows: np.ndarray) -> Batch:
 
 
 def shear_x(
-    images: Batch, factor: FloatArg, *, fill_value: float = 128, interp_type: DALIInterpType = INTERP_NN
+    images: Batch, factor: FloatArg, *, fill_value: float = 128, interp_type: FixedInterpType = INTERP_NN
 ) -> Batch:
-    """Moves the rows of images to the left, each ``factor`` pixels more than the one above it."""
+    """Shears images along x: each row moves left by ``factor`` pixels more."""
     return _shear(images, factor, (0, 1), fill_value, interp_type)
 
 
 def shear_y(
-    images: Batch, factor: FloatArg, *, fill_value: float = 128, interp_type: DALIInterpType = INTERP_NN
+    images: Batch, factor: FloatArg, *, fill_value: float = 128, interp_type: FixedInterpType = INTERP_NN
 ) -> Batch:
-    """Moves the columns of images up, each ``factor`` pixels more than the one to its left."""
+    """Shears images along y: each column moves up by ``factor`` pixels more."""
     return _shear(images, factor, (1, 0), fill_value, interp_type)
 
 
@@ -54,7 +54,10 @@ def _shear(images: Batch, factor: FloatArg, at: tuple[int, int], fill_value: flo
 def translate(
     images: Batch, x: FloatsArg = 0, y: FloatsArg = 0, *, relative: bool = False, fill_value: float = 128
 ) -> Batch:
-    """Moves images to the left and up by whole pixels, or, if ``relative``, by shares of their width and height."""
+    """Moves images to the left and up by an integer number of pixels.
+
+    If ``relative``, the distances are fractions of width and height.
+    """
     n = images.batch_size
     offsets = np.stack([_numbers(y, n), _numbers(x, n)], axis=1)
     if relative:
@@ -65,9 +68,9 @@ def translate(
 
 
 def rotate(
-    images: Batch, angle: FloatArg, *, fill_value: float = 128, interp_type: DALIInterpType = INTERP_NN
+    images: Batch, angle: FloatArg, *, fill_value: float = 128, interp_type: FixedInterpType = INTERP_NN
 ) -> Batch:
-    """Turns images counter-clockwise by an angle in degrees, about their centre; they keep their size."""
+    """Rotates images counter-clockwise about their centre; they keep their size."""
     return _ops.rotate(images, angle=angle, keep_size=True, fill_value=fill_value, interp_type=interp_type)
 
 
@@ -77,14 +80,17 @@ def brightness(images: Batch, factor: FloatArg) -> Batch:
 
 
 def contrast(images: Batch, factor: FloatArg) -> Batch:
-    """Multiplies the distances from the mean gray of an image: 0 is that gray, 1 changes nothing."""
+    """Scales the contrast: 0 gives the mean gray of the image, 1 changes nothing."""
     channels = reductions.mean(images, axes=list(range(images.ndim - 1))).cpu()
     means = np.array([np.dot(c, _LUMA) if c.size == 3 else c.mean() for c in map(np.asarray, channels)], np.float32)
     return _ops.contrast(images, contrast=factor, contrast_center=_per_sample(means))
 
 
 def color(images: Batch, factor: FloatArg) -> Batch:
-    """Makes colours stronger or paler: 0 is gray, 1 changes nothing. Gray images stay as they are."""
+    """Scales the saturation: 0 gives gray, 1 changes nothing.
+
+    Gray images stay as they are.
+    """
     return images if images.shape[0][-1] == 1 else _ops.saturation(images, saturation=factor)
 
 
@@ -95,7 +101,7 @@ def sharpness(images: Batch, factor: FloatArg) -> Batch:
 
 
 def posterize(images: Batch, bits: IntArg) -> Batch:
-    """Keeps so many of the highest bits of each byte, from 0 to 8."""
+    """Keeps the ``bits`` highest bits of each byte, from 0 to 8."""
     kept = np.clip(np.round(_numbers(bits, images.batch_size)), 0, 8).astype(np.int64)
     return images & _per_sample((256 - (1 << (8 - kept))).astype(np.uint8))
 

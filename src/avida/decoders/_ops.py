@@ -2,101 +2,262 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Never, overload
 
-from avida._batch import Batch
 from avida._core import call as _call
-from avida._core import find_op as _find
-from avida._typing import DTypeArg, FloatArg, FloatsArg, IntsArg, KeyedBy, TensorLike
+from avida._core import op_with_args as _op
+from avida._missing import suggests as _suggests
+from avida._missing import unknown_argument as _unknown_argument
+from avida._values.batch import Batch
+from avida._values.tensor import Tensor
+from avida._values.typing import (
+    DeviceArg,
+    DTypeArg,
+    FixedFloat,
+    FixedFloats,
+    FixedInt,
+    FixedInts,
+    FixedKey,
+    FloatArg,
+    FloatsArg,
+    ImageTypeArg,
+    IntArg,
+    IntsArg,
+    KeyedBy,
+    SingleTensor,
+    TensorLike,
+)
 
 if TYPE_CHECKING:
     from avida.random import RNG
 
-__all__ = ["audio", "image", "image_crop", "image_random_crop", "image_slice"]
+__all__ = ["audio", "image", "image_crop", "image_random_crop", "image_slice", "inflate", "numpy", "video"]
 
-_DECODERS_AUDIO = _find("decoders.audio")
-_DECODERS_IMAGE = _find("decoders.image")
-_DECODERS_IMAGE_CROP = _find("decoders.image_crop")
-_DECODERS_IMAGE_RANDOM_CROP = _find("decoders.image_random_crop")
-_DECODERS_IMAGE_SLICE = _find("decoders.image_slice")
+_DECODERS_AUDIO = _op("decoders.audio", "downmix dtype on_error quality sample_rate")
+_DECODERS_IMAGE = _op(
+    "decoders.image",
+    "adjust_orientation affine cache_batch_copy cache_debug cache_size cache_threshold cache_type device_memory_padding device_memory_padding_jpeg2k dtype host_memory_padding host_memory_padding_jpeg2k hw_decoder_load hybrid_huffman_threshold jpeg_fancy_upsampling memory_stats on_error output_type preallocate_height_hint preallocate_width_hint reduce_to split_stages use_chunk_allocator use_fast_idct",
+)
+_DECODERS_IMAGE_CROP = _op(
+    "decoders.image_crop",
+    "adjust_orientation affine crop crop_d crop_h crop_pos_x crop_pos_y crop_pos_z crop_w device_memory_padding device_memory_padding_jpeg2k dtype host_memory_padding host_memory_padding_jpeg2k hw_decoder_load hybrid_huffman_threshold jpeg_fancy_upsampling memory_stats on_error output_type preallocate_height_hint preallocate_width_hint rounding split_stages use_chunk_allocator use_fast_idct",
+)
+_DECODERS_IMAGE_RANDOM_CROP = _op(
+    "decoders.image_random_crop",
+    "adjust_orientation affine device_memory_padding device_memory_padding_jpeg2k dtype host_memory_padding host_memory_padding_jpeg2k hw_decoder_load hybrid_huffman_threshold jpeg_fancy_upsampling memory_stats num_attempts on_error output_type preallocate_height_hint preallocate_width_hint random_area random_aspect_ratio split_stages use_chunk_allocator use_fast_idct",
+)
+_DECODERS_IMAGE_SLICE = _op(
+    "decoders.image_slice",
+    "adjust_orientation affine axes axis_names device_memory_padding device_memory_padding_jpeg2k dtype end host_memory_padding host_memory_padding_jpeg2k hw_decoder_load hybrid_huffman_threshold jpeg_fancy_upsampling memory_stats normalized_anchor normalized_shape on_error output_type preallocate_height_hint preallocate_width_hint rel_end rel_shape rel_start shape split_stages start use_chunk_allocator use_fast_idct",
+)
+_DECODERS_INFLATE = _op(
+    "decoders.inflate", "algorithm check_output_size chunk_offsets chunk_sizes dtype layout sequence_axis_name shape"
+)
+_DECODERS_NUMPY = _op("decoders.numpy", "dtype")
+_DECODERS_VIDEO = _op(
+    "decoders.video",
+    "affine build_index color_matrix end_frame fill_value frames on_error pad_mode sequence_length start_frame stride",
+)
 
 
+if TYPE_CHECKING:
+
+    @overload
+    def audio(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        downmix: bool | None = None,
+        dtype: DTypeArg | None = None,
+        on_error: str | None = None,
+        quality: float | None = None,
+        sample_rate: FloatArg | None = None,
+    ) -> tuple[Batch, Batch]: ...
+    @overload
+    def audio(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        downmix: bool | None = None,
+        dtype: DTypeArg | None = None,
+        on_error: str | None = None,
+        quality: float | None = None,
+        sample_rate: FixedFloat | None = None,
+    ) -> tuple[Tensor, Tensor]: ...
+    @overload
+    def audio(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        downmix: bool | None = None,
+        dtype: DTypeArg | None = None,
+        on_error: str | None = None,
+        quality: float | None = None,
+        sample_rate: FloatArg | None = None,
+    ) -> Any: ...
+
+
+@_suggests
 def audio(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     downmix: bool | None = None,
     dtype: DTypeArg | None = None,
     on_error: str | None = None,
     quality: float | None = None,
     sample_rate: FloatArg | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Decodes sound, WAV, FLAC, Ogg, MP3 and others, to samples (frames, channels) and their rate in Hz.
+    """Decodes audio files: WAV, FLAC, Ogg, MP3 and others.
+
+    Returns the samples, of shape (frames, channels), and the sample rate in Hz.
 
     Args:
-        input: The bytes of sound files.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
-        downmix: Return the mean of the channels, without an axis for them. Default: ``False``.
-        dtype: float32, from -1 to 1, or int16 or int32, which use the whole range of their type. Default:
-            ``float32``.
-        on_error: What to do with a file that cannot be decoded: "raise", or "placeholder": the sample becomes
-            empty, `batch.errors` tells why, and `avida.drop_failed` removes it. Default: ``'raise'``.
-        quality: Of resampling: 0 takes 3 lobes of the sinc filter on each side, 50 takes 16, 100 takes 64.
-            Default: ``50.0``.
-        sample_rate: The rate in Hz to resample to; 0 keeps the file's own. Default: ``0.0``. Can differ between
-            samples.
+        input: The bytes of audio files.
+        downmix: Whether to return the mean of the channels, without an axis for them. Default: ``False``.
+        dtype: The element type: float32, from -1 to 1, or int16 or int32, which use the whole range of their
+            type. Default: ``float32``.
+        on_error: What to do with a file that cannot be decoded: "raise", or "placeholder", which returns an
+            empty sample; `batch.errors` has the reason, and `avida.drop_failed` removes the sample. Default:
+            ``'raise'``.
+        quality: The quality of resampling: 0 uses 3 lobes of the sinc filter on each side, 50 uses 16, 100 uses
+            64. Default: ``50.0``.
+        sample_rate: The sample rate in Hz to resample to; 0 keeps that of the file. Default: ``0.0``. Can
+            differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A tuple of 2: Batches when an input or an argument is one, else Tensors.
+
+    Raises:
+        RuntimeError: A file cannot be decoded: raised when the result is read, unless `on_error` is
+            "placeholder".
 
     Example:
         >>> avida.decoders.audio(np.frombuffer(b".snd\0\0\0\x18\0\0\0\2\0\0\0\2\0\0\x1f@\0\0\0\1@\xc0", np.uint8))
     """
+    if unknown:
+        raise _unknown_argument(globals()["audio"], *unknown)
     return _call(_DECODERS_AUDIO, (input,), batch_size, device, (downmix, dtype, on_error, quality, sample_rate))
 
 
-@overload
-def image(
-    input: Batch,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    adjust_orientation: bool | None = None,
-    affine: bool | None = None,
-    cache_batch_copy: bool | None = None,
-    cache_debug: bool | None = None,
-    cache_size: int | None = None,
-    cache_threshold: int | None = None,
-    cache_type: str | None = None,
-    device_memory_padding: int | None = None,
-    device_memory_padding_jpeg2k: int | None = None,
-    dtype: DTypeArg | None = None,
-    host_memory_padding: int | None = None,
-    host_memory_padding_jpeg2k: int | None = None,
-    hw_decoder_load: float | None = None,
-    hybrid_huffman_threshold: int | None = None,
-    jpeg_fancy_upsampling: bool | None = None,
-    memory_stats: bool | None = None,
-    on_error: str | None = None,
-    output_type: int | None = None,
-    preallocate_height_hint: int | None = None,
-    preallocate_width_hint: int | None = None,
-    reduce_to: IntsArg | None = None,
-    split_stages: bool | None = None,
-    use_chunk_allocator: bool | None = None,
-    use_fast_idct: bool | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def image(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        adjust_orientation: bool | None = None,
+        affine: bool | None = None,
+        cache_batch_copy: bool | None = None,
+        cache_debug: bool | None = None,
+        cache_size: int | None = None,
+        cache_threshold: int | None = None,
+        cache_type: str | None = None,
+        device_memory_padding: int | None = None,
+        device_memory_padding_jpeg2k: int | None = None,
+        dtype: DTypeArg | None = None,
+        host_memory_padding: int | None = None,
+        host_memory_padding_jpeg2k: int | None = None,
+        hw_decoder_load: float | None = None,
+        hybrid_huffman_threshold: int | None = None,
+        jpeg_fancy_upsampling: bool | None = None,
+        memory_stats: bool | None = None,
+        on_error: str | None = None,
+        output_type: ImageTypeArg | None = None,
+        preallocate_height_hint: int | None = None,
+        preallocate_width_hint: int | None = None,
+        reduce_to: IntsArg | None = None,
+        split_stages: bool | None = None,
+        use_chunk_allocator: bool | None = None,
+        use_fast_idct: bool | None = None,
+    ) -> Batch: ...
+    @overload
+    def image(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        adjust_orientation: bool | None = None,
+        affine: bool | None = None,
+        cache_batch_copy: bool | None = None,
+        cache_debug: bool | None = None,
+        cache_size: int | None = None,
+        cache_threshold: int | None = None,
+        cache_type: str | None = None,
+        device_memory_padding: int | None = None,
+        device_memory_padding_jpeg2k: int | None = None,
+        dtype: DTypeArg | None = None,
+        host_memory_padding: int | None = None,
+        host_memory_padding_jpeg2k: int | None = None,
+        hw_decoder_load: float | None = None,
+        hybrid_huffman_threshold: int | None = None,
+        jpeg_fancy_upsampling: bool | None = None,
+        memory_stats: bool | None = None,
+        on_error: str | None = None,
+        output_type: ImageTypeArg | None = None,
+        preallocate_height_hint: int | None = None,
+        preallocate_width_hint: int | None = None,
+        reduce_to: FixedInts | None = None,
+        split_stages: bool | None = None,
+        use_chunk_allocator: bool | None = None,
+        use_fast_idct: bool | None = None,
+    ) -> Tensor: ...
+    @overload
+    def image(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        adjust_orientation: bool | None = None,
+        affine: bool | None = None,
+        cache_batch_copy: bool | None = None,
+        cache_debug: bool | None = None,
+        cache_size: int | None = None,
+        cache_threshold: int | None = None,
+        cache_type: str | None = None,
+        device_memory_padding: int | None = None,
+        device_memory_padding_jpeg2k: int | None = None,
+        dtype: DTypeArg | None = None,
+        host_memory_padding: int | None = None,
+        host_memory_padding_jpeg2k: int | None = None,
+        hw_decoder_load: float | None = None,
+        hybrid_huffman_threshold: int | None = None,
+        jpeg_fancy_upsampling: bool | None = None,
+        memory_stats: bool | None = None,
+        on_error: str | None = None,
+        output_type: ImageTypeArg | None = None,
+        preallocate_height_hint: int | None = None,
+        preallocate_width_hint: int | None = None,
+        reduce_to: IntsArg | None = None,
+        split_stages: bool | None = None,
+        use_chunk_allocator: bool | None = None,
+        use_fast_idct: bool | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def image(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     adjust_orientation: bool | None = None,
     affine: bool | None = None,
     cache_batch_copy: bool | None = None,
@@ -114,96 +275,54 @@ def image(
     jpeg_fancy_upsampling: bool | None = None,
     memory_stats: bool | None = None,
     on_error: str | None = None,
-    output_type: int | None = None,
+    output_type: ImageTypeArg | None = None,
     preallocate_height_hint: int | None = None,
     preallocate_width_hint: int | None = None,
     reduce_to: IntsArg | None = None,
     split_stages: bool | None = None,
     use_chunk_allocator: bool | None = None,
     use_fast_idct: bool | None = None,
-) -> Any: ...
-def image(
-    input: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    adjust_orientation: bool | None = None,
-    affine: bool | None = None,
-    cache_batch_copy: bool | None = None,
-    cache_debug: bool | None = None,
-    cache_size: int | None = None,
-    cache_threshold: int | None = None,
-    cache_type: str | None = None,
-    device_memory_padding: int | None = None,
-    device_memory_padding_jpeg2k: int | None = None,
-    dtype: DTypeArg | None = None,
-    host_memory_padding: int | None = None,
-    host_memory_padding_jpeg2k: int | None = None,
-    hw_decoder_load: float | None = None,
-    hybrid_huffman_threshold: int | None = None,
-    jpeg_fancy_upsampling: bool | None = None,
-    memory_stats: bool | None = None,
-    on_error: str | None = None,
-    output_type: int | None = None,
-    preallocate_height_hint: int | None = None,
-    preallocate_width_hint: int | None = None,
-    reduce_to: IntsArg | None = None,
-    split_stages: bool | None = None,
-    use_chunk_allocator: bool | None = None,
-    use_fast_idct: bool | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Decodes images: JPEG, PNG, BMP, PNM, TIFF, WebP, JPEG 2000 and lossless JPEG.
+    """Decodes JPEG, PNG, BMP, PNM, TIFF, WebP, JPEG 2000 and lossless JPEG images.
 
     Args:
         input: The bytes of image files.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
-        adjust_orientation: Turn the image as its EXIF data says, so that it is upright. Default: ``True``.
-        affine: A setting that decoders on a GPU do not need here. Accepted for old code, without effect.
-        cache_batch_copy: A setting that decoders on a GPU do not need here. Accepted for old code, without
-            effect.
-        cache_debug: A setting that decoders on a GPU do not need here. Accepted for old code, without effect.
-        cache_size: A setting that decoders on a GPU do not need here. Accepted for old code, without effect.
-        cache_threshold: A setting that decoders on a GPU do not need here. Accepted for old code, without
-            effect.
-        cache_type: A setting that decoders on a GPU do not need here. Accepted for old code, without effect.
-        device_memory_padding: A setting that decoders on a GPU do not need here. Accepted for old code, without
-            effect.
-        device_memory_padding_jpeg2k: A setting that decoders on a GPU do not need here. Accepted for old code,
-            without effect.
+        adjust_orientation: Rotate and mirror the image as its EXIF orientation says. Default: ``True``.
         dtype: The element type. Integers use the whole range of their type, float32 goes from 0 to 1. Default:
             ``uint8``.
-        host_memory_padding: A setting that decoders on a GPU do not need here. Accepted for old code, without
-            effect.
-        host_memory_padding_jpeg2k: A setting that decoders on a GPU do not need here. Accepted for old code,
-            without effect.
-        hw_decoder_load: The share of a GPU's engine, which follows from measured speed here. Accepted for old
-            code, without effect.
-        hybrid_huffman_threshold: A setting that decoders on a GPU do not need here. Accepted for old code,
-            without effect.
-        jpeg_fancy_upsampling: Interpolate the colours of JPEG images, which is always done. Accepted for old
-            code, without effect.
-        memory_stats: A setting that decoders on a GPU do not need here. Accepted for old code, without effect.
-        on_error: What to do with a file that cannot be decoded: "raise", or "placeholder": the sample becomes
-            an empty image, `batch.errors` tells why, and `avida.drop_failed` removes it. Default: ``'raise'``.
+        on_error: What to do with a file that cannot be decoded: "raise", or "placeholder", which returns an
+            empty image; `batch.errors` has the reason, and `avida.drop_failed` removes the sample. Default:
+            ``'raise'``.
         output_type: The colours: RGB, BGR, GRAY, YCbCr (ITU-R BT.601) or ANY_DATA (all channels of the file) of
-            `avida.types`. Default: ``0``.
-        preallocate_height_hint: A setting that decoders on a GPU do not need here. Accepted for old code,
-            without effect.
-        preallocate_width_hint: A setting that decoders on a GPU do not need here. Accepted for old code,
-            without effect.
-        reduce_to: For images that will be made smaller anyway: the extents still needed, (H, W), or one number
-            for the shorter side. JPEG images are then decoded in the smallest of the sizes 1/8, 2/8, ... that
-            is not below it, which is faster; others come whole. Default: ``[]``. Can differ between samples.
-        split_stages: A setting that decoders on a GPU do not need here. Accepted for old code, without effect.
-        use_chunk_allocator: A setting that decoders on a GPU do not need here. Accepted for old code, without
-            effect.
-        use_fast_idct: Decode JPEG images a little faster and less exactly. Default: ``False``.
+            `avida.types`. INDICES, for label masks, returns one channel with the stored values, never scaled:
+            the indices of an image with a palette, or the values of a grayscale image; other images are an
+            error. Names are accepted, too: "gray". Default: ``'rgb'``.
+        reduce_to: The least extents that are needed of images that will be downscaled: (H, W), or one number
+            for the shorter side. JPEG images are decoded at the smallest of the scales 1/8, 1/4, 3/8 and 1/2
+            that is not below it, which is faster. Where none of the scales suffices, and in other formats,
+            images are decoded at full size. Default: ``[]``. Can differ between samples.
+        use_fast_idct: Decode JPEG images with a faster, less accurate IDCT. Default: ``False``.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        Ignored, accepted for compatibility: affine, cache_batch_copy, cache_debug, cache_size, cache_threshold,
+            cache_type, device_memory_padding, device_memory_padding_jpeg2k, host_memory_padding,
+            host_memory_padding_jpeg2k, hw_decoder_load, hybrid_huffman_threshold, jpeg_fancy_upsampling,
+            memory_stats, preallocate_height_hint, preallocate_width_hint, split_stages, use_chunk_allocator.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default uint8.
+        Layout: HWC.
+
+    Raises:
+        RuntimeError: A file cannot be decoded: raised when the result is read, unless `on_error` is
+            "placeholder".
 
     Example:
         >>> avida.decoders.image(np.frombuffer(b"P5 2 1 255 ab", np.uint8), output_type=avida.types.GRAY)
     """
+    if unknown:
+        raise _unknown_argument(globals()["image"], *unknown)
     return _call(
         _DECODERS_IMAGE,
         (input,),
@@ -238,49 +357,119 @@ def image(
     )
 
 
-@overload
-def image_crop(
-    input: Batch,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    adjust_orientation: bool | None = None,
-    affine: bool | None = None,
-    crop: FloatsArg | None = None,
-    crop_d: FloatArg | None = None,
-    crop_h: FloatArg | None = None,
-    crop_pos_x: FloatArg | None = None,
-    crop_pos_y: FloatArg | None = None,
-    crop_pos_z: FloatArg | None = None,
-    crop_w: FloatArg | None = None,
-    device_memory_padding: int | None = None,
-    device_memory_padding_jpeg2k: int | None = None,
-    dtype: DTypeArg | None = None,
-    host_memory_padding: int | None = None,
-    host_memory_padding_jpeg2k: int | None = None,
-    hw_decoder_load: float | None = None,
-    hybrid_huffman_threshold: int | None = None,
-    jpeg_fancy_upsampling: bool | None = None,
-    memory_stats: bool | None = None,
-    on_error: str | None = None,
-    output_type: int | None = None,
-    preallocate_height_hint: int | None = None,
-    preallocate_width_hint: int | None = None,
-    rounding: str | None = None,
-    split_stages: bool | None = None,
-    use_chunk_allocator: bool | None = None,
-    use_fast_idct: bool | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def image_crop(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        adjust_orientation: bool | None = None,
+        affine: bool | None = None,
+        crop: FloatsArg | None = None,
+        crop_d: FloatArg | None = None,
+        crop_h: FloatArg | None = None,
+        crop_pos_x: FloatArg | None = None,
+        crop_pos_y: FloatArg | None = None,
+        crop_pos_z: FloatArg | None = None,
+        crop_w: FloatArg | None = None,
+        device_memory_padding: int | None = None,
+        device_memory_padding_jpeg2k: int | None = None,
+        dtype: DTypeArg | None = None,
+        host_memory_padding: int | None = None,
+        host_memory_padding_jpeg2k: int | None = None,
+        hw_decoder_load: float | None = None,
+        hybrid_huffman_threshold: int | None = None,
+        jpeg_fancy_upsampling: bool | None = None,
+        memory_stats: bool | None = None,
+        on_error: str | None = None,
+        output_type: ImageTypeArg | None = None,
+        preallocate_height_hint: int | None = None,
+        preallocate_width_hint: int | None = None,
+        rounding: str | None = None,
+        split_stages: bool | None = None,
+        use_chunk_allocator: bool | None = None,
+        use_fast_idct: bool | None = None,
+    ) -> Batch: ...
+    @overload
+    def image_crop(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        adjust_orientation: bool | None = None,
+        affine: bool | None = None,
+        crop: FixedFloats | None = None,
+        crop_d: FixedFloat | None = None,
+        crop_h: FixedFloat | None = None,
+        crop_pos_x: FixedFloat | None = None,
+        crop_pos_y: FixedFloat | None = None,
+        crop_pos_z: FixedFloat | None = None,
+        crop_w: FixedFloat | None = None,
+        device_memory_padding: int | None = None,
+        device_memory_padding_jpeg2k: int | None = None,
+        dtype: DTypeArg | None = None,
+        host_memory_padding: int | None = None,
+        host_memory_padding_jpeg2k: int | None = None,
+        hw_decoder_load: float | None = None,
+        hybrid_huffman_threshold: int | None = None,
+        jpeg_fancy_upsampling: bool | None = None,
+        memory_stats: bool | None = None,
+        on_error: str | None = None,
+        output_type: ImageTypeArg | None = None,
+        preallocate_height_hint: int | None = None,
+        preallocate_width_hint: int | None = None,
+        rounding: str | None = None,
+        split_stages: bool | None = None,
+        use_chunk_allocator: bool | None = None,
+        use_fast_idct: bool | None = None,
+    ) -> Tensor: ...
+    @overload
+    def image_crop(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        adjust_orientation: bool | None = None,
+        affine: bool | None = None,
+        crop: FloatsArg | None = None,
+        crop_d: FloatArg | None = None,
+        crop_h: FloatArg | None = None,
+        crop_pos_x: FloatArg | None = None,
+        crop_pos_y: FloatArg | None = None,
+        crop_pos_z: FloatArg | None = None,
+        crop_w: FloatArg | None = None,
+        device_memory_padding: int | None = None,
+        device_memory_padding_jpeg2k: int | None = None,
+        dtype: DTypeArg | None = None,
+        host_memory_padding: int | None = None,
+        host_memory_padding_jpeg2k: int | None = None,
+        hw_decoder_load: float | None = None,
+        hybrid_huffman_threshold: int | None = None,
+        jpeg_fancy_upsampling: bool | None = None,
+        memory_stats: bool | None = None,
+        on_error: str | None = None,
+        output_type: ImageTypeArg | None = None,
+        preallocate_height_hint: int | None = None,
+        preallocate_width_hint: int | None = None,
+        rounding: str | None = None,
+        split_stages: bool | None = None,
+        use_chunk_allocator: bool | None = None,
+        use_fast_idct: bool | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def image_crop(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     adjust_orientation: bool | None = None,
     affine: bool | None = None,
     crop: FloatsArg | None = None,
@@ -300,100 +489,65 @@ def image_crop(
     jpeg_fancy_upsampling: bool | None = None,
     memory_stats: bool | None = None,
     on_error: str | None = None,
-    output_type: int | None = None,
+    output_type: ImageTypeArg | None = None,
     preallocate_height_hint: int | None = None,
     preallocate_width_hint: int | None = None,
     rounding: str | None = None,
     split_stages: bool | None = None,
     use_chunk_allocator: bool | None = None,
     use_fast_idct: bool | None = None,
-) -> Any: ...
-def image_crop(
-    input: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    adjust_orientation: bool | None = None,
-    affine: bool | None = None,
-    crop: FloatsArg | None = None,
-    crop_d: FloatArg | None = None,
-    crop_h: FloatArg | None = None,
-    crop_pos_x: FloatArg | None = None,
-    crop_pos_y: FloatArg | None = None,
-    crop_pos_z: FloatArg | None = None,
-    crop_w: FloatArg | None = None,
-    device_memory_padding: int | None = None,
-    device_memory_padding_jpeg2k: int | None = None,
-    dtype: DTypeArg | None = None,
-    host_memory_padding: int | None = None,
-    host_memory_padding_jpeg2k: int | None = None,
-    hw_decoder_load: float | None = None,
-    hybrid_huffman_threshold: int | None = None,
-    jpeg_fancy_upsampling: bool | None = None,
-    memory_stats: bool | None = None,
-    on_error: str | None = None,
-    output_type: int | None = None,
-    preallocate_height_hint: int | None = None,
-    preallocate_width_hint: int | None = None,
-    rounding: str | None = None,
-    split_stages: bool | None = None,
-    use_chunk_allocator: bool | None = None,
-    use_fast_idct: bool | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Decodes a window of given extents, at a position between the image's borders, and only that.
+    """Decodes only a window of given extents.
+
+    The position of the window is a fraction of the space between the borders, as in `crop`.
 
     Args:
         input: The bytes of image files.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
-        adjust_orientation: Turn the image as its EXIF data says, so that it is upright. Default: ``True``.
-        affine: A setting that decoders on a GPU do not need here. Accepted for old code, without effect.
-        crop: The window's extents, (H, W) or (D, H, W); 0 leaves an axis whole. Can differ between samples.
+        adjust_orientation: Rotate and mirror the image as its EXIF orientation says. Default: ``True``.
+        crop: The window's extents, (H, W) or (D, H, W). An extent of 0 keeps the whole axis. Can differ between
+            samples.
         crop_d: The window's depth, in volumes; the number of frames in videos. Can differ between samples.
         crop_h: The window's height. Can differ between samples.
-        crop_pos_x: Where the window lies between the left (0) and right (1) border. Default: ``0.5``. Can
+        crop_pos_x: The window's position between the left (0) and the right (1) border. Default: ``0.5``. Can
             differ between samples.
-        crop_pos_y: Where the window lies between the top (0) and bottom (1) border. Default: ``0.5``. Can
+        crop_pos_y: The window's position between the top (0) and the bottom (1) border. Default: ``0.5``. Can
             differ between samples.
-        crop_pos_z: Where the window lies between the front (0) and back (1) of a volume. Default: ``0.5``. Can
-            differ between samples.
+        crop_pos_z: The window's position between the front (0) and the back (1) of a volume. Default: ``0.5``.
+            Can differ between samples.
         crop_w: The window's width. Can differ between samples.
-        device_memory_padding: A setting that decoders on a GPU do not need here. Accepted for old code, without
-            effect.
-        device_memory_padding_jpeg2k: A setting that decoders on a GPU do not need here. Accepted for old code,
-            without effect.
         dtype: The element type. Integers use the whole range of their type, float32 goes from 0 to 1. Default:
             ``uint8``.
-        host_memory_padding: A setting that decoders on a GPU do not need here. Accepted for old code, without
-            effect.
-        host_memory_padding_jpeg2k: A setting that decoders on a GPU do not need here. Accepted for old code,
-            without effect.
-        hw_decoder_load: The share of a GPU's engine, which follows from measured speed here. Accepted for old
-            code, without effect.
-        hybrid_huffman_threshold: A setting that decoders on a GPU do not need here. Accepted for old code,
-            without effect.
-        jpeg_fancy_upsampling: Interpolate the colours of JPEG images, which is always done. Accepted for old
-            code, without effect.
-        memory_stats: A setting that decoders on a GPU do not need here. Accepted for old code, without effect.
-        on_error: What to do with a file that cannot be decoded: "raise", or "placeholder": the sample becomes
-            an empty image, `batch.errors` tells why, and `avida.drop_failed` removes it. Default: ``'raise'``.
+        on_error: What to do with a file that cannot be decoded: "raise", or "placeholder", which returns an
+            empty image; `batch.errors` has the reason, and `avida.drop_failed` removes the sample. Default:
+            ``'raise'``.
         output_type: The colours: RGB, BGR, GRAY, YCbCr (ITU-R BT.601) or ANY_DATA (all channels of the file) of
-            `avida.types`. Default: ``0``.
-        preallocate_height_hint: A setting that decoders on a GPU do not need here. Accepted for old code,
-            without effect.
-        preallocate_width_hint: A setting that decoders on a GPU do not need here. Accepted for old code,
-            without effect.
+            `avida.types`. INDICES, for label masks, returns one channel with the stored values, never scaled:
+            the indices of an image with a palette, or the values of a grayscale image; other images are an
+            error. Names are accepted, too: "gray". Default: ``'rgb'``.
         rounding: How the window's start becomes an integer: "round" (half away from zero) or "truncate".
             Default: ``'round'``.
-        split_stages: A setting that decoders on a GPU do not need here. Accepted for old code, without effect.
-        use_chunk_allocator: A setting that decoders on a GPU do not need here. Accepted for old code, without
-            effect.
-        use_fast_idct: Decode JPEG images a little faster and less exactly. Default: ``False``.
+        use_fast_idct: Decode JPEG images with a faster, less accurate IDCT. Default: ``False``.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        Ignored, accepted for compatibility: affine, device_memory_padding, device_memory_padding_jpeg2k,
+            host_memory_padding, host_memory_padding_jpeg2k, hw_decoder_load, hybrid_huffman_threshold,
+            jpeg_fancy_upsampling, memory_stats, preallocate_height_hint, preallocate_width_hint, split_stages,
+            use_chunk_allocator.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default uint8.
+        Layout: HWC.
+
+    Raises:
+        RuntimeError: A file cannot be decoded: raised when the result is read, unless `on_error` is
+            "placeholder".
 
     Example:
         >>> avida.decoders.image_crop(np.frombuffer(b"P5 3 1 255 abc", np.uint8), crop=[1, 2])
     """
+    if unknown:
+        raise _unknown_argument(globals()["image_crop"], *unknown)
     return _call(
         _DECODERS_IMAGE_CROP,
         (input,),
@@ -430,46 +584,110 @@ def image_crop(
     )
 
 
-@overload
-def image_random_crop(
-    input: Batch,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    adjust_orientation: bool | None = None,
-    affine: bool | None = None,
-    device_memory_padding: int | None = None,
-    device_memory_padding_jpeg2k: int | None = None,
-    dtype: DTypeArg | None = None,
-    host_memory_padding: int | None = None,
-    host_memory_padding_jpeg2k: int | None = None,
-    hw_decoder_load: float | None = None,
-    hybrid_huffman_threshold: int | None = None,
-    jpeg_fancy_upsampling: bool | None = None,
-    memory_stats: bool | None = None,
-    num_attempts: int | None = None,
-    on_error: str | None = None,
-    output_type: int | None = None,
-    preallocate_height_hint: int | None = None,
-    preallocate_width_hint: int | None = None,
-    random_area: float | Sequence[float] | None = None,
-    random_aspect_ratio: float | Sequence[float] | None = None,
-    split_stages: bool | None = None,
-    use_chunk_allocator: bool | None = None,
-    use_fast_idct: bool | None = None,
-    rng: RNG | None = None,
-    keyed_by: KeyedBy | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def image_random_crop(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        adjust_orientation: bool | None = None,
+        affine: bool | None = None,
+        device_memory_padding: int | None = None,
+        device_memory_padding_jpeg2k: int | None = None,
+        dtype: DTypeArg | None = None,
+        host_memory_padding: int | None = None,
+        host_memory_padding_jpeg2k: int | None = None,
+        hw_decoder_load: float | None = None,
+        hybrid_huffman_threshold: int | None = None,
+        jpeg_fancy_upsampling: bool | None = None,
+        memory_stats: bool | None = None,
+        num_attempts: int | None = None,
+        on_error: str | None = None,
+        output_type: ImageTypeArg | None = None,
+        preallocate_height_hint: int | None = None,
+        preallocate_width_hint: int | None = None,
+        random_area: FixedFloats | None = None,
+        random_aspect_ratio: FixedFloats | None = None,
+        split_stages: bool | None = None,
+        use_chunk_allocator: bool | None = None,
+        use_fast_idct: bool | None = None,
+        rng: RNG | None = None,
+        keyed_by: KeyedBy | None = None,
+    ) -> Batch: ...
+    @overload
+    def image_random_crop(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        adjust_orientation: bool | None = None,
+        affine: bool | None = None,
+        device_memory_padding: int | None = None,
+        device_memory_padding_jpeg2k: int | None = None,
+        dtype: DTypeArg | None = None,
+        host_memory_padding: int | None = None,
+        host_memory_padding_jpeg2k: int | None = None,
+        hw_decoder_load: float | None = None,
+        hybrid_huffman_threshold: int | None = None,
+        jpeg_fancy_upsampling: bool | None = None,
+        memory_stats: bool | None = None,
+        num_attempts: int | None = None,
+        on_error: str | None = None,
+        output_type: ImageTypeArg | None = None,
+        preallocate_height_hint: int | None = None,
+        preallocate_width_hint: int | None = None,
+        random_area: FixedFloats | None = None,
+        random_aspect_ratio: FixedFloats | None = None,
+        split_stages: bool | None = None,
+        use_chunk_allocator: bool | None = None,
+        use_fast_idct: bool | None = None,
+        rng: RNG | None = None,
+        keyed_by: FixedKey | None = None,
+    ) -> Tensor: ...
+    @overload
+    def image_random_crop(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        adjust_orientation: bool | None = None,
+        affine: bool | None = None,
+        device_memory_padding: int | None = None,
+        device_memory_padding_jpeg2k: int | None = None,
+        dtype: DTypeArg | None = None,
+        host_memory_padding: int | None = None,
+        host_memory_padding_jpeg2k: int | None = None,
+        hw_decoder_load: float | None = None,
+        hybrid_huffman_threshold: int | None = None,
+        jpeg_fancy_upsampling: bool | None = None,
+        memory_stats: bool | None = None,
+        num_attempts: int | None = None,
+        on_error: str | None = None,
+        output_type: ImageTypeArg | None = None,
+        preallocate_height_hint: int | None = None,
+        preallocate_width_hint: int | None = None,
+        random_area: FixedFloats | None = None,
+        random_aspect_ratio: FixedFloats | None = None,
+        split_stages: bool | None = None,
+        use_chunk_allocator: bool | None = None,
+        use_fast_idct: bool | None = None,
+        rng: RNG | None = None,
+        keyed_by: KeyedBy | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def image_random_crop(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     adjust_orientation: bool | None = None,
     affine: bool | None = None,
     device_memory_padding: int | None = None,
@@ -483,96 +701,60 @@ def image_random_crop(
     memory_stats: bool | None = None,
     num_attempts: int | None = None,
     on_error: str | None = None,
-    output_type: int | None = None,
+    output_type: ImageTypeArg | None = None,
     preallocate_height_hint: int | None = None,
     preallocate_width_hint: int | None = None,
-    random_area: float | Sequence[float] | None = None,
-    random_aspect_ratio: float | Sequence[float] | None = None,
+    random_area: FixedFloats | None = None,
+    random_aspect_ratio: FixedFloats | None = None,
     split_stages: bool | None = None,
     use_chunk_allocator: bool | None = None,
     use_fast_idct: bool | None = None,
     rng: RNG | None = None,
     keyed_by: KeyedBy | None = None,
-) -> Any: ...
-def image_random_crop(
-    input: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    adjust_orientation: bool | None = None,
-    affine: bool | None = None,
-    device_memory_padding: int | None = None,
-    device_memory_padding_jpeg2k: int | None = None,
-    dtype: DTypeArg | None = None,
-    host_memory_padding: int | None = None,
-    host_memory_padding_jpeg2k: int | None = None,
-    hw_decoder_load: float | None = None,
-    hybrid_huffman_threshold: int | None = None,
-    jpeg_fancy_upsampling: bool | None = None,
-    memory_stats: bool | None = None,
-    num_attempts: int | None = None,
-    on_error: str | None = None,
-    output_type: int | None = None,
-    preallocate_height_hint: int | None = None,
-    preallocate_width_hint: int | None = None,
-    random_area: float | Sequence[float] | None = None,
-    random_aspect_ratio: float | Sequence[float] | None = None,
-    split_stages: bool | None = None,
-    use_chunk_allocator: bool | None = None,
-    use_fast_idct: bool | None = None,
-    rng: RNG | None = None,
-    keyed_by: KeyedBy | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Decodes a window of random area, aspect ratio and position, and only that.
+    """Decodes only a window of random area, aspect ratio and position.
 
     Args:
         input: The bytes of image files.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
-        adjust_orientation: Turn the image as its EXIF data says, so that it is upright. Default: ``True``.
-        affine: A setting that decoders on a GPU do not need here. Accepted for old code, without effect.
-        device_memory_padding: A setting that decoders on a GPU do not need here. Accepted for old code, without
-            effect.
-        device_memory_padding_jpeg2k: A setting that decoders on a GPU do not need here. Accepted for old code,
-            without effect.
+        adjust_orientation: Rotate and mirror the image as its EXIF orientation says. Default: ``True``.
         dtype: The element type. Integers use the whole range of their type, float32 goes from 0 to 1. Default:
             ``uint8``.
-        host_memory_padding: A setting that decoders on a GPU do not need here. Accepted for old code, without
-            effect.
-        host_memory_padding_jpeg2k: A setting that decoders on a GPU do not need here. Accepted for old code,
-            without effect.
-        hw_decoder_load: The share of a GPU's engine, which follows from measured speed here. Accepted for old
-            code, without effect.
-        hybrid_huffman_threshold: A setting that decoders on a GPU do not need here. Accepted for old code,
-            without effect.
-        jpeg_fancy_upsampling: Interpolate the colours of JPEG images, which is always done. Accepted for old
-            code, without effect.
-        memory_stats: A setting that decoders on a GPU do not need here. Accepted for old code, without effect.
-        num_attempts: How often an area and an aspect ratio are drawn, until they fit into the image; then the
-            largest window of a permitted ratio is taken. Default: ``10``.
-        on_error: What to do with a file that cannot be decoded: "raise", or "placeholder": the sample becomes
-            an empty image, `batch.errors` tells why, and `avida.drop_failed` removes it. Default: ``'raise'``.
+        num_attempts: The most attempts to draw an area and an aspect ratio that fit into the image, at most
+            10,000. After them, the largest window of a permitted ratio is taken. Default: ``10``.
+        on_error: What to do with a file that cannot be decoded: "raise", or "placeholder", which returns an
+            empty image; `batch.errors` has the reason, and `avida.drop_failed` removes the sample. Default:
+            ``'raise'``.
         output_type: The colours: RGB, BGR, GRAY, YCbCr (ITU-R BT.601) or ANY_DATA (all channels of the file) of
-            `avida.types`. Default: ``0``.
-        preallocate_height_hint: A setting that decoders on a GPU do not need here. Accepted for old code,
-            without effect.
-        preallocate_width_hint: A setting that decoders on a GPU do not need here. Accepted for old code,
-            without effect.
+            `avida.types`. INDICES, for label masks, returns one channel with the stored values, never scaled:
+            the indices of an image with a palette, or the values of a grayscale image; other images are an
+            error. Names are accepted, too: "gray". Default: ``'rgb'``.
         random_area: The range of the window's area, as a fraction of the image's. Default: ``[0.08, 1.0]``.
         random_aspect_ratio: The range of the window's width divided by its height. Default: ``[0.75,
             1.333333]``.
-        split_stages: A setting that decoders on a GPU do not need here. Accepted for old code, without effect.
-        use_chunk_allocator: A setting that decoders on a GPU do not need here. Accepted for old code, without
-            effect.
-        use_fast_idct: Decode JPEG images a little faster and less exactly. Default: ``False``.
-        rng: Where the random numbers come from; by default this thread's generator.
-        keyed_by: Samples that came from a reader: each gets numbers of its own, the same in any batch. See
-            `avida.random`; `(samples, name)` names the draw.
+        use_fast_idct: Decode JPEG images with a faster, less accurate IDCT. Default: ``False``.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        rng: Where the random numbers come from. Default: this thread's generator.
+        keyed_by: Samples that a reader has read: each gets random numbers of its own, the same in any batch.
+            See `avida.random`; `(samples, name)` names the draw.
+        Ignored, accepted for compatibility: affine, device_memory_padding, device_memory_padding_jpeg2k,
+            host_memory_padding, host_memory_padding_jpeg2k, hw_decoder_load, hybrid_huffman_threshold,
+            jpeg_fancy_upsampling, memory_stats, preallocate_height_hint, preallocate_width_hint, split_stages,
+            use_chunk_allocator.
+
+    Returns:
+        A Batch when an input is one, else a Tensor. Element type: `dtype`, by default uint8. Layout: HWC.
+
+    Raises:
+        RuntimeError: A file cannot be decoded: raised when the result is read, unless `on_error` is
+            "placeholder".
 
     Example:
         >>> avida.decoders.image_random_crop(np.frombuffer(b"P5 3 1 255 abc", np.uint8))
     """
+    if unknown:
+        raise _unknown_argument(globals()["image_random_crop"], *unknown)
     return _call(
         _DECODERS_IMAGE_RANDOM_CROP,
         (input,),
@@ -606,47 +788,125 @@ def image_random_crop(
     )
 
 
-@overload
-def image_slice(
-    data: Batch,
-    anchor: TensorLike | None = None,
-    shape_input: TensorLike | None = None,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    adjust_orientation: bool | None = None,
-    affine: bool | None = None,
-    axes: IntsArg | None = None,
-    axis_names: str | None = None,
-    device_memory_padding: int | None = None,
-    device_memory_padding_jpeg2k: int | None = None,
-    dtype: DTypeArg | None = None,
-    end: IntsArg | None = None,
-    host_memory_padding: int | None = None,
-    host_memory_padding_jpeg2k: int | None = None,
-    hw_decoder_load: float | None = None,
-    hybrid_huffman_threshold: int | None = None,
-    jpeg_fancy_upsampling: bool | None = None,
-    memory_stats: bool | None = None,
-    normalized_anchor: bool | None = None,
-    normalized_shape: bool | None = None,
-    on_error: str | None = None,
-    output_type: int | None = None,
-    preallocate_height_hint: int | None = None,
-    preallocate_width_hint: int | None = None,
-    rel_end: FloatsArg | None = None,
-    rel_shape: FloatsArg | None = None,
-    rel_start: FloatsArg | None = None,
-    shape: IntsArg | None = None,
-    split_stages: bool | None = None,
-    start: IntsArg | None = None,
-    use_chunk_allocator: bool | None = None,
-    use_fast_idct: bool | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def image_slice(
+        data: Batch,
+        anchor: TensorLike | None = None,
+        shape_input: TensorLike | None = None,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        adjust_orientation: bool | None = None,
+        affine: bool | None = None,
+        axes: IntsArg | None = None,
+        axis_names: str | None = None,
+        device_memory_padding: int | None = None,
+        device_memory_padding_jpeg2k: int | None = None,
+        dtype: DTypeArg | None = None,
+        end: IntsArg | None = None,
+        host_memory_padding: int | None = None,
+        host_memory_padding_jpeg2k: int | None = None,
+        hw_decoder_load: float | None = None,
+        hybrid_huffman_threshold: int | None = None,
+        jpeg_fancy_upsampling: bool | None = None,
+        memory_stats: bool | None = None,
+        normalized_anchor: bool | None = None,
+        normalized_shape: bool | None = None,
+        on_error: str | None = None,
+        output_type: ImageTypeArg | None = None,
+        preallocate_height_hint: int | None = None,
+        preallocate_width_hint: int | None = None,
+        rel_end: FloatsArg | None = None,
+        rel_shape: FloatsArg | None = None,
+        rel_start: FloatsArg | None = None,
+        shape: IntsArg | None = None,
+        split_stages: bool | None = None,
+        start: IntsArg | None = None,
+        use_chunk_allocator: bool | None = None,
+        use_fast_idct: bool | None = None,
+    ) -> Batch: ...
+    @overload
+    def image_slice(
+        data: SingleTensor,
+        anchor: SingleTensor | None = None,
+        shape_input: SingleTensor | None = None,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        adjust_orientation: bool | None = None,
+        affine: bool | None = None,
+        axes: FixedInts | None = None,
+        axis_names: str | None = None,
+        device_memory_padding: int | None = None,
+        device_memory_padding_jpeg2k: int | None = None,
+        dtype: DTypeArg | None = None,
+        end: FixedInts | None = None,
+        host_memory_padding: int | None = None,
+        host_memory_padding_jpeg2k: int | None = None,
+        hw_decoder_load: float | None = None,
+        hybrid_huffman_threshold: int | None = None,
+        jpeg_fancy_upsampling: bool | None = None,
+        memory_stats: bool | None = None,
+        normalized_anchor: bool | None = None,
+        normalized_shape: bool | None = None,
+        on_error: str | None = None,
+        output_type: ImageTypeArg | None = None,
+        preallocate_height_hint: int | None = None,
+        preallocate_width_hint: int | None = None,
+        rel_end: FixedFloats | None = None,
+        rel_shape: FixedFloats | None = None,
+        rel_start: FixedFloats | None = None,
+        shape: FixedInts | None = None,
+        split_stages: bool | None = None,
+        start: FixedInts | None = None,
+        use_chunk_allocator: bool | None = None,
+        use_fast_idct: bool | None = None,
+    ) -> Tensor: ...
+    @overload
+    def image_slice(
+        data: TensorLike,
+        anchor: TensorLike | None = None,
+        shape_input: TensorLike | None = None,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        adjust_orientation: bool | None = None,
+        affine: bool | None = None,
+        axes: IntsArg | None = None,
+        axis_names: str | None = None,
+        device_memory_padding: int | None = None,
+        device_memory_padding_jpeg2k: int | None = None,
+        dtype: DTypeArg | None = None,
+        end: IntsArg | None = None,
+        host_memory_padding: int | None = None,
+        host_memory_padding_jpeg2k: int | None = None,
+        hw_decoder_load: float | None = None,
+        hybrid_huffman_threshold: int | None = None,
+        jpeg_fancy_upsampling: bool | None = None,
+        memory_stats: bool | None = None,
+        normalized_anchor: bool | None = None,
+        normalized_shape: bool | None = None,
+        on_error: str | None = None,
+        output_type: ImageTypeArg | None = None,
+        preallocate_height_hint: int | None = None,
+        preallocate_width_hint: int | None = None,
+        rel_end: FloatsArg | None = None,
+        rel_shape: FloatsArg | None = None,
+        rel_start: FloatsArg | None = None,
+        shape: IntsArg | None = None,
+        split_stages: bool | None = None,
+        start: IntsArg | None = None,
+        use_chunk_allocator: bool | None = None,
+        use_fast_idct: bool | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def image_slice(
     data: TensorLike,
     anchor: TensorLike | None = None,
@@ -654,7 +914,7 @@ def image_slice(
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     adjust_orientation: bool | None = None,
     affine: bool | None = None,
     axes: IntsArg | None = None,
@@ -672,7 +932,7 @@ def image_slice(
     normalized_anchor: bool | None = None,
     normalized_shape: bool | None = None,
     on_error: str | None = None,
-    output_type: int | None = None,
+    output_type: ImageTypeArg | None = None,
     preallocate_height_hint: int | None = None,
     preallocate_width_hint: int | None = None,
     rel_end: FloatsArg | None = None,
@@ -683,98 +943,56 @@ def image_slice(
     start: IntsArg | None = None,
     use_chunk_allocator: bool | None = None,
     use_fast_idct: bool | None = None,
-) -> Any: ...
-def image_slice(
-    data: TensorLike,
-    anchor: TensorLike | None = None,
-    shape_input: TensorLike | None = None,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    adjust_orientation: bool | None = None,
-    affine: bool | None = None,
-    axes: IntsArg | None = None,
-    axis_names: str | None = None,
-    device_memory_padding: int | None = None,
-    device_memory_padding_jpeg2k: int | None = None,
-    dtype: DTypeArg | None = None,
-    end: IntsArg | None = None,
-    host_memory_padding: int | None = None,
-    host_memory_padding_jpeg2k: int | None = None,
-    hw_decoder_load: float | None = None,
-    hybrid_huffman_threshold: int | None = None,
-    jpeg_fancy_upsampling: bool | None = None,
-    memory_stats: bool | None = None,
-    normalized_anchor: bool | None = None,
-    normalized_shape: bool | None = None,
-    on_error: str | None = None,
-    output_type: int | None = None,
-    preallocate_height_hint: int | None = None,
-    preallocate_width_hint: int | None = None,
-    rel_end: FloatsArg | None = None,
-    rel_shape: FloatsArg | None = None,
-    rel_start: FloatsArg | None = None,
-    shape: IntsArg | None = None,
-    split_stages: bool | None = None,
-    start: IntsArg | None = None,
-    use_chunk_allocator: bool | None = None,
-    use_fast_idct: bool | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Decodes a window given by absolute or relative coordinates, and only that.
+    """Decodes only a window given by absolute or relative coordinates.
 
     Args:
         data: The bytes of image files.
         anchor: Where the window starts; floats count in parts of the extent.
         shape_input: The extents of the window; floats count in parts of the extent.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
-        adjust_orientation: Turn the image as its EXIF data says, so that it is upright. Default: ``True``.
-        affine: A setting that decoders on a GPU do not need here. Accepted for old code, without effect.
+        adjust_orientation: Rotate and mirror the image as its EXIF orientation says. Default: ``True``.
         axes: The axes that the other arguments are about; an empty list stands for all. By default W and H, as
             [1, 0]. Can differ between samples.
         axis_names: The same axes by their letters in the layout; by default "WH".
-        device_memory_padding: A setting that decoders on a GPU do not need here. Accepted for old code, without
-            effect.
-        device_memory_padding_jpeg2k: A setting that decoders on a GPU do not need here. Accepted for old code,
-            without effect.
         dtype: The element type. Integers use the whole range of their type, float32 goes from 0 to 1. Default:
             ``uint8``.
         end: Where the window ends. Can differ between samples.
-        host_memory_padding: A setting that decoders on a GPU do not need here. Accepted for old code, without
-            effect.
-        host_memory_padding_jpeg2k: A setting that decoders on a GPU do not need here. Accepted for old code,
-            without effect.
-        hw_decoder_load: The share of a GPU's engine, which follows from measured speed here. Accepted for old
-            code, without effect.
-        hybrid_huffman_threshold: A setting that decoders on a GPU do not need here. Accepted for old code,
-            without effect.
-        jpeg_fancy_upsampling: Interpolate the colours of JPEG images, which is always done. Accepted for old
-            code, without effect.
-        memory_stats: A setting that decoders on a GPU do not need here. Accepted for old code, without effect.
         normalized_anchor: Whether a float anchor counts in parts of the extent. Default: ``True``.
         normalized_shape: Whether a float shape input counts in parts of the extent. Default: ``True``.
-        on_error: What to do with a file that cannot be decoded: "raise", or "placeholder": the sample becomes
-            an empty image, `batch.errors` tells why, and `avida.drop_failed` removes it. Default: ``'raise'``.
+        on_error: What to do with a file that cannot be decoded: "raise", or "placeholder", which returns an
+            empty image; `batch.errors` has the reason, and `avida.drop_failed` removes the sample. Default:
+            ``'raise'``.
         output_type: The colours: RGB, BGR, GRAY, YCbCr (ITU-R BT.601) or ANY_DATA (all channels of the file) of
-            `avida.types`. Default: ``0``.
-        preallocate_height_hint: A setting that decoders on a GPU do not need here. Accepted for old code,
-            without effect.
-        preallocate_width_hint: A setting that decoders on a GPU do not need here. Accepted for old code,
-            without effect.
+            `avida.types`. INDICES, for label masks, returns one channel with the stored values, never scaled:
+            the indices of an image with a palette, or the values of a grayscale image; other images are an
+            error. Names are accepted, too: "gray". Default: ``'rgb'``.
         rel_end: Where the window ends, in parts of the extent. Can differ between samples.
         rel_shape: The extents of the window, in parts of the sample's. Can differ between samples.
         rel_start: Where the window starts, in parts of the extent. Can differ between samples.
         shape: The extents of the window. Can differ between samples.
-        split_stages: A setting that decoders on a GPU do not need here. Accepted for old code, without effect.
         start: Where the window starts; by default at 0. Can differ between samples.
-        use_chunk_allocator: A setting that decoders on a GPU do not need here. Accepted for old code, without
-            effect.
-        use_fast_idct: Decode JPEG images a little faster and less exactly. Default: ``False``.
+        use_fast_idct: Decode JPEG images with a faster, less accurate IDCT. Default: ``False``.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        Ignored, accepted for compatibility: affine, device_memory_padding, device_memory_padding_jpeg2k,
+            host_memory_padding, host_memory_padding_jpeg2k, hw_decoder_load, hybrid_huffman_threshold,
+            jpeg_fancy_upsampling, memory_stats, preallocate_height_hint, preallocate_width_hint, split_stages,
+            use_chunk_allocator.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default uint8.
+        Layout: HWC.
+
+    Raises:
+        RuntimeError: A file cannot be decoded: raised when the result is read, unless `on_error` is
+            "placeholder".
 
     Example:
         >>> avida.decoders.image_slice(np.frombuffer(b"P5 3 1 255 abc", np.uint8), start=[1, 0], shape=[2, 1])
     """
+    if unknown:
+        raise _unknown_argument(globals()["image_slice"], *unknown)
     return _call(
         _DECODERS_IMAGE_SLICE,
         (data, anchor, shape_input),
@@ -809,5 +1027,319 @@ def image_slice(
             start,
             use_chunk_allocator,
             use_fast_idct,
+        ),
+    )
+
+
+if TYPE_CHECKING:
+
+    @overload
+    def inflate(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        algorithm: str | None = None,
+        check_output_size: bool | None = None,
+        chunk_offsets: IntsArg | None = None,
+        chunk_sizes: IntsArg | None = None,
+        dtype: DTypeArg | None = None,
+        layout: str | None = None,
+        sequence_axis_name: str | None = None,
+        shape: IntsArg,
+    ) -> Batch: ...
+    @overload
+    def inflate(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        algorithm: str | None = None,
+        check_output_size: bool | None = None,
+        chunk_offsets: FixedInts | None = None,
+        chunk_sizes: FixedInts | None = None,
+        dtype: DTypeArg | None = None,
+        layout: str | None = None,
+        sequence_axis_name: str | None = None,
+        shape: FixedInts,
+    ) -> Tensor: ...
+    @overload
+    def inflate(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        algorithm: str | None = None,
+        check_output_size: bool | None = None,
+        chunk_offsets: IntsArg | None = None,
+        chunk_sizes: IntsArg | None = None,
+        dtype: DTypeArg | None = None,
+        layout: str | None = None,
+        sequence_axis_name: str | None = None,
+        shape: IntsArg,
+    ) -> Any: ...
+
+
+@_suggests
+def inflate(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    algorithm: str | None = None,
+    check_output_size: bool | None = None,
+    chunk_offsets: IntsArg | None = None,
+    chunk_sizes: IntsArg | None = None,
+    dtype: DTypeArg | None = None,
+    layout: str | None = None,
+    sequence_axis_name: str | None = None,
+    shape: IntsArg,
+    **unknown: Never,
+) -> Any:
+    """Decompresses LZ4 blocks.
+
+    A sample is one block, or several that have one shape when decompressed: with `chunk_offsets` or `chunk_sizes`,
+    the result has an axis for them, the first one.
+
+    Args:
+        input: Compressed bytes, without a frame or a length before them.
+        shape: The shape of a decompressed block. Required. Can differ between samples.
+        algorithm: The compression: "LZ4". Default: ``'LZ4'``.
+        chunk_offsets: Where each block begins. Without `chunk_sizes`, it ends where the next one begins, or
+            with the sample. Can differ between samples.
+        chunk_sizes: The compressed size of each block. Without `chunk_offsets`, they follow one another. Can
+            differ between samples.
+        dtype: The element type of the decompressed data. Default: ``uint8``.
+        layout: The layout of a decompressed block. Default: ``''``.
+        sequence_axis_name: The letter of the axis of the blocks, where there are several and `layout` is given.
+            Default: ``'F'``.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        Ignored, accepted for compatibility: check_output_size.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default uint8.
+
+    Example:
+        >>> avida.decoders.inflate(b"\x50hello", shape=[5])
+    """
+    if unknown:
+        raise _unknown_argument(globals()["inflate"], *unknown)
+    return _call(
+        _DECODERS_INFLATE,
+        (input,),
+        batch_size,
+        device,
+        (algorithm, check_output_size, chunk_offsets, chunk_sizes, dtype, layout, sequence_axis_name, shape),
+    )
+
+
+if TYPE_CHECKING:
+
+    @overload
+    def numpy(
+        data: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg | None = None,
+    ) -> Batch: ...
+    @overload
+    def numpy(
+        data: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg | None = None,
+    ) -> Tensor: ...
+    @overload
+    def numpy(
+        data: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg | None = None,
+    ) -> Any: ...
+
+
+@_suggests
+def numpy(
+    data: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    dtype: DTypeArg | None = None,
+    **unknown: Never,
+) -> Any:
+    """Decodes .npy files, as np.save writes them.
+
+    All samples have one number of axes, and one element type unless `dtype` is given.
+
+    Args:
+        data: The bytes of .npy files.
+        dtype: The element type to convert to, as by `cast`; by default that of the files.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input is one, else a Tensor. Element type: `dtype`.
+
+    Example:
+        >>> import io
+        >>> file = io.BytesIO()
+        >>> np.save(file, [[1, 2], [3, 4]])
+        >>> avida.decoders.numpy(file.getvalue(), dtype=avida.float32)
+    """
+    if unknown:
+        raise _unknown_argument(globals()["numpy"], *unknown)
+    return _call(_DECODERS_NUMPY, (data,), batch_size, device, (dtype,))
+
+
+if TYPE_CHECKING:
+
+    @overload
+    def video(
+        encoded: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        affine: bool | None = None,
+        build_index: bool | None = None,
+        color_matrix: str | None = None,
+        end_frame: IntArg | None = None,
+        fill_value: FixedInts | None = None,
+        frames: IntsArg | None = None,
+        on_error: str | None = None,
+        pad_mode: str | None = None,
+        sequence_length: IntArg | None = None,
+        start_frame: IntArg | None = None,
+        stride: IntArg | None = None,
+    ) -> Batch: ...
+    @overload
+    def video(
+        encoded: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        affine: bool | None = None,
+        build_index: bool | None = None,
+        color_matrix: str | None = None,
+        end_frame: FixedInt | None = None,
+        fill_value: FixedInts | None = None,
+        frames: FixedInts | None = None,
+        on_error: str | None = None,
+        pad_mode: str | None = None,
+        sequence_length: FixedInt | None = None,
+        start_frame: FixedInt | None = None,
+        stride: FixedInt | None = None,
+    ) -> Tensor: ...
+    @overload
+    def video(
+        encoded: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        affine: bool | None = None,
+        build_index: bool | None = None,
+        color_matrix: str | None = None,
+        end_frame: IntArg | None = None,
+        fill_value: FixedInts | None = None,
+        frames: IntsArg | None = None,
+        on_error: str | None = None,
+        pad_mode: str | None = None,
+        sequence_length: IntArg | None = None,
+        start_frame: IntArg | None = None,
+        stride: IntArg | None = None,
+    ) -> Any: ...
+
+
+@_suggests
+def video(
+    encoded: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    affine: bool | None = None,
+    build_index: bool | None = None,
+    color_matrix: str | None = None,
+    end_frame: IntArg | None = None,
+    fill_value: FixedInts | None = None,
+    frames: IntsArg | None = None,
+    on_error: str | None = None,
+    pad_mode: str | None = None,
+    sequence_length: IntArg | None = None,
+    start_frame: IntArg | None = None,
+    stride: IntArg | None = None,
+    **unknown: Never,
+) -> Any:
+    """Decodes video files: H.264, HEVC, VP8, VP9, AV1, MPEG-4, MJPEG and others.
+
+    Returns all frames, or those that the arguments choose, as RGB with the layout FHWC. Only what is needed is
+    decoded, from the nearest keyframe.
+
+    Args:
+        encoded: The bytes of video files: MP4, MOV, MKV, WebM, AVI, TS and others.
+        color_matrix: How YCbCr becomes RGB: "bt601", whatever the file says, as the real library does, or
+            "file", with the matrix that the file names: BT.601, BT.709 or BT.2020. Limited and full range are
+            told apart in both. Default: ``'bt601'``.
+        end_frame: The frame at which to stop; it is not decoded itself. Can differ between samples.
+        fill_value: The colour of padded frames with pad_mode="constant": a number from 0 to 255, or three.
+            Default: ``[0]``.
+        frames: The numbers of the frames, in any order; they may repeat. Can differ between samples.
+        on_error: What to do with a file that cannot be decoded: "raise", or "placeholder", which returns a
+            video without frames; `batch.errors` has the reason, and `avida.drop_failed` removes the sample.
+            Default: ``'raise'``.
+        pad_mode: What stands for frames beyond the end: "constant" (fill_value), "edge" or "repeat" (the last
+            frame), "reflect_1001" or "symmetric", "reflect_101" or "reflect" (backwards, with and without the
+            last frame again), or "none": the sequence is shorter, and other frames are an error. Default:
+            ``'constant'``.
+        sequence_length: The number of frames to decode. Can differ between samples.
+        start_frame: The first frame to decode. Default: 0. Can differ between samples.
+        stride: The distance between frames. Default: 1. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        Ignored, accepted for compatibility: affine, build_index.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: uint8. Layout: FHWC.
+
+    Raises:
+        RuntimeError: A file cannot be decoded: raised when the result is read, unless `on_error` is
+            "placeholder".
+
+    Example:
+        >>> avida.decoders.video(np.frombuffer(b"YUV4MPEG2 W4 H2 F25:1%cFRAME%c" % (10, 10) + bytes(range(16, 28)), np.uint8), sequence_length=2)
+    """
+    if unknown:
+        raise _unknown_argument(globals()["video"], *unknown)
+    return _call(
+        _DECODERS_VIDEO,
+        (encoded,),
+        batch_size,
+        device,
+        (
+            affine,
+            build_index,
+            color_matrix,
+            end_frame,
+            fill_value,
+            frames,
+            on_error,
+            pad_mode,
+            sequence_length,
+            start_frame,
+            stride,
         ),
     )

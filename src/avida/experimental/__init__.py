@@ -1,4 +1,4 @@
-"""Operators whose names are not settled, and older names of operators that have moved."""
+"""Operators whose names may change, and older names of operators that moved."""
 
 from avida._ops import peek_image_shape, resize
 from avida.experimental import decoders, readers

@@ -2,183 +2,302 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, Never, overload
 
-from avida._batch import Batch
 from avida._core import call as _call
-from avida._core import find_op as _find
-from avida._typing import FloatsArg, IntsArg, TensorLike
+from avida._core import op_with_args as _op
+from avida._missing import suggests as _suggests
+from avida._missing import unknown_argument as _unknown_argument
+from avida._values.batch import Batch
+from avida._values.tensor import Tensor
+from avida._values.typing import (
+    DeviceArg,
+    FixedFloats,
+    FixedInterpType,
+    FixedInts,
+    FloatsArg,
+    IntsArg,
+    SingleTensor,
+    TensorLike,
+)
 
 __all__ = ["dilate", "erode", "median_blur", "remap", "warp_perspective"]
 
-_EXPERIMENTAL_DILATE = _find("experimental.dilate")
-_EXPERIMENTAL_ERODE = _find("experimental.erode")
-_EXPERIMENTAL_MEDIAN_BLUR = _find("experimental.median_blur")
-_EXPERIMENTAL_REMAP = _find("experimental.remap")
-_EXPERIMENTAL_WARP_PERSPECTIVE = _find("experimental.warp_perspective")
+_EXPERIMENTAL_DILATE = _op("experimental.dilate", "anchor border_mode iterations mask_size")
+_EXPERIMENTAL_ERODE = _op("experimental.erode", "anchor border_mode iterations mask_size")
+_EXPERIMENTAL_MEDIAN_BLUR = _op("experimental.median_blur", "window_size")
+_EXPERIMENTAL_REMAP = _op("experimental.remap", "interp pixel_origin")
+_EXPERIMENTAL_WARP_PERSPECTIVE = _op(
+    "experimental.warp_perspective", "border_mode fill_value interp_type inverse_map matrix pixel_origin size"
+)
 
 
-@overload
-def dilate(
-    input: Batch,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    anchor: IntsArg | None = None,
-    border_mode: str | None = None,
-    iterations: int | None = None,
-    mask_size: IntsArg | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def dilate(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        anchor: IntsArg | None = None,
+        border_mode: str | None = None,
+        iterations: int | None = None,
+        mask_size: IntsArg | None = None,
+    ) -> Batch: ...
+    @overload
+    def dilate(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        anchor: FixedInts | None = None,
+        border_mode: str | None = None,
+        iterations: int | None = None,
+        mask_size: FixedInts | None = None,
+    ) -> Tensor: ...
+    @overload
+    def dilate(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        anchor: IntsArg | None = None,
+        border_mode: str | None = None,
+        iterations: int | None = None,
+        mask_size: IntsArg | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def dilate(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     anchor: IntsArg | None = None,
     border_mode: str | None = None,
     iterations: int | None = None,
     mask_size: IntsArg | None = None,
-) -> Any: ...
-def dilate(
-    input: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    anchor: IntsArg | None = None,
-    border_mode: str | None = None,
-    iterations: int | None = None,
-    mask_size: IntsArg | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Replaces each element by the largest of those under a mask: bright parts of images grow.
+    """Replaces each element by the largest one under a mask.
+
+    Bright parts of images grow.
 
     Args:
         input: The images, or sequences of them. Layouts: HW, HWC, FHWC, CHW, FCHW.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
         anchor: The element of the mask that lies over the element computed, along height and width; -1 is the
             middle. Default: ``[-1, -1]``. Can differ between samples.
         border_mode: What lies beyond the border: "constant" (nothing that would be picked), "replicate",
             "reflect", "reflect_101" or "wrap". Default: ``'constant'``.
-        iterations: How many times it is done: each enlarges the mask by its size less 1. Default: ``1``.
+        iterations: The count of repetitions: each enlarges the mask by its size less 1. Default: ``1``.
         mask_size: The size of the mask along height and width. Default: ``[3, 3]``. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
+        that of the input.
 
     Example:
         >>> avida.experimental.dilate(image, mask_size=[3, 5])
     """
+    if unknown:
+        raise _unknown_argument(globals()["dilate"], *unknown)
     return _call(_EXPERIMENTAL_DILATE, (input,), batch_size, device, (anchor, border_mode, iterations, mask_size))
 
 
-@overload
-def erode(
-    input: Batch,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    anchor: IntsArg | None = None,
-    border_mode: str | None = None,
-    iterations: int | None = None,
-    mask_size: IntsArg | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def erode(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        anchor: IntsArg | None = None,
+        border_mode: str | None = None,
+        iterations: int | None = None,
+        mask_size: IntsArg | None = None,
+    ) -> Batch: ...
+    @overload
+    def erode(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        anchor: FixedInts | None = None,
+        border_mode: str | None = None,
+        iterations: int | None = None,
+        mask_size: FixedInts | None = None,
+    ) -> Tensor: ...
+    @overload
+    def erode(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        anchor: IntsArg | None = None,
+        border_mode: str | None = None,
+        iterations: int | None = None,
+        mask_size: IntsArg | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def erode(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     anchor: IntsArg | None = None,
     border_mode: str | None = None,
     iterations: int | None = None,
     mask_size: IntsArg | None = None,
-) -> Any: ...
-def erode(
-    input: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    anchor: IntsArg | None = None,
-    border_mode: str | None = None,
-    iterations: int | None = None,
-    mask_size: IntsArg | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Replaces each element by the smallest of those under a mask: bright parts of images shrink.
+    """Replaces each element by the smallest one under a mask.
+
+    Bright parts of images shrink.
 
     Args:
         input: The images, or sequences of them. Layouts: HW, HWC, FHWC, CHW, FCHW.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
         anchor: The element of the mask that lies over the element computed, along height and width; -1 is the
             middle. Default: ``[-1, -1]``. Can differ between samples.
         border_mode: What lies beyond the border: "constant" (nothing that would be picked), "replicate",
             "reflect", "reflect_101" or "wrap". Default: ``'constant'``.
-        iterations: How many times it is done: each enlarges the mask by its size less 1. Default: ``1``.
+        iterations: The count of repetitions: each enlarges the mask by its size less 1. Default: ``1``.
         mask_size: The size of the mask along height and width. Default: ``[3, 3]``. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
+        that of the input.
 
     Example:
         >>> avida.experimental.erode(image, mask_size=[3, 5])
     """
+    if unknown:
+        raise _unknown_argument(globals()["erode"], *unknown)
     return _call(_EXPERIMENTAL_ERODE, (input,), batch_size, device, (anchor, border_mode, iterations, mask_size))
 
 
-@overload
-def median_blur(
-    input: Batch, /, *, batch_size: int | None = None, device: Any = None, window_size: IntsArg | None = None
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def median_blur(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        window_size: IntsArg | None = None,
+    ) -> Batch: ...
+    @overload
+    def median_blur(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        window_size: FixedInts | None = None,
+    ) -> Tensor: ...
+    @overload
+    def median_blur(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        window_size: IntsArg | None = None,
+    ) -> Any: ...
 
 
-@overload
-def median_blur(
-    input: TensorLike, /, *, batch_size: int | None = None, device: Any = None, window_size: IntsArg | None = None
-) -> Any: ...
+@_suggests
 def median_blur(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     window_size: IntsArg | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Replaces each element by the median of the window around it: removes specks, keeps edges. Beyond the border images are continued with their outermost elements. NaN counts as larger than all numbers.
+    """Replaces each element by the median of the window around it.
+
+    It removes specks and keeps edges. Beyond the border the outermost elements are repeated. NaN counts as larger
+    than all numbers.
 
     Args:
         input: The images, or sequences of them. Layouts: HW, HWC, FHWC, CHW, FCHW.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
         window_size: The size of the window along height and width, odd. Default: ``[3, 3]``. Can differ between
             samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
+        that of the input.
 
     Example:
         >>> avida.experimental.median_blur(image, window_size=[3, 3])
     """
+    if unknown:
+        raise _unknown_argument(globals()["median_blur"], *unknown)
     return _call(_EXPERIMENTAL_MEDIAN_BLUR, (input,), batch_size, device, (window_size,))
 
 
-@overload
-def remap(
-    input: Batch,
-    mapx: TensorLike,
-    mapy: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    interp: int | None = None,
-    pixel_origin: str | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def remap(
+        input: Batch,
+        mapx: TensorLike,
+        mapy: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        interp: FixedInterpType | None = None,
+        pixel_origin: str | None = None,
+    ) -> Batch: ...
+    @overload
+    def remap(
+        input: SingleTensor,
+        mapx: SingleTensor,
+        mapy: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        interp: FixedInterpType | None = None,
+        pixel_origin: str | None = None,
+    ) -> Tensor: ...
+    @overload
+    def remap(
+        input: TensorLike,
+        mapx: TensorLike,
+        mapy: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        interp: FixedInterpType | None = None,
+        pixel_origin: str | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def remap(
     input: TensorLike,
     mapx: TensorLike,
@@ -186,109 +305,132 @@ def remap(
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
-    interp: int | None = None,
+    device: DeviceArg | None = None,
+    interp: FixedInterpType | None = None,
     pixel_origin: str | None = None,
-) -> Any: ...
-def remap(
-    input: TensorLike,
-    mapx: TensorLike,
-    mapy: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    interp: int | None = None,
-    pixel_origin: str | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Takes each pixel of the output from the place that two maps give for it; 0 where that lies outside.
+    """Takes each pixel of the output from the position that two maps give for it.
+
+    Positions outside give 0.
 
     Args:
         input: The images. Layouts: HWC, FHWC.
         mapx: x for each pixel of the output, float32. Layouts: HWC, HW, FHWC, FHW.
         mapy: y for each pixel of the output, float32. Layouts: HWC, HW, FHWC, FHW.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
-        interp: Nearest or linear interpolation. Default: ``1``.
+        interp: Nearest or linear interpolation. Default: ``'linear'``.
         pixel_origin: Whether (0, 0) is the "corner" or the "center" of the first pixel. Default: ``'corner'``.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input is one, else a Tensor. Element type: that of the input. Layout: that of the input.
 
     Example:
         >>> y, x = np.mgrid[:4, :6].astype(np.float32)
         >>> avida.experimental.remap(image, 5 - x, y, pixel_origin="center")
     """
+    if unknown:
+        raise _unknown_argument(globals()["remap"], *unknown)
     return _call(_EXPERIMENTAL_REMAP, (input, mapx, mapy), batch_size, device, (interp, pixel_origin))
 
 
-@overload
-def warp_perspective(
-    input: Batch,
-    matrix_input: TensorLike | None = None,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    border_mode: str | None = None,
-    fill_value: float | Sequence[float] | None = None,
-    interp_type: int | None = None,
-    inverse_map: bool | None = None,
-    matrix: FloatsArg | None = None,
-    pixel_origin: str | None = None,
-    size: FloatsArg | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def warp_perspective(
+        input: Batch,
+        matrix_input: TensorLike | None = None,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        border_mode: str | None = None,
+        fill_value: FixedFloats | None = None,
+        interp_type: FixedInterpType | None = None,
+        inverse_map: bool | None = None,
+        matrix: FloatsArg | None = None,
+        pixel_origin: str | None = None,
+        size: FloatsArg | None = None,
+    ) -> Batch: ...
+    @overload
+    def warp_perspective(
+        input: SingleTensor,
+        matrix_input: SingleTensor | None = None,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        border_mode: str | None = None,
+        fill_value: FixedFloats | None = None,
+        interp_type: FixedInterpType | None = None,
+        inverse_map: bool | None = None,
+        matrix: FixedFloats | None = None,
+        pixel_origin: str | None = None,
+        size: FixedFloats | None = None,
+    ) -> Tensor: ...
+    @overload
+    def warp_perspective(
+        input: TensorLike,
+        matrix_input: TensorLike | None = None,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        border_mode: str | None = None,
+        fill_value: FixedFloats | None = None,
+        interp_type: FixedInterpType | None = None,
+        inverse_map: bool | None = None,
+        matrix: FloatsArg | None = None,
+        pixel_origin: str | None = None,
+        size: FloatsArg | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def warp_perspective(
     input: TensorLike,
     matrix_input: TensorLike | None = None,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     border_mode: str | None = None,
-    fill_value: float | Sequence[float] | None = None,
-    interp_type: int | None = None,
+    fill_value: FixedFloats | None = None,
+    interp_type: FixedInterpType | None = None,
     inverse_map: bool | None = None,
     matrix: FloatsArg | None = None,
     pixel_origin: str | None = None,
     size: FloatsArg | None = None,
-) -> Any: ...
-def warp_perspective(
-    input: TensorLike,
-    matrix_input: TensorLike | None = None,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    border_mode: str | None = None,
-    fill_value: float | Sequence[float] | None = None,
-    interp_type: int | None = None,
-    inverse_map: bool | None = None,
-    matrix: FloatsArg | None = None,
-    pixel_origin: str | None = None,
-    size: FloatsArg | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Shows images in another perspective: straight lines stay straight.
+    """Applies a perspective transform to images: straight lines stay straight.
 
     Args:
         input: The images. Layouts: HW, HWC, FHWC, CHW, FCHW.
         matrix_input: The matrix for each sample, instead of the argument.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
         border_mode: What lies beyond the borders: "constant" (fill_value), "replicate", "reflect",
             "reflect_101" or "wrap". Default: ``'constant'``.
         fill_value: One number, or one for each channel; by default 0. Default: ``[]``.
-        interp_type: Nearest or linear interpolation. Default: ``1``.
-        inverse_map: Whether the matrix leads from the output to the input; if not, it is inverted first.
+        interp_type: Nearest or linear interpolation. Default: ``'linear'``.
+        inverse_map: Whether the matrix maps positions of the output to the input; if not, it is inverted first.
             Default: ``True``.
         matrix: 3 rows of 3 numbers. Default: ``[]``. Can differ between samples.
         pixel_origin: Whether (0, 0) is the "corner" or the "center" of the first pixel. Default: ``'corner'``.
         size: Height and width of the output; by default the input's. Default: ``[]``. Can differ between
             samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
+        that of the input.
 
     Example:
         >>> avida.experimental.warp_perspective(image, matrix=[1, 0, 0, 0, 1, 0, 0.1, 0, 1])
     """
+    if unknown:
+        raise _unknown_argument(globals()["warp_perspective"], *unknown)
     return _call(
         _EXPERIMENTAL_WARP_PERSPECTIVE,
         (input, matrix_input),

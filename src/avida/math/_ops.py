@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, Never, overload
 
-from avida._batch import Batch
 from avida._core import call as _call
-from avida._core import find_op as _find
-from avida._typing import TensorLike
+from avida._core import op_with_args as _op
+from avida._missing import suggests as _suggests
+from avida._missing import unknown_argument as _unknown_argument
+from avida._values.batch import Batch
+from avida._values.tensor import Tensor
+from avida._values.typing import SingleTensor, TensorLike
 
 __all__ = [
     "abs",
@@ -41,249 +44,458 @@ __all__ = [
     "tanh",
 ]
 
-_MATH_ABS = _find("math.abs")
-_MATH_ACOS = _find("math.acos")
-_MATH_ACOSH = _find("math.acosh")
-_MATH_ASIN = _find("math.asin")
-_MATH_ASINH = _find("math.asinh")
-_MATH_ATAN = _find("math.atan")
-_MATH_ATAN2 = _find("math.atan2")
-_MATH_ATANH = _find("math.atanh")
-_MATH_CBRT = _find("math.cbrt")
-_MATH_CEIL = _find("math.ceil")
-_MATH_CLAMP = _find("math.clamp")
-_MATH_COS = _find("math.cos")
-_MATH_COSH = _find("math.cosh")
-_MATH_EXP = _find("math.exp")
-_MATH_FABS = _find("math.fabs")
-_MATH_FLOOR = _find("math.floor")
-_MATH_FPOW = _find("math.fpow")
-_MATH_LOG = _find("math.log")
-_MATH_LOG10 = _find("math.log10")
-_MATH_LOG2 = _find("math.log2")
-_MATH_MAX = _find("math.max")
-_MATH_MIN = _find("math.min")
-_MATH_POW = _find("math.pow")
-_MATH_RSQRT = _find("math.rsqrt")
-_MATH_SIN = _find("math.sin")
-_MATH_SINH = _find("math.sinh")
-_MATH_SQRT = _find("math.sqrt")
-_MATH_TAN = _find("math.tan")
-_MATH_TANH = _find("math.tanh")
+_MATH_ABS = _op("math.abs", "")
+_MATH_ACOS = _op("math.acos", "")
+_MATH_ACOSH = _op("math.acosh", "")
+_MATH_ASIN = _op("math.asin", "")
+_MATH_ASINH = _op("math.asinh", "")
+_MATH_ATAN = _op("math.atan", "")
+_MATH_ATAN2 = _op("math.atan2", "")
+_MATH_ATANH = _op("math.atanh", "")
+_MATH_CBRT = _op("math.cbrt", "")
+_MATH_CEIL = _op("math.ceil", "")
+_MATH_CLAMP = _op("math.clamp", "")
+_MATH_COS = _op("math.cos", "")
+_MATH_COSH = _op("math.cosh", "")
+_MATH_EXP = _op("math.exp", "")
+_MATH_FABS = _op("math.fabs", "")
+_MATH_FLOOR = _op("math.floor", "")
+_MATH_FPOW = _op("math.fpow", "")
+_MATH_LOG = _op("math.log", "")
+_MATH_LOG10 = _op("math.log10", "")
+_MATH_LOG2 = _op("math.log2", "")
+_MATH_MAX = _op("math.max", "")
+_MATH_MIN = _op("math.min", "")
+_MATH_POW = _op("math.pow", "")
+_MATH_RSQRT = _op("math.rsqrt", "")
+_MATH_SIN = _op("math.sin", "")
+_MATH_SINH = _op("math.sinh", "")
+_MATH_SQRT = _op("math.sqrt", "")
+_MATH_TAN = _op("math.tan", "")
+_MATH_TANH = _op("math.tanh", "")
 
 
-@overload
-def abs(input: Batch) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def abs(
+        input: Batch,
+    ) -> Batch: ...
+    @overload
+    def abs(
+        input: SingleTensor,
+    ) -> Tensor: ...
+    @overload
+    def abs(
+        input: TensorLike,
+    ) -> Any: ...
 
 
-@overload
-def abs(input: TensorLike) -> Any: ...
+@_suggests
 def abs(
     input: TensorLike,
+    **unknown: Never,
 ) -> Any:
     """The absolute value; keeps the type.
 
     Args:
         input: The numbers.
 
+    Returns:
+        A Batch when an input is one, else a Tensor. Element type: that of the input.
+
     Example:
         >>> avida.math.abs(avida.tensor([-1, 2]))
     """
+    if unknown:
+        raise _unknown_argument(globals()["abs"], *unknown)
     return _call(_MATH_ABS, (input,), None, None, ())
 
 
-@overload
-def acos(input: Batch) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def acos(
+        input: Batch,
+    ) -> Batch: ...
+    @overload
+    def acos(
+        input: SingleTensor,
+    ) -> Tensor: ...
+    @overload
+    def acos(
+        input: TensorLike,
+    ) -> Any: ...
 
 
-@overload
-def acos(input: TensorLike) -> Any: ...
+@_suggests
 def acos(
     input: TensorLike,
+    **unknown: Never,
 ) -> Any:
-    """The arc cosine, in radians. Integers give float32.
+    """The arc cosine, in radians.
+
+    Integers give float32.
 
     Args:
         input: The numbers.
+
+    Returns:
+        A Batch when an input is one, else a Tensor. Element type: that of the input, float32 for integers.
 
     Example:
         >>> avida.math.acos(avida.tensor([0.25, 0.5, 1.0]))
     """
+    if unknown:
+        raise _unknown_argument(globals()["acos"], *unknown)
     return _call(_MATH_ACOS, (input,), None, None, ())
 
 
-@overload
-def acosh(input: Batch) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def acosh(
+        input: Batch,
+    ) -> Batch: ...
+    @overload
+    def acosh(
+        input: SingleTensor,
+    ) -> Tensor: ...
+    @overload
+    def acosh(
+        input: TensorLike,
+    ) -> Any: ...
 
 
-@overload
-def acosh(input: TensorLike) -> Any: ...
+@_suggests
 def acosh(
     input: TensorLike,
+    **unknown: Never,
 ) -> Any:
-    """The inverse of the hyperbolic cosine. Integers give float32.
+    """The inverse of the hyperbolic cosine.
+
+    Integers give float32.
 
     Args:
         input: The numbers.
+
+    Returns:
+        A Batch when an input is one, else a Tensor. Element type: that of the input, float32 for integers.
 
     Example:
         >>> avida.math.acosh(avida.tensor([0.25, 0.5, 1.0]))
     """
+    if unknown:
+        raise _unknown_argument(globals()["acosh"], *unknown)
     return _call(_MATH_ACOSH, (input,), None, None, ())
 
 
-@overload
-def asin(input: Batch) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def asin(
+        input: Batch,
+    ) -> Batch: ...
+    @overload
+    def asin(
+        input: SingleTensor,
+    ) -> Tensor: ...
+    @overload
+    def asin(
+        input: TensorLike,
+    ) -> Any: ...
 
 
-@overload
-def asin(input: TensorLike) -> Any: ...
+@_suggests
 def asin(
     input: TensorLike,
+    **unknown: Never,
 ) -> Any:
-    """The arc sine, in radians. Integers give float32.
+    """The arc sine, in radians.
+
+    Integers give float32.
 
     Args:
         input: The numbers.
+
+    Returns:
+        A Batch when an input is one, else a Tensor. Element type: that of the input, float32 for integers.
 
     Example:
         >>> avida.math.asin(avida.tensor([0.25, 0.5, 1.0]))
     """
+    if unknown:
+        raise _unknown_argument(globals()["asin"], *unknown)
     return _call(_MATH_ASIN, (input,), None, None, ())
 
 
-@overload
-def asinh(input: Batch) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def asinh(
+        input: Batch,
+    ) -> Batch: ...
+    @overload
+    def asinh(
+        input: SingleTensor,
+    ) -> Tensor: ...
+    @overload
+    def asinh(
+        input: TensorLike,
+    ) -> Any: ...
 
 
-@overload
-def asinh(input: TensorLike) -> Any: ...
+@_suggests
 def asinh(
     input: TensorLike,
+    **unknown: Never,
 ) -> Any:
-    """The inverse of the hyperbolic sine. Integers give float32.
+    """The inverse of the hyperbolic sine.
+
+    Integers give float32.
 
     Args:
         input: The numbers.
+
+    Returns:
+        A Batch when an input is one, else a Tensor. Element type: that of the input, float32 for integers.
 
     Example:
         >>> avida.math.asinh(avida.tensor([0.25, 0.5, 1.0]))
     """
+    if unknown:
+        raise _unknown_argument(globals()["asinh"], *unknown)
     return _call(_MATH_ASINH, (input,), None, None, ())
 
 
-@overload
-def atan(input: Batch) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def atan(
+        input: Batch,
+    ) -> Batch: ...
+    @overload
+    def atan(
+        input: SingleTensor,
+    ) -> Tensor: ...
+    @overload
+    def atan(
+        input: TensorLike,
+    ) -> Any: ...
 
 
-@overload
-def atan(input: TensorLike) -> Any: ...
+@_suggests
 def atan(
     input: TensorLike,
+    **unknown: Never,
 ) -> Any:
-    """The arc tangent, in radians. Integers give float32.
+    """The arc tangent, in radians.
+
+    Integers give float32.
 
     Args:
         input: The numbers.
 
+    Returns:
+        A Batch when an input is one, else a Tensor. Element type: that of the input, float32 for integers.
+
     Example:
         >>> avida.math.atan(avida.tensor([0.25, 0.5, 1.0]))
     """
+    if unknown:
+        raise _unknown_argument(globals()["atan"], *unknown)
     return _call(_MATH_ATAN, (input,), None, None, ())
 
 
-@overload
-def atan2(x: Batch, y: TensorLike) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def atan2(
+        x: Batch,
+        y: TensorLike,
+    ) -> Batch: ...
+    @overload
+    def atan2(
+        x: SingleTensor,
+        y: SingleTensor,
+    ) -> Tensor: ...
+    @overload
+    def atan2(
+        x: TensorLike,
+        y: TensorLike,
+    ) -> Any: ...
 
 
-@overload
-def atan2(x: TensorLike, y: TensorLike) -> Any: ...
+@_suggests
 def atan2(
     x: TensorLike,
     y: TensorLike,
+    **unknown: Never,
 ) -> Any:
-    """The angle of a point, in radians, right in all four quadrants. Integers give float32.
+    """The angle of a point in radians, correct in all four quadrants.
+
+    Integers give float32.
 
     Args:
         x: The numerator: the point's second coordinate.
         y: The denominator: the point's first coordinate.
 
+    Returns:
+        A Batch when an input is one, else a Tensor.
+
     Example:
         >>> avida.math.atan2(avida.tensor([1.0, -1.0]), 2.0)
     """
+    if unknown:
+        raise _unknown_argument(globals()["atan2"], *unknown)
     return _call(_MATH_ATAN2, (x, y), None, None, ())
 
 
-@overload
-def atanh(input: Batch) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def atanh(
+        input: Batch,
+    ) -> Batch: ...
+    @overload
+    def atanh(
+        input: SingleTensor,
+    ) -> Tensor: ...
+    @overload
+    def atanh(
+        input: TensorLike,
+    ) -> Any: ...
 
 
-@overload
-def atanh(input: TensorLike) -> Any: ...
+@_suggests
 def atanh(
     input: TensorLike,
+    **unknown: Never,
 ) -> Any:
-    """The inverse of the hyperbolic tangent. Integers give float32.
+    """The inverse of the hyperbolic tangent.
+
+    Integers give float32.
 
     Args:
         input: The numbers.
+
+    Returns:
+        A Batch when an input is one, else a Tensor. Element type: that of the input, float32 for integers.
 
     Example:
         >>> avida.math.atanh(avida.tensor([0.25, 0.5, 1.0]))
     """
+    if unknown:
+        raise _unknown_argument(globals()["atanh"], *unknown)
     return _call(_MATH_ATANH, (input,), None, None, ())
 
 
-@overload
-def cbrt(input: Batch) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def cbrt(
+        input: Batch,
+    ) -> Batch: ...
+    @overload
+    def cbrt(
+        input: SingleTensor,
+    ) -> Tensor: ...
+    @overload
+    def cbrt(
+        input: TensorLike,
+    ) -> Any: ...
 
 
-@overload
-def cbrt(input: TensorLike) -> Any: ...
+@_suggests
 def cbrt(
     input: TensorLike,
+    **unknown: Never,
 ) -> Any:
-    """The cube root. Integers give float32.
+    """The cube root.
+
+    Integers give float32.
 
     Args:
         input: The numbers.
+
+    Returns:
+        A Batch when an input is one, else a Tensor. Element type: that of the input, float32 for integers.
 
     Example:
         >>> avida.math.cbrt(avida.tensor([0.25, 0.5, 1.0]))
     """
+    if unknown:
+        raise _unknown_argument(globals()["cbrt"], *unknown)
     return _call(_MATH_CBRT, (input,), None, None, ())
 
 
-@overload
-def ceil(input: Batch) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def ceil(
+        input: Batch,
+    ) -> Batch: ...
+    @overload
+    def ceil(
+        input: SingleTensor,
+    ) -> Tensor: ...
+    @overload
+    def ceil(
+        input: TensorLike,
+    ) -> Any: ...
 
 
-@overload
-def ceil(input: TensorLike) -> Any: ...
+@_suggests
 def ceil(
     input: TensorLike,
+    **unknown: Never,
 ) -> Any:
-    """The smallest whole number that is not less. Integers give float32.
+    """The smallest integer that is not less, as a float.
+
+    Integers give float32.
 
     Args:
         input: The numbers.
 
+    Returns:
+        A Batch when an input is one, else a Tensor. Element type: that of the input, float32 for integers.
+
     Example:
         >>> avida.math.ceil(avida.tensor([0.25, 0.5, 1.0]))
     """
+    if unknown:
+        raise _unknown_argument(globals()["ceil"], *unknown)
     return _call(_MATH_CEIL, (input,), None, None, ())
 
 
-@overload
-def clamp(value: Batch, lo: TensorLike, hi: TensorLike) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def clamp(
+        value: Batch,
+        lo: TensorLike,
+        hi: TensorLike,
+    ) -> Batch: ...
+    @overload
+    def clamp(
+        value: SingleTensor,
+        lo: SingleTensor,
+        hi: SingleTensor,
+    ) -> Tensor: ...
+    @overload
+    def clamp(
+        value: TensorLike,
+        lo: TensorLike,
+        hi: TensorLike,
+    ) -> Any: ...
 
 
-@overload
-def clamp(value: TensorLike, lo: TensorLike, hi: TensorLike) -> Any: ...
+@_suggests
 def clamp(
     value: TensorLike,
     lo: TensorLike,
     hi: TensorLike,
+    **unknown: Never,
 ) -> Any:
     """Limits numbers to a range; the upper bound wins when the bounds cross.
 
@@ -292,203 +504,397 @@ def clamp(
         lo: The lower bound.
         hi: The upper bound.
 
+    Returns:
+        A Batch when an input is one, else a Tensor.
+
     Example:
         >>> avida.math.clamp(avida.tensor([1, 5, 9]), 2, 6)
     """
+    if unknown:
+        raise _unknown_argument(globals()["clamp"], *unknown)
     return _call(_MATH_CLAMP, (value, lo, hi), None, None, ())
 
 
-@overload
-def cos(input: Batch) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def cos(
+        input: Batch,
+    ) -> Batch: ...
+    @overload
+    def cos(
+        input: SingleTensor,
+    ) -> Tensor: ...
+    @overload
+    def cos(
+        input: TensorLike,
+    ) -> Any: ...
 
 
-@overload
-def cos(input: TensorLike) -> Any: ...
+@_suggests
 def cos(
     input: TensorLike,
+    **unknown: Never,
 ) -> Any:
-    """The cosine of an angle in radians. Integers give float32.
+    """The cosine of an angle in radians.
+
+    Integers give float32.
 
     Args:
         input: The numbers.
+
+    Returns:
+        A Batch when an input is one, else a Tensor. Element type: that of the input, float32 for integers.
 
     Example:
         >>> avida.math.cos(avida.tensor([0.25, 0.5, 1.0]))
     """
+    if unknown:
+        raise _unknown_argument(globals()["cos"], *unknown)
     return _call(_MATH_COS, (input,), None, None, ())
 
 
-@overload
-def cosh(input: Batch) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def cosh(
+        input: Batch,
+    ) -> Batch: ...
+    @overload
+    def cosh(
+        input: SingleTensor,
+    ) -> Tensor: ...
+    @overload
+    def cosh(
+        input: TensorLike,
+    ) -> Any: ...
 
 
-@overload
-def cosh(input: TensorLike) -> Any: ...
+@_suggests
 def cosh(
     input: TensorLike,
+    **unknown: Never,
 ) -> Any:
-    """The hyperbolic cosine. Integers give float32.
+    """The hyperbolic cosine.
+
+    Integers give float32.
 
     Args:
         input: The numbers.
+
+    Returns:
+        A Batch when an input is one, else a Tensor. Element type: that of the input, float32 for integers.
 
     Example:
         >>> avida.math.cosh(avida.tensor([0.25, 0.5, 1.0]))
     """
+    if unknown:
+        raise _unknown_argument(globals()["cosh"], *unknown)
     return _call(_MATH_COSH, (input,), None, None, ())
 
 
-@overload
-def exp(input: Batch) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def exp(
+        input: Batch,
+    ) -> Batch: ...
+    @overload
+    def exp(
+        input: SingleTensor,
+    ) -> Tensor: ...
+    @overload
+    def exp(
+        input: TensorLike,
+    ) -> Any: ...
 
 
-@overload
-def exp(input: TensorLike) -> Any: ...
+@_suggests
 def exp(
     input: TensorLike,
+    **unknown: Never,
 ) -> Any:
-    """The exponential function. Integers give float32.
+    """The exponential function.
+
+    Integers give float32.
 
     Args:
         input: The numbers.
+
+    Returns:
+        A Batch when an input is one, else a Tensor. Element type: that of the input, float32 for integers.
 
     Example:
         >>> avida.math.exp(avida.tensor([0.25, 0.5, 1.0]))
     """
+    if unknown:
+        raise _unknown_argument(globals()["exp"], *unknown)
     return _call(_MATH_EXP, (input,), None, None, ())
 
 
-@overload
-def fabs(input: Batch) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def fabs(
+        input: Batch,
+    ) -> Batch: ...
+    @overload
+    def fabs(
+        input: SingleTensor,
+    ) -> Tensor: ...
+    @overload
+    def fabs(
+        input: TensorLike,
+    ) -> Any: ...
 
 
-@overload
-def fabs(input: TensorLike) -> Any: ...
+@_suggests
 def fabs(
     input: TensorLike,
+    **unknown: Never,
 ) -> Any:
-    """The absolute value as a float. Integers give float32.
+    """The absolute value as a float.
+
+    Integers give float32.
 
     Args:
         input: The numbers.
+
+    Returns:
+        A Batch when an input is one, else a Tensor. Element type: that of the input, float32 for integers.
 
     Example:
         >>> avida.math.fabs(avida.tensor([0.25, 0.5, 1.0]))
     """
+    if unknown:
+        raise _unknown_argument(globals()["fabs"], *unknown)
     return _call(_MATH_FABS, (input,), None, None, ())
 
 
-@overload
-def floor(input: Batch) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def floor(
+        input: Batch,
+    ) -> Batch: ...
+    @overload
+    def floor(
+        input: SingleTensor,
+    ) -> Tensor: ...
+    @overload
+    def floor(
+        input: TensorLike,
+    ) -> Any: ...
 
 
-@overload
-def floor(input: TensorLike) -> Any: ...
+@_suggests
 def floor(
     input: TensorLike,
+    **unknown: Never,
 ) -> Any:
-    """The largest whole number that is not greater. Integers give float32.
+    """The largest integer that is not greater, as a float.
+
+    Integers give float32.
 
     Args:
         input: The numbers.
 
+    Returns:
+        A Batch when an input is one, else a Tensor. Element type: that of the input, float32 for integers.
+
     Example:
         >>> avida.math.floor(avida.tensor([0.25, 0.5, 1.0]))
     """
+    if unknown:
+        raise _unknown_argument(globals()["floor"], *unknown)
     return _call(_MATH_FLOOR, (input,), None, None, ())
 
 
-@overload
-def fpow(base: Batch, exponent: TensorLike) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def fpow(
+        base: Batch,
+        exponent: TensorLike,
+    ) -> Batch: ...
+    @overload
+    def fpow(
+        base: SingleTensor,
+        exponent: SingleTensor,
+    ) -> Tensor: ...
+    @overload
+    def fpow(
+        base: TensorLike,
+        exponent: TensorLike,
+    ) -> Any: ...
 
 
-@overload
-def fpow(base: TensorLike, exponent: TensorLike) -> Any: ...
+@_suggests
 def fpow(
     base: TensorLike,
     exponent: TensorLike,
+    **unknown: Never,
 ) -> Any:
-    """A power, computed in floats. Integers give float32.
+    """A power, computed in floats.
+
+    Integers give float32.
 
     Args:
         base: The number to raise.
         exponent: The power to raise it to.
 
+    Returns:
+        A Batch when an input is one, else a Tensor.
+
     Example:
         >>> avida.math.fpow(avida.tensor([2, 3]), -1)
     """
+    if unknown:
+        raise _unknown_argument(globals()["fpow"], *unknown)
     return _call(_MATH_FPOW, (base, exponent), None, None, ())
 
 
-@overload
-def log(input: Batch) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def log(
+        input: Batch,
+    ) -> Batch: ...
+    @overload
+    def log(
+        input: SingleTensor,
+    ) -> Tensor: ...
+    @overload
+    def log(
+        input: TensorLike,
+    ) -> Any: ...
 
 
-@overload
-def log(input: TensorLike) -> Any: ...
+@_suggests
 def log(
     input: TensorLike,
+    **unknown: Never,
 ) -> Any:
-    """The natural logarithm. Integers give float32.
+    """The natural logarithm.
+
+    Integers give float32.
 
     Args:
         input: The numbers.
+
+    Returns:
+        A Batch when an input is one, else a Tensor. Element type: that of the input, float32 for integers.
 
     Example:
         >>> avida.math.log(avida.tensor([0.25, 0.5, 1.0]))
     """
+    if unknown:
+        raise _unknown_argument(globals()["log"], *unknown)
     return _call(_MATH_LOG, (input,), None, None, ())
 
 
-@overload
-def log10(input: Batch) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def log10(
+        input: Batch,
+    ) -> Batch: ...
+    @overload
+    def log10(
+        input: SingleTensor,
+    ) -> Tensor: ...
+    @overload
+    def log10(
+        input: TensorLike,
+    ) -> Any: ...
 
 
-@overload
-def log10(input: TensorLike) -> Any: ...
+@_suggests
 def log10(
     input: TensorLike,
+    **unknown: Never,
 ) -> Any:
-    """The logarithm to base 10. Integers give float32.
+    """The logarithm to base 10.
+
+    Integers give float32.
 
     Args:
         input: The numbers.
+
+    Returns:
+        A Batch when an input is one, else a Tensor. Element type: that of the input, float32 for integers.
 
     Example:
         >>> avida.math.log10(avida.tensor([0.25, 0.5, 1.0]))
     """
+    if unknown:
+        raise _unknown_argument(globals()["log10"], *unknown)
     return _call(_MATH_LOG10, (input,), None, None, ())
 
 
-@overload
-def log2(input: Batch) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def log2(
+        input: Batch,
+    ) -> Batch: ...
+    @overload
+    def log2(
+        input: SingleTensor,
+    ) -> Tensor: ...
+    @overload
+    def log2(
+        input: TensorLike,
+    ) -> Any: ...
 
 
-@overload
-def log2(input: TensorLike) -> Any: ...
+@_suggests
 def log2(
     input: TensorLike,
+    **unknown: Never,
 ) -> Any:
-    """The logarithm to base 2. Integers give float32.
+    """The logarithm to base 2.
+
+    Integers give float32.
 
     Args:
         input: The numbers.
 
+    Returns:
+        A Batch when an input is one, else a Tensor. Element type: that of the input, float32 for integers.
+
     Example:
         >>> avida.math.log2(avida.tensor([0.25, 0.5, 1.0]))
     """
+    if unknown:
+        raise _unknown_argument(globals()["log2"], *unknown)
     return _call(_MATH_LOG2, (input,), None, None, ())
 
 
-@overload
-def max(left: Batch, right: TensorLike) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def max(
+        left: Batch,
+        right: TensorLike,
+    ) -> Batch: ...
+    @overload
+    def max(
+        left: SingleTensor,
+        right: SingleTensor,
+    ) -> Tensor: ...
+    @overload
+    def max(
+        left: TensorLike,
+        right: TensorLike,
+    ) -> Any: ...
 
 
-@overload
-def max(left: TensorLike, right: TensorLike) -> Any: ...
+@_suggests
 def max(
     left: TensorLike,
     right: TensorLike,
+    **unknown: Never,
 ) -> Any:
     """The greater of two numbers.
 
@@ -496,21 +902,41 @@ def max(
         left: One number.
         right: The other number.
 
+    Returns:
+        A Batch when an input is one, else a Tensor.
+
     Example:
         >>> avida.math.max(avida.tensor([1, 5]), 3)
     """
+    if unknown:
+        raise _unknown_argument(globals()["max"], *unknown)
     return _call(_MATH_MAX, (left, right), None, None, ())
 
 
-@overload
-def min(left: Batch, right: TensorLike) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def min(
+        left: Batch,
+        right: TensorLike,
+    ) -> Batch: ...
+    @overload
+    def min(
+        left: SingleTensor,
+        right: SingleTensor,
+    ) -> Tensor: ...
+    @overload
+    def min(
+        left: TensorLike,
+        right: TensorLike,
+    ) -> Any: ...
 
 
-@overload
-def min(left: TensorLike, right: TensorLike) -> Any: ...
+@_suggests
 def min(
     left: TensorLike,
     right: TensorLike,
+    **unknown: Never,
 ) -> Any:
     """The smaller of two numbers.
 
@@ -518,149 +944,290 @@ def min(
         left: One number.
         right: The other number.
 
+    Returns:
+        A Batch when an input is one, else a Tensor.
+
     Example:
         >>> avida.math.min(avida.tensor([1, 5]), 3)
     """
+    if unknown:
+        raise _unknown_argument(globals()["min"], *unknown)
     return _call(_MATH_MIN, (left, right), None, None, ())
 
 
-@overload
-def pow(base: Batch, exponent: TensorLike) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def pow(
+        base: Batch,
+        exponent: TensorLike,
+    ) -> Batch: ...
+    @overload
+    def pow(
+        base: SingleTensor,
+        exponent: SingleTensor,
+    ) -> Tensor: ...
+    @overload
+    def pow(
+        base: TensorLike,
+        exponent: TensorLike,
+    ) -> Any: ...
 
 
-@overload
-def pow(base: TensorLike, exponent: TensorLike) -> Any: ...
+@_suggests
 def pow(
     base: TensorLike,
     exponent: TensorLike,
+    **unknown: Never,
 ) -> Any:
-    """A power. Integers stay integers: they wrap, and a negative exponent gives 0.
+    """A power.
+
+    Integers stay integers: they wrap, and a negative exponent gives 0.
 
     Args:
         base: The number to raise.
         exponent: The power to raise it to.
 
+    Returns:
+        A Batch when an input is one, else a Tensor.
+
     Example:
         >>> avida.math.pow(avida.tensor([2, 3]), 3)
     """
+    if unknown:
+        raise _unknown_argument(globals()["pow"], *unknown)
     return _call(_MATH_POW, (base, exponent), None, None, ())
 
 
-@overload
-def rsqrt(input: Batch) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def rsqrt(
+        input: Batch,
+    ) -> Batch: ...
+    @overload
+    def rsqrt(
+        input: SingleTensor,
+    ) -> Tensor: ...
+    @overload
+    def rsqrt(
+        input: TensorLike,
+    ) -> Any: ...
 
 
-@overload
-def rsqrt(input: TensorLike) -> Any: ...
+@_suggests
 def rsqrt(
     input: TensorLike,
+    **unknown: Never,
 ) -> Any:
-    """One divided by the square root. Integers give float32.
+    """One divided by the square root.
+
+    Integers give float32.
 
     Args:
         input: The numbers.
+
+    Returns:
+        A Batch when an input is one, else a Tensor. Element type: that of the input, float32 for integers.
 
     Example:
         >>> avida.math.rsqrt(avida.tensor([0.25, 0.5, 1.0]))
     """
+    if unknown:
+        raise _unknown_argument(globals()["rsqrt"], *unknown)
     return _call(_MATH_RSQRT, (input,), None, None, ())
 
 
-@overload
-def sin(input: Batch) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def sin(
+        input: Batch,
+    ) -> Batch: ...
+    @overload
+    def sin(
+        input: SingleTensor,
+    ) -> Tensor: ...
+    @overload
+    def sin(
+        input: TensorLike,
+    ) -> Any: ...
 
 
-@overload
-def sin(input: TensorLike) -> Any: ...
+@_suggests
 def sin(
     input: TensorLike,
+    **unknown: Never,
 ) -> Any:
-    """The sine of an angle in radians. Integers give float32.
+    """The sine of an angle in radians.
+
+    Integers give float32.
 
     Args:
         input: The numbers.
+
+    Returns:
+        A Batch when an input is one, else a Tensor. Element type: that of the input, float32 for integers.
 
     Example:
         >>> avida.math.sin(avida.tensor([0.25, 0.5, 1.0]))
     """
+    if unknown:
+        raise _unknown_argument(globals()["sin"], *unknown)
     return _call(_MATH_SIN, (input,), None, None, ())
 
 
-@overload
-def sinh(input: Batch) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def sinh(
+        input: Batch,
+    ) -> Batch: ...
+    @overload
+    def sinh(
+        input: SingleTensor,
+    ) -> Tensor: ...
+    @overload
+    def sinh(
+        input: TensorLike,
+    ) -> Any: ...
 
 
-@overload
-def sinh(input: TensorLike) -> Any: ...
+@_suggests
 def sinh(
     input: TensorLike,
+    **unknown: Never,
 ) -> Any:
-    """The hyperbolic sine. Integers give float32.
+    """The hyperbolic sine.
+
+    Integers give float32.
 
     Args:
         input: The numbers.
+
+    Returns:
+        A Batch when an input is one, else a Tensor. Element type: that of the input, float32 for integers.
 
     Example:
         >>> avida.math.sinh(avida.tensor([0.25, 0.5, 1.0]))
     """
+    if unknown:
+        raise _unknown_argument(globals()["sinh"], *unknown)
     return _call(_MATH_SINH, (input,), None, None, ())
 
 
-@overload
-def sqrt(input: Batch) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def sqrt(
+        input: Batch,
+    ) -> Batch: ...
+    @overload
+    def sqrt(
+        input: SingleTensor,
+    ) -> Tensor: ...
+    @overload
+    def sqrt(
+        input: TensorLike,
+    ) -> Any: ...
 
 
-@overload
-def sqrt(input: TensorLike) -> Any: ...
+@_suggests
 def sqrt(
     input: TensorLike,
+    **unknown: Never,
 ) -> Any:
-    """The square root. Integers give float32.
+    """The square root.
+
+    Integers give float32.
 
     Args:
         input: The numbers.
+
+    Returns:
+        A Batch when an input is one, else a Tensor. Element type: that of the input, float32 for integers.
 
     Example:
         >>> avida.math.sqrt(avida.tensor([0.25, 0.5, 1.0]))
     """
+    if unknown:
+        raise _unknown_argument(globals()["sqrt"], *unknown)
     return _call(_MATH_SQRT, (input,), None, None, ())
 
 
-@overload
-def tan(input: Batch) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def tan(
+        input: Batch,
+    ) -> Batch: ...
+    @overload
+    def tan(
+        input: SingleTensor,
+    ) -> Tensor: ...
+    @overload
+    def tan(
+        input: TensorLike,
+    ) -> Any: ...
 
 
-@overload
-def tan(input: TensorLike) -> Any: ...
+@_suggests
 def tan(
     input: TensorLike,
+    **unknown: Never,
 ) -> Any:
-    """The tangent of an angle in radians. Integers give float32.
+    """The tangent of an angle in radians.
+
+    Integers give float32.
 
     Args:
         input: The numbers.
+
+    Returns:
+        A Batch when an input is one, else a Tensor. Element type: that of the input, float32 for integers.
 
     Example:
         >>> avida.math.tan(avida.tensor([0.25, 0.5, 1.0]))
     """
+    if unknown:
+        raise _unknown_argument(globals()["tan"], *unknown)
     return _call(_MATH_TAN, (input,), None, None, ())
 
 
-@overload
-def tanh(input: Batch) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def tanh(
+        input: Batch,
+    ) -> Batch: ...
+    @overload
+    def tanh(
+        input: SingleTensor,
+    ) -> Tensor: ...
+    @overload
+    def tanh(
+        input: TensorLike,
+    ) -> Any: ...
 
 
-@overload
-def tanh(input: TensorLike) -> Any: ...
+@_suggests
 def tanh(
     input: TensorLike,
+    **unknown: Never,
 ) -> Any:
-    """The hyperbolic tangent. Integers give float32.
+    """The hyperbolic tangent.
+
+    Integers give float32.
 
     Args:
         input: The numbers.
 
+    Returns:
+        A Batch when an input is one, else a Tensor. Element type: that of the input, float32 for integers.
+
     Example:
         >>> avida.math.tanh(avida.tensor([0.25, 0.5, 1.0]))
     """
+    if unknown:
+        raise _unknown_argument(globals()["tanh"], *unknown)
     return _call(_MATH_TANH, (input,), None, None, ())

@@ -2,102 +2,159 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Never, overload
 
-from avida._batch import Batch
 from avida._core import call as _call
-from avida._core import find_op as _find
-from avida._typing import FloatArg, KeyedBy, TensorLike
+from avida._core import op_with_args as _op
+from avida._missing import suggests as _suggests
+from avida._missing import unknown_argument as _unknown_argument
+from avida._values.batch import Batch
+from avida._values.tensor import Tensor
+from avida._values.typing import DeviceArg, FixedFloat, FixedKey, FloatArg, KeyedBy, SingleTensor, TensorLike
 
 if TYPE_CHECKING:
     from avida.random import RNG
 
 __all__ = ["gaussian", "salt_and_pepper", "shot"]
 
-_NOISE_GAUSSIAN = _find("noise.gaussian")
-_NOISE_SALT_AND_PEPPER = _find("noise.salt_and_pepper")
-_NOISE_SHOT = _find("noise.shot")
+_NOISE_GAUSSIAN = _op("noise.gaussian", "mean stddev")
+_NOISE_SALT_AND_PEPPER = _op("noise.salt_and_pepper", "pepper_val per_channel prob salt_val salt_vs_pepper")
+_NOISE_SHOT = _op("noise.shot", "factor")
 
 
-@overload
-def gaussian(
-    input: Batch,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    mean: FloatArg | None = None,
-    stddev: FloatArg | None = None,
-    rng: RNG | None = None,
-    keyed_by: KeyedBy | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def gaussian(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        mean: FloatArg | None = None,
+        stddev: FloatArg | None = None,
+        rng: RNG | None = None,
+        keyed_by: KeyedBy | None = None,
+    ) -> Batch: ...
+    @overload
+    def gaussian(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        mean: FixedFloat | None = None,
+        stddev: FixedFloat | None = None,
+        rng: RNG | None = None,
+        keyed_by: FixedKey | None = None,
+    ) -> Tensor: ...
+    @overload
+    def gaussian(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        mean: FloatArg | None = None,
+        stddev: FloatArg | None = None,
+        rng: RNG | None = None,
+        keyed_by: KeyedBy | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def gaussian(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     mean: FloatArg | None = None,
     stddev: FloatArg | None = None,
     rng: RNG | None = None,
     keyed_by: KeyedBy | None = None,
-) -> Any: ...
-def gaussian(
-    input: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    mean: FloatArg | None = None,
-    stddev: FloatArg | None = None,
-    rng: RNG | None = None,
-    keyed_by: KeyedBy | None = None,
+    **unknown: Never,
 ) -> Any:
     """Adds normally distributed numbers to the input.
 
     Args:
-        input: The samples to make noisy.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
+        input: The samples to add noise to.
         mean: The mean of the noise. Default: ``0.0``. Can differ between samples.
         stddev: The standard deviation of the noise. Default: ``1.0``. Can differ between samples.
-        rng: Where the random numbers come from; by default this thread's generator.
-        keyed_by: Samples that came from a reader: each gets numbers of its own, the same in any batch. See
-            `avida.random`; `(samples, name)` names the draw.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        rng: Where the random numbers come from. Default: this thread's generator.
+        keyed_by: Samples that a reader has read: each gets random numbers of its own, the same in any batch.
+            See `avida.random`; `(samples, name)` names the draw.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
+        that of the input.
 
     Example:
         >>> avida.noise.gaussian(image, stddev=10)
     """
+    if unknown:
+        raise _unknown_argument(globals()["gaussian"], *unknown)
     return _call(_NOISE_GAUSSIAN, (input,), batch_size, device, (mean, stddev), rng, keyed_by)
 
 
-@overload
-def salt_and_pepper(
-    input: Batch,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    pepper_val: FloatArg | None = None,
-    per_channel: bool | None = None,
-    prob: FloatArg | None = None,
-    salt_val: FloatArg | None = None,
-    salt_vs_pepper: FloatArg | None = None,
-    rng: RNG | None = None,
-    keyed_by: KeyedBy | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def salt_and_pepper(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        pepper_val: FloatArg | None = None,
+        per_channel: bool | None = None,
+        prob: FloatArg | None = None,
+        salt_val: FloatArg | None = None,
+        salt_vs_pepper: FloatArg | None = None,
+        rng: RNG | None = None,
+        keyed_by: KeyedBy | None = None,
+    ) -> Batch: ...
+    @overload
+    def salt_and_pepper(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        pepper_val: FixedFloat | None = None,
+        per_channel: bool | None = None,
+        prob: FixedFloat | None = None,
+        salt_val: FixedFloat | None = None,
+        salt_vs_pepper: FixedFloat | None = None,
+        rng: RNG | None = None,
+        keyed_by: FixedKey | None = None,
+    ) -> Tensor: ...
+    @overload
+    def salt_and_pepper(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        pepper_val: FloatArg | None = None,
+        per_channel: bool | None = None,
+        prob: FloatArg | None = None,
+        salt_val: FloatArg | None = None,
+        salt_vs_pepper: FloatArg | None = None,
+        rng: RNG | None = None,
+        keyed_by: KeyedBy | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def salt_and_pepper(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     pepper_val: FloatArg | None = None,
     per_channel: bool | None = None,
     prob: FloatArg | None = None,
@@ -105,40 +162,35 @@ def salt_and_pepper(
     salt_vs_pepper: FloatArg | None = None,
     rng: RNG | None = None,
     keyed_by: KeyedBy | None = None,
-) -> Any: ...
-def salt_and_pepper(
-    input: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    pepper_val: FloatArg | None = None,
-    per_channel: bool | None = None,
-    prob: FloatArg | None = None,
-    salt_val: FloatArg | None = None,
-    salt_vs_pepper: FloatArg | None = None,
-    rng: RNG | None = None,
-    keyed_by: KeyedBy | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Makes some pixels, chosen at random, all white or all black.
+    """Makes random pixels white (salt) or black (pepper).
 
     Args:
-        input: The samples to make noisy. Without a layout, the last axis has the channels.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
-        pepper_val: The black. Default: the lowest of an integer type, -1 for floats. Can differ between
+        input: The samples to add noise to. Without a layout, the last axis has the channels.
+        pepper_val: The value of black. Default: the lowest of an integer type, -1 for floats. Can differ
+            between samples.
+        per_channel: Whether channels are drawn independently, instead of whole pixels. Default: ``False``.
+        prob: The probability that a pixel changes. Default: ``0.05``. Can differ between samples.
+        salt_val: The value of white. Default: the highest of an integer type, 1 for floats. Can differ between
             samples.
-        per_channel: Choose for each channel by itself, not for whole pixels. Default: ``False``.
-        prob: How likely it is that a pixel is chosen. Default: ``0.05``. Can differ between samples.
-        salt_val: The white. Default: the highest of an integer type, 1 for floats. Can differ between samples.
-        salt_vs_pepper: How likely a chosen pixel is to be white. Default: ``0.5``. Can differ between samples.
-        rng: Where the random numbers come from; by default this thread's generator.
-        keyed_by: Samples that came from a reader: each gets numbers of its own, the same in any batch. See
-            `avida.random`; `(samples, name)` names the draw.
+        salt_vs_pepper: The probability that a changed pixel becomes white. Default: ``0.5``. Can differ between
+            samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        rng: Where the random numbers come from. Default: this thread's generator.
+        keyed_by: Samples that a reader has read: each gets random numbers of its own, the same in any batch.
+            See `avida.random`; `(samples, name)` names the draw.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
+        that of the input.
 
     Example:
         >>> avida.noise.salt_and_pepper(image, prob=0.1)
     """
+    if unknown:
+        raise _unknown_argument(globals()["salt_and_pepper"], *unknown)
     return _call(
         _NOISE_SALT_AND_PEPPER,
         (input,),
@@ -150,53 +202,74 @@ def salt_and_pepper(
     )
 
 
-@overload
-def shot(
-    input: Batch,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    factor: FloatArg | None = None,
-    rng: RNG | None = None,
-    keyed_by: KeyedBy | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def shot(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        factor: FloatArg | None = None,
+        rng: RNG | None = None,
+        keyed_by: KeyedBy | None = None,
+    ) -> Batch: ...
+    @overload
+    def shot(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        factor: FixedFloat | None = None,
+        rng: RNG | None = None,
+        keyed_by: FixedKey | None = None,
+    ) -> Tensor: ...
+    @overload
+    def shot(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        factor: FloatArg | None = None,
+        rng: RNG | None = None,
+        keyed_by: KeyedBy | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def shot(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     factor: FloatArg | None = None,
     rng: RNG | None = None,
     keyed_by: KeyedBy | None = None,
-) -> Any: ...
-def shot(
-    input: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    factor: FloatArg | None = None,
-    rng: RNG | None = None,
-    keyed_by: KeyedBy | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Replaces each element by a random number of events, Poisson distributed, that has the element as its mean.
+    """Adds shot noise: replaces elements by Poisson distributed numbers of that mean.
 
     Args:
-        input: The samples to make noisy; elements below 0 become 0.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
-        factor: What one event adds: larger ones make more noise. With 0, nothing changes. Default: ``20.0``.
-            Can differ between samples.
-        rng: Where the random numbers come from; by default this thread's generator.
-        keyed_by: Samples that came from a reader: each gets numbers of its own, the same in any batch. See
-            `avida.random`; `(samples, name)` names the draw.
+        input: The samples to add noise to; elements below 0 become 0.
+        factor: The value of one event: larger factors make more noise, and 0 makes none. Default: ``20.0``. Can
+            differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        rng: Where the random numbers come from. Default: this thread's generator.
+        keyed_by: Samples that a reader has read: each gets random numbers of its own, the same in any batch.
+            See `avida.random`; `(samples, name)` names the draw.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
+        that of the input.
 
     Example:
         >>> avida.noise.shot(image, factor=10)
     """
+    if unknown:
+        raise _unknown_argument(globals()["shot"], *unknown)
     return _call(_NOISE_SHOT, (input,), batch_size, device, (factor,), rng, keyed_by)

@@ -1,4 +1,7 @@
-"""Readers in PyTorch: data sets for its loaders, nodes for torchdata. PyTorch is imported when they are first used."""
+"""Readers in PyTorch: data sets for its loaders, nodes for torchdata.
+
+PyTorch is imported when they are first used.
+"""
 
 from __future__ import annotations
 

@@ -8,10 +8,10 @@ from typing import Any, TypeVar
 import torch
 from torchdata.nodes import BaseNode
 
-from avida._batch import Batch
-from avida._eval import Stream
-from avida._tensor import Tensor
-from avida.readers._reader import Epoch
+from avida._running.eval import Stream
+from avida._values.batch import Batch
+from avida._values.tensor import Tensor
+from avida.readers._epoch import Epoch
 from avida.readers._reader import Reader as AnyReader
 
 __all__ = ["DictMapper", "Reader", "ToTorch"]
@@ -21,7 +21,9 @@ _OUTPUT_NAMES = {1: ("data",), 2: ("data", "label")}
 
 
 class Reader(BaseNode[dict[str, Any]]):
-    """The items of a reader as dictionaries of Tensors or Batches. ``reset()`` begins the next epoch.
+    """The items of a reader as dictionaries of Tensors or Batches.
+
+    ``reset()`` begins the next epoch.
 
     Args:
         reader_type: The class of the reader, for example ``avida.readers.File``; or a reader.
@@ -66,6 +68,7 @@ class Reader(BaseNode[dict[str, Any]]):
         self._epoch: Epoch | None = None  # None: the epoch is over
 
     def reset(self, initial_state: dict[str, Any] | None = None) -> None:
+        """Begins the next epoch, or resumes at a state."""
         super().reset(initial_state)
         if initial_state is None:
             self._epoch_number = self._reader.epoch
@@ -76,6 +79,7 @@ class Reader(BaseNode[dict[str, Any]]):
         self._epoch = None if is_over else self._reader.next_epoch(self._batch_size)
 
     def next(self) -> dict[str, Any]:
+        """Returns the outputs of the next item by name."""
         if self._epoch is None:
             raise StopIteration
         outputs: Any = next(self._epoch)
@@ -91,6 +95,7 @@ class Reader(BaseNode[dict[str, Any]]):
         return dict(zip(names, outputs, strict=True))
 
     def get_state(self) -> dict[str, Any]:
+        """Returns the state of the reader and the number of the epoch."""
         return {"epoch": self._epoch_number, "reader": self._reader.state_dict()}
 
     def get_metadata(self) -> dict[str, int]:
@@ -128,6 +133,7 @@ class DictMapper(_OverSource[dict[str, Any]]):
         self.key = key
 
     def next(self) -> dict[str, Any]:
+        """Returns the next dictionary with the value replaced."""
         item = next(self.source)
         return item | {self.key: self.map_fn(item[self.key])}
 
@@ -145,6 +151,7 @@ class ToTorch(_OverSource[tuple[torch.Tensor, ...]]):
         self._stream = None if output_stream is None else Stream(stream=output_stream)
 
     def next(self) -> tuple[torch.Tensor, ...]:
+        """Returns the values of the next dictionary as PyTorch tensors."""
         values = next(self.source).values()
         if self._stream is None:
             return tuple(value.torch() if isinstance(value, Tensor | Batch) else value for value in values)

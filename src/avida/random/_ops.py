@@ -2,49 +2,127 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Never, overload
 
-from avida._batch import Batch
 from avida._core import call as _call
-from avida._core import find_op as _find
-from avida._typing import DTypeArg, FloatArg, FloatsArg, IntsArg, KeyedBy, TensorLike
+from avida._core import op_with_args as _op
+from avida._missing import suggests as _suggests
+from avida._missing import unknown_argument as _unknown_argument
+from avida._values.batch import Batch
+from avida._values.tensor import Tensor
+from avida._values.typing import (
+    DeviceArg,
+    DTypeArg,
+    FixedFloat,
+    FixedFloats,
+    FixedInts,
+    FixedKey,
+    FloatArg,
+    FloatsArg,
+    IntsArg,
+    KeyedBy,
+    SingleTensor,
+    TensorLike,
+)
 
 if TYPE_CHECKING:
     from avida.random import RNG
 
 __all__ = ["beta", "choice", "coin_flip", "normal", "uniform"]
 
-_RANDOM_BETA = _find("random.beta")
-_RANDOM_CHOICE = _find("random.choice")
-_RANDOM_COIN_FLIP = _find("random.coin_flip")
-_RANDOM_NORMAL = _find("random.normal")
-_RANDOM_UNIFORM = _find("random.uniform")
+_RANDOM_BETA = _op("random.beta", "alpha beta dtype shape")
+_RANDOM_CHOICE = _op("random.choice", "p shape")
+_RANDOM_COIN_FLIP = _op("random.coin_flip", "dtype probability shape")
+_RANDOM_NORMAL = _op("random.normal", "dtype mean shape stddev")
+_RANDOM_UNIFORM = _op("random.uniform", "dtype range shape values")
 
 
-@overload
-def beta(
-    shape_like: Batch | None = None,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    alpha: FloatArg | None = None,
-    beta: FloatArg | None = None,
-    dtype: DTypeArg | None = None,
-    shape: IntsArg | None = None,
-    rng: RNG | None = None,
-    keyed_by: KeyedBy | None = None,
-    like: Batch | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def beta(
+        shape_like: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        alpha: FloatArg | None = None,
+        beta: FloatArg | None = None,
+        dtype: DTypeArg | None = None,
+        shape: IntsArg | None = None,
+        rng: RNG | None = None,
+        keyed_by: KeyedBy | None = None,
+        like: Batch | None = None,
+    ) -> Batch: ...
+    @overload
+    def beta(
+        shape_like: TensorLike | None = None,
+        /,
+        *,
+        batch_size: int,
+        device: DeviceArg | None = None,
+        alpha: FloatArg | None = None,
+        beta: FloatArg | None = None,
+        dtype: DTypeArg | None = None,
+        shape: IntsArg | None = None,
+        rng: RNG | None = None,
+        keyed_by: KeyedBy | None = None,
+        like: Batch | None = None,
+    ) -> Batch: ...
+    @overload
+    def beta(
+        shape_like: TensorLike | None = None,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        alpha: FloatArg | None = None,
+        beta: FloatArg | None = None,
+        dtype: DTypeArg | None = None,
+        shape: IntsArg | None = None,
+        rng: RNG | None = None,
+        keyed_by: KeyedBy | None = None,
+        like: Batch,
+    ) -> Batch: ...
+    @overload
+    def beta(
+        shape_like: SingleTensor | None = None,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        alpha: FixedFloat | None = None,
+        beta: FixedFloat | None = None,
+        dtype: DTypeArg | None = None,
+        shape: FixedInts | None = None,
+        rng: RNG | None = None,
+        keyed_by: FixedKey | None = None,
+        like: None = None,
+    ) -> Tensor: ...
+    @overload
+    def beta(
+        shape_like: TensorLike | None = None,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        alpha: FloatArg | None = None,
+        beta: FloatArg | None = None,
+        dtype: DTypeArg | None = None,
+        shape: IntsArg | None = None,
+        rng: RNG | None = None,
+        keyed_by: KeyedBy | None = None,
+        like: Batch | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def beta(
     shape_like: TensorLike | None = None,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     alpha: FloatArg | None = None,
     beta: FloatArg | None = None,
     dtype: DTypeArg | None = None,
@@ -52,194 +130,322 @@ def beta(
     rng: RNG | None = None,
     keyed_by: KeyedBy | None = None,
     like: Batch | None = None,
-) -> Any: ...
-def beta(
-    shape_like: TensorLike | None = None,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    alpha: FloatArg | None = None,
-    beta: FloatArg | None = None,
-    dtype: DTypeArg | None = None,
-    shape: IntsArg | None = None,
-    rng: RNG | None = None,
-    keyed_by: KeyedBy | None = None,
-    like: Batch | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Draws numbers from 0 to 1 that follow a beta distribution.
+    """Draws numbers from a beta distribution, from 0 to 1.
 
     Args:
-        shape_like: Samples of the shape that the output is to have.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
-        alpha: A positive number; the larger, the nearer to 1 the results are. Default: ``1.0``. Can differ
+        shape_like: Samples whose shapes the output gets.
+        alpha: The positive parameter alpha; larger values give numbers closer to 1. Default: ``1.0``. Can
+            differ between samples.
+        beta: The positive parameter beta; larger values give numbers closer to 0. Default: ``1.0``. Can differ
             between samples.
-        beta: A positive number; the larger, the nearer to 0 the results are. Default: ``1.0``. Can differ
-            between samples.
-        dtype: The element type, a float one; `float32` by default.
-        shape: The shape of the output; a single number by default. Can differ between samples.
-        rng: Where the random numbers come from; by default this thread's generator.
-        keyed_by: Samples that came from a reader: each gets numbers of its own, the same in any batch. See
-            `avida.random`; `(samples, name)` names the draw.
+        dtype: The element type, a floating point type; `float32` by default.
+        shape: The shape of the output; by default a single number is drawn. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        rng: Where the random numbers come from. Default: this thread's generator.
+        keyed_by: Samples that a reader has read: each gets random numbers of its own, the same in any batch.
+            See `avida.random`; `(samples, name)` names the draw.
         like: Makes a Batch of as many samples as this one has, without waiting for it.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default float32.
 
     Example:
         >>> avida.random.beta(alpha=0.2, beta=0.2, shape=[4])
     """
+    if unknown:
+        raise _unknown_argument(globals()["beta"], *unknown)
     return _call(_RANDOM_BETA, (shape_like,), batch_size, device, (alpha, beta, dtype, shape), rng, keyed_by, like)
 
 
-@overload
-def choice(
-    a: Batch,
-    shape_like: TensorLike | None = None,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    p: FloatsArg | None = None,
-    shape: IntsArg | None = None,
-    rng: RNG | None = None,
-    keyed_by: KeyedBy | None = None,
-    like: Batch | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def choice(
+        a: Batch,
+        shape_like: TensorLike | None = None,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        p: FloatsArg | None = None,
+        shape: IntsArg | None = None,
+        rng: RNG | None = None,
+        keyed_by: KeyedBy | None = None,
+        like: Batch | None = None,
+    ) -> Batch: ...
+    @overload
+    def choice(
+        a: SingleTensor,
+        shape_like: SingleTensor | None = None,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        p: FixedFloats | None = None,
+        shape: FixedInts | None = None,
+        rng: RNG | None = None,
+        keyed_by: FixedKey | None = None,
+        like: None = None,
+    ) -> Tensor: ...
+    @overload
+    def choice(
+        a: TensorLike,
+        shape_like: TensorLike | None = None,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        p: FloatsArg | None = None,
+        shape: IntsArg | None = None,
+        rng: RNG | None = None,
+        keyed_by: KeyedBy | None = None,
+        like: Batch | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def choice(
     a: TensorLike,
     shape_like: TensorLike | None = None,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     p: FloatsArg | None = None,
     shape: IntsArg | None = None,
     rng: RNG | None = None,
     keyed_by: KeyedBy | None = None,
     like: Batch | None = None,
-) -> Any: ...
-def choice(
-    a: TensorLike,
-    shape_like: TensorLike | None = None,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    p: FloatsArg | None = None,
-    shape: IntsArg | None = None,
-    rng: RNG | None = None,
-    keyed_by: KeyedBy | None = None,
-    like: Batch | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Chooses items of a list at random; an item can be chosen more than once.
+    """Chooses random items of a list, with replacement.
 
     Args:
-        a: The items, along the first axis. A single integer stands for all numbers from 0 to below it.
-        shape_like: Samples of the shape that the output is to have.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
-        p: How likely each item is; by default all are equally likely. Can differ between samples.
-        shape: How many items, as a shape; one item by default. Can differ between samples.
-        rng: Where the random numbers come from; by default this thread's generator.
-        keyed_by: Samples that came from a reader: each gets numbers of its own, the same in any batch. See
-            `avida.random`; `(samples, name)` names the draw.
+        a: The items, along the first axis. A single integer n stands for the integers from 0 to n - 1.
+        shape_like: Samples whose shapes the output gets.
+        p: The probability of each item; by default all are equally likely. Can differ between samples.
+        shape: The shape of the output, in items; by default one item is chosen. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        rng: Where the random numbers come from. Default: this thread's generator.
+        keyed_by: Samples that a reader has read: each gets random numbers of its own, the same in any batch.
+            See `avida.random`; `(samples, name)` names the draw.
         like: Makes a Batch of as many samples as this one has, without waiting for it.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input.
 
     Example:
         >>> avida.random.choice([10, 20, 30], p=[0.5, 0.3, 0.2], shape=[4])
     """
+    if unknown:
+        raise _unknown_argument(globals()["choice"], *unknown)
     return _call(_RANDOM_CHOICE, (a, shape_like), batch_size, device, (p, shape), rng, keyed_by, like)
 
 
-@overload
-def coin_flip(
-    shape_like: Batch | None = None,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    dtype: DTypeArg | None = None,
-    probability: FloatArg | None = None,
-    shape: IntsArg | None = None,
-    rng: RNG | None = None,
-    keyed_by: KeyedBy | None = None,
-    like: Batch | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def coin_flip(
+        shape_like: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg | None = None,
+        probability: FloatArg | None = None,
+        shape: IntsArg | None = None,
+        rng: RNG | None = None,
+        keyed_by: KeyedBy | None = None,
+        like: Batch | None = None,
+    ) -> Batch: ...
+    @overload
+    def coin_flip(
+        shape_like: TensorLike | None = None,
+        /,
+        *,
+        batch_size: int,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg | None = None,
+        probability: FloatArg | None = None,
+        shape: IntsArg | None = None,
+        rng: RNG | None = None,
+        keyed_by: KeyedBy | None = None,
+        like: Batch | None = None,
+    ) -> Batch: ...
+    @overload
+    def coin_flip(
+        shape_like: TensorLike | None = None,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg | None = None,
+        probability: FloatArg | None = None,
+        shape: IntsArg | None = None,
+        rng: RNG | None = None,
+        keyed_by: KeyedBy | None = None,
+        like: Batch,
+    ) -> Batch: ...
+    @overload
+    def coin_flip(
+        shape_like: SingleTensor | None = None,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg | None = None,
+        probability: FixedFloat | None = None,
+        shape: FixedInts | None = None,
+        rng: RNG | None = None,
+        keyed_by: FixedKey | None = None,
+        like: None = None,
+    ) -> Tensor: ...
+    @overload
+    def coin_flip(
+        shape_like: TensorLike | None = None,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg | None = None,
+        probability: FloatArg | None = None,
+        shape: IntsArg | None = None,
+        rng: RNG | None = None,
+        keyed_by: KeyedBy | None = None,
+        like: Batch | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def coin_flip(
     shape_like: TensorLike | None = None,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     dtype: DTypeArg | None = None,
     probability: FloatArg | None = None,
     shape: IntsArg | None = None,
     rng: RNG | None = None,
     keyed_by: KeyedBy | None = None,
     like: Batch | None = None,
-) -> Any: ...
-def coin_flip(
-    shape_like: TensorLike | None = None,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    dtype: DTypeArg | None = None,
-    probability: FloatArg | None = None,
-    shape: IntsArg | None = None,
-    rng: RNG | None = None,
-    keyed_by: KeyedBy | None = None,
-    like: Batch | None = None,
+    **unknown: Never,
 ) -> Any:
     """Draws ones with a given probability, and zeros otherwise.
 
     Args:
-        shape_like: Samples of the shape that the output is to have.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
+        shape_like: Samples whose shapes the output gets.
         dtype: The element type, `int32` by default.
-        probability: How likely a one is. Default: ``0.5``. Can differ between samples.
-        shape: The shape of the output; a single number by default. Can differ between samples.
-        rng: Where the random numbers come from; by default this thread's generator.
-        keyed_by: Samples that came from a reader: each gets numbers of its own, the same in any batch. See
-            `avida.random`; `(samples, name)` names the draw.
+        probability: The probability of a one. Default: ``0.5``. Can differ between samples.
+        shape: The shape of the output; by default a single number is drawn. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        rng: Where the random numbers come from. Default: this thread's generator.
+        keyed_by: Samples that a reader has read: each gets random numbers of its own, the same in any batch.
+            See `avida.random`; `(samples, name)` names the draw.
         like: Makes a Batch of as many samples as this one has, without waiting for it.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default int32.
 
     Example:
         >>> avida.flip(batch, horizontal=avida.random.coin_flip(like=batch))
     """
+    if unknown:
+        raise _unknown_argument(globals()["coin_flip"], *unknown)
     return _call(_RANDOM_COIN_FLIP, (shape_like,), batch_size, device, (dtype, probability, shape), rng, keyed_by, like)
 
 
-@overload
-def normal(
-    shape_like: Batch | None = None,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    dtype: DTypeArg | None = None,
-    mean: FloatArg | None = None,
-    shape: IntsArg | None = None,
-    stddev: FloatArg | None = None,
-    rng: RNG | None = None,
-    keyed_by: KeyedBy | None = None,
-    like: Batch | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def normal(
+        shape_like: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg | None = None,
+        mean: FloatArg | None = None,
+        shape: IntsArg | None = None,
+        stddev: FloatArg | None = None,
+        rng: RNG | None = None,
+        keyed_by: KeyedBy | None = None,
+        like: Batch | None = None,
+    ) -> Batch: ...
+    @overload
+    def normal(
+        shape_like: TensorLike | None = None,
+        /,
+        *,
+        batch_size: int,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg | None = None,
+        mean: FloatArg | None = None,
+        shape: IntsArg | None = None,
+        stddev: FloatArg | None = None,
+        rng: RNG | None = None,
+        keyed_by: KeyedBy | None = None,
+        like: Batch | None = None,
+    ) -> Batch: ...
+    @overload
+    def normal(
+        shape_like: TensorLike | None = None,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg | None = None,
+        mean: FloatArg | None = None,
+        shape: IntsArg | None = None,
+        stddev: FloatArg | None = None,
+        rng: RNG | None = None,
+        keyed_by: KeyedBy | None = None,
+        like: Batch,
+    ) -> Batch: ...
+    @overload
+    def normal(
+        shape_like: SingleTensor | None = None,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg | None = None,
+        mean: FixedFloat | None = None,
+        shape: FixedInts | None = None,
+        stddev: FixedFloat | None = None,
+        rng: RNG | None = None,
+        keyed_by: FixedKey | None = None,
+        like: None = None,
+    ) -> Tensor: ...
+    @overload
+    def normal(
+        shape_like: TensorLike | None = None,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg | None = None,
+        mean: FloatArg | None = None,
+        shape: IntsArg | None = None,
+        stddev: FloatArg | None = None,
+        rng: RNG | None = None,
+        keyed_by: KeyedBy | None = None,
+        like: Batch | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def normal(
     shape_like: TensorLike | None = None,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     dtype: DTypeArg | None = None,
     mean: FloatArg | None = None,
     shape: IntsArg | None = None,
@@ -247,66 +453,120 @@ def normal(
     rng: RNG | None = None,
     keyed_by: KeyedBy | None = None,
     like: Batch | None = None,
-) -> Any: ...
-def normal(
-    shape_like: TensorLike | None = None,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    dtype: DTypeArg | None = None,
-    mean: FloatArg | None = None,
-    shape: IntsArg | None = None,
-    stddev: FloatArg | None = None,
-    rng: RNG | None = None,
-    keyed_by: KeyedBy | None = None,
-    like: Batch | None = None,
+    **unknown: Never,
 ) -> Any:
     """Draws numbers from a normal distribution.
 
     Args:
-        shape_like: Samples of the shape that the output is to have.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
+        shape_like: Samples whose shapes the output gets.
         dtype: The element type; numbers are rounded and clamped to it.
         mean: The mean of the distribution. Default: ``0.0``. Can differ between samples.
-        shape: The shape of the output; a single number by default. Can differ between samples.
+        shape: The shape of the output; by default a single number is drawn. Can differ between samples.
         stddev: The standard deviation of the distribution. Default: ``1.0``. Can differ between samples.
-        rng: Where the random numbers come from; by default this thread's generator.
-        keyed_by: Samples that came from a reader: each gets numbers of its own, the same in any batch. See
-            `avida.random`; `(samples, name)` names the draw.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        rng: Where the random numbers come from. Default: this thread's generator.
+        keyed_by: Samples that a reader has read: each gets random numbers of its own, the same in any batch.
+            See `avida.random`; `(samples, name)` names the draw.
         like: Makes a Batch of as many samples as this one has, without waiting for it.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default float32.
 
     Example:
         >>> avida.random.normal(mean=5, stddev=0.5, shape=[2, 3])
     """
+    if unknown:
+        raise _unknown_argument(globals()["normal"], *unknown)
     return _call(_RANDOM_NORMAL, (shape_like,), batch_size, device, (dtype, mean, shape, stddev), rng, keyed_by, like)
 
 
-@overload
-def uniform(
-    shape_like: Batch | None = None,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    dtype: DTypeArg | None = None,
-    range: FloatsArg | None = None,
-    shape: IntsArg | None = None,
-    values: FloatsArg | None = None,
-    rng: RNG | None = None,
-    keyed_by: KeyedBy | None = None,
-    like: Batch | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def uniform(
+        shape_like: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg | None = None,
+        range: FloatsArg | None = None,
+        shape: IntsArg | None = None,
+        values: FloatsArg | None = None,
+        rng: RNG | None = None,
+        keyed_by: KeyedBy | None = None,
+        like: Batch | None = None,
+    ) -> Batch: ...
+    @overload
+    def uniform(
+        shape_like: TensorLike | None = None,
+        /,
+        *,
+        batch_size: int,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg | None = None,
+        range: FloatsArg | None = None,
+        shape: IntsArg | None = None,
+        values: FloatsArg | None = None,
+        rng: RNG | None = None,
+        keyed_by: KeyedBy | None = None,
+        like: Batch | None = None,
+    ) -> Batch: ...
+    @overload
+    def uniform(
+        shape_like: TensorLike | None = None,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg | None = None,
+        range: FloatsArg | None = None,
+        shape: IntsArg | None = None,
+        values: FloatsArg | None = None,
+        rng: RNG | None = None,
+        keyed_by: KeyedBy | None = None,
+        like: Batch,
+    ) -> Batch: ...
+    @overload
+    def uniform(
+        shape_like: SingleTensor | None = None,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg | None = None,
+        range: FixedFloats | None = None,
+        shape: FixedInts | None = None,
+        values: FixedFloats | None = None,
+        rng: RNG | None = None,
+        keyed_by: FixedKey | None = None,
+        like: None = None,
+    ) -> Tensor: ...
+    @overload
+    def uniform(
+        shape_like: TensorLike | None = None,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        dtype: DTypeArg | None = None,
+        range: FloatsArg | None = None,
+        shape: IntsArg | None = None,
+        values: FloatsArg | None = None,
+        rng: RNG | None = None,
+        keyed_by: KeyedBy | None = None,
+        like: Batch | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def uniform(
     shape_like: TensorLike | None = None,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     dtype: DTypeArg | None = None,
     range: FloatsArg | None = None,
     shape: IntsArg | None = None,
@@ -314,38 +574,30 @@ def uniform(
     rng: RNG | None = None,
     keyed_by: KeyedBy | None = None,
     like: Batch | None = None,
-) -> Any: ...
-def uniform(
-    shape_like: TensorLike | None = None,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    dtype: DTypeArg | None = None,
-    range: FloatsArg | None = None,
-    shape: IntsArg | None = None,
-    values: FloatsArg | None = None,
-    rng: RNG | None = None,
-    keyed_by: KeyedBy | None = None,
-    like: Batch | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Draws numbers of which each is equally likely, from a range or from a list.
+    """Draws uniformly distributed numbers from a range, or from a list.
 
     Args:
-        shape_like: Samples of the shape that the output is to have.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
+        shape_like: Samples whose shapes the output gets.
         dtype: The element type; numbers are rounded and clamped to it.
-        range: Where the numbers start and end; the end does not occur. Default: -1 to 1. Can differ between
+        range: The start and the end of the range; the end is excluded. Default: -1 to 1. Can differ between
             samples.
-        shape: The shape of the output; a single number by default. Can differ between samples.
-        values: The numbers to choose from; then `range` has no effect. Can differ between samples.
-        rng: Where the random numbers come from; by default this thread's generator.
-        keyed_by: Samples that came from a reader: each gets numbers of its own, the same in any batch. See
-            `avida.random`; `(samples, name)` names the draw.
+        shape: The shape of the output; by default a single number is drawn. Can differ between samples.
+        values: The numbers to choose from; `range` has no effect then. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        rng: Where the random numbers come from. Default: this thread's generator.
+        keyed_by: Samples that a reader has read: each gets random numbers of its own, the same in any batch.
+            See `avida.random`; `(samples, name)` names the draw.
         like: Makes a Batch of as many samples as this one has, without waiting for it.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default float32.
 
     Example:
         >>> avida.random.uniform(range=[0, 10], shape=[2, 3])
     """
+    if unknown:
+        raise _unknown_argument(globals()["uniform"], *unknown)
     return _call(_RANDOM_UNIFORM, (shape_like,), batch_size, device, (dtype, range, shape, values), rng, keyed_by, like)

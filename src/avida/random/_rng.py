@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing.process  # here, since a fork while a thread imports a module leaves the child waiting for it
 import operator
 import os
 import re
@@ -14,9 +15,11 @@ from avida import _core
 _MASK = 2**64 - 1
 _POSITIONS = 2**130  # 128 bits of counter, four words for each
 _DRAWS_PER_CALL = 7  # what one call of a random operator counts for
-_STATE = re.compile(r"Philox_([0-9A-F]{16})_([0-9A-F]{16}):([0-9A-F]{16})_([0-3])", re.IGNORECASE)
+_CHILD_KEY = 0x6368696C6472656E  # sets the numbers that choose children's streams apart from the streams themselves
+_STATE = re.compile(r"Philox_([0-9A-F]{16})_([0-9A-F]{16}):([0-9A-F]{16})_([0-3])(?:_([0-9A-F]{1,16}))?", re.IGNORECASE)
 
-_lock = threading.Lock()  # one for all generators: held for a moment only, and fork can take it
+# One for all generators: held for a moment only, and fork can take it. Reentrant, since signal handlers may draw.
+_lock = threading.RLock()
 _thread = threading.local()
 
 
@@ -36,7 +39,7 @@ class RNG:
         3
     """
 
-    def __init__(self, seed: SupportsIndex | None = None, state: str | None = None) -> None:
+    def __init__(self, seed: SupportsIndex | None = None, state: str | bytes | None = None) -> None:
         if seed is not None and state is not None:
             raise ValueError("expected a seed or a state, got both")
         if state is not None:
@@ -46,39 +49,48 @@ class RNG:
 
     @property
     def seed(self) -> int:
-        """The seed. Setting it starts the stream anew."""
+        """The seed. Setting it restarts the stream."""
         return self._seed
 
     @seed.setter
     def seed(self, seed: SupportsIndex) -> None:
         seed = operator.index(seed) & _MASK
         with _lock:
-            self._seed, self._position = seed, 0
+            self._seed, self._position, self._children = seed, 0, 0
 
     @property
     def state(self) -> str:
-        """Seed and position as a string, for ``RNG(state=...)`` or for setting this attribute later."""
+        """Seed and position as a string, for ``RNG(state=...)``.
+
+        Setting it moves the generator there.
+
+        The number of child processes is a part of it, once there are some: those that are started after a resume draw
+        other numbers than those before it.
+        """
         with _lock:
-            seed, position = self._seed, self._position
+            seed, position, children = self._seed, self._position, self._children
         counter, word = divmod(position, 4)
-        return f"Philox_{seed:016X}_{counter >> 64:016X}:{counter & _MASK:016X}_{word}"
+        children = f"_{children:X}" if children else ""
+        return f"Philox_{seed:016X}_{counter >> 64:016X}:{counter & _MASK:016X}_{word}{children}"
 
     @state.setter
-    def state(self, state: str) -> None:
+    def state(self, state: str | bytes) -> None:
+        if isinstance(state, bytes):
+            state = state.decode(errors="replace")
         if not isinstance(state, str):
             raise TypeError(f"expected the state of a generator as a string, got {type(state).__name__}")
         parts = _STATE.fullmatch(state)
         if parts is None:
             raise ValueError(f"{state!r} is not the state of a generator")
-        seed, high, low, word = (int(part, 16) for part in parts.groups())
+        seed, high, low, word, children = (int(part or "0", 16) for part in parts.groups())
         with _lock:
-            self._seed, self._position = seed, ((high << 64) + low) * 4 + word
+            self._seed, self._position, self._children = seed, ((high << 64) + low) * 4 + word, children
 
     def get_state(self, *, cuda_stream: Any = None) -> str:
         """The same as :attr:`state`; the stream has no effect."""
         return self.state
 
-    def set_state(self, value: str) -> None:
+    def set_state(self, value: str | bytes) -> None:
         """The same as setting :attr:`state`."""
         self.state = value
 
@@ -106,6 +118,15 @@ class RNG:
             self._position = (position + n) % _POSITIONS
         return seed, position
 
+    def _child_position(self) -> int:
+        """Where the newest child process begins: far from this generator, and from other children, in the same stream.
+
+        The seed stays the same, since keyed draws follow from it and must not depend on the process.
+        """
+        key, parent = self._seed ^ _CHILD_KEY, self._position & _MASK
+        high, low = (_core.philox(key, parent, self._children, word) for word in range(2))
+        return high << 32 | low
+
     def __reduce__(self) -> tuple:
         return (RNG, (None, self.state))
 
@@ -114,20 +135,29 @@ class RNG:
 
 
 def get_default_rng() -> RNG:
-    """The generator that random operators use in this thread unless they are given one."""
+    """Returns the generator that random operators use by default in this thread.
+
+    In a child process, forked or started by ``multiprocessing``, it begins at another position of the parent's stream,
+    which follows from the parent's seed and position and from the number of children since it was seeded.
+    """
     if not hasattr(_thread, "rng"):
-        _thread.rng, _thread.seeded = RNG(), False
+        _thread.rng = RNG()
+        # Processes that multiprocessing spawns get a pickled copy of this dictionary. An environment variable would
+        # reach other programs too, and could not tell the children apart.
+        multiprocessing.process.current_process()._config["avida.random"] = _Inherited()  # pyright: ignore
     return _thread.rng
 
 
 def set_seed(seed: SupportsIndex) -> None:
-    """Starts this thread's generator anew, from the given seed.
+    """Restarts this thread's generator with a seed.
+
+    Child processes that are started later, such as the workers of a PyTorch loader, each draw numbers of their own that
+    follow from this seed. Other threads have generators of their own: seed each in the thread that uses it.
 
     Example:
         >>> avida.random.set_seed(1234)
     """
     get_default_rng().seed = seed
-    _thread.seeded = True
 
 
 def _draw(rng: RNG | None) -> tuple[int, int]:
@@ -149,12 +179,36 @@ def _given(rng: RNG | None) -> RNG:
     return rng
 
 
-def _after_fork() -> None:
+class _Inherited:
+    """Pickled for a process that is being started, it becomes a call that sets that process's generator."""
+
+    def __reduce__(self) -> tuple:
+        if not hasattr(_thread, "rng"):
+            return dict, ()  # nothing to inherit, and nothing for the child to import
+        with _lock:
+            _thread.rng._children += 1
+            return _inherit, (_thread.rng._seed, _thread.rng._child_position())
+
+
+def _inherit(seed: int, position: int) -> _Inherited:
+    rng = get_default_rng()
+    rng.seed = seed
+    rng.advance(position)
+    return _Inherited()
+
+
+def _before_fork() -> None:
+    _lock.acquire()
+    if hasattr(_thread, "rng"):
+        _thread.rng._children += 1
+
+
+def _after_fork_in_child() -> None:
+    if hasattr(_thread, "rng"):
+        rng = _thread.rng
+        rng._position, rng._children = rng._child_position(), 0
     _lock.release()
-    # Worker processes that nobody seeded should not all draw the same numbers.
-    if not getattr(_thread, "seeded", True):
-        del _thread.rng
 
 
-os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_after_fork)
+os.register_at_fork(before=_before_fork, after_in_parent=_lock.release, after_in_child=_after_fork_in_child)
 _core.set_random_source(_draw, _seed)

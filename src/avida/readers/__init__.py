@@ -2,14 +2,16 @@
 
 from avida.readers._caffe import Caffe, Caffe2
 from avida.readers._coco import COCO
+from avida.readers._epoch import Epoch, ReadError
 from avida.readers._file import File
 from avida.readers._mxnet import MXNet
 from avida.readers._nemo_asr import NemoAsr
 from avida.readers._numpy import Numpy
-from avida.readers._reader import Epoch, Reader, ReadError
+from avida.readers._reader import Reader
 from avida.readers._sampler import WeightedSampler
 from avida.readers._state import ReaderState
 from avida.readers._tfrecord import TFRecord
+from avida.readers._video import Video, VideoResize
 from avida.readers._webdataset import Webdataset
 
 __all__ = [
@@ -25,6 +27,8 @@ __all__ = [
     "Reader",
     "ReaderState",
     "TFRecord",
+    "Video",
+    "VideoResize",
     "Webdataset",
     "WeightedSampler",
 ]

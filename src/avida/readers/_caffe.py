@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from typing import Any, Unpack
+from typing import Unpack
 
 from avida import _core
-from avida.readers._libraries import built_with
+from avida._values.typing import DeviceArg
 from avida.readers._options import ReaderOptions
 from avida.readers._paths import Path, list_of_paths
 from avida.readers._reader import Reader
@@ -20,13 +20,13 @@ class Caffe(Reader):
     """Reads images and labels from Caffe's LMDBs, in the order of keys.
 
     An image is the bytes of its file (uint8), or pixels (height, width, channels) where the record says that it is not
-    encoded; its label is an int32 with one element, or none where the record has no label. A database must not be
-    written to while it is read.
+    encoded; its label is an int32 with one element, or none where the record has no label. When others write to the
+    database, samples are those of the transaction that was the newest when the reader was made, or fail.
 
     Args:
         image_available: Whether to read images. Default: ``True``.
         label_available: Whether to read labels. Default: ``True``.
-        path: The folder of an LMDB, or several: their records follow one another.
+        path: The folder of an LMDB or its file, or several: their records follow one another.
 
     Example:
         >>> import lmdb, tempfile
@@ -44,7 +44,7 @@ class Caffe(Reader):
         self,
         max_batch_size: int | None = None,
         name: str | None = None,
-        device: Any = "cpu",
+        device: DeviceArg | None = "cpu",
         num_inputs: int | None = None,
         *,
         image_available: bool | None = None,
@@ -55,20 +55,19 @@ class Caffe(Reader):
         images, labels = image_available is not False, label_available is not False
         if not images and not labels:
             raise IndexError("there is nothing to read: expected image_available or label_available")
-        make_source = built_with("liblmdb", "caffe_source")
 
         def source() -> _core.ReaderSource:
-            return make_source(list_of_paths("path", path), images, labels)
+            return _core.caffe_source(list_of_paths("path", path), images, labels)
 
         super().__init__(source, max_batch_size, name, device, num_inputs, **options)
 
 
 class Caffe2(Reader):
-    """Reads images, labels and other tensors from Caffe2's LMDBs, in the order of keys.
+    """Reads images, labels and other tensors from LMDBs of Caffe2, by key order.
 
     A record is a list of tensors: the image, its labels, the additional inputs, and the box. An image is the bytes of
-    its file (uint8) or pixels (height, width, channels); the others are rows of float32 or int32. A database must not
-    be written to while it is read.
+    its file (uint8) or pixels (height, width, channels); the others are rows of float32 or int32. When others write to
+    the database, samples are those of the transaction that was the newest when the reader was made, or fail.
 
     Args:
         additional_inputs: How many more tensors of numbers the records have. Default: ``0``.
@@ -78,7 +77,7 @@ class Caffe2(Reader):
             ``num_labels`` zeros and ones; ``2``, a row of numbers; ``3``, as ``1`` with weights for the ones; ``4``,
             there are none. Default: ``0``.
         num_labels: The number of classes, for the label types ``1`` and ``3``. Default: ``1``.
-        path: The folder of an LMDB, or several: their records follow one another.
+        path: The folder of an LMDB or its file, or several: their records follow one another.
 
     Example:
         >>> import lmdb, tempfile
@@ -98,7 +97,7 @@ class Caffe2(Reader):
         self,
         max_batch_size: int | None = None,
         name: str | None = None,
-        device: Any = "cpu",
+        device: DeviceArg | None = "cpu",
         num_inputs: int | None = None,
         *,
         additional_inputs: int | None = None,
@@ -115,13 +114,13 @@ class Caffe2(Reader):
             raise RuntimeError(f"label_type must be from 0 to 4, got {labels}")
         classes = 1 if num_labels is None else operator.index(num_labels)
         additional = operator.index(additional_inputs or 0)
-        if classes < 0 or additional < 0:
-            raise RuntimeError("num_labels and additional_inputs must not be negative")
+        for argument, number in (("num_labels", classes), ("additional_inputs", additional)):
+            if not 0 <= number < 2**31:
+                raise RuntimeError(f"{argument} must be from 0 to {2**31 - 1}, got {number}")
         if not images and labels == _NO_LABEL and not boxes and not additional:
             raise IndexError("there is nothing to read: expected images, labels, a box or additional inputs")
-        make_source = built_with("liblmdb", "caffe2_source")
 
         def source() -> _core.ReaderSource:
-            return make_source(list_of_paths("path", path), images, labels, classes, additional, boxes)
+            return _core.caffe2_source(list_of_paths("path", path), images, labels, classes, additional, boxes)
 
         super().__init__(source, max_batch_size, name, device, num_inputs, **options)

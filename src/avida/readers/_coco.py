@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import warnings
 from collections.abc import Sequence
 from typing import Any, Unpack
 
 from avida import _core
+from avida._files.atomic import replaced_files
+from avida._values.typing import DeviceArg
 from avida.readers._options import ReaderOptions
 from avida.readers._reader import Reader
 
@@ -34,6 +37,8 @@ class COCO(Reader):
         annotations_file: The JSON file.
         avoid_class_remapping: Labels are the ids of categories as they are in the file. Default: ``False``, they are
             numbered from 1 in the order of the file; categories that it does not list are 0.
+        confine: Refuse the name of an image that leads outside of ``file_root``: by being absolute, by ``..`` or by a
+            symbolic link. Checked when the reader is made. Default: ``False``.
         dump_meta_files: Old name of ``save_preprocessed_annotations``.
         dump_meta_files_path: Old name of ``save_preprocessed_annotations_dir``.
         file_root: The folder that file names are relative to.
@@ -52,7 +57,8 @@ class COCO(Reader):
         ratio: Boxes and vertices are relative to width and height of the image. Default: ``False``.
         save_img_ids: Old name of ``image_ids``.
         save_preprocessed_annotations: Save what was made of the annotations for a faster start. Default: ``False``.
-        save_preprocessed_annotations_dir: The folder for that; it must exist.
+        save_preprocessed_annotations_dir: The folder for that; it must exist. Its files are replaced when all new ones
+            are complete.
         size_threshold: Objects whose box is less wide or high than this, in pixels, are left out. Default: ``0.1``.
         skip_empty: Leave out images without objects. Default: ``False``.
 
@@ -77,11 +83,12 @@ class COCO(Reader):
         self,
         max_batch_size: int | None = None,
         name: str | None = None,
-        device: Any = "cpu",
+        device: DeviceArg | None = "cpu",
         num_inputs: int | None = None,
         *,
         annotations_file: Path | None = None,
         avoid_class_remapping: bool | None = None,
+        confine: bool | None = None,
         dump_meta_files: bool | None = None,
         dump_meta_files_path: Path | None = None,
         file_root: Path | None = None,
@@ -140,6 +147,7 @@ class COCO(Reader):
         wanted.remap = not avoid_class_remapping
         wanted.crowds = include_iscrowd is None or bool(include_iscrowd)
         wanted.skip_empty = bool(skip_empty)
+        wanted.confine = bool(confine)
         if size_threshold is not None:
             wanted.size_threshold = float(size_threshold)
         names = [images] if isinstance(images, str) else list(images or []) or None
@@ -149,11 +157,18 @@ class COCO(Reader):
             if folder:
                 return _core.coco_from_folder(os.fspath(folder), root, wanted, ahead)
             assert annotations_file is not None
-            return _core.coco_from_json(
-                os.fspath(annotations_file), root, names, wanted, os.fspath(save_to or ""), ahead
-            )
+            with _save_to(save_to) as new_files:
+                return _core.coco_from_json(os.fspath(annotations_file), root, names, wanted, new_files, ahead)
 
         super().__init__(source, max_batch_size, name, device, num_inputs, **options)
+
+
+def _save_to(folder: Path | None) -> contextlib.AbstractContextManager[str]:
+    if not folder:
+        return contextlib.nullcontext("")
+    if not os.path.isdir(folder):
+        raise RuntimeError(f"expected a folder in save_preprocessed_annotations_dir, {os.fspath(folder)} is none")
+    return replaced_files(folder, last="filenames.dat")  # without which no folder is read
 
 
 def _renamed(name: str, value: Any, **old: Any) -> Any:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any, Unpack
+from typing import Unpack
 
 from avida import _core
+from avida._values.typing import DeviceArg
 from avida.readers._files import check_files, folder_of
 from avida.readers._options import ReaderOptions
 from avida.readers._paths import Path, list_of_paths
@@ -32,7 +33,9 @@ _FILE_FILTERS = [
 
 
 class File(Reader):
-    """Reads files and their labels: the bytes of each file (uint8) and a number (int32, one element).
+    """Reads files and their labels.
+
+    The outputs are the bytes of each file (uint8) and its label (int32, one element).
 
     The files are those in the folders under ``file_root``, sorted, where a folder's number is the label of its files;
     or those that ``file_list`` or ``files`` name.
@@ -43,7 +46,9 @@ class File(Reader):
 
     Args:
         case_sensitive_filter: Whether filters tell upper from lower case. Default: ``False``.
-        dir_filters: Patterns of which a folder's name must match one. Default: any name will do.
+        confine: Refuse a name in ``file_list`` that leads outside of ``file_root``, or of the list's folder: by being
+            absolute, by ``..`` or by a symbolic link. Checked when the reader is made. Default: ``False``.
+        dir_filters: Patterns of which a folder's name must match one. Default: any name.
         file_filters: Patterns of which a file's name in ``file_root`` must match one. Default: usual endings of images
             and sounds.
         file_list: A text file with a file name and a label in each line, separated by blanks. Names are relative to
@@ -70,10 +75,11 @@ class File(Reader):
         self,
         max_batch_size: int | None = None,
         name: str | None = None,
-        device: Any = "cpu",
+        device: DeviceArg | None = "cpu",
         num_inputs: int | None = None,
         *,
         case_sensitive_filter: bool | None = None,
+        confine: bool | None = None,
         dir_filters: str | Sequence[str] | None = None,
         file_filters: str | Sequence[str] | None = None,
         file_list: Path | None = None,
@@ -82,9 +88,9 @@ class File(Reader):
         labels: int | Sequence[int] | None = None,
         **options: Unpack[ReaderOptions],
     ) -> None:
-        check_files(file_root, file_list, files)
+        check_files(file_root, file_list, files, confine)
         if labels is not None and files is None:
-            raise RuntimeError("labels go with files; elsewhere they come from the folders or the list")
+            raise RuntimeError("labels needs files: otherwise they come from the folders or the list")
         root = folder_of(file_root)
         ahead = bool(options.get("read_ahead"))
         folder_patterns = _texts("dir_filters", dir_filters) or []
@@ -99,7 +105,7 @@ class File(Reader):
                     )
                 return _core.FileList.from_names(names, numbers, root)
             if file_list is not None:
-                return _core.FileList.from_text(os.fspath(file_list), root, True)
+                return _core.FileList.from_text(os.fspath(file_list), root, True, bool(confine))
             return _core.FileList.from_folders(root, file_patterns, folder_patterns, bool(case_sensitive_filter))
 
         def source() -> _core.ReaderSource:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Unpack
+from typing import Unpack
 
 from avida import _core
+from avida._values.typing import DeviceArg
 from avida.readers._options import ReaderOptions
 from avida.readers._paths import Path, list_of_paths
 from avida.readers._reader import Reader
 
 
 class MXNet(Reader):
-    """Reads RecordIO files as MXNet packs them: the bytes of each image (uint8), and its label or labels (float32).
+    """Reads images and labels from RecordIO files of MXNet.
+
+    The outputs are the bytes of each image (uint8), and its label or labels (float32).
 
     Records are read in the order in which they are in the files. A damaged record makes its batch fail when that is
     used, with a message that names the file, the record and its place.
@@ -42,7 +45,7 @@ class MXNet(Reader):
         self,
         max_batch_size: int | None = None,
         name: str | None = None,
-        device: Any = "cpu",
+        device: DeviceArg | None = "cpu",
         num_inputs: int | None = None,
         *,
         index_path: Path | Sequence[Path] | None = None,

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Sequence
-from typing import Any, Unpack
+from typing import Unpack
 
 from avida import _core
-from avida._dtype import dtype as make_dtype
-from avida._dtype import float32
+from avida._values.dtype import dtype as make_dtype
+from avida._values.dtype import float32
+from avida._values.typing import DeviceArg, DTypeArg
 from avida.readers._options import ReaderOptions
 from avida.readers._reader import Reader
 
@@ -33,7 +34,7 @@ class NemoAsr(Reader):
         manifest_filepaths: The manifest, or several.
         max_duration: If above 0, leave out entries with a longer ``duration``. Default: ``0``.
         min_duration: If above 0, leave out entries with a shorter ``duration``, or none. Default: ``0``.
-        normalize_text: Accepted for old code, without effect.
+        normalize_text: Ignored.
         quality: Of resampling, from 0 to 100. Default: ``50``.
         read_idxs: Return the number of the entry within its manifest, among those that are not left out. Default:
             ``False``.
@@ -60,11 +61,11 @@ class NemoAsr(Reader):
         self,
         max_batch_size: int | None = None,
         name: str | None = None,
-        device: Any = "cpu",
+        device: DeviceArg | None = "cpu",
         num_inputs: int | None = None,
         *,
         downmix: bool | None = None,
-        dtype: Any = None,
+        dtype: DTypeArg | None = None,
         manifest_filepaths: Path | Sequence[Path],
         max_duration: float | None = None,
         min_duration: float | None = None,

@@ -8,7 +8,9 @@ from typing import Any, Literal, TypeVar, Unpack
 import numpy as np
 
 from avida import _core
-from avida._batch import Batch
+from avida._values.batch import Batch
+from avida._values.integers import LARGEST, integer_within
+from avida._values.typing import DeviceArg
 from avida.readers._files import check_files, unlabelled_files
 from avida.readers._options import ReaderOptions
 from avida.readers._paths import Path
@@ -18,15 +20,18 @@ Number = TypeVar("Number", int, float)
 
 
 class Numpy(Reader):
-    """Reads arrays from ``.npy`` files, or a region of each array. Shapes may differ; type and rank are those of the
-    first file.
+    """Reads arrays from ``.npy`` files, or a region of each array.
+
+    Shapes may differ; element type and rank are those of the first file.
 
     The files are those in ``file_root`` and in its folders, sorted, or those that ``file_list`` or ``files`` name.
     Booleans, integers and floats of 16 to 64 bits in either byte order are read; arrays in Fortran's order are brought
     into C's. Of a region, only the rows that are needed are read. Its arguments hold for all samples.
 
     Args:
-        cache_header_information: Accepted for old code, without effect: reading a header costs next to nothing.
+        cache_header_information: Ignored.
+        confine: Refuse a name in ``file_list`` that leads outside of ``file_root``, or of the list's folder: by being
+            absolute, by ``..`` or by a symbolic link. Checked when the reader is made. Default: ``False``.
         file_filter: A pattern that a file's name in ``file_root`` must match. Default: ``"*.npy"``.
         file_list: A text file with a file name in each line. Names are relative to ``file_root``, or else to the folder
             of the list.
@@ -35,7 +40,7 @@ class Numpy(Reader):
         fill_value: What the policy "pad" fills with. Default: ``0``.
         out_of_bounds_policy: What to do where the region reaches beyond the array: "error"; "pad" fills it up with
             ``fill_value``; "trim_to_shape" leaves out what is not there. Default: "error".
-        register_buffers: Accepted for old code, without effect.
+        register_buffers: Ignored.
         rel_roi_end: Where the region ends, in parts of the extents.
         rel_roi_shape: The extents of the region, in parts of the array's.
         rel_roi_start: Where the region starts, in parts of the extents.
@@ -43,7 +48,7 @@ class Numpy(Reader):
         roi_end: Where the region ends.
         roi_shape: The extents of the region.
         roi_start: Where the region starts. Default: at 0.
-        use_o_direct: Accepted for old code, without effect.
+        use_o_direct: Ignored.
 
     Example:
         >>> import pathlib, tempfile
@@ -60,10 +65,11 @@ class Numpy(Reader):
         self,
         max_batch_size: int | None = None,
         name: str | None = None,
-        device: Any = "cpu",
+        device: DeviceArg | None = "cpu",
         num_inputs: int | None = None,
         *,
         cache_header_information: bool | None = None,
+        confine: bool | None = None,
         file_filter: str | None = None,
         file_list: Path | None = None,
         file_root: Path | None = None,
@@ -81,7 +87,7 @@ class Numpy(Reader):
         use_o_direct: bool | None = None,
         **options: Unpack[ReaderOptions],
     ) -> None:
-        check_files(file_root, file_list, files)
+        check_files(file_root, file_list, files, confine)
         if roi_start is not None and rel_roi_start is not None:
             raise RuntimeError("expected roi_start or rel_roi_start, got both")
         ends = {"roi_end": roi_end, "rel_roi_end": rel_roi_end, "roi_shape": roi_shape, "rel_roi_shape": rel_roi_shape}
@@ -110,7 +116,7 @@ class Numpy(Reader):
         ahead = bool(options.get("read_ahead"))
 
         def source() -> _core.ReaderSource:
-            found = unlabelled_files(file_root, file_list, files, pattern)
+            found = unlabelled_files(file_root, file_list, files, pattern, confine)
             return _core.numpy_source(found, region, ahead)
 
         super().__init__(source, max_batch_size, name, device, num_inputs, **options)
@@ -121,4 +127,8 @@ def _numbers(name: str, value: Any, kind: type[Number]) -> list[Number] | None:
         return None
     if isinstance(value, Batch):
         raise ValueError(f"{name} holds for all samples of a reader: expected numbers, got a Batch")
-    return [kind(number) for number in np.atleast_1d(np.asarray(value)).tolist()]
+    numbers = [kind(number) for number in np.atleast_1d(np.asarray(value)).tolist()]
+    for number in numbers:
+        if isinstance(number, int):
+            integer_within(name, number, -LARGEST)
+    return numbers

@@ -32,39 +32,37 @@ class ReaderOptions(TypedDict, total=False):
 
 
 _FIRST = {
-    "max_batch_size": "The largest ``batch_size`` that may be asked for, and the one that is used when none is.",
+    "max_batch_size": "The largest ``batch_size`` that may be requested. Default for ``batch_size``.",
     "name": "A name of your choice.",
-    "device": "Where the outputs are to be. Decoders want files on the CPU.",
-    "num_inputs": "Readers have none.",
+    "device": 'Where the outputs are. Decoders take files on the CPU. Default: ``"cpu"``.',
 }
 _TEXTS = {
-    "dont_use_mmap": "Accepted for old code, without effect: files are never mapped.",
-    "initial_fill": "Accepted for old code, without effect: the whole shard is shuffled, not a window of it.",
-    "lazy_init": "Look for the data when the first sample is needed, and not at once. Default: ``False``.",
-    "num_shards": "Into how many parts the samples are divided. Default: ``1``.",
-    "pad_last_batch": "Fill up the last batch with its last sample, and give all shards equally many samples that way. "
-    "Every epoch then begins with the first sample of its shard. Default: ``False``.",
-    "prefetch_queue_depth": "How many batches are read ahead, at the same time where storage is slow. Default: ``2``.",
-    "random_shuffle": "Deal the samples to the shards at random (alike in all shards, always) and shuffle the whole "
-    "shard anew for each epoch. Default: ``False``.",
-    "read_ahead": "Ask the system for all data of a batch before reading the first sample. Default: ``False``.",
-    "seed": "What the order of ``random_shuffle`` follows from. Default: always the same order.",
-    "shard_id": "Which part to read. Default: ``0``.",
-    "shuffle_after_epoch": "Shuffle all samples anew for each epoch, before they are divided; each reader sticks to "
-    "its shard. Default: ``False``.",
-    "shuffle_after_epoch_seed": "What that order follows from; must be the same in all shards. Default: always the "
-    "same order.",
-    "skip_cached_images": "Accepted for old code, without effect: decoders keep no images.",
-    "stick_to_shard": "Read the same part in every epoch, and not the next one each time. Default: ``False``.",
-    "tensor_init_bytes": "Accepted for old code, without effect: memory is reused anyway.",
-    "enable_checkpointing": "Accepted for old code, without effect: the state of a reader can always be taken.",
-    "last_batch": 'What becomes of an epoch\'s last batch when it is not full: "wrap" fills it up with the first '
-    'samples of the next epoch, which then begins behind them; "pad" is ``pad_last_batch``; "partial" leaves it small, '
-    'so that every sample is read exactly once; "drop" leaves it out. Default: "wrap".',
-    "on_error": 'What a sample that cannot be read does: "raise" makes its batch fail when that is used; "skip" leaves '
-    "the sample out and notes it in ``reader.errors``: its batch is smaller, and left out when nothing remains of it. "
-    'Default: "raise".',
+    "num_shards": "The number of parts into which the samples are divided. Default: ``1``.",
+    "shard_id": "The index of the part to read. Default: ``0``.",
+    "random_shuffle": "Assign the samples to the shards at random (in the same way in all shards) and shuffle the "
+    "whole shard in each epoch. Default: ``False``.",
+    "seed": "The seed of ``random_shuffle``. Default: a fixed one.",
+    "shuffle_after_epoch": "Shuffle all samples in each epoch, before they are divided; each reader stays with its "
+    "shard. Default: ``False``.",
+    "shuffle_after_epoch_seed": "The seed of ``shuffle_after_epoch``; the same in all shards. Default: a fixed one.",
+    "stick_to_shard": "Read the same shard in every epoch, instead of the next one each time. Default: ``False``.",
+    "last_batch": 'What happens to the last batch of an epoch when it is not full: "wrap" fills it with the first '
+    'samples of the next epoch, which then begins after them; "pad" is ``pad_last_batch``; "partial" keeps it small, '
+    'so that every sample is read exactly once; "drop" drops it. Default: ``"wrap"``.',
+    "pad_last_batch": "Fill the last batch with copies of its last sample, so that all shards have equally many "
+    "samples. Every epoch then begins with the first sample of its shard. Default: ``False``.",
+    "on_error": 'What happens to a sample that cannot be read: "raise" makes its batch fail when it is used; "skip" '
+    "leaves the sample out and records it in ``reader.errors``, a list of the newest 1,000. Its batch is smaller, and "
+    'left out when it is empty. Default: ``"raise"``.',
+    "prefetch_queue_depth": "The number of batches to prefetch, several at the same time where storage is slow; at "
+    "most 65,536. Default: ``2``.",
+    "read_ahead": "Request all data of a batch from the system before reading the first sample. Default: ``False``.",
+    "lazy_init": "Open the data when the first sample is needed, instead of at once. Default: ``False``.",
 }
+_IGNORED = ("dont_use_mmap", "enable_checkpointing", "initial_fill", "skip_cached_images", "tensor_init_bytes")
+_RAISES = """Raises:
+    RuntimeError: The data is not there or not in this format, or has fewer samples than there are shards. With
+        ``lazy_init`` when the first sample is needed."""
 _DEFAULTS = {"enable_checkpointing": False, "on_error": "raise"}
 
 
@@ -80,7 +78,7 @@ def complete(reader: type) -> None:
         name: inspect.Parameter(
             name, inspect.Parameter.KEYWORD_ONLY, default=_DEFAULTS.get(name), annotation=types[name]
         )
-        for name in _TEXTS
+        for name in sorted([*_TEXTS, *_IGNORED])
     }
     last = ["enable_checkpointing", "last_batch", "on_error"]
     positional = [p for p in own.values() if p.kind != p.KEYWORD_ONLY]
@@ -95,8 +93,13 @@ def complete(reader: type) -> None:
     texts, _, example = rest.partition("\n\n")
     entries = {m[1]: m[0].rstrip() for m in re.finditer(r"    (\w+): .*\n?(?:        .*\n?)*", texts)}
     for name, text in (_FIRST | _TEXTS).items():
-        entries.setdefault(
-            name, textwrap.fill(f"{name}: {text}", 116, initial_indent=" " * 4, subsequent_indent=" " * 8)
-        )
-    order = [p.name for p in parameters if p.name != "self"]
-    reader.__doc__ = f"{before}Args:\n" + "\n".join(entries[name] for name in order) + f"\n\n{example}"
+        entries.setdefault(name, _entry(name, text))
+    ignored = [name for name, text in entries.items() if text.strip() == f"{name}: Ignored."]
+    ignored += ["num_inputs", *_IGNORED]
+    listed = [text for name, text in entries.items() if name not in ignored]
+    listed.append(_entry("Ignored, accepted for compatibility", ", ".join(ignored) + "."))
+    reader.__doc__ = f"{before}Args:\n" + "\n".join(listed) + f"\n\n{_RAISES}\n\n{example}"
+
+
+def _entry(name: str, text: str) -> str:
+    return textwrap.fill(f"{name}: {text}", 116, initial_indent=" " * 4, subsequent_indent=" " * 8)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import glob
 import os
+import re
 from collections.abc import Sequence
 
 Path = str | os.PathLike[str]
@@ -14,3 +16,67 @@ def list_of_paths(argument: str, paths: Path | Sequence[Path]) -> list[str]:
     if not names:
         raise RuntimeError(f"expected the names of files in {argument}, got an empty list")
     return names
+
+
+def expand_paths(argument: str, paths: Path | Sequence[Path]) -> list[str]:
+    """The files that are meant: braces and wildcards are expanded where no file has the name itself.
+
+    ``train-{000..123}.tar`` and ``{a,b}.tar`` stand for all of these names, ``*.tar`` for those that there are, sorted.
+    """
+    return [file for path in list_of_paths(argument, paths) for file in _expand(argument, path)]
+
+
+def _expand(argument: str, path: str) -> list[str]:
+    if os.path.exists(path):
+        return [path]
+    files = []
+    for name in expand_braces(path):
+        if glob.has_magic(name) and not os.path.exists(name):
+            found = sorted(glob.glob(name))
+            if not found:
+                raise RuntimeError(f"expected files that match {name!r} in {argument}, found none")
+            files += found
+        else:
+            files.append(name)
+    return files
+
+
+def expand_braces(text: str) -> list[str]:
+    """All texts that ``{1..3}``, ``{001..120}``, ``{a,b}`` and combinations of them stand for, as in a shell."""
+    start = text.find("{")
+    while start >= 0:
+        parts, end = _split_braces(text, start)
+        choices = _range(parts[0]) if len(parts) == 1 else [each for part in parts for each in expand_braces(part)]
+        if choices:
+            return [text[:start] + choice + rest for choice in choices for rest in expand_braces(text[end:])]
+        start = text.find("{", start + 1)
+    return [text]
+
+
+def _split_braces(text: str, start: int) -> tuple[list[str], int]:
+    """What commas separate between the brace at ``start`` and its partner, and where the text continues behind it."""
+    parts, begin, depth = [], start + 1, 0
+    for i in range(start, len(text)):
+        depth += {"{": 1, "}": -1}.get(text[i], 0)
+        if depth == 0 or (depth == 1 and text[i] == ","):
+            parts.append(text[begin:i])
+            begin = i + 1
+        if depth == 0:
+            return parts, i + 1
+    return [""], start + 1  # it has no partner
+
+
+def _range(text: str) -> list[str]:
+    """The numbers or letters of ``first..last`` or ``first..last..step``, or nothing."""
+    letters = re.fullmatch(r"([a-z])\.\.([a-z])|([A-Z])\.\.([A-Z])", text)
+    if letters:
+        first, last = (ord(letter) for letter in letters.groups() if letter)
+        return [chr(code) for code in (range(first, last + 1) if first <= last else range(first, last - 1, -1))]
+    found = re.fullmatch(r"(-?\d+)\.\.(-?\d+)(?:\.\.(-?\d+))?", text)
+    if not found:
+        return []
+    first, last, step = int(found[1]), int(found[2]), abs(int(found[3] or 1)) or 1
+    is_padded = any(re.match(r"-?0\d", end) for end in found.groups()[:2])
+    width = max(len(found[1]), len(found[2])) if is_padded else 0
+    numbers = range(first, last + 1, step) if first <= last else range(first, last - 1, -step)
+    return [f"{number:0{width}d}" for number in numbers]

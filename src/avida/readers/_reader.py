@@ -3,61 +3,76 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import inspect
 import operator
 import os
 import threading
-import weakref
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, ClassVar, Generic, NoReturn, Self, SupportsIndex, TypeVar, Unpack, overload
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from typing import Any, ClassVar, NoReturn, Self, SupportsIndex, TypeVar, Unpack, overload
 
 import numpy as np
 
 from avida import _core
-from avida._batch import Batch
-from avida._device import Device
-from avida._device import device as make_device
-from avida._eval import EvalContext, EvalMode
-from avida._tensor import Tensor
+from avida._missing import unknown_argument
+from avida._running.ahead import batches_ahead
+from avida._running.eval import EvalContext
+from avida._running.warn import warn
+from avida._values.batch import Batch
+from avida._values.device import Device
+from avida._values.device import device as make_device
+from avida._values.integers import integer_within
+from avida._values.tensor import Tensor
+from avida._values.typing import DeviceArg
+from avida.readers._epoch import Epoch, ReadError, Reading, moved_on
 from avida.readers._options import ReaderOptions, complete
-from avida.readers._state import Phase, ReaderState
+from avida.readers._state import ReaderState
 
 T = TypeVar("T")
 
 _DEFAULT_DEPTH = 2
 _SAMPLE_DEPTH = 32  # single samples are read ahead by more: each is little work
+MOST_DEPTH = 65_536
+_LOOP = "for batch in reader.next_epoch(batch_size=64)"
 _LAST = ["wrap", "pad", "partial", "drop"]
 
-# One for the places of all readers: held for a moment only, and fork can take it. Collecting garbage within that moment
+_DATA_ARGUMENTS = {
+    *("file_root", "file_list", "filenames", "files", "path", "paths", "index_path", "index_paths"),
+    *("annotations_file", "preprocessed_annotations", "meta_files_path", "manifest_filepaths"),
+}
+
+# One lock for the positions of all readers: held briefly, and fork can take it. Garbage collection within that time
 # may run what reads a state.
 _lock = threading.RLock()
 os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class ReadError:
-    """A sample that was left out because it could not be read."""
+class ReadErrors(list[ReadError]):
+    """The newest samples that a reader skipped, at most 1,000.
 
-    source: str
-    index: int
-    epoch: int
-    message: str
+    ``total`` counts all of them.
+    """
+
+    total = 0
 
 
 class Reader:
-    """The base of all readers. It stands before an epoch; an iterator over that epoch moves it on to the next."""
+    """The base of all readers.
+
+    A reader has a next epoch; an iterator over that epoch moves the reader on to the epoch after it.
+    """
 
     _arguments: tuple[tuple, dict[str, Any]]
     _reads_archives: ClassVar[bool] = False  # they may be told to shuffle in both ways
+    _prefetch: Callable[..., Any] = _core.ReaderPrefetcher
+    _read: Callable[..., Any] = staticmethod(_core.read_samples)
 
     def __init__(
         self,
         make_source: Callable[[], _core.ReaderSource],
         max_batch_size: int | None,
         name: str | None,
-        device: Any,
+        device: DeviceArg | None,
         num_inputs: int | None,
         **options: Unpack[ReaderOptions],
     ) -> None:
@@ -74,23 +89,28 @@ class Reader:
         if not 0 <= self._shard < self._shards:
             raise ValueError(f"shard_id must be from 0 to {self._shards - 1}, got {self._shard}")
         self._depth = _integer(options.get("prefetch_queue_depth"), _DEFAULT_DEPTH)
-        if self._depth < 1:
-            raise RuntimeError(f"prefetch_queue_depth must be at least 1, got {self._depth}")
+        if not 1 <= self._depth <= MOST_DEPTH:
+            raise RuntimeError(f"prefetch_queue_depth must be from 1 to {MOST_DEPTH} batches, got {self._depth}")
         again = bool(options.get("shuffle_after_epoch"))
         if again and options.get("stick_to_shard"):
-            raise RuntimeError("shuffle_after_epoch does not go with stick_to_shard: it sticks to one anyway")
+            raise RuntimeError("shuffle_after_epoch cannot be combined with stick_to_shard, which it implies")
         if again and options.get("random_shuffle") and not self._reads_archives:
-            raise RuntimeError("shuffle_after_epoch does not go with random_shuffle: it shuffles all samples anyway")
+            raise RuntimeError("shuffle_after_epoch cannot be combined with random_shuffle; pass one of them")
         self._stick = bool(options.get("stick_to_shard") or again)
         self._last = _last_batch(options.get("last_batch"), bool(options.get("pad_last_batch")))
         self._shuffle = 2 if again else 1 if options.get("random_shuffle") else 0
-        self._seed = _integer(options.get("shuffle_after_epoch_seed" if again else "seed"), -1) % 2**64
+        seed = options.get("shuffle_after_epoch_seed" if again else "seed")
+        self._has_own_seed = seed is not None  # else it takes up that of a state
+        self._seed = _integer(seed, -1) % 2**64
         self._skip = _one_of("on_error", options.get("on_error", "raise"), ["raise", "skip"]) == "skip"
 
-        self.errors: list[ReadError] = []
-        """The samples that ``on_error="skip"`` left out, in the order in which their batches were taken."""
+        self.errors = ReadErrors()
+        """The samples that ``on_error="skip"`` left out, in the order in which their batches were taken: a list of the
+        newest 1,000. ``errors.total`` counts all of them."""
         self._sampler: Iterable[int] | None = None
         self._source: _core.ReaderSource | None = None
+        self._part, self._parts = 0, 1  # see _divide
+        self._loop = _core.Loop()  # knows what the last epoch's loop did
         self._move_to(ReaderState(shards=self._shards))
         if not options.get("lazy_init"):
             self._set_up()
@@ -103,7 +123,9 @@ class Reader:
         takes_any = any(parameter.kind == parameter.VAR_KEYWORD for parameter in known.values())
         for name in kwargs:  # before anything else complains of what is missing
             if name not in known and not takes_any:
-                raise TypeError(_unknown(name, cls.__name__, known))
+                if name == "batch_size":
+                    raise TypeError(f"{cls.__name__}() has no argument 'batch_size'; give it to each epoch: {_LOOP}")
+                raise unknown_argument(cls, name)
         self = super().__new__(cls)
         self._arguments = args, kwargs  # of which another process makes the same reader
         return self
@@ -113,7 +135,7 @@ class Reader:
 
     def _set_up(self) -> _core.ReaderSource:
         if self._source is None:
-            name = f"readers.{type(self).__name__}"
+            name = self._title()
             try:
                 source = self._make_source()
             except (RuntimeError, ValueError) as error:
@@ -121,37 +143,49 @@ class Reader:
                 raise type(error)(text if f"{name}: " in text else f"{name}: {text}") from None
             if source.size < self._shards:
                 raise RuntimeError(
-                    f"{name}: expected at least one sample for each of {self._shards} shards, got {source.size}"
+                    f"{name}: expected at least one sample for each of {self._shards} shards, got {source.size} "
+                    f"from {self._data_name()}"
                 )
             self._source = source
         return self._source
+
+    def _data_name(self) -> str:
+        """The arguments that say where the data is."""
+        given = [f"{name}={_shortened(value)}" for name, value in self._arguments[1].items() if name in _DATA_ARGUMENTS]
+        return ", ".join(given) or "its data"
 
     def __len__(self) -> int:
         """The number of samples in the data set, of all shards together."""
         return self._set_up().size
 
     def __iter__(self) -> NoReturn:
-        raise TypeError("a reader is gone through epoch by epoch: for ... in reader.next_epoch(batch_size=...)")
+        raise TypeError(f"Readers are not iterable. Iterate over one epoch: {_LOOP}")
 
     def __repr__(self) -> str:
         samples = "not opened yet" if self._source is None else f"{self._source.size:,} samples"
         shard = f", shard {self._shard} of {self._shards}" if self._shards > 1 else ""
-        return f"readers.{type(self).__name__}({samples}{shard}, epoch {self.epoch})"
+        return f"{self._title()}({samples}{shard}, epoch {self.epoch})"
+
+    def _title(self) -> str:
+        return f"readers.{type(self).__name__}"
 
     @overload
     def __getitem__(self, index: SupportsIndex) -> tuple[Tensor, ...]: ...
     @overload
     def __getitem__(self, index: slice | Sequence[SupportsIndex]) -> tuple[Batch, ...]: ...
     def __getitem__(self, index: Any) -> tuple:
-        """One sample of the data set by its number, or several as Batches: ``reader[3]``, ``reader[[5, 1]]``."""
+        """Reads samples by index: ``reader[3]``, ``reader[[5, 1]]``, ``reader[:10]``.
+
+        One index gives Tensors, several give Batches.
+        """
         source = self._set_up()
         if isinstance(index, slice):
             return self[range(*index.indices(source.size))]
         single = not hasattr(index, "__len__") or getattr(index, "ndim", 1) == 0
         numbers = _numbers([index] if single else index, source.size)
         if not numbers:
-            raise ValueError("expected the numbers of samples, got none")
-        return self._item(self._placed(_core.read_samples(source, numbers, self.epoch, not single)))
+            raise ValueError("expected indices of samples, got an empty list")
+        return self._item(self._placed(self._read(source, numbers, self.epoch, not single)))
 
     def _placed(self, outputs: tuple) -> tuple:
         return outputs if self._device == Device.CPU else tuple(output.to_device(self._device) for output in outputs)
@@ -160,8 +194,11 @@ class Reader:
         """What users get: the outputs, in the form of this reader."""
         return outputs
 
-    def get_metadata(self) -> dict[str, int]:
-        """The number of samples of all shards, without and with padding, and how they are divided."""
+    def get_metadata(self, batch_size: int | None = None) -> dict[str, int]:
+        """Returns the number of samples, without and with padding, and of shards.
+
+        None of them depends on ``batch_size``, which is accepted for compatibility.
+        """
         return {
             "epoch_size": len(self),
             "epoch_size_padded": self._plan(self._next).padded_samples,
@@ -173,20 +210,20 @@ class Reader:
 
     @property
     def sampler(self) -> Iterable[int] | None:
-        """The order of every epoch: an iterable over numbers of samples, or None for the reader's own order.
+        """An iterable over sample indices that sets the order of every epoch, or None.
 
-        It is gone through once for each epoch, and divided among the shards; all shards must have the same. If it has a
-        method ``set_epoch``, as PyTorch's samplers have, that is called first. A number may come several times or not
-        at all, so that ``torch.utils.data.WeightedRandomSampler`` gives weights to samples.
+        It is iterated once for each epoch, and its indices are divided among the shards; all shards must have the same
+        sampler. If it has a method ``set_epoch``, as PyTorch's samplers have, that is called first. An index may occur
+        several times or not at all, as with ``torch.utils.data.WeightedRandomSampler``.
         """
         return self._sampler
 
     @sampler.setter
     def sampler(self, sampler: Iterable[int] | None) -> None:
         if sampler is not None and not hasattr(sampler, "__iter__") and not hasattr(sampler, "__getitem__"):
-            raise TypeError(f"expected an iterable over numbers of samples, got {type(sampler).__name__}")
+            raise TypeError(f"expected an iterable over indices of samples, got {type(sampler).__name__}")
         if isinstance(sampler, Iterator):
-            raise TypeError("expected an iterable that each epoch can go through anew, got an iterator")
+            raise TypeError("expected an iterable that can be iterated once for each epoch, got an iterator")
         self._sampler = sampler
 
     @overload
@@ -196,6 +233,8 @@ class Reader:
         ctx: EvalContext | None = None,
         capture: bool = False,
         *,
+        compile: bool = False,
+        ahead: SupportsIndex | None = None,
         indices: Iterable[int] | None = None,
     ) -> Epoch[Tensor]: ...
     @overload
@@ -205,6 +244,8 @@ class Reader:
         ctx: EvalContext | None = None,
         capture: bool = False,
         *,
+        compile: bool = False,
+        ahead: SupportsIndex | None = None,
         indices: Iterable[int] | None = None,
     ) -> Epoch[Batch]: ...
     def next_epoch(
@@ -213,9 +254,11 @@ class Reader:
         ctx: EvalContext | None = None,
         capture: bool = False,
         *,
+        compile: bool = False,
+        ahead: SupportsIndex | None = None,
         indices: Iterable[int] | None = None,
     ) -> Epoch:
-        """An iterator over the next epoch: tuples of Batches, or of Tensors without ``batch_size``.
+        """Iterates over the next epoch: Batches, or Tensors without ``batch_size``.
 
         The epoch begins with the first item. It may be left at any time; the epoch after it is the same as if it had
         been read to its end. Several iterators may be in use: each goes over an epoch of its own. After
@@ -223,17 +266,81 @@ class Reader:
 
         Args:
             batch_size: The number of samples in a batch. Default: ``max_batch_size`` of the constructor, if any.
-            ctx: Accepted for old code, without effect: readers have threads of their own.
-            capture: Accepted for old code, without effect: calls are looked at together where that pays.
-            indices: The numbers of the samples of this epoch, in place of the order of :attr:`sampler`.
+            capture: Prepares two batches ahead, not one. The loop obeys no rules, in contrast to the real library.
+            compile: The same as ``capture``.
+            ahead: How many batches to prepare ahead: the calls that the loop made for the batches before are made for
+                the next ones while the loop is busy or waits. Results are the same for any number; ``0`` prepares none.
+                Default: ``1``, or ``2`` with ``capture``.
+            indices: The indices of the samples of this epoch, in place of the order of :attr:`sampler`.
+            Ignored, accepted for compatibility: ctx.
+
+        Returns:
+            An iterator over tuples, one element for each output of the reader. Each is a Batch, or a Tensor for single
+            samples. Readers of named features return dictionaries.
+
+        Raises:
+            ValueError: ``batch_size`` is not positive, or larger than ``max_batch_size``.
+
+        Example:
+            >>> import pathlib, tempfile
+            >>> folder = tempfile.TemporaryDirectory()
+            >>> _ = pathlib.Path(folder.name, "a.jpg").write_bytes(b"123")
+            >>> reader = avida.readers.File(files=[folder.name + "/a.jpg"])
+            >>> for files, labels in reader.next_epoch(batch_size=1):
+            ...     print(files.shape, files.dtype)
+            [(3,)] u8
         """
-        if batch_size is None:
-            batch_size = self._max_batch_size
-        else:
-            batch_size = _batch_size(batch_size)
-            if self._max_batch_size is not None and batch_size > self._max_batch_size:
-                raise ValueError(f"batch_size must not exceed max_batch_size={self._max_batch_size}, got {batch_size}")
-        return Epoch(self, batch_size, indices)
+        size = self._max_batch_size if batch_size is None else self._checked_batch_size(batch_size)
+        return Epoch(self, size, indices, batches_ahead(ahead, capture or compile))
+
+    def _checked_batch_size(self, batch_size: int) -> int:
+        size = _batch_size(batch_size)
+        if self._max_batch_size is not None and size > self._max_batch_size:
+            raise ValueError(f"batch_size must not exceed max_batch_size={self._max_batch_size}, got {size}")
+        return size
+
+    @overload
+    def __call__(self, *, batch_size: None = None) -> tuple[Tensor, ...]: ...
+    @overload
+    def __call__(self, *, batch_size: int) -> tuple[Batch, ...]: ...
+    def __call__(self, *, batch_size: int | None = None) -> Any:
+        """Returns the next batch, or the next sample without ``batch_size``.
+
+        After the last item of an epoch comes the first one of the next. Calls go through epochs of their own: iterators
+        of :meth:`next_epoch` neither take items from them nor move them on.
+
+        Raises:
+            RuntimeError: An epoch has ended without one item that could be read.
+
+        Example:
+            >>> import pathlib, tempfile
+            >>> folder = tempfile.TemporaryDirectory()
+            >>> for name in ["a.jpg", "b.jpg"]:
+            ...     _ = pathlib.Path(folder.name, name).write_bytes(b"123")
+            >>> reader = avida.readers.File(files=["a.jpg", "b.jpg"], file_root=folder.name)
+            >>> [reader()[1].item() for _ in range(5)]
+            [0, 1, 0, 1, 0]
+        """
+        size = None if batch_size is None else self._checked_batch_size(batch_size)
+        while True:
+            epoch = self._epoch_of_calls(size)
+            item = next(epoch, None)
+            if item is not None:
+                return item
+            if not epoch._has_items:
+                raise RuntimeError(f"{self._title()}: epoch {self.epoch - 1} has no item that can be read")
+
+    def _epoch_of_calls(self, batch_size: int | None) -> Epoch:
+        """The epoch that calls go through: a new one at its end, the rest of it where the batch size changes."""
+        with _lock:
+            epoch = self._called
+            if epoch is not None and not epoch._ended and epoch._batch_size != batch_size:
+                if (reading := epoch._reading) is not None and reading is self._reading:
+                    self._move_to(reading.state(reading.at))
+                epoch = None
+            if epoch is None or epoch._ended:
+                epoch = self._called = Epoch(self, batch_size, None, batches_ahead(None, False))
+            return epoch
 
     @property
     def epoch(self) -> int:
@@ -241,45 +348,44 @@ class Reader:
         return self._next.epoch if self._reading is None else self._reading.at.epoch
 
     def seek(self, epoch: int, position: int = 0) -> None:
-        """Makes the next epoch the given one, from behind the first ``position`` samples of this shard."""
-        epoch, position = operator.index(epoch), operator.index(position)
-        if epoch < 0 or position < 0:
-            raise ValueError(f"expected an epoch and a position from 0, got {epoch} and {position}")
+        """Moves to an epoch, after the first ``position`` samples of this shard."""
+        epoch, position = integer_within("epoch", epoch, 0), integer_within("position", position, 0)
         self._move_to(ReaderState(epoch=epoch, done=position, base=epoch, taken=position, shards=self._shards))
 
     def get_state(self, *, cuda_stream: Any = None) -> ReaderState:
-        """Where reading stands: behind the last item that the newest iterator has given out.
+        """Returns the position: after the last item that the newest iterator returned.
 
-        ``str(state)`` is a short text, whatever the size of the data set. The state of any one shard of a run is enough
-        to go on with all of them, as long as all stand at the same step. An epoch with an order of your own, from
-        ``indices`` or a sampler, can be gone on with if the same order is given again: that of a sampler must follow
-        from ``set_epoch``.
+        ``str(state)`` is a short text, whatever the size of the data set. The state of one shard is enough to resume
+        all of them, as long as all are at the same step. An epoch with an order of your own, from ``indices`` or a
+        sampler, can be resumed if the same order is given again: that of a sampler must follow from ``set_epoch``.
         """
         with _lock:
-            state = self._next if self._reading is None else self._reading.state(self._reading.at, self._shards)
+            state = self._next if self._reading is None else self._reading.state(self._reading.at)
         samples = 0 if self._source is None else self._source.size
         return dataclasses.replace(state, samples=samples, seed=self._seed, order=self._order_name())
 
-    def set_state(self, state: ReaderState | str | dict[str, Any]) -> None:
-        """Makes the next epoch go on where a state was taken, perhaps with another number of shards.
+    def set_state(self, state: ReaderState | str | bytes | dict[str, Any]) -> None:
+        """Resumes at a state, perhaps with another number of shards.
 
-        What another reader of the same data in the same order saved will do. Iterators in use are not affected.
+        The state may be that of another reader, if it reads the same data in the same order. A reader that was made
+        without a seed takes up that of the state. Iterators in use are not affected.
         """
         state = ReaderState.of(state)
         if state.order != self._order_name():
             raise ValueError(f"the state is of a reader with {state.order}, this one has {self._order_name()}")
-        if self._shuffle and state.seed != self._seed:
+        if self._shuffle and self._has_own_seed and state.seed != self._seed:
             raise ValueError(f"the state is of a reader with the seed {state.seed}, this one has {self._seed}")
         if state.samples and state.samples != len(self):
             raise ValueError(f"the state is of a data set with {state.samples} samples, this one has {len(self)}")
-        if max((phase[0] for phase in state.history), default=state.shards) > len(self):
+        if any(phase[0] > len(self) for phase in (*state.history, state.as_phase())):
             raise ValueError(f"the state is of a run with more shards than the {len(self)} samples here")
         if state.shards != self._shards:
-            state = dataclasses.replace(state, done=0, taken=0, history=(*state.history, state.as_phase()))
-        self._move_to(state)
+            history = (*state.history, state.as_phase())
+            state = dataclasses.replace(state, done=0, taken=0, shards=self._shards, stretches=(), history=history)
+        self._move_to(state, state.seed)
 
     def state_dict(self) -> dict[str, Any]:
-        """The state as a dictionary of integers, for whatever stores the state of PyTorch objects."""
+        """Returns the state as a dictionary of integers, as PyTorch objects do."""
         return self.get_state().to_dict()
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
@@ -287,12 +393,40 @@ class Reader:
         self.set_state(ReaderState.from_dict(state_dict))
 
     def _divide(self, part: int, parts: int) -> None:
-        """Goes on as one of several parts of its shard, as worker processes do."""
-        state, shards = self.get_state(), self._shards * parts
-        if len(self) < shards:
-            raise RuntimeError(f"expected at least one sample for each of {shards} shards, got {len(self)}")
-        self._shards, self._shard = shards, self._shard * parts + part
-        self.set_state(state)
+        """Takes every ``parts``-th item of each epoch, beginning with item ``part``, as worker processes do.
+
+        States count rounds of ``parts`` items, so that the parts agree about where the next round begins.
+        """
+        self._move_to(self._next)  # what was read ahead is of no use
+        self._part, self._parts = part, parts
+
+    @property
+    def _own_order(self) -> int:
+        """A checksum of the user's own order of the epoch that is being read; 0 without one."""
+        return 0 if self._reading is None else self._reading.own_order
+
+    def _own_items(self, items: int) -> int:
+        return max(0, -((self._part - items) // self._parts))
+
+    def _skip_to(self, epoch: int, batch_size: int | None) -> None:
+        """Makes the next epoch a later one, as reading all epochs before it in batches of that size does."""
+        self._move_to(self._state_before(epoch, batch_size or 1))
+
+    def _state_before(self, epoch: int, batch_size: int) -> ReaderState:
+        return self._next.moved_to(epoch, 0, batch_size, self._last == "wrap" and self._sampler is None)
+
+    def _epoch_length(self, epoch: int, batch_size: int) -> int:
+        """The number of items of the next epoch, with those that were taken of it before a state was set, or of a later
+        epoch."""
+        start = self._next if epoch <= self._next.epoch else self._state_before(epoch, batch_size)
+        return -(-start.done // batch_size) + self._steps(start, self._sampler, batch_size)
+
+    def _steps(self, start: ReaderState, order: Iterable[int] | None, batch_size: int) -> int:
+        """The number of items from a position to the end of its epoch."""
+        if order is not None and not isinstance(order, Sized):
+            raise TypeError("the sampler has no length; once the epoch has begun, its length is known")
+        plan = self._plan(start, None if order is None else range(len(order)))
+        return self._own_items(plan.steps(plan.cursor(start.as_phase()), batch_size))
 
     def _order_name(self) -> str:
         kind = ["no shuffling", "random_shuffle", "shuffle_after_epoch"][self._shuffle]
@@ -300,14 +434,18 @@ class Reader:
         sampler = "" if self._sampler is None else ", a sampler"
         return f'{kind}{stick}, last_batch="{self._last}"{sampler}'
 
-    def _move_to(self, state: ReaderState) -> None:
+    def _move_to(self, state: ReaderState, seed: int | None = None) -> None:
         with _lock:
+            if seed is not None and self._shuffle:
+                self._seed = seed
             self._next = state  # where the next epoch begins
-            self._reading: _Reading | None = None  # the newest epoch, once it has begun
-            self._newest: weakref.ref[Epoch] | None = None  # weak: who drops an epoch ends its threads
+            self._called: Epoch | None = None  # the epoch that calls go through
+            self._reading: Reading | None = None  # the newest epoch, once it has begun
             self._ahead: tuple[int | None, _core.ReaderPrefetcher] | None = None  # left by the last epoch, and its mode
 
     def _plan(self, start: ReaderState, order: Sequence[int] | None = None) -> _core.ReaderPlan:
+        # An order of the user's own replaces one epoch: nothing of those before it is left to be read.
+        history = [phase for phase in start.history if order is None or phase[3] == start.epoch]
         return _core.ReaderPlan(
             samples=len(self) if order is None else len(order),
             shards=self._shards,
@@ -317,8 +455,7 @@ class Reader:
             shuffle=self._shuffle if order is None else 0,
             seed=self._seed,
             order=order,
-            base=start.base,
-            history=start.history,
+            history=history,
         )
 
     def _order(self, indices: Sequence[int] | None) -> Sequence[int] | None:
@@ -330,134 +467,63 @@ class Reader:
             indices = list(self._sampler)
         return None if indices is None else _numbers(indices, len(self))
 
-    def _begin_epoch(
-        self, epoch: Epoch, batch_size: int | None, indices: Sequence[int] | None
-    ) -> tuple[_core.ReaderPrefetcher | None, int]:
-        """What reads the next epoch, and its number of items. Moves on to the epoch after it."""
-        source, order, size = self._set_up(), self._order(indices), batch_size or 1
+    def _begin_epoch(self, epoch: Epoch) -> None:
+        """Gives the next epoch to an iterator that has none yet, and moves on to the epoch after it."""
+        batch_size = epoch._batch_size
+        source, order, size = self._set_up(), self._order(epoch._indices), batch_size or 1
         with _lock:
+            if epoch._items is not None:  # another thread was faster
+                return
             start = self._next
             own_order = 0 if order is None else zlib.crc32(np.array(order, np.int64).tobytes()) + 1
             if start.own_order and start.own_order != own_order:
                 raise ValueError("the state is of an epoch with an order of its own, and this epoch has another one")
             plan = self._plan(start, order)
-            at = plan.cursor(start.epoch, start.done, start.taken, start.batch_size)
-            steps = plan.steps(at, size)
-            ahead, self._ahead = self._ahead, None
-            prefetcher = None
+            at = plan.cursor(start.as_phase())
+            whole = plan.steps(at, size)
+            if whole == 0 and start.done == 0 and self._last == "drop":
+                warn(
+                    f'this epoch is empty: last_batch="drop" leaves out batches that are not full, and this shard has '
+                    f"fewer than batch_size={size} samples. Use a smaller batch_size or another last_batch."
+                )
+            steps = self._own_items(whole)
+            ahead, prefetcher = self._ahead, None
             if steps and order is None and ahead and ahead[0] == batch_size and ahead[1].cursor == at:
                 prefetcher = ahead[1]
             elif steps:
-                depth = max(self._depth, _SAMPLE_DEPTH) if batch_size is None else self._depth
-                prefetcher = _core.ReaderPrefetcher(
-                    source, plan, at, size, batch_size is not None, depth, order is not None, self._skip
+                depth = max(self._depth, _SAMPLE_DEPTH if batch_size is None else 0, epoch._ahead + 1)
+                one_epoch = order is not None or self._parts > 1
+                prefetcher = self._prefetch(
+                    source,
+                    plan,
+                    moved_on(plan, at, size, self._part),
+                    size,
+                    batch_size is not None,
+                    depth,
+                    one_epoch,
+                    self._skip,
+                    self._parts,
                 )
             wraps = self._last == "wrap" and order is None
-            self._reading = _Reading(plan, at, wraps, size, start.history, own_order)
-            self._next = self._reading.state(plan.next_epoch(at, size), self._shards)
-            self._newest = weakref.ref(epoch)
-            return prefetcher, steps
+            reading = Reading(plan, at, wraps, size, start, own_order, self._parts - 1 - self._part)
+            following = reading.state(plan.next_epoch(at, size))
+            items = self._items_of(prefetcher, at.epoch)
+            items.run_ahead(_core.Loop() if self._loop.is_open else self._loop, epoch._ahead)
+            # Only attributes are stored from here on: no exception comes in between.
+            self._ahead, self._reading, self._next = None, reading, following
+            epoch._reading, epoch._prefetcher, epoch._length, epoch._items = reading, prefetcher, steps, items
 
-    def _note(self, epoch: Epoch, taken: _core.ReaderCursor, skipped: list[tuple[str, int, int, str]]) -> None:
-        """What an iterator tells when it has given out the item at a cursor."""
-        with _lock:
-            reading = self._reading
-            if reading is not None and self._newest is not None and self._newest() is epoch:
-                at = reading.plan.behind(taken, reading.batch_size)
-                if (at.epoch, at.done) > (reading.at.epoch, reading.at.done):  # several threads may share an epoch
-                    reading.at = at
-            self.errors += [ReadError(*sample) for sample in skipped]
+    def _items_of(self, prefetcher: Any, epoch: int) -> _core.Feed:
+        return _core.ReaderItems(prefetcher, epoch)
 
-    def _end_epoch(self, epoch: Epoch, batch_size: int | None, prefetcher: _core.ReaderPrefetcher | None) -> None:
+    def _end_epoch(self, epoch: Epoch) -> None:
         with _lock:
-            if self._newest is not None and self._newest() is epoch:
-                self._reading = None
+            prefetcher = epoch._prefetcher
+            ahead = self._ahead
             if prefetcher is not None and not prefetcher.one_epoch:
-                self._ahead = batch_size, prefetcher  # what was read ahead already belongs to the next epoch
-
-
-@dataclasses.dataclass
-class _Reading:
-    """An epoch that has begun, and where it stands."""
-
-    plan: _core.ReaderPlan
-    at: _core.ReaderCursor
-    wraps: bool
-    batch_size: int
-    history: tuple[Phase, ...]
-    own_order: int
-
-    def state(self, at: _core.ReaderCursor, shards: int) -> ReaderState:
-        # Without wrapping, an epoch has nothing to do with those before it.
-        return ReaderState(
-            epoch=at.epoch,
-            done=at.done,
-            base=self.plan.base if self.wraps else at.epoch,
-            taken=self.plan.taken(at),
-            shards=shards,
-            batch_size=self.batch_size,
-            history=tuple(phase for phase in self.history if self.wraps or phase[3] == at.epoch),
-            own_order=self.own_order if at.done > 0 else 0,
-        )
-
-
-class Epoch(Iterator[tuple[T, ...]], Generic[T]):
-    """One epoch of a reader. ``len(epoch)`` is the number of its items."""
-
-    def __init__(self, reader: Reader, batch_size: int | None, indices: Iterable[int] | None) -> None:
-        self._reader = reader
-        self._batch_size = batch_size
-        self._indices = None if indices is None else list(indices)
-        self._prefetcher: _core.ReaderPrefetcher | None = None
-        self._left: int | None = None  # items to come; None before the first
-        self._length = 0
-        self._lock = threading.Lock()
-
-    def __next__(self) -> tuple[T, ...]:
-        item: tuple = ()
-        while not item:  # all samples of a batch may be left out
-            item = self._take()
-        if EvalMode.current() in (EvalMode.sync_cpu, EvalMode.sync_full):
-            item[0].evaluate()  # raises what went wrong
-        return self._reader._item(self._reader._placed(item))
-
-    def _take(self) -> tuple[T, ...]:
-        with self._lock:
-            if self._left is None:
-                self._prefetcher, self._length = self._reader._begin_epoch(self, self._batch_size, self._indices)
-                self._left = self._length
-            prefetcher = self._prefetcher
-            if prefetcher is None or self._left == 0:
-                self._end()
-                raise StopIteration
-            self._left -= 1
-        try:
-            item, skipped, at = prefetcher.take()
-        except BaseException:  # the wait was interrupted: the item is still to come
-            self._left += 1
-            raise
-        self._reader._note(self, at, skipped)
-        return item
-
-    def _end(self) -> None:
-        prefetcher, self._prefetcher = self._prefetcher, None
-        self._reader._end_epoch(self, self._batch_size, prefetcher)
-
-    def __repr__(self) -> str:
-        left = "not begun" if self._left is None else f"{self._length - self._left} of {self._length} items taken"
-        return f"Epoch of {self._reader!r}: {left}"
-
-    def __len__(self) -> int:
-        if self._left is not None:
-            return self._length
-        reader = self._reader
-        own = self._indices if self._indices is not None else reader._sampler
-        if own is not None and not hasattr(own, "__len__"):
-            raise TypeError("the sampler has no length; once the epoch has begun, its length is known")
-        start = reader._next
-        plan = reader._plan(start, None if own is None else range(len(own)))  # pyright: ignore[reportArgumentType]
-        at = plan.cursor(start.epoch, start.done, start.taken, start.batch_size)
-        return plan.steps(at, self._batch_size or 1)
+                ahead = epoch._batch_size, prefetcher  # what was read ahead already belongs to the next epoch
+            reading = None if self._reading is epoch._reading else self._reading
+            self._reading, self._ahead, epoch._prefetcher, epoch._ended = reading, ahead, None, True
 
 
 def _make_again(
@@ -469,9 +535,11 @@ def _make_again(
     return made
 
 
-def _unknown(option: str, reader: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(option, known, 1)
-    return f"{reader}() has no argument {option!r}" + (f"; did you mean {near[0]!r}?" if near else "")
+def _shortened(value: Any) -> str:
+    if isinstance(value, str | os.PathLike):
+        return repr(os.fspath(value))
+    names = [repr(os.fspath(each)) for each in value]
+    return f"[{', '.join(names[:3])}{', ...' if len(names) > 3 else ''}]"
 
 
 def _integer(value: SupportsIndex | None, default: int) -> int:
@@ -505,9 +573,9 @@ def _numbers(indices: Iterable[SupportsIndex], size: int) -> list[int]:
     """Numbers of samples, counted from the end where they are negative."""
     given = list(indices)
     if any(isinstance(index, bool | np.bool_) for index in given):
-        raise TypeError("expected numbers of samples, got bools; np.flatnonzero makes numbers of a mask")
+        raise TypeError("expected indices of samples, got bools; np.flatnonzero(mask) returns the indices of a mask")
     numbers = [operator.index(index) for index in given]
     for number in numbers:
         if not -size <= number < size:
-            raise IndexError(f"expected the number of one of {size} samples, got {number}")
+            raise IndexError(f"expected an index from {-size} to {size - 1}, for {size} samples, got {number}")
     return [number % size for number in numbers]

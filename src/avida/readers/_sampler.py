@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike
 
 
 class WeightedSampler:
-    """Draws samples in proportion to their weights, anew for each epoch.
+    """Draws samples in proportion to their weights, independently in each epoch.
 
     Unlike a sampler with a generator of its own, it follows from the seed and the epoch alone: all shards draw alike,
-    and a resumed run goes on exactly.
+    and a resumed run continues exactly.
 
     Args:
         weights: A number for each sample of the data set; they need not sum up to one.
@@ -43,6 +43,7 @@ class WeightedSampler:
         self._epoch = 0
 
     def set_epoch(self, epoch: int) -> None:
+        """Sets the epoch whose order the next iterator has."""
         self._epoch = epoch
 
     def __len__(self) -> int:

@@ -6,15 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, SupportsIndex, Unpack, overload
 
 from avida import _core, tfrecord
-from avida._batch import Batch
-from avida._tensor import Tensor
+from avida._values.batch import Batch
+from avida._values.tensor import Tensor
+from avida._values.typing import DeviceArg
 from avida.readers._options import ReaderOptions
 from avida.readers._paths import Path, list_of_paths
 from avida.readers._reader import Reader
 
 
 class TFRecord(Reader):
-    """Reads ``tf.train.Example`` records from TFRecord files: a dictionary with the features that are asked for.
+    """Reads ``tf.train.Example`` records from TFRecord files.
+
+    Items are dictionaries with the requested features.
 
     A feature becomes int64 or float32 numbers, or the bytes of one string (uint8). Checksums are verified: a damaged
     record makes its batch fail when that is used, with a message that names the file, the record and its place.
@@ -26,8 +29,8 @@ class TFRecord(Reader):
         index_path: The index of each file, with the offset and size of a record in each line; ``avida index`` makes
             them. Default: the files are searched for their records, which takes a read for each of them.
         path: The files.
-        read_ahead: Accepted for old code, without effect: a record is read whole to know its shapes.
-        use_o_direct: Accepted for old code, without effect; goes only with ``dont_use_mmap``. Default: ``False``.
+        read_ahead: Ignored.
+        use_o_direct: Ignored.
 
     Example:
         >>> import struct, tempfile
@@ -57,7 +60,7 @@ class TFRecord(Reader):
         self,
         max_batch_size: int | None = None,
         name: str | None = None,
-        device: Any = "cpu",
+        device: DeviceArg | None = "cpu",
         num_inputs: int | None = None,
         *,
         features: Mapping[str, tfrecord.Feature],

@@ -2,453 +2,636 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, Never, overload
 
-from avida._batch import Batch
 from avida._core import call as _call
-from avida._core import find_op as _find
-from avida._typing import DTypeArg, TensorLike
+from avida._core import op_with_args as _op
+from avida._missing import suggests as _suggests
+from avida._missing import unknown_argument as _unknown_argument
+from avida._values.batch import Batch
+from avida._values.tensor import Tensor
+from avida._values.typing import DeviceArg, DTypeArg, FixedInts, SingleTensor, TensorLike
 
 __all__ = ["max", "mean", "mean_square", "min", "rms", "std_dev", "sum", "variance"]
 
-_REDUCTIONS_MAX = _find("reductions.max")
-_REDUCTIONS_MEAN = _find("reductions.mean")
-_REDUCTIONS_MEAN_SQUARE = _find("reductions.mean_square")
-_REDUCTIONS_MIN = _find("reductions.min")
-_REDUCTIONS_RMS = _find("reductions.rms")
-_REDUCTIONS_STD_DEV = _find("reductions.std_dev")
-_REDUCTIONS_SUM = _find("reductions.sum")
-_REDUCTIONS_VARIANCE = _find("reductions.variance")
+_REDUCTIONS_MAX = _op("reductions.max", "axes axis_names keep_dims")
+_REDUCTIONS_MEAN = _op("reductions.mean", "axes axis_names dtype keep_dims")
+_REDUCTIONS_MEAN_SQUARE = _op("reductions.mean_square", "axes axis_names dtype keep_dims")
+_REDUCTIONS_MIN = _op("reductions.min", "axes axis_names keep_dims")
+_REDUCTIONS_RMS = _op("reductions.rms", "axes axis_names dtype keep_dims")
+_REDUCTIONS_STD_DEV = _op("reductions.std_dev", "axes axis_names ddof keep_dims")
+_REDUCTIONS_SUM = _op("reductions.sum", "axes axis_names dtype keep_dims")
+_REDUCTIONS_VARIANCE = _op("reductions.variance", "axes axis_names ddof keep_dims")
 
 
-@overload
-def max(
-    input: Batch,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    axes: int | Sequence[int] | None = None,
-    axis_names: str | None = None,
-    keep_dims: bool | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def max(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        axes: FixedInts | None = None,
+        axis_names: str | None = None,
+        keep_dims: bool | None = None,
+    ) -> Batch: ...
+    @overload
+    def max(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        axes: FixedInts | None = None,
+        axis_names: str | None = None,
+        keep_dims: bool | None = None,
+    ) -> Tensor: ...
+    @overload
+    def max(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        axes: FixedInts | None = None,
+        axis_names: str | None = None,
+        keep_dims: bool | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def max(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
-    axes: int | Sequence[int] | None = None,
+    device: DeviceArg | None = None,
+    axes: FixedInts | None = None,
     axis_names: str | None = None,
     keep_dims: bool | None = None,
-) -> Any: ...
-def max(
-    input: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    axes: int | Sequence[int] | None = None,
-    axis_names: str | None = None,
-    keep_dims: bool | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Finds the greatest element along the chosen axes. NaN counts for nothing; of no elements, the result is the lowest number of the type.
+    """Finds the greatest element along the chosen axes.
+
+    NaN is ignored; without elements, the result is the lowest number of the type.
 
     Args:
         input: The samples to reduce.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
         axes: The axes to fold; negative ones count from the last. All axes when not given.
         axis_names: The axes to fold by their letters in the layout, instead of `axes`.
         keep_dims: Keep the folded axes, with the extent 1. Default: ``False``.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input is one, else a Tensor. Element type: that of the input.
 
     Example:
         >>> avida.reductions.max(image, axes=[0, 1])
     """
+    if unknown:
+        raise _unknown_argument(globals()["max"], *unknown)
     return _call(_REDUCTIONS_MAX, (input,), batch_size, device, (axes, axis_names, keep_dims))
 
 
-@overload
-def mean(
-    input: Batch,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    axes: int | Sequence[int] | None = None,
-    axis_names: str | None = None,
-    dtype: DTypeArg | None = None,
-    keep_dims: bool | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def mean(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        axes: FixedInts | None = None,
+        axis_names: str | None = None,
+        dtype: DTypeArg | None = None,
+        keep_dims: bool | None = None,
+    ) -> Batch: ...
+    @overload
+    def mean(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        axes: FixedInts | None = None,
+        axis_names: str | None = None,
+        dtype: DTypeArg | None = None,
+        keep_dims: bool | None = None,
+    ) -> Tensor: ...
+    @overload
+    def mean(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        axes: FixedInts | None = None,
+        axis_names: str | None = None,
+        dtype: DTypeArg | None = None,
+        keep_dims: bool | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def mean(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
-    axes: int | Sequence[int] | None = None,
+    device: DeviceArg | None = None,
+    axes: FixedInts | None = None,
     axis_names: str | None = None,
     dtype: DTypeArg | None = None,
     keep_dims: bool | None = None,
-) -> Any: ...
-def mean(
-    input: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    axes: int | Sequence[int] | None = None,
-    axis_names: str | None = None,
-    dtype: DTypeArg | None = None,
-    keep_dims: bool | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Takes the mean of the elements along the chosen axes; an integer `dtype` drops the fraction.
+    """Computes the mean along the chosen axes.
+
+    An integer `dtype` drops the fraction.
 
     Args:
         input: The samples to reduce.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
         axes: The axes to fold; negative ones count from the last. All axes when not given.
         axis_names: The axes to fold by their letters in the layout, instead of `axes`.
         dtype: The element type of the result, when another is wanted.
         keep_dims: Keep the folded axes, with the extent 1. Default: ``False``.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input is one, else a Tensor. Element type: `dtype`, by default that of the input,
+        float32 for integers.
 
     Example:
         >>> avida.reductions.mean(image, axis_names='HW')
     """
+    if unknown:
+        raise _unknown_argument(globals()["mean"], *unknown)
     return _call(_REDUCTIONS_MEAN, (input,), batch_size, device, (axes, axis_names, dtype, keep_dims))
 
 
-@overload
-def mean_square(
-    input: Batch,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    axes: int | Sequence[int] | None = None,
-    axis_names: str | None = None,
-    dtype: DTypeArg | None = None,
-    keep_dims: bool | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def mean_square(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        axes: FixedInts | None = None,
+        axis_names: str | None = None,
+        dtype: DTypeArg | None = None,
+        keep_dims: bool | None = None,
+    ) -> Batch: ...
+    @overload
+    def mean_square(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        axes: FixedInts | None = None,
+        axis_names: str | None = None,
+        dtype: DTypeArg | None = None,
+        keep_dims: bool | None = None,
+    ) -> Tensor: ...
+    @overload
+    def mean_square(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        axes: FixedInts | None = None,
+        axis_names: str | None = None,
+        dtype: DTypeArg | None = None,
+        keep_dims: bool | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def mean_square(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
-    axes: int | Sequence[int] | None = None,
+    device: DeviceArg | None = None,
+    axes: FixedInts | None = None,
     axis_names: str | None = None,
     dtype: DTypeArg | None = None,
     keep_dims: bool | None = None,
-) -> Any: ...
-def mean_square(
-    input: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    axes: int | Sequence[int] | None = None,
-    axis_names: str | None = None,
-    dtype: DTypeArg | None = None,
-    keep_dims: bool | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Takes the mean of the squared elements along the chosen axes; an integer `dtype` drops the fraction.
+    """Computes the mean of the squares along the chosen axes.
+
+    An integer `dtype` drops the fraction.
 
     Args:
         input: The samples to reduce.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
         axes: The axes to fold; negative ones count from the last. All axes when not given.
         axis_names: The axes to fold by their letters in the layout, instead of `axes`.
         dtype: The element type of the result, when another is wanted.
         keep_dims: Keep the folded axes, with the extent 1. Default: ``False``.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input is one, else a Tensor. Element type: `dtype`, by default that of the input,
+        float32 for integers.
 
     Example:
         >>> avida.reductions.mean_square(image, axes=[0, 1])
     """
+    if unknown:
+        raise _unknown_argument(globals()["mean_square"], *unknown)
     return _call(_REDUCTIONS_MEAN_SQUARE, (input,), batch_size, device, (axes, axis_names, dtype, keep_dims))
 
 
-@overload
-def min(
-    input: Batch,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    axes: int | Sequence[int] | None = None,
-    axis_names: str | None = None,
-    keep_dims: bool | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def min(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        axes: FixedInts | None = None,
+        axis_names: str | None = None,
+        keep_dims: bool | None = None,
+    ) -> Batch: ...
+    @overload
+    def min(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        axes: FixedInts | None = None,
+        axis_names: str | None = None,
+        keep_dims: bool | None = None,
+    ) -> Tensor: ...
+    @overload
+    def min(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        axes: FixedInts | None = None,
+        axis_names: str | None = None,
+        keep_dims: bool | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def min(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
-    axes: int | Sequence[int] | None = None,
+    device: DeviceArg | None = None,
+    axes: FixedInts | None = None,
     axis_names: str | None = None,
     keep_dims: bool | None = None,
-) -> Any: ...
-def min(
-    input: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    axes: int | Sequence[int] | None = None,
-    axis_names: str | None = None,
-    keep_dims: bool | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Finds the least element along the chosen axes. NaN counts for nothing; of no elements, the result is the highest number of the type.
+    """Finds the least element along the chosen axes.
+
+    NaN is ignored; without elements, the result is the highest number of the type.
 
     Args:
         input: The samples to reduce.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
         axes: The axes to fold; negative ones count from the last. All axes when not given.
         axis_names: The axes to fold by their letters in the layout, instead of `axes`.
         keep_dims: Keep the folded axes, with the extent 1. Default: ``False``.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input is one, else a Tensor. Element type: that of the input.
 
     Example:
         >>> avida.reductions.min(image, axes=[0, 1])
     """
+    if unknown:
+        raise _unknown_argument(globals()["min"], *unknown)
     return _call(_REDUCTIONS_MIN, (input,), batch_size, device, (axes, axis_names, keep_dims))
 
 
-@overload
-def rms(
-    input: Batch,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    axes: int | Sequence[int] | None = None,
-    axis_names: str | None = None,
-    dtype: DTypeArg | None = None,
-    keep_dims: bool | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def rms(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        axes: FixedInts | None = None,
+        axis_names: str | None = None,
+        dtype: DTypeArg | None = None,
+        keep_dims: bool | None = None,
+    ) -> Batch: ...
+    @overload
+    def rms(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        axes: FixedInts | None = None,
+        axis_names: str | None = None,
+        dtype: DTypeArg | None = None,
+        keep_dims: bool | None = None,
+    ) -> Tensor: ...
+    @overload
+    def rms(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        axes: FixedInts | None = None,
+        axis_names: str | None = None,
+        dtype: DTypeArg | None = None,
+        keep_dims: bool | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def rms(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
-    axes: int | Sequence[int] | None = None,
+    device: DeviceArg | None = None,
+    axes: FixedInts | None = None,
     axis_names: str | None = None,
     dtype: DTypeArg | None = None,
     keep_dims: bool | None = None,
-) -> Any: ...
-def rms(
-    input: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    axes: int | Sequence[int] | None = None,
-    axis_names: str | None = None,
-    dtype: DTypeArg | None = None,
-    keep_dims: bool | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Takes the root of the mean square along the chosen axes; an integer `dtype` drops the fraction.
+    """Computes the root mean square along the chosen axes.
+
+    An integer `dtype` drops the fraction.
 
     Args:
         input: The samples to reduce.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
         axes: The axes to fold; negative ones count from the last. All axes when not given.
         axis_names: The axes to fold by their letters in the layout, instead of `axes`.
         dtype: The element type of the result, when another is wanted.
         keep_dims: Keep the folded axes, with the extent 1. Default: ``False``.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input is one, else a Tensor. Element type: `dtype`, by default that of the input,
+        float32 for integers.
 
     Example:
         >>> avida.reductions.rms(image, axes=[0, 1])
     """
+    if unknown:
+        raise _unknown_argument(globals()["rms"], *unknown)
     return _call(_REDUCTIONS_RMS, (input,), batch_size, device, (axes, axis_names, dtype, keep_dims))
 
 
-@overload
-def std_dev(
-    data: Batch,
-    mean: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    axes: int | Sequence[int] | None = None,
-    axis_names: str | None = None,
-    ddof: int | None = None,
-    keep_dims: bool | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def std_dev(
+        data: Batch,
+        mean: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        axes: FixedInts | None = None,
+        axis_names: str | None = None,
+        ddof: int | None = None,
+        keep_dims: bool | None = None,
+    ) -> Batch: ...
+    @overload
+    def std_dev(
+        data: SingleTensor,
+        mean: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        axes: FixedInts | None = None,
+        axis_names: str | None = None,
+        ddof: int | None = None,
+        keep_dims: bool | None = None,
+    ) -> Tensor: ...
+    @overload
+    def std_dev(
+        data: TensorLike,
+        mean: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        axes: FixedInts | None = None,
+        axis_names: str | None = None,
+        ddof: int | None = None,
+        keep_dims: bool | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def std_dev(
     data: TensorLike,
     mean: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
-    axes: int | Sequence[int] | None = None,
+    device: DeviceArg | None = None,
+    axes: FixedInts | None = None,
     axis_names: str | None = None,
     ddof: int | None = None,
     keep_dims: bool | None = None,
-) -> Any: ...
-def std_dev(
-    data: TensorLike,
-    mean: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    axes: int | Sequence[int] | None = None,
-    axis_names: str | None = None,
-    ddof: int | None = None,
-    keep_dims: bool | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Takes the standard deviation, with respect to a given mean, along the chosen axes.
+    """Computes the standard deviation from a given mean along the chosen axes.
 
     Args:
         data: The samples to reduce.
         mean: One mean for all, or one for each element of the result.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
         axes: The axes to fold; negative ones count from the last. All axes when not given.
         axis_names: The axes to fold by their letters in the layout, instead of `axes`.
         ddof: Delta degrees of freedom: what to subtract from the divisor. Default: ``0``.
         keep_dims: Keep the folded axes, with the extent 1. Default: ``False``.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input is one, else a Tensor.
 
     Example:
         >>> avida.reductions.std_dev(image, avida.reductions.mean(image))
     """
+    if unknown:
+        raise _unknown_argument(globals()["std_dev"], *unknown)
     return _call(_REDUCTIONS_STD_DEV, (data, mean), batch_size, device, (axes, axis_names, ddof, keep_dims))
 
 
-@overload
-def sum(
-    input: Batch,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    axes: int | Sequence[int] | None = None,
-    axis_names: str | None = None,
-    dtype: DTypeArg | None = None,
-    keep_dims: bool | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def sum(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        axes: FixedInts | None = None,
+        axis_names: str | None = None,
+        dtype: DTypeArg | None = None,
+        keep_dims: bool | None = None,
+    ) -> Batch: ...
+    @overload
+    def sum(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        axes: FixedInts | None = None,
+        axis_names: str | None = None,
+        dtype: DTypeArg | None = None,
+        keep_dims: bool | None = None,
+    ) -> Tensor: ...
+    @overload
+    def sum(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        axes: FixedInts | None = None,
+        axis_names: str | None = None,
+        dtype: DTypeArg | None = None,
+        keep_dims: bool | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def sum(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
-    axes: int | Sequence[int] | None = None,
+    device: DeviceArg | None = None,
+    axes: FixedInts | None = None,
     axis_names: str | None = None,
     dtype: DTypeArg | None = None,
     keep_dims: bool | None = None,
-) -> Any: ...
-def sum(
-    input: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    axes: int | Sequence[int] | None = None,
-    axis_names: str | None = None,
-    dtype: DTypeArg | None = None,
-    keep_dims: bool | None = None,
+    **unknown: Never,
 ) -> Any:
     """Adds up the elements along the chosen axes.
 
     Args:
         input: The samples to reduce.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
         axes: The axes to fold; negative ones count from the last. All axes when not given.
         axis_names: The axes to fold by their letters in the layout, instead of `axes`.
         dtype: The element type of the result, when another is wanted.
         keep_dims: Keep the folded axes, with the extent 1. Default: ``False``.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input is one, else a Tensor. Element type: `dtype`.
 
     Example:
         >>> avida.reductions.sum(image, axes=[0, 1])
     """
+    if unknown:
+        raise _unknown_argument(globals()["sum"], *unknown)
     return _call(_REDUCTIONS_SUM, (input,), batch_size, device, (axes, axis_names, dtype, keep_dims))
 
 
-@overload
-def variance(
-    data: Batch,
-    mean: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    axes: int | Sequence[int] | None = None,
-    axis_names: str | None = None,
-    ddof: int | None = None,
-    keep_dims: bool | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def variance(
+        data: Batch,
+        mean: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        axes: FixedInts | None = None,
+        axis_names: str | None = None,
+        ddof: int | None = None,
+        keep_dims: bool | None = None,
+    ) -> Batch: ...
+    @overload
+    def variance(
+        data: SingleTensor,
+        mean: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        axes: FixedInts | None = None,
+        axis_names: str | None = None,
+        ddof: int | None = None,
+        keep_dims: bool | None = None,
+    ) -> Tensor: ...
+    @overload
+    def variance(
+        data: TensorLike,
+        mean: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        axes: FixedInts | None = None,
+        axis_names: str | None = None,
+        ddof: int | None = None,
+        keep_dims: bool | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def variance(
     data: TensorLike,
     mean: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
-    axes: int | Sequence[int] | None = None,
+    device: DeviceArg | None = None,
+    axes: FixedInts | None = None,
     axis_names: str | None = None,
     ddof: int | None = None,
     keep_dims: bool | None = None,
-) -> Any: ...
-def variance(
-    data: TensorLike,
-    mean: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    axes: int | Sequence[int] | None = None,
-    axis_names: str | None = None,
-    ddof: int | None = None,
-    keep_dims: bool | None = None,
+    **unknown: Never,
 ) -> Any:
     """Takes the mean squared distance from a given mean along the chosen axes.
 
     Args:
         data: The samples to reduce.
         mean: One mean for all, or one for each element of the result.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
         axes: The axes to fold; negative ones count from the last. All axes when not given.
         axis_names: The axes to fold by their letters in the layout, instead of `axes`.
         ddof: Delta degrees of freedom: what to subtract from the divisor. Default: ``0``.
         keep_dims: Keep the folded axes, with the extent 1. Default: ``False``.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input is one, else a Tensor.
 
     Example:
         >>> avida.reductions.variance(image, avida.reductions.mean(image))
     """
+    if unknown:
+        raise _unknown_argument(globals()["variance"], *unknown)
     return _call(_REDUCTIONS_VARIANCE, (data, mean), batch_size, device, (axes, axis_names, ddof, keep_dims))

@@ -2,91 +2,133 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Never, overload
 
-from avida._batch import Batch
 from avida._core import call as _call
-from avida._core import find_op as _find
-from avida._typing import FloatArg, FloatsArg, IntArg, IntsArg, KeyedBy, TensorLike
+from avida._core import op_with_args as _op
+from avida._missing import suggests as _suggests
+from avida._missing import unknown_argument as _unknown_argument
+from avida._values.batch import Batch
+from avida._values.tensor import Tensor
+from avida._values.typing import (
+    DeviceArg,
+    FixedFloat,
+    FixedInt,
+    FixedKey,
+    FloatArg,
+    FloatsArg,
+    IntArg,
+    IntsArg,
+    KeyedBy,
+    SingleTensor,
+    TensorLike,
+)
 
 if TYPE_CHECKING:
     from avida.random import RNG
 
 __all__ = ["random_mask_pixel", "random_object_bbox", "select_masks"]
 
-_SEGMENTATION_RANDOM_MASK_PIXEL = _find("segmentation.random_mask_pixel")
-_SEGMENTATION_RANDOM_OBJECT_BBOX = _find("segmentation.random_object_bbox")
-_SEGMENTATION_SELECT_MASKS = _find("segmentation.select_masks")
+_SEGMENTATION_RANDOM_MASK_PIXEL = _op("segmentation.random_mask_pixel", "foreground threshold value")
+_SEGMENTATION_RANDOM_OBJECT_BBOX = _op(
+    "segmentation.random_object_bbox",
+    "background cache_objects class_weights classes foreground_prob format ignore_class k_largest output_class threshold",
+)
+_SEGMENTATION_SELECT_MASKS = _op("segmentation.select_masks", "reindex_masks")
 
 
-@overload
-def random_mask_pixel(
-    input: Batch,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    foreground: IntArg | None = None,
-    threshold: FloatArg | None = None,
-    value: IntArg | None = None,
-    rng: RNG | None = None,
-    keyed_by: KeyedBy | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def random_mask_pixel(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        foreground: IntArg | None = None,
+        threshold: FloatArg | None = None,
+        value: IntArg | None = None,
+        rng: RNG | None = None,
+        keyed_by: KeyedBy | None = None,
+    ) -> Batch: ...
+    @overload
+    def random_mask_pixel(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        foreground: FixedInt | None = None,
+        threshold: FixedFloat | None = None,
+        value: FixedInt | None = None,
+        rng: RNG | None = None,
+        keyed_by: FixedKey | None = None,
+    ) -> Tensor: ...
+    @overload
+    def random_mask_pixel(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        foreground: IntArg | None = None,
+        threshold: FloatArg | None = None,
+        value: IntArg | None = None,
+        rng: RNG | None = None,
+        keyed_by: KeyedBy | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def random_mask_pixel(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     foreground: IntArg | None = None,
     threshold: FloatArg | None = None,
     value: IntArg | None = None,
     rng: RNG | None = None,
     keyed_by: KeyedBy | None = None,
-) -> Any: ...
-def random_mask_pixel(
-    input: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    foreground: IntArg | None = None,
-    threshold: FloatArg | None = None,
-    value: IntArg | None = None,
-    rng: RNG | None = None,
-    keyed_by: KeyedBy | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Draws a place in a mask: anywhere, or in its foreground.
+    """Draws the position of a random element of a mask, or of its foreground.
 
     Args:
         input: The masks, of any rank.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
-        foreground: Draw from the foreground; anywhere, where there is none. Default: ``0``. Can differ between
+        foreground: Whether to draw from the foreground; a mask without any is drawn from as a whole. Default:
+            ``0``. Can differ between samples.
+        threshold: Elements above it are foreground. Default: ``0.0``. Can differ between samples.
+        value: Elements of this value are foreground; `threshold` has no effect then. Can differ between
             samples.
-        threshold: What is above it is foreground. Default: ``0.0``. Can differ between samples.
-        value: What has this value is foreground; then `threshold` has no effect. Can differ between samples.
-        rng: Where the random numbers come from; by default this thread's generator.
-        keyed_by: Samples that came from a reader: each gets numbers of its own, the same in any batch. See
-            `avida.random`; `(samples, name)` names the draw.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        rng: Where the random numbers come from. Default: this thread's generator.
+        keyed_by: Samples that a reader has read: each gets random numbers of its own, the same in any batch.
+            See `avida.random`; `(samples, name)` names the draw.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: int64.
 
     Example:
         >>> avida.segmentation.random_mask_pixel(np.int32([[0, 0, 1], [0, 1, 1]]), foreground=1)
     """
+    if unknown:
+        raise _unknown_argument(globals()["random_mask_pixel"], *unknown)
     return _call(
         _SEGMENTATION_RANDOM_MASK_PIXEL, (input,), batch_size, device, (foreground, threshold, value), rng, keyed_by
     )
 
 
+@_suggests
 def random_object_bbox(
     input: TensorLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     background: IntArg | None = None,
     cache_objects: bool | None = None,
     class_weights: FloatsArg | None = None,
@@ -99,38 +141,46 @@ def random_object_bbox(
     threshold: IntsArg | None = None,
     rng: RNG | None = None,
     keyed_by: KeyedBy | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Draws an object of a mask, elements of one label that touch each other along an axis, and gives the box around it; the whole mask where there is none.
+    """Draws a random object of a mask and returns the box around it.
+
+    An object consists of elements of one label that touch each other along an axis. The box is that of the whole
+    mask if there is no object.
 
     Args:
         input: Masks of integer labels, of any rank.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
-        background: The label of what is no object; by default 0, or one below all `classes` where 0 is one of
-            them. Can differ between samples.
-        cache_objects: Accepted, without effect: finding objects takes no longer than recognising a mask would.
-            Default: ``False``.
-        class_weights: How likely each of `classes` is, or, where these are not given, each label from 0 except
-            the background. Can differ between samples.
+        background: The label of the background; by default 0, or one below all `classes` if 0 is one of them.
+            Can differ between samples.
+        class_weights: The weight of each of `classes` or, without these, of each label from 0 on except the
+            background. Can differ between samples.
         classes: The labels to draw from; by default all that are not the background. Can differ between
             samples.
-        foreground_prob: How likely an object is drawn; otherwise the box is that of the whole mask. Default:
-            ``1.0``. Can differ between samples.
-        format: "anchor_shape" gives start and extents, "start_end" start and end, "box" start and end as one.
-            Default: ``'anchor_shape'``.
-        ignore_class: Draw from the objects of all classes alike; else a class is drawn first. Default:
+        foreground_prob: The probability of drawing an object; otherwise the box is that of the whole mask.
+            Default: ``1.0``. Can differ between samples.
+        format: The outputs: "anchor_shape", start and extents; "start_end", start and end; "box", both in one
+            output. Default: ``'anchor_shape'``.
+        ignore_class: Whether all objects are equally likely; otherwise a class is drawn first. Default:
             ``False``.
-        k_largest: Draw from this many objects with the largest boxes.
-        output_class: A last output is the drawn object's label. Default: ``False``.
-        threshold: Boxes that are smaller than this along any axis are not drawn: one number for all, or one for
-            each. Can differ between samples.
-        rng: Where the random numbers come from; by default this thread's generator.
-        keyed_by: Samples that came from a reader: each gets numbers of its own, the same in any batch. See
-            `avida.random`; `(samples, name)` names the draw.
+        k_largest: Draw only from this number of objects, those with the largest boxes.
+        output_class: Whether the last output is the label of the drawn object. Default: ``False``.
+        threshold: The least extent of boxes that are drawn: one number for all axes, or one for each. Can
+            differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        rng: Where the random numbers come from. Default: this thread's generator.
+        keyed_by: Samples that a reader has read: each gets random numbers of its own, the same in any batch.
+            See `avida.random`; `(samples, name)` names the draw.
+        Ignored, accepted for compatibility: cache_objects.
+
+    Returns:
+        One result, or a tuple of several: Batches when an input or an argument is one, else Tensors.
 
     Example:
         >>> start, shape = avida.segmentation.random_object_bbox(np.int32([[0, 1, 1], [0, 0, 0], [2, 0, 0]]))
     """
+    if unknown:
+        raise _unknown_argument(globals()["random_object_bbox"], *unknown)
     return _call(
         _SEGMENTATION_RANDOM_OBJECT_BBOX,
         (input,),
@@ -153,6 +203,44 @@ def random_object_bbox(
     )
 
 
+if TYPE_CHECKING:
+
+    @overload
+    def select_masks(
+        mask_ids: Batch,
+        polygons: TensorLike,
+        vertices: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        reindex_masks: bool | None = None,
+    ) -> tuple[Batch, Batch]: ...
+    @overload
+    def select_masks(
+        mask_ids: SingleTensor,
+        polygons: SingleTensor,
+        vertices: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        reindex_masks: bool | None = None,
+    ) -> tuple[Tensor, Tensor]: ...
+    @overload
+    def select_masks(
+        mask_ids: TensorLike,
+        polygons: TensorLike,
+        vertices: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        reindex_masks: bool | None = None,
+    ) -> Any: ...
+
+
+@_suggests
 def select_masks(
     mask_ids: TensorLike,
     polygons: TensorLike,
@@ -160,20 +248,26 @@ def select_masks(
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     reindex_masks: bool | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Keeps the polygons of some masks, with all parts of each, in the order in which the masks are named.
+    """Selects the polygons of some masks, in the order in which the masks are listed.
 
     Args:
-        mask_ids: The masks to keep, each once.
-        polygons: Rows of a mask's number and the range of its vertices, as readers.COCO gives them.
-        vertices: Rows of coordinates, of any type and number.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
-        reindex_masks: Masks are numbered anew, by their places in `mask_ids`. Default: ``False``.
+        mask_ids: The indices of the masks to select, each once.
+        polygons: Rows of a mask's index and the range of its vertices, as readers.COCO returns them.
+        vertices: Rows of coordinates, of any element type and count.
+        reindex_masks: Whether masks get new indices: their positions in `mask_ids`. Default: ``False``.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A tuple of 2: Batches when an input is one, else Tensors.
 
     Example:
         >>> avida.segmentation.select_masks([1], np.int32([[0, 0, 3], [1, 3, 6]]), np.zeros((6, 2), np.float32))
     """
+    if unknown:
+        raise _unknown_argument(globals()["select_masks"], *unknown)
     return _call(_SEGMENTATION_SELECT_MASKS, (mask_ids, polygons, vertices), batch_size, device, (reindex_masks,))

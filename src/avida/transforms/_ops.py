@@ -2,53 +2,70 @@
 
 from __future__ import annotations
 
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, Never, overload
 
-from avida._batch import Batch
 from avida._core import call as _call
-from avida._core import find_op as _find
-from avida._typing import FloatArg, FloatsArg, TensorLike
+from avida._core import op_with_args as _op
+from avida._missing import suggests as _suggests
+from avida._missing import unknown_argument as _unknown_argument
+from avida._values.batch import Batch
+from avida._values.tensor import Tensor
+from avida._values.typing import DeviceArg, FixedFloat, FixedFloats, FloatArg, FloatsArg, SingleTensor, TensorLike
 
 __all__ = ["combine", "crop", "rotation", "scale", "shear", "translation"]
 
-_TRANSFORMS_COMBINE = _find("transforms.combine")
-_TRANSFORMS_CROP = _find("transforms.crop")
-_TRANSFORMS_ROTATION = _find("transforms.rotation")
-_TRANSFORMS_SCALE = _find("transforms.scale")
-_TRANSFORMS_SHEAR = _find("transforms.shear")
-_TRANSFORMS_TRANSLATION = _find("transforms.translation")
+_TRANSFORMS_COMBINE = _op("transforms.combine", "reverse_order")
+_TRANSFORMS_CROP = _op("transforms.crop", "absolute from_end from_start reverse_order to_end to_start")
+_TRANSFORMS_ROTATION = _op("transforms.rotation", "angle axis center reverse_order")
+_TRANSFORMS_SCALE = _op("transforms.scale", "center ndim reverse_order scale")
+_TRANSFORMS_SHEAR = _op("transforms.shear", "angles center reverse_order shear")
+_TRANSFORMS_TRANSLATION = _op("transforms.translation", "offset reverse_order")
 
 
-@overload
-def combine(
-    input_0: Batch,
-    input_1: TensorLike,
-    /,
-    *inputs: TensorLike,
-    batch_size: int | None = None,
-    device: Any = None,
-    reverse_order: bool | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def combine(
+        input_0: Batch,
+        input_1: TensorLike,
+        /,
+        *inputs: TensorLike,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        reverse_order: bool | None = None,
+    ) -> Batch: ...
+    @overload
+    def combine(
+        input_0: SingleTensor,
+        input_1: SingleTensor,
+        /,
+        *inputs: SingleTensor,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        reverse_order: bool | None = None,
+    ) -> Tensor: ...
+    @overload
+    def combine(
+        input_0: TensorLike,
+        input_1: TensorLike,
+        /,
+        *inputs: TensorLike,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        reverse_order: bool | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def combine(
     input_0: TensorLike,
     input_1: TensorLike,
     /,
     *inputs: TensorLike,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     reverse_order: bool | None = None,
-) -> Any: ...
-def combine(
-    input_0: TensorLike,
-    input_1: TensorLike,
-    /,
-    *inputs: TensorLike,
-    batch_size: int | None = None,
-    device: Any = None,
-    reverse_order: bool | None = None,
+    **unknown: Never,
 ) -> Any:
     """Makes the matrix of several transforms, applied one after the other.
 
@@ -56,75 +73,119 @@ def combine(
         input_0: The transform that is applied first.
         input_1: The one that follows.
         inputs: Those after it.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
         reverse_order: Apply the last transform first. Default: ``False``.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input is one, else a Tensor.
 
     Example:
         >>> avida.transforms.combine(np.float32([[2, 0, 0], [0, 2, 0]]), np.float32([[1, 0, 5], [0, 1, 0]]))
     """
+    if unknown:
+        raise _unknown_argument(globals()["combine"], *unknown)
     return _call(_TRANSFORMS_COMBINE, (input_0, input_1, *inputs), batch_size, device, (reverse_order,))
 
 
-@overload
-def crop(
-    input: Batch | None = None,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    absolute: bool | None = None,
-    from_end: FloatsArg | None = None,
-    from_start: FloatsArg | None = None,
-    reverse_order: bool | None = None,
-    to_end: FloatsArg | None = None,
-    to_start: FloatsArg | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def crop(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        absolute: bool | None = None,
+        from_end: FloatsArg | None = None,
+        from_start: FloatsArg | None = None,
+        reverse_order: bool | None = None,
+        to_end: FloatsArg | None = None,
+        to_start: FloatsArg | None = None,
+    ) -> Batch: ...
+    @overload
+    def crop(
+        input: TensorLike | None = None,
+        /,
+        *,
+        batch_size: int,
+        device: DeviceArg | None = None,
+        absolute: bool | None = None,
+        from_end: FloatsArg | None = None,
+        from_start: FloatsArg | None = None,
+        reverse_order: bool | None = None,
+        to_end: FloatsArg | None = None,
+        to_start: FloatsArg | None = None,
+    ) -> Batch: ...
+    @overload
+    def crop(
+        input: SingleTensor | None = None,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        absolute: bool | None = None,
+        from_end: FixedFloats | None = None,
+        from_start: FixedFloats | None = None,
+        reverse_order: bool | None = None,
+        to_end: FixedFloats | None = None,
+        to_start: FixedFloats | None = None,
+    ) -> Tensor: ...
+    @overload
+    def crop(
+        input: TensorLike | None = None,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        absolute: bool | None = None,
+        from_end: FloatsArg | None = None,
+        from_start: FloatsArg | None = None,
+        reverse_order: bool | None = None,
+        to_end: FloatsArg | None = None,
+        to_start: FloatsArg | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def crop(
     input: TensorLike | None = None,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     absolute: bool | None = None,
     from_end: FloatsArg | None = None,
     from_start: FloatsArg | None = None,
     reverse_order: bool | None = None,
     to_end: FloatsArg | None = None,
     to_start: FloatsArg | None = None,
-) -> Any: ...
-def crop(
-    input: TensorLike | None = None,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    absolute: bool | None = None,
-    from_end: FloatsArg | None = None,
-    from_start: FloatsArg | None = None,
-    reverse_order: bool | None = None,
-    to_end: FloatsArg | None = None,
-    to_start: FloatsArg | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Makes the matrix that takes one box to another: from_start to to_start, and from_end to to_end.
+    """Makes the matrix that maps one box to another.
+
+    It maps from_start to to_start, and from_end to to_end.
 
     Args:
         input: A transform to go on from.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
         absolute: Exchange starts and ends that are in the wrong order. Default: ``False``.
         from_end: Where the first box ends. Default: ``[1.0]``. Can differ between samples.
         from_start: Where the first box begins. Default: ``[0.0]``. Can differ between samples.
         reverse_order: Apply this transform before the input's, not after it. Default: ``False``.
         to_end: Where the second box ends. Default: ``[1.0]``. Can differ between samples.
         to_start: Where the second box begins. Default: ``[0.0]``. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: float32.
 
     Example:
         >>> avida.transforms.crop(from_end=[640, 480], to_end=[1, 1])
     """
+    if unknown:
+        raise _unknown_argument(globals()["crop"], *unknown)
     return _call(
         _TRANSFORMS_CROP,
         (input,),
@@ -134,210 +195,338 @@ def crop(
     )
 
 
-@overload
-def rotation(
-    input: Batch | None = None,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    angle: FloatArg,
-    axis: FloatsArg | None = None,
-    center: FloatsArg | None = None,
-    reverse_order: bool | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def rotation(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        angle: FloatArg,
+        axis: FloatsArg | None = None,
+        center: FloatsArg | None = None,
+        reverse_order: bool | None = None,
+    ) -> Batch: ...
+    @overload
+    def rotation(
+        input: TensorLike | None = None,
+        /,
+        *,
+        batch_size: int,
+        device: DeviceArg | None = None,
+        angle: FloatArg,
+        axis: FloatsArg | None = None,
+        center: FloatsArg | None = None,
+        reverse_order: bool | None = None,
+    ) -> Batch: ...
+    @overload
+    def rotation(
+        input: SingleTensor | None = None,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        angle: FixedFloat,
+        axis: FixedFloats | None = None,
+        center: FixedFloats | None = None,
+        reverse_order: bool | None = None,
+    ) -> Tensor: ...
+    @overload
+    def rotation(
+        input: TensorLike | None = None,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        angle: FloatArg,
+        axis: FloatsArg | None = None,
+        center: FloatsArg | None = None,
+        reverse_order: bool | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def rotation(
     input: TensorLike | None = None,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     angle: FloatArg,
     axis: FloatsArg | None = None,
     center: FloatsArg | None = None,
     reverse_order: bool | None = None,
-) -> Any: ...
-def rotation(
-    input: TensorLike | None = None,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    angle: FloatArg,
-    axis: FloatsArg | None = None,
-    center: FloatsArg | None = None,
-    reverse_order: bool | None = None,
+    **unknown: Never,
 ) -> Any:
     """Makes the matrix of a rotation.
 
     Args:
         input: A transform to go on from.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
         angle: The angle in degrees. Required. Can differ between samples.
         axis: The axis (x, y, z) of a rotation in space, of any length. Can differ between samples.
-        center: The point that stays where it is; by default the origin. Can differ between samples.
+        center: The fixed point; by default the origin. Can differ between samples.
         reverse_order: Apply this transform before the input's, not after it. Default: ``False``.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: float32.
 
     Example:
         >>> avida.transforms.rotation(angle=30, center=[50, 50])
     """
+    if unknown:
+        raise _unknown_argument(globals()["rotation"], *unknown)
     return _call(_TRANSFORMS_ROTATION, (input,), batch_size, device, (angle, axis, center, reverse_order))
 
 
-@overload
-def scale(
-    input: Batch | None = None,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    center: FloatsArg | None = None,
-    ndim: int | None = None,
-    reverse_order: bool | None = None,
-    scale: FloatsArg,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def scale(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        center: FloatsArg | None = None,
+        ndim: int | None = None,
+        reverse_order: bool | None = None,
+        scale: FloatsArg,
+    ) -> Batch: ...
+    @overload
+    def scale(
+        input: TensorLike | None = None,
+        /,
+        *,
+        batch_size: int,
+        device: DeviceArg | None = None,
+        center: FloatsArg | None = None,
+        ndim: int | None = None,
+        reverse_order: bool | None = None,
+        scale: FloatsArg,
+    ) -> Batch: ...
+    @overload
+    def scale(
+        input: SingleTensor | None = None,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        center: FixedFloats | None = None,
+        ndim: int | None = None,
+        reverse_order: bool | None = None,
+        scale: FixedFloats,
+    ) -> Tensor: ...
+    @overload
+    def scale(
+        input: TensorLike | None = None,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        center: FloatsArg | None = None,
+        ndim: int | None = None,
+        reverse_order: bool | None = None,
+        scale: FloatsArg,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def scale(
     input: TensorLike | None = None,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     center: FloatsArg | None = None,
     ndim: int | None = None,
     reverse_order: bool | None = None,
     scale: FloatsArg,
-) -> Any: ...
-def scale(
-    input: TensorLike | None = None,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    center: FloatsArg | None = None,
-    ndim: int | None = None,
-    reverse_order: bool | None = None,
-    scale: FloatsArg,
+    **unknown: Never,
 ) -> Any:
-    """Makes the matrix that stretches along the axes.
+    """Makes the matrix that scales along the axes.
 
     Args:
         input: A transform to go on from.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
-        center: The point that stays where it is; by default the origin. Can differ between samples.
-        ndim: How many dimensions, where one number is given for all.
-        reverse_order: Apply this transform before the input's, not after it. Default: ``False``.
         scale: The factor of each coordinate. Required. Can differ between samples.
+        center: The fixed point; by default the origin. Can differ between samples.
+        ndim: The count of dimensions, where one number is given for all.
+        reverse_order: Apply this transform before the input's, not after it. Default: ``False``.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: float32.
 
     Example:
         >>> avida.transforms.scale(scale=[2, 3], center=[50, 50])
     """
+    if unknown:
+        raise _unknown_argument(globals()["scale"], *unknown)
     return _call(_TRANSFORMS_SCALE, (input,), batch_size, device, (center, ndim, reverse_order, scale))
 
 
-@overload
-def shear(
-    input: Batch | None = None,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    angles: FloatsArg | None = None,
-    center: FloatsArg | None = None,
-    reverse_order: bool | None = None,
-    shear: FloatsArg | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def shear(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        angles: FloatsArg | None = None,
+        center: FloatsArg | None = None,
+        reverse_order: bool | None = None,
+        shear: FloatsArg | None = None,
+    ) -> Batch: ...
+    @overload
+    def shear(
+        input: TensorLike | None = None,
+        /,
+        *,
+        batch_size: int,
+        device: DeviceArg | None = None,
+        angles: FloatsArg | None = None,
+        center: FloatsArg | None = None,
+        reverse_order: bool | None = None,
+        shear: FloatsArg | None = None,
+    ) -> Batch: ...
+    @overload
+    def shear(
+        input: SingleTensor | None = None,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        angles: FixedFloats | None = None,
+        center: FixedFloats | None = None,
+        reverse_order: bool | None = None,
+        shear: FixedFloats | None = None,
+    ) -> Tensor: ...
+    @overload
+    def shear(
+        input: TensorLike | None = None,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        angles: FloatsArg | None = None,
+        center: FloatsArg | None = None,
+        reverse_order: bool | None = None,
+        shear: FloatsArg | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def shear(
     input: TensorLike | None = None,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     angles: FloatsArg | None = None,
     center: FloatsArg | None = None,
     reverse_order: bool | None = None,
     shear: FloatsArg | None = None,
-) -> Any: ...
-def shear(
-    input: TensorLike | None = None,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    angles: FloatsArg | None = None,
-    center: FloatsArg | None = None,
-    reverse_order: bool | None = None,
-    shear: FloatsArg | None = None,
+    **unknown: Never,
 ) -> Any:
     """Makes the matrix that shifts each coordinate in proportion to the others.
 
     Args:
         input: A transform to go on from.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
         angles: The angles in degrees whose tangents are the factors, instead of shear. Can differ between
             samples.
-        center: The point that stays where it is; by default the origin. Can differ between samples.
+        center: The fixed point; by default the origin. Can differ between samples.
         reverse_order: Apply this transform before the input's, not after it. Default: ``False``.
         shear: The factors: xy, yx in the plane; xy, xz, yx, yz, zx, zy in space. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: float32.
 
     Example:
         >>> avida.transforms.shear(shear=[0.5, 0])
     """
+    if unknown:
+        raise _unknown_argument(globals()["shear"], *unknown)
     return _call(_TRANSFORMS_SHEAR, (input,), batch_size, device, (angles, center, reverse_order, shear))
 
 
-@overload
-def translation(
-    input: Batch | None = None,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    offset: FloatsArg,
-    reverse_order: bool | None = None,
-) -> Batch: ...
+if TYPE_CHECKING:
+
+    @overload
+    def translation(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        offset: FloatsArg,
+        reverse_order: bool | None = None,
+    ) -> Batch: ...
+    @overload
+    def translation(
+        input: TensorLike | None = None,
+        /,
+        *,
+        batch_size: int,
+        device: DeviceArg | None = None,
+        offset: FloatsArg,
+        reverse_order: bool | None = None,
+    ) -> Batch: ...
+    @overload
+    def translation(
+        input: SingleTensor | None = None,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        offset: FixedFloats,
+        reverse_order: bool | None = None,
+    ) -> Tensor: ...
+    @overload
+    def translation(
+        input: TensorLike | None = None,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        offset: FloatsArg,
+        reverse_order: bool | None = None,
+    ) -> Any: ...
 
 
-@overload
+@_suggests
 def translation(
     input: TensorLike | None = None,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     offset: FloatsArg,
     reverse_order: bool | None = None,
-) -> Any: ...
-def translation(
-    input: TensorLike | None = None,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    offset: FloatsArg,
-    reverse_order: bool | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Makes the matrix of a shift.
+    """Makes the matrix of a translation.
 
     Args:
         input: A transform to go on from.
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
-        offset: How far each coordinate is moved. Required. Can differ between samples.
+        offset: The offset of each coordinate. Required. Can differ between samples.
         reverse_order: Apply this transform before the input's, not after it. Default: ``False``.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: float32.
 
     Example:
         >>> avida.transforms.translation(offset=[10, 20])
     """
+    if unknown:
+        raise _unknown_argument(globals()["translation"], *unknown)
     return _call(_TRANSFORMS_TRANSLATION, (input,), batch_size, device, (offset, reverse_order))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from typing import Any, Unpack
 
 from avida import _core
-from avida._dtype import DType
-from avida._dtype import dtype as make_dtype
-from avida._typing import DTypeArg
+from avida._values.dtype import DType
+from avida._values.dtype import dtype as make_dtype
+from avida._values.integers import integer_within
+from avida._values.typing import DeviceArg, DTypeArg
 from avida.readers._files import check_files, unlabelled_files
 from avida.readers._libraries import built_with
 from avida.readers._options import ReaderOptions
@@ -20,7 +20,9 @@ _FIRST_EXTENSION = 2
 
 
 class Fits(Reader):
-    """Reads images from FITS files, compressed ones too: one output for each of ``hdu_indices``.
+    """Reads images from FITS files, also compressed ones.
+
+    There is one output for each of ``hdu_indices``.
 
     Shapes may differ; ranks are those of the first file that can be read.
 
@@ -30,6 +32,8 @@ class Fits(Reader):
     but not by ``HCOMPRESS_1`` or ``PLIO_1``.
 
     Args:
+        confine: Refuse a name in ``file_list`` that leads outside of ``file_root``, or of the list's folder: by being
+            absolute, by ``..`` or by a symbolic link. Checked when the reader is made. Default: ``False``.
         dtypes: The element type of each output; numbers that do not fit are an error. Default: those of the first file.
         file_filter: A pattern that a file's name in ``file_root`` must match. Default: ``"*.fits"``.
         file_list: A text file with a file name in each line. Names are relative to ``file_root``, or else to the folder
@@ -55,9 +59,10 @@ class Fits(Reader):
         self,
         max_batch_size: int | None = None,
         name: str | None = None,
-        device: Any = "cpu",
+        device: DeviceArg | None = "cpu",
         num_inputs: int | None = None,
         *,
+        confine: bool | None = None,
         dtypes: DTypeArg | Sequence[DTypeArg] | None = None,
         file_filter: str | None = None,
         file_list: Path | None = None,
@@ -66,8 +71,9 @@ class Fits(Reader):
         hdu_indices: int | Sequence[int] | None = None,
         **options: Unpack[ReaderOptions],
     ) -> None:
-        check_files(file_root, file_list, files)
+        check_files(file_root, file_list, files, confine)
         hdus = [_FIRST_EXTENSION] if hdu_indices is None else _listed(hdu_indices)
+        hdus = [integer_within("hdu_indices", hdu, -(2**31), 2**31 - 1) for hdu in hdus]
         if not hdus:
             raise IndexError("there is nothing to read: expected numbers in hdu_indices")
         types: list[DType] = [] if dtypes is None else [make_dtype(dtype) for dtype in _listed(dtypes)]
@@ -77,8 +83,8 @@ class Fits(Reader):
         make_source = built_with("zlib", "fits_source")
 
         def source() -> _core.ReaderSource:
-            found = unlabelled_files(file_root, file_list, files, pattern)
-            return make_source(found, [operator.index(hdu) for hdu in hdus], [dtype._id for dtype in types])
+            found = unlabelled_files(file_root, file_list, files, pattern, confine)
+            return make_source(found, hdus, [dtype._id for dtype in types])
 
         super().__init__(source, max_batch_size, name, device, num_inputs, **options)
 

@@ -2,59 +2,83 @@
 
 from __future__ import annotations
 
-from typing import Any, overload
+import os
+from typing import TYPE_CHECKING, Any, Never, overload
 
-from avida._batch import Batch
 from avida._core import call as _call
-from avida._core import find_op as _find
-from avida._typing import TensorLike
+from avida._core import op_with_args as _op
+from avida._missing import suggests as _suggests
+from avida._missing import unknown_argument as _unknown_argument
+from avida._values.batch import Batch
+from avida._values.tensor import Tensor
+from avida._values.typing import DeviceArg, PathLike, TensorLike
 
 __all__ = ["read"]
 
-_IO_FILE_READ = _find("io.file.read")
+_IO_FILE_READ = _op("io.file.read", "dont_use_mmap use_o_direct")
 
 
-@overload
+if TYPE_CHECKING:
+
+    @overload
+    def read(
+        filepaths: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        dont_use_mmap: bool | None = None,
+        use_o_direct: bool | None = None,
+    ) -> Batch: ...
+    @overload
+    def read(
+        filepaths: str | os.PathLike[str],
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        dont_use_mmap: bool | None = None,
+        use_o_direct: bool | None = None,
+    ) -> Tensor: ...
+    @overload
+    def read(
+        filepaths: TensorLike | PathLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        dont_use_mmap: bool | None = None,
+        use_o_direct: bool | None = None,
+    ) -> Any: ...
+
+
+@_suggests
 def read(
-    filepaths: Batch,
+    filepaths: TensorLike | PathLike,
     /,
     *,
     batch_size: int | None = None,
-    device: Any = None,
+    device: DeviceArg | None = None,
     dont_use_mmap: bool | None = None,
     use_o_direct: bool | None = None,
-) -> Batch: ...
-
-
-@overload
-def read(
-    filepaths: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    dont_use_mmap: bool | None = None,
-    use_o_direct: bool | None = None,
-) -> Any: ...
-def read(
-    filepaths: TensorLike,
-    /,
-    *,
-    batch_size: int | None = None,
-    device: Any = None,
-    dont_use_mmap: bool | None = None,
-    use_o_direct: bool | None = None,
+    **unknown: Never,
 ) -> Any:
-    """Reads whole files; their bytes remember the path, so that errors can name it.
+    """Reads whole files.
+
+    The results keep their paths as source, which errors name.
 
     Args:
         filepaths: The paths as bytes: np.frombuffer(path.encode(), np.uint8).
-        batch_size: Makes a Batch of that many samples when no input is one.
-        device: Where to run; by default where the inputs are.
-        dont_use_mmap: How the file is read. Accepted for old code, without effect.
-        use_o_direct: How the file is read. Accepted for old code, without effect.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        Ignored, accepted for compatibility: dont_use_mmap, use_o_direct.
+
+    Returns:
+        A Batch when an input is one, else a Tensor. Element type: uint8.
 
     Example:
         >>> avida.io.file.read(np.frombuffer(avida.__file__.encode(), np.uint8))
     """
+    if unknown:
+        raise _unknown_argument(globals()["read"], *unknown)
     return _call(_IO_FILE_READ, (filepaths,), batch_size, device, (dont_use_mmap, use_o_direct))

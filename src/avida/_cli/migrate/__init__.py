@@ -1,0 +1,80 @@
+"""Rewrites a script of pipeline mode into one with loops, and marks what is left to do by hand.
+
+The new script goes to standard output, or to a file with -o. What it could not rewrite, or could not be sure about, has
+a comment "# avida migrate: ..." above it and is listed on standard error with its line. The exit code is 0 if nothing
+was left, 1 if something was, and 2 if the script cannot be read.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import pathlib
+import sys
+import tokenize
+
+from avida._cli.migrate.conditionals import Conditionals
+from avida._cli.migrate.expressions import Expressions
+from avida._cli.migrate.inputs import Inputs
+from avida._cli.migrate.kinds import Kinds
+from avida._cli.migrate.names import Names
+from avida._cli.migrate.pipelines import PipelineWriter
+from avida._cli.migrate.source import MARK, Source
+from avida._cli.migrate.uses import Uses
+from avida._files.atomic import write_file
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("script", help="the Python file; it is not changed")
+    parser.add_argument("-o", "--output", metavar="FILE", help="where the new script goes (standard output)")
+
+
+def run(options: argparse.Namespace) -> int:
+    try:
+        with tokenize.open(options.script) as script:  # which knows the encoding that a script declares
+            migrated = migrate(script.read())
+    except OSError as error:
+        print(f"avida migrate: cannot read {options.script}: {error.strerror}", file=sys.stderr)
+        return 2
+    except (SyntaxError, UnicodeDecodeError) as error:
+        print(f"avida migrate: {options.script} is not a Python script: {error}", file=sys.stderr)
+        return 2
+    if options.output:
+        write_file(pathlib.Path(options.output), migrated)
+    else:
+        sys.stdout.write(migrated)
+    left = marks(migrated)
+    for line, message in left:
+        print(f"{options.output or '-'}:{line}: {message}", file=sys.stderr)
+    return 1 if left else 0
+
+
+def migrate(text: str) -> str:
+    """The script with loops in place of pipelines; unchanged if it imports nothing of nvidia.dali."""
+    source = Source(text)
+    names = Names(source)
+    if not names:
+        return text
+    kinds = Kinds(source, names)
+    inputs = {pipeline: Inputs(pipeline, kinds, source) for pipeline in kinds.all_pipelines()}
+    writers = [PipelineWriter(source, kinds, pipeline, inputs[pipeline]) for pipeline in kinds.all_pipelines()]
+    Expressions(source, kinds, inputs).visit(source.tree)
+    for writer in writers:
+        writer.write_calls()
+    Uses(source, kinds).visit(source.tree)
+    Conditionals(source, kinds).visit(source.tree)
+    for writer in writers:
+        writer.write()
+    names.rewrite_imports()
+    migrated = source.result()
+    try:
+        ast.parse(migrated)
+    except SyntaxError as error:
+        raise RuntimeError("what was written is not Python: please report this, with the script") from error
+    return migrated
+
+
+def marks(text: str) -> list[tuple[int, str]]:
+    """The marks of a migrated script, with the numbers of their lines."""
+    lines = enumerate(text.splitlines(), start=1)
+    return [(number, line.strip().removeprefix(MARK)) for number, line in lines if line.strip().startswith(MARK)]

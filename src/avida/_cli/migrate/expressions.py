@@ -1,0 +1,219 @@
+"""Calls of operators and the values in pipelines: each becomes what avida has for it."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+
+from avida._cli.migrate import table
+from avida._cli.migrate.inputs import Inputs
+from avida._cli.migrate.kinds import Kinds, Pipeline
+from avida._cli.migrate.source import Source
+
+
+class Expressions(ast.NodeVisitor):
+    """Edits expressions in place, the inner ones first."""
+
+    def __init__(self, source: Source, kinds: Kinds, inputs: dict[Pipeline, Inputs]) -> None:
+        self._source = source
+        self._kinds = kinds
+        self._inputs = inputs
+
+    def visit_Call(self, node: ast.Call) -> None:
+        self.generic_visit(node)
+        operator = self._kinds.operator(node)
+        kind = self._kinds.of(node.func.value) if isinstance(node.func, ast.Attribute) else None
+        if operator == "python_function":
+            self._python_function(node)
+        elif operator == "constant":
+            self._source.mark(node, "fn.constant: write ndd.tensor(value, dtype=...)")
+        elif operator == "shapes":
+            self._shape(node, node.args[0])
+        elif operator in table.READERS or operator == "external_source":
+            if not self._kinds.pipeline_around(node):
+                self._source.mark(node, "make this reader above the loop of the pipeline, and pass on its batches")
+        elif operator is not None:
+            self._operator(node, operator)
+        elif self._kinds.names.path(node.func) == f"{table.DALI}.types.Constant":
+            self._constant(node)
+        elif kind and kind.what == "data" and isinstance(node.func, ast.Attribute):
+            self._data_method(node, node.func)
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        path = self._kinds.names.path(node)
+        if path is None:
+            self.generic_visit(node)
+        elif path.startswith(tuple(table.MODULES)):
+            self._name_of_module(node, path)
+        elif "LastBatchPolicy." in path and node.attr in table.POLICIES:
+            self._source.edit(node, f'"{table.POLICIES[node.attr]}"')
+        elif not self._is_known(node, path):
+            self._source.mark(node, table.why_missing(path))
+
+    def visit_Name(self, node: ast.Name) -> None:
+        path = self._kinds.names.path(node)
+        if path is not None and path not in table.MODULES and not path.startswith(tuple(table.MODULES)):
+            above = self._source.parents[node]
+            if not isinstance(above, ast.Attribute) and not self._is_known(node, path):
+                self._source.mark(node, table.why_missing(path))
+
+    def visit_Subscript(self, node: ast.Subscript) -> None:
+        self.generic_visit(node)
+        kind = self._kinds.of(node.value)
+        if kind and kind.what == "data":  # a subscript of every sample
+            self._source.insert_after(node.value, ".slice")
+
+    def visit_Constant(self, node: ast.Constant) -> None:
+        if node.value == "mixed" and self._is_device(node):
+            self._source.edit(node, '"gpu"')
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> None:
+        self.generic_visit(node)
+        if any(self._kinds.is_data(value) for value in node.values):
+            self._source.mark(node, "and, or: write (a != 0) & (b != 0), (a != 0) | (b != 0), for every sample")
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> None:
+        self.generic_visit(node)
+        if isinstance(node.op, ast.Not) and self._kinds.is_data(node.operand):
+            self._source.edit(node, f"({self._source.text(node.operand)} == 0)")
+
+    def visit_IfExp(self, node: ast.IfExp) -> None:
+        self.generic_visit(node)
+        if self._kinds.is_data(node.test):
+            advice = "ndd.batch([a if chosen else b for chosen, a, b in zip(...)])"
+            self._source.mark(node, f"this chooses for every sample: write {advice}")
+
+    def _is_known(self, node: ast.AST, path: str) -> bool:
+        """Whether a name of nvidia.dali is part of something that another stage rewrites."""
+        above = self._source.parents[node]
+        if isinstance(above, ast.Call) and above.func is node:
+            operator = table.operator_path(path)
+            special = {"external_source", "python_function", "constant", "shapes", *table.READERS}
+            known = operator is not None and (operator in special or table.find(operator) is not None)
+            return known or path in table.ITERATORS | table.MODULES or path in table.PIPELINE | table.PIPELINE_DEF
+        return path in table.PIPELINE_DEF
+
+    def _name_of_module(self, node: ast.Attribute, path: str) -> None:
+        module = next(module for module in table.MODULES if path.startswith(module))
+        name = table.MODULES[module] + path.removeprefix(module)
+        if table.find(name) is None and name != "types.Constant":
+            self._source.mark(node, table.why_missing(path))
+        elif not self._kinds.names.stays(node):
+            self._source.edit(node, f"ndd.{name}")
+
+    def _is_device(self, node: ast.Constant) -> bool:
+        """Whether a constant is in a pipeline, in a call of one, or given as ``device``."""
+        if self._kinds.pipeline_around(node):
+            return True
+        above: ast.AST = node
+        while above in self._source.parents and not isinstance(above, ast.stmt):
+            above = self._source.parents[above]
+            kind = self._kinds.of(above)
+            if (isinstance(above, ast.keyword) and "device" in (above.arg or "")) or (kind and kind.what == "pipeline"):
+                return True
+        return isinstance(above, ast.Assign) and "device" in ast.unparse(above.targets[0])
+
+    def _operator(self, node: ast.Call, operator: str) -> None:
+        if table.find(operator) is None:
+            return  # marked where its name is visited
+        self._source.edit(node.func, f"ndd.{operator}")
+        known = table.parameters(operator)
+        dropped, added = set(), []
+        for keyword in node.keywords:
+            if keyword.arg in table.WITHOUT_MEANING and keyword.arg not in known:
+                dropped.add(keyword)
+            elif keyword.arg == "seed" and "seed" not in known:
+                dropped.add(keyword)
+                if "rng" in known:
+                    rng = f"rng = ndd.random.RNG(seed={ast.unparse(keyword.value)})"
+                    self._source.mark(node, f"seed: make {rng} above the loop, and pass rng=rng")
+            elif keyword.arg and keyword.arg not in known:
+                self._source.mark(node, f"{operator} has no argument {keyword.arg}")
+        has_input = any(not _is_literal(argument) for argument in node.args)
+        if "batch_size" in known and not has_input:
+            size = self._batch_size(node)
+            if size:
+                added.append(f"batch_size={size}")
+            else:
+                self._source.mark(node, f"{operator} gives one value for the whole batch without batch_size=")
+        change_arguments(self._source, node, dropped, added)
+
+    def _batch_size(self, node: ast.AST) -> str | None:
+        """The number of samples of the batch, where no input tells it."""
+        pipeline = self._kinds.pipeline_around(node)
+        if pipeline:
+            return self._inputs[pipeline].batch_size()
+        arguments = getattr(self._kinds.scope(node), "args", None)
+        for argument in arguments.args if arguments else []:
+            if self._kinds.is_data_before(argument.arg, node):
+                return f"{argument.arg}.batch_size"
+        return None
+
+    def _data_method(self, node: ast.Call, function: ast.Attribute) -> None:
+        form = table.DATA_METHODS.get(function.attr)
+        if form is None:
+            self._source.mark(node, f"a Batch has no {function.attr}()")
+        elif function.attr == "shape":
+            self._shape(node, function.value)
+
+    def _shape(self, node: ast.Call, value: ast.expr) -> None:
+        if node.keywords:
+            self._source.mark(node, "set the type: ndd.batch(images.shape, dtype=...)")
+        else:
+            self._source.edit(node, table.DATA_METHODS["shape"].format(self._source.text(value)))
+
+    def _constant(self, node: ast.Call) -> None:
+        """One value for all samples is a Batch in pipelines, and so in what they return."""
+        size = self._batch_size(node)
+        is_plain = len(node.args) == 1 and _is_literal(node.args[0]) and {k.arg for k in node.keywords} <= {"dtype"}
+        if size is None or not is_plain:
+            self._source.mark(node, "types.Constant: write ndd.Batch.broadcast(value, batch_size, dtype=...)")
+            return
+        self._source.edit(node.func, "ndd.Batch.broadcast")
+        self._source.insert_after(node.args[0], f", {size}")
+
+    def _python_function(self, node: ast.Call) -> None:
+        keywords = {keyword.arg: keyword.value for keyword in node.keywords}
+        function, count = keywords.get("function"), keywords.get("num_outputs")
+        if function is None or not set(keywords) <= {"function", "num_outputs", "device", "name", "batch_processing"}:
+            self._source.mark(node, "python_function: decorate the function with @ndd.operator and call it")
+            return
+        options = [f"outputs={self._source.text(count)}"] if count is not None else []
+        batch = keywords.get("batch_processing")
+        if batch is not None:
+            whole = isinstance(batch, ast.Constant) and batch.value is True
+            options += ['per="batch"'] if whole else []
+        made = ", ".join([self._source.text(function), *options])
+        self._source.edit(node, f"ndd.operator({made})({', '.join(self._source.text(each) for each in node.args)})")
+
+
+def change_arguments(source: Source, call: ast.Call, dropped: set[ast.keyword], added: list[str]) -> None:
+    """Leaves out some arguments of a call and adds others at its end; the rest stays as it is written."""
+    if source.in_fstring(call):
+        source.mark(call, "rewrite the call in this f-string")
+        return
+    arguments = sorted([*call.args, *call.keywords], key=source.start)
+    kept = [argument for argument in arguments if argument not in dropped]
+    for argument, following in itertools.pairwise(arguments):
+        if argument in dropped:
+            end = source.after_line(source.end(argument), source.start(following))
+            source.replace(source.start(argument), end, "")
+    text = ", ".join(added)
+    if not arguments:
+        source.insert(source.find("(", source.end(call.func)) + 1, text)
+    elif not kept:
+        source.replace(source.start(arguments[0]), source.end(arguments[-1]), text)
+    elif arguments[-1] in dropped:
+        source.replace(
+            source.end(kept[-1]), source.end(arguments[-1]), source.comma_after(kept[-1]) + text if text else ""
+        )
+    elif text:
+        source.insert(source.end(kept[-1]), source.comma_after(kept[-1]) + text)
+
+
+def _is_literal(node: ast.expr) -> bool:
+    """Whether an expression is a number, or a list of them."""
+    return all(
+        isinstance(each, ast.Constant | ast.List | ast.Tuple | ast.UnaryOp | ast.USub | ast.Load)
+        for each in ast.walk(node)
+    )

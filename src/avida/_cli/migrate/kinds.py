@@ -1,0 +1,396 @@
+"""What each expression of a script is: a pipeline, a loader, a batch of one, or data inside a pipeline."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from avida._cli.migrate import table
+from avida._cli.migrate.names import Names
+from avida._cli.migrate.source import Source
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Scope = ast.AST  # a function or the module
+
+
+class Kind(NamedTuple):
+    """``what`` it is, and the pipeline or the names of outputs that belong to it.
+
+    pipeline, loader; batches: an iterator over items of a loader; numbered: the same with enumerate; item: a list of
+    one row; row: outputs by name; outputs: the tuple of pipe.run(); output: one of them; data: a value inside a
+    pipeline; sequence: several of those.
+    """
+
+    what: str
+    of: Any = None
+
+
+class Pipeline:
+    """A pipeline of the script: a decorated function, or a ``with`` block."""
+
+    def __init__(self, node: Function | ast.With, arguments: dict[str, ast.expr], variable: str = "") -> None:
+        self.node = node
+        self.arguments = arguments  # of the decorator, or of Pipeline(...)
+        self.variable = variable  # of a with block
+        self.calls: list[ast.Call] = []
+        self.iterators: list[ast.Call] = []
+        self.is_run = False
+
+    @property
+    def is_endless(self) -> bool:
+        """Whether it is run batch by batch, and no iterator divides it into epochs."""
+        return self.is_run and not self.iterators
+
+
+class Kinds:
+    """Follows values through assignments, loops, and functions of the script, in the order of its text."""
+
+    def __init__(self, source: Source, names: Names) -> None:
+        self._source = source
+        self.names = names
+        self._bindings: dict[tuple[Scope, str], list[tuple[int, Kind | None]]] = {}
+        self._parameters: dict[tuple[Scope, str], Kind | None] = {}
+        self._returns: dict[Scope, Kind | None] = {}
+        found = [node for node in ast.walk(source.tree) if isinstance(node, Function)]
+        self.functions = {node.name: node for node in found if not isinstance(source.parents[node], ast.ClassDef)}
+        self._methods = {
+            (above, node.name): node for node in found if isinstance(above := source.parents[node], ast.ClassDef)
+        }
+        self._classes = {node.name: node for node in ast.walk(source.tree) if isinstance(node, ast.ClassDef)}
+        self._pipelines = {node: pipeline for node in found if (pipeline := self._decorated(node))}
+        self.blocks = dict(self._with_blocks())
+        for _ in range(5):  # values pass through a few functions at most
+            self._bindings = {}
+            self._visit(source.tree)
+        for call in (node for node in ast.walk(source.tree) if isinstance(node, ast.Call)):
+            self._note_use(call)
+
+    def all_pipelines(self) -> list[Pipeline]:
+        return [*self._pipelines.values(), *self.blocks.values()]
+
+    def scope(self, node: ast.AST) -> Scope:
+        while node in self._source.parents:
+            node = self._source.parents[node]
+            if isinstance(node, Function | ast.Lambda):
+                return node
+        return node
+
+    def pipeline_around(self, node: ast.AST) -> Pipeline | None:
+        """The pipeline inside of which a node is, if any."""
+        found = {id(pipeline.node): pipeline for pipeline in self.all_pipelines()}
+        while node in self._source.parents and id(node) not in found:
+            node = self._source.parents[node]
+        return found.get(id(node))
+
+    def is_in_iterator(self, node: ast.AST) -> bool:
+        """Whether a node is part of the arguments of an iterator."""
+        while node in self._source.parents and not isinstance(node, ast.stmt):
+            node = self._source.parents[node]
+            if isinstance(node, ast.Call) and self.names.path(node.func) in table.ITERATORS:
+                return True
+        return False
+
+    def of(self, node: ast.AST) -> Kind | None:
+        """The kind of an expression; None for what has nothing to do with pipelines."""
+        match node:
+            case ast.Name() | ast.Attribute() if self.names.path(node) is None:
+                kind = self._look_up(node)
+                if kind is None and isinstance(node, ast.Attribute) and self._what(node.value) == "data":
+                    return Kind("data")
+                return kind
+            case ast.Call():
+                return self._of_call(node)
+            case ast.Subscript():
+                return self._of_subscript(node)
+            case ast.List() | ast.Tuple() | ast.Set() if any(self.is_data(each) for each in node.elts):
+                return Kind("sequence")
+            case ast.Dict() if any(self.is_data(each) for each in node.values):
+                return Kind("sequence")
+            case ast.ListComp() | ast.GeneratorExp() if self.is_data(node.elt):
+                return Kind("sequence")
+            case ast.BinOp() if any(self.is_data(each) for each in (node.left, node.right)):
+                return Kind("data")
+            case ast.UnaryOp() if self.is_data(node.operand):
+                return Kind("data")
+            case ast.Compare(ops=[ast.Is() | ast.IsNot() | ast.In() | ast.NotIn()]):
+                return None
+            case ast.Compare() if any(self.is_data(each) for each in (node.left, *node.comparators)):
+                return Kind("data")
+            case ast.BoolOp() if any(self.is_data(each) for each in node.values):
+                return Kind("data")
+            case ast.IfExp():
+                return self.of(node.body) or self.of(node.orelse)
+        return None
+
+    def is_data(self, node: ast.AST) -> bool:
+        return self._what(node) in ("data", "sequence")
+
+    def operator(self, call: ast.AST) -> str | None:
+        """``decoders.image`` for a call of an operator of pipeline mode."""
+        path = self.names.path(call.func) if isinstance(call, ast.Call) else None
+        return path and table.operator_path(path)
+
+    def _what(self, node: ast.AST) -> str | None:
+        kind = self.of(node)
+        return kind and kind.what
+
+    def _decorated(self, node: Function) -> Pipeline | None:
+        for decorator in node.decorator_list:
+            call = isinstance(decorator, ast.Call)
+            if self.names.path(decorator.func if call else decorator) in table.PIPELINE_DEF:
+                return Pipeline(node, {k.arg: k.value for k in decorator.keywords if k.arg} if call else {})
+        return None
+
+    def _with_blocks(self) -> Iterator[tuple[ast.AST, Pipeline]]:
+        made = {}
+        for node in ast.walk(self._source.tree):
+            if isinstance(node, ast.Assign) and self._is_pipeline_call(node.value):
+                made[ast.unparse(node.targets[0])] = node.value
+        for node in (n for n in ast.walk(self._source.tree) if isinstance(n, ast.With) and len(n.items) == 1):
+            expression, variable = node.items[0].context_expr, node.items[0].optional_vars
+            if self._is_pipeline_call(expression) and variable is not None:
+                yield node, Pipeline(node, _pipeline_arguments(expression), ast.unparse(variable))
+            elif (text := ast.unparse(expression)) in made:
+                yield node, Pipeline(node, _pipeline_arguments(made[text]), text)
+
+    def _is_pipeline_call(self, node: ast.AST) -> bool:
+        return isinstance(node, ast.Call) and self.names.path(node.func) in table.PIPELINE
+
+    # Bindings, in the order of the text.
+
+    def _visit(self, node: ast.AST) -> None:
+        match node:
+            case ast.Assign():
+                for target in node.targets:
+                    self._bind(target, self.of(node.value), self._source.end(node), node.value)
+            case ast.AnnAssign(target=target, value=ast.expr() as value) | ast.NamedExpr(target=target, value=value):
+                self._bind(target, self.of(value), self._source.end(node), value)
+            case ast.For() | ast.comprehension():
+                at = self._source.end(node.iter) if isinstance(node, ast.For) else self._source.start(node.target)
+                self._bind(node.target, _element(self.of(node.iter)), at)
+            case ast.With():
+                for item in node.items:
+                    if node in self.blocks and item.optional_vars is not None:
+                        self._bind(item.optional_vars, Kind("pipeline", self.blocks[node]), self._source.start(node))
+            case ast.Return(value=ast.expr() as value):
+                scope = self.scope(node)
+                self._returns[scope] = self.of(value) or self._returns.get(scope)
+            case ast.AugAssign() if self.is_data(node.value):
+                self._bind(node.target, Kind("data"), self._source.end(node))
+            case ast.Call() if (function := self.function(node)) and function not in self._pipelines:
+                self._pass_arguments(function, node)
+            case ast.Call(func=ast.Attribute(value=ast.Name() as target, attr="append" | "extend" | "insert")):
+                if any(self.is_data(argument) for argument in node.args):
+                    self._bind(target, Kind("sequence"), self._source.end(node))
+        for child in ast.iter_child_nodes(node):
+            self._visit(child)
+
+    def _bind(self, target: ast.AST, kind: Kind | None, at: int, value: ast.AST | None = None) -> None:
+        match target:
+            case ast.Name() | ast.Attribute():
+                self._bindings.setdefault(self._key(target), []).append((at, kind))
+            case ast.Tuple() | ast.List():
+                values = value.elts if isinstance(value, ast.Tuple | ast.List) else []
+                for i, part in enumerate(target.elts):
+                    if len(values) == len(target.elts):
+                        self._bind(part, self.of(values[i]), at, values[i])
+                    elif isinstance(part, ast.Starred):
+                        self._bind(part.value, kind, at)
+                    else:
+                        self._bind(part, _part(kind, i), at)
+
+    def _key(self, target: ast.Name | ast.Attribute) -> tuple[Scope, str]:
+        return (self.scope(target) if isinstance(target, ast.Name) else self._source.tree, ast.unparse(target))
+
+    def _look_up(self, node: ast.Name | ast.Attribute) -> Kind | None:
+        scope, name = self._key(node)
+        inner = True
+        while True:
+            if found := self._bindings.get((scope, name)):
+                before = [kind for at, kind in found if at <= self._source.start(node)]
+                return (before[-1] if before else found[0][1]) if inner else found[-1][1]
+            if (scope, name) in self._parameters:
+                return self._parameters[scope, name]
+            if scope is self._source.tree:
+                return None
+            scope, inner = self.scope(scope), False
+
+    def is_data_before(self, name: str, node: ast.AST) -> bool:
+        """Whether a variable has data before a statement."""
+        found = self._bindings.get((self.scope(node), name), [])
+        before = [kind for at, kind in found if at <= self._source.start(node)]
+        kind = before[-1] if before else self._parameters.get((self.scope(node), name))
+        return kind is not None and kind.what in ("data", "sequence")
+
+    def function(self, call: ast.Call) -> Function | None:
+        """The function, method or constructor of the script that a call calls."""
+        match call.func:
+            case ast.Name(id=name) if name in self._classes:
+                return self._methods.get((self._classes[name], "__init__"))
+            case ast.Name(id=name):
+                return self.functions.get(name)
+            case ast.Attribute(attr=name) if self.names.path(call.func) is None:
+                found = [method for (_, method_name), method in self._methods.items() if method_name == name]
+                return found[0] if len(found) == 1 else None
+        return None
+
+    def is_something_else_too(self, node: ast.Name | ast.Attribute) -> bool:
+        """Whether a variable that is a pipeline or a loader also gets values of another kind."""
+        found = {kind and kind.what for _, kind in self._bindings.get(self._key(node), [])}
+        return isinstance(node.ctx, ast.Load) and len(found) > 1 and bool(found & {"pipeline", "loader"})
+
+    def parameters(self, function: Function, call: ast.Call) -> Iterator[tuple[ast.expr, Kind | None]]:
+        """The arguments of a call, with the kind that the parameter has."""
+        for name, value in self._arguments(function, call):
+            yield value, self._parameters.get((function, name))
+
+    def _arguments(self, function: Function, call: ast.Call) -> Iterator[tuple[str, ast.expr]]:
+        names = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
+        is_method = isinstance(self._source.parents[function], ast.ClassDef)
+        through_class = isinstance(call.func, ast.Attribute) and ast.unparse(call.func.value) in self._classes
+        yield from zip(names[is_method and not through_class :], call.args, strict=False)
+        yield from ((keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg)
+
+    def _pass_arguments(self, function: Function, call: ast.Call) -> None:
+        for name, value in self._arguments(function, call):
+            if kind := self.of(value):
+                old = self._parameters.get((function, name))
+                merged = kind if old in (None, kind) or old.what != kind.what else Kind(kind.what)
+                self._parameters[function, name] = merged
+
+    # Kinds of expressions.
+
+    def _of_call(self, call: ast.Call) -> Kind | None:
+        path, operator = self.names.path(call.func), self.operator(call)
+        if operator is not None:
+            return Kind("sequence" if self.has_several_outputs(call, operator) else "data")
+        if path in table.ITERATORS:
+            return Kind("loader", self.output_names(call))
+        if path == f"{table.DALI}.types.Constant":
+            return Kind("data")
+        if self._is_pipeline_call(call):
+            found = [p for p in self.blocks.values() if p.arguments and p.arguments == _pipeline_arguments(call)]
+            return Kind("pipeline", found[0] if found else None)
+        if (function := self.function(call)) is not None:
+            pipeline = self._pipelines.get(function)
+            return Kind("pipeline", pipeline) if pipeline else self._returns.get(function)
+        match call.func:
+            case ast.Name(id="list" | "tuple") if len(call.args) == 1 and self._what(call.args[0]) == "sequence":
+                return Kind("sequence")
+            case ast.Name(id="enumerate") if call.args and self._what(call.args[0]) in ("loader", "batches"):
+                return Kind("numbered", self.of(call.args[0]).of)  # type: ignore[union-attr]
+            case ast.Name(id="next") if call.args and self._what(call.args[0]) in ("batches", "loader"):
+                return Kind("item", self.of(call.args[0]).of)  # type: ignore[union-attr]
+            case ast.Name(id="iter" | "tqdm" | "islice") | ast.Attribute(attr="tqdm" | "islice") if call.args:
+                kind = self.of(call.args[0])
+                return Kind("batches", kind.of) if kind and kind.what in ("loader", "batches") else kind
+            case ast.Attribute(value=value, attr=method):
+                return self._of_method(self.of(value), method)
+        return None
+
+    def _of_method(self, kind: Kind | None, method: str) -> Kind | None:
+        match kind and kind.what, method:
+            case "pipeline", "run":
+                return Kind("outputs")
+            case "output", "as_cpu":
+                return kind
+            case "data", _:
+                return kind
+            case "sequence", "values" | "items" | "get" | "pop":
+                return Kind("data" if method in ("get", "pop") else "sequence")
+        return None
+
+    def _of_subscript(self, node: ast.Subscript) -> Kind | None:
+        kind = self.of(node.value)
+        match kind and kind.what:
+            case "outputs":
+                return Kind("outputs" if isinstance(node.slice, ast.Slice) else "output")
+            case "item" if isinstance(node.slice, ast.Constant) and node.slice.value == 0:
+                return Kind("row", kind.of)  # type: ignore[union-attr]
+            case "data" | "sequence":
+                return Kind("data")
+        return None
+
+    def has_several_outputs(self, call: ast.Call, operator: str) -> bool:
+        keywords = {keyword.arg: keyword.value for keyword in call.keywords}
+        if operator == "external_source":
+            return "num_outputs" in keywords
+        if operator in ("readers.numpy", "experimental.readers.fits"):
+            return False
+        if operator == "readers.webdataset":
+            return len(getattr(keywords.get("ext"), "elts", [])) != 1 and not isinstance(
+                getattr(keywords.get("ext"), "value", None), str
+            )
+        if operator == "readers.nemo_asr":
+            return any(name and name.startswith("read_") for name in keywords)
+        return operator.startswith("readers.") or operator in table.SEVERAL_OUTPUTS
+
+    def output_names(self, call: ast.Call) -> tuple[str, ...] | None:
+        """The names that an iterator gives to the outputs; None where they are not written out."""
+        order, fixed = table.ITERATORS[self.names.path(call.func) or ""]
+        if fixed:
+            return fixed
+        names = iterator_arguments(call, order).get("output_map")
+        if not isinstance(names, ast.List | ast.Tuple):
+            return None
+        return tuple(getattr(name, "value", "") for name in names.elts)
+
+    def _note_use(self, call: ast.Call) -> None:
+        """Notes where pipelines are made, iterated over and run."""
+        kind = self.of(call)
+        path = self.names.path(call.func)
+        if path in table.ITERATORS:
+            pipeline = self.of(one_pipeline(iterator_arguments(call, table.ITERATORS[path][0])) or call)
+            if pipeline and pipeline.what == "pipeline" and pipeline.of:
+                pipeline.of.iterators.append(call)
+        elif kind and kind.what == "pipeline" and kind.of and not self._is_pipeline_call(call):
+            if self.function(call) is kind.of.node:
+                kind.of.calls.append(call)
+        elif kind and kind.what == "outputs" and isinstance(call.func, ast.Attribute):
+            of = self.of(call.func.value)
+            if of and of.of:
+                of.of.is_run = True
+
+
+def iterator_arguments(call: ast.Call, order: list[str]) -> dict[str, ast.expr]:
+    return dict(zip(order, call.args, strict=False)) | {k.arg: k.value for k in call.keywords if k.arg}
+
+
+def one_pipeline(arguments: dict[str, ast.expr]) -> ast.expr | None:
+    """The pipeline of an iterator: its first argument, or the one element of that list."""
+    given = arguments.get("pipelines")
+    if isinstance(given, ast.List | ast.Tuple):
+        return given.elts[0] if len(given.elts) == 1 else None
+    return given
+
+
+def _pipeline_arguments(call: ast.AST) -> dict[str, ast.expr]:
+    assert isinstance(call, ast.Call)
+    return iterator_arguments(call, table.PIPELINE_PARAMETERS)
+
+
+def _element(kind: Kind | None) -> Kind | None:
+    """What iterating yields."""
+    match kind and kind.what:
+        case "loader" | "batches":
+            return Kind("item", kind.of)  # type: ignore[union-attr]
+        case "numbered":
+            return Kind("pair", kind.of)  # type: ignore[union-attr]
+        case "outputs":
+            return Kind("output")
+        case "sequence":
+            return Kind("data")
+    return None
+
+
+def _part(kind: Kind | None, index: int) -> Kind | None:
+    """What unpacking assigns to each name."""
+    match kind and kind.what:
+        case "outputs":
+            return Kind("output")
+        case "sequence" | "data":
+            return Kind("data")
+        case "pair" if index == 1:
+            return Kind("item", kind.of)  # type: ignore[union-attr]
+    return None

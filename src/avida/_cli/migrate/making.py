@@ -1,0 +1,186 @@
+"""Readers and external sources of a pipeline: the statements that make them, and what the loop goes over."""
+
+from __future__ import annotations
+
+import ast
+
+from avida._cli.migrate import table
+from avida._cli.migrate.expressions import change_arguments
+from avida._cli.migrate.inputs import Input, Inputs
+from avida._cli.migrate.kinds import Function, Kinds, Pipeline, iterator_arguments
+from avida._cli.migrate.policies import LastBatch
+from avida._cli.migrate.source import Source
+
+
+class InputWriter:
+    """Edits the calls that make readers and sources, which stay where they are if they are statements."""
+
+    def __init__(
+        self, source: Source, kinds: Kinds, pipeline: Pipeline, inputs: Inputs, last: LastBatch, seed: str | None
+    ) -> None:
+        self._source = source
+        self._kinds = kinds
+        self._pipeline = pipeline
+        self._inputs = inputs
+        self._last = last
+        self._seed = seed
+        self.made: list[str] = []  # statements that make what was inside of expressions
+        self.first: list[str] = []  # lines at the beginning of the loop
+
+    def write(self) -> None:
+        for each in self._inputs.found:
+            if each.is_reader:
+                self._write_reader(each)
+            else:
+                self._write_source(each)
+
+    def header(self) -> str:
+        """The line that begins the loop."""
+        loops = self._inputs.loops
+        if not loops:
+            return "while True:"
+        parts = [self._items(each) for each in loops]
+        if len(loops) == 1:
+            return f"for {loops[0].header} in {parts[0]}:"
+        targets = ", ".join(f"({each.header})" for each in loops)
+        return f"for {targets} in zip({', '.join(parts)}, strict=False):"
+
+    def _items(self, each: Input) -> str:
+        if not each.has_batches:
+            return f"{each.name}.next_epoch(batch_size={self._inputs.requested_batch_size()})"
+        return f"{each.name}()" if self._is_generator_function(each.source) else each.name
+
+    # Readers.
+
+    def _write_reader(self, each: Input) -> None:
+        reader = table.READERS[each.operator]
+        known = table.parameters(reader)
+        dropped = {k for k in each.call.keywords if k.arg in table.WITHOUT_MEANING and k.arg not in known}
+        added = []
+        last = self._last_batch(each)
+        if last:
+            dropped |= {k for k in each.call.keywords if k.arg == "pad_last_batch"}
+            added.append(f"last_batch={last}")
+        if self._seed and "random_shuffle" in each.keywords and "seed" not in each.keywords:
+            added.append(f"seed={self._seed}")
+        for keyword in sorted(set(each.keywords) - known - table.WITHOUT_MEANING):
+            self._source.mark(each.call, f"{reader} has no argument {keyword}")
+        self._source.edit(each.call.func, f"ndd.{reader}")
+        change_arguments(self._source, each.call, dropped, added)
+        self._replace(each, self._source.text(each.call))
+
+    def _replace(self, each: Input, made: str) -> None:
+        if each.target is not None:
+            self._source.edit(self._source.parents[each.call], f"{each.name} = {made}")
+        else:
+            self.made.append(f"{each.name} = {made}")
+            self._source.edit(each.call, each.batch_name)
+
+    def _last_batch(self, each: Input) -> str | None:
+        """What the reader has to do with the last batch, if it is not what it does anyway."""
+        if not self._last.is_known:
+            self._source.mark(each.call, "iterators over this reader compute their last_batch_policy: set last_batch=")
+        if self._last.is_parameter:
+            pad = each.keywords.get("pad_last_batch")
+            if pad is not None and ast.unparse(pad) != "False":
+                self._source.mark(each.call, 'pad_last_batch: LastBatchPolicy.FILL is last_batch="pad" with it')
+            return "last_batch"
+        return None if self._last.fixed in (None, "wrap") else f'"{self._last.fixed}"'
+
+    # External sources.
+
+    def _write_source(self, each: Input) -> None:
+        if each.source is None or isinstance(each.source, ast.Constant):
+            self._source.mark(each.call, f"external_source without a source: {table.METHOD_MARKS['feed_input']}")
+            return
+        self._check_source(each, each.source)
+        text = self._source.text(each.source)
+        if each.has_batches:
+            self.first += self._conversions(each)
+            if isinstance(each.source, ast.Name) and each.target is not None:
+                each.name = text
+                self._source.remove_statement(self._source.statement(each.call))
+                return
+            self._replace(each, text)
+        else:
+            options = [name for name in ("num_outputs", "layout") if name in each.keywords]
+            options = [f"{name}={self._source.text(each.keywords[name])}" for name in options]
+            size = self._inputs.batch_size() or each.data_names[0]
+            self.first.append(f"if {size} < {self._inputs.requested_batch_size()}:")
+            self.first.append("    break  # pipelines leave out an incomplete batch of samples")
+            self._replace(each, f"ndd.ExternalSource({', '.join([text, *options])})")
+
+    def _conversions(self, each: Input) -> list[str]:
+        """The lines that make Batches of what the source gives."""
+        layout, device = each.keywords.get("layout"), each.keywords.get("device")
+        options = [f"device={self._source.text(device)}"] if device is not None else []
+        if each.several and not isinstance(each.target, ast.Tuple | ast.List):
+            name = each.data_names[0]
+            if layout is not None:
+                self._source.mark(each.call, f"set the layouts of {name}: ndd.as_batch(..., layout=...)")
+            return [f"{name} = [ndd.as_batch({', '.join(['each', *options])}) for each in {name}]"]
+        lines = []
+        for i, name in enumerate(each.data_names):
+            own = layout.elts[i] if isinstance(layout, ast.List | ast.Tuple) else layout
+            has_layout = own is not None and not (isinstance(own, ast.Constant) and not own.value)
+            arguments = [name, *options, *([f"layout={self._source.text(own)}"] if own and has_layout else [])]
+            if name != "_":
+                lines.append(f"{name} = ndd.as_batch({', '.join(arguments)})")
+        return lines
+
+    def _check_source(self, each: Input, given: ast.expr) -> None:
+        for keyword in ("repeat_last", "batch_info"):
+            if keyword in each.keywords:
+                self._source.mark(each.call, f"external_source: there is no {keyword}")
+        if each.begins_again and not self._pipeline.is_endless:
+            self._source.mark(each.call, "the source began again by itself: limit the epoch, with islice for example")
+        what = self._definition(given)
+        if isinstance(what, ast.ClassDef):
+            methods = {method.name for method in what.body if isinstance(method, Function)}
+            if "__iter__" not in methods and ("__call__" in methods or "__getitem__" not in methods):
+                self._source.mark(each.call, _called(what.name))
+        elif isinstance(what, Function) and not _has_yield(what):
+            self._source.mark(each.call, _called(what.name))
+        elif what is None:
+            self._source.mark(each.call, f"{ast.unparse(given)} must be iterable, from the beginning in each epoch")
+
+    def _is_generator_function(self, given: ast.expr | None) -> bool:
+        what = given and self._definition(given)
+        return isinstance(what, Function) and _has_yield(what)
+
+    def _definition(self, given: ast.expr) -> ast.AST | None:
+        """The class or function of the script that a source is made of, or the list that it is."""
+        if isinstance(given, ast.List | ast.Tuple | ast.ListComp):
+            return given
+        functions = self._kinds.functions
+        if isinstance(given, ast.Call):
+            name = ast.unparse(given.func)
+            if name in functions and _has_yield(functions[name]):
+                return None  # a generator, which ends after one epoch
+            classes = [node for node in ast.walk(self._source.tree) if isinstance(node, ast.ClassDef)]
+            return next((node for node in classes if node.name == name), None)
+        if ast.unparse(given) in functions:
+            return functions[ast.unparse(given)]
+        values = self._values_of(given)
+        found = [self._definition(value) for value in values if ast.unparse(value) != ast.unparse(given)]
+        return found[0] if found and all(type(each) is type(found[0]) for each in found) else None
+
+    def _values_of(self, given: ast.expr) -> list[ast.expr]:
+        """What is passed for a parameter of the pipeline, or assigned to a variable."""
+        name, node = ast.unparse(given), self._pipeline.node
+        if isinstance(node, Function) and name in (names := [argument.arg for argument in node.args.args]):
+            passed = [value for call in self._pipeline.calls for value in iterator_arguments(call, names).items()]
+            return [value for parameter, value in passed if parameter == name]
+        assigned = [n for n in ast.walk(self._source.tree) if isinstance(n, ast.Assign)]
+        return [n.value for n in assigned if name in map(ast.unparse, n.targets)]
+
+
+def _called(name: str) -> str:
+    return (
+        f"{name} is called for each batch or sample: give it __len__ and __getitem__(index), and loop over "
+        "ndd.ExternalSource(...).next_epoch(batch_size=...); or write it as a generator"
+    )
+
+
+def _has_yield(function: ast.AST) -> bool:
+    return any(isinstance(node, ast.Yield | ast.YieldFrom) for node in ast.walk(function))

@@ -1,0 +1,103 @@
+"""Items of any Python iterator, taken ahead by a thread of its own and handed over one by one."""
+
+from __future__ import annotations
+
+import functools
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, SupportsIndex
+
+from avida import _core
+from avida._values.integers import integer_within
+
+MOST_AHEAD = 64
+
+
+def run_ahead(function: Callable[[], Any], depth: int) -> _core.Ahead:
+    """Calls ``function()`` up to ``depth`` times ahead, in a thread of its own.
+
+    With ``depth=0`` there is no thread: whoever takes an item calls the function. What the function raises is raised
+    where its item would be taken, as the same object with its own traceback; after an error the next call continues,
+    after ``StopIteration`` none does. The thread ends when what this function returns is dropped, once ``function``
+    returns.
+    """
+    return _core.Ahead(function, depth, _run)
+
+
+def batches_ahead(ahead: SupportsIndex | None, capture: bool) -> int:
+    """How many batches the arguments of ``next_epoch`` ask to prepare ahead."""
+    return (2 if capture else 1) if ahead is None else integer_within("ahead", ahead, 0, MOST_AHEAD)
+
+
+class HandedOver:
+    """An iterator over the items of a feed, of which no exception loses one.
+
+    The exception may be that of a signal handler and come at any moment: the next call returns the item.
+    """
+
+    def __iter__(self) -> Any:
+        return self
+
+    if TYPE_CHECKING:
+
+        def __next__(self) -> Any: ...
+    else:
+        __next__ = _core.as_method(_core.next_item)
+
+    def _feed(self) -> _core.Feed:
+        """Where the items come from; begins with them at the first call."""
+        raise NotImplementedError
+
+    def _make(self, item: Any) -> Any:
+        """What users get for an item; None: nothing, the next item follows.
+
+        It has no effect, since it is called again for the same item after a signal handler has raised an exception.
+        """
+        return item
+
+    def _commit(self, item: Any, made: Any) -> None:
+        """Notes that an item is given out; ``made`` is None when :meth:`_make` has failed for it.
+
+        Attributes are stored last, without a call or a loop in between, so that either all are stored or none.
+        """
+
+    def _end(self) -> bool:
+        """Notes that there are no more items. True: :meth:`_feed` has new ones. It may be called again."""
+        return False
+
+
+def raised_by_signal_handler(error: BaseException) -> bool:
+    """Whether an exception comes from a signal handler: it then says nothing about the work that it ended."""
+    codes = {_code_of(handler) for handler in map(signal.getsignal, signal.valid_signals()) if callable(handler)}
+    return any(frame.f_code in codes for frame, _ in traceback.walk_tb(error.__traceback__))
+
+
+def _code_of(handler: Any) -> Any:
+    while isinstance(handler, functools.partial):
+        handler = handler.func
+    function = handler if hasattr(handler, "__code__") else type(handler).__call__
+    return getattr(function, "__code__", None)  # None: written in C
+
+
+def _run(ahead: _core.AheadItems) -> None:
+    """The thread of an Ahead. It does not know the owner, which must not be kept alive by it."""
+    try:
+        ahead.begin()
+        if trace := threading.gettrace():  # as threading.Thread does, for debuggers and profilers
+            sys.settrace(trace)
+        if profile := threading.getprofile():
+            sys.setprofile(profile)
+        function = ahead.function
+        while ahead.wait_for_room():
+            try:
+                item = function()
+            except BaseException as error:
+                ahead.put(None, error)
+                return
+            ahead.put(item, None)
+            del item
+    finally:
+        ahead.leave()

@@ -1,0 +1,1 @@
+"""Tensors and Batches: what they are made of, from and into."""
