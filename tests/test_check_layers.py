@@ -29,19 +29,23 @@ def write(root: pathlib.Path, name: str, text: str = "") -> None:
     [
         ("core/a.h", '#include "runtime/value.h"'),
         ("core/a.h", '#include "value.h"'),
-        ("kernel/a.h", "#include <cmath>"),
-        ("kernel/a.h", '#include "core/dtype.h"'),
+        ("device/a.h", "#include <cmath>"),
+        ("device/a.h", '#include "core/dtype.h"'),
         ("ops/image/a.h", "AVIDA_HD\n#include <cmath>"),
-        ("ops/image/a.h", 'AVIDA_HD\n#include "op/op.h"'),
+        ("ops/image/a.h", 'AVIDA_HD\n#include "operator/declare.h"'),
         ("ops/image/a.h", 'AVIDA_HD\n#include "ops/image/not_marked.h"'),
-        ("op/a.h", "AVIDA_HD\n#include <algorithm>"),
+        ("loops/items/a.h", "AVIDA_HD\n#include <algorithm>"),
         ("ops/image/a.cpp", "#include <mutex>"),
         ("ops/image/a.cpp", '#include "runtime/thread_pool.h"'),
-        ("ops/image/a.cpp", '#include "cuda/stream.h"'),
+        ("ops/image/a.cpp", '#include "gpu/streams.h"'),
         ("ops/image/a.cpp", "#  include <cuda_runtime.h>"),
-        ("op/a.cpp", "#include <nanobind/nanobind.h>"),
+        ("loops/items/a.cpp", "#include <nanobind/nanobind.h>"),
         ("runtime/a.cpp", "#include <nvrtc.h>"),
         ("elsewhere/a.cpp", ""),
+        ("loops/a.cpp", ""),
+        ("loops/items/a.h", '#include "loops/warping/warp.h"'),
+        ("codecs/a.h", '#include "codecs/jpeg/jpeg_header.h"'),
+        ("readers/numpy/a.h", '#include "loops/moving/window.h"'),
     ],
 )
 def test_breach(checker, tmp_path, capsys, name, line):
@@ -54,12 +58,12 @@ def test_breach(checker, tmp_path, capsys, name, line):
 @pytest.mark.parametrize(
     ("name", "line"),
     [
-        ("core/a.h", '#include <vector>\n#include "kernel/convert.h"\n#include "core/error.h"'),
-        ("kernel/a.h", "#ifndef __CUDACC_RTC__\n#include <math.h>\n#endif"),
-        ("ops/image/a.h", 'AVIDA_HD\n#include "kernel/kernel.h"'),
-        ("ops/image/a.cpp", '#include <cmath>\n#include "op/op.h"\n#include "runtime/memory.h"'),
-        ("python/a.cpp", '#include <nanobind/nanobind.h>\n#include "op/call.h"'),
-        ("op/a.cpp", '#include <mutex>\n#include "cuda/stream.h"'),
+        ("core/a.h", '#include <vector>\n#include "device/convert.h"\n#include "core/error.h"'),
+        ("device/a.h", "#ifndef __CUDACC_RTC__\n#include <math.h>\n#endif"),
+        ("ops/image/a.h", 'AVIDA_HD\n#include "device/body.h"'),
+        ("ops/image/a.cpp", '#include <cmath>\n#include "operator/declare.h"\n#include "runtime/memory.h"'),
+        ("python/a.cpp", '#include <nanobind/nanobind.h>\n#include "operator/call.h"'),
+        ("loops/items/a.cpp", '#include <mutex>\n#include "gpu/streams.h"'),
     ],
 )
 def test_in_order(checker, tmp_path, capsys, name, line):
@@ -71,10 +75,18 @@ def test_in_order(checker, tmp_path, capsys, name, line):
 def test_bodies_include_bodies(checker, tmp_path):
     write(tmp_path, "native/ops/image/a.h", 'AVIDA_HD\n#include "ops/image/b.h"')
     write(tmp_path, "native/ops/image/b.h", "inline void f();  // no AVIDA_HD")
-    write(tmp_path, "native/op/family.h", "// AVIDA_HD in a comment\n#include <vector>")
+    write(tmp_path, "native/loops/items/family.h", "// AVIDA_HD in a comment\n#include <vector>")
     assert checker.main() == 1
     write(tmp_path, "native/ops/image/b.h", "AVIDA_HD void f();")
     assert checker.main() == 0
+
+
+def test_crowded_folder(checker, tmp_path, capsys):
+    write(tmp_path, "native/core/README.md", "What is here.")
+    for i in range(21):
+        write(tmp_path, f"native/core/{i}.h")
+    assert checker.main() == 1
+    assert capsys.readouterr().out.startswith("native/core:1: 21 source files")
 
 
 def test_full_folder_needs_a_readme(checker, tmp_path, capsys):

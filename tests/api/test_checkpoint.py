@@ -209,7 +209,7 @@ def test_failed_save_leaves_no_trace(tmp_path, monkeypatch):
         raise OSError(errno.ENOSPC, "no space left")
 
     monkeypatch.setattr(os, "fsync", fsync)
-    with pytest.raises(OSError, match="no space left"):
+    with pytest.raises(OSError, match=r"no space left: .*latest\.json'"):
         holding(2).save(tmp_path / "latest.json")
     assert os.listdir(tmp_path) == ["latest.json"]
 
@@ -329,3 +329,91 @@ def test_savers_do_not_clash(tmp_path):
     assert sorted(os.listdir(tmp_path)) == sorted(f"run_{i}.json" for i in range(100))
     texts = {pathlib.Path(tmp_path, name).read_text() for name in os.listdir(tmp_path)}
     assert len(texts) == 100
+
+
+@pytest.mark.parametrize("name", ["run_{seq}.json", "latest.json", "deep/er/run_{seq}.json", "run_{seq}/state.json"])
+@pytest.mark.parametrize("obstacle", ["file", "link", "loop"])
+def test_what_is_in_the_way_of_a_folder_is_named(tmp_path, obstacle, name):
+    """In a process of its own: a save that never returns is a failure too."""
+    if obstacle == "file":
+        (tmp_path / "in_the_way").touch()
+    else:
+        (tmp_path / "in_the_way").symlink_to("nothing" if obstacle == "link" else "in_the_way")
+    run(
+        f"""
+        import sys, avida
+        checkpoint = avida.checkpoint.Checkpoint()
+        checkpoint.set_state("a", 1)
+        try:
+            checkpoint.save(sys.argv[1] + "/in_the_way/{name}")
+        except NotADirectoryError as error:
+            assert "expected a folder, found" in str(error), error
+            assert error.filename == sys.argv[1] + "/in_the_way", error
+            print("fine")
+        """,
+        tmp_path,
+    )
+    assert os.listdir(tmp_path) == ["in_the_way"]
+
+
+def test_what_is_in_the_way_of_a_numbered_folder_is_named(tmp_path):
+    (tmp_path / "run_0").touch()
+    with pytest.raises(NotADirectoryError, match=r"expected a folder, found a file: .*run_0'"):
+        holding(1).save(tmp_path / "run_{seq}" / "state.json")
+
+
+def test_what_killed_savers_left_is_removed(tmp_path):
+    """But not the temporary file of one that is still writing, nor the files of others."""
+    run(
+        """
+        import os, signal, sys, avida
+        folder = sys.argv[1]
+
+        def save(during_fsync):
+            told, tell = os.pipe()
+            child = os.fork()
+            if not child:
+                os.fsync = lambda _: (os.write(tell, b"."), during_fsync())
+                checkpoint = avida.checkpoint.Checkpoint()
+                checkpoint.set_state("a", "child")
+                checkpoint.save(folder + "/child.json")
+                os._exit(0)
+            os.read(told, 1)
+            return child
+
+        def temporaries():
+            return [name for name in os.listdir(folder) if name.startswith(".avida-")]
+
+        open(folder + "/.others.tmp", "x").close()
+        waits, proceed = os.pipe()
+        killed = [save(lambda: os.read(waits, 1)) for _ in range(3)]
+        for child in killed:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+        assert len(temporaries()) == 3, temporaries()
+        living = save(lambda: os.read(waits, 1))
+        checkpoint = avida.checkpoint.Checkpoint()
+        checkpoint.set_state("a", "parent")
+        checkpoint.save(folder + "/parent.json")
+        assert len(temporaries()) == 1, temporaries()
+        os.write(proceed, b"....")
+        assert os.waitpid(living, 0)[1] == 0
+        assert sorted(os.listdir(folder)) == [".others.tmp", "child.json", "parent.json"], os.listdir(folder)
+        print("fine")
+        """,
+        tmp_path,
+    )
+
+
+def test_states_as_bytes():
+    """What users read from a file opened in binary mode; the text of a checkpoint holds the text of it."""
+    state = avida.random.RNG(seed=5).state
+    checkpoint, rng = holding(state.encode()), avida.random.RNG()
+    assert json.loads(checkpoint.serialize())["states"]["a"] == {"state": state, "type": None}
+    checkpoint.register(rng, "a")
+    assert rng.state == state
+    loaded = Checkpoint()
+    loaded.deserialize(checkpoint.serialize().encode())
+    assert loaded.register(avida.random.RNG(), "a") == "a"
+    with pytest.raises(TypeError, match="'a' cannot be stored"):
+        holding(b"\xff").serialize()

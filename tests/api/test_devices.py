@@ -2,7 +2,7 @@
 
 import pytest
 
-from avida._device import _library_for
+from avida._values.device import _library_for
 
 
 @pytest.mark.parametrize(
@@ -20,5 +20,6 @@ def test_libraries_fit_the_driver(tmp_path, driver, installed, chosen):
         file = tmp_path / "nvidia" / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.touch()
-    found = _library_for(driver, "libnvrtc.so", [str(tmp_path / "empty"), str(tmp_path)])
+    folders = [tmp_path / "empty", *(tmp_path / "nvidia").glob("*/lib")]
+    found = _library_for(driver, "libnvrtc.so", folders)
     assert found == (None if chosen is None else tmp_path / "nvidia" / chosen)

@@ -1,3 +1,5 @@
+"""The names that the package exports."""
+
 import avida
 
 

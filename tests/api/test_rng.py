@@ -1,5 +1,6 @@
+"""avida.random.RNG: words, seeds, states, and how operators advance it."""
+
 import copy
-import os
 import pickle
 import threading
 
@@ -39,6 +40,9 @@ def test_state():
     assert rng() == other() == words[7]
     other.set_state(RNG(5).get_state(cuda_stream=None))
     assert [other() for _ in range(10)] == words
+    assert RNG(state=RNG(5).state.encode()).state == RNG(5).state
+    with pytest.raises(ValueError, match="not the state"):
+        RNG(state=b"\xff")
     rng.advance(2**64)
     rng.advance(2**66)
     assert RNG(state=rng.state).state == rng.state
@@ -125,26 +129,3 @@ def test_threads_that_share_a_generator_never_draw_the_same():
     for thread in threads:
         thread.join()
     assert sorted(words) == list(range(8000))
-
-
-def in_child(function):
-    reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.write(writer, str(function()).encode())
-        os._exit(0)
-    os.close(writer)
-    text = os.read(reader, 100)
-    os.close(reader)
-    os.waitpid(child, 0)
-    return int(text)
-
-
-def test_processes_draw_the_same_only_when_seeded():
-    def default_seed():
-        return ndd.random.get_default_rng().seed
-
-    ndd.random.set_seed(11)
-    assert in_child(default_seed) == 11
-    seed, child_seed = in_thread(lambda: (default_seed(), in_child(default_seed)))
-    assert seed != child_seed

@@ -56,6 +56,7 @@ class TestConstruction:
             (np.uint8(5), "u8", ()),
             ([np.float64(1.5)], "f32", (1,)),
             ([np.zeros(2, np.uint8)] * 3, "u8", (3, 2)),
+            (b"abc", "u8", (3,)),
             (bytearray(b"abc"), "u8", (3,)),
             (memoryview(b"abc"), "u8", (3,)),
         ],
@@ -69,7 +70,6 @@ class TestConstruction:
         [
             (None, ValueError),
             ("abc", RuntimeError),
-            (b"abc", RuntimeError),
             (["a"], RuntimeError),
             (object(), TypeError),
             ({1, 2}, TypeError),
@@ -201,8 +201,6 @@ class TestConstruction:
         assert ndd.tensor([1], device=ndd.Device("cpu")).device == ndd.Device.CPU
         with pytest.raises(ValueError, match="no device number"):
             ndd.tensor([1], device="cpu:0")
-        with pytest.raises(RuntimeError, match="NVIDIA"):
-            ndd.tensor([1], device="gpu")
         with pytest.raises(ValueError, match="foo"):
             ndd.tensor([1], device="foo")
         with pytest.raises(TypeError):
@@ -230,7 +228,7 @@ class TestProperties:
         assert (t.ndim, t.size, t.itemsize, t.nbytes, len(t)) == (2, 6, 2, 12, 2)
         assert isinstance(t.shape, tuple)
         with pytest.raises(AttributeError):
-            t.shape = (3, 2)
+            t.shape = (3, 2)  # pyright: ignore[reportAttributeAccessIssue]
         with pytest.raises(TypeError):
             len(ndd.tensor(1))
         with pytest.raises(TypeError):
@@ -289,10 +287,8 @@ class TestProperties:
         other = t.to_device("cpu", force_copy=True)
         assert other is not t
         assert not np.shares_memory(np.asarray(other), np.asarray(t))
-        with pytest.raises(RuntimeError, match="NVIDIA"):
-            t.gpu()
-        with pytest.raises(ValueError, match="GPU 0"):
-            t.gpu(0)
+        with pytest.raises(ValueError, match=f"GPU {ndd._core.gpu_count()}"):
+            t.gpu(ndd._core.gpu_count())
         for bad, error in (("foo", ValueError), (5, TypeError), (None, TypeError)):
             with pytest.raises(error):
                 t.to_device(bad)
@@ -306,6 +302,8 @@ class TestExchange:
         assert np.asarray(t)[0] == 9
         assert np.asarray(t, dtype=np.float64).dtype == np.float64
         assert not np.shares_memory(np.array(t), view)
+        assert np.shares_memory(t.numpy(), view)
+        assert not np.shares_memory(t.numpy(copy=True), view)
         with pytest.raises(ValueError, match="copy"):
             t.__array__(np.float64, copy=False)
         assert np.sqrt(ndd.tensor([4.0])).tolist() == [2]
@@ -336,7 +334,8 @@ class TestExchange:
         del capsule
 
     def test_torch(self):
-        torch = pytest.importorskip("torch")
+        import torch
+
         t = ndd.tensor([[1, 2], [3, 4]])
         shared = t.torch()
         shared[0, 0] = 7
@@ -428,3 +427,13 @@ class TestSlicing:
     def test_out_of_range(self, index):
         with pytest.raises(IndexError, match="out of range"):
             ndd.as_tensor(self.A)[index].evaluate()
+
+
+def test_extents_whose_strides_overflow():
+    """Also where another extent is 0: strides in bytes are products of the others."""
+    for shape in ((0, 2**63 - 1), (2**63 - 1, 0), (0, 2**60)):
+        with pytest.raises(ValueError, match="too large"):
+            ndd.zeros(shape=shape, dtype=ndd.int32).evaluate()
+        with pytest.raises(ValueError, match="too large"):
+            ndd.tensor(np.empty(shape, np.uint8))
+    assert np.asarray(ndd.zeros(shape=[0, 2**40], dtype=ndd.int64)).shape == (0, 2**40)

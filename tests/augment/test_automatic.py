@@ -1,3 +1,5 @@
+"""auto_augment, rand_augment and trivial_augment: which augmentations are drawn, and how strong."""
+
 import dataclasses
 import inspect
 

@@ -1,3 +1,5 @@
+"""mixup and cutmix against NumPy, and their labels."""
+
 import numpy as np
 import pytest
 

@@ -1,3 +1,5 @@
+"""mosaic: four images in one, with their boxes."""
+
 import numpy as np
 import pytest
 

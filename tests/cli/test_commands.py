@@ -11,7 +11,7 @@ import pytest
 import avida
 from avida import _cli
 from avida._cli import images, info, stages, view
-from avida._picture import contact_sheet, png
+from avida._values.picture import contact_sheet, png
 
 
 def noise(height, width, channels=3):
@@ -63,9 +63,7 @@ def test_find_images(folder):
 
 @pytest.mark.parametrize("pillow", [False, True])
 def test_make_images(tmp_path, monkeypatch, pillow):
-    if pillow:
-        pytest.importorskip("PIL")
-    else:
+    if not pillow:
         monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     assert images.make_images(tmp_path, 2) == ("JPEG" if pillow else "PNG")
     files = images.find_images(tmp_path)
@@ -97,6 +95,16 @@ def test_view(folder, tmp_path, capsys):
     sheet = decode(output)
     assert sheet.shape[1] > 3 * 32
     assert 100 < sheet.mean() < 254
+
+
+def test_view_of_a_video(tmp_path, capsys):
+    video = tmp_path / "clip.y4m"
+    frames = [b"FRAME\n" + bytes([16 * i] * 64 + [128] * 32) for i in range(8)]
+    video.write_bytes(b"YUV4MPEG2 W8 H8 F25:1\n" + b"".join(frames))
+    output = tmp_path / "sheet.png"
+    assert _cli.main(["view", str(video), "-o", str(output), "-n", "4", "--cell", "32"]) == 0
+    assert "4 frames, 8 x 8, from 0 to 0.28 s (frames 0 to 7)" in capsys.readouterr().out
+    assert output.read_bytes().startswith(b"\x89PNG")
 
 
 def test_view_repeats(folder, tmp_path):

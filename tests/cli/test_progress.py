@@ -1,3 +1,5 @@
+"""The progress bar."""
+
 import io
 
 import pytest

@@ -1,5 +1,6 @@
-"""`python -m avida run script.py`: the script is unchanged, and finds avida under the name it asks for."""
+"""`avida run` of scripts and notebooks, and `import avida.as_dali`: code finds avida under the name it asks for."""
 
+import json
 import subprocess
 import sys
 import textwrap
@@ -64,6 +65,7 @@ def test_what_is_missing(tmp_path, statement):
     done = run(tmp_path, f"# a script\n{statement}\n")
     assert done.returncode == 1
     assert "pipeline mode is no part of avida" in done.stderr
+    assert "docs/migration.md" in done.stderr
     assert "script.py" in done.stderr
     assert statement in done.stderr, "the line is shown"
 
@@ -121,3 +123,115 @@ def test_types():
     assert types.to_dali_type(types.to_numpy_type(types.BOOL)) is types.BOOL
     with pytest.raises(TypeError, match="complex"):
         types.to_dali_type(complex)
+
+
+def notebook(*cells):
+    """The text of a notebook, the first cell of which is not code."""
+    first = {"cell_type": "markdown", "metadata": {}, "source": ["# A notebook"]}
+    code = [
+        {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [], "source": cell.splitlines(True)}
+        for cell in map(textwrap.dedent, cells)
+    ]
+    return json.dumps({"cells": [first, *code], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+
+
+def test_notebook(tmp_path):
+    (tmp_path / "neighbour.py").write_text("here = True")
+    done = run(
+        tmp_path,
+        notebook(
+            """
+            import sys, neighbour
+            import nvidia.dali.experimental.dynamic as ndd
+            """,
+            """
+            x = ndd.tensor([1, 2])
+            (x + 1).shape
+            """,
+            "x + 1;",
+            "print(ndd.__name__, __name__, sys.argv[1:])",
+            "'the last value of a cell is shown'",
+        ),
+        "--epochs",
+        "3",
+        name="notebook.ipynb",
+    )
+    assert done.stderr == ""
+    assert done.stdout == "(2,)\navida __main__ ['--epochs', '3']\n'the last value of a cell is shown'\n"
+
+
+def test_notebook_with_what_is_not_python(tmp_path):
+    done = run(
+        tmp_path,
+        notebook(
+            "%matplotlib inline\nword = 'hello'\n!echo {word} $word {other}",
+            "%%time\nif word:\n    %timeit word = 'again'\n    !echo $word",
+            "%%html\n<b>word</b>",
+            "%%bash\nfor i in 1 2; do echo $i; done",
+            "text = '''\n%not magic\n!nor this'''\nprint(len(text) \\\n% 7)",
+        ),
+        name="notebook.ipynb",
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "hello hello {other}\nagain\n1\n2\n0\n"
+    assert [line.partition(": ")[2] for line in done.stderr.splitlines()] == [
+        f"{tmp_path}/notebook.ipynb, cell 1: %matplotlib was left out: it belongs to IPython",
+        f"{tmp_path}/notebook.ipynb, cell 3: %%html was left out: it belongs to IPython",
+    ]
+
+
+def test_error_in_a_notebook(tmp_path):
+    """The traceback names the cell and shows the line; the cells after it do not run."""
+    done = run(tmp_path, notebook("x = 0", "y = 2\n1 / x", "print('no')"), name="notebook.ipynb")
+    assert (done.returncode, done.stdout) == (1, "")
+    _, at, line, *rest = done.stderr.splitlines()
+    assert at.endswith('notebook.ipynb, cell 2", line 2, in <module>')
+    assert line.strip() == "1 / x"
+    assert rest[-1] == "ZeroDivisionError: division by zero"
+
+
+@pytest.mark.parametrize("text", ["", "{}", '{"cells": [{}]}', "[1]", '{"cells": 3}'])
+def test_no_notebook(tmp_path, text):
+    done = run(tmp_path, text, name="notebook.ipynb")
+    assert done.returncode == 1
+    assert "expected a notebook" in done.stderr
+
+
+WITHOUT_THE_REAL_LIBRARY = """
+from importlib.machinery import PathFinder
+find = PathFinder.find_spec
+PathFinder.find_spec = lambda name, *rest: None if name.startswith("nvidia") else find(name, *rest)
+"""
+IMPORTED_BEFORE = "import nvidia.dali.experimental.dynamic as real, nvidia.dali.fn\n"
+
+
+@pytest.mark.parametrize("before", ["", WITHOUT_THE_REAL_LIBRARY, IMPORTED_BEFORE], ids=["there", "hidden", "imported"])
+def test_import_as_dali(before):
+    """Whether the real library is there or not, or even in use."""
+    code = f"""
+{before}
+import avida.as_dali
+import nvidia.dali.experimental.dynamic as ndd
+import nvidia.dali.types as types
+from nvidia.dali import types as the_same
+from nvidia.dali.experimental.dynamic import random, readers
+import avida, importlib.util, nvidia.dali, pickle
+assert ndd is avida and types is the_same is avida.types and random is avida.random and readers is avida.readers
+assert nvidia.dali.__version__ == "2.4.0" and not hasattr(nvidia.dali, "fn")
+assert pickle.loads(pickle.dumps(ndd.resize)) is avida.resize and avida.__spec__.name == "avida"
+try:
+    from nvidia.dali import fn
+except ImportError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.stderr == ""
+    assert "pipeline mode is no part of avida" in done.stdout
+
+
+def test_a_library_that_imports_the_real_name(tmp_path):
+    (tmp_path / "library.py").write_text("import nvidia.dali.experimental.dynamic as ndd\nname = ndd.__name__\n")
+    code = "import avida.as_dali, library; import avida.as_dali; print(library.name)"
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=tmp_path)
+    assert done.stdout == "avida\n", done.stderr

@@ -1,6 +1,7 @@
 """Sound files for the tests, written by soundfile."""
 
 import io
+from functools import cache
 
 import numpy as np
 import soundfile
@@ -36,3 +37,24 @@ def resampled(sound: np.ndarray, in_rate: float, out_rate: float, lobes: int) ->
     weights = weight(step / 32) * (1 - blend) + weight((step + 1) / 32) * blend
     padded = np.pad(sound, ((lobes + 2, lobes + 3), (0, 0)))
     return np.einsum("ot,otc->oc", weights, padded[np.clip(nearest + lobes + 2, 0, len(padded) - 1)])
+
+
+@cache
+def all_sounds() -> dict[str, dict[str, bytes]]:
+    """Small files by format and variant."""
+    sound = {channels: noise(600, channels) * np.linspace(0, 1, 600)[:, None] for channels in (1, 2)}
+
+    def files(form: str, *subtypes: str) -> dict[str, bytes]:
+        return {
+            f"{subtype}_{channels}": encoded(sound[channels], 16000, form, subtype).tobytes()
+            for subtype in subtypes
+            for channels in (1, 2)
+        }
+
+    return {
+        "wav": files("WAV", "PCM_16", "PCM_U8", "PCM_24", "FLOAT", "DOUBLE", "ULAW", "MS_ADPCM", "IMA_ADPCM"),
+        "aiff": files("AIFF", "PCM_16", "PCM_S8", "FLOAT"),
+        "flac": files("FLAC", "PCM_16", "PCM_S8", "PCM_24"),
+        "ogg": files("OGG", "VORBIS", "OPUS"),
+        "mp3": files("MP3", "MPEG_LAYER_III"),
+    }

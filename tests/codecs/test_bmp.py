@@ -1,3 +1,5 @@
+"""BMP: pixels of every variant, run lengths, errors."""
+
 import io
 
 import numpy as np
@@ -60,7 +62,7 @@ def test_runs_beyond_the_row_are_cut() -> None:
         (bmp(24, b"\0" * 100), "the file ends at byte"),
         (bmp(8, b"\5", BMP_PALETTE, compression=1), "the file ends at byte"),
         (bmp(24, b"\0" * 1000, compression=4), "compression 4 is not supported"),
-        (bmp(24, b"\0" * 1000, compression=1), "contradicts 24 bits"),
+        (bmp(24, b"\0" * 1000, compression=1), "cannot be combined with 24 bits"),
         (bmp(5, b"\0" * 1000), "expected 1, 2, 4, 8, 16, 24 or 32 bits, got 5"),
     ],
 )

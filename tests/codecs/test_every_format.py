@@ -100,7 +100,7 @@ def test_lying_tiff() -> None:
     data = bytearray(out.getvalue())
     for field in (256, 257):  # width and height
         place = data.index(field.to_bytes(2, "little") + b"\4\0\1\0\0\0") + 8
-        data[place : place + 4] = (30000).to_bytes(4, "little")
+        data[place : place + 4] = (20000).to_bytes(4, "little")
     with pytest.raises(RuntimeError, match="expected a file that can hold"):
         decode(bytes(data))
 
@@ -108,7 +108,7 @@ def test_lying_tiff() -> None:
 def test_a_bad_file_among_good_ones_is_named() -> None:
     files = [file("png", "rgb"), file("png", "rgb")[:200], file("webp", "lossless")]
     batch = avida.as_batch([as_input(data) for data in files])
-    with pytest.raises(RuntimeError, match=r"sample 1.*PNG: the file is cut short"):
+    with pytest.raises(RuntimeError, match=r"sample 1.*PNG: the file is truncated"):
         avida.decoders.image(batch).evaluate()
 
 
@@ -116,3 +116,25 @@ def test_codecs_are_listed() -> None:
     names = [name for name, _ in avida._core.codecs()]
     assert {"BMP", "JPEG", "JPEG 2000", "PNG", "PNM", "TIFF", "WebP"} <= set(names)
     assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "got no bytes"),
+        (
+            b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n",
+            r"git-LFS pointer.*git lfs pull",
+        ),
+        (b"<!DOCTYPE html><title>404</title>", "an HTML page"),
+        (b"<HTML><body>", "an HTML page"),
+        (b"GIF89a\1\0\1\0\x80", r'11 bytes that begins with 47 49 46 38 39 61 01 00 01 00 80 \("GIF89a....."\)'),
+        (b"\0" * 100, r"100 bytes that begins with( 00){16} \("),
+        (b"x", r'1 bytes that begins with 78 \("x"\)'),
+    ],
+)
+def test_unknown_formats_say_what_was_found(data: bytes, message: str) -> None:
+    with pytest.raises(RuntimeError, match=message):
+        decode(data)
+    with pytest.raises(RuntimeError, match=message):
+        avida.decoders.audio(as_input(data))[0].evaluate()

@@ -1,44 +1,94 @@
-"""Broken files by the hundred: an error or an image, never a crash, and parts that equal crops.
+"""Broken files: an error or a result, never a crash, and neither the memory nor the time of a large file.
 
-AVIDA_FUZZ_FILES says how many of each format; `make fuzz` asks for thousands, with the sanitizers.
+AVIDA_FUZZ_FILES says how many of each format; `make fuzz` asks for thousands, with a limit and with the sanitizers.
 """
 
-import os
 import random
 
 import numpy as np
 import pytest
 
 import avida
+from tests.fuzz import harness
+from tests.fuzz.mutate import STRUCTURES, mutated
 
 from .decoding import as_input, decode, decode_part
 from .files import all_files
-from .mutate import mutated
+from .sounds import all_sounds
+from .videos import videos_by_container
 
-BLOCK = 50
-BLOCKS = max(1, int(os.environ.get("AVIDA_FUZZ_FILES", "100")) // BLOCK)
-TYPES = ["RGB", "GRAY", "ANY_DATA", "BGR"]
+TYPES = ["RGB", "GRAY", "ANY_DATA", "BGR", "INDICES"]
+DTYPES = ["uint8", "uint8", "uint16", "float32"]
 
 
-@pytest.mark.parametrize("block", range(BLOCKS))
-@pytest.mark.parametrize("format_name", all_files())
-def test_broken_files(format_name: str, block: int) -> None:
-    seeds = list(all_files()[format_name].values())
-    files = [mutated(seeds, number) for number in range(block * BLOCK, (block + 1) * BLOCK)]
-    rng = random.Random(block)
-    output_type = rng.choice(TYPES)
-    batch = avida.as_batch([as_input(data) for data in files if data])
-    images = avida.decoders.image(batch, output_type=avida.types.DALIImageType[output_type], on_error="placeholder")
-    shapes = [np.asarray(image).shape for image in images.tensors]
-    assert len(shapes) == batch.batch_size
-    for data, (height, width, _) in zip([data for data in files if data], shapes, strict=True):
-        if height == 0 or width == 0:
-            continue
-        y, x = rng.randrange(height), rng.randrange(width)
-        part = (y, x, rng.randrange(height - y) + 1, rng.randrange(width - x) + 1)
-        try:
-            cropped = decode_part(data, part, output_type)
-        except RuntimeError:  # a broken image may fail in one way and not in another
-            continue
-        whole = decode(data, output_type)
-        np.testing.assert_array_equal(cropped, whole[y : y + part[2], x : x + part[3]])
+def examine(format_name: str, number: int) -> str:
+    rng = random.Random(number)
+    if format_name in videos_by_container():
+        return examine_video(mutated(format_name, list(videos_by_container()[format_name].values()), number), rng)
+    if format_name in all_sounds():
+        return examine_sound(mutated(format_name, list(all_sounds()[format_name].values()), number), rng)
+    return examine_image(mutated(format_name, list(all_files()[format_name].values()), number), rng)
+
+
+def examine_image(data: bytes, rng: random.Random) -> str:
+    """A part equals the crop of the whole."""
+    output_type, dtype = rng.choice(TYPES), rng.choice(DTYPES)
+    try:
+        whole = decode(data, output_type, dtype)
+    except RuntimeError as error:
+        harness.check_not_for_memory(error)
+        return "refused"
+    height, width = whole.shape[:2]
+    y, x = rng.randrange(height), rng.randrange(width)
+    part = (y, x, rng.randrange(height - y) + 1, rng.randrange(width - x) + 1)
+    try:
+        cropped = decode_part(data, part, output_type, dtype)
+    except RuntimeError as error:  # a broken image may fail in one way and not in another
+        harness.check_not_for_memory(error)
+        return "decoded"
+    np.testing.assert_array_equal(cropped, whole[y : y + part[2], x : x + part[3]])
+    return "decoded"
+
+
+def examine_sound(data: bytes, rng: random.Random) -> str:
+    options = {
+        "dtype": rng.choice([avida.float32, avida.int16, avida.int32]),
+        "downmix": rng.random() < 0.3,
+        "sample_rate": rng.choice([0, 0, 8000, 48000]),
+    }
+    try:
+        sound, rate = avida.decoders.audio(as_input(data), **options)
+        assert np.asarray(sound).ndim == (1 if options["downmix"] else 2)
+        assert float(rate) > 0
+    except RuntimeError as error:
+        harness.check_not_for_memory(error)
+        return "refused"
+    return "decoded"
+
+
+def examine_video(data: bytes, rng: random.Random) -> str:
+    """Frames in the middle, which need seeking, then all of them."""
+    try:
+        video = np.asarray(avida.decoders.video(as_input(data), start_frame=rng.randrange(8), sequence_length=4))
+        assert video.shape[0] == 4
+        assert np.asarray(avida.decoders.video(as_input(data))).ndim == 4
+    except RuntimeError as error:
+        harness.check_not_for_memory(error)
+        return "refused"
+    return "decoded"
+
+
+@pytest.mark.parametrize("numbers", harness.blocks(), ids=lambda numbers: numbers.start)
+@pytest.mark.parametrize("format_name", [*all_files(), *all_sounds(), *videos_by_container()])
+def test_broken_files(format_name: str, numbers: range, record_property) -> None:
+    harness.check(__name__, format_name, numbers, record_property)
+
+
+@pytest.mark.parametrize("format_name", STRUCTURES)
+def test_parts_make_the_file_again(format_name: str) -> None:
+    take, join = STRUCTURES[format_name]
+    files, decoded = all_files().get(format_name), decode
+    if files is None:
+        files, decoded = all_sounds()[format_name], lambda data: np.asarray(avida.decoders.audio(as_input(data))[0])
+    for data in files.values():
+        np.testing.assert_array_equal(decoded(join(list(take(data)))), decoded(data))

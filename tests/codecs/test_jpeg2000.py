@@ -1,3 +1,5 @@
+"""JPEG 2000: pixels of every variant, subsampled components, errors."""
+
 import io
 
 import imagecodecs

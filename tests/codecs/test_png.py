@@ -1,3 +1,5 @@
+"""PNG: pixels of every variant, gamma, orientation, checksums."""
+
 import struct
 
 import numpy as np

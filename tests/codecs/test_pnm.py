@@ -1,3 +1,5 @@
+"""PNM, P1 to P7: pixels of every variant, comments, errors."""
+
 import numpy as np
 import pytest
 
@@ -46,7 +48,7 @@ def test_comments_anywhere_in_the_header() -> None:
         (b"P5 2 1 0\n00", "above 0"),
         (b"P5 2 1 70000\n00", "at most 65535"),
         (b"P7\nWIDTH 2\nHEIGHT 1\n", "no end"),
-        (b"P6 0 4 255\n", "pixels"),
+        (b"P6 0 4 255\n", "4 x 0"),
     ],
 )
 def test_errors_say_what_is_wrong(data: bytes, message: str) -> None:

@@ -1,3 +1,5 @@
+"""TIFF: pixels of every variant, JPEG inside, colour spaces, errors."""
+
 import io
 
 import numpy as np

@@ -1,3 +1,5 @@
+"""WebP: lossless, lossy and animated files, parts of images, errors."""
+
 import io
 
 import numpy as np

@@ -10,16 +10,15 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from .bodies import HOST_OPTIONS
 from .nvrtc import NATIVE
+
+OPTIONS = ["-std=c++20", "-O1", "-fPIC", "-shared", "-ffp-contract=off", f"-I{NATIVE}"]
 
 CODE = """
 #include <memory>
-#include "codecs/plain_jpeg.h"
-#include "kernel/launch.h"
-#include "op/jpeg_item.h"
-
-namespace avida::codecs { void check_extents(int64_t, int64_t, int64_t) {} }
+#include "loops/decoding/plain_jpeg.h"
+#include "device/launch.h"
+#include "loops/decoding/jpeg_item.h"
 
 // -1: not an ordinary file; else whether it would go back to the CPU.
 extern "C" int gives_back(const uint8_t* file, size_t size) {
@@ -54,9 +53,14 @@ def gives_back(tmp_path_factory):
     code.write_text("#include <vector>\n" + CODE)
     library = code.with_suffix(".so")
     sources = [
-        str(pathlib.Path(NATIVE) / "codecs" / name) for name in ("plain_jpeg.cpp", "jpeg_header.cpp", "exif.cpp")
+        str(pathlib.Path(NATIVE, name))
+        for name in (
+            "loops/decoding/plain_jpeg.cpp",
+            "codecs/jpeg/sequential_header.cpp",
+            "core/error.cpp",
+        )
     ]
-    subprocess.run([os.environ.get("CXX", "c++"), *HOST_OPTIONS, str(code), *sources, "-o", str(library)], check=True)
+    subprocess.run([os.environ.get("CXX", "c++"), *OPTIONS, str(code), *sources, "-o", str(library)], check=True)
     run = ctypes.CDLL(str(library)).gives_back
     return lambda file: run(file, ctypes.c_size_t(len(file)))
 

@@ -22,7 +22,7 @@ def by_headers():
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 @pytest.mark.parametrize("headers", by_headers(), ids=lambda headers: headers[-1])
 def test_compiles(headers, arch):
-    includes = "".join(f'#include "{header}"\n' for header in (*headers, "kernel/launch.h"))
+    includes = "".join(f'#include "{header}"\n' for header in (*headers, "device/launch.h"))
     bodies = "".join(
         f"template __global__ void {run}<{body}>(const Items<{body}>*);\n" for body, run in by_headers()[headers]
     )

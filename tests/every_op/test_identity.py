@@ -26,7 +26,7 @@ def test_operators(case):
         draws = [ndd.random.uniform(keyed_by=out) for out in outputs]
         assert all(out._pending() for out in outputs), "a keyed draw waits for nothing"
         for out, drawn in zip(outputs, draws, strict=True):
-            assert drawn.sources == sources
+            assert drawn.sources == sources  # pyright: ignore[reportAttributeAccessIssue]
             assert [(s.index, s.epoch) for s in out.sources] == [(s.index, s.epoch) for s in sources]
             assert out.sources == sources or case.op in RENAME
 
@@ -58,7 +58,7 @@ def test_python(name, mode):
         (samples,) = identified(ndd.batch(np.zeros((3, 3), np.float32)))
         out = PYTHON[name](samples)
         drawn = ndd.random.uniform(keyed_by=out)
-        assert out.sources == drawn.sources == samples.sources
+        assert out.sources == drawn.sources == samples.sources  # pyright: ignore[reportAttributeAccessIssue]
         assert str(out.sources[1]) == "data[11]"
 
 

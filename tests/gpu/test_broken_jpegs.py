@@ -14,7 +14,7 @@ from PIL import Image
 
 import avida as ndd
 
-from ..codecs.mutate import mutated
+from ..fuzz.mutate import mutated
 
 BLOCK = 50
 BLOCKS = max(1, int(os.environ.get("AVIDA_FUZZ_FILES", "400")) // BLOCK)
@@ -100,7 +100,7 @@ def check(decode: Callable[..., ndd.Tensor], file: bytes, name: object, **option
     return expected is not None
 
 
-@pytest.mark.parametrize("make", [lambda number: mutated(SEEDS, number), rearranged], ids=["bytes", "segments"])
+@pytest.mark.parametrize("make", [lambda number: mutated("jpeg", SEEDS, number), rearranged], ids=["bytes", "segments"])
 @pytest.mark.parametrize("block", range(BLOCKS // 2))
 def test_broken_files(block, make):
     numbers = range(block * BLOCK, (block + 1) * BLOCK)

@@ -113,3 +113,22 @@ def test_broken_files_are_named():
 def test_mixed_belongs_to_pipelines():
     with pytest.raises(ValueError, match="pipeline"):
         ndd.decoders.image(FILES["4:2:0"][0], device="mixed")
+
+
+def test_palette_indices():
+    mask = Image.fromarray(np.arange(20 * 30, dtype=np.uint8).reshape(20, 30) % 21, "P")
+    mask.putpalette(bytes(range(256)) * 3)
+    out = io.BytesIO()
+    mask.save(out, "PNG")
+    check(ndd.decoders.image, [np.frombuffer(out.getvalue(), np.uint8)] * 2, output_type=ndd.types.INDICES)
+
+
+@pytest.mark.parametrize("limit", [{"pixels": 1000}, {"memory": 3000}])
+def test_limits(limit):
+    before = ndd.decode_limits()
+    ndd.set_decode_limits(**limit)
+    try:
+        with pytest.raises(RuntimeError, match=rf"avida.set_decode_limits\({next(iter(limit))}=...\)"):
+            ndd.decoders.image(jpeg(64, 48), device="gpu").evaluate()
+    finally:
+        ndd.set_decode_limits(**before._asdict())

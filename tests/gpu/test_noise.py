@@ -1,4 +1,4 @@
-"""Noise is the same on both devices: what an element gets follows from its place alone."""
+"""Noise is the same on both devices: what an element gets follows from its index alone."""
 
 import numpy as np
 import pytest

@@ -17,7 +17,7 @@ def image(seed=0, shape=(5, 7, 3)):
 
 def soon(condition):
     """Calls drop what they held a moment after their result is there."""
-    end = time.monotonic() + 5
+    end = time.monotonic() + 60
     while not condition() and time.monotonic() < end:
         time.sleep(0.01)
     assert condition()
@@ -102,23 +102,101 @@ def test_numpy_needs_the_cpu():
     assert ndd.tensor([7], device="gpu").item() == 7
 
 
+class Foreign:
+    """A stream of another library."""
+
+    def __init__(self, **attributes):
+        vars(self).update(attributes)
+
+
 def test_streams():
     stream = ndd.stream(device_id=0)
     assert isinstance(stream, ndd.Stream)
     with ndd.EvalContext(cuda_stream=stream) as context:
-        assert context.cuda_stream == stream
+        assert context.cuda_stream is ndd.EvalContext.current().cuda_stream is stream
         x = ndd.tensor(image(), device="gpu", layout="HWC")
         flipped = ndd.flip(x)
     again = ndd.flip(flipped)  # in another stream, after the first
     np.testing.assert_array_equal(np.asarray(again.cpu()), image())
     ndd.set_current_stream(stream)
-    assert ndd.get_current_stream() == stream
+    assert ndd.get_current_stream() is ndd.EvalContext.current().cuda_stream is stream
+    assert ndd.EvalContext().cuda_stream is stream, "of contexts that are made later"
     ndd.set_current_stream(None)
-    assert ndd.get_current_stream() == ndd.get_default_stream()
+    assert ndd.get_current_stream() == ndd.get_default_stream() != stream
     ndd.set_default_stream(stream)
-    assert ndd.get_default_stream() == stream
+    assert ndd.get_default_stream() is ndd.EvalContext.current().cuda_stream is stream
     ndd.set_default_stream(None)
+    assert ndd.get_default_stream() != stream
     stream.synchronize()
+
+
+def test_equal_streams():
+    stream, other = ndd.stream(device_id=0), ndd.stream(device_id=0)
+    assert stream == stream.handle
+    assert stream.handle == stream
+    assert hash(stream) == hash(stream.handle)
+    assert stream == Foreign(cuda_stream=stream.handle, device_index=0)  # PyTorch
+    assert stream == Foreign(__cuda_stream__=lambda: (0, stream.handle))
+    assert stream == ndd.Stream(stream=stream)
+    assert ndd.stream(stream=stream) is stream
+    for wrong in (other, other.handle, Foreign(cuda_stream=other.handle, device_index=0), None, "stream"):
+        assert stream != wrong
+    assert stream != Foreign(cuda_stream=stream.handle, device_index=1)
+
+
+def test_current_device():
+    assert ndd.Device.current() == ndd.Device("gpu")
+    assert ndd.zeros(shape=[1]).device == ndd.random.uniform().device == ndd.Device.CPU
+    with ndd.Device("cpu"):
+        assert ndd.Device.current() == ndd.Device.CPU
+    with ndd.Device("gpu"):
+        assert ndd.zeros(shape=[1]).device == ndd.Device.current() == ndd.Device("gpu")
+
+
+@pytest.mark.skipif(ndd._core.gpu_count() < 2, reason="needs two GPUs")
+def test_current_device_is_that_of_the_context():
+    with ndd.EvalContext(device_id=1):
+        assert ndd.Device.current() == ndd.Device("gpu", 1)
+        with ndd.Device("gpu:0"):
+            assert ndd.Device.current().device_id == 0
+    assert ndd.Device.current().device_id == 0
+
+
+class WithoutDlpack:
+    """An array of a library whose ``__dlpack__`` does not take this one."""
+
+    def __init__(self, tensor):
+        self.tensor = tensor
+        self.__cuda_array_interface__ = tensor.__cuda_array_interface__
+
+    def __dlpack_device__(self):
+        return self.tensor.__dlpack_device__()
+
+    def __dlpack__(self, **arguments):
+        raise TypeError("not this one")
+
+
+def test_arrays_whose_dlpack_fails():
+    pixels = np.stack([image()] * 2)
+    array = WithoutDlpack(ndd.tensor(pixels, device="gpu"))
+    for batch in (ndd.as_batch(array), ndd.batch(array), ndd.as_batch(Foreign(**vars(array)))):
+        assert (batch.batch_size, batch.device) == (2, ndd.Device("gpu"))
+        np.testing.assert_array_equal(np.asarray(batch.cpu()), pixels)
+    np.testing.assert_array_equal(np.asarray(ndd.as_tensor(array).cpu()), pixels)
+    del array.__cuda_array_interface__
+    with pytest.raises(TypeError, match="not this one"):
+        ndd.as_batch(array)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("gpu:0", 0), ("gpu:0", 1), ("cpu:0",), ("cpu", 0), ("gpu:x",), ("gpu:",), ("gpu:-1",), ("gpu", -1), ("GPU",)],
+)
+def test_names_that_are_no_device(arguments):
+    with pytest.raises(ValueError, match=r"device|GPU"):
+        ndd.Device(*arguments)
+    with pytest.raises(ValueError, match=r"device|GPU"):
+        ndd.device(*arguments)
 
 
 def test_numbers_of_gpus():
@@ -178,7 +256,7 @@ def test_a_budget_limits_what_is_kept():
             np.asarray(ndd.flip(ndd.tensor(image(), layout="HWC").gpu()).cpu()), image()[:, ::-1]
         )
         assert ndd.memory_use("gpu").kept == 0
-        with pytest.raises(ValueError, match="negative"):
+        with pytest.raises(ValueError, match="memory budget must be from 0 to"):
             ndd.set_memory_budget(-1, "gpu")
     finally:
         ndd.set_memory_budget(None, "gpu")
@@ -214,13 +292,6 @@ def test_numbers_may_be_those_of_numpy():
     for wrong in (True, 0.0, "0"):
         with pytest.raises(TypeError, match="number of a GPU"):
             ndd.Device("gpu", wrong)
-
-
-class Foreign:
-    """A stream of another library."""
-
-    def __init__(self, **attributes):
-        vars(self).update(attributes)
 
 
 def test_streams_of_other_libraries():

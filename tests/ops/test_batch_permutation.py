@@ -1,3 +1,5 @@
+"""batch_permutation: which permutations are drawn, and how often."""
+
 from collections import Counter
 
 import pytest

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import avida as ndd
-from avida._dtype import numpy_dtype
+from avida._values.dtype import numpy_dtype
 from tests.op_case import FLOATS, op_case
 from tests.ops.color_reference import stored
 

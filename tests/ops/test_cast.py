@@ -137,3 +137,11 @@ def test_random_floats(source, target):
     with np.errstate(over="ignore"):
         x = (rng.uniform(-2, 2, 500) * 2.0 ** rng.integers(-3, 66, 500)).astype(source)
     np.testing.assert_array_equal(np.asarray(ndd.cast(x, dtype=target)), rounded(x, target))
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float32", "bool"])
+def test_nothing_is_cast_to_its_own_type(dtype):
+    """Without elements there may be no memory either, which the sanitizers watch."""
+    empty = ndd.tensor(np.empty((0, 3), dtype))
+    assert np.asarray(ndd.cast(empty, dtype=dtype)).shape == (0, 3)
+    assert np.asarray(ndd.cast_like(empty, ndd.tensor(np.zeros(2, dtype)))).shape == (0, 3)

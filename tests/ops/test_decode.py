@@ -62,7 +62,7 @@ def test_files_remember_their_paths(tmp_path):
         ndd.imread([good, bad]).evaluate()
     with pytest.raises(RuntimeError, match=r"missing.png.*No such file"):
         ndd.imread(tmp_path / "missing.png").evaluate()
-    with pytest.raises(RuntimeError, match="is something else"):
+    with pytest.raises(RuntimeError, match="got a folder"):
         ndd.imread(tmp_path).evaluate()
 
 
@@ -145,10 +145,9 @@ def test_random_crops_are_parts_of_the_image():
         assert (windows == part).all((-1, -2, -3)).any()
 
 
-@pytest.mark.parametrize("device", ["mixed", "gpu"])
-def test_other_devices_are_refused(device):
-    with pytest.raises((ValueError, RuntimeError), match=r"pipeline mode|NVIDIA driver"):
-        ndd.decoders.image(PNGS[0][0], device=device)
+def test_the_device_mixed_is_refused():
+    with pytest.raises(ValueError, match="pipeline mode"):
+        ndd.decoders.image(PNGS[0][0], device="mixed")
 
 
 def test_wrong_inputs():
@@ -175,6 +174,15 @@ def test_placeholders_pass_through_other_operators():
     assert kept.shape == [(3, 2, 3)] * (made.batch_size - len(failed))
     assert [int(number) for number in numbers] == [i for i in range(made.batch_size) if i not in failed]
     assert made.tensors[failed[0]].error == images.errors[0].message
+
+
+def test_scalars_of_placeholders_are_zero():
+    used = [ndd.tensor(np.full(16, 7, np.int32)) for _ in range(8)]  # blocks with something in them
+    images = ndd.decoders.image(ndd.as_batch(broken_batch()), on_error="placeholder")
+    del used
+    lost = {error.sample for error in images.errors}
+    numbers = ndd.reductions.mean(images, axes=[0, 1, 2]) + 1
+    assert {i for i, number in enumerate(numbers) if number.item() == 0} == lost
 
 
 def test_a_smallest_size_below_zero():

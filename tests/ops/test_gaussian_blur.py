@@ -93,13 +93,28 @@ def test_empty_images(shape):
 
 @pytest.mark.parametrize(
     "arguments",
-    [{}, {"sigma": 0.0}, {"sigma": -1.0}, {"sigma": float("nan")}, {"sigma": float("inf")}, {"sigma": 1e30},
-     {"window_size": 4}, {"window_size": -3}, {"sigma": [1.0, 0.0]}, {"sigma": [1.0, 2.0, 3.0]}, {"sigma": []},
+    [{}, {"window_size": 0}, {"sigma": -1.0}, {"sigma": float("nan")}, {"sigma": float("inf")}, {"sigma": 1e30},
+     {"window_size": 4}, {"window_size": -3}, {"sigma": [1.0, 2.0, 3.0]}, {"sigma": []},
      {"sigma": 1.0, "dtype": ndd.int16}],
 )  # fmt: skip
 def test_wrong_arguments(arguments):
     with pytest.raises(RuntimeError, match="expected"):
         ndd.gaussian_blur(ndd.tensor(random((4, 5, 3)), layout="HWC"), **arguments).evaluate()
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "float32"])
+def test_a_sigma_of_zero_changes_nothing(dtype):
+    x = random((9, 11, 3)).astype(dtype)
+    tensor = ndd.tensor(x, layout="HWC")
+    np.testing.assert_array_equal(np.asarray(ndd.gaussian_blur(tensor, sigma=0.0)), x)
+    np.testing.assert_array_equal(np.asarray(ndd.gaussian_blur(tensor, sigma=0, window_size=0)), x)
+    rows = np.asarray(ndd.gaussian_blur(tensor, sigma=[0.0, 1.5]))  # along W alone
+    alone = np.asarray(ndd.gaussian_blur(tensor[4:5], sigma=[1.0, 1.5]))
+    np.testing.assert_allclose(rows[4:5], alone, rtol=1e-5, atol=0 if dtype == "float32" else 1)
+    batch = ndd.as_batch([x, x], layout="HWC")
+    mixed = ndd.gaussian_blur(batch, sigma=ndd.as_batch([np.float32(0), np.float32(2)]))
+    np.testing.assert_array_equal(np.asarray(mixed.tensors[0]), x)
+    assert (np.asarray(mixed.tensors[1]) != x).any()
 
 
 @pytest.mark.parametrize("layout", ["HCW", "HFW", "FC", "DFHWC", "ABDE"])

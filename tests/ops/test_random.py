@@ -2,6 +2,8 @@
 
 import itertools
 import math
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -393,3 +395,30 @@ def test_beta_forms():
 def test_known_numbers(draw, expected):
     """A seed stands for the same numbers on every machine."""
     assert np.asarray(draw(rng=random.RNG(1))).tolist() == expected
+
+
+EXTREMES = [1e-200, 1e-5, 1, 1.5, 1e6, 1e12]
+
+
+@pytest.mark.parametrize("alpha", EXTREMES)
+@pytest.mark.parametrize("beta", EXTREMES)
+def test_beta_of_extreme_numbers(alpha, beta):
+    drawn = np.asarray(random.beta(alpha=alpha, beta=beta, shape=1000, dtype="float64", rng=random.RNG(1)))
+    mean, variance = alpha / (alpha + beta), alpha / (alpha + beta) * (beta / (alpha + beta)) / (alpha + beta + 1)
+    assert abs(drawn.mean() - mean) <= 5 * math.sqrt(variance / drawn.size) + 1e-15
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "avida.random.beta(alpha=10, beta=1e308)",
+        "avida.random.beta(alpha=1e308, beta=1e308)",
+        "avida.random.beta(alpha=5e-324, beta=1)",
+        "avida.random.beta(alpha=5e-324, beta=1e308)",
+        "avida.random_resized_crop(np.zeros((1, 1000, 3), np.uint8), size=4, num_attempts=2**31 - 1)",
+        "avida.random_resized_crop(np.zeros((0, 1000, 3), np.uint8), size=4, num_attempts=2**31 - 1)",
+    ],
+)
+def test_hopeless_draws_end(call):
+    code = f"import avida, numpy as np\ntry: {call}.evaluate()\nexcept RuntimeError as error: print(error)"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

@@ -1,3 +1,5 @@
+"""random_bbox_crop: the windows that are drawn, and the boxes in them."""
+
 import numpy as np
 import pytest
 

@@ -1,3 +1,5 @@
+"""random_crop_generator and random_resized_crop: area, aspect ratio and position of windows."""
+
 import numpy as np
 import pytest
 

@@ -1,3 +1,5 @@
+"""segmentation.random_mask_pixel: which pixels are drawn, and how often."""
+
 import numpy as np
 import pytest
 

@@ -1,3 +1,5 @@
+"""segmentation.random_object_bbox: which objects are found and drawn."""
+
 from collections import Counter
 
 import numpy as np

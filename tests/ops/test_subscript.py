@@ -1,3 +1,5 @@
+"""`x[...]` and `batch.slice[...]` against NumPy."""
+
 import sys
 
 import numpy as np

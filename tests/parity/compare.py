@@ -1,12 +1,15 @@
 """Runs the same code on avida and on the real library and compares what comes out."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import nvidia.dali.experimental.dynamic as dali
+import pytest
 
 import avida
+
+assert dali is not avida, "avida.as_dali was imported in this process"
 
 DTYPES = ["uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64", "float32", "float64", "bool"]
 ALL_DTYPES = [*DTYPES, "float16"]
@@ -37,19 +40,30 @@ def assert_same(ours: Any, theirs: Any, rtol: float = 0, atol: float = 0) -> Non
             np.testing.assert_array_equal(a, b)
 
 
-def both(run: Callable[[Any], Any], rtol: float = 0, atol: float = 0) -> None:
-    """run(library) with both libraries: the same results, or exceptions of the same type."""
-    try:
-        theirs = run(dali)
-        for value in theirs if isinstance(theirs, tuple | list) else [theirs]:
-            value.evaluate()
-    except Exception as error:
-        try:
-            ours = run(avida)
-            for value in ours if isinstance(ours, tuple | list) else [ours]:
-                value.evaluate()
-        except Exception as ours_error:
-            assert type(ours_error) is type(error), f"{ours_error!r} but the real library: {error!r}"
-            return
-        raise AssertionError(f"the real library raises {error!r}, avida gives {ours}") from error
-    assert_same(run(avida), theirs, rtol, atol)
+def cases(
+    accepted: list[Any], refused: list[Any], error: type[Exception] = RuntimeError
+) -> list[tuple[Any, type[Exception] | None]]:
+    """Parameters of a test with what `both` is told of each: whether it fails, and how."""
+    return [*((case, None) for case in accepted), *((case, error) for case in refused)]
+
+
+def evaluated(value: Any) -> Any:
+    for each in value if isinstance(value, tuple | list) else [value]:
+        each.evaluate()
+    return value
+
+
+def both(
+    run: Callable[[Any], Any],
+    rtol: float = 0,
+    atol: float = 0,
+    fails: type[Exception] | Literal[False] | None = None,
+) -> None:
+    """run(library) with both libraries: the same results or, where it `fails`, exceptions of exactly that type."""
+    if not fails:
+        assert_same(evaluated(run(avida)), run(dali), rtol, atol)
+        return
+    for library in (avida, dali):
+        with pytest.raises(fails) as raised:
+            evaluated(run(library))
+        assert raised.type is fails, f"{library.__name__}: {raised.value!r}"

@@ -158,7 +158,7 @@ def test_databases(tmp_path):
     records = [datum(b"%d" % i * i, i, encoded=1) for i in range(100)]
     paths = [write(tmp_path / "a", records), write(tmp_path / "b", records[:3], keys=[b"10", b"9", b"1"])]
     both("Caffe", 110, path=paths)
-    for path in (str(tmp_path), str(tmp_path / "nothing"), paths[0] + "/data.mdb", []):
+    for path in (str(tmp_path), str(tmp_path / "nothing"), []):
         both("Caffe", 1, path=path)
 
 

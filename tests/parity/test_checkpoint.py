@@ -249,6 +249,53 @@ def test_names_of_files(tmp_path):
     assert found[0] == found[1]
 
 
+ENTRIES = [
+    '{"a": {"state": "STATE", "type": null}}',
+    '{"a": {"state": "STATE"}}',
+    '{"a": {"state": "STATE", "type": "RNG"}}',
+    '{"a": {"state": "STATE", "type": "File"}}',
+    '{"a": {"state": "STATE", "type": 3}}',
+    '{"a": {"state": null, "type": null}}',
+    '{"a": {"type": null}}',
+    '{"a": null}',
+    '{"a": "STATE"}',
+    "null",
+    "{}",
+]
+
+
+@pytest.mark.parametrize("entries", ENTRIES)
+def test_entries_of_a_text(entries):
+    """Types may be null or missing, and are then not compared; a wrong one is an error."""
+    state = "Philox_0000000000000003_0000000000000000:0000000000000001_0"
+    text = f'{{"version": 2, "states": {entries.replace("STATE", state)}}}'
+
+    def steps(c):
+        rng = (avida if isinstance(c, avida.checkpoint.Checkpoint) else dali).random.RNG(seed=1)
+        return [
+            lambda lib: c.deserialize(text),
+            lambda lib: c.serialize(),
+            lambda lib: c.register(rng, "a"),
+            lambda lib: str(rng.get_state()),
+        ]
+
+    assert_same(steps)
+
+
+def test_states_without_a_type():
+    def steps(c):
+        box = Box()
+        return [
+            lambda lib: c.set_state("a", "1"),
+            lambda lib: c.serialize(),
+            lambda lib: (c.register(box, "a"), box.given),
+            lambda lib: c.serialize(),
+            lambda lib: (c.collect(), json.loads(c.serialize())["states"]["a"]["type"]),
+        ]
+
+    assert_same(steps)
+
+
 def test_contexts():
     found = []
     for library in (avida, dali):
@@ -266,7 +313,8 @@ def test_contexts():
 
 
 def test_nodes(tmp_path):
-    tn = pytest.importorskip("torchdata.nodes")
+    import torchdata.nodes as tn
+
     for i in range(5):
         (tmp_path / f"{i}.jpg").write_bytes(bytes([i]))
     files = [str(tmp_path / f"{i}.jpg") for i in range(5)]

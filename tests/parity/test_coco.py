@@ -56,7 +56,7 @@ def random_document():
             ]
             if kind >= 2:
                 pixels = coco_mask.merge(coco_mask.frPyObjects(mask, height, width))
-                mask = {"size": [height, width], "counts": pixels["counts"].decode()}
+                mask = {"size": [height, width], "counts": pixels["counts"].decode()}  # pyright: ignore[reportAttributeAccessIssue]
                 if kind == 3:
                     flat = coco_mask.decode(pixels).ravel(order="F")
                     ends = [0, *(np.flatnonzero(np.diff(flat)) + 1), flat.size]

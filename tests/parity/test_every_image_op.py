@@ -7,16 +7,17 @@ import nvidia.dali.experimental.dynamic as dali
 import pytest
 
 import avida
-from tests.op_case import OPS
+from tests.every_op.test_every_op import combinations
+from tests.op_case import CASES, OPS
 from tests.parity.compare import assert_same, samples_of
-from tests.parity.test_surface import find
+from tests.parity.test_surface import THEIRS, find
 
 DTYPES = ["uint8", "int16", "float32", "float16"]
 LAYOUTS = ["HWC", "CHW", "FHWC"]
 CHANNELS = [3, 1, 4]
 
-# What is required, and what makes an operator do something. Of the operators that take any layout, those named here are
-# tried.
+# What makes an operator do something; what is required and not named here is taken from the operator's case in
+# tests/ops. Of the operators that take any layout, those named here are tried.
 ARGUMENTS = {
     "brightness": {"brightness": 1.3, "brightness_shift": 0.1},
     "contrast": {"contrast": 0.6},
@@ -71,7 +72,7 @@ REFUSED = {"experimental.dilate", "experimental.erode", "experimental.median_blu
 
 
 def takes_images(op):
-    if op["random"] or not op["inputs"]:
+    if op["random"] or not op["inputs"] or op["name"] not in THEIRS:
         return False
     layouts = op["inputs"][0]["layouts"]
     return "HWC" in layouts or (not layouts and op["name"] in ARGUMENTS)
@@ -84,9 +85,16 @@ def image(dtype, layout, channels):
     return (x / 255 if dtype.startswith("float") else x).astype(dtype)
 
 
+def arguments_of(name):
+    required = {arg["name"] for arg in OPS[name]["args"] if arg["required"]}
+    if name in ARGUMENTS or not required:
+        return ARGUMENTS.get(name, {})
+    return combinations(next(case for case in CASES if case.op == name))[-1]
+
+
 def run(library, name, x, layout):
-    out = find(library, name)(library.tensor(x, layout=layout), *INPUTS.get(name, []), **ARGUMENTS.get(name, {}))
-    return out.evaluate()
+    out = find(library, name)(library.tensor(x, layout=layout), *INPUTS.get(name, []), **arguments_of(name))
+    return out.evaluate().cpu()  # some run on a GPU only there
 
 
 def assert_close(name, ours, theirs):

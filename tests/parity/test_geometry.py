@@ -8,7 +8,7 @@ the range of the image.
 import numpy as np
 import pytest
 
-from tests.parity.compare import avida, both, dali, samples_of
+from tests.parity.compare import avida, both, cases, dali, samples_of
 
 RNG = np.random.default_rng(7)
 TYPES = ["uint8", "int16", "int32", "float32"]
@@ -169,7 +169,7 @@ def test_places_in_steps(dtype, channels):
     image = noise(60, 70, channels, dtype=dtype)
     theirs = dali.experimental.warp_perspective(dali.tensor(image, layout="HWC"), matrix=matrix, size=[50, 80])
     y, x = np.mgrid[:50, :80] + 0.5
-    x, y, scale = (row[0] * x + row[1] * y + row[2] for row in matrix)
+    x, y, scale = (row[0] * x + row[1] * y + row[2] for row in matrix)  # pyright: ignore[reportGeneralTypeIssues]
     places = [np.float32(np.round((place / scale - 0.5) * 32) / 32) for place in (x, y)]
     ours = avida.experimental.remap(avida.tensor(image, layout="HWC"), *places, pixel_origin="center")
     off = np.abs(np.asarray(ours).astype(float) - np.asarray(theirs.evaluate()))
@@ -194,38 +194,44 @@ def test_sphere_and_water(dtype, kind):
 
 
 @pytest.mark.parametrize(
-    ("name", "arguments"),
+    ("name", "arguments", "rank"),
     [
-        ("translation", {"offset": [1.5, 2]}),
-        ("translation", {"offset": [1, 2, 3, 4, 5]}),
-        ("translation", {"offset": [0] * 7}),
-        ("scale", {"scale": [2, 3], "center": [1, 1.5]}),
-        ("scale", {"scale": 2, "ndim": 3}),
-        ("scale", {"scale": 2}),
-        ("scale", {"scale": [2, 3], "center": [1, 2, 3]}),
-        ("rotation", {"angle": 30, "center": [5, 6]}),
-        ("rotation", {"angle": -70, "center": 5}),
-        ("rotation", {"angle": 30, "axis": [1, 2, 3], "center": [1, 2, 4]}),
-        ("rotation", {"angle": 30, "axis": [1, 2]}),
-        ("shear", {"shear": [1, 2], "center": [3, 4]}),
-        ("shear", {"shear": [[1, 2], [3, 4], [5, 6]], "center": [1, 2, 3]}),
-        ("shear", {"angles": [30, 45]}),
-        ("shear", {"angles": [30, 91]}),
-        ("shear", {}),
-        ("crop", {"from_start": [0, 1], "from_end": [10, 11], "to_start": [1, 2], "to_end": [3, 4]}),
-        ("crop", {"from_start": [10, 0], "from_end": [0, 5], "absolute": True}),
-        ("crop", {"from_end": [4, 5, 6], "to_start": [1, 2]}),
-        ("crop", {}),
+        ("translation", {"offset": [1.5, 2]}, 2),
+        ("translation", {"offset": [1, 2, 3, 4, 5]}, 5),
+        ("translation", {"offset": [0] * 7}, None),
+        ("scale", {"scale": [2, 3], "center": [1, 1.5]}, 2),
+        ("scale", {"scale": 2, "ndim": 3}, 0),
+        ("scale", {"scale": 2}, 0),
+        ("scale", {"scale": [2, 3], "center": [1, 2, 3]}, None),
+        ("rotation", {"angle": 30, "center": [5, 6]}, 2),
+        ("rotation", {"angle": -70, "center": 5}, 2),
+        ("rotation", {"angle": 30, "axis": [1, 2, 3], "center": [1, 2, 4]}, 3),
+        ("rotation", {"angle": 30, "axis": [1, 2]}, None),
+        ("shear", {"shear": [1, 2], "center": [3, 4]}, 2),
+        ("shear", {"shear": [[1, 2], [3, 4], [5, 6]], "center": [1, 2, 3]}, 3),
+        ("shear", {"angles": [30, 45]}, 2),
+        ("shear", {"angles": [30, 91]}, None),
+        ("shear", {}, None),
+        ("crop", {"from_start": [0, 1], "from_end": [10, 11], "to_start": [1, 2], "to_end": [3, 4]}, 2),
+        ("crop", {"from_start": [10, 0], "from_end": [0, 5], "absolute": True}, 2),
+        ("crop", {"from_end": [4, 5, 6], "to_start": [1, 2]}, None),
+        ("crop", {}, 1),
     ],
 )
-def test_transforms(name, arguments):
-    both(lambda lib: getattr(lib.transforms, name)(**arguments), rtol=1e-4, atol=1e-5)
+def test_transforms(name, arguments, rank):
+    """A rank of 0 is that of the input; None is refused."""
+    both(
+        lambda lib: getattr(lib.transforms, name)(**arguments),
+        rtol=1e-4,
+        atol=1e-5,
+        fails=rank is None and RuntimeError,
+    )
     flat, solid = np.float32([[2, 0, 1], [0.5, 3, 1]]), np.float32([[2, 0, 1, 3], [0, 3, 1, 2], [1, 1, 0, 1]])
     for matrix in (flat, solid):
         for order in (False, True):
             both(
                 lambda lib: getattr(lib.transforms, name)(lib.tensor(matrix), reverse_order=order, **arguments),  # noqa: B023
-                rtol=1e-4, atol=1e-4,
+                rtol=1e-4, atol=1e-4, fails=rank not in (0, len(matrix)) and RuntimeError,
             )  # fmt: skip
 
 
@@ -233,19 +239,33 @@ def test_combine():
     a, b, c = (RNG.normal(0, 1, (2, 3)).astype(np.float32) for _ in range(3))
     for order in (False, True):
         both(lambda lib: lib.transforms.combine(a, b, c, reverse_order=order), rtol=1e-4, atol=1e-5)  # noqa: B023
-    both(lambda lib: lib.transforms.combine(lib.tensor(a), np.zeros((3, 4), np.float32)))
+    both(lambda lib: lib.transforms.combine(lib.tensor(a), np.zeros((3, 4), np.float32)), fails=RuntimeError)
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [{}, {"MT": [[1, 0, 5], [0, 2, 6]]}, {"M": [[1, 0], [0, 2], [1, 1]]}, {"M": [[1, 0], [0, 2], [1, 1]], "T": 7},
-     {"T": [1, 2]}, {"T": 3}, {"M": 3}, {"M": [[1, 0, 0]]}, {"T": [1, 2, 3]}, {"M": 3, "MT": 3}],
-)  # fmt: skip
-def test_coord_transform(arguments):
+    ("arguments", "fails"),
+    cases(
+        [
+            {},
+            {"MT": [[1, 0, 5], [0, 2, 6]]},
+            {"M": [[1, 0], [0, 2], [1, 1]]},
+            {"M": [[1, 0], [0, 2], [1, 1]], "T": 7},
+            {"T": [1, 2]},
+            {"T": 3},
+            {"M": 3},
+        ],
+        refused=[
+            {"M": [[1, 0, 0]]},
+            {"T": [1, 2, 3]},
+            {"M": 3, "MT": 3},
+        ],
+    ),
+)
+def test_coord_transform(arguments, fails):
     for dtype in ("uint8", "int16", "uint16", "int32", "float32"):
         points = RNG.integers(0, 100, (6, 2)).astype(dtype)
-        both(lambda lib: lib.coord_transform(lib.tensor(points), **arguments), rtol=1e-4, atol=1e-4)  # noqa: B023
+        both(lambda lib: lib.coord_transform(lib.tensor(points), **arguments), rtol=1e-4, atol=1e-4, fails=fails)  # noqa: B023
         both(
             lambda lib: lib.coord_transform(lib.tensor(points), dtype=getattr(lib, dtype), **arguments),  # noqa: B023
-            rtol=1e-4, atol=1e-4,
+            rtol=1e-4, atol=1e-4, fails=fails,
         )  # fmt: skip

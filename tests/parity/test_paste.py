@@ -5,7 +5,7 @@ import nvidia.dali.experimental.dynamic as dali
 import pytest
 
 import avida
-from tests.parity.compare import both
+from tests.parity.compare import both, cases
 
 TYPES = ["uint8", "int16", "int32", "float32"]
 
@@ -18,34 +18,38 @@ def tensor(library, data, layout="HWC"):
     return library.tensor(data, layout=layout)
 
 
-ERASED = [
-    {},
-    {"anchor": [1, 2], "shape": [2, 3]},
-    {"anchor": [1, 2], "shape": [2, 3], "axes": [1, 0]},
-    {"anchor": [1, 2], "shape": [2, 3], "axis_names": "WH"},
-    {"anchor": [1], "shape": [2], "axis_names": "W", "fill_value": 3.6},
-    {"anchor": [1, 2, 3, 3], "shape": [2, 3, 1, 1], "fill_value": [7.0, 8.0, 9.0]},
-    {"anchor": [-1, -2, 4, 4], "shape": [2, 3, 9, 9]},
-    {"anchor": [0.2, 0.5], "shape": [0.4, 0.4], "normalized": True},
-    {"anchor": [0.2, 0.5], "shape": [2, 2], "normalized_anchor": True},
-    {"anchor": [1, 1], "shape": [0.4, 0.4], "normalized_shape": True},
-    {"anchor": [0.5, 0.5], "shape": [0.4, 0.4], "normalized": True, "centered_anchor": True},
-    {"anchor": [2.5, 2], "shape": [3, 3], "centered_anchor": True},
-    {"anchor": [1, 1], "shape": [-1, 2]},
-    {"anchor": [0, 1], "shape": [1, 2], "axis_names": "HC", "fill_value": 50.0},
-    {"anchor": [1], "shape": [1], "axis_names": "C", "fill_value": [50.0, 51.0, 52.0]},
-    {"anchor": [2, 2], "shape": [3]},
-    {"anchor": [2, 2, 2], "shape": [3, 3, 3]},
-    {"anchor": [2, 2]},
-    {"anchor": [0, 1], "shape": [1, 2], "fill_value": [100.0, 101.0]},
-    {"anchor": [0, 1], "shape": [1, 2], "axis_names": "HX"},
-    {"anchor": [0.2, 0.2], "shape": [0.5, 0.5], "normalized": True, "normalized_anchor": True},
-]
+ERASED = cases(
+    [
+        {},
+        {"anchor": [1, 2], "shape": [2, 3]},
+        {"anchor": [1, 2], "shape": [2, 3], "axes": [1, 0]},
+        {"anchor": [1, 2], "shape": [2, 3], "axis_names": "WH"},
+        {"anchor": [1], "shape": [2], "axis_names": "W", "fill_value": 3.6},
+        {"anchor": [1, 2, 3, 3], "shape": [2, 3, 1, 1], "fill_value": [7.0, 8.0, 9.0]},
+        {"anchor": [-1, -2, 4, 4], "shape": [2, 3, 9, 9]},
+        {"anchor": [0.2, 0.5], "shape": [0.4, 0.4], "normalized": True},
+        {"anchor": [0.2, 0.5], "shape": [2, 2], "normalized_anchor": True},
+        {"anchor": [1, 1], "shape": [0.4, 0.4], "normalized_shape": True},
+        {"anchor": [0.5, 0.5], "shape": [0.4, 0.4], "normalized": True, "centered_anchor": True},
+        {"anchor": [2.5, 2], "shape": [3, 3], "centered_anchor": True},
+        {"anchor": [1, 1], "shape": [-1, 2]},
+        {"anchor": [0, 1], "shape": [1, 2], "axis_names": "HC", "fill_value": 50.0},
+        {"anchor": [1], "shape": [1], "axis_names": "C", "fill_value": [50.0, 51.0, 52.0]},
+    ],
+    refused=[
+        {"anchor": [2, 2], "shape": [3]},
+        {"anchor": [2, 2, 2], "shape": [3, 3, 3]},
+        {"anchor": [2, 2]},
+        {"anchor": [0, 1], "shape": [1, 2], "fill_value": [100.0, 101.0]},
+        {"anchor": [0, 1], "shape": [1, 2], "axis_names": "HX"},
+        {"anchor": [0.2, 0.2], "shape": [0.5, 0.5], "normalized": True, "normalized_anchor": True},
+    ],
+)
 
 
-@pytest.mark.parametrize("arguments", ERASED)
-def test_erase(arguments):
-    both(lambda library: library.erase(tensor(library, array(5, 6, 3)), **arguments))
+@pytest.mark.parametrize(("arguments", "fails"), ERASED)
+def test_erase(arguments, fails):
+    both(lambda library: library.erase(tensor(library, array(5, 6, 3)), **arguments), fails=fails)
 
 
 @pytest.mark.parametrize("dtype", [*TYPES, "uint16", "int64", "float16"])
@@ -116,27 +120,31 @@ def test_grid_mask_layouts():
 
 @pytest.mark.parametrize("tile", [0, -3])
 def test_grid_mask_refuses(tile):
-    both(lambda library: library.grid_mask(tensor(library, array(4, 4, 3)), tile=tile))
+    both(lambda library: library.grid_mask(tensor(library, array(4, 4, 3)), tile=tile), fails=RuntimeError)
 
 
-PASTED = [
-    {"ratio": 2.0, "fill_value": [9, 8, 7]},
-    {"ratio": 2.0, "fill_value": 9, "paste_x": 0.0, "paste_y": 1.0},
-    {"ratio": 1.7, "fill_value": [9], "paste_x": 0.3, "paste_y": 0.7},
-    {"ratio": 1.5, "fill_value": 1, "min_canvas_size": 16.7},
-    {"ratio": 1.0, "fill_value": 1},
-    {"ratio": 0.5, "fill_value": 1},
-    {"ratio": float("nan"), "fill_value": 1},
-    {"ratio": 2.0, "fill_value": 1, "paste_x": 1.5},
-    {"ratio": 2.0, "fill_value": 1, "paste_y": -0.5},
-    {"ratio": 2.0, "fill_value": [9, 8]},
-    {"ratio": 2.0, "fill_value": [9, 8, 7, 6]},
-]
+PASTED = cases(
+    [
+        {"ratio": 2.0, "fill_value": [9, 8, 7]},
+        {"ratio": 2.0, "fill_value": 9, "paste_x": 0.0, "paste_y": 1.0},
+        {"ratio": 1.7, "fill_value": [9], "paste_x": 0.3, "paste_y": 0.7},
+        {"ratio": 1.5, "fill_value": 1, "min_canvas_size": 16.7},
+        {"ratio": 1.0, "fill_value": 1},
+    ],
+    refused=[
+        {"ratio": 0.5, "fill_value": 1},
+        {"ratio": float("nan"), "fill_value": 1},
+        {"ratio": 2.0, "fill_value": 1, "paste_x": 1.5},
+        {"ratio": 2.0, "fill_value": 1, "paste_y": -0.5},
+        {"ratio": 2.0, "fill_value": [9, 8]},
+        {"ratio": 2.0, "fill_value": [9, 8, 7, 6]},
+    ],
+)
 
 
-@pytest.mark.parametrize("arguments", PASTED)
-def test_paste(arguments):
-    both(lambda library: library.paste(tensor(library, array(7, 11, 3)), **arguments))
+@pytest.mark.parametrize(("arguments", "fails"), PASTED)
+def test_paste(arguments, fails):
+    both(lambda library: library.paste(tensor(library, array(7, 11, 3)), **arguments), fails=fails)
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -156,26 +164,30 @@ def test_paste_random(seed):
     )
 
 
-MULTI = [
-    {"output_size": [14, 16]},
-    {"output_size": [14, 16], "out_anchors": [[0, 0], [4, 5]]},
-    {
-        "output_size": [14, 16],
-        "out_anchors": [[0, 0], [4, 5]],
-        "in_anchors": [[1, 1], [0, 2]],
-        "shapes": [[2, 2], [3, 1]],
-    },
-    {"output_size": [14, 16], "in_anchors": [[1, 1], [0, 2]]},
-    {"output_size": [14, 16], "out_anchors_rel": [[0, 0], [0.3, 0.2]], "in_anchors_rel": [[0.4, 0.5], [0, 0.1]]},
-    {"output_size": [14, 16], "shapes_rel": [[0.5, 0.6], [0.33, 0.9]]},
-    {"output_size": [2, 2]},
-    {"output_size": [-1, 2]},
-    {},
-    {"output_size": [14, 16], "out_anchors": [[-1, 0], [0, 0]]},
-    {"output_size": [14, 16], "in_anchors": [[2, 2], [0, 0]], "shapes": [[9, 1], [1, 1]]},
-    {"output_size": [14, 16], "out_anchors": [[0, 0]]},
-    {"output_size": [14, 16], "in_ids": [1, 0]},
-]
+MULTI = cases(
+    [
+        {"output_size": [14, 16]},
+        {"output_size": [14, 16], "out_anchors": [[0, 0], [4, 5]]},
+        {
+            "output_size": [14, 16],
+            "out_anchors": [[0, 0], [4, 5]],
+            "in_anchors": [[1, 1], [0, 2]],
+            "shapes": [[2, 2], [3, 1]],
+        },
+        {"output_size": [14, 16], "in_anchors": [[1, 1], [0, 2]]},
+        {"output_size": [14, 16], "out_anchors_rel": [[0, 0], [0.3, 0.2]], "in_anchors_rel": [[0.4, 0.5], [0, 0.1]]},
+        {"output_size": [14, 16], "shapes_rel": [[0.5, 0.6], [0.33, 0.9]]},
+    ],
+    refused=[
+        {"output_size": [2, 2]},
+        {"output_size": [-1, 2]},
+        {},
+        {"output_size": [14, 16], "out_anchors": [[-1, 0], [0, 0]]},
+        {"output_size": [14, 16], "in_anchors": [[2, 2], [0, 0]], "shapes": [[9, 1], [1, 1]]},
+        {"output_size": [14, 16], "out_anchors": [[0, 0]]},
+        {"output_size": [14, 16], "in_ids": [1, 0]},
+    ],
+)
 
 
 def pairs(library, arguments):
@@ -186,10 +198,13 @@ def pairs(library, arguments):
     }
 
 
-@pytest.mark.parametrize("arguments", MULTI)
-def test_multi_paste(arguments):
+@pytest.mark.parametrize(("arguments", "fails"), MULTI)
+def test_multi_paste(arguments, fails):
     a, b = array(7, 9, 3), array(5, 8, 3, seed=1)
-    both(lambda library: library.multi_paste(tensor(library, a), tensor(library, b), **pairs(library, arguments)))
+    both(
+        lambda library: library.multi_paste(tensor(library, a), tensor(library, b), **pairs(library, arguments)),
+        fails=fails,
+    )
 
 
 @pytest.mark.parametrize("dtype", TYPES)
@@ -211,6 +226,9 @@ def test_multi_paste_of_chosen_samples():
             ),
         )
     )
-    both(lambda library: library.multi_paste(library.batch(data, layout="HWC"), in_ids=[5], output_size=[9, 9]))
-    both(lambda library: library.multi_paste(library.batch(data, layout="HWC"), in_ids=[0, 1]))
+    both(
+        lambda library: library.multi_paste(library.batch(data, layout="HWC"), in_ids=[5], output_size=[9, 9]),
+        fails=RuntimeError,
+    )
+    both(lambda library: library.multi_paste(library.batch(data, layout="HWC"), in_ids=[0, 1]), fails=RuntimeError)
     both(lambda library: library.multi_paste(library.batch([data[0]] * 2, layout="HWC"), in_ids=[0, 1]))

@@ -231,7 +231,15 @@ def test_bad_arguments(numbered, arguments):
 
 
 # Arguments of avida's own; the real library has those for all shuffled epochs in some readers only.
-ADDED = {"last_batch", "on_error", "shuffle_after_epoch", "shuffle_after_epoch_seed"}
+ADDED = {
+    "color_matrix",
+    "confine",
+    "decode",
+    "last_batch",
+    "on_error",
+    "shuffle_after_epoch",
+    "shuffle_after_epoch_seed",
+}
 # Index files that can be done without here.
 OPTIONAL = {"index_path"}
 READERS = [
@@ -255,7 +263,8 @@ def test_signature(name):
 
 def test_next_epoch_signature():
     ours, theirs = (inspect.signature(library.readers.File.next_epoch).parameters for library in (avida, dali))
-    assert [(n, p.default) for n, p in ours.items() if n != "indices"] == [(n, p.default) for n, p in theirs.items()]
+    added = {"indices", "compile", "ahead"}
+    assert [(n, p.default) for n, p in ours.items() if n not in added] == [(n, p.default) for n, p in theirs.items()]
 
 
 def test_what_only_avida_allows(numbered):
@@ -278,3 +287,37 @@ def test_missing_files(numbered, tmp_path):
     with pytest.raises(RuntimeError, match=r"missing\.jpg"):
         batches[1][0].evaluate()
     assert items_of([batches[2]])[0][3][0][0] == b"\x01"
+
+
+@pytest.mark.parametrize("options", [{}, {"pad_last_batch": True}, {"num_shards": 3, "shard_id": 1}])
+@pytest.mark.parametrize("batch_size", [None, 4])
+def test_calls(numbered, batch_size, options):
+    """reader() gives sample after sample, and batch after batch, across epochs."""
+
+    def run(library):
+        reader = library.readers.File(file_root=numbered, max_batch_size=batch_size or 1, **options)
+        items = [reader(batch_size=batch_size) for _ in range(40)]
+        lists = [[np.asarray(t).tolist() for t in ([x] if batch_size is None else x.tensors)] for x, _ in items]
+        return lists, dict(reader.get_metadata(batch_size=batch_size))
+
+    assert run(avida) == run(dali)
+
+
+@pytest.mark.parametrize("shuffle", ["random_shuffle", "shuffle_after_epoch"])
+@pytest.mark.parametrize("form", [str, lambda state: str(state).encode(), lambda state: state])
+def test_state_carries_the_seed(numbered, shuffle, form):
+    """A reader without a seed continues in the order of the one that the state is of."""
+    seed = {"random_shuffle": "seed", "shuffle_after_epoch": "shuffle_after_epoch_seed"}[shuffle]
+
+    def run(library):
+        options = {"file_root": numbered, shuffle: True, "enable_checkpointing": True}
+        reader, again = library.readers.File(**options, **{seed: 5}), library.readers.File(**options)
+        running = reader.next_epoch(batch_size=2)
+        next(running)
+        again.set_state(form(reader.get_state()))
+        rest = [[np.asarray(t).tolist() for t in x.tensors] for x, _ in running]
+        resumed = [[np.asarray(t).tolist() for t in x.tensors] for x, _ in again.next_epoch(batch_size=2)]
+        return resumed[: len(rest)] == rest  # there, an epoch after a state has as many batches as any
+
+    assert run(avida)
+    assert run(dali) or shuffle == "shuffle_after_epoch"  # whose state lacks the seed there

@@ -310,3 +310,28 @@ def test_nearest_of_many_sizes(extent):
     x = np.arange(extent * extent, dtype=np.int32).reshape(extent, extent, 1).astype(np.float32)
     for size in range(3, 140, 4):
         both(lambda lib, size=size: lib.resize(lib.tensor(x, layout="HWC"), size=[size, size + 1], interp_type=0))
+
+
+def test_ties_of_nearest():
+    """In a region, a position exactly between two elements: the second one here, one of the two there."""
+    for extent, size, start, end in ((33, 23, 15, 29), (18, 83, 6, 10), (159, 165, 98, 76), (8, 47, 1, 5)):
+        x = np.arange(extent, dtype=np.int16).reshape(1, extent, 1)
+        region = {"size": [1, size], "roi_start": [0, start], "roi_end": [1, end], "interp_type": NEAREST}
+        ours, theirs = (run(library, "resize", x, "HWC", region)[0][0].ravel() for library in (avida, dali))
+        places = start + (np.arange(size) + 0.5) * (end - start) / size
+        differ = np.flatnonzero(ours != theirs)
+        assert len(differ) > 0
+        np.testing.assert_allclose(places[differ], np.rint(places[differ]), atol=1e-9)
+        np.testing.assert_array_equal(ours[differ], np.rint(places[differ]))
+        np.testing.assert_array_equal(theirs[differ], np.rint(places[differ]) - 1)
+
+
+def test_the_gaussian_filter_at_its_limit():
+    """An element on the limit of the support counts or not: 1.8 % of the weight along each axis."""
+    most = 0
+    for extents, size in (((104, 63), [47, 119]), ((50, 30), [90, 102]), ((81, 69), [87, 79]), ((111, 105), [93, 117])):
+        x = (np.random.default_rng(1).integers(0, 2, (*extents, 1)) * 255).astype(np.uint8)
+        arguments = {"size": size, "interp_type": GAUSSIAN}
+        ours, theirs = (run(library, "resize", x, "HWC", arguments)[0][0].astype(int) for library in (avida, dali))
+        most = max(most, int(np.abs(ours - theirs).max()))
+    assert 3 < most <= 9

@@ -5,7 +5,7 @@ import nvidia.dali.experimental.dynamic as dali
 import pytest
 
 import avida
-from tests.parity.compare import both
+from tests.parity.compare import both, cases
 
 MASK = np.random.default_rng(1).integers(0, 4, (4, 5))
 
@@ -113,7 +113,10 @@ def test_objects_of_noise(shape):
     ],
 )
 def test_random_object_bbox_refuses(arguments):
-    both(lambda library: library.segmentation.random_object_bbox(library.tensor(OBJECTS), **arguments))
+    both(
+        lambda library: library.segmentation.random_object_bbox(library.tensor(OBJECTS), **arguments),
+        fails=RuntimeError,
+    )
 
 
 def test_masks_without_objects():
@@ -122,7 +125,9 @@ def test_masks_without_objects():
             lambda library, mask=mask: library.segmentation.random_object_bbox(library.tensor(mask), output_class=True)
         )
     for mask in (np.uint8(1), OBJECTS.astype(np.float32)):
-        both(lambda library, mask=mask: library.segmentation.random_object_bbox(library.tensor(mask)))
+        both(
+            lambda library, mask=mask: library.segmentation.random_object_bbox(library.tensor(mask)), fails=RuntimeError
+        )
 
 
 POLYGONS = np.int32([[0, 0, 3], [1, 3, 7], [2, 7, 10]])
@@ -136,33 +141,55 @@ def ids(*numbers):
 @pytest.mark.parametrize("reindex", [False, True])
 @pytest.mark.parametrize("dtype", ["float32", "int64", "float64", "uint8", "bool"])
 @pytest.mark.parametrize(
-    "wanted", [ids(1), ids(2, 0), ids(1, 0, 2), ids(), ids(5), ids(2, 2), np.int64([1]), ids(1)[0]]
+    ("wanted", "fails"),
+    cases(
+        [
+            ids(1),
+            ids(2, 0),
+            ids(1, 0, 2),
+            ids(),
+        ],
+        refused=[
+            ids(5),
+            ids(2, 2),
+            np.int64([1]),
+            ids(1)[0],
+        ],
+    ),
 )
-def test_select_masks(wanted, dtype, reindex):
+def test_select_masks(wanted, fails, dtype, reindex):
     vertices = VERTICES.astype(dtype)
     both(
         lambda library: library.segmentation.select_masks(
             *map(library.tensor, (wanted, POLYGONS, vertices)), reindex_masks=reindex
-        )
+        ),
+        fails=fails,
     )
 
 
 @pytest.mark.parametrize(
-    "polygons",
-    [
-        np.int32([[1, 3, 5]]),
-        np.int32([[1, 3, 3]]),
-        np.int32([[1, 7, 3]]),
-        np.int32([[1, 3, 14]]),
-        np.int32([[1, -1, 4]]),
-        np.int32([[1, 0]]),
-        np.int32([1, 0, 3]),
-        np.int32([[0, 0, 100], [1, 3, 7]]),
-        np.int64([[1, 3, 5]]),
-    ],
+    ("polygons", "fails"),
+    cases(
+        [
+            np.int32([[1, 3, 5]]),
+            np.int32([[1, 3, 3]]),
+            np.int32([[0, 0, 100], [1, 3, 7]]),
+        ],
+        refused=[
+            np.int32([[1, 7, 3]]),
+            np.int32([[1, 3, 14]]),
+            np.int32([[1, -1, 4]]),
+            np.int32([[1, 0]]),
+            np.int32([1, 0, 3]),
+            np.int64([[1, 3, 5]]),
+        ],
+    ),
 )
-def test_polygons(polygons):
-    both(lambda library: library.segmentation.select_masks(*map(library.tensor, (ids(1), polygons, VERTICES))))
+def test_polygons(polygons, fails):
+    both(
+        lambda library: library.segmentation.select_masks(*map(library.tensor, (ids(1), polygons, VERTICES))),
+        fails=fails,
+    )
 
 
 def test_masks_of_several_parts():

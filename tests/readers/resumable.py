@@ -1,4 +1,4 @@
-"""A training run that is killed again and again and goes on from its last checkpoint.
+"""A training run that is killed again and again and resumed from its last checkpoint.
 
 Run as a program, which forks a process for each attempt: an attempt has nothing of the one before it but its files.
 """
@@ -138,6 +138,7 @@ class Run:
     kills: int
     shards: list[int]  # of one attempt after another, over and over
     order: dict
+    ahead: int | None = None
 
 
 class Log:
@@ -177,7 +178,7 @@ def attempt(run, shards, step_done):
 
     step = 0
     while readers[0].epoch < run.epochs:
-        epochs = [reader.next_epoch(run.batch_size) for reader in readers]
+        epochs = [reader.next_epoch(run.batch_size, ahead=run.ahead) for reader in readers]
         while items := [item for item in (next(epoch, None) for epoch in epochs) if item]:
             for item in items:
                 write_samples(log, next(iter(item.values() if isinstance(item, dict) else item)))

@@ -1,7 +1,8 @@
-"""Samples by number, in the user's own order, from any place; and going on without those that cannot be read."""
+"""Samples by index, in the user's own order, from any position; and continuing without those that cannot be read."""
 
 import collections
 import os
+import warnings
 
 import numpy as np
 import pytest
@@ -46,12 +47,12 @@ def test_samples_by_number_know_nothing_of_shards(files):
 def test_bad_numbers(files):
     reader = reader_of(files)
     for index in (23, -24, [0, 23]):
-        with pytest.raises(IndexError, match="one of 23 samples"):
+        with pytest.raises(IndexError, match="from -23 to 22"):
             reader[index]
     for index in ("a", 1.5, [1.5], None):
         with pytest.raises(TypeError):
             reader[index]
-    with pytest.raises(ValueError, match="got none"):
+    with pytest.raises(ValueError, match="got an empty list"):
         reader[[]]
     os.remove(files[3])
     with pytest.raises(RuntimeError, match=r"readers\.File: .*00003.jpg"):
@@ -150,7 +151,7 @@ def test_indices(files):
     assert [numbers(f) for f, _ in iterator] == [[5, 5], [22]]
     assert [numbers(f) for f, _ in reader.next_epoch(indices=range(3))] == [[0], [1], [2]]
     assert sorted(flat(epoch(reader, 23))) == list(range(23))
-    with pytest.raises(IndexError, match="one of 23"):
+    with pytest.raises(IndexError, match="from -23 to 22"):
         next(reader.next_epoch(indices=[23]))
     assert list(reader.next_epoch(2, indices=[])) == []
     padded = reader_of(files, pad_last_batch=True)
@@ -186,7 +187,7 @@ def test_sampler(files):
 def test_bad_samplers(files):
     reader = reader_of(files)
     with pytest.raises(TypeError, match="got int"):
-        reader.sampler = 3
+        reader.sampler = 3  # pyright: ignore[reportAttributeAccessIssue]
     with pytest.raises(TypeError, match="got an iterator"):
         reader.sampler = iter([1, 2])
 
@@ -281,7 +282,7 @@ def test_skip(files, batch_size):
     assert [error.index for error in reader.errors] == [0, 5, 9, 10, 22]
     assert reader.errors[1].source == files[5]
     assert reader.errors[1].epoch == 0
-    assert reader.errors[1].message == "expected a regular file, this is something else"
+    assert reader.errors[1].message == "expected a regular file, got a folder, pipe or device"
     assert flat(epoch(reader, batch_size)) == good
     assert [error.epoch for error in reader.errors] == [0] * 5 + [1] * 5
 
@@ -349,3 +350,56 @@ def test_sources_survive_operators(files):
     reader = reader_of(files)
     _, last = list(reader.next_epoch(4))[-1]
     assert [(source.index, source.epoch) for source in last.sources] == [(20, 0), (21, 0), (22, 0), (0, 1)]
+
+
+def test_an_epoch_that_has_ended_says_so(files):
+    """Once for a line of the user's, and never for a fresh one."""
+    reader = reader_of(files)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        items = reader.next_epoch(10)
+        assert list(items)
+        assert next(items, None) is None
+        for item in (reader.next_epoch(10), reader.next_epoch(10)):
+            next(item)
+            assert list(item)
+    with pytest.warns(UserWarning, match=r"this epoch has ended .* Call next_epoch\(\)") as caught:
+        assert list(items) == []
+    assert caught[0].filename == __file__
+    source = avida.ExternalSource([np.zeros(1)]).next_epoch()
+    assert len(list(source)) == 1
+    with pytest.warns(UserWarning, match="this epoch has ended"):
+        assert list(source) == []
+
+
+def test_an_epoch_without_batches_says_so(files):
+    reader = reader_of(files, last_batch="drop", num_shards=2)
+    with pytest.warns(UserWarning, match=r'last_batch="drop" .* fewer than batch_size=64 samples') as caught:
+        assert list(reader.next_epoch(64)) == []
+    assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(list(reader.next_epoch(11))) == 1
+        reader.seek(5, 10)
+        assert list(reader.next_epoch(2)) == []  # the rest of an epoch may have no batch
+
+
+def test_errors_do_not_grow_for_ever(tmp_path):
+    """The newest thousand stay, all are counted."""
+    reader = reader_of([str(tmp_path / "no") for _ in range(700)], on_error="skip", last_batch="partial")
+    assert reader.errors == []
+    for number in range(2):
+        assert list(reader.next_epoch(100)) == []
+        assert reader.errors.total == 700 * (number + 1)
+    assert len(reader.errors) == 1000
+    assert (reader.errors[0].epoch, reader.errors[0].index) == (0, 400)
+    assert (reader.errors[-1].epoch, reader.errors[-1].index) == (1, 699)
+
+
+def test_too_few_samples_name_their_data(tmp_path, files):
+    with pytest.raises(RuntimeError, match=r"each of 99 shards, got 23 from files=\['.*00000.jpg', .*, \.\.\.\]"):
+        reader_of(files, num_shards=99)
+    path = tmp_path / "empty.tar"
+    path.write_bytes(bytes(1024))
+    with pytest.raises(RuntimeError, match=rf"got 0 from paths='{path}'"):
+        avida.readers.Webdataset(paths=path, ext="x")

@@ -1,9 +1,11 @@
 """readers.COCO: what annotations become, masks as COCO's own tools make them, and damaged files."""
 
 import json
+import pathlib
 import subprocess
 import sys
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 from pycocotools import mask as coco_mask
 
 import avida
+from avida._files.atomic import replaced_files
 
 
 def image(number, name="cat.jpg", width=20, height=10):
@@ -379,7 +382,7 @@ def test_sizes_are_needed_for_some_outputs(folder):
     arguments = folder.document([annotation()], [{"id": 7, "file_name": "cat.jpg"}])
     assert len(folder.samples(arguments)[0][1]) == 1
     for wanted in ({"ratio": True}, {"pixelwise_masks": True}):
-        with pytest.raises(RuntimeError, match=r"width and height.*cat\.jpg"):
+        with pytest.raises(RuntimeError, match=r"a width and a height above 0.*cat\.jpg"):
             avida.readers.COCO(**arguments, **wanted)
 
 
@@ -440,3 +443,101 @@ def test_memory_of_the_parser_is_small(folder):
         [sys.executable, "-c", code, str(folder.path / "annotations.json")], capture_output=True, text=True, check=True
     )
     assert int(run.stdout) < 40_000  # KiB
+
+
+@pytest.mark.parametrize("name", ["../cat.jpg", "{folder}/../cat.jpg", "link.jpg"])
+def test_names_that_lead_outside(tmp_path, name):
+    (tmp_path / "cat.jpg").write_bytes(b"outside")
+    (tmp_path / "images").mkdir()
+    (tmp_path / "images" / "saved").mkdir()
+    (tmp_path / "images" / "link.jpg").symlink_to(tmp_path / "cat.jpg")
+    folder = Folder(tmp_path / "images")
+    arguments = folder.document([annotation()], [image(7, name.format(folder=folder.path))])
+    saved = folder.path / "saved"
+    save = {"save_preprocessed_annotations": True, "save_preprocessed_annotations_dir": saved}
+    assert bytes(folder.samples(arguments, **save)[0][0]) == b"outside"
+    with pytest.raises(RuntimeError, match=r"annotations\.json: expected the names of files within .*/images/, got"):
+        avida.readers.COCO(**arguments, confine=True)
+    with pytest.raises(RuntimeError, match=r"/saved: expected the names of files within .*/images/, got"):
+        avida.readers.COCO(file_root=folder.path, preprocessed_annotations=saved, confine=True)
+
+
+SAVE_AND_DIE = """
+import os, pathlib, sys
+import avida
+replace = pathlib.Path.replace
+files = 0
+def die(self, target):
+    global files
+    files += 1
+    if files > int(sys.argv[1]):
+        os._exit(9)
+    return replace(self, target)
+pathlib.Path.replace = die
+avida.readers.COCO(file_root=sys.argv[2], annotations_file=sys.argv[2] + "/annotations.json",
+    save_preprocessed_annotations=True, save_preprocessed_annotations_dir=sys.argv[2] + "/saved")
+"""
+
+
+@pytest.mark.parametrize("moved", [0, 1, 3, 4, 5])
+def test_saving_is_killed(folder, moved):
+    """What is there afterwards is the old set, no set, or the new one; what the killed process left is removed."""
+    saved = folder.path / "saved"
+    saved.mkdir()
+    folder.document([annotation()])
+    run = [sys.executable, "-c", SAVE_AND_DIE]
+    assert subprocess.run([*run, "99", str(folder.path)], timeout=60, check=False).returncode == 0
+    names = sorted(path.name for path in saved.iterdir())
+    assert "filenames.dat" in names
+    assert not any(name.endswith(".tmp") for name in names)
+
+    arguments = folder.document([annotation(), annotation(7, 16)])
+    died = subprocess.run([*run, str(moved), str(folder.path)], timeout=60, check=False).returncode
+    assert died == (9 if moved < 5 else 0)
+    assert any(path.name.endswith(".tmp") for path in saved.iterdir()) == (moved < 5)
+    options = {"file_root": folder.path, "preprocessed_annotations": saved}
+    if died:
+        with pytest.raises(RuntimeError, match=r"saved/filenames\.dat: cannot be opened"):
+            avida.readers.COCO(**options)
+    save = {"save_preprocessed_annotations": True, "save_preprocessed_annotations_dir": saved}
+    expected = folder.samples(arguments, **save)
+    assert sorted(path.name for path in saved.iterdir()) == names
+    for found, wanted in zip(folder.samples(options), expected, strict=True):
+        for a, b in zip(found, wanted, strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+def test_saving_at_the_same_time(tmp_path):
+    """Nobody removes the files that another one is about to write."""
+
+    def save(_):
+        for _ in range(100):
+            with replaced_files(tmp_path, last="b") as new:
+                for name in "ab":
+                    pathlib.Path(new, name).touch()
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(save, range(4)))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b"]
+
+
+def test_saving_without_room(folder):
+    """The error names the file, the old files stay, and nothing else does."""
+    saved = folder.path / "saved"
+    saved.mkdir()
+    arguments = folder.document([annotation()])
+    save = {"save_preprocessed_annotations": True, "save_preprocessed_annotations_dir": saved}
+    expected = folder.samples(arguments, **save)
+    before = sorted(path.name for path in saved.iterdir())
+    folder.document([annotation()] * 10_000)
+    code = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n" + SAVE_AND_DIE
+    run = [sys.executable, "-c", code, "99", str(folder.path)]
+    failed = subprocess.run(run, timeout=60, check=False, capture_output=True, text=True)
+    assert "boxes.dat: cannot be written: File too large" in failed.stderr
+    assert sorted(path.name for path in saved.iterdir()) == before
+    found = folder.samples({"file_root": folder.path, "preprocessed_annotations": saved})
+    np.testing.assert_array_equal(found[0][1], expected[0][1])
+    with pytest.raises(RuntimeError, match=r"expected a folder in save_preprocessed_annotations_dir, .*/no is none"):
+        avida.readers.COCO(
+            **arguments, save_preprocessed_annotations=True, save_preprocessed_annotations_dir=saved / "no"
+        )

@@ -1,7 +1,9 @@
 """ExternalSource: Python code as a reader, in the caller's thread and in the background."""
 
+import contextlib
 import gc
 import json
+import pathlib
 import subprocess
 import sys
 import textwrap
@@ -22,11 +24,15 @@ def numbers(batch):
 
 
 def threads():
-    return [t for t in threading.enumerate() if t.name == "avida-ahead"]
+    names = []
+    for task in pathlib.Path("/proc/self/task").iterdir():
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has ended
+            names.append((task / "comm").read_text().strip())
+    return [name for name in names if name == "avida-ahead"]
 
 
 def wait_for(condition):
-    end = time.monotonic() + 8
+    end = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < end, "waited in vain"
         time.sleep(0.01)
@@ -76,13 +82,139 @@ def test_epochs(kind, depth):
     assert [sample.item() for (sample,) in source.next_epoch()] == list(range(5))
 
 
+class Slow:
+    """An iterator of which one thread may ask for an item at a time, as with a generator."""
+
+    def __init__(self, n):
+        self.items, self.lock = iter(range(n)), threading.Lock()
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        assert self.lock.acquire(blocking=False), "two threads"
+        time.sleep(0.001)
+        self.lock.release()
+        return next(self.items)
+
+
 @pytest.mark.parametrize("depth", DEPTHS)
-def test_an_iterator_goes_on(depth):
-    source = avida.ExternalSource(iter(range(5)), prefetch_queue_depth=depth)
+@pytest.mark.parametrize("kind", ["iterator", "function"])
+def test_the_rest_of_an_epoch_that_was_left(kind, depth):
+    iterator = Slow(23)
+    source = avida.ExternalSource(
+        iterator if kind == "iterator" else lambda: next(iterator), prefetch_queue_depth=depth
+    )
+    items = [source().item()]
+    for size in (4, 4, None, 3, 3, None, 1):
+        for (item,) in source.next_epoch(size):
+            items += [item.item()] if size is None else numbers(item)
+            assert source.get_state().done == len(items)
+            break
+    for (item,) in source.next_epoch(5):
+        assert [x.epoch for x in item.sources] == [0] * len(item)
+        assert [x.index for x in item.sources] == numbers(item)
+        items += numbers(item)
+    assert items == list(range(23))
+    assert source.epoch == 1
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+def test_two_epochs_of_an_iterator_share_its_items(depth):
+    source = avida.ExternalSource(iter(range(12)), prefetch_queue_depth=depth)
+    first, second = source.next_epoch(2), source.next_epoch(3)
+    assert numbers(next(first)[0]) == [0, 1]
+    assert numbers(next(second)[0]) == [2, 3, 4]
+    assert numbers(next(first)[0]) == [5, 6, 7]  # in batches of the newest epoch
+    assert source.get_state().done == 8
+    assert [numbers(batch) for (batch,) in first] == [[8, 9, 10], [11]]
+    assert source.epoch == 1
+
+
+@pytest.mark.filterwarnings("ignore:this epoch is empty")  # the others were faster
+@pytest.mark.parametrize("depth", [None, 3])
+def test_threads_with_epochs_of_one_iterator(depth):
+    for _ in range(5):
+        source, items, start = (
+            avida.ExternalSource(iter(range(300)), prefetch_queue_depth=depth),
+            [],
+            threading.Barrier(3),
+        )
+
+        def work(size, source=source, items=items, start=start):
+            start.wait()
+            for (item,) in source.next_epoch(size):
+                items.extend(numbers(item) if isinstance(item, avida.Batch) else [item.item()])
+
+        workers = [threading.Thread(target=work, args=(size,)) for size in (2, 3, None)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+        assert sorted(items) == list(range(300))
+
+
+def test_other_batch_sizes_of_an_iterator_leave_no_threads():
+    source = avida.ExternalSource(iter(range(1000)))
+    for size in [1, 2] * 20:
+        next(source.next_epoch(size))
+    assert len(threads()) == 1
+
+
+def test_errors_behind_the_rest_of_an_epoch():
+    count = Counter(9)
+
+    def function():
+        if count.i == 4:
+            count.i += 1
+            raise ValueError("item 4")
+        return count()
+
+    for _ in range(2):
+        source = avida.ExternalSource(function)
+        assert numbers(next(source.next_epoch(2))[0]) == [0, 1]
+        wait_for(lambda: count.i == 5)  # the error is prefetched
+        rest = source.next_epoch()
+        assert [next(rest)[0].item() for _ in range(2)] == [2, 3]
+        with pytest.raises(ValueError, match="item 4"):
+            next(rest)
+        assert [numbers(batch) for (batch,) in source.next_epoch(3)] == [[5, 6, 7], [8]]
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+def test_an_epoch_whose_items_were_all_taken_is_over(depth):
+    source = avida.ExternalSource(Counter(4), prefetch_queue_depth=depth)
+    for _ in range(3):
+        epoch = source.next_epoch(2)
+        assert [numbers(next(epoch)[0]) for _ in range(2)] == [[0, 1], [2, 3]]
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+def test_calls_after_an_epoch_that_was_left(depth):
+    source = avida.ExternalSource(iter(range(9)), prefetch_queue_depth=depth)
     assert source().item() == 0
-    if depth != 3:
-        assert [x.item() for (x,) in source.next_epoch()] == [1, 2, 3, 4]
+    epoch = source.next_epoch(2)
+    assert numbers(next(epoch)[0]) == [1, 2]
+    with pytest.raises(RuntimeError, match="next_epoch"):
+        source()
+    assert [numbers(batch) for (batch,) in source.next_epoch(3)] == [[3, 4, 5], [6, 7, 8]]
+    with pytest.raises(StopIteration):
+        source()
+
+
+def test_an_iterator_that_has_ended_says_so():
+    source = avida.ExternalSource(counting(3))
+    assert len(list(source.next_epoch())) == 3
+    with pytest.warns(UserWarning, match="an iterator that has ended"):
         assert list(source.next_epoch()) == []
+
+
+def test_repr():
+    source = avida.ExternalSource([1, 2])
+    assert repr(source) == "ExternalSource(list, 2 samples, epoch 0)"
+    list(source.next_epoch())
+    assert repr(source) == "ExternalSource(list, 2 samples, epoch 1)"
+    assert repr(avida.ExternalSource(counting)) == "ExternalSource(function, epoch 0)"
 
 
 def test_two_epochs_at_once():
@@ -209,7 +341,7 @@ def test_bad_items(depth):
     next(items)
     with pytest.raises(ValueError, match="got None") as caught:
         next(items)
-    assert "after 1 samples" in caught.value.__notes__[0]
+    assert "in sample 1 of" in caught.value.__notes__[0]
     assert next(items)[0].item() == 3
     with pytest.raises(ValueError, match="differ in their number"):
         next(avida.ExternalSource([(1, avida.batch([1, 2]))], 2, prefetch_queue_depth=depth).next_epoch(2))
@@ -249,20 +381,20 @@ def test_dropping_ends_the_thread_and_the_generator():
 
 
 def test_a_source_that_blocks_does_not_hold_up_its_reader():
-    release = threading.Event()
+    release, released = threading.Event(), []
 
     def source():
         yield 1
-        release.wait(20)
+        released.append(release.wait(60))
         yield 2
 
     items = avida.ExternalSource(source).next_epoch()
-    begin = time.monotonic()
     next(items)
     del items
     gc.collect()
-    assert time.monotonic() - begin < 10
     release.set()
+    wait_for(lambda: not threads())
+    assert released in ([], [True])  # never waited for to its end
 
 
 def test_the_source_runs_as_its_caller_would():
@@ -288,7 +420,8 @@ def test_the_source_runs_as_its_caller_would():
         (lambda: avida.ExternalSource([1], cycle="often"), ValueError, "cycle is"),
         (lambda: avida.ExternalSource(counting(3), cycle="quiet"), TypeError, "cannot begin again"),
         (lambda: avida.ExternalSource(lambda: 1, cycle="no"), ValueError, "cannot begin again"),
-        (lambda: avida.ExternalSource([1], prefetch_queue_depth=-1), ValueError, "negative"),
+        (lambda: avida.ExternalSource([1], prefetch_queue_depth=-1), ValueError, "from 0 to 65536"),
+        (lambda: avida.ExternalSource([1], prefetch_queue_depth=10**12), ValueError, "from 0 to 65536"),
         (lambda: avida.ExternalSource([1], layout=3), TypeError, "expected a layout"),
         (lambda: avida.ExternalSource([1], 2, layout=["HW"]), ValueError, "one layout for each"),
         (lambda: avida.ExternalSource([1])(batch_size=-1), ValueError, "from 0"),
@@ -310,10 +443,15 @@ def run(code, **options):
 def test_fork():
     done = run(
         """
+        polled = []
         def source():
-            yield from range(10)
+            for i in range(10):
+                polled.append(i)
+                yield i
         items = ndd.ExternalSource(source, prefetch_queue_depth=3).next_epoch()
         taken = [next(items)[0].item()]
+        while len(polled) < 4:
+            time.sleep(0.01)
         time.sleep(0.2)  # the thread waits for room in its queue
         pid = os.fork()
         assert taken + [x.item() for (x,) in items] == list(range(10))
@@ -321,17 +459,18 @@ def test_fork():
             os._exit(0)
         assert os.waitpid(pid, 0)[1] == 0
 
-        inside = threading.Event()
+        inside, forked = threading.Event(), threading.Event()
         def slow():
             yield 0
             inside.set()
-            time.sleep(1)
+            forked.wait()
             yield 1
         es = ndd.ExternalSource(slow)
         items = es.next_epoch()
         next(items)
         inside.wait()
         pid = os.fork()
+        forked.set()
         if pid == 0:
             try:
                 next(items)
@@ -341,6 +480,23 @@ def test_fork():
             os._exit(9)
         assert next(items)[0].item() == 1
         assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 2
+
+        inside, forked, numbers = threading.Event(), threading.Event(), iter(range(4))
+        def function():
+            number = next(numbers)
+            if number == 1:
+                inside.set()
+                forked.wait()
+            return number
+        es = ndd.ExternalSource(function)
+        next(es.next_epoch())
+        inside.wait()
+        pid = os.fork()
+        forked.set()
+        if pid == 0:  # the item that the thread was asking for is lost, and the next epoch goes on behind it
+            os._exit([x.item() for (x,) in es.next_epoch()] == [2, 3])
+        assert [x.item() for (x,) in es.next_epoch()] == [1, 2, 3]
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 1
         print("fine")
         """
     )
@@ -384,8 +540,8 @@ def test_interrupt_while_waiting():
     released = threading.Event()
     items = ndd.ExternalSource(source).next_epoch()
     next(items)
-    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
     try:
+        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
         next(items)
     except KeyboardInterrupt:
         released.set()
@@ -393,6 +549,23 @@ def test_interrupt_while_waiting():
     """
     done = run(code)
     assert done.stdout.strip() == "interrupted 2", done.stderr
+
+
+def test_a_thread_that_cannot_be_started():
+    done = run(
+        """
+        threading.stack_size(2**52)  # bytes, more than the address space has
+        items = ndd.ExternalSource(range(3)).next_epoch()
+        for _ in range(3):
+            try:
+                next(items)
+            except RuntimeError as error:
+                print(error)
+        threading.stack_size(0)
+        print([x.item() for (x,) in items])
+        """
+    )
+    assert done.stdout.splitlines() == ["can't start new thread"] * 3 + ["[0, 1, 2]"], done.stderr
 
 
 def test_dropped_by_the_garbage_collector_while_another_is_in_use():

@@ -1,5 +1,6 @@
 """readers.File: what is read, in which order, and what happens to bad files."""
 
+import glob
 import os
 from collections import Counter
 
@@ -105,7 +106,8 @@ def test_length_of_an_epoch(folder):
     next(items)
     assert len(items) == 3
     assert len(list(items)) == 2
-    assert list(items) == []
+    with pytest.warns(UserWarning, match="this epoch has ended"):
+        assert list(items) == []
     assert len(reader.next_epoch()) == 12
 
 
@@ -285,14 +287,15 @@ BAD = [
     ({"files": []}, RuntimeError, "empty list"),
     ({"files": ["a", "b"], "labels": [1]}, RuntimeError, "2 files, 1 labels"),
     ({"files": ["a"], "labels": [1 << 40]}, OverflowError, "does not fit"),
-    ({"file_root": "a", "labels": [1]}, RuntimeError, "go with files"),
+    ({"file_root": "a", "labels": [1]}, RuntimeError, "labels needs files"),
     ({"files": ["a"], "num_shards": 0}, ValueError, "at least 1"),
     ({"files": ["a"], "num_shards": 2}, RuntimeError, "each of 2 shards"),
     ({"files": ["a"], "shard_id": 1}, ValueError, "from 0 to 0"),
-    ({"files": ["a"], "prefetch_queue_depth": 0}, RuntimeError, "at least 1"),
-    ({"files": ["a"], "shuffle_after_epoch": True, "random_shuffle": True}, RuntimeError, "does not go with"),
+    ({"files": ["a"], "prefetch_queue_depth": 0}, RuntimeError, "from 1 to 65536 batches, got 0"),
+    ({"files": ["a"], "prefetch_queue_depth": 10**9}, RuntimeError, "from 1 to 65536 batches, got 1000000000"),
+    ({"files": ["a"], "confine": True}, RuntimeError, "confine needs file_list"),
+    ({"files": ["a"], "shuffle_after_epoch": True, "random_shuffle": True}, RuntimeError, "cannot be combined with"),
     ({"files": ["a"], "file_filters": []}, RuntimeError, "must not be an empty list"),
-    ({"files": ["a"], "device": "gpu"}, RuntimeError, "gpu"),
     ({"files": ["a"], "filez": 1}, TypeError, "filez"),
 ]
 
@@ -323,3 +326,73 @@ def test_a_list_that_is_a_pipe(tmp_path):
     os.mkfifo(tmp_path / "list.txt")
     with pytest.raises(RuntimeError, match=r"list\.txt: expected a regular file"):
         avida.readers.File(file_list=tmp_path / "list.txt")
+
+
+@pytest.mark.parametrize(("names", "pattern"), [(["b.jpg", "a.jpg"], "*.jpg"), (["b.jpg", "a.png"], "*")])
+def test_a_folder_without_folders(tmp_path, names, pattern):
+    """The error has the argument to paste."""
+    for name in names:
+        (tmp_path / name).write_bytes(name.encode())
+    (tmp_path / "notes.txt").write_text("no image")
+    with pytest.raises(RuntimeError, match="2 such files lie in this folder itself") as error:
+        avida.readers.File(file_root=tmp_path)
+    expression = str(error.value).partition("files=")[2]
+    assert expression == f'sorted(glob.glob("{tmp_path}/{pattern}"))'
+    files = [file for file in eval(expression, {"glob": glob, "sorted": sorted}) if not file.endswith(".txt")]
+    assert len(avida.readers.File(files=files)) == 2
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(RuntimeError, match=r"expected .*/empty/\*/FILE, where FILE matches one of the filters$"):
+        avida.readers.File(file_root=tmp_path / "empty")
+
+
+@pytest.fixture
+def confined(tmp_path):
+    """A folder with a file outside of it, and ways to get there."""
+    root = tmp_path / "root"
+    (root / "in").mkdir(parents=True)
+    (root / "in" / "a").write_bytes(b"inside")
+    (tmp_path / "secret").write_bytes(b"outside")
+    (tmp_path / "rooted").mkdir()  # its name begins with that of the root
+    (tmp_path / "rooted" / "a").write_bytes(b"outside")
+    (root / "link").symlink_to(tmp_path / "secret")
+    (root / "folder").symlink_to(tmp_path)
+    (root / "good").symlink_to(root / "in" / "a")
+    return root
+
+
+def listed(root, name):
+    (root / "list").write_text(f"in/a 0\n{name} 1\n")
+    return {"file_list": root / "list", "file_root": root}
+
+
+OUTSIDE = ["../secret", "in/../../secret", "{root}/../secret", "link", "folder/secret", "../rooted/a", "..", "../gone"]
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_names_that_lead_outside(confined, name):
+    """They are read, as in the real library, unless they are forbidden."""
+    name = name.format(root=confined)
+    arguments = listed(confined, name)
+    for reader_arguments in (arguments, {"file_list": arguments["file_list"]}):
+        with pytest.raises(
+            RuntimeError, match=rf"{confined}/list: expected the names of files within {confined}/, got"
+        ):
+            avida.readers.File(**reader_arguments, confine=True)
+    if "secret" in name or name == "link":
+        assert bytes(np.asarray(avida.readers.File(**arguments)[1][0])) == b"outside"
+
+
+@pytest.mark.parametrize("name", ["in/a", "good", "{root}/in/a", "in/../in/a", "./in/a", "in/gone"])
+def test_names_that_stay_inside(confined, name, monkeypatch):
+    arguments = listed(confined, name.format(root=confined))
+    reader = avida.readers.File(**arguments, confine=True)
+    if "gone" not in name:
+        assert bytes(np.asarray(reader[1][0])) == b"inside"
+    monkeypatch.chdir(confined.parent)
+    assert len(avida.readers.File(file_list="root/list", file_root="root", confine=True)) == 2
+
+
+def test_depth_is_bounded_by_what_is_read(folder):
+    """A large depth reads the whole epoch ahead and no more than its limit."""
+    reader = avida.readers.File(file_root=folder, prefetch_queue_depth=65_536, last_batch="partial")
+    assert sum(len(labels) for _, labels in reader.next_epoch(batch_size=5)) == 12

@@ -88,7 +88,7 @@ def test_asked_types(tmp_path):
         ((found,),) = read(file, dtypes=avida.dtype(np.dtype(dtype)))
         assert found.dtype == np.dtype(dtype)
         np.testing.assert_array_equal(found, [1, 2, 300])
-    with pytest.raises(RuntimeError, match=r"a\.fits\): HDU 2 has numbers beyond uint8"):
+    with pytest.raises(RuntimeError, match=r"a\.fits\): HDU 2 has numbers outside of the range of uint8"):
         read(file, dtypes=[avida.uint8])
     with pytest.raises(RuntimeError, match="float16"):
         read(file, dtypes=[avida.float16])
@@ -181,7 +181,7 @@ def test_names_are_only_names(tmp_path):
 def test_tables_are_refused(tmp_path):
     table = fits.BinTableHDU.from_columns([fits.Column("x", "J", array=np.arange(3))])
     fits.HDUList([fits.PrimaryHDU(), table]).writeto(tmp_path / "a.fits")
-    with pytest.raises(RuntimeError, match=r"a\.fits: expected an image in HDU 2, this is a table"):
+    with pytest.raises(RuntimeError, match=r"a\.fits: expected an image in HDU 2, got a table"):
         read(tmp_path / "a.fits")
 
 
@@ -204,7 +204,7 @@ def test_the_type_has_all_scaled_numbers(tmp_path, stored, scale, zero, expected
     numbers = np.array([1, 2, 100], stored)
     file = write(tmp_path / "a.fits", numbers)
     with fits.open(file, mode="update", do_not_scale_image_data=True) as units:
-        units[1].header["BSCALE"], units[1].header["BZERO"] = scale, zero
+        units[1].header["BSCALE"], units[1].header["BZERO"] = scale, zero  # pyright: ignore[reportAttributeAccessIssue]
     ((found,),) = read(file)
     assert found.dtype == expected
     np.testing.assert_array_equal(found, numbers.astype("f8") * scale + zero)
@@ -299,3 +299,15 @@ def test_compressed_headers_are_not_believed(tmp_path):
     (tmp_path / "b.fits").write_bytes(huge)
     with pytest.raises(RuntimeError, match="more elements than the file can hold"):
         read(tmp_path / "b.fits")
+
+
+def test_an_image_without_groups(tmp_path):
+    """The size of the data follows from the number of groups: a file without any has no data."""
+    with open(write(tmp_path / "a.fits", IMAGE.astype("i2")), "r+b") as file:
+        content = file.read()
+        content = content.replace(b"GCOUNT  =                    1", b"GCOUNT  =                    0")
+        content = content.replace(b"NAXIS3  =                    3", b"NAXIS3  =           2147483648")
+        file.seek(0)
+        file.write(content)
+    with pytest.raises(RuntimeError, match=r"expected an image of shape \(2147483648, 4, 5\) in HDU 2, got 0 bytes"):
+        read(str(tmp_path / "a.fits"))

@@ -29,7 +29,7 @@ def folders(path):
 
 def text(path):
     (path / "list.txt").write_text("name.jpg 7\n" * 500_000)
-    return avida._core.FileList.from_text, (str(path / "list.txt"), "", True)
+    return avida._core.FileList.from_text, (str(path / "list.txt"), "", True, False)
 
 
 def annotations(path):

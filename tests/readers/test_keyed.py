@@ -258,8 +258,8 @@ def test_named_draws(folder):
 def test_output_knows_its_samples(folder):
     files, _ = next(reader(folder).next_epoch(8))
     drawn = draw(files)
-    assert drawn.batch_size == 8
-    assert drawn.sources == files.sources
+    assert drawn.batch_size == 8  # pyright: ignore[reportAttributeAccessIssue]
+    assert drawn.sources == files.sources  # pyright: ignore[reportAttributeAccessIssue]
     assert [x.item() for x in draw(drawn)] == expected_draws(folder, range(8), 1)
 
 

@@ -93,8 +93,8 @@ def test_index(tmp_path, index, expected):
         ("hello there\n", 'a.idx, line 1: .*"hello"'),
         ("0\t0\n1\n", "a.idx, line 3: the text ends"),
         ("0\t4\n", "a.rec, record 0 at byte 4: expected the magic number"),
-        ("0\t5000\n", "byte 5000 of a file of 120 bytes"),
-        ("0\t116\n", "byte 116 of a file of 120 bytes"),
+        ("0\t5000\n", "at byte 5000, but the file has only 120 bytes"),
+        ("0\t116\n", "at byte 116, but the file has only 120 bytes"),
         ("0\t-4\n", "line 1"),
     ],
 )
@@ -118,10 +118,10 @@ def part(position, data, length=None):
         (recordio(image(b"abcd", count=2)), "expected 2 labels"),
         (recordio(image(b"abcd", count=2**32 - 1)), "expected 4294967295 labels"),
         (part(1, image(b"abcd")), "another record begins before the last part"),
-        (part(2, image(b"abcd")), "the middle of a record"),
-        (part(3, image(b"abcd")), "the middle of a record"),
+        (part(2, image(b"abcd")), "the middle of one"),
+        (part(3, image(b"abcd")), "the middle of one"),
         (part(1, b"abcd") + part(3, b"abcd"), "at least 24 bytes of data, got 12"),
-        (part(5, image(b"abcd")), "in no order"),
+        (part(5, image(b"abcd")), "out of order"),
     ],
 )
 def test_damaged_records(tmp_path, record, error):

@@ -92,9 +92,9 @@ def test_unusual_headers(tmp_path, header):
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        (b"", "something else"),
-        (b"\x93NUMPY", "something else"),
-        (b"not an array at all", "something else"),
+        (b"", "without its magic number"),
+        (b"\x93NUMPY", "without its magic number"),
+        (b"not an array at all", "without its magic number"),
         (b"\x93NUMPY\x04\x00" + bytes(100), "version 1.0, 2.0 or 3.0, got 4.0"),
         (b"\x93NUMPY\x02\x00" + b"\xff" * 100, "damaged"),
         (npy(GOOD)[:40], "damaged"),
@@ -274,3 +274,13 @@ def test_a_file_that_shrinks(tmp_path):
     for batch, name in zip(batches[2:], ["002.npy", "003.npy"], strict=True):
         with pytest.raises(RuntimeError, match=name):
             batch.evaluate()
+
+
+def test_names_that_lead_outside(tmp_path):
+    np.save(tmp_path / "a.npy", np.zeros(2))
+    (tmp_path / "root").mkdir()
+    (tmp_path / "root" / "list").write_text("../a.npy\n")
+    options = {"file_list": tmp_path / "root" / "list"}
+    assert len(avida.readers.Numpy(**options)) == 1
+    with pytest.raises(RuntimeError, match=r"Numpy: .*list: expected the names of files within .*root/, got .*a\.npy"):
+        avida.readers.Numpy(**options, confine=True)

@@ -1,4 +1,4 @@
-"""The order of samples: shuffles are permutations, all equally likely, and batches follow from their place alone."""
+"""The order of samples: shuffles are permutations, all equally likely, and batches follow from their position alone."""
 
 import itertools
 from collections import Counter
@@ -16,8 +16,8 @@ NONE, SHARD, ALL = range(3)
 WRAP, PAD, PARTIAL, DROP = range(4)
 
 
-def plan(samples, shards=1, shard=0, stick=False, last=WRAP, shuffle=NONE, seed=0, base=0, history=()):
-    return _core.ReaderPlan(samples, shards, shard, stick, last, shuffle, seed, None, base, list(history))
+def plan(samples, shards=1, shard=0, stick=False, last=WRAP, shuffle=NONE, seed=0, history=()):
+    return _core.ReaderPlan(samples, shards, shard, stick, last, shuffle, seed, None, list(history))
 
 
 def first_epoch(**kwargs):
@@ -66,10 +66,10 @@ class Run:
     def __init__(self, samples, shards, batch_size, last, stick, shuffle, state=None):
         self.settings = samples, stick, last, shuffle
         self.batch_size = batch_size
-        epoch, done, base, taken, batch, history = state or (0, 0, 0, 0, 1, [])
-        self.history = history
-        self.shards = [plan(samples, shards, s, stick, last, shuffle, 5, base, history) for s in range(shards)]
-        self.cursors = [shard.cursor(epoch, done, taken, batch) for shard in self.shards]
+        phase, self.history = state or ((shards, 0, 0, 0, 0, 1), [])
+        self.stretches = [*phase[6:], *phase[3:5], batch_size]
+        self.shards = [plan(samples, shards, s, stick, last, shuffle, 5, self.history) for s in range(shards)]
+        self.cursors = [shard.cursor(phase) for shard in self.shards]
 
     def step(self):
         """The batches of all shards at one step; None at the end of a shard's epoch."""
@@ -88,13 +88,12 @@ class Run:
     def resume(self, by, shards, batch_size):
         """Another run from the state of one shard."""
         samples, stick, last, shuffle = self.settings
-        shard, at = self.shards[by], self.cursors[by]
-        base = shard.base if last == WRAP else at.epoch
+        at = self.cursors[by]
+        phase = (len(self.shards), 0, 0, at.epoch, at.done, self.batch_size, *self.stretches)
         history = [phase for phase in self.history if last == WRAP or phase[3] == at.epoch]
-        state = (at.epoch, at.done, base, shard.taken(at), self.batch_size, history)
+        state = phase, history
         if shards != len(self.shards):
-            phase = (len(self.shards), base, shard.taken(at), at.epoch, at.done, self.batch_size)
-            state = (at.epoch, 0, base, 0, self.batch_size, [*history, phase])
+            state = (shards, 0, 0, at.epoch, 0, self.batch_size), [*history, phase]
         return Run(samples, shards, batch_size, last, stick, shuffle, state)
 
 
@@ -116,7 +115,7 @@ def test_epochs_of_all_shards(samples, shards, batch_size, shuffle, stick, last)
         seen, lengths = [], set()
         for shard in range(shards):
             one = plan(samples, shards, shard, stick, last, shuffle, 5)
-            at = one.cursor(epoch, 0, 0, 1)
+            at = one.cursor((shards, epoch, 0, epoch, 0, 1))
             lengths.add(one.steps(at, batch_size))
             for _ in range(one.steps(at, batch_size)):
                 seen.append(one.batch(at, batch_size))

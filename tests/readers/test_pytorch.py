@@ -1,5 +1,6 @@
 """Readers in PyTorch's loaders: every sample once, in any number of workers, and from where a loader was left."""
 
+import collections
 import json
 import pickle
 import subprocess
@@ -7,12 +8,15 @@ import sys
 
 import numpy as np
 import pytest
+import torch
+import torch.distributed.checkpoint as stores
+import torchdata.nodes as tn
+from torchdata.stateful_dataloader import StatefulDataLoader
 
 import avida
 from tests.readers.numbered import epoch, flat, make_files, numbers, reader_of
 from tests.readers.records import example, ints, write_tfrecords
 
-torch = pytest.importorskip("torch")
 data = torch.utils.data
 SHUFFLED = {"random_shuffle": True, "seed": 3, "last_batch": "partial"}
 
@@ -58,13 +62,16 @@ def test_map_style_in_a_loader(files, workers):
 
 
 def test_transform_may_return_anything(files):
+    pair = collections.namedtuple("pair", ["file", "label"])
+
     def transform(file, label):
-        return {"x": file, "more": [label, 5], "text": "a"}
+        return {"x": file, "more": [label, 5], "text": "a", "pair": pair(file, label)}
 
     item = avida.pytorch.Dataset(reader_of(files), transform)[3]
     assert item["x"].tolist() == [ord("3")]
     assert item["more"][0].tolist() == [3]
     assert (item["more"][1], item["text"]) == (5, "a")
+    assert item["pair"].label.tolist() == [3]
 
 
 def test_dictionaries(tmp_path):
@@ -77,7 +84,6 @@ def test_dictionaries(tmp_path):
     assert [item["number"].item() for item in dataset.__getitems__([4, 1])] == [4, 1]
     dataset = avida.pytorch.IterableDataset(avida.readers.TFRecord(**options), 3, lambda item: item["number"] + 1)
     assert flat(items(dataset)) == [1, 2, 3, 4, 5, 6]
-    pytest.importorskip("torchdata")
     node = avida.pytorch.nodes.Reader(avida.readers.TFRecord, batch_size=2, **options)
     assert [list(item) for item in node] == [["number"]] * 3
 
@@ -111,8 +117,7 @@ def test_spawned_workers(files):
 
 def test_more_workers_than_samples(files):
     loader = data.DataLoader(iterable(files[:1]), batch_size=None, num_workers=2)
-    with pytest.raises(RuntimeError, match="at least one sample for each of 2 shards, got 1"):
-        list(loader)
+    assert [items(loader), items(loader)] == [[[0]], [[0]]]
 
 
 def test_pickle(files):
@@ -125,8 +130,7 @@ def test_pickle(files):
 
 
 def stateful_loader(dataset, workers):
-    module = pytest.importorskip("torchdata.stateful_dataloader")
-    return module.StatefulDataLoader(dataset, batch_size=None, num_workers=workers, snapshot_every_n_steps=1)
+    return StatefulDataLoader(dataset, batch_size=None, num_workers=workers, snapshot_every_n_steps=1)
 
 
 @pytest.mark.parametrize("workers", [0, 2])
@@ -180,7 +184,6 @@ def test_state_set_before_workers_start(files):
 
 
 def nodes_loader(files, batch_size, *, around=lambda node: node, **options):
-    tn = pytest.importorskip("torchdata.nodes")
     nodes = avida.pytorch.nodes
     source = nodes.Reader(avida.readers.File, batch_size=batch_size, files=files, **SHUFFLED | options)
     return tn.Loader(around(nodes.ToTorch(nodes.DictMapper(source, lambda labels: labels + 100, "label"))))
@@ -219,7 +222,7 @@ def test_nodes(files, batch_size, around):
 
 
 def test_node_over_a_reader(files):
-    nodes = pytest.importorskip("torchdata") and avida.pytorch.nodes
+    nodes = avida.pytorch.nodes
     node = nodes.Reader(reader_of(files), batch_size=10, output_names=["file", "number"])
     assert list(next(node)) == ["file", "number"]
     assert node.get_metadata()["epoch_size"] == 50
@@ -232,7 +235,6 @@ def test_node_over_a_reader(files):
 
 
 def test_end_of_an_epoch_is_not_the_start_of_the_next(files):
-    pytest.importorskip("torchdata")
     node = avida.pytorch.nodes.Reader(reader_of(files), batch_size=10)
     for _ in range(5):
         next(node)
@@ -245,7 +247,6 @@ def test_end_of_an_epoch_is_not_the_start_of_the_next(files):
 
 @pytest.mark.filterwarnings("ignore")  # of a process group that is not there
 def test_distributed_checkpoint(files, tmp_path):
-    stores = pytest.importorskip("torch.distributed.checkpoint")
     reader = reader_of(files, **SHUFFLED, num_shards=2)
     reader.set_state(state_of_other_shards(files))
     iterator = reader.next_epoch(5)
@@ -279,3 +280,109 @@ def test_readers_only():
         avida.pytorch.Dataset(np.arange(3))
     with pytest.raises(TypeError, match="expected a reader"):
         avida.pytorch.IterableDataset([1, 2])
+
+
+@pytest.mark.parametrize("workers", [0, 1, 2])
+@pytest.mark.parametrize("last", ["wrap", "pad", "partial", "drop"])
+def test_length(files, workers, last):
+    """A loader's length is exact for any number of workers, and its items are the same."""
+    loader = data.DataLoader(iterable(files, 4, last_batch=last), batch_size=None, num_workers=workers)
+    alone = iterable(files, 4, last_batch=last)
+    for _ in range(2):
+        length = len(loader)
+        seen, expected = items(loader), items(alone)
+        assert len(seen) == length == len(loader)
+        assert seen == expected
+
+
+def pickled(dataset):
+    """As a spawned worker gets it."""
+    return pickle.loads(pickle.dumps(dataset))
+
+
+@pytest.mark.parametrize("sent", [lambda dataset: dataset, pickled], ids=["forked", "pickled"])
+def test_wrapping_epochs_of_new_workers(files, sent):
+    """They begin behind the samples that filled up the last batch of the epoch before; shards have 16 or 17 samples."""
+
+    def dataset():
+        return iterable(files, 16, last_batch="wrap", random_shuffle=False, num_shards=3)
+
+    left_early = dataset()
+    next(iter(left_early))
+    left_early = sent(left_early)
+    loader = data.DataLoader(left_early, batch_size=None, num_workers=2)
+    alone = dataset()
+    items(alone)
+    for _ in range(3):
+        length, expected = len(loader), items(alone)
+        assert items(loader) == expected
+        assert length == len(expected)
+    assert items(left_early) == items(alone)
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_length_of_a_resumed_epoch(files, workers):
+    """It is that of the whole epoch, as Lightning expects it."""
+    loader = stateful_loader(iterable(files, 4), workers)
+    iterator = iter(loader)
+    begun = [next(iterator).flatten().tolist() for _ in range(5)]
+    again = stateful_loader(iterable(files, 4), workers)
+    again.load_state_dict(loader.state_dict())
+    rest = items(again)
+    assert len(again) == 13 == len(begun + rest)
+    assert sorted(flat(begun + rest)) == list(range(50))
+
+
+def test_single_samples_have_no_length(files):
+    """How many batches a loader makes of them depends on its workers; a wrong length would be worse."""
+    with pytest.raises(TypeError, match="give batch_size to it"):
+        len(data.DataLoader(iterable(files), batch_size=4))
+
+
+@pytest.mark.parametrize("sent", [lambda dataset: dataset, pickled], ids=["forked", "pickled"])
+def test_left_early_without_workers(files, sent):
+    """Then with workers: the next epoch, and all of it."""
+    dataset = iterable(files, 4)
+    next(iter(dataset))
+    loader = data.DataLoader(sent(dataset), batch_size=None, num_workers=2)
+    expected = iterable(files, 4)
+    items(expected)
+    assert items(loader) == items(expected)
+
+
+@pytest.mark.parametrize("generator", [None, torch.Generator().manual_seed(3)], ids=["unseeded", "seeded"])
+def test_workers_agree_about_the_order_of_a_sampler(files, generator):
+    """PyTorch seeds every worker differently, and each has a copy of the sampler."""
+    reader = reader_of(files, last_batch="partial")
+    reader.sampler = data.RandomSampler(range(50), generator=generator)
+    loader = data.DataLoader(avida.pytorch.IterableDataset(reader, 4, number), batch_size=None, num_workers=2)
+    if generator:
+        assert sorted(flat(items(loader))) == list(range(50))
+    else:
+        with pytest.raises(RuntimeError, match="gives each worker another order"):
+            items(loader)
+
+
+def test_workers_then_none(files):
+    """Epochs go on where workers have ended."""
+    dataset = iterable(files, 4)
+    items(data.DataLoader(dataset, batch_size=None, num_workers=2))
+    expected = iterable(files, 4)
+    items(expected)
+    assert items(dataset) == items(expected)
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_python_source(workers):
+    source = avida.ExternalSource(range(23), random_shuffle=True, seed=7)
+    dataset = avida.pytorch.IterableDataset(source, 4)
+    loader = torch.utils.data.DataLoader(dataset, batch_size=None, num_workers=workers)
+    epochs = [[number for (numbers,) in loader for number in numbers.tolist()] for _ in range(2)]
+    assert [sorted(epoch) for epoch in epochs] == [list(range(23))] * 2
+    assert epochs[0] != epochs[1]
+    assert len(loader) == 6
+
+
+def test_python_source_by_number():
+    dataset = avida.pytorch.Dataset(avida.ExternalSource([10, 20, 30]))
+    assert [item[0].item() for item in torch.utils.data.DataLoader(dataset, batch_size=None)] == [10, 20, 30]

@@ -236,7 +236,7 @@ def test_file_that_shrinks_within_a_long_string(tmp_path, left):
     size = with_images(path, number_first=False)
     reader = avida.readers.TFRecord(path=str(path), features=IMAGE)
     os.truncate(path, 2 * size + left % size)
-    with pytest.raises(RuntimeError, match=r"record 2 at byte .*(but the file has|no record|cut)"):
+    with pytest.raises(RuntimeError, match=r"record 2 at byte .*(but the file has|or none begins|cut)"):
         reader[2]
     assert reader[1]["number"].item() == 1
 
@@ -334,7 +334,7 @@ def test_index_with_other_blanks(tmp_path, change):
     ("index", "error"),
     [
         ("", "at least one sample"),
-        ("0 36\nhello 5\n", r"a.idx, line 2: expected two whole numbers.*\"hello\""),
+        ("0 36\nhello 5\n", r"a.idx, line 2: expected two integers.*\"hello\""),
         ("0 36\n\n36\n", "a.idx, line 4: the text ends"),
         ("0 36x\n", "line 1"),
         ("-5 36\n", "line 1"),
@@ -342,7 +342,7 @@ def test_index_with_other_blanks(tmp_path, change):
         ("0 99999999999999999999\n", "line 1"),
         ("99999999 36\n", "only 75 bytes"),
         ("0 9999999999999\n", "only 75 bytes"),
-        ("5 25\n", "no record begins here"),
+        ("5 25\n", "or none begins here"),
         ("0 20\n", "9 bytes of data|bytes of data, but only 4"),
     ],
 )

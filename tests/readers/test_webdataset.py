@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -78,7 +79,7 @@ def test_the_writer_of_webdataset(tmp_path):
         }
         for i in range(50)
     ]
-    with webdataset.ShardWriter(str(tmp_path / "train-%d.tar"), maxcount=20, verbose=0) as writer:
+    with webdataset.ShardWriter(str(tmp_path / "train-%d.tar"), maxcount=20, verbose=0) as writer:  # pyright: ignore[reportAttributeAccessIssue]
         for sample in samples:
             writer.write(sample)
     paths = sorted(str(path) for path in tmp_path.glob("*.tar"))
@@ -124,7 +125,7 @@ def test_what_is_no_file_is_passed_over(tmp_path):
     link, folder = tarfile.SYMTYPE, tarfile.DIRTYPE
     members = [("0.x", b"1"), ("0.y", link, "0.x"), ("d", folder, ""), (".0.y", b"2"), ("0.z", tarfile.LNKTYPE, "0.x")]
     path = write_tar(tmp_path / "a.tar", [*members, ("q.y", tarfile.FIFOTYPE, ""), ("0.y", b"3")])
-    assert read(path, ["x", "y", "z"]) == [[b"1", b"3", b""]]
+    assert read(path, ["x", "y", "z"], missing_component_behavior="empty") == [[b"1", b"3", b""]]
 
 
 def test_headers_made_by_hand(tmp_path):
@@ -150,7 +151,7 @@ def test_headers_made_by_hand(tmp_path):
     ]
     path = archive(tmp_path / "a.tar", *blocks, END, member(b"2.a", b"behind the end"))
     parts = [b"1234", b"", b"contiguous", b"pax", b"old", b"gnu", b"x"]
-    assert read(path, list("abcdefg")) == [parts, [b""] * 6 + [b"pre"]]
+    assert read(path, list("abcdefg"), missing_component_behavior="empty") == [parts, [b""] * 6 + [b"pre"]]
     assert sources(path, "a")[1] == f"{path}/some/folder/1"
 
 
@@ -172,7 +173,7 @@ def test_alternatives(tmp_path):
     assert read(path, ["PNG", "jPg"], case_sensitive_extensions=False)[0] == [b"0.png", b"0.jpg"]
     assert read(path, "gif;;") == [[b""], [b""], [b""], [b"3.gif"], [b"4."]]
     assert read(path, "gif;")[-1] == [b""]
-    assert read(path, "")[-1] == [b""]
+    assert read(path, "", missing_component_behavior="empty")[-1] == [b""]
 
 
 def test_missing_components(tmp_path):
@@ -191,7 +192,8 @@ def test_missing_components(tmp_path):
 def test_dtypes(tmp_path):
     numbers = np.arange(6, dtype=np.float32)
     path = write_tar(tmp_path / "a.tar", [("0.x", numbers.tobytes()), ("0.y", b"123456"), ("1.x", b"")])
-    reader = avida.readers.Webdataset(paths=path, ext=["x", "y", "z"], dtypes=[avida.float32, "int16", np.int64])
+    options = {"dtypes": [avida.float32, "int16", np.int64], "missing_component_behavior": "empty"}
+    reader = avida.readers.Webdataset(paths=path, ext=["x", "y", "z"], **options)
     x, y, z = next(reader.next_epoch(batch_size=2))
     assert (x.dtype, y.dtype, z.dtype) == (avida.float32, avida.int16, avida.int64)
     assert (x.shape, y.shape, z.shape) == ([(6,), (0,)], [(3,), (0,)], [(0,), (0,)])
@@ -206,7 +208,7 @@ def test_dtypes(tmp_path):
 
 
 def test_arguments(pair, tmp_path):
-    with pytest.raises(RuntimeError, match="paths of archives"):
+    with pytest.raises(RuntimeError, match="names of files in paths"):
         avida.readers.Webdataset(paths=[], ext="x")
     with pytest.raises(RuntimeError, match="extension for each output"):
         avida.readers.Webdataset(paths=pair, ext=[])
@@ -232,7 +234,8 @@ def test_index_of_an_archive(pair, tmp_path):
     assert text == "\n".join(["v1.2 3", *lines, ""])
     indices = [write_index(tmp_path / f"{i}.idx", index_webdataset(path)) for i, path in enumerate(pair)]
     for ext in (["jpg", "cls"], ["cls"], ["none", "jpg;cls"]):
-        assert read(pair, ext, index_paths=indices) == read(pair, ext)
+        options = {"missing_component_behavior": "empty"}
+        assert read(pair, ext, index_paths=indices, **options) == read(pair, ext, **options)
     assert sources(pair, "jpg", index_paths=indices) == sources(pair, "jpg")
 
 
@@ -286,15 +289,16 @@ BAD_INDICES = [
     ("v1.2 1\njpg 512 5 a b.jpg\n", 'after "b.jpg"'),
     ("v1.2 1\njpg 512 5x a\n", 'after "jpg"'),
     ("v1.1 1\njpg 512 5 a\n", 'expected an extension, an offset and a size for each component, after "a"'),
-    ("v1.2 1\njpg 513 5 a\n", 'multiple of 512 for "jpg", found 513'),
+    ("v1.2 1\njpg 513 5 a\n", 'multiple of 512, after a header, for "jpg", found 513'),
     ("v1.2 1\njpg -512 5 a\n", "multiple of 512"),
-    ("v1.2 1\njpg 512 -5 a\n", "the -5 bytes .* not in the archive"),
+    ("v1.2 1\njpg 0 5 a\n", "multiple of 512, after a header"),
+    ("v1.2 1\njpg 512 -5 a\n", "the -5 bytes .* exceed the archive"),
     (
         "v1.2 1\njpg 512 10240 a\n",
-        'the 10240 bytes of "jpg" from byte 512 on are not in the archive, which has 10240 bytes',
+        'the 10240 bytes of "jpg" from byte 512 on exceed the archive, which has 10240 bytes',
     ),
-    ("v1.2 1\njpg 1099511627776 5 a\n", "not in the archive"),
-    ("v1.2 1\njpg 512 9223372036854775807 a\n", "not in the archive"),
+    ("v1.2 1\njpg 1099511627776 5 a\n", "exceed the archive"),
+    ("v1.2 1\njpg 512 9223372036854775807 a\n", "exceed the archive"),
 ]
 
 
@@ -310,11 +314,69 @@ def test_missing_index(pair):
         read(pair[0], "jpg", index_paths="no.idx")
 
 
+def test_stale_index(tmp_path):
+    """An archive that was written again: the error names both files and the command, whatever lies at the old bytes."""
+    path = tmp_path / "a.tar"
+    write_tar(path, [(f"{i}.x", b"%d" % i) for i in range(5)])
+    index = write_index(tmp_path / "a.idx", index_webdataset(str(path)))
+    old = write_index(tmp_path / "old.idx", re.sub(r" \S+\.x", "", index_webdataset(str(path))).replace("v1.2", "v1.1"))
+    assert read(path, "x", index_paths=index) == read(path, "x", index_paths=old) == [[b"%d" % i] for i in range(5)]
+    changes = {
+        "reordered": [(f"{i}.x", b"%d" % i) for i in reversed(range(5))],
+        "longer": [(f"{i}.x", b"%d!" % i) for i in range(5)],
+        "of another kind": [(f"{i}.y", b"%d" % i) for i in range(5)],
+        "moved": [("first.y", bytes(600)), *((f"{i}.x", b"%d" % i) for i in range(5))],
+    }
+    for what, members in changes.items():
+        write_tar(path, members)
+        for stale in [index] if what == "reordered" else [index, old]:
+            reader = avida.readers.Webdataset(paths=path, ext="x", index_paths=stale)
+            with pytest.raises(RuntimeError) as error:
+                evaluate_all(reader.next_epoch(batch_size=5))
+            assert f"the index {stale} does not match the archive {path}: expected " in str(error.value)
+            assert f"avida index {path}" in str(error.value)
+
+
+def bytes_read():
+    return int(re.search(r"rchar: (\d+)", pathlib.Path("/proc/self/io").read_text())[1])
+
+
+def test_skipping_the_samples_of_a_stale_index(tmp_path):
+    """The archive is compared with its index once, not for every sample."""
+    path = tmp_path / "a.tar"
+    names = [f"{i:03}.x" for i in range(400)]
+    write_tar(path, [(name, b"data") for name in names])
+    index = write_index(tmp_path / "a.idx", index_webdataset(str(path)))
+    write_tar(path, [(name, b"data") for name in reversed(names)])
+    reader = avida.readers.Webdataset(paths=path, ext="x", index_paths=index, on_error="skip")
+    before = bytes_read()
+    assert list(reader.next_epoch(batch_size=50)) == []
+    assert reader.errors.total == 400
+    assert bytes_read() - before < 20 * path.stat().st_size  # several threads may compare it at the same time
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_indices_of_archives_with_extended_headers(tmp_path, format):
+    """The header before the bytes does not have the whole name, or another one: that is no stale index."""
+    names = ["of two words", "é", "folder/" * 20 + "b"] + ["n" * 300] * (format != tarfile.USTAR_FORMAT)
+    path = write_tar(tmp_path / "a.tar", [(f"{name}.{e}", name.encode()) for name in names for e in "xy"], format)
+    index = write_index(tmp_path / "a.idx", index_webdataset(path))
+    assert read(path, ["x", "y"], index_paths=index) == [[name.encode()] * 2 for name in names]
+    blocks = [
+        member(b"p", record(b"path", b"0.d") + record(b"size", b"3"), type=b"x"),
+        member(b"other.d", b"pax", size=0),
+        member(b"1.d", b"one"),
+    ]
+    path = archive(tmp_path / "b.tar", *blocks, END)
+    index = write_index(tmp_path / "b.idx", index_webdataset(path))
+    assert read(path, "d", index_paths=index) == [[b"pax"], [b"one"]]
+
+
 # Damage
 
 GOOD = member(b"0.a", b"zero") + member(b"0.b", b"0") + member(b"1.a", b"one")  # 3,072 bytes
 DAMAGED = [
-    (GOOD + b"x" * 100, r", behind member 1\.a: expected a header of 512 bytes, but the archive ends after 100"),
+    (GOOD + b"x" * 100, r", after member 1\.a: expected a header of 512 bytes, but the archive ends after 100"),
     (
         GOOD + member(b"1.b", b"x")[:513],
         r", member 1\.b: expected 511 bytes of padding from byte 3585 on, found only 0",
@@ -323,7 +385,7 @@ DAMAGED = [
         GOOD + member(b"1.b", b"x")[:-1],
         r", member 1\.b: expected 511 bytes of padding from byte 3585 on, found only 510",
     ),
-    (GOOD + b"x" * 700, r", behind member 1\.a: this is no tar header: its checksum is wrong"),
+    (GOOD + b"x" * 700, r", after member 1\.a: this is no tar header: its checksum is wrong"),
     (GOOD + member(b"1.b", b"x" * 2000)[:1500], r", member 1\.b: expected 2000 bytes from byte 3584 on, but .* 988"),
     (GOOD + member(b"1.b", size=b"what?"), r", member 1\.b: the size in the header is not a number"),
     (GOOD + member(b"1.b", size=b"\xff" * 12), r"member 1\.b: the size in the header is not a number"),
@@ -331,9 +393,9 @@ DAMAGED = [
     (GOOD + member(b"1.b", size=b"\x80\0\0\0" + b"\x7f" * 8), r"expected 9187201950435737471 bytes"),
     (GOOD + member(b"1.b", size=8**11 - 1), r"expected 8589934591 bytes"),
     (GOOD + member(b"") + END, r": expected a name"),
-    (GOOD + member(b"L", size=8**10, type=b"L"), r", behind member 1\.a: expected 1073741824 bytes"),
+    (GOOD + member(b"L", size=8**10, type=b"L"), r", after member 1\.a: expected 1073741824 bytes"),
     (GOOD + member(b"L", bytes(2**20 + 1), type=b"L"), r"at most 1048576 bytes, found 1048577"),
-    (GOOD + member(b"x", b"99 path=a\n", type=b"x"), r", behind member 1\.a: a pax record is damaged"),
+    (GOOD + member(b"x", b"99 path=a\n", type=b"x"), r", after member 1\.a: a pax record is damaged"),
     (GOOD + member(b"x", b"0 path=a\n", type=b"x"), r"a pax record is damaged"),
     (GOOD + member(b"x", b"7 path\n", type=b"x"), r"a pax record has no value"),
     (GOOD + member(b"x", record(b"size", b"-5"), type=b"x"), r"size in a pax record is not a number"),
@@ -358,9 +420,7 @@ def test_damage_is_skipped(tmp_path, content, message):
     names = [source.name for a, _ in reader.next_epoch(batch_size=2) for source in a.sources]
     assert names == [f"{paths[0]}/0", f"{paths[2]}/2"]
     assert [error.source for error in reader.errors] == [f"{paths[0]}/1", "no.tar"]
-    assert re.search(
-        f"byte 3072.*{message}.*all that follows in this archive is left out too", reader.errors[0].message
-    )
+    assert re.search(f"byte 3072.*{message}.*the rest of this archive is skipped, too", reader.errors[0].message)
     assert "cannot be opened" in reader.errors[1].message
 
 

@@ -1,6 +1,8 @@
 """Consecutive calls run as one: the same results and errors as one by one."""
 
+import contextlib
 import os
+import threading
 import time
 
 import numpy as np
@@ -24,10 +26,30 @@ def encoded(files=FILES):
     return ndd.batch(files)
 
 
+@pytest.fixture(autouse=True)
+def two_threads():
+    """Whatever the machine has: with more threads than samples, calls run one by one."""
+    with ndd.EvalContext(num_threads=2):
+        yield
+
+
+@contextlib.contextmanager
+def held_up():
+    """Keeps the executor busy, so that calls are queued as a whole however slowly they follow one another."""
+    ready = threading.Event()
+    with ndd.EvalMode.eager:
+        ndd.operator(lambda x: ready.wait() and x)(ndd.tensor([0]))
+    try:
+        yield
+    finally:
+        ready.set()
+
+
 def chained(run):
     """The result, and how many calls were run in chains."""
     before = ndd._core.chained_calls()
-    made = run()
+    with held_up():
+        made = run()
     samples = [np.asarray(made.tensors[i]) for i in range(made.batch_size)]
     return samples, ndd._core.chained_calls() - before
 
@@ -70,9 +92,15 @@ def test_same_bits_as_one_by_one(run, calls):
 
 
 def test_intermediates_that_are_held_are_whole():
-    images = ndd.decoders.image(encoded())
-    small = ndd.crop(images, crop=[5, 5])
-    made, count = chained(lambda: ndd.flip(small))
+    held = []
+
+    def run():
+        held.append(ndd.decoders.image(encoded()))
+        held.append(ndd.crop(held[0], crop=[5, 5]))
+        return ndd.flip(held[1])
+
+    made, count = chained(run)
+    images, small = held
     assert count == 3
     for i, pixels in enumerate(PIXELS):
         np.testing.assert_array_equal(np.asarray(images.tensors[i]), pixels)
@@ -118,7 +146,7 @@ def test_an_unread_end_is_left_out():
 
 def test_a_decoder_alone_starts_by_itself():
     images = ndd.decoders.image(encoded())
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while images._pending():
         assert time.monotonic() < deadline
         time.sleep(0.01)
@@ -149,14 +177,15 @@ def test_long_chains():
 
 
 def test_a_decoder_of_what_a_decoder_made():
-    nonsense = ndd.decoders.image(ndd.decoders.image(encoded()))
-    with pytest.raises((RuntimeError, ValueError), match=r"decoders.image: "):
-        nonsense.evaluate()
+    with pytest.raises(RuntimeError, match=r"decoders.image: expected the bytes of an image file"):
+        ndd.decoders.image(ndd.decoders.image(encoded()))
 
 
 def test_batches_in_flight_are_chains_each():
     before = ndd._core.chained_calls()
-    for made in [resized() for _ in range(6)]:
+    with held_up():
+        batches = [resized() for _ in range(6)]
+    for made in batches:
         made.evaluate()
     assert ndd._core.chained_calls() - before == 18
 

@@ -70,8 +70,6 @@ def test_errors_at_the_call():
         ndd.flip(ndd.batch([image] * 2, layout="HWC"), horizontal=ndd.batch([1, 0, 1]))
     with pytest.raises(ValueError, match="foo"):
         ndd.flip(image, device="foo")
-    with pytest.raises(RuntimeError, match="NVIDIA driver"):
-        ndd.flip(image, device="gpu")
     with pytest.raises(ValueError, match="pipeline mode"):
         ndd.flip(image, device="mixed")
     with pytest.raises(ValueError, match="negative"):
@@ -164,7 +162,7 @@ def test_half_built_objects():
 
 
 def test_an_operator_has_results():
-    with pytest.raises(ValueError, match="at least one"):
+    with pytest.raises(ValueError, match="outputs must be from 1 to"):
         ndd.operator(lambda x: x, outputs=0)
 
 

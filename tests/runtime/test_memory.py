@@ -64,7 +64,7 @@ def test_budget():
         print(ndd.memory_use().kept)
         ndd.set_memory_budget(1 << 30)
         for _ in range(5): ragged(8)
-        deadline = time.monotonic() + 20  # the executor lets go of a block a moment after its result is there
+        deadline = time.monotonic() + 60  # the executor lets go of a block a moment after its result is there
         while ndd.memory_use().kept <= 8 << 20 and time.monotonic() < deadline: time.sleep(0.01)
         print(ndd.memory_use().kept)
         ndd.set_memory_budget(0)
@@ -89,7 +89,7 @@ def test_blocks_are_found_again():
 
 
 def test_bad_budgets():
-    with pytest.raises(ValueError, match="negative"):
+    with pytest.raises(ValueError, match="memory budget must be from 0 to"):
         avida.set_memory_budget(-1)
     with pytest.raises(TypeError):
         avida.set_memory_budget("1G")

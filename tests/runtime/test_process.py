@@ -71,9 +71,25 @@ def test_fork_from_many_threads():
     assert done.stdout.strip() == "fine", done.stderr
 
 
+def test_loops_import_nothing():
+    """A child that is forked while another thread imports a module would wait for that module for ever."""
+    done = run("""
+        import sys, numpy as np, avida as ndd
+
+        class Refusing:
+            @staticmethod
+            def find_spec(name, path=None, target=None):
+                raise AssertionError(f"{name} is imported")
+
+        sys.meta_path.insert(0, Refusing)
+        for i, (x,) in enumerate(ndd.ExternalSource(range(40)).next_epoch(batch_size=4)):
+            x = x + ndd.random.uniform(like=x) + np.float32(1)
+            assert np.asarray(ndd.as_tensor(x)).shape == (4,)
+    """)
+    assert done.returncode == 0, done.stderr
+
+
 def test_pytorch_data_loader_worker():
-    torch = pytest.importorskip("torch")
-    del torch
     done = run("""
         import numpy as np, torch, avida as ndd
         ndd.flip(np.zeros((4, 4, 3), np.uint8)).evaluate()   # the parent has its threads before the fork
@@ -127,15 +143,11 @@ def test_exit_while_other_threads_work():
 
 def test_ctrl_c_ends_a_wait():
     code = textwrap.dedent("""
-        import signal, time, avida as ndd
+        import signal, threading, avida as ndd
         signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored by children of a background job
-        @ndd.operator
-        def slow(x):
-            time.sleep(8)
-            return x
-        result = slow(ndd.tensor([1]))
-        print("waiting", flush=True)
+        result = ndd.operator(lambda x: threading.Event().wait())(ndd.tensor([1]))
         try:
+            print("waiting", flush=True)
             result.evaluate()
         except KeyboardInterrupt:
             print("interrupted", flush=True)
@@ -145,10 +157,8 @@ def test_ctrl_c_ends_a_wait():
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout.readline().strip() == "waiting"
         time.sleep(0.3)
-        start = time.monotonic()
         os.kill(process.pid, signal.SIGINT)
         assert process.stdout.readline().strip() == "interrupted"
-        assert time.monotonic() - start < 6
         assert process.wait() == 0
 
 
@@ -220,6 +230,7 @@ def test_context_inside_a_python_operator():
         assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.skipif("ASAN_OPTIONS" in os.environ, reason="the sanitizer's allocator keeps its locks over a fork")
 def test_fork_while_contexts_come_and_go():
     done = run("""
         import os, threading, time, avida as ndd
@@ -231,11 +242,43 @@ def test_fork_while_contexts_come_and_go():
         threads = [threading.Thread(target=work) for _ in range(2)]
         for t in threads: t.start()
         while time.monotonic() < stop:
+            ndd.set_num_threads(2)
             pid = os.fork()
             if pid == 0:
-                os._exit(0)
+                with ndd.EvalContext():
+                    os._exit((ndd.tensor([1]) + 1).item() - 2)
             assert os.waitpid(pid, 0)[1] == 0
         for t in threads: t.join()
+        print("fine")
+    """)
+    assert done.stdout.strip() == "fine", done.stderr
+
+
+def test_fork_while_an_operator_reads_queued_work():
+    done = run("""
+        import os, threading, time, avida as ndd
+        inside = threading.Event()
+
+        @ndd.operator
+        def outer(x):
+            return later[0].evaluate()
+
+        @ndd.operator
+        def inner(x):
+            inside.set()
+            time.sleep(0.5)
+            return x
+
+        later = []
+        with ndd.EvalMode.deferred:
+            later.append(inner(ndd.tensor([3])))
+        result = outer(ndd.tensor([1]))
+        inside.wait()
+        pid = os.fork()
+        assert result.item() == 3
+        if pid == 0:
+            os._exit(0)
+        assert os.waitpid(pid, 0)[1] == 0
         print("fine")
     """)
     assert done.stdout.strip() == "fine", done.stderr
@@ -254,3 +297,148 @@ def test_worker_threads_give_back_what_operators_read():
     """)
     keeps_freed_memory = "ASAN_OPTIONS" in os.environ
     assert int(done.stdout) < (800_000 if keeps_freed_memory else 250_000), done.stderr
+
+
+IN_FLIGHT = """
+    import os, signal, sys, threading, time, numpy as np, avida as ndd
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored by children of a background job
+    inside = threading.Event()
+
+    @ndd.operator
+    def endless(x):
+        inside.set()
+        while True:
+            time.sleep(0.01)
+
+    keep = endless(ndd.tensor([1]))
+    inside.wait()
+"""
+
+
+def test_exit_does_not_wait_for_ever_for_an_operator():
+    done = run(IN_FLIGHT)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_exit_leaves_operators_alone_that_come_back_too_late():
+    """Python ends their threads when they want the GIL; nothing of that may reach C++ code."""
+    code = """
+    class Last:
+        def __del__(self):
+            time.sleep(0.3)  # the interpreter is being finalised, and lets other threads run
+
+    last = Last()
+    sys.modules["last"] = last
+    """
+    done = run(textwrap.dedent(IN_FLIGHT) + textwrap.dedent(code))
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_ctrl_c_ends_the_wait_at_exit():
+    code = """
+    try:
+        threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+        ndd._core.stop(3600)
+    except KeyboardInterrupt:
+        print("interrupted")
+    """
+    done = run(textwrap.dedent(IN_FLIGHT) + textwrap.dedent(code))
+    assert (done.returncode, done.stdout.strip()) == (0, "interrupted"), done.stderr
+
+
+def test_exit_while_an_operator_waits_for_queued_work():
+    done = run("""
+        import threading, time, avida as ndd
+        inside = threading.Event()
+
+        @ndd.operator
+        def reads(x):
+            inside.set()
+            time.sleep(0.2)
+            return later[0].evaluate()
+
+        later = []
+        first = reads(ndd.tensor([1]))
+        with ndd.EvalContext(num_threads=1):
+            block = ndd.operator(lambda x: time.sleep(0.3) or x)(ndd.tensor([1]))
+            later.append(block + 1)
+        inside.wait()
+    """)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_ctrl_c_ends_the_conversion_of_a_pending_tensor():
+    """NumPy drops what the buffer protocol raises, and asks again in another way."""
+    done = run("""
+        import os, signal, threading, numpy as np, avida as ndd
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        reads = [np.asarray, np.array, np.sum, np.stack, bytes, memoryview, lambda x: x.item(), lambda x: np.array([x])]
+        for read in reads:
+            done = threading.Event()
+            value = ndd.operator(lambda x: done.wait() and x)(ndd.tensor([7]))
+            try:
+                threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+                read(value)
+                print("swallowed by", read)
+            except KeyboardInterrupt:
+                pass
+            done.set()
+            assert np.asarray(value).tolist() == [7]
+            assert value.__array__().tolist() == [7]
+        print("fine")
+    """)
+    assert done.stdout.strip() == "fine", done.stdout + done.stderr
+
+
+def test_ctrl_c_ends_the_conversion_while_other_threads_convert():
+    done = run("""
+        import os, signal, sys, threading, numpy as np, avida as ndd
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        sys.setswitchinterval(1e-6)
+        ended = False
+        def convert():
+            other = ndd.tensor([1])
+            while not ended:
+                memoryview(other)
+        for _ in range(3):
+            threading.Thread(target=convert, daemon=True).start()
+        for _ in range(10):
+            done = threading.Event()
+            value = ndd.operator(lambda x: done.wait() and x)(ndd.tensor([7]))
+            end = threading.Timer(100, done.set)
+            end.start()
+            try:
+                threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
+                np.asarray(value)
+                print("swallowed")
+            except KeyboardInterrupt:
+                pass
+            end.cancel()
+            done.set()
+        ended = True
+        print("fine")
+    """)
+    assert done.stdout.strip() == "fine", done.stdout + done.stderr
+
+
+def test_a_subinterpreter_is_refused():
+    module, call = ("_interpreters", "exec") if sys.version_info >= (3, 13) else ("_xxsubinterpreters", "run_string")
+    done = run(f"""
+        import {module} as interpreters, avida as ndd
+        code = '''if True:
+            try:
+                import avida
+            except ImportError as error:
+                print(type(error).__name__, error, flush=True)
+        '''
+        for isolated in (False, True):
+            try:
+                other = interpreters.create(isolated=isolated)
+            except TypeError:
+                other = interpreters.create("isolated" if isolated else "legacy")
+            print(interpreters.{call}(other, code))
+            assert (ndd.tensor([1]) + 1).item() == 2
+        print("fine")
+    """)
+    assert done.stdout.strip().endswith("fine"), done.stdout + done.stderr
+    assert done.stdout.count("ImportError") == 2

@@ -1,0 +1,47 @@
+"""Decoding of JPEG files by each decoder of this machine: libjpeg-turbo, and ours on every instruction set."""
+
+import contextlib
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from avida import _core
+
+LIBRARY = "libjpeg-turbo"
+OURS = [name for name in _core.jpeg_decoders() if name != LIBRARY]
+
+
+@contextlib.contextmanager
+def decoder(name: str) -> Iterator[None]:
+    _core.use_jpeg_decoder(name)
+    try:
+        yield
+    finally:
+        _core.use_jpeg_decoder(OURS[0])
+
+
+def outcome(name: str, decode: Callable[[], np.ndarray]) -> tuple[np.ndarray | str, bool]:
+    """The image or the text of the error, and whether our own decoder made it."""
+    with decoder(name):
+        before = _core.jpeg_decodes()
+        try:
+            found: np.ndarray | str = decode()
+        except RuntimeError as error:
+            found = str(error).splitlines()[0]
+        return found, _core.jpeg_decodes() > before
+
+
+def equal_outcomes(decode: Callable[[], np.ndarray]) -> tuple[np.ndarray | str, bool]:
+    """What all decoders make of a file, which is the same, and whether ours made it."""
+    expected, by_us = outcome(LIBRARY, decode)
+    assert not by_us
+    made = set()
+    for name in OURS:
+        found, by_us = outcome(name, decode)
+        made.add(by_us)
+        if isinstance(expected, str):
+            assert found == expected
+        else:
+            np.testing.assert_array_equal(found, expected, err_msg=name)
+    assert len(made) == 1
+    return expected, made.pop()

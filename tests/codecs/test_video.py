@@ -1,0 +1,138 @@
+"""decoders.video against PyAV: which frames, in which order, with which pixels."""
+
+import numpy as np
+import pytest
+
+import avida
+
+from .videos import all_videos, decoded, encoded
+
+
+def decode(file, **arguments):
+    return np.asarray(avida.decoders.video(file, **arguments))
+
+
+def assert_close(ours, expected):
+    assert ours.shape == expected.shape
+    assert np.abs(ours.astype(int) - expected).max() <= 1
+
+
+@pytest.mark.parametrize("name", all_videos())
+def test_whole_videos(name):
+    file = all_videos()[name]
+    assert_close(decode(file), decoded(file))
+
+
+@pytest.mark.parametrize("name", all_videos())
+def test_every_frame_is_the_same_alone(name):
+    file = all_videos()[name]
+    whole = decode(file)
+    for number in range(len(whole)):
+        np.testing.assert_array_equal(decode(file, frames=[number])[0], whole[number])
+
+
+@pytest.mark.parametrize("name", ["h264.mp4", "h264_open_gop.mp4", "h264.ts", "hevc.mp4", "vp8.webm", "mpeg4.avi"])
+def test_frames_in_any_order(name):
+    file = all_videos()[name]
+    whole, rng = decode(file), np.random.default_rng(0)
+    for _ in range(20):
+        frames = rng.integers(0, len(whole), 6)
+        np.testing.assert_array_equal(decode(file, frames=frames.tolist()), whole[frames])
+
+
+@pytest.mark.parametrize("matrix", [("bt601", 5), ("bt709", 1), ("bt2020", 9)])
+@pytest.mark.parametrize("color_range", [1, 2])
+def test_color_matrices(matrix, color_range):
+    name, number = matrix
+    file = encoded("libx264", "mp4", frames=3, colorspace=number, color_range=color_range)
+    assert_close(decode(file), decoded(file))
+    assert_close(decode(file, color_matrix="file"), decoded(file, name))
+
+
+@pytest.mark.parametrize("size", [(16, 16), (17, 18), (18, 35), (98, 130), (144, 82)])
+@pytest.mark.parametrize("pixels", ["yuv420p", "yuv422p", "yuv440p", "yuv444p"])
+def test_sizes(size, pixels):
+    file = encoded("libvpx-vp9", "webm", frames=2, size=size, pixels=pixels)
+    assert_close(decode(file), decoded(file))
+
+
+def test_arguments_per_sample():
+    file = all_videos()["h264.mp4"]
+    whole = decode(file)
+    clips = avida.decoders.video(
+        avida.batch([file] * 3), start_frame=avida.batch([0, 5, 12]), sequence_length=avida.batch([4, 3, 2])
+    )
+    assert clips.layout == "FHWC"
+    for clip, frames in zip(clips.tensors, [[0, 1, 2, 3], [5, 6, 7], [12, 13]], strict=True):
+        np.testing.assert_array_equal(np.asarray(clip), whole[frames])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"frames": [1], "stride": 2}, "got both"),
+        ({"sequence_length": 2, "end_frame": 4}, "got both"),
+        ({"stride": 0}, "at least 1, got 0"),
+        ({"start_frame": 20}, "below 20"),
+        ({"start_frame": 4, "end_frame": 4}, "above start_frame"),
+        ({"frames": [25], "pad_mode": "none"}, "got 25"),
+        ({"pad_mode": "mirror"}, 'got "mirror"'),
+        ({"fill_value": [1, 2]}, "got 2"),
+        ({"fill_value": 256}, "got 256"),
+        ({"color_matrix": "srgb"}, 'got "srgb"'),
+    ],
+)
+def test_wrong_arguments(arguments, message):
+    with pytest.raises((RuntimeError, ValueError), match=message):
+        decode(all_videos()["h264.mp4"], **arguments)
+
+
+def test_sound_is_not_a_video():
+    from .sounds import encoded as sound
+    from .sounds import noise
+
+    with pytest.raises(RuntimeError, match="expected a video stream"):
+        decode(sound(noise(100)))
+
+
+@pytest.mark.parametrize("data", [b"", b"hello", b"\0" * 1000])
+def test_other_files(data):
+    with pytest.raises(RuntimeError, match="expected a video"):
+        decode(np.frombuffer(data, np.uint8))
+
+
+def test_a_broken_tail_costs_its_frames_only():
+    file = all_videos()["h264.mkv"]
+    whole = decode(file)
+    cut = decode(file[: len(file) * 3 // 4])
+    assert 0 < len(cut) < len(whole)
+    np.testing.assert_array_equal(cut[:6], whole[:6])
+
+
+def test_a_damaged_frame_is_named():
+    file = all_videos()["mjpeg.avi"].copy()
+    starts = [i for i in range(len(file) - 3) if file[i : i + 3].tobytes() == b"\xff\xd8\xff"]
+    file[starts[7] : starts[8] - 8] = 0
+    good = decode(file, frames=[6, 8])
+    np.testing.assert_array_equal(good, decode(all_videos()["mjpeg.avi"], frames=[6, 8]))
+    with pytest.raises(RuntimeError, match="frame 7 of 20 cannot be decoded"):
+        decode(file, frames=[7])
+
+
+def test_placeholder():
+    batch = avida.decoders.video(
+        avida.batch([all_videos()["vp9.webm"], np.zeros(9, np.uint8)]), on_error="placeholder", sequence_length=2
+    )
+    assert batch.shape == [(2, 48, 64, 3), (0, 1, 1, 3)]
+    assert "expected a video" in str(batch.errors[0])
+
+
+def test_limits():
+    before = avida.decode_limits()
+    avida.set_decode_limits(memory=100_000)
+    try:
+        with pytest.raises(RuntimeError, match=r"avida.set_decode_limits\(memory=...\)"):
+            decode(all_videos()["h264.mp4"])
+        assert decode(all_videos()["h264.mp4"], sequence_length=2).shape[0] == 2
+    finally:
+        avida.set_decode_limits(**before._asdict())

@@ -1,0 +1,44 @@
+"""Scripts of pipeline mode and what `avida migrate` makes of them have the same results, on the same data."""
+
+import pathlib
+import runpy
+
+import numpy as np
+import pytest
+
+from avida._cli.migrate import marks, migrate
+from tests.cli.migrate_data import make_data
+
+ROUNDINGS = 4  # of one unit of 255 each, of a few pixels, in operators that follow one another
+SCRIPTS = sorted((pathlib.Path(__file__).parent.parent / "cli" / "migrate").glob("*.py"))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = tmp_path_factory.mktemp("data")
+    make_data(made)
+    return str(made)
+
+
+def results(script, folder):
+    """What the function main of a script returns, as arrays."""
+    return [np.asarray(result) for result in runpy.run_path(str(script))["main"](folder)]
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
+def test_same_results(script, folder, tmp_path):
+    migrated = migrate(script.read_text())
+    assert "nvidia" not in migrated
+    assert marks(migrated) == []
+    (tmp_path / script.name).write_text(migrated)
+    ours, theirs = results(tmp_path / script.name, folder), results(script, folder)
+    assert len(ours) == len(theirs) > 1
+    for our, their in zip(ours, theirs, strict=True):
+        assert (our.dtype, our.shape) == (their.dtype, their.shape)
+        difference = np.abs(our.astype(np.float64) - their)
+        if our.dtype in (np.uint8, np.float32):
+            scale = 255 if our.dtype == np.uint8 else max(1, np.ptp(their))
+            assert difference.max(initial=0) <= ROUNDINGS / 255 * scale
+            assert np.mean(difference > 1e-4 * scale) < 0.1
+        else:
+            assert difference.max(initial=0) == 0

@@ -1,0 +1,207 @@
+"""Readers of videos: clips, shards, order, resuming, broken files, both readers' rules."""
+
+import numpy as np
+import pytest
+
+import avida
+from tests.codecs.videos import all_videos, encoded, times_of
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    root = tmp_path_factory.mktemp("videos")
+    names = {"cat/a.mp4": "h264.mp4", "cat/b.mkv": "hevc_10_bits.mkv", "dog/a.webm": "vp9.webm"}
+    for name, kind in names.items():
+        (root / name).parent.mkdir(exist_ok=True)
+        all_videos()[kind].tofile(root / name)
+    all_videos()["h264_variable_rate.mp4"].tofile(root / "variable.mp4")
+    return root
+
+
+def reader_of(folder, **arguments):
+    return avida.experimental.readers.Video(file_root=folder, **{"sequence_length": 4} | arguments)
+
+
+def clip(folder, name, frames):
+    return np.asarray(avida.decoders.video(np.fromfile(folder / name, np.uint8), frames=frames))
+
+
+def test_clips_are_frames_of_the_files(folder):
+    reader = reader_of(folder, enable_frame_num="scalar", enable_timestamps=True)
+    assert len(reader) == 15
+    times = times_of(all_videos()["h264.mp4"])
+    for i, (clips, labels, numbers, seconds) in enumerate(reader.next_epoch(batch_size=1)):
+        name = ["cat/a.mp4", "cat/b.mkv", "dog/a.webm"][i // 5]
+        first = 4 * (i % 5)
+        assert int(numbers.tensors[0]) == first
+        assert int(labels.tensors[0]) == i // 10
+        np.testing.assert_array_equal(np.asarray(clips.tensors[0]), clip(folder, name, list(range(first, first + 4))))
+        np.testing.assert_allclose(np.asarray(seconds.tensors[0]), times[first : first + 4], atol=1e-3)
+        assert clips.tensors[0].source.name == f"{folder}/{name}, clip from frame {first}"
+
+
+def test_overlapping_clips(folder):
+    reader = reader_of(folder, step=1, stride=2, enable_frame_num="sequence")
+    for clips, _, numbers in reader.next_epoch(batch_size=13):
+        for i, tensor in enumerate(clips.tensors):
+            name = tensor.source.name.partition(",")[0]
+            np.testing.assert_array_equal(
+                np.asarray(tensor), clip(folder, name, np.asarray(numbers.tensors[i]).tolist())
+            )
+
+
+def test_random_access(folder):
+    reader = reader_of(folder)
+    in_order = [np.asarray(clips.tensors[0]) for clips, _ in reader.next_epoch(batch_size=1)]
+    for i in (7, 0, 14, 3, 2):
+        np.testing.assert_array_equal(np.asarray(reader[i][0]), in_order[i])
+    for got, i in zip(reader[[9, 1]][0].tensors, (9, 1), strict=True):
+        np.testing.assert_array_equal(np.asarray(got), in_order[i])
+
+
+def test_shards_and_shuffling(folder):
+    seen = []
+    for shard in range(2):
+        reader = reader_of(folder, shard_id=shard, num_shards=2, random_shuffle=True, seed=4, last_batch="partial")
+        for clips, _ in reader.next_epoch(batch_size=4):
+            seen += [tensor.source.name for tensor in clips.tensors]
+    assert len(seen) == len(set(seen)) == 15
+
+
+def test_exact_resume(folder):
+    def order(reader):
+        return [[t.source.name for t in clips.tensors] for clips, _ in reader.next_epoch(batch_size=2)]
+
+    arguments = {"random_shuffle": True, "seed": 1}
+    reader = reader_of(folder, **arguments)
+    whole = order(reader)
+    other = reader_of(folder, **arguments)
+    epoch = other.next_epoch(batch_size=2)
+    for _ in range(3):
+        next(epoch)
+    resumed = reader_of(folder, **arguments)
+    resumed.set_state(other.get_state())
+    assert order(resumed) == whole[3:]
+
+
+def test_a_broken_file_is_one_bad_sample(folder, tmp_path):
+    (tmp_path / "bad.mp4").write_bytes(b"this is not a video")
+    names = [folder / "cat/a.mp4", tmp_path / "bad.mp4", folder / "dog/a.webm"]
+    reader = avida.experimental.readers.Video(filenames=names, sequence_length=20, on_error="skip")
+    assert [clips.batch_size for (clips,) in reader.next_epoch(batch_size=1)] == [1, 1]
+    assert [error.source for error in reader.errors] == [str(tmp_path / "bad.mp4")]
+    reader = avida.experimental.readers.Video(filenames=names, sequence_length=20)
+    batches = [clips for (clips,) in reader.next_epoch(batch_size=1)]
+    with pytest.raises(RuntimeError, match=r"bad\.mp4.*expected a video"):
+        batches[1].evaluate()
+    assert np.asarray(batches[2].tensors[0]).shape == (20, 48, 64, 3)
+    with pytest.raises(RuntimeError, match=r"bad\.mp4.*expected a video"):
+        avida.experimental.readers.Video(filenames=names[1:2], sequence_length=20)
+
+
+def test_a_damaged_frame_costs_its_clips(tmp_path):
+    file = all_videos()["mjpeg.avi"].copy()
+    starts = [i for i in range(len(file) - 3) if file[i : i + 3].tobytes() == b"\xff\xd8\xff"]
+    file[starts[7] : starts[8] - 8] = 0
+    file.tofile(tmp_path / "a.avi")
+    reader = avida.experimental.readers.Video(filenames=tmp_path / "a.avi", sequence_length=5, on_error="skip")
+    assert sum(clips.batch_size for (clips,) in reader.next_epoch(batch_size=2)) == 3
+    assert "frame 7 of 20 cannot be decoded" in reader.errors[0].message
+
+
+@pytest.mark.parametrize(("pads", "stride", "expected"), [(False, 1, 3), (True, 1, 4), (False, 6, 1), (True, 6, 1)])
+def test_classic_clips(folder, pads, stride, expected):
+    reader = avida.readers.Video(
+        filenames=[folder / "cat/a.mp4"], sequence_length=6 if stride == 1 else 4, stride=stride, pad_sequences=pads,
+        labels=[], enable_frame_num="sequence",
+    )  # fmt: skip
+    found = list(reader.next_epoch(batch_size=1))
+    assert len(found) == expected
+    clips, labels, numbers = (batch.tensors[0] for batch in found[-1])
+    assert int(labels) == 0
+    padded = np.asarray(numbers) < 0
+    assert padded.any() == (pads and stride == 1)
+    assert not np.asarray(clips)[padded].any()
+
+
+def test_classic_parts(folder, tmp_path):
+    (tmp_path / "list.txt").write_text(f"{folder}/cat/a.mp4 1 0.19 0.33\n{folder}/dog/a.webm 2\n")
+
+    def numbers(**arguments):
+        reader = avida.readers.Video(
+            file_list=tmp_path / "list.txt", sequence_length=1, enable_frame_num=True, **arguments
+        )
+        return [int(n.tensors[0]) for _, labels, n in reader.next_epoch(batch_size=1) if int(labels.tensors[0]) == 1]
+
+    assert numbers() == [5, 6, 7]
+    assert numbers(file_list_include_preceding_frame=True) == [4, 5, 6, 7, 8]
+    (tmp_path / "list.txt").write_text(f"{folder}/cat/a.mp4 1 2.5 -15.5\n")
+    assert numbers(file_list_frame_num=True) == [3]
+
+
+def test_variable_rates_are_refused_by_the_classic_reader(folder):
+    arguments = {"filenames": [folder / "variable.mp4"], "sequence_length": 2}
+    with pytest.raises(RuntimeError, match=r"variable\.mp4.*skip_vfr_check=True"):
+        next(avida.readers.Video(**arguments).next_epoch(batch_size=1))[0].evaluate()
+    assert len(avida.readers.Video(**arguments, skip_vfr_check=True)) == 10
+
+
+def test_floats(folder):
+    arguments = {"filenames": [folder / "cat/a.mp4"], "sequence_length": 4}
+    numbers = np.asarray(avida.readers.Video(**arguments)[0][0])
+    floats = avida.readers.Video(**arguments, dtype=avida.float32)
+    np.testing.assert_array_equal(np.asarray(floats[0][0]), numbers.astype(np.float32))
+    parts = avida.readers.Video(**arguments, dtype=avida.float32, normalized=True)
+    np.testing.assert_allclose(np.asarray(parts[0][0]), numbers / 255, atol=1e-6)
+
+
+def test_resizing(folder):
+    arguments = {"filenames": [folder / "cat/a.mp4"], "sequence_length": 4}
+    (clips,) = next(avida.readers.VideoResize(**arguments, resize_shorter=24).next_epoch(batch_size=2))
+    (whole,) = next(avida.readers.Video(**arguments).next_epoch(batch_size=2))
+    expected = avida.resize(whole, resize_shorter=24)
+    assert clips.shape == [(4, 24, 32, 3)] * 2
+    for mine, other in zip(clips.tensors, expected.tensors, strict=True):
+        np.testing.assert_array_equal(np.asarray(mine), np.asarray(other))
+
+
+def test_ycbcr(folder):
+    arguments = {"filenames": [folder / "cat/a.mp4"], "sequence_length": 4}
+    codes = avida.readers.Video(**arguments, image_type="ycbcr")[0][0]
+    rgb = avida.readers.Video(**arguments)[0][0]
+    again = avida.color_space_conversion(codes, image_type="ycbcr", output_type="rgb")
+    assert np.abs(np.asarray(again).astype(int) - np.asarray(rgb)).max() <= 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"sequence_length": 0}, "sequence_length must be"),
+        ({"stride": 0}, "stride must be"),
+        ({"pad_mode": "mirror"}, 'got "mirror"'),
+        ({"enable_frame_num": "all"}, "got 'all'"),
+        ({"file_list_format": "hours"}, "got 'hours'"),
+        ({"file_list_rounding": "near"}, "got 'near'"),
+        ({"image_type": "gray"}, "RGB or YCbCr"),
+        ({"filenames": ["a"]}, "expected one of"),
+        ({"sequence_length": 100}, "at least one sample"),
+    ],
+)
+def test_wrong_arguments(folder, arguments, message):
+    with pytest.raises((RuntimeError, ValueError), match=message):
+        reader_of(folder, **arguments)
+
+
+@pytest.mark.parametrize("line", ["a.mp4", "a.mp4 x", "a.mp4 1 2 3 4", "a.mp4 1 one"])
+def test_wrong_lines(tmp_path, line):
+    (tmp_path / "list.txt").write_text(f"\n{line}\n")
+    with pytest.raises(RuntimeError, match=r"list\.txt:2: expected a file, a label"):
+        avida.experimental.readers.Video(file_list=tmp_path / "list.txt", sequence_length=1)
+
+
+def test_odd_sizes_together(tmp_path):
+    encoded(size=(47, 63)).tofile(tmp_path / "a.webm")
+    encoded(size=(32, 16)).tofile(tmp_path / "b.webm")
+    reader = avida.experimental.readers.Video(filenames=[tmp_path / "a.webm", tmp_path / "b.webm"], sequence_length=10)
+    (clips,) = next(reader.next_epoch(batch_size=4))
+    assert clips.shape == [(10, 47, 63, 3)] * 2 + [(10, 32, 16, 3)] * 2
