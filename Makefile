@@ -1,15 +1,18 @@
 # `make help` lists the targets. Each installs what it needs on first use, into .venv and build/, and is quick after that.
+# Another Python has an environment and a build folder of its own: make test PYTHON=python3.13 VENV=.venv313
 
 # System packages, in one place: a package counts as there when Debian has it installed or a command has its name.
-PACKAGES := g++ pkg-config libjpeg62-turbo-dev liblmdb-dev libopenjp2-7-dev libpng-dev libsimdjson-dev \
-  libsndfile1-dev libtiff-dev libwebp-dev zlib1g-dev
+PACKAGES := g++ pkg-config libavcodec-dev libavformat-dev libavutil-dev libhwy-dev libjpeg62-turbo-dev liblz4-dev \
+  libopenjp2-7-dev libpng-dev libsimdjson-dev libsndfile1-dev libtiff-dev libwebp-dev zlib1g-dev
 
 PYTHON ?= python3
-VENV := .venv
+VENV ?= .venv
+BUILD := build/dev$(VENV:.venv%=%)
 BIN := $(VENV)/bin
 PY := $(BIN)/python
 CXX_SOURCES = $(shell find native -name '*.h' -o -name '*.cpp')
 PYTEST = $(PY) -m pytest -n 2
+FUZZ_TESTS = $(wildcard tests/*/test_fuzz*.py)
 
 # The requirements of some extras in pyproject.toml, without building the project itself.
 install = $(PY) tools/requirements.py $(1) | $(PY) -m pip install -qq -r /dev/stdin
@@ -17,7 +20,7 @@ install = $(PY) tools/requirements.py $(1) | $(PY) -m pip install -qq -r /dev/st
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: help setup build demo bench test gpu-test check format generate gallery wheel asan fuzz clean
+.PHONY: help setup build demo bench test gpu-test check format operator generate tables wheel asan fuzz interrupts clean
 .DEFAULT_GOAL := help
 
 help:  ## List the targets
@@ -25,8 +28,8 @@ help:  ## List the targets
 
 setup: $(VENV)/dev.stamp $(VENV)/test.stamp $(VENV)/parity.stamp $(VENV)/check.stamp  ## Install all that developers need
 
-build: $(VENV)/dev.stamp build/dev/build.ninja  ## Compile the core into src/avida; only what changed
-	@$(BIN)/cmake --build build/dev
+build: $(VENV)/dev.stamp $(BUILD)/build.ninja  ## Compile the core into src/avida; only what changed
+	@$(BIN)/cmake --build $(BUILD)
 
 demo: build $(VENV)/demo.stamp  ## Turn images into training batches: speed of each stage, a contact sheet; DATA=DIR for your own
 	@$(PY) -m avida demo $(DATA) -o build/demo.png
@@ -35,20 +38,22 @@ bench: build $(VENV)/bench.stamp $(VENV)/parity.stamp  ## Compare with other lib
 	@test -n "$(DATA)" || { echo "make bench needs DATA=DIR, a folder of JPEG files"; exit 2; }
 	@$(PY) benchmarks/$(or $(BENCH),classification).py --data "$(DATA)" $(ARGS)
 
-test: build $(VENV)/test.stamp $(VENV)/parity.stamp  ## Run the tests; ARGS="tests/ops -k flip" for some of them
+test: build $(VENV)/test.stamp $(VENV)/parity.stamp $(VENV)/check.stamp  ## Run the tests; ARGS="tests/ops -k flip" for some of them
 	@$(PYTEST) $(ARGS)
 	@$(if $(ARGS),,AVIDA_FAKE_GPU=2 $(PYTEST) tests/gpu)
 
 gpu-test:  ## Run the suites of the GPU on a machine that has one, with an avida that PYTHON imports; builds nothing
 	FAIL_WITHOUT_GPU=1 $(PYTHON) -m pytest -q -p no:cacheprovider tests/gpu $(ARGS)
 
-check: build $(VENV)/test.stamp $(VENV)/check.stamp  ## Lint, types, formatting, layers, generated files
+check: build $(VENV)/test.stamp $(VENV)/parity.stamp $(VENV)/check.stamp  ## Lint, types, formatting, layers, generated files
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/pyright --pythonpath $(PY)
+	$(BIN)/mypy
 	@echo clang-format --dry-run native
 	@$(BIN)/clang-format --dry-run --Werror $(CXX_SOURCES)
 	$(PY) tools/check_layers.py
+	$(PY) tools/file_tables.py --check
 	$(PY) tools/generate.py --check
 
 format: $(VENV)/check.stamp  ## Format all sources
@@ -57,11 +62,15 @@ format: $(VENV)/check.stamp  ## Format all sources
 	@echo clang-format -i native
 	@$(BIN)/clang-format -i $(CXX_SOURCES)
 
-generate: build $(VENV)/check.stamp  ## Write the Python functions of all operators from their declarations
-	$(PY) tools/generate.py
+operator: $(VENV)/check.stamp  ## Write a new image operator and its test; NAME=my_operator, IN=native/ops/color, MODULE=noise
+	@$(PY) tools/new_operator.py "$(NAME)" --folder "$(or $(IN),native/ops/image)" --module "$(MODULE)"
 
-gallery: build $(VENV)/demo.stamp  ## Write docs/gallery.md and its pictures: what the image operators do
+generate: build tables $(VENV)/check.stamp $(VENV)/demo.stamp  ## Write Python functions, tables of files and gallery from the sources
+	$(PY) tools/generate.py
 	$(PY) tools/gallery.py
+
+tables: $(VENV)/pyvenv.cfg  ## Write the tables of files in the READMEs of folders
+	$(PY) tools/file_tables.py
 
 wheel:  ## Build and try a self-contained wheel into dist/; PYTHON=3.12 or a path chooses the interpreter
 	@tools/build_wheel.sh "$(PYTHON)"
@@ -69,11 +78,15 @@ wheel:  ## Build and try a self-contained wheel into dist/; PYTHON=3.12 or a pat
 asan: $(VENV)/test.stamp  ## Run the native-heavy tests under AddressSanitizer and UBSan
 	@tools/run_asan.sh $(BIN) $(if $(ARGS),$(ARGS),tests/ops tests/runtime tests/every_op tests/api tests/codecs tests/readers)
 
-fuzz: $(VENV)/test.stamp  ## Decode broken files under the sanitizers; FILES=5000 of each format
-	@AVIDA_FUZZ_FILES=$(or $(FILES),5000) tools/run_asan.sh $(BIN) tests/codecs/test_fuzz.py
+fuzz: build $(VENV)/test.stamp  ## Read broken files, FILES=5000 of each format: with limits on memory and time, then under the sanitizers
+	@AVIDA_FUZZ_FILES=$(or $(FILES),5000) $(PYTEST) $(FUZZ_TESTS)
+	@AVIDA_FUZZ_FILES=$(or $(FILES),5000) tools/run_asan.sh $(BIN) $(FUZZ_TESTS)
+
+interrupts: build $(VENV)/test.stamp  ## Fire signals at random microseconds into readers, sources, blocks and checkpoints, for SECONDS=3600
+	@AVIDA_INTERRUPT_SECONDS=$(or $(SECONDS),3600) $(PY) -m pytest -q tests/runtime/test_interrupts.py
 
 clean:  ## Remove what was built; .venv stays
-	rm -rf build dist src/avida/_core.*.so .pytest_cache .ruff_cache .hypothesis
+	rm -rf build dist src/avida/_core.*.so .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find src tests tools examples benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # --- set-up, once ---
@@ -119,5 +132,5 @@ $(VENV)/check.stamp: $(VENV)/dev.stamp
 	@$(call install,check)
 	@touch $@
 
-build/dev/build.ninja: $(VENV)/pyvenv.cfg | $(VENV)/dev.stamp
-	@tools/configure.sh $(BIN) build/dev -DCMAKE_LIBRARY_OUTPUT_DIRECTORY=$(CURDIR)/src/avida
+$(BUILD)/build.ninja: $(VENV)/pyvenv.cfg | $(VENV)/dev.stamp
+	@tools/configure.sh $(BIN) $(BUILD) -DCMAKE_LIBRARY_OUTPUT_DIRECTORY=$(CURDIR)/src/avida

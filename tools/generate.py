@@ -5,6 +5,7 @@ python tools/generate.py --check  fails when they are out of date
 """
 
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -17,30 +18,52 @@ SOURCE = pathlib.Path(__file__).parent.parent / "src" / "avida"
 sys.modules["avida"] = types.ModuleType("avida")
 sys.modules["avida"].__path__ = [str(SOURCE)]
 
-from avida import _core  # noqa: E402
+from result_types import result_type  # noqa: E402
 
+from avida import _core  # noqa: E402
+from avida._values.enums import ENUMS, short_name  # noqa: E402
+from avida.types import DALIImageType, DALIInterpType  # noqa: E402
+
+# For each type of argument: what all samples share, and what may also be a Batch with a value for each sample.
 TYPES = {
-    "bool": ("bool", "BoolArg"),
+    "bool": ("bool", "bool"),
     "int": ("int", "IntArg"),
     "float": ("float", "FloatArg"),
     "dtype": ("DTypeArg", "DTypeArg"),
     "layout": ("str", "str"),
     "str": ("str", "str"),
-    "ints": ("int | Sequence[int]", "IntsArg"),
-    "floats": ("float | Sequence[float]", "FloatsArg"),
+    "ints": ("FixedInts", "IntsArg"),
+    "floats": ("FixedFloats", "FloatsArg"),
 }
-ARGUMENT_TYPES = ["BoolArg", "DTypeArg", "FloatArg", "FloatsArg", "IntArg", "IntsArg", "KeyedBy", "TensorLike"]
-# The arguments that every operator has.
-COMMON = [
-    ("batch_size", "int | None", "Makes a Batch of that many samples when no input is one."),
-    ("device", "Any", "Where to run; by default where the inputs are."),
-]
-RNG_DOC = "Where the random numbers come from; by default this thread's generator."
-KEYED_DOC = (
-    "Samples that came from a reader: each gets numbers of its own, the same in any batch. See `avida.random`; "
-    "`(samples, name)` names the draw."
-)
-LIKE_DOC = "Makes a Batch of as many samples as this one has, without waiting for it."
+ENUM_TYPES = {
+    DALIImageType: ("ImageTypeArg", "ImageTypeArg"),
+    DALIInterpType: ("FixedInterpType", "InterpTypeArg"),
+}
+# The same where no Batch is among the arguments.
+WITHOUT_BATCH = {
+    "IntArg": "FixedInt",
+    "FloatArg": "FixedFloat",
+    "IntsArg": "FixedInts",
+    "FloatsArg": "FixedFloats",
+    "InterpTypeArg": "FixedInterpType",
+    "KeyedBy": "FixedKey",
+    "TensorLike": "SingleTensor",
+    "TensorLike | PathLike": "str | os.PathLike[str]",
+}
+ALIASES = {name for pair in [*TYPES.values(), *ENUM_TYPES.values(), *WITHOUT_BATCH.items()] for name in pair}
+ALIASES = {name for name in ALIASES if name.isidentifier() and name[0].isupper()} | {"DeviceArg", "PathLike"}
+TAKES_PATHS = "io.file.read"
+ADDS_AN_OUTPUT = {"resize": "save_attrs"}  # the argument without which there is one
+SHARED = {
+    "batch_size": "Makes a Batch of this many samples when no input is one.",
+    "device": "Where to run. Default: where the inputs are.",
+    "rng": "Where the random numbers come from. Default: this thread's generator.",
+    "keyed_by": "Samples that a reader has read: each gets random numbers of its own, the same in any batch. See "
+    "`avida.random`; `(samples, name)` names the draw.",
+    "like": "Makes a Batch of as many samples as this one has, without waiting for it.",
+}
+RAISES = 'RuntimeError: A file cannot be decoded: raised when the result is read, unless `on_error` is "placeholder".'
+Parameters = dict[str, str]  # name: type and default
 
 
 def takes_like(op: dict) -> bool:
@@ -50,60 +73,98 @@ def takes_like(op: dict) -> bool:
 
 def function(op: dict) -> str:
     name = op["name"].rpartition(".")[2]
-    positional, passed = [], []
-    for given in op["inputs"]:
-        if given["variadic"]:
-            positional.append(f"*{given['name']}: TensorLike")
-            passed.append(f"*{given['name']}")
-        else:
-            default = " | None = None" if given["optional"] else ""
-            positional.append(f"{given['name']}: TensorLike{default}")
-            passed.append(given["name"])
-    variadic = any(given["variadic"] for given in op["inputs"])
-    if positional and not op["plain"]:
-        positional.insert(len(positional) - variadic, "/")
-    keywords = [] if op["plain"] else [f"{n}: {t} = None" for n, t, _ in COMMON]
-    keywords += [keyword(arg) for arg in op["args"]]
-    keywords += ["rng: RNG | None = None"] if op["random"] else []
-    keywords += ["keyed_by: KeyedBy | None = None"] if op["keyed"] else []
-    keywords += ["like: Batch | None = None"] if takes_like(op) else []
-    star = [] if variadic or not keywords else ["*"]
-    parameters = [*positional, *star, *keywords]
-    signature = ",\n    ".join(parameters)
+    inputs, keywords = input_types(op), keyword_types(op)
+    passed = [f"*{given['name']}" if given["variadic"] else given["name"] for given in op["inputs"]]
     tuple_of_inputs = f"({', '.join(passed)}{',' if len(passed) == 1 else ''})"
     args = [arg["name"] for arg in op["args"]]
     tuple_of_args = f"({', '.join(args)}{',' if len(args) == 1 else ''})"
     common = "None, None" if op["plain"] else "batch_size, device"
     keyed = ", keyed_by" if op["keyed"] else ", None" if takes_like(op) else ""
     rng = (", rng" if op["random"] else "") + keyed + (", like" if takes_like(op) else "")
-    return f"""{overloads(name, parameters) if op["inputs"] and op["outputs"] == 1 else ""}
-def {name}(
-    {signature},
+    return f"""{overloads(op, name, inputs, keywords)}
+@_suggests
+def {name}({signature(op, inputs, keywords)}    **unknown: Never,
 ) -> Any:
 {textwrap.indent(docstring(op), "    ")}
-    return _call(_{op_id_name(op)}, {tuple_of_inputs}, {common}, {tuple_of_args}{rng})
+    if unknown:
+        raise _unknown_argument(globals()["{name}"], *unknown)
+    return _call(_{constant(op)}, {tuple_of_inputs}, {common}, {tuple_of_args}{rng})
 """
 
 
-def overloads(name: str, parameters: list[str]) -> str:
-    """A Batch in is a Batch out; otherwise it depends on the other arguments."""
-    of_batch = [parameters[0].replace("TensorLike", "Batch", 1), *parameters[1:]]
-    forms = ((of_batch, "Batch"), (parameters, "Any"))
-    return "\n".join(f"\n@overload\ndef {name}({', '.join(form)}) -> {result}: ..." for form, result in forms)
+def input_types(op: dict) -> Parameters:
+    accepted = "TensorLike | PathLike" if op["name"] == TAKES_PATHS else "TensorLike"
+    return {
+        given["name"]: f"{accepted} | None = None" if given["optional"] and not given["variadic"] else accepted
+        for given in op["inputs"]
+    }
 
 
-def op_id_name(op: dict) -> str:
+def keyword_types(op: dict) -> Parameters:
+    """In the order of the real library."""
+    before = {} if op["plain"] else {"batch_size": "int | None = None", "device": "DeviceArg | None = None"}
+    after = {"rng": "RNG | None = None"} if op["random"] else {}
+    after |= {"keyed_by": "KeyedBy | None = None"} if op["keyed"] else {}
+    after |= {"like": "Batch | None = None"} if takes_like(op) else {}
+    return before | {arg["name"]: argument_type(arg) for arg in op["args"]} | after
+
+
+def argument_type(arg: dict) -> str:
+    enum = ENUMS.get(arg["name"])
+    fixed, per_sample = ENUM_TYPES[enum] if enum else TYPES[arg["type"]]
+    kind = per_sample if arg["per_sample"] else fixed
+    return kind if arg["required"] else f"{kind} | None = None"
+
+
+def signature(op: dict, inputs: Parameters, keywords: Parameters) -> str:
+    variadic = [given["name"] for given in op["inputs"] if given["variadic"]]
+    positional = [f"{'*' if name in variadic else ''}{name}: {kind}" for name, kind in inputs.items()]
+    if positional and not op["plain"]:
+        positional.insert(len(positional) - len(variadic), "/")
+    star = ["*"] if keywords and not variadic else []
+    named = [f"{name}: {kind}" for name, kind in keywords.items()]
+    return "".join(f"\n    {parameter}," for parameter in [*positional, *star, *named]) + "\n"
+
+
+def overloads(op: dict, name: str, inputs: Parameters, keywords: Parameters) -> str:
+    """A Batch in gives a Batch, Tensors and numbers give a Tensor; of the rest, the values decide."""
+    extra = ADDS_AN_OUTPUT.get(op["name"])
+    if op["outputs"] < 1 and not extra:
+        return ""
+    known = keywords | ({extra: "Literal[False] | None = None"} if extra else {})
+    forms = []
+    if inputs:
+        first = next(iter(inputs))
+        forms.append(("Batch", {**inputs, first: "Batch"}, known))
+    if all(given["optional"] for given in op["inputs"]):
+        sizes = {"batch_size": "int"} | ({"like": "Batch"} if takes_like(op) else {})
+        forms += [("Batch", inputs, {**known, size: kind}) for size, kind in sizes.items()]
+    unsized = {size: "None = None" for size in ("batch_size", "like") if size in keywords}
+    single = {k: without_batch(kind) for k, kind in known.items()}
+    forms.append(("Tensor", {k: without_batch(kind) for k, kind in inputs.items()}, {**single, **unsized}))
+    lines = []
+    for value, of_inputs, of_keywords in forms:
+        result = value if op["outputs"] in (1, -1) else f"tuple[{', '.join([value] * op['outputs'])}]"
+        lines.append(f"@overload\ndef {name}({signature(op, of_inputs, of_keywords)}) -> {result}: ...")
+    lines.append(f"@overload\ndef {name}({signature(op, inputs, keywords)}) -> Any: ...")
+    return "\nif TYPE_CHECKING:\n" + textwrap.indent("\n".join(lines), "    ") + "\n"
+
+
+def without_batch(kind: str) -> str:
+    accepted, bar, none = kind.partition(" | None = None")
+    return WITHOUT_BATCH.get(accepted, accepted) + bar + none
+
+
+def constant(op: dict) -> str:
     return op["name"].replace(".", "_").upper()
 
 
-def keyword(arg: dict) -> str:
-    fixed, per_sample = TYPES[arg["type"]]
-    kind = per_sample if arg["per_sample"] else fixed
-    return f"{arg['name']}: {kind}" if arg["required"] else f"{arg['name']}: {kind} | None = None"
-
-
 def docstring(op: dict) -> str:
-    lines = [f'"""{op["doc"]}', "", "Args:"]
+    summary, details, returned = sections(op["doc"])
+    lines = [f'"""{summary}']
+    if details:
+        lines += ["", *textwrap.wrap(details, 112)]
+    lines += ["", "Args:"]
 
     def entry(name: str, text: str) -> None:
         lines.extend(textwrap.wrap(f"{name}: {text}", 108, initial_indent="    ", subsequent_indent="        "))
@@ -111,57 +172,92 @@ def docstring(op: dict) -> str:
     for given in op["inputs"]:
         layouts = f" Layouts: {', '.join(given['layouts'])}." if given["layouts"] else ""
         entry(given["name"], given["doc"] + layouts)
-    for name, _, text in [] if op["plain"] else COMMON:
-        entry(name, text)
-    for arg in op["args"]:
-        notes = []
-        if arg["deprecated"]:
-            notes.append("Accepted for old code, without effect.")
-        elif arg["required"]:
-            notes.append("Required.")
-        elif arg["default"]:
-            notes.append(f"Default: ``{arg['default']}``.")
-        if arg["per_sample"] and not arg["deprecated"]:
-            notes.append("Can differ between samples.")
-        entry(arg["name"], " ".join([arg["doc"], *notes]))
-    if op["random"]:
-        entry("rng", RNG_DOC)
-    if op["keyed"]:
-        entry("keyed_by", KEYED_DOC)
-    if takes_like(op):
-        entry("like", LIKE_DOC)
+    effective = [arg for arg in op["args"] if not arg["deprecated"]]
+    for arg in sorted(effective, key=lambda arg: not arg["required"]):
+        entry(arg["name"], argument_text(arg))
+    args = [arg["name"] for arg in op["args"]]
+    for name in keyword_types(op):
+        if name not in args:
+            entry(name, SHARED[name])
+    ignored = [arg["name"] for arg in op["args"] if arg["deprecated"]]
+    if ignored:
+        entry("Ignored, accepted for compatibility", ", ".join(ignored) + ".")
+    result = " ".join(filter(None, [result_text(op), result_type(op), returned]))
+    lines += ["", "Returns:", *textwrap.wrap(result, 108, initial_indent="    ", subsequent_indent="    ")]
+    if "on_error" in args:
+        lines += ["", "Raises:", *textwrap.wrap(RAISES, 108, initial_indent="    ", subsequent_indent="        ")]
     if op["example"]:
         lines += ["", "Example:"] + [f"    {line}" for line in example_lines(op["example"])]
     lines.append('"""')
     return "\n".join(lines)
 
 
+def sections(doc: str) -> tuple[str, str, str]:
+    """The first sentence of a declaration's text, what follows it, and what comes behind "Returns:"."""
+    text, _, returned = doc.partition("Returns: ")
+    summary, *details = re.split(r"(?<=\.)\s+", text.strip(), maxsplit=1)
+    return summary, " ".join(details), returned
+
+
+def argument_text(arg: dict) -> str:
+    notes = []
+    if arg["required"]:
+        notes.append("Required.")
+    elif arg["default"]:
+        enum = ENUMS.get(arg["name"])
+        notes.append(f"Default: ``{repr(short_name(enum(int(arg['default'])))) if enum else arg['default']}``.")
+    if arg["per_sample"]:
+        notes.append("Can differ between samples.")
+    return " ".join([arg["doc"], *notes])
+
+
+def result_text(op: dict) -> str:
+    batches = ["an input"] if op["inputs"] else []
+    batches += ["an argument"] if any(arg["per_sample"] for arg in op["args"]) else []
+    sized = [f"`{name}`" for name in ("batch_size", "like") if name in keyword_types(op)]
+    given = f"{' or '.join(batches)} is one" if batches else f"{' or '.join(sized)} is given"
+    if op["outputs"] == 1:
+        return f"A Batch when {given}, else a Tensor."
+    many = f"A tuple of {op['outputs']}" if op["outputs"] > 1 else "One result, or a tuple of several"
+    return f"{many}: Batches when {given}, else Tensors."
+
+
 def example_lines(code: str) -> list[str]:
     return [line if line.startswith((">>>", "...")) else f">>> {line}" for line in code.splitlines()]
+
+
+def names_of_args(op: dict) -> str:
+    return " ".join(arg["name"] for arg in op["args"])
 
 
 def module_text(ops: list[dict]) -> str:
     functions = "\n".join(function(op) for op in ops)
     names = sorted(op["name"].rpartition(".")[2] for op in ops)
-    used = [name for name in ARGUMENT_TYPES if name in functions]
-    batch = "from avida._batch import Batch\n" if ": Batch" in functions else ""
-    sequence = "from collections.abc import Sequence\n" if "Sequence[" in functions else ""
+    used = [name for name in sorted(ALIASES, key=str.lower) if re.search(rf"\b{name}\b", functions)]
+    values = "".join(
+        f"from avida._values.{name.lower()} import {name}\n"
+        for name in ("Batch", "Tensor")
+        if re.search(rf"(: |-> |\[){name}\b", functions)
+    )
     rng = "\nif TYPE_CHECKING:\n    from avida.random import RNG\n" if "rng: RNG" in functions else ""
-    typing = ("TYPE_CHECKING, " if rng else "") + "Any" + (", overload" if "@overload" in functions else "")
-    ids = "\n".join(f'_{op_id_name(op)} = _find("{op["name"]}")' for op in ops)
+    path = "import os\n" if "os.PathLike" in functions else ""
+    literal = "Literal, " if "Literal[" in functions else ""
+    constants = "\n".join(f'_{constant(op)} = _op("{op["name"]}", "{names_of_args(op)}")' for op in ops)
     return f"""# Generated by tools/generate.py from the operators' declarations. Do not edit.
 
 from __future__ import annotations
 
-{sequence}from typing import {typing}
+{path}from typing import TYPE_CHECKING, Any, {literal}Never, overload
 
-{batch}from avida._core import call as _call
-from avida._core import find_op as _find
-from avida._typing import {", ".join(used)}
+from avida._core import call as _call
+from avida._core import op_with_args as _op
+from avida._missing import suggests as _suggests
+from avida._missing import unknown_argument as _unknown_argument
+{values}from avida._values.typing import {", ".join(used)}
 {rng}
 __all__ = {names!r}
 
-{ids}
+{constants}
 
 {functions}"""
 
@@ -196,25 +292,23 @@ def ruff(text: str, name: str) -> str:
     return subprocess.run(run, input=text, capture_output=True, text=True, check=True).stdout
 
 
-def is_stale(path: pathlib.Path, text: str) -> bool:
-    return not path.exists() or path.read_text() != text
-
-
 def main() -> int:
     files = generate()
-    check = "--check" in sys.argv[1:]
-    if not check:
-        for path, text in files.items():
+    write = "--check" not in sys.argv[1:]
+    # The stub last: making it imports the package, which needs the functions of this core.
+    return 1 if update(files, write) or update({SOURCE / "_core.pyi": core_stub()}, write) else 0
+
+
+def update(files: dict[pathlib.Path, str], write: bool) -> bool:
+    """Writes the files, or tells which are out of date and whether there are any."""
+    stale = {path: text for path, text in files.items() if not path.exists() or path.read_text() != text}
+    for path, text in stale.items():
+        if write:
             path.parent.mkdir(exist_ok=True)
             path.write_text(text)
-    stub = core_stub()  # imports the package, so what it imports must have been written
-    if not check:
-        (SOURCE / "_core.pyi").write_text(stub)
-        return 0
-    stale = [path for path, text in (files | {SOURCE / "_core.pyi": stub}).items() if is_stale(path, text)]
-    for path in stale:
-        print(f"{path.relative_to(SOURCE.parent.parent)} is out of date; run `make generate`")
-    return 1 if stale else 0
+        else:
+            print(f"{path.relative_to(SOURCE.parent.parent)} is out of date; run `make generate`")
+    return bool(stale) and not write
 
 
 if __name__ == "__main__":
