@@ -1,10 +1,9 @@
-"""How fast do sound files become batches, beside the real library?
+"""Measures decoding and reading of sound files, compared with the real library.
 
 python benchmarks/audio.py [--files 320] [--seconds 3] [--rounds 5] [--formats wav flac ogg]
 
-The libraries take turns on the same files, which are in the page cache. Each line has the medians of the rounds per
-file, avida / real library, and how many times as fast avida is. Epochs are many batches long, against the two that are
-read ahead.
+The libraries take turns on the same files, which are in the page cache. Each line has the median time per file of
+avida and the real library, and the speed-up of avida. Epochs are much longer than the two batches that are prefetched.
 """
 
 from __future__ import annotations
@@ -32,8 +31,8 @@ BATCH = 32
 
 
 def write_files(folder: pathlib.Path, formats: list[str], files: int, seconds: float) -> dict[str, list[pathlib.Path]]:
-    """Noise that swells and falls as speech does, in one channel."""
-    import soundfile  # after avida: it brings a libsndfile of its own, which avida would use if that were there first
+    """Writes noise in one channel, with the varying amplitude of speech."""
+    import soundfile  # after avida: soundfile bundles a libsndfile, which avida would use if it were loaded first
 
     rng = np.random.default_rng(0)
     made: dict[str, list[pathlib.Path]] = {ending: [] for ending in formats}
@@ -58,13 +57,13 @@ def read(library: Any, manifest: pathlib.Path, arguments: dict[str, Any]) -> Cal
 
 
 def frames(sound: Any) -> int:
-    """Waits for the batch; the count shows that nobody skips work."""
+    """Waits for the batch. The count shows that no library skips work."""
     sound.evaluate()
     return sum(shape[0] for shape in sound.shape)
 
 
 def compare(name: str, make: Callable[[Any], Callable[[], int]], files: int, rounds: int) -> None:
-    """One library at a time: what reads ahead is made anew for each round, and gone before the other's turn."""
+    """One library at a time: each round creates its reader anew and drops it before the other library's turn."""
     wall: dict[str, list[float]] = {"avida": [], "dali": []}
     cpu: dict[str, list[float]] = {"avida": [], "dali": []}
     counts = set()
@@ -77,7 +76,7 @@ def compare(name: str, make: Callable[[Any], Callable[[], int]], files: int, rou
             cpu[key].append(time.process_time() - cpu_start)
             del run
             gc.collect()
-            time.sleep(0.2)  # threads that read ahead finish the sample at hand
+            time.sleep(0.2)  # prefetching threads finish their current sample
     assert len(counts) == 1, f"not the same work: {counts} frames"
     parts = []
     for kind, times in (("wall", wall), ("CPU", cpu)):

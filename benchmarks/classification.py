@@ -1,12 +1,12 @@
-"""The main job, files to training batches: avida beside other libraries, and above the floor.
+"""Measures files to training batches: avida, other libraries, and the lower bound that decoding sets.
 
     python benchmarks/classification.py --data DIR [--threads 2] [--files 1024] [--rounds 5] [--only avida libjpeg]
 
-Job "resize": read, decode, resize to 224, normalize to CHW float32. Job "random_crop": the same of a random part of
-each image, for contestants that decode only what they need of it. The floor is libjpeg-turbo decoding the files from
-memory with as many threads, and nothing else: decoding whole images in both jobs.
+Job "resize": read, decode, resize to 224, normalize to CHW float32. Job "random_crop": the same for a random crop of
+each image, for contestants that decode only the crop. The floor is libjpeg-turbo decoding the files from memory with
+the same number of threads and doing nothing else; it decodes whole images in both jobs.
 
-Every contestant runs in a process of its own on the same cores, and contestants take turns over the rounds. Writes
+Every contestant runs in its own process on the same cores, and the contestants take turns in each round. Writes
 classification.json and classification.png to --output. Needs the extras `bench` and `parity`, and a C compiler.
 """
 
@@ -25,7 +25,7 @@ from contestants import JOBS, Settings
 
 HERE = pathlib.Path(__file__).parent
 FLOOR = "libjpeg-turbo, decoding only"
-MOST_DIFFERENT = 0.1  # of a standard deviation: libraries filter differently when they make images smaller
+MOST_DIFFERENT = 0.1  # of a standard deviation: libraries filter differently when they downscale images
 Results = dict[str, dict[str, dict[str, Any]]]  # of a job, of a contestant
 
 
@@ -42,7 +42,7 @@ def main() -> None:
     parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("build/benchmarks"))
     options = parser.parse_args()
 
-    # The same cores for all: those of this process, as many as there are threads.
+    # All contestants use the same cores: as many cores of this process as there are threads.
     cores = sorted(os.sched_getaffinity(0))[: options.threads]
     os.sched_setaffinity(0, cores)
     found = sorted(str(path) for path in options.data.rglob("*") if path.suffix.lower() in (".jpg", ".jpeg"))
@@ -65,7 +65,7 @@ def main() -> None:
 
 
 def run_job(job: str, files: list[str], options: argparse.Namespace) -> dict[str, dict[str, Any]]:
-    """Images per second of every contestant: all rounds, and how far its first batch is from that of avida."""
+    """Images per second of every contestant in all rounds, and the difference of its first batch from avida's."""
     names = [name for name in [*JOBS[job], FLOOR] if not options.only or any(part in name for part in options.only)]
     rates: dict[str, list[float]] = {name: [] for name in names}
     cpu: dict[str, list[float]] = {name: [] for name in names}
@@ -119,7 +119,7 @@ def run_floor(scratch: pathlib.Path, threads: int) -> dict[str, float]:
 
 
 def compare(job: str, names: list[str], scratch: pathlib.Path) -> dict[str, float]:
-    """All do the same work: the mean difference of each one's first batch to the first contestant's."""
+    """Checks that all do the same work: returns the mean difference of each first batch to the first contestant's."""
     batches = {name: np.load(scratch / f"{name}.npy") for name in names if name != FLOOR}
     if not batches:
         return {}
@@ -128,7 +128,7 @@ def compare(job: str, names: list[str], scratch: pathlib.Path) -> dict[str, floa
     for name, batch in batches.items():
         if batch.shape != reference.shape or batch.dtype != np.float32:
             sys.exit(f"{name} gave {batch.dtype} {batch.shape}, {first} {reference.dtype} {reference.shape}")
-        # Random parts differ from run to run; what they have in common is how bright they are on the whole.
+        # Random crops differ from run to run; only their mean brightness is comparable.
         apart = abs(batch.mean() - reference.mean()) if job == "random_crop" else np.abs(batch - reference).mean()
         differences[name] = round(float(apart), 5)
         if apart > (0.3 if job == "random_crop" else MOST_DIFFERENT):
@@ -137,14 +137,14 @@ def compare(job: str, names: list[str], scratch: pathlib.Path) -> dict[str, floa
 
 
 def avida_stages(options: argparse.Namespace) -> str:
-    """The table of `avida bench`, in a process of its own."""
+    """The table of `avida bench`, measured in its own process."""
     command = [sys.executable, "-m", "avida", "bench", options.data, "--files", str(options.files)]
     command += ["--batch", str(options.batch), "--size", str(options.size), "--threads", str(options.threads)]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def table(job: str, measured: dict[str, dict[str, Any]]) -> str:
-    """As text. CPU time per image, of all threads, is what a busy machine disturbs least."""
+    """The results as text. CPU time per image, summed over all threads, is least affected by other load."""
     rates = {name: found["images_per_second"] for name, found in measured.items()}
     own, floor = rates.get("avida"), rates.get(FLOOR)
     titles = f"{'spread':>15} {'avida is':>9} {'of floor':>9} {'CPU us':>8} {'peak MiB':>9} {'difference':>11}"

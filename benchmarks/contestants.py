@@ -1,9 +1,9 @@
-"""The contestants of classification.py: each is a generator of batches, NCHW float32, epoch after epoch without end.
+"""The contestants of classification.py: each is an infinite generator of batches, NCHW float32.
 
     python benchmarks/contestants.py NAME SETTINGS.json
 
-runs one of them in a process of its own: an epoch to warm up, then one whose seconds it prints. Both are parts of one
-endless loop, so that what is read ahead at the start of the measured epoch weighs the same as what is at its end.
+runs one of them in its own process: one epoch to warm up, then one epoch whose seconds it prints. Both belong to one
+infinite loop, so that batches prefetched before the measured epoch are balanced by those prefetched at its end.
 """
 
 import argparse
@@ -23,15 +23,15 @@ import numpy as np
 
 MEAN = [0.485 * 255, 0.456 * 255, 0.406 * 255]
 STD = [0.229 * 255, 0.224 * 255, 0.225 * 255]
-AHEAD = 2  # batches that hand-written loaders work on ahead, as many as pipeline mode does
+AHEAD = 2  # batches that hand-written loaders prefetch, as pipeline mode does
 
 
 @dataclasses.dataclass
 class Settings:
-    """What all have in common."""
+    """Settings that all contestants share."""
 
     files: list[str]
-    job: str  # "resize", or "random_crop": decode a random part of each image, and resize that
+    job: str  # "resize", or "random_crop": decode a random crop of each image and resize it
     threads: int
     batch: int
     size: int
@@ -124,7 +124,7 @@ def normalize(planes: Any, out: np.ndarray) -> None:
 
 
 def on_threads(settings: Settings, load: Callable[[str, np.ndarray], None]) -> Batches:
-    """One task per image on a pool of threads, some batches ahead."""
+    """One task per image on a thread pool, some batches ahead."""
     started: deque[tuple[np.ndarray, list[concurrent.futures.Future]]] = deque()
     with concurrent.futures.ThreadPoolExecutor(settings.threads) as pool:
         while True:
@@ -172,7 +172,7 @@ def main() -> None:
     batch = next(batches)
     seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
     assert batch.shape[1:] == (3, settings.size, settings.size), batch.shape
-    # Not ru_maxrss, which counts what the parent process held when it forked.
+    # Not ru_maxrss, which includes the memory of the parent process at the fork.
     status = dict(line.split(":\t", 1) for line in pathlib.Path("/proc/self/status").read_text().splitlines())
     peak = int(status["VmHWM"].split()[0]) * 1024
     print(json.dumps({"seconds": seconds, "cpu_seconds": cpu, "peak_bytes": peak}))

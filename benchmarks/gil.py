@@ -1,12 +1,12 @@
-"""Does a busy Python thread slow operators down?
+"""Measures whether a busy Python thread slows operators down.
 
 A queue of 50 operators on large batches is timed three times: while the main thread waits, while it spins in pure
 Python, and, as the control, while another process spins and the main thread waits. Native operators never take the GIL,
-so spinning here should cost no more than spinning elsewhere, which shares nothing with the executor but the machine.
+so spinning in this process should cost no more than spinning in another one, which shares only the machine.
 
     python benchmarks/gil.py [--rounds 20]
 
-Operators get one thread, so that on two cores the spinning thread has one of its own.
+Operators use one thread, so that on two cores the spinning thread has its own core.
 """
 
 import argparse

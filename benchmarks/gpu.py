@@ -1,10 +1,10 @@
-"""Single operators on a GPU, beside the real library and beside moving their bytes once.
+"""Measures single operators on a GPU, compared with the real library and with copying their bytes once.
 
     python benchmarks/gpu.py [--images 256] [--rounds 5] [--json FILE]
 
-256 images of 480x640x3 bytes lie in the GPU's memory. A round makes calls one after another and waits for the last;
-the libraries take turns, and the best round counts. The copy that sets the measure is PyTorch's, from one block of the
-GPU's memory to another. A small batch shows what a call costs by itself.
+256 images of 480x640x3 bytes are in GPU memory. A round makes several calls in a row and waits for the last; the
+libraries take turns, and the best round counts. The reference copy is PyTorch's, from one block of GPU memory to
+another. A small batch shows the overhead of a call.
 """
 
 import argparse
@@ -33,7 +33,7 @@ CASES: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def libraries() -> dict[str, Any]:
-    """Those that can be imported."""
+    """The libraries that can be imported."""
     import avida
 
     found = {"avida": avida}
@@ -47,7 +47,7 @@ def libraries() -> dict[str, Any]:
 
 
 def seconds(run: Callable[[], Any], calls: int, wait: Callable[[], None]) -> float:
-    """Of one call, in a row of several."""
+    """Seconds of one call in a row of several."""
     wait()
     start = time.perf_counter()
     results = [run() for _ in range(calls)]

@@ -1,10 +1,10 @@
-"""The main job on a GPU: read, decode, resize to 224, normalize, hand over to PyTorch; batches of 256.
+"""Measures files to training batches on a GPU: read, decode, resize to 224, normalize, pass to PyTorch.
 
     python benchmarks/gpu_job.py --data FOLDER [--images 8192] [--batch 256] [--rounds 3] [--json FILE]
 
-The JPEG files of the folder are repeated up to the number of images. avida runs in plain eager mode; the real library
-in pipeline mode, its fastest, with the settings that it recommends; torchvision decodes on the GPU in batches. Each
-makes one epoch to warm up; the best of the others counts. The contestants take turns.
+The JPEG files of the folder are repeated up to the number of images. avida runs in eager mode. The real library runs in
+pipeline mode, its fastest, with the settings that it recommends. torchvision decodes on the GPU in batches. Each
+contestant runs one epoch to warm up; the best of the other epochs counts. The contestants take turns.
 """
 
 import argparse
@@ -98,7 +98,7 @@ def main() -> None:
             jobs[name]()
         except Exception as error:  # a contestant that is not installed, or cannot run here
             jobs.pop(name, None)
-            print(f"{name} is left out: {error!r}"[:300])
+            print(f"{name} is skipped: {error!r}"[:300])
     rates: dict[str, list[float]] = {name: [] for name in jobs}
     for _ in range(options.rounds):
         for name, job in jobs.items():

@@ -1,10 +1,11 @@
-"""What `operators.py` measures: for every operator, how avida and the real library are called, and how OpenCV is.
+"""The cases of `operators.py`: for every operator, the calls of avida and the real library, and that of OpenCV.
 
-The first function gets a library and its batches of `inputs` (both libraries have one API), the second one photo and
-the array of its last result to write into, or None. OpenCV's side does the same work, if not always to the same bit.
+The first function receives a library and its batches of `inputs`, since both libraries have one API. The second
+receives one photo, and the array of its last result to write into, or None. OpenCV does the same work, although not
+always with bit-identical results.
 """
 
-# OpenCV's types are narrower than what it takes, and so are NumPy's of lists.
+# OpenCV's annotations are narrower than what it accepts, and so are NumPy's for lists.
 # pyright: reportMissingImports=false, reportArgumentType=false, reportCallIssue=false, reportAssignmentType=false
 # pyright: reportReturnType=false
 
@@ -17,7 +18,7 @@ import numpy as np
 WIDTH, HEIGHT, BATCH = 640, 480, 32
 NEAREST, LINEAR = 0, 1
 RGB, GRAY, YCBCR = 0, 2, 3
-MATRIX = np.float32([[0.9, 0.2, -30], [-0.2, 0.9, 80]])  # out to in, as the real library has it
+MATRIX = np.float32([[0.9, 0.2, -30], [-0.2, 0.9, 80]])  # maps output to input, as in the real library
 PERSPECTIVE = np.float32([[0.9, 0.2, -30], [-0.2, 0.9, 80], [1e-4, 2e-4, 1]])
 GAMMA = (255 * (np.arange(256) / 255) ** 0.8).astype(np.uint8)
 COLORS = np.float32([[1.1, -0.2, 0.1, 3], [-0.1, 1.2, -0.1, 3], [0.2, -0.3, 1.1, 3]])
@@ -27,7 +28,7 @@ MAP_X, MAP_Y = np.ascontiguousarray(SHAKEN[0]), np.ascontiguousarray(SHAKEN[1])
 
 
 class Case(NamedTuple):
-    """`takes` names the input that OpenCV's function gets."""
+    """`takes` names the input of OpenCV's function."""
 
     run: Callable[[Any, Any], Any]
     opencv: Callable[[Any, Any], Any] | None = None
@@ -36,7 +37,7 @@ class Case(NamedTuple):
 
 
 def inputs(photos: list[np.ndarray]) -> dict[str, tuple[list[np.ndarray], str]]:
-    """Arrays and layouts of all batches that cases read."""
+    """Arrays and layouts of all batches that the cases use."""
     rng = np.random.default_rng(0)
     low = rng.uniform(0, 0.5, (BATCH, 200, 2))
     boxes = np.concatenate([low, low + rng.uniform(0.1, 0.5, low.shape)], 2).astype(np.float32)
@@ -105,7 +106,7 @@ def resized(image: Any, out: Any) -> Any:
 
 
 def normalized(image: Any, out: Any) -> Any:
-    """blobFromImage does it at once, but with one scale for all channels: no more work than there is."""
+    """blobFromImage does it in one call, but with one scale for all channels: not more work than the others."""
     return cv2.dnn.blobFromImage(image[128:352, 208:432], 1 / 58, mean=(124, 116, 104))
 
 

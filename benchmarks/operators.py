@@ -1,13 +1,13 @@
-"""Every image operator on the CPU: avida beside the real library and OpenCV, in one run.
+"""Measures every image operator on the CPU: avida, the real library and OpenCV, in one run.
 
     python benchmarks/operators.py [--data DIR] [--threads 2] [--rounds 7] [--only clahe filter] [--clock cpu]
 
-A batch of 32 photos of 640x480: the JPEG files in DIR, or made ones. A measurement is a loop of calls on the whole
-batch, each waited for: the real library has a fixed cost per call, which belongs to it. Libraries take turns over the
-rounds, the best round counts. OpenCV (`operator_cases.py` has its side) runs one image per thread of a pool, and then
-image by image with threads of its own; the faster way counts. It writes into arrays that it is given.
+The batch has 32 photos of 640x480: the JPEG files in DIR, or generated ones. A measurement is a loop of calls on the
+whole batch and waits for each call, so it includes the fixed cost per call. The libraries take turns in each round, and
+the best round counts. OpenCV (see `operator_cases.py`) runs one image per thread of a pool, and also image by image
+with its own threads; the faster way counts. It writes into preallocated arrays.
 
-Clock "wall" measures what a user waits for. "cpu" adds up all threads' time, which other programs disturb less.
+Clock "wall" measures what a user waits for. "cpu" sums the time of all threads, which other programs affect less.
 Writes operators.json, operators.md and operators.png to --output. Needs the extras `bench` and `parity`.
 """
 
@@ -43,11 +43,11 @@ CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=pathlib.Path, help="a folder of JPEG files, else photos are made")
+    parser.add_argument("--data", type=pathlib.Path, help="a folder of JPEG files; generated photos if omitted")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--only", nargs="+", default=[], metavar="PART", help="operators whose names contain it")
-    parser.add_argument("--clock", choices=CLOCKS, default="wall", help="what ratios are of; both are written")
+    parser.add_argument("--clock", choices=CLOCKS, default="wall", help="clock of the ratios; the JSON file has both")
     parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("build/benchmarks"))
     options = parser.parse_args()
 
@@ -66,7 +66,7 @@ def main() -> None:
     results: list[dict[str, Any]] = []
     lines = [header(options.clock)]
     options.output.mkdir(parents=True, exist_ok=True)
-    text = options.output / "operators.md"  # grows with each operator: a run that is stopped leaves what it has
+    text = options.output / "operators.md"  # grows with each operator: an interrupted run keeps its results
     with Progress("measuring", total=len(wanted), unit="operators") as bar, ThreadPoolExecutor(options.threads) as pool:
         for group, name, case in wanted:
             contestants = {
@@ -100,7 +100,7 @@ def photos_of(folder: pathlib.Path) -> list[np.ndarray]:
 
 
 def made_photos() -> list[np.ndarray]:
-    """Shades, edges and noise, as photos have them."""
+    """Gradients, edges and noise, as in photos."""
     rng = np.random.default_rng(0)
     y, x = np.mgrid[:HEIGHT, :WIDTH].astype(np.float32)
     photos = []
@@ -118,14 +118,14 @@ def batches_of(library: Any, arrays: dict[str, tuple[list[np.ndarray], str]]) ->
     return SimpleNamespace(**made)
 
 
-# --- contestants: each is a function that makes a number of calls and gives the result of the last ---
+# --- contestants: each is a function that makes a number of calls and returns the result of the last ---
 
 
 def calls(run: Callable[[], Any]) -> Callable[[int], Any]:
     def several(count: int) -> Any:
         outputs: Any = ()
         for _ in range(count):
-            outputs = ()  # its memory serves the next call, as OpenCV's arrays do
+            outputs = ()  # the next call reuses its memory, as OpenCV reuses its arrays
             outputs = run()
             outputs = outputs if isinstance(outputs, tuple | list) else (outputs,)
             for output in outputs:
@@ -165,7 +165,7 @@ def opencv_calls(
 
 
 def measure(contestants: dict[str, Callable[[int], Any]], case: Case, rounds: int) -> dict[str, Any]:
-    """Milliseconds of a batch by both clocks, the best of the rounds; who cannot do it is left out."""
+    """Milliseconds of a batch by both clocks, the best of the rounds; libraries without the operator are skipped."""
     counts, first, left_out = {}, {}, {}
     for name, run in contestants.items():
         try:
@@ -196,14 +196,14 @@ def first_sample(result: Any) -> np.ndarray | None:
 
 
 def difference(ours: Any, theirs: Any) -> float | None:
-    """The mean difference of the first samples: who does something else is found out."""
+    """The mean difference of the first samples, which shows whether the libraries do the same."""
     if ours is None or ours.size != theirs.size:
         return None
     return round(float(np.abs(ours.ravel().astype(np.float64) - theirs.ravel()).mean()), 4)
 
 
 def ratios(milliseconds: dict[str, dict[str, float]], clock: str) -> dict[str, float | None]:
-    """How many times as fast avida is."""
+    """The speed-up of avida."""
     own = milliseconds.get("avida")
     found: dict[str, float | None] = {}
     for rival in BARS:
@@ -221,7 +221,7 @@ def header(clock: str) -> str:
 
 
 def row(found: dict[str, Any], clock: str) -> str:
-    """A line of a Markdown table. A ratio below its bar is bold."""
+    """A line of a Markdown table. A ratio below its target is bold."""
     own = found["ms"].get("avida")
     cells = [f"`{found['operator']}`", f"{own[clock]:.2f}" if own else "cannot"]
     for rival, bar in BARS.items():
@@ -240,7 +240,7 @@ def summary(results: list[dict[str, Any]]) -> str:
 
 
 def chart(results: list[dict[str, Any]], file: pathlib.Path) -> None:
-    """Two bars for every operator, and a line for each bar to clear."""
+    """Two bars for every operator, and a line for each target."""
     try:
         import matplotlib  # pyright: ignore[reportMissingImports]
     except ImportError:

@@ -1,9 +1,9 @@
-"""What one call of an operator costs: avida and the real library in one run, on a tiny batch, eager mode.
+"""Measures the overhead of one operator call: avida and the real library in one run, on a tiny batch, eager mode.
 
     python benchmarks/overhead.py [--calls 2000] [--json FILE]
 
-Every contestant makes the same calls on the same data and reads the last result at the end; the best of several
-rounds counts, and the libraries take turns.
+Both libraries make the same calls on the same data and read the last result at the end. They take turns; the best of
+several rounds counts.
 """
 
 import argparse

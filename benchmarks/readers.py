@@ -1,12 +1,12 @@
-"""Reading from the page cache, format by format: avida beside the real library and PyPI's own readers.
+"""Measures reading from the page cache in every format: avida, the real library, and readers from PyPI.
 
     python benchmarks/readers.py [--samples 4096] [--bytes 40000] [--rounds 5] [--only File TFRecord]
 
-Writes a data set in every format into a temporary folder, then reads whole epochs of it. Every contestant runs in a
-process of its own on the same cores, and contestants take turns over the rounds: an epoch to warm up, then epochs for
-a second. Prints samples per second, the median of all rounds, and writes readers.json to --output. Needs the extras
-`test`, `bench` and `parity`. Also times how long readers of a million files and of a million records in 100 GiB take to
-start, with an index, up to their first batch.
+Writes a data set in every format into a temporary folder, then reads whole epochs of it. Every contestant runs in its
+own process on the same cores, and the contestants take turns in each round: one epoch to warm up, then epochs for a
+second. Prints samples per second, the median of all rounds, and writes readers.json to --output. Needs the extras
+`test`, `bench` and `parity`. Also measures the time from the constructor to the first batch for a million files and for
+a million records in 100 GiB, with an index.
 """
 
 import argparse
@@ -166,7 +166,7 @@ FORMATS: dict[str, tuple[str, Callable[[pathlib.Path], dict[str, Any]]]] = {
 
 
 def write_many_names(folder: pathlib.Path) -> dict[str, Any]:
-    """A million names; the files themselves are there for the first batch only."""
+    """A million names; only the files of the first batch exist."""
     (folder / "list.txt").write_text("".join(f"class_{i % 1000:04d}/{i:09d}.jpg {i}\n" for i in range(1_000_000)))
     for i in range(1000):
         (folder / f"class_{i:04d}").mkdir()
@@ -175,7 +175,7 @@ def write_many_names(folder: pathlib.Path) -> dict[str, Any]:
 
 
 def write_many_records(folder: pathlib.Path) -> dict[str, Any]:
-    """A million records in a file of 100 GiB, which is a hole but for the first batch."""
+    """A million records in a sparse file of 100 GiB; only the first batch has data."""
     import tfrecord
 
     writer = tfrecord.TFRecordWriter(str(folder / "data.tfrecord"))
@@ -194,7 +194,7 @@ def write_many_records(folder: pathlib.Path) -> dict[str, Any]:
 STARTS = {"File": write_many_names, "TFRecord": write_many_records}
 
 
-# --- reading: each goes over one epoch and returns its number of samples ---
+# --- reading: each reads one epoch and returns its number of samples ---
 
 Epoch = Callable[..., int]
 
@@ -255,7 +255,7 @@ ONLY_FOR = {"PyPI webdataset": "Webdataset", "PyPI tfrecord": "TFRecord"}
 
 
 def measure(contestant: str, name: str, folder: pathlib.Path, batch_size: int) -> dict[str, float]:
-    """For a process of its own: samples per second, and the seconds from the call to the first batch."""
+    """Runs in its own process: samples per second, and the seconds from the call to the first batch."""
     arguments = json.loads((folder / "arguments.json").read_text())
     epoch = CONTESTANTS[contestant](name, arguments, batch_size)
     epoch()
@@ -267,7 +267,7 @@ def measure(contestant: str, name: str, folder: pathlib.Path, batch_size: int) -
 
 
 def measure_start(contestant: str, name: str, folder: pathlib.Path, batch_size: int) -> dict[str, float]:
-    """For a process of its own: the seconds up to the first batch, once the library is imported."""
+    """Runs in its own process: the seconds to the first batch, once the library is imported."""
     arguments = json.loads((folder / "arguments.json").read_text())
     if contestant == "avida":
         import avida as _
@@ -292,7 +292,7 @@ def main() -> None:
         what, contestant, name, folder = options.measure
         function = measure_start if what == "start" else measure
         print(json.dumps(function(contestant, name, pathlib.Path(folder), options.batch)), flush=True)
-        os._exit(0)  # without waiting for what was read ahead
+        os._exit(0)  # without waiting for prefetched batches
 
     results: dict[str, dict[str, dict[str, Any]]] = {}
     for name in options.only:
@@ -322,7 +322,7 @@ def run_format(name: str, folder: pathlib.Path, options: argparse.Namespace) -> 
             except subprocess.CalledProcessError as error:
                 if contestant == "avida":
                     sys.exit(f"avida failed to read {name}:\n{error.stderr}")
-                del rounds[contestant]  # DALI reads some formats only where there is a GPU
+                del rounds[contestant]  # DALI reads some formats only with a GPU
     return {
         contestant: {
             "samples_per_second": statistics.median(r["rate"] for r in measured),
@@ -348,7 +348,7 @@ def run_start(name: str, options: argparse.Namespace) -> dict[str, float]:
 
 
 def run(what: str, contestant: str, name: str, folder: pathlib.Path, batch_size: int) -> dict[str, float]:
-    """Measures in a process of its own."""
+    """Measures in its own process."""
     command = [sys.executable, __file__, "--batch", str(batch_size), "--measure", what, contestant, name, folder]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return json.loads(done.stdout.splitlines()[-1])

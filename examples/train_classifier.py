@@ -1,6 +1,6 @@
-"""Trains a small network on a folder of images.
+"""Trains a small network on a folder of images, and prints the accuracy after every epoch.
 
-    python examples/train_classifier.py                   # pictures of shapes, made first
+    python examples/train_classifier.py                   # generates pictures of shapes first
     python examples/train_classifier.py --data DIR        # DIR/train/CLASS/*.jpg and DIR/val/CLASS/*.jpg
 
 Needs PyTorch.
@@ -24,11 +24,11 @@ STD = [0.229 * 255, 0.224 * 255, 0.225 * 255]
 def main(arguments: list[str] | None = None) -> list[float]:
     """Trains, and returns the accuracy after every epoch."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=pathlib.Path, help="where train/ and val/ are; made when left out")
-    parser.add_argument("--images", type=int, default=2000, help="how many to make (%(default)s)")
+    parser.add_argument("--data", type=pathlib.Path, help="the folder with train/ and val/; generated if omitted")
+    parser.add_argument("--images", type=int, default=2000, help="number of images to generate (%(default)s)")
     parser.add_argument("--epochs", type=int, default=6)
     parser.add_argument("--batch", type=int, default=32)
-    parser.add_argument("--size", type=int, default=48, help="height and width that the network sees (%(default)s)")
+    parser.add_argument("--size", type=int, default=48, help="height and width of the network's input (%(default)s)")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="avida-shapes-") as made:
         data = options.data or make_shapes(pathlib.Path(made), options.images)
@@ -55,21 +55,20 @@ def train(data: pathlib.Path, epochs: int, batch_size: int, size: int) -> list[f
                 images = ndd.random_resized_crop(images, size=[size, size], random_area=[0.7, 1.0])
                 mirror = ndd.random.coin_flip(batch_size=files.batch_size)
                 images = ndd.crop_mirror_normalize(images, mirror=mirror, mean=MEAN, std=STD)
-                loss = nn.functional.cross_entropy(network(images.torch()), labels.torch().flatten().long())
+                targets = labels.torch().flatten().long()  # (N, 1) int32 to (N,) int64
+                loss = nn.functional.cross_entropy(network(images.torch()), targets)
                 optimizer.zero_grad()
                 loss.backward()
                 optimizer.step()
                 bar.advance(files.batch_size, note=f"loss {loss.item():.3f}")
         accuracies.append(accuracy(network, validation, batch_size, size))
-        print(
-            f"epoch {epoch}: {accuracies[-1]:.1%} of the validation images right, {bar.rate:,.0f} images/s in training"
-        )
+        print(f"epoch {epoch}: validation accuracy {accuracies[-1]:.1%}, {bar.rate:,.0f} images/s in training")
     return accuracies
 
 
 @torch.no_grad()
 def accuracy(network: nn.Module, validation: ndd.readers.File, batch_size: int, size: int) -> float:
-    """The part of the images that the network gets right."""
+    """The fraction of the images that the network classifies correctly."""
     network.eval()
     left = total = validation.get_metadata()["epoch_size"]
     right = 0
@@ -77,7 +76,7 @@ def accuracy(network: nn.Module, validation: ndd.readers.File, batch_size: int, 
         images = ndd.resize(ndd.decoders.image(files), size=[size, size])
         images = ndd.crop_mirror_normalize(images, mean=MEAN, std=STD)
         guesses = network(images.torch()).argmax(dim=1)
-        right += int((guesses == labels.torch().flatten())[:left].sum())  # what fills the last batch does not count
+        right += int((guesses == labels.torch().flatten())[:left].sum())  # without the padding of the last batch
         left -= batch_size
     return right / total
 
@@ -100,9 +99,9 @@ SHAPES = {
 
 
 def make_shapes(folder: pathlib.Path, count: int) -> pathlib.Path:
-    """Bright shapes on dark ground, with noise; a fifth of them for validation."""
+    """Generates bright shapes on dark ground, with noise; a fifth of them for validation."""
     random = np.random.default_rng(0)
-    with Progress("making images", total=count) as bar:
+    with Progress("generating images", total=count) as bar:
         for i in range(count):
             name = list(SHAPES)[i % len(SHAPES)]
             height, width = random.integers(64, 128, 2)
