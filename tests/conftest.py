@@ -1,15 +1,35 @@
 """Settings of all tests."""
 
+import faulthandler
 import os
 from collections import Counter, defaultdict
+from typing import TextIO
 
 import hypothesis
+import pytest
 
 # A change is judged by the same examples every time, however slow the machine. HYPOTHESIS_SEARCH=1 looks for new ones.
 slow = [hypothesis.HealthCheck.too_slow]
 hypothesis.settings.register_profile("same", derandomize=True, deadline=None, suppress_health_check=slow)
 hypothesis.settings.register_profile("search", deadline=None, suppress_health_check=slow)
 hypothesis.settings.load_profile("search" if os.environ.get("HYPOTHESIS_SEARCH") else "same")
+
+HANGING = 900  # seconds: no test takes a tenth of it, however busy the machine
+stderr_key = pytest.StashKey[TextIO]()
+
+
+def pytest_configure(config):
+    config.stash[stderr_key] = os.fdopen(os.dup(2), "w")  # while a test runs, pytest captures what is written to 2
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    """A test that hangs ends its process, which shows where each thread is. So it fails alone, and the others go on."""
+    faulthandler.dump_traceback_later(HANGING, exit=True, file=item.config.stash[stderr_key])
+    try:
+        return (yield)
+    finally:
+        faulthandler.cancel_dump_traceback_later()
 
 
 def pytest_terminal_summary(terminalreporter):
