@@ -132,7 +132,7 @@ def test_code_runs(document, folders, tmp_path):
     if name_of(document) in PROGRAMS:
         script = tmp_path / "program.py"
         script.write_text("\n".join(blocks))
-        subprocess.run([sys.executable, *PROGRAMS[name_of(document)], script], check=True, timeout=300)
+        subprocess.run([sys.executable, *PROGRAMS[name_of(document)], script], check=True, timeout=600)
         return
     scope = names()
     for code in blocks:
@@ -170,7 +170,7 @@ def test_commands_run(document, command, folders, tmp_path):
     )
     words = command.removeprefix("python -m ").split()
     if words[0] == "avida":
-        subprocess.run([sys.executable, "-m", *words], check=True, timeout=120)
+        subprocess.run([sys.executable, "-m", *words], check=True, timeout=600)
     elif words[0] == "make":
         assert re.search(rf"^{words[1]}:", (ROOT / "Makefile").read_text(), re.MULTILINE)
     else:

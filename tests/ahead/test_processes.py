@@ -13,7 +13,7 @@ from tests.readers.resumable import FORMATS, Run
 
 
 def output_of(*arguments):
-    done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, timeout=300)
+    done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -216,7 +216,7 @@ def test_failed_save_leaves_no_trace(tmp_path, monkeypatch):
 
 def run(code, folder):
     done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code), str(folder)], capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", textwrap.dedent(code), str(folder)], capture_output=True, text=True, timeout=600
     )
     assert done.stdout.strip() == "fine", done.stderr
 

@@ -12,7 +12,7 @@ def test_nothing_waits_for_the_images():
 
     @avida.operator
     def late(image):
-        assert begin.wait(timeout=60)
+        assert begin.wait(timeout=600)
         return image
 
     images = late(avida.as_batch(np.zeros((4, 12, 16, 3), np.uint8), layout="HWC"))

@@ -152,7 +152,7 @@ def test_nothing_to_work_on(tmp_path, capsys, command):
 
 
 def test_module():
-    done = subprocess.run([sys.executable, "-m", "avida", "--help"], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-m", "avida", "--help"], capture_output=True, text=True, timeout=600)
     assert done.returncode == 0
     for name in _cli.COMMANDS:
         assert name in done.stdout
@@ -166,7 +166,7 @@ def test_contestants(folder, tmp_path):
         settings = {"files": files, "job": job, "threads": 1, "batch": 4, "size": 16}
         (tmp_path / "settings.json").write_text(json.dumps(settings))
         command = [sys.executable, root / "benchmarks" / "contestants.py", "avida", tmp_path / "settings.json"]
-        done = subprocess.run([*command, "--save", tmp_path / "x.npy"], capture_output=True, text=True, timeout=60)
+        done = subprocess.run([*command, "--save", tmp_path / "x.npy"], capture_output=True, text=True, timeout=600)
         assert done.returncode == 0, done.stderr
         assert json.loads(done.stdout)["seconds"] > 0
         batch = np.load(tmp_path / "x.npy")

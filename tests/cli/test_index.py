@@ -118,7 +118,7 @@ def test_no_room_for_an_index(tmp_path):
     (tmp_path / "a.idx").write_text("the old one")
     limit = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))"
     run = [sys.executable, "-c", f"{limit}; from avida import _cli; sys.exit(_cli.main(['index', {path!r}]))"]
-    failed = subprocess.run(run, timeout=60, check=False, capture_output=True, text=True)
+    failed = subprocess.run(run, timeout=600, check=False, capture_output=True, text=True)
     assert failed.returncode == 1, failed.stderr
     assert f"the index cannot be written: File too large: '{path}.idx'" in failed.stderr
     assert (tmp_path / "a.idx").read_text() == "the old one"
@@ -131,7 +131,7 @@ def test_what_a_killed_run_left_is_removed(tmp_path):
     code = (
         "import os; os.replace = lambda *_: os._exit(9); from avida import _cli; _cli.main(['index', os.sys.argv[1]])"
     )
-    assert subprocess.run([sys.executable, "-c", code, path], timeout=60, check=False).returncode == 9
+    assert subprocess.run([sys.executable, "-c", code, path], timeout=600, check=False).returncode == 9
     assert len(list(tmp_path.iterdir())) == 3
     assert _cli.main(["index", path]) == 0
     assert sorted(file.name for file in tmp_path.iterdir()) == ["a", "a.idx"]

@@ -22,7 +22,7 @@ def profile(tmp_path, code, *arguments, options=()):
     script = tmp_path / "script.py"
     script.write_text(textwrap.dedent(code))
     command = [sys.executable, "-m", "avida", "profile", *options, str(script), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=tmp_path)
+    return subprocess.run(command, capture_output=True, text=True, timeout=600, cwd=tmp_path)
 
 
 def test_report(tmp_path):
@@ -55,7 +55,7 @@ def test_error(tmp_path):
 
 def test_nothing_to_run(tmp_path):
     command = [sys.executable, "-m", "avida", "profile", str(tmp_path / "none.py")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert done.returncode == 2
     assert done.stdout == ""
     assert "avida profile: cannot read" in done.stderr

@@ -14,7 +14,7 @@ def run(tmp_path, code, *arguments, name="script.py"):
     script = tmp_path / name
     script.write_text(textwrap.dedent(code))
     command = [sys.executable, "-m", "avida", "run", str(script), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, capture_output=True, text=True, timeout=600)
 
 
 def test_names(tmp_path):
@@ -91,7 +91,7 @@ def test_exit_code(tmp_path, code, status):
 
 def test_no_script(tmp_path):
     done = subprocess.run(
-        [sys.executable, "-m", "avida", "run", str(tmp_path / "none.py")], capture_output=True, text=True, timeout=60
+        [sys.executable, "-m", "avida", "run", str(tmp_path / "none.py")], capture_output=True, text=True, timeout=600
     )
     assert done.returncode == 2
     assert "none.py" in done.stderr
@@ -111,7 +111,7 @@ def test_worker_processes(tmp_path):
 
         if __name__ == "__main__":
             with multiprocessing.get_context("spawn").Pool(1) as pool:
-                print(pool.map_async(work, [1, 2]).get(timeout=50))
+                print(pool.map_async(work, [1, 2]).get(timeout=500))
         """,
     )
     assert done.stdout == "[('avida', 2), ('avida', 3)]\n", done.stderr
@@ -224,7 +224,7 @@ try:
 except ImportError as error:
     print(error)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=600)
     assert done.stderr == ""
     assert "pipeline mode is no part of avida" in done.stdout
 
@@ -233,5 +233,5 @@ def test_a_library_that_imports_the_real_name(tmp_path):
     (tmp_path / "library.py").write_text("import nvidia.dali.experimental.dynamic as ndd\nname = ndd.__name__\n")
     code = "import avida.as_dali, library; import avida.as_dali; print(library.name)"
     command = [sys.executable, "-c", code]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=tmp_path)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, cwd=tmp_path)
     assert done.stdout == "avida\n", done.stderr

@@ -139,7 +139,7 @@ def run(code, cwd, paths=(), **environment):
     settings = {**os.environ, "PYTHONPATH": os.pathsep.join([*paths, str(site)]), "HOME": str(cwd)}
     command = [sys.executable, "-c", "import avida\n" + code]
     settings |= {"AVIDA_FAKE_GPU": "1", **environment}
-    return subprocess.run(command, cwd=cwd, env=settings, capture_output=True, text=True, timeout=300)
+    return subprocess.run(command, cwd=cwd, env=settings, capture_output=True, text=True, timeout=600)
 
 
 def test_a_folder_that_is_not_used_is_named_once(folder, tmp_path):

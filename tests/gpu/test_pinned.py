@@ -246,7 +246,7 @@ def test_gpu_returns_at_once(pinned):
 
     @ndd.operator
     def held(x):
-        assert may_go_on.wait(60)
+        assert may_go_on.wait(600)
         return x
 
     for context in (pinned, ndd.EvalContext()):

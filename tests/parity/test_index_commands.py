@@ -21,7 +21,7 @@ def test_the_same_index(command, tmp_path):
             for name in ("a.jpg", "a.txt", "b.jpg", "sub/c.jpg"):
                 tar.add(__file__, name)
     real = pathlib.Path(sys.executable).parent / command.__name__
-    subprocess.run([sys.executable, real, file, tmp_path / "real"], check=True, capture_output=True, timeout=60)
+    subprocess.run([sys.executable, real, file, tmp_path / "real"], check=True, capture_output=True, timeout=600)
     assert command([str(file), str(tmp_path / "ours")]) == 0
     ours, theirs = ([line.split() for line in (tmp_path / name).read_text().splitlines()] for name in ("ours", "real"))
     assert ours == theirs

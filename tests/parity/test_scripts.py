@@ -119,7 +119,7 @@ def test_same_output(folder, name):
         for old in folder.glob("*.json"):
             old.unlink()
         done = subprocess.run(
-            [sys.executable, *command, script], capture_output=True, text=True, cwd=folder, timeout=120
+            [sys.executable, *command, script], capture_output=True, text=True, cwd=folder, timeout=600
         )
         assert done.returncode == 0, done.stderr
         return done.stdout

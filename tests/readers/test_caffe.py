@@ -259,7 +259,7 @@ def test_a_child_process_reads_on(tmp_path):
     first = [label.item() for label in next(epoch)[1]]
     child = os.fork()
     if child == 0:
-        signal.alarm(20)
+        signal.alarm(600)
         rest = [label.item() for _, labels in epoch for label in labels]
         os._exit(0 if rest == list(range(10, 200)) else 1)
     assert first + [label.item() for _, labels in epoch for label in labels] == list(range(200))

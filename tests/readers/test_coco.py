@@ -486,13 +486,13 @@ def test_saving_is_killed(folder, moved):
     saved.mkdir()
     folder.document([annotation()])
     run = [sys.executable, "-c", SAVE_AND_DIE]
-    assert subprocess.run([*run, "99", str(folder.path)], timeout=60, check=False).returncode == 0
+    assert subprocess.run([*run, "99", str(folder.path)], timeout=600, check=False).returncode == 0
     names = sorted(path.name for path in saved.iterdir())
     assert "filenames.dat" in names
     assert not any(name.endswith(".tmp") for name in names)
 
     arguments = folder.document([annotation(), annotation(7, 16)])
-    died = subprocess.run([*run, str(moved), str(folder.path)], timeout=60, check=False).returncode
+    died = subprocess.run([*run, str(moved), str(folder.path)], timeout=600, check=False).returncode
     assert died == (9 if moved < 5 else 0)
     assert any(path.name.endswith(".tmp") for path in saved.iterdir()) == (moved < 5)
     options = {"file_root": folder.path, "preprocessed_annotations": saved}
@@ -532,7 +532,7 @@ def test_saving_without_room(folder):
     folder.document([annotation()] * 10_000)
     code = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n" + SAVE_AND_DIE
     run = [sys.executable, "-c", code, "99", str(folder.path)]
-    failed = subprocess.run(run, timeout=60, check=False, capture_output=True, text=True)
+    failed = subprocess.run(run, timeout=600, check=False, capture_output=True, text=True)
     assert "boxes.dat: cannot be written: File too large" in failed.stderr
     assert sorted(path.name for path in saved.iterdir()) == before
     found = folder.samples({"file_root": folder.path, "preprocessed_annotations": saved})

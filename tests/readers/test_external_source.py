@@ -385,7 +385,7 @@ def test_a_source_that_blocks_does_not_hold_up_its_reader():
 
     def source():
         yield 1
-        released.append(release.wait(60))
+        released.append(release.wait(600))
         yield 2
 
     items = avida.ExternalSource(source).next_epoch()
@@ -437,7 +437,7 @@ def test_wrong_use(make, error, text):
 
 def run(code, **options):
     code = "import os, signal, sys, threading, time\nimport avida as ndd\n" + textwrap.dedent(code)
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, **options)
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=600, **options)
 
 
 def test_fork():

@@ -243,7 +243,7 @@ def test_dropping_an_epoch_ends_its_thread():
     del epoch
     gc.collect()
     for thread in ahead:
-        thread.join(60)
+        thread.join(600)
         assert not thread.is_alive()
 
 

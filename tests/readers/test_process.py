@@ -27,7 +27,7 @@ def folder(tmp_path):
 
 def run(folder, code):
     return subprocess.run(
-        [sys.executable, "-c", HELPERS + textwrap.dedent(code), folder], capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", HELPERS + textwrap.dedent(code), folder], capture_output=True, text=True, timeout=600
     )
 
 

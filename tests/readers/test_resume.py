@@ -34,7 +34,7 @@ def logs_of(runs, folder):
     for run in runs:
         pathlib.Path(run.folder).mkdir()
     program = [sys.executable, "-m", "tests.readers.resumable", str(folder / "runs.json")]
-    done = subprocess.run(program, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(program, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == [run.kills for run in runs]
     return [pathlib.Path(run.folder, "log").read_text().splitlines() for run in runs]

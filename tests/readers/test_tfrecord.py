@@ -416,5 +416,5 @@ for _ in range(2):
     (batch,) = reader.next_epoch(300)
     print(sorted(int(np.asarray(number)) for number in batch["number"]) == list(range(300)))
 """
-    done = subprocess.run([sys.executable, "-c", code, *paths], capture_output=True, text=True, timeout=100)
+    done = subprocess.run([sys.executable, "-c", code, *paths], capture_output=True, text=True, timeout=600)
     assert done.stdout.split() == ["True", "True"], done.stderr

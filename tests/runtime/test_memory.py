@@ -28,7 +28,7 @@ def run(code, **environment):
         [sys.executable, "-c", HELPERS + textwrap.dedent(code)],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         env={**os.environ, **environment},
     )
     assert done.returncode == 0, done.stderr
