@@ -29,7 +29,7 @@ class Lock : ForkAware {
   }
 
  private:
-  void before_fork() override { mutex.lock(); }
+  bool try_before_fork() override { return mutex.try_lock(); }
   void after_fork(bool) override { mutex.unlock(); }
   ForkRegistration fork_{this, Rank::loops};
 };
@@ -55,7 +55,7 @@ bool same_draws(const Call::Draws& a, const Call::Draws& b) {
 
 // Tells open profiles what became of a call that a loop made (Request) or might have made (Step).
 void note_ahead(const auto& call, profile::Ahead outcome, std::string_view reason = {}) {
-  profile::note_ahead(call.where, name_of_call(call.spec, call.device), outcome, reason);
+  profile::note_ahead(call.where, name_of_call(call.spec, call.function.get(), call.device), outcome, reason);
 }
 
 // Whether a call takes a value from where the call before took it.
@@ -256,6 +256,13 @@ std::optional<Loop::Made> Loop::make(const std::shared_ptr<Step>& step, const Ah
   }
   if (step->sized_by) made.samples = made.values[*step->sized_by]->meta().samples;
   try {
+    if (step->function) {
+      made.task = step->function->call(made.values, made.samples, *context, step->where, made.results);
+      const Device device = made.results[0]->meta().device;
+      if (!within_budget(device)) return {};
+      made.stream = stream_now(*context, device);
+      return made;
+    }
     if (!step->spec) {
       auto stream = step->device->kind == Device::Kind::gpu ? stream_of(*context, step->device->id) : nullptr;
       made.stream = stream ? stream->handle : nullptr;
@@ -389,7 +396,7 @@ void Loop::record(const Request& request, std::span<const ValuePtr> results) {
   if (request.spec && (request.spec->reads_files || request.spec->writes_files)) return;
   Loop& loop = *loops.back();
   const std::vector<ValuePtr> values = request.values();
-  std::vector<Operand> operands = loop.operands_of(values, !request.spec || request.spec->view);
+  std::vector<Operand> operands = loop.operands_of(values, request.spec ? request.spec->view : !request.function);
   std::shared_ptr<Step> step;
   for (auto& known : loop.previous_)
     if (known->seen != loop.number_ && known->has_form_of(request) && loop.same_operands(*known, operands, values)) {
@@ -438,8 +445,8 @@ std::string Loop::why_not(const Request& request, const Step* known, const std::
                           const std::vector<ValuePtr>& values) const {
   if (!known) {
     auto similar = std::ranges::find_if(previous_, [&](auto& step) {
-      return step->spec == request.spec && step->where.file == request.where.file &&
-             step->where.line == request.where.line && step->seen != number_;
+      return step->spec == request.spec && !step->function == !request.function &&
+             step->where.file == request.where.file && step->where.line == request.where.line && step->seen != number_;
     });
     if (previous_.empty()) return {};
     if (similar == previous_.end()) return "the iteration before did not make this call";
@@ -470,8 +477,8 @@ bool Loop::was_made_ahead(uint64_t step) const {
 std::string Loop::why_not(const Operand& operand, const std::string& name) const {
   auto maker = std::ranges::find(current_, operand.loop == this ? operand.step : 0, &Step::id);
   if (maker != current_.end() && !was_made_ahead(operand.step))
-    return str(name, " comes from ", name_of_call((*maker)->spec, (*maker)->device), " (line ", (*maker)->where.line,
-               "), which was not made ahead");
+    return str(name, " comes from ", name_of_call((*maker)->spec, (*maker)->function.get(), (*maker)->device),
+               " (line ", (*maker)->where.line, "), which was not made ahead");
   if (ValuePtr value = operand.value.lock(); value && may_have_changed(*value))
     return name + " was given to other code as an array or tensor, which may have changed it";
   if (operand.copy || operand.loop) return name + " changed";

@@ -64,11 +64,13 @@ std::vector<ValuePtr> Request::values() const {
   return out;
 }
 
-std::string name_of_call(const OpSpec* spec, const std::optional<Device>& device) {
+std::string name_of_call(const OpSpec* spec, const PureFunction* function, const std::optional<Device>& device) {
+  if (function) return std::string(function->name());
   return spec ? shown_name(*spec) : Transfer::name(*device);
 }
 
 std::string name_of_value(const Request& request, size_t index) {
+  if (request.function) return str("input ", index);
   if (!request.spec) return "what it copies";
   if (index < request.inputs.size())
     return str("input \"", request.spec->inputs[std::min(index, request.spec->inputs.size() - 1)].name, '"');
@@ -82,6 +84,7 @@ std::string name_of_value(const Request& request, size_t index) {
 Step::Step(const Request& request, uint64_t id)
     : id(id),
       spec(request.spec),
+      function(request.function),
       args(without_values(request.args)),
       inputs(request.inputs.size()),
       samples(request.samples),
@@ -95,6 +98,8 @@ Step::Step(const Request& request, uint64_t id)
 
 bool Step::has_form_of(const Request& request) const {
   if (spec != request.spec || !same_place(where, request.where) || context.lock() != request.context) return false;
+  if ((function || request.function) && !(function && request.function && function->same(*request.function)))
+    return false;
   if (inputs != request.inputs.size() || args.size() != request.args.size()) return false;
   if (device != request.device || keyed != (request.keyed != nullptr)) return false;
   if (sized_by.has_value() != (request.sized_by != nullptr) || (!sized_by && samples != request.samples)) return false;
@@ -108,6 +113,7 @@ std::string Step::difference(const Request& request) const {
   for (size_t i = 0; i < std::min(args.size(), request.args.size()); i++)
     if (!same_argument(args[i], request.args[i])) return str("argument \"", spec->args[i].name, "\" changed");
   if (samples != request.samples && !sized_by) return "the number of samples changed";
+  if (function && request.function && !function->same(*request.function)) return "its keyword arguments changed";
   return has_form_of(request) ? "" : "its device, context or generator changed";
 }
 

@@ -13,9 +13,22 @@ namespace avida {
 
 class Loop;
 
+// A function of Python without side effects, with all its arguments but the values: it may be called ahead.
+class PureFunction {
+ public:
+  virtual ~PureFunction() = default;
+  virtual std::string_view name() const = 0;
+  // Whether it is the same function with the same arguments. Runs no code of users.
+  virtual bool same(const PureFunction& other) const = 0;
+  // A task that calls it, and the promises of that. Needs no GIL.
+  virtual std::shared_ptr<Task> call(std::span<const ValuePtr> inputs, int samples, const Context& context,
+                                     Location where, std::vector<ValuePtr>& promises) const = 0;
+};
+
 // A call as Python makes it: all that its results depend on.
 struct Request {
-  const OpSpec* spec = nullptr;  // null: a transfer to `device`
+  const OpSpec* spec = nullptr;                  // null: `function`, or a transfer to `device` if that is null, too
+  std::shared_ptr<const PureFunction> function;  // null unless it is called
   std::span<const ValuePtr> inputs;
   std::span<const BoundArg> args;
   int samples = -1;                 // as asked for; -1: not
@@ -51,9 +64,9 @@ struct Operand {
   ValuePtr copy;
 };
 
-// For persons: the name of an operator, or of a copy to a device if there is none; and that of a value that a call
-// takes, in the order of Request::values().
-std::string name_of_call(const OpSpec* spec, const std::optional<Device>& device);
+// For persons: the name of an operator, of a function, or of a copy to a device if it is neither; and that of a value
+// that a call takes, in the order of Request::values().
+std::string name_of_call(const OpSpec* spec, const PureFunction* function, const std::optional<Device>& device);
 std::string name_of_value(const Request& request, size_t index);
 
 struct Step {
@@ -68,6 +81,7 @@ struct Step {
 
   const uint64_t id;
   const OpSpec* const spec;
+  const std::shared_ptr<const PureFunction> function;
   const std::vector<BoundArg> args;  // null where an argument is a value
   const size_t inputs;               // how many, counting those not given
   const int samples;

@@ -320,7 +320,7 @@ class AheadItems : public Feed, ForkAware {
     lock.lock();
   }
 
-  void before_fork() override { mutex_.lock(); }
+  bool try_before_fork() override { return mutex_.try_lock(); }
   void after_fork(bool in_child) override {
     if (in_child) {
       new (&changed_) std::condition_variable;

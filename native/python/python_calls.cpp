@@ -3,6 +3,9 @@
 #include <nanobind/stl/vector.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <bit>
+
 #include "ahead/loop.h"
 #include "gpu/streams.h"
 #include "operator/gpu_call.h"
@@ -11,14 +14,54 @@
 namespace avida::python {
 namespace {
 
+// Whether two keys are equal: tuples of plain constants, and of objects that never change. Runs no code of users.
+bool same_key(PyObject* a, PyObject* b) {
+  if (a == b) return true;
+  if (Py_TYPE(a) != Py_TYPE(b)) return false;
+  if (PyFloat_CheckExact(a))
+    return std::bit_cast<uint64_t>(PyFloat_AS_DOUBLE(a)) == std::bit_cast<uint64_t>(PyFloat_AS_DOUBLE(b));
+  if (PyLong_CheckExact(a) || PyUnicode_CheckExact(a) || PyBytes_CheckExact(a))
+    return PyObject_RichCompareBool(a, b, Py_EQ) == 1;
+  if (!PyTuple_CheckExact(a) || PyTuple_GET_SIZE(a) != PyTuple_GET_SIZE(b)) return false;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(a); i++)
+    if (!same_key(PyTuple_GET_ITEM(a, i), PyTuple_GET_ITEM(b, i))) return false;
+  return true;
+}
+
+// function([Tensor | Batch, ...]) -> sequence of Tensors or Batches.
+class Function : public PureFunction, public std::enable_shared_from_this<Function> {
+ public:
+  Function(nb::object function, std::string name, int outputs, bool pure, nb::object key)
+      : function(hold(std::move(function))), pure(pure), name_(std::move(name)), outputs_(outputs) {
+    if (!key.is_none()) key_ = hold(std::move(key));
+  }
+
+  std::string_view name() const override { return name_; }
+  // Whether the call of one iteration can be told from that of the next.
+  bool has_key() const { return key_ != nullptr; }
+  bool same(const PureFunction& other) const override {
+    auto key = [](const PureFunction& it) {
+      return static_cast<PyObject*>(static_cast<const Function&>(it).key_.get());
+    };
+    return same_key(key(*this), key(other));
+  }
+  std::shared_ptr<Task> call(std::span<const ValuePtr> inputs, int samples, const Context& context, Location where,
+                             std::vector<ValuePtr>& promises) const override;
+
+  const std::shared_ptr<void> function;
+  const bool pure;
+
+ private:
+  const std::string name_;
+  const int outputs_;
+  std::shared_ptr<void> key_;
+};
+
 class PythonCall : public Task {
  public:
-  PythonCall(nb::object function, std::string name, size_t arguments, std::shared_ptr<GpuStream> stream, Location where)
-      : function_(hold(std::move(function))),
-        name_(std::move(name)),
-        arguments_(arguments),
-        stream_(std::move(stream)),
-        where_(where) {}
+  PythonCall(std::shared_ptr<const Function> function, size_t arguments, std::shared_ptr<GpuStream> stream,
+             Location where)
+      : function_(std::move(function)), arguments_(arguments), stream_(std::move(stream)), where_(where) {}
 
  protected:
   std::vector<Data> run() override {
@@ -31,7 +74,7 @@ class PythonCall : public Task {
     } sync;
     nb::list arguments;
     for (size_t i = 0; i < arguments_; i++) arguments.append(wrap(inputs[i]));
-    nb::object results = call_python(static_cast<PyObject*>(function_.get()), {arguments.ptr()});
+    nb::object results = call_python(static_cast<PyObject*>(function_->function.get()), {arguments.ptr()});
     std::vector<Data> out;
     for (nb::handle result : nb::borrow<nb::sequence>(results)) {
       const Data& data = get(**value_of(result));
@@ -41,13 +84,14 @@ class PythonCall : public Task {
     }
     return out;
   }
-  bool pure() const override { return false; }
+  bool pure() const override { return function_->pure; }
   profile::Label label() const override {
-    return {profile::intern(name_), where_, inputs.empty() ? 1 : inputs[0]->meta().samples, {}};
+    return {
+        profile::intern(std::string(function_->name())), where_, inputs.empty() ? 1 : inputs[0]->meta().samples, {}};
   }
 
   Failure describe_failure(std::exception_ptr pointer) const override {
-    std::string note = str("avida operator \"", name_, '"');
+    std::string note = str("avida operator \"", function_->name(), '"');
     if (where_.file) note += str(", called at ", where_.file, ":", where_.line);
     try {
       std::rethrow_exception(pointer);
@@ -62,52 +106,80 @@ class PythonCall : public Task {
       return {ErrorKind::runtime, note, hold(std::move(exception))};
     } catch (...) {
       Failure failure = describe(std::current_exception());
-      failure.message = name_ + ": " + failure.message + " (" + note + ")";
+      failure.message = str(function_->name(), ": ", failure.message, " (", note, ")");
       return failure;
     }
   }
 
  private:
-  std::shared_ptr<void> function_;
-  std::string name_;
+  std::shared_ptr<const Function> function_;
   size_t arguments_;                   // the number of inputs that are arguments; the others are only waited for
   std::shared_ptr<GpuStream> stream_;  // of the GPU for the results; null for the CPU
   Location where_;
 };
 
 // Like any call, it runs on the device of its inputs.
-std::shared_ptr<GpuStream> stream_for(const nb::list& inputs) {
-  for (nb::handle input : inputs)
-    if (Device device = (*value_of(input))->meta().device; device.kind == Device::Kind::gpu)
-      return stream_of(*Ambient::here().current(), device.id);
+std::shared_ptr<GpuStream> stream_for(std::span<const ValuePtr> inputs, const Context& context) {
+  for (auto& input : inputs)
+    if (Device device = input->meta().device; device.kind == Device::Kind::gpu) return stream_of(context, device.id);
   return nullptr;
+}
+
+std::shared_ptr<Task> Function::call(std::span<const ValuePtr> inputs, int samples, const Context& context,
+                                     Location where, std::vector<ValuePtr>& promises) const {
+  auto stream = stream_for(inputs, context);
+  auto task = std::make_shared<PythonCall>(shared_from_this(), inputs.size(), stream, where);
+  task->inputs.assign(inputs.begin(), inputs.end());
+  Meta meta = Meta::unknown(samples >= 0, samples < 0 ? 1 : samples);
+  if (stream) meta.device = {Device::Kind::gpu, static_cast<int16_t>(stream->device)};
+  LineagePtr lineage = inherit(inputs, meta.samples);
+  for (int i = 0; i < outputs_; i++) {
+    promises.push_back(task->promise(meta));
+    promises.back()->lineage = lineage;
+  }
+  return task;
+}
+
+// For profiles: why a function without a key is not called ahead.
+const char* why_not_ahead(const Function& function) {
+  return function.pure ? "its keyword arguments are not plain constants"
+                       : "functions made by @avida.operator may have side effects, unless they are declared pure";
 }
 
 // Calls function([Tensor | Batch, ...]) -> sequence of Tensors or Batches, in order with the other operators.
 // Also waits for `after`, values which the function reads without receiving them as arguments.
+// With a key, which is equal in calls that do the same to their inputs, a pure function may be called ahead.
 nb::object python_call(nb::object function, const std::string& name, nb::list inputs, nb::list after, int outputs,
-                       int samples) {
+                       int samples, bool pure, nb::object key) {
   profile::Span calling;
   if (profile::on()) calling.begin(call_at_user_line(name));
   collect_garbage();
-  auto stream = stream_for(inputs);
-  auto task = std::make_shared<PythonCall>(std::move(function), name, inputs.size(), stream, user_location());
-  for (nb::handle input : inputs) task->inputs.push_back(*value_of(input));
-  for (nb::handle value : after) task->inputs.push_back(*value_of(value));
-  if (profile::on() && Loop::here())
-    profile::note_ahead(user_location(), name, profile::Ahead::not_predicted,
-                        "functions made by @avida.operator may have side effects");
+  auto called = std::make_shared<const Function>(std::move(function), name, outputs, pure, std::move(key));
+  std::vector<ValuePtr> values;
+  for (nb::handle input : inputs) values.push_back(*value_of(input));
+  Ambient& ambient = Ambient::here();
+  Request request;
+  request.inputs = values;
+  request.samples = samples;
+  if (auto batch = std::ranges::find_if(values, [](auto& value) { return value->meta().is_batch; });
+      batch != values.end())
+    request.sized_by = batch->get();
+  request.context = ambient.current();
+  request.where = user_location();
+  const bool in_loop = ambient.mode == EvalMode::eager && Loop::here(), is_predictable = in_loop && called->has_key();
+  if (is_predictable) request.function = called;
   std::vector<ValuePtr> promises;
-  Meta meta = Meta::unknown(samples >= 0, samples < 0 ? 1 : samples);
-  if (stream) meta.device = {Device::Kind::gpu, static_cast<int16_t>(stream->device)};
-  LineagePtr lineage = inherit({task->inputs.data(), inputs.size()}, meta.samples);
-  for (int i = 0; i < outputs; i++) {
-    promises.push_back(task->promise(meta));
-    promises.back()->lineage = lineage;
+  if (is_predictable) promises = Loop::take(request);
+  if (promises.empty()) {
+    auto task = called->call(values, samples, *request.context, request.where, promises);
+    for (nb::handle value : after) task->inputs.push_back(*value_of(value));
+    launch(task);
+    if (is_predictable)
+      Loop::record(request, promises);
+    else if (in_loop && profile::on())
+      profile::note_ahead(request.where, name, profile::Ahead::not_predicted, why_not_ahead(*called));
   }
-  launch(task);
-  EvalMode mode = Ambient::here().mode;
-  if (mode == EvalMode::sync_cpu || mode == EvalMode::sync_full) promises[0]->ready();
+  if (ambient.mode == EvalMode::sync_cpu || ambient.mode == EvalMode::sync_full) promises[0]->ready();
   nb::list out;
   for (auto& promise : promises) out.append(wrap(promise));
   return out;
@@ -128,7 +200,7 @@ nb::object call_python(nb::handle function, std::initializer_list<PyObject*> arg
 
 void bind_python_calls(nb::module_& m) {
   m.def("python_call", &python_call, nb::arg("function"), nb::arg("name"), nb::arg("inputs"), nb::arg("after"),
-        nb::arg("outputs"), nb::arg("samples"));
+        nb::arg("outputs"), nb::arg("samples"), nb::arg("pure") = false, nb::arg("key") = nb::none());
 }
 
 }  // namespace avida::python

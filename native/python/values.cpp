@@ -51,7 +51,7 @@ class Garbage : ForkAware {
     if (PyInterpreterState_Get() == PyInterpreterState_Main()) instance().collect();
     return 0;
   }
-  void before_fork() override { mutex_.lock(); }
+  bool try_before_fork() override { return mutex_.try_lock(); }
   void after_fork(bool) override { mutex_.unlock(); }
   std::mutex mutex_;
   std::vector<PyObject*> objects_;
@@ -639,6 +639,15 @@ void bind_values(nb::module_& m) {
         return wrap(std::move(data), value.meta().is_batch, lineage_of(value));
       },
       "The same samples under another layout.");
+  m.def(
+      "read_only",
+      [](nb::handle object) {
+        Value& value = **value_of(object);
+        Data data = get(value);
+        data.read_only = true;
+        return wrap(std::move(data), value.meta().is_batch, lineage_of(value));
+      },
+      "The same samples, for arrays that cannot write to them: code that has one leaves the samples as they are.");
   m.def("chained_calls", &Executor::chained_tasks, "How many calls were run as part of a chain so far.");
   m.def(
       "memory_use",

@@ -214,7 +214,16 @@ def next_item(iterator: object) -> Any: ...
 def as_method(function: object) -> Any:
     """A function of the core as a method of a Python class."""
 
-def python_call(function: object, name: str, inputs: list, after: list, outputs: int, samples: int) -> Any: ...
+def python_call(
+    function: object,
+    name: str,
+    inputs: list,
+    after: list,
+    outputs: int,
+    samples: int,
+    pure: bool = False,
+    key: object | None = None,
+) -> Any: ...
 
 class NativeStream:
     def __init__(self, device: int) -> None: ...

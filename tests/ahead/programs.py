@@ -47,6 +47,12 @@ FUNCTIONS = [  # of users, with effects
     line("{x} = {function}({y})", x=images, y=images, function=one_of("noting", "failing", "calling")),
     line("noting({v})", v=anything),
 ]
+PURE = [  # functions of Python that may be called ahead
+    line("{x} = pure({y})", x=images, y=images),
+    line("{x} = pure({y}, factor={a})", x=images, y=images, a=one_of("0.5", "i", "-0.0", "small[0]", "p")),
+    line("{x} = ndd.trivial_augment({y}{rng})", x=images, y=images, rng=one_of("", ", rng=own", ", keyed_by=f")),
+    line("{x} = ndd.rand_augment({y}, m={m})", x=images, y=images, m=one_of("9", "i")),
+]
 VIEWS = [  # the same memory, or the same samples, as another value
     line("{x} = ndd.reshape({y}, layout='HWC')", x=images, y=images),
     line("{x} = ndd.squeeze(ndd.expand_dims({y}, axes=[0]), axes=[0])", x=images, y=images),
@@ -137,6 +143,7 @@ def statements(gpu: bool, steady: bool) -> st.SearchStrategy[Statement]:
         guarded(READS, 1),
         guarded(WRITES, 2),
         guarded(FUNCTIONS, 6),
+        *[guarded(PURE, always)] * 2,
         guarded(DRAWS, 1),
         guarded([line("with {mode}: {call}", mode=one_of(*MODES), call=st.one_of(made))], 1),
         guarded(POSITIONS, 0, seldom),

@@ -76,7 +76,13 @@ class Run:
             note(array)
             return np.asarray(ndd.flip(ndd.tensor(array, layout="HWC")))
 
-        self.functions = {"noting": noting, "failing": failing, "calling": calling}
+        @ndd.operator(pure=True)
+        def pure(array, factor=1.0):
+            if array.sum() % 7 == 0:
+                raise ValueError(f"the sum is {array.sum()}")
+            return (array * factor).astype(array.dtype)
+
+        self.functions = {"noting": noting, "failing": failing, "calling": calling, "pure": pure}
 
     def run(self, text: str) -> list[Any]:
         helpers = {name: getattr(self, name) for name in dir(type(self)) if not name.startswith("_")}

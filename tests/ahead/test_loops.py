@@ -161,6 +161,76 @@ def test_functions_of_users_are_called_by_the_loop_alone(data, ahead):
 
 
 @pytest.mark.parametrize("ahead", AHEAD)
+@pytest.mark.parametrize("batch_size", [None, 1])
+def test_pure_functions_are_called_ahead(data, ahead, batch_size):
+    @ndd.operator(pure=True, outputs=2)
+    def scaled(label, factor, shift):
+        return label * factor, label + shift[1]
+
+    def body(i, files, labels):
+        products, sums = scaled(labels * 2, 1.5, shift=("by", 3))
+        return ndd.cast(products + sums, dtype="float32")
+
+    assert check(data, body, 4, ahead, batch_size) >= 4 * 10
+
+
+CHANGING = {"number": float, "zero": lambda i: 0.0 * (-1) ** i, "type": lambda i: (1, 1.0, True)[i % 3]}
+UNKNOWN = {"list": lambda i: [3], "array": lambda i: np.float32(3), "tensor": lambda i: ndd.tensor(3)}
+
+
+@pytest.mark.parametrize("ahead", AHEAD)
+@pytest.mark.parametrize("argument", CHANGING | UNKNOWN)
+def test_keyword_arguments_of_pure_functions(data, ahead, argument):
+    """Those that change, and those that might without a trace, are left to the loop."""
+
+    @ndd.operator(pure=True)
+    def shown(label, value):
+        return np.frombuffer(f"{label.item()} {np.asarray(value).tolist()!r}".ljust(30).encode(), np.uint8)
+
+    def body(i, files, labels):
+        return shown(labels * 2, value=(CHANGING | UNKNOWN)[argument](i))
+
+    assert 10 <= check(data, body, 1, ahead) <= 11  # of the product
+
+
+def test_a_pure_function_that_nobody_needs_is_not_called():
+    called = []
+
+    @ndd.operator(pure=True)
+    def noting(number):
+        called.append(number.item())
+        return number
+
+    with ndd.EvalMode.deferred:
+        kept, _ = noting(ndd.tensor(1)), noting(ndd.tensor(2))
+        assert kept.item() == 1
+        del _
+    assert called == [1]
+
+
+@pytest.mark.parametrize("ahead", AHEAD)
+@pytest.mark.parametrize("keyed", [False, True])
+@pytest.mark.parametrize("name", ["auto_augment", "rand_augment", "trivial_augment"])
+def test_automatic_augmentation(data, ahead, keyed, name):
+    def body(i, files, labels):
+        images = ndd.decoders.image(files, output_type="RGB")
+        return ndd.flip(getattr(ndd, name)(images, keyed_by=files if keyed else None))
+
+    assert check(data, body, 4, ahead, 2) >= 4 * 10
+
+
+@pytest.mark.parametrize("ahead", AHEAD)
+def test_mixing(data, ahead):
+    def body(i, files, labels):
+        images = ndd.resize(ndd.decoders.image(files), size=[8, 8])
+        images, shares = ndd.mixup(images, labels, num_classes=26)
+        images, _ = ndd.cutmix(images, shares, per_sample=True)
+        return ndd.mosaic(images, output_size=8)
+
+    assert check(data, body, 9, ahead, 2) >= 9 * 10
+
+
+@pytest.mark.parametrize("ahead", AHEAD)
 def test_epochs(data, ahead):
     """What one epoch has learned is good for the next. The last batch of each is smaller."""
     files = reader(data, last_batch="partial")

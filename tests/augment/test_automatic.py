@@ -188,9 +188,9 @@ def test_options_reach_those_that_know_them():
         seen.update(fill_value=fill_value, interp_type=interp_type)
         return samples
 
-    avida.trivial_augment(images(), augmentations=[function], fill_value=9, interp_type=avida.types.INTERP_LINEAR)
-    avida.EvalContext.current().evaluate_all()
-    assert seen == {"fill_value": 9, "interp_type": avida.types.INTERP_LINEAR}
+    options = {"fill_value": 9, "interp_type": avida.types.INTERP_LINEAR}
+    avida.trivial_augment(images(), augmentations=[function], **options).evaluate()
+    assert seen == options
 
 
 @pytest.mark.parametrize(("limit", "expected"), [({"max_translate_abs": 5}, 5), ({"max_translate_rel": 0.1}, 3)])

@@ -23,6 +23,7 @@ def operator(
     framework: Literal["numpy", "torch"] = "numpy",
     outputs: int = 1,
     layout: str | None = None,
+    pure: bool = False,
 ) -> Any:
     """Makes an operator from a Python function on NumPy arrays or PyTorch tensors.
 
@@ -38,6 +39,9 @@ def operator(
         framework: What the arrays are: ``"numpy"`` or ``"torch"``.
         outputs: How many results the function returns; with more than one it returns a tuple.
         layout: The layout of the results; by default that of the first input when it fits.
+        pure: Whether the results depend on nothing but the inputs and keyword arguments, and a call has no other
+            effect. Then a loop over a reader may call it ahead for its next batches, if its keyword arguments are
+            numbers, strings, ``None`` or tuples of such, and a call whose result nobody uses may be skipped.
 
     Example:
         >>> @avida.operator
@@ -47,7 +51,7 @@ def operator(
         True
     """
     if function is None:
-        return functools.partial(operator, per=per, framework=framework, outputs=outputs, layout=layout)
+        return functools.partial(operator, per=per, framework=framework, outputs=outputs, layout=layout, pure=pure)
     if per not in ("sample", "batch"):
         raise ValueError(f'per is "sample" or "batch", got {per!r}')
     if framework not in ("numpy", "torch"):
@@ -66,13 +70,23 @@ def operator(
         n = sizes.pop() if sizes else batch_size
 
         def run(values: list[Any]) -> list[Any]:
-            return _run(function, kwargs, values, n, per, framework, outputs, layout, name)
+            count = next((value.batch_size for value in values if isinstance(value, Batch)), batch_size)
+            return _run(function, kwargs, values, count, per, framework, outputs, layout, name)
 
         read = [value for value in kwargs.values() if isinstance(value, Tensor | Batch)]
-        results = _core.python_call(run, name, values, read, outputs, -1 if n is None else n)
+        fixed = tuple(kwargs.items())
+        key = (call, batch_size, fixed) if pure and is_constant(fixed) else None
+        results = _core.python_call(run, name, values, read, outputs, -1 if n is None else n, pure, key)
         return results[0] if outputs == 1 else tuple(results)
 
     return call
+
+
+def is_constant(value: Any) -> bool:
+    """Whether it is a plain number, string or the like, or a tuple of such, which never changes."""
+    if type(value) is tuple:
+        return all(map(is_constant, value))
+    return value is None or type(value) in (bool, int, float, str, bytes)
 
 
 def _run(
@@ -88,12 +102,10 @@ def _run(
 ) -> list[Any]:
     """Calls the function on the samples and makes Tensors (n is None) or Batches of its results."""
 
-    def array(tensor: Tensor) -> Any:
+    def array(sample: Tensor) -> Any:
         if framework == "torch":
-            return tensor.torch(copy=True)  # torch has no read-only tensors
-        view = np.asarray(tensor.cpu())
-        view.flags.writeable = False  # others may read the same memory
-        return view
+            return tensor(sample).torch()  # a copy: torch has no read-only tensors, and others may read the same memory
+        return np.asarray(_core.read_only(sample.cpu()))
 
     count = 1 if n is None else n
     columns = [[array(t) for t in v] if isinstance(v, Batch) else [array(v)] * count for v in values]

@@ -21,7 +21,8 @@ class Augmentation:
         name: By which policies and ``excluded`` speak of it.
         function: ``function(images, magnitudes)`` gets the samples that are to be changed as a Batch, and a magnitude
             for each of them as another; ``function(images)`` if there are no magnitudes. It may also have the keywords
-            ``fill_value`` and ``interp_type``. It must not draw random numbers. ``None`` changes nothing.
+            ``fill_value`` and ``interp_type``. It must not draw random numbers or have other effects, since a loop may
+            call it ahead. ``None`` changes nothing.
         magnitudes: The weakest and the strongest; what lies between is divided evenly. ``None``: it has no strength.
         signed: The sign of the magnitude is drawn.
         offset: What is added to the magnitude after that, as 1 for factors.

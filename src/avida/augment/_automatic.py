@@ -56,6 +56,7 @@ def auto_augment(
         policy = POLICIES[policy]
     elif not isinstance(policy, Policy):
         raise TypeError(f"{name}: expected a name or a Policy, got {shown(policy)}")
+    choices = (policy, max_translate_abs, max_translate_rel)
     augmentations = adapted(name, policy.augmentations, (), max_translate_abs, max_translate_rel)
     policy = dataclasses.replace(policy, augmentations=augmentations)
     by_name = {item.name: item for item in augmentations}
@@ -69,7 +70,7 @@ def auto_augment(
             if happens < step.probability
         ]
 
-    return draw_and_apply(name, images, 1 + 2 * longest, choose, options, rng, keyed_by)
+    return draw_and_apply(name, images, 1 + 2 * longest, choose, choices, options, rng, keyed_by)
 
 
 def rand_augment(
@@ -115,14 +116,15 @@ def rand_augment(
     bins = integer(name, "num_magnitude_bins", num_magnitude_bins, low=1)
     count = integer(name, "n", n, low=0)
     magnitude = integer(name, "m", m, low=0, high=bins - 1)
-    choices = RAND_AUGMENT if augmentations is None else augmentations
-    found = adapted(name, choices, excluded, max_translate_abs, max_translate_rel)
+    given = RAND_AUGMENT if augmentations is None else augmentations
+    found = adapted(name, given, excluded, max_translate_abs, max_translate_rel)
+    choices = (*given, *excluded, bins, magnitude, max_translate_abs, max_translate_rel)
 
     def choose(drawn: np.ndarray) -> list[Choice]:
         pairs = zip(drawn[::2], drawn[1::2], strict=True)
         return [_choice(found[_index(which, len(found))], bins, magnitude, sign) for which, sign in pairs]
 
-    return draw_and_apply(name, images, 2 * count, choose, options, rng, keyed_by)
+    return draw_and_apply(name, images, 2 * count, choose, choices, options, rng, keyed_by)
 
 
 def trivial_augment(
@@ -162,13 +164,14 @@ def trivial_augment(
     name = "trivial_augment"
     options = _options(name, fill_value, interp_type)
     bins = integer(name, "num_magnitude_bins", num_magnitude_bins, low=1)
-    choices = TRIVIAL_AUGMENT_WIDE if augmentations is None else augmentations
-    found = adapted(name, choices, excluded, max_translate_abs, max_translate_rel)
+    given = TRIVIAL_AUGMENT_WIDE if augmentations is None else augmentations
+    found = adapted(name, given, excluded, max_translate_abs, max_translate_rel)
+    choices = (*given, *excluded, bins, max_translate_abs, max_translate_rel)
 
     def choose(drawn: np.ndarray) -> list[Choice]:
         return [_choice(found[_index(drawn[0], len(found))], bins, _index(drawn[1], bins), drawn[2])]
 
-    return draw_and_apply(name, images, 3, choose, options, rng, keyed_by)
+    return draw_and_apply(name, images, 3, choose, choices, options, rng, keyed_by)
 
 
 def _index(drawn: float, count: int) -> int:

@@ -32,6 +32,7 @@ def draw_and_apply(
     images: Images,
     draws: int,
     choose: Callable[[np.ndarray], Sequence[Choice]],
+    choices: tuple[Any, ...],
     options: Mapping[str, Any],
     rng: RNG | None,
     keyed_by: KeyedBy | None,
@@ -39,7 +40,8 @@ def draw_and_apply(
     """Draws numbers from 0 to 1 for every sample, lets ``choose`` make choices of them, and carries these out.
 
     The numbers are drawn at the call, like those of any random operator. All else happens in the background, in order
-    with the other operators: nothing waits for the images here.
+    with the other operators: nothing waits for the images here. ``choices`` is what ``choose`` depends on: constants
+    and frozen objects, by which the call of the next iteration of a loop is recognised.
     """
     if not isinstance(images, Tensor | Batch):  # an array of four axes could be images, or a video
         raise TypeError(f"{name}: expected a Batch or a Tensor, got {type(images).__name__}; see avida.as_batch")
@@ -49,11 +51,19 @@ def draw_and_apply(
     def run(values: list[Any]) -> list[Any]:
         samples, drawn = values
         if isinstance(samples, Batch):
-            return [apply_choices(checked(name, samples), [choose(np.asarray(row)) for row in drawn.cpu()], options)]
+            return [
+                apply_choices(
+                    checked(name, samples), [choose(np.asarray(row)) for row in _core.read_only(drawn.cpu())], options
+                )
+            ]
         alone = _core.batch_from_tensors([samples], samples._dtype_id, "")
-        return [apply_choices(checked(name, alone), [choose(np.asarray(drawn.cpu()))], options)._sample(0)]
+        return [
+            apply_choices(checked(name, alone), [choose(np.asarray(_core.read_only(drawn.cpu())))], options)._sample(0)
+        ]
 
-    return _core.python_call(run, name, [images, numbers], [], 1, -1 if like is None else like.batch_size)[0]
+    size = -1 if like is None else like.batch_size
+    key = (name, choices, tuple(options.items()))
+    return _core.python_call(run, name, [images, numbers], [], 1, size, True, key)[0]
 
 
 def checked(name: str, images: Batch) -> Batch:

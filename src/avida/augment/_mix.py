@@ -63,7 +63,8 @@ def mixup(
             blended = _ops.cast(blended, dtype=samples.dtype)
         return [blended, _mixed(_soft("mixup", classes, num_classes), own)]
 
-    mixed = _core.python_call(run, "mixup", [images, labels, shares], [], 2, images.batch_size)
+    key = ("mixup", num_classes)
+    mixed = _core.python_call(run, "mixup", [images, labels, shares], [], 2, images.batch_size, True, key)
     return mixed[0], mixed[1]
 
 
@@ -128,7 +129,8 @@ def cutmix(
             _mixed(_soft("cutmix", classes, num_classes), own.astype(np.float32)),
         ]
 
-    mixed = _core.python_call(run, "cutmix", [images, labels, shares, centres], [], 2, images.batch_size)
+    inputs, key = [images, labels, shares, centres], ("cutmix", num_classes)
+    mixed = _core.python_call(run, "cutmix", inputs, [], 2, images.batch_size, True, key)
     return mixed[0], mixed[1]
 
 
@@ -173,7 +175,7 @@ def _shape(name: str, images: Batch) -> tuple[int, ...]:
 
 def _per_sample(drawn: Any, samples: int) -> np.ndarray:
     """A row for each sample, also where one was drawn for all."""
-    drawn = drawn.cpu()
+    drawn = _core.read_only(drawn.cpu())
     rows = [np.asarray(row) for row in drawn] if isinstance(drawn, Batch) else [np.asarray(drawn)] * samples
     return np.stack(rows) if rows else np.zeros((0, *([2] if drawn.ndim else [])), np.float32)
 
@@ -185,7 +187,7 @@ def _neighbours(images: Batch) -> Batch:
 
 def _soft(name: str, labels: Batch, num_classes: int | None) -> np.ndarray:
     """How much each sample belongs to each class: a row for each sample."""
-    rows = [np.asarray(row) for row in labels.cpu()]
+    rows = [np.asarray(row) for row in _core.read_only(labels.cpu())]
     if not rows:
         return np.zeros((0, num_classes or 0), np.float32)
     if rows[0].dtype.kind == "f" and rows[0].ndim == 1:

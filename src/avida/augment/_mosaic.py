@@ -143,16 +143,17 @@ def mosaic(
         annotations = values[2:]
         if (samples.layout or "HWC") != "HWC" or samples.ndim != 3:
             raise ValueError(f"mosaic: expected images (HWC), got {samples.layout or f'{samples.ndim} axes'}")
-        if n == 0:
+        if samples.batch_size == 0:
             return [_ops.resize(samples, size=size.tolist()), *annotations]
-        centre = np.stack([np.asarray(row) for row in drawn.cpu()]) * (high - low) + low
+        centre = np.stack([np.asarray(row) for row in _core.read_only(drawn.cpu())]) * (high - low) + low
         pieces = [_Piece(samples, corner, np.round(centre * size), size, longer) for corner in range(4)]
         made = _painted(samples, pieces, size, fill_value, interp_type)
         if not annotations:
             return [made]
         return [made, *_moved(pieces, size, annotations, ltrb, ratio, min_visible)]
 
-    made = _core.python_call(run, "mosaic", [images, centres, *given], [], 1 + len(given), n)
+    key = ("mosaic", *size.tolist(), longer, low, high, ltrb, ratio, min_visible, fill_value, interp_type)
+    made = _core.python_call(run, "mosaic", [images, centres, *given], [], 1 + len(given), n, True, key)
     return tuple(made) if given else made[0]
 
 
@@ -239,8 +240,9 @@ def _moved(
     pieces: list[_Piece], size: np.ndarray, annotations: list[Batch], ltrb: bool, ratio: bool, min_visible: float
 ) -> list[Batch]:
     """Boxes and labels of the mosaics, or boxes if there are no labels."""
-    box_rows = [np.asarray(sample, np.float64) for sample in annotations[0].cpu()]
-    label_rows = [np.asarray(sample) for sample in annotations[-1].cpu()]  # boxes count as labels where there are none
+    box_rows = [np.asarray(sample, np.float64) for sample in _core.read_only(annotations[0].cpu())]
+    # boxes count as labels where there are none
+    label_rows = [np.asarray(sample) for sample in _core.read_only(annotations[-1].cpu())]
     for i, (four, label) in enumerate(zip(box_rows, label_rows, strict=True)):
         if four.ndim != 2 or (four.size and four.shape[1] != 4) or len(label) != len(four):
             labels = f" and labels of the shape {label.shape}" if len(annotations) > 1 else ""
