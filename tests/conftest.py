@@ -2,6 +2,7 @@
 
 import faulthandler
 import os
+import stat
 from collections import Counter, defaultdict
 from typing import TextIO
 
@@ -20,6 +21,17 @@ stderr_key = pytest.StashKey[TextIO]()
 
 def pytest_configure(config):
     config.stash[stderr_key] = os.fdopen(os.dup(2), "w")  # while a test runs, pytest captures what is written to 2
+    if hasattr(config, "workerinput"):
+        # Through these pipes xdist sees that a worker has ended, unless a child of the worker still has them open.
+        pipes = [fd for fd in range(3, 100) if is_pipe(fd)]
+        os.register_at_fork(after_in_child=lambda: [os.close(fd) for fd in pipes])
+
+
+def is_pipe(descriptor):
+    try:
+        return stat.S_ISFIFO(os.fstat(descriptor).st_mode)
+    except OSError:
+        return False
 
 
 @pytest.hookimpl(wrapper=True)

@@ -190,6 +190,7 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
       if (first->state == Slot::done) break;
       start_threads();
       wait(lock, interrupt);
+      work_.notify_all();  // pthread_cond_signal of glibc before 2.41 may wake nobody
     }
     slots_.pop_front();
     fill();
@@ -307,7 +308,7 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
     return item;
   }
 
-  void before_fork() override { mutex_.lock(); }
+  bool try_before_fork() override { return mutex_.try_lock(); }
   void after_fork(bool in_child) override {
     if (in_child) {
       new (&work_) std::condition_variable;
@@ -357,7 +358,7 @@ class Everyone : ForkAware {
   }
 
  private:
-  void before_fork() override { mutex_.lock(); }
+  bool try_before_fork() override { return mutex_.try_lock(); }
   void after_fork(bool) override { mutex_.unlock(); }
   std::mutex mutex_;
   std::vector<std::weak_ptr<void>> list_;

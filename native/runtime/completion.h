@@ -57,7 +57,7 @@ class Completion : ForkAware {
     return true;
   }
 
-  void before_fork() override { mutex_.lock(); }
+  bool try_before_fork() override { return mutex_.try_lock(); }
   void after_fork(bool in_child) override {
     if (in_child) waiters_.clear();  // they are threads of the parent
     mutex_.unlock();

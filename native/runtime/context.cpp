@@ -24,10 +24,9 @@ class SharedPool : ForkAware {
   }
 
  private:
-  void before_fork() override { mutex_.lock(); }
+  bool try_before_fork() override { return mutex_.try_lock(); }
   void after_fork(bool) override { mutex_.unlock(); }
-  std::mutex
-      mutex_;  // never held while a pool is created or destroyed: pools register for forks, which takes another lock
+  std::mutex mutex_;
   std::shared_ptr<ThreadPool> pool_;
   ForkRegistration fork_{this, Rank::executor};
 };

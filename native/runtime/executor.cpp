@@ -84,7 +84,7 @@ class Everyone : ForkAware {
   }
 
  private:
-  void before_fork() override { mutex_.lock(); }
+  bool try_before_fork() override { return mutex_.try_lock(); }
   void after_fork(bool in_child) override {
     if (in_child) spinning = 0;
     mutex_.unlock();
@@ -427,7 +427,14 @@ void Executor::loop() {
   auto idle = [&] { return (busy_ || nothing()) && !stop_ && !(close_ && queue_.empty()); };
   while (true) {
     while (idle()) work_.wait(lock);
-    if (close_) ahead_.clear();
+    if (close_ && !ahead_.empty()) {
+      auto dropped = std::move(ahead_);
+      ahead_.clear();
+      lock.unlock();
+      dropped.clear();  // frees what they hold, outside the lock
+      lock.lock();
+      continue;
+    }
     if (stop_ || nothing()) break;
     if (!queue_.empty()) {
       const Task& first = *queue_.front();
@@ -525,7 +532,7 @@ void Executor::publish(Task& task, std::vector<Data> results, std::shared_ptr<co
   });
 }
 
-void Executor::before_fork() { mutex_.lock(); }
+bool Executor::try_before_fork() { return mutex_.try_lock(); }
 
 void Executor::after_fork(bool in_child) {
   if (in_child) {

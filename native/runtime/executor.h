@@ -64,7 +64,7 @@ class Executor : public std::enable_shared_from_this<Executor>, ForkAware {
   using Clock = std::chrono::steady_clock;
 
   Executor() = default;
-  void before_fork() override;
+  bool try_before_fork() override;
   void after_fork(bool in_child) override;
   void submit(const std::shared_ptr<Task>& task, bool wake);
   void enqueue(const std::shared_ptr<Task>& task, bool wake);

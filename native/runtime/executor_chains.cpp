@@ -38,7 +38,7 @@ class Incomplete : ForkAware {
   }
 
  private:
-  void before_fork() override { mutex_.lock(); }
+  bool try_before_fork() override { return mutex_.try_lock(); }
   void after_fork(bool) override { mutex_.unlock(); }
   std::mutex mutex_;
   std::vector<std::weak_ptr<Task>> list_;

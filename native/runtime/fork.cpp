@@ -2,8 +2,11 @@
 
 #include <pthread.h>
 
+#include <algorithm>
+#include <chrono>
 #include <map>
 #include <mutex>
+#include <thread>
 #include <utility>
 
 namespace avida {
@@ -21,12 +24,21 @@ struct Members {
     return *members;
   }
   void prepare() {
-    mutex.lock();
-    for (auto& [rank, member] : list) member->before_fork();
+    while (!try_lock_all()) std::this_thread::sleep_for(std::chrono::microseconds(20));
   }
   void resume(bool in_child) {
     for (auto& [rank, member] : list) member->after_fork(in_child);
     mutex.unlock();
+  }
+
+ private:
+  bool try_lock_all() {
+    mutex.lock();
+    auto busy = std::ranges::find_if_not(list, [](auto& entry) { return entry.second->try_before_fork(); });
+    if (busy == list.end()) return true;
+    for (auto taken = list.begin(); taken != busy; ++taken) taken->second->after_fork(false);
+    mutex.unlock();
+    return false;
   }
 };
 

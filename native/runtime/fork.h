@@ -1,8 +1,9 @@
 // A fork copies one thread only. Every class that owns locks or threads is ForkAware: its lock is taken before the
 // fork, so that the child finds consistent data, and after_fork(true) resets the state of threads that the child does
-// not have. Locks are taken in the order of their ranks, which is the order in which they nest anywhere else.
-// Singletons that threads use without the GIL are made while the library is loaded: had another thread been making one
-// during the fork, the child would wait for it for ever.
+// not have. A fork takes all locks or none, and then tries again: it waits for no lock while it has another one, so
+// that objects may register, and end, under any lock. Locks are released in the order of their ranks. Singletons that
+// threads use without the GIL are made while the library is loaded: had another thread been making one during the fork,
+// the child would wait for it for ever.
 #pragma once
 
 namespace avida {
@@ -11,7 +12,8 @@ class ForkAware {
  public:
   enum class Rank { loops, executor, thread_pool, reader, completion, memory, garbage, profile };
 
-  virtual void before_fork() = 0;
+  // Takes the lock if it is free; returns whether it was.
+  virtual bool try_before_fork() = 0;
   virtual void after_fork(bool in_child) = 0;
 
  protected:

@@ -70,6 +70,7 @@ class SpinLock {
     for (int spins = 0; busy_.test_and_set(std::memory_order_acquire);)
       if (++spins % 64 == 0) std::this_thread::yield();
   }
+  bool try_lock() { return !busy_.test_and_set(std::memory_order_acquire); }
   void unlock() { busy_.clear(std::memory_order_release); }
 
  private:
@@ -170,7 +171,7 @@ class Pool : ForkAware {
   }
 
  private:
-  void before_fork() override { mutex_.lock(); }
+  bool try_before_fork() override { return mutex_.try_lock(); }
   void after_fork(bool) override { mutex_.unlock(); }
 
   struct Free {

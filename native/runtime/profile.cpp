@@ -136,7 +136,7 @@ class Collector : ForkAware {
     return *own;
   }
 
-  void before_fork() override { mutex_.lock(); }
+  bool try_before_fork() override { return mutex_.try_lock(); }
   void after_fork(bool in_child) override {
     if (in_child) {
       recording = false;

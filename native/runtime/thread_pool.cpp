@@ -96,7 +96,7 @@ void ThreadPool::loop() {
   }
 }
 
-void ThreadPool::before_fork() { mutex_.lock(); }
+bool ThreadPool::try_before_fork() { return mutex_.try_lock(); }
 
 void ThreadPool::after_fork(bool in_child) {
   if (in_child) {

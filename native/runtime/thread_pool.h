@@ -41,7 +41,7 @@ class ThreadPool : public std::enable_shared_from_this<ThreadPool>, ForkAware {
     void work(bool helps);
   };
 
-  void before_fork() override;
+  bool try_before_fork() override;
   void after_fork(bool in_child) override;
   void start_threads();
   void loop();

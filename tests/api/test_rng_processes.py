@@ -1,13 +1,13 @@
 """Random numbers in child processes: each draws its own, and the same ones in the next run."""
 
 import multiprocessing
-import os
 import threading
 
 import numpy as np
 import pytest
 
 import avida as ndd
+from tests.children import in_child
 from tests.readers.numbered import make_files, reader_of
 
 
@@ -17,18 +17,7 @@ def draw(_=None):
 
 def draws_of_forks(count):
     """What plain forks draw."""
-    drawn = []
-    for _ in range(count):
-        reader, writer = os.pipe()
-        child = os.fork()
-        if child == 0:
-            os.write(writer, repr(draw()).encode())
-            os._exit(0)
-        os.close(writer)
-        drawn.append(float(os.read(reader, 100)))
-        os.close(reader)
-        os.waitpid(child, 0)
-    return drawn
+    return [in_child(draw) for _ in range(count)]
 
 
 def send_draws(connection):
@@ -43,6 +32,7 @@ def draws_of_processes(method, count):
         receiver, sender = context.Pipe(duplex=False)
         process = context.Process(target=send_draws, args=(sender,))
         process.start()
+        sender.close()
         drawn += receiver.recv()
         process.join()
     return drawn
@@ -71,13 +61,7 @@ def test_processes(method):
 
 def test_children_of_children():
     def grandchildren():
-        receiver, sender = multiprocessing.Pipe(duplex=False)
-        child = os.fork()
-        if child == 0:
-            sender.send([draw(), *draws_of_forks(2)])
-            os._exit(0)
-        os.waitpid(child, 0)
-        return receiver.recv() + draws_of_forks(2)
+        return in_child(lambda: [draw(), *draws_of_forks(2)]) + draws_of_forks(2)
 
     assert len(set(again(grandchildren))) == 5
 
@@ -113,14 +97,7 @@ def test_without_a_seed_children_differ():
 
 def test_seed_for_keyed_draws_is_that_of_the_parent():
     ndd.random.set_seed(11)
-    reader, writer = os.pipe()
-    if os.fork() == 0:
-        os.write(writer, str(ndd.random.get_default_rng().seed).encode())
-        os._exit(0)
-    os.close(writer)
-    assert os.read(reader, 100) == b"11"
-    os.close(reader)
-    os.wait()
+    assert in_child(lambda: ndd.random.get_default_rng().seed) == 11
 
 
 @pytest.fixture(scope="module")

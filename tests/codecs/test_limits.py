@@ -144,7 +144,7 @@ def test_settings(limits) -> None:
 def test_child_processes_inherit_the_limits(limits, method: str) -> None:
     limits(scans=11, memory=123 * MIB)
     with multiprocessing.get_context(method).Pool(1) as pool:
-        assert pool.apply(avida.decode_limits) == avida.decode_limits()
+        assert pool.apply_async(avida.decode_limits).get(timeout=600) == avida.decode_limits()
 
 
 def test_large_images_are_not_refused() -> None:

@@ -5,7 +5,6 @@ import os
 import pathlib
 import random
 import shutil
-import signal
 import struct
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import avida
+from tests.children import in_child
 from tests.readers.lmdb_records import BYTE, FLOAT, INT32, STRING, datum, record, tensor, varint, write
 
 PAGE = mmap.PAGESIZE
@@ -257,13 +257,12 @@ def test_a_child_process_reads_on(tmp_path):
     reader = avida.readers.Caffe(path=numbered(tmp_path / "db", 200), prefetch_queue_depth=4)
     epoch = reader.next_epoch(batch_size=10)
     first = [label.item() for label in next(epoch)[1]]
-    child = os.fork()
-    if child == 0:
-        signal.alarm(600)
-        rest = [label.item() for _, labels in epoch for label in labels]
-        os._exit(0 if rest == list(range(10, 200)) else 1)
-    assert first + [label.item() for _, labels in epoch for label in labels] == list(range(200))
-    assert os.waitpid(child, 0)[1] == 0
+
+    def rest():
+        return [label.item() for _, labels in epoch for label in labels]
+
+    assert in_child(rest) == list(range(10, 200))
+    assert first + rest() == list(range(200))
 
 
 SIZES = [0, 1, 50, 900, 1900, 2010, 2020, 2030, 4050, 4060, 4070, 8160, 16_360, 16_370, 16_380, 20_000, 70_000]

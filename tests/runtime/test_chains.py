@@ -1,7 +1,6 @@
 """Consecutive calls run as one: the same results and errors as one by one."""
 
 import contextlib
-import os
 import threading
 import time
 
@@ -9,6 +8,7 @@ import numpy as np
 import pytest
 
 import avida as ndd
+from tests.children import in_child
 
 
 def picture(i, height=40, width=60):
@@ -154,11 +154,7 @@ def test_a_decoder_alone_starts_by_itself():
 
 def test_a_child_process_finishes_what_was_begun():
     made = resized()
-    child = os.fork()
-    if child == 0:
-        ok = np.asarray(made.tensors[0]).shape == (3, 16, 20)
-        os._exit(0 if ok else 1)
-    assert os.waitpid(child, 0)[1] == 0
+    assert in_child(lambda: np.asarray(made.tensors[0]).shape) == (3, 16, 20)
     assert made.batch_size == 8
     assert np.asarray(made.tensors[7]).shape == (3, 16, 20)
 

@@ -334,6 +334,31 @@ def test_exit_leaves_operators_alone_that_come_back_too_late():
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_fork_while_a_context_ends_with_work_ahead(tmp_path):
+    """Its executor drops that work, and with it the context's pool, which registers no longer for forks."""
+    files = [tmp_path / str(i) for i in range(24)]
+    for file in files:
+        file.write_bytes(bytes(200))
+    done = run(f"""
+        import os, avida as ndd
+        for _ in range(300):
+            with ndd.EvalContext(num_threads=2):
+                for i, (file, label) in enumerate(ndd.readers.File(files={[*map(str, files)]}).next_epoch(1, ahead=16)):
+                    x = ndd.cast(file, dtype="float32")
+                    for _ in range(12):
+                        x = x + 1.0
+                    if i == 8:
+                        break
+            del x, file, label
+            child = os.fork()
+            if child == 0:
+                os._exit(0)
+            os.waitpid(child, 0)
+        print("fine")
+    """)
+    assert done.stdout.strip() == "fine", done.stderr
+
+
 def test_ctrl_c_ends_the_wait_at_exit():
     code = """
     try:
@@ -392,17 +417,18 @@ def test_ctrl_c_ends_the_conversion_of_a_pending_tensor():
 
 def test_ctrl_c_ends_the_conversion_while_other_threads_convert():
     done = run("""
-        import os, signal, sys, threading, numpy as np, avida as ndd
+        import os, signal, sys, threading, time, numpy as np, avida as ndd
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        sys.setswitchinterval(1e-6)
+        sys.setswitchinterval(1e-5)
         ended = False
         def convert():
             other = ndd.tensor([1])
             while not ended:
                 memoryview(other)
+                time.sleep(0)  # or the main thread would hardly get the GIL on a busy machine
         for _ in range(3):
             threading.Thread(target=convert, daemon=True).start()
-        for _ in range(10):
+        for _ in range(5):
             done = threading.Event()
             value = ndd.operator(lambda x: done.wait() and x)(ndd.tensor([7]))
             end = threading.Timer(500, done.set)

@@ -137,7 +137,7 @@ Shape common_shape(const Run& run) {
         refuse("expected \"output_size\", since the inputs have different shapes: ", *common, " and ", view.shape);
     }
   }
-  return common.value_or(Shape{0, 0, 0});
+  return common ? *common : Shape{0, 0, 0};
 }
 
 // `common` is found for the first sample that needs it.

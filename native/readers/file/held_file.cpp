@@ -28,7 +28,7 @@ class HeldFile::Registry : ForkAware {
   static constexpr size_t kMostOpen = 256;
   static Registry* const instance_;
 
-  void before_fork() override { mutex_.lock(); }
+  bool try_before_fork() override { return mutex_.try_lock(); }
   void after_fork(bool in_child) override {
     if (in_child) {
       for (HeldFile* file : files_) file->file_.reset();

@@ -27,7 +27,7 @@ class OpenFiles : ForkAware {
     std::shared_ptr<const File> file;
   };
 
-  void before_fork() override { mutex_.lock(); }
+  bool try_before_fork() override { return mutex_.try_lock(); }
   void after_fork(bool) override { mutex_.unlock(); }
 
   const std::vector<std::string> paths_;

@@ -71,7 +71,7 @@ class Lmdb : ForkAware {
   mutable std::vector<std::shared_ptr<const Page>>
       recent_;  // a cache of leaves, indexed by page number modulo its size
 
-  void before_fork() override { mutex_.lock(); }
+  bool try_before_fork() override { return mutex_.try_lock(); }
   void after_fork(bool) override { mutex_.unlock(); }
   ForkRegistration fork_{this, Rank::reader};
 };

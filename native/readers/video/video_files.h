@@ -51,7 +51,7 @@ class VideoFiles : ForkAware {
   };
 
   void read_index(size_t file);
-  void before_fork() override { mutex_.lock(); }
+  bool try_before_fork() override { return mutex_.try_lock(); }
   void after_fork(bool) override { mutex_.unlock(); }
 
   const std::vector<std::string> paths_;
