@@ -8,7 +8,7 @@ namespace avida {
 
 struct FrameSpectrum {
   static constexpr const char* header = "loops/spectral/frame_spectrum.h";
-  static constexpr int kThreads = 256, kPhases = 4, kRepeated = 1;
+  static constexpr int kThreads = 256, kBlocks = 3, kPhases = 4, kRepeated = 1;
   static constexpr long kShared = 2048;  // elements of a buffer
 
   struct Params {
