@@ -3,7 +3,8 @@
 
 # System packages, in one place: a package counts as there when Debian has it installed or a command has its name.
 PACKAGES := g++ pkg-config libavcodec-dev libavformat-dev libavutil-dev libhwy-dev libjpeg62-turbo-dev liblz4-dev \
-  libopenjp2-7-dev libpng-dev libsimdjson-dev libsndfile1-dev libtiff-dev libwebp-dev zlib1g-dev
+  libogg-dev libopenjp2-7-dev libpng-dev libsimdjson-dev libsndfile1-dev libtiff-dev libvorbis-dev libwebp-dev \
+  zlib1g-dev
 
 PYTHON ?= python3
 VENV ?= .venv

@@ -1,6 +1,6 @@
 """Measures decoding and reading of sound files, compared with the real library.
 
-python benchmarks/audio.py [--files 320] [--seconds 3] [--rounds 5] [--formats wav flac ogg]
+python benchmarks/audio.py [--files 320] [--seconds 3] [--rounds 5] [--formats wav aiff flac ogg]
 
 The libraries take turns on the same files, which are in the page cache. Each line has the median time per file of
 avida and the real library, and the speed-up of avida. Epochs are much longer than the two batches that are prefetched.
@@ -90,7 +90,7 @@ def main() -> None:
     parser.add_argument("--files", type=int, default=320)
     parser.add_argument("--seconds", type=float, default=3)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--formats", nargs="+", default=["wav", "flac", "ogg"])
+    parser.add_argument("--formats", nargs="+", default=["wav", "aiff", "flac", "ogg"])
     options = parser.parse_args()
     print("avida uses", dict(avida._core.codecs())["WAV"])
     with tempfile.TemporaryDirectory() as name:

@@ -66,7 +66,10 @@ class GpuLaunches : public Launches {
     launch->most_items = std::max(launch->most_items, count);
   }
 
+  // Samples often need the same tables: those of the last uploads are not copied again.
   const void* upload_bytes(const void* bytes, size_t size) override {
+    for (const Table& table : tables_)
+      if (table.size == size && size > 0 && std::memcmp(table.bytes, bytes, size) == 0) return table.on_gpu;
     auto rounded = static_cast<size_t>(stepped(static_cast<int64_t>(size)));
     if (chunks_.empty() || chunks_.back().bytes.size() + rounded > chunks_.back().capacity) {
       size_t capacity = std::max(kChunk, rounded);
@@ -77,11 +80,13 @@ class GpuLaunches : public Launches {
     size_t at = chunk.bytes.size();
     chunk.bytes.resize(at + rounded);
     if (size) std::memcpy(chunk.bytes.data() + at, bytes, size);
-    return static_cast<const char*>(chunk.on_gpu) + at;
+    const void* on_gpu = static_cast<const char*>(chunk.on_gpu) + at;
+    if (size >= kTable) tables_[next_table_++ % std::size(tables_)] = {chunk.bytes.data() + at, size, on_gpu};
+    return on_gpu;
   }
 
  private:
-  static constexpr size_t kChunk = 64 << 10;
+  static constexpr size_t kChunk = 64 << 10, kTable = 128;
   struct Launch {
     const Kernel* kernel;
     std::vector<std::byte> items;
@@ -91,7 +96,12 @@ class GpuLaunches : public Launches {
   struct Chunk {  // of parameters that are copied to the GPU
     void* on_gpu;
     size_t capacity;
-    std::vector<std::byte> bytes;
+    std::vector<std::byte> bytes;  // never reallocated
+  };
+  struct Table {  // of at least kTable bytes, in a chunk
+    const std::byte* bytes = nullptr;
+    size_t size = 0;
+    const void* on_gpu = nullptr;
   };
 
   Gpu& gpu_;
@@ -99,6 +109,8 @@ class GpuLaunches : public Launches {
   size_t step_ = 0;
   std::vector<std::vector<Launch>> steps_;
   std::vector<Chunk> chunks_;
+  Table tables_[8];
+  size_t next_table_ = 0;
   std::vector<Block> kept_;
   char* cut_ = nullptr;  // the unused rest of the last block
   int64_t cut_left_ = 0;

@@ -371,6 +371,29 @@ class TestExchange:
         np.testing.assert_array_equal(np.asarray(ndd.as_tensor(Exporter(a))), a)
         np.testing.assert_array_equal(np.asarray(ndd.as_tensor(Exporter(a.T))), a.T)
 
+    def test_arrays_whose_dlpack_refuses(self):
+        class Refusing:
+            def __dlpack__(self, **kwargs):
+                raise TypeError("no DLPack for this type")
+
+            def __dlpack_device__(self):
+                return (1, 0)
+
+        class Array(Refusing):
+            def __array__(self, dtype=None, copy=None):
+                return np.arange(6.0)
+
+        class Interface(Refusing):
+            array = np.arange(6.0)
+            __array_interface__ = array.__array_interface__
+
+        for data in (Array(), Interface()):
+            for make in (ndd.as_tensor, ndd.tensor):
+                np.testing.assert_array_equal(make(data), np.arange(6.0))
+            np.testing.assert_array_equal(ndd.as_batch([data, data]).tensors[1], np.arange(6.0))
+        with pytest.raises(RuntimeError, match="Refusing"):
+            ndd.as_tensor(Refusing())
+
 
 class TestSlicing:
     A = np.arange(2 * 5 * 3).reshape(2, 5, 3)

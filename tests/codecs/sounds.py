@@ -12,9 +12,11 @@ def noise(frames: int, channels: int = 1, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).uniform(-0.9, 0.9, (frames, channels))
 
 
-def encoded(sound: np.ndarray, rate: int = 16000, form: str = "WAV", subtype: str | None = None) -> np.ndarray:
+def encoded(
+    sound: np.ndarray, rate: int = 16000, form: str = "WAV", subtype: str | None = None, endian: str | None = None
+) -> np.ndarray:
     file = io.BytesIO()
-    soundfile.write(file, sound, rate, format=form, subtype=subtype)
+    soundfile.write(file, sound, rate, format=form, subtype=subtype, endian=endian)
     return np.frombuffer(file.getvalue(), np.uint8)
 
 

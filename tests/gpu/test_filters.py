@@ -38,6 +38,13 @@ def test_samples_with_windows_of_their_own():
     check(ndd.gaussian_blur, samples, "HWC", True, sigma=sigma)
 
 
+def test_windows_of_one_size_that_differ():
+    """Equal tables are uploaded once for all samples, and only equal ones."""
+    samples = [numbers("float32", (90, 120, 1))] * 20
+    sigma = ndd.batch([np.float32(s) for s in (9, 15, 9, 12, *range(5, 20), 9)])
+    check(ndd.gaussian_blur, samples, "HWC", False, sigma=sigma, window_size=101)
+
+
 @pytest.mark.parametrize(("source", "to"), [("uint8", "uint8"), ("uint8", "float32"), ("float32", "float32")])
 @pytest.mark.parametrize(("shape", "layout"), SHAPES)
 def test_laplacian(shape, layout, source, to):

@@ -1,5 +1,7 @@
 """Decoding of sound: formats, types, channels, resampling, and files that are not what they say."""
 
+import json
+import pathlib
 import struct
 
 import numpy as np
@@ -51,6 +53,58 @@ def test_formats_of_floats(form, subtype):
     np.testing.assert_allclose(np.asarray(ndd.decoders.audio(file)[0]), expected, atol=1e-5)
     shorts = np.asarray(ndd.decoders.audio(file, dtype=ndd.int16)[0])
     np.testing.assert_allclose(shorts, np.clip(expected * 32767, -32768, 32767), atol=1)
+
+
+def read_by_pieces(file: np.ndarray, folder: pathlib.Path) -> np.ndarray | None:
+    """What a reader makes of a file, which decodes every file with libsndfile and new tables; None if it refuses it."""
+    (folder / "sound").write_bytes(file.tobytes())
+    (folder / "manifest").write_text(json.dumps({"audio_filepath": str(folder / "sound")}))
+    reader = ndd.readers.NemoAsr(manifest_filepaths=[str(folder / "manifest")], downmix=False)
+    try:
+        return np.asarray(reader()[0])
+    except RuntimeError:
+        return None
+
+
+def test_ogg_files_of_many_encoders(tmp_path):
+    """Tables are kept for the next file with the same headers."""
+    kinds = [(frames, channels, rate) for rate in (8000, 16000, 44100) for channels in (1, 2) for frames in (300, 9000)]
+    files = [encoded(noise(frames, channels), rate, "OGG", "VORBIS") for frames, channels, rate in kinds]
+    files += [encoded(noise(frames, 3), 16000, "OGG", "VORBIS") for frames in (1, 5000)]
+    first = [np.asarray(ndd.decoders.audio(file)[0]) for file in files]
+    for sound, file in zip(first, files, strict=True):
+        np.testing.assert_allclose(sound, read_by_pieces(file, tmp_path), atol=1e-6)
+    for order in (range(len(files))[::-1], [0, 0, 5, 0, 5, 1, 5], [*range(12)] * 3):
+        sounds = ndd.decoders.audio(ndd.batch([files[i] for i in order[:12]]), downmix=True)[0].tensors
+        for i, mean in zip(order, sounds, strict=False):
+            np.testing.assert_array_equal(ndd.decoders.audio(files[i])[0], first[i])
+            np.testing.assert_allclose(mean, first[i].mean(1), atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_damaged_ogg_files(seed, tmp_path):
+    rng = np.random.default_rng(seed)
+    file = encoded(noise(6000, 1 + seed % 2), 16000, "OGG", "VORBIS").copy()
+    match seed % 4:
+        case 0:
+            file = file[: rng.integers(100, len(file))]
+        case 1:
+            file = np.concatenate([file, rng.integers(0, 256, 50, dtype=np.uint8) if seed % 8 == 1 else file])
+        case _:
+            file[rng.integers(0, len(file), seed % 3 + 1)] ^= np.uint8(1 << rng.integers(0, 8))
+    expected = read_by_pieces(file, tmp_path)
+    if expected is None:
+        with pytest.raises(RuntimeError):
+            ndd.decoders.audio(file)[0].evaluate()
+    else:
+        np.testing.assert_allclose(ndd.decoders.audio(file)[0], expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("endian", ["LITTLE", "BIG"])
+@pytest.mark.parametrize("form", ["WAV", "AIFF", "AU"])
+def test_byte_orders(form, endian):
+    file = encoded(noise(20000, 2), 16000, form, "PCM_16", endian)
+    np.testing.assert_array_equal(ndd.decoders.audio(file)[0], decoded(file))
 
 
 @pytest.mark.parametrize("rates", [(16000, 8000), (44100, 16000), (16000, 44100), (16000, 15999.5)])

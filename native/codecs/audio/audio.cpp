@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "codecs/audio/vorbis.h"
 #include "core/clones.h"
 
 namespace avida::codecs {
@@ -19,10 +20,18 @@ struct AudioFile::Handle {
   }
 
   void open();
+  // Opens the file if VorbisFile can read it.
+  bool open_vorbis(Bytes bytes);
+  // Opens it with the library, which finds out what is wrong with a packet, and goes on from the same frame.
+  void leave_vorbis(int64_t frame);
   std::string describe();
+  void seek(int64_t frame);
+  int64_t usual_frames(int channels) const;
   void check_frames(int64_t claimed);
   template <class T>
   void read(sf_count_t (*function)(SNDFILE*, T*, sf_count_t), T* to, int64_t frames);
+  void read_shorts(int16_t* to, int64_t frames);  // in the byte order of the file if they are plain
+  void check_count(int64_t found, int64_t frames);
 
   // An exception must not cross the library's frames: it is stored here until they have returned.
   void rethrow() {
@@ -38,8 +47,11 @@ struct AudioFile::Handle {
   int64_t position = 0;
   std::exception_ptr error;
   SNDFILE* file = nullptr;
+  std::unique_ptr<VorbisFile> vorbis;  // and then no SNDFILE
   AudioInfo info;
-  bool shorts = false;  // stored as 16-bit integers
+  bool shorts = false;   // stored as 16-bit integers
+  bool plain = false;    // which are not compressed
+  bool swapped = false;  // in the other byte order
 };
 
 sf_count_t AudioFile::Handle::on_seek(sf_count_t offset, int whence, void* self) {
@@ -87,18 +99,53 @@ void AudioFile::Handle::open() {
   info.channels = found.channels;
   info.rate = found.samplerate;
   shorts = encoding == SF_FORMAT_PCM_16;
+  const int container = found.format & SF_FORMAT_TYPEMASK;
+  plain = shorts && (container == SF_FORMAT_WAV || container == SF_FORMAT_WAVEX || container == SF_FORMAT_AIFF ||
+                     container == SF_FORMAT_AU);
+  swapped = sf_command(file, SFC_RAW_DATA_NEEDS_ENDSWAP, nullptr, 0) == SF_TRUE;
   for (int lossy : {SF_FORMAT_FLOAT, SF_FORMAT_DOUBLE, SF_FORMAT_VORBIS, SF_FORMAT_OPUS, SF_FORMAT_MPEG_LAYER_I,
                     SF_FORMAT_MPEG_LAYER_II, SF_FORMAT_MPEG_LAYER_III})
     info.floats |= encoding == lossy;
   check_frames(found.frames);
 }
 
+bool AudioFile::Handle::open_vorbis(Bytes bytes) {
+  auto opened = VorbisFile::open(bytes);
+  if (!opened || opened->frames() > usual_frames(opened->channels())) return false;
+  info = {opened->frames(), opened->channels(), opened->rate(), true};
+  vorbis = std::move(opened);
+  return true;
+}
+
+void AudioFile::Handle::leave_vorbis(int64_t frame) {
+  vorbis.reset();
+  open();
+  seek(frame);
+}
+
+void AudioFile::Handle::seek(int64_t frame) {
+  if (vorbis) {
+    if (vorbis->position() != frame) leave_vorbis(frame);
+    return;
+  }
+  if (frame == 0 && sf_seek(file, 0, SEEK_CUR) == 0) return;
+  sf_count_t at = sf_seek(file, frame, SEEK_SET);
+  rethrow();
+  if (at != frame) refuse("cannot seek to frame ", frame, " of ", info.frames);
+}
+
+// What a file of this size may declare without being decoded to check it.
+int64_t AudioFile::Handle::usual_frames(int channels) const {
+  constexpr int64_t kAlwaysAllowed = int64_t{4} << 20, kUsualRatio = 32;
+  return std::max(kAlwaysAllowed, size * kUsualRatio) / channels;
+}
+
 // A false header must not cost memory. Few files are compressed more than this; those are decoded once to count
 // frames.
 void AudioFile::Handle::check_frames(int64_t claimed) {
-  constexpr int64_t kAlwaysAllowed = int64_t{4} << 20, kUsualRatio = 32, kChunk = 4096;
+  constexpr int64_t kChunk = 4096;
   info.frames = claimed;
-  if (claimed <= std::max(kAlwaysAllowed, size * kUsualRatio) / info.channels) return;
+  if (claimed <= usual_frames(info.channels)) return;
   const bool unknown = claimed == SF_COUNT_MAX;  // as written by an encoder into a pipe
   const int64_t frame_bytes = info.channels * static_cast<int64_t>(sizeof(int16_t));
   if (!unknown) check_memory(claimed, frame_bytes);
@@ -117,7 +164,17 @@ void AudioFile::Handle::check_frames(int64_t claimed) {
 
 template <class T>
 void AudioFile::Handle::read(sf_count_t (*function)(SNDFILE*, T*, sf_count_t), T* to, int64_t frames) {
-  sf_count_t found = function(file, to, frames);
+  if (vorbis) leave_vorbis(vorbis->position());
+  check_count(function(file, to, frames), frames);
+}
+
+void AudioFile::Handle::read_shorts(int16_t* to, int64_t frames) {
+  if (!plain) return read(sf_readf_short, to, frames);
+  const int64_t frame_bytes = info.channels * int64_t{sizeof(int16_t)};
+  check_count(sf_read_raw(file, to, frames * frame_bytes) / frame_bytes, frames);
+}
+
+void AudioFile::Handle::check_count(int64_t found, int64_t frames) {
   rethrow();
   if (found == frames) return;
   const char* reason = sf_error(file) ? sf_strerror(file) : "the file ends early or is damaged";
@@ -128,6 +185,10 @@ namespace {
 
 AVIDA_CLONES void to_floats(const int16_t* from, float* to, int64_t n) {
   for (int64_t i = 0; i < n; i++) to[i] = from[i] * (1.0f / 32768);
+}
+AVIDA_CLONES void swapped_to_floats(const int16_t* from, float* to, int64_t n) {
+  for (int64_t i = 0; i < n; i++)
+    to[i] = static_cast<int16_t>(__builtin_bswap16(static_cast<uint16_t>(from[i]))) * (1.0f / 32768);
 }
 
 // For `avida info`: the common formats that this build of the library supports.
@@ -161,30 +222,33 @@ AudioFile::AudioFile(int64_t size, ReadAt read) : handle_(std::make_unique<Handl
 }
 
 AudioFile::AudioFile(Bytes file)
-    : AudioFile(static_cast<int64_t>(file.size()),
-                [file](int64_t offset, void* to, int64_t bytes) { std::memcpy(to, file.data() + offset, bytes); }) {}
+    : handle_(std::make_unique<Handle>(
+          static_cast<int64_t>(file.size()),
+          [file](int64_t offset, void* to, int64_t bytes) { std::memcpy(to, file.data() + offset, bytes); })) {
+  if (!handle_->open_vorbis(file)) handle_->open();
+}
 
 AudioFile::~AudioFile() = default;
 
 const AudioInfo& AudioFile::info() const { return handle_->info; }
 
-void AudioFile::seek(int64_t frame) {
-  if (frame == 0 && sf_seek(handle_->file, 0, SEEK_CUR) == 0) return;
-  sf_count_t at = sf_seek(handle_->file, frame, SEEK_SET);
-  handle_->rethrow();
-  if (at != frame) refuse("cannot seek to frame ", frame, " of ", handle_->info.frames);
-}
+void AudioFile::seek(int64_t frame) { handle_->seek(frame); }
 
 void AudioFile::read(float* to, int64_t frames) {
+  if (handle_->vorbis) {
+    const int64_t at = handle_->vorbis->position();
+    if (handle_->vorbis->read(to, frames) == frames) return;
+    handle_->leave_vorbis(at);
+  }
   if (!handle_->shorts) return handle_->read(sf_readf_float, to, frames);
-  // The library would convert element by element.
+  // The library would convert and swap element by element.
   constexpr int64_t kChunk = 8192;
   int16_t chunk[kChunk];
   const int channels = handle_->info.channels;
   for (int64_t step = kChunk / channels, n; frames > 0; frames -= n, to += n * channels) {
     n = std::min(frames, step);
-    handle_->read(sf_readf_short, chunk, n);
-    to_floats(chunk, to, n * channels);
+    handle_->read_shorts(chunk, n);
+    (handle_->plain && handle_->swapped ? swapped_to_floats : to_floats)(chunk, to, n * channels);
   }
 }
 void AudioFile::read(int16_t* to, int64_t frames) { handle_->read(sf_readf_short, to, frames); }

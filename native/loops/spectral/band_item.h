@@ -1,6 +1,6 @@
 // Weighted sums along an axis on a GPU: one item for each element of the output. Read by NVRTC too: no std headers.
 #pragma once
-#include "device/macros.h"
+#include "device/divide.h"
 
 namespace avida {
 
@@ -21,9 +21,10 @@ struct BandItem {
   };
 
   AVIDA_HD AVIDA_INLINE static void run(const Params& params, long item) {
-    const long column = item % params.inner, row = item / params.inner;
-    const Band band = params.bands[row % params.sums];
-    const float* in = params.in + (row / params.sums * params.length + band.first) * params.inner + column;
+    const auto [row, column] = divided(item, params.inner);
+    const auto [outer, sum_index] = divided(row, params.sums);
+    const Band band = params.bands[sum_index];
+    const float* in = params.in + (outer * params.length + band.first) * params.inner + column;
     const float* weights = params.weights + band.weights;
     float sum = 0;
     for (long i = 0; i < band.count; i++) sum += weights[i] * in[i * params.inner];

@@ -6,8 +6,9 @@
 
 namespace avida {
 
+// A GPU loads and stores both parts of a complex float at once.
 template <class Real>
-struct Complex {
+struct alignas(sizeof(Real) == sizeof(float) ? 2 * sizeof(float) : alignof(Real)) Complex {
   Real re, im;
 };
 
@@ -53,27 +54,33 @@ struct FftTables {
 
 namespace fft {
 
+// Butterflies of radix 2 and 4, in place.
 template <class Real>
-AVIDA_HD AVIDA_INLINE void radix2(const FftStep& step, const Complex<float>* twiddles, const Complex<Real>* in,
-                                  Complex<Real>* out, long p, long q) {
-  const Complex<Real> a = in[p * step.stride + q], b = in[p * step.stride + q + step.items];
-  Complex<Real>* to = out + 2 * p * step.stride + q;
-  to[0] = a + b;
-  to[step.stride] = times(a - b, twiddles[p]);
+AVIDA_HD AVIDA_INLINE void turn(const Complex<float>* twiddles, Complex<Real> (&x)[2]) {
+  const Complex<Real> a = x[0], b = x[1];
+  x[0] = a + b;
+  x[1] = times(a - b, twiddles[0]);
+}
+template <class Real>
+AVIDA_HD AVIDA_INLINE void turn(const Complex<float>* twiddles, Complex<Real> (&x)[4]) {
+  const Complex<Real> sum_ac = x[0] + x[2], sum_bd = x[1] + x[3], ac = x[0] - x[2], bd = x[1] - x[3];
+  const Complex<Real> turned = {bd.im, -bd.re};  // b - d times -i
+  x[0] = sum_ac + sum_bd;
+  x[1] = times(ac + turned, twiddles[0]);
+  x[2] = times(sum_ac - sum_bd, twiddles[1]);
+  x[3] = times(ac - turned, twiddles[2]);
 }
 
-template <class Real>
-AVIDA_HD AVIDA_INLINE void radix4(const FftStep& step, const Complex<float>* twiddles, const Complex<Real>* in,
-                                  Complex<Real>* out, long p, long q) {
+// A radix of 2 or 4.
+template <int radix, class Real>
+AVIDA_HD AVIDA_INLINE void even_radix(const FftStep& step, const Complex<float>* twiddles, const Complex<Real>* in,
+                                      Complex<Real>* out, long p, long q) {
   const Complex<Real>* from = in + p * step.stride + q;
-  const Complex<Real> a = from[0], b = from[step.items], c = from[2 * step.items], d = from[3 * step.items];
-  const Complex<Real> sum_ac = a + c, sum_bd = b + d, ac = a - c, bd = b - d;
-  const Complex<Real> turned = {bd.im, -bd.re};  // b - d times -i
-  Complex<Real>* to = out + 4 * p * step.stride + q;
-  to[0] = sum_ac + sum_bd;
-  to[step.stride] = times(ac + turned, twiddles[3 * p]);
-  to[2 * step.stride] = times(sum_ac - sum_bd, twiddles[3 * p + 1]);
-  to[3 * step.stride] = times(ac - turned, twiddles[3 * p + 2]);
+  Complex<Real>* to = out + radix * p * step.stride + q;
+  Complex<Real> x[radix];
+  for (int k = 0; k < radix; k++) x[k] = from[k * step.items];
+  turn(twiddles + (radix - 1) * p, x);
+  for (int k = 0; k < radix; k++) to[k * step.stride] = x[k];
 }
 
 // An odd radix. Elements k and radix - k are processed in pairs, whose roots of unity are conjugates.
@@ -124,11 +131,11 @@ AVIDA_HD AVIDA_INLINE void butterfly(const FftStep& step, const Complex<float>* 
                                      Complex<Real>* out, long p, long q) {
   switch (step.radix) {
     case 2:
-      return radix2(step, numbers, in, out, p, q);
+      return even_radix<2>(step, numbers, in, out, p, q);
     case 3:
       return odd_radix<3>(step, numbers, in, out, p, q);
     case 4:
-      return radix4(step, numbers, in, out, p, q);
+      return even_radix<4>(step, numbers, in, out, p, q);
     case 5:
       return odd_radix<5>(step, numbers, in, out, p, q);
     case 7:
@@ -145,18 +152,30 @@ AVIDA_HD AVIDA_INLINE Real squared(const Complex<Real>& x) {
   return x.re * x.re + x.im * x.im;
 }
 
+// The squared magnitudes of two bins of a signal that was transformed as packed numbers, of which `z` and `mirrored`
+// are the elements with these indices.
+template <class Real>
+struct TwoBins {
+  Real bin, other;
+};
+template <class Real>
+AVIDA_HD AVIDA_INLINE TwoBins<Real> unpacked(const Complex<Real>& z, const Complex<Real>& mirrored,
+                                             const Complex<float>& twiddle) {
+  const Complex<Real> sum = z + conjugate(mirrored), difference = z - conjugate(mirrored);
+  // Elements with even and with odd index, times 2: the latter are also times i.
+  const Complex<Real> odd = times(difference, twiddle);
+  const Complex<Real> turned = {odd.im, -odd.re};
+  return {squared(sum + turned) * 0.25f, squared(sum - turned) * 0.25f};
+}
+
 // Calls store(bin, squared magnitude) for one or two bins of the transformed signal. There are bin_items(fft) of such.
 template <class Real, class Store>
 AVIDA_HD AVIDA_INLINE void bins(const FftTables& fft, const Complex<Real>* in, long item, Store&& store) {
   if (!fft.packed) return store(item, squared(in[item]));
   const long other = fft.size - item;
-  const Complex<Real> z = in[item], mirrored = conjugate(in[item == 0 ? 0 : other]);
-  const Complex<Real> sum = z + mirrored, difference = z - mirrored;
-  // Elements with even and with odd index, times 2: the latter are also times i.
-  const Complex<Real> odd = times(difference, fft.numbers[fft.unpack + item]);
-  const Complex<Real> turned = {odd.im, -odd.re};
-  store(item, squared(sum + turned) * 0.25f);
-  if (other != item) store(other, squared(sum - turned) * 0.25f);
+  const TwoBins<Real> powers = unpacked(in[item], in[item == 0 ? 0 : other], fft.numbers[fft.unpack + item]);
+  store(item, powers.bin);
+  if (other != item) store(other, powers.other);
 }
 AVIDA_HD AVIDA_INLINE long bin_items(const FftTables& fft) { return fft.size / 2 + 1; }
 

@@ -1,38 +1,14 @@
 // The spectra of frames on a GPU: one thread block transforms a few frames. Read by NVRTC too: no std headers.
 #pragma once
-#include "device/border.h"
 #include "loops/items/kernel_inline.h"
 #include "loops/spectral/fft.h"
+#include "loops/spectral/frame_grid.h"
 
 namespace avida {
 
-// Where the frames of a sample lie. Frame f has the elements from f * hop - before on of the line f.
-struct FrameGrid {
-  const float* in;
-  float* out;
-  const float* window;  // factors of the elements; null for ones
-  long window_length;   // elements of a frame; zeros follow up to the length of the transform
-  long frames, inner;   // lines: `inner` adjacent ones are `inside` apart, groups of them `outside`
-  long in_outside, in_inside, in_step, line_length;
-  long out_outside, out_inside, out_step;
-  long hop, before;
-  Border border;
-  bool magnitude;  // and not its square
-
-  AVIDA_HD AVIDA_INLINE long line(long frame) const { return frame / inner * in_outside + frame % inner * in_inside; }
-  AVIDA_HD AVIDA_INLINE long output(long frame) const {
-    return frame / inner * out_outside + frame % inner * out_inside;
-  }
-  // Element t of a frame, without the window.
-  AVIDA_HD AVIDA_INLINE float element(long frame, long t) const {
-    const long at = border_index(border, frame * hop - before + t, line_length);
-    return at < 0 ? 0 : in[line(frame) + at * in_step];
-  }
-};
-
 struct FrameSpectrum {
   static constexpr const char* header = "loops/spectral/frame_spectrum.h";
-  static constexpr int kThreads = 256, kPhases = 4, kRepeated = 1;
+  static constexpr int kThreads = 256, kBlocks = 3, kPhases = 4, kRepeated = 1;
   static constexpr long kShared = 2048;  // elements of a buffer
 
   struct Params {
@@ -40,12 +16,17 @@ struct FrameSpectrum {
     FftTables fft;
     Complex<float>* memory;  // two buffers for each frame from `first` on, where shared memory is too small; else null
     long first;
-    int group;  // frames of an item
+    long pitch;  // elements from one frame's buffer to the next
+    int group;   // frames of an item
   };
   struct Shared {
     Complex<float> buffers[2][kShared];
     int step;
   };
+
+  // How frames share the buffers in shared memory. An odd distance keeps them apart in its banks.
+  AVIDA_HD static constexpr long pitch_of(long area) { return area <= kShared / 2 ? area | 1 : area; }
+  AVIDA_HD static constexpr int group_of(long area) { return static_cast<int>(kShared / pitch_of(area)); }
 
   // A repeated phase tells whether it has to be run again.
   template <int phase>
@@ -70,15 +51,15 @@ struct FrameSpectrum {
  private:
   AVIDA_HD AVIDA_INLINE static Complex<float>* buffer(const Params& params, Shared& shared, int side, long first,
                                                       long k) {
-    if (!params.memory) return shared.buffers[side] + k * params.fft.area;
-    return params.memory + (2 * (first - params.first + k) + side) * params.fft.area;
+    if (!params.memory) return shared.buffers[side] + k * params.pitch;
+    return params.memory + (2 * (first - params.first + k) + side) * params.pitch;
   }
 
   AVIDA_HD AVIDA_INLINE static void load(const Params& params, Shared& shared, long first, long frames, int thread) {
     const FrameGrid& grid = params.grid;
     const long length = params.fft.length;
     for (long i = thread; i < frames * length; i += kThreads) {
-      const long k = i / length, t = i % length;
+      const auto [k, t] = divided(i, length);
       float x = t < grid.window_length ? grid.element(first + k, t) : 0;
       if (grid.window && t < grid.window_length) x *= grid.window[t];
       Complex<float>* to = buffer(params, shared, 0, first, k);
@@ -96,11 +77,12 @@ struct FrameSpectrum {
     const FftStep step = params.fft.steps[shared.step];
     const int side = shared.step % 2;
     for (long i = thread; i < frames * step.items; i += kThreads) {
-      const long k = i / step.items, at = i % step.items;
+      const auto [k, at] = divided(i, step.items);
       const Complex<float>* in = buffer(params, shared, side, first, k);
       Complex<float>* out = buffer(params, shared, 1 - side, first, k);
+      const auto [p, q] = divided(at, step.stride);
       if (step.radix > 0)
-        fft::butterfly(step, params.fft.numbers + step.numbers, in, out, at / step.stride, at % step.stride);
+        fft::butterfly(step, params.fft.numbers + step.numbers, in, out, p, q);
       else
         fft::convolution_step(step, params.fft, in, out, at);
     }
@@ -111,7 +93,8 @@ struct FrameSpectrum {
     const long items = fft::bin_items(params.fft);
     const bool frames_adjoin = grid.out_step > 1;
     for (long i = thread; i < frames * items; i += kThreads) {
-      const long k = frames_adjoin ? i % frames : i / items, item = frames_adjoin ? i / frames : i % items;
+      const auto [whole, rest] = divided(i, frames_adjoin ? frames : items);
+      const long k = frames_adjoin ? rest : whole, item = frames_adjoin ? whole : rest;
       float* out = grid.out + grid.output(first + k);
       fft::bins(params.fft, buffer(params, shared, params.fft.count % 2, first, k), item,
                 [&](long bin, float power) { out[bin * grid.out_step] = grid.magnitude ? math::sqrt(power) : power; });

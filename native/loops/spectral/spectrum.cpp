@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "core/clones.h"
+#include "loops/spectral/frame_spectrum.h"
+#include "loops/spectral/register_spectrum.h"
 #include "operator/launches.h"
 #include "runtime/memory.h"
 
@@ -43,11 +45,11 @@ AVIDA_INLINE void run_step(const FftStep& step, const FftTables& fft, const Comp
   };
   switch (step.radix) {
     case 2:
-      return each([&](long p, long q) AVIDA_INLINE_LAMBDA { fft::radix2(step, numbers, in, out, p, q); });
+      return each([&](long p, long q) AVIDA_INLINE_LAMBDA { fft::even_radix<2>(step, numbers, in, out, p, q); });
     case 3:
       return each([&](long p, long q) AVIDA_INLINE_LAMBDA { fft::odd_radix<3>(step, numbers, in, out, p, q); });
     case 4:
-      return each([&](long p, long q) AVIDA_INLINE_LAMBDA { fft::radix4(step, numbers, in, out, p, q); });
+      return each([&](long p, long q) AVIDA_INLINE_LAMBDA { fft::even_radix<4>(step, numbers, in, out, p, q); });
     case 5:
       return each([&](long p, long q) AVIDA_INLINE_LAMBDA { fft::odd_radix<5>(step, numbers, in, out, p, q); });
     default:
@@ -196,21 +198,40 @@ void Spectrum::run(const FrameGrid& grid, int64_t begin, int64_t end) const {
     run_groups<Lanes>(plan_->tables(), grid, begin, end);
 }
 
+namespace {
+
+// Adds the kernel for the packed transform of `size` elements in registers; false if there is none.
+template <int size = 64>
+bool add_register_spectrum(Launches& launches, const FrameGrid& grid, const FftTables& fft) {
+  if constexpr (size > 1024) {
+    return false;
+  } else {
+    if (fft.size != size) return add_register_spectrum<2 * size>(launches, grid, fft);
+    using Body = RegisterSpectrum<size>;
+    launches.add<Body>(0, (grid.frames + Body::kFrames - 1) / Body::kFrames, {grid, fft.numbers});
+    return true;
+  }
+}
+
+}  // namespace
+
 void Spectrum::launch(Launches& launches, FrameGrid grid, std::span<const float> window) const {
   constexpr long kMostMemory = 64 << 20;  // for frames that are transformed at a time
   grid.window = window.empty() ? nullptr : launches.upload(window);
   FftTables fft = plan_->tables();
-  fft.steps = launches.upload(std::span(plan_->steps()));
   fft.numbers = launches.upload(std::span(plan_->numbers()));
+  if (fft.packed && add_register_spectrum(launches, grid, fft)) return;
+  fft.steps = launches.upload(std::span(plan_->steps()));
   if (fft.area <= FrameSpectrum::kShared) {
-    const int group = static_cast<int>(FrameSpectrum::kShared / fft.area);
-    return launches.add<FrameSpectrum>(0, (grid.frames + group - 1) / group, {grid, fft, nullptr, 0, group});
+    const int group = FrameSpectrum::group_of(fft.area);
+    return launches.add<FrameSpectrum>(0, (grid.frames + group - 1) / group,
+                                       {grid, fft, nullptr, 0, FrameSpectrum::pitch_of(fft.area), group});
   }
   const int64_t bytes = 2 * fft.area * int64_t{sizeof(Complex<float>)};
   const long count = std::clamp<long>(kMostMemory / bytes, 1, std::max(1L, grid.frames));
   auto* memory = static_cast<Complex<float>*>(launches.scratch(count * bytes));
   for (long first = 0; first < grid.frames; first += count) {
-    launches.add<FrameSpectrum>(first, std::min(grid.frames, first + count), {grid, fft, memory, first, 1});
+    launches.add<FrameSpectrum>(first, std::min(grid.frames, first + count), {grid, fft, memory, first, fft.area, 1});
     launches.then();
   }
 }

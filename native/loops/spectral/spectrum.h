@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "loops/spectral/fft_plan.h"
-#include "loops/spectral/frame_spectrum.h"
+#include "loops/spectral/frame_grid.h"
 #include "operator/sample.h"
 
 namespace avida {

@@ -6,9 +6,7 @@
 
 #include "core/clones.h"
 #include "loops/items/each_item.h"
-#include "loops/reducing/reduce.h"
 #include "operator/declare.h"
-#include "ops/reductions/reducers.h"
 #include "ops/sound/sound.h"
 
 namespace avida::ops {
@@ -35,14 +33,13 @@ AVIDA_CLONES void convert(const Decibels::Params& given, float inverse_reference
     params.out[i] = decibels(params.in[i], inverse_reference, params.least, params.factor);
 }
 
-// The greatest element of a sample, in memory of the GPU.
-const float* launch_greatest(Launches& launches, const SampleView& in) {
-  SampleView out{launches.scratch(sizeof(float)), {}, DType::float32, Layout()};
-  const unsigned all_axes = (1u << in.ndim()) - 1;
-  reduction::launch(launches, reduction::steps_of<Maximum>(DType::float32), reduction::Plan(in.shape, all_axes), in, {},
-                    out, 0);
+// The greatest element of a sample, in memory of the GPU: of its parts, of the parts of these, and so on.
+const float* launch_greatest(Launches& launches, const float* in, int64_t count) {
+  const int64_t parts = std::max<int64_t>(1, (count + GreatestOfPart::kPart - 1) / GreatestOfPart::kPart);
+  auto* out = static_cast<float*>(launches.scratch(parts * int64_t{sizeof(float)}));
+  launches.add<GreatestOfPart>(0, parts, {out, in, count});
   launches.then();
-  return out.as<float>();
+  return parts == 1 ? out : launch_greatest(launches, out, parts);
 }
 
 void to_decibels(const Sample<ToDecibelsArgs>& sample) {
@@ -56,7 +53,7 @@ void to_decibels(const Sample<ToDecibelsArgs>& sample) {
                           1 / args.reference.value_or(1),
                           least > smallest ? least : smallest,
                           static_cast<float>(args.multiplier / std::log(10.0))};
-  if (sample.launches && !args.reference) params.maximum = launch_greatest(*sample.launches, in);
+  if (sample.launches && !args.reference) params.maximum = launch_greatest(*sample.launches, params.in, in.elements());
   each_item<Decibels>(sample, 0, in.elements(), params, [&] {
     convert(params,
             args.reference ? params.inverse_reference : Decibels::inverse_of(greatest(params.in, in.elements())),

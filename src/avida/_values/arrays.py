@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Sequence
 from enum import IntEnum
@@ -108,7 +109,10 @@ def _from_dlpack(data: Any, layout: str, copy: bool) -> _core.TensorBase:
         if "C-contiguous" not in str(error):
             raise
         return _from_numpy(np.array(np.from_dlpack(data), order="C"), layout, False)
-    except TypeError as error:
+    except TypeError as error:  # of libraries whose DLPack lacks the element type
+        if hasattr(data, "__array__") or hasattr(data, "__array_interface__"):
+            with contextlib.suppress(TypeError):
+                return _from_numpy(np.asarray(data), layout, copy)
         raise RuntimeError(f"{error} ({getattr(data, 'dtype', type(data))})") from None
 
 
