@@ -24,7 +24,7 @@ def pytest_configure(config):
     if hasattr(config, "workerinput"):
         # Through these pipes xdist sees that a worker has ended, unless a child of the worker still has them open.
         pipes = [fd for fd in range(3, 100) if is_pipe(fd)]
-        os.register_at_fork(after_in_child=lambda: [os.close(fd) for fd in pipes])
+        os.register_at_fork(after_in_child=lambda: [os.close(pipes.pop()) for _ in pipes[:]])
 
 
 def is_pipe(descriptor):

@@ -467,7 +467,9 @@ with ndd.profile() as p:
     reasons = {key: list(each.reasons.items()) for key, each in predictions.items()}
     assert reasons[10, "rotate"] == [('argument "angle" changed', 5)]
     assert reasons[11, "flip"] == [('input "input" comes from rotate (line 10), which was not made ahead', 5)]
-    assert reasons[12, "same"] == [("functions made by @avida.operator may have side effects", 6)]
+    assert reasons[12, "same"] == [
+        ("functions made by @avida.operator may have side effects, unless they are declared pure", 6)
+    ]
     assert reasons[12, "flip"] == [('input "input" is made anew in each iteration, and not from the batch', 5)]
     assert ("the iteration before did not make this call", 1) in reasons[14, "cast"]
 
