@@ -92,7 +92,7 @@ def test_sound_is_not_a_video():
     from .sounds import noise
 
     with pytest.raises(RuntimeError, match="expected a video stream"):
-        decode(sound(noise(100)))
+        decode(sound(noise(100), form="OGG"))
 
 
 @pytest.mark.parametrize("data", [b"", b"hello", b"\0" * 1000])
@@ -101,12 +101,27 @@ def test_other_files(data):
         decode(np.frombuffer(data, np.uint8))
 
 
+def test_a_playlist_opens_no_other_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.mp4").write_bytes(all_videos()["h264.mp4"].tobytes())
+    with pytest.raises(RuntimeError, match="expected a video"):
+        decode(np.frombuffer(b"ffconcat version 1.0\nfile a.mp4\n", np.uint8))
+
+
 def test_a_broken_tail_costs_its_frames_only():
     file = all_videos()["h264.mkv"]
     whole = decode(file)
     cut = decode(file[: len(file) * 3 // 4])
     assert 0 < len(cut) < len(whole)
     np.testing.assert_array_equal(cut[:6], whole[:6])
+
+
+def test_a_part_that_claims_gigabytes():
+    file = all_videos()["mpeg4.avi"].copy()
+    size = file.tobytes().index(b"avih") + 4
+    file[size : size + 4] = [0, 0, 0, 0xF0]
+    with pytest.raises(RuntimeError, match="expected a video"):
+        decode(file)
 
 
 def test_a_damaged_frame_is_named():

@@ -60,9 +60,9 @@ struct VideoStream::Io {
 
   static int on_read(void* self, uint8_t* to, int bytes) {
     auto& io = *static_cast<Io*>(self);
-    bytes = static_cast<int>(std::min<int64_t>(bytes, io.size - io.position));
     if (io.error) return AVERROR_EXTERNAL;
-    if (bytes <= 0) return AVERROR_EOF;
+    if (io.position >= io.size) return AVERROR_EOF;
+    bytes = static_cast<int>(std::min<int64_t>(bytes, io.size - io.position));
     try {
       io.read_at(io.position, to, bytes);
     } catch (...) {
@@ -116,7 +116,9 @@ void VideoStream::check(int code, const char* what) {
 void VideoStream::open() {
   io_->open();
   format_ = avformat_alloc_context();
-  if (!format_) fail(ErrorKind::memory, "no memory to read a video");
+  // No protocol is allowed: playlists would open other files.
+  if (!format_ || !(format_->protocol_whitelist = av_strdup("none")))
+    fail(ErrorKind::memory, "no memory to read a video");
   format_->pb = io_->context;
   format_->flags |= AVFMT_FLAG_CUSTOM_IO;
   // A failure frees the context and sets the pointer to null.
