@@ -5,6 +5,7 @@
 PACKAGES := g++ pkg-config libavcodec-dev libavformat-dev libavutil-dev libhwy-dev libjpeg62-turbo-dev liblz4-dev \
   libogg-dev libopenjp2-7-dev libpng-dev libsimdjson-dev libsndfile1-dev libtiff-dev libvorbis-dev libwebp-dev \
   zlib1g-dev
+WHEEL_PACKAGES := dpkg-dev libdav1d-dev nasm  # and these to build the FFmpeg of wheels
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -74,7 +75,7 @@ tables: $(VENV)/pyvenv.cfg  ## Write the tables of files in the READMEs of folde
 	$(PY) tools/file_tables.py
 
 wheel:  ## Build and try a self-contained wheel into dist/; PYTHON=3.12 or a path chooses the interpreter
-	@tools/build_wheel.sh "$(PYTHON)"
+	@tools/build_wheel.sh "$(PYTHON)" $(PACKAGES) $(WHEEL_PACKAGES)
 
 asan: $(VENV)/test.stamp  ## Run the native-heavy tests under AddressSanitizer and UBSan
 	@tools/run_asan.sh $(BIN) $(if $(ARGS),$(ARGS),tests/ops tests/runtime tests/every_op tests/api tests/codecs tests/readers)
