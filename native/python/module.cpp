@@ -133,6 +133,8 @@ NB_MODULE(_core, m) {
   m.def(
       "use_jpeg_decoder", [](const std::string& name) { codecs::use_jpeg_decoder(name); }, nb::arg("name"),
       "For tests: one of jpeg_decoders() decodes from now on.");
+  m.def("split_jpeg_scans", &codecs::split_jpeg_scans, nb::arg("bytes"),
+        "For tests: threads share the data of every JPEG file in segments of so many bytes. 0: as usual.");
   m.def(
       "set_decode_limits",
       [](int64_t pixels, int64_t scans, int64_t memory) { codecs::set_decode_limits({pixels, scans, memory}); },

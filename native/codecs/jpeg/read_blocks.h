@@ -49,6 +49,14 @@ struct BitReader {
     bits = bits >> n | static_cast<uint64_t>(code) << (64 - n);
     count += n;
   }
+  // How many bits from `begin` on have been read.
+  uint32_t position(const uint8_t* begin) const { return static_cast<uint32_t>(8 * (at - begin)) - count; }
+  static BitReader at_position(const uint8_t* begin, uint32_t position) {
+    BitReader reader{begin + position / 8};
+    reader.refill();
+    reader.skip(position % 8);
+    return reader;
+  }
   // A value of `size` bits, 0 to 15, as JPEG codes it: the first bit is 0 for a negative one.
   int value(unsigned size) const {
     const int high = static_cast<int>(bits >> 1 >> (63 - size));
@@ -75,9 +83,11 @@ inline uint32_t read_slowly(BitReader& reader, const AcLookup& ac, uint32_t entr
 }
 
 // Reads a block and returns the index of its last coefficient, in zigzag order, or -1 for a code that is not in the
-// table or a run past the end. `block` holds zeros.
+// table or a run past the end. Calls put(at, value) for each coefficient but the first, with its place in StoreOrder,
+// and for codes without one, with the place of the first.
+template <class Put>
 __attribute__((always_inline)) inline int read_block(BitReader& reader, const DcLookup& dc, const AcLookup& ac,
-                                                     int16_t& predicted, int16_t* block) {
+                                                     int16_t& predicted, Put&& put) {
   reader.refill();
   unsigned entry = dc.entries[reader.bits >> (64 - DcLookup::kBits)];
   if (__builtin_expect(!entry, 0)) {
@@ -106,13 +116,12 @@ __attribute__((always_inline)) inline int read_block(BitReader& reader, const Dc
         reader.skip(found);
       }
       k += found >> AcLookup::kAdvance & 1023;
-      block[kStoreOrder.at[k]] = static_cast<int16_t>(found >> 16);
+      put(kStoreOrder.at[k], static_cast<int16_t>(found >> 16));
       if (k >= 64) goto done;
       if (slow) break;
     }
   }
 done:
-  block[0] = predicted;
   if (k >= AcLookup::kEndOfBlock) return static_cast<int>(k - AcLookup::kEndOfBlock) - 1;
   if (k >= AcLookup::kLast) {
     k -= AcLookup::kLast;

@@ -17,5 +17,7 @@ bool decode_sequential(Bytes file, const ImageInfo& info, const DecodeOptions& o
 int64_t sequential_decodes();
 std::vector<std::string_view> jpeg_decoders();
 void use_jpeg_decoder(std::string_view name);
+// For tests: threads share the data of every file in segments of so many bytes, idle or not. 0: as usual.
+void split_jpeg_scans(int bytes);
 
 }  // namespace avida::codecs
