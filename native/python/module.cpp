@@ -125,6 +125,8 @@ NB_MODULE(_core, m) {
       },
       "The maximum numbers of pixels, scans and bytes of memory of a file.");
   m.def("jpeg_decodes", &codecs::sequential_decodes, "The number of JPEG images that libjpeg-turbo did not decode.");
+  m.def("shared_jpeg_decodes", &codecs::shared_sequential_decodes,
+        "The number of JPEG images that several threads began to decode together.");
   m.def("jpeg_decoders", [] {
     std::vector<std::string> names;
     for (std::string_view name : codecs::jpeg_decoders()) names.emplace_back(name);

@@ -70,7 +70,6 @@ class ScanBytes {
   static constexpr int kMargin = 2 * kAhead, kSize = 8 << 10;
 
  private:
-
   // Copies up to the marker, or until the buffer is full.
   void fill() {
     uint8_t* const full = memory_ + size_;

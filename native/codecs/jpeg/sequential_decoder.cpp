@@ -16,7 +16,7 @@ namespace avida::codecs {
 namespace {
 
 constexpr std::string_view kLibrary = "libjpeg-turbo";
-std::atomic<int64_t> decodes{0};
+std::atomic<int64_t> decodes{0}, shared_decodes{0};
 std::atomic<bool> enabled{true};
 std::atomic<int> split_bytes{0};
 
@@ -346,6 +346,7 @@ class SequentialDecoder {
   // Threads read the codes of several rows, then make the rows. The results are those of make_row_alone().
   bool make_rows_together(int threads) {
     if (!shared_) {
+      shared_decodes.fetch_add(1, std::memory_order_relaxed);
       const int split = split_bytes;
       shared_.emplace(*pool_, slots_, slot_count_, split ? split : kSegmentBytes);
       enlarge_rings();
@@ -364,14 +365,11 @@ class SequentialDecoder {
     const int rows = std::max(1, std::min(kLeastRows, (end - row_) / threads)), parts = divided_up(end - row_, rows);
     threads = std::min(threads, parts);
     blocks_of(static_cast<size_t>(threads - 1));
-    std::atomic<int> next{0};
     std::atomic<bool> valid{true};
-    pool_->parallel_for(threads, [&](int64_t thread) {
-      for (int part; valid && (part = next++) < parts;) {
-        const int begin = row_ + part * rows;
-        if (!make_part(recorded, begin, std::min(end, begin + rows), blocks_[static_cast<size_t>(thread)]))
-          valid = false;
-      }
+    share_work(*pool_, threads, parts, [&](int thread, int part) {
+      const int begin = row_ + part * rows;
+      if (valid && !make_part(recorded, begin, std::min(end, begin + rows), blocks_[static_cast<size_t>(thread)]))
+        valid = false;
     });
     if (!valid) return false;
     // The rows of pixels above and below the border of two parts are interpolated from both.
@@ -505,6 +503,7 @@ Output output_of(ImageType type, int components) {
 // A file with restart markers: threads read its intervals and make their rows.
 bool decode_parts(const SequentialHeader& header, Output output, const Roi& roi, const PixelRows& out, ThreadPool& pool,
                   std::span<const SequentialDecoder::Part> parts) {
+  shared_decodes.fetch_add(1, std::memory_order_relaxed);
   std::atomic<bool> valid{true};
   pool.parallel_for(static_cast<int64_t>(parts.size()), [&](int64_t i) {
     const auto& [entry, part] = parts[static_cast<size_t>(i)];
@@ -540,6 +539,7 @@ bool decode_sequential(Bytes file, const ImageInfo& info, const DecodeOptions& o
 }
 
 int64_t sequential_decodes() { return decodes.load(std::memory_order_relaxed); }
+int64_t shared_sequential_decodes() { return shared_decodes.load(std::memory_order_relaxed); }
 
 std::vector<std::string_view> jpeg_decoders() {
   std::vector<std::string_view> names = jpeg_vectors();

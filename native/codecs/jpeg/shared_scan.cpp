@@ -71,7 +71,7 @@ bool SharedScan::read(ScanBytes& bytes, ScanState& state, int64_t most, int row,
   for (int s = 0; s < segments; s++) next_recording(s ? ScanState{} : state, s ? ends[s - 1] : position);
   recorded_ = used_;
   bool valid = true;
-  pool_.parallel_for(segments, [&](int64_t s) {
+  share_work(pool_, threads, segments, [&](int, int s) {
     Recording& recording = memory_[static_cast<size_t>(s)].recording;
     if (s)
       record_segment(bytes, ends[static_cast<size_t>(s)], recording);

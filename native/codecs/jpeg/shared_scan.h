@@ -4,6 +4,7 @@
 // into step, since Huffman codes synchronise themselves. So each thread records the MCUs of a segment of the data; then
 // those before the first one that the thread of the segment before arrives at are dropped.
 #pragma once
+#include <atomic>
 #include <deque>
 #include <vector>
 
@@ -12,6 +13,19 @@
 #include "runtime/thread_pool.h"
 
 namespace avida::codecs {
+
+// Runs fn(thread, i) for all i below n. Each thread begins with a range of its own, so that with the same n, or one in
+// proportion, it finds in its cache what it made before.
+template <class Fn>
+void share_work(ThreadPool& pool, int threads, int n, Fn&& fn) {
+  std::vector<std::atomic<bool>> begun(static_cast<size_t>(n));
+  pool.parallel_for(threads, [&](int64_t thread) {
+    for (int64_t k = 0, first = n * thread / threads; k < n; k++) {
+      const auto i = static_cast<int>((first + k) % n);
+      if (!begun[static_cast<size_t>(i)].exchange(true)) fn(static_cast<int>(thread), i);
+    }
+  });
+}
 
 class SharedScan {
  public:
