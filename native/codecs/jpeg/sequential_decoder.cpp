@@ -159,7 +159,7 @@ class SequentialDecoder {
     place_planes();
     make_slots();
     while (row_ <= last_row_) {
-      const int threads = header_.interval ? 1 : threads_for(pool_, bytes_needed());
+      const int threads = header_.interval || row_ < alone_until_ ? 1 : threads_for(pool_, bytes_needed());
       if (threads > 1 ? !make_rows_together(threads) : !make_row_alone()) return false;
     }
     const int64_t left = bits_left();
@@ -357,6 +357,7 @@ class SequentialDecoder {
     for (row_ = std::max(row_, first_row_); row_ < end; row_ = std::min(end, row_ + rows_together_))
       if (!make_recorded_rows(begin, std::min(end, row_ + rows_together_), threads)) return false;
     row_ = end;
+    if (!shared_->was_shared() && !split_bytes) alone_until_ = end + kRowsAlone;
     return true;
   }
 
@@ -454,6 +455,7 @@ class SequentialDecoder {
   }
 
   static constexpr int64_t kRingBytes = 8 << 20;  // of samples that threads make together
+  static constexpr int kRowsAlone = 32;           // of MCUs, where no thread has helped
 
   SequentialHeader header_;
   const Output output_;
@@ -480,6 +482,7 @@ class SequentialDecoder {
   int row_;                           // of MCUs: the next one
   int written_ = 0;                   // the next row of pixels
   int rows_together_ = 0;             // of MCUs, that threads make at once
+  int alone_until_ = 0;               // a row of MCUs
   BlockSlot slots_[10];
   int slot_count_ = 0;
   std::deque<RowBlocks> blocks_;  // of each thread

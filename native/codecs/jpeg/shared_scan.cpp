@@ -6,8 +6,9 @@
 namespace avida::codecs {
 namespace {
 
-constexpr int kSegmentsPerThread = 8, kMostSegments = 64;  // read at once: waking threads takes as long as reading one
-constexpr int64_t kReserve = 11 * ScanBytes::kAhead;       // more than the bytes of an MCU and what has to follow it
+// Segments that are read at once: waking threads takes a third of the time of one. Few, until threads have helped.
+constexpr int kSegmentsPerThread = 8, kMostSegments = 64, kFewSegments = 2;
+constexpr int64_t kReserve = 11 * ScanBytes::kAhead;  // more than the bytes of an MCU and what has to follow it
 
 constexpr uint32_t bits(int64_t bytes) { return static_cast<uint32_t>(8 * bytes); }
 
@@ -62,8 +63,9 @@ bool SharedScan::read(ScanBytes& bytes, ScanState& state, int64_t most, int row,
 
   const uint32_t position = state.reader.position(bytes.begin());
   const int64_t begin = position / 8, left = bytes.buffered(bytes.begin() + begin);
-  const int64_t usable = std::min(bytes.ended() ? left : left - kReserve, int64_t{wanted} * segment_bytes_);
-  const int segments = in_step_ ? static_cast<int>(std::clamp<int64_t>(usable / segment_bytes_, 1, wanted)) : 1;
+  const int most_segments = helped_ ? wanted : kFewSegments * threads;
+  const int64_t usable = std::min(bytes.ended() ? left : left - kReserve, int64_t{most_segments} * segment_bytes_);
+  const int segments = in_step_ ? static_cast<int>(std::clamp<int64_t>(usable / segment_bytes_, 1, most_segments)) : 1;
   // The last byte of an interval may be filled up with ones that are no code.
   std::vector<uint32_t> ends;
   for (int s = 1; s <= segments; s++) ends.push_back(bits(begin + usable * s / segments));
@@ -71,7 +73,9 @@ bool SharedScan::read(ScanBytes& bytes, ScanState& state, int64_t most, int row,
   for (int s = 0; s < segments; s++) next_recording(s ? ScanState{} : state, s ? ends[s - 1] : position);
   recorded_ = used_;
   bool valid = true;
-  share_work(pool_, threads, segments, [&](int, int s) {
+  helped_ = false;
+  share_work(pool_, threads, segments, [&](int thread, int s) {
+    if (thread) helped_ = true;
     Recording& recording = memory_[static_cast<size_t>(s)].recording;
     if (s)
       record_segment(bytes, ends[static_cast<size_t>(s)], recording);

@@ -35,8 +35,10 @@ class SharedScan {
   // Reads on from `state`, `most` MCUs or some segments for each of the threads, and then to the end of a row of MCUs.
   // What was read before is forgotten. Returns false for codes that the file cannot have.
   bool read(ScanBytes& bytes, ScanState& state, int64_t most, int row, int threads);
-  // The number of MCUs that were read.
+  // The number of MCUs that were read, and whether other threads read some of them: threads that are idle may have no
+  // core to run on.
   int64_t count() const { return count_; }
+  bool was_shared() const { return helped_; }
   // Stores the coefficients of `count` MCUs, which are a row of the image. Threads may call it at the same time.
   void place(int64_t first, int count, const BlockSlot* slots) const;
 
@@ -64,6 +66,7 @@ class SharedScan {
   const BlockSlot* const slots_;
   const int slot_count_, segment_bytes_;
   bool in_step_ = true;  // whether threads that begin anywhere fall into step
+  std::atomic<bool> helped_{false};
   Block buffer_;
   std::deque<Memory> memory_;       // first those of the segments, then those between them
   size_t recorded_ = 0, used_ = 0;  // of the segments, and of all
