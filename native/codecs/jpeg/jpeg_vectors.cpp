@@ -26,7 +26,7 @@ bool read_mcus(ScanBytes& bytes, ScanState& state, const BlockSlot* slots, int s
       int16_t& predicted = state.predicted[slot->component];
       int16_t* block = slot->find(mcu);
       if (!block) {
-        if (HWY_UNLIKELY(read_block(reader, *slot->dc, *slot->ac, predicted, [](auto...) {}) < 0)) return false;
+        if (HWY_UNLIKELY(!skip_block(reader, *slot->dc, *slot->ac, *slot->skip, predicted))) return false;
         continue;
       }
       const int last = read_block(reader, *slot->dc, *slot->ac, predicted,

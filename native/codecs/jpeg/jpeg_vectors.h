@@ -12,6 +12,7 @@ namespace avida::codecs {
 struct BlockSlot {
   const DcLookup* dc;
   const AcLookup* ac;
+  const AcSkip* skip;  // null if all blocks are needed
   int component;
   int16_t* coefficients;  // of a row of groups, all zero
   uint8_t* last;          // of each block: the index of its last coefficient, in zigzag order

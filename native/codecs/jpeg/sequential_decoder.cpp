@@ -52,7 +52,7 @@ class Arena {
     void** pointer;
     int64_t at;
   };
-  Request requests_[9];  // the samples of three planes, and two tables for each
+  Request requests_[12];  // the samples of three planes, and three tables for each
   int count_ = 0;
   int64_t size_ = 0;
   Block block_;
@@ -225,18 +225,22 @@ class SequentialDecoder {
   void place_planes() {
     for (int c = 0; c < planes_; c++) place_plane(c);
     place_samples(arena_, 2);
+    const bool skips = planes_ < header_.components || roi_.y || roi_.x || roi_.width < header_.width;
     const auto uses = [this](auto table, int i) {  // components may share tables
       const auto* first = header_.component;
       return std::any_of(first, first + header_.components, [&](auto& component) { return component.*table == i; });
     };
     for (int i = 0; i < 4; i++) {
       if (uses(&SequentialHeader::Component::dc, i)) arena_.request(dc_[i], 1);
-      if (uses(&SequentialHeader::Component::ac, i)) arena_.request(ac_[i], 1);
+      if (!uses(&SequentialHeader::Component::ac, i)) continue;
+      arena_.request(ac_[i], 1);
+      if (skips) arena_.request(skip_[i], 1);
     }
     arena_.allocate();
     for (int i = 0; i < 4; i++) {
       if (dc_[i]) dc_[i]->make(header_.dc[i]);
       if (ac_[i]) ac_[i]->make(header_.ac[i]);
+      if (skip_[i]) skip_[i]->make(*ac_[i]);
     }
   }
 
@@ -270,7 +274,8 @@ class SequentialDecoder {
       const auto& component = header_.component[c];
       for (int y = 0; y < component.rows; y++)
         for (int x = 0; x < component.columns; x++)
-          slots_[slot_count_++] = {dc_[component.dc], ac_[component.ac], c, nullptr, nullptr, component.columns, x, 0};
+          slots_[slot_count_++] = {
+              dc_[component.dc], ac_[component.ac], skip_[component.ac], c, nullptr, nullptr, component.columns, x, 0};
     }
   }
 
@@ -471,6 +476,7 @@ class SequentialDecoder {
   Arena arena_, rings_;
   DcLookup* dc_[4] = {};
   AcLookup* ac_[4] = {};
+  AcSkip* skip_[4] = {};
   int planes_ = 0;
   Plane plane_[3] = {};
   int columns_ = 1, rows_ = 1;  // the subsampling of chroma
