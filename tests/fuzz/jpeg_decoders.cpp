@@ -3,7 +3,8 @@
 // usage: tests/fuzz/jpeg_decoders.sh FIRST COUNT
 //
 // Each file is decoded whole and in part by libjpeg-turbo, by our decoder on every instruction set, and by threads that
-// share it in segments of some bytes: bits and errors must be equal. Inputs and outputs have their exact sizes, so that AddressSanitizer sees every byte beside them.
+// share it in segments of some bytes: bits and errors must be equal. Inputs and outputs have their exact sizes, so that
+// AddressSanitizer sees every byte beside them.
 #include <cstdio>  // jpeglib.h needs it
 
 #include <jpeglib.h>
