@@ -9,6 +9,10 @@
 #include "core/dtype.h"
 #include "core/error.h"
 
+namespace avida {
+class ThreadPool;
+}
+
 namespace avida::codecs {
 
 using Bytes = std::span<const uint8_t>;
@@ -43,8 +47,9 @@ struct Roi {
 
 struct DecodeOptions {
   ImageType type = ImageType::rgb;
-  bool fast_idct = false;  // JPEG: faster and less accurate
-  int scale = 8;           // eighths of the stored size, 1 to 8; below 8 only for a codec that `scales`
+  bool fast_idct = false;      // JPEG: faster and less accurate
+  int scale = 8;               // eighths of the stored size, 1 to 8; below 8 only for a codec that `scales`
+  ThreadPool* pool = nullptr;  // whose idle threads may help with a large image
 };
 
 // Rows of pixels; `stride` is in bytes.

@@ -75,8 +75,10 @@ void EncodedImage::check_memory(const Roi& roi) const {
   codecs::check_memory(bytes);
 }
 
-void EncodedImage::decode(const Roi& roi, void* out, const Roi* needed) const {
+void EncodedImage::decode(const Roi& roi, void* out, const Roi* needed, ThreadPool* pool) const {
   if (roi.height <= 0 || roi.width <= 0) return;
+  DecodeOptions options = options_;
+  options.pool = pool;
   ColorModel color = codec_.decoded_color(info_, options_);
   int channels = channels_of(color, info_.channels);
   int out_channels = channels_of_type(request_.type, info_.channels);
@@ -89,13 +91,13 @@ void EncodedImage::decode(const Roi& roi, void* out, const Roi* needed) const {
       first += needed->y * stride + needed->x * pixel;
       stored = {roi.y + needed->y, roi.x + needed->x, needed->height, needed->width};
     }
-    codec_.decode(file_, info_, options_, stored, {first, stride});
+    codec_.decode(file_, info_, options, stored, {first, stride});
     return;
   }
   int64_t stride = int64_t{stored.width} * channels * size_of(info_.dtype);
   Block block = allocate(stride * stored.height);
   auto* pixels = static_cast<uint8_t*>(block.get());
-  codec_.decode(file_, info_, options_, stored, {pixels, stride});
+  codec_.decode(file_, info_, options, stored, {pixels, stride});
   PixelWalk walk = orientation.walk(stored, stride, channels * size_of(info_.dtype));
   convert_pixels(pixels, walk, {info_.dtype, color, channels, info_.gray_bits}, out, request_.type, request_.dtype,
                  roi.height, roi.width);

@@ -34,8 +34,8 @@ class EncodedImage {
   // allocated.
   void check_memory(const Roi& roi) const;
   // Writes a rectangle of the decoded image, densely. Pixels outside of `needed`, a rectangle within the rectangle, may
-  // be left undefined.
-  void decode(const Roi& roi, void* out, const Roi* needed = nullptr) const;
+  // be left undefined. Idle threads of `pool` may help.
+  void decode(const Roi& roi, void* out, const Roi* needed = nullptr, ThreadPool* pool = nullptr) const;
 
  private:
   void want_indices();

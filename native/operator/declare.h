@@ -35,6 +35,7 @@ struct Sample {
   RandomKey random;    // for RandomStream, of random operators
   const Part* needed;  // the part of the output that will be read; null if all of it
   Launches* launches;  // see Run
+  ThreadPool* pool;    // see SampleWork
 };
 
 // For each_sample: the output has the shape of the first input.
@@ -267,7 +268,8 @@ class Op : public Declaration {
                         work.index,
                         work.random,
                         work.needed,
-                        work.launches};
+                        work.launches,
+                        work.pool};
     return fn(sample);
   }
   Op& with_loop() { return finish_loop(), *this; }

@@ -212,6 +212,7 @@ SampleWorks::SampleWorks(const Run& run, const SampleLoop& loop)
     input_views(run, i, in);
     works_.push_back({i, run.args.at(i), in, out, run.random_key(i)});
     works_.back().launches = run.launches;
+    works_.back().pool = &run.pool;
     for (size_t k = 0; k < outputs; k++) out[k].dtype = stored_as(run.out[k].dtype);
   }
   if (loop.plan_bytes)

@@ -51,6 +51,7 @@ struct SampleWork {
   const Part* needed = nullptr;  // the part of the output that will be read; null if all of it
   Launches* launches = nullptr;  // see Run
   void* plan = nullptr;          // the plan that SampleLoop::shape constructed here
+  ThreadPool* pool = nullptr;    // whose idle threads may help with a sample that cannot be split into rows
 };
 
 struct SampleLoop {

@@ -125,6 +125,8 @@ NB_MODULE(_core, m) {
       },
       "The maximum numbers of pixels, scans and bytes of memory of a file.");
   m.def("jpeg_decodes", &codecs::sequential_decodes, "The number of JPEG images that libjpeg-turbo did not decode.");
+  m.def("shared_jpeg_decodes", &codecs::shared_sequential_decodes,
+        "The number of JPEG images that several threads began to decode together.");
   m.def("jpeg_decoders", [] {
     std::vector<std::string> names;
     for (std::string_view name : codecs::jpeg_decoders()) names.emplace_back(name);
@@ -133,6 +135,8 @@ NB_MODULE(_core, m) {
   m.def(
       "use_jpeg_decoder", [](const std::string& name) { codecs::use_jpeg_decoder(name); }, nb::arg("name"),
       "For tests: one of jpeg_decoders() decodes from now on.");
+  m.def("split_jpeg_scans", &codecs::split_jpeg_scans, nb::arg("bytes"),
+        "For tests: threads share the data of every JPEG file in segments of so many bytes. 0: as usual.");
   m.def(
       "set_decode_limits",
       [](int64_t pixels, int64_t scans, int64_t memory) { codecs::set_decode_limits({pixels, scans, memory}); },

@@ -66,8 +66,11 @@ void ThreadPool::parallel_for(int64_t n, const std::function<void(int64_t)>& fn)
   if (job->error) std::rethrow_exception(job->error);
 }
 
+int ThreadPool::idle() const { return started_ ? idle_.load(std::memory_order_relaxed) : threads_ - 1; }
+
 void ThreadPool::start_threads() {
   if (!workers_.empty()) return;
+  started_ = true;
   try {
     for (int i = 1; i < threads_; i++) workers_.emplace_back([this] { loop(); });
   } catch (const std::system_error&) {
@@ -86,7 +89,9 @@ void ThreadPool::loop() {
       }
     if (!job) {
       if (stop_) return;
+      idle_++;
       work_.wait(lock);
+      idle_--;
       continue;
     }
     lock.unlock();
@@ -105,6 +110,8 @@ void ThreadPool::after_fork(bool in_child) {
     new (&work_) std::condition_variable;
     new (&finished_) std::condition_variable;
     jobs_.clear();
+    idle_ = 0;
+    started_ = false;
   }
   mutex_.unlock();
 }

@@ -27,7 +27,12 @@ class ThreadPool : public std::enable_shared_from_this<ThreadPool>, ForkAware {
 
   // Runs fn(0) ... fn(n - 1) on the caller and the pool's threads; returns when all are done. If several throw, the
   // exception with the lowest index is rethrown, so that the outcome does not depend on timing.
+  // fn may call parallel_for itself: a caller waits only for what other threads have begun, and never for a thread to
+  // become free.
   void parallel_for(int64_t n, const std::function<void(int64_t)>& fn);
+
+  // How many threads wait for work; out of date at once. It may decide how work is shared, never what comes of it.
+  int idle() const;
 
  private:
   struct Job {
@@ -52,6 +57,8 @@ class ThreadPool : public std::enable_shared_from_this<ThreadPool>, ForkAware {
   std::list<std::shared_ptr<Job>> jobs_;
   std::vector<std::thread> workers_;
   bool stop_ = false;
+  std::atomic<int> idle_{0};
+  std::atomic<bool> started_{false};
   ForkRegistration fork_{this, Rank::thread_pool};
 };
 

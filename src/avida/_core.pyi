@@ -329,9 +329,19 @@ def decode_limits() -> tuple[int, int, int]:
 def jpeg_decodes() -> int:
     """The number of JPEG images that libjpeg-turbo did not decode."""
 
+def shared_jpeg_decodes() -> int:
+    """
+    The number of JPEG images that several threads began to decode together.
+    """
+
 def jpeg_decoders() -> list[str]: ...
 def use_jpeg_decoder(name: str) -> None:
     """For tests: one of jpeg_decoders() decodes from now on."""
+
+def split_jpeg_scans(bytes: int) -> None:
+    """
+    For tests: threads share the data of every JPEG file in segments of so many bytes. 0: as usual.
+    """
 
 def set_decode_limits(pixels: int, scans: int, memory: int) -> None: ...
 def kernels() -> list[tuple[str, list[str], bool]]:

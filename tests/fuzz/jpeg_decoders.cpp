@@ -2,8 +2,9 @@
 //
 // usage: tests/fuzz/jpeg_decoders.sh FIRST COUNT
 //
-// Each file is decoded whole and in part by libjpeg-turbo and by our decoder on every instruction set: bits and errors
-// must be equal. Inputs and outputs have their exact sizes, so that AddressSanitizer sees every byte beside them.
+// Each file is decoded whole and in part by libjpeg-turbo, by our decoder on every instruction set, and by threads that
+// share it in segments of some bytes: bits and errors must be equal. Inputs and outputs have their exact sizes, so that
+// AddressSanitizer sees every byte beside them.
 #include <cstdio>  // jpeglib.h needs it
 
 #include <jpeglib.h>
@@ -18,9 +19,11 @@
 
 #include "codecs/jpeg/sequential_decoder.h"
 #include "runtime/memory.h"
+#include "runtime/thread_pool.h"
 
 namespace avida {
 Block allocate(int64_t bytes) { return Block(std::aligned_alloc(64, (bytes + 63) / 64 * 64), std::free); }
+MemoryUse memory_use() { return {}; }
 }  // namespace avida
 
 using namespace avida;
@@ -181,15 +184,23 @@ void compare(long number, Counts& counts) {
   const Roi whole{0, 0, info.height, info.width};
   const Roi part{y, x, 1 + below(info.height - y), 1 + below(info.width - x)};
   const auto decoders = jpeg_decoders();
+  static ThreadPool threads(3);
+  constexpr int segments[] = {16, 50, 150, 700};
   for (const bool partly : {false, true}) {
     const Roi& roi = partly ? part : whole;
     const Outcome expected = decode(decoders.back(), file, info, options, roi);
     const int64_t before = sequential_decodes();
-    for (size_t i = 0; i + 1 < decoders.size(); i++)
-      if (decode(decoders[i], file, info, options, roi) != expected) {
-        counts.differ++;
-        std::printf("file %ld differs by %s\n", number, std::string(decoders[i]).c_str());
-      }
+    const auto check = [&](std::string_view decoder, const DecodeOptions& chosen, const char* how) {
+      if (decode(decoder, file, info, chosen, roi) == expected) return;
+      counts.differ++;
+      std::printf("file %ld differs by %s%s\n", number, std::string(decoder).c_str(), how);
+    };
+    for (size_t i = 0; i + 1 < decoders.size(); i++) check(decoders[i], options, "");
+    DecodeOptions shared = options;
+    shared.pool = &threads;
+    split_jpeg_scans(segments[number % 4]);
+    check(decoders[0], shared, " on threads");
+    split_jpeg_scans(0);
     if (partly) continue;
     long& count = !expected.error.empty()         ? counts.refused
                   : sequential_decodes() > before ? counts.ours

@@ -56,6 +56,29 @@ void AcLookup::make(const HuffmanCode& code) {
   });
 }
 
+void AcSkip::make(const AcLookup& ac) {
+  for (unsigned i = 0; i < 1 << kBits; i++) {
+    unsigned bits = 0, advance = 0, end = 0;
+    while (!end) {
+      const uint32_t found = ac.entries[(i << bits & ((1 << kBits) - 1)) >> (kBits - AcLookup::kBits)];
+      unsigned length = found & 63, more = found >> AcLookup::kAdvance & 1023;
+      if (more >= AcLookup::kEndOfBlock) {
+        end = kEnd, more = 0;
+      } else if (more >= AcLookup::kLast) {
+        end = kEnd, more -= AcLookup::kLast;
+        if (bits + length > kBits) end = 0, length -= ac.end_length;  // the coefficient alone
+      }
+      if (!length || bits + length > kBits || advance + more > kMostAdvance) {
+        end = 0;
+        break;
+      }
+      bits += length;
+      advance += more;
+    }
+    entries[i] = static_cast<uint16_t>(bits | advance << kAdvance | end);
+  }
+}
+
 void DcLookup::make(const HuffmanCode& code) {
   long_codes = LongCodes(code);
   std::memset(entries, 0, sizeof(entries));

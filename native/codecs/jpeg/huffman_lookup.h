@@ -42,6 +42,16 @@ struct AcLookup {
   void make(const HuffmanCode& code);
 };
 
+// For blocks that are not needed: an entry has the bits of all coefficients that fit into what is looked up, the number
+// of coefficients to advance, and whether the block ends there. 0: not even one fits.
+struct AcSkip {
+  static constexpr int kBits = 10, kAdvance = 5, kEnd = 1 << 12;
+  static constexpr unsigned kMostAdvance = 63;
+  uint16_t entries[1 << kBits];
+
+  void make(const AcLookup& ac);
+};
+
 // An entry has the bits of code and value, and the bits of the code in the next byte; 0: the code is longer.
 struct DcLookup {
   static constexpr int kBits = 9;

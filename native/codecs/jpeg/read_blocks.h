@@ -49,6 +49,14 @@ struct BitReader {
     bits = bits >> n | static_cast<uint64_t>(code) << (64 - n);
     count += n;
   }
+  // How many bits from `begin` on have been read.
+  uint32_t position(const uint8_t* begin) const { return static_cast<uint32_t>(8 * (at - begin)) - count; }
+  static BitReader at_position(const uint8_t* begin, uint32_t position) {
+    BitReader reader{begin + position / 8};
+    reader.refill();
+    reader.skip(position % 8);
+    return reader;
+  }
   // A value of `size` bits, 0 to 15, as JPEG codes it: the first bit is 0 for a negative one.
   int value(unsigned size) const {
     const int high = static_cast<int>(bits >> 1 >> (63 - size));
@@ -74,22 +82,29 @@ inline uint32_t read_slowly(BitReader& reader, const AcLookup& ac, uint32_t entr
   return AcLookup::entry(1, !size && run != 15 ? AcLookup::kEndOfBlock : run + 1, value);
 }
 
-// Reads a block and returns the index of its last coefficient, in zigzag order, or -1 for a code that is not in the
-// table or a run past the end. `block` holds zeros.
-__attribute__((always_inline)) inline int read_block(BitReader& reader, const DcLookup& dc, const AcLookup& ac,
-                                                     int16_t& predicted, int16_t* block) {
+// The DC coefficient of a block, at its beginning. Returns false for a code that is not in the table.
+__attribute__((always_inline)) inline bool read_dc(BitReader& reader, const DcLookup& dc, int16_t& predicted) {
   reader.refill();
   unsigned entry = dc.entries[reader.bits >> (64 - DcLookup::kBits)];
   if (__builtin_expect(!entry, 0)) {
     const LongCodes::Found found = dc.long_codes.find(static_cast<int>(reader.bits >> 48));
-    if (!found.length) return -1;
+    if (!found.length) return false;
     entry = static_cast<unsigned>((found.length + found.symbol) | found.length << 8);
   }
   const unsigned length = entry >> 8, size = (entry & 255) - length;
   reader.skip(length);
   predicted = static_cast<int16_t>(predicted + reader.value(size));  // wraps as libjpeg's do
   reader.skip(size);
+  return true;
+}
 
+// Reads a block and returns the index of its last coefficient, in zigzag order, or -1 for a code that is not in the
+// table or a run past the end. Calls put(at, value) for each coefficient but the first, with its place in StoreOrder,
+// and for codes without one, with the place of the first.
+template <class Put>
+__attribute__((always_inline)) inline int read_block(BitReader& reader, const DcLookup& dc, const AcLookup& ac,
+                                                     int16_t& predicted, Put&& put) {
+  if (!read_dc(reader, dc, predicted)) return -1;
   constexpr int kPerRefill = 56 / AcLookup::kBits;
   unsigned k = 1;
   while (true) {
@@ -106,19 +121,56 @@ __attribute__((always_inline)) inline int read_block(BitReader& reader, const Dc
         reader.skip(found);
       }
       k += found >> AcLookup::kAdvance & 1023;
-      block[kStoreOrder.at[k]] = static_cast<int16_t>(found >> 16);
+      put(kStoreOrder.at[k], static_cast<int16_t>(found >> 16));
       if (k >= 64) goto done;
       if (slow) break;
     }
   }
 done:
-  block[0] = predicted;
   if (k >= AcLookup::kEndOfBlock) return static_cast<int>(k - AcLookup::kEndOfBlock) - 1;
   if (k >= AcLookup::kLast) {
     k -= AcLookup::kLast;
     if (k == 64) reader.put_back(ac.end_code, ac.end_length);  // a full block has no end of block
   }
   return k <= 64 ? static_cast<int>(k) - 1 : -1;
+}
+
+// Reads a block that is not needed, but for its DC coefficient. Returns false where read_block() returns -1.
+__attribute__((always_inline)) inline bool skip_block(BitReader& reader, const DcLookup& dc, const AcLookup& ac,
+                                                      const AcSkip& skip, int16_t& predicted) {
+  if (!read_dc(reader, dc, predicted)) return false;
+  constexpr int kPerRefill = 56 / AcSkip::kBits;
+  unsigned k = 1;
+  while (true) {
+    reader.refill();
+#pragma GCC unroll 8
+    for (int i = 0; i < kPerRefill; i++) {
+      const unsigned several = skip.entries[reader.bits >> (64 - AcSkip::kBits)];
+      const unsigned next = k + (several >> AcSkip::kAdvance & 127);
+      if (__builtin_expect(!several || next > 63, 0)) {  // one by one: the block may end in between
+        reader.refill();
+        uint32_t found = ac.entries[reader.bits >> (64 - AcLookup::kBits)];
+        if (found & 63)
+          reader.skip(found);
+        else
+          found = read_slowly(reader, ac, found);
+        if (!found) return false;
+        k += found >> AcLookup::kAdvance & 1023;
+        if (k >= 64) goto done;
+        break;
+      }
+      reader.skip(several & 31);
+      k = next;
+      if (several & AcSkip::kEnd) return true;
+    }
+  }
+done:
+  if (k >= AcLookup::kEndOfBlock) return true;
+  if (k >= AcLookup::kLast) {
+    k -= AcLookup::kLast;
+    if (k == 64) reader.put_back(ac.end_code, ac.end_length);
+  }
+  return k <= 64;
 }
 
 }  // namespace avida::codecs

@@ -14,9 +14,10 @@ class ScanBytes {
   static constexpr int kAhead = 320;  // more than the bytes of a block, which has up to 64 times 31 bits
 
   explicit ScanBytes(Bytes data) : rest_(data) { fill(); }
+  ScanBytes(const ScanBytes&) = delete;
 
   // Where to read next, and up to where a block may begin without a call of more().
-  const uint8_t* begin() const { return buffer_; }
+  const uint8_t* begin() const { return memory_; }
   const uint8_t* safe_end() const { return ended_ ? end_ + 8 : end_ - kAhead; }
 
   // Moves what is left from `at` on to the beginning of the buffer and fills it up. Returns false at the end of the
@@ -24,11 +25,27 @@ class ScanBytes {
   bool more(const uint8_t*& at) {
     if (ended_) return false;
     const size_t left = static_cast<size_t>(end_ - at);
-    std::memmove(buffer_, at, left);
-    end_ = buffer_ + left;
-    at = buffer_;
+    std::memmove(memory_, at, left);
+    end_ = memory_ + left;
+    at = memory_;
     fill();
     return true;
+  }
+
+  // The bytes from `at` on that are in the buffer; below 0 if `at` is past the end of the interval.
+  int64_t buffered(const uint8_t* at) const { return end_ - at; }
+  // An estimate of all that are left of the interval.
+  int64_t unread(const uint8_t* at) const { return buffered(at) + (ended_ ? 0 : static_cast<int64_t>(rest_.size())); }
+  bool ended() const { return ended_; }
+  // Goes on in a larger buffer, which has `size` bytes, at least kSize, and room for kMargin more.
+  void use_buffer(uint8_t* memory, int64_t size, const uint8_t*& at) {
+    const size_t left = static_cast<size_t>(end_ - at);
+    std::memcpy(memory, at, left + kMargin);
+    memory_ = memory;
+    size_ = size;
+    end_ = memory + left;
+    at = memory;
+    if (!ended_) fill();
   }
 
   // The bytes from `at` to the end of the interval, or 1 << 20 if they are too many for the buffer.
@@ -38,22 +55,24 @@ class ScanBytes {
   }
   // The second byte of the marker that ends the interval, or 0 at the end of the file.
   int marker() const { return rest_.size() >= 2 ? rest_[1] : 0; }
-  // Whether something else follows, such as 0xFF as a fill byte.
-  bool ends_without_marker() const { return ended_ && (!marker() || marker() == 0xFF); }
+  // Whether the interval ends soon after `at`, and something else follows, such as 0xFF as a fill byte.
+  bool ends_without_marker(const uint8_t* at) const {
+    return ended_ && end_ - at < kSize && (!marker() || marker() == 0xFF);
+  }
   // Goes on after the marker.
   void next_interval() {
     rest_ = rest_.subspan(std::min<size_t>(rest_.size(), 2));
-    end_ = buffer_;
+    end_ = memory_;
     ended_ = false;
     fill();
   }
 
- private:
-  static constexpr int kSize = 8 << 10;
+  static constexpr int kMargin = 2 * kAhead, kSize = 8 << 10;
 
+ private:
   // Copies up to the marker, or until the buffer is full.
   void fill() {
-    uint8_t* const full = buffer_ + kSize;
+    uint8_t* const full = memory_ + size_;
     while (end_ < full) {
       const size_t most = std::min<size_t>(rest_.size(), static_cast<size_t>(full - end_));
       const void* found = most ? std::memchr(rest_.data(), 0xFF, most) : nullptr;
@@ -64,7 +83,7 @@ class ScanBytes {
       if (!found && !rest_.empty()) return;  // it is full
       if (rest_.size() < 2 || rest_[1] != 0) {
         ended_ = true;
-        std::memset(end_, 0, 2 * kAhead);
+        std::memset(end_, 0, kMargin);
         return;
       }
       *end_++ = 0xFF;
@@ -74,8 +93,10 @@ class ScanBytes {
 
   Bytes rest_;
   bool ended_ = false;
+  uint8_t* memory_ = buffer_;
+  int64_t size_ = kSize;
   uint8_t* end_ = buffer_;
-  uint8_t buffer_[kSize + 2 * kAhead];
+  uint8_t buffer_[kSize + kMargin];
 };
 
 }  // namespace avida::codecs

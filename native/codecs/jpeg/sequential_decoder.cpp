@@ -3,19 +3,36 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <deque>
+#include <numeric>
+#include <optional>
 
 #include "codecs/jpeg/jpeg_vectors.h"
+#include "codecs/jpeg/shared_scan.h"
 #include "runtime/memory.h"
+#include "runtime/thread_pool.h"
 
 namespace avida::codecs {
 namespace {
 
 constexpr std::string_view kLibrary = "libjpeg-turbo";
-std::atomic<int64_t> decodes{0};
+std::atomic<int64_t> decodes{0}, shared_decodes{0};
 std::atomic<bool> enabled{true};
+std::atomic<int> split_bytes{0};
+
+constexpr int kSegmentBytes = 32 << 10;   // of the data that a thread reads at once
+constexpr int kWorthSharing = 256 << 10;  // bytes of data: below, waking threads costs more than it gains
+constexpr int kMostThreads = 16;          // more would wait for the one that joins their segments
 
 int divided_up(int a, int b) { return (a + b - 1) / b; }
 int64_t aligned(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+// The threads that can decode data of this size together; 1: it is not worth it.
+int threads_for(ThreadPool* pool, int64_t bytes) {
+  if (!pool) return 1;
+  if (const int split = split_bytes) return bytes >= 2 * split ? std::max(2, pool->threads()) : 1;
+  return bytes < kWorthSharing ? 1 : std::min(pool->idle() + 1, kMostThreads);
+}
 
 // Hands out parts of one block of memory, whose size is known when all have been requested.
 class Arena {
@@ -35,7 +52,7 @@ class Arena {
     void** pointer;
     int64_t at;
   };
-  Request requests_[16];
+  Request requests_[12];  // the samples of three planes, and three tables for each
   int count_ = 0;
   int64_t size_ = 0;
   Block block_;
@@ -47,18 +64,16 @@ struct Plane {
   int width, height;  // in samples
   int first, groups;  // of blocks in a row: the first, and how many groups of them
   int16_t factors[64];
-  int16_t predicted;
-  int16_t* coefficients;  // of a row of MCUs
-  uint8_t* last;
   uint8_t* memory;
-  uint8_t* samples;  // of column 0, which may lie outside of the memory
   int64_t stride;
   int ring;  // rows of samples; older ones are overwritten
 
   static constexpr int kMargin = 64;
 
   int blocks() const { return rows * groups * kGroup; }
-  uint8_t* row(int y) const { return samples + y % ring * stride; }
+  uint8_t* memory_of(int y) const { return memory + y % ring * stride; }
+  // Of column 0, which may lie outside of the memory.
+  uint8_t* row(int y) const { return memory_of(y) + kMargin - 8 * first; }
   // Chooses the blocks with samples from `begin` to `end`.
   void need(int begin, int end) {
     begin = std::max(begin, 0);
@@ -75,39 +90,46 @@ struct Plane {
   }
 };
 
+// The blocks of a row of MCUs, for the IDCT. Every thread has its own.
+struct RowBlocks {
+  int16_t* coefficients[3];  // of each plane
+  uint8_t* last[3];
+  BlockSlot slots[10];
+  Arena arena;
+};
+
 enum class Output { gray, rgb, bgr };
+
+// Where reading may begin: at the first row of MCUs, or at one that follows a restart marker.
+struct Entry {
+  int row;
+  Bytes data;
+  int restarts;  // the markers before
+};
 
 class SequentialDecoder {
  public:
-  SequentialDecoder(const SequentialHeader& header, Output output, const Roi& roi, const PixelRows& out)
-      : header_(header), output_(output), roi_(roi), out_(out), bytes_(header.data), reader_{bytes_.begin()} {
+  // `ends`: the rest of the file is checked as libjpeg does, else that the file goes on.
+  SequentialDecoder(const SequentialHeader& header, Output output, const Roi& roi, const PixelRows& out,
+                    ThreadPool* pool, const Entry& entry, bool ends)
+      : header_(header),
+        output_(output),
+        roi_(roi),
+        out_(out),
+        pool_(pool),
+        ends_(ends),
+        bytes_(entry.data),
+        state_{{bytes_.begin()}},
+        restarts_(entry.restarts),
+        row_(entry.row) {
     if (header.components == 3) return;
     auto& only = header_.component[0];  // the MCUs of a single component are blocks
     rows_read_at_once_ = only.rows;
     only.columns = only.rows = 1;
   }
 
-  bool run() {
-    if (!place_planes()) return false;
-    make_slots();
-    for (int row = 0; row <= last_row_; row++) {
-      const bool needed = row >= first_row_;
-      if (row == first_row_) need_columns();
-      if (!read_row(row)) return false;
-      if (!needed) continue;
-      for (int c = 0; c < planes_; c++)
-        if (!make_plane(plane_[c], row)) return false;
-      write_rows(row);
-    }
-    const int64_t left = bits_left();
-    // The rest of the file is not looked at, but libjpeg reads ahead and refuses a file that ends there.
-    if (roi_.y + roi_.height < header_.height) return left >= 0 && !bytes_.ends_without_marker();
-    return ends_interval(left, 0xD9);
-  }
-
- private:
-  // The planes that are needed, their memory, and the rows of MCUs.
-  bool place_planes() {
+  // Returns false for a file that cannot be decoded here.
+  bool plan() {
     const auto* component = header_.component;
     const bool colors = header_.components == 3;
     planes_ = colors && output_ != Output::gray ? 3 : 1;
@@ -130,18 +152,96 @@ class SequentialDecoder {
     last_row_ = last / 8 / rows_read_at_once_ * rows_read_at_once_ + rows_read_at_once_ - 1;
     if (interpolates_rows_ && last % 8 == 7) last_row_++;
     last_row_ = std::min(last_row_, mcus_down_ - 1);
+    return true;
+  }
+
+  bool run() {
+    place_planes();
+    make_slots();
+    while (row_ <= last_row_) {
+      const int threads = header_.interval || row_ < alone_until_ ? 1 : threads_for(pool_, bytes_needed());
+      if (threads > 1 ? !make_rows_together(threads) : !make_row_alone()) return false;
+    }
+    const int64_t left = bits_left();
+    if (!ends_ && row_ < mcus_down_) return left >= 0 && (int64_t{row_} * mcus_across_ % header_.interval || restart());
+    // The rest of the file is not looked at, but libjpeg reads ahead and refuses a file that ends there.
+    if (roi_.y + roi_.height < header_.height) return left >= 0 && !bytes_.ends_without_marker(state_.reader.at);
+    return ends_interval(left, 0xD9);
+  }
+
+  // The parts of the work for threads of their own, by restart markers: where to read, and the rows of pixels.
+  struct Part {
+    Entry entry;
+    Roi roi;
+  };
+  std::vector<Part> parts(int threads) const {
+    std::vector<Part> found{{{row_, header_.data, 0}, roi_}};
+    // Every so many rows of MCUs, a restart marker precedes a row.
+    const int step = header_.interval / std::gcd(header_.interval, mcus_across_);
+    const int wanted = std::max(kLeastRows, divided_up(last_row_ + 1 - first_row_, 2 * threads));
+    int row = first_row_ + wanted;
+    MarkerSearch search(header_.data);
+    for (row = divided_up(row, step) * step; row <= last_row_; row = divided_up(row + wanted, step) * step) {
+      const auto restarts = static_cast<int>(int64_t{row} * mcus_across_ / header_.interval);
+      const std::optional<Bytes> data = search.after(restarts);
+      if (!data) break;
+      // The first row of pixels is interpolated from the row of MCUs before.
+      const int y = 8 * mcu_rows_ * row + (interpolates_rows_ ? 1 : 0), end = roi_.y + roi_.height;
+      if (y >= end) break;
+      Roi& before = found.back().roi;
+      before.height = y - before.y;
+      found.push_back({{row, *data, restarts}, {y, roi_.x, end - y, roi_.width}});
+    }
+    return found;
+  }
+
+ private:
+  static constexpr int kLeastRows = 4;  // of MCUs that a thread makes at once
+
+  // Finds restart markers by their number.
+  class MarkerSearch {
+   public:
+    explicit MarkerSearch(Bytes data) : rest_(data) {}
+    // What follows so many markers, not less than in the call before.
+    std::optional<Bytes> after(int markers) {
+      while (found_ < markers) {
+        const void* at = rest_.size() < 2 ? nullptr : std::memchr(rest_.data(), 0xFF, rest_.size() - 1);
+        if (!at) return {};
+        rest_ = rest_.subspan(static_cast<size_t>(static_cast<const uint8_t*>(at) - rest_.data()));
+        if (rest_[1] >= 0xD0 && rest_[1] <= 0xD7)
+          found_++;
+        else if (rest_[1])
+          return {};
+        rest_ = rest_.subspan(2);
+      }
+      return rest_;
+    }
+
+   private:
+    Bytes rest_;
+    int found_ = 0;
+  };
+
+  void place_planes() {
     for (int c = 0; c < planes_; c++) place_plane(c);
+    place_samples(arena_, 2);
+    const bool skips = planes_ < header_.components || roi_.y || roi_.x || roi_.width < header_.width;
+    const auto uses = [this](auto table, int i) {  // components may share tables
+      const auto* first = header_.component;
+      return std::any_of(first, first + header_.components, [&](auto& component) { return component.*table == i; });
+    };
     for (int i = 0; i < 4; i++) {
-      if (header_.dc[i].defined) arena_.request(dc_[i], 1);
-      if (header_.ac[i].defined) arena_.request(ac_[i], 1);
+      if (uses(&SequentialHeader::Component::dc, i)) arena_.request(dc_[i], 1);
+      if (!uses(&SequentialHeader::Component::ac, i)) continue;
+      arena_.request(ac_[i], 1);
+      if (skips) arena_.request(skip_[i], 1);
     }
     arena_.allocate();
-    for (int c = 0; c < planes_; c++) clear_plane(plane_[c]);
     for (int i = 0; i < 4; i++) {
-      if (header_.dc[i].defined) dc_[i]->make(header_.dc[i]);
-      if (header_.ac[i].defined) ac_[i]->make(header_.ac[i]);
+      if (dc_[i]) dc_[i]->make(header_.dc[i]);
+      if (ac_[i]) ac_[i]->make(header_.ac[i]);
+      if (skip_[i]) skip_[i]->make(*ac_[i]);
     }
-    return true;
   }
 
   void place_plane(int c) {
@@ -153,92 +253,191 @@ class SequentialDecoder {
     plane.width = divided_up(header_.width, columns);
     plane.height = divided_up(header_.height, rows);
     plane.need(roi_.x / columns - 1, (roi_.x + roi_.width - 1) / columns + 2);
-    plane.ring = 2 * 8 * plane.rows;
     for (int k = 0; k < 64; k++) {
       const int at = kStoreOrder.at[k + 1];
       plane.factors[at / (8 * kGroup) * 8 + at % 8] =
           static_cast<int16_t>(header_.quantization[component.quantization][k]);
     }
-    arena_.request(plane.coefficients, int64_t{64} * plane.blocks());
-    arena_.request(plane.last, plane.blocks());
-    arena_.request(plane.memory, plane.stride * plane.ring);
   }
 
-  static void clear_plane(Plane& plane) {
-    std::memset(plane.coefficients, 0, sizeof(int16_t) * 64 * static_cast<size_t>(plane.blocks()));
-    std::memset(plane.last, 0, static_cast<size_t>(plane.blocks()));
-    plane.samples = plane.memory + Plane::kMargin - 8 * plane.first;
+  // Memory for the samples of so many rows of MCUs.
+  void place_samples(Arena& arena, int rows) {
+    for (int c = 0; c < planes_; c++) {
+      plane_[c].ring = rows * 8 * plane_[c].rows;
+      arena.request(plane_[c].memory, plane_[c].stride * plane_[c].ring);
+    }
   }
 
-  // The blocks of an MCU in the order of the file. None is needed at first.
+  // The blocks of an MCU in the order of the file. None is needed.
   void make_slots() {
     for (int c = 0; c < header_.components; c++) {
       const auto& component = header_.component[c];
       for (int y = 0; y < component.rows; y++)
         for (int x = 0; x < component.columns; x++)
           slots_[slot_count_++] = {
-              dc_[component.dc], ac_[component.ac], &predicted_[c], nullptr, nullptr, component.columns, x, 0};
+              dc_[component.dc], ac_[component.ac], skip_[component.ac], c, nullptr, nullptr, component.columns, x, 0};
     }
   }
 
-  void need_columns() {
-    BlockSlot* slot = slots_;
+  // Memory for the blocks that are needed.
+  void place_blocks(RowBlocks& row) const {
+    for (int c = 0; c < planes_; c++) {
+      row.arena.request(row.coefficients[c], int64_t{64} * plane_[c].blocks());
+      row.arena.request(row.last[c], plane_[c].blocks());
+    }
+    row.arena.allocate();
+    std::copy_n(slots_, slot_count_, row.slots);
+    BlockSlot* slot = row.slots;
     for (int c = 0; c < planes_; c++) {
       const Plane& plane = plane_[c];
+      std::memset(row.coefficients[c], 0, sizeof(int16_t) * 64 * static_cast<size_t>(plane.blocks()));
+      std::memset(row.last[c], 0, static_cast<size_t>(plane.blocks()));
       for (int y = 0; y < plane.rows; y++)
         for (int x = 0; x < plane.columns; x++, slot++) {
-          slot->coefficients = plane.coefficients + int64_t{y} * plane.groups * kGroupSize;
-          slot->last = plane.last + y * plane.groups * kGroup;
+          slot->coefficients = row.coefficients[c] + int64_t{y} * plane.groups * kGroupSize;
+          slot->last = row.last[c] + y * plane.groups * kGroup;
           slot->offset = x - plane.first;
           slot->columns = plane.groups * kGroup;
         }
     }
   }
+  // The blocks of one of the threads.
+  RowBlocks& blocks_of(size_t thread) {
+    while (blocks_.size() <= thread) place_blocks(blocks_.emplace_back());
+    return blocks_[thread];
+  }
 
-  int64_t bits_left() { return 8 * bytes_.left(reader_.at) + reader_.count; }
+  // An estimate of the data of the rows that are needed.
+  int64_t bytes_needed() const {
+    return bytes_.unread(state_.reader.at) * (last_row_ + 1 - row_) / (mcus_down_ - row_);
+  }
+  int64_t bits_left() { return 8 * bytes_.left(state_.reader.at) + state_.reader.count; }
   bool ends_interval(int64_t left, int marker) const { return left >= 0 && left < 8 && bytes_.marker() == marker; }
 
   bool restart() {
     if (!ends_interval(bits_left(), 0xD0 + restarts_++ % 8)) return false;
     bytes_.next_interval();
-    reader_ = {bytes_.begin()};
-    std::fill_n(predicted_, 3, int16_t{0});
+    state_ = {{bytes_.begin()}};
     return true;
   }
 
-  bool read_row(int row) {
+  bool make_row_alone() {
+    const bool needed = row_ >= first_row_;
+    if (!read_row(needed ? blocks_of(0).slots : slots_)) return false;
+    if (needed) {
+      if (!make_samples_of(row_, blocks_[0])) return false;
+      write_rows(written_, end_of_pixels(row_));
+      written_ = end_of_pixels(row_);
+    }
+    row_++;
+    return true;
+  }
+
+  bool read_row(const BlockSlot* slots) {
     for (int mcu = 0; mcu < mcus_across_;) {
-      const int64_t done = int64_t{row} * mcus_across_ + mcu;
+      const int64_t done = int64_t{row_} * mcus_across_ + mcu;
       int count = mcus_across_ - mcu;
       if (header_.interval) {
-        if (done && done % header_.interval == 0 && !restart()) return false;
+        if (done && done % header_.interval == 0 && !at_entry_ && !restart()) return false;
+        at_entry_ = false;
         count = static_cast<int>(std::min<int64_t>(count, header_.interval - done % header_.interval));
       }
-      if (!read_mcus(bytes_, reader_, slots_, slot_count_, mcu, count)) return false;
+      if (!read_mcus(bytes_, state_, slots, slot_count_, mcu, count)) return false;
       mcu += count;
     }
     return true;
   }
 
-  bool make_plane(const Plane& plane, int row) const {
-    const int first = row * plane.rows * 8;
-    for (int y = 0; y < plane.rows; y++) {
-      const int64_t before = int64_t{y} * plane.groups * kGroup;
-      const BlockRow blocks{
-          plane.coefficients + 64 * before,           plane.last + before, plane.factors, plane.groups,
-          plane.row(first + 8 * y) + 8 * plane.first, plane.stride};
-      if (!make_samples(blocks)) return false;
+  // Threads read the codes of several rows, then make the rows. The results are those of make_row_alone().
+  bool make_rows_together(int threads) {
+    if (!shared_) {
+      shared_decodes.fetch_add(1, std::memory_order_relaxed);
+      const int split = split_bytes;
+      shared_.emplace(*pool_, slots_, slot_count_, split ? split : kSegmentBytes);
+      enlarge_rings();
     }
-    if (columns_ == 2 && &plane != plane_)
-      for (int y = 0; y < 8 * plane.rows; y++) plane.extend(first + y);
+    const int64_t most = int64_t{last_row_ + 1 - row_} * mcus_across_;
+    if (!shared_->read(bytes_, state_, most, mcus_across_, threads)) return false;
+    const int begin = row_, end = row_ + static_cast<int>(shared_->count() / mcus_across_);
+    for (row_ = std::max(row_, first_row_); row_ < end; row_ = std::min(end, row_ + rows_together_))
+      if (!make_recorded_rows(begin, std::min(end, row_ + rows_together_), threads)) return false;
+    row_ = end;
+    if (!shared_->was_shared() && !split_bytes) alone_until_ = end + kRowsAlone;
     return true;
   }
 
-  // Writes all rows of pixels that can be made from the rows of MCUs up to this one.
-  void write_rows(int row) {
-    const int end = (row + 1) * 8 * mcu_rows_ - (interpolates_rows_ && row + 1 < mcus_down_ ? 1 : 0);
-    const int stop = std::min(end, roi_.y + roi_.height);
-    for (written_ = std::max(written_, roi_.y); written_ < stop; written_++) write_row(written_);
+  // The rows from row_ on. `recorded`: the first row that is recorded.
+  bool make_recorded_rows(int recorded, int end, int threads) {
+    const int rows = std::max(1, std::min(kLeastRows, (end - row_) / threads)), parts = divided_up(end - row_, rows);
+    threads = std::min(threads, parts);
+    blocks_of(static_cast<size_t>(threads - 1));
+    std::atomic<bool> valid{true};
+    share_work(*pool_, threads, parts, [&](int thread, int part) {
+      const int begin = row_ + part * rows;
+      if (valid && !make_part(recorded, begin, std::min(end, begin + rows), blocks_[static_cast<size_t>(thread)]))
+        valid = false;
+    });
+    if (!valid) return false;
+    // The rows of pixels above and below the border of two parts are interpolated from both.
+    for (int row = row_; row < end && interpolates_rows_; row += rows)
+      write_rows(8 * mcu_rows_ * row - 1, 8 * mcu_rows_ * row + 1);
+    written_ = end_of_pixels(end - 1);
+    return true;
+  }
+
+  bool make_part(int recorded, int begin, int end, RowBlocks& blocks) const {
+    int written = 8 * mcu_rows_ * begin + (interpolates_rows_ && begin ? 1 : 0);
+    for (int row = begin; row < end; row++) {
+      shared_->place(int64_t{row - recorded} * mcus_across_, mcus_across_, blocks.slots);
+      if (!make_samples_of(row, blocks)) return false;
+      write_rows(written, end_of_pixels(row));
+      written = end_of_pixels(row);
+    }
+    return true;
+  }
+
+  // Makes room for the samples of all rows that are made together, and of the one before.
+  void enlarge_rings() {
+    const Plane before[3] = {plane_[0], plane_[1], plane_[2]};
+    int64_t row_bytes = 0;
+    for (int c = 0; c < planes_; c++) row_bytes += plane_[c].stride * 8 * plane_[c].rows;
+    rows_together_ = static_cast<int>(std::clamp<int64_t>(kRingBytes / row_bytes, 8, 64));
+    place_samples(rings_, rows_together_ + 1);
+    rings_.allocate();
+    for (int c = 0; c < planes_; c++)
+      for (int lines = 8 * plane_[c].rows, y = std::max(0, row_ - 1) * lines; y < row_ * lines; y++)
+        std::memcpy(plane_[c].memory_of(y), before[c].memory_of(y), static_cast<size_t>(plane_[c].stride));
+  }
+
+  bool make_samples_of(int row, const RowBlocks& blocks) const {
+    for (int c = 0; c < planes_; c++) {
+      const Plane& plane = plane_[c];
+      const int first = row * plane.rows * 8;
+      for (int y = 0; y < plane.rows; y++) {
+        const int64_t before = int64_t{y} * plane.groups * kGroup;
+        const BlockRow block_row{blocks.coefficients[c] + 64 * before,
+                                 blocks.last[c] + before,
+                                 plane.factors,
+                                 plane.groups,
+                                 plane.row(first + 8 * y) + 8 * plane.first,
+                                 plane.stride};
+        if (!make_samples(block_row)) return false;
+      }
+      if (columns_ == 2 && c)
+        for (int y = 0; y < 8 * plane.rows; y++) plane.extend(first + y);
+    }
+    return true;
+  }
+
+  // The rows of pixels that can be made from the rows of MCUs up to this one.
+  int end_of_pixels(int row) const {
+    return (row + 1) * 8 * mcu_rows_ - (interpolates_rows_ && row + 1 < mcus_down_ ? 1 : 0);
+  }
+
+  // Writes those that are in the rectangle.
+  void write_rows(int begin, int end) const {
+    end = std::min(end, roi_.y + roi_.height);
+    for (int y = std::max(begin, roi_.y); y < end; y++) write_row(y);
   }
 
   void write_row(int y) const {
@@ -260,29 +459,40 @@ class SequentialDecoder {
     write_pixels(pixels);
   }
 
+  static constexpr int64_t kRingBytes = 8 << 20;  // of samples that threads make together
+  static constexpr int kRowsAlone = 32;           // of MCUs, where no thread has helped
+
   SequentialHeader header_;
   const Output output_;
   const Roi roi_;
   const PixelRows out_;
+  ThreadPool* const pool_;
+  const bool ends_;
   ScanBytes bytes_;
-  BitReader reader_;
-  int16_t predicted_[3] = {};
-  int restarts_ = 0;
+  ScanState state_;
+  int restarts_;
+  bool at_entry_ = true;  // the marker before has been read
 
-  Arena arena_;
+  Arena arena_, rings_;
   DcLookup* dc_[4] = {};
   AcLookup* ac_[4] = {};
+  AcSkip* skip_[4] = {};
   int planes_ = 0;
-  Plane plane_[3];
+  Plane plane_[3] = {};
   int columns_ = 1, rows_ = 1;  // the subsampling of chroma
   bool interpolates_rows_ = false;
   int mcu_columns_ = 1, mcu_rows_ = 1;  // of blocks of luma
   int mcus_across_ = 0, mcus_down_ = 0;
   int first_row_ = 0, last_row_ = 0;  // of MCUs: that are needed
   int rows_read_at_once_ = 1;         // of MCUs, by libjpeg
+  int row_;                           // of MCUs: the next one
   int written_ = 0;                   // the next row of pixels
+  int rows_together_ = 0;             // of MCUs, that threads make at once
+  int alone_until_ = 0;               // a row of MCUs
   BlockSlot slots_[10];
   int slot_count_ = 0;
+  std::deque<RowBlocks> blocks_;  // of each thread
+  std::optional<SharedScan> shared_;
 };
 
 Output output_of(ImageType type, int components) {
@@ -299,6 +509,31 @@ Output output_of(ImageType type, int components) {
   }
 }
 
+// A file with restart markers: threads read its intervals and make their rows.
+bool decode_parts(const SequentialHeader& header, Output output, const Roi& roi, const PixelRows& out, ThreadPool& pool,
+                  std::span<const SequentialDecoder::Part> parts) {
+  shared_decodes.fetch_add(1, std::memory_order_relaxed);
+  std::atomic<bool> valid{true};
+  pool.parallel_for(static_cast<int64_t>(parts.size()), [&](int64_t i) {
+    const auto& [entry, part] = parts[static_cast<size_t>(i)];
+    const PixelRows rows{out.first + out.stride * (part.y - roi.y), out.stride};
+    const bool ends = i + 1 == static_cast<int64_t>(parts.size());
+    SequentialDecoder decoder(header, output, part, rows, nullptr, entry, ends);
+    if (valid && !(decoder.plan() && decoder.run())) valid = false;
+  });
+  return valid;
+}
+
+bool decode_file(const SequentialHeader& header, Output output, const Roi& roi, const PixelRows& out,
+                 ThreadPool* pool) {
+  SequentialDecoder decoder(header, output, roi, out, pool, {0, header.data, 0}, true);
+  if (!decoder.plan()) return false;
+  const int threads = header.interval ? threads_for(pool, static_cast<int64_t>(header.data.size())) : 1;
+  if (threads == 1) return decoder.run();
+  const auto parts = decoder.parts(threads);
+  return parts.size() > 1 ? decode_parts(header, output, roi, out, *pool, parts) : decoder.run();
+}
+
 }  // namespace
 
 bool decode_sequential(Bytes file, const ImageInfo& info, const DecodeOptions& options, const Roi& roi,
@@ -307,19 +542,21 @@ bool decode_sequential(Bytes file, const ImageInfo& info, const DecodeOptions& o
   const auto header = read_sequential_header(file);
   if (!header || header->height != info.height || header->width != info.width || header->components != info.channels)
     return false;
-  SequentialDecoder decoder(*header, output_of(options.type, header->components), roi, out);
-  if (!decoder.run()) return false;
+  if (!decode_file(*header, output_of(options.type, header->components), roi, out, options.pool)) return false;
   decodes.fetch_add(1, std::memory_order_relaxed);
   return true;
 }
 
 int64_t sequential_decodes() { return decodes.load(std::memory_order_relaxed); }
+int64_t shared_sequential_decodes() { return shared_decodes.load(std::memory_order_relaxed); }
 
 std::vector<std::string_view> jpeg_decoders() {
   std::vector<std::string_view> names = jpeg_vectors();
   names.push_back(kLibrary);
   return names;
 }
+
+void split_jpeg_scans(int bytes) { split_bytes = bytes; }
 
 void use_jpeg_decoder(std::string_view name) {
   const auto names = jpeg_decoders();

@@ -12,10 +12,14 @@ namespace avida::codecs {
 bool decode_sequential(Bytes file, const ImageInfo& info, const DecodeOptions& options, const Roi& roi,
                        const PixelRows& out);
 
-// For tests: how many images, or parts of images, it has decoded in this process, and who may decode: "libjpeg-turbo"
-// decodes everything; the other decoders are this one by the vectors of an instruction set, the best one first.
+// For tests: how many images, or parts of images, it has decoded in this process, how many threads have shared, and who
+// may decode: "libjpeg-turbo" decodes everything; the other decoders are this one by the vectors of an instruction set,
+// the best one first.
 int64_t sequential_decodes();
+int64_t shared_sequential_decodes();
 std::vector<std::string_view> jpeg_decoders();
 void use_jpeg_decoder(std::string_view name);
+// For tests: threads share the data of every file in segments of so many bytes, idle or not. 0: as usual.
+void split_jpeg_scans(int bytes);
 
 }  // namespace avida::codecs

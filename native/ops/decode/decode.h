@@ -78,7 +78,7 @@ struct DecodePlan : ImagePart {
   void run(const Sample<Args>& sample) const {
     codecs::Roi needed;
     if (sample.needed) needed = part_roi(*sample.needed);
-    image.decode(roi, sample.out[0].data, sample.needed ? &needed : nullptr);
+    image.decode(roi, sample.out[0].data, sample.needed ? &needed : nullptr, sample.pool);
   }
 };
 
@@ -100,7 +100,7 @@ Op<Args>& decodes(Op<Args>& op) {
         return decode_on_gpu(run, stream, [&run](int i) -> ImagePart {
           SampleView in[3];  // as many as image_slice has
           input_views(run, i, in);
-          return Plan({args_of<Args>(run, i), in, {}, 0, 0, i, run.random_key(i), nullptr, nullptr});
+          return Plan({args_of<Args>(run, i), in, {}, 0, 0, i, run.random_key(i), nullptr, nullptr, nullptr});
         });
       });
 }
