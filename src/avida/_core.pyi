@@ -326,6 +326,16 @@ def codecs() -> list[tuple[str, str]]:
 def decode_limits() -> tuple[int, int, int]:
     """The maximum numbers of pixels, scans and bytes of memory of a file."""
 
+def vector_targets() -> list[str]:
+    """
+    The instruction sets of this machine that vector code was compiled for, the best one first.
+    """
+
+def use_vectors(target: str) -> None:
+    """
+    For tests: nothing better than this one of vector_targets() is used from now on.
+    """
+
 def jpeg_decodes() -> int:
     """The number of JPEG images that libjpeg-turbo did not decode."""
 

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/vectors.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "codecs/jpeg/jpeg_vectors.cpp"
-#define HWY_DISABLED_TARGETS HWY_SSE4  // no faster than what is below it
+#define HWY_DISABLED_TARGETS HWY_AVX3_DL  // no faster than AVX3
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -378,28 +380,6 @@ bool read_mcus(ScanBytes& bytes, BitReader& reader, const BlockSlot* slots, int 
 }
 bool make_samples(const BlockRow& row) { return HWY_DYNAMIC_DISPATCH(make_samples)(row); }
 void write_pixels(const PixelRow& row) { HWY_DYNAMIC_DISPATCH(write_pixels)(row); }
-
-namespace {
-
-const std::vector<int64_t>& targets() {
-  static const std::vector<int64_t> found = hwy::SupportedAndGeneratedTargets();
-  return found;
-}
-
-}  // namespace
-
-std::vector<std::string_view> jpeg_vectors() {
-  std::vector<std::string_view> names;
-  for (int64_t target : targets()) names.emplace_back(hwy::TargetName(target));
-  return names;
-}
-
-void use_jpeg_vectors(std::string_view name) {
-  int64_t chosen = 0;
-  for (int64_t target : targets())
-    if (hwy::TargetName(target) == name) chosen = target;
-  hwy::SetSupportedTargetsForTest(chosen);
-}
 
 }  // namespace avida::codecs
 #endif

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "codecs/jpeg/jpeg_vectors.h"
+#include "core/vectors.h"
 #include "runtime/memory.h"
 
 namespace avida::codecs {
@@ -316,7 +317,7 @@ bool decode_sequential(Bytes file, const ImageInfo& info, const DecodeOptions& o
 int64_t sequential_decodes() { return decodes.load(std::memory_order_relaxed); }
 
 std::vector<std::string_view> jpeg_decoders() {
-  std::vector<std::string_view> names = jpeg_vectors();
+  std::vector<std::string_view> names = vector_targets();
   names.push_back(kLibrary);
   return names;
 }
@@ -325,7 +326,7 @@ void use_jpeg_decoder(std::string_view name) {
   const auto names = jpeg_decoders();
   if (std::find(names.begin(), names.end(), name) == names.end()) refuse("there is no JPEG decoder ", name);
   enabled = name != kLibrary;
-  use_jpeg_vectors(name);
+  if (enabled) use_vectors(name);
 }
 
 }  // namespace avida::codecs
