@@ -8,9 +8,10 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "codecs/jpeg/jpeg_vectors.cpp"
-#define HWY_DISABLED_TARGETS HWY_AVX3_DL  // no faster than AVX3
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
+
+#include "core/vectors-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace avida::codecs::HWY_NAMESPACE {
@@ -320,9 +321,9 @@ HWY_INLINE void write_vector(const PixelRow& row, int x, uint8_t* out) {
   const Colors even = colors_of(light.even, cb.even, cr.even), odd = colors_of(light.odd, cb.odd, cr.odd);
   const auto red = joined(even.red, odd.red), green = joined(even.green, odd.green), blue = joined(even.blue, odd.blue);
   if (row.blue_first)
-    hn::StoreInterleaved3(blue, green, red, bytes, out);
+    avida::HWY_NAMESPACE::store_interleaved(blue, green, red, bytes, out);
   else
-    hn::StoreInterleaved3(red, green, blue, bytes, out);
+    avida::HWY_NAMESPACE::store_interleaved(red, green, blue, bytes, out);
 }
 
 // Calls write(x, out) for vectors of pixels from even columns on. Vectors that are not whole go through a buffer.
@@ -351,7 +352,7 @@ void write_pixels(const PixelRow& row) {
   if (!row.near[0])
     return write_vectors(row, [&](int x, uint8_t* out) {
       const auto light = hn::LoadU(Bytes8(), row.luma + x);
-      hn::StoreInterleaved3(light, light, light, Bytes8(), out);
+      avida::HWY_NAMESPACE::store_interleaved(light, light, light, Bytes8(), out);
     });
   switch (row.columns * 2 + row.rows) {
     case 3:
