@@ -8,24 +8,38 @@
 
 #include <hwy/highway.h>
 
-#ifndef AVIDA_CORE_INTERLEAVED_BYTES
-#define AVIDA_CORE_INTERLEAVED_BYTES
+#ifndef AVIDA_CORE_TRIPLE_BYTES
+#define AVIDA_CORE_TRIPLE_BYTES
 namespace avida {
 
-// Where each of the 3 x 64 bytes of 64 pixels comes from: of the first two channels at once, then of the third.
-struct InterleavedBytes {
+// Which bytes make 64 pixels of three channels, 64 bytes at a time: of the first two vectors at once, then of the
+// third.
+struct TripleBytes {
   alignas(64) uint8_t of_two[3][64];
   alignas(64) uint8_t of_third[3][64];
   uint64_t is_third[3];
 };
-constexpr InterleavedBytes kInterleavedBytes = [] {
-  InterleavedBytes bytes{};
+// Bytes of pixels from channels.
+constexpr TripleBytes kInterleavedBytes = [] {
+  TripleBytes bytes{};
   for (int to = 0; to < 3 * 64; to++) {
     const int part = to / 64, i = to % 64, channel = to % 3, pixel = to / 3;
     bytes.of_two[part][i] = static_cast<uint8_t>(channel == 1 ? 64 + pixel : pixel);
     bytes.of_third[part][i] = static_cast<uint8_t>(pixel);
     if (channel == 2) bytes.is_third[part] |= uint64_t{1} << i;
   }
+  return bytes;
+}();
+// Bytes of channels from pixels.
+constexpr TripleBytes kSplitBytes = [] {
+  TripleBytes bytes{};
+  for (int channel = 0; channel < 3; channel++)
+    for (int i = 0; i < 64; i++) {
+      const int from = 3 * i + channel;
+      bytes.of_two[channel][i] = static_cast<uint8_t>(from % 128);
+      bytes.of_third[channel][i] = static_cast<uint8_t>(from % 64);
+      if (from >= 128) bytes.is_third[channel] |= uint64_t{1} << i;
+    }
   return bytes;
 }();
 
@@ -36,22 +50,39 @@ HWY_BEFORE_NAMESPACE();
 namespace avida::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+#if HWY_TARGET == HWY_AVX3_DL
+HWY_INLINE __m512i take_bytes(const TripleBytes& which, int part, __m512i first, __m512i second, __m512i third) {
+  const __m512i made = _mm512_permutex2var_epi8(first, _mm512_load_si512(which.of_two[part]), second);
+  return _mm512_mask_permutexvar_epi8(made, which.is_third[part], _mm512_load_si512(which.of_third[part]), third);
+}
+#endif
+
 // Stores pixels of three channels.
 template <class D, class V>
 HWY_INLINE void store_interleaved(V first, V second, V third, D d, hn::TFromD<D>* out) {
 #if HWY_TARGET == HWY_AVX3_DL
   if constexpr (sizeof(hn::TFromD<D>) == 1 && hn::MaxLanes(d) == 64) {
-    for (int part = 0; part < 3; part++) {
-      const __m512i two = _mm512_load_si512(kInterleavedBytes.of_two[part]);
-      const __m512i one = _mm512_load_si512(kInterleavedBytes.of_third[part]);
-      const __m512i made = _mm512_permutex2var_epi8(first.raw, two, second.raw);
-      _mm512_storeu_si512(out + 64 * part,
-                          _mm512_mask_permutexvar_epi8(made, kInterleavedBytes.is_third[part], one, third.raw));
-    }
+    for (int part = 0; part < 3; part++)
+      _mm512_storeu_si512(out + 64 * part, take_bytes(kInterleavedBytes, part, first.raw, second.raw, third.raw));
     return;
   }
 #endif
   hn::StoreInterleaved3(first, second, third, d, out);
+}
+
+// Loads pixels of three channels.
+template <class D, class V>
+HWY_INLINE void load_interleaved(D d, const hn::TFromD<D>* in, V& first, V& second, V& third) {
+#if HWY_TARGET == HWY_AVX3_DL
+  if constexpr (sizeof(hn::TFromD<D>) == 1 && hn::MaxLanes(d) == 64) {
+    const __m512i a = _mm512_loadu_si512(in), b = _mm512_loadu_si512(in + 64), c = _mm512_loadu_si512(in + 128);
+    first = V{take_bytes(kSplitBytes, 0, a, b, c)};
+    second = V{take_bytes(kSplitBytes, 1, a, b, c)};
+    third = V{take_bytes(kSplitBytes, 2, a, b, c)};
+    return;
+  }
+#endif
+  hn::LoadInterleaved3(d, in, first, second, third);
 }
 
 // For each pair of neighbouring lanes: sum + a[0] * b[0] + a[1] * b[1].

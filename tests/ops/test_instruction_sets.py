@@ -55,6 +55,22 @@ def neighbourhoods() -> bytes:
     return digest.digest()
 
 
+def moved() -> bytes:
+    rng = np.random.default_rng(5)
+    digest = hashlib.sha256()
+    for width in *range(1, 30), 63, 64, 65, 200:
+        x = rng.integers(0, 256, (3, width, 3)).astype(np.uint8)
+        planes = np.ascontiguousarray(x.transpose(2, 0, 1))
+        for made, expected in (
+            (ndd.flip(ndd.tensor(x, layout="HWC")), x[:, ::-1]),
+            (ndd.transpose(x, perm=[2, 0, 1]), planes),
+            (ndd.transpose(planes, perm=[1, 2, 0]), x),
+        ):
+            np.testing.assert_array_equal(np.asarray(made), expected)
+            digest.update(np.asarray(made).tobytes())
+    return digest.digest()
+
+
 def resized() -> bytes:
     rng = np.random.default_rng(3)
     digest = hashlib.sha256()
@@ -67,7 +83,7 @@ def resized() -> bytes:
     return digest.digest()
 
 
-@pytest.mark.parametrize("make", [colors, neighbourhoods, resized])
+@pytest.mark.parametrize("make", [colors, neighbourhoods, moved, resized])
 def test_instruction_sets_give_the_same_bits(make):
     assert len(set(on_every_instruction_set(make))) == 1
 
