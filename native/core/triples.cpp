@@ -17,11 +17,12 @@
 namespace avida {
 namespace {
 
-// 21 pixels in reverse order.
-alignas(64) constexpr auto kMirroredBytes = [] {
-  std::array<uint8_t, 64> bytes{};
-  for (int i = 0; i < 63; i++) bytes[i] = static_cast<uint8_t>(60 - i / 3 * 3 + i % 3);
-  return bytes;
+// The pixels of a vector in reverse order, and the byte before them.
+template <int bytes>
+constexpr auto kMirrored = [] {
+  std::array<uint8_t, bytes> from{};
+  for (int i = 0; i + 1 < bytes; i++) from[i] = static_cast<uint8_t>(bytes - 3 - i / 3 * 3 + i % 3);
+  return from;
 }();
 
 }  // namespace
@@ -70,23 +71,18 @@ void split_bytes(uint8_t* HWY_RESTRICT first, uint8_t* HWY_RESTRICT second, uint
   }
 }
 
-// A vector of 16 bytes has five pixels; the byte that is left is written again by the next one.
+// A vector of 16 bytes has five pixels, and one of 64 bytes 21; the byte that is left is written again by the next one.
 void mirror_bytes(uint8_t* HWY_RESTRICT out, const uint8_t* HWY_RESTRICT last, int64_t n) {
   int64_t i = 0;
 #if HWY_TARGET == HWY_AVX3_DL
-  const __m512i reversed = _mm512_load_si512(kMirroredBytes.data());
-  constexpr __mmask64 whole = (uint64_t{1} << 63) - 1;  // 21 pixels
-  for (; i + 21 <= n; i += 21) {
-    const __m512i pixels = _mm512_maskz_loadu_epi8(whole, last - 3 * (i + 20));
-    _mm512_mask_storeu_epi8(out + 3 * i, whole, _mm512_permutexvar_epi8(reversed, pixels));
-  }
-#else
-  alignas(16) static constexpr uint8_t kReversed[16] = {13, 14, 15, 10, 11, 12, 7, 8, 9, 4, 5, 6, 1, 2, 3, 0};
-  const hn::FixedTag<uint8_t, 16> d;
-  const auto reversed = hn::Load(d, kReversed);
-  for (; i + 6 <= n; i += 5)
-    hn::StoreU(hn::TableLookupBytes(hn::LoadU(d, last - 3 * (i + 4) - 1), reversed), d, out + 3 * i);
+  const __m512i mirrored = _mm512_loadu_si512(kMirrored<64>.data());
+  for (; i + 22 <= n; i += 21)
+    _mm512_storeu_si512(out + 3 * i, _mm512_permutexvar_epi8(mirrored, _mm512_loadu_si512(last - 3 * (i + 20) - 1)));
 #endif
+  const hn::FixedTag<uint8_t, 16> d;
+  const auto five = hn::LoadU(d, kMirrored<16>.data());
+  for (; i + 6 <= n; i += 5)
+    hn::StoreU(hn::TableLookupBytes(hn::LoadU(d, last - 3 * (i + 4) - 1), five), d, out + 3 * i);
   for (; i < n; i++) std::memcpy(out + 3 * i, last - 3 * i, 3);
 }
 

@@ -67,35 +67,44 @@ HWY_INLINE void run_planes(uint8_t* HWY_RESTRICT out, const uint8_t* HWY_RESTRIC
 
 #if HWY_TARGET == HWY_AVX3_DL
 
-template <int N>
+// All but the last ones load and store 64 bytes, and the next ones overwrite what is too much: out of caches, accesses
+// with a mask take twice as long.
+template <bool last, int N>
 HWY_INLINE void read_pixels(Pixel<N, Floats>& to, const uint8_t* in) {
-  const __m512i all = _mm512_maskz_loadu_epi8(kThreeChannels, in);
+  const __m512i all = last ? _mm512_maskz_loadu_epi8(kThreeChannels, in) : _mm512_loadu_si512(in);
   for (int c = 0; c < N; c++)
     to[c] = _mm512_cvtepi32_ps(_mm512_maskz_permutexvar_epi8(kLowBytes, _mm512_load_si512(kPixelBytes.read[c]), all));
 }
 
-template <int N>
+template <bool last, int N>
 HWY_INLINE void write_pixels(uint8_t* out, const Pixel<N, Floats>& made) {
-  const __m512i first = _mm512_packs_epi32(rounded(made[0]).raw, rounded(made[1]).raw), last = rounded(made[2]).raw;
-  const __m512i all = _mm512_packus_epi16(first, _mm512_packs_epi32(last, last));
-  _mm512_mask_storeu_epi8(out, kThreeChannels, _mm512_permutexvar_epi8(_mm512_load_si512(kPixelBytes.write), all));
+  const __m512i first = _mm512_packs_epi32(rounded(made[0]).raw, rounded(made[1]).raw), third = rounded(made[2]).raw;
+  const __m512i packed = _mm512_packus_epi16(first, _mm512_packs_epi32(third, third));
+  const __m512i all = _mm512_permutexvar_epi8(_mm512_load_si512(kPixelBytes.write), packed);
+  last ? _mm512_mask_storeu_epi8(out, kThreeChannels, all) : _mm512_storeu_si512(out, all);
+}
+
+template <class Body, bool last, class Params>
+HWY_INLINE void run_vector(uint8_t* out, const uint8_t* in, const Params& params) {
+  Pixel<Body::in, Floats> pixels;
+  if constexpr (Body::in == 3)
+    read_pixels<last>(pixels, in);
+  else
+    pixels[0] = bytes_at(in);
+  const Pixel<Body::out, Floats> made = Body::run(pixels, params);
+  if constexpr (Body::out == 3)
+    write_pixels<last>(out, made);
+  else
+    store_bytes(made[0], out);
 }
 
 // As many interleaved pixels as fill vectors, each read and written at once.
 template <class Body, class Params>
 HWY_INLINE void run_pixels(uint8_t* HWY_RESTRICT out, const uint8_t* HWY_RESTRICT in, int64_t n, const Params& params) {
-  for (int64_t i = 0; i < n; i += hn::MaxLanes(PixelFloats())) {
-    Pixel<Body::in, Floats> pixels;
-    if constexpr (Body::in == 3)
-      read_pixels(pixels, in + 3 * i);
-    else
-      pixels[0] = bytes_at(in + i);
-    const Pixel<Body::out, Floats> made = Body::run(pixels, params);
-    if constexpr (Body::out == 3)
-      write_pixels(out + 3 * i, made);
-    else
-      store_bytes(made[0], out + i);
-  }
+  constexpr int64_t lanes = hn::MaxLanes(PixelFloats());
+  int64_t i = 0;
+  for (; i + 2 * lanes <= n; i += lanes) run_vector<Body, false>(out + Body::out * i, in + Body::in * i, params);
+  for (; i < n; i += lanes) run_vector<Body, true>(out + Body::out * i, in + Body::in * i, params);
 }
 
 #else

@@ -323,10 +323,10 @@ void mix_rows(uint8_t* out, const int16_t* const* rows, const int16_t* weights, 
               int64_t channels) {
   const RowPairs pairs(rows, weights, count);
   const int64_t numbers = n * channels;
-  for (int64_t i = 0; i < numbers; i += 64) {  // rows are padded to full registers
-    const int64_t left = std::min<int64_t>(64, numbers - i);
-    _mm512_mask_storeu_epi8(out + i, left == 64 ? ~0ull : (1ull << left) - 1, mix_numbers(pairs, i).raw);
-  }
+  int64_t i = 0;
+  for (; i + 64 <= numbers; i += 64) hn::StoreU(mix_numbers(pairs, i), MixBytes(), out + i);
+  if (i < numbers)  // rows are padded to full registers
+    _mm512_mask_storeu_epi8(out + i, (1ull << (numbers - i)) - 1, mix_numbers(pairs, i).raw);
 }
 
 #else
