@@ -100,6 +100,11 @@ def copy_ready(arg: object, /) -> Any:
 def relabel(arg0: object, arg1: str, /) -> Any:
     """The same samples under another layout."""
 
+def read_only(arg: object, /) -> Any:
+    """
+    The same samples, for arrays that cannot write to them: code that has one leaves the samples as they are.
+    """
+
 def chained_calls() -> int:
     """How many calls were run as part of a chain so far."""
 
