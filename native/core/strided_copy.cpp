@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "core/triples.h"
+
 namespace avida {
 namespace {
 
@@ -44,16 +46,11 @@ void reverse_rows(char* out, const char* in, const Axis& slow, const Axis& fast,
   }
 }
 
-// Mirrored rows of three bytes, moved by four where neighbours are written later and were read before.
+// Mirrored rows of three bytes.
 void reverse_triples(char* out, const char* in, const Axis& slow, const Axis& fast, int64_t) {
-  const int64_t n = fast.extent;
-  for (int64_t s = 0; s < slow.extent; s++) {
-    char* __restrict to = out + s * slow.out;
-    const char* __restrict from = in + s * slow.in;
-    std::memcpy(to, from, 3);
-    for (int64_t f = 1; f < n - 1; f++) std::memcpy(to + 3 * f, from - 3 * f, 4);
-    if (n > 1) std::memcpy(to + 3 * (n - 1), from - 3 * (n - 1), 3);
-  }
+  for (int64_t s = 0; s < slow.extent; s++)
+    mirror(reinterpret_cast<uint8_t*>(out + s * slow.out), reinterpret_cast<const uint8_t*>(in + s * slow.in),
+           fast.extent);
 }
 
 void copy_blocks(char* out, const char* in, const Axis& slow, const Axis& fast, int64_t block) {
@@ -80,6 +77,11 @@ void split_channels(char* out, const char* in, const Axis& slow, const Axis& fas
   }
 }
 
+void split_triples(char* out, const char* in, const Axis& slow, const Axis& fast, int64_t) {
+  auto* first = reinterpret_cast<uint8_t*>(out);
+  split(first, first + slow.out, first + 2 * slow.out, reinterpret_cast<const uint8_t*>(in), fast.extent);
+}
+
 // Planar to interleaved (CHW to HWC): the fast axis has N channels.
 template <class T, int N>
 void join_channels(char* out, const char* in, const Axis& slow, const Axis& fast, int64_t) {
@@ -98,19 +100,25 @@ void join_channels(char* out, const char* in, const Axis& slow, const Axis& fast
   }
 }
 
+void join_triples(char* out, const char* in, const Axis& slow, const Axis& fast, int64_t) {
+  auto* first = reinterpret_cast<const uint8_t*>(in);
+  interleave(reinterpret_cast<uint8_t*>(out), first, first + fast.in, first + 2 * fast.in, slow.extent);
+}
+
 // The loop for `slow` and `fast`; a short axis, such as channels, has a loop specialised for its extent.
 template <class T>
 StridedCopy::Tile typed_tile(const Axis& slow, const Axis& fast) {
   constexpr int64_t size = sizeof(T);
   if (slow.in == size && fast.out == size && fast.in == slow.extent * size) {
     if (slow.extent == 2) return split_channels<T, 2>;
-    if (slow.extent == 3) return split_channels<T, 3>;
+    if (slow.extent == 3) return size == 1 ? split_triples : split_channels<T, 3>;
     if (slow.extent == 4) return split_channels<T, 4>;
   }
   if (fast.out == size && fast.in == -size) return reverse_rows<T>;
   bool joins = slow.in == size && fast.out == size && slow.out == fast.extent * size;
   if (fast.extent == 2) return joins ? join_channels<T, 2> : copy_tile<T, 2>;
-  if (fast.extent == 3) return joins ? join_channels<T, 3> : copy_tile<T, 3>;
+  if (fast.extent == 3 && joins) return size == 1 ? join_triples : join_channels<T, 3>;
+  if (fast.extent == 3) return copy_tile<T, 3>;
   if (fast.extent == 4) return joins ? join_channels<T, 4> : copy_tile<T, 4>;
   return copy_tile<T, 0>;
 }

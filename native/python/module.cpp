@@ -6,6 +6,7 @@
 
 #include "codecs/codec.h"
 #include "codecs/jpeg/sequential_decoder.h"
+#include "core/vectors.h"
 #include "gpu/kernel.h"
 #include "python/feed.h"
 #include "python/python.h"
@@ -124,6 +125,17 @@ NB_MODULE(_core, m) {
         return std::make_tuple(limits.pixels, limits.scans, limits.memory);
       },
       "The maximum numbers of pixels, scans and bytes of memory of a file.");
+  m.def(
+      "vector_targets",
+      [] {
+        std::vector<std::string> names;
+        for (std::string_view name : vector_targets()) names.emplace_back(name);
+        return names;
+      },
+      "The instruction sets of this machine that vector code was compiled for, the best one first.");
+  m.def(
+      "use_vectors", [](const std::string& target) { use_vectors(target); }, nb::arg("target"),
+      "For tests: nothing better than this one of vector_targets() is used from now on.");
   m.def("jpeg_decodes", &codecs::sequential_decodes, "The number of JPEG images that libjpeg-turbo did not decode.");
   m.def("shared_jpeg_decodes", &codecs::shared_sequential_decodes,
         "The number of JPEG images that several threads began to decode together.");

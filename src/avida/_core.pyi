@@ -100,6 +100,11 @@ def copy_ready(arg: object, /) -> Any:
 def relabel(arg0: object, arg1: str, /) -> Any:
     """The same samples under another layout."""
 
+def read_only(arg: object, /) -> Any:
+    """
+    The same samples, for arrays that cannot write to them: code that has one leaves the samples as they are.
+    """
+
 def chained_calls() -> int:
     """How many calls were run as part of a chain so far."""
 
@@ -325,6 +330,16 @@ def codecs() -> list[tuple[str, str]]:
 
 def decode_limits() -> tuple[int, int, int]:
     """The maximum numbers of pixels, scans and bytes of memory of a file."""
+
+def vector_targets() -> list[str]:
+    """
+    The instruction sets of this machine that vector code was compiled for, the best one first.
+    """
+
+def use_vectors(target: str) -> None:
+    """
+    For tests: nothing better than this one of vector_targets() is used from now on.
+    """
 
 def jpeg_decodes() -> int:
     """The number of JPEG images that libjpeg-turbo did not decode."""

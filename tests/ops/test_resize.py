@@ -1,7 +1,3 @@
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -128,26 +124,6 @@ def test_one_large_image_is_shared_among_threads():
             results.append(np.asarray(ndd.resize(x, size=[333, 777], interp_type=3)))
     assert_close(results[0], resize(x, [333, 777], 3))
     assert all(r.tobytes() == results[0].tobytes() for r in results)
-
-
-def test_instruction_sets_give_the_same_bits():
-    code = """
-import hashlib, numpy as np, avida as ndd
-rng = np.random.default_rng(3)
-digest = hashlib.sha256()
-for channels in (1, 2, 3, 4):
-    for height, width, *size in (37, 61, 17, 23), (5, 3, 40, 9), (200, 300, 3, 5), (9, 9, 9, 70), (30, 90, 31, 40):
-        x = rng.integers(0, 256, (height, width, channels)).astype(np.uint8)
-        for kind in range(6):
-            digest.update(np.asarray(ndd.resize(x, size=size, interp_type=kind)).tobytes())
-            digest.update(np.asarray(ndd.resize(x, size=size, interp_type=kind, dtype=ndd.float32)).tobytes())
-print(digest.hexdigest())
-"""
-    found = set()
-    for simd in ("off", "avx2", "avx512"):
-        env = os.environ | {"AVIDA_RESAMPLE_SIMD": simd}
-        found.add(subprocess.run([sys.executable, "-c", code], env=env, check=True, capture_output=True).stdout)
-    assert len(found) == 1
 
 
 def shape_of(x, **arguments):

@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/vectors.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "codecs/jpeg/jpeg_vectors.cpp"
-#define HWY_DISABLED_TARGETS HWY_SSE4  // no faster than what is below it
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
+
+#include "core/vectors-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace avida::codecs::HWY_NAMESPACE {
@@ -346,9 +349,9 @@ HWY_INLINE void write_vector(const PixelRow& row, int x, uint8_t* out) {
   const Colors even = colors_of(light.even, cb.even, cr.even), odd = colors_of(light.odd, cb.odd, cr.odd);
   const auto red = joined(even.red, odd.red), green = joined(even.green, odd.green), blue = joined(even.blue, odd.blue);
   if (row.blue_first)
-    hn::StoreInterleaved3(blue, green, red, bytes, out);
+    avida::HWY_NAMESPACE::store_interleaved(blue, green, red, bytes, out);
   else
-    hn::StoreInterleaved3(red, green, blue, bytes, out);
+    avida::HWY_NAMESPACE::store_interleaved(red, green, blue, bytes, out);
 }
 
 // Calls write(x, out) for vectors of pixels from even columns on. Vectors that are not whole go through a buffer.
@@ -377,7 +380,7 @@ void write_pixels(const PixelRow& row) {
   if (!row.near[0])
     return write_vectors(row, [&](int x, uint8_t* out) {
       const auto light = hn::LoadU(Bytes8(), row.luma + x);
-      hn::StoreInterleaved3(light, light, light, Bytes8(), out);
+      avida::HWY_NAMESPACE::store_interleaved(light, light, light, Bytes8(), out);
     });
   switch (row.columns * 2 + row.rows) {
     case 3:
@@ -411,28 +414,6 @@ bool record_mcus(const ScanBytes& bytes, ScanState& state, const BlockSlot* slot
 }
 bool make_samples(const BlockRow& row) { return HWY_DYNAMIC_DISPATCH(make_samples)(row); }
 void write_pixels(const PixelRow& row) { HWY_DYNAMIC_DISPATCH(write_pixels)(row); }
-
-namespace {
-
-const std::vector<int64_t>& targets() {
-  static const std::vector<int64_t> found = hwy::SupportedAndGeneratedTargets();
-  return found;
-}
-
-}  // namespace
-
-std::vector<std::string_view> jpeg_vectors() {
-  std::vector<std::string_view> names;
-  for (int64_t target : targets()) names.emplace_back(hwy::TargetName(target));
-  return names;
-}
-
-void use_jpeg_vectors(std::string_view name) {
-  int64_t chosen = 0;
-  for (int64_t target : targets())
-    if (hwy::TargetName(target) == name) chosen = target;
-  hwy::SetSupportedTargetsForTest(chosen);
-}
 
 }  // namespace avida::codecs
 #endif

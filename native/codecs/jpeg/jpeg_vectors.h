@@ -1,8 +1,6 @@
 // The loops of JPEG decoding, compiled for several instruction sets: Huffman codes, IDCT, upsampling, colours.
 #pragma once
 #include <cstdint>
-#include <string_view>
-#include <vector>
 
 #include "codecs/jpeg/read_blocks.h"
 
@@ -94,10 +92,5 @@ struct PixelRow {
 // Upsampling and colour conversion. Reads up to kPixelMargin samples after the last one, and one before the first.
 void write_pixels(const PixelRow& row);
 constexpr int kPixelMargin = 64;
-
-// The instruction sets of this machine that the loops were compiled for, the best one first. Another one can be chosen
-// for tests, while nothing is decoded; no name chooses the best one again.
-std::vector<std::string_view> jpeg_vectors();
-void use_jpeg_vectors(std::string_view name);
 
 }  // namespace avida::codecs

@@ -9,6 +9,7 @@
 
 #include "codecs/jpeg/jpeg_vectors.h"
 #include "codecs/jpeg/shared_scan.h"
+#include "core/vectors.h"
 #include "runtime/memory.h"
 #include "runtime/thread_pool.h"
 
@@ -551,7 +552,7 @@ int64_t sequential_decodes() { return decodes.load(std::memory_order_relaxed); }
 int64_t shared_sequential_decodes() { return shared_decodes.load(std::memory_order_relaxed); }
 
 std::vector<std::string_view> jpeg_decoders() {
-  std::vector<std::string_view> names = jpeg_vectors();
+  std::vector<std::string_view> names = vector_targets();
   names.push_back(kLibrary);
   return names;
 }
@@ -562,7 +563,7 @@ void use_jpeg_decoder(std::string_view name) {
   const auto names = jpeg_decoders();
   if (std::find(names.begin(), names.end(), name) == names.end()) refuse("there is no JPEG decoder ", name);
   enabled = name != kLibrary;
-  use_jpeg_vectors(name);
+  if (enabled) use_vectors(name);
 }
 
 }  // namespace avida::codecs

@@ -6,11 +6,8 @@
 #include <vector>
 
 #include "core/clones.h"
+#include "core/triples.h"
 #include "device/macros.h"
-
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
 
 namespace avida::codecs {
 namespace {
@@ -142,41 +139,6 @@ AVIDA_CLONES void mix_channel(const uint16_t* __restrict y, const uint16_t* __re
   }
 }
 
-void interleave_row(const uint8_t* a, const uint8_t* b, const uint8_t* c, uint8_t* out, int n) {
-  int i = 0;
-#if defined(__SSSE3__)
-  // Which byte of each plane goes where, for three vectors of 16 bytes: 128 leaves a zero.
-  alignas(16) static constexpr auto places = [] {
-    struct {
-      uint8_t of[3][3][16];
-    } table{};
-    for (int part = 0; part < 3; part++)
-      for (int plane = 0; plane < 3; plane++)
-        for (int k = 0; k < 16; k++) {
-          const int to = 16 * part + k;
-          table.of[part][plane][k] = static_cast<uint8_t>(to % 3 == plane ? to / 3 : 128);
-        }
-    return table;
-  }();
-  for (; i + 16 <= n; i += 16) {
-    const __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i*>(a + i)),
-                  y = _mm_loadu_si128(reinterpret_cast<const __m128i*>(b + i)),
-                  z = _mm_loadu_si128(reinterpret_cast<const __m128i*>(c + i));
-    for (int part = 0; part < 3; part++) {
-      auto place = [&](int plane) { return _mm_load_si128(reinterpret_cast<const __m128i*>(places.of[part][plane])); };
-      const __m128i made = _mm_or_si128(_mm_or_si128(_mm_shuffle_epi8(x, place(0)), _mm_shuffle_epi8(y, place(1))),
-                                        _mm_shuffle_epi8(z, place(2)));
-      _mm_storeu_si128(reinterpret_cast<__m128i*>(out + 3 * i + 16 * part), made);
-    }
-  }
-#endif
-  for (; i < n; i++) {
-    out[3 * i] = a[i];
-    out[3 * i + 1] = b[i];
-    out[3 * i + 2] = c[i];
-  }
-}
-
 // Makes the rows of a plane at full resolution.
 class PlaneRows {
  public:
@@ -241,7 +203,7 @@ void interleave_planes(const PicturePlanes& picture, ImageType type, uint8_t* ou
     const uint16_t *a = first.row(y), *b = second.row(y), *c = third.row(y);
     for (int k = 0; k < 3; k++)
       mix_channel(a, b, c, channels.data() + k * n, n, mix.by[k][0], mix.by[k][1], mix.by[k][2], mix.offset[k]);
-    interleave_row(channels.data(), channels.data() + n, channels.data() + 2 * n, out, n);
+    interleave(out, channels.data(), channels.data() + n, channels.data() + 2 * n, n);
   }
 }
 

@@ -1,39 +1,51 @@
 #include "loops/pixels/byte_table.h"
 
-#include "loops/pixels/vbmi.h"
+#include "core/vectors.h"
 
-#if defined(__x86_64__)
-#ifndef __clang__  // GCC takes the "undefined" operand of its own intrinsics for a mistake
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
-#include <immintrin.h>
-#endif
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "loops/pixels/byte_table.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
 
-namespace avida {
-namespace {
+HWY_BEFORE_NAMESPACE();
+namespace avida::HWY_NAMESPACE {
 
-#if defined(__x86_64__)
-// The table lies in four registers. Each permutation looks up in two of them; the highest bit decides between both.
-AVIDA_VBMI int64_t look_up_vectors(uint8_t* out, const uint8_t* in, int64_t n, const uint8_t* table) {
+// Instruction sets whose tables are shorter than 64 bytes are no faster than one look-up at a time.
+void look_up(uint8_t* out, const uint8_t* in, int64_t n, const uint8_t* table) {
+  int64_t i = 0;
+#if HWY_TARGET == HWY_AVX3_DL
+  // The table lies in four registers. Each permutation looks up in two of them; the highest bit decides between both.
   const __m512i first = _mm512_loadu_si512(table), second = _mm512_loadu_si512(table + 64),
                 third = _mm512_loadu_si512(table + 128), fourth = _mm512_loadu_si512(table + 192);
-  int64_t i = 0;
   for (; i + 64 <= n; i += 64) {
-    __m512i at = _mm512_loadu_si512(in + i);
-    __m512i low = _mm512_permutex2var_epi8(first, at, second), high = _mm512_permutex2var_epi8(third, at, fourth);
+    const __m512i at = _mm512_loadu_si512(in + i);
+    const __m512i low = _mm512_permutex2var_epi8(first, at, second), high = _mm512_permutex2var_epi8(third, at, fourth);
     _mm512_storeu_si512(out + i, _mm512_mask_blend_epi8(_mm512_movepi8_mask(at), low, high));
   }
-  return i;
-}
-#else
-int64_t look_up_vectors(uint8_t*, const uint8_t*, int64_t, const uint8_t*) { return 0; }
+#elif HWY_TARGET == HWY_NEON && HWY_ARCH_ARM_A64
+  // The same with tables of 64 bytes: what lies outside of one keeps what the others found.
+  const uint8x16x4_t tables[4] = {vld1q_u8_x4(table), vld1q_u8_x4(table + 64), vld1q_u8_x4(table + 128),
+                                  vld1q_u8_x4(table + 192)};
+  for (; i + 16 <= n; i += 16) {
+    uint8x16_t at = vld1q_u8(in + i), found = vqtbl4q_u8(tables[0], at);
+    for (int k = 1; k < 4; k++) found = vqtbx4q_u8(found, tables[k], at = vsubq_u8(at, vdupq_n_u8(64)));
+    vst1q_u8(out + i, found);
+  }
 #endif
-
-}  // namespace
-
-void look_up_bytes(uint8_t* out, const uint8_t* in, int64_t n, const uint8_t* table) {
-  int64_t i = has_vbmi() ? look_up_vectors(out, in, n, table) : 0;
   for (; i < n; i++) out[i] = table[in[i]];
 }
 
+}  // namespace avida::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace avida {
+
+HWY_EXPORT(look_up);
+
+void look_up_bytes(uint8_t* out, const uint8_t* in, int64_t n, const uint8_t* table) {
+  HWY_DYNAMIC_DISPATCH(look_up)(out, in, n, table);
+}
+
 }  // namespace avida
+#endif

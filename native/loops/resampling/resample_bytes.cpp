@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
-#include <string_view>
 
 #include "core/clones.h"
 #include "loops/resampling/recent.h"
@@ -14,8 +12,6 @@
 namespace avida {
 namespace bytes {
 namespace {
-
-// ---- Any machine ----------------------------------------------------------------------------------------------------
 
 template <int channels>
 AVIDA_INLINE void filter_row_of(int16_t* out, const uint8_t* in, const Taps& taps) {
@@ -32,7 +28,9 @@ AVIDA_INLINE void filter_row_of(int16_t* out, const uint8_t* in, const Taps& tap
   }
 }
 
-AVIDA_CLONES void filter_row(int16_t* out, const uint8_t* in, const Taps& taps, int64_t channels) {
+}  // namespace
+
+AVIDA_CLONES void filter_plainly(int16_t* out, const uint8_t* in, const Taps& taps, int64_t channels) {
   switch (channels) {
     case 1:
       return filter_row_of<1>(out, in, taps);
@@ -45,31 +43,12 @@ AVIDA_CLONES void filter_row(int16_t* out, const uint8_t* in, const Taps& taps, 
   }
 }
 
-template <int channels>
-AVIDA_INLINE void mix_rows_of(uint8_t* out, const int16_t* const* rows, const int16_t* weights, int64_t count,
-                              int64_t n) {
-  constexpr int lanes = lanes_of(channels);
-  for (int64_t x = 0; x < n; x++)
-    for (int c = 0; c < channels; c++) {
-      int sum = 1 << (kOutShift - 1);
-      for (int64_t k = 0; k < count; k++) sum += rows[k][x * lanes + c] * weights[k];
-      out[x * channels + c] = static_cast<uint8_t>(std::clamp(sum >> kOutShift, 0, 255));
-    }
-}
-
-AVIDA_CLONES void mix_rows(uint8_t* out, const int16_t* const* rows, const int16_t* weights, int64_t count, int64_t n,
-                           int64_t channels) {
-  if (channels == 3)
-    mix_rows_of<3>(out, rows, weights, count, n);
-  else
-    mix_rows_of<1>(out, rows, weights, count, n * channels);
-}
-
-// ---- Weights --------------------------------------------------------------------------------------------------------
+namespace {
 
 struct TapsKey {
   ResampleAxis axis;
   int64_t channels;  // 0 for the axis of the rows
+  const Kernels* kernels;
   bool operator==(const TapsKey&) const = default;
 };
 
@@ -94,25 +73,13 @@ Taps whole_taps(const ResampleTaps& real) {
   return taps;
 }
 
-const Kernels& kernels() {
-  static const Kernels* const chosen = [] {
-    // For tests, which compare the instruction sets.
-    const char* given = std::getenv("AVIDA_RESAMPLE_SIMD");
-    std::string_view most = given ? given : "avx512";
-    const Kernels* found = most == "avx512" ? avx512_kernels() : nullptr;
-    if (!found && most != "off") found = avx2_kernels();
-    return found ? found : &portable_kernels();
-  }();
-  return *chosen;
-}
-
 std::shared_ptr<const Taps> find_taps(const ResampleAxis& axis, int64_t channels) {
   auto make = [](const TapsKey& key) {
     Taps taps = whole_taps(*resample_taps(key.axis));
-    if (key.channels > 0) kernels().pack(taps, key.channels);
+    if (key.channels > 0) key.kernels->pack(taps, key.channels);
     return taps;
   };
-  TapsKey key{axis, channels};
+  TapsKey key{axis, channels, &kernels()};
   if (window_count(axis) * axis.out > kMostKeptTaps) return std::make_shared<const Taps>(make(key));
   thread_local Recent<TapsKey, Taps> recent;
   return recent.find(key, make);
@@ -121,11 +88,12 @@ std::shared_ptr<const Taps> find_taps(const ResampleAxis& axis, int64_t channels
 // The rows that output rows are mixed from, each filtered along itself once.
 class FilteredRows {
  public:
-  FilteredRows(const ImageResample& image, const uint8_t* in, int64_t kept)
+  FilteredRows(const ImageResample& image, const Kernels& kernels, const uint8_t* in, int64_t kept)
       : image_(image),
+        kernels_(kernels),
         in_(in),
         row_bytes_(image.in_columns * image.channels),
-        stride_((image.out_columns * kernels().lanes(image.channels) + 127) / 64 * 64),
+        stride_((image.out_columns * kernels.lanes(image.channels) + 127) / 64 * 64),
         row_at_(kept, -1) {
     if (image.columns) taps_ = find_taps(*image.columns, image.channels);
     rows_ = allocate(kept * stride_ * int64_t{sizeof(int16_t)});
@@ -146,19 +114,20 @@ class FilteredRows {
       memcpy(last_.get(), from, row_bytes_);
       from = static_cast<uint8_t*>(last_.get());
     }
-    kernels().filter_row(to, from, *taps_, image_.channels);
+    kernels_.filter_row(to, from, *taps_, image_.channels);
     return to;
   }
 
  private:
   void widen(int16_t* to, const uint8_t* from) const {
-    const int64_t channels = image_.channels, lanes = kernels().lanes(channels);
+    const int64_t channels = image_.channels, lanes = kernels_.lanes(channels);
     for (int64_t x = 0; x < image_.in_columns; x++)
       for (int64_t c = 0; c < channels; c++)
         to[x * lanes + c] = static_cast<int16_t>(from[x * channels + c] << kRowBits);
   }
 
   const ImageResample& image_;
+  const Kernels& kernels_;
   const uint8_t* in_;
   int64_t row_bytes_, stride_;
   std::shared_ptr<const Taps> taps_;
@@ -167,11 +136,6 @@ class FilteredRows {
 };
 
 }  // namespace
-
-const Kernels& portable_kernels() {
-  static constexpr Kernels kernels{lanes_of, [](Taps&, int64_t) {}, filter_row, mix_rows};
-  return kernels;
-}
 
 }  // namespace bytes
 
@@ -187,9 +151,9 @@ void resample_bytes(const ImageResample& image, const uint8_t* in, uint8_t* out,
   if (image.rows) taps = bytes::find_taps(*image.rows, 0);
   const int64_t count = taps ? taps->count : 1;
   const int16_t one = 1 << bytes::kWeightBits;
-  bytes::FilteredRows filtered(image, in, count);
-  std::vector<const int16_t*> rows(count);
   const bytes::Kernels& kernels = bytes::kernels();
+  bytes::FilteredRows filtered(image, kernels, in, count);
+  std::vector<const int16_t*> rows(count);
   for (int64_t y = begin; y < end; y++) {
     for (int64_t k = 0; k < count; k++) rows[k] = filtered.row(taps ? taps->first[y] + k : y);
     kernels.mix_rows(out + y * image.out_columns * image.channels, rows.data(), taps ? taps->weights_of(y) : &one,

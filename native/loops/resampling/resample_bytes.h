@@ -34,7 +34,7 @@ struct Taps {
   std::vector<Line> packed;
   std::vector<int32_t> offsets;
   std::vector<uint8_t> masks;
-  bool windows = false;  // how they are packed: see resample_avx512.cpp
+  bool windows = false;  // how they are packed: see resample_vectors.cpp
 
   const int16_t* weights_of(int64_t i) const { return weights.data() + i * count; }
 };
@@ -53,9 +53,10 @@ struct Kernels {
                    int64_t channels);
 };
 
-const Kernels& portable_kernels();
-const Kernels* avx2_kernels();  // null where the machine does not have it
-const Kernels* avx512_kernels();
+const Kernels& kernels();  // of the instruction set in use
+
+// As filter_row, for taps that were not packed.
+void filter_plainly(int16_t* out, const uint8_t* in, const Taps& taps, int64_t channels);
 
 }  // namespace bytes
 }  // namespace avida

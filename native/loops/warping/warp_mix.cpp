@@ -1,12 +1,11 @@
 // Linear interpolation of a tile.
-#if defined(__x86_64__)
-#include <smmintrin.h>
-#endif
-
 #include <cstring>
 
 #include "core/clones.h"
+#include "core/vectors.h"
 #include "loops/warping/warp_loops.h"
+
+#include <hwy/highway.h>
 
 namespace avida {
 namespace {
@@ -120,20 +119,15 @@ using Quad = float __attribute__((vector_size(16)));
 
 template <class T>
 AVIDA_INLINE Quad load_quad(const void* from) {
-#if defined(__x86_64__)  // what compilers make of the general form is slow
-  if constexpr (sizeof(T) < 4) {
-    long bits = 0;
-    std::memcpy(&bits, from, 4 * sizeof(T));
-    const __m128i packed = _mm_cvtsi64_si128(bits);
-    if constexpr (sizeof(T) == 1) return _mm_cvtepi32_ps(_mm_cvtepu8_epi32(packed));
-    if constexpr (sizeof(T) == 2 && TypeTraits<T>::is_signed) return _mm_cvtepi32_ps(_mm_cvtepi16_epi32(packed));
-    if constexpr (sizeof(T) == 2 && !TypeTraits<T>::is_signed) return _mm_cvtepi32_ps(_mm_cvtepu16_epi32(packed));
-  }
-#endif
-  T each[4];
-  std::memcpy(each, from, sizeof(each));
-  return Quad{static_cast<float>(each[0]), static_cast<float>(each[1]), static_cast<float>(each[2]),
-              static_cast<float>(each[3])};
+  namespace hn = hwy::HWY_NAMESPACE;
+  using Floats = hn::FixedTag<float, 4>;
+  const auto* elements = static_cast<const T*>(from);
+  if constexpr (sizeof(T) == 4)
+    return hn::LoadU(Floats(), elements).raw;
+  else
+    return hn::ConvertTo(Floats(),
+                         hn::PromoteTo(hn::RebindToSigned<Floats>(), hn::LoadU(hn::Rebind<T, Floats>(), elements)))
+        .raw;
 }
 
 AVIDA_INLINE Quad mix_quads(Quad a, Quad b, float part) { return a * (1 - part) + b * part; }

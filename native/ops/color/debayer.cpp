@@ -3,7 +3,7 @@
 #include <cctype>
 
 #include "core/clones.h"
-#include "loops/pixels/interleave.h"
+#include "core/triples.h"
 #include "operator/declare.h"
 #include "operator/launches.h"
 #include "ops/color/vng_rows.h"

@@ -6,15 +6,20 @@
 #include <cstring>
 
 #include "core/clones.h"
-#include "loops/pixels/interleave.h"
+#include "core/triples.h"
+#include "core/vectors.h"
 #include "ops/color/vng.h"
 
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/color/vng_rows.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#ifndef AVIDA_VNG_ROWS
+#define AVIDA_VNG_ROWS
 namespace avida::ops {
 namespace {
 
-// Vectors as long as the machine's: compilers take longer ones apart into single numbers.
-typedef int16_t Lanes8 __attribute__((vector_size(16)));
-typedef int16_t Lanes16 __attribute__((vector_size(32)));
 constexpr int kMostLanes = 16, kBlock = 128;
 
 // Pixels of one parity in five rows. Each plane begins with two columns beyond the border.
@@ -22,6 +27,7 @@ struct Planes {
   const int16_t* rows[5][2];
 };
 
+// Not compiled for an instruction set, as the body (vng.h), which is inlined and calls it.
 template <class Lanes>
 struct LanesAt {
   const Planes& planes;
@@ -34,13 +40,24 @@ struct LanesAt {
   }
 };
 
+}  // namespace
+}  // namespace avida::ops
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace avida::ops::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// With the operators of integers, as the body expects them.
+using Lanes = int16_t __attribute__((vector_size(2 * hn::MaxLanes(hn::CappedTag<int16_t, kMostLanes>()))));
+
 struct MissingColors {
   uint8_t *first, *second;
 };
 
 // Makes n pixels from the i-th of their parity on; results go to every second element.
-template <class Lanes, bool green, int parity>
-AVIDA_INLINE void make_block(MissingColors out, const Planes& planes, int64_t i, int n) {
+template <bool green, int parity>
+HWY_INLINE void make_block(MissingColors out, const Planes& planes, int64_t i, int n) {
   alignas(64) int16_t first[kBlock], second[kBlock], count[kBlock];
   constexpr int lanes = sizeof(Lanes) / sizeof(int16_t);
   for (int k = 0; k < n; k += lanes) {
@@ -58,14 +75,14 @@ AVIDA_INLINE void make_block(MissingColors out, const Planes& planes, int64_t i,
 }
 
 // green: the parity of the columns that are green.
-template <class Lanes, int green>
-AVIDA_INLINE void make_row(uint8_t* out, const Planes& planes, int64_t width, bool blue) {
+template <int green>
+HWY_INLINE void make_row(uint8_t* out, const Planes& planes, int64_t width, bool blue) {
   uint8_t colors[3][2 * kBlock];
   uint8_t *own = colors[blue ? 2 : 0], *other = colors[blue ? 0 : 2];
   for (int64_t i = 0; i < width / 2; i += kBlock) {
     const int n = static_cast<int>(std::min<int64_t>(kBlock, width / 2 - i));
-    make_block<Lanes, true, green>({own, other}, planes, i, n);
-    make_block<Lanes, false, 1 - green>({colors[1], other}, planes, i, n);
+    make_block<true, green>({own, other}, planes, i, n);
+    make_block<false, 1 - green>({colors[1], other}, planes, i, n);
     const int16_t *greens = planes.rows[2][green] + i + 1, *owns = planes.rows[2][1 - green] + i + 1;
     for (int k = 0; k < n; k++) {
       colors[1][2 * k + green] = static_cast<uint8_t>(greens[k]);
@@ -75,25 +92,16 @@ AVIDA_INLINE void make_row(uint8_t* out, const Planes& planes, int64_t width, bo
   }
 }
 
-template <class Lanes>
-AVIDA_INLINE void make_row(uint8_t* out, const Planes& planes, int64_t width, bool blue, int green) {
-  green ? make_row<Lanes, 1>(out, planes, width, blue) : make_row<Lanes, 0>(out, planes, width, blue);
-}
-
-#if defined(__x86_64__)
-__attribute__((target("avx2"))) void make_row_by_avx2(uint8_t* out, const Planes& planes, int64_t width, bool blue,
-                                                      int green) {
-  make_row<Lanes16>(out, planes, width, blue, green);
-}
-#endif
-
 void make_colors(uint8_t* out, const Planes& planes, int64_t width, bool blue, int green) {
-#if defined(__x86_64__)
-  static const bool has_avx2 = __builtin_cpu_supports("avx2");
-  if (has_avx2) return make_row_by_avx2(out, planes, width, blue, green);
-#endif
-  make_row<Lanes8>(out, planes, width, blue, green);
+  green ? make_row<1>(out, planes, width, blue) : make_row<0>(out, planes, width, blue);
 }
+
+}  // namespace avida::ops::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace avida::ops {
+namespace {
 
 AVIDA_CLONES void split(int16_t* __restrict even, int16_t* __restrict odd, const uint8_t* row, int64_t n) {
   for (int64_t i = 0; i < n; i++) {
@@ -103,6 +111,8 @@ AVIDA_CLONES void split(int16_t* __restrict even, int16_t* __restrict odd, const
 }
 
 }  // namespace
+
+HWY_EXPORT(make_colors);
 
 VngRows::VngRows(const uint8_t* image, int64_t height, int64_t width, int blue_row, int blue_column)
     : image_(image),
@@ -138,7 +148,8 @@ void VngRows::make(uint8_t* out, int64_t y) {
   Planes planes;
   for (int dy = -2; dy <= 2; dy++)
     for (int parity : {0, 1}) planes.rows[dy + 2][parity] = planes_.data() + ((y + dy + 5) % 5 * 2 + parity) * plane_;
-  make_colors(out, planes, width_, blue, green);
+  HWY_DYNAMIC_DISPATCH(make_colors)(out, planes, width_, blue, green);
 }
 
 }  // namespace avida::ops
+#endif

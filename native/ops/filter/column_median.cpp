@@ -4,12 +4,16 @@
 #include <cstring>
 #include <vector>
 
-#include "core/clones.h"
+#include "core/vectors.h"
+#include "device/macros.h"
 
-#if defined(__x86_64__)
-#include <emmintrin.h>
-#endif
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/filter/column_median.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
 
+#ifndef AVIDA_COLUMN_MEDIAN
+#define AVIDA_COLUMN_MEDIAN
 namespace avida {
 namespace {
 
@@ -21,8 +25,6 @@ struct Histogram {
   Counts upper;
   Counts lower[16];  // for each upper half
 };
-
-constexpr int64_t kStripeBytes = 512 << 10;  // of histograms, which should stay in the cache
 
 // What one more element adds: 1 from its own value on.
 struct alignas(32) CountTable {
@@ -36,37 +38,6 @@ constexpr CountTable kOneMore = [] {
 }();
 AVIDA_INLINE const Counts& one_more(int value) { return reinterpret_cast<const Counts&>(kOneMore.counts[value]); }
 
-// The value of element number `rank` in ascending order: how many counts do not go beyond it.
-AVIDA_INLINE int value_of_rank(const Counts& counts, int rank) {
-#if defined(__x86_64__)
-  __m128i halves[2], limit = _mm_set1_epi16(static_cast<int16_t>(rank));
-  std::memcpy(halves, &counts, sizeof(counts));
-  __m128i beyond = _mm_packs_epi16(_mm_cmpgt_epi16(halves[0], limit), _mm_cmpgt_epi16(halves[1], limit));
-  return 16 - __builtin_popcount(static_cast<unsigned>(_mm_movemask_epi8(beyond)));
-#else
-  int value = 0;
-  for (int k = 0; k < 16; k++) value += counts[k] <= rank;
-  return value;
-#endif
-}
-
-AVIDA_CLONES void add_row(Histogram* columns, const uint8_t* row, int64_t n) {
-  for (int64_t i = 0; i < n; i++) {
-    int upper = row[i] >> 4;
-    columns[i].upper += one_more(upper);
-    columns[i].lower[upper] += one_more(row[i] & 15);
-  }
-}
-
-AVIDA_CLONES void replace_row(Histogram* columns, const uint8_t* added, const uint8_t* removed, int64_t n) {
-  for (int64_t i = 0; i < n; i++) {
-    int upper = added[i] >> 4, upper_removed = removed[i] >> 4;
-    columns[i].upper += one_more(upper) - one_more(upper_removed);
-    columns[i].lower[upper_removed] -= one_more(removed[i] & 15);
-    columns[i].lower[upper] += one_more(added[i] & 15);
-  }
-}
-
 // The histograms of the columns of a stripe; those beyond the border are the outermost ones.
 struct Columns {
   const Histogram* first;
@@ -78,9 +49,44 @@ struct Columns {
   }
 };
 
+}  // namespace
+}  // namespace avida
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace avida::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// The value of element number `rank` in ascending order: how many counts do not go beyond it.
+HWY_INLINE int value_of_rank(const Counts& counts, int rank) {
+  const hn::CappedTag<int16_t, 16> d;
+  const auto limit = hn::Set(d, static_cast<int16_t>(rank));
+  int16_t each[16];
+  std::memcpy(each, &counts, sizeof(counts));
+  size_t beyond = 0;
+  for (size_t k = 0; k < 16; k += hn::Lanes(d)) beyond += hn::CountTrue(d, hn::Gt(hn::LoadU(d, each + k), limit));
+  return 16 - static_cast<int>(beyond);
+}
+
+void add_row(Histogram* columns, const uint8_t* row, int64_t n) {
+  for (int64_t i = 0; i < n; i++) {
+    int upper = row[i] >> 4;
+    columns[i].upper += one_more(upper);
+    columns[i].lower[upper] += one_more(row[i] & 15);
+  }
+}
+
+void replace_row(Histogram* columns, const uint8_t* added, const uint8_t* removed, int64_t n) {
+  for (int64_t i = 0; i < n; i++) {
+    int upper = added[i] >> 4, upper_removed = removed[i] >> 4;
+    columns[i].upper += one_more(upper) - one_more(upper_removed);
+    columns[i].lower[upper_removed] -= one_more(removed[i] & 15);
+    columns[i].lower[upper] += one_more(added[i] & 15);
+  }
+}
+
 // Channel c of columns [begin, end) of a row. `radius` and `half` are those of the window.
-AVIDA_CLONES void median_row(uint8_t* out, const Columns& columns, int64_t c, int64_t begin, int64_t end,
-                             int64_t radius, int half) {
+void median_row(uint8_t* out, const Columns& columns, int64_t c, int64_t begin, int64_t end, int64_t radius, int half) {
   Histogram sum;  // of the columns under the window; lower[k] as they were at the column made[k]
   int64_t made[16];
   std::fill_n(made, 16, begin - 2 * radius - 2);
@@ -105,7 +111,17 @@ AVIDA_CLONES void median_row(uint8_t* out, const Columns& columns, int64_t c, in
   }
 }
 
-}  // namespace
+}  // namespace avida::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace avida {
+
+HWY_EXPORT(add_row);
+HWY_EXPORT(replace_row);
+HWY_EXPORT(median_row);
+
+constexpr int64_t kStripeBytes = 512 << 10;  // of histograms, which should stay in the cache
 
 bool column_median_fits(const Reach& reach) { return reach.size(1) * reach.size(2) <= 0x7fff; }
 
@@ -122,13 +138,17 @@ void column_median(uint8_t* out, const uint8_t* in, const Space& space, const Re
     auto row = [&](int64_t y) { return in + border_index<int64_t>(Border::clamp, y, height) * n + first * inner; };
     histograms.assign(elements, Histogram{});
     for (int64_t y = begin - reach.before[1]; y <= begin + reach.after[1]; y++)
-      add_row(histograms.data(), row(y), elements);
+      HWY_DYNAMIC_DISPATCH(add_row)(histograms.data(), row(y), elements);
     for (int64_t y = begin; y < end; y++) {
       Columns columns = {histograms.data(), first, inner, width};
-      for (int64_t c = 0; c < inner; c++) median_row(out + y * n, columns, c, x, x_end, radius, static_cast<int>(half));
-      if (y + 1 < end) replace_row(histograms.data(), row(y + 1 + reach.after[1]), row(y - reach.before[1]), elements);
+      for (int64_t c = 0; c < inner; c++)
+        HWY_DYNAMIC_DISPATCH(median_row)(out + y * n, columns, c, x, x_end, radius, static_cast<int>(half));
+      if (y + 1 < end)
+        HWY_DYNAMIC_DISPATCH(replace_row)(histograms.data(), row(y + 1 + reach.after[1]), row(y - reach.before[1]),
+                                          elements);
     }
   }
 }
 
 }  // namespace avida
+#endif

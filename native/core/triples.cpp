@@ -1,0 +1,112 @@
+#include "core/triples.h"
+
+#include <array>
+#include <cstring>
+
+#include "core/vectors.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "core/triples.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "core/vectors-inl.h"
+
+#ifndef AVIDA_TRIPLES
+#define AVIDA_TRIPLES
+namespace avida {
+namespace {
+
+// The pixels of a vector in reverse order, and the byte before them.
+template <int bytes>
+constexpr auto kMirrored = [] {
+  std::array<uint8_t, bytes> from{};
+  for (int i = 0; i + 1 < bytes; i++) from[i] = static_cast<uint8_t>(bytes - 3 - i / 3 * 3 + i % 3);
+  return from;
+}();
+
+}  // namespace
+}  // namespace avida
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace avida::HWY_NAMESPACE {
+template <class T>
+HWY_INLINE void interleave_planes(T* HWY_RESTRICT out, const T* first, const T* second, const T* third, int64_t n) {
+  const hn::ScalableTag<T> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes)
+    store_interleaved(hn::LoadU(d, first + i), hn::LoadU(d, second + i), hn::LoadU(d, third + i), d, out + 3 * i);
+  for (; i < n; i++) {
+    out[3 * i] = first[i];
+    out[3 * i + 1] = second[i];
+    out[3 * i + 2] = third[i];
+  }
+}
+
+void interleave_bytes(uint8_t* out, const uint8_t* first, const uint8_t* second, const uint8_t* third, int64_t n) {
+  interleave_planes(out, first, second, third, n);
+}
+void interleave_words(uint16_t* out, const uint16_t* first, const uint16_t* second, const uint16_t* third, int64_t n) {
+  interleave_planes(out, first, second, third, n);
+}
+
+void split_bytes(uint8_t* HWY_RESTRICT first, uint8_t* HWY_RESTRICT second, uint8_t* HWY_RESTRICT third,
+                 const uint8_t* HWY_RESTRICT in, int64_t n) {
+  const hn::ScalableTag<uint8_t> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    hn::Vec<decltype(d)> a, b, c;
+    load_interleaved(d, in + 3 * i, a, b, c);
+    hn::StoreU(a, d, first + i);
+    hn::StoreU(b, d, second + i);
+    hn::StoreU(c, d, third + i);
+  }
+  for (; i < n; i++) {
+    first[i] = in[3 * i];
+    second[i] = in[3 * i + 1];
+    third[i] = in[3 * i + 2];
+  }
+}
+
+// A vector of 16 bytes has five pixels, and one of 64 bytes 21; the byte that is left is written again by the next one.
+void mirror_bytes(uint8_t* HWY_RESTRICT out, const uint8_t* HWY_RESTRICT last, int64_t n) {
+  int64_t i = 0;
+#if HWY_TARGET == HWY_AVX3_DL
+  const __m512i mirrored = _mm512_loadu_si512(kMirrored<64>.data());
+  for (; i + 22 <= n; i += 21)
+    _mm512_storeu_si512(out + 3 * i, _mm512_permutexvar_epi8(mirrored, _mm512_loadu_si512(last - 3 * (i + 20) - 1)));
+#endif
+  const hn::FixedTag<uint8_t, 16> d;
+  const auto five = hn::LoadU(d, kMirrored<16>.data());
+  for (; i + 6 <= n; i += 5)
+    hn::StoreU(hn::TableLookupBytes(hn::LoadU(d, last - 3 * (i + 4) - 1), five), d, out + 3 * i);
+  for (; i < n; i++) std::memcpy(out + 3 * i, last - 3 * i, 3);
+}
+
+}  // namespace avida::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace avida {
+
+HWY_EXPORT(interleave_bytes);
+HWY_EXPORT(interleave_words);
+HWY_EXPORT(split_bytes);
+HWY_EXPORT(mirror_bytes);
+
+void interleave(uint8_t* out, const uint8_t* first, const uint8_t* second, const uint8_t* third, int64_t n) {
+  HWY_DYNAMIC_DISPATCH(interleave_bytes)(out, first, second, third, n);
+}
+void interleave(uint16_t* out, const uint16_t* first, const uint16_t* second, const uint16_t* third, int64_t n) {
+  HWY_DYNAMIC_DISPATCH(interleave_words)(out, first, second, third, n);
+}
+void split(uint8_t* first, uint8_t* second, uint8_t* third, const uint8_t* in, int64_t n) {
+  HWY_DYNAMIC_DISPATCH(split_bytes)(first, second, third, in, n);
+}
+void mirror(uint8_t* out, const uint8_t* last, int64_t n) { HWY_DYNAMIC_DISPATCH(mirror_bytes)(out, last, n); }
+
+}  // namespace avida
+#endif

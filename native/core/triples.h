@@ -1,0 +1,15 @@
+// Moves pixels of three channels: interleaves planes, splits pixels into planes, mirrors rows.
+#pragma once
+#include <cstdint>
+
+namespace avida {
+
+void interleave(uint8_t* out, const uint8_t* first, const uint8_t* second, const uint8_t* third, int64_t n);
+void interleave(uint16_t* out, const uint16_t* first, const uint16_t* second, const uint16_t* third, int64_t n);
+
+void split(uint8_t* first, uint8_t* second, uint8_t* third, const uint8_t* in, int64_t n);
+
+// `last` is the last of n pixels, which becomes the first one.
+void mirror(uint8_t* out, const uint8_t* last, int64_t n);
+
+}  // namespace avida

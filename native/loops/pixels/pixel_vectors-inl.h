@@ -1,0 +1,153 @@
+// The loop of pixel_vectors.h for one instruction set.
+#if defined(AVIDA_LOOPS_PIXEL_VECTORS_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef AVIDA_LOOPS_PIXEL_VECTORS_INL_H
+#undef AVIDA_LOOPS_PIXEL_VECTORS_INL_H
+#else
+#define AVIDA_LOOPS_PIXEL_VECTORS_INL_H
+#endif
+
+#include <hwy/highway.h>
+
+#include "core/vectors-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace avida::HWY_NAMESPACE {
+
+using PixelFloats = hn::CappedTag<float, 16>;
+// With the operators of numbers, as bodies expect them.
+using Floats = float __attribute__((vector_size(4 * hn::MaxLanes(PixelFloats()))));
+#if HWY_TARGET == HWY_AVX3_DL
+using PixelStep = PixelFloats;
+#else
+using PixelBytes = hn::CappedTag<uint8_t, 64>;
+using PixelStep = PixelBytes;  // whose number of lanes pixels are made at a time
+#endif
+using Integers = int32_t __attribute__((vector_size(sizeof(Floats))));
+
+// As store_channel, but what is negative, or was not a number, is left to what follows.
+HWY_INLINE hn::Vec<hn::RebindToSigned<PixelFloats>> rounded(const Floats& x) {
+  const PixelFloats d;
+  hn::Vec<PixelFloats> each;
+  each.raw = x;
+  const auto most = hn::Min(hn::Set(d, 255.0f), each);  // the second one, if it is not a number
+  const Floats sum = hn::Add(most, hn::Set(d, FloatBits<float>::below_half)).raw;
+  hn::Vec<hn::RebindToSigned<PixelFloats>> integers;  // without the care that ConvertTo takes of large numbers
+  integers.raw = reinterpret_cast<decltype(integers.raw)>(__builtin_convertvector(sum, Integers));
+  return integers;
+}
+
+HWY_INLINE Floats bytes_at(const uint8_t* in) {
+  const hn::RebindToSigned<PixelFloats> integers;
+  return hn::ConvertTo(PixelFloats(), hn::PromoteTo(integers, hn::LoadU(hn::Rebind<uint8_t, PixelFloats>(), in))).raw;
+}
+
+HWY_INLINE void store_bytes(const Floats& made, uint8_t* out) {
+  const hn::RebindToSigned<PixelFloats> integers;
+  const auto least = hn::Max(rounded(made), hn::Zero(integers));
+#if HWY_TARGET == HWY_AVX3_DL
+  const __m512i packed = _mm512_permutexvar_epi8(_mm512_load_si512(kPixelBytes.low), least.raw);
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(out), _mm512_castsi512_si128(packed));
+#else
+  hn::StoreU(hn::U8FromU32(hn::BitCast(hn::RebindToUnsigned<PixelFloats>(), least)), hn::Rebind<uint8_t, PixelFloats>(),
+             out);
+#endif
+}
+
+// n pixels, as many as fill vectors, whose channels are apart by `in_plane` and `out_plane`.
+template <class Body, class Params>
+HWY_INLINE void run_planes(uint8_t* HWY_RESTRICT out, const uint8_t* HWY_RESTRICT in, int64_t n, int64_t out_plane,
+                           int64_t in_plane, const Params& params) {
+  for (int64_t i = 0; i < n; i += hn::MaxLanes(PixelFloats())) {
+    Pixel<Body::in, Floats> pixels;
+    for (int c = 0; c < Body::in; c++) pixels[c] = bytes_at(in + i + c * in_plane);
+    const Pixel<Body::out, Floats> made = Body::run(pixels, params);
+    for (int c = 0; c < Body::out; c++) store_bytes(made[c], out + i + c * out_plane);
+  }
+}
+
+#if HWY_TARGET == HWY_AVX3_DL
+
+// All but the last ones load and store 64 bytes, and the next ones overwrite what is too much: out of caches, accesses
+// with a mask take twice as long.
+template <bool last, int N>
+HWY_INLINE void read_pixels(Pixel<N, Floats>& to, const uint8_t* in) {
+  const __m512i all = last ? _mm512_maskz_loadu_epi8(kThreeChannels, in) : _mm512_loadu_si512(in);
+  for (int c = 0; c < N; c++)
+    to[c] = _mm512_cvtepi32_ps(_mm512_maskz_permutexvar_epi8(kLowBytes, _mm512_load_si512(kPixelBytes.read[c]), all));
+}
+
+template <bool last, int N>
+HWY_INLINE void write_pixels(uint8_t* out, const Pixel<N, Floats>& made) {
+  const __m512i first = _mm512_packs_epi32(rounded(made[0]).raw, rounded(made[1]).raw), third = rounded(made[2]).raw;
+  const __m512i packed = _mm512_packus_epi16(first, _mm512_packs_epi32(third, third));
+  const __m512i all = _mm512_permutexvar_epi8(_mm512_load_si512(kPixelBytes.write), packed);
+  last ? _mm512_mask_storeu_epi8(out, kThreeChannels, all) : _mm512_storeu_si512(out, all);
+}
+
+template <class Body, bool last, class Params>
+HWY_INLINE void run_vector(uint8_t* out, const uint8_t* in, const Params& params) {
+  Pixel<Body::in, Floats> pixels;
+  if constexpr (Body::in == 3)
+    read_pixels<last>(pixels, in);
+  else
+    pixels[0] = bytes_at(in);
+  const Pixel<Body::out, Floats> made = Body::run(pixels, params);
+  if constexpr (Body::out == 3)
+    write_pixels<last>(out, made);
+  else
+    store_bytes(made[0], out);
+}
+
+// As many interleaved pixels as fill vectors, each read and written at once.
+template <class Body, class Params>
+HWY_INLINE void run_pixels(uint8_t* HWY_RESTRICT out, const uint8_t* HWY_RESTRICT in, int64_t n, const Params& params) {
+  constexpr int64_t lanes = hn::MaxLanes(PixelFloats());
+  int64_t i = 0;
+  for (; i + 2 * lanes <= n; i += lanes) run_vector<Body, false>(out + Body::out * i, in + Body::in * i, params);
+  for (; i < n; i += lanes) run_vector<Body, true>(out + Body::out * i, in + Body::in * i, params);
+}
+
+#else
+
+// As many interleaved pixels as fill vectors, through planes that stay in the cache.
+template <class Body, class Params>
+HWY_INLINE void run_pixels(uint8_t* out, const uint8_t* in, int64_t n, const Params& params) {
+  const PixelBytes d;
+  constexpr int64_t lanes = hn::MaxLanes(d), kBlock = 256;
+  alignas(64) uint8_t read[3 * kBlock], made[3 * kBlock];
+  for (int64_t i = 0; i < n; i += kBlock) {
+    const int64_t count = HWY_MIN(kBlock, n - i);
+    if constexpr (Body::in == 3)
+      for (int64_t k = 0; k < count; k += lanes) {
+        hn::Vec<PixelBytes> first, second, third;
+        hn::LoadInterleaved3(d, in + 3 * (i + k), first, second, third);
+        hn::Store(first, d, read + k);
+        hn::Store(second, d, read + kBlock + k);
+        hn::Store(third, d, read + 2 * kBlock + k);
+      }
+    run_planes<Body>(Body::out == 3 ? made : out + i, Body::in == 3 ? read : in + i, count, kBlock, kBlock, params);
+    if constexpr (Body::out == 3)
+      for (int64_t k = 0; k < count; k += lanes)
+        store_interleaved(hn::Load(d, made + k), hn::Load(d, made + kBlock + k), hn::Load(d, made + 2 * kBlock + k), d,
+                          out + 3 * (i + k));
+  }
+}
+
+#endif
+
+// The first pixels of n, as many as fill vectors; says how many. Planes are as in pixel_run.
+template <class Job>
+int64_t vector_run(uint8_t* out, const uint8_t* in, int64_t n, int64_t plane, const typename Job::Params& given) {
+  using Body = typename Job::Body;
+  const typename Job::Params params = given;  // which stores of bytes cannot change
+  const int64_t end = n - n % hn::MaxLanes(PixelStep());
+  if (plane || Body::in * Body::out == 1)
+    run_planes<Body>(out, in, end, plane, plane, params);
+  else
+    run_pixels<Body>(out, in, end, params);
+  return end;
+}
+
+}  // namespace avida::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif
