@@ -12,7 +12,7 @@ namespace avida {
 Layout without_frames(const Layout& layout) { return layout.empty() ? layout : Layout(layout.view().substr(1)); }
 
 Layout with_frames(const Layout& layout, int ndim) {
-  return Layout("F" + (layout.empty() ? std::string(std::max(0, ndim), '*') : std::string(layout.view())));
+  return Layout(str("F", layout.empty() ? std::string(std::max(0, ndim), '*') : std::string(layout.view())));
 }
 
 Frames::Frames(std::span<const Sequences> given, bool first_decides, int samples, bool is_batch) {
