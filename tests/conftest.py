@@ -2,6 +2,7 @@
 
 import faulthandler
 import os
+import signal
 import stat
 from collections import Counter, defaultdict
 from typing import TextIO
@@ -20,6 +21,7 @@ stderr_key = pytest.StashKey[TextIO]()
 
 
 def pytest_configure(config):
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # in a background job it is ignored, also by children
     config.stash[stderr_key] = os.fdopen(os.dup(2), "w")  # while a test runs, pytest captures what is written to 2
     if hasattr(config, "workerinput"):
         # Through these pipes xdist sees that a worker has ended, unless a child of the worker still has them open.

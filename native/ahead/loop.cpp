@@ -113,6 +113,12 @@ struct Loop::Ahead {
   std::vector<Made> calls;
 };
 
+// What is destroyed outside the lock, since that may run code of Python.
+struct Loop::Dropped {
+  std::vector<Ahead> ahead;
+  std::vector<std::shared_ptr<Step>> steps;
+};
+
 Loop::Loop() = default;
 
 Loop::~Loop() { close(); }
@@ -124,13 +130,16 @@ void Loop::open(Peek peek, int depth) {
 }
 
 void Loop::close() {
-  std::vector<Ahead> dropped;  // destroyed outside the lock
+  Dropped dropped;
   Peek peek;
   std::lock_guard lock(Lock::instance().mutex);
   leave_thread();
   if (in_iteration_ && current_.size() < previous_.size()) current_ = previous_;  // it was left early
   end_iteration(dropped);
   drop(ahead_.end(), dropped);
+  auto functions = std::ranges::stable_partition(previous_, [](auto& step) { return !step->function; });
+  std::ranges::move(functions, std::back_inserter(dropped.steps));
+  previous_.erase(functions.begin(), functions.end());
   peek.swap(peek_);
 }
 
@@ -151,7 +160,7 @@ void Loop::leave_thread() {
   thread_.reset();
 }
 
-void Loop::end_iteration(std::vector<Ahead>& dropped) {
+void Loop::end_iteration(Dropped& dropped) {
   if (!in_iteration_) return;
   in_iteration_ = false;
   for (Ahead& ahead : now_)
@@ -162,27 +171,30 @@ void Loop::end_iteration(std::vector<Ahead>& dropped) {
       made.step->misses = std::min(made.step->misses + 1, kMostMisses);
       made.step->streak = 0;
     }
-  std::ranges::move(now_, std::back_inserter(dropped));
+  std::ranges::move(now_, std::back_inserter(dropped.ahead));
   now_.clear();
   slots_.clear();
+  std::ranges::move(previous_, std::back_inserter(dropped.steps));
   previous_ = std::move(current_);
   current_.clear();
 }
 
 // Drops what was made for the next items, up to this one.
-void Loop::drop(std::deque<Ahead>::iterator end, std::vector<Ahead>& dropped) {
+void Loop::drop(std::deque<Ahead>::iterator end, Dropped& dropped) {
   for (auto ahead = ahead_.begin(); ahead != end; ++ahead) totals.dropped += ahead->calls.size();
-  std::move(ahead_.begin(), end, std::back_inserter(dropped));
+  std::move(ahead_.begin(), end, std::back_inserter(dropped.ahead));
   ahead_.erase(ahead_.begin(), end);
 }
 
 void Loop::begin(const Item& item) {
-  std::vector<Ahead> dropped;
+  Dropped dropped;
   std::lock_guard lock(Lock::instance().mutex);
   if (!peek_ || depth_ == 0) return;
   if (learned_on_ != Thread::here()) {  // steps of several threads would be mixed up
-    current_.clear();
-    previous_.clear();
+    for (auto* steps : {&current_, &previous_}) {
+      std::ranges::move(*steps, std::back_inserter(dropped.steps));
+      steps->clear();
+    }
   }
   leave_thread();
   thread_ = learned_on_ = Thread::here();

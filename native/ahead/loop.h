@@ -26,7 +26,8 @@ class Loop : public std::enable_shared_from_this<Loop> {
 
   // Begins an epoch, of which `depth` items are to be prepared ahead.
   void open(Peek peek, int depth);
-  // Ends it: what was made ahead is dropped. What was learned is kept for the next epoch.
+  // Ends it: what was made ahead is dropped. What was learned is kept for the next epoch, but for functions of Python:
+  // what they refer to may refer to the reader.
   void close();
   bool is_open() const;
 
@@ -53,10 +54,11 @@ class Loop : public std::enable_shared_from_this<Loop> {
   struct Slot;
   struct Made;
   struct Ahead;
+  struct Dropped;
 
   void leave_thread();
-  void end_iteration(std::vector<Ahead>& dropped);
-  void drop(std::deque<Ahead>::iterator end, std::vector<Ahead>& dropped);
+  void end_iteration(Dropped& dropped);
+  void drop(std::deque<Ahead>::iterator end, Dropped& dropped);
   void peek();
   void make_all(Ahead& ahead);
   std::optional<Made> make(const std::shared_ptr<Step>& step, const Ahead& ahead) const;

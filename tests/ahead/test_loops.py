@@ -4,6 +4,7 @@ import gc
 import sys
 import threading
 import time
+import weakref
 
 import numpy as np
 import pytest
@@ -191,6 +192,24 @@ def test_keyword_arguments_of_pure_functions(data, ahead, argument):
         return shown(labels * 2, value=(CHANGING | UNKNOWN)[argument](i))
 
     assert 10 <= check(data, body, 1, ahead) <= 11  # of the product
+
+
+def test_a_method_as_a_pure_function_keeps_nothing_alive(data):
+    class Loader:
+        def __init__(self):
+            self.reader = reader(data)
+            self.doubled = ndd.operator(self.double, pure=True)
+
+        def double(self, label):
+            return label * 2
+
+    loader = Loader()
+    for _, labels in loader.reader.next_epoch(1):
+        loader.doubled(labels).evaluate()
+    gone = weakref.ref(loader)
+    del loader, labels
+    gc.collect()
+    assert gone() is None
 
 
 def test_a_pure_function_that_nobody_needs_is_not_called():

@@ -56,6 +56,39 @@ def test_restart_markers(subsampling, restart):
     ours(jpeg(picture(100, 131), subsampling, restart=restart).tobytes())
 
 
+def flat_file(height: int, width: int, columns: int, rows: int) -> bytes:
+    """A gray image of 4:4:4 whose MCUs have so many blocks of each component, which no encoder writes."""
+
+    def segment(marker: int, content: bytes) -> bytes:
+        return struct.pack(">BBH", 0xFF, marker, len(content) + 2) + content
+
+    factors = columns << 4 | rows
+    frame = struct.pack(">BHHB", 8, height, width, 3) + bytes([1, factors, 0, 2, factors, 0, 3, factors, 0])
+    one_code = bytes([1, *[0] * 15, 0])  # a zero bit: no difference, or no more coefficients
+    blocks = 3 * columns * rows * -(-width // (8 * columns)) * -(-height // (8 * rows))
+    bits = "0" * 2 * blocks + "1" * (-2 * blocks % 8)
+    return b"".join(
+        [
+            b"\xff\xd8",
+            segment(0xDB, bytes([0, *[16] * 64])),
+            segment(0xC0, frame),
+            segment(0xC4, b"\x00" + one_code),
+            segment(0xC4, b"\x10" + one_code),
+            segment(0xDA, bytes([3, 1, 0, 2, 0, 3, 0, 0, 63, 0])),
+            int(bits, 2).to_bytes(len(bits) // 8, "big"),
+            b"\xff\xd9",
+        ]
+    )
+
+
+@pytest.mark.parametrize("width", [24, 32, 64, 65, 1024])
+def test_three_blocks_of_each_component(width):
+    expected = np.full((8, width, 3), 128, np.uint8)
+    np.testing.assert_array_equal(ours(flat_file(8, width, 1, 1)), expected)
+    for factors in ((3, 1), (1, 3)):
+        np.testing.assert_array_equal(theirs(flat_file(8, width, *factors)), expected)
+
+
 def test_optimized_codes_and_flat_images():
     for image in (picture(90, 120), np.full((90, 120, 3), 77, np.uint8)):
         for quality in (1, 30, 100):

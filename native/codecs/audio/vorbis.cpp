@@ -142,9 +142,10 @@ VorbisFile::~VorbisFile() {
 }
 
 std::unique_ptr<VorbisFile> VorbisFile::open(Bytes file) {
-  constexpr size_t kFirstPacket = 28;  // after the header of a page with one segment
+  constexpr size_t kFirstPacket = 28;        // after the header of a page with one segment
+  constexpr size_t kMost = size_t{1} << 30;  // libogg counts bytes in an int
   constexpr char kPage[] = "OggS", kIdentification[] = "\x01vorbis";
-  if (file.size() < kFirstPacket + 7 || std::memcmp(file.data(), kPage, 4) != 0 ||
+  if (file.size() < kFirstPacket + 7 || file.size() > kMost || std::memcmp(file.data(), kPage, 4) != 0 ||
       std::memcmp(file.data() + kFirstPacket, kIdentification, 7) != 0)
     return nullptr;
   std::unique_ptr<VorbisFile> opened(new VorbisFile);
@@ -228,7 +229,7 @@ bool VorbisFile::count_frames(Decoder& decoder) {
 
 int64_t VorbisFile::read(float* to, int64_t frames) {
   if (!decoder_) decoder_ = Decoders::of_thread().take(*this);
-  if (!decoder_) decoder_ = make_decoder();
+  if (!decoder_ && !(decoder_ = make_decoder())) return 0;
   if (next_ == 0) {
     decoder_->restart();
     next_ = kHeaders;

@@ -118,7 +118,8 @@ struct Segments : SequentialHeader {
     for (int c = 0; c < components; c++) {
       const uint8_t* bytes = &segment[6 + 3 * c];
       Component& one = component[c] = {bytes[0], bytes[1] >> 4, bytes[1] & 15, bytes[2]};
-      if (one.columns < 1 || one.columns > 4 || one.rows < 1 || one.rows > 4 || one.quantization > 3) return false;
+      const auto usual = [](int factor) { return factor == 1 || factor == 2 || factor == 4; };  // 3 is valid, and rare
+      if (!usual(one.columns) || !usual(one.rows) || one.quantization > 3) return false;
       blocks += one.columns * one.rows;
     }
     return blocks <= kMostBlocks && width >= 1 && height >= 1 && width <= kMostExtent && height <= kMostExtent;
