@@ -49,17 +49,11 @@ def draw_and_apply(
     numbers = draw(name, uniform, like, rng, keyed_by, range=[0.0, 1.0], shape=[draws])
 
     def run(values: list[Any]) -> list[Any]:
-        samples, drawn = values
+        samples, rows = values[0], _core.read_only(values[1].cpu())
         if isinstance(samples, Batch):
-            return [
-                apply_choices(
-                    checked(name, samples), [choose(np.asarray(row)) for row in _core.read_only(drawn.cpu())], options
-                )
-            ]
+            return [apply_choices(checked(name, samples), [choose(np.asarray(row)) for row in rows], options)]
         alone = _core.batch_from_tensors([samples], samples._dtype_id, "")
-        return [
-            apply_choices(checked(name, alone), [choose(np.asarray(_core.read_only(drawn.cpu())))], options)._sample(0)
-        ]
+        return [apply_choices(checked(name, alone), [choose(np.asarray(rows))], options)._sample(0)]
 
     size = -1 if like is None else like.batch_size
     key = (name, choices, tuple(options.items()))
