@@ -32,10 +32,10 @@ consteval std::string_view type_name() {
 }
 
 template <class Body>
-constexpr std::string_view kHeadersOf[] = {Body::header};
+inline constexpr std::string_view kHeadersOf[] = {Body::header};
 template <class Body>
   requires requires { Body::Inner::header; }
-constexpr std::string_view kHeadersOf<Body>[] = {Body::header, Body::Inner::header};
+inline constexpr std::string_view kHeadersOf<Body>[] = {Body::header, Body::Inner::header};
 
 template <class Body>
 class KernelOf {
