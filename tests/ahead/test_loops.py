@@ -208,8 +208,7 @@ def test_a_method_as_a_pure_function_keeps_nothing_alive(data):
         loader.doubled(labels).evaluate()
     gone = weakref.ref(loader)
     del loader, labels
-    gc.collect()
-    assert gone() is None
+    wait_for(lambda: gc.collect() >= 0 and gone() is None)  # the executor may still be leaving the last call
 
 
 def test_a_pure_function_that_nobody_needs_is_not_called():
