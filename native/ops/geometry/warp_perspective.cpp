@@ -42,8 +42,8 @@ struct PerspectiveWarp {
     double given[3][3], inverse[3][3];
     for (int i = 0; i < 9; i++) given[i / 3][i % 3] = matrix.numbers[i];
     if (!args.inverse_map) invert(given, inverse);
-    for (int i = 0; i < 9; i++)
-      map.m[i / 3][i % 3] = static_cast<float>((args.inverse_map ? given : inverse)[i / 3][i % 3]);
+    const auto& used = args.inverse_map ? given : inverse;
+    for (int i = 0; i < 9; i++) map.m[i / 3][i % 3] = static_cast<float>(used[i / 3][i % 3]);
     map.origin = origin_of(args.pixel_origin);
   }
 
