@@ -131,6 +131,8 @@ def test_code_runs(document, folders, tmp_path):
     blocks = [code for language, shown, needs, code in fences(document) if language == "python" and not shown + needs]
     if name_of(document) in PROGRAMS:
         script = tmp_path / "program.py"
+        if name_of(document) == "docs/recipes/ddp.md":
+            blocks += ["import os", "os._exit(0)"]  # the page says why PyTorch may abort at the end of the interpreter
         script.write_text("\n".join(blocks))
         subprocess.run([sys.executable, *PROGRAMS[name_of(document)], script], check=True, timeout=600)
         return
