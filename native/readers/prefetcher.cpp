@@ -76,7 +76,7 @@ class BatchReader {
       meta.samples = n;
       ShapeList shapes(n, meta.ndim);
       for (int i = 0; i < n; i++) shapes.set(i, samples_[i]->shape(k));
-      results.push_back(allocate_data(meta, shapes));
+      results.push_back(source_.allocate(meta, shapes));
       results.back().origins = origins;
     }
     return results;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/data.h"
+#include "runtime/memory.h"
 
 namespace avida {
 
@@ -26,6 +27,8 @@ class Source {
   virtual int64_t size() const = 0;
   // Type, rank and layout of each output.
   virtual const std::vector<Meta>& outputs() const = 0;
+  // Memory for the samples of an output, on the device of its Meta.
+  virtual Data allocate(const Meta& meta, const ShapeList& shapes) const { return allocate_data(meta, shapes); }
   // Whether reading a sample takes so long that the samples of a batch are read by several threads.
   virtual bool takes_long() const { return false; }
   // Both are thread-safe, and throw Error.

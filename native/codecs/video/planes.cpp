@@ -12,15 +12,6 @@
 namespace avida::codecs {
 namespace {
 
-// Rows are kept in fixed point with 8 fractional bits, coefficients with 13.
-constexpr int kFraction = 8, kCoefficient = 13;
-
-// Output channel c is sum(by[c][k] * plane k) + offset[c].
-struct Mix {
-  int32_t by[3][3];
-  int32_t offset[3];
-};
-
 struct Weights {
   double red, blue;
 };
@@ -36,12 +27,12 @@ Weights weights_of(ColorMatrix matrix) {
   return {0.299, 0.114};
 }
 
-Mix fixed_point(const double (&by)[3][3], const double (&offset)[3]) {
-  Mix mix;
+PlaneMix fixed_point(const double (&by)[3][3], const double (&offset)[3]) {
+  PlaneMix mix;
   for (int c = 0; c < 3; c++) {
-    for (int k = 0; k < 3; k++) mix.by[c][k] = static_cast<int32_t>(std::lround(by[c][k] * (1 << kCoefficient)));
+    for (int k = 0; k < 3; k++) mix.by[c][k] = static_cast<int32_t>(std::lround(by[c][k] * (1 << kMixFraction)));
     // And one half, so that the final shift rounds.
-    mix.offset[c] = static_cast<int32_t>(std::lround((offset[c] + 0.5) * (1 << (kCoefficient + kFraction))));
+    mix.offset[c] = static_cast<int32_t>(std::lround((offset[c] + 0.5) * (1 << (kMixFraction + kPlaneFraction))));
   }
   return mix;
 }
@@ -62,7 +53,9 @@ ToRgb to_rgb(const PicturePlanes& picture) {
   return result;
 }
 
-Mix mix_of(const PicturePlanes& picture, ImageType type) {
+}  // namespace
+
+PlaneMix mix_of(const PicturePlanes& picture, ImageType type) {
   const ToRgb rgb = to_rgb(picture);
   if (type == ImageType::rgb) return fixed_point(rgb.by, rgb.offset);
   if (!picture.is_rgb && picture.matrix == ColorMatrix::bt601 && !picture.full_range)
@@ -81,23 +74,14 @@ Mix mix_of(const PicturePlanes& picture, ImageType type) {
   return fixed_point(by, offset);
 }
 
-// Two neighbouring samples and the weight of the second, in 256ths.
-struct Tap {
-  int first, second, weight;
-};
-Tap tap_at(int64_t i, int64_t from, int64_t to) {
-  const double at = (static_cast<double>(i) + 0.5) * static_cast<double>(from) / static_cast<double>(to) - 0.5;
-  const auto first = static_cast<int64_t>(std::floor(at));
-  const auto within = [from](int64_t k) { return static_cast<int>(std::clamp<int64_t>(k, 0, from - 1)); };
-  return {within(first), within(first + 1), static_cast<int>(std::lround((at - static_cast<double>(first)) * 256))};
-}
+namespace {
 
 template <class T>
 AVIDA_INLINE void widen_row(const T* __restrict in, uint16_t* __restrict out, int n, int shift) {
   for (int i = 0; i < n; i++) out[i] = static_cast<uint16_t>(in[i] << shift);
 }
 AVIDA_CLONES void widen(const uint8_t* in, uint16_t* out, int n, int bits) {
-  if (bits == 8) return widen_row(in, out, n, kFraction);
+  if (bits == 8) return widen_row(in, out, n, kPlaneFraction);
   widen_row(reinterpret_cast<const uint16_t*>(in), out, n, 16 - bits);
 }
 
@@ -121,9 +105,9 @@ AVIDA_CLONES void double_row(const uint16_t* __restrict in, uint16_t* __restrict
   }
 }
 
-void stretch_row(const uint16_t* in, uint16_t* out, const std::vector<Tap>& taps) {
+void stretch_row(const uint16_t* in, uint16_t* out, const std::vector<PlaneTap>& taps) {
   for (size_t i = 0; i < taps.size(); i++) {
-    const Tap& tap = taps[i];
+    const PlaneTap& tap = taps[i];
     out[i] = static_cast<uint16_t>((in[tap.first] * static_cast<uint32_t>(256 - tap.weight) +
                                     in[tap.second] * static_cast<uint32_t>(tap.weight)) >>
                                    8);
@@ -134,7 +118,7 @@ AVIDA_CLONES void mix_channel(const uint16_t* __restrict y, const uint16_t* __re
                               uint8_t* __restrict out, int n, int32_t by_y, int32_t by_u, int32_t by_v,
                               int32_t offset) {
   for (int i = 0; i < n; i++) {
-    const int32_t sum = (by_y * y[i] + by_u * u[i] + by_v * v[i] + offset) >> (kCoefficient + kFraction);
+    const int32_t sum = (by_y * y[i] + by_u * u[i] + by_v * v[i] + offset) >> (kMixFraction + kPlaneFraction);
     out[i] = static_cast<uint8_t>(std::min(std::max(sum, 0), 255));
   }
 }
@@ -154,12 +138,12 @@ class PlaneRows {
     if (stored_width_ == width_ || stored_width_ == 0) return;
     narrow_.resize(static_cast<size_t>(stored_width_) + 2);
     if (2 * stored_width_ == width_) return;
-    for (int i = 0; i < width_; i++) taps_.push_back(tap_at(i, stored_width_, width_));
+    for (int i = 0; i < width_; i++) taps_.push_back(PlaneTap::at(i, stored_width_, width_));
   }
 
   const uint16_t* row(int y) {
     if (stored_width_ == 0) {
-      if (y == 0) std::fill(row_.begin(), row_.end(), uint16_t{128 << kFraction});
+      if (y == 0) std::fill(row_.begin(), row_.end(), uint16_t{128 << kPlaneFraction});
       return row_.data();
     }
     if (stored_width_ == width_) return stored_row(y, row_.data());
@@ -179,7 +163,7 @@ class PlaneRows {
     if (stored_height_ == height_) {
       widen(data_ + y * stride_, to, stored_width_, bits_);
     } else {
-      const Tap tap = tap_at(y, stored_height_, height_);
+      const PlaneTap tap = PlaneTap::at(y, stored_height_, height_);
       mix_rows(data_ + tap.first * stride_, data_ + tap.second * stride_, to, stored_width_, tap.weight, bits_);
     }
     return to;
@@ -189,13 +173,13 @@ class PlaneRows {
   int64_t stride_;
   int bits_, height_, width_, stored_height_, stored_width_;
   std::vector<uint16_t> row_, narrow_;
-  std::vector<Tap> taps_;
+  std::vector<PlaneTap> taps_;
 };
 
 }  // namespace
 
 void interleave_planes(const PicturePlanes& picture, ImageType type, uint8_t* out) {
-  const Mix mix = mix_of(picture, type);
+  const PlaneMix mix = mix_of(picture, type);
   PlaneRows first(picture, 0), second(picture, 1), third(picture, 2);
   const int n = picture.width;
   std::vector<uint8_t> channels(static_cast<size_t>(n) * 3);

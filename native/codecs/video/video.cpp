@@ -40,8 +40,8 @@ Frame make_frame() {
   return frame;
 }
 
-ColorMatrix matrix_of(const AVFrame& frame) {
-  switch (frame.colorspace) {
+ColorMatrix matrix_of(int colorspace) {
+  switch (colorspace) {
     case AVCOL_SPC_BT709:
       return ColorMatrix::bt709;
     case AVCOL_SPC_BT2020_NCL:
@@ -52,8 +52,8 @@ ColorMatrix matrix_of(const AVFrame& frame) {
   }
 }
 
-bool is_full_range(const AVFrame& frame) {
-  switch (frame.format) {
+bool is_full_range(int format, int color_range) {
+  switch (format) {
     case AV_PIX_FMT_YUVJ420P:
     case AV_PIX_FMT_YUVJ422P:
     case AV_PIX_FMT_YUVJ444P:
@@ -61,7 +61,7 @@ bool is_full_range(const AVFrame& frame) {
     case AV_PIX_FMT_YUVJ411P:
       return true;
     default:
-      return frame.color_range == AVCOL_RANGE_JPEG;
+      return color_range == AVCOL_RANGE_JPEG;
   }
 }
 
@@ -79,29 +79,36 @@ bool is_supported(const AVPixFmtDescriptor& format) {
 }
 
 PicturePlanes planes_of(const AVFrame& frame, const VideoRequest& request) {
-  const AVPixFmtDescriptor* format = av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame.format));
-  if (!format || !is_supported(*format))
-    refuse("the pixel format ", format ? format->name : "of the video",
-           " is not supported: expected planar YUV or RGB");
-  PicturePlanes planes{};
-  planes.height = frame.height;
-  planes.width = frame.width;
-  planes.bits = format->comp[0].depth;
-  planes.full_range = is_full_range(frame);
-  planes.is_rgb = (format->flags & AV_PIX_FMT_FLAG_RGB) != 0;
-  planes.matrix = request.file_matrix ? matrix_of(frame) : ColorMatrix::bt601;
+  PicturePlanes planes =
+      describe_planes(frame.format, frame.height, frame.width, frame.color_range, frame.colorspace, request);
   for (int i = 0; i < 3; i++) {
     planes.planes[i] = frame.data[i];
     planes.strides[i] = frame.linesize[i];
-  }
-  if (format->nb_components >= 3) {
-    planes.chroma_height = -((-frame.height) >> format->log2_chroma_h);
-    planes.chroma_width = -((-frame.width) >> format->log2_chroma_w);
   }
   return planes;
 }
 
 }  // namespace
+
+PicturePlanes describe_planes(int number, int height, int width, int color_range, int colorspace,
+                              const VideoRequest& request) {
+  const AVPixFmtDescriptor* format = av_pix_fmt_desc_get(static_cast<AVPixelFormat>(number));
+  if (!format || !is_supported(*format))
+    refuse("the pixel format ", format ? format->name : "of the video",
+           " is not supported: expected planar YUV or RGB");
+  PicturePlanes planes{};
+  planes.height = height;
+  planes.width = width;
+  planes.bits = format->comp[0].depth;
+  planes.full_range = is_full_range(number, color_range);
+  planes.is_rgb = (format->flags & AV_PIX_FMT_FLAG_RGB) != 0;
+  planes.matrix = request.file_matrix ? matrix_of(colorspace) : ColorMatrix::bt601;
+  if (format->nb_components >= 3) {
+    planes.chroma_height = -((-height) >> format->log2_chroma_h);
+    planes.chroma_width = -((-width) >> format->log2_chroma_w);
+  }
+  return planes;
+}
 
 class VideoFile::Decoder {
  public:
@@ -122,8 +129,12 @@ class VideoFile::Decoder {
     sharing_videos++;
   }
 
-  void decode(std::span<const int64_t> frames, const VideoRequest& request, const std::function<uint8_t*(size_t)>& to,
-              bool keep) {
+  VideoStream& lend_stream() {
+    position_ = -1;
+    return stream_;
+  }
+
+  void decode(std::span<const int64_t> frames, const VideoRequest& request, const Show& show, bool keep) {
     if (!codec_) open_codec(shares_cpus_ ? threads_of_each() : 1);
     check_frames(frames);
     wanted_ = frames;
@@ -138,7 +149,7 @@ class VideoFile::Decoder {
       if (frame->height != index_->height || frame->width != index_->width)
         refuse("the size of frames changes: frame ", frames[i], " has ", frame->height, " x ", frame->width,
                " pixels, expected ", index_->height, " x ", index_->width);
-      interleave_planes(planes_of(*frame, request), request.type, to(i));
+      show(i, planes_of(*frame, request));
       bytes += int64_t{3} * frame->height * frame->width;
       if (keep && bytes <= kMostKeptBytes) kept_.emplace(frames[i], std::move(frame));
     }
@@ -288,10 +299,11 @@ std::shared_ptr<const VideoIndex> VideoFile::shared_index() const { return decod
 
 int64_t VideoFile::position() const { return decoder_->position(); }
 
-void VideoFile::decode(std::span<const int64_t> frames, const VideoRequest& request,
-                       const std::function<uint8_t*(size_t)>& to, bool keep) {
-  decoder_->decode(frames, request, to, keep);
+void VideoFile::decode(std::span<const int64_t> frames, const VideoRequest& request, const Show& show, bool keep) {
+  decoder_->decode(frames, request, show, keep);
 }
+
+VideoStream& VideoFile::lend_stream() { return decoder_->lend_stream(); }
 
 FramePadding frame_padding(const std::string& name) {
   constexpr std::pair<const char*, FramePadding> known[] = {
@@ -312,18 +324,28 @@ FramePadding frame_padding(const std::string& name) {
       name, '"');
 }
 
-void decode_frames(VideoFile& file, std::span<const int64_t> frames, const VideoRequest& request,
-                   const uint8_t (&fill)[3], uint8_t* out, bool keep) {
-  const int64_t pixels = int64_t{1} * file.index().height * file.index().width, bytes = 3 * pixels;
+std::vector<int64_t> sorted_frames(std::span<const int64_t> frames) {
   std::vector<int64_t> sorted;
   for (int64_t frame : frames)
     if (frame >= 0) sorted.push_back(frame);
   std::sort(sorted.begin(), sorted.end());
   sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+  return sorted;
+}
+
+void decode_frames(VideoFile& file, std::span<const int64_t> frames, const VideoRequest& request,
+                   const uint8_t (&fill)[3], uint8_t* out, bool keep) {
+  const int64_t pixels = int64_t{1} * file.index().height * file.index().width, bytes = 3 * pixels;
+  const std::vector<int64_t> sorted = sorted_frames(frames);
   // The first place of each frame; duplicates are copied from there.
   std::map<int64_t, int64_t> first;
   for (size_t i = 0; i < frames.size(); i++) first.emplace(frames[i], static_cast<int64_t>(i));
-  file.decode(sorted, request, [&](size_t i) { return out + first[sorted[i]] * bytes; }, keep);
+  file.decode(
+      sorted, request,
+      [&](size_t i, const PicturePlanes& picture) {
+        interleave_planes(picture, request.type, out + first[sorted[i]] * bytes);
+      },
+      keep);
   for (size_t i = 0; i < frames.size(); i++) {
     uint8_t* to = out + static_cast<int64_t>(i) * bytes;
     const int64_t from = first[frames[i]];

@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "codecs/video/planes.h"
 #include "codecs/video/video_index.h"
@@ -15,8 +16,7 @@ struct VideoRequest {
   bool file_matrix = false;         // use the colour matrix that the file names; otherwise BT.601
 };
 
-// The demuxer of a file with the decoder of its video. Not thread-safe. A decoder of another kind (NVDEC) would take
-// the packets of VideoStream in place of the one in here; the index and the choice of keyframes stay the same.
+// The demuxer of a file with the decoder of its video. Not thread-safe.
 class VideoFile {
  public:
   // Without an index, all packets are read to make one.
@@ -30,20 +30,28 @@ class VideoFile {
 
   // The frame that would be decoded next without seeking; -1 if that is not known.
   int64_t position() const;
-  // Decodes frames, given in ascending order without duplicates, each of height x width x 3 bytes; to(i) is where the
-  // i-th of them is written. With `keep`, the frames stay in memory: if the next call needs some of them again, they
-  // are not decoded again.
-  void decode(std::span<const int64_t> frames, const VideoRequest& request, const std::function<uint8_t*(size_t)>& to,
-              bool keep = false);
+  // Decodes frames, given in ascending order without duplicates, and shows the i-th of them. With `keep`, the frames
+  // stay in memory: if the next call needs some of them again, they are not decoded again.
+  using Show = std::function<void(size_t i, const PicturePlanes& picture)>;
+  void decode(std::span<const int64_t> frames, const VideoRequest& request, const Show& show, bool keep = false);
+  // The demuxer, for another decoder; this one forgets its position.
+  VideoStream& lend_stream();
 
  private:
   class Decoder;
   std::unique_ptr<Decoder> decoder_;
 };
 
+// The planes of pictures with a pixel format of FFmpeg, without the memory that they lie in.
+PicturePlanes describe_planes(int format, int height, int width, int color_range, int colorspace,
+                              const VideoRequest& request);
+
 // How frames beyond the end are replaced.
 enum class FramePadding { none, constant, edge, reflect_1001, reflect_101 };
 FramePadding frame_padding(const std::string& name);
+
+// The different frames in ascending order, without -1.
+std::vector<int64_t> sorted_frames(std::span<const int64_t> frames);
 
 // Decodes frames in any order and with duplicates, dense; -1 is a frame of the colour `fill`.
 void decode_frames(VideoFile& file, std::span<const int64_t> frames, const VideoRequest& request,

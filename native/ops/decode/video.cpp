@@ -1,10 +1,12 @@
 #include <memory>
 #include <vector>
 
-#include "codecs/video/video.h"
+#include "codecs/video/gpu_video.h"
 #include "device/border.h"
 #include "operator/declare.h"
+#include "operator/sample.h"
 #include "ops/decode/decode.h"
+#include "runtime/thread_pool.h"
 
 namespace avida::ops {
 namespace {
@@ -103,14 +105,22 @@ class VideoPlan {
   }
   Shape shape() const { return shape_; }
   void run(const Sample<VideoArgs>& sample) const {
-    auto video = video_ ? std::move(video_) : open(sample);
-    if (shape_of(*video) != shape_) refuse(codecs::kChangedText);
+    auto video = take_video(sample);
     codecs::decode_frames(*video, frames_, request_, fill_, sample.out[0].as<uint8_t>());
+  }
+  void run(const Sample<VideoArgs>& sample, void* out, const GpuStream& stream) const {
+    auto video = take_video(sample);
+    codecs::GpuVideo(*video).decode(frames_, request_, {out, DType::uint8, 1, fill_, stream}, /*is_last=*/true);
   }
 
  private:
   static std::unique_ptr<codecs::VideoFile> open(const Sample<VideoArgs>& sample) {
     return std::make_unique<codecs::VideoFile>(encoded_bytes(sample.in[0]));
+  }
+  std::unique_ptr<codecs::VideoFile> take_video(const Sample<VideoArgs>& sample) const {
+    auto video = video_ ? std::move(video_) : open(sample);
+    if (shape_of(*video) != shape_) refuse(codecs::kChangedText);
+    return video;
   }
   Shape shape_of(const codecs::VideoFile& video) const {
     const codecs::VideoIndex& index = video.index();
@@ -123,6 +133,32 @@ class VideoPlan {
   uint8_t fill_[3];
   mutable std::unique_ptr<codecs::VideoFile> video_;  // closed as soon as it is decoded
 };
+
+// Nothing where a video may fail and be replaced, or is on a GPU itself: then the CPU decodes.
+std::optional<std::vector<Data>> decode_on_gpu(const Run& run, const GpuStream& stream) {
+  for (int i = 0; i < run.samples; i++)
+    if (args_of<VideoArgs>(run, i).on_error != "raise") return {};
+  if (run.in[0]->device.kind != Device::Kind::cpu) return {};
+  const auto at = [&](int64_t k, const auto& use) {
+    const int i = static_cast<int>(k);
+    at_sample(run, i, [&] {
+      SampleView in[1];
+      input_views(run, i, in);
+      use(i, Sample<VideoArgs>{args_of<VideoArgs>(run, i), in, {}, 0, 0, i, {}, nullptr, nullptr, nullptr});
+    });
+  };
+  std::vector<std::optional<VideoPlan>> plans(run.samples);
+  run.pool.parallel_for(run.samples,
+                        [&](int64_t k) { at(k, [&](int i, const auto& sample) { plans[i].emplace(sample); }); });
+  ShapeList shapes(run.samples, 4);
+  for (int i = 0; i < run.samples; i++) shapes.set(i, plans[i]->shape());
+  std::vector<Data> results;
+  Data& out = results.emplace_back(allocate_on_gpu(run.out[0], shapes, stream));
+  run.pool.parallel_for(run.samples, [&](int64_t k) {
+    at(k, [&](int i, const auto& sample) { plans[i]->run(sample, out.at(i), stream); });
+  });
+  return results;
+}
 
 }  // namespace
 
@@ -163,7 +199,8 @@ AVIDA_OP_IN(decoders, video, VideoArgs) {
         return true;
       })
       .largest_first()
-      .cost(kDecodeCost);
+      .cost(kDecodeCost)
+      .gpu_run(decode_on_gpu);
 }
 
 }  // namespace avida::ops

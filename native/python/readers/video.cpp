@@ -1,4 +1,5 @@
 // Readers of videos: clips of frames.
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -27,10 +28,12 @@ void set_bounds(VideoOptionsHandle& handle, bool in_frames, bool begin_up, bool 
   handle.options.bounds = {in_frames, begin_up ? Rounding::up : Rounding::down, end_up ? Rounding::up : Rounding::down};
 }
 
-void set_frames(VideoOptionsHandle& handle, int image_type, bool file_matrix, int dtype, bool normalized) {
+void set_frames(VideoOptionsHandle& handle, int image_type, bool file_matrix, int dtype, bool normalized,
+                std::optional<int> gpu) {
   handle.options.request = {static_cast<codecs::ImageType>(image_type), file_matrix};
   handle.options.dtype = static_cast<DType>(dtype);
   handle.options.normalized = normalized;
+  handle.options.gpu = gpu;
 }
 
 void set_outputs(VideoOptionsHandle& handle, bool labels, int frame_numbers, bool timestamps) {
@@ -62,7 +65,7 @@ const BindFormat video([](nb::module_& m) {
            nb::arg("pad_mode"), nb::arg("fill_value"), nb::arg("is_classic"))
       .def("set_bounds", &set_bounds, nb::arg("in_frames"), nb::arg("begin_up"), nb::arg("end_up"))
       .def("set_frames", &set_frames, nb::arg("image_type"), nb::arg("file_matrix"), nb::arg("dtype"),
-           nb::arg("normalized"))
+           nb::arg("normalized"), nb::arg("gpu").none())
       .def("set_outputs", &set_outputs, nb::arg("labels"), nb::arg("frame_numbers"), nb::arg("timestamps"));
   m.def("video_source", &make_source, nb::arg("files"), nb::arg("bounds"), nb::arg("options"));
 });

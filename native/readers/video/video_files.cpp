@@ -8,7 +8,8 @@
 namespace avida {
 namespace {
 
-constexpr size_t kMostIdle = 32;  // a decoder of 720p holds about 20 MB
+constexpr size_t kMostIdle = 32;      // a decoder of 720p holds about 20 MB
+constexpr size_t kMostIdleOnGpu = 8;  // of NVDEC about 40 MB, and another video can use its decoder
 
 }  // namespace
 
@@ -36,7 +37,7 @@ std::unique_ptr<VideoFiles::Video> VideoFiles::take(size_t file, int64_t frame) 
   {
     std::lock_guard lock(mutex_);
     auto distance = [&](const Idle& idle) {
-      const int64_t at = idle.video->video.position();
+      const int64_t at = idle.video->position();
       return at < 0 || at > frame ? std::numeric_limits<int64_t>::max() : frame - at;
     };
     auto best = idle_.end();
@@ -54,7 +55,7 @@ std::unique_ptr<VideoFiles::Video> VideoFiles::take(size_t file, int64_t frame) 
 void VideoFiles::give_back(size_t file, std::unique_ptr<Video> video) {
   std::unique_ptr<Video> closed;  // after the lock is released
   std::lock_guard lock(mutex_);
-  if (idle_.size() < kMostIdle) {
+  if (idle_.size() < (video->on_gpu ? kMostIdleOnGpu : kMostIdle)) {
     idle_.push_back({file, ++uses_, std::move(video)});
     return;
   }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "codecs/video/gpu_video.h"
 #include "codecs/video/video.h"
 #include "runtime/executor.h"
 #include "runtime/file.h"
@@ -30,8 +31,10 @@ class VideoFiles : ForkAware {
           video(
               file.size(), [this](int64_t offset, void* to, int64_t bytes) { file.read_at(offset, to, bytes); },
               std::move(index)) {}
+    int64_t position() const { return on_gpu ? on_gpu->position() : video.position(); }
     File file;
     codecs::VideoFile video;
+    std::unique_ptr<codecs::GpuVideo> on_gpu;  // decodes for a GPU, from the first time on that it is asked to
   };
 
   // An open video; of several, the one from which the frame is reached soonest. The caller gives it back, unless it

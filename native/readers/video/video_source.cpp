@@ -34,6 +34,10 @@ class VideoSource : public Source {
     codecs::read_fill_value(options.fill_value, fill_);
     add(Output::frames, options.dtype, 4);
     metas_[0].layout = Layout("FHWC");
+    if (options.gpu) {
+      metas_[0].device = {Device::Kind::gpu, static_cast<int16_t>(*options.gpu)};
+      stream_ = Gpu::at(*options.gpu).create_stream();
+    }
     if (options.labels) add(Output::label, DType::int32, 1);
     if (options.frame_numbers != FrameNumbers::none) add(Output::numbers, DType::int32, 1);
     if (options.timestamps) add(Output::times, DType::float64, 1);
@@ -55,6 +59,14 @@ class VideoSource : public Source {
   int64_t size() const override { return size_; }
   const std::vector<Meta>& outputs() const override { return metas_; }
   bool takes_long() const override { return true; }
+  Data allocate(const Meta& meta, const ShapeList& shapes) const override {
+    if (meta.device.kind == Device::Kind::cpu) return allocate_data(meta, shapes);
+    Gpu& gpu = Gpu::at(stream_->device);
+    Data data = allocate_data(meta, shapes, [&](int64_t bytes) { return gpu.allocate(bytes, stream_->handle); });
+    data.device = meta.device;
+    data.stream = stream_->handle;
+    return data;
+  }
   std::string describe(int64_t index) const override {
     const Entry& entry = entry_of(index);
     if (!files_->index(entry.file)) return files_->path(entry.file);
@@ -108,20 +120,42 @@ class VideoSource : public Source {
 
     void decode(void* to) {
       const VideoOptions& options = source_.options_;
+      if (options.gpu) return decode_on_gpu(to);
       if (options.dtype == DType::uint8) return decode_bytes(static_cast<uint8_t*>(to));
       const int64_t n = 3 * pixels();
-      Block block = allocate(n);
+      Block block = avida::allocate(n);
       decode_bytes(static_cast<uint8_t*>(block.get()));
       to_floats(static_cast<const uint8_t*>(block.get()), static_cast<float*>(to), n,
                 options.normalized ? 1.0f / 255 : 1.0f);
     }
 
     void decode_bytes(uint8_t* to) {
+      with_video([&](VideoFiles::Video& video) {
+        codecs::decode_frames(video.video, frames_, source_.options_.request, source_.fill_, to, overlaps());
+      });
+    }
+
+    void decode_on_gpu(void* to) {
+      const VideoOptions& options = source_.options_;
+      with_video([&](VideoFiles::Video& video) {
+        if (!video.on_gpu) video.on_gpu = std::make_unique<codecs::GpuVideo>(video.video);
+        const float scale = options.normalized ? 1.0f / 255 : 1.0f;
+        video.on_gpu->decode(frames_, options.request, {to, options.dtype, scale, source_.fill_, *source_.stream_},
+                             /*is_last=*/false, overlaps());
+      });
+    }
+
+    template <class Use>
+    void with_video(const Use& use) {
       auto video = source_.files_->take(entry_.file, std::max<int64_t>(0, frames_[0]));
-      const ClipOptions& clips = source_.options_.clips;
-      const bool overlap = !clips.uniform && clips.step < clips.length * clips.stride;
-      codecs::decode_frames(video->video, frames_, source_.options_.request, source_.fill_, to, overlap);
+      use(*video);
       source_.files_->give_back(entry_.file, std::move(video));
+    }
+
+    // Whether frames of this clip are in the next one too.
+    bool overlaps() const {
+      const ClipOptions& clips = source_.options_.clips;
+      return !clips.uniform && clips.step < clips.length * clips.stride;
     }
 
     const VideoSource& source_;
@@ -166,6 +200,7 @@ class VideoSource : public Source {
   int64_t size_ = 0;
   std::vector<Output> outputs_;
   std::vector<Meta> metas_;
+  std::shared_ptr<GpuStream> stream_;  // of the frames on a GPU
 };
 
 }  // namespace

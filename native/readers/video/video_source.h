@@ -1,6 +1,7 @@
 // The source of the readers of videos: clips of frames, with labels, frame numbers and times.
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct VideoOptions {
   bool labels = false, timestamps = false;
   FrameNumbers frame_numbers = FrameNumbers::none;
   bool refuse_variable_rate = false;
+  std::optional<int> gpu;  // where frames are decoded; otherwise on the CPU
 };
 
 // Outputs: the frames (FHWC); then, if requested, label (int32), frame numbers (int32), times in seconds (float64).

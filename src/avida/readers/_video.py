@@ -12,7 +12,7 @@ from avida._values.typing import DeviceArg, DTypeArg, FixedFloats, FloatArg, Flo
 from avida.readers._options import ReaderOptions
 from avida.readers._paths import Path, list_of_paths
 from avida.readers._reader import Reader
-from avida.readers._videos import VideoArguments, image_type_number, uses_file_matrix
+from avida.readers._videos import VideoArguments, gpu_number, image_type_number, uses_file_matrix
 
 
 class Video(Reader):
@@ -21,8 +21,8 @@ class Video(Reader):
     The outputs are the frames (layout FHWC), then, as asked for, the label (int32, one element), the frame numbers
     (int32) and the times of the frames in seconds after the first one (float64).
 
-    The real library needs a GPU for this reader; here it decodes on the CPU, and with ``device="gpu"`` the frames are
-    copied there. ``experimental.readers.Video`` has more ways to choose frames.
+    The real library needs a GPU for this reader; here it decodes on the CPU, too. With ``device="gpu"`` the GPU's video
+    engine (NVDEC) decodes what it knows, and the CPU the rest. ``experimental.readers.Video`` has more ways to choose frames.
 
     Args:
         additional_decode_surfaces: Ignored.
@@ -100,7 +100,11 @@ class Video(Reader):
         outer = bool(file_list_include_preceding_frame) and not file_list_frame_num
         video.options.set_bounds(bool(file_list_frame_num), not outer, outer)
         video.options.set_frames(
-            image_type_number(image_type), uses_file_matrix(color_matrix), kind._id, bool(normalized)
+            image_type_number(image_type),
+            uses_file_matrix(color_matrix),
+            kind._id,
+            bool(normalized),
+            gpu_number(device),
         )
         video.set_outputs(enable_frame_num, enable_timestamps)
         pad_mode = "constant" if pad_sequences else "none"

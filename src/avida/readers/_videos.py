@@ -9,8 +9,10 @@ from typing import Any
 
 from avida import _core
 from avida._running.warn import warn
+from avida._values.device import device as make_device
 from avida._values.enums import number_of
 from avida._values.integers import integer_within
+from avida._values.typing import DeviceArg
 from avida.readers._libraries import built_with
 from avida.readers._paths import Path, list_of_paths
 from avida.types import DALIImageType
@@ -92,6 +94,12 @@ class VideoArguments:
             assert self._file_root is not None
             files = _core.FileList.from_folders(os.fspath(self._file_root), _FILE_FILTERS, [], False)
         return self._make_source(files, bounds, self.options)
+
+
+def gpu_number(device: DeviceArg | None) -> int | None:
+    """The GPU that decodes; none for the CPU."""
+    found = make_device(device)
+    return None if found is None else found.device_id
 
 
 def image_type_number(image_type: Any) -> int:

@@ -10,7 +10,7 @@ from avida._values.typing import DeviceArg, ImageTypeArg
 from avida.readers._options import ReaderOptions
 from avida.readers._paths import Path
 from avida.readers._reader import Reader
-from avida.readers._videos import VideoArguments, image_type_number, uses_file_matrix
+from avida.readers._videos import VideoArguments, gpu_number, image_type_number, uses_file_matrix
 
 _ROUNDING = {
     "start_down_end_up": (False, True),
@@ -108,7 +108,9 @@ class Video(Reader):
             raise RuntimeError(f"expected one of {', '.join(_ROUNDING)} as file_list_rounding, got {rounding!r}")
         video = VideoArguments("experimental.readers.Video", file_root, file_list, filenames, labels)
         video.options.set_bounds(form == "frames", *_ROUNDING[rounding])
-        video.options.set_frames(image_type_number(image_type), uses_file_matrix(color_matrix), uint8._id, False)
+        video.options.set_frames(
+            image_type_number(image_type), uses_file_matrix(color_matrix), uint8._id, False, gpu_number(device)
+        )
         video.set_outputs(enable_frame_num, enable_timestamps)
         video.set_clips(
             sequence_length, step, stride, bool(uniform_sample), pad_mode or "none", fill_value, is_classic=False

@@ -1,0 +1,323 @@
+#include "codecs/video/gpu_video.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "gpu/nvdec.h"
+
+extern "C" {
+#include <libavcodec/avcodec.h>
+#include <libavcodec/bsf.h>
+#include <libavformat/avformat.h>
+#include <libavutil/pixdesc.h>
+}
+
+namespace avida::codecs {
+namespace {
+
+// Frames that are kept for the next call use at most this much memory.
+constexpr int64_t kMostKeptBytes = int64_t{256} << 20;
+
+// Kernels use the stream in which the planes were made.
+template <class Sample, class Out>
+void launch(Gpu& gpu, const PicturePlanes& picture, ImageType type, Out* out, float scale, StreamHandle stream) {
+  using Body = PicturePixels<Sample, Out>;
+  Items<Body> items{0, int64_t{picture.height} * Body::items_per_row(picture.width), {}};
+  items.params = {out,
+                  {picture.planes[0], picture.planes[1], picture.planes[2]},
+                  {picture.strides[0], picture.strides[1], picture.strides[2]},
+                  picture.height,
+                  picture.width,
+                  picture.chroma_height,
+                  picture.chroma_width,
+                  picture.chroma_step,
+                  picture.bits,
+                  mix_of(picture, type),
+                  scale};
+  const Block block = gpu.allocate(sizeof(items), stream);
+  gpu.copy_in(block.get(), &items, sizeof(items), stream);
+  gpu.launch(*KernelOf<Body>::kernel, block.get(), 1, items.count, stream);
+}
+
+template <class Out>
+void convert(Gpu& gpu, const PicturePlanes& picture, ImageType type, Out* out, float scale, StreamHandle stream) {
+  if (picture.bits > 8)
+    launch<uint16_t>(gpu, picture, type, out, scale, stream);
+  else
+    launch<uint8_t>(gpu, picture, type, out, scale, stream);
+}
+
+void fill_frame(Gpu& gpu, const GpuFrames& to, int64_t pixels, void* out) {
+  const auto fill = [&](auto* frame, float scale) {
+    for (int64_t i = 0; i < 3 * pixels; i++)
+      frame[i] = static_cast<std::remove_pointer_t<decltype(frame)>>(static_cast<float>(to.fill[i % 3]) * scale);
+  };
+  std::vector<char> frame(static_cast<size_t>(3 * pixels * size_of(to.dtype)));
+  if (to.dtype == DType::uint8)
+    fill(reinterpret_cast<uint8_t*>(frame.data()), 1);
+  else
+    fill(reinterpret_cast<float*>(frame.data()), to.scale);
+  gpu.copy_in(out, frame.data(), frame.size(), to.stream.handle);
+}
+
+// A picture of the CPU in new memory of the GPU, which `block` holds.
+PicturePlanes upload(Gpu& gpu, PicturePlanes picture, StreamHandle stream, Block& block) {
+  const int count = picture.chroma_width ? 3 : 1;
+  const int64_t sample = picture.bits > 8 ? 2 : 1;
+  std::vector<uint8_t> tight;
+  int64_t begins[3] = {};
+  for (int k = 0; k < count; k++) {
+    const int64_t rows = k ? picture.chroma_height : picture.height;
+    const int64_t bytes = sample * (k ? picture.chroma_width : picture.width);
+    begins[k] = static_cast<int64_t>(tight.size());
+    tight.resize(tight.size() + static_cast<size_t>((rows * bytes + 15) / 16 * 16));
+    for (int64_t y = 0; y < rows; y++)
+      std::memcpy(tight.data() + begins[k] + y * bytes, picture.planes[k] + y * picture.strides[k], bytes);
+    picture.strides[k] = bytes;
+  }
+  block = gpu.allocate(static_cast<int64_t>(tight.size()), stream);
+  gpu.copy_in(block.get(), tight.data(), tight.size(), stream);
+  for (int k = 0; k < count; k++) picture.planes[k] = static_cast<const uint8_t*>(block.get()) + begins[k];
+  return picture;
+}
+
+NvdecCodec nvdec_codec(AVCodecID codec) {
+  switch (codec) {
+    case AV_CODEC_ID_H264:
+      return NvdecCodec::h264;
+    case AV_CODEC_ID_HEVC:
+      return NvdecCodec::hevc;
+    case AV_CODEC_ID_VP8:
+      return NvdecCodec::vp8;
+    case AV_CODEC_ID_VP9:
+      return NvdecCodec::vp9;
+    case AV_CODEC_ID_AV1:
+      return NvdecCodec::av1;
+    default:
+      throw NvdecRefused(str("the codec ", avcodec_get_name(codec)));
+  }
+}
+
+// Packets as the engine wants them: H.264 and HEVC with start codes, not with lengths as in MP4 files.
+class PacketFilter {
+ public:
+  explicit PacketFilter(const AVStream& stream) {
+    const AVCodecParameters& parameters = *stream.codecpar;
+    const char* name = parameters.codec_id == AV_CODEC_ID_H264   ? "h264_mp4toannexb"
+                       : parameters.codec_id == AV_CODEC_ID_HEVC ? "hevc_mp4toannexb"
+                                                                 : "null";
+    packet_ = av_packet_alloc();
+    const AVBitStreamFilter* filter = av_bsf_get_by_name(name);
+    if (!packet_ || !filter || av_bsf_alloc(filter, &filter_) < 0 ||
+        avcodec_parameters_copy(filter_->par_in, &parameters) < 0) {
+      close();
+      throw NvdecRefused(str("FFmpeg has no filter ", name));
+    }
+    filter_->time_base_in = stream.time_base;
+    if (av_bsf_init(filter_) < 0) {
+      close();
+      throw NvdecRefused(str("the filter ", name, " failed"));
+    }
+  }
+  ~PacketFilter() { close(); }
+  PacketFilter(const PacketFilter&) = delete;
+
+  // The parameter sets of the file.
+  std::vector<uint8_t> header() const {
+    const AVCodecParameters& made = *filter_->par_out;
+    const uint8_t* begin = made.extradata;
+    const uint8_t* end = begin + (begin ? made.extradata_size : 0);
+    // AV1: what precedes is the box of an MP4 or MKV file.
+    if (made.codec_id == AV_CODEC_ID_AV1 && end - begin > 4 && begin[0] & 0x80) begin += 4;
+    if (made.codec_id == AV_CODEC_ID_VP8 || made.codec_id == AV_CODEC_ID_VP9) end = begin;
+    return {begin, end};
+  }
+
+  void restart() { av_bsf_flush(filter_); }
+
+  // Calls use(bytes) for what a packet becomes.
+  template <class Use>
+  void pass(const AVPacket& packet, const Use& use) {
+    if (av_packet_ref(packet_, &packet) < 0 || av_bsf_send_packet(filter_, packet_) < 0) {
+      av_packet_unref(packet_);
+      throw NvdecRefused("a packet is damaged");
+    }
+    int code;
+    while ((code = av_bsf_receive_packet(filter_, packet_)) >= 0) {
+      const Unref after{packet_};
+      use(std::span<const uint8_t>(packet_->data, static_cast<size_t>(packet_->size)));
+    }
+    if (code != AVERROR(EAGAIN)) throw NvdecRefused("a packet is damaged");
+  }
+
+ private:
+  struct Unref {
+    AVPacket* packet;
+    ~Unref() { av_packet_unref(packet); }
+  };
+  void close() {
+    av_packet_free(&packet_);
+    av_bsf_free(&filter_);
+  }
+
+  AVBSFContext* filter_ = nullptr;
+  AVPacket* packet_ = nullptr;
+};
+
+}  // namespace
+
+// The engine with the demuxer that feeds it.
+class GpuVideo::Engine {
+ public:
+  Engine(VideoFile& file, Gpu& gpu)
+      : file_(file),
+        parameters_(*file.lend_stream().stream().codecpar),
+        filter_(file.lend_stream().stream()),
+        nvdec_(gpu, {nvdec_codec(parameters_.codec_id), file.index().height, file.index().width, filter_.header()}) {
+    if (!file.index().has_times) throw NvdecRefused("its packets have no times");
+  }
+
+  int64_t position() const { return position_; }
+  StreamHandle stream() const { return nvdec_.stream(); }
+
+  // As VideoFile::decode, with pictures in memory of the GPU, to be read by work in stream().
+  void decode(std::span<const int64_t> frames, const VideoRequest& request, const VideoFile::Show& show,
+              bool is_last) {
+    VideoStream& packets = file_.lend_stream();
+    const PicturePlanes planes = describe_planes(parameters_.format, file_.index().height, file_.index().width,
+                                                 parameters_.color_range, parameters_.color_space, request);
+    size_t shown = 0, sent = 0;
+    const Nvdec::Viewer viewer{
+        [&](int64_t frame) { return shown < frames.size() && frames[shown] == frame; },
+        [&](int64_t, const NvdecPicture& picture, StreamHandle) { show(shown++, planes_of(picture, planes)); }};
+    // Where calls follow one another in the file, pictures that are held back are left for the next one.
+    bool continues = !is_last;
+    while (shown < frames.size()) {
+      const int64_t frame = frames[shown];
+      if (!is_on_the_way_to(frame)) {
+        continues = !is_last && start(packets, frame) == 0;
+        sent = shown;
+      }
+      const AVPacket* packet = packets.next();
+      if (!packet || (sent == frames.size() && !continues)) {
+        nvdec_.flush(viewer);
+        position_ = -1;
+        if (shown < frames.size() && frames[shown] == frame)
+          throw NvdecRefused(str("frame ", frame, " did not come"));
+        continue;
+      }
+      const int64_t number = file_.index().find(packet->pts);
+      const bool is_wanted = std::binary_search(frames.begin(), frames.end(), number);
+      sent += is_wanted;
+      filter_.pass(*packet, [&](std::span<const uint8_t> bytes) {
+        nvdec_.send(bytes, number, is_wanted || number > frames.back(), viewer);
+      });
+      if (nvdec_.last_due() >= 0) position_ = std::max(position_, nvdec_.last_due() + 1);
+      if (shown < frames.size() && position_ > frames[shown])
+        throw NvdecRefused(str("frame ", frames[shown], " did not come"));
+    }
+    nvdec_.finish();
+  }
+
+ private:
+  bool is_on_the_way_to(int64_t frame) const {
+    const int64_t key = file_.index().key_before(frame);
+    return position_ >= 0 && position_ <= frame && (key < 0 || file_.index().keys[key].frame <= position_);
+  }
+
+  // Seeks to the last keyframe before a frame, and returns its number.
+  int64_t start(VideoStream& packets, int64_t frame) {
+    const int64_t key = file_.index().key_before(frame);
+    position_ = key < 0 ? 0 : file_.index().keys[key].frame;
+    if (key < 0)
+      packets.rewind();
+    else
+      packets.seek(file_.index().keys[key]);
+    filter_.restart();
+    nvdec_.restart();
+    return position_;
+  }
+
+  static PicturePlanes planes_of(const NvdecPicture& picture, PicturePlanes planes) {
+    for (int k = 0; k < 3; k++) {
+      planes.planes[k] = picture.planes[k];
+      planes.strides[k] = picture.stride;
+    }
+    planes.chroma_step = picture.is_444 ? 1 : 2;
+    planes.bits = picture.is_wide ? 16 : 8;
+    return planes;
+  }
+
+  VideoFile& file_;
+  const AVCodecParameters& parameters_;
+  PacketFilter filter_;
+  Nvdec nvdec_;
+  int64_t position_ = -1;
+};
+
+GpuVideo::GpuVideo(VideoFile& file) : file_(file) {}
+GpuVideo::~GpuVideo() = default;
+
+int64_t GpuVideo::position() const { return engine_ ? engine_->position() : file_.position(); }
+
+void GpuVideo::decode(std::span<const int64_t> frames, const VideoRequest& request, const GpuFrames& to, bool is_last,
+                      bool keep) {
+  Gpu& gpu = Gpu::at(to.stream.device);
+  const int64_t pixels = int64_t{1} * file_.index().height * file_.index().width;
+  const int64_t bytes = 3 * pixels * size_of(to.dtype);
+  const auto at = [&](size_t i) { return static_cast<char*>(to.out) + static_cast<int64_t>(i) * bytes; };
+  std::map<int64_t, char*> first;  // where each frame is written first
+  std::map<int64_t, Block> before = std::exchange(kept_, {});
+  std::vector<int64_t> missing;
+  for (int64_t frame : sorted_frames(frames)) {
+    if (before.contains(frame)) continue;
+    missing.push_back(frame);
+  }
+  for (size_t i = 0; i < frames.size(); i++) {
+    auto [place, is_new] = first.try_emplace(frames[i], at(i));
+    if (!is_new) continue;
+    if (frames[i] < 0) fill_frame(gpu, to, pixels, place->second);
+    if (auto known = before.find(frames[i]); known != before.end())
+      gpu.copy(place->second, known->second.get(), static_cast<size_t>(bytes), to.stream.handle);
+  }
+  const auto show_in = [&](StreamHandle stream) {
+    return [&, stream](size_t i, const PicturePlanes& picture) {
+      char* out = first[missing[i]];
+      if (to.dtype == DType::uint8)
+        convert(gpu, picture, request.type, reinterpret_cast<uint8_t*>(out), 1, stream);
+      else
+        convert(gpu, picture, request.type, reinterpret_cast<float*>(out), to.scale, stream);
+    };
+  };
+  if (!missing.empty() && !engine_refused_) {
+    try {
+      if (!engine_) engine_ = std::make_unique<Engine>(file_, gpu);
+      gpu.wait(engine_->stream(), to.stream.handle);  // the memory may still be in use there
+      engine_->decode(missing, request, show_in(engine_->stream()), is_last);
+    } catch (const NvdecRefused&) {  // libavcodec decodes the video, or says what is wrong with it
+      engine_.reset();               // waits for its work
+      engine_refused_ = true;
+    } catch (...) {
+      engine_.reset();
+      throw;
+    }
+  }
+  if (!missing.empty() && engine_refused_)
+    file_.decode(missing, request, [&, show = show_in(to.stream.handle)](size_t i, const PicturePlanes& picture) {
+      Block block;
+      show(i, upload(gpu, picture, to.stream.handle, block));
+    });
+  for (size_t i = 0; i < frames.size(); i++)
+    if (first[frames[i]] != at(i))
+      gpu.copy(at(i), first[frames[i]], static_cast<size_t>(bytes), to.stream.handle);
+  if (!keep) return;
+  for (auto [frame, out] : first) {
+    if (frame < 0 || static_cast<int64_t>(kept_.size() + 1) * bytes > kMostKeptBytes) continue;
+    Block& block = kept_[frame] = gpu.allocate(bytes, to.stream.handle);
+    gpu.copy(block.get(), out, static_cast<size_t>(bytes), to.stream.handle);
+  }
+}
+
+}  // namespace avida::codecs

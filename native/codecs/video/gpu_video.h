@@ -1,0 +1,43 @@
+// GpuVideo: decodes chosen frames of a video into memory of a GPU: by NVDEC, or by libavcodec where NVDEC cannot.
+#pragma once
+#include <map>
+#include <memory>
+#include <span>
+
+#include "codecs/video/video.h"
+#include "gpu/gpu.h"
+
+namespace avida::codecs {
+
+// Where decoded frames go, dense and interleaved.
+struct GpuFrames {
+  void* out;
+  DType dtype;  // uint8, or float32 from 0 to 255 * scale
+  float scale;
+  const uint8_t* fill;  // the colour of frames that are not in the video
+  const GpuStream& stream;
+};
+
+// Colours are converted by a kernel in both cases, so the results are the same, and those of the CPU.
+class GpuVideo {
+ public:
+  explicit GpuVideo(VideoFile& file);
+  ~GpuVideo();
+
+  // The frame that would be decoded next without seeking; -1 if that is not known.
+  int64_t position() const;
+  // Decodes frames in any order and with duplicates, in the order of the stream; -1 is a frame of the colour `fill`.
+  // `is_last`: no call will continue where this one ends. `keep`: as of VideoFile.
+  void decode(std::span<const int64_t> frames, const VideoRequest& request, const GpuFrames& to, bool is_last,
+              bool keep = false);
+
+ private:
+  class Engine;
+
+  VideoFile& file_;
+  std::unique_ptr<Engine> engine_;
+  bool engine_refused_ = false;
+  std::map<int64_t, Block> kept_;  // converted frames of the last call
+};
+
+}  // namespace avida::codecs
