@@ -1,6 +1,6 @@
 // GPUs and their streams.
 #include "gpu/gpu.h"
-#include "gpu/nvdec.h"
+#include "gpu/engines/nvdec.h"
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -121,7 +121,7 @@ void bind_gpu(nb::module_& m) {
         Gpu::at(s.device).synchronize(s.handle);
       });
   m.def("gpu_count", &Gpu::count);
-  m.def("nvdec_frames", &Nvdec::frames);
+  m.def("nvdec_history", &Nvdec::history);
   m.def("gpu_missing", &Gpu::missing, "Why there is no GPU, in one line.");
   m.def("gpu_driver", [] {
     int version = 0;

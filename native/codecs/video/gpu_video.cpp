@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/nvdec.h"
+#include "gpu/engines/nvdec.h"
 
 extern "C" {
 #include <libavcodec/avcodec.h>
@@ -183,8 +183,7 @@ class GpuVideo::Engine {
   StreamHandle stream() const { return nvdec_.stream(); }
 
   // As VideoFile::decode, with pictures in memory of the GPU, to be read by work in stream().
-  void decode(std::span<const int64_t> frames, const VideoRequest& request, const VideoFile::Show& show,
-              bool is_last) {
+  void decode(std::span<const int64_t> frames, const VideoRequest& request, const VideoFile::Show& show, bool is_last) {
     VideoStream& packets = file_.lend_stream();
     const PicturePlanes planes = describe_planes(parameters_.format, file_.index().height, file_.index().width,
                                                  parameters_.color_range, parameters_.color_space, request);
@@ -197,15 +196,15 @@ class GpuVideo::Engine {
     while (shown < frames.size()) {
       const int64_t frame = frames[shown];
       if (!is_on_the_way_to(frame)) {
-        continues = !is_last && start(packets, frame) == 0;
+        const int64_t key = start(packets, frame);
+        continues = !is_last && key == 0;
         sent = shown;
       }
       const AVPacket* packet = packets.next();
       if (!packet || (sent == frames.size() && !continues)) {
         nvdec_.flush(viewer);
         position_ = -1;
-        if (shown < frames.size() && frames[shown] == frame)
-          throw NvdecRefused(str("frame ", frame, " did not come"));
+        if (shown < frames.size() && frames[shown] == frame) throw NvdecRefused(str("frame ", frame, " did not come"));
         continue;
       }
       const int64_t number = file_.index().find(packet->pts);
@@ -310,8 +309,7 @@ void GpuVideo::decode(std::span<const int64_t> frames, const VideoRequest& reque
       show(i, upload(gpu, picture, to.stream.handle, block));
     });
   for (size_t i = 0; i < frames.size(); i++)
-    if (first[frames[i]] != at(i))
-      gpu.copy(at(i), first[frames[i]], static_cast<size_t>(bytes), to.stream.handle);
+    if (first[frames[i]] != at(i)) gpu.copy(at(i), first[frames[i]], static_cast<size_t>(bytes), to.stream.handle);
   if (!keep) return;
   for (auto [frame, out] : first) {
     if (frame < 0 || static_cast<int64_t>(kept_.size() + 1) * bytes > kMostKeptBytes) continue;

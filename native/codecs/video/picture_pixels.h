@@ -114,7 +114,7 @@ struct PicturePixels {
                                                                 : PlaneTap::at(y, params.chroma_height, params.height);
     const Column column{row_of(params, plane, rows.first), row_of(params, plane, rows.second), rows.weight,
                         params.bits - kPlaneFraction, params.chroma_step};
-    if (2 * n == params.width) {  // a sample is 3/4 of the nearest one and 1/4 of the next
+    if (2 * n == params.width) {       // a sample is 3/4 of the nearest one and 1/4 of the next
       const int begin = (x >> 1) - 1;  // x may be below 0
       int sums[kPixels];
       for (int k = 0; k < kPixels; k++) sums[k] = column(PlaneTap::within(begin + k, n));

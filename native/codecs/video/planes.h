@@ -25,8 +25,8 @@ struct PicturePlanes {
 // How the planes are mixed to the channels of `type`: rgb or ycbcr.
 PlaneMix mix_of(const PicturePlanes& picture, ImageType type);
 
-// Writes height x width x 3 dense bytes; chroma_step is 1. `type` is rgb, or ycbcr: BT.601 codes of 16 to 235 and 240, as those of
-// images. Chroma is interpolated linearly; its samples are centred among the luma samples that they cover.
+// Writes height x width x 3 dense bytes; chroma_step is 1. `type` is rgb, or ycbcr: BT.601 codes of 16 to 235 and 240,
+// as those of images. Chroma is interpolated linearly; its samples are centred among the luma samples that they cover.
 void interleave_planes(const PicturePlanes& picture, ImageType type, uint8_t* out);
 
 }  // namespace avida::codecs

@@ -3,10 +3,9 @@
 
 #include "codecs/video/gpu_video.h"
 #include "device/border.h"
+#include "loops/decoding/decode_videos.h"
 #include "operator/declare.h"
-#include "operator/sample.h"
 #include "ops/decode/decode.h"
-#include "runtime/thread_pool.h"
 
 namespace avida::ops {
 namespace {
@@ -139,25 +138,15 @@ std::optional<std::vector<Data>> decode_on_gpu(const Run& run, const GpuStream& 
   for (int i = 0; i < run.samples; i++)
     if (args_of<VideoArgs>(run, i).on_error != "raise") return {};
   if (run.in[0]->device.kind != Device::Kind::cpu) return {};
-  const auto at = [&](int64_t k, const auto& use) {
-    const int i = static_cast<int>(k);
-    at_sample(run, i, [&] {
-      SampleView in[1];
-      input_views(run, i, in);
-      use(i, Sample<VideoArgs>{args_of<VideoArgs>(run, i), in, {}, 0, 0, i, {}, nullptr, nullptr, nullptr});
-    });
-  };
-  std::vector<std::optional<VideoPlan>> plans(run.samples);
-  run.pool.parallel_for(run.samples,
-                        [&](int64_t k) { at(k, [&](int i, const auto& sample) { plans[i].emplace(sample); }); });
-  ShapeList shapes(run.samples, 4);
-  for (int i = 0; i < run.samples; i++) shapes.set(i, plans[i]->shape());
-  std::vector<Data> results;
-  Data& out = results.emplace_back(allocate_on_gpu(run.out[0], shapes, stream));
-  run.pool.parallel_for(run.samples, [&](int64_t k) {
-    at(k, [&](int i, const auto& sample) { plans[i]->run(sample, out.at(i), stream); });
+  return decode_videos(run, stream, [&run](int i) -> VideoPart {
+    auto in = std::make_shared<SampleView>();
+    input_views(run, i, {in.get(), 1});
+    const auto sample = [&run, in, i] {
+      return Sample<VideoArgs>{args_of<VideoArgs>(run, i), {in.get(), 1}, {}, 0, 0, i, {}, nullptr, nullptr, nullptr};
+    };
+    auto plan = std::make_shared<VideoPlan>(sample());
+    return {plan->shape(), [plan, sample](void* out, const GpuStream& to) { plan->run(sample(), out, to); }};
   });
-  return results;
 }
 
 }  // namespace

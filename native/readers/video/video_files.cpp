@@ -8,8 +8,8 @@
 namespace avida {
 namespace {
 
-constexpr size_t kMostIdle = 32;      // a decoder of 720p holds about 20 MB
-constexpr size_t kMostIdleOnGpu = 8;  // of NVDEC about 40 MB, and another video can use its decoder
+constexpr size_t kMostIdle = 32;       // a decoder of 720p holds about 20 MB
+constexpr ptrdiff_t kMostIdleOnGpu = 8;   // of NVDEC about 40 MB, and another video can use it
 
 }  // namespace
 
@@ -53,13 +53,19 @@ std::unique_ptr<VideoFiles::Video> VideoFiles::take(size_t file, int64_t frame) 
 }
 
 void VideoFiles::give_back(size_t file, std::unique_ptr<Video> video) {
-  std::unique_ptr<Video> closed;  // after the lock is released
+  std::unique_ptr<Video> closed;  // both after the lock is released
+  std::unique_ptr<codecs::GpuVideo> released;
   std::lock_guard lock(mutex_);
-  if (idle_.size() < (video->on_gpu ? kMostIdleOnGpu : kMostIdle)) {
+  const auto older = [](const Idle& a, const Idle& b) { return a.last_use < b.last_use; };
+  if (video->on_gpu && std::ranges::count_if(idle_, &Idle::is_on_gpu) >= kMostIdleOnGpu)
+    released = std::move(std::ranges::min_element(idle_, [&](auto& a, auto& b) {
+      return a.is_on_gpu() != b.is_on_gpu() ? a.is_on_gpu() : older(a, b);
+    })->video->on_gpu);
+  if (idle_.size() < kMostIdle) {
     idle_.push_back({file, ++uses_, std::move(video)});
     return;
   }
-  auto oldest = std::min_element(idle_.begin(), idle_.end(), [](auto& a, auto& b) { return a.last_use < b.last_use; });
+  auto oldest = std::ranges::min_element(idle_, older);
   closed = std::move(oldest->video);
   *oldest = {file, ++uses_, std::move(video)};
 }

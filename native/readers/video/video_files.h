@@ -51,6 +51,7 @@ class VideoFiles : ForkAware {
     size_t file;
     uint64_t last_use;
     std::unique_ptr<Video> video;
+    bool is_on_gpu() const { return video->on_gpu != nullptr; }
   };
 
   void read_index(size_t file);

@@ -22,7 +22,8 @@ class Video(Reader):
     (int32) and the times of the frames in seconds after the first one (float64).
 
     The real library needs a GPU for this reader; here it decodes on the CPU, too. With ``device="gpu"`` the GPU's video
-    engine (NVDEC) decodes what it knows, and the CPU the rest. ``experimental.readers.Video`` has more ways to choose frames.
+    engine (NVDEC) decodes what it knows, and the CPU the rest. ``experimental.readers.Video`` has more ways to choose
+    frames.
 
     Args:
         additional_decode_surfaces: Ignored.

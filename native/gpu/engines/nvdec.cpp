@@ -1,15 +1,33 @@
-#include "gpu/nvdec.h"
+#include "gpu/engines/nvdec.h"
 
-#include <atomic>
+#include <mutex>
 
 namespace avida {
 namespace {
 
-std::atomic<int64_t> shown_frames{0};
+struct History {
+  std::mutex mutex;
+  int64_t frames = 0;
+  std::string refusal;
+};
+History& history_of_process() {
+  static auto* history = new History;
+  return *history;
+}
 
 }  // namespace
 
-int64_t Nvdec::frames() { return shown_frames; }
+NvdecRefused::NvdecRefused(std::string reason) : reason(std::move(reason)) {
+  History& history = history_of_process();
+  std::lock_guard lock(history.mutex);
+  history.refusal = this->reason;
+}
+
+std::pair<int64_t, std::string> Nvdec::history() {
+  History& history = history_of_process();
+  std::lock_guard lock(history.mutex);
+  return {history.frames, history.refusal};
+}
 
 }  // namespace avida
 
@@ -18,7 +36,6 @@ int64_t Nvdec::frames() { return shown_frames; }
 #include <ffnvcodec/dynlink_nvcuvid.h>
 
 #include <map>
-#include <mutex>
 #include <optional>
 
 #include "gpu/entered.h"
@@ -109,7 +126,7 @@ struct Kind {
 struct Decoder {
   CUvideodecoder handle;
   Kind kind;
-  unsigned width, height, surfaces;              // now
+  unsigned width, height, surfaces;                 // now
   unsigned most_width, most_height, most_surfaces;  // that it can be changed to
 };
 
@@ -346,7 +363,9 @@ class Nvdec::Session {
     mapped_.push_back(address);
     check_status(shown->picture_index);
     viewer_->show(last_due_, picture_at(address, stride), stream_->handle);
-    shown_frames++;
+    History& history = history_of_process();
+    std::lock_guard lock(history.mutex);
+    history.frames++;
     return 1;
   }
 
@@ -400,7 +419,9 @@ namespace avida {
 
 class Nvdec::Session {
  public:
-  Session(Gpu&, Format) { throw NvdecRefused("this build of avida has no NVDEC: the headers of FFmpeg for it were not found"); }
+  Session(Gpu&, Format) {
+    throw NvdecRefused("this build of avida has no NVDEC: the headers of FFmpeg for it were not found");
+  }
   StreamHandle stream() const { return nullptr; }
   int64_t last_due() const { return -1; }
   void restart() {}

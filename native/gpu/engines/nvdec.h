@@ -28,7 +28,7 @@ struct NvdecPicture {
 
 // The engine does not take this video, or found it damaged: another decoder may do better.
 struct NvdecRefused : std::exception {
-  explicit NvdecRefused(std::string reason) : reason(std::move(reason)) {}
+  explicit NvdecRefused(std::string reason);
   const char* what() const noexcept override { return reason.c_str(); }
   std::string reason;
 };
@@ -66,8 +66,8 @@ class Nvdec {
 
   StreamHandle stream() const;
 
-  // The frames that engines have shown in this process.
-  static int64_t frames();
+  // The frames that engines have shown in this process, and why they refused a video the last time.
+  static std::pair<int64_t, std::string> history();
 
  private:
   class Session;
