@@ -103,30 +103,26 @@ NvdecCodec nvdec_codec(AVCodecID codec) {
 // Packets as the engine wants them: H.264 and HEVC with start codes, not with lengths as in MP4 files.
 class PacketFilter {
  public:
-  explicit PacketFilter(const AVStream& stream) {
-    const AVCodecParameters& parameters = *stream.codecpar;
-    const char* name = parameters.codec_id == AV_CODEC_ID_H264   ? "h264_mp4toannexb"
-                       : parameters.codec_id == AV_CODEC_ID_HEVC ? "hevc_mp4toannexb"
-                                                                 : "null";
-    packet_ = av_packet_alloc();
+  explicit PacketFilter(const AVStream& stream) : parameters_(*stream.codecpar) {
+    const bool is_h264 = parameters_.codec_id == AV_CODEC_ID_H264;
+    if (!is_h264 && parameters_.codec_id != AV_CODEC_ID_HEVC) return;
+    const char* name = is_h264 ? "h264_mp4toannexb" : "hevc_mp4toannexb";
     const AVBitStreamFilter* filter = av_bsf_get_by_name(name);
-    if (!packet_ || !filter || av_bsf_alloc(filter, &filter_) < 0 ||
-        avcodec_parameters_copy(filter_->par_in, &parameters) < 0) {
-      close();
-      throw NvdecRefused(str("FFmpeg has no filter ", name));
+    packet_ = av_packet_alloc();
+    if (packet_ && filter && av_bsf_alloc(filter, &filter_) >= 0 &&
+        avcodec_parameters_copy(filter_->par_in, &parameters_) >= 0) {
+      filter_->time_base_in = stream.time_base;
+      if (av_bsf_init(filter_) >= 0) return;
     }
-    filter_->time_base_in = stream.time_base;
-    if (av_bsf_init(filter_) < 0) {
-      close();
-      throw NvdecRefused(str("the filter ", name, " failed"));
-    }
+    close();
+    throw NvdecRefused(str("FFmpeg has no filter ", name));
   }
   ~PacketFilter() { close(); }
   PacketFilter(const PacketFilter&) = delete;
 
   // The parameter sets of the file.
   std::vector<uint8_t> header() const {
-    const AVCodecParameters& made = *filter_->par_out;
+    const AVCodecParameters& made = filter_ ? *filter_->par_out : parameters_;
     const uint8_t* begin = made.extradata;
     const uint8_t* end = begin + (begin ? made.extradata_size : 0);
     // AV1: what precedes is the box of an MP4 or MKV file.
@@ -135,11 +131,14 @@ class PacketFilter {
     return {begin, end};
   }
 
-  void restart() { av_bsf_flush(filter_); }
+  void restart() {
+    if (filter_) av_bsf_flush(filter_);
+  }
 
   // Calls use(bytes) for what a packet becomes.
   template <class Use>
   void pass(const AVPacket& packet, const Use& use) {
+    if (!filter_) return use(bytes_of(packet));
     if (av_packet_ref(packet_, &packet) < 0 || av_bsf_send_packet(filter_, packet_) < 0) {
       av_packet_unref(packet_);
       throw NvdecRefused("a packet is damaged");
@@ -147,7 +146,7 @@ class PacketFilter {
     int code;
     while ((code = av_bsf_receive_packet(filter_, packet_)) >= 0) {
       const Unref after{packet_};
-      use(std::span<const uint8_t>(packet_->data, static_cast<size_t>(packet_->size)));
+      use(bytes_of(*packet_));
     }
     if (code != AVERROR(EAGAIN)) throw NvdecRefused("a packet is damaged");
   }
@@ -157,12 +156,16 @@ class PacketFilter {
     AVPacket* packet;
     ~Unref() { av_packet_unref(packet); }
   };
+  static std::span<const uint8_t> bytes_of(const AVPacket& packet) {
+    return {packet.data, static_cast<size_t>(packet.size)};
+  }
   void close() {
     av_packet_free(&packet_);
     av_bsf_free(&filter_);
   }
 
-  AVBSFContext* filter_ = nullptr;
+  const AVCodecParameters& parameters_;
+  AVBSFContext* filter_ = nullptr;  // none for other codecs
   AVPacket* packet_ = nullptr;
 };
 

@@ -37,6 +37,7 @@ std::pair<int64_t, std::string> Nvdec::history() {
 
 #include <map>
 #include <optional>
+#include <tuple>
 
 #include "gpu/entered.h"
 #include "gpu/library.h"
@@ -130,14 +131,30 @@ struct Decoder {
   unsigned most_width, most_height, most_surfaces;  // that it can be changed to
 };
 
-// The decoders of one GPU that nobody uses.
-class IdleDecoders {
+// What is known of one GPU: its abilities, and decoders that nobody uses.
+class Decoders {
  public:
-  static IdleDecoders& of(int device) {
+  static Decoders& of(int device) {
     static std::mutex mutex;
-    static auto* all = new std::map<int, IdleDecoders>;
+    static auto* all = new std::map<int, Decoders>;
     std::lock_guard lock(mutex);
     return (*all)[device];
+  }
+
+  // Asking takes 10 ms, one thread at a time.
+  CUVIDDECODECAPS caps(const Kind& kind) {
+    std::lock_guard lock(mutex_);
+    auto [known, is_new] = caps_.try_emplace({kind.codec, kind.chroma, kind.bits});
+    CUVIDDECODECAPS& caps = known->second;
+    if (!is_new) return caps;
+    caps.eCodecType = kind.codec;
+    caps.eChromaFormat = kind.chroma;
+    caps.nBitDepthMinus8 = kind.bits - 8;
+    if (CUresult result = cuvid().caps(&caps)) {
+      caps_.erase(known);
+      check(result, "asking for the abilities of the video engine");
+    }
+    return caps;
   }
 
   // One that has this size, or can be changed to it.
@@ -168,6 +185,7 @@ class IdleDecoders {
 
  private:
   std::mutex mutex_;
+  std::map<std::tuple<int, int, unsigned>, CUVIDDECODECAPS> caps_;
   std::vector<Decoder> idle_;
 };
 
@@ -186,7 +204,7 @@ class Nvdec::Session {
       if (parser_) cuvid().destroy_parser(parser_);
       cuda::driver().stream_synchronize(stream_->handle);
       unmap();
-      if (decoder_) IdleDecoders::of(gpu_.device).give(*decoder_);
+      if (decoder_) Decoders::of(gpu_.device).give(*decoder_);
     } catch (const std::exception&) {  // the process is exiting, and the driver is already unloaded
     }
   }
@@ -262,15 +280,15 @@ class Nvdec::Session {
   // Returns the number of pictures that the parser may use; 0: failed.
   int on_sequence(const CUVIDEOFORMAT& format) {
     const Kind kind{format.codec, format.chroma_format, format.bit_depth_luma_minus8 + 8u};
-    check_format(format, kind);
     const unsigned surfaces = format.min_num_decode_surfaces + kDelay;
-    left_ = format.display_area.left;
-    top_ = format.display_area.top;
     if (decoder_ && decoder_->kind == kind && decoder_->width == format.coded_width &&
         decoder_->height == format.coded_height && decoder_->surfaces >= surfaces)
       return static_cast<int>(decoder_->surfaces);
     if (decoder_) throw NvdecRefused("the format of the video changes");
-    decoder_ = IdleDecoders::of(gpu_.device).take(kind, format.coded_width, format.coded_height, surfaces);
+    check_format(format, kind);
+    left_ = format.display_area.left;
+    top_ = format.display_area.top;
+    decoder_ = Decoders::of(gpu_.device).take(kind, format.coded_width, format.coded_height, surfaces);
     if (!decoder_)
       decoder_ = create(kind, format.coded_width, format.coded_height, surfaces);
     else if (decoder_->width != format.coded_width || decoder_->height != format.coded_height)
@@ -288,11 +306,7 @@ class Nvdec::Session {
       throw NvdecRefused("its chroma is neither 4:2:0 nor 4:4:4");
     if (format.coded_width % 2 || format.coded_height % 2 || shown.left % 2 || shown.top % 2)
       throw NvdecRefused("its size is odd");
-    CUVIDDECODECAPS caps{};
-    caps.eCodecType = kind.codec;
-    caps.eChromaFormat = kind.chroma;
-    caps.nBitDepthMinus8 = kind.bits - 8;
-    check(cuvid().caps(&caps), "asking for the abilities of the video engine");
+    const CUVIDDECODECAPS caps = Decoders::of(gpu_.device).caps(kind);
     const unsigned macroblocks = format.coded_width / 16 * (format.coded_height / 16);
     if (!caps.bIsSupported || !(caps.nOutputFormatMask >> surface_format(kind) & 1))
       throw NvdecRefused("the video engine does not know its codec");
