@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import avida
-from tests.codecs.videos import all_videos, encoded, times_of
+from tests.codecs.videos import all_videos, decoded, encoded, times_of
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +38,29 @@ def test_clips_are_frames_of_the_files(folder):
         np.testing.assert_array_equal(np.asarray(clips.tensors[0]), clip(folder, name, list(range(first, first + 4))))
         np.testing.assert_allclose(np.asarray(seconds.tensors[0]), times[first : first + 4], atol=1e-3)
         assert clips.tensors[0].source.name == f"{folder}/{name}, clip from frame {first}"
+
+
+@pytest.mark.parametrize("name", all_videos())
+def test_frames_and_times_of_every_kind(name, tmp_path):
+    """as FFmpeg's own decoder gives them, in order and by jumps, read twice with the same bits."""
+    file = all_videos()[name]
+    file.tofile(tmp_path / name)
+    arguments = {"sequence_length": 3, "pad_mode": "edge", "last_batch": "partial"}
+    expected, times = decoded(file), np.sort(times_of(file))  # PyAV mixes up those of B-frames in AVI
+    for shuffled in (False, True):
+        reader = avida.experimental.readers.Video(
+            filenames=tmp_path / name, enable_frame_num="sequence", enable_timestamps=True, random_shuffle=shuffled,
+            **arguments,
+        )  # fmt: skip
+        assert len(reader) == -(-len(expected) // 3)
+        seen = set()
+        for batches in reader.next_epoch(batch_size=2):
+            for clip, numbers, seconds in zip(*(batch.tensors for batch in batches), strict=True):
+                frames = np.asarray(numbers)
+                seen.update(frames.tolist())
+                assert np.abs(np.asarray(clip).astype(int) - expected[frames]).max() <= 1
+                np.testing.assert_allclose(np.asarray(seconds), times[frames], atol=1e-3)
+        assert seen == set(range(len(expected)))
 
 
 def test_overlapping_clips(folder):

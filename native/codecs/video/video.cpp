@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstring>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "codecs/limits.h"
@@ -165,7 +166,10 @@ class VideoFile::Decoder {
 
   std::shared_ptr<const VideoIndex> make_index() {
     auto index = std::make_shared<VideoIndex>(stream_.read_index());
-    if (!index->has_times) count_frames(*index);
+    if (!index->has_times)
+      count_frames(*index);
+    else if (index->keys.empty() || index->keys[0].frame > 0)
+      drop_undecodable(*index);
     if (index->frames() == 0) refuse("the video has no frames");
     return index;
   }
@@ -182,6 +186,19 @@ class VideoFile::Decoder {
       index.times.push_back(time == AV_NOPTS_VALUE ? 0 : time);
       av_frame_unref(frame.get());
     }
+    avcodec_free_context(&codec_);
+    position_ = -1;
+  }
+
+  // A video that was cut out of another one may begin without a keyframe: its first frames cannot be decoded.
+  void drop_undecodable(VideoIndex& index) {
+    open_codec(1);
+    start();
+    Frame frame = make_frame();
+    const int64_t first = receive(*frame) ? std::max<int64_t>(0, index.find(time_of(*frame))) : index.frames();
+    index.times.erase(index.times.begin(), index.times.begin() + first);
+    std::erase_if(index.keys, [first](const VideoIndex::Key& key) { return key.frame < first; });
+    for (VideoIndex::Key& key : index.keys) key.frame -= first;
     avcodec_free_context(&codec_);
     position_ = -1;
   }
@@ -207,14 +224,17 @@ class VideoFile::Decoder {
 
   // Decodes until the frame comes; from its keyframe, unless the decoder is on the way to it already.
   Frame find(int64_t frame) {
-    int64_t key = index_->key_before(frame);
+    int64_t key = true_key(index_->key_before(frame));
     if (position_ >= 0 && position_ <= frame && (key < 0 || index_->keys[key].frame <= position_)) {
       if (Frame found = advance(frame)) return found;
     }
     // Where the decoder cannot start at a keyframe, as with intra refresh, an earlier one serves.
-    for (; key >= 0; key--) {
+    for (; key >= 0; key = true_key(key - 1)) {
       start(index_->keys[key]);
-      if (Frame found = advance(frame)) return found;
+      start_key_ = key;
+      Frame found = advance(frame);
+      start_key_ = -1;
+      if (found) return found;
     }
     start();
     if (Frame found = advance(frame)) return found;
@@ -222,11 +242,22 @@ class VideoFile::Decoder {
     refuse("frame ", frame, " of ", index_->frames(), " cannot be decoded: the file is damaged");
   }
 
-  // The frame, or null if the decoder has passed it.
+  // This keyframe or the last one before it that has not turned out to be none.
+  int64_t true_key(int64_t key) const {
+    while (key >= 0 && false_keys_.contains(key)) key--;
+    return key;
+  }
+
+  // The frame, or null if the decoder has passed it, or began at a keyframe that is none.
   Frame advance(int64_t frame) {
     Frame decoded = make_frame();
     while (receive(*decoded)) {
       int64_t number = index_->has_times ? index_->find(time_of(*decoded)) : position_;
+      if (start_key_ >= 0 && time_of(*decoded) == index_->keys[start_key_].pts && needs_others(*decoded)) {
+        false_keys_.insert(start_key_);
+        position_ = -1;
+        return {};
+      }
       if (number >= 0) position_ = number + 1;
       if (number == frame) return decoded;
       if (number > frame) return {};
@@ -234,6 +265,11 @@ class VideoFile::Decoder {
     }
     position_ = -1;
     return {};
+  }
+
+  // Some containers say that every packet is a keyframe, as AVI does of H.263.
+  static bool needs_others(const AVFrame& frame) {
+    return !frame.key_frame && (frame.pict_type == AV_PICTURE_TYPE_P || frame.pict_type == AV_PICTURE_TYPE_B);
   }
 
   static int64_t time_of(const AVFrame& frame) {
@@ -265,7 +301,9 @@ class VideoFile::Decoder {
 
   VideoStream stream_;
   AVCodecContext* codec_ = nullptr;
-  int64_t position_ = -1;  // the number of the next frame that the decoder returns
+  int64_t position_ = -1;   // the number of the next frame that the decoder returns
+  int64_t start_key_ = -1;  // the keyframe at which the decoder has just been started
+  std::set<int64_t> false_keys_;
   bool draining_ = false, shares_cpus_ = false;
   std::span<const int64_t> wanted_;
   std::map<int64_t, Frame> kept_;
