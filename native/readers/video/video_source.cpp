@@ -171,7 +171,8 @@ class VideoSource : public Source {
 }  // namespace
 
 std::shared_ptr<Source> video_source(const FileList& list, const std::vector<ClipBounds>& bounds,
-                                     const VideoOptions& options, const Interrupt& interrupt) {
+                                     const VideoOptions& options, VideoIndexes* known_indexes,
+                                     const Interrupt& interrupt) {
   // A file that is listed several times is opened once.
   std::vector<std::string> paths;
   std::vector<size_t> numbers;
@@ -183,7 +184,7 @@ std::shared_ptr<Source> video_source(const FileList& list, const std::vector<Cli
   }
   auto owned = std::make_unique<VideoFiles>(std::move(paths));
   VideoFiles& files = *owned;
-  files.read_indexes(interrupt);
+  files.read_indexes(known_indexes, interrupt);
   auto failed = [&](size_t file) { return !files.index(file); };
   if (!numbers.empty() && std::all_of(numbers.begin(), numbers.end(), failed)) {
     const Error& error = files.error(numbers[0]);
