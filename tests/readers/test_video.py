@@ -1,5 +1,9 @@
 """Readers of videos: clips, shards, order, resuming, broken files, both readers' rules."""
 
+import pathlib
+from typing import Any
+
+import av
 import numpy as np
 import pytest
 
@@ -71,6 +75,48 @@ def test_overlapping_clips(folder):
             np.testing.assert_array_equal(
                 np.asarray(tensor), clip(folder, name, np.asarray(numbers.tensors[i]).tolist())
             )
+
+
+def bytes_read():
+    text = pathlib.Path("/proc/self/io").read_text()
+    return int(text.split()[1])
+
+
+@pytest.mark.parametrize("stride", [1, 2])
+def test_clips_of_a_batch_that_overlap_are_decoded_once(tmp_path, stride):
+    """in whatever order they are asked for: the file is read about once, not once for each clip."""
+    noise = np.random.default_rng(0).integers(0, 255, (60, 128, 128, 3), np.uint8)
+    path = tmp_path / "a.avi"
+    with av.open(str(path), "w") as output:
+        stream: Any = output.add_stream("mjpeg", rate=25, options={"qmin": "2", "qmax": "2"})
+        stream.width, stream.height, stream.pix_fmt = 128, 128, "yuvj420p"
+        for image in noise:
+            output.mux(stream.encode(av.VideoFrame.from_ndarray(image, format="rgb24")))
+        output.mux(stream.encode(None))
+    whole = np.asarray(avida.decoders.video(np.fromfile(path, np.uint8)))
+    reader = avida.experimental.readers.Video(filenames=path, sequence_length=8, stride=stride, step=1)
+    numbers = np.random.default_rng(1).permutation(len(reader)).tolist()
+    before = bytes_read()
+    clips = reader[numbers][0].evaluate()
+    assert bytes_read() - before < 2 * path.stat().st_size
+    for clip, first in zip(clips.tensors, numbers, strict=True):
+        np.testing.assert_array_equal(np.asarray(clip), whole[first : first + 8 * stride : stride])
+
+
+def test_a_damaged_frame_among_clips_that_overlap(tmp_path):
+    file = all_videos()["mjpeg.avi"].copy()
+    starts = [i for i in range(len(file) - 3) if file[i : i + 3].tobytes() == b"\xff\xd8\xff"]
+    file[starts[7] : starts[8] - 8] = 0
+    file.tofile(tmp_path / "a.avi")
+    reader = avida.experimental.readers.Video(
+        filenames=tmp_path / "a.avi", sequence_length=3, step=1, on_error="skip", enable_frame_num=True
+    )
+    clips, numbers = next(reader.next_epoch(batch_size=18, indices=list(range(17, -1, -1))))
+    good = [first for first in range(17, -1, -1) if first not in (5, 6, 7)]
+    assert np.asarray(numbers).ravel().tolist() == good
+    whole = np.asarray(avida.decoders.video(all_videos()["mjpeg.avi"]))
+    for clip, first in zip(clips.tensors, good, strict=True):
+        np.testing.assert_array_equal(np.asarray(clip), whole[first : first + 3])
 
 
 def test_random_access(folder):

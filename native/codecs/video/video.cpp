@@ -124,26 +124,22 @@ class VideoFile::Decoder {
   }
 
   void decode(std::span<const int64_t> frames, const VideoRequest& request, const std::function<uint8_t*(size_t)>& to,
-              bool keep) {
+              std::span<const int64_t> keep) {
     if (!codec_) open_codec(shares_cpus_ ? threads_of_each() : 1);
     check_frames(frames);
     wanted_ = frames;
-    std::map<int64_t, Frame> before = std::exchange(kept_, {});
-    int64_t bytes = 0;
+    keep_ = keep;
+    std::erase_if(kept_, [&](auto& each) { return !has(frames, each.first) && !has(keep, each.first); });
     for (size_t i = 0; i < frames.size(); i++) {
-      Frame frame;
-      if (auto known = before.find(frames[i]); known != before.end())
-        frame = std::move(known->second);
-      else
-        frame = find(frames[i]);
+      auto known = kept_.extract(frames[i]);
+      Frame frame = known ? std::move(known.mapped()) : find(frames[i]);
       if (frame->height != index_->height || frame->width != index_->width)
         refuse("the size of frames changes: frame ", frames[i], " has ", frame->height, " x ", frame->width,
                " pixels, expected ", index_->height, " x ", index_->width);
       interleave_planes(planes_of(*frame, request), request.type, to(i));
-      bytes += int64_t{3} * frame->height * frame->width;
-      if (keep && bytes <= kMostKeptBytes) kept_.emplace(frames[i], std::move(frame));
+      keep_frame(frames[i], frame);
     }
-    wanted_ = {};
+    wanted_ = keep_ = {};
   }
 
  private:
@@ -203,6 +199,17 @@ class VideoFile::Decoder {
     position_ = -1;
   }
 
+  static bool has(std::span<const int64_t> frames, int64_t frame) {
+    return std::binary_search(frames.begin(), frames.end(), frame);
+  }
+
+  // Takes the frame if the next call needs it.
+  void keep_frame(int64_t number, Frame& frame) {
+    const int64_t bytes = int64_t{3} * frame->height * frame->width;
+    if (has(keep_, number) && (std::ssize(kept_) + 1) * bytes <= kMostKeptBytes)
+      kept_.insert_or_assign(number, std::move(frame));
+  }
+
   void check_frames(std::span<const int64_t> frames) const {
     for (int64_t frame : frames)
       if (frame < 0 || frame >= index_->frames())
@@ -260,8 +267,12 @@ class VideoFile::Decoder {
       }
       if (number >= 0) position_ = number + 1;
       if (number == frame) return decoded;
+      keep_frame(number, decoded);
       if (number > frame) return {};
-      av_frame_unref(decoded.get());
+      if (decoded)
+        av_frame_unref(decoded.get());
+      else
+        decoded = make_frame();
     }
     position_ = -1;
     return {};
@@ -291,12 +302,12 @@ class VideoFile::Decoder {
     }
   }
 
-  // Frames that nobody wants and no other frame needs are not decoded. Those after the last wanted one are: the next
-  // call may continue there.
+  // Frames that neither this call nor the next one wants and no other frame needs are not decoded. Those after the last
+  // wanted one are: the next call may continue there.
   bool is_skipped(const AVPacket& packet) const {
     if (wanted_.empty() || !index_->has_times) return false;
     const int64_t frame = index_->find(packet.pts);
-    return frame < wanted_.back() && !std::binary_search(wanted_.begin(), wanted_.end(), frame);
+    return frame < wanted_.back() && !has(wanted_, frame) && !has(keep_, frame);
   }
 
   VideoStream stream_;
@@ -305,7 +316,7 @@ class VideoFile::Decoder {
   int64_t start_key_ = -1;  // the keyframe at which the decoder has just been started
   std::set<int64_t> false_keys_;
   bool draining_ = false, shares_cpus_ = false;
-  std::span<const int64_t> wanted_;
+  std::span<const int64_t> wanted_, keep_;
   std::map<int64_t, Frame> kept_;
 };
 
@@ -327,7 +338,7 @@ std::shared_ptr<const VideoIndex> VideoFile::shared_index() const { return decod
 int64_t VideoFile::position() const { return decoder_->position(); }
 
 void VideoFile::decode(std::span<const int64_t> frames, const VideoRequest& request,
-                       const std::function<uint8_t*(size_t)>& to, bool keep) {
+                       const std::function<uint8_t*(size_t)>& to, std::span<const int64_t> keep) {
   decoder_->decode(frames, request, to, keep);
 }
 
@@ -351,7 +362,7 @@ FramePadding frame_padding(const std::string& name) {
 }
 
 void decode_frames(VideoFile& file, std::span<const int64_t> frames, const VideoRequest& request,
-                   const uint8_t (&fill)[3], uint8_t* out, bool keep) {
+                   const uint8_t (&fill)[3], uint8_t* out, std::span<const int64_t> keep) {
   const int64_t pixels = int64_t{1} * file.index().height * file.index().width, bytes = 3 * pixels;
   std::vector<int64_t> sorted;
   for (int64_t frame : frames)

@@ -31,10 +31,10 @@ class VideoFile {
   // The frame that would be decoded next without seeking; -1 if that is not known.
   int64_t position() const;
   // Decodes frames, given in ascending order without duplicates, each of height x width x 3 bytes; to(i) is where the
-  // i-th of them is written. With `keep`, the frames stay in memory: if the next call needs some of them again, they
-  // are not decoded again.
+  // i-th of them is written. Those in `keep`, in ascending order, stay in memory for the next call, as far as they come
+  // along, so that it need not decode them again.
   void decode(std::span<const int64_t> frames, const VideoRequest& request, const std::function<uint8_t*(size_t)>& to,
-              bool keep = false);
+              std::span<const int64_t> keep = {});
 
  private:
   class Decoder;
@@ -47,7 +47,7 @@ FramePadding frame_padding(const std::string& name);
 
 // Decodes frames in any order and with duplicates, dense; -1 is a frame of the colour `fill`.
 void decode_frames(VideoFile& file, std::span<const int64_t> frames, const VideoRequest& request,
-                   const uint8_t (&fill)[3], uint8_t* out, bool keep = false);
+                   const uint8_t (&fill)[3], uint8_t* out, std::span<const int64_t> keep = {});
 
 // A colour from one value for all channels, or from three.
 void read_fill_value(std::span<const int> values, uint8_t (&fill)[3]);

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <limits>
+#include <numeric>
+#include <utility>
 #include <unordered_map>
 
 #include "codecs/limits.h"
@@ -61,6 +64,28 @@ class VideoSource : public Source {
     return str(files_->path(entry.file), ", clip from frame ", frames_of(entry, index)[0]);
   }
   std::unique_ptr<Sample> open(int64_t index) const override { return std::make_unique<Clip>(*this, index); }
+  // Clips whose frames, with those before them from the keyframe on, overlap are decoded together.
+  std::vector<std::vector<size_t>> arrange(std::span<Sample* const> samples) const override {
+    std::vector<size_t> order(samples.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    auto clip_at = [&](size_t i) -> Clip& { return static_cast<Clip&>(*samples[i]); };
+    auto place = [&](size_t i) { return std::pair(clip_at(i).file(), clip_at(i).first_frame()); };
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return place(a) < place(b); });
+    std::vector<std::vector<size_t>> lists;
+    int64_t last = -1;
+    for (size_t i : order) {
+      const Clip& clip = clip_at(i);
+      if (lists.empty() || clip.file() != clip_at(lists.back()[0]).file() || clip.decodes_from() > last) {
+        lists.push_back({});
+        last = -1;
+      }
+      lists.back().push_back(i);
+      last = std::max(last, clip.last_frame());
+    }
+    for (const std::vector<size_t>& list : lists)
+      for (size_t k = list.size() - 1; k > 0; k--) clip_at(list[k - 1]).comes_before(clip_at(list[k]));
+    return lists;
+  }
 
  private:
   class Clip : public Sample {
@@ -69,6 +94,24 @@ class VideoSource : public Source {
         : source_(source), entry_(source.entry_of(number)), index_(source.usable_index(entry_.file)) {
       frames_ = source.frames_of(entry_, number);
       codecs::check_memory(pixels(), 3 * size_of(source.options_.dtype));
+      for (int64_t frame : frames_)
+        if (frame >= 0) sorted_.push_back(frame);
+      std::sort(sorted_.begin(), sorted_.end());
+    }
+
+    size_t file() const { return entry_.file; }
+    int64_t first_frame() const { return sorted_.front(); }
+    int64_t last_frame() const { return sorted_.back(); }
+    int64_t decodes_from() const {
+      const int64_t key = index_.key_before(first_frame());
+      return key < 0 ? 0 : index_.keys[static_cast<size_t>(key)].frame;
+    }
+    // Both are decoded in one pass, which keeps the frames of the later one and of those after it as they come along.
+    void comes_before(const Clip& next) {
+      std::merge(next.sorted_.begin(), next.sorted_.end(), next.keep_.begin(), next.keep_.end(),
+                 std::back_inserter(keep_));
+      pass_ = next.pass_;
+      ends_pass_ = false;
     }
 
     Shape shape(int output) const override {
@@ -117,17 +160,25 @@ class VideoSource : public Source {
     }
 
     void decode_bytes(uint8_t* to) {
-      auto video = source_.files_->take(entry_.file, std::max<int64_t>(0, frames_[0]));
+      std::unique_ptr<VideoFiles::Video> video = std::move(*pass_);
+      if (!video) video = source_.files_->take(entry_.file, first_frame());
       const ClipOptions& clips = source_.options_.clips;
       const bool overlap = !clips.uniform && clips.step < clips.length * clips.stride;
-      codecs::decode_frames(video->video, frames_, source_.options_.request, source_.fill_, to, overlap);
-      source_.files_->give_back(entry_.file, std::move(video));
+      if (ends_pass_ && overlap) keep_ = sorted_;  // the next batch may have the next clip
+      codecs::decode_frames(video->video, frames_, source_.options_.request, source_.fill_, to, keep_);
+      if (ends_pass_)
+        source_.files_->give_back(entry_.file, std::move(video));
+      else
+        *pass_ = std::move(video);
     }
 
     const VideoSource& source_;
     const Entry& entry_;
     const codecs::VideoIndex& index_;
-    std::vector<int64_t> frames_;
+    std::vector<int64_t> frames_, sorted_;  // as they are returned; as they are decoded
+    std::vector<int64_t> keep_;
+    std::shared_ptr<std::unique_ptr<VideoFiles::Video>> pass_ = std::make_shared<std::unique_ptr<VideoFiles::Video>>();
+    bool ends_pass_ = true;
   };
 
   bool is_refused(const codecs::VideoIndex& index) const {
