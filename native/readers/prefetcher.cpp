@@ -86,8 +86,7 @@ class BatchReader {
   // read again.
   bool fill(std::vector<Data>& outputs) {
     std::vector<std::exception_ptr> errors(ids_.size());
-    auto read = [&](int64_t number) {
-      const auto i = static_cast<size_t>(number);
+    auto read = [&](size_t i) {
       try {
         if (stop_ && *stop_) throw Stopped();
         for (size_t k = 0; k < outputs.size(); k++) samples_[i]->read(static_cast<int>(k), outputs[k].at(i));
@@ -96,10 +95,10 @@ class BatchReader {
       }
       samples_[i].reset();
     };
-    if (pool_) pool_->parallel_for(static_cast<int64_t>(ids_.size()), read);
+    if (pool_) read_lists(read);
     std::vector<SampleId> good;
     for (size_t i = 0; i < ids_.size(); i++) {
-      if (!pool_) read(static_cast<int64_t>(i));
+      if (!pool_) read(i);
       auto done = attempt(i, [&] {
         if (errors[i]) std::rethrow_exception(errors[i]);
         return true;
@@ -109,6 +108,15 @@ class BatchReader {
     if (good.size() == ids_.size()) return true;
     ids_ = std::move(good);
     return false;
+  }
+
+  void read_lists(const std::function<void(size_t)>& read) {
+    std::vector<Source::Sample*> samples;
+    for (auto& sample : samples_) samples.push_back(sample.get());
+    const auto lists = source_.arrange(samples);
+    pool_->parallel_for(static_cast<int64_t>(lists.size()), [&](int64_t list) {
+      for (size_t i : lists[static_cast<size_t>(list)]) read(i);
+    });
   }
 
   // A sample that exceeds any memory would make the layout of its batch overflow.

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,13 @@ class Source {
   virtual Data allocate(const Meta& meta, const ShapeList& shapes) const { return allocate_data(meta, shapes); }
   // Whether reading a sample takes so long that the samples of a batch are read by several threads.
   virtual bool takes_long() const { return false; }
+  // Called before the samples of a batch are read, with those of one list by one thread, in this order: their
+  // positions. Here each is alone.
+  virtual std::vector<std::vector<size_t>> arrange(std::span<Sample* const> samples) const {
+    std::vector<std::vector<size_t>> lists;
+    for (size_t i = 0; i < samples.size(); i++) lists.push_back({i});
+    return lists;
+  }
   // Both are thread-safe, and throw Error.
   virtual std::unique_ptr<Sample> open(int64_t index) const = 0;
   virtual std::string describe(int64_t index) const = 0;

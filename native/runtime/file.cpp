@@ -24,6 +24,12 @@ int open_without_waiting(const std::string& path) {
 
 }  // namespace
 
+FileState file_state(const std::string& path) {
+  struct stat info;
+  if (stat(path.c_str(), &info) != 0) fail_with("cannot be opened", errno);
+  return {info.st_size, int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec};
+}
+
 File::File(const std::string& path) : descriptor_(open_without_waiting(path)) {
   struct stat info;
   int error = fstat(descriptor_, &info) == 0 ? 0 : errno;

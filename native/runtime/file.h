@@ -5,6 +5,14 @@
 
 namespace avida {
 
+// What tells that a file is still the same.
+struct FileState {
+  int64_t size, modified;  // in bytes, in nanoseconds
+  bool operator==(const FileState&) const = default;
+};
+// Errors do not name the path.
+FileState file_state(const std::string& path);
+
 // An open regular file. Anything else is an error, and opening a named pipe does not block. Errors do not name the
 // path: the caller adds it.
 class File {

@@ -5,7 +5,7 @@ import pytest
 
 import avida
 
-from .videos import all_videos, decoded, encoded
+from .videos import all_videos, decoded, encoded, rotated
 
 
 def decode(file, **arguments):
@@ -38,6 +38,24 @@ def test_frames_in_any_order(name):
     for _ in range(20):
         frames = rng.integers(0, len(whole), 6)
         np.testing.assert_array_equal(decode(file, frames=frames.tolist()), whole[frames])
+
+
+def test_rotation_is_not_applied():
+    plain = all_videos()["h264.mp4"]
+    for degrees in (90, 180, 270):
+        np.testing.assert_array_equal(decode(rotated(plain, degrees)), decode(plain))
+
+
+def test_an_edit_list_hides_frames():
+    whole = decode(all_videos()["h264.mp4"])
+    np.testing.assert_array_equal(decode(all_videos()["h264_edit_list.mp4"]), whole[7:])
+
+
+@pytest.mark.parametrize("container", ["mp4", "mkv", "ts"])
+def test_a_video_that_begins_without_a_keyframe(container):
+    """begins with the first frame that can be decoded: the second keyframe."""
+    whole = decode(all_videos()["h264.mp4"])
+    np.testing.assert_array_equal(decode(all_videos()[f"h264_first_keyframe_missing.{container}"]), whole[6:])
 
 
 @pytest.mark.parametrize("matrix", [("bt601", 5), ("bt709", 1), ("bt2020", 9)])

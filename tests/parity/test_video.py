@@ -5,7 +5,7 @@ import nvidia.dali.experimental.dynamic as dali
 import pytest
 
 import avida
-from tests.codecs.videos import encoded
+from tests.codecs.videos import encoded, rotated
 
 CODECS = {
     "vp9.webm": ("libvpx-vp9", "webm", "yuv420p"),
@@ -43,6 +43,14 @@ def test_pixels(name, size):
 def test_matrix_and_range(colorspace, color_range):
     file = encoded(frames=3, colorspace=colorspace, color_range=color_range)
     same(avida.decoders.video(file), dali.decoders.video(file), NEAR)
+
+
+@pytest.mark.parametrize("degrees", [90, 180, 270])
+def test_neither_applies_rotation(degrees, tmp_path):
+    file = rotated(encoded(container="mp4"), degrees)
+    same(avida.decoders.video(file), dali.decoders.video(file), NEAR)
+    file.tofile(tmp_path / "a.mp4")
+    compare_readers(filenames=[str(tmp_path / "a.mp4")], sequence_length=5)
 
 
 @pytest.mark.parametrize(

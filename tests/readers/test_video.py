@@ -1,10 +1,14 @@
 """Readers of videos: clips, shards, order, resuming, broken files, both readers' rules."""
 
+import pathlib
+from typing import Any
+
+import av
 import numpy as np
 import pytest
 
 import avida
-from tests.codecs.videos import all_videos, encoded, times_of
+from tests.codecs.videos import all_videos, decoded, encoded, times_of
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +44,29 @@ def test_clips_are_frames_of_the_files(folder):
         assert clips.tensors[0].source.name == f"{folder}/{name}, clip from frame {first}"
 
 
+@pytest.mark.parametrize("name", all_videos())
+def test_frames_and_times_of_every_kind(name, tmp_path):
+    """as FFmpeg's own decoder gives them, in order and by jumps, read twice with the same bits."""
+    file = all_videos()[name]
+    file.tofile(tmp_path / name)
+    arguments = {"sequence_length": 3, "pad_mode": "edge", "last_batch": "partial"}
+    expected, times = decoded(file), np.sort(times_of(file))  # PyAV mixes up those of B-frames in AVI
+    for shuffled in (False, True):
+        reader = avida.experimental.readers.Video(
+            filenames=tmp_path / name, enable_frame_num="sequence", enable_timestamps=True, random_shuffle=shuffled,
+            **arguments,
+        )  # fmt: skip
+        assert len(reader) == -(-len(expected) // 3)
+        seen = set()
+        for batches in reader.next_epoch(batch_size=2):
+            for clip, numbers, seconds in zip(*(batch.tensors for batch in batches), strict=True):
+                frames = np.asarray(numbers)
+                seen.update(frames.tolist())
+                assert np.abs(np.asarray(clip).astype(int) - expected[frames]).max() <= 1
+                np.testing.assert_allclose(np.asarray(seconds), times[frames], atol=1e-3)
+        assert seen == set(range(len(expected)))
+
+
 def test_overlapping_clips(folder):
     reader = reader_of(folder, step=1, stride=2, enable_frame_num="sequence")
     for clips, _, numbers in reader.next_epoch(batch_size=13):
@@ -48,6 +75,48 @@ def test_overlapping_clips(folder):
             np.testing.assert_array_equal(
                 np.asarray(tensor), clip(folder, name, np.asarray(numbers.tensors[i]).tolist())
             )
+
+
+def bytes_read():
+    text = pathlib.Path("/proc/self/io").read_text()
+    return int(text.split()[1])
+
+
+@pytest.mark.parametrize("stride", [1, 2])
+def test_clips_of_a_batch_that_overlap_are_decoded_once(tmp_path, stride):
+    """in whatever order they are asked for: the file is read about once, not once for each clip."""
+    noise = np.random.default_rng(0).integers(0, 255, (60, 128, 128, 3), np.uint8)
+    path = tmp_path / "a.avi"
+    with av.open(str(path), "w") as output:
+        stream: Any = output.add_stream("mjpeg", rate=25, options={"qmin": "2", "qmax": "2"})
+        stream.width, stream.height, stream.pix_fmt = 128, 128, "yuvj420p"
+        for image in noise:
+            output.mux(stream.encode(av.VideoFrame.from_ndarray(image, format="rgb24")))
+        output.mux(stream.encode(None))
+    whole = np.asarray(avida.decoders.video(np.fromfile(path, np.uint8)))
+    reader = avida.experimental.readers.Video(filenames=path, sequence_length=8, stride=stride, step=1)
+    numbers = np.random.default_rng(1).permutation(len(reader)).tolist()
+    before = bytes_read()
+    clips = reader[numbers][0].evaluate()
+    assert bytes_read() - before < 2 * path.stat().st_size
+    for clip, first in zip(clips.tensors, numbers, strict=True):
+        np.testing.assert_array_equal(np.asarray(clip), whole[first : first + 8 * stride : stride])
+
+
+def test_a_damaged_frame_among_clips_that_overlap(tmp_path):
+    file = all_videos()["mjpeg.avi"].copy()
+    starts = [i for i in range(len(file) - 3) if file[i : i + 3].tobytes() == b"\xff\xd8\xff"]
+    file[starts[7] : starts[8] - 8] = 0
+    file.tofile(tmp_path / "a.avi")
+    reader = avida.experimental.readers.Video(
+        filenames=tmp_path / "a.avi", sequence_length=3, step=1, on_error="skip", enable_frame_num=True
+    )
+    clips, numbers = next(reader.next_epoch(batch_size=18, indices=list(range(17, -1, -1))))
+    good = [first for first in range(17, -1, -1) if first not in (5, 6, 7)]
+    assert np.asarray(numbers).ravel().tolist() == good
+    whole = np.asarray(avida.decoders.video(all_videos()["mjpeg.avi"]))
+    for clip, first in zip(clips.tensors, good, strict=True):
+        np.testing.assert_array_equal(np.asarray(clip), whole[first : first + 3])
 
 
 def test_random_access(folder):

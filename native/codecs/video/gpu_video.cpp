@@ -186,7 +186,8 @@ class GpuVideo::Engine {
   StreamHandle stream() const { return nvdec_.stream(); }
 
   // As VideoFile::decode, with pictures in memory of the GPU, to be read by work in stream().
-  void decode(std::span<const int64_t> frames, const VideoRequest& request, const VideoFile::Show& show, bool is_last) {
+  void decode(std::span<const int64_t> frames, const VideoRequest& request, const VideoFile::Show& show,
+              NextFrames next) {
     VideoStream& packets = file_.lend_stream();
     const PicturePlanes planes = describe_planes(parameters_.format, file_.index().height, file_.index().width,
                                                  parameters_.color_range, parameters_.color_space, request);
@@ -194,13 +195,14 @@ class GpuVideo::Engine {
     const Nvdec::Viewer viewer{
         [&](int64_t frame) { return shown < frames.size() && frames[shown] == frame; },
         [&](int64_t, const NvdecPicture& picture, StreamHandle) { show(shown++, planes_of(picture, planes)); }};
-    // Where calls follow one another in the file, pictures that are held back are left for the next one.
-    bool continues = !is_last;
+    // Pictures that are held back are left for the next call, if it follows in the file. Calls that began at the start
+    // of the file, or where the last one ended, go on like this.
+    bool continues = next != NextFrames::none;
     while (shown < frames.size()) {
       const int64_t frame = frames[shown];
       if (!is_on_the_way_to(frame)) {
         const int64_t key = start(packets, frame);
-        continues = !is_last && key == 0;
+        continues = next == NextFrames::follow || (next == NextFrames::unknown && key == 0);
         sent = shown;
       }
       const AVPacket* packet = packets.next();
@@ -264,40 +266,68 @@ GpuVideo::~GpuVideo() = default;
 
 int64_t GpuVideo::position() const { return engine_ ? engine_->position() : file_.position(); }
 
-void GpuVideo::decode(std::span<const int64_t> frames, const VideoRequest& request, const GpuFrames& to, bool is_last,
-                      bool keep) {
+void GpuVideo::decode(std::span<const int64_t> frames, const VideoRequest& request, const GpuFrames& to,
+                      NextFrames next, std::span<const int64_t> keep) {
   Gpu& gpu = Gpu::at(to.stream.device);
+  const StreamHandle stream = to.stream.handle;
   const int64_t pixels = int64_t{1} * file_.index().height * file_.index().width;
   const int64_t bytes = 3 * pixels * size_of(to.dtype);
+  const auto copy = [&](void* out, const void* from) { gpu.copy(out, from, static_cast<size_t>(bytes), stream); };
   const auto at = [&](size_t i) { return static_cast<char*>(to.out) + static_cast<int64_t>(i) * bytes; };
-  std::map<int64_t, char*> first;  // where each frame is written first
-  std::map<int64_t, Block> before = std::exchange(kept_, {});
+  const auto is_kept = [&](int64_t frame) { return std::binary_search(keep.begin(), keep.end(), frame); };
+
+  std::map<int64_t, void*> places;  // where frames are written first
+  for (size_t i = 0; i < frames.size(); i++) places.try_emplace(frames[i], at(i));
+  const std::map<int64_t, Block> before = std::exchange(kept_, {});
+  for (auto& [frame, block] : before) {
+    if (auto place = places.find(frame); place != places.end()) copy(place->second, block.get());
+    if (is_kept(frame)) kept_.emplace(frame, block);
+  }
   std::vector<int64_t> missing;
-  for (int64_t frame : sorted_frames(frames)) {
-    if (before.contains(frame)) continue;
-    missing.push_back(frame);
+  for (int64_t frame : sorted_frames(frames))
+    if (!before.contains(frame)) missing.push_back(frame);
+  if (!missing.empty()) {
+    // Frames for the next call that come along are converted at once.
+    for (int64_t frame : keep) {
+      if (frame > missing.back() || places.contains(frame) || kept_.contains(frame)) continue;
+      if (static_cast<int64_t>(kept_.size() + 1) * bytes > kMostKeptBytes) break;
+      places[frame] = (kept_[frame] = gpu.allocate(bytes, stream)).get();
+      missing.push_back(frame);
+    }
+    std::sort(missing.begin(), missing.end());
+    decode_missing(missing, request, to, next, places);
   }
   for (size_t i = 0; i < frames.size(); i++) {
-    auto [place, is_new] = first.try_emplace(frames[i], at(i));
-    if (!is_new) continue;
-    if (frames[i] < 0) fill_frame(gpu, to, pixels, place->second);
-    if (auto known = before.find(frames[i]); known != before.end())
-      gpu.copy(place->second, known->second.get(), static_cast<size_t>(bytes), to.stream.handle);
+    void* place = places[frames[i]];
+    if (place != at(i))
+      copy(at(i), place);
+    else if (frames[i] < 0)
+      fill_frame(gpu, to, pixels, place);
   }
+  for (auto [frame, place] : places) {
+    if (!is_kept(frame) || kept_.contains(frame)) continue;
+    if (static_cast<int64_t>(kept_.size() + 1) * bytes > kMostKeptBytes) break;
+    copy((kept_[frame] = gpu.allocate(bytes, stream)).get(), place);
+  }
+}
+
+void GpuVideo::decode_missing(std::span<const int64_t> frames, const VideoRequest& request, const GpuFrames& to,
+                              NextFrames next, const std::map<int64_t, void*>& places) {
+  Gpu& gpu = Gpu::at(to.stream.device);
   const auto show_in = [&](StreamHandle stream) {
     return [&, stream](size_t i, const PicturePlanes& picture) {
-      char* out = first[missing[i]];
+      void* out = places.at(frames[i]);
       if (to.dtype == DType::uint8)
-        convert(gpu, picture, request.type, reinterpret_cast<uint8_t*>(out), 1, stream);
+        convert(gpu, picture, request.type, static_cast<uint8_t*>(out), 1, stream);
       else
-        convert(gpu, picture, request.type, reinterpret_cast<float*>(out), to.scale, stream);
+        convert(gpu, picture, request.type, static_cast<float*>(out), to.scale, stream);
     };
   };
-  if (!missing.empty() && !engine_refused_) {
+  if (!engine_refused_) {
     try {
       if (!engine_) engine_ = std::make_unique<Engine>(file_, gpu);
       gpu.wait(engine_->stream(), to.stream.handle);  // the memory may still be in use there
-      engine_->decode(missing, request, show_in(engine_->stream()), is_last);
+      return engine_->decode(frames, request, show_in(engine_->stream()), next);
     } catch (const NvdecRefused&) {  // libavcodec decodes the video, or says what is wrong with it
       engine_.reset();               // waits for its work
       engine_refused_ = true;
@@ -306,19 +336,10 @@ void GpuVideo::decode(std::span<const int64_t> frames, const VideoRequest& reque
       throw;
     }
   }
-  if (!missing.empty() && engine_refused_)
-    file_.decode(missing, request, [&, show = show_in(to.stream.handle)](size_t i, const PicturePlanes& picture) {
-      Block block;
-      show(i, upload(gpu, picture, to.stream.handle, block));
-    });
-  for (size_t i = 0; i < frames.size(); i++)
-    if (first[frames[i]] != at(i)) gpu.copy(at(i), first[frames[i]], static_cast<size_t>(bytes), to.stream.handle);
-  if (!keep) return;
-  for (auto [frame, out] : first) {
-    if (frame < 0 || static_cast<int64_t>(kept_.size() + 1) * bytes > kMostKeptBytes) continue;
-    Block& block = kept_[frame] = gpu.allocate(bytes, to.stream.handle);
-    gpu.copy(block.get(), out, static_cast<size_t>(bytes), to.stream.handle);
-  }
+  file_.decode(frames, request, [&, show = show_in(to.stream.handle)](size_t i, const PicturePlanes& picture) {
+    Block block;
+    show(i, upload(gpu, picture, to.stream.handle, block));
+  });
 }
 
 }  // namespace avida::codecs

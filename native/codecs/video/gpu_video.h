@@ -18,6 +18,9 @@ struct GpuFrames {
   const GpuStream& stream;
 };
 
+// What the next call will decode: frames that follow, no frames at all, or nobody knows.
+enum class NextFrames { follow, none, unknown };
+
 // Colours are converted by a kernel in both cases, so the results are the same, and those of the CPU.
 class GpuVideo {
  public:
@@ -27,17 +30,19 @@ class GpuVideo {
   // The frame that would be decoded next without seeking; -1 if that is not known.
   int64_t position() const;
   // Decodes frames in any order and with duplicates, in the order of the stream; -1 is a frame of the colour `fill`.
-  // `is_last`: no call will continue where this one ends. `keep`: as of VideoFile.
-  void decode(std::span<const int64_t> frames, const VideoRequest& request, const GpuFrames& to, bool is_last,
-              bool keep = false);
+  // `keep`: as of VideoFile.
+  void decode(std::span<const int64_t> frames, const VideoRequest& request, const GpuFrames& to, NextFrames next,
+              std::span<const int64_t> keep = {});
 
  private:
   class Engine;
+  void decode_missing(std::span<const int64_t> frames, const VideoRequest& request, const GpuFrames& to,
+                      NextFrames next, const std::map<int64_t, void*>& places);
 
   VideoFile& file_;
   std::unique_ptr<Engine> engine_;
   bool engine_refused_ = false;
-  std::map<int64_t, Block> kept_;  // converted frames of the last call
+  std::map<int64_t, Block> kept_;  // converted frames for the next call
 };
 
 }  // namespace avida::codecs

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstring>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "codecs/limits.h"
@@ -134,26 +135,23 @@ class VideoFile::Decoder {
     return stream_;
   }
 
-  void decode(std::span<const int64_t> frames, const VideoRequest& request, const Show& show, bool keep) {
+  void decode(std::span<const int64_t> frames, const VideoRequest& request, const Show& show,
+              std::span<const int64_t> keep) {
     if (!codec_) open_codec(shares_cpus_ ? threads_of_each() : 1);
     check_frames(frames);
     wanted_ = frames;
-    std::map<int64_t, Frame> before = std::exchange(kept_, {});
-    int64_t bytes = 0;
+    keep_ = keep;
+    std::erase_if(kept_, [&](auto& each) { return !has(frames, each.first) && !has(keep, each.first); });
     for (size_t i = 0; i < frames.size(); i++) {
-      Frame frame;
-      if (auto known = before.find(frames[i]); known != before.end())
-        frame = std::move(known->second);
-      else
-        frame = find(frames[i]);
+      auto known = kept_.extract(frames[i]);
+      Frame frame = known ? std::move(known.mapped()) : find(frames[i]);
       if (frame->height != index_->height || frame->width != index_->width)
         refuse("the size of frames changes: frame ", frames[i], " has ", frame->height, " x ", frame->width,
                " pixels, expected ", index_->height, " x ", index_->width);
       show(i, planes_of(*frame, request));
-      bytes += int64_t{3} * frame->height * frame->width;
-      if (keep && bytes <= kMostKeptBytes) kept_.emplace(frames[i], std::move(frame));
+      keep_frame(frames[i], frame);
     }
-    wanted_ = {};
+    wanted_ = keep_ = {};
   }
 
  private:
@@ -176,7 +174,10 @@ class VideoFile::Decoder {
 
   std::shared_ptr<const VideoIndex> make_index() {
     auto index = std::make_shared<VideoIndex>(stream_.read_index());
-    if (!index->has_times) count_frames(*index);
+    if (!index->has_times)
+      count_frames(*index);
+    else if (index->keys.empty() || index->keys[0].frame > 0)
+      drop_undecodable(*index);
     if (index->frames() == 0) refuse("the video has no frames");
     return index;
   }
@@ -195,6 +196,30 @@ class VideoFile::Decoder {
     }
     avcodec_free_context(&codec_);
     position_ = -1;
+  }
+
+  // A video that was cut out of another one may begin without a keyframe: its first frames cannot be decoded.
+  void drop_undecodable(VideoIndex& index) {
+    open_codec(1);
+    start();
+    Frame frame = make_frame();
+    const int64_t first = receive(*frame) ? std::max<int64_t>(0, index.find(time_of(*frame))) : index.frames();
+    index.times.erase(index.times.begin(), index.times.begin() + first);
+    std::erase_if(index.keys, [first](const VideoIndex::Key& key) { return key.frame < first; });
+    for (VideoIndex::Key& key : index.keys) key.frame -= first;
+    avcodec_free_context(&codec_);
+    position_ = -1;
+  }
+
+  static bool has(std::span<const int64_t> frames, int64_t frame) {
+    return std::binary_search(frames.begin(), frames.end(), frame);
+  }
+
+  // Takes the frame if the next call needs it.
+  void keep_frame(int64_t number, Frame& frame) {
+    const int64_t bytes = int64_t{3} * frame->height * frame->width;
+    if (has(keep_, number) && (std::ssize(kept_) + 1) * bytes <= kMostKeptBytes)
+      kept_.insert_or_assign(number, std::move(frame));
   }
 
   void check_frames(std::span<const int64_t> frames) const {
@@ -218,14 +243,17 @@ class VideoFile::Decoder {
 
   // Decodes until the frame comes; from its keyframe, unless the decoder is on the way to it already.
   Frame find(int64_t frame) {
-    int64_t key = index_->key_before(frame);
+    int64_t key = true_key(index_->key_before(frame));
     if (position_ >= 0 && position_ <= frame && (key < 0 || index_->keys[key].frame <= position_)) {
       if (Frame found = advance(frame)) return found;
     }
     // Where the decoder cannot start at a keyframe, as with intra refresh, an earlier one serves.
-    for (; key >= 0; key--) {
+    for (; key >= 0; key = true_key(key - 1)) {
       start(index_->keys[key]);
-      if (Frame found = advance(frame)) return found;
+      start_key_ = key;
+      Frame found = advance(frame);
+      start_key_ = -1;
+      if (found) return found;
     }
     start();
     if (Frame found = advance(frame)) return found;
@@ -233,18 +261,38 @@ class VideoFile::Decoder {
     refuse("frame ", frame, " of ", index_->frames(), " cannot be decoded: the file is damaged");
   }
 
-  // The frame, or null if the decoder has passed it.
+  // This keyframe or the last one before it that has not turned out to be none.
+  int64_t true_key(int64_t key) const {
+    while (key >= 0 && false_keys_.contains(key)) key--;
+    return key;
+  }
+
+  // The frame, or null if the decoder has passed it, or began at a keyframe that is none.
   Frame advance(int64_t frame) {
     Frame decoded = make_frame();
     while (receive(*decoded)) {
       int64_t number = index_->has_times ? index_->find(time_of(*decoded)) : position_;
+      if (start_key_ >= 0 && time_of(*decoded) == index_->keys[start_key_].pts && needs_others(*decoded)) {
+        false_keys_.insert(start_key_);
+        position_ = -1;
+        return {};
+      }
       if (number >= 0) position_ = number + 1;
       if (number == frame) return decoded;
+      keep_frame(number, decoded);
       if (number > frame) return {};
-      av_frame_unref(decoded.get());
+      if (decoded)
+        av_frame_unref(decoded.get());
+      else
+        decoded = make_frame();
     }
     position_ = -1;
     return {};
+  }
+
+  // Some containers say that every packet is a keyframe, as AVI does of H.263.
+  static bool needs_others(const AVFrame& frame) {
+    return !frame.key_frame && (frame.pict_type == AV_PICTURE_TYPE_P || frame.pict_type == AV_PICTURE_TYPE_B);
   }
 
   static int64_t time_of(const AVFrame& frame) {
@@ -266,19 +314,21 @@ class VideoFile::Decoder {
     }
   }
 
-  // Frames that nobody wants and no other frame needs are not decoded. Those after the last wanted one are: the next
-  // call may continue there.
+  // Frames that neither this call nor the next one wants and no other frame needs are not decoded. Those after the last
+  // wanted one are: the next call may continue there.
   bool is_skipped(const AVPacket& packet) const {
     if (wanted_.empty() || !index_->has_times) return false;
     const int64_t frame = index_->find(packet.pts);
-    return frame < wanted_.back() && !std::binary_search(wanted_.begin(), wanted_.end(), frame);
+    return frame < wanted_.back() && !has(wanted_, frame) && !has(keep_, frame);
   }
 
   VideoStream stream_;
   AVCodecContext* codec_ = nullptr;
-  int64_t position_ = -1;  // the number of the next frame that the decoder returns
+  int64_t position_ = -1;   // the number of the next frame that the decoder returns
+  int64_t start_key_ = -1;  // the keyframe at which the decoder has just been started
+  std::set<int64_t> false_keys_;
   bool draining_ = false, shares_cpus_ = false;
-  std::span<const int64_t> wanted_;
+  std::span<const int64_t> wanted_, keep_;
   std::map<int64_t, Frame> kept_;
 };
 
@@ -299,7 +349,8 @@ std::shared_ptr<const VideoIndex> VideoFile::shared_index() const { return decod
 
 int64_t VideoFile::position() const { return decoder_->position(); }
 
-void VideoFile::decode(std::span<const int64_t> frames, const VideoRequest& request, const Show& show, bool keep) {
+void VideoFile::decode(std::span<const int64_t> frames, const VideoRequest& request, const Show& show,
+                       std::span<const int64_t> keep) {
   decoder_->decode(frames, request, show, keep);
 }
 
@@ -334,7 +385,7 @@ std::vector<int64_t> sorted_frames(std::span<const int64_t> frames) {
 }
 
 void decode_frames(VideoFile& file, std::span<const int64_t> frames, const VideoRequest& request,
-                   const uint8_t (&fill)[3], uint8_t* out, bool keep) {
+                   const uint8_t (&fill)[3], uint8_t* out, std::span<const int64_t> keep) {
   const int64_t pixels = int64_t{1} * file.index().height * file.index().width, bytes = 3 * pixels;
   const std::vector<int64_t> sorted = sorted_frames(frames);
   // The first place of each frame; duplicates are copied from there.

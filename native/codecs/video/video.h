@@ -30,10 +30,12 @@ class VideoFile {
 
   // The frame that would be decoded next without seeking; -1 if that is not known.
   int64_t position() const;
-  // Decodes frames, given in ascending order without duplicates, and shows the i-th of them. With `keep`, the frames
-  // stay in memory: if the next call needs some of them again, they are not decoded again.
+  // Decodes frames, given in ascending order without duplicates, and shows the i-th of them. Those in `keep`, in
+  // ascending order, stay in memory for the next call, as far as they come along, so that it need not decode them
+  // again.
   using Show = std::function<void(size_t i, const PicturePlanes& picture)>;
-  void decode(std::span<const int64_t> frames, const VideoRequest& request, const Show& show, bool keep = false);
+  void decode(std::span<const int64_t> frames, const VideoRequest& request, const Show& show,
+              std::span<const int64_t> keep = {});
   // The demuxer, for another decoder; this one forgets its position.
   VideoStream& lend_stream();
 
@@ -55,7 +57,7 @@ std::vector<int64_t> sorted_frames(std::span<const int64_t> frames);
 
 // Decodes frames in any order and with duplicates, dense; -1 is a frame of the colour `fill`.
 void decode_frames(VideoFile& file, std::span<const int64_t> frames, const VideoRequest& request,
-                   const uint8_t (&fill)[3], uint8_t* out, bool keep = false);
+                   const uint8_t (&fill)[3], uint8_t* out, std::span<const int64_t> keep = {});
 
 // A colour from one value for all channels, or from three.
 void read_fill_value(std::span<const int> values, uint8_t (&fill)[3]);

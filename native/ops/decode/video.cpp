@@ -109,7 +109,7 @@ class VideoPlan {
   }
   void run(const Sample<VideoArgs>& sample, void* out, const GpuStream& stream) const {
     auto video = take_video(sample);
-    codecs::GpuVideo(*video).decode(frames_, request_, {out, DType::uint8, 1, fill_, stream}, /*is_last=*/true);
+    codecs::GpuVideo(*video).decode(frames_, request_, {out, DType::uint8, 1, fill_, stream}, codecs::NextFrames::none);
   }
 
  private:

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "python/readers/readers.h"
+#include "readers/video/video_files.h"
 #include "readers/video/video_source.h"
 
 namespace avida::python {
@@ -43,12 +44,24 @@ void set_outputs(VideoOptionsHandle& handle, bool labels, int frame_numbers, boo
 }
 
 SourceHandle make_source(const FileListHandle& files, const std::vector<std::pair<double, double>>& bounds,
-                         const VideoOptionsHandle& handle) {
+                         const VideoOptionsHandle& handle, VideoIndexes* known) {
   std::vector<ClipBounds> parts;
   for (auto& [begin, end] : bounds) parts.push_back({begin, end});
   auto interrupt = answer_signals();
   WithoutGil released;
-  return {video_source(*files.files, parts, handle.options, interrupt)};
+  return {video_source(*files.files, parts, handle.options, known, interrupt)};
+}
+
+// Adds the videos; returns the names of those that cannot be read, with the reasons.
+std::vector<std::pair<std::string, std::string>> read_indexes(VideoIndexes& indexes, std::vector<std::string> paths) {
+  auto interrupt = answer_signals();
+  WithoutGil released;
+  VideoFiles files(std::move(paths));
+  files.read_indexes(&indexes, interrupt);
+  std::vector<std::pair<std::string, std::string>> failed;
+  for (size_t i = 0; i < files.size(); i++)
+    if (!files.index(i)) failed.emplace_back(files.path(i), files.error(i).message);
+  return failed;
 }
 
 const BindFormat video([](nb::module_& m) {
@@ -67,7 +80,23 @@ const BindFormat video([](nb::module_& m) {
       .def("set_frames", &set_frames, nb::arg("image_type"), nb::arg("file_matrix"), nb::arg("dtype"),
            nb::arg("normalized"), nb::arg("gpu").none())
       .def("set_outputs", &set_outputs, nb::arg("labels"), nb::arg("frame_numbers"), nb::arg("timestamps"));
-  m.def("video_source", &make_source, nb::arg("files"), nb::arg("bounds"), nb::arg("options"));
+  nb::class_<VideoIndexes>(m, "VideoIndexes")
+      .def(
+          "__init__",
+          [](VideoIndexes* self, const std::string& path, const nb::bytes& content) {
+            new (self) VideoIndexes(path, {static_cast<const uint8_t*>(content.data()), content.size()});
+          },
+          nb::arg("path"), nb::arg("content"))
+      .def("read", &read_indexes, nb::arg("videos"))
+      .def("content",
+           [](const VideoIndexes& self) {
+             const std::string content = self.content();
+             return nb::bytes(content.data(), content.size());
+           })
+      .def_prop_ro("changed", &VideoIndexes::changed)
+      .def_prop_ro("videos", &VideoIndexes::videos)
+      .def_prop_ro("frames", &VideoIndexes::frames);
+  m.def("video_source", &make_source, nb::arg("files"), nb::arg("bounds"), nb::arg("options"), nb::arg("known").none());
 });
 
 }  // namespace

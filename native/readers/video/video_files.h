@@ -8,6 +8,7 @@
 
 #include "codecs/video/gpu_video.h"
 #include "codecs/video/video.h"
+#include "readers/video/video_indexes.h"
 #include "runtime/executor.h"
 #include "runtime/file.h"
 #include "runtime/fork.h"
@@ -18,9 +19,11 @@ class VideoFiles : ForkAware {
  public:
   explicit VideoFiles(std::vector<std::string> paths) : paths_(std::move(paths)), files_(paths_.size()) {}
 
+  size_t size() const { return paths_.size(); }
   const std::string& path(size_t file) const { return paths_[file]; }
-  // Reads the packets of all files, on all CPUs. A file that fails keeps its error.
-  void read_indexes(const Interrupt& interrupt);
+  // Reads the packets of all files whose indexes are not known, on all CPUs, and adds them to those that are. A file
+  // that fails keeps its error.
+  void read_indexes(VideoIndexes* known, const Interrupt& interrupt);
   // Null for a file that failed; then error() says why.
   const codecs::VideoIndex* index(size_t file) const { return files_[file].index.get(); }
   const Error& error(size_t file) const { return *files_[file].error; }
@@ -44,6 +47,7 @@ class VideoFiles : ForkAware {
 
  private:
   struct Known {
+    FileState state{};
     std::shared_ptr<const codecs::VideoIndex> index;
     std::unique_ptr<Error> error;
   };
@@ -54,7 +58,7 @@ class VideoFiles : ForkAware {
     bool is_on_gpu() const { return video->on_gpu != nullptr; }
   };
 
-  void read_index(size_t file);
+  void read_index(size_t file, VideoIndexes* known);
   bool try_before_fork() override { return mutex_.try_lock(); }
   void after_fork(bool) override { mutex_.unlock(); }
 

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <limits>
+#include <numeric>
 #include <unordered_map>
+#include <utility>
 
 #include "codecs/limits.h"
 #include "core/clones.h"
@@ -73,6 +76,28 @@ class VideoSource : public Source {
     return str(files_->path(entry.file), ", clip from frame ", frames_of(entry, index)[0]);
   }
   std::unique_ptr<Sample> open(int64_t index) const override { return std::make_unique<Clip>(*this, index); }
+  // Clips whose frames, with those before them from the keyframe on, overlap are decoded together.
+  std::vector<std::vector<size_t>> arrange(std::span<Sample* const> samples) const override {
+    std::vector<size_t> order(samples.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    auto clip_at = [&](size_t i) -> Clip& { return static_cast<Clip&>(*samples[i]); };
+    auto place = [&](size_t i) { return std::pair(clip_at(i).file(), clip_at(i).first_frame()); };
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return place(a) < place(b); });
+    std::vector<std::vector<size_t>> lists;
+    int64_t last = -1;
+    for (size_t i : order) {
+      const Clip& clip = clip_at(i);
+      if (lists.empty() || clip.file() != clip_at(lists.back()[0]).file() || clip.decodes_from() > last) {
+        lists.push_back({});
+        last = -1;
+      }
+      lists.back().push_back(i);
+      last = std::max(last, clip.last_frame());
+    }
+    for (const std::vector<size_t>& list : lists)
+      for (size_t k = list.size() - 1; k > 0; k--) clip_at(list[k - 1]).comes_before(clip_at(list[k]));
+    return lists;
+  }
 
  private:
   class Clip : public Sample {
@@ -81,6 +106,24 @@ class VideoSource : public Source {
         : source_(source), entry_(source.entry_of(number)), index_(source.usable_index(entry_.file)) {
       frames_ = source.frames_of(entry_, number);
       codecs::check_memory(pixels(), 3 * size_of(source.options_.dtype));
+      for (int64_t frame : frames_)
+        if (frame >= 0) sorted_.push_back(frame);
+      std::sort(sorted_.begin(), sorted_.end());
+    }
+
+    size_t file() const { return entry_.file; }
+    int64_t first_frame() const { return sorted_.front(); }
+    int64_t last_frame() const { return sorted_.back(); }
+    int64_t decodes_from() const {
+      const int64_t key = index_.key_before(first_frame());
+      return key < 0 ? 0 : index_.keys[static_cast<size_t>(key)].frame;
+    }
+    // Both are decoded in one pass, which keeps the frames of the later one and of those after it as they come along.
+    void comes_before(const Clip& next) {
+      std::merge(next.sorted_.begin(), next.sorted_.end(), next.keep_.begin(), next.keep_.end(),
+                 std::back_inserter(keep_));
+      pass_ = next.pass_;
+      ends_pass_ = false;
     }
 
     Shape shape(int output) const override {
@@ -131,7 +174,7 @@ class VideoSource : public Source {
 
     void decode_bytes(uint8_t* to) {
       with_video([&](VideoFiles::Video& video) {
-        codecs::decode_frames(video.video, frames_, source_.options_.request, source_.fill_, to, overlaps());
+        codecs::decode_frames(video.video, frames_, source_.options_.request, source_.fill_, to, keep_);
       });
     }
 
@@ -141,15 +184,20 @@ class VideoSource : public Source {
         if (!video.on_gpu) video.on_gpu = std::make_unique<codecs::GpuVideo>(video.video);
         const float scale = options.normalized ? 1.0f / 255 : 1.0f;
         video.on_gpu->decode(frames_, options.request, {to, options.dtype, scale, source_.fill_, *source_.stream_},
-                             /*is_last=*/false, overlaps());
+                             ends_pass_ ? codecs::NextFrames::unknown : codecs::NextFrames::follow, keep_);
       });
     }
 
     template <class Use>
     void with_video(const Use& use) {
-      auto video = source_.files_->take(entry_.file, std::max<int64_t>(0, frames_[0]));
+      std::unique_ptr<VideoFiles::Video> video = std::move(*pass_);
+      if (!video) video = source_.files_->take(entry_.file, first_frame());
+      if (ends_pass_ && overlaps()) keep_ = sorted_;  // the next batch may have the next clip
       use(*video);
-      source_.files_->give_back(entry_.file, std::move(video));
+      if (ends_pass_)
+        source_.files_->give_back(entry_.file, std::move(video));
+      else
+        *pass_ = std::move(video);
     }
 
     // Whether frames of this clip are in the next one too.
@@ -161,7 +209,10 @@ class VideoSource : public Source {
     const VideoSource& source_;
     const Entry& entry_;
     const codecs::VideoIndex& index_;
-    std::vector<int64_t> frames_;
+    std::vector<int64_t> frames_, sorted_;  // as they are returned; as they are decoded
+    std::vector<int64_t> keep_;
+    std::shared_ptr<std::unique_ptr<VideoFiles::Video>> pass_ = std::make_shared<std::unique_ptr<VideoFiles::Video>>();
+    bool ends_pass_ = true;
   };
 
   bool is_refused(const codecs::VideoIndex& index) const {
@@ -206,7 +257,8 @@ class VideoSource : public Source {
 }  // namespace
 
 std::shared_ptr<Source> video_source(const FileList& list, const std::vector<ClipBounds>& bounds,
-                                     const VideoOptions& options, const Interrupt& interrupt) {
+                                     const VideoOptions& options, VideoIndexes* known_indexes,
+                                     const Interrupt& interrupt) {
   // A file that is listed several times is opened once.
   std::vector<std::string> paths;
   std::vector<size_t> numbers;
@@ -218,7 +270,7 @@ std::shared_ptr<Source> video_source(const FileList& list, const std::vector<Cli
   }
   auto owned = std::make_unique<VideoFiles>(std::move(paths));
   VideoFiles& files = *owned;
-  files.read_indexes(interrupt);
+  files.read_indexes(known_indexes, interrupt);
   auto failed = [&](size_t file) { return !files.index(file); };
   if (!numbers.empty() && std::all_of(numbers.begin(), numbers.end(), failed)) {
     const Error& error = files.error(numbers[0]);

@@ -9,6 +9,7 @@
 #include "readers/file/file_list.h"
 #include "readers/source.h"
 #include "readers/video/video_clips.h"
+#include "readers/video/video_indexes.h"
 
 namespace avida {
 
@@ -29,8 +30,9 @@ struct VideoOptions {
 };
 
 // Outputs: the frames (FHWC); then, if requested, label (int32), frame numbers (int32), times in seconds (float64).
-// `bounds` is empty, or has a part for each file. A file that cannot be read is one sample that fails.
+// `bounds` is empty, or has a part for each file. A file that cannot be read is one sample that fails. `known` are
+// indexes from earlier runs, or null.
 std::shared_ptr<Source> video_source(const FileList& files, const std::vector<ClipBounds>& bounds,
-                                     const VideoOptions& options, const Interrupt& interrupt);
+                                     const VideoOptions& options, VideoIndexes* known, const Interrupt& interrupt);
 
 }  // namespace avida

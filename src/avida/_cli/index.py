@@ -1,4 +1,4 @@
-"""Writes index files of TFRecord, WebDataset (tar) and RecordIO files, with which readers start at once."""
+"""Writes index files of TFRecord, WebDataset (tar) and RecordIO files, and of folders of videos, for fast starts."""
 
 from __future__ import annotations
 
@@ -60,7 +60,12 @@ FORMATS = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("files", metavar="FILE", nargs="+", help="the files; each gets an index of its own")
+    parser.add_argument(
+        "files",
+        metavar="FILE",
+        nargs="+",
+        help="the files, each of which gets an index of its own, or folders of videos",
+    )
     parser.add_argument(
         "-f", "--format", choices=sorted(FORMATS), help="what the files are (found from their contents)"
     )
@@ -69,7 +74,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    folders = [file for file in options.files if os.path.isdir(file)]
+    options.files = [file for file in options.files if file not in folders]
     found, failed = _plan(options)
+    failed += sum(not _index_folder(folder, options.output) for folder in folders)
+    if not found:
+        return 1 if failed else 0
     total = sum(file.stat().st_size for file in found)
     stop = threading.Event()
     with Progress("indexing", total=max(1, total // _MEGABYTE), unit="MB") as bar:
@@ -89,6 +99,16 @@ def run(options: argparse.Namespace) -> int:
                     job.cancel()
                 raise
     return 1 if failed else 0
+
+
+def _index_folder(folder: str, output: str | None) -> bool:
+    from avida._cli.index_videos import index_folder
+
+    try:
+        return index_folder(pathlib.Path(folder), output)
+    except (RuntimeError, OSError) as error:
+        print(f"avida index: {_named(pathlib.Path(folder), error)}", file=sys.stderr)
+        return False
 
 
 def _plan(options: argparse.Namespace) -> tuple[dict[pathlib.Path, tuple[str, pathlib.Path]], int]:

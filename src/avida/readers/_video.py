@@ -42,6 +42,9 @@ class Video(Reader):
         file_root: A folder with one folder of videos for each label.
         filenames: The files, in this order.
         image_type: RGB, or YCbCr with the codes of BT.601. Default: RGB.
+        index_path: A file that keeps times and keyframes of the videos, so that the next run need not read all of
+            them first. It is made where it is missing; videos that have changed are read again. ``avida index FOLDER``
+            makes it, too.
         labels: A label for each of ``filenames``; with an empty list, their numbers.
         normalized: Return floats from 0 to 1, not to 255. Default: ``False``.
         pad_sequences: Return clips also where frames are missing at the end: those are black. Otherwise such clips are
@@ -81,6 +84,7 @@ class Video(Reader):
         file_root: Path | None = None,
         filenames: Path | Sequence[Path] | None = None,
         image_type: ImageTypeArg | None = None,
+        index_path: Path | None = None,
         labels: int | Sequence[int] | None = None,
         normalized: bool | None = None,
         pad_sequences: bool | None = None,
@@ -97,7 +101,7 @@ class Video(Reader):
             raise RuntimeError(f"expected uint8 or float32 as dtype, got {kind}")
         if filenames is not None and labels is not None and not isinstance(labels, int) and not len(labels):
             labels = range(len(list_of_paths("filenames", filenames)))
-        video = VideoArguments(self._title(), file_root, file_list, filenames, labels, not skip_vfr_check)
+        video = VideoArguments(self._title(), file_root, file_list, filenames, labels, index_path, not skip_vfr_check)
         outer = bool(file_list_include_preceding_frame) and not file_list_frame_num
         video.options.set_bounds(bool(file_list_frame_num), not outer, outer)
         video.options.set_frames(
@@ -132,6 +136,7 @@ class VideoResize(Video):
         file_root: A folder with one folder of videos for each label.
         filenames: The files, in this order.
         image_type: RGB, or YCbCr with the codes of BT.601. Default: RGB.
+        index_path: As of ``readers.Video``.
         interp_type: The interpolation for enlarging and shrinking. Default: linear.
         labels: A label for each of ``filenames``; with an empty list, their numbers.
         mag_filter: The interpolation for enlarging. Default: linear.
@@ -188,6 +193,7 @@ class VideoResize(Video):
         file_root: Path | None = None,
         filenames: Path | Sequence[Path] | None = None,
         image_type: ImageTypeArg | None = None,
+        index_path: Path | None = None,
         interp_type: InterpTypeArg | None = None,
         labels: int | Sequence[int] | None = None,
         mag_filter: InterpTypeArg | None = None,
@@ -247,6 +253,7 @@ class VideoResize(Video):
             file_root=file_root,
             filenames=filenames,
             image_type=image_type,
+            index_path=index_path,
             labels=labels,
             normalized=normalized,
             pad_sequences=pad_sequences,

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 import os
+import pathlib
 from collections.abc import Sequence
 from typing import Any
 
 from avida import _core
+from avida._files.atomic import write_file
 from avida._running.warn import warn
 from avida._values.device import device as make_device
 from avida._values.enums import number_of
@@ -19,7 +21,7 @@ from avida.types import DALIImageType
 
 Bounds = tuple[float, float]
 
-_FILE_FILTERS = [
+FILE_FILTERS = [
     *("*.mp4", "*.m4v", "*.mov", "*.mkv", "*.webm", "*.avi", "*.ts", "*.m2ts", "*.mpg", "*.mpeg", "*.flv"),
     *("*.3gp", "*.ogv", "*.wmv", "*.y4m"),
 ]
@@ -37,6 +39,7 @@ class VideoArguments:
         file_list: Path | None,
         filenames: Path | Sequence[Path] | None,
         labels: int | Sequence[int] | None,
+        index_path: Path | None,
         refuse_variable_rate: bool = False,
     ) -> None:
         self._make_source = built_with("FFmpeg", "video_source")
@@ -46,6 +49,7 @@ class VideoArguments:
         if labels is not None and filenames is None:
             raise RuntimeError("labels go with filenames; elsewhere they come from the folders or the list")
         self._file_root, self._file_list, self._filenames = file_root, file_list, filenames
+        self._index_path = index_path
         self._names = None if filenames is None else list_of_paths("filenames", filenames)
         self._labels = None if labels is None else _integers(labels)
         if self._names is not None and self._labels is not None and len(self._labels) != len(self._names):
@@ -92,8 +96,33 @@ class VideoArguments:
             files, bounds = _listed_files(os.fspath(self._file_list))
         else:
             assert self._file_root is not None
-            files = _core.FileList.from_folders(os.fspath(self._file_root), _FILE_FILTERS, [], False)
-        return self._make_source(files, bounds, self.options)
+            files = _core.FileList.from_folders(os.fspath(self._file_root), FILE_FILTERS, [], False)
+        if self._index_path is None:
+            return self._make_source(files, bounds, self.options, None)
+        indexes = read_indexes(self._index_path)
+        source = self._make_source(files, bounds, self.options, indexes)
+        write_indexes(self._index_path, indexes)
+        return source
+
+
+def read_indexes(path: Path) -> _core.VideoIndexes:
+    """What earlier runs found in videos and wrote to a file, which need not be there yet."""
+    try:
+        content = pathlib.Path(path).read_bytes()
+    except FileNotFoundError:
+        content = b""
+    built_with("FFmpeg", "VideoIndexes")
+    return _core.VideoIndexes(os.fspath(path), content)
+
+
+def write_indexes(path: Path, indexes: _core.VideoIndexes) -> None:
+    """Writes the file anew where something was added."""
+    if not indexes.changed:
+        return
+    try:
+        write_file(path, indexes.content())
+    except OSError as error:
+        raise OSError(error.errno, f"the index of videos cannot be written: {error.strerror}", str(path)) from error
 
 
 def gpu_number(device: DeviceArg | None) -> int | None:

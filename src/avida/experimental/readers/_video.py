@@ -51,6 +51,9 @@ class Video(Reader):
         fill_value: The colour of padded frames with ``pad_mode="constant"``: a number from 0 to 255, or three.
             Default: ``0``.
         image_type: RGB, or YCbCr with the codes of BT.601. Default: RGB.
+        index_path: A file that keeps times and keyframes of the videos, so that the next run need not read all of
+            them first. It is made where it is missing; videos that have changed are read again. ``avida index FOLDER``
+            makes it, too.
         labels: A label for each of ``filenames``.
         pad_mode: What stands for frames beyond the end: "constant" (``fill_value``), "edge" or "repeat" (the last
             frame), "reflect_1001" or "symmetric", "reflect_101" or "reflect" (backwards, with and without the last
@@ -92,6 +95,7 @@ class Video(Reader):
         filenames: Path | Sequence[Path] | None = None,
         fill_value: int | Sequence[int] | None = None,
         image_type: ImageTypeArg | None = None,
+        index_path: Path | None = None,
         labels: int | Sequence[int] | None = None,
         pad_mode: str | None = None,
         sequence_length: int,
@@ -106,7 +110,7 @@ class Video(Reader):
         rounding = "start_down_end_up" if file_list_rounding is None else file_list_rounding
         if rounding not in _ROUNDING:
             raise RuntimeError(f"expected one of {', '.join(_ROUNDING)} as file_list_rounding, got {rounding!r}")
-        video = VideoArguments("experimental.readers.Video", file_root, file_list, filenames, labels)
+        video = VideoArguments("experimental.readers.Video", file_root, file_list, filenames, labels, index_path)
         video.options.set_bounds(form == "frames", *_ROUNDING[rounding])
         video.options.set_frames(
             image_type_number(image_type), uses_file_matrix(color_matrix), uint8._id, False, gpu_number(device)

@@ -1,0 +1,194 @@
+#include "readers/video/video_indexes.h"
+
+#include <cstring>
+#include <filesystem>
+#include <stdexcept>
+#include <utility>
+
+#include "core/error.h"
+#include "readers/records/crc32c.h"
+
+namespace avida {
+namespace {
+
+constexpr char kBeginning[] = "avida videos ", kVersion[] = "1\n";
+
+// Integers of seven bits to a byte, the lowest first; signed ones alternate between the signs, so that small ones are
+// short.
+class Writer {
+ public:
+  explicit Writer(std::string& to) : to_(to) {}
+  void number(uint64_t value) {
+    for (; value >= 0x80; value >>= 7) to_.push_back(static_cast<char>(value | 0x80));
+    to_.push_back(static_cast<char>(value));
+  }
+  void integer(int64_t value) { number(static_cast<uint64_t>(value) << 1 ^ static_cast<uint64_t>(value >> 63)); }
+  // How far a value is from the one before. The lowest integer stands for no time: differences may wrap around.
+  void difference(int64_t value, int64_t from) {
+    integer(static_cast<int64_t>(static_cast<uint64_t>(value) - static_cast<uint64_t>(from)));
+  }
+  void bytes(const void* data, size_t size) { to_.append(static_cast<const char*>(data), size); }
+
+ private:
+  std::string& to_;
+};
+
+// Throws std::out_of_range where the data ends or a number is too large.
+class Reader {
+ public:
+  explicit Reader(std::span<const uint8_t> data) : data_(data) {}
+  bool at_end() const { return data_.empty(); }
+  uint64_t number() {
+    uint64_t value = 0;
+    for (int shift = 0; shift < 64; shift += 7) {
+      const uint8_t byte = *take(1);
+      value |= uint64_t{byte & 0x7Fu} << shift;
+      if (byte < 0x80) return value;
+    }
+    throw std::out_of_range("number");
+  }
+  int64_t integer() {
+    const uint64_t value = number();
+    return static_cast<int64_t>(value >> 1 ^ -(value & 1));
+  }
+  int64_t difference(int64_t from) {
+    return static_cast<int64_t>(static_cast<uint64_t>(from) + static_cast<uint64_t>(integer()));
+  }
+  // Of elements that take at least a byte each.
+  size_t count() {
+    const uint64_t value = number();
+    if (value > data_.size()) throw std::out_of_range("count");
+    return static_cast<size_t>(value);
+  }
+  const uint8_t* take(size_t size) {
+    if (size > data_.size()) throw std::out_of_range("bytes");
+    const uint8_t* taken = data_.data();
+    data_ = data_.subspan(size);
+    return taken;
+  }
+
+ private:
+  std::span<const uint8_t> data_;
+};
+
+void write(Writer& to, const codecs::VideoIndex& index) {
+  to.number(static_cast<uint64_t>(index.height));
+  to.number(static_cast<uint64_t>(index.width));
+  to.number(index.has_times);
+  to.bytes(&index.unit, sizeof(index.unit));
+  to.number(index.times.size());
+  int64_t last = 0;
+  for (int64_t time : index.times) to.difference(time, std::exchange(last, time));
+  to.number(index.keys.size());
+  for (const codecs::VideoIndex::Key& key : index.keys) {
+    to.integer(key.frame);
+    to.integer(key.pts);
+    to.difference(key.dts, key.pts);
+  }
+}
+
+void check(const codecs::VideoIndex& index) {
+  constexpr int most = 1 << 18;
+  bool good = index.height > 0 && index.height <= most && index.width > 0 && index.width <= most;
+  for (size_t i = 1; i < index.times.size(); i++) good &= index.times[i - 1] < index.times[i];
+  for (const codecs::VideoIndex::Key& key : index.keys) good &= key.frame >= 0 && key.frame <= index.frames();
+  if (!good || index.times.empty()) throw std::out_of_range("index");
+}
+
+codecs::VideoIndex read_index(Reader& from) {
+  codecs::VideoIndex index;
+  index.height = static_cast<int>(from.number());
+  index.width = static_cast<int>(from.number());
+  index.has_times = from.number() != 0;
+  std::memcpy(&index.unit, from.take(sizeof(index.unit)), sizeof(index.unit));
+  index.times.resize(from.count());
+  int64_t last = 0;
+  for (int64_t& time : index.times) time = last = from.difference(last);
+  index.keys.resize(from.count());
+  for (codecs::VideoIndex::Key& key : index.keys) {
+    key.frame = from.integer();
+    key.pts = from.integer();
+    key.dts = from.difference(key.pts);
+  }
+  check(index);
+  return index;
+}
+
+std::filesystem::path full_path(const std::string& path) { return std::filesystem::absolute(path).lexically_normal(); }
+
+}  // namespace
+
+VideoIndexes::VideoIndexes(const std::string& path, std::span<const uint8_t> content)
+    : path_(path), folder_(full_path(path).parent_path()) {
+  try {
+    if (!content.empty()) parse(content);
+  } catch (const std::out_of_range&) {
+    refuse(path_, ": the index of videos is damaged; remove it, and it will be made again");
+  }
+}
+
+void VideoIndexes::parse(std::span<const uint8_t> content) {
+  Reader from(content);
+  constexpr size_t beginning = sizeof(kBeginning) - 1, version = sizeof(kVersion) - 1;
+  uint32_t checksum;
+  if (content.size() < beginning || std::memcmp(from.take(beginning), kBeginning, beginning) != 0)
+    refuse(path_, ": expected an index of videos, as `avida index FOLDER` makes it, found another file");
+  if (std::memcmp(from.take(version), kVersion, version) != 0) return;
+  if (content.size() < beginning + version + sizeof(checksum)) throw std::out_of_range("checksum");
+  const size_t size = content.size() - sizeof(checksum);
+  std::memcpy(&checksum, content.data() + size, sizeof(checksum));
+  if (crc32c(content.data(), static_cast<int64_t>(size)) != checksum) throw std::out_of_range("checksum");
+  from = Reader(content.subspan(beginning + version, size - beginning - version));
+  while (!from.at_end()) {
+    const size_t length = from.count();
+    std::string name(reinterpret_cast<const char*>(from.take(length)), length);
+    Known known;
+    known.state.size = from.integer();
+    known.state.modified = from.integer();
+    known.index = std::make_shared<codecs::VideoIndex>(read_index(from));
+    known_.insert_or_assign(std::move(name), std::move(known));
+  }
+}
+
+std::string VideoIndexes::name_of(const std::string& video) const {
+  return full_path(video).lexically_relative(folder_);
+}
+
+VideoIndexes::Index VideoIndexes::find(const std::string& video, const FileState& state) const {
+  const std::string name = name_of(video);
+  std::lock_guard lock(mutex_);
+  auto found = known_.find(name);
+  return found != known_.end() && found->second.state == state ? found->second.index : nullptr;
+}
+
+void VideoIndexes::add(const std::string& video, const FileState& state, Index index) {
+  std::string name = name_of(video);
+  std::lock_guard lock(mutex_);
+  known_.insert_or_assign(std::move(name), Known{state, std::move(index)});
+  changed_ = true;
+}
+
+int64_t VideoIndexes::frames() const {
+  int64_t frames = 0;
+  for (auto& [name, known] : known_) frames += known.index->frames();
+  return frames;
+}
+
+std::string VideoIndexes::content() const {
+  std::string content = std::string(kBeginning) + kVersion;
+  Writer to(content);
+  for (auto& [name, known] : known_) {
+    std::error_code ignored;  // without "..", since the folder need not be there yet
+    if (!std::filesystem::exists((std::filesystem::path(folder_) / name).lexically_normal(), ignored)) continue;
+    to.number(name.size());
+    to.bytes(name.data(), name.size());
+    to.integer(known.state.size);
+    to.integer(known.state.modified);
+    write(to, *known.index);
+  }
+  const uint32_t checksum = crc32c(content.data(), static_cast<int64_t>(content.size()));
+  to.bytes(&checksum, sizeof(checksum));
+  return content;
+}
+
+}  // namespace avida

@@ -1,0 +1,39 @@
+"""Writes the index of a folder of videos: frames and keyframes of each, for the readers of videos."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import sys
+
+from avida.progress import Progress
+from avida.readers._videos import FILE_FILTERS, read_indexes, write_indexes
+
+NAME = "videos.idx"
+_AT_ONCE = 64  # between two signs of progress, and chances to interrupt
+_ENDINGS = {pathlib.PurePath(name).suffix for name in FILE_FILTERS}
+
+
+def index_folder(folder: pathlib.Path, output: str | None) -> bool:
+    """Indexes the videos in the folder and those under it; returns whether all could be read."""
+    target = pathlib.Path(output or folder, NAME)
+    videos = sorted(
+        os.path.join(place, name)
+        for place, _, names in os.walk(folder)
+        for name in names
+        if pathlib.PurePath(name).suffix.lower() in _ENDINGS
+    )
+    if not videos:
+        raise RuntimeError(f"{folder}: expected videos in the folder, found none")
+    indexes = read_indexes(target)
+    failed: list[tuple[str, str]] = []
+    with Progress("indexing", total=len(videos), unit="videos") as bar:
+        for first in range(0, len(videos), _AT_ONCE):
+            some = videos[first : first + _AT_ONCE]
+            failed += indexes.read(some)
+            bar.advance(len(some))
+    write_indexes(target, indexes)
+    for video, reason in failed:
+        print(f"avida index: {video}: {reason}", file=sys.stderr)
+    print(f"{target}: {indexes.videos} videos, {indexes.frames} frames")
+    return not failed
