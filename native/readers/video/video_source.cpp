@@ -12,6 +12,7 @@
 #include "core/clones.h"
 #include "readers/video/video_files.h"
 #include "runtime/memory.h"
+#include "runtime/thread_pool.h"
 
 namespace avida {
 namespace {
@@ -76,19 +77,25 @@ class VideoSource : public Source {
     return str(files_->path(entry.file), ", clip from frame ", frames_of(entry, index)[0]);
   }
   std::unique_ptr<Sample> open(int64_t index) const override { return std::make_unique<Clip>(*this, index); }
-  // Clips whose frames, with those before them from the keyframe on, overlap are decoded together.
+  // Clips whose frames, with those before them from the keyframe on, overlap are decoded together; but where threads
+  // would be idle, a list ends at a keyframe.
   std::vector<std::vector<size_t>> arrange(std::span<Sample* const> samples) const override {
     std::vector<size_t> order(samples.size());
     std::iota(order.begin(), order.end(), size_t{0});
     auto clip_at = [&](size_t i) -> Clip& { return static_cast<Clip&>(*samples[i]); };
     auto place = [&](size_t i) { return std::pair(clip_at(i).file(), clip_at(i).first_frame()); };
     std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return place(a) < place(b); });
+    int64_t frames = 0;
+    for (size_t i : order) frames += clip_at(i).last_frame() + 1 - clip_at(i).first_frame();
+    const int64_t enough = frames / available_cpus();  // for a list
     std::vector<std::vector<size_t>> lists;
-    int64_t last = -1;
+    int64_t from = 0, last = -1;
     for (size_t i : order) {
       const Clip& clip = clip_at(i);
-      if (lists.empty() || clip.file() != clip_at(lists.back()[0]).file() || clip.decodes_from() > last) {
+      const bool is_other = lists.empty() || clip.file() != clip_at(lists.back()[0]).file();
+      if (is_other || clip.decodes_from() > last || (clip.decodes_from() > from && last - from >= enough)) {
         lists.push_back({});
+        from = clip.decodes_from();
         last = -1;
       }
       lists.back().push_back(i);
