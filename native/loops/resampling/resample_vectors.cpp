@@ -7,7 +7,6 @@
 
 #include "core/vectors.h"
 #include "loops/resampling/resample_packed.h"
-#include "runtime/memory.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "loops/resampling/resample_vectors.cpp"
@@ -312,9 +311,9 @@ void filter_row(int16_t* out, const uint8_t* in, const Taps& taps, int64_t chann
     return channels == 3 ? filter_pixel_windows<3>(out, in, taps) : filter_pixel_windows<4>(out, in, taps);
   if (channels != 3) return filter_packed(out, in, taps, channels);
   const int64_t n = static_cast<int64_t>(taps.first.size());
-  Block apart = allocate((n * lanes_of(3) + 64) * int64_t{sizeof(int16_t)});
-  auto* pixels = static_cast<int16_t*>(apart.get());
-  filter_packed(pixels, in, taps, channels);
+  thread_local std::vector<int16_t> pixels;  // not from the pool: threads would wait for one another in every row
+  pixels.resize(static_cast<size_t>(n * lanes_of(3) + 64));
+  filter_packed(pixels.data(), in, taps, channels);
   for (int64_t x = 0; x < n; x++)
     for (int c = 0; c < 3; c++) out[x * 3 + c] = pixels[x * 4 + c];
 }
