@@ -35,6 +35,8 @@ class VideoFile {
   // along, so that it need not decode them again.
   void decode(std::span<const int64_t> frames, const VideoRequest& request, const std::function<uint8_t*(size_t)>& to,
               std::span<const int64_t> keep = {});
+  // Frees the frames that were kept.
+  void forget();
 
  private:
   class Decoder;

@@ -8,7 +8,9 @@
 namespace avida {
 namespace {
 
-constexpr size_t kMostIdle = 32;  // a decoder of 720p holds about 20 MB
+// A decoder of 720p holds about 20 MB, and 40 MB after it has kept frames; others as many times that as they have pixels.
+constexpr size_t kMostIdle = 32;
+constexpr int64_t kMostIdlePixels = kMostIdle * 1280 * 720;
 
 }  // namespace
 
@@ -56,15 +58,20 @@ std::unique_ptr<VideoFiles::Video> VideoFiles::take(size_t file, int64_t frame) 
 }
 
 void VideoFiles::give_back(size_t file, std::unique_ptr<Video> video) {
-  std::unique_ptr<Video> closed;  // after the lock is released
+  std::vector<Idle> closed;  // after the lock is released
   std::lock_guard lock(mutex_);
-  if (idle_.size() < kMostIdle) {
-    idle_.push_back({file, ++uses_, std::move(video)});
-    return;
+  auto pixels_of = [](const Video& each) { return int64_t{1} * each.video.index().height * each.video.index().width; };
+  int64_t pixels = pixels_of(*video);
+  for (const Idle& idle : idle_) pixels += pixels_of(*idle.video);
+  while (!idle_.empty() && (idle_.size() >= kMostIdle || pixels > kMostIdlePixels)) {
+    pixels -= pixels_of(*idle_.front().video);
+    closed.push_back(std::move(idle_.front()));
+    idle_.erase(idle_.begin());
   }
-  auto oldest = std::min_element(idle_.begin(), idle_.end(), [](auto& a, auto& b) { return a.last_use < b.last_use; });
-  closed = std::move(oldest->video);
-  *oldest = {file, ++uses_, std::move(video)};
+  idle_.push_back({file, std::move(video)});
+  // Frames that are kept serve the next clip of the file, if it comes soon.
+  static const auto cpus = static_cast<size_t>(available_cpus());
+  if (idle_.size() > cpus) idle_[idle_.size() - cpus - 1].video->video.forget();
 }
 
 }  // namespace avida

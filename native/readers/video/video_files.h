@@ -50,7 +50,6 @@ class VideoFiles : ForkAware {
   };
   struct Idle {
     size_t file;
-    uint64_t last_use;
     std::unique_ptr<Video> video;
   };
 
@@ -61,8 +60,7 @@ class VideoFiles : ForkAware {
   const std::vector<std::string> paths_;
   std::vector<Known> files_;
   std::mutex mutex_;
-  std::vector<Idle> idle_;
-  uint64_t uses_ = 0;
+  std::vector<Idle> idle_;  // the one that was used last at the end
   ForkRegistration fork_{this, Rank::reader};
 };
 
