@@ -29,8 +29,8 @@ class Source {
   virtual const std::vector<Meta>& outputs() const = 0;
   // Whether reading a sample takes so long that the samples of a batch are read by several threads.
   virtual bool takes_long() const { return false; }
-  // Called before the samples of a batch are read, with those of one list by one thread, in this order: their positions.
-  // Here each is alone.
+  // Called before the samples of a batch are read, with those of one list by one thread, in this order: their
+  // positions. Here each is alone.
   virtual std::vector<std::vector<size_t>> arrange(std::span<Sample* const> samples) const {
     std::vector<std::vector<size_t>> lists;
     for (size_t i = 0; i < samples.size(); i++) lists.push_back({i});

@@ -8,7 +8,8 @@
 namespace avida {
 namespace {
 
-// A decoder of 720p holds about 20 MB, and 40 MB after it has kept frames; others as many times that as they have pixels.
+// A decoder of 720p holds about 20 MB, and 40 MB after it has kept frames; others as many times that as they have
+// pixels.
 constexpr size_t kMostIdle = 32;
 constexpr int64_t kMostIdlePixels = kMostIdle * 1280 * 720;
 

@@ -5,8 +5,8 @@
 #include <iterator>
 #include <limits>
 #include <numeric>
-#include <utility>
 #include <unordered_map>
+#include <utility>
 
 #include "codecs/limits.h"
 #include "core/clones.h"
