@@ -1,10 +1,12 @@
 """Measures decoding of videos: random clips and whole files, compared with torchcodec, decord and the real library.
 
-python benchmarks/video.py [--videos 20] [--frames 150] [--clips 40] [--rounds 3] [--codec h264]
+python benchmarks/video.py [--videos 20] [--frames 150] [--clips 40] [--rounds 3] [--small 10000]
 
-Makes videos of 720p with PyAV, then decodes clips of 16 frames at random positions, in batches of 4, and whole files,
-with two threads each. The libraries take turns; the best round counts. torchcodec and decord are optional. The real
-library decodes H.264 on GPUs only: on the CPU it is compared with --codec vp9.
+Makes videos of 720p with PyAV, H.264 and VP9, then decodes clips of 16 frames at random positions, in batches of 4, and
+whole files, with two threads each. The libraries take turns; the best round counts. Ratios are those of CPU time, which
+other programs on the machine disturb less. The real library decodes H.264 on GPUs only: on the CPU it is compared with
+VP9. Then: clips that are resized, compared with clips that are not; the time to the first clip of many small videos,
+with and without an index on disk; memory over 1,000 clips.
 """
 
 from __future__ import annotations
@@ -12,7 +14,10 @@ from __future__ import annotations
 import argparse
 import gc
 import pathlib
+import resource
+import shutil
 import tempfile
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -33,7 +38,9 @@ CODECS = {"h264": ("libx264", {"preset": "veryfast"}), "vp9": ("libvpx-vp9", {"d
 Clips = list[tuple[int, int]]  # a video, and the first frame
 
 
-def make_videos(folder: pathlib.Path, codec: str, count: int, frames: int) -> list[pathlib.Path]:
+def make_videos(
+    folder: pathlib.Path, codec: str, count: int, frames: int, height: int = 720, width: int = 1280
+) -> list[pathlib.Path]:
     """Moving noise of low resolution, which compresses about as well as a film."""
     import av
 
@@ -41,13 +48,13 @@ def make_videos(folder: pathlib.Path, codec: str, count: int, frames: int) -> li
     paths = []
     name, settings = CODECS[codec]
     for i in range(count):
-        paths.append(folder / f"{i}.mp4")
+        paths.append(folder / f"{codec}{i}.mp4")
         ground = rng.integers(0, 255, (90, 160, 3), np.uint8).repeat(16, 0).repeat(16, 1)
         with av.open(str(paths[-1]), "w") as output:
             stream: Any = output.add_stream(name, rate=25, options=settings)
-            stream.width, stream.height, stream.pix_fmt, stream.gop_size = 1280, 720, "yuv420p", 50
+            stream.width, stream.height, stream.pix_fmt, stream.gop_size = width, height, "yuv420p", 50
             for k in range(frames):
-                window = np.ascontiguousarray(ground[2 * k : 2 * k + 720, 3 * k : 3 * k + 1280])
+                window = np.ascontiguousarray(ground[2 * k : 2 * k + height, 3 * k : 3 * k + width])
                 output.mux(stream.encode(av.VideoFrame.from_ndarray(window, format="rgb24")))
             output.mux(stream.encode(None))
     return paths
@@ -55,6 +62,8 @@ def make_videos(folder: pathlib.Path, codec: str, count: int, frames: int) -> li
 
 class Contestant:
     """Decodes clips, and whole files; returns the number of frames."""
+
+    open: Callable[[str], Any]
 
     def __init__(self, paths: list[pathlib.Path]) -> None:
         self.paths = [str(path) for path in paths]
@@ -113,7 +122,7 @@ class AvidaReader(Contestant):
 
     def whole(self) -> int:
         frames = self.per_file + LENGTH - 1
-        reader = avida.experimental.readers.Video(filenames=self.paths, sequence_length=frames)
+        reader = avida.experimental.readers.Video(filenames=self.paths, sequence_length=frames, last_batch="partial")
         return sum(shape[0] for (made,) in reader.next_epoch(batch_size=THREADS) for shape in made.evaluate().shape)
 
 
@@ -156,12 +165,31 @@ class Decord(Contestant):
         return len(reader.get_batch(range(len(reader))).asnumpy())
 
 
+def staying_open(contestant: Contestant) -> Contestant:
+    """The same, with a decoder for each file and thread that is opened once."""
+    opened: dict[tuple[int, str], Any] = {}
+    open_file = contestant.open
+
+    def open_once(path: str) -> Any:
+        key = threading.get_ident(), path
+        if key not in opened:
+            opened[key] = open_file(path)
+        return opened[key]
+
+    contestant.open = open_once
+    pool = ThreadPoolExecutor(THREADS)
+    contestant.clips = lambda clips: sum(pool.map(lambda clip: contestant.clip(*clip), clips))
+    return contestant
+
+
 def contestants(paths: list[pathlib.Path], codec: str) -> dict[str, Contestant]:
-    kinds: dict[str, type[Contestant]] = {
+    kinds: dict[str, Callable[[list[pathlib.Path]], Contestant]] = {
         "avida": Avida,
         "avida reader": AvidaReader,
         "torchcodec": TorchCodec,
+        "torchcodec, open": lambda paths: staying_open(TorchCodec(paths)),
         "decord": Decord,
+        "decord, open": lambda paths: staying_open(Decord(paths)),
     }
     if codec != "h264":
         kinds["DALI"] = Dali
@@ -175,20 +203,107 @@ def contestants(paths: list[pathlib.Path], codec: str) -> dict[str, Contestant]:
 
 
 def measure(title: str, runs: dict[str, Callable[[], int]], rounds: int) -> None:
-    best: dict[str, float] = {}
+    """Of each run, which returns the number of frames: the least wall time and the least CPU time of a frame."""
+    wall: dict[str, float] = {}
+    cpu: dict[str, float] = {}
     counts = set()
     for _ in range(rounds):
         for name, run in runs.items():
-            start = time.perf_counter()
+            start, start_cpu = time.perf_counter(), time.process_time()
             frames = run()
-            best[name] = min(best.get(name, np.inf), (time.perf_counter() - start) / frames)
+            wall[name] = min(wall.get(name, np.inf), (time.perf_counter() - start) / frames)
+            cpu[name] = min(cpu.get(name, np.inf), (time.process_time() - start_cpu) / frames)
             counts.add(frames)
             gc.collect()
     assert len(counts) == 1, f"not the same work: {counts} frames"
-    for name, seconds in best.items():
+    first, *others = runs
+    for name in runs:
         print(
-            f"{title:12} {name:14} {1 / seconds:8.0f} frames/s   avida is {seconds / best['avida']:.2f} times as fast"
+            f"{title:24} {name:18} {1 / wall[name]:6.0f} frames/s  {1000 * cpu[name]:6.2f} ms of CPU time a frame, "
+            f"{cpu[name] / cpu[first]:.2f} times that of {first}",
+            flush=True,
         )
+
+
+def measure_codec(folder: pathlib.Path, codec: str, options: argparse.Namespace) -> list[pathlib.Path]:
+    paths = make_videos(folder, codec, options.videos, options.frames)
+    rng = np.random.default_rng(1)
+    clips = [
+        (int(rng.integers(options.videos)), int(rng.integers(options.frames - LENGTH)))
+        for _ in range(options.clips // BATCH * BATCH)
+    ]
+    every = contestants(paths, codec)
+    once = {name: each for name, each in every.items() if name != "avida reader" and not name.endswith("open")}
+    kept = {name: each for name, each in every.items() if name not in once}
+    for title, those in ((f"{codec}: clips of {LENGTH}", once), (f"{codec}: files stay open", kept)):
+        measure(title, {name: lambda each=each: each.clips(clips) for name, each in those.items()}, options.rounds)
+    whole = {name: each.whole for name, each in every.items() if not name.endswith("open")}
+    measure(f"{codec}: whole files", whole, options.rounds)
+    return paths
+
+
+def measure_resizing(paths: list[pathlib.Path], rounds: int) -> None:
+    """Clips one after the other, of 720p and of 224 x 224."""
+
+    def run(kind: Any, **arguments: Any) -> int:
+        reader = kind(filenames=paths, sequence_length=LENGTH, last_batch="partial", **arguments)
+        return sum(shape[0] for (clips,) in reader.next_epoch(batch_size=BATCH) for shape in clips.evaluate().shape)
+
+    runs = {
+        "Video": lambda: run(avida.readers.Video),
+        "VideoResize": lambda: run(avida.readers.VideoResize, size=[224, 224]),
+    }
+    measure("h264: resized", runs, rounds)
+
+
+def measure_start(folder: pathlib.Path, count: int) -> None:
+    """The time from making a reader of many small videos to its first clip."""
+    (example,) = make_videos(folder, "vp9", 1, 32, 64, 96)
+    paths = [folder / f"small{i}.mp4" for i in range(count)]
+    for path in paths:
+        shutil.copyfile(example, path)
+    names = [str(path) for path in paths]
+
+    def first_clip(library: Any, **arguments: Any) -> None:
+        reader = library.experimental.readers.Video(
+            filenames=names, sequence_length=LENGTH, random_shuffle=True, **arguments
+        )
+        np.asarray(next(iter(reader.next_epoch(batch_size=1)))[0].tensors[0])
+
+    runs: dict[str, Callable[[], None]] = {
+        "avida": lambda: first_clip(avida),
+        "avida, makes the index": lambda: first_clip(avida, index_path=folder / "videos.idx"),
+        "avida, has the index": lambda: first_clip(avida, index_path=folder / "videos.idx"),
+    }
+    try:
+        import nvidia.dali.experimental.dynamic as dali
+
+        runs["DALI"] = lambda: first_clip(dali)
+    except ImportError:
+        print("DALI is left out")
+    for name, run in runs.items():
+        start, start_cpu = time.perf_counter(), time.process_time()
+        run()
+        print(
+            f"first of {count} videos     {name:24} {time.perf_counter() - start:6.2f} s, "
+            f"{time.process_time() - start_cpu:6.2f} s of CPU time",
+            flush=True,
+        )
+
+
+def measure_memory(paths: list[pathlib.Path]) -> None:
+    """Of the process, while it reads clips at random positions."""
+    reader = avida.experimental.readers.Video(filenames=paths, sequence_length=LENGTH, step=1, random_shuffle=True)
+    page = resource.getpagesize()
+    done = 0
+    for (clips,) in reader.next_epoch(batch_size=BATCH):
+        clips.evaluate()
+        done += BATCH
+        if done in (100, 200, 400, 600, 800, 1000):
+            used = int(pathlib.Path("/proc/self/statm").read_text().split()[1]) * page
+            print(f"memory after {done:4} clips: {used >> 20} MiB", flush=True)
+        if done >= 1000:
+            break
 
 
 def main() -> None:
@@ -197,20 +312,15 @@ def main() -> None:
     parser.add_argument("--frames", type=int, default=150)
     parser.add_argument("--clips", type=int, default=40)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--codec", choices=CODECS, default="h264")
+    parser.add_argument("--small", type=int, default=10_000)
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="avida-videos-") as folder:
-        paths = make_videos(pathlib.Path(folder), options.codec, options.videos, options.frames)
-        rng = np.random.default_rng(1)
-        clips = [
-            (int(rng.integers(options.videos)), int(rng.integers(options.frames - LENGTH)))
-            for _ in range(options.clips // BATCH * BATCH)
-        ]
-        every = contestants(paths, options.codec)
-        measure(
-            "clips of 16", {name: lambda each=each: each.clips(clips) for name, each in every.items()}, options.rounds
-        )
-        measure("whole files", {name: each.whole for name, each in every.items()}, options.rounds)
+    with tempfile.TemporaryDirectory(prefix="avida-videos-") as name:
+        folder = pathlib.Path(name)
+        paths = measure_codec(folder, "h264", options)
+        measure_codec(folder, "vp9", options)
+        measure_resizing(paths, options.rounds)
+        measure_memory(paths)
+        measure_start(folder, options.small)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import ast
 import io
 import pathlib
 import re
+import tempfile
 import tomllib
 from typing import Any, NamedTuple
 
@@ -166,6 +167,29 @@ def picture(value: Any) -> np.ndarray:
     return np.repeat(array, 3, axis=2) if array.shape[-1] == 1 else array
 
 
+def clip_of_photo() -> avida.Tensor:
+    """Six frames, evenly spaced, of a video that pans over the photo and was read from a file."""
+    photo, count, (height, width) = landscape(), 24, (96, 128)
+    down, right = (extent - size for extent, size in zip(photo.shape, (height, width), strict=False))
+    windows = [(k * down // count, k * right // count) for k in range(count)]
+    frames = np.stack([photo[y : y + height, x : x + width] for y, x in windows])
+    codes = avida.color_space_conversion(avida.as_tensor(frames, layout="FHWC"), image_type="rgb", output_type="ycbcr")
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "a.y4m")
+        planes = np.asarray(codes).transpose(0, 3, 1, 2)
+        head = f"YUV4MPEG2 W{width} H{height} F25:1 C444\n".encode()
+        path.write_bytes(head + b"".join(b"FRAME\n" + frame.tobytes() for frame in planes))
+        reader = avida.experimental.readers.Video(filenames=path, sequence_length=6, uniform_sample=True)
+        return reader[0][0].evaluate()
+
+
+def video_sheet() -> np.ndarray:
+    """A clip, and below it the same with another hue for each frame: the picture of docs/video.md."""
+    clip = clip_of_photo()
+    turned = avida.hue(clip, hue=avida.per_frame(np.arange(6, dtype=np.float32) * 60))
+    return np.concatenate([np.concatenate(list(np.asarray(each)), axis=1) for each in (clip, turned)])
+
+
 def page() -> str:
     """The text of docs/gallery.md. It does not depend on pixels."""
     text, section = HEAD, ""
@@ -180,7 +204,7 @@ def page() -> str:
 
 
 def pictures() -> dict[pathlib.Path, bytes]:
-    """What all pictures of the page should be, by file."""
+    """What all pictures of the page, and that of docs/video.md, should be, by file."""
     shown = {}
     for row in rows():
         for file, pixels in zip((f"{row.before}.jpg", row.file), run(row), strict=True):
@@ -189,6 +213,9 @@ def pictures() -> dict[pathlib.Path, bytes]:
             encoded = io.BytesIO()
             image.save(encoded, "jpeg", quality=85)
             shown[PICTURES / file] = encoded.getvalue()
+    encoded = io.BytesIO()
+    Image.fromarray(video_sheet()).save(encoded, "jpeg", quality=80)
+    shown[PICTURES / "video.jpg"] = encoded.getvalue()
     return shown
 
 

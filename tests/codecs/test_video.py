@@ -1,5 +1,8 @@
 """decoders.video against PyAV: which frames, in which order, with which pixels."""
 
+import re
+import struct
+
 import numpy as np
 import pytest
 
@@ -124,6 +127,47 @@ def test_a_playlist_opens_no_other_file(tmp_path, monkeypatch):
     (tmp_path / "a.mp4").write_bytes(all_videos()["h264.mp4"].tobytes())
     with pytest.raises(RuntimeError, match="expected a video"):
         decode(np.frombuffer(b"ffconcat version 1.0\nfile a.mp4\n", np.uint8))
+
+
+@pytest.mark.parametrize("name", ["h264.mp4", "h264.mkv", "hevc.ts", "vp9.webm", "mpeg4.avi", "mjpeg.mov"])
+def test_truncated_anywhere(name):
+    """An error, or some first frames; and the whole file is decoded all the same afterwards."""
+    file = all_videos()[name]
+    whole = decode(file)
+    for size in range(1, len(file), max(1, len(file) // 60)):
+        try:
+            cut = decode(file[:size])
+        except RuntimeError as error:
+            assert re.search(
+                "expected a video|opened as a video|no frames|cannot be decoded|rows and columns", str(error)
+            ), error
+        else:
+            assert cut.shape[1:] == whole.shape[1:]
+            assert len(cut) <= len(whole)
+    np.testing.assert_array_equal(decode(file), whole)
+
+
+@pytest.mark.parametrize("box", [b"mvhd", b"mdhd", b"tkhd", b"elst"])
+def test_lying_durations(box):
+    file = bytearray(all_videos()["h264.mp4"].tobytes())
+    duration = file.index(box) + {b"tkhd": 24, b"elst": 12}.get(box, 20)
+    file[duration : duration + 4] = struct.pack(">I", 2**31 - 1)
+    np.testing.assert_array_equal(decode(np.frombuffer(file, np.uint8)), decode(all_videos()["h264.mp4"]))
+
+
+def test_no_frames():
+    with pytest.raises(RuntimeError, match="the video has no frames"):
+        decode(np.frombuffer(b"YUV4MPEG2 W32 H32 F25:1\n", np.uint8))
+
+
+def test_huge_frames():
+    """JPEG images that claim 65,000 x 65,000 pixels."""
+    file = all_videos()["mjpeg.avi"].tobytes()
+    extents = struct.pack(">HH", 48, 64)
+    assert file.count(b"\xff\xc0\x00\x11\x08" + extents) == 20
+    file = file.replace(b"\xff\xc0\x00\x11\x08" + extents, b"\xff\xc0\x00\x11\x08" + struct.pack(">HH", 65000, 65000))
+    with pytest.raises(RuntimeError, match="set_decode_limits|cannot be decoded"):
+        decode(np.frombuffer(file, np.uint8))
 
 
 def test_a_broken_tail_costs_its_frames_only():

@@ -5,6 +5,7 @@ import gzip
 import io
 import itertools
 import json
+import os
 import pathlib
 import random
 import re
@@ -18,6 +19,7 @@ from typing import Any
 import numpy as np
 
 import avida
+from tests.codecs.videos import all_videos
 from tests.fuzz import mutate
 from tests.readers import lmdb_records, records, tars
 
@@ -351,6 +353,47 @@ def _nemo() -> Format:
     )
 
 
+def _video() -> Format:
+    """A broken video and a good one, of which nothing may be lost."""
+    files = all_videos()
+    seeds = ["h264.mp4", "h264_open_gop.ts", "h264_edit_list.mp4", "hevc.mkv", "vp8.webm", "mpeg4_b_frames.avi"]
+
+    def reader(folder: pathlib.Path) -> Any:
+        names = [str(folder / "broken"), str(folder / "good")]
+        made = avida.experimental.readers.Video(filenames=names, sequence_length=5, on_error="skip")
+        clips = {source.name for (clips,) in made.next_epoch(batch_size=3) for source in clips.sources}
+        assert len([name for name in clips if name.startswith(names[1])]) == 4
+        assert all(error.source.startswith(names[0]) for error in made.errors)
+        return made
+
+    return Format(
+        "broken", [files[name].tobytes() for name in seeds], reader, others={"good": files["vp9.mp4"].tobytes()}
+    )
+
+
+def _video_index() -> Format:
+    """Its entries are those of the video, whatever has become of them: with the same name, size and time."""
+    video = all_videos()["h264.mp4"].tobytes()
+
+    def reader(folder: pathlib.Path) -> Any:
+        path = folder / "a.mp4"
+        if path.stat().st_mtime_ns != 1:
+            os.utime(path, ns=(1, 1))
+        return avida.experimental.readers.Video(
+            filenames=str(path), sequence_length=5, step=2, index_path=folder / "videos.idx", enable_timestamps=True
+        )
+
+    def with_checksum(data: bytes) -> bytes:
+        return data[:-4] + struct.pack("<I", records.crc32c(data[:-4]))
+
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        (folder / "a.mp4").write_bytes(video)
+        reader(folder)
+        index = (folder / "videos.idx").read_bytes()
+    return Format("videos.idx", [index], reader, others={"a.mp4": video}, repair=with_checksum)
+
+
 def _file_list() -> Format:
     return Format(
         "a.txt",
@@ -375,4 +418,6 @@ FORMATS: dict[str, Callable[[], Format]] = {
     "coco": _coco,
     "nemo_asr": _nemo,
     "file_list": _file_list,
+    "video": _video,
+    "video_index": _video_index,
 }

@@ -153,6 +153,55 @@ def test_exact_resume(folder):
     assert order(resumed) == whole[3:]
 
 
+@pytest.mark.parametrize("kind", [avida.experimental.readers.Video, avida.readers.Video, avida.readers.VideoResize])
+def test_every_reader_shards_shuffles_seeks_and_resumes(folder, kind):
+    def make(**arguments):
+        resized = {"size": [8, 8]} if kind is avida.readers.VideoResize else {}
+        return kind(
+            file_root=folder, sequence_length=4, random_shuffle=True, seed=3, num_shards=2, shard_id=1,
+            last_batch="partial", **resized, **arguments,
+        )  # fmt: skip
+
+    def rest(epoch):
+        return [(source.name, int(label)) for clips, labels in epoch for source, label in named(clips, labels)]
+
+    def named(clips, labels):
+        return zip(clips.sources, np.asarray(labels).ravel(), strict=True)
+
+    reader = make()
+    first, second = (rest(reader.next_epoch(batch_size=3)) for _ in range(2))
+    assert sorted(first) != first
+    assert len(set(first)) == len(first) in (7, 8)
+    assert all(", clip from frame " in name and ("/dog/" in name) == label for name, label in first)
+    again = make()
+    again.seek(1, 3)
+    assert rest(again.next_epoch(batch_size=3)) == second[3:]
+    again.seek(0)
+    epoch = again.next_epoch(batch_size=3)
+    next(epoch)
+    resumed = make()
+    resumed.set_state(again.get_state())
+    assert rest(resumed.next_epoch(batch_size=3)) == first[3:]
+
+
+@pytest.mark.parametrize(
+    ("last_batch", "sizes"), [("wrap", [4] * 4), ("pad", [4] * 4), ("partial", [4, 4, 4, 3]), ("drop", [4] * 3)]
+)
+def test_last_batch(folder, last_batch, sizes):
+    reader = reader_of(folder, last_batch=last_batch)
+    assert [clips.batch_size for clips, _ in reader.next_epoch(batch_size=4)] == sizes
+
+
+def test_arguments_per_frame(folder):
+    """One number for each frame of each clip: here how bright it is, by its time."""
+    reader = reader_of(folder, enable_timestamps=True)
+    clips, _, times = next(reader.next_epoch(batch_size=3))
+    faded = avida.brightness(clips, brightness=avida.per_frame(avida.cast(times, dtype=avida.float32)))
+    for clip, seconds, result in zip(clips.tensors, times.tensors, faded.tensors, strict=True):
+        scaled = np.asarray(clip).astype(np.float32) * np.asarray(seconds, np.float32)[:, None, None, None]
+        assert np.abs(np.asarray(result) - np.clip(scaled.round(), 0, 255)).max() <= 1
+
+
 def test_a_broken_file_is_one_bad_sample(folder, tmp_path):
     (tmp_path / "bad.mp4").write_bytes(b"this is not a video")
     names = [folder / "cat/a.mp4", tmp_path / "bad.mp4", folder / "dog/a.webm"]

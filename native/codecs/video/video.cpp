@@ -125,6 +125,7 @@ class VideoFile::Decoder {
   std::shared_ptr<const VideoIndex> index_;
 
   int64_t position() const { return position_; }
+  void forget() { kept_.clear(); }
   void share_cpus() {
     shares_cpus_ = true;
     sharing_videos++;
@@ -348,6 +349,8 @@ const VideoIndex& VideoFile::index() const { return *decoder_->index_; }
 std::shared_ptr<const VideoIndex> VideoFile::shared_index() const { return decoder_->index_; }
 
 int64_t VideoFile::position() const { return decoder_->position(); }
+
+void VideoFile::forget() { decoder_->forget(); }
 
 void VideoFile::decode(std::span<const int64_t> frames, const VideoRequest& request, const Show& show,
                        std::span<const int64_t> keep) {

@@ -36,6 +36,8 @@ class VideoFile {
   using Show = std::function<void(size_t i, const PicturePlanes& picture)>;
   void decode(std::span<const int64_t> frames, const VideoRequest& request, const Show& show,
               std::span<const int64_t> keep = {});
+  // Frees the frames that were kept.
+  void forget();
   // The demuxer, for another decoder; this one forgets its position.
   VideoStream& lend_stream();
 

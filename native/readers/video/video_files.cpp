@@ -8,8 +8,11 @@
 namespace avida {
 namespace {
 
-constexpr size_t kMostIdle = 32;         // a decoder of 720p holds about 20 MB
-constexpr ptrdiff_t kMostIdleOnGpu = 8;  // of NVDEC about 40 MB, and another video can use it
+// A decoder of 720p holds about 20 MB, and 40 MB after it has kept frames; others as many times that as they have
+// pixels.
+constexpr size_t kMostIdle = 32;
+constexpr int64_t kMostIdlePixels = kMostIdle * 1280 * 720;
+constexpr ptrdiff_t kMostIdleOnGpu = 8;  // of NVDEC twice as much, and another video can use it
 
 }  // namespace
 
@@ -57,21 +60,24 @@ std::unique_ptr<VideoFiles::Video> VideoFiles::take(size_t file, int64_t frame) 
 }
 
 void VideoFiles::give_back(size_t file, std::unique_ptr<Video> video) {
-  std::unique_ptr<Video> closed;  // both after the lock is released
+  std::vector<Idle> closed;  // both after the lock is released
   std::unique_ptr<codecs::GpuVideo> released;
   std::lock_guard lock(mutex_);
-  const auto older = [](const Idle& a, const Idle& b) { return a.last_use < b.last_use; };
-  if (video->on_gpu && std::ranges::count_if(idle_, &Idle::is_on_gpu) >= kMostIdleOnGpu)
-    released = std::move(std::ranges::min_element(idle_, [&](auto& a, auto& b) {
-                           return a.is_on_gpu() != b.is_on_gpu() ? a.is_on_gpu() : older(a, b);
-                         })->video->on_gpu);
-  if (idle_.size() < kMostIdle) {
-    idle_.push_back({file, ++uses_, std::move(video)});
-    return;
+  auto pixels_of = [](const Video& each) { return int64_t{1} * each.video.index().height * each.video.index().width; };
+  int64_t pixels = pixels_of(*video);
+  for (const Idle& idle : idle_) pixels += pixels_of(*idle.video);
+  while (!idle_.empty() && (idle_.size() >= kMostIdle || pixels > kMostIdlePixels)) {
+    pixels -= pixels_of(*idle_.front().video);
+    closed.push_back(std::move(idle_.front()));
+    idle_.erase(idle_.begin());
   }
-  auto oldest = std::ranges::min_element(idle_, older);
-  closed = std::move(oldest->video);
-  *oldest = {file, ++uses_, std::move(video)};
+  const auto is_on_gpu = [](const Idle& idle) { return idle.video->on_gpu != nullptr; };
+  if (video->on_gpu && std::ranges::count_if(idle_, is_on_gpu) >= kMostIdleOnGpu)
+    released = std::move(std::ranges::find_if(idle_, is_on_gpu)->video->on_gpu);
+  idle_.push_back({file, std::move(video)});
+  // Frames that are kept serve the next clip of the file, if it comes soon.
+  static const auto cpus = static_cast<size_t>(available_cpus());
+  if (idle_.size() > cpus) idle_[idle_.size() - cpus - 1].video->video.forget();
 }
 
 }  // namespace avida

@@ -53,9 +53,7 @@ class VideoFiles : ForkAware {
   };
   struct Idle {
     size_t file;
-    uint64_t last_use;
     std::unique_ptr<Video> video;
-    bool is_on_gpu() const { return video->on_gpu != nullptr; }
   };
 
   void read_index(size_t file, VideoIndexes* known);
@@ -65,8 +63,7 @@ class VideoFiles : ForkAware {
   const std::vector<std::string> paths_;
   std::vector<Known> files_;
   std::mutex mutex_;
-  std::vector<Idle> idle_;
-  uint64_t uses_ = 0;
+  std::vector<Idle> idle_;  // the one that was used last at the end
   ForkRegistration fork_{this, Rank::reader};
 };
 
