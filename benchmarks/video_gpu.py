@@ -1,11 +1,11 @@
 """Measures reading of clips of videos on a GPU, compared with the real library and torchcodec.
 
-python benchmarks/video_gpu.py FOLDER [--rounds 3] [--seconds 2]
+python benchmarks/video_gpu.py FOLDER [--without-b-frames FOLDER] [--rounds 3] [--seconds 2]
 
 FOLDER has videos of one size, such as `benchmarks/video.py --keep FOLDER` makes. Clips have 16 frames, batches 8 clips;
-they are shuffled, in order, or resized. The libraries take turns, each for some seconds, and the best round counts. A
-last line tells the rate of the video engines alone: whole files of which only the last frame is converted. It is
-meaningful for videos without B-frames, since frames that no other needs are not decoded there.
+they are shuffled, in order, or resized. The libraries take turns, each for some seconds, and the best round counts.
+With a second folder, the last lines compare whole files with the rate of the video engines alone: the same files, of
+which only every 25th frame is converted. They have no B-frames, since frames that no other needs are not decoded.
 """
 
 from __future__ import annotations
@@ -50,7 +50,9 @@ def torchcodec_clips(paths: list[str], shuffled: bool, resized: bool) -> Batches
         with set_cuda_backend("beta"):
             decoder = VideoDecoder(paths[video], device="cuda", dimension_order="NCHW")
         frames = decoder.get_frames_in_range(first, first + LENGTH).data
-        return torch.nn.functional.interpolate(frames.float(), (SIZE, SIZE), antialias=True) if resized else frames
+        if not resized:
+            return frames
+        return torch.nn.functional.interpolate(frames.float(), (SIZE, SIZE), mode="bilinear", antialias=True)
 
     counts = [len(VideoDecoder(path)) for path in paths]
     every = [(i, first) for i, n in enumerate(counts) for first in range(0, n - LENGTH + 1, LENGTH)]
@@ -64,12 +66,12 @@ def torchcodec_clips(paths: list[str], shuffled: bool, resized: bool) -> Batches
                 yield LENGTH * len(made)
 
 
-def engine_only(paths: list[str]) -> Batches:
-    encoded = [np.fromfile(path, np.uint8) for path in paths]
-    count = avida.decoders.video(encoded[0]).shape[0]
+def whole_files(paths: list[str], arguments: Callable[[int], dict[str, Any]]) -> Batches:
+    encoded = avida.as_batch([np.fromfile(path, np.uint8) for path in paths for _ in range(4)])
+    count = avida.decoders.video(encoded.tensors[0]).shape[0]
     while True:
-        avida.decoders.video(avida.as_batch(encoded), frames=[count - 1], device="gpu").evaluate()
-        yield count * len(encoded)
+        avida.decoders.video(encoded, device="gpu", **arguments(count)).evaluate()
+        yield count * encoded.batch_size
 
 
 def rate(batches: Batches, seconds: float) -> float:
@@ -112,6 +114,7 @@ def measure(title: str, runs: dict[str, Callable[[], Batches]], rounds: int, sec
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--without-b-frames", type=pathlib.Path)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=2)
     options = parser.parse_args()
@@ -122,7 +125,11 @@ def main() -> None:
         ("resized clips", True, True),
     ):
         measure(title, contestants(paths, shuffled, resized), options.rounds, options.seconds)
-    measure("engines alone", {"avida": lambda: engine_only(paths)}, options.rounds, options.seconds)
+    if options.without_b_frames:
+        others = sorted(str(path) for path in options.without_b_frames.iterdir())
+        runs = {"avida": lambda: whole_files(others, lambda n: {})}
+        runs["engines alone"] = lambda: whole_files(others, lambda n: {"frames": list(range(24, n, 25))})
+        measure("whole files", runs, options.rounds, options.seconds)
 
 
 if __name__ == "__main__":
