@@ -489,6 +489,7 @@ class VideoIndexes:
 
 class VideoOptions:
     def __init__(self, reader: str, refuse_variable_rate: bool) -> None: ...
+    def set_filter(self, operator: str, arguments: dict[str, Any]) -> bool: ...
     def set_clips(
         self,
         length: int,

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "codecs/limits.h"
+#include "runtime/memory.h"
 #include "runtime/thread_pool.h"
 
 extern "C" {
@@ -125,7 +126,7 @@ class VideoFile::Decoder {
   }
 
   void decode(std::span<const int64_t> frames, const VideoRequest& request, const std::function<uint8_t*(size_t)>& to,
-              std::span<const int64_t> keep) {
+              const std::function<void(size_t)>& done, std::span<const int64_t> keep) {
     if (!codec_) open_codec(shares_cpus_ ? threads_of_each() : 1);
     check_frames(frames);
     wanted_ = frames;
@@ -138,6 +139,7 @@ class VideoFile::Decoder {
         refuse("the size of frames changes: frame ", frames[i], " has ", frame->height, " x ", frame->width,
                " pixels, expected ", index_->height, " x ", index_->width);
       interleave_planes(planes_of(*frame, request), request.type, to(i));
+      done(i);
       keep_frame(frames[i], frame);
     }
     wanted_ = keep_ = {};
@@ -341,8 +343,9 @@ int64_t VideoFile::position() const { return decoder_->position(); }
 void VideoFile::forget() { decoder_->forget(); }
 
 void VideoFile::decode(std::span<const int64_t> frames, const VideoRequest& request,
-                       const std::function<uint8_t*(size_t)>& to, std::span<const int64_t> keep) {
-  decoder_->decode(frames, request, to, keep);
+                       const std::function<uint8_t*(size_t)>& to, const std::function<void(size_t)>& done,
+                       std::span<const int64_t> keep) {
+  decoder_->decode(frames, request, to, done, keep);
 }
 
 FramePadding frame_padding(const std::string& name) {
@@ -365,8 +368,15 @@ FramePadding frame_padding(const std::string& name) {
 }
 
 void decode_frames(VideoFile& file, std::span<const int64_t> frames, const VideoRequest& request,
-                   const uint8_t (&fill)[3], uint8_t* out, std::span<const int64_t> keep) {
-  const int64_t pixels = int64_t{1} * file.index().height * file.index().width, bytes = 3 * pixels;
+                   const uint8_t (&fill)[3], uint8_t* out, std::span<const int64_t> keep, const FrameFilter* filter) {
+  const FrameFilter::Extents stored{file.index().height, file.index().width};
+  const FrameFilter::Extents extents = filter ? filter->extents(stored) : stored;
+  const int64_t bytes = int64_t{3} * extents.height * extents.width, stored_pixels = int64_t{1} * stored.height * stored.width;
+  const Block whole = filter ? allocate(3 * stored_pixels) : nullptr;  // a frame before it is filtered
+  auto pixels_for = [&](uint8_t* to) { return filter ? static_cast<uint8_t*>(whole.get()) : to; };
+  auto finish = [&](uint8_t* to) {
+    if (filter) filter->run(static_cast<const uint8_t*>(whole.get()), stored, to);
+  };
   std::vector<int64_t> sorted;
   for (int64_t frame : frames)
     if (frame >= 0) sorted.push_back(frame);
@@ -375,14 +385,19 @@ void decode_frames(VideoFile& file, std::span<const int64_t> frames, const Video
   // The first place of each frame; duplicates are copied from there.
   std::map<int64_t, int64_t> first;
   for (size_t i = 0; i < frames.size(); i++) first.emplace(frames[i], static_cast<int64_t>(i));
-  file.decode(sorted, request, [&](size_t i) { return out + first[sorted[i]] * bytes; }, keep);
+  auto place = [&](size_t i) { return out + first[sorted[i]] * bytes; };
+  file.decode(
+      sorted, request, [&](size_t i) { return pixels_for(place(i)); }, [&](size_t i) { finish(place(i)); }, keep);
   for (size_t i = 0; i < frames.size(); i++) {
     uint8_t* to = out + static_cast<int64_t>(i) * bytes;
     const int64_t from = first[frames[i]];
-    if (from != static_cast<int64_t>(i))
+    if (from != static_cast<int64_t>(i)) {
       std::memcpy(to, out + from * bytes, bytes);
-    else if (frames[i] < 0)
-      for (int64_t k = 0; k < pixels; k++) std::memcpy(to + 3 * k, fill, 3);
+    } else if (frames[i] < 0) {
+      uint8_t* pixels = pixels_for(to);
+      for (int64_t k = 0; k < stored_pixels; k++) std::memcpy(pixels + 3 * k, fill, 3);
+      finish(to);
+    }
   }
 }
 

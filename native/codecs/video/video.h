@@ -15,6 +15,18 @@ struct VideoRequest {
   bool file_matrix = false;         // use the colour matrix that the file names; otherwise BT.601
 };
 
+// What is made of each frame as soon as it is decoded and still in the cache, such as a smaller one.
+class FrameFilter {
+ public:
+  struct Extents {
+    int height, width;
+  };
+  virtual ~FrameFilter() = default;
+  virtual Extents extents(Extents frame) const = 0;
+  // From and to dense pixels of 3 bytes. Thread-safe.
+  virtual void run(const uint8_t* frame, Extents extents, uint8_t* out) const = 0;
+};
+
 // The demuxer of a file with the decoder of its video. Not thread-safe. A decoder of another kind (NVDEC) would take
 // the packets of VideoStream in place of the one in here; the index and the choice of keyframes stay the same.
 class VideoFile {
@@ -31,10 +43,10 @@ class VideoFile {
   // The frame that would be decoded next without seeking; -1 if that is not known.
   int64_t position() const;
   // Decodes frames, given in ascending order without duplicates, each of height x width x 3 bytes; to(i) is where the
-  // i-th of them is written. Those in `keep`, in ascending order, stay in memory for the next call, as far as they come
+  // i-th of them is written, and done(i) is called when it has been. Those in `keep`, in ascending order, stay in memory for the next call, as far as they come
   // along, so that it need not decode them again.
   void decode(std::span<const int64_t> frames, const VideoRequest& request, const std::function<uint8_t*(size_t)>& to,
-              std::span<const int64_t> keep = {});
+              const std::function<void(size_t)>& done, std::span<const int64_t> keep = {});
   // Frees the frames that were kept.
   void forget();
 
@@ -47,9 +59,11 @@ class VideoFile {
 enum class FramePadding { none, constant, edge, reflect_1001, reflect_101 };
 FramePadding frame_padding(const std::string& name);
 
-// Decodes frames in any order and with duplicates, dense; -1 is a frame of the colour `fill`.
+// Decodes frames in any order and with duplicates, dense; -1 is a frame of the colour `fill`. With a filter, each is what
+// that makes of it.
 void decode_frames(VideoFile& file, std::span<const int64_t> frames, const VideoRequest& request,
-                   const uint8_t (&fill)[3], uint8_t* out, std::span<const int64_t> keep = {});
+                   const uint8_t (&fill)[3], uint8_t* out, std::span<const int64_t> keep = {},
+                   const FrameFilter* filter = nullptr);
 
 // A colour from one value for all channels, or from three.
 void read_fill_value(std::span<const int> values, uint8_t (&fill)[3]);
