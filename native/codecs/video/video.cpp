@@ -371,7 +371,8 @@ void decode_frames(VideoFile& file, std::span<const int64_t> frames, const Video
                    const uint8_t (&fill)[3], uint8_t* out, std::span<const int64_t> keep, const FrameFilter* filter) {
   const FrameFilter::Extents stored{file.index().height, file.index().width};
   const FrameFilter::Extents extents = filter ? filter->extents(stored) : stored;
-  const int64_t bytes = int64_t{3} * extents.height * extents.width, stored_pixels = int64_t{1} * stored.height * stored.width;
+  const int64_t bytes = int64_t{3} * extents.height * extents.width,
+                stored_pixels = int64_t{1} * stored.height * stored.width;
   const Block whole = filter ? allocate(3 * stored_pixels) : nullptr;  // a frame before it is filtered
   auto pixels_for = [&](uint8_t* to) { return filter ? static_cast<uint8_t*>(whole.get()) : to; };
   auto finish = [&](uint8_t* to) {

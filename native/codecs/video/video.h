@@ -43,8 +43,8 @@ class VideoFile {
   // The frame that would be decoded next without seeking; -1 if that is not known.
   int64_t position() const;
   // Decodes frames, given in ascending order without duplicates, each of height x width x 3 bytes; to(i) is where the
-  // i-th of them is written, and done(i) is called when it has been. Those in `keep`, in ascending order, stay in memory for the next call, as far as they come
-  // along, so that it need not decode them again.
+  // i-th of them is written, and done(i) is called when it has been. Those in `keep`, in ascending order, stay in
+  // memory for the next call, as far as they come along, so that it need not decode them again.
   void decode(std::span<const int64_t> frames, const VideoRequest& request, const std::function<uint8_t*(size_t)>& to,
               const std::function<void(size_t)>& done, std::span<const int64_t> keep = {});
   // Frees the frames that were kept.
@@ -59,8 +59,8 @@ class VideoFile {
 enum class FramePadding { none, constant, edge, reflect_1001, reflect_101 };
 FramePadding frame_padding(const std::string& name);
 
-// Decodes frames in any order and with duplicates, dense; -1 is a frame of the colour `fill`. With a filter, each is what
-// that makes of it.
+// Decodes frames in any order and with duplicates, dense; -1 is a frame of the colour `fill`. With a filter, each is
+// what that makes of it.
 void decode_frames(VideoFile& file, std::span<const int64_t> frames, const VideoRequest& request,
                    const uint8_t (&fill)[3], uint8_t* out, std::span<const int64_t> keep = {},
                    const FrameFilter* filter = nullptr);
