@@ -28,7 +28,7 @@ import numpy as np
 import avida
 
 # The other libraries come with extras, or are optional.
-# pyright: reportMissingImports=false
+# pyright: reportMissingImports=false, reportPrivateImportUsage=false
 
 LENGTH = 16
 BATCH = 4
@@ -216,7 +216,7 @@ def measure(title: str, runs: dict[str, Callable[[], int]], rounds: int) -> None
             counts.add(frames)
             gc.collect()
     assert len(counts) == 1, f"not the same work: {counts} frames"
-    first, *others = runs
+    first = next(iter(runs))
     for name in runs:
         print(
             f"{title:24} {name:18} {1 / wall[name]:6.0f} frames/s  {1000 * cpu[name]:6.2f} ms of CPU time a frame, "

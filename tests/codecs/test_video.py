@@ -166,7 +166,7 @@ def test_huge_frames():
     extents = struct.pack(">HH", 48, 64)
     assert file.count(b"\xff\xc0\x00\x11\x08" + extents) == 20
     file = file.replace(b"\xff\xc0\x00\x11\x08" + extents, b"\xff\xc0\x00\x11\x08" + struct.pack(">HH", 65000, 65000))
-    with pytest.raises(RuntimeError, match="set_decode_limits|cannot be decoded"):
+    with pytest.raises(RuntimeError, match=r"set_decode_limits|cannot be decoded"):
         decode(np.frombuffer(file, np.uint8))
 
 

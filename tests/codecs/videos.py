@@ -67,7 +67,7 @@ def remuxed(file: np.ndarray, container: str, skip: int = 0, later: int = 0) -> 
     What is shown before time 0 is hidden by an edit list in MP4.
     """
     copy = io.BytesIO()
-    with av.open(io.BytesIO(file.tobytes())) as video, av.open(copy, "w", format=container) as output:
+    with av.open(io.BytesIO(file.tobytes()), "r") as video, av.open(copy, "w", format=container) as output:
         source = video.streams.video[0]
         stream = output.add_stream_from_template(source, opaque=True)
         for packet in list(video.demux(source))[skip:-1]:

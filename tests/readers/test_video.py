@@ -273,14 +273,47 @@ def test_floats(folder):
     np.testing.assert_allclose(np.asarray(parts[0][0]), numbers / 255, atol=1e-6)
 
 
-def test_resizing(folder):
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"size": [24, 20]},
+        {"size": (100, -90), "interp_type": "cubic"},
+        {"resize_shorter": 24},
+        {"resize_longer": 130.0, "antialias": False},
+        {"resize_x": 31},
+        {"size": [30, 30], "mode": "not_smaller", "max_size": 36},
+        {"size": [16, 16], "roi_start": [0.25, 0], "roi_end": [1, 0.5], "roi_relative": True},
+        {"size": avida.tensor([24.0, 20.0])},  # frames are resized after the clips are read
+        {"size": [24, 20], "dtype": avida.float32, "normalized": True},
+    ],
+)
+def test_resizing(folder, arguments):
+    """is the operator on the clips, whether it runs while they are decoded or afterwards."""
+    own = {name: value for name, value in arguments.items() if name in ("dtype", "normalized")}
+    arguments = {name: value for name, value in arguments.items() if name not in own}
+    files = [folder / "cat/a.mp4", folder / "dog/a.webm"]
+    own |= {"filenames": files, "sequence_length": 3, "step": 2, "pad_sequences": True, "enable_frame_num": "sequence"}
+    resized = avida.readers.VideoResize(**own, **arguments)
+    whole = avida.readers.Video(**own)
+    assert len(resized) == len(whole) == 20
+    for (clips, numbers), (others, expected) in zip(
+        resized.next_epoch(batch_size=7), whole.next_epoch(batch_size=7), strict=True
+    ):
+        np.testing.assert_array_equal(np.asarray(numbers), np.asarray(expected))
+        for mine, other in zip(clips.tensors, avida.resize(others, **arguments).tensors, strict=True):
+            np.testing.assert_array_equal(np.asarray(mine), np.asarray(other))
+        assert clips.sources[0].name.startswith(str(folder))
+
+
+def test_wrong_sizes(folder):
     arguments = {"filenames": [folder / "cat/a.mp4"], "sequence_length": 4}
-    (clips,) = next(avida.readers.VideoResize(**arguments, resize_shorter=24).next_epoch(batch_size=2))
-    (whole,) = next(avida.readers.Video(**arguments).next_epoch(batch_size=2))
-    expected = avida.resize(whole, resize_shorter=24)
-    assert clips.shape == [(4, 24, 32, 3)] * 2
-    for mine, other in zip(clips.tensors, expected.tensors, strict=True):
-        np.testing.assert_array_equal(np.asarray(mine), np.asarray(other))
+    with pytest.raises(RuntimeError, match="expected the size in one way"):
+        avida.readers.VideoResize(**arguments)
+    with pytest.raises(RuntimeError, match='got "huge"'):
+        avida.readers.VideoResize(**arguments, size=[3, 3], mode="huge")
+    reader = avida.readers.VideoResize(**arguments, size=[3, 3, 3])
+    with pytest.raises(RuntimeError, match=r"cat/a\.mp4.*expected one number or 2"):
+        np.asarray(reader[0][0])
 
 
 def test_ycbcr(folder):

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "codecs/limits.h"
+#include "runtime/memory.h"
 #include "runtime/thread_pool.h"
 
 extern "C" {
@@ -388,8 +389,16 @@ std::vector<int64_t> sorted_frames(std::span<const int64_t> frames) {
 }
 
 void decode_frames(VideoFile& file, std::span<const int64_t> frames, const VideoRequest& request,
-                   const uint8_t (&fill)[3], uint8_t* out, std::span<const int64_t> keep) {
-  const int64_t pixels = int64_t{1} * file.index().height * file.index().width, bytes = 3 * pixels;
+                   const uint8_t (&fill)[3], uint8_t* out, std::span<const int64_t> keep, const FrameFilter* filter) {
+  const FrameFilter::Extents stored{file.index().height, file.index().width};
+  const FrameFilter::Extents extents = filter ? filter->extents(stored) : stored;
+  const int64_t bytes = int64_t{3} * extents.height * extents.width,
+                stored_pixels = int64_t{1} * stored.height * stored.width;
+  const Block whole = filter ? allocate(3 * stored_pixels) : nullptr;  // a frame before it is filtered
+  auto pixels_for = [&](uint8_t* to) { return filter ? static_cast<uint8_t*>(whole.get()) : to; };
+  auto finish = [&](uint8_t* to) {
+    if (filter) filter->run(static_cast<const uint8_t*>(whole.get()), stored, to);
+  };
   const std::vector<int64_t> sorted = sorted_frames(frames);
   // The first place of each frame; duplicates are copied from there.
   std::map<int64_t, int64_t> first;
@@ -397,16 +406,21 @@ void decode_frames(VideoFile& file, std::span<const int64_t> frames, const Video
   file.decode(
       sorted, request,
       [&](size_t i, const PicturePlanes& picture) {
-        interleave_planes(picture, request.type, out + first[sorted[i]] * bytes);
+        uint8_t* to = out + first[sorted[i]] * bytes;
+        interleave_planes(picture, request.type, pixels_for(to));
+        finish(to);
       },
       keep);
   for (size_t i = 0; i < frames.size(); i++) {
     uint8_t* to = out + static_cast<int64_t>(i) * bytes;
     const int64_t from = first[frames[i]];
-    if (from != static_cast<int64_t>(i))
+    if (from != static_cast<int64_t>(i)) {
       std::memcpy(to, out + from * bytes, bytes);
-    else if (frames[i] < 0)
-      for (int64_t k = 0; k < pixels; k++) std::memcpy(to + 3 * k, fill, 3);
+    } else if (frames[i] < 0) {
+      uint8_t* pixels = pixels_for(to);
+      for (int64_t k = 0; k < stored_pixels; k++) std::memcpy(pixels + 3 * k, fill, 3);
+      finish(to);
+    }
   }
 }
 

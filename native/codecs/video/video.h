@@ -16,6 +16,18 @@ struct VideoRequest {
   bool file_matrix = false;         // use the colour matrix that the file names; otherwise BT.601
 };
 
+// What is made of each frame as soon as it is decoded and still in the cache, such as a smaller one.
+class FrameFilter {
+ public:
+  struct Extents {
+    int height, width;
+  };
+  virtual ~FrameFilter() = default;
+  virtual Extents extents(Extents frame) const = 0;
+  // From and to dense pixels of 3 bytes. Thread-safe.
+  virtual void run(const uint8_t* frame, Extents extents, uint8_t* out) const = 0;
+};
+
 // The demuxer of a file with the decoder of its video. Not thread-safe.
 class VideoFile {
  public:
@@ -57,9 +69,11 @@ FramePadding frame_padding(const std::string& name);
 // The different frames in ascending order, without -1.
 std::vector<int64_t> sorted_frames(std::span<const int64_t> frames);
 
-// Decodes frames in any order and with duplicates, dense; -1 is a frame of the colour `fill`.
+// Decodes frames in any order and with duplicates, dense; -1 is a frame of the colour `fill`. With a filter, each is
+// what that makes of it.
 void decode_frames(VideoFile& file, std::span<const int64_t> frames, const VideoRequest& request,
-                   const uint8_t (&fill)[3], uint8_t* out, std::span<const int64_t> keep = {});
+                   const uint8_t (&fill)[3], uint8_t* out, std::span<const int64_t> keep = {},
+                   const FrameFilter* filter = nullptr);
 
 // A colour from one value for all channels, or from three.
 void read_fill_value(std::span<const int> values, uint8_t (&fill)[3]);

@@ -4,11 +4,17 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <cstring>
+#include <map>
+#include <mutex>
 #include <utility>
 
+#include "python/arguments.h"
 #include "python/readers/readers.h"
 #include "readers/video/video_files.h"
 #include "readers/video/video_source.h"
+#include "runtime/memory.h"
+#include "runtime/thread_pool.h"
 
 namespace avida::python {
 namespace {
@@ -35,6 +41,70 @@ void set_frames(VideoOptionsHandle& handle, int image_type, bool file_matrix, in
   handle.options.dtype = static_cast<DType>(dtype);
   handle.options.normalized = normalized;
   handle.options.gpu = gpu;
+}
+
+// An operator on images, with fixed arguments, that runs in the thread that decodes.
+class OperatorFilter : public codecs::FrameFilter {
+ public:
+  OperatorFilter(const OpSpec& spec, std::shared_ptr<void> args) : spec_(spec), args_(std::move(args)) {
+    Meta in;
+    in.dtype = DType::uint8;
+    in.ndim = 3;
+    in.layout = Layout("HWC");
+    out_.push_back(in);
+    Inference inference{{&in, 1}, args_.get(), out_, [](std::string_view) { return false; }};
+    spec.infer(inference);
+  }
+
+  Extents extents(Extents frame) const override {
+    std::lock_guard lock(mutex_);
+    auto [known, is_new] = extents_.try_emplace({frame.height, frame.width});
+    if (is_new) {
+      const Block black = allocate(int64_t{3} * frame.height * frame.width);
+      const Data made = make(black, frame);
+      known->second = {static_cast<int>(made.shapes.dims(0)[0]), static_cast<int>(made.shapes.dims(0)[1])};
+    }
+    return known->second;
+  }
+
+  void run(const uint8_t* frame, Extents extents, uint8_t* out) const override {
+    const Data made = make(Block(const_cast<uint8_t*>(frame), [](void*) {}), extents);
+    std::memcpy(out, made.at(0), static_cast<size_t>(made.bytes(0)));
+  }
+
+ private:
+  Data make(const Block& frame, Extents extents) const {
+    Data in;
+    in.dtype = DType::uint8;
+    in.layout = Layout("HWC");
+    in.shapes = ShapeList(1, 3);
+    in.shapes.set(0, {extents.height, extents.width, 3});
+    in.place(frame, frame.get(), 0);
+    const Data* inputs[] = {&in};
+    const CallArgs args(args_, 0);
+    return spec_.run({.in = inputs, .samples = 1, .is_batch = false, .args = args, .out = out_, .pool = pool_}).at(0);
+  }
+
+  const OpSpec& spec_;
+  const std::shared_ptr<void> args_;
+  std::pmr::vector<Meta> out_;
+  mutable ThreadPool pool_{1};
+  mutable std::mutex mutex_;
+  mutable std::map<std::pair<int, int>, Extents> extents_;
+};
+
+// Returns whether the arguments are fixed, so that the operator could be made a filter.
+bool set_filter(VideoOptionsHandle& handle, const std::string& name, const nb::dict& arguments) {
+  const OpSpec& spec = op_at(find_op(name));
+  std::shared_ptr<void> args = spec.args_type.copies(spec.default_args.get(), 1);
+  for (const ArgSpec& arg : spec.args) {
+    if (!arguments.contains(arg.name.c_str())) continue;
+    const BoundArg bound = bind_arg(arg, arguments[arg.name.c_str()]);
+    if (std::holds_alternative<ValuePtr>(bound)) return false;
+    if (auto value = std::get_if<ArgValue>(&bound)) arg.set(args.get(), *value);
+  }
+  handle.options.filter = std::make_shared<OperatorFilter>(spec, std::move(args));
+  return true;
 }
 
 void set_outputs(VideoOptionsHandle& handle, bool labels, int frame_numbers, bool timestamps) {
@@ -79,6 +149,7 @@ const BindFormat video([](nb::module_& m) {
       .def("set_bounds", &set_bounds, nb::arg("in_frames"), nb::arg("begin_up"), nb::arg("end_up"))
       .def("set_frames", &set_frames, nb::arg("image_type"), nb::arg("file_matrix"), nb::arg("dtype"),
            nb::arg("normalized"), nb::arg("gpu").none())
+      .def("set_filter", &set_filter, nb::arg("operator"), nb::arg("arguments"))
       .def("set_outputs", &set_outputs, nb::arg("labels"), nb::arg("frame_numbers"), nb::arg("timestamps"));
   nb::class_<VideoIndexes>(m, "VideoIndexes")
       .def(

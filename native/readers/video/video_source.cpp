@@ -112,6 +112,8 @@ class VideoSource : public Source {
     Clip(const VideoSource& source, int64_t number)
         : source_(source), entry_(source.entry_of(number)), index_(source.usable_index(entry_.file)) {
       frames_ = source.frames_of(entry_, number);
+      extents_ = {index_.height, index_.width};
+      if (source.options_.filter) extents_ = source.options_.filter->extents(extents_);
       codecs::check_memory(pixels(), 3 * size_of(source.options_.dtype));
       for (int64_t frame : frames_)
         if (frame >= 0) sorted_.push_back(frame);
@@ -137,7 +139,7 @@ class VideoSource : public Source {
       const auto count = static_cast<int64_t>(frames_.size());
       switch (source_.outputs_[output]) {
         case Output::frames:
-          return {count, index_.height, index_.width, 3};
+          return {count, extents_.height, extents_.width, 3};
         case Output::label:
           return {1};
         case Output::numbers:
@@ -166,7 +168,7 @@ class VideoSource : public Source {
     }
 
    private:
-    int64_t pixels() const { return static_cast<int64_t>(frames_.size()) * index_.height * index_.width; }
+    int64_t pixels() const { return static_cast<int64_t>(frames_.size()) * extents_.height * extents_.width; }
 
     void decode(void* to) {
       const VideoOptions& options = source_.options_;
@@ -181,7 +183,8 @@ class VideoSource : public Source {
 
     void decode_bytes(uint8_t* to) {
       with_video([&](VideoFiles::Video& video) {
-        codecs::decode_frames(video.video, frames_, source_.options_.request, source_.fill_, to, keep_);
+        codecs::decode_frames(video.video, frames_, source_.options_.request, source_.fill_, to, keep_,
+                              source_.options_.filter.get());
       });
     }
 
@@ -216,6 +219,7 @@ class VideoSource : public Source {
     const VideoSource& source_;
     const Entry& entry_;
     const codecs::VideoIndex& index_;
+    codecs::FrameFilter::Extents extents_;
     std::vector<int64_t> frames_, sorted_;  // as they are returned; as they are decoded
     std::vector<int64_t> keep_;
     std::shared_ptr<std::unique_ptr<VideoFiles::Video>> pass_ = std::make_shared<std::unique_ptr<VideoFiles::Video>>();

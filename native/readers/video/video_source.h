@@ -20,6 +20,7 @@ struct VideoOptions {
   ClipOptions clips;
   BoundsOptions bounds;
   codecs::VideoRequest request;
+  std::shared_ptr<const codecs::FrameFilter> filter;  // or null; for uint8 only
   std::vector<int> fill_value = {0};
   DType dtype = DType::uint8;  // or float32
   bool normalized = false;     // floats from 0 to 1

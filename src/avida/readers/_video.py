@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, Unpack
 
-from avida import _ops
+from avida import _core, _ops
 from avida._values.dtype import dtype as make_dtype
 from avida._values.dtype import float32, uint8
 from avida._values.typing import DeviceArg, DTypeArg, FixedFloats, FloatArg, FloatsArg, ImageTypeArg, InterpTypeArg
@@ -111,10 +111,15 @@ class Video(Reader):
             bool(normalized),
             gpu_number(device),
         )
+        if kind == uint8 and gpu_number(device) is None:
+            self._add_filter(video.options)
         video.set_outputs(enable_frame_num, enable_timestamps)
         pad_mode = "constant" if pad_sequences else "none"
         video.set_clips(sequence_length, step, stride, False, pad_mode, None, is_classic=True)
         super().__init__(video.source, max_batch_size, name, device, num_inputs, **options)
+
+    def _add_filter(self, options: _core.VideoOptions) -> None:
+        """What is done to each frame while it is decoded: nothing."""
 
 
 class VideoResize(Video):
@@ -220,6 +225,7 @@ class VideoResize(Video):
         temp_buffer_hint: int | None = None,
         **options: Unpack[ReaderOptions],
     ) -> None:
+        self._is_resized = False  # by the source, frame by frame
         self._resize: dict[str, Any] = {
             "antialias": antialias,
             "interp_type": interp_type,
@@ -264,6 +270,11 @@ class VideoResize(Video):
             **options,
         )
 
+    def _add_filter(self, options: _core.VideoOptions) -> None:
+        self._is_resized = options.set_filter("resize", self._resize)
+
     def _item(self, outputs: tuple) -> tuple:
+        if self._is_resized:
+            return outputs
         clips, *rest = outputs
         return _ops.resize(clips, **self._resize), *rest
