@@ -149,6 +149,13 @@ class VideoSource : public Source {
     }
 
    private:
+    // Whether the clips of the file overlap and seem to be read one after the other, so that the next one may need
+    // frames of this one: it is the first, or the decoder has just decoded a part of it.
+    bool is_read_in_order(int64_t position) const {
+      const ClipOptions& clips = source_.options_.clips;
+      if (clips.uniform || clips.step >= clips.length * clips.stride) return false;
+      return first_frame() == entry_.range.begin || (first_frame() < position && position <= last_frame() + 1);
+    }
     int64_t pixels() const { return static_cast<int64_t>(frames_.size()) * extents_.height * extents_.width; }
 
     void decode(void* to) {
@@ -164,9 +171,7 @@ class VideoSource : public Source {
     void decode_bytes(uint8_t* to) {
       std::unique_ptr<VideoFiles::Video> video = std::move(*pass_);
       if (!video) video = source_.files_->take(entry_.file, first_frame());
-      const ClipOptions& clips = source_.options_.clips;
-      const bool overlap = !clips.uniform && clips.step < clips.length * clips.stride;
-      if (ends_pass_ && overlap) keep_ = sorted_;  // the next batch may have the next clip
+      if (ends_pass_ && is_read_in_order(video->video.position())) keep_ = sorted_;  // for the next batch
       codecs::decode_frames(video->video, frames_, source_.options_.request, source_.fill_, to, keep_,
                             source_.options_.filter.get());
       if (ends_pass_)
