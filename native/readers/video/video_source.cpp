@@ -168,6 +168,13 @@ class VideoSource : public Source {
     }
 
    private:
+    // Whether the clips of the file overlap and seem to be read one after the other, so that the next one may need
+    // frames of this one: it is the first, or the decoder has just decoded a part of it.
+    bool is_read_in_order(int64_t position) const {
+      const ClipOptions& clips = source_.options_.clips;
+      if (clips.uniform || clips.step >= clips.length * clips.stride) return false;
+      return first_frame() == entry_.range.begin || (first_frame() < position && position <= last_frame() + 1);
+    }
     int64_t pixels() const { return static_cast<int64_t>(frames_.size()) * extents_.height * extents_.width; }
 
     void decode(void* to) {
@@ -202,18 +209,12 @@ class VideoSource : public Source {
     void with_video(const Use& use) {
       std::unique_ptr<VideoFiles::Video> video = std::move(*pass_);
       if (!video) video = source_.files_->take(entry_.file, first_frame());
-      if (ends_pass_ && overlaps()) keep_ = sorted_;  // the next batch may have the next clip
+      if (ends_pass_ && is_read_in_order(video->position())) keep_ = sorted_;  // for the next batch
       use(*video);
       if (ends_pass_)
         source_.files_->give_back(entry_.file, std::move(video));
       else
         *pass_ = std::move(video);
-    }
-
-    // Whether frames of this clip are in the next one too.
-    bool overlaps() const {
-      const ClipOptions& clips = source_.options_.clips;
-      return !clips.uniform && clips.step < clips.length * clips.stride;
     }
 
     const VideoSource& source_;
