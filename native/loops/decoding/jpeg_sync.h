@@ -1,0 +1,126 @@
+// GPU body that finds where the codes of a JPEG scan begin: self-synchronising parallel decoding. Read by NVRTC too.
+//
+// Each thread decodes its own part of the bits, from a guessed state; then those whose predecessor ended in another
+// state decode again, until nothing changes. Decoders that begin anywhere soon synchronise, so few rounds are needed.
+#pragma once
+#include "loops/decoding/jpeg_scan.h"
+
+namespace avida {
+
+// An item is a segment. `again`: once more, for segments whose predecessor ended in another state than they began with.
+template <bool again>
+struct JpegSync {
+  static constexpr const char* header = "loops/decoding/jpeg_sync.h";
+  static constexpr bool kUsual = true;
+  static constexpr int kThreads = JpegSegment::kThreads, kPhases = 7, kRepeated = 3;
+  using Params = JpegWork;
+
+  struct Shared {
+    JpegTables tables;
+    unsigned begin[kThreads], end[kThreads];  // of the parts, each a JpegState
+    JpegSums blocks;                          // that end in a part
+    unsigned start;                           // the state in which the segment begins
+    bool idle;
+    unsigned short list[kThreads];  // a ring of parts to decode again
+    unsigned first_listed, next_listed, listed;
+  };
+
+  template <int phase>
+  AVIDA_HD AVIDA_INLINE static bool run(const Params& params, Shared& shared, long item, int thread) {
+    const JpegSegment& segment = params.segments[item];
+    if constexpr (phase == 0)
+      if (thread == 0) start(params, shared, segment, item);
+    if (phase > 0 && shared.idle) return false;
+    if constexpr (phase == 1) prepare(params, shared, segment, item, thread);
+    if constexpr (phase == 2) shared.tables.prepare(thread);
+    if constexpr (phase == 3) list(shared, segment, thread);
+    if constexpr (phase == 4) return read_listed(shared, segment, thread);
+    if constexpr (phase == 5) shared.blocks.add_up(thread);
+    if constexpr (phase == 6) store(params, shared, segment, item, thread);
+    return false;
+  }
+
+ private:
+  static constexpr unsigned kNone = ~0u;
+
+  AVIDA_HD AVIDA_INLINE static void start(const Params& params, Shared& shared, const JpegSegment& segment, long item) {
+    shared.start = segment.guess;
+    shared.idle = false;
+    if (!again) return;
+    // The segment before may change meanwhile: then this one is not yet done, which the next launch finds.
+    if (item > segment.first_of_interval) shared.start = *const_cast<volatile unsigned*>(params.ends + item - 1);
+    shared.idle = params.begins[segment.first_part] == shared.start;
+  }
+
+  AVIDA_HD AVIDA_INLINE static void prepare(const Params& params, Shared& shared, const JpegSegment& segment, long item,
+                                            int thread) {
+    copy_jpeg_scan(params.files[segment.file].scan, shared.tables.scan, thread);
+    shared.begin[thread] = kNone;
+    shared.blocks.numbers[thread] = 0;
+    if (thread == 0) shared.next_listed = shared.listed = 0;
+    if (!again || thread >= segment.parts()) return;
+    const int part = segment.first_part + thread;
+    shared.begin[thread] = params.begins[part];
+    shared.blocks.numbers[thread] = params.part_blocks[part];
+    shared.end[thread] = thread + 1 < segment.parts() ? params.begins[part + 1] : params.ends[item];
+  }
+
+  // Lists the parts whose predecessor now ends in another state.
+  AVIDA_HD AVIDA_INLINE static void list(Shared& shared, const JpegSegment& segment, int thread) {
+    if (thread == 0) shared.first_listed = shared.next_listed;
+    if (thread >= segment.parts()) return;
+    const unsigned begun = shared.begin[thread];
+    const unsigned begin = thread == 0 ? shared.start : begun == kNone ? 0 : shared.end[thread - 1];
+    if (begin == begun) return;
+    shared.begin[thread] = begin;
+#ifdef __CUDA_ARCH__
+    const unsigned at = atomicAdd(&shared.listed, 1u);
+#else
+    const unsigned at = shared.listed++;
+#endif
+    shared.list[at % kThreads] = static_cast<unsigned short>(thread);
+  }
+
+  // Returns whether there was one.
+  AVIDA_HD AVIDA_INLINE static bool read_listed(Shared& shared, const JpegSegment& segment, int thread) {
+    const unsigned at = shared.first_listed + static_cast<unsigned>(thread);
+    if (thread == 0) shared.next_listed = shared.listed;
+    if (at >= shared.listed) return false;
+    const int part = shared.list[at % kThreads];
+    const unsigned end = segment.part_end(part);
+    const JpegState from{shared.begin[part]};
+    const JpegScan& scan = shared.tables.scan;
+    const unsigned second_dc = scan.second_dc, second_ac = scan.second_ac;
+    const unsigned last_block = static_cast<unsigned>(scan.period) - 1;
+    unsigned k = from.k(), block = from.block();
+    unsigned blocks = 0;
+    JpegWindow window(segment.bytes, segment.part_begin(part) + from.over());
+    while (window.at < end) {
+      const JpegTables::Entry entry =
+          shared.tables.look_up(JpegTables::code_of(second_dc, second_ac, k, block), window.bits());
+      window.skip(entry.bits());
+      k += entry.further();
+      if (k >= 64) {
+        k = 0;
+        block = block == last_block ? 0 : block + 1;
+        blocks++;
+      }
+    }
+    shared.end[part] = JpegState::of(window.at - end, k, block).packed;
+    shared.blocks.numbers[part] = blocks;
+    return true;
+  }
+
+  AVIDA_HD AVIDA_INLINE static void store(const Params& params, const Shared& shared, const JpegSegment& segment,
+                                          long item, int thread) {
+    if (thread == 0) {
+      params.ends[item] = shared.end[segment.parts() - 1];
+      params.blocks[item] = shared.blocks.all();
+    }
+    if (thread >= segment.parts()) return;
+    params.begins[segment.first_part + thread] = shared.begin[thread];
+    params.part_blocks[segment.first_part + thread] = shared.blocks.numbers[thread];
+  }
+};
+
+}  // namespace avida
