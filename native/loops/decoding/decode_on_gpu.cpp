@@ -173,7 +173,7 @@ class Batch {
   }
 
  private:
-  static constexpr int64_t kMostSamples = int64_t{1} << 26;  // that kernels make at once
+  static constexpr int64_t kMostSamples = int64_t{1} << 27;  // that kernels make at once
   // Work of a thread: to copy a chunk of a file, or to decode the file.
   struct Job {
     int picture, chunk;

@@ -71,8 +71,10 @@ void JpegBatch::decode(Gpu& gpu, const GpuStream& stream) {
                         complete};
     launches.add<JpegSync<false>>(0, segments, work);
     // A segment ends in the right state if it synchronises anywhere: once more corrects where the next one begins.
-    constexpr int kAgain = 2;
-    for (int i = 0; i < kAgain && segments > static_cast<int64_t>(files_.size()); i++) {
+    // Those among empty blocks may not synchronise.
+    const bool has_empty = std::ranges::any_of(segments_, [](const JpegSegment& one) { return one.skipped > 0; });
+    const int rounds = segments == intervals_ ? 0 : has_empty ? 8 : 2;
+    for (int i = 0; i < rounds; i++) {
       launches.then();
       launches.add<JpegSync<true>>(0, segments, work);
     }

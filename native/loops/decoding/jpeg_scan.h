@@ -50,7 +50,8 @@ struct JpegState {
 // A part of the data of a file that one thread block decodes.
 struct JpegSegment {
   static constexpr int kThreads = 256;  // each reads a part
-  static constexpr unsigned kPartBits = 32 * 32, kMostBits = kThreads * kPartBits;
+  static constexpr int kMostLead = 8;   // parts
+  static constexpr unsigned kPartBits = 32 * 32, kMostBits = (kThreads - kMostLead) * kPartBits;
   static constexpr int kAhead = 64;  // bytes that may be read after the last one
 
   const unsigned char* bytes;      // without stuffed zeros; aligned to four bytes
@@ -59,6 +60,7 @@ struct JpegSegment {
   unsigned guess;                  // a JpegState to begin with
   unsigned skipped;                // blocks between the segment before and this one, which repeat its first ones:
   unsigned period, period_blocks;  // so many bits and blocks, without any coefficients
+  int lead;                        // parts before it that are read to synchronise
   int file;
   int first_of_interval;  // the index of a segment
   int interval;
@@ -66,10 +68,13 @@ struct JpegSegment {
   int first_block, end_block;  // of the interval
 
   AVIDA_HD AVIDA_INLINE int parts() const { return static_cast<int>((count + kPartBits - 1) / kPartBits); }
-  AVIDA_HD AVIDA_INLINE unsigned part_begin(int part) const { return first + static_cast<unsigned>(part) * kPartBits; }
+  // `part`: from -lead on.
+  AVIDA_HD AVIDA_INLINE unsigned part_begin(int part) const {
+    return static_cast<unsigned>(static_cast<int>(first) + part * static_cast<int>(kPartBits));
+  }
   AVIDA_HD AVIDA_INLINE unsigned part_end(int part) const {
-    const unsigned end = (static_cast<unsigned>(part) + 1) * kPartBits;
-    return first + (end < count ? end : count);
+    const unsigned end = part_begin(part + 1);
+    return end < first + count ? end : first + count;
   }
 };
 

@@ -17,7 +17,7 @@ struct JpegSync {
 
   struct Shared {
     JpegTables tables;
-    unsigned begin[kThreads], end[kThreads];  // of the parts, each a JpegState
+    unsigned begin[kThreads], end[kThreads];  // of the parts, from those of the lead on; each a JpegState
     JpegSums blocks;                          // that end in a part
     unsigned start;                           // the state in which the segment begins
     bool idle;
@@ -43,8 +43,10 @@ struct JpegSync {
  private:
   static constexpr unsigned kNone = ~0u;
 
+  AVIDA_HD AVIDA_INLINE static int lead_of(const JpegSegment& segment) { return again ? 0 : segment.lead; }
+
   AVIDA_HD AVIDA_INLINE static void start(const Params& params, Shared& shared, const JpegSegment& segment, long item) {
-    shared.start = segment.guess;
+    shared.start = lead_of(segment) ? 0 : segment.guess;
     shared.idle = false;
     if (!again) return;
     // The segment before may change meanwhile: then this one is not yet done, which the next launch finds.
@@ -68,7 +70,7 @@ struct JpegSync {
   // Lists the parts whose predecessor now ends in another state.
   AVIDA_HD AVIDA_INLINE static void list(Shared& shared, const JpegSegment& segment, int thread) {
     if (thread == 0) shared.first_listed = shared.next_listed;
-    if (thread >= segment.parts()) return;
+    if (thread >= lead_of(segment) + segment.parts()) return;
     const unsigned begun = shared.begin[thread];
     const unsigned begin = thread == 0 ? shared.start : begun == kNone ? 0 : shared.end[thread - 1];
     if (begin == begun) return;
@@ -86,9 +88,9 @@ struct JpegSync {
     const unsigned at = shared.first_listed + static_cast<unsigned>(thread);
     if (thread == 0) shared.next_listed = shared.listed;
     if (at >= shared.listed) return false;
-    const int part = shared.list[at % kThreads];
+    const int number = shared.list[at % kThreads], part = number - lead_of(segment);
     const unsigned end = segment.part_end(part);
-    const JpegState from{shared.begin[part]};
+    const JpegState from{shared.begin[number]};
     const JpegScan& scan = shared.tables.scan;
     const unsigned second_dc = scan.second_dc, second_ac = scan.second_ac;
     const unsigned last_block = static_cast<unsigned>(scan.period) - 1;
@@ -106,20 +108,20 @@ struct JpegSync {
         blocks++;
       }
     }
-    shared.end[part] = JpegState::of(window.at - end, k, block).packed;
-    shared.blocks.numbers[part] = blocks;
+    shared.end[number] = JpegState::of(window.at - end, k, block).packed;
+    if (part >= 0) shared.blocks.numbers[number] = blocks;
     return true;
   }
 
   AVIDA_HD AVIDA_INLINE static void store(const Params& params, const Shared& shared, const JpegSegment& segment,
                                           long item, int thread) {
-    if (thread == 0) {
-      params.ends[item] = shared.end[segment.parts() - 1];
-      params.blocks[item] = shared.blocks.all();
-    }
-    if (thread >= segment.parts()) return;
-    params.begins[segment.first_part + thread] = shared.begin[thread];
-    params.part_blocks[segment.first_part + thread] = shared.blocks.numbers[thread];
+    const int part = thread - lead_of(segment);
+    if (part < 0 || part >= segment.parts()) return;
+    params.begins[segment.first_part + part] = shared.begin[thread];
+    params.part_blocks[segment.first_part + part] = shared.blocks.numbers[thread];
+    if (part + 1 < segment.parts()) return;
+    params.ends[item] = shared.end[thread];
+    params.blocks[item] = shared.blocks.all();
   }
 };
 

@@ -9,7 +9,8 @@
 namespace avida::codecs {
 namespace {
 
-constexpr size_t kChunkBytes = size_t{128} << 10;
+constexpr size_t kSegmentBytes = JpegSegment::kMostBits / 8, kChunkBytes = 4 * kSegmentBytes;
+constexpr size_t kPartBytes = JpegSegment::kPartBits / 8, kLeadBytes = JpegSegment::kMostLead * kPartBytes;
 constexpr int kRestart = 0xD0;
 
 // The codes in the form that kernels read.
@@ -138,18 +139,21 @@ class Copier {
   uint8_t* to_;
 };
 
-// Divides the bytes of an interval into segments. `like` has what all have in common.
-void cut(const PlainJpeg& plain, const uint8_t* at, const uint8_t* end, JpegSegment like,
+// Divides the bytes of an interval into segments; those before `at` are its too. `like` has what all have in common.
+void cut(const PlainJpeg& plain, const uint8_t* begin, const uint8_t* at, const uint8_t* end, JpegSegment like,
          std::vector<JpegSegment>& made) {
-  constexpr size_t kMostBytes = JpegSegment::kMostBits / 8;
   const EmptySearch search(plain.empty);
   while (at < end) {
     const EmptyGroups next = search.find(at, end);
     while (at < next.begin) {
-      const size_t bytes = std::min<size_t>(kMostBytes, next.begin - at), over = reinterpret_cast<uintptr_t>(at) % 4;
       JpegSegment& segment = made.emplace_back(like);
-      segment.bytes = at - over;
-      segment.first = static_cast<unsigned>(8 * over);
+      const size_t bytes = std::min<size_t>(kSegmentBytes, next.begin - at);
+      const size_t parts = like.skipped ? 0 : std::min<size_t>(kLeadBytes, at - begin) / kPartBytes;
+      const uint8_t* from = at - parts * kPartBytes;
+      const size_t over = reinterpret_cast<uintptr_t>(from) % 4;
+      segment.bytes = from - over;
+      segment.lead = static_cast<int>(parts);
+      segment.first = static_cast<unsigned>(8 * (over + parts * kPartBytes));
       segment.count = static_cast<unsigned>(8 * bytes);
       like.guess = like.skipped = 0;
       at += bytes;
@@ -239,19 +243,21 @@ std::optional<PlainJpeg> read_plain_jpeg(Bytes file) {
 int PlainJpeg::chunks() const { return interval ? 1 : static_cast<int>((data.size() + kChunkBytes - 1) / kChunkBytes); }
 
 size_t PlainJpeg::room(int chunk) const {
-  const size_t bytes = interval ? data.size() : std::min(kChunkBytes, data.size() - chunk * kChunkBytes) + 1;
-  return bytes + 4 * static_cast<size_t>(intervals()) + JpegSegment::kAhead;
+  const size_t bytes = interval ? data.size() : std::min(kChunkBytes, data.size() - chunk * kChunkBytes);
+  return kLeadBytes + bytes + 4 * static_cast<size_t>(intervals()) + JpegSegment::kAhead;
 }
 
 PlainJpeg::Chunk PlainJpeg::copy(int chunk, uint8_t* to) const {
   Chunk made;
   if (!interval) {
-    size_t begin = chunk * kChunkBytes;
-    const size_t limit = std::min(begin + kChunkBytes, data.size());
-    if (chunk && data[begin - 1] == 0xFF) begin++;  // it belongs to the chunk before
-    Copier copier(data, begin, to);
+    const size_t begin = chunk * kChunkBytes, limit = std::min(begin + kChunkBytes, data.size());
+    size_t from = begin - std::min(begin, kLeadBytes);
+    if (from && data[from - 1] == 0xFF) from++;
+    Copier copier(data, from, to);
+    if (copier.copy(begin)) return {{}, kBroken};  // the scan has ended before
+    const uint8_t* first = copier.end();
     made.marker = copier.copy(limit);
-    cut(*this, to, copier.end(), {.end_block = blocks()}, made.segments);
+    cut(*this, to, first, copier.end(), {.end_block = blocks()}, made.segments);
     // Codes may reach into the next chunk.
     constexpr size_t kReach = 8;
     if (!made.marker) copier.copy(std::min(limit + kReach, data.size()));
@@ -264,7 +270,7 @@ PlainJpeg::Chunk PlainJpeg::copy(int chunk, uint8_t* to) const {
     const uint8_t* begin = copier.end();
     const int next = std::min(groups, first + interval);
     if (copier.copy(data.size()) != (next == groups ? kEndOfImage : kRestart + i % 8)) return {{}, kBroken};
-    cut(*this, begin, copier.end(),
+    cut(*this, begin, begin, copier.end(),
         {.interval = i, .first_block = first * scan.blocks, .end_block = next * scan.blocks}, made.segments);
     copier.skip_marker();
   }
