@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 #include "codecs/limits.h"
 
@@ -9,193 +10,6 @@ namespace avida::codecs {
 namespace {
 
 int divided_up(int a, int b) { return (a + b - 1) / b; }
-
-// One entry gives run, size and value of an AC coefficient, or of a run of ended blocks.
-class BandLookup {
- public:
-  static constexpr int kBits = 10;
-  static constexpr unsigned kEnds = 64;  // is added to the run where blocks end
-  struct Entry {
-    uint8_t bits;  // of code and value
-    uint8_t run;   // zeros before the coefficient
-    int16_t value;
-  };
-
-  void make(const HuffmanCode& code) {
-    long_codes_ = LongCodes(code);
-    for (unsigned i = 0; i < 1 << kBits; i++) {
-      const LongCodes::Found found = long_codes_.find(static_cast<int>(i << (16 - kBits)));
-      const int size = found.symbol & 15, length = found.length + size;
-      entries_[i] = {};
-      if (!found.length || length > kBits) continue;
-      const int value = size ? static_cast<int>(i >> (kBits - length)) & ((1 << size) - 1) : 0;
-      entries_[i] = entry(length, found.symbol, size && !(value >> (size - 1)) ? value - (1 << size) + 1 : value);
-    }
-  }
-
-  // Reads a code and its value, after a refill. Returns false for a code that is not in the table.
-  bool read(BitReader& reader, Entry& found) const {
-    found = entries_[reader.bits >> (64 - kBits)];
-    reader.skip(found.bits);
-    return found.bits || read_slowly(reader, found);
-  }
-
- private:
-  static Entry entry(int bits, int symbol, int value) {
-    const int run = symbol >> 4, ends = !(symbol & 15) && run != 15 ? static_cast<int>(kEnds) : 0;
-    return {static_cast<uint8_t>(bits), static_cast<uint8_t>(run + ends), static_cast<int16_t>(value)};
-  }
-  bool read_slowly(BitReader& reader, Entry& found) const {
-    const LongCodes::Found code = long_codes_.find(static_cast<int>(reader.bits >> 48));
-    if (!code.length) return false;
-    reader.skip(static_cast<unsigned>(code.length));
-    const unsigned size = code.symbol & 15;
-    found = entry(code.length, code.symbol, reader.value(size));
-    reader.skip(size);
-    return true;
-  }
-
-  Entry entries_[1 << kBits];
-  LongCodes long_codes_;
-};
-
-// What a scan adds to the coefficients.
-struct Band {
-  int first, last;  // coefficients
-  int high, low;    // bits: those that are known before start at `high`, or none (0), those afterwards at `low`
-};
-
-class ScanReader {
- public:
-  // `memory` has room for the data, and ScanBytes::kMargin more.
-  ScanReader(Bytes data, uint8_t* memory, const Band& band) : bytes_(data), band_(band) {
-    const uint8_t* at = bytes_.begin();
-    bytes_.use_buffer(memory, std::max<int64_t>(static_cast<int64_t>(data.size()), ScanBytes::kSize), at);
-    reader_.at = bytes_.begin();
-  }
-
-  // Calls read(block), with the index of a block, for all blocks of a component.
-  template <class Read>
-  bool each_block(const CoefficientPlane& plane, int columns, int rows, Read&& read) {
-    for (int y = 0; y < rows; y++)
-      for (int x = 0; x < columns; x++)
-        if (!within() || !read(int64_t{y} * plane.columns + x)) return false;
-    return true;
-  }
-  // Whether the reader is not past the end of the data: only then a block may be read.
-  bool within() const { return bytes_.buffered(reader_.at) >= -8; }
-  // Whether the data ends here. The rest of the file begins with a marker.
-  bool ends() {
-    const int64_t left = 8 * bytes_.buffered(reader_.at) + reader_.count;
-    return left >= 0 && left < 8 && !blocks_left_;
-  }
-  Bytes rest() const { return bytes_.rest(); }
-
-  bool read_first_dc(const DcLookup& dc, int16_t& predicted, int16_t& coefficient) {
-    if (!read_dc(reader_, dc, predicted)) return false;
-    coefficient = static_cast<int16_t>(predicted * (1 << band_.low));
-    return coefficient >> band_.low == predicted;
-  }
-  void read_next_dc(int16_t& coefficient) {
-    reader_.refill();
-    coefficient = static_cast<int16_t>(coefficient | static_cast<int>(reader_.bits >> 63) << band_.low);
-    reader_.skip(1);
-  }
-
-  bool read_first_ac(const BandLookup& ac, int16_t* block, uint64_t& present) {
-    if (blocks_left_) {
-      blocks_left_--;
-      return true;
-    }
-    for (unsigned k = static_cast<unsigned>(band_.first), last = static_cast<unsigned>(band_.last); k <= last; k++) {
-      reader_.refill();
-      BandLookup::Entry found;
-      if (!ac.read(reader_, found)) return false;
-      if (found.run >= BandLookup::kEnds) {
-        read_ends(found.run - BandLookup::kEnds);
-        blocks_left_--;
-        return true;
-      }
-      k += found.run;
-      if (k > last) return false;
-      if (!found.value) continue;
-      const auto value = static_cast<int16_t>(found.value * (1 << band_.low));
-      if (value >> band_.low != found.value) return false;
-      block[kStoreOrder.at[k + 1]] = value;
-      present |= uint64_t{1} << k;
-    }
-    return true;
-  }
-
-  bool read_next_ac(const BandLookup& ac, int16_t* block, uint64_t& present) {
-    unsigned k = static_cast<unsigned>(band_.first);
-    const unsigned end = static_cast<unsigned>(band_.last) + 1;
-    while (!blocks_left_ && k < end) {
-      reader_.refill();
-      BandLookup::Entry found;
-      if (!ac.read(reader_, found)) return false;
-      if (found.run >= BandLookup::kEnds) {
-        read_ends(found.run - BandLookup::kEnds);
-        break;
-      }
-      if (found.value < -1 || found.value > 1) return false;
-      const unsigned zero = find_zero(~present, k, end, found.run);
-      refine(block, present & from_to(k, zero));
-      if (found.value) {
-        if (zero == end) return false;
-        block[kStoreOrder.at[zero + 1]] = static_cast<int16_t>(found.value * (1 << band_.low));
-        present |= uint64_t{1} << zero;
-      }
-      k = zero + 1;
-    }
-    if (!blocks_left_) return true;
-    blocks_left_--;
-    if (k < end) refine(block, present & from_to(k, end));
-    return true;
-  }
-
- private:
-  // The bits from `begin` to `end`, which is above it or equal.
-  static uint64_t from_to(unsigned begin, unsigned end) {
-    const uint64_t below = end < 64 ? (uint64_t{1} << end) - 1 : ~uint64_t{0};
-    return below & ~uint64_t{0} << begin;
-  }
-  // The place of the zero after `run` others, from k on; `end` if there are not so many.
-  static unsigned find_zero(uint64_t zeros, unsigned k, unsigned end, unsigned run) {
-    zeros &= from_to(k, end);
-    for (; run && zeros; run--) zeros &= zeros - 1;
-    return zeros ? static_cast<unsigned>(std::countr_zero(zeros)) : end;
-  }
-
-  void read_ends(unsigned size) {
-    reader_.refill();
-    blocks_left_ = (1u << size) + (size ? static_cast<unsigned>(reader_.bits >> (64 - size)) : 0);
-    reader_.skip(size);
-  }
-
-  // Reads a bit for each of these coefficients.
-  void refine(int16_t* block, uint64_t which) {
-    constexpr int kMost = 56;
-    while (which) {
-      reader_.refill();
-      uint64_t bits = reader_.bits;
-      int n = 0;
-      for (; which && n < kMost; n++, bits <<= 1, which &= which - 1) {
-        if (!(bits >> 63)) continue;
-        int16_t& coefficient = block[kStoreOrder.at[std::countr_zero(which) + 1]];
-        const int added = 1 << band_.low;
-        if (!(coefficient & added))
-          coefficient = static_cast<int16_t>(coefficient + (coefficient >= 0 ? added : -added));
-      }
-      reader_.skip(static_cast<unsigned>(n));
-    }
-  }
-
-  ScanBytes bytes_;
-  BitReader reader_{};
-  const Band band_;
-  unsigned blocks_left_ = 0;  // that have ended
-};
 
 class FileReader {
  public:
@@ -274,27 +88,43 @@ class FileReader {
       }
     }
     if (!data_) data_ = allocate(std::max<int64_t>(std::ssize(rest), ScanBytes::kSize) + ScanBytes::kMargin);
-    ScanReader reader(rest, static_cast<uint8_t*>(data_.get()), band);
-    if (!(is_dc ? read_dcs(reader, segments, band, n, which, code)
-                : read_acs(reader, segments.ac[code[0]], band, which[0])))
+    ScanBytes bytes(rest);
+    const uint8_t* at = bytes.begin();
+    bytes.use_buffer(static_cast<uint8_t*>(data_.get()), std::max<int64_t>(std::ssize(rest), ScanBytes::kSize), at);
+    BandState state{{bytes.begin()}};
+    if (is_dc ? !read_dcs(bytes, state.reader, segments, band, n, which, code)
+              : !read_acs(bytes, state, segments.ac[code[0]], band, which[0]))
       return false;
-    rest = reader.rest();
-    return reader.ends();
+    rest = bytes.rest();
+    const int64_t left = 8 * bytes.buffered(state.reader.at) + state.reader.count;
+    return left >= 0 && left < 8 && !state.ended;
   }
 
-  bool read_dcs(ScanReader& reader, const JpegSegments& segments, const Band& band, int n, const int* which,
-                const int* code) {
+  bool read_dcs(const ScanBytes& bytes, BitReader& reader, const JpegSegments& segments, const Band& band, int n,
+                const int* which, const int* code) {
     DcLookup lookup[3];
     int16_t predicted[3] = {};
     if (!band.high)
       for (int i = 0; i < n; i++) lookup[i].make(segments.dc[code[i]]);
     const auto read = [&](int i, int64_t block) {
-      int16_t& coefficient = coefficients_of(plane_[which[i]], block)[0];
-      if (!band.high) return reader.read_first_dc(lookup[i], predicted[i], coefficient);
-      reader.read_next_dc(coefficient);
+      if (reader.at > bytes.safe_end()) return false;
+      int16_t& coefficient = plane_[which[i]].block(block)[0];
+      if (!band.high) {
+        if (!read_dc(reader, lookup[i], predicted[i])) return false;
+        coefficient = static_cast<int16_t>(predicted[i] * (1 << band.low));
+        return coefficient >> band.low == predicted[i];
+      }
+      reader.refill();
+      coefficient = static_cast<int16_t>(coefficient | static_cast<int>(reader.bits >> 63) << band.low);
+      reader.skip(1);
       return true;
     };
-    if (n == 1) return each_own_block(reader, which[0], [&](int64_t block) { return read(0, block); });
+    if (n == 1) {
+      for (int y = 0; y < own_rows(which[0]); y++)
+        for (int x = 0; x < own_columns(which[0]); x++)
+          if (!read(0, int64_t{y} * plane_[which[0]].columns + x)) return false;
+      return true;
+    }
     for (int y = 0; y < mcus_down_; y++)
       for (int x = 0; x < mcus_across_; x++)
         for (int i = 0; i < n; i++) {
@@ -302,37 +132,23 @@ class FileReader {
           for (int down = 0; down < component.rows; down++)
             for (int right = 0; right < component.columns; right++) {
               const int64_t row = int64_t{y} * component.rows + down;
-              if (!reader.within() || !read(i, row * plane_[which[i]].columns + int64_t{x} * component.columns + right))
-                return false;
+              if (!read(i, row * plane_[which[i]].columns + int64_t{x} * component.columns + right)) return false;
             }
         }
     return true;
   }
 
-  bool read_acs(ScanReader& reader, const HuffmanCode& code, const Band& band, int which) {
+  bool read_acs(const ScanBytes& bytes, BandState& state, const HuffmanCode& code, const Band& band, int which) {
     BandLookup lookup;
     lookup.make(code);
-    const CoefficientPlane& plane = plane_[which];
-    if (band.high)
-      return each_own_block(reader, which, [&](int64_t block) {
-        return reader.read_next_ac(lookup, coefficients_of(plane, block), plane.present[block]);
-      });
-    return each_own_block(reader, which, [&](int64_t block) {
-      return reader.read_first_ac(lookup, coefficients_of(plane, block), plane.present[block]);
-    });
+    return read_band(bytes, state, band, lookup, plane_[which], own_columns(which), own_rows(which));
   }
 
   // The blocks of a component that is alone in a scan: those within the image.
-  template <class Read>
-  bool each_own_block(ScanReader& reader, int which, Read&& read) {
-    const auto& component = header_.component[which];
-    return reader.each_block(plane_[which], divided_up(header_.width * component.columns, 8 * mcu_columns_),
-                             divided_up(header_.height * component.rows, 8 * mcu_rows_), read);
+  int own_columns(int which) const {
+    return divided_up(header_.width * header_.component[which].columns, 8 * mcu_columns_);
   }
-
-  static int16_t* coefficients_of(const CoefficientPlane& plane, int64_t block) {
-    return plane.coefficients + block / kGroup * kGroupSize + block % kGroup * 8;
-  }
+  int own_rows(int which) const { return divided_up(header_.height * header_.component[which].rows, 8 * mcu_rows_); }
 
   bool finish() {
     for (int c = 0; c < header_.components; c++) {

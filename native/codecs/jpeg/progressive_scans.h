@@ -6,16 +6,6 @@
 
 namespace avida::codecs {
 
-// The coefficients of a component.
-struct CoefficientPlane {
-  int columns, rows;      // of blocks, with those that fill up MCUs, and columns with those that fill up groups
-  int16_t* coefficients;  // row by row, as in BlockRow
-  uint8_t* last;          // of each block: the index of its last coefficient, in zigzag order
-  uint64_t* present;      // of each block: a bit for each AC coefficient that is not zero, in zigzag order
-
-  int64_t blocks() const { return int64_t{columns} * rows; }
-};
-
 struct ProgressiveScans {
   SequentialHeader header;
   CoefficientPlane plane[3];

@@ -552,7 +552,7 @@ bool decode_progressive(Bytes file, const ImageInfo& info, ImageType type, const
   ProgressiveScans scans;
   if (!scans.read(file, info)) return false;
   const SequentialHeader& header = scans.header;
-  SequentialDecoder decoder(header, output_of(type, header.components), roi, out, nullptr, {}, true);
+  SequentialDecoder decoder(header, output_of(type, header.components), roi, out, nullptr, {0, header.data, 0}, true);
   return decoder.plan() && decoder.run(scans);
 }
 

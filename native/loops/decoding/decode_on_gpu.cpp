@@ -63,10 +63,10 @@ class Basket {
   Basket(Gpu& gpu, StreamHandle stream) : gpu_(gpu), stream_(stream) {}
   Basket(const Basket&) = delete;
 
-  // Starts the copy of what was not sent yet. Must be called at the end.
-  void send() {
-    if (filled_ > sent_) parcel_->send(on_gpu_.get(), sent_, filled_ - sent_, stream_);
-    sent_ = filled_;
+  // Sends what was not sent yet. Must be called at the end.
+  void close() {
+    send();
+    parcel_.reset();
   }
 
   // Memory on the GPU for what fill(memory) writes.
@@ -81,9 +81,8 @@ class Basket {
       return block;
     }
     if (!parcel_ || filled_ + bytes > Gpu::Parcel::kBytes) {
-      send();
+      close();  // before the next parcel is taken: their count is limited
       on_gpu_ = gpu_.allocate(Gpu::Parcel::kBytes, stream_);
-      parcel_.reset();  // before the next is taken: their count is limited
       parcel_ = gpu_.parcel();
       filled_ = sent_ = 0;
     }
@@ -96,6 +95,11 @@ class Basket {
   }
 
  private:
+  void send() {
+    if (filled_ > sent_) parcel_->send(on_gpu_.get(), sent_, filled_ - sent_, stream_);
+    sent_ = filled_;
+  }
+
   static constexpr size_t kStep = 16;  // what is put begins at multiples of it
   Gpu& gpu_;
   const StreamHandle stream_;
@@ -194,12 +198,14 @@ class Batch {
     run_.pool.parallel_for(threads, [&](int64_t) {
       Basket basket(gpu_, own_->handle);
       for (size_t k; (k = next++) < jobs.size();) {
-        if (jobs[k].chunk == kWhole)
-          decode_here(jobs[k].picture);
-        else
+        if (jobs[k].chunk != kWhole) {
           copy(*pictures_[jobs[k].picture], jobs[k].chunk, basket);
+          continue;
+        }
+        basket.close();  // who decodes takes a parcel, and their count is limited
+        decode_here(jobs[k].picture);
       }
-      basket.send();
+      basket.close();
     });
     if (!plain.empty()) decode_there(plain);
   }
@@ -224,10 +230,16 @@ class Batch {
     const Picture& picture = *pictures_[i];
     try {
       at_sample(run_, i, [&] {
+        const auto bytes = static_cast<size_t>(out_.bytes(i));
+        if (bytes <= Gpu::Parcel::kBytes) {
+          const auto parcel = gpu_.parcel();
+          picture.image.decode(picture.roi, parcel->memory);
+          return parcel->send(out_.at(i), 0, bytes, stream_.handle);
+        }
         thread_local std::vector<uint8_t> made;
-        made.resize(static_cast<size_t>(out_.bytes(i)));
+        made.resize(bytes);
         picture.image.decode(picture.roi, made.data());
-        gpu_.copy_in(out_.at(i), made.data(), made.size(), stream_.handle);
+        gpu_.copy_in(out_.at(i), made.data(), bytes, stream_.handle);
       });
     } catch (const Error&) {
       errors_[i] = std::current_exception();

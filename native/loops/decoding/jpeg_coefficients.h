@@ -72,8 +72,8 @@ struct JpegReader {
     JpegWindow window(segment.bytes, segment.first + from.over());
     const unsigned end = window.at + segment.period;
     while (window.at < end) {
-      const JpegTables::Entry entry =
-          shared.tables.look_up(JpegTables::code_of(scan.second_dc, scan.second_ac, k, block), window.bits());
+      const JpegSymbol entry =
+          shared.tables.look_up(jpeg_code_of(scan.second_dc, scan.second_ac, k, block), window.bits());
       if (entry.size() || !entry.further()) return false;
       window.skip(entry.bits());
       k += entry.further();
@@ -129,8 +129,8 @@ struct JpegReader {
     JpegWindow window(segment.bytes, segment.part_begin(part) + from.over());
     while (window.at < end) {
       const unsigned held = window.bits();
-      const JpegTables::Entry entry =
-          shared.tables.look_up(JpegTables::code_of(second_dc, second_ac, k, static_cast<unsigned>(in_group)), held);
+      const JpegSymbol entry =
+          shared.tables.look_up(jpeg_code_of(second_dc, second_ac, k, static_cast<unsigned>(in_group)), held);
       const unsigned n = entry.bits(), size = entry.size();
       window.skip(n);
       // The upper half of the numbers of `size` bits is positive.
@@ -138,7 +138,7 @@ struct JpegReader {
       const int value = size && number >> (size - 1) == 0 ? number - (1 << size) + 1 : number;
       const unsigned before = k;
       k += entry.further();
-      if (k == before || (k > 64 && entry.further() != JpegTables::Entry::kEndOfBlock)) return fail(file);
+      if (k == before || (k > 64 && entry.further() != JpegSymbol::kEndOfBlock)) return fail(file);
       if (before == 0) {
         steps[block] = static_cast<short>(value);
       } else if (size) {

@@ -141,26 +141,46 @@ AVIDA_HD AVIDA_INLINE void copy_jpeg_scan(const JpegScan* from, JpegScan& to, in
     reinterpret_cast<unsigned*>(&to)[i] = read_only(words + i);
 }
 
+// A code as kernels look it up: the bits of code and number, those of the number, and by how many coefficients to
+// advance, which is 0 where there is no such code.
+struct JpegSymbol {
+  static constexpr unsigned kEndOfBlock = 64, kLonger = 0;
+  unsigned packed;
+  AVIDA_HD AVIDA_INLINE static JpegSymbol of(unsigned length, unsigned symbol, bool ac) {
+    const unsigned size = symbol & 15, zeros = symbol >> 4;
+    const unsigned further = ac && !size && zeros != 15 ? kEndOfBlock : zeros + 1;
+    return {(length + size) | size << 5 | further << 9};
+  }
+  AVIDA_HD AVIDA_INLINE unsigned bits() const { return packed & 31; }
+  AVIDA_HD AVIDA_INLINE unsigned size() const { return packed >> 5 & 15; }
+  AVIDA_HD AVIDA_INLINE unsigned further() const { return packed >> 9; }
+
+  // What the 16 bits begin with, if its code has at least `least` bits and at most `most`.
+  AVIDA_HD AVIDA_INLINE static JpegSymbol find(const JpegCode& code, int bits, int least, int most, bool ac,
+                                               unsigned otherwise) {
+    for (int length = least; length <= most; length++)
+      if (bits <= code.last[length])
+        return of(static_cast<unsigned>(length), code.symbols[((bits >> (16 - length)) + code.offset[length]) & 255],
+                  ac);
+    return {otherwise};
+  }
+  // Where the code is longer than the `look` bits that were looked up. If there is none: try again one bit later.
+  AVIDA_HD AVIDA_INLINE static JpegSymbol find_longer(const JpegScan& scan, unsigned code, unsigned bits, int look) {
+    constexpr unsigned none = 1;
+    return find(scan.codes[code], static_cast<int>(bits >> 16), look + 1, 16, code >= 2, none);
+  }
+};
+
+// The code that a decoder uses: an index of JpegScan::codes.
+AVIDA_HD AVIDA_INLINE unsigned jpeg_code_of(unsigned second_dc, unsigned second_ac, unsigned k, unsigned block) {
+  return k ? 2 + (second_ac >> block & 1) : second_dc >> block & 1;
+}
+
 // The codes of a file, in shared memory.
 struct JpegTables {
   static constexpr int kLook = 11;  // bits that are looked up at once
 
-  // An entry of the lookup table: the bits of code and number, those of the number, and by how many coefficients to
-  // advance, which is 0 where there is no such code.
-  struct Entry {
-    static constexpr unsigned kEndOfBlock = 64, kLonger = 0;
-    unsigned packed;
-    AVIDA_HD AVIDA_INLINE static Entry of(unsigned length, unsigned symbol, bool ac) {
-      const unsigned size = symbol & 15, zeros = symbol >> 4;
-      const unsigned further = ac && !size && zeros != 15 ? kEndOfBlock : zeros + 1;
-      return {(length + size) | size << 5 | further << 9};
-    }
-    AVIDA_HD AVIDA_INLINE unsigned bits() const { return packed & 31; }
-    AVIDA_HD AVIDA_INLINE unsigned size() const { return packed >> 5 & 15; }
-    AVIDA_HD AVIDA_INLINE unsigned further() const { return packed >> 9; }
-  };
-
-  unsigned short entries[4][1 << kLook];
+  unsigned short symbols[4][1 << kLook];
   JpegScan scan;
 
   // To be called by all threads of a block, after they have copied the scan.
@@ -168,31 +188,14 @@ struct JpegTables {
     AVIDA_DO_NOT_UNROLL
     for (int i = thread; i < 4 << kLook; i += JpegSegment::kThreads) {
       const int code = i >> kLook, begin = i & ((1 << kLook) - 1);
-      entries[code][begin] = static_cast<unsigned short>(
-          search(scan.codes[code], begin << (16 - kLook), 1, kLook, code >= 2, Entry::kLonger).packed);
+      symbols[code][begin] = static_cast<unsigned short>(
+          JpegSymbol::find(scan.codes[code], begin << (16 - kLook), 1, kLook, code >= 2, JpegSymbol::kLonger).packed);
     }
   }
 
-  AVIDA_HD AVIDA_INLINE Entry look_up(unsigned code, unsigned bits) const {
-    const Entry entry{entries[code][bits >> (32 - kLook)]};
-    if (entry.packed != Entry::kLonger) return entry;
-    constexpr unsigned none = 1;  // no such code: try again one bit later
-    return search(scan.codes[code], static_cast<int>(bits >> 16), kLook + 1, 16, code >= 2, none);
-  }
-
-  AVIDA_HD AVIDA_INLINE static unsigned code_of(unsigned second_dc, unsigned second_ac, unsigned k, unsigned block) {
-    return k ? 2 + (second_ac >> block & 1) : second_dc >> block & 1;
-  }
-
- private:
-  // Finds the code that the 16 bits begin with, if it has at least `least` bits and at most `most`.
-  AVIDA_HD AVIDA_INLINE static Entry search(const JpegCode& code, int bits, int least, int most, bool ac,
-                                            unsigned otherwise) {
-    for (int length = least; length <= most; length++)
-      if (bits <= code.last[length])
-        return Entry::of(static_cast<unsigned>(length),
-                         code.symbols[((bits >> (16 - length)) + code.offset[length]) & 255], ac);
-    return {otherwise};
+  AVIDA_HD AVIDA_INLINE JpegSymbol look_up(unsigned code, unsigned bits) const {
+    const JpegSymbol symbol{symbols[code][bits >> (32 - kLook)]};
+    return symbol.packed != JpegSymbol::kLonger ? symbol : JpegSymbol::find_longer(scan, code, bits, kLook);
   }
 };
 
