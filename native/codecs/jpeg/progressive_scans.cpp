@@ -30,7 +30,7 @@ class FileReader {
   // Memory for the coefficients, and for the data of a scan.
   bool place(const JpegSegments& segments, const ImageInfo& info) {
     header_ = segments;
-    if (!header_.progressive || header_.interval || !header_.is_of(info)) return false;
+    if (!header_.progressive || header_.interval || !header_.is_complete() || !header_.is_of(info)) return false;
     if (header_.components == 1) header_.component[0].columns = header_.component[0].rows = 1;
     for (int c = 0; c < header_.components; c++) {
       mcu_columns_ = std::max(mcu_columns_, header_.component[c].columns);

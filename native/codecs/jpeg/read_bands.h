@@ -28,7 +28,8 @@ class BandLookup {
     }
   }
 
-  // Reads a code and its value, after a refill. Returns false for a code that is not in the table.
+  // Reads a code and its value: in the table, they have at most kBits. Returns false for a code that is not in the
+  // table.
   bool read(BitReader& reader, Entry& found) const {
     found = entries_[reader.bits >> (64 - kBits)];
     reader.skip(found.bits);
@@ -41,6 +42,7 @@ class BandLookup {
     return {static_cast<uint8_t>(bits), static_cast<uint8_t>(run + ends), static_cast<int16_t>(value)};
   }
   bool read_slowly(BitReader& reader, Entry& found) const {
+    reader.refill();
     const LongCodes::Found code = long_codes_.find(static_cast<int>(reader.bits >> 48));
     if (!code.length) return false;
     reader.skip(static_cast<unsigned>(code.length));
@@ -88,45 +90,56 @@ __attribute__((always_inline)) inline bool read_first_bits(BandState& state, con
                                                            int16_t* block, uint64_t& present) {
   if (state.ended) return state.ended--, true;
   uint64_t made = 0;
-  for (unsigned k = static_cast<unsigned>(band.first), last = static_cast<unsigned>(band.last); k <= last; k++) {
+  const auto last = static_cast<unsigned>(band.last);
+  for (auto k = static_cast<unsigned>(band.first); k <= last;) {
     state.reader.refill();
-    BandLookup::Entry found;
-    if (!ac.read(state.reader, found)) return false;
-    if (found.run >= BandLookup::kEnds) {
-      read_ended(state, found.run - BandLookup::kEnds);
-      state.ended--;
-      break;
+    for (; k <= last && state.reader.count >= BandLookup::kBits; k++) {
+      BandLookup::Entry found;
+      if (!ac.read(state.reader, found)) return false;
+      if (found.run >= BandLookup::kEnds) {
+        read_ended(state, found.run - BandLookup::kEnds);
+        state.ended--;
+        present |= made;
+        return true;
+      }
+      k += found.run;
+      if (k > last) return false;
+      const auto value = static_cast<int16_t>(found.value * (1 << band.low));
+      if (value >> band.low != found.value) return false;
+      if (!value) continue;
+      block[kStoreOrder.at[k + 1]] = value;
+      made |= uint64_t{1} << k;
     }
-    k += found.run;
-    if (k > last) return false;
-    if (!found.value) continue;
-    const auto value = static_cast<int16_t>(found.value * (1 << band.low));
-    if (value >> band.low != found.value) return false;
-    block[kStoreOrder.at[k + 1]] = value;
-    made |= uint64_t{1} << k;
   }
   present |= made;
   return true;
 }
 
-// Reads a bit for each coefficient of `which`, and returns those for which it is 1.
+// The bits in the opposite order.
+__attribute__((always_inline)) inline uint64_t turned(uint64_t bits) {
+  bits = __builtin_bswap64(bits);
+  bits = (bits >> 4 & 0x0F0F0F0F0F0F0F0F) | (bits & 0x0F0F0F0F0F0F0F0F) << 4;
+  bits = (bits >> 2 & 0x3333333333333333) | (bits & 0x3333333333333333) << 2;
+  return (bits >> 1 & 0x5555555555555555) | (bits & 0x5555555555555555) << 1;
+}
+
+// Reads a bit for each coefficient of `which`, and returns those for which it is 1. At least kBitsThere bits are there.
+constexpr int kBitsThere = 56 - 17;  // after a code and its bit
 template <class Deposit>
 __attribute__((always_inline)) inline uint64_t read_bits(BitReader& reader, uint64_t which, const Deposit& deposit) {
-  constexpr int kMost = 56;
+  const int n = std::popcount(which);
   uint64_t made = 0;
-  for (int n = std::popcount(which); n; n = std::popcount(which)) {
-    uint64_t now = which;
-    for (; __builtin_expect(n > kMost, 0); n--) now &= ~(uint64_t{1} << (63 - std::countl_zero(now)));
+  if (__builtin_expect(n > kBitsThere, 0)) {
+    const uint64_t low = which & 0xFFFFFFFF;
     reader.refill();
-    // The first bit is the highest of the reader's, and belongs to the lowest of the coefficients.
-    uint64_t bits = __builtin_bswap64(reader.bits);
-    bits = (bits >> 4 & 0x0F0F0F0F0F0F0F0F) | (bits & 0x0F0F0F0F0F0F0F0F) << 4;
-    bits = (bits >> 2 & 0x3333333333333333) | (bits & 0x3333333333333333) << 2;
-    bits = (bits >> 1 & 0x5555555555555555) | (bits & 0x5555555555555555) << 1;
-    made |= deposit(bits, now);
-    reader.skip(static_cast<unsigned>(n));
-    which &= ~now;
+    made = deposit(turned(reader.bits), low);
+    reader.skip(static_cast<unsigned>(std::popcount(low)));
+    reader.refill();
+    which ^= low;
   }
+  // The first bit is the highest of the reader's, and belongs to the lowest of the coefficients.
+  made |= deposit(turned(reader.bits), which);
+  reader.skip(static_cast<unsigned>(std::popcount(which)));
   return made;
 }
 
@@ -159,6 +172,7 @@ __attribute__((always_inline)) inline bool read_next_bits(BandState& state, cons
   }
   if (state.ended) {
     state.ended--;
+    state.reader.refill();
     ones |= read_bits(state.reader, rest & before, deposit);
   }
   for (; ones; ones &= ones - 1) {

@@ -145,10 +145,15 @@ bool JpegSegments::read_scan(Bytes segment) {
     Component& one = component[c];
     one.dc = segment[2 + 2 * c] >> 4;
     one.ac = segment[2 + 2 * c] & 15;
-    if (segment[1 + 2 * c] != one.id || one.dc > 3 || one.ac > 3 || !dc[one.dc].defined || !ac[one.ac].defined ||
-        !has_quantization[one.quantization])
+    if (segment[1 + 2 * c] != one.id || one.dc > 3 || one.ac > 3 || !dc[one.dc].defined || !ac[one.ac].defined)
       return false;
   }
+  return is_complete();
+}
+
+bool SequentialHeader::is_complete() const {
+  for (int c = 0; c < components; c++)
+    if (!has_quantization[component[c].quantization]) return false;
   const auto& [a, b, c] = component;
   return components == 1 || (a.id != b.id && b.id != c.id && c.id != a.id);
 }

@@ -31,6 +31,8 @@ struct SequentialHeader {
   bool jfif = false, adobe = false, adobe_rgb = false;
   Bytes data;  // from the entropy-coded data on
 
+  // Whether all components have a table of factors, and a name of their own.
+  bool is_complete() const;
   bool is_of(const ImageInfo& info) const {
     return height == info.height && width == info.width && components == info.channels;
   }
