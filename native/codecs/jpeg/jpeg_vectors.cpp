@@ -77,20 +77,27 @@ HWY_INLINE uint64_t deposit(uint64_t bits, uint64_t mask) {
 #endif
 }
 
-bool read_band(const ScanBytes& bytes, BandState& state, const Band& band, const BandLookup& ac,
-               const CoefficientPlane& plane, int columns, int rows) {
+// `again`: one more bit.
+template <bool again>
+HWY_NOINLINE bool read_band_blocks(const ScanBytes& bytes, BandState& state, const Band& band, const BandLookup& ac,
+                                   const CoefficientPlane& plane, int columns, int rows) {
   const uint8_t* const safe = bytes.safe_end();
   BandState local = state;
   for (int y = 0; y < rows; y++)
     for (int x = 0; x < columns; x++) {
       const int64_t i = int64_t{y} * plane.columns + x;
       if (HWY_UNLIKELY(local.reader.at > safe)) return false;
-      if (!(band.high ? read_next_bits(local, band, ac, plane.block(i), plane.present[i], deposit)
-                      : read_first_bits(local, band, ac, plane.block(i), plane.present[i])))
+      if (!(again ? read_next_bits(local, band, ac, plane.block(i), plane.present[i], deposit)
+                  : read_first_bits(local, band, ac, plane.block(i), plane.present[i])))
         return false;
     }
   state = local;
   return true;
+}
+
+bool read_band(const ScanBytes& bytes, BandState& state, const Band& band, const BandLookup& ac,
+               const CoefficientPlane& plane, int columns, int rows) {
+  return (band.high ? read_band_blocks<true> : read_band_blocks<false>)(bytes, state, band, ac, plane, columns, rows);
 }
 
 using Words = hn::CappedTag<int16_t, 8 * kGroup>;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <vector>
 
 #include "codecs/limits.h"
 
@@ -100,41 +101,49 @@ class FileReader {
     return left >= 0 && left < 8 && !state.ended;
   }
 
+  // The blocks of an MCU: their component, and their place.
+  struct Slot {
+    const CoefficientPlane* plane;
+    int component;  // of the scan
+    int columns, rows, column, row;
+  };
+
   bool read_dcs(const ScanBytes& bytes, BitReader& reader, const JpegSegments& segments, const Band& band, int n,
                 const int* which, const int* code) {
     DcLookup lookup[3];
-    int16_t predicted[3] = {};
     if (!band.high)
       for (int i = 0; i < n; i++) lookup[i].make(segments.dc[code[i]]);
-    const auto read = [&](int i, int64_t block) {
-      if (reader.at > bytes.safe_end()) return false;
-      int16_t& coefficient = plane_[which[i]].block(block)[0];
-      if (!band.high) {
-        if (!read_dc(reader, lookup[i], predicted[i])) return false;
-        coefficient = static_cast<int16_t>(predicted[i] * (1 << band.low));
-        return coefficient >> band.low == predicted[i];
-      }
-      reader.refill();
-      coefficient = static_cast<int16_t>(coefficient | static_cast<int>(reader.bits >> 63) << band.low);
-      reader.skip(1);
-      return true;
-    };
-    if (n == 1) {
-      for (int y = 0; y < own_rows(which[0]); y++)
-        for (int x = 0; x < own_columns(which[0]); x++)
-          if (!read(0, int64_t{y} * plane_[which[0]].columns + x)) return false;
-      return true;
+    std::vector<Slot> slots;
+    for (int i = 0; i < n; i++) {
+      const int columns = n == 1 ? 1 : header_.component[which[i]].columns;
+      const int rows = n == 1 ? 1 : header_.component[which[i]].rows;
+      for (int row = 0; row < rows; row++)
+        for (int column = 0; column < columns; column++)
+          slots.push_back({&plane_[which[i]], i, columns, rows, column, row});
     }
-    for (int y = 0; y < mcus_down_; y++)
-      for (int x = 0; x < mcus_across_; x++)
-        for (int i = 0; i < n; i++) {
-          const auto& component = header_.component[which[i]];
-          for (int down = 0; down < component.rows; down++)
-            for (int right = 0; right < component.columns; right++) {
-              const int64_t row = int64_t{y} * component.rows + down;
-              if (!read(i, row * plane_[which[i]].columns + int64_t{x} * component.columns + right)) return false;
-            }
+    const int across = n == 1 ? own_columns(which[0]) : mcus_across_, down = n == 1 ? own_rows(which[0]) : mcus_down_;
+    int16_t predicted[3] = {};
+    const uint8_t* const safe = bytes.safe_end();
+    BitReader local = reader;
+    for (int y = 0; y < down; y++)
+      for (int x = 0; x < across; x++) {
+        if (local.at > safe) return false;
+        for (const Slot& slot : slots) {
+          const int64_t row = int64_t{y} * slot.rows + slot.row;
+          int16_t& first = *slot.plane->block(row * slot.plane->columns + x * slot.columns + slot.column);
+          if (band.high) {
+            local.refill();
+            first = static_cast<int16_t>(first | static_cast<int>(local.bits >> 63) << band.low);
+            local.skip(1);
+            continue;
+          }
+          int16_t& value = predicted[slot.component];
+          if (!read_dc(local, lookup[slot.component], value)) return false;
+          first = static_cast<int16_t>(value * (1 << band.low));
+          if (first >> band.low != value) return false;
         }
+      }
+    reader = local;
     return true;
   }
 
