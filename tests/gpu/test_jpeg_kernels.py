@@ -58,6 +58,18 @@ def test_ordinary_files(subsampling, options):
     assert decoded(files) == len(files)
 
 
+def test_progressive_files():
+    """Threads read their coefficients, kernels do the rest."""
+    sizes = [(1, 1), (33, 200), (240, 321), (7, 50), (1200, 1500)]
+    files = [encoded(picture(*size), subsampling=n, progressive=True) for size in sizes for n in range(3)]
+    files.append(encoded(picture(33, 200)[..., 0], progressive=True))
+    assert decoded(files) == len(files)
+    assert decoded(files, output_type=ndd.types.GRAY) == len(files)
+    broken = files[7][: len(files[7]) // 2]
+    with pytest.raises(RuntimeError):
+        ndd.decoders.image(ndd.batch([files[0], broken]), device="gpu").evaluate()
+
+
 @pytest.mark.parametrize("output_type", ["RGB", "BGR", "GRAY", "ANY_DATA"])
 def test_gray_files_and_results(output_type):
     files = [encoded(picture(*size)[..., 0]) for size in ((1, 1), (33, 200), (240, 321))]
@@ -111,7 +123,7 @@ def test_broken_and_unusual_files_are_given_back():
         with pytest.raises(RuntimeError):
             ndd.decoders.image(broken, device="gpu").evaluate()
     assert _core.gpu_jpeg_decodes() == before
-    assert decoded([encoded(picture(97, 131), progressive=True), good]) == 1
+    assert decoded([encoded(picture(97, 131), keep_rgb=True), good]) == 1
 
 
 def test_bytes_after_the_image():

@@ -87,8 +87,8 @@ HWY_NOINLINE bool read_band_blocks(const ScanBytes& bytes, BandState& state, con
     for (int x = 0; x < columns; x++) {
       const int64_t i = int64_t{y} * plane.columns + x;
       if (HWY_UNLIKELY(local.reader.at > safe)) return false;
-      if (!(again ? read_next_bits(local, band, ac, plane.block(i), plane.present[i], deposit)
-                  : read_first_bits(local, band, ac, plane.block(i), plane.present[i])))
+      if (!(again ? read_next_bits(local, band, ac, *plane.layout, plane.block(i), plane.present[i], deposit)
+                  : read_first_bits(local, band, ac, *plane.layout, plane.block(i), plane.present[i])))
         return false;
     }
   state = local;

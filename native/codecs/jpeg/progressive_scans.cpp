@@ -14,7 +14,8 @@ int divided_up(int a, int b) { return (a + b - 1) / b; }
 
 class FileReader {
  public:
-  explicit FileReader(ProgressiveScans& scans) : header_(scans.header), plane_(scans.plane), memory_(scans.memory) {}
+  FileReader(ProgressiveScans& scans, int16_t* zigzag)
+      : header_(scans.header), plane_(scans.plane), memory_(scans.memory), zigzag_(zigzag) {}
 
   bool read(Bytes file, const ImageInfo& info) {
     JpegSegments segments;
@@ -41,16 +42,19 @@ class FileReader {
     mcus_down_ = divided_up(header_.height, 8 * mcu_rows_);
     int64_t blocks = 0;
     for (int c = 0; c < header_.components; c++) {
-      plane_[c].columns = divided_up(mcus_across_ * header_.component[c].columns, kGroup) * kGroup;
+      plane_[c].layout = zigzag_ ? &kZigzagLayout : &kGroupedLayout;
+      const int group = 1 << plane_[c].layout->group_bits;
+      plane_[c].columns = divided_up(mcus_across_ * header_.component[c].columns, group) * group;
       plane_[c].rows = mcus_down_ * header_.component[c].rows;
       blocks += plane_[c].blocks();
       std::fill_n(bits_[c], 64, kNone);
     }
-    constexpr int64_t kBlockBytes = 64 * sizeof(int16_t) + sizeof(uint64_t) + sizeof(uint8_t);
-    memory_ = allocate(blocks * kBlockBytes);
-    std::memset(memory_.get(), 0, static_cast<size_t>(blocks * kBlockBytes));
-    auto* coefficients = static_cast<int16_t*>(memory_.get());
-    auto* present = reinterpret_cast<uint64_t*>(coefficients + 64 * blocks);
+    const int64_t own = zigzag_ ? 0 : blocks, bytes = 128 * own + blocks * int64_t{sizeof(uint64_t) + sizeof(uint8_t)};
+    memory_ = allocate(bytes);
+    std::memset(memory_.get(), 0, static_cast<size_t>(bytes));
+    if (zigzag_) std::memset(zigzag_, 0, static_cast<size_t>(128 * blocks));
+    auto* coefficients = zigzag_ ? zigzag_ : static_cast<int16_t*>(memory_.get());
+    auto* present = reinterpret_cast<uint64_t*>(static_cast<int16_t*>(memory_.get()) + 64 * own);
     auto* last = reinterpret_cast<uint8_t*>(present + blocks);
     for (int c = 0; c < header_.components; c++) {
       plane_[c].coefficients = coefficients;
@@ -173,6 +177,7 @@ class FileReader {
   SequentialHeader& header_;
   CoefficientPlane* const plane_;
   Block& memory_;
+  int16_t* const zigzag_;
   Block data_;
   int mcu_columns_ = 1, mcu_rows_ = 1;  // of blocks
   int mcus_across_ = 0, mcus_down_ = 0;
@@ -181,6 +186,8 @@ class FileReader {
 
 }  // namespace
 
-bool ProgressiveScans::read(Bytes file, const ImageInfo& info) { return FileReader(*this).read(file, info); }
+bool ProgressiveScans::read(Bytes file, const ImageInfo& info, int16_t* zigzag) {
+  return FileReader(*this, zigzag).read(file, info);
+}
 
 }  // namespace avida::codecs

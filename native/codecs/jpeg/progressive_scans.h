@@ -12,8 +12,9 @@ struct ProgressiveScans {
   Block memory;
 
   // Returns false for a file that is in any way unusual or broken, lacks bits of any coefficient, or is not the image
-  // of `info`: libjpeg-turbo has to decode it.
-  bool read(Bytes file, const ImageInfo& info);
+  // of `info`: libjpeg-turbo has to decode it. `zigzag`: memory for the coefficients of all planes, one after the
+  // other, with whole MCUs and in the order of files; otherwise they are in memory of their own, as in BlockRow.
+  bool read(Bytes file, const ImageInfo& info, int16_t* zigzag = nullptr);
 };
 
 }  // namespace avida::codecs

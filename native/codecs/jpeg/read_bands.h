@@ -68,15 +68,36 @@ struct BandState {
   unsigned ended = 0;  // blocks that have no more codes
 };
 
+// How blocks and their coefficients lie in memory.
+struct BlockLayout {
+  int group_bits;  // of neighbouring blocks, 1 << group_bits are a group whose rows of eight are interleaved
+  uint8_t at[64];  // the place of each coefficient, from the beginning of the block on, in zigzag order
+};
+// As in BlockRow, and one block after the other in the order of files.
+inline constexpr BlockLayout kGroupedLayout = [] {
+  BlockLayout layout{std::countr_zero(unsigned{kGroup}), {}};
+  for (int k = 0; k < 64; k++) layout.at[k] = kStoreOrder.at[k + 1];
+  return layout;
+}();
+inline constexpr BlockLayout kZigzagLayout = [] {
+  BlockLayout layout{};
+  for (int k = 0; k < 64; k++) layout.at[k] = static_cast<uint8_t>(k);
+  return layout;
+}();
+
 // The coefficients of a component.
 struct CoefficientPlane {
-  int columns, rows;      // of blocks, with those that fill up MCUs, and columns with those that fill up groups
-  int16_t* coefficients;  // row by row, as in BlockRow
-  uint8_t* last;          // of each block: the index of its last coefficient, in zigzag order
-  uint64_t* present;      // of each block: a bit for each AC coefficient that is not zero, in zigzag order
+  const BlockLayout* layout;
+  int columns, rows;  // of blocks, with those that fill up MCUs, and columns with those that fill up groups
+  int16_t* coefficients;
+  uint8_t* last;      // of each block: the index of its last coefficient, in zigzag order
+  uint64_t* present;  // of each block: a bit for each AC coefficient that is not zero, in zigzag order
 
   int64_t blocks() const { return int64_t{columns} * rows; }
-  int16_t* block(int64_t i) const { return coefficients + i / kGroup * kGroupSize + i % kGroup * 8; }
+  int16_t* block(int64_t i) const {
+    const int bits = layout->group_bits;
+    return coefficients + (i >> bits << (6 + bits)) + (i & ((1 << bits) - 1)) * 8;
+  }
 };
 
 __attribute__((always_inline)) inline void read_ended(BandState& state, unsigned size) {
@@ -87,7 +108,8 @@ __attribute__((always_inline)) inline void read_ended(BandState& state, unsigned
 
 // The first bits of the coefficients of a block. Returns false for codes that an ordinary file does not have.
 __attribute__((always_inline)) inline bool read_first_bits(BandState& state, const Band& band, const BandLookup& ac,
-                                                           int16_t* block, uint64_t& present) {
+                                                           const BlockLayout& layout, int16_t* block,
+                                                           uint64_t& present) {
   if (state.ended) return state.ended--, true;
   uint64_t made = 0;
   const auto last = static_cast<unsigned>(band.last);
@@ -107,7 +129,7 @@ __attribute__((always_inline)) inline bool read_first_bits(BandState& state, con
       const auto value = static_cast<int16_t>(found.value * (1 << band.low));
       if (value >> band.low != found.value) return false;
       if (!value) continue;
-      block[kStoreOrder.at[k + 1]] = value;
+      block[layout.at[k]] = value;
       made |= uint64_t{1} << k;
     }
   }
@@ -146,7 +168,8 @@ __attribute__((always_inline)) inline uint64_t read_bits(BitReader& reader, uint
 // One more bit of the coefficients of a block. deposit(bits, mask) places the lowest bits where the mask has ones.
 template <class Deposit>
 __attribute__((always_inline)) inline bool read_next_bits(BandState& state, const Band& band, const BandLookup& ac,
-                                                          int16_t* block, uint64_t& present, const Deposit& deposit) {
+                                                          const BlockLayout& layout, int16_t* block, uint64_t& present,
+                                                          const Deposit& deposit) {
   const int one = 1 << band.low;
   const uint64_t before = present;
   uint64_t rest = ~uint64_t{0} >> (63 - band.last) & ~uint64_t{0} << band.first;  // of the coefficients
@@ -165,7 +188,7 @@ __attribute__((always_inline)) inline bool read_next_bits(BandState& state, cons
     ones |= read_bits(state.reader, passed & before, deposit);
     if (found.value) {
       if (!zero) return false;
-      block[kStoreOrder.at[std::countr_zero(zero) + 1]] = static_cast<int16_t>(found.value * one);
+      block[layout.at[std::countr_zero(zero)]] = static_cast<int16_t>(found.value * one);
       present |= zero;
     }
     rest &= ~(passed | zero);
@@ -176,7 +199,7 @@ __attribute__((always_inline)) inline bool read_next_bits(BandState& state, cons
     ones |= read_bits(state.reader, rest & before, deposit);
   }
   for (; ones; ones &= ones - 1) {
-    int16_t& coefficient = block[kStoreOrder.at[std::countr_zero(ones) + 1]];
+    int16_t& coefficient = block[layout.at[std::countr_zero(ones)]];
     if (!(coefficient & one)) coefficient = static_cast<int16_t>(coefficient + (coefficient >= 0 ? one : -one));
   }
   return true;

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "codecs/jpeg/jpeg_header.h"
+#include "codecs/jpeg/progressive_scans.h"
 #include "codecs/pixels.h"
 #include "loops/decoding/jpeg_batch.h"
 #include "loops/decoding/jpeg_item.h"
@@ -44,6 +45,21 @@ struct Picture : ImagePart {
   };
   std::vector<Chunk> chunks;
 
+  // Adds it to a batch, once it is copied; returns false if it is broken.
+  bool add_to(JpegBatch& batch) const {
+    const auto* header = static_cast<const JpegScan*>(scan.get());
+    const int needed = is_gray() ? 1 : plain->planes;
+    if (plain->progressive) {
+      if (!chunks[0].bytes) return false;
+      batch.add(*plain, header, static_cast<const int16_t*>(chunks[0].bytes.get()), needed);
+      return true;
+    }
+    const auto found = segments();
+    if (found) batch.add(*plain, header, *found, needed);
+    return found.has_value();
+  }
+
+ private:
   // All of them; nothing if they are broken.
   std::optional<std::vector<JpegSegment>> segments() const {
     std::vector<JpegSegment> all;
@@ -191,7 +207,7 @@ class Batch {
     for (int i : others) jobs.push_back({i, kWhole, 100 * pictures_[i]->image.file().size()});  // as much as copying
     for (int i : plain)
       for (int chunk = 0; chunk < pictures_[i]->plain->chunks(); chunk++)
-        jobs.push_back({i, chunk, pictures_[i]->plain->room(chunk)});
+        jobs.push_back({i, chunk, pictures_[i]->plain->room(chunk) * (pictures_[i]->plain->progressive ? 10 : 1)});
     std::ranges::stable_sort(jobs, std::ranges::greater(), &Job::cost);
     std::atomic<size_t> next = 0;
     const auto threads = std::min<int64_t>(run_.pool.threads(), std::ssize(jobs));
@@ -215,6 +231,15 @@ class Batch {
     if (number == 0)
       picture.scan = basket.put(sizeof(JpegScan), [&](char* to) { std::memcpy(to, &plain.scan, sizeof(JpegScan)); });
     Picture::Chunk& chunk = picture.chunks[number];
+    if (plain.progressive) {
+      bool valid = false;
+      Block there = basket.put(plain.room(number), [&](char* to) {
+        valid =
+            codecs::ProgressiveScans().read(picture.image.file(), picture.image.info(), reinterpret_cast<int16_t*>(to));
+      });
+      if (valid) chunk.bytes = std::move(there);
+      return;
+    }
     uint8_t* here = nullptr;
     Block there = basket.put(plain.room(number), [&](char* to) {
       here = reinterpret_cast<uint8_t*>(to);
@@ -251,15 +276,8 @@ class Batch {
     free_planes();
     Queued& queued = queued_.emplace_back();
     for (int i : which) {
-      const Picture& picture = *pictures_[i];
-      const auto segments = picture.segments();
-      if (!segments) {
-        failed_.push_back(i);
-        continue;
-      }
-      queued.files.add(*picture.plain, static_cast<const JpegScan*>(picture.scan.get()), *segments,
-                       picture.is_gray() ? 1 : picture.plain->planes);
-      queued.pictures.push_back(i);
+      const bool added = pictures_[i]->add_to(queued.files);
+      (added ? queued.pictures : failed_).push_back(i);
     }
     if (queued.pictures.empty()) return queued_.pop_back();
     queued.files.decode(gpu_, *own_);

@@ -33,10 +33,16 @@ void JpegBatch::add(const codecs::PlainJpeg& plain, const JpegScan* scan, const 
     for (int group = begin; group < end; group += JpegSlice::kGroups)
       slices_.push_back({file, intervals_, first_slice, group, std::min(JpegSlice::kGroups, end - group)});
   }
-  found_.push_back({{plain.plane[0], plain.plane[1], plain.plane[2]}, needed, samples_, blocks_});
+  add(plain, scan, nullptr, needed);
+  coefficients_ += plain.samples();
+  blocks_ += (plain.blocks() + 1) / 2 * 2;  // keeps what follows aligned
+}
+
+void JpegBatch::add(const codecs::PlainJpeg& plain, const JpegScan* scan, const int16_t* coefficients, int needed) {
+  found_.push_back(
+      {{plain.plane[0], plain.plane[1], plain.plane[2]}, needed, samples_, coefficients_, blocks_, coefficients});
   files_.push_back({scan, nullptr, nullptr, nullptr});
   samples_ += plain.samples();
-  blocks_ += (plain.blocks() + 1) / 2 * 2;  // keeps what follows aligned
 }
 
 void JpegBatch::decode(Gpu& gpu, const GpuStream& stream) {
@@ -46,14 +52,14 @@ void JpegBatch::decode(Gpu& gpu, const GpuStream& stream) {
     return block;
   };
   const Block cleared =
-      zeros((samples_ + blocks_) * int64_t{sizeof(int16_t)} + intervals_ * static_cast<int64_t>(sizeof(int)));
+      zeros((coefficients_ + blocks_) * int64_t{sizeof(int16_t)} + intervals_ * static_cast<int64_t>(sizeof(int)));
   auto* coefficients = static_cast<int16_t*>(cleared.get());
-  int16_t* const steps = coefficients + samples_;
+  int16_t* const steps = coefficients + coefficients_;
   int* const complete = reinterpret_cast<int*>(steps + blocks_);
   failed_ = zeros(static_cast<int64_t>(files_.size() * sizeof(int)));
   planes_ = gpu.allocate(samples_, stream.handle);
   for (size_t i = 0; i < files_.size(); i++) {
-    files_[i].coefficients = coefficients + found_[i].first_sample;
+    files_[i].coefficients = coefficients + found_[i].first_coefficient;
     files_[i].steps = steps + found_[i].first_block;
     files_[i].failed = static_cast<int*>(failed_.get()) + i;
   }
@@ -88,12 +94,14 @@ void JpegBatch::decode(Gpu& gpu, const GpuStream& stream) {
     launches.add<JpegSteps<true>>(0, slices, {sums.files, sums.slices, sums.complete, sums.sums});
     launches.then();
     for (size_t i = 0; i < files_.size(); i++) {
-      const short* from = files_[i].coefficients;
-      auto* made = static_cast<uint8_t*>(planes_.get()) + found_[i].first_sample;
-      for (int c = 0; c < found_[i].needed; c++) {
-        const auto& plane = found_[i].plane[c];
+      const Found& found = found_[i];
+      const short* from = found.coefficients ? found.coefficients : files_[i].coefficients;
+      auto* made = static_cast<uint8_t*>(planes_.get()) + found.first_sample;
+      for (int c = 0; c < found.needed; c++) {
+        const auto& plane = found.plane[c];
+        const int* factors = found.coefficients ? files_[i].scan->plane[c].factors : nullptr;
         launches.add<JpegBlocks>(0, plane.samples() / 64,
-                                 {made, from, static_cast<int>(plane.stride / 8), files_[i].failed});
+                                 {made, from, factors, static_cast<int>(plane.stride / 8), files_[i].failed});
         from += plane.samples();
         made += plane.samples();
       }

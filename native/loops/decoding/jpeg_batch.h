@@ -12,6 +12,8 @@ class JpegBatch {
  public:
   // A file whose scan header and data are on the GPU. `needed`: how many of its planes are.
   void add(const codecs::PlainJpeg& plain, const JpegScan* scan, const std::vector<JpegSegment>& segments, int needed);
+  // A progressive file, whose coefficients are on the GPU.
+  void add(const codecs::PlainJpeg& plain, const JpegScan* scan, const int16_t* coefficients, int needed);
   // Queues the kernels.
   void decode(Gpu& gpu, const GpuStream& stream);
 
@@ -27,13 +29,14 @@ class JpegBatch {
   struct Found {
     codecs::PlainJpeg::Plane plane[3];
     int needed;
-    int64_t first_sample, first_block;  // in the memory of all files
+    int64_t first_sample, first_coefficient, first_block;  // in the memory of all files
+    const int16_t* coefficients;                           // of a progressive file
   };
   std::vector<Found> found_;
   std::vector<JpegFile> files_;
   std::vector<JpegSegment> segments_;
   std::vector<JpegSlice> slices_;
-  int64_t samples_ = 0, blocks_ = 0;
+  int64_t samples_ = 0, coefficients_ = 0, blocks_ = 0;
   int parts_ = 0, intervals_ = 0;
   Block planes_, failed_;
 };

@@ -48,6 +48,7 @@ struct JpegBlocks {
   struct Params {
     unsigned char* out;         // 8 bytes aligned
     const short* coefficients;  // of one block after the other, in the order of files, 16 bytes aligned
+    const int* factors;         // of quantization, in the same order; null where they are in the coefficients
     int columns;                // blocks in a row
     int* failed;                // becomes 1 where coefficients are so large that libjpeg's 16 bits overflow
   };
@@ -66,8 +67,10 @@ struct JpegBlocks {
       const Row read = rows[y];
       AVIDA_UNROLL
       for (int x = 0; x < 8; x++) {
-        block[place_of(8 * y + x)] = read.at[x];
-        sum += read.at[x] < 0 ? -read.at[x] : read.at[x];
+        int value = read.at[x];
+        if (params.factors) value = saturate<short>(value * read_only(params.factors + 8 * y + x));
+        block[place_of(8 * y + x)] = value;
+        sum += value < 0 ? -value : value;
       }
     }
     if (sum > kMostSum) {  // they would overflow here too

@@ -27,12 +27,21 @@ JpegCode device_code(const HuffmanCode& from) {
   return code;
 }
 
-// Whether the file is baseline, with two tables of each kind and factors of 8 bits.
-bool is_baseline(const SequentialHeader& header) {
+// Whether the file is baseline, with two tables of each kind, or progressive, with factors of 8 bits.
+bool is_usual(const SequentialHeader& header) {
   return !header.extended && std::all_of(header.component, header.component + header.components, [&](const auto& one) {
     const uint16_t* factors = header.quantization[one.quantization];
     return one.dc < 2 && one.ac < 2 && std::all_of(factors, factors + 64, [](uint16_t factor) { return factor < 256; });
   });
+}
+
+// Up to the first scan, which has to be the only one unless the file is progressive.
+std::optional<SequentialHeader> read_header(Bytes file) {
+  JpegSegments found;
+  Bytes rest = file.subspan(std::min<size_t>(file.size(), 2)), scan;
+  if (!found.read_to_scan(rest, scan)) return {};
+  if (found.progressive ? found.interval || !found.is_complete() : !found.read_scan(scan)) return {};
+  return found;
 }
 
 // Appends the code of symbol 0, which is no difference of DC coefficients, or the end of a block. Returns false if
@@ -174,10 +183,15 @@ int64_t PlainJpeg::samples() const {
 }
 
 std::optional<PlainJpeg> read_plain_jpeg(Bytes file) {
-  const auto header = read_sequential_header(file);
-  if (!header || !is_baseline(*header)) return {};
+  const auto header = read_header(file);
+  if (!header || !is_usual(*header)) return {};
   SequentialHeader found = *header;
-  PlainJpeg plain{.planes = found.components, .columns = 1, .rows = 1, .interval = found.interval, .data = found.data};
+  PlainJpeg plain{.planes = found.components,
+                  .columns = 1,
+                  .rows = 1,
+                  .progressive = found.progressive,
+                  .interval = found.interval,
+                  .data = found.data};
   auto& [luma, chroma, other] = found.component;
   if (plain.planes == 1) {
     luma.columns = luma.rows = 1;  // the groups of a single component are blocks
@@ -233,6 +247,13 @@ std::optional<PlainJpeg> read_plain_jpeg(Bytes file) {
     if (scan.group_columns * scan.plane[c].group_columns < scan.plane[c].columns ||
         group_rows * scan.plane[c].group_rows < scan.plane[c].rows)
       return {};
+  if (plain.progressive) {  // planes are whole groups
+    for (int c = 0; c < plain.planes; c++) {
+      plain.plane[c].stride = int64_t{8} * scan.group_columns * scan.plane[c].group_columns;
+      plain.plane[c].rows = int64_t{8} * group_rows * scan.plane[c].group_rows;
+    }
+    return plain;
+  }
   // A block has at least two bits, an interval ends with two bytes: a file that is too short gets no memory.
   constexpr size_t kMostBytes = size_t(1) << 26;
   const size_t least_bits = size_t{2} * plain.groups * scan.blocks + size_t{16} * plain.intervals();
@@ -240,9 +261,12 @@ std::optional<PlainJpeg> read_plain_jpeg(Bytes file) {
   return plain;
 }
 
-int PlainJpeg::chunks() const { return interval ? 1 : static_cast<int>((data.size() + kChunkBytes - 1) / kChunkBytes); }
+int PlainJpeg::chunks() const {
+  return interval || progressive ? 1 : static_cast<int>((data.size() + kChunkBytes - 1) / kChunkBytes);
+}
 
 size_t PlainJpeg::room(int chunk) const {
+  if (progressive) return static_cast<size_t>(samples()) * sizeof(int16_t);
   const size_t bytes = interval ? data.size() : std::min(kChunkBytes, data.size() - chunk * kChunkBytes);
   return kLeadBytes + bytes + 4 * static_cast<size_t>(intervals()) + JpegSegment::kAhead;
 }

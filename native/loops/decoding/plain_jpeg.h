@@ -14,7 +14,8 @@ struct EmptyGroup {
   int count = 0;  // 0: the tables have no codes for it
 };
 
-// A baseline file of Y, or of Y, Cb and Cr, in one scan, whose headers are complete and without anything unusual.
+// A file of Y, or of Y, Cb and Cr, whose headers are complete and without anything unusual: baseline with one scan, or
+// progressive.
 struct PlainJpeg {
   // A plane of samples as it is stored, before upsampling.
   struct Plane {
@@ -25,6 +26,7 @@ struct PlainJpeg {
   Plane plane[3];
   int planes;         // 1 or 3
   int columns, rows;  // the subsampling of chroma, 1 or 2
+  bool progressive;   // then a thread reads the coefficients, and what follows is not set but for the factors
   JpegScan scan;
   EmptyGroup empty;
   int groups;    // MCUs
@@ -35,8 +37,8 @@ struct PlainJpeg {
   int blocks() const { return groups * scan.blocks; }
   int intervals() const { return interval ? (groups + interval - 1) / interval : 1; }
 
-  // The data is copied in chunks, which threads may do at the same time. The first one that does not go on is the last
-  // of the scan: it has to end with the marker of the image's end.
+  // The data, or the coefficients of a progressive file, are copied in chunks, which threads may do at the same time.
+  // The first one that does not go on is the last of the scan: it has to end with the marker of the image's end.
   static constexpr int kGoesOn = 0, kEndOfImage = 0xD9, kBroken = -1;
   struct Chunk {
     std::vector<JpegSegment> segments;
