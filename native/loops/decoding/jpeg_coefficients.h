@@ -165,7 +165,7 @@ struct JpegReader {
 
 // Consecutive groups of an interval.
 struct JpegSlice {
-  static constexpr int kGroups = 1024;
+  static constexpr int kGroups = 256;
   int file, interval;
   int first_of_interval;  // the index of a slice
   int first_group, groups;
