@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "codecs/exif.h"
-#include "codecs/pixels.h"
 #include "runtime/memory.h"
 
 namespace avida::codecs {
@@ -82,7 +81,7 @@ void EncodedImage::decode(const Roi& roi, void* out, const Roi* needed, ThreadPo
   ColorModel color = codec_.decoded_color(info_, options_);
   int channels = channels_of(color, info_.channels);
   int out_channels = channels_of_type(request_.type, info_.channels);
-  Orientation orientation(info_.orientation, info_.height, info_.width);
+  const Orientation orientation = this->orientation();
   Roi stored = orientation.stored(roi);
   if (is_direct()) {
     int64_t pixel = int64_t{out_channels} * size_of(info_.dtype), stride = roi.width * pixel;

@@ -1,6 +1,7 @@
 // Decodes images of any format: upright, in the requested colour space and element type, whole or in part.
 #pragma once
 #include "codecs/codec.h"
+#include "codecs/pixels.h"
 
 namespace avida::codecs {
 
@@ -26,8 +27,9 @@ class EncodedImage {
 
   Bytes file() const { return file_; }
   const ImageRequest& request() const { return request_; }
-  // Whether the image is decoded as it is stored, neither mirrored nor rotated.
-  bool upright() const { return info_.orientation == 1; }
+  // With the extents after downscaling.
+  const ImageInfo& info() const { return info_; }
+  Orientation orientation() const { return {info_.orientation, info_.height, info_.width}; }
   // Of the image as it will be decoded.
   Extents extents() const;
   // Throws Error if decoding the rectangle would exceed the limit of memory. To be called before the result is
@@ -44,7 +46,7 @@ class EncodedImage {
   Bytes file_;
   ImageRequest request_;
   const Codec& codec_;
-  ImageInfo info_;  // with the extents after downscaling
+  ImageInfo info_;
   DecodeOptions options_;
 };
 

@@ -28,6 +28,13 @@ PixelWalk Orientation::walk(const Roi& stored, int64_t row_bytes, int64_t pixel_
   return swap_ ? PixelWalk{first, right, down} : PixelWalk{first, down, right};
 }
 
+PixelWalk Orientation::walk_upright(const Roi& stored, int64_t pixel_bytes) const {
+  const int64_t row_bytes = pixel_bytes * (swap_ ? stored.height : stored.width);
+  int64_t down = swap_ ? pixel_bytes : row_bytes, right = swap_ ? row_bytes : pixel_bytes;
+  const int64_t first = (flip_y_ ? down * (stored.height - 1) : 0) + (flip_x_ ? right * (stored.width - 1) : 0);
+  return {first, flip_y_ ? -down : down, flip_x_ ? -right : right};
+}
+
 namespace {
 
 template <class T>

@@ -28,7 +28,7 @@ constexpr bool is_of_type(ColorModel color, ImageType type) {
   return color != ColorModel::bgr;
 }
 
-// The offset and strides of an upright image within the stored one, in bytes.
+// An offset and strides, in bytes.
 struct PixelWalk {
   int64_t first, down, right;
 };
@@ -42,6 +42,8 @@ class Orientation {
   Roi stored(const Roi& upright) const;
   // The steps through a stored rectangle that give the upright one.
   PixelWalk walk(const Roi& stored, int64_t row_bytes, int64_t pixel_bytes) const;
+  // The steps through the upright rectangle, which is dense, that correspond to the rows and columns of the stored one.
+  PixelWalk walk_upright(const Roi& stored, int64_t pixel_bytes) const;
 
  private:
   int height_, width_;

@@ -8,6 +8,7 @@
 #include "codecs/jpeg/sequential_decoder.h"
 #include "core/vectors.h"
 #include "gpu/kernel.h"
+#include "loops/decoding/decode_on_gpu.h"
 #include "python/feed.h"
 #include "python/python.h"
 
@@ -139,6 +140,8 @@ NB_MODULE(_core, m) {
   m.def("jpeg_decodes", &codecs::sequential_decodes, "The number of JPEG images that libjpeg-turbo did not decode.");
   m.def("shared_jpeg_decodes", &codecs::shared_sequential_decodes,
         "The number of JPEG images that several threads began to decode together.");
+  m.def("gpu_jpeg_decodes", &jpegs_decoded_by_kernels,
+        "The number of JPEG images that GPUs decoded themselves, from the data of the file on.");
   m.def("jpeg_decoders", [] {
     std::vector<std::string> names;
     for (std::string_view name : codecs::jpeg_decoders()) names.emplace_back(name);

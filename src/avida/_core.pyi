@@ -350,6 +350,11 @@ def shared_jpeg_decodes() -> int:
     The number of JPEG images that several threads began to decode together.
     """
 
+def gpu_jpeg_decodes() -> int:
+    """
+    The number of JPEG images that GPUs decoded themselves, from the data of the file on.
+    """
+
 def jpeg_decoders() -> list[str]: ...
 def use_jpeg_decoder(name: str) -> None:
     """For tests: one of jpeg_decoders() decodes from now on."""

@@ -68,7 +68,10 @@ void choose_settings(jpeg_compress_struct& jpeg, bool gray) {
   }
   jpeg.optimize_coding = below(3) == 0;
   if (below(3) == 0) jpeg.restart_interval = static_cast<unsigned>(1 + below(9));
-  if (below(25) == 0) jpeg_simple_progression(&jpeg);
+  if (below(3) == 0) {
+    jpeg_simple_progression(&jpeg);
+    if (below(8)) jpeg.restart_interval = 0;
+  }
   if (below(10) == 0) jpeg.write_JFIF_header = FALSE;
 }
 

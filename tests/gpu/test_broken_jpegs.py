@@ -42,6 +42,18 @@ SEEDS = [
 ]
 
 
+GRAY = io.BytesIO()
+Image.open(io.BytesIO(jpeg(37, 90))).convert("L").save(GRAY, "JPEG")
+TURNED = Image.Exif()
+TURNED[0x0112] = 6
+OTHER_SEEDS = [
+    jpeg(40, 57, progressive=True),
+    jpeg(33, 70, progressive=True, subsampling=0, quality=97),
+    GRAY.getvalue(),
+    jpeg(40, 57, exif=TURNED),
+]
+
+
 def split(file: bytes) -> Segments:
     segments, at = [], 2
     while file[at + 1] != SCAN:
@@ -100,7 +112,14 @@ def check(decode: Callable[..., ndd.Tensor], file: bytes, name: object, **option
     return expected is not None
 
 
-@pytest.mark.parametrize("make", [lambda number: mutated("jpeg", SEEDS, number), rearranged], ids=["bytes", "segments"])
+MAKERS = {
+    "bytes": lambda number: mutated("jpeg", SEEDS, number),
+    "segments": rearranged,
+    "others": lambda number: mutated("jpeg", OTHER_SEEDS, number),
+}
+
+
+@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
 @pytest.mark.parametrize("block", range(BLOCKS // 2))
 def test_broken_files(block, make):
     numbers = range(block * BLOCK, (block + 1) * BLOCK)
@@ -171,6 +190,7 @@ def test_headers_that_lie(name):
 
 
 def test_seeds_are_good():
-    for number, seed in enumerate(SEEDS):
+    for seed in SEEDS:
         assert join(split(seed)) == seed
+    for number, seed in enumerate(SEEDS + OTHER_SEEDS):
         assert check(ndd.decoders.image, seed, number)

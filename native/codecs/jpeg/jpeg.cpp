@@ -242,7 +242,7 @@ ColorModel decoded_color(const ImageInfo& info, const DecodeOptions& options) {
 }
 
 void decode(Bytes file, const ImageInfo& info, const DecodeOptions& options, const Roi& roi, const PixelRows& out) {
-  if (decode_sequential(file, info, options, roi, out)) return;
+  if (decode_ordinary(file, info, options, roi, out)) return;
   Decompressor self;
   if (!run(self, {file, info, options, roi, out})) refuse("JPEG: ", self.message);
 }

@@ -66,6 +66,40 @@ bool record_mcus(const ScanBytes& bytes, ScanState& state, const BlockSlot* slot
   return true;
 }
 
+// Places the lowest bits where the mask has ones.
+HWY_INLINE uint64_t deposit(uint64_t bits, uint64_t mask) {
+#if HWY_ARCH_X86_64 && HWY_TARGET <= HWY_AVX2
+  return __builtin_ia32_pdep_di(bits, mask);
+#else
+  uint64_t made = 0;
+  for (; mask && bits; mask &= mask - 1, bits >>= 1) made |= bits & 1 ? mask & (~mask + 1) : 0;
+  return made;
+#endif
+}
+
+// `again`: one more bit.
+template <bool again>
+HWY_NOINLINE bool read_band_blocks(const ScanBytes& bytes, BandState& state, const Band& band, const BandLookup& ac,
+                                   const CoefficientPlane& plane, int columns, int rows) {
+  const uint8_t* const safe = bytes.safe_end();
+  BandState local = state;
+  for (int y = 0; y < rows; y++)
+    for (int x = 0; x < columns; x++) {
+      const int64_t i = int64_t{y} * plane.columns + x;
+      if (HWY_UNLIKELY(local.reader.at > safe)) return false;
+      if (!(again ? read_next_bits(local, band, ac, *plane.layout, plane.block(i), plane.present[i], deposit)
+                  : read_first_bits(local, band, ac, *plane.layout, plane.block(i), plane.present[i])))
+        return false;
+    }
+  state = local;
+  return true;
+}
+
+bool read_band(const ScanBytes& bytes, BandState& state, const Band& band, const BandLookup& ac,
+               const CoefficientPlane& plane, int columns, int rows) {
+  return (band.high ? read_band_blocks<true> : read_band_blocks<false>)(bytes, state, band, ac, plane, columns, rows);
+}
+
 using Words = hn::CappedTag<int16_t, 8 * kGroup>;
 using Longs = hn::Repartition<int32_t, Words>;
 using Word = hn::Vec<Words>;
@@ -402,6 +436,7 @@ namespace avida::codecs {
 
 HWY_EXPORT(read_mcus);
 HWY_EXPORT(record_mcus);
+HWY_EXPORT(read_band);
 HWY_EXPORT(make_samples);
 HWY_EXPORT(write_pixels);
 
@@ -411,6 +446,10 @@ bool read_mcus(ScanBytes& bytes, ScanState& state, const BlockSlot* slots, int s
 bool record_mcus(const ScanBytes& bytes, ScanState& state, const BlockSlot* slots, int slot_count, uint32_t end,
                  int64_t most, Recording& recording) {
   return HWY_DYNAMIC_DISPATCH(record_mcus)(bytes, state, slots, slot_count, end, most, recording);
+}
+bool read_band(const ScanBytes& bytes, BandState& state, const Band& band, const BandLookup& ac,
+               const CoefficientPlane& plane, int columns, int rows) {
+  return HWY_DYNAMIC_DISPATCH(read_band)(bytes, state, band, ac, plane, columns, rows);
 }
 bool make_samples(const BlockRow& row) { return HWY_DYNAMIC_DISPATCH(make_samples)(row); }
 void write_pixels(const PixelRow& row) { HWY_DYNAMIC_DISPATCH(write_pixels)(row); }

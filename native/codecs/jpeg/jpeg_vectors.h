@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 
+#include "codecs/jpeg/read_bands.h"
 #include "codecs/jpeg/read_blocks.h"
 
 namespace avida::codecs {
@@ -63,6 +64,11 @@ struct alignas(64) Recording {  // threads count at the same time
 // room. Returns false for codes that the file cannot have; the MCUs before are recorded.
 bool record_mcus(const ScanBytes& bytes, ScanState& state, const BlockSlot* slots, int slot_count, uint32_t end,
                  int64_t most, Recording& recording);
+
+// Reads a scan of one component of a progressive file, of which all data is in the buffer: the blocks of `rows` rows
+// and `columns` columns. Returns false for codes that an ordinary file does not have.
+bool read_band(const ScanBytes& bytes, BandState& state, const Band& band, const BandLookup& ac,
+               const CoefficientPlane& plane, int columns, int rows);
 
 // A row of blocks of one component.
 struct BlockRow {

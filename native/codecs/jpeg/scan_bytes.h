@@ -59,6 +59,8 @@ class ScanBytes {
   bool ends_without_marker(const uint8_t* at) const {
     return ended_ && end_ - at < kSize && (!marker() || marker() == 0xFF);
   }
+  // What follows the interval, from the marker on.
+  Bytes rest() const { return rest_; }
   // Goes on after the marker.
   void next_interval() {
     rest_ = rest_.subspan(std::min<size_t>(rest_.size(), 2));

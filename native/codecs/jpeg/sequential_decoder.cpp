@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "codecs/jpeg/jpeg_vectors.h"
+#include "codecs/jpeg/progressive_scans.h"
 #include "codecs/jpeg/shared_scan.h"
 #include "core/vectors.h"
 #include "runtime/memory.h"
@@ -95,6 +96,7 @@ struct Plane {
 struct RowBlocks {
   int16_t* coefficients[3];  // of each plane
   uint8_t* last[3];
+  int64_t columns[3];  // blocks from one row to the next
   BlockSlot slots[10];
   Arena arena;
 };
@@ -156,8 +158,27 @@ class SequentialDecoder {
     return true;
   }
 
+  // Makes the pixels from coefficients that have been read already.
+  bool run(const ProgressiveScans& scans) {
+    place_planes(false);
+    for (row_ = first_row_; row_ <= last_row_; row_++) {
+      RowBlocks blocks;
+      for (int c = 0; c < planes_; c++) {
+        const CoefficientPlane& plane = scans.plane[c];
+        const int64_t first = int64_t{row_} * plane_[c].rows * plane.columns + plane_[c].first;
+        blocks.coefficients[c] = plane.coefficients + 64 * first;
+        blocks.last[c] = plane.last + first;
+        blocks.columns[c] = plane.columns;
+      }
+      if (!make_samples_of(row_, blocks)) return false;
+      write_rows(written_, end_of_pixels(row_));
+      written_ = end_of_pixels(row_);
+    }
+    return true;
+  }
+
   bool run() {
-    place_planes();
+    place_planes(true);
     make_slots();
     while (row_ <= last_row_) {
       const int threads = header_.interval || row_ < alone_until_ ? 1 : threads_for(pool_, bytes_needed());
@@ -223,9 +244,10 @@ class SequentialDecoder {
     int found_ = 0;
   };
 
-  void place_planes() {
+  void place_planes(bool reads_codes) {
     for (int c = 0; c < planes_; c++) place_plane(c);
     place_samples(arena_, 2);
+    if (!reads_codes) return arena_.allocate();
     const bool skips = planes_ < header_.components || roi_.y || roi_.x || roi_.width < header_.width;
     const auto uses = [this](auto table, int i) {  // components may share tables
       const auto* first = header_.component;
@@ -285,6 +307,7 @@ class SequentialDecoder {
     for (int c = 0; c < planes_; c++) {
       row.arena.request(row.coefficients[c], int64_t{64} * plane_[c].blocks());
       row.arena.request(row.last[c], plane_[c].blocks());
+      row.columns[c] = plane_[c].groups * kGroup;
     }
     row.arena.allocate();
     std::copy_n(slots_, slot_count_, row.slots);
@@ -415,7 +438,7 @@ class SequentialDecoder {
       const Plane& plane = plane_[c];
       const int first = row * plane.rows * 8;
       for (int y = 0; y < plane.rows; y++) {
-        const int64_t before = int64_t{y} * plane.groups * kGroup;
+        const int64_t before = y * blocks.columns[c];
         const BlockRow block_row{blocks.coefficients[c] + 64 * before,
                                  blocks.last[c] + before,
                                  plane.factors,
@@ -525,6 +548,14 @@ bool decode_parts(const SequentialHeader& header, Output output, const Roi& roi,
   return valid;
 }
 
+bool decode_progressive(Bytes file, const ImageInfo& info, ImageType type, const Roi& roi, const PixelRows& out) {
+  ProgressiveScans scans;
+  if (!scans.read(file, info)) return false;
+  const SequentialHeader& header = scans.header;
+  SequentialDecoder decoder(header, output_of(type, header.components), roi, out, nullptr, {0, header.data, 0}, true);
+  return decoder.plan() && decoder.run(scans);
+}
+
 bool decode_file(const SequentialHeader& header, Output output, const Roi& roi, const PixelRows& out,
                  ThreadPool* pool) {
   SequentialDecoder decoder(header, output, roi, out, pool, {0, header.data, 0}, true);
@@ -537,15 +568,15 @@ bool decode_file(const SequentialHeader& header, Output output, const Roi& roi, 
 
 }  // namespace
 
-bool decode_sequential(Bytes file, const ImageInfo& info, const DecodeOptions& options, const Roi& roi,
-                       const PixelRows& out) {
+bool decode_ordinary(Bytes file, const ImageInfo& info, const DecodeOptions& options, const Roi& roi,
+                     const PixelRows& out) {
   if (options.fast_idct || options.scale != 8 || !enabled) return false;
   const auto header = read_sequential_header(file);
-  if (!header || header->height != info.height || header->width != info.width || header->components != info.channels)
-    return false;
-  if (!decode_file(*header, output_of(options.type, header->components), roi, out, options.pool)) return false;
-  decodes.fetch_add(1, std::memory_order_relaxed);
-  return true;
+  const bool decoded = header ? header->is_of(info) && decode_file(*header, output_of(options.type, header->components),
+                                                                   roi, out, options.pool)
+                              : decode_progressive(file, info, options.type, roi, out);
+  if (decoded) decodes.fetch_add(1, std::memory_order_relaxed);
+  return decoded;
 }
 
 int64_t sequential_decodes() { return decodes.load(std::memory_order_relaxed); }

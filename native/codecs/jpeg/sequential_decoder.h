@@ -1,4 +1,4 @@
-// Decodes ordinary sequential JPEG files, with the bits of libjpeg-turbo in less time.
+// Decodes ordinary JPEG files, sequential or progressive, with the bits of libjpeg-turbo in less time.
 #pragma once
 #include <string_view>
 #include <vector>
@@ -9,8 +9,8 @@ namespace avida::codecs {
 
 // Returns false for a file that is unusual or broken, and for options that are: libjpeg-turbo has to decode it, and to
 // report its errors. `out` may have been written to by then.
-bool decode_sequential(Bytes file, const ImageInfo& info, const DecodeOptions& options, const Roi& roi,
-                       const PixelRows& out);
+bool decode_ordinary(Bytes file, const ImageInfo& info, const DecodeOptions& options, const Roi& roi,
+                     const PixelRows& out);
 
 // For tests: how many images, or parts of images, it has decoded in this process, how many threads have shared, and who
 // may decode: "libjpeg-turbo" decodes everything; the other decoders are this one by the vectors of an instruction set,

@@ -32,124 +32,131 @@ size_t read_code(Bytes description, HuffmanCode& code) {
   return is_valid(code) ? 16 + count : 0;
 }
 
-// Reads the segments one by one; a function returns false for anything unusual.
-struct Segments : SequentialHeader {
-  bool framed = false;
+}  // namespace
 
-  bool read(Bytes file) {
-    for (size_t at = 2;;) {
-      if (big_endian(file, at, 1) != 0xFF) return false;
-      const uint32_t marker = big_endian(file, at + 1, 1), size = big_endian(file, at + 2, 2);
+bool JpegSegments::read_to_scan(Bytes& rest, Bytes& scan) {
+  try {
+    for (size_t at = 0;;) {
+      if (big_endian(rest, at, 1) != 0xFF) return false;
+      const uint32_t marker = big_endian(rest, at + 1, 1), size = big_endian(rest, at + 2, 2);
       if (size < 2) return false;
-      const Bytes segment = part(file, at + 4, size - 2);
+      const Bytes segment = part(rest, at + 4, size - 2);
       at += 2 + size;
       if (marker == 0xDA) {
-        data = file.subspan(at);
-        return read_scan(segment);
+        scan = segment;
+        data = rest = rest.subspan(at);
+        scanned_ = true;
+        return framed_;
       }
       if (!read_segment(marker, segment)) return false;
     }
+  } catch (const Error&) {
+    return false;
   }
+}
 
- private:
-  bool read_segment(uint32_t marker, Bytes segment) {
-    switch (marker) {
-      case 0xDB:
-        return read_quantization(segment);
-      case 0xC4:
-        return read_codes(segment);
-      case 0xC0:
-      case 0xC1:
-        extended = marker == 0xC1;
-        return read_frame(segment);
-      case 0xDD:
-        return read_interval(segment);
-      default:
-        return marker == 0xFE || (marker >> 4 == 0xE && read_application(marker, segment));
-    }
+bool JpegSegments::read_segment(uint32_t marker, Bytes segment) {
+  switch (marker) {
+    case 0xDB:
+      return !scanned_ && read_quantization(segment);
+    case 0xC4:
+      return read_codes(segment);
+    case 0xC0:
+    case 0xC1:
+    case 0xC2:
+      extended = marker == 0xC1;
+      progressive = marker == 0xC2;
+      return read_frame(segment);
+    case 0xDD:
+      return !scanned_ && read_interval(segment);
+    default:
+      return marker == 0xFE || (marker >> 4 == 0xE && read_application(marker, segment));
   }
+}
 
-  bool read_application(uint32_t marker, Bytes segment) {
-    jfif |= marker == 0xE0 && segment.size() >= 14 && has_text(segment, 0, {"JFIF", 5});
-    if (marker == 0xEE && segment.size() >= 12 && has_text(segment, 0, "Adobe")) {
-      adobe = true;
-      adobe_rgb = segment[11] == 0;
-    }
-    return true;
+bool JpegSegments::read_application(uint32_t marker, Bytes segment) {
+  jfif |= marker == 0xE0 && segment.size() >= 14 && has_text(segment, 0, {"JFIF", 5});
+  if (marker == 0xEE && segment.size() >= 12 && has_text(segment, 0, "Adobe")) {
+    adobe = true;
+    adobe_rgb = segment[11] == 0;
   }
+  return true;
+}
 
-  bool read_quantization(Bytes segment) {
-    while (!segment.empty()) {
-      const int which = segment[0] & 15, bytes = 1 + (segment[0] >> 4);
-      const size_t size = 1 + size_t{64} * bytes;
-      if (which > 3 || bytes > 2 || segment.size() < size) return false;
-      for (int k = 0; k < 64; k++)
-        quantization[which][k] = static_cast<uint16_t>(big_endian(segment, 1 + size_t{1} * k * bytes, bytes));
-      has_quantization[which] = true;
-      segment = segment.subspan(size);
-    }
-    return true;
+bool JpegSegments::read_quantization(Bytes segment) {
+  while (!segment.empty()) {
+    const int which = segment[0] & 15, bytes = 1 + (segment[0] >> 4);
+    const size_t size = 1 + size_t{64} * bytes;
+    if (which > 3 || bytes > 2 || segment.size() < size) return false;
+    for (int k = 0; k < 64; k++)
+      quantization[which][k] = static_cast<uint16_t>(big_endian(segment, 1 + size_t{1} * k * bytes, bytes));
+    has_quantization[which] = true;
+    segment = segment.subspan(size);
   }
+  return true;
+}
 
-  bool read_codes(Bytes segment) {
-    while (!segment.empty()) {
-      const int which = segment[0] & 15, kind = segment[0] >> 4;
-      if (which > 3 || kind > 1) return false;
-      HuffmanCode& code = (kind ? ac : dc)[which];
-      code = {};
-      const size_t size = read_code(segment.subspan(1), code);
-      if (!size) return false;
-      // For DC, a symbol is a number of bits.
-      if (!kind && !std::all_of(code.symbols, code.symbols + size - 16, [](uint8_t symbol) { return symbol < 16; }))
-        return false;
-      segment = segment.subspan(1 + size);
-    }
-    return true;
-  }
-
-  bool read_frame(Bytes segment) {
-    if (framed || segment.size() < 6 || segment[0] != 8) return false;
-    components = segment[5];
-    if ((components != 1 && components != 3) || segment.size() != 6 + size_t{3} * components) return false;
-    framed = true;
-    height = static_cast<int>(big_endian(segment, 1, 2));
-    width = static_cast<int>(big_endian(segment, 3, 2));
-    int blocks = 0;
-    for (int c = 0; c < components; c++) {
-      const uint8_t* bytes = &segment[6 + 3 * c];
-      Component& one = component[c] = {bytes[0], bytes[1] >> 4, bytes[1] & 15, bytes[2]};
-      const auto usual = [](int factor) { return factor == 1 || factor == 2 || factor == 4; };  // 3 is valid, and rare
-      if (!usual(one.columns) || !usual(one.rows) || one.quantization > 3) return false;
-      blocks += one.columns * one.rows;
-    }
-    return blocks <= kMostBlocks && width >= 1 && height >= 1 && width <= kMostExtent && height <= kMostExtent;
-  }
-
-  bool read_interval(Bytes segment) {
-    if (segment.size() != 2) return false;
-    interval = static_cast<int>(big_endian(segment, 0, 2));
-    return true;
-  }
-
-  bool read_scan(Bytes segment) {
-    const size_t end = 1 + size_t{2} * components;
-    if (!framed || segment.size() != end + 3 || segment[0] != components || segment[end] != 0 ||
-        segment[end + 1] != 63 || segment[end + 2] != 0)
+bool JpegSegments::read_codes(Bytes segment) {
+  while (!segment.empty()) {
+    const int which = segment[0] & 15, kind = segment[0] >> 4;
+    if (which > 3 || kind > 1) return false;
+    HuffmanCode& code = (kind ? ac : dc)[which];
+    code = {};
+    const size_t size = read_code(segment.subspan(1), code);
+    if (!size) return false;
+    // For DC, a symbol is a number of bits.
+    if (!kind && !std::all_of(code.symbols, code.symbols + size - 16, [](uint8_t symbol) { return symbol < 16; }))
       return false;
-    for (int c = 0; c < components; c++) {
-      Component& one = component[c];
-      one.dc = segment[2 + 2 * c] >> 4;
-      one.ac = segment[2 + 2 * c] & 15;
-      if (segment[1 + 2 * c] != one.id || one.dc > 3 || one.ac > 3 || !dc[one.dc].defined || !ac[one.ac].defined ||
-          !has_quantization[one.quantization])
-        return false;
-    }
-    const auto& [a, b, c] = component;
-    return components == 1 || (a.id != b.id && b.id != c.id && c.id != a.id);
+    segment = segment.subspan(1 + size);
   }
-};
+  return true;
+}
 
-}  // namespace
+bool JpegSegments::read_frame(Bytes segment) {
+  if (framed_ || segment.size() < 6 || segment[0] != 8) return false;
+  components = segment[5];
+  if ((components != 1 && components != 3) || segment.size() != 6 + size_t{3} * components) return false;
+  framed_ = true;
+  height = static_cast<int>(big_endian(segment, 1, 2));
+  width = static_cast<int>(big_endian(segment, 3, 2));
+  int blocks = 0;
+  for (int c = 0; c < components; c++) {
+    const uint8_t* bytes = &segment[6 + 3 * c];
+    Component& one = component[c] = {bytes[0], bytes[1] >> 4, bytes[1] & 15, bytes[2]};
+    const auto usual = [](int factor) { return factor == 1 || factor == 2 || factor == 4; };  // 3 is valid, and rare
+    if (!usual(one.columns) || !usual(one.rows) || one.quantization > 3) return false;
+    blocks += one.columns * one.rows;
+  }
+  return blocks <= kMostBlocks && width >= 1 && height >= 1 && width <= kMostExtent && height <= kMostExtent;
+}
+
+bool JpegSegments::read_interval(Bytes segment) {
+  if (segment.size() != 2) return false;
+  interval = static_cast<int>(big_endian(segment, 0, 2));
+  return true;
+}
+
+bool JpegSegments::read_scan(Bytes segment) {
+  const size_t end = 1 + size_t{2} * components;
+  if (segment.size() != end + 3 || segment[0] != components || segment[end] != 0 || segment[end + 1] != 63 ||
+      segment[end + 2] != 0)
+    return false;
+  for (int c = 0; c < components; c++) {
+    Component& one = component[c];
+    one.dc = segment[2 + 2 * c] >> 4;
+    one.ac = segment[2 + 2 * c] & 15;
+    if (segment[1 + 2 * c] != one.id || one.dc > 3 || one.ac > 3 || !dc[one.dc].defined || !ac[one.ac].defined)
+      return false;
+  }
+  return is_complete();
+}
+
+bool SequentialHeader::is_complete() const {
+  for (int c = 0; c < components; c++)
+    if (!has_quantization[component[c].quantization]) return false;
+  const auto& [a, b, c] = component;
+  return components == 1 || (a.id != b.id && b.id != c.id && c.id != a.id);
+}
 
 bool SequentialHeader::is_ycbcr() const {
   const auto& [a, b, c] = component;
@@ -158,12 +165,9 @@ bool SequentialHeader::is_ycbcr() const {
 }
 
 std::optional<SequentialHeader> read_sequential_header(Bytes file) {
-  Segments found;
-  try {
-    if (!found.read(file)) return {};
-  } catch (const Error&) {
-    return {};
-  }
+  JpegSegments found;
+  Bytes rest = file.subspan(std::min<size_t>(file.size(), 2)), scan;
+  if (!found.read_to_scan(rest, scan) || found.progressive || !found.read_scan(scan)) return {};
   return found;
 }
 

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <map>
-#include <mutex>
-#include <numeric>
 
 #include "codecs/jpeg/jpeg_header.h"
+#include "codecs/jpeg/progressive_scans.h"
+#include "codecs/pixels.h"
+#include "loops/decoding/jpeg_batch.h"
 #include "loops/decoding/jpeg_item.h"
 #include "loops/decoding/plain_jpeg.h"
 #include "operator/launches.h"
@@ -17,38 +17,59 @@
 namespace avida {
 namespace {
 
-// Of one GPU; decodes one batch at a time.
-struct Decoder {
-  explicit Decoder(Gpu& gpu) : stream(gpu.create_stream()) {}
-  static Decoder& of(Gpu& gpu) {
-    static std::mutex mutex;
-    static auto* all = new std::map<int, std::unique_ptr<Decoder>>;
-    std::lock_guard lock(mutex);
-    auto& found = (*all)[gpu.device];
-    if (!found) found = std::make_unique<Decoder>(gpu);
-    return *found;
-  }
-
-  std::mutex busy;
-  const std::shared_ptr<GpuStream> stream;
-};
+std::atomic<int64_t> decodes{0};
 
 // What the kernels need of a file; nothing where a thread has to decode it.
 std::optional<codecs::PlainJpeg> plain_jpeg(const codecs::EncodedImage& image) {
+  using enum codecs::ImageType;
   const codecs::ImageRequest& request = image.request();
-  if (!codecs::is_jpeg(image.file()) || !image.upright() || request.type > codecs::ImageType::bgr || request.fast_idct)
-    return {};
+  const bool is_plain = request.type == rgb || request.type == bgr || request.type == gray || request.type == any;
+  if (!codecs::is_jpeg(image.file()) || !is_plain || request.fast_idct) return {};
   auto plain = codecs::read_plain_jpeg(image.file());
-  const codecs::Extents extents = image.extents();
-  if (plain && (extents.height != plain->plane[0].height || extents.width != plain->plane[0].width)) return {};
+  const codecs::ImageInfo& info = image.info();
+  if (plain && (info.height != plain->plane[0].height || info.width != plain->plane[0].width)) return {};
   return plain;
 }
 
 struct Picture : ImagePart {
-  explicit Picture(const ImagePart& part) : ImagePart(part), plain(plain_jpeg(image)) {}
-  // Where the GPU decodes it.
-  std::optional<codecs::PlainJpeg> plain;
-  Block sent;  // what is needed for that: a JpegScan, a JpegBits for each interval, and bytes
+  explicit Picture(const ImagePart& part) : ImagePart(part), plain(plain_jpeg(image)) {
+    if (plain) chunks.resize(static_cast<size_t>(plain->chunks()));
+  }
+  int channels() const { return image.extents().channels; }
+  bool is_gray() const { return plain->planes == 1 || channels() == 1; }
+
+  std::optional<codecs::PlainJpeg> plain;  // where the GPU decodes it
+  Block scan;                              // on the GPU
+  struct Chunk : codecs::PlainJpeg::Chunk {
+    Block bytes;  // on the GPU
+  };
+  std::vector<Chunk> chunks;
+
+  // Adds it to a batch, once it is copied; returns false if it is broken.
+  bool add_to(JpegBatch& batch) const {
+    const auto* header = static_cast<const JpegScan*>(scan.get());
+    const int needed = is_gray() ? 1 : plain->planes;
+    if (plain->progressive) {
+      if (!chunks[0].bytes) return false;
+      batch.add(*plain, header, static_cast<const int16_t*>(chunks[0].bytes.get()), needed);
+      return true;
+    }
+    const auto found = segments();
+    if (found) batch.add(*plain, header, *found, needed);
+    return found.has_value();
+  }
+
+ private:
+  // All of them; nothing if they are broken.
+  std::optional<std::vector<JpegSegment>> segments() const {
+    std::vector<JpegSegment> all;
+    for (const Chunk& chunk : chunks) {
+      all.insert(all.end(), chunk.segments.begin(), chunk.segments.end());
+      if (chunk.marker == codecs::PlainJpeg::kEndOfImage) return all;
+      if (chunk.marker != codecs::PlainJpeg::kGoesOn) return {};
+    }
+    return {};
+  }
 };
 using Pictures = std::vector<std::optional<Picture>>;
 
@@ -58,30 +79,30 @@ class Basket {
   Basket(Gpu& gpu, StreamHandle stream) : gpu_(gpu), stream_(stream) {}
   Basket(const Basket&) = delete;
 
-  // Starts the copy of what was not sent yet. Must be called at the end.
-  void send() {
-    if (filled_ > sent_) parcel_->send(on_gpu_.get(), sent_, filled_ - sent_, stream_);
-    sent_ = filled_;
+  // Sends what was not sent yet. Must be called at the end.
+  void close() {
+    send();
+    parcel_.reset();
   }
 
-  // Memory on the GPU for what `fill` writes; null if it returns false.
+  // Memory on the GPU for what fill(memory) writes.
   template <class Fill>
   Block put(size_t bytes, const Fill& fill) {
+    bytes = (bytes + kStep - 1) / kStep * kStep;
     if (bytes > Gpu::Parcel::kBytes) {
       const std::unique_ptr<char[]> filled(new char[bytes]);
-      if (!fill(filled.get())) return nullptr;
+      fill(filled.get());
       Block block = gpu_.allocate(static_cast<int64_t>(bytes), stream_);
       gpu_.copy_in(block.get(), filled.get(), bytes, stream_);
       return block;
     }
     if (!parcel_ || filled_ + bytes > Gpu::Parcel::kBytes) {
-      send();
+      close();  // before the next parcel is taken: their count is limited
       on_gpu_ = gpu_.allocate(Gpu::Parcel::kBytes, stream_);
-      parcel_.reset();  // before the next is taken: their count is limited
       parcel_ = gpu_.parcel();
       filled_ = sent_ = 0;
     }
-    if (!fill(parcel_->memory + filled_)) return nullptr;
+    fill(parcel_->memory + filled_);
     Block block(on_gpu_, static_cast<char*>(on_gpu_.get()) + filled_);
     filled_ += bytes;
     constexpr size_t kWorthACopy = 1 << 20;
@@ -90,6 +111,12 @@ class Basket {
   }
 
  private:
+  void send() {
+    if (filled_ > sent_) parcel_->send(on_gpu_.get(), sent_, filled_ - sent_, stream_);
+    sent_ = filled_;
+  }
+
+  static constexpr size_t kStep = 16;  // what is put begins at multiples of it
   Gpu& gpu_;
   const StreamHandle stream_;
   Block on_gpu_;
@@ -97,73 +124,130 @@ class Basket {
   size_t filled_ = 0, sent_ = 0;
 };
 
-template <int columns, int rows>
+template <class Body>
+void add_pixels(Launches& launches, const JpegPicture& picture) {
+  launches.add<Body>(0, int64_t{picture.height} * Body::items_per_row(picture.width), picture);
+}
+
+// What the pixels of a picture are made of, and where they go.
 void add_pixels(Launches& launches, const Picture& picture, const uint8_t* planes, uint8_t* out) {
-  using Item = JpegPixels<columns, rows>;
   const auto& plane = picture.plain->plane;
+  const codecs::Orientation orientation = picture.image.orientation();
+  const codecs::Roi stored = orientation.stored(picture.roi);
+  const codecs::PixelWalk walk = orientation.walk_upright(stored, picture.channels());
   const uint8_t *blue = planes + plane[0].samples(), *red = blue + plane[1].samples();
-  launches.add<Item>(
-      0, int64_t{picture.roi.height} * Item::items_per_row(picture.roi.width),
-      {out,
-       {planes, blue, red},
-       {static_cast<int>(plane[0].stride), static_cast<int>(plane[1].stride), static_cast<int>(plane[2].stride)},
-       plane[1].width,
-       plane[1].height,
-       picture.roi.y,
-       picture.roi.x,
-       picture.roi.width,
-       picture.image.request().type == codecs::ImageType::bgr});
+  const JpegPicture made{
+      out + walk.first,
+      walk.down,
+      walk.right,
+      {planes, blue, red},
+      {static_cast<int>(plane[0].stride), static_cast<int>(plane[1].stride), static_cast<int>(plane[2].stride)},
+      plane[1].width,
+      plane[1].height,
+      stored.y,
+      stored.x,
+      stored.height,
+      stored.width,
+      picture.image.request().type == codecs::ImageType::bgr};
+  if (picture.is_gray())
+    return picture.channels() == 1 ? add_pixels<JpegGray<1>>(launches, made) : add_pixels<JpegGray<3>>(launches, made);
+  if (picture.plain->columns == 1) return add_pixels<JpegPixels<1, 1>>(launches, made);
+  if (picture.plain->rows == 1) return add_pixels<JpegPixels<2, 1>>(launches, made);
+  add_pixels<JpegPixels<2, 2>>(launches, made);
 }
 
 class Batch {
  public:
-  Batch(const Run& run, const GpuStream& stream, Decoder& decoder, Pictures& pictures, Data& out)
+  Batch(const Run& run, const GpuStream& stream, Pictures& pictures, Data& out)
       : run_(run),
         stream_(stream),
         gpu_(Gpu::at(stream.device)),
-        decoder_(decoder),
+        own_(gpu_.create_stream()),
         pictures_(pictures),
         out_(out),
         errors_(pictures.size()) {}
 
+  // Kernels decode some files while threads copy the next ones, and decode what is left for them.
   void decode() {
-    std::vector<int> order(pictures_.size());  // the largest first
-    std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return work_of(a) > work_of(b); });
-    std::atomic<size_t> next = 0;
-    run_.pool.parallel_for(run_.pool.threads(), [&](int64_t) {
-      Basket basket(gpu_, decoder_.stream->handle);
-      for (size_t k; (k = next++) < order.size();) {
-        Picture& picture = *pictures_[order[k]];
-        if (picture.plain && copy_bytes(picture, basket)) continue;
-        picture.plain.reset();
-        decode_here(order[k]);
+    std::vector<int> some, others;
+    int64_t samples = 0;
+    const auto queue_some = [&] {
+      queue(some, {});
+      some.clear();
+      samples = 0;
+    };
+    for (int i = 0; i < static_cast<int>(pictures_.size()); i++) {
+      if (!pictures_[i]->plain) {
+        others.push_back(i);
+        continue;
       }
-      basket.send();
-    });
-    decode_there();
+      const int64_t more = pictures_[i]->plain->samples();
+      if (!some.empty() && samples + more > kMostSamples) queue_some();
+      some.push_back(i);
+      samples += more;
+    }
+    queue(some, others);
+    decode_failed();
     for (const auto& error : errors_)
       if (error) std::rethrow_exception(error);
   }
 
  private:
-  // The cost of a file, in bytes that are copied: decoding one on the CPU costs as much as copying 100.
-  size_t work_of(int i) const { return pictures_[i]->image.file().size() * (pictures_[i]->plain ? 1 : 100); }
+  static constexpr int64_t kMostSamples = int64_t{1} << 27;  // that kernels make at once
+  // Work of a thread: to copy a chunk of a file, or to decode the file.
+  struct Job {
+    int picture, chunk;
+    size_t cost;
+  };
+  static constexpr int kWhole = -1;
 
-  // The offset of the scan's bytes in what is sent.
-  static size_t bytes_at(const codecs::PlainJpeg& plain) {
-    return (sizeof(JpegScan) + sizeof(JpegBits) * static_cast<size_t>(plain.intervals()) + 15) / 16 * 16;
+  // Has threads copy the data of plain files and decode the others; then queues the kernels.
+  void queue(const std::vector<int>& plain, const std::vector<int>& others) {
+    std::vector<Job> jobs;
+    for (int i : others) jobs.push_back({i, kWhole, 100 * pictures_[i]->image.file().size()});  // as much as copying
+    for (int i : plain)
+      for (int chunk = 0; chunk < pictures_[i]->plain->chunks(); chunk++)
+        jobs.push_back({i, chunk, pictures_[i]->plain->room(chunk) * (pictures_[i]->plain->progressive ? 10 : 1)});
+    std::ranges::stable_sort(jobs, std::ranges::greater(), &Job::cost);
+    std::atomic<size_t> next = 0;
+    const auto threads = std::min<int64_t>(run_.pool.threads(), std::ssize(jobs));
+    run_.pool.parallel_for(threads, [&](int64_t) {
+      Basket basket(gpu_, own_->handle);
+      for (size_t k; (k = next++) < jobs.size();) {
+        if (jobs[k].chunk != kWhole) {
+          copy(*pictures_[jobs[k].picture], jobs[k].chunk, basket);
+          continue;
+        }
+        basket.close();  // who decodes takes a parcel, and their count is limited
+        decode_here(jobs[k].picture);
+      }
+      basket.close();
+    });
+    if (!plain.empty()) decode_there(plain);
   }
 
-  // Returns false where the scan is broken: the CPU will report it.
-  bool copy_bytes(Picture& picture, Basket& basket) {
+  static void copy(Picture& picture, int number, Basket& basket) {
     const codecs::PlainJpeg& plain = *picture.plain;
-    picture.sent = basket.put(bytes_at(plain) + (plain.room() + 15) / 16 * 16, [&](char* to) {
-      std::memcpy(to, &plain.scan, sizeof(JpegScan));
-      return plain.copy_bytes(reinterpret_cast<uint8_t*>(to) + bytes_at(plain),
-                              reinterpret_cast<JpegBits*>(to + sizeof(JpegScan)));
+    if (number == 0)
+      picture.scan = basket.put(sizeof(JpegScan), [&](char* to) { std::memcpy(to, &plain.scan, sizeof(JpegScan)); });
+    Picture::Chunk& chunk = picture.chunks[number];
+    if (plain.progressive) {
+      bool valid = false;
+      Block there = basket.put(plain.room(number), [&](char* to) {
+        valid =
+            codecs::ProgressiveScans().read(picture.image.file(), picture.image.info(), reinterpret_cast<int16_t*>(to));
+      });
+      if (valid) chunk.bytes = std::move(there);
+      return;
+    }
+    uint8_t* here = nullptr;
+    Block there = basket.put(plain.room(number), [&](char* to) {
+      here = reinterpret_cast<uint8_t*>(to);
+      static_cast<codecs::PlainJpeg::Chunk&>(chunk) = plain.copy(number, here);
     });
-    return picture.sent != nullptr;
+    for (JpegSegment& segment : chunk.segments)
+      segment.bytes = static_cast<const uint8_t*>(there.get()) + (segment.bytes - here);
+    chunk.bytes = std::move(there);
   }
 
   // On the CPU, by the calling thread.
@@ -171,104 +255,79 @@ class Batch {
     const Picture& picture = *pictures_[i];
     try {
       at_sample(run_, i, [&] {
+        const auto bytes = static_cast<size_t>(out_.bytes(i));
+        if (bytes <= Gpu::Parcel::kBytes) {
+          const auto parcel = gpu_.parcel();
+          picture.image.decode(picture.roi, parcel->memory);
+          return parcel->send(out_.at(i), 0, bytes, stream_.handle);
+        }
         thread_local std::vector<uint8_t> made;
-        made.resize(static_cast<size_t>(out_.bytes(i)));
+        made.resize(bytes);
         picture.image.decode(picture.roi, made.data());
-        gpu_.copy_in(out_.at(i), made.data(), made.size(), stream_.handle);
+        gpu_.copy_in(out_.at(i), made.data(), bytes, stream_.handle);
       });
     } catch (const Error&) {
       errors_[i] = std::current_exception();
     }
   }
 
-  // All files that were copied, in parts that bound the memory for coefficients.
-  void decode_there() {
-    constexpr int64_t kMostSamples = int64_t{1} << 28;
-    std::vector<int> some;
-    int64_t samples = 0;
-    for (size_t i = 0; i < pictures_.size(); i++) {
-      if (!pictures_[i]->plain) continue;
-      const int64_t more = pictures_[i]->plain->samples();
-      if (!some.empty() && samples + more > kMostSamples) {
-        decode_there(some);
-        some.clear();
-        samples = 0;
-      }
-      some.push_back(static_cast<int>(i));
-      samples += more;
-    }
-    if (!some.empty()) decode_there(some);
-  }
-
-  // On the GPU; then on the CPU those that the kernels found broken or unusual.
+  // Queues the kernels for files that have been copied.
   void decode_there(const std::vector<int>& which) {
-    const StreamHandle own = decoder_.stream->handle;
-    int64_t samples = 0, blocks = 0;
+    free_planes();
+    Queued& queued = queued_.emplace_back();
     for (int i : which) {
-      samples += pictures_[i]->plain->samples();
-      blocks += int64_t{pictures_[i]->plain->groups} * pictures_[i]->plain->scan.blocks;
+      const bool added = pictures_[i]->add_to(queued.files);
+      (added ? queued.pictures : failed_).push_back(i);
     }
-    std::vector<int> failed(which.size());
-    const size_t flag_bytes = failed.size() * sizeof(int);
-    const int64_t zeros = (samples + blocks) * int64_t{sizeof(int16_t)} + static_cast<int64_t>(flag_bytes);
-    const Block cleared = gpu_.allocate(zeros, own), planes = gpu_.allocate(samples, own);
-    gpu_.clear(cleared.get(), static_cast<size_t>(zeros), own);
-    auto* numbers = static_cast<int16_t*>(cleared.get());  // whole blocks: what comes after them is aligned
-    int* const flags = reinterpret_cast<int*>(numbers + samples);
-    launch_on_gpu(*decoder_.stream, [&](Launches& launches) {
-      auto* made = static_cast<uint8_t*>(planes.get());
-      int* flag = flags;
-      auto* step = reinterpret_cast<int16_t*>(flags + which.size());
-      for (int i : which) {
-        const Picture& picture = *pictures_[i];
-        const codecs::PlainJpeg& plain = *picture.plain;
-        const auto* sent = static_cast<const unsigned char*>(picture.sent.get());
-        launches.add<JpegReader>(0, plain.intervals(),
-                                 {sent + bytes_at(plain), reinterpret_cast<const JpegScan*>(sent),
-                                  reinterpret_cast<const JpegBits*>(sent + sizeof(JpegScan)), numbers, step, flag});
-        launches.then();
-        for (const auto& plane : plain.plane) {
-          launches.add<JpegBlocks>(0, plane.samples() / 64, {made, numbers, static_cast<int>(plane.stride / 8), flag});
-          made += plane.samples();
-          numbers += plane.samples();
-        }
-        step += int64_t{plain.groups} * plain.scan.blocks;
-        flag++;
-        launches.next_sample();
-      }
-    });
-    gpu_.copy_out(failed.data(), flags, flag_bytes, own);
+    if (queued.pictures.empty()) return queued_.pop_back();
+    queued.files.decode(gpu_, *own_);
+    gpu_.wait(stream_.handle, own_->handle);
     launch_on_gpu(stream_, [&](Launches& launches) {
-      const auto* from = static_cast<const uint8_t*>(planes.get());
-      for (size_t k = 0; k < which.size(); k++) {
-        const Picture& picture = *pictures_[which[k]];
-        if (!failed[k]) add(launches, picture, from, static_cast<uint8_t*>(out_.at(which[k])));
+      for (size_t k = 0; k < queued.pictures.size(); k++) {
+        const int i = queued.pictures[k];
+        add_pixels(launches, *pictures_[i], queued.files.planes(k), static_cast<uint8_t*>(out_.at(i)));
         launches.next_sample();
-        from += picture.plain->samples();
       }
     });
-    gpu_.wait(own, stream_.handle);  // before the planes' memory is used again
-    run_.pool.parallel_for(static_cast<int64_t>(which.size()), [&](int64_t k) {
-      if (failed[k]) decode_here(which[k]);
-    });
+    for (int i : queued.pictures) {
+      pictures_[i]->scan.reset();
+      pictures_[i]->chunks.clear();
+    }
   }
 
-  static void add(Launches& launches, const Picture& picture, const uint8_t* planes, uint8_t* out) {
-    if (picture.plain->columns == 1)
-      add_pixels<1, 1>(launches, picture, planes, out);
-    else if (picture.plain->rows == 1)
-      add_pixels<2, 1>(launches, picture, planes, out);
-    else
-      add_pixels<2, 2>(launches, picture, planes, out);
+  // Before their memory is used again, the pixels have to be made.
+  void free_planes() {
+    if (queued_.empty()) return;
+    gpu_.wait(own_->handle, stream_.handle);
+    queued_.back().files.free_planes();
   }
+
+  // The files that kernels found broken or unusual: whatever they wrote is overwritten.
+  void decode_failed() {
+    for (const Queued& queued : queued_) {
+      const std::vector<int> failed = queued.files.failed(gpu_, *own_);
+      for (size_t k = 0; k < failed.size(); k++)
+        if (failed[k]) failed_.push_back(queued.pictures[k]);
+      decodes.fetch_add(std::ranges::count(failed, 0), std::memory_order_relaxed);
+    }
+    free_planes();
+    run_.pool.parallel_for(std::ssize(failed_), [&](int64_t k) { decode_here(failed_[k]); });
+  }
+
+  struct Queued {
+    std::vector<int> pictures;
+    JpegBatch files;
+  };
 
   const Run& run_;
   const GpuStream& stream_;
   Gpu& gpu_;
-  Decoder& decoder_;
+  const std::shared_ptr<GpuStream> own_;  // so that waiting for it does not wait for what others have queued
   Pictures& pictures_;
   Data& out_;
   std::vector<std::exception_ptr> errors_;
+  std::vector<Queued> queued_;
+  std::vector<int> failed_;
 };
 
 }  // namespace
@@ -277,9 +336,6 @@ std::optional<std::vector<Data>> decode_on_gpu(const Run& run, const GpuStream& 
                                                const std::function<ImagePart(int sample)>& plan) {
   const Data& in = *run.in[0];
   if (in.device.kind != Device::Kind::cpu || run.out[0].dtype != DType::uint8) return {};
-  Decoder& decoder = Decoder::of(Gpu::at(stream.device));
-  std::lock_guard claimed(decoder.busy);
-
   const int n = run.samples;
   Pictures pictures(n);
   run.pool.parallel_for(n, [&](int64_t k) {
@@ -290,8 +346,10 @@ std::optional<std::vector<Data>> decode_on_gpu(const Run& run, const GpuStream& 
   for (int i = 0; i < n; i++) shapes.set(i, pictures[i]->shape());
   std::vector<Data> results;
   Data& out = results.emplace_back(allocate_on_gpu(run.out[0], shapes, stream));
-  Batch(run, stream, decoder, pictures, out).decode();
+  Batch(run, stream, pictures, out).decode();
   return results;
 }
+
+int64_t jpegs_decoded_by_kernels() { return decodes.load(std::memory_order_relaxed); }
 
 }  // namespace avida

@@ -21,4 +21,7 @@ struct ImagePart {
 std::optional<std::vector<Data>> decode_on_gpu(const Run& run, const GpuStream& stream,
                                                const std::function<ImagePart(int sample)>& plan);
 
+// For tests: how many files kernels have decoded in this process, and not given back to the CPU.
+int64_t jpegs_decoded_by_kernels();
+
 }  // namespace avida

@@ -48,6 +48,7 @@ struct JpegBlocks {
   struct Params {
     unsigned char* out;         // 8 bytes aligned
     const short* coefficients;  // of one block after the other, in the order of files, 16 bytes aligned
+    const int* factors;         // of quantization, in the same order; null where they are in the coefficients
     int columns;                // blocks in a row
     int* failed;                // becomes 1 where coefficients are so large that libjpeg's 16 bits overflow
   };
@@ -66,8 +67,10 @@ struct JpegBlocks {
       const Row read = rows[y];
       AVIDA_UNROLL
       for (int x = 0; x < 8; x++) {
-        block[place_of(8 * y + x)] = read.at[x];
-        sum += read.at[x] < 0 ? -read.at[x] : read.at[x];
+        int value = read.at[x];
+        if (params.factors) value = saturate<short>(value * read_only(params.factors + 8 * y + x));
+        block[place_of(8 * y + x)] = value;
+        sum += value < 0 ? -value : value;
       }
     }
     if (sum > kMostSum) {  // they would overflow here too
@@ -95,40 +98,86 @@ struct JpegBlocks {
   }
 };
 
-// Upsampling and colour conversion. An item is some neighbouring pixels of a row of the output, which is a rectangle of
-// the image. Chroma is subsampled by `columns` and `rows` (1 or 2) and interpolated: a pixel is 3/4 of the nearest
-// sample and 1/4 of the next one, along each axis. Chroma planes of one or two columns are not interpolated, but
-// repeated.
-template <int columns, int rows>
-struct JpegPixels {
-  static constexpr const char* header = "loops/decoding/jpeg_item.h";
-  static constexpr bool kUsual = columns == 2 && rows == 2;
+// The planes of an image, and the rectangle of it that is made.
+struct JpegPicture {
+  unsigned char* out;             // of the first pixel
+  long down, right;               // from a pixel to those below and beside it, in bytes: the result may be turned
+  const unsigned char* plane[3];  // Y, Cb, Cr
+  int stride[3];                  // of rows, in bytes
+  int chroma_width, chroma_height;
+  int y, x, height, width;  // the rectangle
+  bool blue_first;
+};
+
+// An item is some neighbouring pixels of a row of the rectangle, of `channels` bytes each.
+template <int channels>
+struct JpegPiece {
   static constexpr int kPixels = 4;
-  struct Params {
-    unsigned char* out;
-    const unsigned char* plane[3];  // Y, Cb, Cr
-    int stride[3];                  // of rows, in bytes
-    int chroma_width, chroma_height;
-    int y, x, width;  // the rectangle; its height follows from the items
-    bool blue_first;
-  };
+  unsigned char* row;  // the first pixel of the row, in the result
+  long right;
+  int y, first, width;  // the row, and the first pixel of the item in it, which may be below 0
 
   // Items begin at words of the output: the first and the last of a row may be short.
   AVIDA_HD AVIDA_INLINE static int items_per_row(int width) { return (width + 2 * kPixels - 2) / kPixels; }
 
+  AVIDA_HD AVIDA_INLINE JpegPiece(const JpegPicture& picture, long item) : right(picture.right), width(picture.width) {
+    const int per_row = items_per_row(width), number = static_cast<int>(item) / per_row;
+    y = picture.y + number;
+    row = picture.out + number * picture.down;
+    first = (static_cast<int>(item) - number * per_row) * kPixels - lead_of<channels, 4, kPixels>(row);
+  }
+  AVIDA_HD AVIDA_INLINE bool has(int i) const { return first + i >= 0 && first + i < width; }
+  AVIDA_HD AVIDA_INLINE bool is_whole() const { return first >= 0 && first + kPixels <= width; }
+
+  AVIDA_HD AVIDA_INLINE void load_luma(const JpegPicture& picture, unsigned char (&lights)[kPixels]) const {
+    const unsigned char* luma = picture.plane[0] + static_cast<long>(y) * picture.stride[0] + picture.x + first;
+    if (is_whole()) return load_bytes(luma, lights);
+    for (int i = 0; i < kPixels; i++) lights[i] = has(i) ? luma[i] : 0;
+  }
+  AVIDA_HD AVIDA_INLINE void store(const unsigned char (&made)[channels * kPixels]) const {
+    if (is_whole() && right == channels) return store_bytes<4>(row + channels * first, made);
+    for (int i = 0; i < kPixels; i++)
+      for (int c = 0; c < channels; c++)
+        if (has(i)) row[(first + i) * right + c] = made[channels * i + c];
+  }
+};
+
+// Pixels that are gray, with one channel or three.
+template <int channels>
+struct JpegGray {
+  static constexpr const char* header = "loops/decoding/jpeg_item.h";
+  using Params = JpegPicture;
+  using Piece = JpegPiece<channels>;
+
+  AVIDA_HD AVIDA_INLINE static int items_per_row(int width) { return Piece::items_per_row(width); }
+
   AVIDA_HD AVIDA_INLINE static void run(const Params& params, long item) {
-    const int per_row = items_per_row(params.width), row = static_cast<int>(item) / per_row;
-    unsigned char* out = params.out + static_cast<long>(row) * params.width * 3;
-    const int first = (static_cast<int>(item) - row * per_row) * kPixels - lead_of<3, 4, kPixels>(out);
-    const int y = params.y + row, x = params.x + first;
-    const bool whole = first >= 0 && first + kPixels <= params.width;
-    const unsigned char* luma = params.plane[0] + static_cast<long>(y) * params.stride[0] + x;
-    unsigned char lights[kPixels] = {};
-    if (whole)
-      load_bytes(luma, lights);
-    else
-      for (int i = 0; i < kPixels; i++)
-        if (first + i >= 0 && first + i < params.width) lights[i] = luma[i];
+    const Piece piece(params, item);
+    unsigned char lights[Piece::kPixels], made[channels * Piece::kPixels];
+    piece.load_luma(params, lights);
+    for (int i = 0; i < channels * Piece::kPixels; i++) made[i] = lights[i / channels];
+    piece.store(made);
+  }
+};
+
+// Upsampling and colour conversion. An item is a JpegPiece. Chroma is subsampled by `columns` and `rows` (1 or 2) and
+// interpolated: a pixel is 3/4 of the nearest sample and 1/4 of the next one, along each axis. Chroma planes of one or
+// two columns are not interpolated, but repeated.
+template <int columns, int rows>
+struct JpegPixels {
+  static constexpr const char* header = "loops/decoding/jpeg_item.h";
+  static constexpr bool kUsual = columns == 2 && rows == 2;
+  using Params = JpegPicture;
+  using Piece = JpegPiece<3>;
+  static constexpr int kPixels = Piece::kPixels;
+
+  AVIDA_HD AVIDA_INLINE static int items_per_row(int width) { return Piece::items_per_row(width); }
+
+  AVIDA_HD AVIDA_INLINE static void run(const Params& params, long item) {
+    const Piece piece(params, item);
+    const int y = piece.y, x = params.x + piece.first;
+    unsigned char lights[kPixels];
+    piece.load_luma(params, lights);
     int chroma[2][kPixels];
     for (int c = 0; c < 2; c++) interpolate(params, params.plane[1 + c], params.stride[1 + c], y, x, chroma[c]);
     unsigned char made[3 * kPixels];
@@ -140,9 +189,7 @@ struct JpegPixels {
       made[3 * i] = params.blue_first ? b : r;
       made[3 * i + 2] = params.blue_first ? r : b;
     }
-    if (whole) return store_bytes<4>(out + 3 * first, made);
-    for (int i = 0; i < 3 * kPixels; i++)
-      if (first + i / 3 >= 0 && first + i / 3 < params.width) out[3 * first + i] = made[i];
+    piece.store(made);
   }
 
  private:

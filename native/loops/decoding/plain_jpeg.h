@@ -1,13 +1,21 @@
-// Reads what a GPU needs to decode a baseline JPEG file: the header, and the bytes of the scan.
+// Reads what a GPU needs to decode a baseline JPEG file: the header, and the data of the scan.
 #pragma once
 #include <optional>
+#include <vector>
 
 #include "codecs/codec.h"
 #include "loops/decoding/jpeg_scan.h"
 
 namespace avida::codecs {
 
-// A baseline file of Y, Cb and Cr in one scan whose headers are complete and without anything unusual.
+// The bits of a group (MCU) without coefficients: images of one colour consist of them.
+struct EmptyGroup {
+  uint8_t bits[32 * JpegScan::kMostBlocks];
+  int count = 0;  // 0: the tables have no codes for it
+};
+
+// A file of Y, or of Y, Cb and Cr, whose headers are complete and without anything unusual: baseline with one scan, or
+// progressive.
 struct PlainJpeg {
   // A plane of samples as it is stored, before upsampling.
   struct Plane {
@@ -16,21 +24,33 @@ struct PlainJpeg {
     int64_t samples() const { return stride * rows; }
   };
   Plane plane[3];
+  int planes;         // 1 or 3
   int columns, rows;  // the subsampling of chroma, 1 or 2
+  bool progressive;   // then a thread reads the coefficients, and what follows is not set but for the factors
   JpegScan scan;
+  EmptyGroup empty;
   int groups;    // MCUs
   int interval;  // groups between two restarts; 0: there are none
   Bytes data;    // from the scan on
 
-  int64_t samples() const { return plane[0].samples() + plane[1].samples() + plane[2].samples(); }
+  int64_t samples() const;
+  int blocks() const { return groups * scan.blocks; }
   int intervals() const { return interval ? (groups + interval - 1) / interval : 1; }
-  // Memory for the bytes of the scan as JpegReader reads them.
-  size_t room() const;
-  // Copies them there without stuffed zeros, and sets the bits of each interval. Returns false for a broken scan.
-  bool copy_bytes(uint8_t* to, JpegBits* bits) const;
+
+  // The data, or the coefficients of a progressive file, are copied in chunks, which threads may do at the same time.
+  // The first one that does not go on is the last of the scan: it has to end with the marker of the image's end.
+  static constexpr int kGoesOn = 0, kEndOfImage = 0xD9, kBroken = -1;
+  struct Chunk {
+    std::vector<JpegSegment> segments;
+    int marker = kGoesOn;  // or the second byte of the marker that ends it
+  };
+  int chunks() const;
+  size_t room(int chunk) const;
+  // Copies a chunk without stuffed zeros. The segments know their bytes there, their interval and its blocks.
+  Chunk copy(int chunk, uint8_t* to) const;
 };
 
-// Returns nothing for a JPEG file that is in any way unusual or broken: libjpeg-turbo has to decode it.
+// Returns nothing for a JPEG file that is in any way unusual or broken: a thread of the CPU has to decode it.
 std::optional<PlainJpeg> read_plain_jpeg(Bytes file);
 
 }  // namespace avida::codecs

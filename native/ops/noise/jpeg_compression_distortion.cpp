@@ -62,12 +62,15 @@ void launch(const Sample<JpegDistortionArgs>& sample) {
     image.planes = planes + frame * plane_bytes;
     launches.add<Pixels>(0, int64_t{image.height} * Pixels::items_per_row(image.width),
                          {sample.out[0].as<uint8_t>() + frame * bytes,
+                          int64_t{3} * image.width,
+                          3,
                           {image.plane(0), image.plane(1), image.plane(2)},
                           {image.step(), image.step() / 2, image.step() / 2},
                           image.chroma_width(),
                           image.chroma_height(),
                           0,
                           0,
+                          image.height,
                           image.width,
                           false});
   }
