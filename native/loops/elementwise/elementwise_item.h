@@ -3,6 +3,7 @@
 #include "device/divide.h"
 #include "device/element.h"
 #include "device/neighbour_elements.h"
+#include "device/unroll.h"
 
 namespace avida {
 
@@ -48,29 +49,29 @@ AVIDA_SHARED void load_one(const ElementwiseParams<N>& params, long element, T (
   for (int k = 0; k < N; k++) x[k] = cast_element<T>(params.in[k], params.type[k], at[k]);
 }
 
-template <class Element>
+template <class Element, int n>
 AVIDA_HD AVIDA_INLINE bool fits_neighbours(const void* data) {
-  return reinterpret_cast<unsigned long>(data) % sizeof(NeighbourElements<Element>) == 0;
+  return reinterpret_cast<unsigned long>(data) % sizeof(NeighbourElements<Element, n>) == 0;
 }
 
-template <class From, class T>
-AVIDA_HD AVIDA_INLINE bool load_neighbours_as(const void* in, int type, long stride, long first, T (&x)[kNeighbours]) {
+template <class From, class T, int n>
+AVIDA_HD AVIDA_INLINE bool load_neighbours_as(const void* in, int type, long stride, long first, T (&x)[n]) {
   if (type != kTypeNumber<From>) return false;
   if (stride == 0) {  // one number for all
     const T number = static_cast<T>(*static_cast<const From*>(in));
-    for (int i = 0; i < kNeighbours; i++) x[i] = number;
+    for (int i = 0; i < n; i++) x[i] = number;
     return true;
   }
   const From* from = static_cast<const From*>(in) + first;
-  if (!fits_neighbours<From>(from)) return false;
-  const NeighbourElements<From> all = *reinterpret_cast<const NeighbourElements<From>*>(from);
-  for (int i = 0; i < kNeighbours; i++) x[i] = static_cast<T>(all.at[i]);
+  if (!fits_neighbours<From, n>(from)) return false;
+  const auto all = *reinterpret_cast<const NeighbourElements<From, n>*>(from);
+  for (int i = 0; i < n; i++) x[i] = static_cast<T>(all.at[i]);
   return true;
 }
 
 // An input's values for neighbouring elements, if it is of a usual type and aligned.
-template <class T>
-AVIDA_SHARED bool load_neighbours(const void* in, int type, long stride, long first, T (&x)[kNeighbours]) {
+template <class T, int n>
+AVIDA_SHARED bool load_neighbours(const void* in, int type, long stride, long first, T (&x)[n]) {
   if (load_neighbours_as<T>(in, type, stride, first, x)) return true;
   if constexpr (same_type<T, float> || same_type<T, int>) {
     if (load_neighbours_as<unsigned char>(in, type, stride, first, x)) return true;
@@ -79,18 +80,20 @@ AVIDA_SHARED bool load_neighbours(const void* in, int type, long stride, long fi
   return false;
 }
 
-// An item is kNeighbours elements, or what is left of them. T is the type to compute in, R that of the results.
+// An item is kTogether elements, or what is left of them. T is the type to compute in, R that of the results.
 template <class Body, int N, class T, class R>
 struct ElementwiseItem {
   static constexpr const char* header = "loops/elementwise/elementwise_item.h";
   using Inner = Body;
   using Params = ElementwiseParams<N>;
+  static constexpr int kTogether = sizeof(T) == 1 && sizeof(R) == 1 ? 16 : kNeighbours;
 
   AVIDA_HD AVIDA_INLINE static void run(const Params& params, long item) {
-    const long first = item * kNeighbours;
+    const long first = item * kTogether;
     if constexpr (kTypeNumber<T> >= 0 && sizeof(T) <= 4)  // wide ones need no help, and take long to compile
-      if (params.dims == 0 && first + kNeighbours <= params.elements && make_all(params, first)) return;
-    for (long i = first; i < first + kNeighbours && i < params.elements; i++) {
+      if (params.dims == 0 && first + kTogether <= params.elements && make_all(params, first)) return;
+    AVIDA_DO_NOT_UNROLL
+    for (long i = first; i < first + kTogether && i < params.elements; i++) {
       T x[N];
       load_one(params, i, x);
       static_cast<R*>(params.out)[i] = made_from(x);
@@ -109,18 +112,18 @@ struct ElementwiseItem {
 
   AVIDA_HD AVIDA_INLINE static bool make_all(const Params& params, long first) {
     R* out = static_cast<R*>(params.out) + first;
-    T x[N][kNeighbours];
-    bool loaded = fits_neighbours<R>(out);
+    T x[N][kTogether];
+    bool loaded = fits_neighbours<R, kTogether>(out);
     for (int k = 0; k < N; k++)
       loaded = loaded && load_neighbours(params.in[k], params.type[k], params.stride[k][0], first, x[k]);
     if (!loaded) return false;
-    NeighbourElements<R> made;
-    for (int i = 0; i < kNeighbours; i++) {
+    NeighbourElements<R, kTogether> made;
+    for (int i = 0; i < kTogether; i++) {
       T each[N];
       for (int k = 0; k < N; k++) each[k] = x[k][i];
       made.at[i] = made_from(each);
     }
-    *reinterpret_cast<NeighbourElements<R>*>(out) = made;
+    *reinterpret_cast<NeighbourElements<R, kTogether>*>(out) = made;
     return true;
   }
 };

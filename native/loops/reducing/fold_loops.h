@@ -148,13 +148,23 @@ void join_totals(void* totals, const void* others, int64_t n) {
 
 template <class Fold, class T>
 Folding folding() {
-  return {.total_bytes = sizeof(typename Fold::Total),
-          .centered = Fold::centered,
-          .fold = fold_group<Fold, T>,
-          .join = join_totals<Fold>,
-          .launch = [](Launches& launches, int64_t items, const FoldParams& params) {
-            launches.add<FoldItem<Fold, T>>(0, items, params);
-          }};
+  Folding made{.total_bytes = sizeof(typename Fold::Total),
+               .centered = Fold::centered || kNeedsMean<typename Fold::Total>,
+               .fold = fold_group<Fold, T>,
+               .join = join_totals<Fold>,
+               .launch =
+                   [](Launches& launches, int64_t items, const FoldParams& params) {
+                     launches.add<FoldItem<Fold, T>>(0, items, params);
+                   },
+               .parts_of_row = nullptr,
+               .launch_rows = nullptr};
+  if constexpr (std::is_same_v<T, uint8_t> || std::is_same_v<T, float>) {
+    made.parts_of_row = FoldRows<Fold, T>::parts_of;
+    made.launch_rows = [](Launches& launches, int64_t items, const FoldRowsParams& params) {
+      launches.add<FoldRows<Fold, T>>(0, items, params);
+    };
+  }
+  return made;
 }
 
 }  // namespace avida::reduction
