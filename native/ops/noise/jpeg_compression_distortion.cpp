@@ -60,8 +60,14 @@ void launch(const Sample<JpegDistortionArgs>& sample) {
   using Pixels = JpegPixels<2, 2>;
   for (int64_t frame = 0; frame < sample.end; frame++) {
     image.planes = planes + frame * plane_bytes;
+    unsigned char* out = sample.out[0].as<uint8_t>() + frame * bytes;
+    if (JpegColors::takes(image) && reinterpret_cast<uintptr_t>(out) % 4 == 0) {
+      launches.add<JpegColors>(0, int64_t{image.chroma_height()} * JpegColors::items_per_row(image.width),
+                               {out, image});
+      continue;
+    }
     launches.add<Pixels>(0, int64_t{image.height} * Pixels::items_per_row(image.width),
-                         {sample.out[0].as<uint8_t>() + frame * bytes,
+                         {out,
                           {image.plane(0), image.plane(1), image.plane(2)},
                           {image.step(), image.step() / 2, image.step() / 2},
                           image.chroma_width(),
