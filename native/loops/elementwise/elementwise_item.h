@@ -86,7 +86,7 @@ struct ElementwiseItem {
   static constexpr const char* header = "loops/elementwise/elementwise_item.h";
   using Inner = Body;
   using Params = ElementwiseParams<N>;
-  static constexpr int kTogether = sizeof(T) == 1 && sizeof(R) == 1 ? 16 : kNeighbours;
+  static constexpr int kTogether = sizeof(T) == 1 && sizeof(R) == 1 ? 16 : kNeighbours, kBlocks = kTogether == 16 ? 5 : 0;
 
   AVIDA_HD AVIDA_INLINE static void run(const Params& params, long item) {
     const long first = item * kTogether;

@@ -13,7 +13,7 @@ template <class Body, int size>
 struct InPieces {
   static constexpr const char* header = "loops/items/pieces.h";
   using Inner = Body;
-  static constexpr int kElements = kPieceBytes / size;
+  static constexpr int kElements = kPieceBytes / size, kBlocks = 5;
   struct Params {
     typename Body::Params each;
     long begin, end;  // of the elements

@@ -58,7 +58,7 @@ struct WindowItem {
 template <class To, class From>
 struct WindowPieces {
   static constexpr const char* header = "loops/moving/window_item.h";
-  static constexpr int kPiece = sizeof(To) == 1 ? 16 : 4, kRowAxes = 3;
+  static constexpr int kPiece = sizeof(To) == 1 ? 16 : 4, kRowAxes = 3, kBlocks = 6;
   struct Params {
     To* out;
     const From* in;

@@ -90,8 +90,8 @@ struct FoldRows {
   using Total = typename Fold::Total;
   using Partial = typename Fold::Partial;
   using Params = FoldRowsParams;
-  static constexpr int kThreads = 256, kPhases = 4, kMostWidth = kThreads, kLanes = 16;
-  static constexpr int kLoad = 16 / sizeof(T), kLoads = 4, kLoadsOfPart = 16;
+  static constexpr int kThreads = 256, kPhases = 4, kBlocks = 4, kLanes = 16;
+  static constexpr int kLoad = 16 / sizeof(T), kLoads = kLoad * sizeof(Partial) > 64 ? 2 : 4, kLoadsOfPart = 16;
   struct Shared {
     Partial of_loads[kLoad][kThreads + 1];
     Total of_lanes[kThreads];

@@ -231,7 +231,7 @@ struct JpegLosses {
 // Rows of the output begin at words, and chroma has more than two columns.
 struct JpegColors {
   static constexpr const char* header = "ops/noise/jpeg_compression_distortion.h";
-  static constexpr int kPixels = 16, kSamples = kPixels / 2;
+  static constexpr int kPixels = 16, kSamples = kPixels / 2, kBlocks = 3;
   struct Params {
     unsigned char* out;
     JpegPlanes image;
