@@ -111,6 +111,14 @@ void fold_group(const Plan& plan, const void* in, int64_t group, int64_t begin, 
   const T* from = static_cast<const T*>(in);
   auto* totals = static_cast<typename Fold::Total*>(to);
   int64_t first = plan.first_output(group), n = plan.outputs_of(group);
+  if constexpr (requires { typename Fold::Squares; }) {  // vectors of one and then of the other are faster than of pairs
+    typename Fold::Sums::Total sums[kGroup];
+    typename Fold::Squares::Total squares[kGroup];
+    fold_group<typename Fold::Sums, T>(plan, in, group, begin, end, centers, sums);
+    fold_group<typename Fold::Squares, T>(plan, in, group, begin, end, centers, squares);
+    for (int64_t i = 0; i < n; i++) totals[i].sum = sums[i], totals[i].squares = squares[i];
+    return;
+  }
   if (!plan.columns && plan.run < kLanes && plan.folded.empty() && plan.run > 0) {
     from += first * plan.run;
     if (plan.run == 3)

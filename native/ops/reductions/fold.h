@@ -127,6 +127,8 @@ struct AddByteMoments {
   static constexpr bool centered = false;
   using Total = ByteMoments;
   using Partial = unsigned long;
+  using Sums = AddUp<unsigned char>;  // what it is made of
+  using Squares = AddSquares<unsigned char>;
   AVIDA_HD static Partial start() { return 0; }
   AVIDA_HD AVIDA_INLINE static Partial add(Partial sum, unsigned char x) {
     return sum + (static_cast<unsigned long>(static_cast<unsigned>(x) * x) << 32 | x);
