@@ -39,6 +39,15 @@ AVIDA_HD constexpr bool is_repeated() {
 
 constexpr int kItemThreads = 256;  // of a block, each of which makes its own items
 
+// Bodies that make two pieces in an item, so that twice as much is being loaded: the first (k = 0) and the second piece
+// of an item, which lie so that neighbouring threads have neighbouring pieces; and how many items n pieces are.
+AVIDA_HD AVIDA_INLINE long piece_of_pair(long item, int k) {
+  return item / kItemThreads * (2 * kItemThreads) + item % kItemThreads + k * kItemThreads;
+}
+AVIDA_HD AVIDA_INLINE long pairs_of(long n) {
+  return (n + 2 * kItemThreads - 1) / (2 * kItemThreads) * kItemThreads;
+}
+
 // Minimum resident blocks per SM; 0: the compiler decides.
 template <class Body>
 AVIDA_HD constexpr int blocks_together() {

@@ -99,7 +99,7 @@ struct DeviceBody<Body> {
 template <class Body, int N, class T, class R>
 void launch_elements(Launches& launches, const ElementwiseParams<N>& params) {
   using Item = ElementwiseItem<typename DeviceBody<Body>::type, N, T, R>;
-  launches.add<Item>(0, (params.elements + Item::kTogether - 1) / Item::kTogether, params);
+  launches.add<Item>(0, Item::items_for(params.elements), params);
 }
 
 template <class Body, int N, Promotion P>

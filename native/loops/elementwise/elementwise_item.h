@@ -2,8 +2,10 @@
 #pragma once
 #include "device/divide.h"
 #include "device/element.h"
+#include "device/launch.h"
 #include "device/neighbour_elements.h"
 #include "device/unroll.h"
+#include "device/words.h"
 
 namespace avida {
 
@@ -80,20 +82,31 @@ AVIDA_SHARED bool load_neighbours(const void* in, int type, long stride, long fi
   return false;
 }
 
-// An item is kTogether elements, or what is left of them. T is the type to compute in, R that of the results.
+// An item is two pieces of kTogether elements, or what is left of them. T is the type to compute in, R that of the
+// results.
 template <class Body, int N, class T, class R>
 struct ElementwiseItem {
   static constexpr const char* header = "loops/elementwise/elementwise_item.h";
   using Inner = Body;
   using Params = ElementwiseParams<N>;
-  static constexpr int kTogether = sizeof(T) == 1 && sizeof(R) == 1 ? 16 : kNeighbours, kBlocks = kTogether == 16 ? 5 : 0;
+  static constexpr bool of_bytes = sizeof(T) == 1 && sizeof(R) == 1;
+  static constexpr int kTogether = of_bytes ? 16 : kNeighbours, kBlocks = of_bytes ? 5 : same_type<T, float> ? 4 : 0;
+
+  AVIDA_HD AVIDA_INLINE static long items_for(long elements) { return pairs_of((elements + kTogether - 1) / kTogether); }
 
   AVIDA_HD AVIDA_INLINE static void run(const Params& params, long item) {
-    const long first = item * kTogether;
-    if constexpr (kTypeNumber<T> >= 0 && sizeof(T) <= 4)  // wide ones need no help, and take long to compile
-      if (params.dims == 0 && first + kTogether <= params.elements && make_all(params, first)) return;
+    const long first[2] = {piece_of_pair(item, 0) * kTogether, piece_of_pair(item, 1) * kTogether};
+    if (params.dims == 0 && first[1] + kTogether <= params.elements) {
+      if constexpr (of_bytes) {
+        if (make_bytes(params, first)) return;
+      } else if constexpr (kTypeNumber<T> >= 0 && sizeof(T) <= 4) {  // wide ones need no help, and take long to compile
+        if (make_all(params, first)) return;
+      }
+    }
     AVIDA_DO_NOT_UNROLL
-    for (long i = first; i < first + kTogether && i < params.elements; i++) {
+    for (int k = 0; k < 2 * kTogether; k++) {
+      const long i = piece_of_pair(item, k / kTogether) * kTogether + k % kTogether;
+      if (i >= params.elements) continue;
       T x[N];
       load_one(params, i, x);
       static_cast<R*>(params.out)[i] = made_from(x);
@@ -110,20 +123,65 @@ struct ElementwiseItem {
       return static_cast<R>(Body::run(x[0], x[1], x[2]));
   }
 
-  AVIDA_HD AVIDA_INLINE static bool make_all(const Params& params, long first) {
-    R* out = static_cast<R*>(params.out) + first;
-    T x[N][kTogether];
-    bool loaded = fits_neighbours<R, kTogether>(out);
+  // Bytes of bytes: they stay in words until they are computed with.
+  AVIDA_HD AVIDA_INLINE static bool make_bytes(const Params& params, const long (&first)[2]) {
+    auto* out = static_cast<unsigned char*>(params.out);
+    bool fits = fits_neighbours<R, kTogether>(out);
     for (int k = 0; k < N; k++)
-      loaded = loaded && load_neighbours(params.in[k], params.type[k], params.stride[k][0], first, x[k]);
-    if (!loaded) return false;
-    NeighbourElements<R, kTogether> made;
-    for (int i = 0; i < kTogether; i++) {
-      T each[N];
-      for (int k = 0; k < N; k++) each[k] = x[k][i];
-      made.at[i] = made_from(each);
+      fits = fits && params.type[k] == kTypeNumber<T> &&
+             (params.stride[k][0] == 0 || fits_neighbours<T, kTogether>(params.in[k]));
+    if (!fits) return false;
+    AlignedWords<kTogether / 4> x[2][N];
+    AVIDA_UNROLL
+    for (int p = 0; p < 2 * N; p++) {
+      const int k = p % N, piece = p / N;
+      const auto* in = static_cast<const unsigned char*>(params.in[k]);
+      if (params.stride[k][0] != 0)
+        x[piece][k] = load_aligned<kTogether / 4>(in + first[piece]);
+      else
+        for (unsigned& word : x[piece][k].at) word = *in * 0x01010101u;  // one number for all
     }
-    *reinterpret_cast<NeighbourElements<R, kTogether>*>(out) = made;
+    AVIDA_UNROLL
+    for (int p = 0; p < 2; p++) {
+      AlignedWords<kTogether / 4> made;
+      AVIDA_UNROLL
+      for (int w = 0; w < kTogether / 4; w++) {
+        unsigned char bytes[4];
+        AVIDA_UNROLL
+        for (int b = 0; b < 4; b++) {
+          T each[N];
+          for (int k = 0; k < N; k++) each[k] = static_cast<T>(static_cast<unsigned char>(x[p][k].at[w] >> 8 * b));
+          bytes[b] = static_cast<unsigned char>(made_from(each));
+        }
+        made.at[w] = word_of(bytes[0], bytes[1], bytes[2], bytes[3]);
+      }
+      store_aligned(out + first[p], made);
+    }
+    return true;
+  }
+
+  AVIDA_HD AVIDA_INLINE static bool make_all(const Params& params, const long (&first)[2]) {
+    R* out = static_cast<R*>(params.out);
+    T x[2][N][kTogether];
+    bool loaded = fits_neighbours<R, kTogether>(out);
+    AVIDA_UNROLL
+    for (int p = 0; p < 2; p++) {
+      AVIDA_UNROLL
+      for (int k = 0; k < N; k++)
+        loaded = loaded && load_neighbours(params.in[k], params.type[k], params.stride[k][0], first[p], x[p][k]);
+    }
+    if (!loaded) return false;
+    AVIDA_UNROLL
+    for (int p = 0; p < 2; p++) {
+      NeighbourElements<R, kTogether> made;
+      AVIDA_UNROLL
+      for (int i = 0; i < kTogether; i++) {
+        T each[N];
+        for (int k = 0; k < N; k++) each[k] = x[p][k][i];
+        made.at[i] = made_from(each);
+      }
+      *reinterpret_cast<NeighbourElements<R, kTogether>*>(out + first[p]) = made;
+    }
     return true;
   }
 };

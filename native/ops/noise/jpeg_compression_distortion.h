@@ -2,6 +2,7 @@
 // Pixels become planes whose blocks have been quantized; loops/decoding/jpeg_item.h makes pixels of them. Read by NVRTC
 // too: no std headers.
 #pragma once
+#include "device/divide.h"
 #include "loops/decoding/jpeg_item.h"
 
 namespace avida::ops {
@@ -46,6 +47,15 @@ struct JpegPlanes {
   }
 };
 
+// Division by the steps of quantization. DCT results are scaled by 8. A division is a multiplication by the inverse, exact
+// below 1 << 16.
+struct Quantization {
+  struct Step {
+    unsigned divisor, inverse;
+  };
+  Step steps[64];
+};
+
 // Each item is a tile of all planes: DCT, quantization and IDCT of its blocks, with eight threads for each.
 struct JpegLosses {
   static constexpr const char* header = "ops/noise/jpeg_compression_distortion.h";
@@ -57,23 +67,24 @@ struct JpegLosses {
     unsigned char* gray;  // the result of gray images
     const unsigned char* in;
     JpegPlanes image;
-    unsigned short steps[2][64];  // of quantization: of luma and of the other planes
+    unsigned char* plane[3];
+    Divisor tiles_across;
+    const Quantization* tables;  // of luma and of the other planes
   };
   struct Shared {
     alignas(16) short at[kBlocks][kBlockStep];
-    unsigned divisor[2][64], inverse[2][64];
   };
 
   template <int phase>
   AVIDA_HD AVIDA_INLINE static void run(const Params& params, Shared& shared, long item, int thread) {
     const JpegPlanes& image = params.image;
-    const int tile_y = static_cast<int>(item) / image.tiles_across();
-    const int tile_x = static_cast<int>(item) - tile_y * image.tiles_across();
+    const unsigned row_of_tiles = params.tiles_across(static_cast<unsigned>(item));
+    const int tile_y = static_cast<int>(row_of_tiles);
+    const int tile_x = static_cast<int>(params.tiles_across.rest(static_cast<unsigned>(item), row_of_tiles));
     const int block = thread / 8, i = thread % 8;
     const int plane = block < kLumaBlocks ? 0 : 1 + (block - kLumaBlocks) / (kAcross / 2);
     const bool has_block = block < (image.channels == 1 ? kLumaBlocks : kBlocks);
     if constexpr (phase == 0) {
-      if (thread < 128) prepare_division(params, shared, thread / 64, thread % 64);
       image.channels == 1 ? load_gray(params, tile_y * kHeight, tile_x * kWidth, shared, thread)
                           : load_colors(params, tile_y * kHeight, tile_x * kWidth, shared, thread);
     } else if constexpr (phase == 1) {
@@ -87,9 +98,9 @@ struct JpegLosses {
       int x[8];
       for (int k = 0; k < 8; k++) x[k] = shared.at[block][8 * k + i];
       cosines<false>(x);
-      const int table = plane > 0;
-      for (int k = 0; k < 8; k++)
-        x[k] = quantized(x[k], shared.divisor[table][8 * k + i], shared.inverse[table][8 * k + i]);
+      const Quantization::Step* steps = params.tables[plane > 0].steps + i;
+      AVIDA_UNROLL
+      for (int k = 0; k < 8; k++) x[k] = quantized(x[k], load_step(steps + 8 * k));
       inverse_cosines<true, 1>(x);
       for (int k = 0; k < 8; k++) shared.at[block][8 * k + i] = static_cast<short>(x[k]);
     } else {
@@ -103,7 +114,7 @@ struct JpegLosses {
       const int column = tile_x * (kWidth / halves) + of_plane % kAcross * 8;
       const unsigned words[] = {saturated_bytes(x[0] + 128, x[1] + 128, x[2] + 128, x[3] + 128),
                                 saturated_bytes(x[4] + 128, x[5] + 128, x[6] + 128, x[7] + 128)};
-      if (image.channels == 3) return store_words<8>(image.plane(plane) + row * step + column, words);
+      if (image.channels == 3) return store_words<8>(params.plane[plane] + row * step + column, words);
       if (row >= image.height || column >= image.width) return;
       const int left = image.width - column;
       store_some_bytes(params.gray + row * image.width + column, words, left < 8 ? left : 8);
@@ -111,13 +122,11 @@ struct JpegLosses {
   }
 
  private:
-  // DCT results are scaled by 8. The division is a multiplication by the inverse, exact below 1 << 16.
-  AVIDA_HD AVIDA_INLINE static void prepare_division(const Params& params, Shared& shared, int table, int k) {
-    const unsigned divisor = params.steps[table][k] * 8u;
-    shared.divisor[table][k] = divisor;
-    shared.inverse[table][k] = 0xffffffffu / divisor + 1;
+  AVIDA_HD AVIDA_INLINE static Quantization::Step load_step(const Quantization::Step* step) {
+    return __builtin_bit_cast(Quantization::Step, read_only(reinterpret_cast<const unsigned long*>(step)));
   }
-  AVIDA_HD AVIDA_INLINE static int quantized(int x, unsigned divisor, unsigned inverse) {
+  AVIDA_HD AVIDA_INLINE static int quantized(int x, const Quantization::Step& step) {
+    const auto [divisor, inverse] = step;
     const unsigned size = static_cast<unsigned>(x < 0 ? -x : x) + divisor / 2;
     const unsigned steps = static_cast<unsigned>(static_cast<unsigned long>(size) * inverse >> 32);
     const int made = static_cast<int>(steps * (divisor / 8));

@@ -53,21 +53,19 @@ struct GridMask {
   }
 
   // Pieces of a row.
-  AVIDA_HD AVIDA_INLINE static bool run_piece(const Params& params, long first) {
+  AVIDA_HD AVIDA_INLINE static bool edit_piece(const Params& params, long first, unsigned (&words)[kPieceBytes / 4]) {
     if (first >> 32 != 0) return false;
     const auto start = static_cast<unsigned>(first);
     const unsigned row = params.by_row(start), in_row = params.by_row.rest(start, row);
     if (long{in_row} + kElements > long{params.by_row.by}) return false;
     const unsigned y = params.by_height.rest(row, params.by_height(row)), x = params.by_channels(in_row);
     const unsigned channel = params.by_channels.rest(in_row, x);
-    unsigned words[kPieceBytes / 4], kept[kPieceBytes / 4];
-    load_words(params.in + first, words);
+    unsigned kept[kPieceBytes / 4];
     if (sizeof(T) == 1 && params.by_channels.by == 3)
       keep_triples(params.grid, static_cast<int>(x), static_cast<int>(y), 8 * channel, kept);
     else
       keep(params, static_cast<int>(x), static_cast<int>(y), channel, kept);
     for (int k = 0; k < kPieceBytes / 4; k++) words[k] &= kept[k];
-    store_words(params.out + first, words);
     return true;
   }
 
