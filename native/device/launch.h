@@ -10,7 +10,7 @@
 // block computes an item together, in phases with a barrier between them and data in shared memory:
 //
 //     static constexpr int kThreads = 256, kPhases = 2;
-//     static constexpr int kBlocks = 4;    // minimum resident blocks per SM (__launch_bounds__); optional
+//     static constexpr int kBlocks = 4;    // minimum resident blocks per SM (__launch_bounds__); optional, also above
 //     static constexpr int kRepeated = 1;  // this phase and the next are repeated while any thread returns true in
 //                                          // the second; optional
 //     struct Shared { ... };             // up to 48 KiB
@@ -37,9 +37,30 @@ AVIDA_HD constexpr bool is_repeated() {
     return false;
 }
 
+constexpr int kItemThreads = 256;  // of a block, each of which makes its own items
+
+// Bodies that make two pieces in an item, so that twice as much is being loaded: the first (k = 0) and the second piece
+// of an item, which lie so that neighbouring threads have neighbouring pieces; and how many items n pieces are.
+AVIDA_HD AVIDA_INLINE long piece_of_pair(long item, int k) {
+  return item / kItemThreads * (2 * kItemThreads) + item % kItemThreads + k * kItemThreads;
+}
+AVIDA_HD AVIDA_INLINE long pairs_of(long n) {
+  return (n + 2 * kItemThreads - 1) / (2 * kItemThreads) * kItemThreads;
+}
+
+// Minimum resident blocks per SM; 0: the compiler decides.
+template <class Body>
+AVIDA_HD constexpr int blocks_together() {
+  if constexpr (requires { Body::kBlocks; })
+    return Body::kBlocks;
+  else
+    return 0;
+}
+
 #ifdef __CUDACC__
 template <class Body>
-__global__ void run_items(const Items<Body>* __restrict__ samples) {
+__global__ void __launch_bounds__(kItemThreads, blocks_together<Body>())
+    run_items(const Items<Body>* __restrict__ samples) {
   const Items<Body>& items = samples[blockIdx.y];
   const long step = static_cast<long>(gridDim.x) * blockDim.x;
   for (long i = static_cast<long>(blockIdx.x) * blockDim.x + threadIdx.x; i < items.count; i += step)
@@ -66,14 +87,6 @@ __device__ AVIDA_INLINE void run_phases(const typename Body::Params& params, typ
     __syncthreads();
     run_phases<Body, phase + 1>(params, shared, item);
   }
-}
-
-template <class Body>
-AVIDA_HD constexpr int blocks_together() {
-  if constexpr (requires { Body::kBlocks; })
-    return Body::kBlocks;
-  else
-    return 0;  // the compiler decides
 }
 
 template <class Body>

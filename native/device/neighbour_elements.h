@@ -6,9 +6,9 @@ namespace avida {
 
 constexpr int kNeighbours = 4;
 
-template <class T>
-struct alignas(sizeof(T) * kNeighbours) NeighbourElements {
-  T at[kNeighbours];
+template <class T, int n = kNeighbours>
+struct alignas(sizeof(T) * n) NeighbourElements {
+  T at[n];
 };
 
 }  // namespace avida

@@ -60,6 +60,7 @@ AVIDA_HD AVIDA_INLINE void load_bytes(const void* from, unsigned char (&to)[n]) 
 // The bytes of repeating elements, from element i of `count` on.
 template <class T, int n>
 AVIDA_HD AVIDA_INLINE void load_repeated(const T* from, long i, long count, unsigned char (&to)[n]) {
+  AVIDA_UNROLL
   for (int k = 0; k < n; k += sizeof(T)) {
     const auto* bytes = reinterpret_cast<const unsigned char*>(from + i);
     for (int b = 0; b < static_cast<int>(sizeof(T)); b++) to[k + b] = bytes[b];

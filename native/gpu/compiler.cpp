@@ -1,5 +1,6 @@
 #include "gpu/compiler.h"
 
+#include <chrono>
 #include <future>
 #include <map>
 #include <mutex>
@@ -28,6 +29,7 @@ struct Nvrtc {
   int (*log_size)(Program, size_t*) = nullptr;
   int (*log)(Program, char*) = nullptr;
   std::string missing, text;  // why it cannot be used; its version
+  bool has_fast_compile = false;
 };
 
 std::string& first_library() {
@@ -55,6 +57,7 @@ Nvrtc open_nvrtc() {
   if (!library.missing().empty()) nvrtc.missing = "NVRTC is too old: it has no " + library.missing();
   int major = 0, minor = 0;
   if (nvrtc.missing.empty() && nvrtc.version(&major, &minor) == 0) nvrtc.text = str(major, ".", minor);
+  nvrtc.has_fast_compile = major >= 13;
   return nvrtc;
 }
 
@@ -71,8 +74,11 @@ std::string expression_of(const Kernel& kernel) {
   return str("&avida::", kernel.block_threads ? "run_blocks<" : "run_items<", kernel.body, ">");
 }
 
-CompiledKernel compile(const Kernel& kernel, const std::string& source, const std::string& architecture) {
+// `quickly`: in about a third of the time, to code that is slower and gives the same results.
+CompiledKernel compile(const Kernel& kernel, const std::string& source, const std::string& architecture,
+                       bool quickly = false) {
   const Nvrtc& compiler = nvrtc();
+  if (!compiler.missing.empty()) refuse(compiler.missing);
   std::vector<const char*> names, texts;
   for (auto& [name, text] : device_headers()) names.push_back(name), texts.push_back(text);
   Program program;
@@ -84,6 +90,7 @@ CompiledKernel compile(const Kernel& kernel, const std::string& source, const st
   compiler.add_name(program, expression.c_str());
   std::vector<const char*> options(kOptions, kOptions + std::size(kOptions));
   options.push_back(arch.c_str());
+  if (quickly) options.push_back("--Ofast-compile=max");
   if (compiler.compile(program, static_cast<int>(options.size()), options.data())) {
     size_t size = 0;
     compiler.log_size(program, &size);
@@ -92,6 +99,7 @@ CompiledKernel compile(const Kernel& kernel, const std::string& source, const st
     refuse("the kernel ", kernel.body, " cannot be compiled for ", architecture, ": ", log.c_str());
   }
   CompiledKernel compiled;
+  compiled.quickly = quickly;
   const char* name = nullptr;
   size_t size = 0;
   if (compiler.lowered_name(program, expression.c_str(), &name) || !name)
@@ -103,7 +111,8 @@ CompiledKernel compile(const Kernel& kernel, const std::string& source, const st
   return compiled;
 }
 
-// A kernel and its key in the cache.
+// A kernel and its key in the cache: of the sources, options and architecture. The version of NVRTC is not part of it, so
+// that NVRTC is only loaded where a kernel must be compiled.
 class Cached {
  public:
   Cached(const Kernel& kernel, const std::string& architecture)
@@ -114,12 +123,13 @@ class Cached {
       return hash_of(texts);
     }();
     const std::string expression = expression_of(kernel);
-    std::vector<std::string_view> parts{source_, expression, architecture_, nvrtc().text, headers};
+    std::vector<std::string_view> parts{source_, expression, architecture_, headers};
     for (auto* option : kOptions) parts.push_back(option);
     key_ = hash_of(parts);
   }
 
   bool read(CompiledKernel& compiled) const { return read_cached(key_, compiled); }
+  CompiledKernel compile_quickly() const { return compile(kernel_, source_, architecture_, true); }
   CompiledKernel compile_and_write() const {
     CompiledKernel compiled = compile(kernel_, source_, architecture_);
     write_cached(key_, compiled);
@@ -132,50 +142,74 @@ class Cached {
   std::string key_;
 };
 
-// Compiles usual kernels into the cache, on background threads.
+// The usual kernels for one GPU, read or compiled on background threads: quickly first, then well.
 class UsualKernels {
  public:
-  // The first call starts threads for all usual kernels except `kernel`, which its caller compiles. Waits for the
-  // thread of `kernel`, if there is one.
-  void wait_for(const Kernel& kernel, const std::string& architecture) {
-    std::shared_future<void> compiled;
-    {
-      std::lock_guard lock(mutex_);
-      if (!started_) start(kernel, architecture);
-      auto found = running_.find(&kernel);
-      if (found == running_.end()) return;
-      compiled = found->second;
-    }
-    compiled.wait();
+  void start(const std::string& architecture) {
+    std::lock_guard lock(mutex_);
+    if (!architecture_.empty()) return;
+    architecture_ = architecture;
+    for (const Kernel* kernel : kernels())
+      if (kernel->usual) start(*kernel);
+  }
+
+  // The kernel, as soon as there is one; nothing if no thread makes it.
+  std::optional<CompiledKernel> first(const Kernel& kernel, const std::string& architecture) {
+    if (auto made = find(kernel, architecture)) return made->first.get();
+    return std::nullopt;
+  }
+  // The kernel that is to take the place of a quickly compiled one, if it is ready.
+  std::optional<CompiledKernel> better(const Kernel& kernel, const std::string& architecture) {
+    auto made = find(kernel, architecture);
+    if (!made || made->better.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return std::nullopt;
+    return made->better.get();
   }
 
   void finish() {
     if (cuda::forked()) return;  // the threads belong to the parent process
     std::lock_guard lock(mutex_);
-    started_ = true;
-    running_.clear();  // destroying a future waits for its thread
+    made_.clear();  // destroying the last future of a thread waits for it
   }
 
  private:
-  void start(const Kernel& needed, const std::string& architecture) {
-    started_ = true;
-    for (const Kernel* kernel : kernels()) {
-      if (!kernel->usual || kernel == &needed) continue;
-      auto compile = [kernel, architecture] {
+  struct Made {
+    std::shared_future<CompiledKernel> first, better;
+  };
+
+  std::optional<Made> find(const Kernel& kernel, const std::string& architecture) {
+    std::lock_guard lock(mutex_);
+    auto found = made_.find(&kernel);
+    if (architecture != architecture_ || found == made_.end()) return std::nullopt;
+    return found->second;
+  }
+
+  void start(const Kernel& kernel) {
+    auto first = std::make_shared<std::promise<CompiledKernel>>();
+    auto make = [&kernel, first, architecture = architecture_]() -> CompiledKernel {
+      bool promised = false;
+      try {
         CompiledKernel compiled;
-        const Cached cached(*kernel, architecture);
-        try {
-          if (!cached.read(compiled)) cached.compile_and_write();
-        } catch (const Error&) {  // the caller that needs the kernel will report it
+        const Cached cached(kernel, architecture);
+        if (!cached.read(compiled)) {
+          if (nvrtc().has_fast_compile) {
+            first->set_value(cached.compile_quickly());
+            promised = true;
+          }
+          compiled = cached.compile_and_write();
         }
-      };
-      running_.emplace(kernel, std::async(std::launch::async, compile).share());
-    }
+        if (!promised) first->set_value(compiled);
+        return compiled;
+      } catch (...) {
+        if (!promised) first->set_exception(std::current_exception());
+        throw;
+      }
+    };
+    made_.emplace(&kernel, Made{first->get_future().share(), std::async(std::launch::async, make).share()});
   }
 
   std::mutex mutex_;
-  bool started_ = false;
-  std::map<const Kernel*, std::shared_future<void>> running_;
+  std::string architecture_;
+  std::map<const Kernel*, Made> made_;
 };
 
 UsualKernels& usual_kernels() {
@@ -198,16 +232,19 @@ void set_compiler_library(std::string path) { first_library() = std::move(path);
 
 std::string compiler_version() { return nvrtc().missing.empty() ? nvrtc().text : nvrtc().missing; }
 
+void start_compiling(const std::string& architecture) { usual_kernels().start(architecture); }
+
 CompiledKernel compile_kernel(const Kernel& kernel, const std::string& architecture, bool cached) {
+  if (cached && kernel.usual)
+    if (auto made = usual_kernels().first(kernel, architecture)) return *made;
   CompiledKernel compiled;
   const Cached file(kernel, architecture);
   if (cached && file.read(compiled)) return compiled;
-  if (!nvrtc().missing.empty()) refuse(nvrtc().missing);
-  if (cached && kernel.usual && kernel_cache().problem.empty()) {  // the threads compile into the cache
-    usual_kernels().wait_for(kernel, architecture);
-    if (file.read(compiled)) return compiled;
-  }
   return file.compile_and_write();
+}
+
+std::optional<CompiledKernel> better_kernel(const Kernel& kernel, const std::string& architecture) {
+  return usual_kernels().better(kernel, architecture);
 }
 
 }  // namespace avida

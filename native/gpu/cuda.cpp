@@ -1,6 +1,7 @@
 // A real GPU, through the CUDA driver API.
 #include <algorithm>
 #include <condition_variable>
+#include <cstdlib>
 #include <cstring>
 #include <deque>
 
@@ -16,7 +17,6 @@ using cuda::check;
 using cuda::driver;
 using cuda::Entered;
 
-constexpr int kThreads = 256;  // per block
 // Pinned staging buffers for copies: their sizes in bytes, and their maximum counts.
 constexpr size_t kStaging = Gpu::Parcel::kBytes, kSmallStaging = size_t(64) << 10;
 constexpr int kStagings = 48, kSmallStagings = 64;
@@ -42,7 +42,6 @@ class CudaGpu : public Gpu {
   explicit CudaGpu(int device) : Gpu(device) {
     cuda::DeviceNumber number;
     check(driver().device_get(&number, device), "finding the GPU");
-    check(driver().context_retain(&context_, number), "creating the GPU's context");
     char name[256] = {};
     check(driver().device_name(name, sizeof(name), number), "asking for the GPU's name");
     name_ = name;
@@ -51,6 +50,8 @@ class CudaGpu : public Gpu {
     check(driver().device_attribute(&minor, cuda::kComputeMinor, number), "asking for the GPU's architecture");
     check(driver().device_attribute(&processors_, cuda::kProcessors, number), "asking for the GPU's size");
     architecture_ = str("sm_", major, minor);
+    start_compiling(architecture_);  // the context takes a while, too
+    check(driver().context_retain(&context_, number), "creating the GPU's context");
   }
 
   std::string name() const override { return name_; }
@@ -139,9 +140,10 @@ class CudaGpu : public Gpu {
     const Entered here(context_);
     cuda::Function function = function_of(kernel);
     // Enough blocks to fill the GPU several times; more would only add launch overhead.
-    const int threads = kernel.block_threads ? kernel.block_threads : kThreads;
-    int64_t blocks = kernel.block_threads ? most_items : (most_items + kThreads - 1) / kThreads;
-    int64_t enough = std::max<int64_t>(1, int64_t(processors_) * 32 / samples);
+    const int threads = kernel.block_threads ? kernel.block_threads : kItemThreads;
+    int64_t blocks = kernel.block_threads ? most_items : (most_items + kItemThreads - 1) / kItemThreads;
+    static const int64_t kFactor = std::getenv("AVIDA_BLOCKS") ? std::atoi(std::getenv("AVIDA_BLOCKS")) : 32;
+    int64_t enough = std::max<int64_t>(1, int64_t(processors_) * kFactor / samples);
     auto grid = static_cast<unsigned>(std::min(blocks, enough));
     void* parameters[] = {&items};
     constexpr int kMostRows = 65535;
@@ -396,19 +398,32 @@ class CudaGpu : public Gpu {
     return stream;
   }
 
+  struct Loaded {
+    cuda::Function function = nullptr;
+    bool quickly = false;  // compiled so
+  };
+
   cuda::Function function_of(const Kernel& kernel) {
     std::lock_guard lock(functions_mutex_);
     if (functions_.size() <= static_cast<size_t>(kernel.number)) functions_.resize(kernels().size());
-    cuda::Function& function = functions_[kernel.number];
-    if (function) return function;
-    CompiledKernel compiled = compile_kernel(kernel, architecture_);
+    Loaded& loaded = functions_[kernel.number];
+    if (loaded.function && loaded.quickly) {
+      if (auto better = better_kernel(kernel, architecture_)) loaded = load(kernel, std::move(*better));
+    } else if (!loaded.function) {
+      loaded = load(kernel, compile_kernel(kernel, architecture_));
+    }
+    return loaded.function;
+  }
+
+  Loaded load(const Kernel& kernel, CompiledKernel compiled) {
     cuda::Module module;
     if (driver().module_load(&module, compiled.code.data())) {  // the cached file may be damaged: compile again
       compiled = compile_kernel(kernel, architecture_, /*cached=*/false);
       check(driver().module_load(&module, compiled.code.data()), "loading a kernel");
     }
-    check(driver().module_function(&function, module, compiled.name.c_str()), "finding a kernel");
-    return function;
+    Loaded loaded{nullptr, compiled.quickly};
+    check(driver().module_function(&loaded.function, module, compiled.name.c_str()), "finding a kernel");
+    return loaded;
   }
 
   cuda::Context context_ = nullptr;
@@ -420,7 +435,7 @@ class CudaGpu : public Gpu {
   std::vector<Kept> kept_;
   std::shared_ptr<const Instant> instant_;
   StreamHandle instants_ = nullptr;
-  std::vector<cuda::Function> functions_;
+  std::vector<Loaded> functions_;
 };
 
 }  // namespace

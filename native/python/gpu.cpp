@@ -162,6 +162,8 @@ void bind_gpu(nb::module_& m) {
       },
       nb::arg("number"), nb::arg("architecture"),
       "The name and the machine code of one of `kernels`, from the cache if possible.");
+  m.def("start_compiling", &start_compiling, nb::arg("architecture"),
+        "Starts threads that read or compile the usual kernels, as the first use of a GPU does.");
   m.def("set_compiler_library", &set_compiler_library, nb::arg("path"));
   m.def("kernel_compiler", &compiler_version, "NVRTC's version, or why it cannot be used.");
   m.def("set_default_stream", &set_default_stream, nb::arg("device"), nb::arg("stream").none());

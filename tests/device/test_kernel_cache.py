@@ -73,6 +73,11 @@ def test_what_is_in_the_cache_is_used(kernel, folder):
     assert _core.compile_kernel(KERNEL, "sm_90") == (kernel[0], b"other code")
 
 
+def test_kernels_of_other_architectures_are_not_used(kernel, folder):
+    write(folder, kernel, b"other code")
+    assert _core.compile_kernel(KERNEL, "sm_80")[1].startswith(b"\x7fELF")
+
+
 def test_damaged_and_swapped_files_are_compiled_again(kernel, folder):
     path = write(folder, kernel, b"other code")
     for content in (
@@ -140,6 +145,32 @@ def run(code, cwd, paths=(), **environment):
     command = [sys.executable, "-c", "import avida\n" + code]
     settings |= {"AVIDA_FAKE_GPU": "1", **environment}
     return subprocess.run(command, cwd=cwd, env=settings, capture_output=True, text=True, timeout=600)
+
+
+def test_nvrtc_is_not_loaded_for_what_is_in_the_cache(kernel, folder, tmp_path):
+    write(folder, kernel, b"other code")
+    code = f"""
+assert avida._core.compile_kernel({KERNEL}, 'sm_90')[1] == b'other code'
+assert 'nvrtc' not in open('/proc/self/maps').read()
+"""
+    done = run(code, tmp_path, AVIDA_CACHE_DIR=str(tmp_path))
+    assert done.returncode == 0, done.stderr
+
+
+def test_usual_kernels_are_compiled_quickly_and_then_well(folder, tmp_path):
+    reader = next(i for i, (body, *_) in enumerate(_core.kernels()) if body == "JpegReader")
+    code = f"""
+avida.Device('gpu')  # finds NVRTC
+avida._core.start_compiling('sm_90')
+print(avida._core.compile_kernel({reader}, 'sm_90')[1].hex())
+"""
+    quick = run(code, tmp_path, AVIDA_CACHE_DIR=str(tmp_path))
+    assert quick.returncode == 0, quick.stderr
+    assert len(list(folder.iterdir())) >= 5  # the end of the process has waited for all of them
+    cached = run(f"print(avida._core.compile_kernel({reader}, 'sm_90')[1].hex())", tmp_path, AVIDA_CACHE_DIR=str(tmp_path))
+    codes = [bytes.fromhex(done.stdout) for done in (quick, cached)]
+    assert all(code.startswith(b"\x7fELF") for code in codes)
+    assert codes[0] != codes[1]
 
 
 def test_a_folder_that_is_not_used_is_named_once(folder, tmp_path):

@@ -121,6 +121,28 @@ def test_deviations():
         check(getattr(ndd.reductions, name), x, np.float32(3), rtol=1e-5)
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "float32"])
+@pytest.mark.parametrize("shape, axes", [((150, 301, 3), [0, 1]), ((2, 40, 31, 7), [1, 2]), ((3, 70001), [1]),
+                                         ((300, 256), [0]), ((90, 257), [0]), ((77, 5001), None)])
+def test_long_rows(shape, axes, dtype):
+    """They are folded by blocks of threads. What comes of bytes is exact, and so the same on both devices."""
+    x = numbers(dtype, shape)
+    rtol = 0 if dtype == "uint8" else 1e-5
+    for name in REDUCTIONS:
+        check(getattr(ndd.reductions, name), x, axes=axes, rtol=rtol)
+    mean = np.asarray(ndd.reductions.mean(x, axes=axes, keep_dims=True))
+    check(ndd.reductions.variance, x, mean, axes=axes, rtol=rtol)
+    check(ndd.normalize, x, axes=axes, rtol=rtol, atol=0 if dtype == "uint8" else 1e-4)
+
+
+@pytest.mark.parametrize("mean", [-1e6, -0.5, 0.0, 3.0, 77.4, 77.5, 254.9, 255.0, 1e9, np.inf, np.nan])
+def test_variance_of_bytes_around_any_mean(mean):
+    x = np.uint8([[0, 3, 77, 78, 255], [255, 255, 255, 255, 255]])
+    check(ndd.reductions.variance, x, np.float64(mean), axes=[1], rtol=0)
+    expected = ((x - np.float64(mean)) ** 2).mean(1)
+    np.testing.assert_allclose(np.asarray(ndd.reductions.variance(x, np.float64(mean), axes=[1])), expected, rtol=1e-6)
+
+
 @pytest.mark.parametrize("dtype", ["uint8", "float32", "int64"])
 @pytest.mark.parametrize("batch", [False, True])
 def test_normalize(dtype, batch):

@@ -154,7 +154,7 @@ void launch_sample(const SampleWork& work, const ElementwiseLoop<N>& loop) {
     // Without axes, inputs run along with the output or are one number.
     if (plan.shape.empty()) params.stride[k][0] = plan.inputs[k].kind == TiledInput::Kind::dense;
   }
-  loop.launch(*work.launches, (plan.elements + kNeighbours - 1) / kNeighbours, params);
+  loop.launch(*work.launches, params);
 }
 
 // The tiles [begin, end) of one sample. Each input's tile is used where it lies if it has the right type already.

@@ -67,7 +67,7 @@ using TileFn = void (*)(std::array<const void*, 3> in, void* out, int64_t n);
 template <int N>
 struct ElementwiseLoop {
   TileFn tile;  // on the CPU; T is the type to compute in, and of the results of all but comparisons
-  void (*launch)(Launches& launches, int64_t items, const ElementwiseParams<N>& params);
+  void (*launch)(Launches& launches, const ElementwiseParams<N>& params);
 };
 
 template <class Body, int N, class T>
@@ -97,8 +97,9 @@ struct DeviceBody<Body> {
 };
 
 template <class Body, int N, class T, class R>
-void launch_elements(Launches& launches, int64_t items, const ElementwiseParams<N>& params) {
-  launches.add<ElementwiseItem<typename DeviceBody<Body>::type, N, T, R>>(0, items, params);
+void launch_elements(Launches& launches, const ElementwiseParams<N>& params) {
+  using Item = ElementwiseItem<typename DeviceBody<Body>::type, N, T, R>;
+  launches.add<Item>(0, Item::items_for(params.elements), params);
 }
 
 template <class Body, int N, Promotion P>

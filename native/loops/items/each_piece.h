@@ -10,8 +10,7 @@ template <class Body, int size, class Work, class HostLoop>
 AVIDA_INLINE void each_piece(const Work& work, long begin, long end, const typename Body::Params& params,
                              HostLoop&& host_loop) {
   using Pieces = InPieces<Body, size>;
-  const long pieces = (end - begin + Pieces::kElements - 1) / Pieces::kElements;
-  each_item<Pieces>(work, 0, pieces, {params, begin, end}, host_loop);
+  each_item<Pieces>(work, 0, Pieces::items_for(end - begin), {params, begin, end}, host_loop);
 }
 
 }  // namespace avida

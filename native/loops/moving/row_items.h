@@ -1,5 +1,6 @@
 // The kernels that move rows in contiguous pieces: copied, reversed, channels split or joined. Read by NVRTC too.
 #pragma once
+#include "device/divide.h"
 #include "device/words.h"
 
 namespace avida {
@@ -10,19 +11,19 @@ constexpr int kRowAxes = 3;  // around rows
 struct RowPlaces {
   char* out;
   const char* in;
-  unsigned pieces;  // of a row
-  long elements;    // of a row
-  unsigned extent[kRowAxes];
+  Divisor pieces;  // of a row
+  long elements;   // of a row
+  Divisor extent[kRowAxes];
   long out_step[kRowAxes], in_step[kRowAxes];  // bytes
 
   // The piece that item i is, and its row.
   AVIDA_HD AVIDA_INLINE unsigned find(long i, char*& to, const char*& from) const {
-    unsigned rest = static_cast<unsigned>(i) / pieces;
-    const unsigned piece = static_cast<unsigned>(i) - rest * pieces;
+    unsigned rest = pieces(static_cast<unsigned>(i));
+    const unsigned piece = pieces.rest(static_cast<unsigned>(i), rest);
     to = out, from = in;
     for (int d = kRowAxes - 1; d > 0; d--) {
-      if (extent[d] == 1) continue;
-      const unsigned next = rest / extent[d], at = rest - next * extent[d];
+      if (extent[d].by == 1) continue;
+      const unsigned next = extent[d](rest), at = extent[d].rest(rest, next);
       rest = next;
       to += at * out_step[d];
       from += at * in_step[d];

@@ -161,14 +161,15 @@ class RowLaunch {
   // Pieces are aligned to `aligned` bytes; rows need one more if some of them begin elsewhere.
   std::optional<RowPlaces> places(Axes around, int64_t elements, int piece, int aligned) {
     if (around.size() > kRowAxes) return std::nullopt;
-    RowPlaces places{.out = out_, .in = in_, .pieces = 0, .elements = elements, .extent = {1, 1, 1}};
+    constexpr Divisor kOne = Divisor::of(1);
+    RowPlaces places{.out = out_, .in = in_, .pieces = kOne, .elements = elements, .extent = {kOne, kOne, kOne}};
     uint64_t begins = reinterpret_cast<uintptr_t>(out_);
     items_ = 1;
     size_t d = kRowAxes - around.size();
     for (const Axis& axis : around) {
       items_ *= axis.extent;
       begins |= static_cast<uint64_t>(axis.out);
-      places.extent[d] = static_cast<unsigned>(axis.extent);
+      places.extent[d] = Divisor::of(axis.extent);
       places.out_step[d] = axis.out;
       places.in_step[d++] = axis.in;
     }
@@ -176,7 +177,7 @@ class RowLaunch {
     const int64_t pieces = (lead + elements + piece - 1) / piece;
     constexpr int64_t kMost = int64_t(1) << 31;  // the bodies count in 32 bits
     if (pieces >= kMost / items_) return std::nullopt;
-    places.pieces = static_cast<unsigned>(pieces);
+    places.pieces = Divisor::of(pieces);
     items_ *= pieces;
     return places;
   }

@@ -103,14 +103,14 @@ bool WindowCopy::launch_pieces(Launches& launches, const To* fill) const {
   typename Item::Params params{.out = out_.as<To>(),
                                .in = in_.as<From>(),
                                .fill = fill,
-                               .pieces = static_cast<unsigned>(pieces),
+                               .pieces = Divisor::of(pieces),
                                .elements = static_cast<int>(elements),
                                .inside_begin = static_cast<int>(rows_->inside_begin() * block),
                                .inside_end = static_cast<int>(rows_->inside_end() * block),
                                .block = static_cast<int>(block),
                                .line_start = static_cast<int>(rows_->line_start()),
                                .line_extent = static_cast<int>(rows_->line_extent()),
-                               .size = {1, 1, 1},
+                               .size = {Divisor::of(1), Divisor::of(1), Divisor::of(1)},
                                .start = {},
                                .in_extent = {1, 1, 1},
                                .policy = policy_,
@@ -119,7 +119,7 @@ bool WindowCopy::launch_pieces(Launches& launches, const To* fill) const {
                                .channel_step = 1};
   const Shape strides = dense_strides(in_.shape);
   for (int d = 0; d < line; d++) {
-    params.size[outer + d] = static_cast<int>(out_.shape[d]);
+    params.size[outer + d] = Divisor::of(out_.shape[d]);
     params.start[outer + d] = static_cast<int>(start_[d]);
     params.in_extent[outer + d] = static_cast<int>(in_.shape[d]);
     params.in_step[outer + d] = strides[d];

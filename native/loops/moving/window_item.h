@@ -2,6 +2,7 @@
 #pragma once
 #include "device/any_element.h"
 #include "device/border.h"
+#include "device/divide.h"
 #include "device/words.h"
 
 namespace avida {
@@ -57,30 +58,31 @@ struct WindowItem {
 template <class To, class From>
 struct WindowPieces {
   static constexpr const char* header = "loops/moving/window_item.h";
-  static constexpr int kPiece = sizeof(To) == 1 ? 16 : 4, kRowAxes = 3;
+  static constexpr int kPiece = sizeof(To) == 1 ? 16 : 4, kRowAxes = 3, kBlocks = 6;
   struct Params {
     To* out;
     const From* in;
     const To* fill;
-    unsigned pieces;                         // of a row
+    Divisor pieces;                          // of a row
     int elements, inside_begin, inside_end;  // of a row; those that lie inside the sample if the row does
     int block, line_start, line_extent;      // a line index is `block` elements
-    int size[kRowAxes], start[kRowAxes], in_extent[kRowAxes];  // around rows
-    long in_step[kRowAxes];                                    // elements
+    Divisor size[kRowAxes];  // around rows
+    int start[kRowAxes], in_extent[kRowAxes];
+    long in_step[kRowAxes];  // elements
     OutOfBounds policy;
     int channel_axis;            // around rows; kRowAxes is the line, and what is more is in blocks
     int channels, channel_step;  // in blocks; channels is 1 if there is one number to fill with
   };
 
   AVIDA_HD AVIDA_INLINE static void run(const Params& params, long i) {
-    const unsigned row = static_cast<unsigned>(i) / params.pieces;
-    const unsigned piece = static_cast<unsigned>(i) - row * params.pieces;
+    const unsigned row = params.pieces(static_cast<unsigned>(i));
+    const unsigned piece = params.pieces.rest(static_cast<unsigned>(i), row);
     unsigned rest = row;
     long from = 0, channel = 0;
     bool inside = true;
     for (int d = kRowAxes - 1; d >= 0; d--) {
-      const unsigned size = static_cast<unsigned>(params.size[d]), next = size == 1 ? rest : rest / size;
-      const int at = static_cast<int>(rest - next * size);
+      const unsigned next = params.size[d](rest);
+      const int at = static_cast<int>(params.size[d].rest(rest, next));
       rest = next;
       const long source = source_index(params.start[d] + at, params.in_extent[d], params.policy);
       if (d == params.channel_axis) channel = at;
@@ -96,6 +98,15 @@ struct WindowPieces {
       Elements<To, kPiece> made;
       for (int k = 0; k < kPiece; k++) made.at[k] = convert_element<false, To>(read.at[k]);
       store_elements(out + first, made);
+      return;
+    }
+    const bool fills = params.policy == OutOfBounds::constant || params.policy > OutOfBounds::wrap;
+    const bool beyond = fills && (first >= params.inside_end || first + kPiece <= params.inside_begin);
+    if ((!inside || beyond) && params.channels == 1 && first >= 0 && first + kPiece <= params.elements) {
+      Elements<To, kPiece> filled;
+      const To fill = params.fill[0];
+      for (int k = 0; k < kPiece; k++) filled.at[k] = fill;
+      store_elements(out + first, filled);
       return;
     }
     each_of_piece<kPiece>(first, params.elements, [&](int e) {

@@ -111,6 +111,14 @@ void fold_group(const Plan& plan, const void* in, int64_t group, int64_t begin, 
   const T* from = static_cast<const T*>(in);
   auto* totals = static_cast<typename Fold::Total*>(to);
   int64_t first = plan.first_output(group), n = plan.outputs_of(group);
+  if constexpr (requires { typename Fold::Squares; }) {  // vectors of one and then of the other are faster than of pairs
+    typename Fold::Sums::Total sums[kGroup];
+    typename Fold::Squares::Total squares[kGroup];
+    fold_group<typename Fold::Sums, T>(plan, in, group, begin, end, centers, sums);
+    fold_group<typename Fold::Squares, T>(plan, in, group, begin, end, centers, squares);
+    for (int64_t i = 0; i < n; i++) totals[i].sum = sums[i], totals[i].squares = squares[i];
+    return;
+  }
   if (!plan.columns && plan.run < kLanes && plan.folded.empty() && plan.run > 0) {
     from += first * plan.run;
     if (plan.run == 3)
@@ -148,13 +156,23 @@ void join_totals(void* totals, const void* others, int64_t n) {
 
 template <class Fold, class T>
 Folding folding() {
-  return {.total_bytes = sizeof(typename Fold::Total),
-          .centered = Fold::centered,
-          .fold = fold_group<Fold, T>,
-          .join = join_totals<Fold>,
-          .launch = [](Launches& launches, int64_t items, const FoldParams& params) {
-            launches.add<FoldItem<Fold, T>>(0, items, params);
-          }};
+  Folding made{.total_bytes = sizeof(typename Fold::Total),
+               .centered = Fold::centered || kNeedsMean<typename Fold::Total>,
+               .fold = fold_group<Fold, T>,
+               .join = join_totals<Fold>,
+               .launch =
+                   [](Launches& launches, int64_t items, const FoldParams& params) {
+                     launches.add<FoldItem<Fold, T>>(0, items, params);
+                   },
+               .parts_of_row = nullptr,
+               .launch_rows = nullptr};
+  if constexpr (std::is_same_v<T, uint8_t> || std::is_same_v<T, float>) {
+    made.parts_of_row = FoldRows<Fold, T>::parts_of;
+    made.launch_rows = [](Launches& launches, int64_t items, const FoldRowsParams& params) {
+      launches.add<FoldRows<Fold, T>>(0, items, params);
+    };
+  }
+  return made;
 }
 
 }  // namespace avida::reduction

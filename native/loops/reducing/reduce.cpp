@@ -10,6 +10,8 @@
 namespace avida::reduction {
 namespace {
 
+// On a GPU, longer rows of few outputs are folded by blocks of threads.
+constexpr int64_t kLeastRow = 4096, kMostRowWidth = 256;
 constexpr int64_t kWorthThreads = 128 << 10;  // bytes; below, waking a thread costs more than it saves
 
 // The axes to fold, one bit each.
@@ -176,7 +178,7 @@ void run_parts(const Run& run, const Steps& steps, const Reduction& work) {
       if (folding.centered) load_centers(work.mean[part.sample], first, n, centers);
       char* to = part.scratch < 0 ? totals : scratch.get() + part.scratch * folding.total_bytes;
       folding.fold(plan, work.in[part.sample].data, group, begin, end, centers, to);
-      if (part.scratch < 0) finishing.store(work.out[part.sample], first, to, n, plan.count, ddof);
+      if (part.scratch < 0) finishing.store(work.out[part.sample], first, to, n, plan.count, ddof, centers);
     }
   };
   int64_t parts = std::ssize(work.parts);
@@ -189,24 +191,32 @@ void run_parts(const Run& run, const Steps& steps, const Reduction& work) {
   for (const Part& part : work.parts) {
     if (part.scratch < 0 || part.block > 0) continue;
     const Plan& plan = work.plans[part.sample];
-    int64_t n = plan.outputs_of(part.group), bytes = n * folding.total_bytes;
+    alignas(64) double centers[kGroup];
+    int64_t first = plan.first_output(part.group), n = plan.outputs_of(part.group), bytes = n * folding.total_bytes;
     char* totals = scratch.get() + part.scratch * folding.total_bytes;
     for (int64_t block = 1; block < plan.blocks; block++) folding.join(totals, totals + block * bytes, n);
-    finishing.store(work.out[part.sample], plan.first_output(part.group), totals, n, plan.count, ddof);
+    if (folding.centered) load_centers(work.mean[part.sample], first, n, centers);
+    finishing.store(work.out[part.sample], first, totals, n, plan.count, ddof, centers);
   }
 }
 
 }  // namespace
 
-void launch(Launches& launches, const Steps& steps, const Plan& plan, const SampleView& in, const SampleView& mean,
-            const SampleView& out, int ddof) {
-  const int64_t parts = gpu_parts(plan);
-  void* totals = launches.scratch(plan.outputs * parts * steps.folding.total_bytes);
+FoldedParts launch_fold(Launches& launches, const Folding& folding, const Plan& plan, const SampleView& in,
+                        const Means& means) {
+  const int64_t elements = plan.run * plan.width;
+  const bool rows = folding.launch_rows && plan.folded.empty() && plan.width <= kMostRowWidth && elements >= kLeastRow;
+  const auto width = static_cast<unsigned>(plan.width);
+  const int64_t parts = rows ? folding.parts_of_row(elements, width) : gpu_parts(plan);
+  void* totals = launches.scratch(plan.outputs * parts * folding.total_bytes);
+  if (rows && parts >> 32 == 0) {
+    folding.launch_rows(launches, plan.outputs / plan.width * parts,
+                        {totals, in.data, means, elements, width, static_cast<unsigned>(parts)});
+    return {totals, parts};
+  }
   FoldParams params{.totals = totals,
                     .in = in.data,
-                    .mean = mean.data,
-                    .mean_type = static_cast<int>(mean.dtype),
-                    .one_mean = mean.elements() == 1,
+                    .means = means,
                     .count = plan.count,
                     .parts = parts,
                     .run = plan.run,
@@ -217,10 +227,17 @@ void launch(Launches& launches, const Steps& steps, const Plan& plan, const Samp
   std::ranges::copy(plan.kept_strides, params.kept_step);
   std::ranges::copy(plan.folded, params.folded);
   std::ranges::copy(plan.folded_strides, params.folded_step);
-  steps.folding.launch(launches, plan.outputs * parts, params);
+  folding.launch(launches, plan.outputs * parts, params);
+  return {totals, parts};
+}
+
+void launch(Launches& launches, const Steps& steps, const Plan& plan, const SampleView& in, const SampleView& mean,
+            const SampleView& out, int ddof) {
+  const Means means{mean.data, static_cast<int>(mean.dtype), mean.data && mean.elements() == 1};
+  const auto [totals, parts] = launch_fold(launches, steps.folding, plan, in, means);
   launches.then();
   steps.finishing.launch(launches, plan.outputs,
-                         {out.data, totals, static_cast<int>(out.dtype), ddof, plan.count, parts, plan.width});
+                         {out.data, totals, means, static_cast<int>(out.dtype), ddof, plan.count, parts, plan.width});
 }
 
 std::vector<Data> run_steps(const Run& run, const Steps& steps) {

@@ -61,12 +61,15 @@ struct Plan {
 // How the elements of one type are gathered, for loops that do not know the types.
 struct Folding {
   int64_t total_bytes;
-  bool centered;
+  bool centered;  // around a mean
   // The totals of one group over pieces [begin, end) of what its outputs fold.
   void (*fold)(const Plan& plan, const void* in, int64_t group, int64_t begin, int64_t end, const double* centers,
                void* totals);
   void (*join)(void* totals, const void* others, int64_t n);
   void (*launch)(Launches& launches, int64_t items, const FoldParams& params);
+  // Parts of rows, and a launch for them; null for types whose rows are launched as the others.
+  int64_t (*parts_of_row)(int64_t elements, unsigned width);
+  void (*launch_rows)(Launches& launches, int64_t items, const FoldRowsParams& params);
 };
 // loops/reducing/fold_loops.h defines it. The files that include it instantiate it for all others.
 template <class Fold, class T>
@@ -74,19 +77,23 @@ Folding folding();
 
 // What becomes of totals of one type.
 struct Finishing {
-  void (*store)(const SampleView& out, int64_t first, const void* totals, int64_t n, int64_t count, int ddof);
+  void (*store)(const SampleView& out, int64_t first, const void* totals, int64_t n, int64_t count, int ddof,
+                const double* centers);
   void (*launch)(Launches& launches, int64_t items, const FinishParams& params);
 };
 
 template <class Reducer, class Total>
-void store_results(const SampleView& out, int64_t first, const void* totals, int64_t n, int64_t count, int ddof) {
+void store_results(const SampleView& out, int64_t first, const void* totals, int64_t n, int64_t count, int ddof,
+                   const double* centers) {
+  using Settled = decltype(settled(Total(), 1, 0));
   with_dtype(out.dtype, [&](auto type) {
     using Out = typename decltype(type)::type;
-    if constexpr (Reducer::template gives<Out, Total>) {
+    if constexpr (Reducer::template gives<Out, Settled>) {
       const auto* __restrict from = static_cast<const Total*>(totals);
       Out* __restrict to = out.as<Out>() + first;
       const int64_t length = n, folded = count;  // copies that bytes written to the output cannot alias
-      for (int64_t i = 0; i < length; i++) to[i] = Reducer::template result<Out>(from[i], folded, ddof);
+      for (int64_t i = 0; i < length; i++)
+        to[i] = Reducer::template result<Out>(settled(from[i], folded, kNeedsMean<Total> ? centers[i] : 0), folded, ddof);
     }
   });
 }
@@ -108,6 +115,14 @@ Steps steps_of(DType in) {
              }}};
   });
 }
+
+// The totals of a sample's parts on a GPU: `width` side by side, `parts` of them for each row.
+struct FoldedParts {
+  void* totals;
+  int64_t parts;
+};
+FoldedParts launch_fold(Launches& launches, const Folding& folding, const Plan& plan, const SampleView& in,
+                        const Means& means);
 
 // One sample on a GPU; `mean` is for reductions around one. What comes after launches.then() finds the result.
 void launch(Launches& launches, const Steps& steps, const Plan& plan, const SampleView& in, const SampleView& mean,

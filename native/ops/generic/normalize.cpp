@@ -257,8 +257,27 @@ class Normalizer {
 
   void launch(const SampleWork& work) {
     const NormalizeArgs& args = args_of(run_, work.index);
-    const SampleView mean = mean_of(work, args), factor = factor_of(work, args, mean);
+    if (!args.mean && !args.stddev && counts_.empty() && work.in[0].dtype == DType::uint8) {
+      const auto [mean, factor] = statistics_of_bytes(work, args);
+      return launch(work, args, mean, factor);
+    }
+    const SampleView mean = mean_of(work, args);
+    launch(work, args, mean, factor_of(work, args, mean));
+  }
+
+ private:
+  struct Shared {  // by all samples
+    double *of_samples, *of_all;
+    bool joined;  // of_all is being made
+  };
+
+  void launch(const SampleWork& work, const NormalizeArgs& args, const SampleView& mean, const SampleView& factor) {
     const SampleView &in = work.in[0], &out = work.out[0], views[] = {in, mean, factor};
+    if (out.dtype == DType::float32 && in.dtype == DType::uint8) {
+      if (launch_channels<float, uint8_t>(in, out, mean, factor, args.shift)) return;
+    } else if (out.dtype == DType::float32 && in.dtype == DType::float32) {
+      if (launch_channels<float, float>(in, out, mean, factor, args.shift)) return;
+    }
     const TilePlan plan = plan_tiles(views, out.shape);
     auto launch = [&]<class Real, class To, class From>() {
       using Item = NormalizeItem<Real, To, From>;
@@ -286,11 +305,22 @@ class Normalizer {
     });
   }
 
- private:
-  struct Shared {  // by all samples
-    double *of_samples, *of_all;
-    bool joined;  // of_all is being made
-  };
+  // False unless mean and factor are each one number, or as many as the last axis is long.
+  template <class To, class From>
+  bool launch_channels(const SampleView& in, const SampleView& out, const SampleView& mean, const SampleView& factor,
+                       double shift) {
+    using Item = NormalizeChannels<To, From>;
+    const int64_t channels = std::max(mean.elements(), factor.elements()), last = in.ndim() ? in.shape[in.ndim() - 1] : 1;
+    if (channels > Item::kThreads) return false;
+    for (const SampleView* numbers : {&mean, &factor})
+      if (numbers->elements() != 1 && (numbers->elements() != last || numbers->shape[numbers->ndim() - 1] != last))
+        return false;
+    const auto count = static_cast<unsigned>(channels);
+    launches_.add<Item>(0, Item::items_for(in.elements(), count),
+                        {out.as<To>(), in.as<From>(), mean.as<double>(), factor.as<double>(), mean.elements() > 1,
+                         factor.elements() > 1, count, in.elements(), static_cast<float>(shift)});
+    return true;
+  }
 
   double* doubles(int64_t n) { return static_cast<double*>(launches_.scratch(n * int64_t{sizeof(double)})); }
   SampleView uploaded(const Numbers& numbers) {
@@ -316,6 +346,29 @@ class Normalizer {
     launches_.then();
     out.data = shared.of_all;
     return out;
+  }
+
+  // Mean and factor of one sample, of which each element is read once.
+  std::pair<SampleView, SampleView> statistics_of_bytes(const SampleWork& work, const NormalizeArgs& args) {
+    const SampleView& in = work.in[0];
+    const reduction::Plan plan(in.shape, axes_);
+    SampleView mean{nullptr, shape_of_statistics(in.shape, axes_), DType::float64, Layout()};
+    mean.data = doubles(plan.outputs);
+    SampleView factor = mean;
+    factor.data = doubles(plan.outputs);
+    const auto [totals, parts] =
+        reduction::launch_fold(launches_, reduction::folding<AddByteMoments, uint8_t>(), plan, in, {});
+    launches_.then();
+    const double correction = correction_of(plan.count, args.ddof);
+    launches_.add<StatisticsItem>(0, plan.outputs,
+                                  {{factor.as<double>(), nullptr, correction, args.scale, args.epsilon},
+                                   mean.as<double>(),
+                                   static_cast<const ByteMoments*>(totals),
+                                   plan.count,
+                                   parts,
+                                   plan.width});
+    launches_.then();
+    return {mean, factor};
   }
 
   SampleView mean_of(const SampleWork& work, const NormalizeArgs& args) {

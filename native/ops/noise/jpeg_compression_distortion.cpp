@@ -1,5 +1,7 @@
 #include "ops/noise/jpeg_compression_distortion.h"
 
+#include <array>
+
 #include "codecs/jpeg/jpeg_distortion.h"
 #include "operator/declare.h"
 #include "operator/launches.h"
@@ -40,11 +42,17 @@ void launch(const Sample<JpegDistortionArgs>& sample) {
   if (shape[first] > most || shape[first + 1] > most)
     refuse("expected at most ", most, " rows and columns, got the shape ", shape);
   JpegLosses::Params losses{};
+  std::array<Quantization, 2> tables;
   for (int table = 0; table < 2; table++)
-    for (int k = 0; k < 64; k++) losses.steps[table][k] = quantization_step(table, k, sample.args.quality);
+    for (int k = 0; k < 64; k++) {
+      const unsigned divisor = quantization_step(table, k, sample.args.quality) * 8u;
+      tables[table].steps[k] = {divisor, UINT32_MAX / divisor + 1};
+    }
+  losses.tables = readable(sample, tables);
   JpegPlanes& image = losses.image;
   image = {nullptr, static_cast<int>(shape[first]), static_cast<int>(shape[first + 1]),
            static_cast<int>(shape[first + 2])};
+  losses.tiles_across = Divisor::of(image.tiles_across());
   const int64_t bytes = shape[first] * shape[first + 1] * shape[first + 2];
   const int64_t plane_bytes = image.channels == 1 ? 0 : image.luma_bytes() / 2 * 3;
   Launches& launches = *sample.launches;
@@ -53,6 +61,7 @@ void launch(const Sample<JpegDistortionArgs>& sample) {
     losses.gray = sample.out[0].as<uint8_t>() + frame * bytes;
     losses.in = sample.in[0].as<uint8_t>() + frame * bytes;
     image.planes = planes + frame * plane_bytes;
+    for (int k = 0; k < image.channels; k++) losses.plane[k] = image.channels == 1 ? nullptr : image.plane(k);
     launches.add<JpegLosses>(0, int64_t{image.tiles_down()} * image.tiles_across(), losses);
   }
   if (image.channels == 1) return;
@@ -60,8 +69,14 @@ void launch(const Sample<JpegDistortionArgs>& sample) {
   using Pixels = JpegPixels<2, 2>;
   for (int64_t frame = 0; frame < sample.end; frame++) {
     image.planes = planes + frame * plane_bytes;
+    unsigned char* out = sample.out[0].as<uint8_t>() + frame * bytes;
+    if (JpegColors::takes(image) && reinterpret_cast<uintptr_t>(out) % 4 == 0) {
+      launches.add<JpegColors>(0, int64_t{image.chroma_height()} * JpegColors::items_per_row(image.width),
+                               {out, image});
+      continue;
+    }
     launches.add<Pixels>(0, int64_t{image.height} * Pixels::items_per_row(image.width),
-                         {sample.out[0].as<uint8_t>() + frame * bytes,
+                         {out,
                           int64_t{3} * image.width,
                           3,
                           {image.plane(0), image.plane(1), image.plane(2)},

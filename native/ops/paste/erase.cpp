@@ -59,7 +59,7 @@ void erase_rows(const typename Erase<T>::Params& params, int64_t length, int alo
       bool inside = region[along].begin < region[along].end;
       for (int d = 0; d < params.axes; d++) inside &= d == along || region[d].holds(position[d]);
       if (!inside) continue;
-      const int64_t from = region[along].begin * params.step[along], to = region[along].end * params.step[along];
+      const int64_t from = region[along].begin * params.axis[along].step, to = region[along].end * params.axis[along].step;
       std::memcpy(params.out + first + from, filled.data() + from, static_cast<size_t>(to - from) * sizeof(T));
     }
   }
@@ -112,8 +112,8 @@ class ErasePlan {
                                      .fill_count = std::ssize(fills),
                                      .channel_step = channel_axis_ < 0 ? 1 : strides[channel_axis_]};
     for (int k = 0; k < axes_.size(); k++) {
-      params.extent[k] = in_.shape[axes_[k]];
-      params.step[k] = strides[axes_[k]];
+      const int64_t extent = in_.shape[axes_[k]], step = strides[axes_[k]];
+      params.axis[k] = {extent, step, Divisor::of(extent), Divisor::of(step)};
     }
     each_piece<Erase<T>, sizeof(T)>(sample, sample.begin * row_length_, sample.end * row_length_, params,
                                     [&] { erase_rows<T>(params, row_length_, along_, sample.begin, sample.end); });

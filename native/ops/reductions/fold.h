@@ -92,7 +92,7 @@ struct AddSquares {
 
 // The sum of squared distances from a mean.
 template <class T>
-struct AddDistances {
+struct AddDistancesInDouble {
   static constexpr const char* header = kFoldHeader;
   static constexpr bool centered = true;
   using Total = double;
@@ -104,6 +104,43 @@ struct AddDistances {
   }
   AVIDA_HD AVIDA_INLINE static Total join(Total a, Total b) { return a + b; }
 };
+
+// Sums of bytes and of their squares, which are exact: the sum of squared distances from any mean follows from them.
+struct ByteMoments {
+  unsigned long sum, squares;
+
+  ByteMoments() = default;
+  // A partial has the squares in its upper half.
+  AVIDA_HD AVIDA_INLINE ByteMoments(unsigned long partial) : sum(partial & 0xffffffff), squares(partial >> 32) {}
+
+  // Exact for the integer next to the mean. The rest of the mean is less than a half, so that nothing cancels out.
+  AVIDA_HD AVIDA_INLINE double distances(long count, double mean) const {
+    const long near = mean >= 255 ? 255 : mean > 0 ? static_cast<long>(mean + 0.5) : 0, all = static_cast<long>(sum);
+    const double rest = mean - static_cast<double>(near);
+    const double to_near = static_cast<double>(static_cast<long>(squares) - 2 * near * all + count * near * near);
+    const double beyond = static_cast<double>(all - count * near);
+    return to_near + rest * (static_cast<double>(count) * rest - 2 * beyond);
+  }
+};
+struct AddByteMoments {
+  static constexpr const char* header = kFoldHeader;
+  static constexpr bool centered = false;
+  using Total = ByteMoments;
+  using Partial = unsigned long;
+  using Sums = AddUp<unsigned char>;  // what it is made of
+  using Squares = AddSquares<unsigned char>;
+  AVIDA_HD static Partial start() { return 0; }
+  AVIDA_HD AVIDA_INLINE static Partial add(Partial sum, unsigned char x) {
+    return sum + (static_cast<unsigned long>(static_cast<unsigned>(x) * x) << 32 | x);
+  }
+  AVIDA_HD AVIDA_INLINE static Total join(Total a, Total b) {
+    a.sum += b.sum, a.squares += b.squares;
+    return a;
+  }
+};
+
+template <class T>
+using AddDistances = choose<same_type<T, unsigned char>, AddByteMoments, AddDistancesInDouble<T>>;
 
 // The least element; NaN is ignored.
 template <class T>

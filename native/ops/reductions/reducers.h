@@ -13,7 +13,10 @@ struct AddsTotals {
   static constexpr const char* header = "ops/reductions/reducers.h";
   template <class Total>
   AVIDA_HD AVIDA_INLINE static Total join(Total a, Total b) {
-    return wrapping_add(a, b);
+    if constexpr (same_type<Total, ByteMoments>)
+      return AddByteMoments::join(a, b);
+    else
+      return wrapping_add(a, b);
   }
 };
 
