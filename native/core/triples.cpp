@@ -25,6 +25,14 @@ constexpr auto kMirrored = [] {
   return from;
 }();
 
+// Of every four bytes three, then the others.
+template <int bytes>
+constexpr auto kTriplesOfWords = [] {
+  std::array<uint8_t, bytes> from{};
+  for (int i = 0; i < bytes; i++) from[i] = static_cast<uint8_t>(i < bytes / 4 * 3 ? i / 3 * 4 + i % 3 : 0);
+  return from;
+}();
+
 }  // namespace
 }  // namespace avida
 #endif
@@ -86,6 +94,21 @@ void mirror_bytes(uint8_t* HWY_RESTRICT out, const uint8_t* HWY_RESTRICT last, i
   for (; i < n; i++) std::memcpy(out + 3 * i, last - 3 * i, 3);
 }
 
+// What a vector writes after its triples is written again by the next one.
+void pack_triples(uint8_t* HWY_RESTRICT out, const uint32_t* HWY_RESTRICT words, int64_t n) {
+  int64_t i = 0;
+#if HWY_TARGET == HWY_AVX3_DL
+  const __m512i sixteen = _mm512_loadu_si512(kTriplesOfWords<64>.data());
+  for (; i + 22 <= n; i += 16)
+    _mm512_storeu_si512(out + 3 * i, _mm512_permutexvar_epi8(sixteen, _mm512_loadu_si512(words + i)));
+#endif
+  const hn::FixedTag<uint8_t, 16> d;
+  const auto four = hn::LoadU(d, kTriplesOfWords<16>.data());
+  for (; i + 6 <= n; i += 4)
+    hn::StoreU(hn::TableLookupBytes(hn::LoadU(d, reinterpret_cast<const uint8_t*>(words + i)), four), d, out + 3 * i);
+  for (; i < n; i++) std::memcpy(out + 3 * i, words + i, 3);
+}
+
 }  // namespace avida::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -96,6 +119,7 @@ HWY_EXPORT(interleave_bytes);
 HWY_EXPORT(interleave_words);
 HWY_EXPORT(split_bytes);
 HWY_EXPORT(mirror_bytes);
+HWY_EXPORT(pack_triples);
 
 void interleave(uint8_t* out, const uint8_t* first, const uint8_t* second, const uint8_t* third, int64_t n) {
   HWY_DYNAMIC_DISPATCH(interleave_bytes)(out, first, second, third, n);
@@ -107,6 +131,9 @@ void split(uint8_t* first, uint8_t* second, uint8_t* third, const uint8_t* in, i
   HWY_DYNAMIC_DISPATCH(split_bytes)(first, second, third, in, n);
 }
 void mirror(uint8_t* out, const uint8_t* last, int64_t n) { HWY_DYNAMIC_DISPATCH(mirror_bytes)(out, last, n); }
+void take_triples(uint8_t* out, const uint32_t* words, int64_t n) {
+  HWY_DYNAMIC_DISPATCH(pack_triples)(out, words, n);
+}
 
 }  // namespace avida
 #endif

@@ -52,8 +52,9 @@ constexpr int kTileSize = 256, kTileRows = 16;
 
 // Where the pixels of a part of a row come from.
 struct Tile {
+  static constexpr int kVector = 16;  // what loops may write at once, also after the last position
   int n;
-  alignas(64) float at[3][kTileSize];
+  alignas(64) float at[3][kTileSize + kVector];
 };
 
 // The elements along an axis.
@@ -67,7 +68,7 @@ struct TileAxis {
   unsigned stride;  // in bytes
 };
 
-// `n` positions from `place` on, each the sum of the previous one and a step.
+// `n` positions from `place` on, each the sum of the previous one and a step; Tile::kVector more may be written.
 void sum_steps(float* at, float place, float step, int n);
 
 template <class Map>
@@ -98,6 +99,8 @@ void find_places(const Map& map, Tile& tile, int x, int y, int z) {
     map_pixels(map, tile, x, y, z);
   }
 }
+
+struct Located;  // warp_loops.h
 
 using AnyAffine = std::variant<Affine<2>, Affine<3>>;
 
@@ -132,7 +135,8 @@ class WarpSample {
 
   // On the CPU: `find` fills a part of a row with the positions of its pixels in the input.
   void each_tile(const std::function<void(Tile& tile, int64_t plane, int x, int y, int z)>& find) const;
-  void look_up(const Tile& tile, int64_t row, int64_t x) const;
+  void prefetch(const Located& found, int64_t plane) const;
+  void look_up(const Located& found, int64_t row, int64_t x) const;
   template <class T, int N>
   Texture<T, N> texture(int64_t plane) const;
   void set_axes();
@@ -188,6 +192,7 @@ class WarpSample {
   int64_t channels_ = 1, planes_ = 1;  // planes that follow one another and have fill values of their own
   std::vector<uint64_t> fill_;         // in the input's element type, for each channel of each plane
   TileAxis axes_[3];
+  int64_t plane_bytes_;
   int last_offset_;  // in bytes; after it, reading several elements at once may lead beyond the plane
 };
 
