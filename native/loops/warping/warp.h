@@ -55,6 +55,9 @@ struct Tile {
   static constexpr int kVector = 16;  // what loops may write at once, also after the last position
   int n;
   alignas(64) float at[3][kTileSize + kVector];
+  // Of a map that shifts rows and columns: how far down the columns from `shifts_from` on, which all rows share.
+  float shifts[kTileSize];
+  int shifts_from = -1;
 };
 
 // The elements along an axis.
@@ -87,12 +90,22 @@ AVIDA_TEMPLATE_CLONES static void map_pixels(const Map& map, Tile& tile, int x, 
   }
 }
 
-// The positions of the pixels of a tile from (x, y, z) on. Affine maps have a step; others may compute rows at once.
+// The positions of the pixels of a tile from (x, y, z) on. Affine maps have a step, some shift rows and columns, others
+// may compute rows at once.
 template <class Map>
 void find_places(const Map& map, Tile& tile, int x, int y, int z) {
   if constexpr (requires { map.step(); }) {
     const Place<Map::dims> place = place_of(map, x, y, z), step = map.step();
     for (int d = 0; d < Map::dims; d++) sum_steps(tile.at[d], place[d], step[d], tile.n);
+  } else if constexpr (requires { map.shift_down(0.0f); }) {
+    const float y_centre = static_cast<float>(y) + 0.5f, right = map.shift_right(y_centre);
+    for (int i = 0; i < tile.n && tile.shifts_from != x; i++)
+      tile.shifts[i] = map.shift_down(static_cast<float>(x + i) + 0.5f);
+    tile.shifts_from = x;
+    for (int i = 0; i < tile.n; i++) {
+      tile.at[0][i] = static_cast<float>(x + i) + 0.5f - 0.5f + right;
+      tile.at[1][i] = y_centre - 0.5f + tile.shifts[i];
+    }
   } else if constexpr (requires { map.row(tile.at[0], tile.at[1], tile.n, x, y); }) {
     map.row(tile.at[0], tile.at[1], tile.n, x, y);
   } else {
