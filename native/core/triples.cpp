@@ -133,9 +133,7 @@ void split(uint8_t* first, uint8_t* second, uint8_t* third, const uint8_t* in, i
   HWY_DYNAMIC_DISPATCH(split_bytes)(first, second, third, in, n);
 }
 void mirror(uint8_t* out, const uint8_t* last, int64_t n) { HWY_DYNAMIC_DISPATCH(mirror_bytes)(out, last, n); }
-void take_triples(uint8_t* out, const uint32_t* words, int64_t n) {
-  HWY_DYNAMIC_DISPATCH(pack_triples)(out, words, n);
-}
+void take_triples(uint8_t* out, const uint32_t* words, int64_t n) { HWY_DYNAMIC_DISPATCH(pack_triples)(out, words, n); }
 
 }  // namespace avida
 #endif

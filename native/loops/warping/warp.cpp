@@ -120,7 +120,9 @@ void WarpSample::each_tile(const std::function<void(Tile& tile, int64_t plane, i
         const int64_t plane = row / (height * depth);
         find(tile, plane, static_cast<int>(x), static_cast<int>(row % height), static_cast<int>(row / height % depth));
         Located& found = located[tiles % 2];
-        (dims_ == 3 ? locate_3d : linear_ ? locate_2d : locate_nearest_2d)(found, tile, axes_, last_offset_, border_ == Border::fill);
+        (dims_ == 3 ? locate_3d
+         : linear_  ? locate_2d
+                    : locate_nearest_2d)(found, tile, axes_, last_offset_, border_ == Border::fill);
         prefetch(found, plane);
         look_up_before();
         row_before = row, x_before = x, tiles++;
@@ -191,14 +193,13 @@ void look_up_nearest(const Texture<uint8_t, N>& in, int64_t pixel_bytes, const L
       for (int i = begin; i < end - is_last; i++) std::memcpy(to(i), from(i), moved);
       if (is_last) std::memcpy(to(end - 1), from(end - 1), bytes);
     };
-    found.runs(
-        [&](int begin, int end) { move_run(begin, end, [&](int i) { return data + found.offset[i]; }); },
-        [&](int i) {
-          int index[N];
-          for (int d = 0; d < N; d++) index[d] = found.index[d][i];
-          std::memcpy(to(i), in.element(index), bytes);
-        },
-        [&](int begin, int end) { move_run(begin, end, [&](int) { return in.fill; }); });
+    found.runs([&](int begin, int end) { move_run(begin, end, [&](int i) { return data + found.offset[i]; }); },
+               [&](int i) {
+                 int index[N];
+                 for (int d = 0; d < N; d++) index[d] = found.index[d][i];
+                 std::memcpy(to(i), in.element(index), bytes);
+               },
+               [&](int begin, int end) { move_run(begin, end, [&](int) { return in.fill; }); });
   };
   uint32_t words[kTileSize];  // stores side by side are faster than those that overlap
   switch (pixel_bytes) {

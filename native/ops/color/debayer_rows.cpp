@@ -40,8 +40,8 @@ HWY_INLINE void make_colors(T* HWY_RESTRICT out, const SensorRows<T>& rows) {
   const hn::ScalableTag<T> d;
   using V = hn::Vec<decltype(d)>;
   const auto change = [](V a, V b) { return hn::Sub(hn::Max(a, b), hn::Min(a, b)); };
-  const auto is_second = hn::MaskFromVec(
-      hn::BitCast(d, hn::Set(hn::RepartitionToWide<decltype(d)>(), static_cast<hwy::MakeWide<T>>(~T(0) << 8 * sizeof(T)))));
+  const auto is_second = hn::MaskFromVec(hn::BitCast(
+      d, hn::Set(hn::RepartitionToWide<decltype(d)>(), static_cast<hwy::MakeWide<T>>(~T(0) << 8 * sizeof(T)))));
   const auto many = [&](int x) {
     const auto at = [&](const T* row, int step) { return hn::LoadU(d, row + x + step); };
     const V left = at(rows.row, -1), right = at(rows.row, 1), above = at(rows.upper, 0), below = at(rows.lower, 0);
@@ -54,7 +54,8 @@ HWY_INLINE void make_colors(T* HWY_RESTRICT out, const SensorRows<T>& rows) {
       green = mean_of_four(d, left, right, above, below);
     const bool green_first = ((x ^ rows.green_at) & 1) == 0;
     const auto choose = [&](V of_green, V of_other) {
-      return green_first ? hn::IfThenElse(is_second, of_other, of_green) : hn::IfThenElse(is_second, of_green, of_other);
+      return green_first ? hn::IfThenElse(is_second, of_other, of_green)
+                         : hn::IfThenElse(is_second, of_green, of_other);
     };
     const V own = choose(across, center), other = choose(down, corners);
     store_interleaved(rows.blue ? other : own, choose(center, green), rows.blue ? own : other, d, out + 3 * x);
@@ -74,8 +75,7 @@ HWY_INLINE void make_gray(T* HWY_RESTRICT out, const SensorRows<T>& rows, int fr
   const ops::GrayWeights weights(rows.blue);
   for (int x = from; x < to; x++) {
     const ops::Neighbourhood<T> at(rows.upper, rows.row, rows.lower, x);
-    out[x] = static_cast<T>(
-        ops::demosaic_gray(at, ((x ^ rows.green_at) & 1) == 0, weights.own, weights.other));
+    out[x] = static_cast<T>(ops::demosaic_gray(at, ((x ^ rows.green_at) & 1) == 0, weights.own, weights.other));
   }
 }
 
@@ -87,24 +87,21 @@ HWY_INLINE void make_gray_bytes(uint8_t* HWY_RESTRICT out, const SensorRows<uint
   using V = hn::Vec<decltype(d)>;
   const ops::GrayWeights weights(rows.blue);
   const int green = 9617, own = static_cast<int>(weights.own), other = static_cast<int>(weights.other);
-  // For products of pairs of numbers: the weights of a green pixel and of the next one, or the other way round.
-  const auto pairs = [&](bool green_first, int first, int second, int next_first, int next_second) {
-    const auto of_green = hn::BitCast(d, hn::Set(sums, first | second << 16));
-    const auto of_other = hn::BitCast(d, hn::Set(sums, next_first | next_second << 16));
-    const auto odd = hn::BitCast(d, hn::OddEven(hn::BitCast(sums, green_first ? of_other : of_green),
-                                                hn::BitCast(sums, green_first ? of_green : of_other)));
-    return odd;
+  // For products of pairs of numbers: the weights of pixels in turns, two for each. [1]: the first one is green.
+  const auto in_turns = [&](int even, int odd) {
+    return hn::BitCast(d, hn::OddEven(hn::Set(sums, odd), hn::Set(sums, even)));
   };
-  const V inner[] = {pairs(false, green, 2 * own, own, green), pairs(true, green, 2 * own, own, green)};
-  const V outer[] = {pairs(false, 2 * other, 0, green, other), pairs(true, 2 * other, 0, green, other)};
+  const int inner_green = green | 2 * own << 16, inner_other = own | green << 16;  // centre, sides
+  const int outer_green = 2 * other, outer_other = green | other << 16;            // above and below, corners
+  const V inner[] = {in_turns(inner_other, inner_green), in_turns(inner_green, inner_other)};
+  const V outer[] = {in_turns(outer_other, outer_green), in_turns(outer_green, outer_other)};
   const auto many = [&](int x) {
-    const auto at = [&](const uint8_t* row, int step) {
-      return hn::PromoteTo(d, hn::LoadU(bytes, row + x + step));
-    };
+    const auto at = [&](const uint8_t* row, int step) { return hn::PromoteTo(d, hn::LoadU(bytes, row + x + step)); };
     const bool green_first = ((x ^ rows.green_at) & 1) == 0;
     const V center = hn::ShiftLeft<2>(at(rows.row, 0)), across = hn::Add(at(rows.row, -1), at(rows.row, 1));
     const V down = hn::Add(at(rows.upper, 0), at(rows.lower, 0));
-    const V corners = hn::Add(hn::Add(at(rows.upper, -1), at(rows.upper, 1)), hn::Add(at(rows.lower, -1), at(rows.lower, 1)));
+    const V corners =
+        hn::Add(hn::Add(at(rows.upper, -1), at(rows.upper, 1)), hn::Add(at(rows.lower, -1), at(rows.lower, 1)));
     const auto sum = [&](V first, V second) {
       const auto half = hn::Set(sums, 1 << 15);
       return hn::ShiftRight<16>(
