@@ -10,6 +10,7 @@ namespace avida {
 namespace {
 
 constexpr int64_t kPart = 32 << 10;  // bytes: enough for one unit of thread work, and small enough for the L1 cache
+constexpr int64_t kLine = 64;        // bytes of a line of the cache
 constexpr int64_t kSquare = 32;      // elements on each side of a transposition tile
 constexpr int64_t kFewChannels = 4;  // an axis of at most this extent is not split
 
@@ -196,6 +197,7 @@ void StridedCopy::choose_tiles() {
   } else if (transposes && slow_.extent <= kFewChannels) {
     slow_step_ = slow_.extent;
     fast_step_ = fitting(block_ * slow_.extent);
+    if (fast_step_ > kLine) fast_step_ -= fast_step_ % kLine;  // tiles begin with a line, if the sample does
   } else {
     fast_step_ = std::min(fast_.extent, fitting(block_));
     slow_step_ = fitting(block_ * fast_step_);

@@ -17,11 +17,18 @@
 namespace avida {
 namespace {
 
-// The pixels of a vector in reverse order, and the byte before them.
+// Five pixels of a vector in reverse order, and the byte before them.
+constexpr auto kFiveMirrored = [] {
+  std::array<uint8_t, 16> from{};
+  for (int i = 0; i < 15; i++) from[i] = static_cast<uint8_t>(13 - i / 3 * 3 + i % 3);
+  return from;
+}();
+
+// Of every four bytes three, then the others.
 template <int bytes>
-constexpr auto kMirrored = [] {
+constexpr auto kTriplesOfWords = [] {
   std::array<uint8_t, bytes> from{};
-  for (int i = 0; i + 1 < bytes; i++) from[i] = static_cast<uint8_t>(bytes - 3 - i / 3 * 3 + i % 3);
+  for (int i = 0; i < bytes; i++) from[i] = static_cast<uint8_t>(i < bytes / 4 * 3 ? i / 3 * 4 + i % 3 : 0);
   return from;
 }();
 
@@ -71,19 +78,37 @@ void split_bytes(uint8_t* HWY_RESTRICT first, uint8_t* HWY_RESTRICT second, uint
   }
 }
 
-// A vector of 16 bytes has five pixels, and one of 64 bytes 21; the byte that is left is written again by the next one.
+// A vector of 16 bytes has five pixels; the byte that is left is written again by the next one.
 void mirror_bytes(uint8_t* HWY_RESTRICT out, const uint8_t* HWY_RESTRICT last, int64_t n) {
   int64_t i = 0;
 #if HWY_TARGET == HWY_AVX3_DL
-  const __m512i mirrored = _mm512_loadu_si512(kMirrored<64>.data());
-  for (; i + 22 <= n; i += 21)
-    _mm512_storeu_si512(out + 3 * i, _mm512_permutexvar_epi8(mirrored, _mm512_loadu_si512(last - 3 * (i + 20) - 1)));
+  for (; i + 64 <= n; i += 64) {
+    const uint8_t* in = last - 3 * (i + 63);
+    const __m512i a = _mm512_loadu_si512(in), b = _mm512_loadu_si512(in + 64), c = _mm512_loadu_si512(in + 128);
+    for (int part = 0; part < 3; part++)
+      _mm512_storeu_si512(out + 3 * i + 64 * part, take_bytes(kMirroredBytes, part, a, b, c));
+  }
 #endif
   const hn::FixedTag<uint8_t, 16> d;
-  const auto five = hn::LoadU(d, kMirrored<16>.data());
+  const auto five = hn::LoadU(d, kFiveMirrored.data());
   for (; i + 6 <= n; i += 5)
     hn::StoreU(hn::TableLookupBytes(hn::LoadU(d, last - 3 * (i + 4) - 1), five), d, out + 3 * i);
   for (; i < n; i++) std::memcpy(out + 3 * i, last - 3 * i, 3);
+}
+
+// What a vector writes after its triples is written again by the next one.
+void pack_triples(uint8_t* HWY_RESTRICT out, const uint32_t* HWY_RESTRICT words, int64_t n) {
+  int64_t i = 0;
+#if HWY_TARGET == HWY_AVX3_DL
+  const __m512i sixteen = _mm512_loadu_si512(kTriplesOfWords<64>.data());
+  for (; i + 22 <= n; i += 16)
+    _mm512_storeu_si512(out + 3 * i, _mm512_permutexvar_epi8(sixteen, _mm512_loadu_si512(words + i)));
+#endif
+  const hn::FixedTag<uint8_t, 16> d;
+  const auto four = hn::LoadU(d, kTriplesOfWords<16>.data());
+  for (; i + 6 <= n; i += 4)
+    hn::StoreU(hn::TableLookupBytes(hn::LoadU(d, reinterpret_cast<const uint8_t*>(words + i)), four), d, out + 3 * i);
+  for (; i < n; i++) std::memcpy(out + 3 * i, words + i, 3);
 }
 
 }  // namespace avida::HWY_NAMESPACE
@@ -96,6 +121,7 @@ HWY_EXPORT(interleave_bytes);
 HWY_EXPORT(interleave_words);
 HWY_EXPORT(split_bytes);
 HWY_EXPORT(mirror_bytes);
+HWY_EXPORT(pack_triples);
 
 void interleave(uint8_t* out, const uint8_t* first, const uint8_t* second, const uint8_t* third, int64_t n) {
   HWY_DYNAMIC_DISPATCH(interleave_bytes)(out, first, second, third, n);
@@ -107,6 +133,7 @@ void split(uint8_t* first, uint8_t* second, uint8_t* third, const uint8_t* in, i
   HWY_DYNAMIC_DISPATCH(split_bytes)(first, second, third, in, n);
 }
 void mirror(uint8_t* out, const uint8_t* last, int64_t n) { HWY_DYNAMIC_DISPATCH(mirror_bytes)(out, last, n); }
+void take_triples(uint8_t* out, const uint32_t* words, int64_t n) { HWY_DYNAMIC_DISPATCH(pack_triples)(out, words, n); }
 
 }  // namespace avida
 #endif

@@ -12,4 +12,7 @@ void split(uint8_t* first, uint8_t* second, uint8_t* third, const uint8_t* in, i
 // `last` is the last of n pixels, which becomes the first one.
 void mirror(uint8_t* out, const uint8_t* last, int64_t n);
 
+// The first three bytes of each of n words of four.
+void take_triples(uint8_t* out, const uint32_t* words, int64_t n);
+
 }  // namespace avida

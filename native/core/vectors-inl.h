@@ -43,6 +43,18 @@ constexpr TripleBytes kSplitBytes = [] {
   return bytes;
 }();
 
+// Bytes of pixels in reverse order.
+constexpr TripleBytes kMirroredBytes = [] {
+  TripleBytes bytes{};
+  for (int to = 0; to < 3 * 64; to++) {
+    const int from = 3 * (63 - to / 3) + to % 3;
+    bytes.of_two[to / 64][to % 64] = static_cast<uint8_t>(from % 128);
+    bytes.of_third[to / 64][to % 64] = static_cast<uint8_t>(from % 64);
+    if (from >= 128) bytes.is_third[to / 64] |= uint64_t{1} << to % 64;
+  }
+  return bytes;
+}();
+
 }  // namespace avida
 #endif
 

@@ -29,9 +29,11 @@ def colors() -> bytes:
         gray = ndd.tensor(rng.integers(0, 256, (height, width, 1)).astype(np.uint8), layout="HWC")
         add(ndd.color_space_conversion(gray, image_type=2, output_type=3))
     for width in 4, 64, 130, 600:
-        sensor = rng.integers(0, 256, (6, width)).astype(np.uint8)
-        for algorithm in "bilinear_ocv", "edgeaware_ocv":
-            add(ndd.debayer(sensor, blue_position=[0, 1], algorithm=algorithm))
+        sensor = rng.integers(0, 65536, (6, width)).astype(np.uint16)
+        for algorithm in "bilinear_ocv", "edgeaware_ocv", "gray_ocv":
+            for column in 0, 1:
+                add(ndd.debayer(sensor, blue_position=[0, column], algorithm=algorithm))
+                add(ndd.debayer(sensor.astype(np.uint8), blue_position=[0, column], algorithm=algorithm))
     for n in 1, 63, 64, 1000:
         x = rng.integers(0, 256, (n, 3)).astype(np.uint8)
         add(ndd.lookup_table(x, keys=list(range(256)), values=rng.integers(0, 256, 256).tolist(), dtype=ndd.uint8))
@@ -60,6 +62,9 @@ def moved() -> bytes:
     digest = hashlib.sha256()
     for width in *range(1, 30), 63, 64, 65, 200:
         x = rng.integers(0, 256, (3, width, 3)).astype(np.uint8)
+        for interp_type in 0, 1:
+            turned = ndd.rotate(ndd.tensor(x, layout="HWC"), angle=20, interp_type=interp_type, fill_value=9)
+            digest.update(np.asarray(turned).tobytes())
         planes = np.ascontiguousarray(x.transpose(2, 0, 1))
         for made, expected in (
             (ndd.flip(ndd.tensor(x, layout="HWC")), x[:, ::-1]),

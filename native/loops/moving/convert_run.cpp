@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "core/clones.h"
+
 namespace avida {
 namespace {
 
@@ -17,10 +19,17 @@ struct Stored<bool> {
   static int16_t load(uint8_t byte) { return static_cast<int16_t>((byte + 255) >> 8); }  // 1 for anything but 0
 };
 
+// What most loaders convert; other pairs of types are not worth several versions each.
+AVIDA_CLONES void bytes_to_floats(float* __restrict out, const uint8_t* __restrict in, int64_t n) {
+  for (int64_t i = 0; i < n; i++) out[i] = in[i];
+}
+
 template <bool rounds, class To, class From>
 void convert_run(void* out_data, const void* in_data, int64_t n) {
   if constexpr (std::is_same_v<To, From>) {
     if (n) std::memcpy(out_data, in_data, n * sizeof(To));  // without elements both may be null
+  } else if constexpr (std::is_same_v<To, float> && std::is_same_v<From, uint8_t>) {
+    bytes_to_floats(static_cast<float*>(out_data), static_cast<const uint8_t*>(in_data), n);
   } else if constexpr (!rounds && !TypeTraits<From>::is_float && !TypeTraits<To>::is_float) {
     convert_run<true, To, From>(out_data, in_data, n);  // there are no fractions
   } else {

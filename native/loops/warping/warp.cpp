@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "core/triples.h"
 #include "loops/moving/convert_run.h"
 #include "loops/warping/staged_warp.h"
 #include "loops/warping/warp_loops.h"
@@ -87,6 +88,7 @@ void WarpSample::set_axes() {
   }
   // Pixels of three elements are read as four, and two neighbours as eight.
   const int64_t reads = (linear_ ? in_size_[0] * channels_ + 8 : 4) * size;
+  plane_bytes_ = stride;
   last_offset_ = stride > INT_MAX ? -1 : channels_ == 3 ? static_cast<int>(stride - reads) : INT_MAX;
 }
 
@@ -104,15 +106,39 @@ void WarpSample::each_tile(const std::function<void(Tile& tile, int64_t plane, i
   if (channels_ == 0) return;
   const int64_t height = out_size_[1], depth = out_size_[2];
   Tile tile;
+  // What a tile reads comes to the cache while the one before is looked up.
+  Located located[2];
+  int64_t tiles = 0, row_before = 0, x_before = 0;
+  auto look_up_before = [&] {
+    if (tiles > 0) look_up(located[(tiles - 1) % 2], row_before, x_before);
+  };
   // Some rows of a tile, then those of the next: images that are turned are read across their rows.
   for (int64_t first = begin_; first < end_; first += kTileRows)
     for (int64_t x = 0; x < out_size_[0]; x += kTileSize)
       for (int64_t row = first; row < std::min(end_, first + kTileRows); row++) {
         tile.n = static_cast<int>(std::min<int64_t>(kTileSize, out_size_[0] - x));
-        find(tile, row / (height * depth), static_cast<int>(x), static_cast<int>(row % height),
-             static_cast<int>(row / height % depth));
-        look_up(tile, row, x);
+        const int64_t plane = row / (height * depth);
+        find(tile, plane, static_cast<int>(x), static_cast<int>(row % height), static_cast<int>(row / height % depth));
+        Located& found = located[tiles % 2];
+        (dims_ == 3 ? locate_3d
+         : linear_  ? locate_2d
+                    : locate_nearest_2d)(found, tile, axes_, last_offset_, border_ == Border::fill);
+        prefetch(found, plane);
+        look_up_before();
+        row_before = row, x_before = x, tiles++;
       }
+  look_up_before();
+}
+
+void WarpSample::prefetch(const Located& found, int64_t plane) const {
+  const char* data = in_.as<char>() + plane * plane_bytes_;
+  constexpr int kStep = 4;  // neighbours mostly lie in one line of the cache
+  for (int i = 0; i < found.n; i += kStep)
+    if (found.where[i] == Located::kInside) {
+      asm volatile("");  // GCC 12 drops a loop that does nothing else
+      __builtin_prefetch(data + found.offset[i]);
+      if (linear_) __builtin_prefetch(data + found.offset[i] + axes_[1].stride);
+    }
 }
 
 template <class T, int N>
@@ -156,39 +182,42 @@ void look_up_linear(const Texture<T, N>& in, int64_t channels, const Located& fo
   channels == 1 ? mix_all(std::integral_constant<int64_t, 1>()) : mix_all(channels);
 }
 
-// Pixels of `bytes`, where `moved` of them can be written at once, as long as others follow.
+// Pixels of `bytes`, where `moved` of them can be read and written at once; they lie `step` apart in the output.
 template <int N>
 void look_up_nearest(const Texture<uint8_t, N>& in, int64_t pixel_bytes, const Located& found, uint8_t* out) {
-  auto copy = [&](auto bytes, auto moved) {
-    auto to = [&](int i) { return out + static_cast<int64_t>(i) * static_cast<int64_t>(bytes); };
-    found.runs(
-        [&](int begin, int end) {
-          const bool is_last = end == found.n;
-          for (int i = begin; i < end - is_last; i++) std::memcpy(to(i), in.data + found.offset[i], moved);
-          if (is_last) std::memcpy(to(end - 1), in.data + found.offset[end - 1], bytes);
-        },
-        [&](int i) {
-          int index[N];
-          for (int d = 0; d < N; d++) index[d] = found.index[d][i];
-          std::memcpy(to(i), in.element(index), bytes);
-        },
-        [&](int begin, int end) {
-          for (int i = begin; i < end; i++) std::memcpy(to(i), in.fill, bytes);
-        });
+  auto copy = [&](uint8_t* made, auto bytes, auto moved, auto step) {
+    const uint8_t* data = in.data;
+    auto to = [&](int i) { return made + static_cast<int64_t>(i) * static_cast<int64_t>(step); };
+    auto move_run = [&](int begin, int end, const auto& from) {
+      const bool is_last = end == found.n;
+      for (int i = begin; i < end - is_last; i++) std::memcpy(to(i), from(i), moved);
+      if (is_last) std::memcpy(to(end - 1), from(end - 1), bytes);
+    };
+    found.runs([&](int begin, int end) { move_run(begin, end, [&](int i) { return data + found.offset[i]; }); },
+               [&](int i) {
+                 int index[N];
+                 for (int d = 0; d < N; d++) index[d] = found.index[d][i];
+                 std::memcpy(to(i), in.element(index), bytes);
+               },
+               [&](int begin, int end) { move_run(begin, end, [&](int) { return in.fill; }); });
   };
+  uint32_t words[kTileSize];  // stores side by side are faster than those that overlap
   switch (pixel_bytes) {
     case 1:
-      return copy(kSize<1>, kSize<1>);
+      return copy(out, kSize<1>, kSize<1>, kSize<1>);
     case 3:
-      return copy(kSize<3>, kSize<4>);
+      copy(reinterpret_cast<uint8_t*>(words), kSize<3>, kSize<4>, kSize<4>);
+      return take_triples(out, words, found.n);
     case 4:
-      return copy(kSize<4>, kSize<4>);
+      return copy(out, kSize<4>, kSize<4>, kSize<4>);
     case 6:
-      return copy(kSize<6>, kSize<8>);
+      return copy(out, kSize<6>, kSize<8>, kSize<6>);
     case 12:
-      return copy(kSize<12>, kSize<16>);
-    default:
-      return copy(static_cast<size_t>(pixel_bytes), static_cast<size_t>(pixel_bytes));
+      return copy(out, kSize<12>, kSize<16>, kSize<12>);
+    default: {
+      const auto bytes = static_cast<size_t>(pixel_bytes);
+      return copy(out, bytes, bytes, bytes);
+    }
   }
 }
 
@@ -208,11 +237,9 @@ void with_dims(int dims, Fn&& fn) {
 
 }  // namespace
 
-void WarpSample::look_up(const Tile& tile, int64_t row, int64_t x) const {
-  Located found;
-  (dims_ == 2 ? locate_2d : locate_3d)(found, tile, axes_, last_offset_, border_ == Border::fill);
+void WarpSample::look_up(const Located& found, int64_t row, int64_t x) const {
   const int64_t plane = row / (out_size_[1] * out_size_[2]), first = (row * out_size_[0] + x) * channels_;
-  const int64_t n = tile.n * channels_;
+  const int64_t n = found.n * channels_;
   char* out = out_.as<char>() + first * size_of(out_.dtype);
   thread_local std::vector<float> line;
 

@@ -52,8 +52,12 @@ constexpr int kTileSize = 256, kTileRows = 16;
 
 // Where the pixels of a part of a row come from.
 struct Tile {
+  static constexpr int kVector = 16;  // what loops may write at once, also after the last position
   int n;
-  alignas(64) float at[3][kTileSize];
+  alignas(64) float at[3][kTileSize + kVector];
+  // Of a map that shifts rows and columns: how far down the columns from `shifts_from` on, which all rows share.
+  float shifts[kTileSize];
+  int shifts_from = -1;
 };
 
 // The elements along an axis.
@@ -67,7 +71,7 @@ struct TileAxis {
   unsigned stride;  // in bytes
 };
 
-// `n` positions from `place` on, each the sum of the previous one and a step.
+// `n` positions from `place` on, each the sum of the previous one and a step; Tile::kVector more may be written.
 void sum_steps(float* at, float place, float step, int n);
 
 template <class Map>
@@ -86,18 +90,30 @@ AVIDA_TEMPLATE_CLONES static void map_pixels(const Map& map, Tile& tile, int x, 
   }
 }
 
-// The positions of the pixels of a tile from (x, y, z) on. Affine maps have a step; others may compute rows at once.
+// The positions of the pixels of a tile from (x, y, z) on. Affine maps have a step, some shift rows and columns, others
+// may compute rows at once.
 template <class Map>
 void find_places(const Map& map, Tile& tile, int x, int y, int z) {
   if constexpr (requires { map.step(); }) {
     const Place<Map::dims> place = place_of(map, x, y, z), step = map.step();
     for (int d = 0; d < Map::dims; d++) sum_steps(tile.at[d], place[d], step[d], tile.n);
+  } else if constexpr (requires { map.shift_down(0.0f); }) {
+    const float y_centre = static_cast<float>(y) + 0.5f, right = map.shift_right(y_centre);
+    for (int i = 0; i < tile.n && tile.shifts_from != x; i++)
+      tile.shifts[i] = map.shift_down(static_cast<float>(x + i) + 0.5f);
+    tile.shifts_from = x;
+    for (int i = 0; i < tile.n; i++) {
+      tile.at[0][i] = static_cast<float>(x + i) + 0.5f - 0.5f + right;
+      tile.at[1][i] = y_centre - 0.5f + tile.shifts[i];
+    }
   } else if constexpr (requires { map.row(tile.at[0], tile.at[1], tile.n, x, y); }) {
     map.row(tile.at[0], tile.at[1], tile.n, x, y);
   } else {
     map_pixels(map, tile, x, y, z);
   }
 }
+
+struct Located;  // warp_loops.h
 
 using AnyAffine = std::variant<Affine<2>, Affine<3>>;
 
@@ -132,7 +148,8 @@ class WarpSample {
 
   // On the CPU: `find` fills a part of a row with the positions of its pixels in the input.
   void each_tile(const std::function<void(Tile& tile, int64_t plane, int x, int y, int z)>& find) const;
-  void look_up(const Tile& tile, int64_t row, int64_t x) const;
+  void prefetch(const Located& found, int64_t plane) const;
+  void look_up(const Located& found, int64_t row, int64_t x) const;
   template <class T, int N>
   Texture<T, N> texture(int64_t plane) const;
   void set_axes();
@@ -188,6 +205,7 @@ class WarpSample {
   int64_t channels_ = 1, planes_ = 1;  // planes that follow one another and have fill values of their own
   std::vector<uint64_t> fill_;         // in the input's element type, for each channel of each plane
   TileAxis axes_[3];
+  int64_t plane_bytes_;
   int last_offset_;  // in bytes; after it, reading several elements at once may lead beyond the plane
 };
 

@@ -33,6 +33,8 @@ struct Located {
 };
 
 void locate_2d(Located& found, const Tile& tile, const TileAxis* axes, int last_offset, bool fills);
+// The same without fractions.
+void locate_nearest_2d(Located& found, const Tile& tile, const TileAxis* axes, int last_offset, bool fills);
 void locate_3d(Located& found, const Tile& tile, const TileAxis* axes, int last_offset, bool fills);
 
 // Linear interpolation of images of 1, 3 or 4 bytes per pixel; false for others.

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "core/clones.h"
+#include "core/triples.h"
 #include "core/vectors.h"
 #include "loops/warping/warp_loops.h"
 
@@ -100,17 +101,12 @@ bool look_up_tile(const Texture<uint8_t, 2>& in, const Located& found, uint8_t* 
   uint32_t pixels[kTileSize];
   collect<channels>(in, found, corners);
   blend_pixels(found, corners, pixels);
-  if (channels == 4) {
+  if (channels == 1)
+    for (int i = 0; i < found.n; i++) out[i] = static_cast<uint8_t>(pixels[i]);
+  else if (channels == 3)
+    take_triples(out, pixels, found.n);
+  else
     std::memcpy(out, pixels, 4 * found.n);
-    return true;
-  }
-  // All but the last may write a byte too many, which the next one overwrites.
-  for (int i = 0; i + 1 < found.n; i++)
-    if (channels == 1)
-      out[i] = static_cast<uint8_t>(pixels[i]);
-    else
-      std::memcpy(out + i * channels, &pixels[i], 4);
-  std::memcpy(out + (found.n - 1) * channels, &pixels[found.n - 1], channels);
   return true;
 }
 

@@ -1,5 +1,8 @@
 #include "ops/bbox/box_encoder.h"
 
+#include <algorithm>
+
+#include "core/clones.h"
 #include "loops/items/each_item.h"
 #include "ops/bbox/bbox.h"
 
@@ -15,21 +18,69 @@ struct BoxEncoderArgs {
   std::vector<float> stds = {1, 1, 1, 1};
 };
 
+// Numbers of boxes, one array for each, so that loops over boxes vectorise.
+struct BoxColumns {
+  std::vector<float> left, top, right, bottom, area;
+
+  explicit BoxColumns(const SampleView& boxes) {
+    for (int64_t b = 0; b < boxes.shape[0]; b++) {
+      const float* box = boxes.as<float>() + 4 * b;
+      left.push_back(box[0]);
+      top.push_back(box[1]);
+      right.push_back(box[2]);
+      bottom.push_back(box[3]);
+      area.push_back(box_area(box));
+    }
+  }
+};
+
+// box_overlap() of an anchor and n boxes; -2, which is below all, where that is not a number.
+AVIDA_CLONES void overlap_all(float* __restrict shared, const float* __restrict left, const float* __restrict top,
+                              const float* __restrict right, const float* __restrict bottom,
+                              const float* __restrict area, const float* anchor, int64_t n) {
+  const float from_x = anchor[0], from_y = anchor[1], to_x = anchor[2], to_y = anchor[3], own = box_area(anchor);
+  for (int64_t b = 0; b < n; b++) {
+    const float width = (to_x < right[b] ? to_x : right[b]) - (left[b] < from_x ? from_x : left[b]);
+    const float height = (to_y < bottom[b] ? to_y : bottom[b]) - (top[b] < from_y ? from_y : top[b]);
+    const float both = width * height, ratio = both / (area[b] + own - both);
+    const bool meet = (width > 0) & (height > 0), is_number = ratio >= 0;
+    shared[b] = meet ? is_number ? ratio : -2 : 0;
+  }
+}
+
+// Boxes that share at least as much with this anchor as with the best one so far take it. Returns the most that one
+// shares, as its bits: those of numbers from 0 on are in order, and a maximum of integers vectorises.
+AVIDA_CLONES int32_t take_anchor(const float* __restrict shared, float* __restrict most, int32_t* __restrict best,
+                                 int32_t anchor, int64_t n) {
+  int32_t greatest = 0;
+  for (int64_t b = 0; b < n; b++) {
+    const float now = shared[b], before = most[b];
+    const int32_t best_before = best[b], bits = __builtin_bit_cast(int32_t, now);
+    const bool takes = now >= before;
+    greatest = bits > greatest ? bits : greatest;
+    best[b] = takes ? anchor : best_before;
+    most[b] = takes ? now : before;
+  }
+  return greatest;
+}
+
 // For each anchor, the index of its box, or -1. Every box has at least the anchor of the greatest IoU, the last one of
 // several.
 std::vector<int64_t> matches(const SampleView& boxes, const BoxEncoderArgs& args) {
-  const int64_t anchors = std::ssize(args.anchors) / 4;
-  std::vector<int64_t> match(anchors, -1), best_of_box(boxes.shape[0], 0);
-  std::vector<float> most_of_box(boxes.shape[0], -1);
-  for (int64_t a = 0; a < anchors; a++) {
-    float most = args.criteria;
-    for (int64_t b = 0; b < boxes.shape[0]; b++) {
-      const float shared = box_overlap(boxes.as<float>() + 4 * b, args.anchors.data() + 4 * a);
-      if (shared > most) most = shared, match[a] = b;
-      if (shared >= most_of_box[b]) most_of_box[b] = shared, best_of_box[b] = a;
-    }
+  const auto anchors = static_cast<int32_t>(args.anchors.size() / 4);
+  const int64_t n = boxes.shape[0];
+  const BoxColumns columns(boxes);
+  std::vector<float> shared(n), most_of_box(n, -1);
+  std::vector<int32_t> best_of_box(n, 0);
+  std::vector<int64_t> match(anchors, -1);
+  for (int32_t a = 0; a < anchors; a++) {
+    overlap_all(shared.data(), columns.left.data(), columns.top.data(), columns.right.data(), columns.bottom.data(),
+                columns.area.data(), args.anchors.data() + 4 * a, n);
+    const int32_t bits = take_anchor(shared.data(), most_of_box.data(), best_of_box.data(), a, n);
+    const float greatest = __builtin_bit_cast(float, bits);
+    if (greatest > args.criteria) match[a] = std::ranges::find(shared, greatest) - shared.begin();
   }
-  for (int64_t b = 0; b < boxes.shape[0]; b++) match[best_of_box[b]] = b;
+  for (int64_t b = 0; b < n; b++) match[best_of_box[b]] = b;
   return match;
 }
 

@@ -12,6 +12,18 @@ struct CoordFlipArgs {
   Layout layout;
 };
 
+// Coordinate c of all points.
+void flip_all(const CoordFlip::Params& params, int64_t c, int64_t points) {
+  const float* __restrict in = params.in + c;
+  float* __restrict out = params.out + c;
+  const float sum = params.twice_center[c];
+  const int64_t step = params.count;
+  if (params.flips[c])
+    for (int64_t i = 0; i < points; i++) out[i * step] = sum - in[i * step];
+  else
+    for (int64_t i = 0; i < points; i++) out[i * step] = in[i * step];
+}
+
 class CoordFlipPlan {
  public:
   explicit CoordFlipPlan(const Sample<CoordFlipArgs>& sample) : shape_(sample.in[0].shape) {
@@ -36,7 +48,9 @@ class CoordFlipPlan {
     CoordFlip::Params params = params_;
     params.out = sample.out[0].as<float>();
     params.in = sample.in[0].as<float>();
-    each_item<CoordFlip>(sample, 0, sample.in[0].elements(), params);
+    each_item<CoordFlip>(sample, 0, sample.in[0].elements(), params, [&] {
+      for (int64_t c = 0; c < params.count; c++) flip_all(params, c, shape_[0]);
+    });
   }
 
  private:

@@ -2,10 +2,9 @@
 
 #include <cctype>
 
-#include "core/clones.h"
-#include "core/triples.h"
 #include "operator/declare.h"
 #include "operator/launches.h"
+#include "ops/color/debayer_rows.h"
 #include "ops/color/vng_rows.h"
 #include "ops/color/vng_tile.h"
 
@@ -25,60 +24,6 @@ Demosaic parse_algorithm(const DebayerArgs& args) {
   if (name == "gray_ocv") return Demosaic::gray;
   if (name == "vng_ocv") return Demosaic::vng;
   refuse("expected \"bilinear_ocv\", \"edgeaware_ocv\", \"vng_ocv\" or \"gray_ocv\" as algorithm, got \"", name, '"');
-}
-
-// Three rows of a sensor, and what is known of the middle one.
-template <class T>
-struct SensorRows {
-  const T *upper, *row, *lower;
-  int width;
-  bool blue;     // beside green it has blue, else red
-  int green_at;  // the parity of the columns that are green
-};
-
-// Colours are made plane by plane, and interleaved while they are in cache: so both loops vectorise well.
-constexpr int kBlock = 256;
-
-template <bool edge_aware, int own, class T>
-AVIDA_INLINE void make_colors(T* __restrict out, const SensorRows<T>& rows) {
-  const T *upper = rows.upper, *row = rows.row, *lower = rows.lower;
-  const int green_at = rows.green_at, last = rows.width - 1;
-  T planes[3][kBlock];
-  for (int first = 1; first < last; first += kBlock) {
-    int n = std::min(kBlock, last - first);
-    const T first_is_green = static_cast<T>((first ^ green_at) & 1 ? 0 : ~0);
-    for (int i = 0; i < n; i++) {
-      int x = first + i;
-      T is_green = static_cast<T>(i % 2 ? ~first_is_green : first_is_green);
-      Colors<T> made = demosaic<edge_aware>(Neighbourhood<T>(upper, row, lower, x), is_green);
-      planes[own][i] = made.own;
-      planes[1][i] = made.green;
-      planes[2 - own][i] = made.other;
-    }
-    interleave(out + 3 * first, planes[0], planes[1], planes[2], n);
-  }
-}
-template <class T>
-AVIDA_INLINE void make_row(T* __restrict out, const SensorRows<T>& rows, Demosaic algorithm) {
-  if (algorithm == Demosaic::gray) {
-    const GrayWeights weights(rows.blue);
-    const T *upper = rows.upper, *row = rows.row, *lower = rows.lower;
-    const int green_at = rows.green_at, last = rows.width - 1;
-    for (int x = 1; x < last; x++) {
-      Neighbourhood<T> at(upper, row, lower, x);
-      out[x] = static_cast<T>(demosaic_gray(at, ((x ^ green_at) & 1) == 0, weights.own, weights.other));
-    }
-  } else if (algorithm == Demosaic::edge_aware) {
-    rows.blue ? make_colors<true, 2>(out, rows) : make_colors<true, 0>(out, rows);
-  } else {
-    rows.blue ? make_colors<false, 2>(out, rows) : make_colors<false, 0>(out, rows);
-  }
-}
-AVIDA_CLONES void debayer_row(uint8_t* out, const SensorRows<uint8_t>& rows, Demosaic algorithm) {
-  make_row(out, rows, algorithm);
-}
-AVIDA_CLONES void debayer_row(uint16_t* out, const SensorRows<uint16_t>& rows, Demosaic algorithm) {
-  make_row(out, rows, algorithm);
 }
 
 // One sample: frames of height by width pixels.

@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <vector>
 
+#include "core/triples.h"
 #include "loops/pixels/byte_table.h"
 #include "operator/declare.h"
 #include "operator/launches.h"
@@ -23,6 +25,18 @@ Planes planes_of(const SampleView& sample) {
   return found;
 }
 
+// Looks pixels of three channels up, plane by plane while they are in the cache: whole vectors then use one table.
+void look_up_triples(uint8_t* out, const uint8_t* in, int64_t pixels, const ByteTable* table) {
+  constexpr int64_t kBlock = 1024;
+  uint8_t planes[3][kBlock];
+  for (int64_t i = 0; i < pixels; i += kBlock) {
+    const int64_t n = std::min(kBlock, pixels - i);
+    split(planes[0], planes[1], planes[2], in + 3 * i, n);
+    for (int c = 0; c < 3; c++) look_up_bytes(planes[c], planes[c], n, table[c].value);
+    interleave(out + 3 * i, planes[0], planes[1], planes[2], n);
+  }
+}
+
 // Odd and even pixels are counted apart: neighbours are often equal, and would wait for each other.
 template <int64_t fixed_channels>
 void equalize_plane(uint8_t* out, const uint8_t* in, int64_t pixels, int64_t any_channels) {
@@ -44,6 +58,7 @@ void equalize_plane(uint8_t* out, const uint8_t* in, int64_t pixels, int64_t any
   }
   const ByteTable* table = tables.data();
   if (channels == 1) return look_up_bytes(out, in, pixels, table->value);
+  if (channels == 3) return look_up_triples(out, in, pixels, table);
   for (i = 0; i < pixels; i++)
     for (int64_t c = 0; c < channels; c++) out[i * channels + c] = table[c].value[in[i * channels + c]];
 }

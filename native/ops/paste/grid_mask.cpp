@@ -1,27 +1,48 @@
 #include "ops/paste/grid_mask.h"
 
+#include <cmath>
+
 #include "core/clones.h"
+#include "core/triples.h"
 #include "loops/items/each_piece.h"
 #include "operator/declare.h"
 
 namespace avida::ops {
 namespace {
 
-AVIDA_CLONES void mask_row(uint8_t* masked, int width, int y, const Grid& grid) {
-  for (int x = 0; x < width; x++) masked[x] = grid.masks(x, y);
+// A number less the next integer below. Conversion to int and back vectorises, floor does not.
+AVIDA_INLINE float fraction(float x) {
+  const float whole = static_cast<float>(static_cast<int>(x));
+  return x - (x < whole ? whole - 1 : whole);
+}
+
+// 255 for pixels that are kept, 0 for others.
+AVIDA_CLONES void find_kept(uint8_t* kept, int width, int y, const Grid& given) {
+  const Grid grid = given;  // which stores of bytes cannot change
+  bool all_fit = true;      // into an int
+  for (int x : {0, width - 1}) {
+    const auto [u, v] = grid.place(x, y);
+    all_fit &= std::fabs(u) < 0x1p30f && std::fabs(v) < 0x1p30f;
+  }
+  if (!all_fit) {
+    for (int x = 0; x < width; x++) kept[x] = grid.masks(x, y) ? 0 : 255;
+    return;
+  }
+  for (int x = 0; x < width; x++) {
+    const auto [u, v] = grid.place(x, y);
+    kept[x] = (fraction(u) < grid.ratio) & (fraction(v) < grid.ratio) ? 0 : 255;
+  }
+}
+
+AVIDA_CLONES void keep_bytes(uint8_t* __restrict out, const uint8_t* __restrict in, const uint8_t* __restrict kept,
+                             int64_t n) {
+  for (int64_t i = 0; i < n; i++) out[i] = in[i] & kept[i];
 }
 
 template <class T>
-AVIDA_INLINE void keep(T* __restrict out, const T* __restrict in, const uint8_t* masked, int64_t width,
-                       int64_t channels) {
+void keep(T* __restrict out, const T* __restrict in, const uint8_t* kept, int64_t width, int64_t channels) {
   for (int64_t x = 0; x < width; x++)
-    for (int64_t c = 0; c < channels; c++) out[x * channels + c] = masked[x] ? T(0) : in[x * channels + c];
-}
-template <class T>
-void keep_unmasked(T* out, const T* in, const uint8_t* masked, int64_t width, int64_t channels) {
-  if (channels == 1) return keep(out, in, masked, width, 1);
-  if (channels == 3) return keep(out, in, masked, width, 3);
-  keep(out, in, masked, width, channels);
+    for (int64_t c = 0; c < channels; c++) out[x * channels + c] = kept[x] ? in[x * channels + c] : T(0);
 }
 
 class GridMaskPlan {
@@ -49,11 +70,22 @@ class GridMaskPlan {
     const int64_t length = width_ * channels_, begin = sample.begin, end = sample.end;
     each_piece<GridMask<T>, sizeof(T)>(
         sample, begin * length, end * length,
-        {out, in, grid_, width_, height_, channels_, Divisor::of(length), Divisor::of(height_), Divisor::of(channels_)}, [&] {
-          std::vector<uint8_t> masked(width_);
+        {out, in, grid_, width_, height_, channels_, Divisor::of(length), Divisor::of(height_), Divisor::of(channels_)},
+        [&] {
+          const bool triples = sizeof(T) == 1 && channels_ == 3;
+          std::vector<uint8_t> pixels(width_), bytes(triples ? length : 0);
           for (int64_t row = begin; row < end; row++) {
-            mask_row(masked.data(), static_cast<int>(width_), static_cast<int>(row % height_), grid_);
-            keep_unmasked(out + row * length, in + row * length, masked.data(), width_, channels_);
+            uint8_t* kept = pixels.data();
+            find_kept(kept, static_cast<int>(width_), static_cast<int>(row % height_), grid_);
+            if (triples) interleave(bytes.data(), kept, kept, kept, width_);
+            T* to = out + row * length;
+            const T* from = in + row * length;
+            if constexpr (sizeof(T) == 1)
+              if (triples || channels_ == 1) {
+                keep_bytes(to, from, triples ? bytes.data() : kept, length);
+                continue;
+              }
+            keep(to, from, kept, width_, channels_);
           }
         });
   }

@@ -25,10 +25,17 @@ struct Grid {
     ratio = args.ratio;
   }
 
+  // The position of a pixel, in tiles.
+  struct Position {
+    float u, v;
+  };
+  AVIDA_HD AVIDA_INLINE Position place(int x, int y) const {
+    return {static_cast<float>(x) * x_by_x - static_cast<float>(y) * x_by_y - shift_x,
+            static_cast<float>(x) * x_by_y + static_cast<float>(y) * x_by_x - shift_y};
+  }
   // Whether the pixel lies in the square of its tile.
   AVIDA_HD AVIDA_INLINE bool masks(int x, int y) const {
-    const float u = static_cast<float>(x) * x_by_x - static_cast<float>(y) * x_by_y - shift_x;
-    const float v = static_cast<float>(x) * x_by_y + static_cast<float>(y) * x_by_x - shift_y;
+    const auto [u, v] = place(x, y);
     return (u - math::floor(u) < ratio) & (v - math::floor(v) < ratio);
   }
 };
