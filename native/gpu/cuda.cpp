@@ -6,6 +6,7 @@
 
 #include "gpu/compiler.h"
 #include "gpu/driver.h"
+#include "gpu/entered.h"
 #include "gpu/make.h"
 
 namespace avida {
@@ -13,6 +14,7 @@ namespace {
 
 using cuda::check;
 using cuda::driver;
+using cuda::Entered;
 
 constexpr int kThreads = 256;  // per block
 // Pinned staging buffers for copies: their sizes in bytes, and their maximum counts.
@@ -20,26 +22,6 @@ constexpr size_t kStaging = Gpu::Parcel::kBytes, kSmallStaging = size_t(64) << 1
 constexpr int kStagings = 48, kSmallStagings = 64;
 
 cuda::Pointer address(const void* memory) { return reinterpret_cast<cuda::Pointer>(memory); }
-
-// Makes the GPU's context current within a scope; a user's thread may have another one. Calls of this thread do not end
-// the capture of a CUDA graph by another thread.
-class Entered {
- public:
-  explicit Entered(cuda::Context context) {
-    cuda::check_not_forked();
-    check(driver().context_push(context), "activating the GPU's context");
-    driver().capture_mode(&capture_mode_);
-  }
-  ~Entered() {
-    driver().capture_mode(&capture_mode_);
-    cuda::Context own;
-    driver().context_pop(&own);
-  }
-  Entered(const Entered&) = delete;
-
- private:
-  int capture_mode_ = cuda::kRelaxed;  // exchanged with that of the thread
-};
 
 // Keeps the primary context of a GPU alive within a scope.
 class Primary {
@@ -73,6 +55,7 @@ class CudaGpu : public Gpu {
 
   std::string name() const override { return name_; }
   std::string architecture() const override { return architecture_; }
+  void* context() const override { return context_; }
 
   void synchronize(StreamHandle stream) override {
     const Entered here(context_);

@@ -47,6 +47,8 @@ class Gpu {
 
   virtual std::string name() const = 0;
   virtual std::string architecture() const = 0;  // "sm_90"
+  // CUcontext, for other libraries of the driver; null if the GPU is emulated.
+  virtual void* context() const { return nullptr; }
 
   // A block for the work of a stream. Raises a memory error that names the size; the GPU stays usable.
   Block allocate(int64_t bytes, StreamHandle stream);
