@@ -4,6 +4,7 @@ The emulated GPU searches whole pixels in place of the engine, so that all aroun
 """
 
 import os
+import pathlib
 import re
 
 import numpy as np
@@ -11,7 +12,9 @@ import pytest
 
 import avida as ndd
 from tests.flow_clips import clip
+from tests.op_case import OPS
 
+GUIDE = pathlib.Path(__file__).parents[2] / "docs" / "video.md"
 IS_FAKE = bool(os.environ.get("AVIDA_FAKE_GPU"))
 
 
@@ -167,3 +170,11 @@ def test_samples_are_named():
 def test_the_cpu_is_refused():
     with pytest.raises(ValueError, match='optical_flow: runs on GPUs only, got device="cpu"'):
         ndd.optical_flow(clip(2, 64, 64, 0, 0), device="cpu")
+
+
+def test_examples_run():
+    shown = re.search(r"^```python needs=gpu\n(.*?optical_flow.*?)^```", GUIDE.read_text(), re.MULTILINE | re.DOTALL)
+    for code in (shown[1], OPS["optical_flow"]["example"].replace(">>> ", "")):
+        names = {"np": np, "ndd": ndd, "avida": ndd}
+        exec(compile(code, "an example of optical_flow", "exec"), names)
+        names.get("flow", ndd.tensor(0)).evaluate()

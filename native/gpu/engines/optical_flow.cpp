@@ -31,7 +31,8 @@ const Functions& functions() {
                           ", the part of the NVIDIA driver for optical flow, was not found; install it with the "
                           "driver, and start containers with NVIDIA_DRIVER_CAPABILITIES=compute,utility,video");
     else if (!create || create(kVersion, &made->functions))
-      made->missing = str(kLibrary, " is too old: expected version 5.0 of its interface; install a newer NVIDIA driver");
+      made->missing =
+          str(kLibrary, " is too old: expected version 5.0 of its interface; install a newer NVIDIA driver");
     return made;
   }();
   if (!opened->missing.empty()) refuse(opened->missing);
@@ -39,17 +40,10 @@ const Functions& functions() {
 }
 
 const char* text_of(Status status) {
-  constexpr const char* texts[] = {"success",
-                                   "no optical flow engine",
-                                   "unsupported device",
-                                   "the device is gone",
-                                   "invalid pointer",
-                                   "invalid parameter",
-                                   "invalid call",
-                                   "invalid version",
-                                   "out of memory",
-                                   "not initialised",
-                                   "unsupported feature"};
+  constexpr const char* texts[] = {
+      "success",         "no optical flow engine", "unsupported device", "the device is gone",
+      "invalid pointer", "invalid parameter",      "invalid call",       "invalid version",
+      "out of memory",   "not initialised",        "unsupported feature"};
   return status >= 0 && status < static_cast<int>(std::size(texts)) ? texts[status] : "unknown error";
 }
 

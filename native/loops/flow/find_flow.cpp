@@ -191,17 +191,19 @@ class FlowWork {
     launch_on_gpu(stream_, [&](Launches& launches) {
       for (const Frame& frame : frames_) {
         const FlowBuffer to = session_.frame(frame.buffer);
-        launches.add<FlowFrame>(0, settings_.height * FlowFrame::items_per_row(settings_.width),
-                                {frame.pixels, static_cast<uint8_t*>(to.memory), to.pitch, settings_.width, channels(),
-                                 request_.swapped});
+        launches.add<FlowFrame>(
+            0, settings_.height * FlowFrame::items_per_row(settings_.width),
+            {frame.pixels, static_cast<uint8_t*>(to.memory), to.pitch, settings_.width, channels(), request_.swapped});
       }
       if (!request_.hint_grid) return;
       for (size_t i = 0; i < pairs_.size(); i++) {
         const Sequence& sequence = *pairs_[i].sequence;
-        const int64_t width = sequence.cells_x(request_.hint_grid), cells = width * sequence.cells_y(request_.hint_grid);
+        const int64_t width = sequence.cells_x(request_.hint_grid),
+                      cells = width * sequence.cells_y(request_.hint_grid);
         const FlowBuffer to = session_.hints(static_cast<int>(i));
         launches.add<FlowHints>(
-            0, cells, {sequence.hints + 2 * cells * pairs_[i].number, static_cast<int16_t*>(to.memory), to.pitch, width});
+            0, cells,
+            {sequence.hints + 2 * cells * pairs_[i].number, static_cast<int16_t*>(to.memory), to.pitch, width});
       }
     });
     for (size_t i = 0; i < pairs_.size(); i++) session_.flow(static_cast<int>(i));
@@ -214,9 +216,9 @@ class FlowWork {
         const int64_t width = sequence.cells_x(request_.output_grid);
         const int64_t cells = width * sequence.cells_y(request_.output_grid);
         const FlowBuffer from = session_.flow(static_cast<int>(i));
-        launches.add<FlowVectors>(0, cells,
-                                  {static_cast<const int16_t*>(from.memory),
-                                   sequence.out + 2 * cells * pairs_[i].number, from.pitch, width});
+        launches.add<FlowVectors>(
+            0, cells,
+            {static_cast<const int16_t*>(from.memory), sequence.out + 2 * cells * pairs_[i].number, from.pitch, width});
       }
     });
   }

@@ -6,10 +6,10 @@
 namespace avida {
 
 struct FlowRequest {
-  bool gray = false;          // one channel, else three
-  bool swapped = false;       // B, G, R
-  int output_grid = 4;        // pixels
-  int hint_grid = 0;          // 0: there are no hints
+  bool gray = false;     // one channel, else three
+  bool swapped = false;  // B, G, R
+  int output_grid = 4;   // pixels
+  int hint_grid = 0;     // 0: there are no hints
   bool temporal_hints = false;
   FlowQuality quality = FlowQuality::best;
 };

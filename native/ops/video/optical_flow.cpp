@@ -69,7 +69,8 @@ AVIDA_OP(optical_flow, OpticalFlowArgs) {
            "The height and width of the cells of hints, in pixels: 1, 2, 4 or 8 (4 on Turing), not below output_grid.",
            fixed)
       .arg("image_type", &OpticalFlowArgs::image_type, "The colours of the frames: RGB, BGR or GRAY.", fixed)
-      .arg("output_format", &OpticalFlowArgs::output_format, "The former name of output_grid, which it replaces.", fixed)
+      .arg("output_format", &OpticalFlowArgs::output_format, "The former name of output_grid, which it replaces.",
+           fixed)
       .arg("output_grid", &OpticalFlowArgs::output_grid,
            "The height and width of the cells of the result, in pixels: 1, 2 or 4 (4 on Turing).", fixed)
       .arg("preset", &OpticalFlowArgs::preset, "0.0 for the best vectors, 1.0 for the fastest, or 0.5.", fixed)
