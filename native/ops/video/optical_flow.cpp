@@ -53,10 +53,11 @@ void infer(Infer<OpticalFlowArgs>& call) {
 
 AVIDA_OP(optical_flow, OpticalFlowArgs) {
   op.doc(
-        "Finds the motion from each frame of a video to the next, with the optical flow engine of a GPU (Turing or "
-        "newer). Returns vectors (x, y) in pixels of the input, one for each cell of a grid: sequences of float32 with "
-        "one frame less, ceil(H / output_grid) rows and ceil(W / output_grid) columns. There is no version for the "
-        "CPU: inputs there are copied to a GPU.")
+        "Finds the motion from each frame of a video to the next. It is done by the optical flow engine of a GPU, "
+        "which "
+        "Turing and newer ones have. Returns vectors (x, y) in pixels of the input, one for each cell of a grid: "
+        "sequences of float32 with one frame less, ceil(H / output_grid) rows and ceil(W / output_grid) columns. There "
+        "is no version for the CPU: inputs there are copied to a GPU.")
       .input("input_0", "Videos of at least two frames of 32 x 32 to 8192 x 8192 pixels, of uint8.", {"FHWC"})
       .optional_input("input_1",
                       "Hints: vectors (x, y) in pixels, of float32, one for each cell of hint_grid and each pair of "
