@@ -3,7 +3,7 @@
     python benchmarks/flow.py [--clips 4] [--frames 16] [--rounds 5]
 
 Clips of 720 x 1280 pixels, RGB, are in GPU memory. A round is one call and waits for it; the libraries take turns, and
-the best round counts. The error is the median distance of the vectors from the known motion of the pattern, in pixels.
+the best round counts. The error is the median distance of the vectors from the known motion, in pixels.
 """
 
 import argparse
@@ -27,7 +27,7 @@ HEIGHT, WIDTH, MOTION = 720, 1280, (5, -3)
 
 
 def error_of(flow: np.ndarray) -> float:
-    return float(np.median(np.linalg.norm(flow.reshape(-1, 2) - MOTION, axis=-1)))
+    return float(np.median(np.linalg.norm(flow.reshape(-1, 2) + MOTION, axis=-1)))
 
 
 def find(lib: Any, batch: Any, **arguments: Any) -> Any:

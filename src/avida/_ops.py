@@ -3999,15 +3999,16 @@ def optical_flow(
     preset: float | None = None,
     **unknown: Never,
 ) -> Any:
-    """Finds the motion from each frame of a video to the next.
+    """Finds the motion between consecutive frames of videos.
 
     It is done by the optical flow engine of a GPU, which Turing and newer ones have. Returns vectors (x, y) in
     pixels of the input, one for each cell of a grid: sequences of float32 with one frame less, ceil(H /
-    output_grid) rows and ceil(W / output_grid) columns. There is no version for the CPU: inputs there are copied to
-    a GPU.
+    output_grid) rows and ceil(W / output_grid) columns. A vector leads from a place in a frame to the same thing in
+    the frame before: what moves to the right has a negative x. There is no version for the CPU: inputs there are
+    copied to a GPU.
 
     Args:
-        input_0: Videos of at least two frames of 32 x 32 to 8192 x 8192 pixels, of uint8. Layouts: FHWC.
+        input_0: Videos of uint8, with frames of 32 x 32 to 8192 x 8192 pixels. Layouts: FHWC.
         input_1: Hints: vectors (x, y) in pixels, of float32, one for each cell of hint_grid and each pair of
             frames, near which to search. Given if, and only if, enable_external_hints is True. Layouts: FHWC.
         enable_external_hints: Whether there are hints. Default: ``False``.

@@ -13,7 +13,7 @@
 namespace avida {
 namespace {
 
-// Sessions for reuse, since opening one takes long. A session is used by one call at a time.
+// Sessions for reuse, since opening and closing one takes long. A session is used by one call at a time.
 class Sessions {
  public:
   using Key = std::tuple<int, StreamHandle, FlowSettings>;  // the GPU, the stream
@@ -32,7 +32,7 @@ class Sessions {
     return session;
   }
   void give(const Key& key, std::unique_ptr<FlowSession> session) {
-    constexpr size_t kMost = 8;
+    constexpr size_t kMost = 16;
     Idle oldest;  // closed after the lock is released
     std::lock_guard lock(mutex_);
     idle_.push_back({key, std::move(session)});
@@ -108,7 +108,7 @@ Sequence sequence_of(int sample, const SampleView& frames, const SampleView& hin
   if (frames.shape[3] != channels)
     refuse("expected frames with ", channels, channels == 1 ? " channel" : " channels", ", as image_type says, got ",
            frames.shape[3]);
-  if (count < 2) refuse("expected at least two frames, got ", count);
+  if (count < 1) refuse("expected at least one frame, got none");
   if (height < limits.least_height || width < limits.least_width || height > limits.most_height ||
       width > limits.most_width)
     refuse("expected frames of ", limits.least_height, " x ", limits.least_width, " to ", limits.most_height, " x ",
@@ -142,7 +142,7 @@ class FlowWork {
       }
       if (k == 0) place(sequence, 0);
       place(sequence, k + 1);
-      pairs_.push_back({&sequence, k, buffer(placed_ - 2), buffer(placed_ - 1)});
+      pairs_.push_back({&sequence, k, buffer(placed_ - 1), buffer(placed_ - 2)});
     }
   }
 
@@ -261,7 +261,7 @@ std::vector<Data> find_flow(const Run& run, const GpuStream& stream, const FlowR
   std::map<FlowSettings, std::vector<const Sequence*>> of_one_size;
   for (Sequence& sequence : sequences) {
     sequence.out = static_cast<float*>(out.at(sequence.sample));
-    of_one_size[sequence.settings].push_back(&sequence);
+    if (sequence.pairs) of_one_size[sequence.settings].push_back(&sequence);
   }
   for (const auto& [settings, some] : of_one_size) {
     const Sessions::Key key{gpu.device, stream.handle, settings};

@@ -14,7 +14,8 @@ struct FlowRequest {
   FlowQuality quality = FlowQuality::best;
 };
 
-// The motion from each frame to the next, in pixels. The inputs are sequences of frames and, optionally, of hints.
+// The motion from each frame back to the one before, in pixels. The inputs are sequences of frames and, optionally, of
+// hints.
 std::vector<Data> find_flow(const Run& run, const GpuStream& stream, const FlowRequest& request);
 
 }  // namespace avida
