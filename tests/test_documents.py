@@ -191,6 +191,8 @@ def test_what_is_shown_is_there(document):
 
 @pytest.mark.parametrize("operator", OPERATORS, ids=lambda op: op["name"])
 def test_operator_example(operator):
+    if operator["gpu_only"] and not _core.gpu_count():
+        pytest.skip("there is no GPU")
     lines = operator["example"].splitlines()
     assert lines, f"{operator['name']} has no example"
     code = "\n".join(line.removeprefix(">>> ").removeprefix("... ") for line in lines)

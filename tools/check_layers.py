@@ -34,6 +34,7 @@ LAYERS = [
     "loops/spectral",
     "loops/warping",
     "loops/decoding",
+    "loops/flow",
     "ops",
     "readers",
     "python",

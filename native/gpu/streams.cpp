@@ -3,6 +3,8 @@
 #include <map>
 #include <mutex>
 
+#include "gpu/driver.h"
+
 namespace avida {
 namespace {
 
@@ -14,6 +16,13 @@ std::map<int, std::shared_ptr<GpuStream>>& defaults() {
 }
 
 }  // namespace
+
+int gpu_of(const Context& context) {
+  const int chosen = context.stream           ? context.stream->device
+                     : context.device_id >= 0 ? context.device_id
+                                              : cuda::current_device();
+  return chosen < Gpu::count() ? chosen : 0;
+}
 
 std::shared_ptr<GpuStream> stream_of(const Context& context, int device) {
   if (context.stream && context.stream->device == device) return context.stream;

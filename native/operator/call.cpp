@@ -198,6 +198,12 @@ void Call::find_device(const Place& place) {
     value_error("expected inputs on the device of the argument \"device\", but \"", first, "\" is on GPU ", device_.id,
                 "; copy it with to_device()");
   if (place.device) device_ = *place.device;
+  if (spec_.gpu_only && first.empty()) {
+    if (place.device && place.device->kind == Device::Kind::cpu)
+      value_error("runs on GPUs only, got device=\"cpu\"; leave it out, or pass device=\"gpu\"");
+    if (Gpu::count() == 0) refuse("runs on GPUs only, and there is no GPU: ", Gpu::missing());
+    if (!place.device) device_ = {Device::Kind::gpu, static_cast<int16_t>(gpu_of(place.context))};
+  }
   if (device_.kind == Device::Kind::gpu)
     stream_ = stream_of(place.context, device_.id);
   else

@@ -84,7 +84,9 @@ class Op : public Declaration {
   Op& input(std::string_view name, std::string_view text, std::initializer_list<Layout> layouts = {}) {
     return add_input(name, text, layouts), *this;
   }
-  Op& optional_input(std::string_view name, std::string_view text) { return add_input(name, text, {}, true), *this; }
+  Op& optional_input(std::string_view name, std::string_view text, std::initializer_list<Layout> layouts = {}) {
+    return add_input(name, text, layouts, true), *this;
+  }
   // Any number of further inputs of the same kind.
   Op& more_inputs(std::string_view name, std::string_view text) { return add_input(name, text, {}, true, true), *this; }
 
@@ -222,6 +224,11 @@ class Op : public Declaration {
   Op& on_gpu() { return spec.on_gpu = true, *this; }
   // Optional GPU implementation. Return nullopt to fall back to the loop family.
   Op& gpu_run(std::optional<std::vector<Data>> (*fn)(const Run&, const GpuStream&)) { return spec.gpu_run = fn, *this; }
+  // For what only GPUs have: runs the whole call. Calls with inputs on the CPU run on a GPU, too.
+  Op& gpu_only(std::vector<Data> (*fn)(const Run&, const GpuStream&)) {
+    spec.gpu_run = [fn](const Run& run, const GpuStream& stream) { return std::optional(fn(run, stream)); };
+    return spec.gpu_only = spec.on_gpu = true, *this;
+  }
   // The body itself reads the input declared last, which must be in CPU memory.
   Op& on_host() { return spec.inputs.back().on_host = true, *this; }
 

@@ -142,6 +142,7 @@ struct OpSpec {
   std::function<std::vector<Data>(const Run&)> run;
   std::shared_ptr<const SampleLoop> loop;  // the loop of `run`, if it is a loop over samples
   bool on_gpu = false;                     // see Op::on_gpu
+  bool gpu_only = false;                   // see Op::gpu_only
   // Optional GPU implementation; returns nullopt to fall back to the loop family.
   std::function<std::optional<std::vector<Data>>(const Run&, const GpuStream&)> gpu_run;
   bool chains = false;                          // see Op::chains

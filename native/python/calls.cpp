@@ -472,6 +472,7 @@ nb::dict describe_op(int id) {
   out["keyed"] = spec.keyed;
   out["per_frame"] = spec.per_frame;
   out["on_gpu"] = spec.on_gpu;  // else calls on a GPU run on the CPU
+  out["gpu_only"] = spec.gpu_only;
   out["outputs"] = spec.count_outputs || spec.output_per_optional_input
                        ? -1
                        : spec.outputs;  // -1: the arguments determine the number

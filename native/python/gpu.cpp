@@ -168,15 +168,8 @@ void bind_gpu(nb::module_& m) {
   m.def("kernel_compiler", &compiler_version, "NVRTC's version, or why it cannot be used.");
   m.def("set_default_stream", &set_default_stream, nb::arg("device"), nb::arg("stream").none());
   m.def("default_stream", &default_stream, nb::arg("device"));
-  m.def(
-      "context_gpu",
-      [](Context& context) {
-        const int chosen = context.stream           ? context.stream->device
-                           : context.device_id >= 0 ? context.device_id
-                                                    : cuda::current_device();
-        return chosen < Gpu::count() ? chosen : 0;
-      },
-      "The GPU of a context: that of its stream, the one it was created for, or the one this thread has selected.");
+  m.def("context_gpu", &gpu_of,
+        "The GPU of a context: that of its stream, the one it was created for, or the one this thread has selected.");
   m.def(
       "gpu_of_memory", [](uintptr_t memory) { return cuda::device_of(reinterpret_cast<const void*>(memory)); },
       "The GPU that owns the memory, or -1.");

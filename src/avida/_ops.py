@@ -80,6 +80,7 @@ __all__ = [
     "one_hot",
     "ones",
     "ones_like",
+    "optical_flow",
     "pad",
     "paste",
     "peek_image_shape",
@@ -170,6 +171,9 @@ _NORMALIZE = _op("normalize", "axes axis_names batch ddof dtype epsilon mean sca
 _ONE_HOT = _op("one_hot", "axis axis_name dtype num_classes off_value on_value")
 _ONES = _op("ones", "dtype layout shape")
 _ONES_LIKE = _op("ones_like", "dtype")
+_OPTICAL_FLOW = _op(
+    "optical_flow", "enable_external_hints enable_temporal_hints hint_grid image_type output_format output_grid preset"
+)
 _PAD = _op("pad", "align axes axis_names fill_value shape")
 _PASTE = _op("paste", "fill_value min_canvas_size n_channels paste_x paste_y ratio")
 _PEEK_IMAGE_SHAPE = _op("peek_image_shape", "adjust_orientation dtype image_type")
@@ -3924,6 +3928,118 @@ def ones_like(
     if unknown:
         raise _unknown_argument(globals()["ones_like"], *unknown)
     return _call(_ONES_LIKE, (data_like,), batch_size, device, (dtype,))
+
+
+if TYPE_CHECKING:
+
+    @overload
+    def optical_flow(
+        input_0: Batch,
+        input_1: TensorLike | None = None,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        enable_external_hints: bool | None = None,
+        enable_temporal_hints: bool | None = None,
+        hint_grid: int | None = None,
+        image_type: ImageTypeArg | None = None,
+        output_format: int | None = None,
+        output_grid: int | None = None,
+        preset: float | None = None,
+    ) -> Batch: ...
+    @overload
+    def optical_flow(
+        input_0: SingleTensor,
+        input_1: SingleTensor | None = None,
+        /,
+        *,
+        batch_size: None = None,
+        device: DeviceArg | None = None,
+        enable_external_hints: bool | None = None,
+        enable_temporal_hints: bool | None = None,
+        hint_grid: int | None = None,
+        image_type: ImageTypeArg | None = None,
+        output_format: int | None = None,
+        output_grid: int | None = None,
+        preset: float | None = None,
+    ) -> Tensor: ...
+    @overload
+    def optical_flow(
+        input_0: TensorLike,
+        input_1: TensorLike | None = None,
+        /,
+        *,
+        batch_size: int | None = None,
+        device: DeviceArg | None = None,
+        enable_external_hints: bool | None = None,
+        enable_temporal_hints: bool | None = None,
+        hint_grid: int | None = None,
+        image_type: ImageTypeArg | None = None,
+        output_format: int | None = None,
+        output_grid: int | None = None,
+        preset: float | None = None,
+    ) -> Any: ...
+
+
+@_suggests
+def optical_flow(
+    input_0: TensorLike,
+    input_1: TensorLike | None = None,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    enable_external_hints: bool | None = None,
+    enable_temporal_hints: bool | None = None,
+    hint_grid: int | None = None,
+    image_type: ImageTypeArg | None = None,
+    output_format: int | None = None,
+    output_grid: int | None = None,
+    preset: float | None = None,
+    **unknown: Never,
+) -> Any:
+    """Finds the motion between consecutive frames of videos.
+
+    It is done by the optical flow engine of a GPU, which Turing and newer ones have. Returns vectors (x, y) in
+    pixels of the input, one for each cell of a grid: sequences of float32 with one frame less, ceil(H /
+    output_grid) rows and ceil(W / output_grid) columns. A vector leads from a place in a frame to the same thing in
+    the frame before: what moves to the right has a negative x. There is no version for the CPU: inputs there are
+    copied to a GPU.
+
+    Args:
+        input_0: Videos of uint8, with frames of 32 x 32 to 8192 x 8192 pixels. Layouts: FHWC.
+        input_1: Hints: vectors (x, y) in pixels, of float32, one for each cell of hint_grid and each pair of
+            frames, near which to search. Given if, and only if, enable_external_hints is True. Layouts: FHWC.
+        enable_external_hints: Whether there are hints. Default: ``False``.
+        enable_temporal_hints: Whether the vectors of a pair of frames are hints for the next pair of the same
+            video. Default: ``False``.
+        hint_grid: The height and width of the cells of hints, in pixels: 1, 2, 4 or 8 (4 on Turing), not below
+            output_grid. Default: ``4``.
+        image_type: The colours of the frames: RGB, BGR or GRAY. Default: ``'rgb'``.
+        output_format: The former name of output_grid, which it replaces.
+        output_grid: The height and width of the cells of the result, in pixels: 1, 2 or 4 (4 on Turing).
+            Default: ``4``.
+        preset: 0.0 for the best vectors, 1.0 for the fastest, or 0.5. Default: ``0.0``.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input is one, else a Tensor.
+
+    Example:
+        >>> video = np.random.default_rng(0).integers(0, 256, (3, 64, 64, 3), np.uint8)
+        >>> avida.optical_flow(video, output_grid=4)
+    """
+    if unknown:
+        raise _unknown_argument(globals()["optical_flow"], *unknown)
+    return _call(
+        _OPTICAL_FLOW,
+        (input_0, input_1),
+        batch_size,
+        device,
+        (enable_external_hints, enable_temporal_hints, hint_grid, image_type, output_format, output_grid, preset),
+    )
 
 
 if TYPE_CHECKING:

@@ -81,7 +81,7 @@ def has(name):
 THEIRS = dict(functions(dali))
 SHARED = sorted(filter(has, THEIRS))
 # What avida does not have.
-NOT_YET = {"decoders.video", "optical_flow", "readers.Video", "readers.VideoResize", "experimental.readers.Video"}
+NOT_YET = {"decoders.video", "readers.Video", "readers.VideoResize", "experimental.readers.Video"}
 # The older name has other names for its positional inputs there.
 OTHERWISE = {"experimental.decoders.image_slice"}
 
