@@ -225,8 +225,7 @@ def measure(title: str, runs: dict[str, Callable[[], int]], rounds: int) -> None
         )
 
 
-def measure_codec(folder: pathlib.Path, codec: str, options: argparse.Namespace) -> list[pathlib.Path]:
-    paths = make_videos(folder, codec, options.videos, options.frames)
+def measure_codec(paths: list[pathlib.Path], codec: str, options: argparse.Namespace) -> None:
     rng = np.random.default_rng(1)
     clips = [
         (int(rng.integers(options.videos)), int(rng.integers(options.frames - LENGTH)))
@@ -239,7 +238,6 @@ def measure_codec(folder: pathlib.Path, codec: str, options: argparse.Namespace)
         measure(title, {name: lambda each=each: each.clips(clips) for name, each in those.items()}, options.rounds)
     whole = {name: each.whole for name, each in every.items() if not name.endswith("open")}
     measure(f"{codec}: whole files", whole, options.rounds)
-    return paths
 
 
 def measure_resizing(paths: list[pathlib.Path], rounds: int) -> None:
@@ -316,10 +314,11 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="avida-videos-") as name:
         folder = pathlib.Path(name)
-        paths = measure_codec(folder, "h264", options)
-        measure_codec(folder, "vp9", options)
+        paths = make_videos(folder, "h264", options.videos, options.frames)
+        measure_memory(paths)  # before the others, which leave memory behind
+        measure_codec(paths, "h264", options)
+        measure_codec(make_videos(folder, "vp9", options.videos, options.frames), "vp9", options)
         measure_resizing(paths, options.rounds)
-        measure_memory(paths)
         measure_start(folder, options.small)
 
 
