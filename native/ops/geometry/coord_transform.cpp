@@ -1,5 +1,6 @@
 #include "ops/geometry/coord_transform.h"
 
+#include "core/clones.h"
 #include "loops/items/each_item.h"
 #include "loops/items/kernel_types.h"
 #include "loops/moving/convert_run.h"
@@ -15,6 +16,26 @@ struct CoordTransformArgs {
 };
 
 constexpr int64_t kPoints = 1024;  // of one part of the work
+
+// CoordTransform::run for n points, as it vectorises: for points of `columns` numbers, one number of the results after
+// the other.
+template <int columns>
+AVIDA_INLINE void map_points(float* __restrict out, const float* __restrict in, const float* weights, float shift,
+                             int64_t step, int64_t n) {
+  float weight[columns];
+  for (int c = 0; c < columns; c++) weight[c] = weights[c];
+  for (int64_t i = 0; i < n; i++) {
+    float sum = shift;
+    for (int c = 0; c < columns; c++) sum += weight[c] * in[i * columns + c];
+    out[i * step] = sum;
+  }
+}
+AVIDA_CLONES void map_pairs(float* out, const float* in, const float* weights, float shift, int64_t step, int64_t n) {
+  step == 2 ? map_points<2>(out, in, weights, shift, 2, n) : map_points<2>(out, in, weights, shift, step, n);
+}
+AVIDA_CLONES void map_triples(float* out, const float* in, const float* weights, float shift, int64_t step, int64_t n) {
+  step == 3 ? map_points<3>(out, in, weights, shift, 3, n) : map_points<3>(out, in, weights, shift, step, n);
+}
 
 struct AffineMap {
   const SampleView& in;
@@ -75,7 +96,12 @@ struct AffineMap {
       const int64_t first = part * kPoints, n = std::min(kPoints, points - first);
       rounding_run(DType::float32, in.dtype)(from.data(), in.as<char>() + first * columns * size_of(in.dtype),
                                              n * columns);
-      for (int64_t i = 0; i < n; i++) Body::run(params, i);
+      if (columns == 2 || columns == 3)
+        for (int64_t r = 0; r < rows_; r++)
+          (columns == 2 ? map_pairs : map_triples)(to.data() + r, from.data(), matrix.data() + r * columns, shift[r],
+                                                   rows_, n);
+      else
+        for (int64_t i = 0; i < n; i++) Body::run(params, i);
       rounding_run(out.dtype, DType::float32)(out.as<char>() + first * rows_ * size_of(out.dtype), to.data(),
                                               n * rows_);
     }

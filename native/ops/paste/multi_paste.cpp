@@ -1,5 +1,6 @@
 #include "ops/paste/multi_paste.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -156,25 +157,42 @@ Shape canvas_shape(const Run& run, const SampleWork& work, const std::vector<Sam
   return shape;
 }
 
-// Rows of the canvas. Regions are converted to its element type.
+// Rows of the canvas. Regions are converted to its element type. Each pixel is written once: from the last region on,
+// what none of the later ones covers, and at the end zeros.
 void make_rows(const SampleWork& work, std::span<const Region> regions) {
   const SampleView& out = work.out[0];
   const Extents canvas(out.shape);
-  const int64_t row_bytes = canvas.width * canvas.channels * size_of(out.dtype);
+  const int64_t pixel = canvas.channels * size_of(out.dtype);
+  struct Pixels {
+    int64_t begin, end;
+  };
+  std::vector<Pixels> open, still_open;  // pixels of the row that are not written yet
   for (int64_t row = work.begin; row < work.end; row++) {
-    char* to = out.as<char>() + row * row_bytes;
+    char* to = out.as<char>() + row * canvas.width * pixel;
     const int64_t frame = row / canvas.height, y = row % canvas.height;
-    std::memset(to, 0, static_cast<size_t>(row_bytes));
-    for (const Region& region : regions) {
+    open.assign(1, {0, canvas.width});
+    for (size_t k = regions.size(); k-- > 0;) {
+      const Region& region = regions[k];
       const int64_t line = y - region.out_start[0];
       if (line < 0 || line >= region.extent[0]) continue;
       const Extents in(region.from.shape);
-      const int64_t from =
-          ((frame * in.height + region.in_start[0] + line) * in.width + region.in_start[1]) * in.channels;
-      rounding_run(out.dtype, region.from.dtype)(to + region.out_start[1] * canvas.channels * size_of(out.dtype),
-                                                 region.from.as<char>() + from * size_of(region.from.dtype),
-                                                 region.extent[1] * canvas.channels);
+      const int64_t first = (frame * in.height + region.in_start[0] + line) * in.width + region.in_start[1];
+      const ConvertRun convert = rounding_run(out.dtype, region.from.dtype);
+      still_open.clear();
+      for (const Pixels& gap : open) {
+        const int64_t begin = std::clamp(region.out_start[1], gap.begin, gap.end);
+        const int64_t end = std::clamp(region.out_start[1] + region.extent[1], begin, gap.end);
+        const int64_t from = (first + begin - region.out_start[1]) * in.channels;
+        if (begin < end)
+          convert(to + begin * pixel, region.from.as<char>() + from * size_of(region.from.dtype),
+                  (end - begin) * in.channels);
+        if (gap.begin < begin) still_open.push_back({gap.begin, begin});
+        if (end < gap.end) still_open.push_back({end, gap.end});
+      }
+      std::swap(open, still_open);
     }
+    for (const Pixels& gap : open)
+      std::memset(to + gap.begin * pixel, 0, static_cast<size_t>((gap.end - gap.begin) * pixel));
   }
 }
 
