@@ -2,7 +2,6 @@
 #pragma once
 #include <cstdint>
 
-#include "codecs/jpeg/read_bands.h"
 #include "codecs/jpeg/read_blocks.h"
 
 namespace avida::codecs {
