@@ -17,9 +17,6 @@ extern "C" {
 namespace avida::codecs {
 namespace {
 
-// Frames that are kept for the next call use at most this much memory.
-constexpr int64_t kMostKeptBytes = int64_t{256} << 20;
-
 // Kernels use the stream in which the planes were made.
 template <class Sample, class Out>
 void launch(Gpu& gpu, const PicturePlanes& picture, ImageType type, Out* out, float scale, StreamHandle stream) {
@@ -96,23 +93,30 @@ NvdecCodec nvdec_codec(AVCodecID codec) {
     case AV_CODEC_ID_AV1:
       return NvdecCodec::av1;
     default:
-      throw NvdecRefused(str("the codec ", avcodec_get_name(codec)));
+      throw NvdecRefused(str("the video engine does not decode ", avcodec_get_name(codec)));
   }
 }
 
 // Packets as the engine wants them: H.264 and HEVC with start codes, not with lengths as in MP4 files.
 class PacketFilter {
  public:
-  explicit PacketFilter(const AVStream& stream) : parameters_(*stream.codecpar) {
-    const bool is_h264 = parameters_.codec_id == AV_CODEC_ID_H264;
-    if (!is_h264 && parameters_.codec_id != AV_CODEC_ID_HEVC) return;
+  explicit PacketFilter(const AVStream& stream) {
+    const AVCodecParameters& parameters = *stream.codecpar;
+    const bool is_h264 = parameters.codec_id == AV_CODEC_ID_H264;
+    if (!is_h264 && parameters.codec_id != AV_CODEC_ID_HEVC) {
+      read_header(parameters);
+      return;
+    }
     const char* name = is_h264 ? "h264_mp4toannexb" : "hevc_mp4toannexb";
     const AVBitStreamFilter* filter = av_bsf_get_by_name(name);
     packet_ = av_packet_alloc();
     if (packet_ && filter && av_bsf_alloc(filter, &filter_) >= 0 &&
-        avcodec_parameters_copy(filter_->par_in, &parameters_) >= 0) {
+        avcodec_parameters_copy(filter_->par_in, &parameters) >= 0) {
       filter_->time_base_in = stream.time_base;
-      if (av_bsf_init(filter_) >= 0) return;
+      if (av_bsf_init(filter_) >= 0) {
+        read_header(*filter_->par_out);
+        return;
+      }
     }
     close();
     throw NvdecRefused(str("FFmpeg has no filter ", name));
@@ -121,15 +125,7 @@ class PacketFilter {
   PacketFilter(const PacketFilter&) = delete;
 
   // The parameter sets of the file.
-  std::vector<uint8_t> header() const {
-    const AVCodecParameters& made = filter_ ? *filter_->par_out : parameters_;
-    const uint8_t* begin = made.extradata;
-    const uint8_t* end = begin + (begin ? made.extradata_size : 0);
-    // AV1: what precedes is the box of an MP4 or MKV file.
-    if (made.codec_id == AV_CODEC_ID_AV1 && end - begin > 4 && begin[0] & 0x80) begin += 4;
-    if (made.codec_id == AV_CODEC_ID_VP8 || made.codec_id == AV_CODEC_ID_VP9) end = begin;
-    return {begin, end};
-  }
+  const std::vector<uint8_t>& header() const { return header_; }
 
   void restart() {
     if (filter_) av_bsf_flush(filter_);
@@ -156,6 +152,13 @@ class PacketFilter {
     AVPacket* packet;
     ~Unref() { av_packet_unref(packet); }
   };
+  void read_header(const AVCodecParameters& made) {
+    if (made.codec_id == AV_CODEC_ID_VP8 || made.codec_id == AV_CODEC_ID_VP9 || !made.extradata) return;
+    header_.assign(made.extradata, made.extradata + made.extradata_size);
+    // AV1: what precedes is the box of an MP4 or MKV file.
+    if (made.codec_id == AV_CODEC_ID_AV1 && header_.size() > 4 && header_[0] & 0x80)
+      header_.erase(header_.begin(), header_.begin() + 4);
+  }
   static std::span<const uint8_t> bytes_of(const AVPacket& packet) {
     return {packet.data, static_cast<size_t>(packet.size)};
   }
@@ -164,7 +167,7 @@ class PacketFilter {
     av_bsf_free(&filter_);
   }
 
-  const AVCodecParameters& parameters_;
+  std::vector<uint8_t> header_;
   AVBSFContext* filter_ = nullptr;  // none for other codecs
   AVPacket* packet_ = nullptr;
 };
@@ -176,10 +179,11 @@ class GpuVideo::Engine {
  public:
   Engine(VideoFile& file, Gpu& gpu)
       : file_(file),
-        parameters_(*file.lend_stream().stream().codecpar),
-        filter_(file.lend_stream().stream()),
-        nvdec_(gpu, {nvdec_codec(parameters_.codec_id), file.index().height, file.index().width, filter_.header()}) {
+        codec_(nvdec_codec(file.stream().stream().codecpar->codec_id)),
+        filter_(file.stream().stream()),
+        nvdec_(gpu, {codec_, file.index().height, file.index().width, filter_.header()}) {
     if (!file.index().has_times) throw NvdecRefused("its packets have no times");
+    if (file.stream().stream().codecpar->format < 0) throw NvdecRefused("its pixel format is not known");
   }
 
   int64_t position() const { return position_; }
@@ -189,14 +193,15 @@ class GpuVideo::Engine {
   void decode(std::span<const int64_t> frames, const VideoRequest& request, const VideoFile::Show& show,
               NextFrames next) {
     VideoStream& packets = file_.lend_stream();
-    const PicturePlanes planes = describe_planes(parameters_.format, file_.index().height, file_.index().width,
-                                                 parameters_.color_range, parameters_.color_space, request);
+    const AVCodecParameters& parameters = *packets.stream().codecpar;
+    const PicturePlanes planes = describe_planes(parameters.format, file_.index().height, file_.index().width,
+                                                 parameters.color_range, parameters.color_space, request);
     size_t shown = 0, sent = 0;
-    const Nvdec::Viewer viewer{
-        [&](int64_t frame) { return shown < frames.size() && frames[shown] == frame; },
-        [&](int64_t, const NvdecPicture& picture, StreamHandle) { show(shown++, planes_of(picture, planes)); }};
-    // Pictures that are held back are left for the next call, if it follows in the file. Calls that began at the start
-    // of the file, or where the last one ended, go on like this.
+    const Nvdec::Viewer viewer{[&](int64_t frame) { return shown < frames.size() && frames[shown] == frame; },
+                               [&](const NvdecPicture& picture) { show(shown++, planes_of(picture, planes)); }};
+    // If the next call probably goes on after this one, the pictures that the parser still holds stay there. Otherwise
+    // the parser is flushed, so that no packets after the last wanted frame are decoded. Calls that began at the start
+    // of the file, or where the last one ended, are taken for a sequence.
     bool continues = next != NextFrames::none;
     while (shown < frames.size()) {
       const int64_t frame = frames[shown];
@@ -212,7 +217,8 @@ class GpuVideo::Engine {
         if (shown < frames.size() && frames[shown] == frame) throw NvdecRefused(str("frame ", frame, " did not come"));
         continue;
       }
-      const int64_t number = file_.index().find(packet->pts);
+      const bool is_shown = !(packet->flags & AV_PKT_FLAG_DISCARD);
+      const int64_t number = is_shown ? file_.index().find(packet->pts) : -1;
       const bool is_wanted = std::binary_search(frames.begin(), frames.end(), number);
       sent += is_wanted;
       filter_.pass(*packet, [&](std::span<const uint8_t> bytes) {
@@ -245,6 +251,10 @@ class GpuVideo::Engine {
   }
 
   static PicturePlanes planes_of(const NvdecPicture& picture, PicturePlanes planes) {
+    const int halves = picture.is_444 ? 1 : 2;
+    if (planes.is_rgb || planes.chroma_height != (planes.height + halves - 1) / halves ||
+        planes.chroma_width != (planes.width + halves - 1) / halves)
+      throw NvdecRefused("the format of the video differs from what its file says");
     for (int k = 0; k < 3; k++) {
       planes.planes[k] = picture.planes[k];
       planes.strides[k] = picture.stride;
@@ -255,7 +265,7 @@ class GpuVideo::Engine {
   }
 
   VideoFile& file_;
-  const AVCodecParameters& parameters_;
+  const NvdecCodec codec_;
   PacketFilter filter_;
   Nvdec nvdec_;
   int64_t position_ = -1;
@@ -263,6 +273,10 @@ class GpuVideo::Engine {
 
 GpuVideo::GpuVideo(VideoFile& file) : file_(file) {}
 GpuVideo::~GpuVideo() = default;
+
+bool GpuVideo::has_engine() const { return engine_ != nullptr; }
+
+void GpuVideo::forget() { kept_.clear(); }
 
 int64_t GpuVideo::position() const { return engine_ ? engine_->position() : file_.position(); }
 
@@ -288,14 +302,20 @@ void GpuVideo::decode(std::span<const int64_t> frames, const VideoRequest& reque
     if (!before.contains(frame)) missing.push_back(frame);
   if (!missing.empty()) {
     // Frames for the next call that come along are converted at once.
+    const int64_t last = missing.back();
     for (int64_t frame : keep) {
-      if (frame > missing.back() || places.contains(frame) || kept_.contains(frame)) continue;
+      if (frame > last || places.contains(frame) || kept_.contains(frame)) continue;
       if (static_cast<int64_t>(kept_.size() + 1) * bytes > kMostKeptBytes) break;
       places[frame] = (kept_[frame] = gpu.allocate(bytes, stream)).get();
       missing.push_back(frame);
     }
     std::sort(missing.begin(), missing.end());
-    decode_missing(missing, request, to, next, places);
+    try {
+      decode_missing(missing, request, to, next, places);
+    } catch (...) {
+      forget();
+      throw;
+    }
   }
   for (size_t i = 0; i < frames.size(); i++) {
     void* place = places[frames[i]];

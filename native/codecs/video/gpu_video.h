@@ -27,12 +27,16 @@ class GpuVideo {
   explicit GpuVideo(VideoFile& file);
   ~GpuVideo();
 
+  // Whether a decoder of NVDEC belongs to it.
+  bool has_engine() const;
   // The frame that would be decoded next without seeking; -1 if that is not known.
   int64_t position() const;
   // Decodes frames in any order and with duplicates, in the order of the stream; -1 is a frame of the colour `fill`.
   // `keep`: as of VideoFile.
   void decode(std::span<const int64_t> frames, const VideoRequest& request, const GpuFrames& to, NextFrames next,
               std::span<const int64_t> keep = {});
+  // Frees the frames that were kept.
+  void forget();
 
  private:
   class Engine;

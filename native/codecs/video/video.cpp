@@ -20,9 +20,6 @@ extern "C" {
 namespace avida::codecs {
 namespace {
 
-// Frames that are kept for the next call use at most this much memory.
-constexpr int64_t kMostKeptBytes = int64_t{256} << 20;
-
 // The videos that share the CPUs, as opposed to those whose users have a thread for each CPU.
 std::atomic<int> sharing_videos{0};
 
@@ -132,6 +129,7 @@ class VideoFile::Decoder {
     sharing_videos++;
   }
 
+  const VideoStream& stream() const { return stream_; }
   VideoStream& lend_stream() {
     position_ = -1;
     return stream_;
@@ -357,6 +355,8 @@ void VideoFile::decode(std::span<const int64_t> frames, const VideoRequest& requ
                        std::span<const int64_t> keep) {
   decoder_->decode(frames, request, show, keep);
 }
+
+const VideoStream& VideoFile::stream() const { return decoder_->stream(); }
 
 VideoStream& VideoFile::lend_stream() { return decoder_->lend_stream(); }
 

@@ -11,6 +11,9 @@
 
 namespace avida::codecs {
 
+// Frames that a decoder keeps for the next call use at most this much memory.
+constexpr int64_t kMostKeptBytes = int64_t{256} << 20;
+
 struct VideoRequest {
   ImageType type = ImageType::rgb;  // or ycbcr
   bool file_matrix = false;         // use the colour matrix that the file names; otherwise BT.601
@@ -50,6 +53,7 @@ class VideoFile {
               std::span<const int64_t> keep = {});
   // Frees the frames that were kept.
   void forget();
+  const VideoStream& stream() const;
   // The demuxer, for another decoder; this one forgets its position.
   VideoStream& lend_stream();
 

@@ -47,9 +47,10 @@ namespace {
 
 using cuda::Entered;
 
-constexpr int kMapped = 8;        // pictures that are read at the same time
-constexpr unsigned kDelay = 4;    // pictures that an engine has in work while earlier ones are shown
-constexpr size_t kMostIdle = 16;  // decoders that are kept for the next video; creating one takes long
+constexpr int kMapped = 8;      // pictures that are read at the same time
+constexpr unsigned kDelay = 4;  // pictures that an engine has in work while earlier ones are shown
+constexpr int64_t kMostIdlePixels = 16 * 1280 * 720;  // of decoders that are kept: creating one takes long
+constexpr unsigned kMostCropped = 128;                // rows or columns that are decoded and not shown
 
 struct Cuvid {
   tcuvidGetDecoderCaps* caps = nullptr;
@@ -127,8 +128,10 @@ struct Kind {
 struct Decoder {
   CUvideodecoder handle;
   Kind kind;
-  unsigned width, height, surfaces;                 // now
-  unsigned most_width, most_height, most_surfaces;  // that it can be changed to
+  unsigned surfaces, width, height;
+  unsigned most_width, most_height;  // that it can be changed to
+
+  int64_t pixels() const { return int64_t{most_width} * most_height; }
 };
 
 // What is known of one GPU: its abilities, and decoders that nobody uses.
@@ -162,8 +165,7 @@ class Decoders {
     std::lock_guard lock(mutex_);
     auto best = idle_.end();
     for (auto each = idle_.begin(); each != idle_.end(); ++each) {
-      if (each->kind != kind || each->most_width < width || each->most_height < height ||
-          each->most_surfaces < surfaces)
+      if (each->kind != kind || each->most_width < width || each->most_height < height || each->surfaces < surfaces)
         continue;
       best = each;
       if (each->width == width && each->height == height) break;
@@ -174,13 +176,28 @@ class Decoders {
     return decoder;
   }
   void give(const Decoder& decoder) {
-    std::unique_lock lock(mutex_);
-    idle_.push_back(decoder);
-    if (idle_.size() <= kMostIdle) return;
-    const Decoder oldest = idle_.front();
-    idle_.erase(idle_.begin());
-    lock.unlock();
-    cuvid().destroy(oldest.handle);
+    std::vector<Decoder> dropped;
+    {
+      std::lock_guard lock(mutex_);
+      idle_.push_back(decoder);
+      int64_t pixels = 0;
+      for (const Decoder& each : idle_) pixels += each.pixels();
+      for (; pixels > kMostIdlePixels; idle_.erase(idle_.begin())) {
+        pixels -= idle_.front().pixels();
+        dropped.push_back(idle_.front());
+      }
+    }
+    for (const Decoder& each : dropped) cuvid().destroy(each.handle);
+  }
+  // Frees the memory of all; false if there are none.
+  bool drop_all() {
+    std::vector<Decoder> dropped;
+    {
+      std::lock_guard lock(mutex_);
+      dropped.swap(idle_);
+    }
+    for (const Decoder& each : dropped) cuvid().destroy(each.handle);
+    return !dropped.empty();
   }
 
  private:
@@ -204,7 +221,10 @@ class Nvdec::Session {
       if (parser_) cuvid().destroy_parser(parser_);
       cuda::driver().stream_synchronize(stream_->handle);
       unmap();
-      if (decoder_) Decoders::of(gpu_.device).give(*decoder_);
+      if (decoder_ && is_broken_)
+        cuvid().destroy(decoder_->handle);
+      else if (decoder_)
+        Decoders::of(gpu_.device).give(*decoder_);
     } catch (const std::exception&) {  // the process is exiting, and the driver is already unloaded
     }
   }
@@ -218,6 +238,7 @@ class Nvdec::Session {
     if (parser_) cuvid().destroy_parser(parser_);
     parser_ = nullptr;
     last_due_ = -1;
+    is_first_ = true;
     CUVIDPARSERPARAMS parameters{};
     parameters.CodecType = number_of(format_.codec);
     parameters.ulMaxNumDecodeSurfaces = 1;  // until on_sequence() tells
@@ -237,9 +258,10 @@ class Nvdec::Session {
   }
 
   void send(std::span<const uint8_t> packet, int64_t frame, bool needed, const Viewer& viewer) {
-    // Packets of other codecs say themselves where they end, and may hold frames that are not shown.
+    // Packets of other codecs say themselves where they end, and may hold frames that are not shown. What HEVC calls no
+    // reference may be one for other layers.
     const bool is_one_picture = format_.codec == NvdecCodec::h264 || format_.codec == NvdecCodec::hevc;
-    needed_ = needed || !is_one_picture;
+    needed_ = needed || format_.codec != NvdecCodec::h264;
     parse(packet, frame, is_one_picture ? CUVID_PKT_ENDOFPICTURE : 0, viewer);
   }
   void flush(const Viewer& viewer) { parse({}, {}, CUVID_PKT_ENDOFSTREAM, viewer); }
@@ -258,6 +280,7 @@ class Nvdec::Session {
       if (!error_) return function(*this);
     } catch (...) {
       error_ = std::current_exception();
+      is_broken_ = true;
     }
     return 0;
   }
@@ -281,11 +304,13 @@ class Nvdec::Session {
   int on_sequence(const CUVIDEOFORMAT& format) {
     const Kind kind{format.codec, format.chroma_format, format.bit_depth_luma_minus8 + 8u};
     const unsigned surfaces = format.min_num_decode_surfaces + kDelay;
-    if (decoder_ && decoder_->kind == kind && decoder_->width == format.coded_width &&
-        decoder_->height == format.coded_height && decoder_->surfaces >= surfaces)
-      return static_cast<int>(decoder_->surfaces);
-    if (decoder_) throw NvdecRefused("the format of the video changes");
     check_format(format, kind);
+    if (decoder_) {
+      if (decoder_->kind != kind || decoder_->width != format.coded_width || decoder_->height != format.coded_height ||
+          decoder_->surfaces < surfaces || left_ != format.display_area.left || top_ != format.display_area.top)
+        throw NvdecRefused("the format of the video changes");
+      return static_cast<int>(decoder_->surfaces);
+    }
     left_ = format.display_area.left;
     top_ = format.display_area.top;
     decoder_ = Decoders::of(gpu_.device).take(kind, format.coded_width, format.coded_height, surfaces);
@@ -300,6 +325,9 @@ class Nvdec::Session {
     const auto& shown = format.display_area;
     if (shown.right - shown.left != format_.width || shown.bottom - shown.top != format_.height)
       throw NvdecRefused("the size of the video differs from what its file says");
+    if (format.coded_width > static_cast<unsigned>(format_.width) + kMostCropped ||
+        format.coded_height > static_cast<unsigned>(format_.height) + kMostCropped)
+      throw NvdecRefused("most of what would be decoded is not shown");
     if (format.bit_depth_chroma_minus8 != format.bit_depth_luma_minus8)
       throw NvdecRefused("luma and chroma differ in their bits");
     if (kind.chroma != cudaVideoChromaFormat_420 && kind.chroma != cudaVideoChromaFormat_444)
@@ -322,7 +350,7 @@ class Nvdec::Session {
   }
 
   // Pictures are not cropped, since the library scales what has another size.
-  static Decoder create(const Kind& kind, unsigned width, unsigned height, unsigned surfaces) {
+  Decoder create(const Kind& kind, unsigned width, unsigned height, unsigned surfaces) const {
     CUVIDDECODECREATEINFO info{};
     info.ulWidth = info.ulMaxWidth = info.ulTargetWidth = width;
     info.ulHeight = info.ulMaxHeight = info.ulTargetHeight = height;
@@ -336,8 +364,10 @@ class Nvdec::Session {
     info.OutputFormat = surface_format(kind);
     info.DeinterlaceMode = cudaVideoDeinterlaceMode_Weave;
     info.ulNumOutputSurfaces = kMapped;
-    Decoder decoder{nullptr, kind, width, height, surfaces, width, height, surfaces};
-    check(cuvid().create(&decoder.handle, &info), "creating a decoder of video");
+    Decoder decoder{nullptr, kind, surfaces, width, height, width, height};
+    CUresult result = cuvid().create(&decoder.handle, &info);
+    if (result && Decoders::of(gpu_.device).drop_all()) result = cuvid().create(&decoder.handle, &info);
+    check(result, "creating a decoder of video");
     return decoder;
   }
 
@@ -355,6 +385,8 @@ class Nvdec::Session {
 
   int on_decode(CUVIDPICPARAMS& picture) {
     if (!decoder_) throw NvdecRefused("the video has no parameter sets");
+    if (std::exchange(is_first_, false) && format_.codec <= NvdecCodec::hevc && !picture.intra_pic_flag)
+      throw NvdecRefused("the file calls a frame a keyframe that is none");
     if (!needed_ && !picture.ref_pic_flag) return 1;
     check(cuvid().decode(decoder_->handle, &picture), "decoding a picture");
     return 1;
@@ -376,7 +408,7 @@ class Nvdec::Session {
     check(cuvid().map(decoder_->handle, shown->picture_index, &address, &stride, &parameters), "reading a picture");
     mapped_.push_back(address);
     check_status(shown->picture_index);
-    viewer_->show(last_due_, picture_at(address, stride), stream_->handle);
+    viewer_->show(picture_at(address, stride));
     History& history = history_of_process();
     std::lock_guard lock(history.mutex);
     history.frames++;
@@ -421,7 +453,7 @@ class Nvdec::Session {
   std::optional<Decoder> decoder_;
   int left_ = 0, top_ = 0;  // of the visible part
   int64_t last_due_ = -1;
-  bool needed_ = true;
+  bool needed_ = true, is_first_ = true, is_broken_ = false;
   const Viewer* viewer_ = nullptr;
   std::vector<unsigned long long> mapped_;
   std::exception_ptr error_;

@@ -33,8 +33,8 @@ struct NvdecRefused : std::exception {
   std::string reason;
 };
 
-// Decodes the packets of one video. All functions throw NvdecRefused. Not thread-safe; several may work at once, and
-// share the engines.
+// Decodes the packets of one video. What the engine cannot do raises NvdecRefused. Not thread-safe; several may work at
+// once, and share the engines.
 class Nvdec {
  public:
   struct Format {
@@ -46,10 +46,11 @@ class Nvdec {
   Nvdec(Gpu& gpu, Format format);
   ~Nvdec();
 
-  // What becomes of a decoded frame: show() may queue work in the stream that reads the picture.
+  // What becomes of a decoded frame: if it is wanted, it is shown. show() may queue work in stream() that reads the
+  // picture.
   struct Viewer {
     std::function<bool(int64_t frame)> wants;
-    std::function<void(int64_t frame, const NvdecPicture& picture, StreamHandle stream)> show;
+    std::function<void(const NvdecPicture& picture)> show;
   };
 
   // Forgets all pictures: the next packet is that of a keyframe.

@@ -71,13 +71,13 @@ void VideoFiles::give_back(size_t file, std::unique_ptr<Video> video) {
     closed.push_back(std::move(idle_.front()));
     idle_.erase(idle_.begin());
   }
-  const auto is_on_gpu = [](const Idle& idle) { return idle.video->on_gpu != nullptr; };
-  if (video->on_gpu && std::ranges::count_if(idle_, is_on_gpu) >= kMostIdleOnGpu)
-    released = std::move(std::ranges::find_if(idle_, is_on_gpu)->video->on_gpu);
+  const auto has_engine = [](const Idle& idle) { return idle.video->on_gpu && idle.video->on_gpu->has_engine(); };
+  if (video->on_gpu && std::ranges::count_if(idle_, has_engine) >= kMostIdleOnGpu)
+    released = std::move(std::ranges::find_if(idle_, has_engine)->video->on_gpu);
   idle_.push_back({file, std::move(video)});
   // Frames that are kept serve the next clip of the file, if it comes soon.
   static const auto cpus = static_cast<size_t>(available_cpus());
-  if (idle_.size() > cpus) idle_[idle_.size() - cpus - 1].video->video.forget();
+  if (idle_.size() > cpus) idle_[idle_.size() - cpus - 1].video->forget();
 }
 
 }  // namespace avida

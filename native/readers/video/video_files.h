@@ -35,6 +35,10 @@ class VideoFiles : ForkAware {
               file.size(), [this](int64_t offset, void* to, int64_t bytes) { file.read_at(offset, to, bytes); },
               std::move(index)) {}
     int64_t position() const { return on_gpu ? on_gpu->position() : video.position(); }
+    void forget() {
+      video.forget();
+      if (on_gpu) on_gpu->forget();
+    }
     File file;
     codecs::VideoFile video;
     std::unique_ptr<codecs::GpuVideo> on_gpu;  // decodes for a GPU, from the first time on that it is asked to
