@@ -139,7 +139,10 @@ def main() -> None:
         against = f"{row['DALI'] / row['avida']:6.2f} x DALI" if "DALI" in row else ""
         share = row["avida"] / row["once"]
         parts = ", ".join(f"{row[part] * 1e3:.3f} {part}" for part in ("on the GPU", "on the host"))
-        print(f"{title:28} {row['avida'] * 1e3:7.3f} ms ({parts})  {share:6.2f} of moving its bytes  {against}", flush=True)
+        print(
+            f"{title:28} {row['avida'] * 1e3:7.3f} ms ({parts})  {share:6.2f} of moving its bytes  {against}",
+            flush=True,
+        )
 
     calls: dict[str, float] = {}
     for _ in range(options.rounds):

@@ -44,9 +44,7 @@ constexpr int kItemThreads = 256;  // of a block, each of which makes its own it
 AVIDA_HD AVIDA_INLINE long piece_of_pair(long item, int k) {
   return item / kItemThreads * (2 * kItemThreads) + item % kItemThreads + k * kItemThreads;
 }
-AVIDA_HD AVIDA_INLINE long pairs_of(long n) {
-  return (n + 2 * kItemThreads - 1) / (2 * kItemThreads) * kItemThreads;
-}
+AVIDA_HD AVIDA_INLINE long pairs_of(long n) { return (n + 2 * kItemThreads - 1) / (2 * kItemThreads) * kItemThreads; }
 
 // Minimum resident blocks per SM; 0: the compiler decides.
 template <class Body>

@@ -111,8 +111,8 @@ CompiledKernel compile(const Kernel& kernel, const std::string& source, const st
   return compiled;
 }
 
-// A kernel and its key in the cache: of the sources, options and architecture. The version of NVRTC is not part of it, so
-// that NVRTC is only loaded where a kernel must be compiled.
+// A kernel and its key in the cache: of the sources, options and architecture. The version of NVRTC is not part of it,
+// so that NVRTC is only loaded where a kernel must be compiled.
 class Cached {
  public:
   Cached(const Kernel& kernel, const std::string& architecture)

@@ -7,8 +7,8 @@
 namespace avida {
 
 struct CompiledKernel {
-  std::string code;  // machine code for the driver
-  std::string name;  // of its function
+  std::string code;      // machine code for the driver
+  std::string name;      // of its function
   bool quickly = false;  // compiled so: slower code, never in the cache
 };
 

@@ -167,7 +167,9 @@ print(avida._core.compile_kernel({reader}, 'sm_90')[1].hex())
     quick = run(code, tmp_path, AVIDA_CACHE_DIR=str(tmp_path))
     assert quick.returncode == 0, quick.stderr
     assert len(list(folder.iterdir())) >= 5  # the end of the process has waited for all of them
-    cached = run(f"print(avida._core.compile_kernel({reader}, 'sm_90')[1].hex())", tmp_path, AVIDA_CACHE_DIR=str(tmp_path))
+    cached = run(
+        f"print(avida._core.compile_kernel({reader}, 'sm_90')[1].hex())", tmp_path, AVIDA_CACHE_DIR=str(tmp_path)
+    )
     codes = [bytes.fromhex(done.stdout) for done in (quick, cached)]
     assert all(code.startswith(b"\x7fELF") for code in codes)
     assert codes[0] != codes[1]

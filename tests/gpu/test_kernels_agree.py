@@ -122,8 +122,17 @@ def test_deviations():
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "float32"])
-@pytest.mark.parametrize("shape, axes", [((150, 301, 3), [0, 1]), ((2, 40, 31, 7), [1, 2]), ((3, 70001), [1]),
-                                         ((300, 256), [0]), ((90, 257), [0]), ((77, 5001), None)])
+@pytest.mark.parametrize(
+    "shape, axes",
+    [
+        ((150, 301, 3), [0, 1]),
+        ((2, 40, 31, 7), [1, 2]),
+        ((3, 70001), [1]),
+        ((300, 256), [0]),
+        ((90, 257), [0]),
+        ((77, 5001), None),
+    ],
+)
 def test_long_rows(shape, axes, dtype):
     """They are folded by blocks of threads. What comes of bytes is exact, and so the same on both devices."""
     x = numbers(dtype, shape)

@@ -92,7 +92,9 @@ struct ElementwiseItem {
   static constexpr bool of_bytes = sizeof(T) == 1 && sizeof(R) == 1;
   static constexpr int kTogether = of_bytes ? 16 : kNeighbours, kBlocks = of_bytes ? 5 : same_type<T, float> ? 4 : 0;
 
-  AVIDA_HD AVIDA_INLINE static long items_for(long elements) { return pairs_of((elements + kTogether - 1) / kTogether); }
+  AVIDA_HD AVIDA_INLINE static long items_for(long elements) {
+    return pairs_of((elements + kTogether - 1) / kTogether);
+  }
 
   AVIDA_HD AVIDA_INLINE static void run(const Params& params, long item) {
     const long first[2] = {piece_of_pair(item, 0) * kTogether, piece_of_pair(item, 1) * kTogether};

@@ -25,8 +25,9 @@ struct InPieces {
     long begin, end;  // of the elements
   };
 
-  static constexpr bool edits =
-      requires(const typename Body::Params& params, unsigned (&words)[kPieceBytes / 4]) { Body::edit_piece(params, 0l, words); };
+  static constexpr bool edits = requires(const typename Body::Params& params, unsigned (&words)[kPieceBytes / 4]) {
+    Body::edit_piece(params, 0l, words);
+  };
 
   AVIDA_HD AVIDA_INLINE static long items_for(long elements) {
     const long pieces = (elements + kElements - 1) / kElements;

@@ -66,7 +66,7 @@ struct WindowPieces {
     Divisor pieces;                          // of a row
     int elements, inside_begin, inside_end;  // of a row; those that lie inside the sample if the row does
     int block, line_start, line_extent;      // a line index is `block` elements
-    Divisor size[kRowAxes];  // around rows
+    Divisor size[kRowAxes];                  // around rows
     int start[kRowAxes], in_extent[kRowAxes];
     long in_step[kRowAxes];  // elements
     OutOfBounds policy;

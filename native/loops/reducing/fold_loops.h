@@ -111,7 +111,9 @@ void fold_group(const Plan& plan, const void* in, int64_t group, int64_t begin, 
   const T* from = static_cast<const T*>(in);
   auto* totals = static_cast<typename Fold::Total*>(to);
   int64_t first = plan.first_output(group), n = plan.outputs_of(group);
-  if constexpr (requires { typename Fold::Squares; }) {  // vectors of one and then of the other are faster than of pairs
+  if constexpr (requires {
+                  typename Fold::Squares;
+                }) {  // vectors of one and then of the other are faster than of pairs
     typename Fold::Sums::Total sums[kGroup];
     typename Fold::Squares::Total squares[kGroup];
     fold_group<typename Fold::Sums, T>(plan, in, group, begin, end, centers, sums);
@@ -160,10 +162,8 @@ Folding folding() {
                .centered = Fold::centered || kNeedsMean<typename Fold::Total>,
                .fold = fold_group<Fold, T>,
                .join = join_totals<Fold>,
-               .launch =
-                   [](Launches& launches, int64_t items, const FoldParams& params) {
-                     launches.add<FoldItem<Fold, T>>(0, items, params);
-                   },
+               .launch = [](Launches& launches, int64_t items,
+                            const FoldParams& params) { launches.add<FoldItem<Fold, T>>(0, items, params); },
                .parts_of_row = nullptr,
                .launch_rows = nullptr};
   if constexpr (std::is_same_v<T, uint8_t> || std::is_same_v<T, float>) {

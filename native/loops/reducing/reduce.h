@@ -93,7 +93,8 @@ void store_results(const SampleView& out, int64_t first, const void* totals, int
       Out* __restrict to = out.as<Out>() + first;
       const int64_t length = n, folded = count;  // copies that bytes written to the output cannot alias
       for (int64_t i = 0; i < length; i++)
-        to[i] = Reducer::template result<Out>(settled(from[i], folded, kNeedsMean<Total> ? centers[i] : 0), folded, ddof);
+        to[i] =
+            Reducer::template result<Out>(settled(from[i], folded, kNeedsMean<Total> ? centers[i] : 0), folded, ddof);
     }
   });
 }

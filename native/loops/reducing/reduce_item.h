@@ -124,8 +124,7 @@ struct FoldRows {
     } else {
       if (lane > 0) return;
       Total total = shared.of_lanes[at];
-      for (unsigned i = 1; i < kLanes && i < lanes; i++)
-        total = Fold::join(total, shared.of_lanes[i * width + column]);
+      for (unsigned i = 1; i < kLanes && i < lanes; i++) total = Fold::join(total, shared.of_lanes[i * width + column]);
       static_cast<Total*>(params.totals)[item * width + column] = total;
     }
   }
@@ -134,7 +133,8 @@ struct FoldRows {
   AVIDA_HD AVIDA_INLINE static void fold(const Params& params, Shared& shared, long item, int thread, long step) {
     const long row = item / params.parts, part = item - row * params.parts;
     const T* in = static_cast<const T*>(params.in) + row * params.elements;
-    const long part_end = (part + 1) * kLoadsOfPart * step, end = part_end < params.elements ? part_end : params.elements;
+    const long part_end = (part + 1) * kLoadsOfPart * step,
+               end = part_end < params.elements ? part_end : params.elements;
     double centers[kLoad];
     if constexpr (Fold::centered)
       for (int k = 0; k < kLoad; k++)
@@ -154,8 +154,7 @@ struct FoldRows {
       AVIDA_UNROLL
       for (int j = 0; j < kLoads; j++) read[j] = load_elements<kLoad>(in + i + j * step);
       AVIDA_UNROLL
-      for (int j = 0; j < kLoads; j++)
-        AVIDA_UNROLL
+      for (int j = 0; j < kLoads; j++) AVIDA_UNROLL
       for (int k = 0; k < kLoad; k++) add(k, read[j].at[k]);
     }
     AVIDA_DO_NOT_UNROLL
@@ -202,9 +201,9 @@ struct FinishItem {
     for (long part = 1; part < params.parts; part++) total = Reducer::join(total, totals[part * params.width]);
     auto settled = avida::settled(total, params.count, kNeedsMean<Total> ? params.means.of(item) : 0);
     switch (params.type) {
-#define AVIDA_X(NUMBER, T)                                                                               \
-  case NUMBER:                                                                                           \
-    if constexpr (Reducer::template gives<T, decltype(settled)>)                                                     \
+#define AVIDA_X(NUMBER, T)                                                                                 \
+  case NUMBER:                                                                                             \
+    if constexpr (Reducer::template gives<T, decltype(settled)>)                                           \
       static_cast<T*>(params.out)[item] = Reducer::template result<T>(settled, params.count, params.ddof); \
     return;
       AVIDA_EACH_ELEMENT_TYPE(AVIDA_X)

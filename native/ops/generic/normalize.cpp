@@ -310,7 +310,8 @@ class Normalizer {
   bool launch_channels(const SampleView& in, const SampleView& out, const SampleView& mean, const SampleView& factor,
                        double shift) {
     using Item = NormalizeChannels<To, From>;
-    const int64_t channels = std::max(mean.elements(), factor.elements()), last = in.ndim() ? in.shape[in.ndim() - 1] : 1;
+    const int64_t channels = std::max(mean.elements(), factor.elements()),
+                  last = in.ndim() ? in.shape[in.ndim() - 1] : 1;
     if (channels > Item::kThreads) return false;
     for (const SampleView* numbers : {&mean, &factor})
       if (numbers->elements() != 1 && (numbers->elements() != last || numbers->shape[numbers->ndim() - 1] != last))

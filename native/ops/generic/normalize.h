@@ -138,9 +138,7 @@ struct NormalizeChannels {
       mean[k] = static_cast<float>(params.mean[channel * params.mean_step]);
       factor[k] = static_cast<float>(params.factor[channel * params.factor_step]);
     }
-    auto made = [&](From x, int k) {
-      return convert<To>((convert<float>(x) - mean[k]) * factor[k] + params.shift);
-    };
+    auto made = [&](From x, int k) { return convert<To>((convert<float>(x) - mean[k]) * factor[k] + params.shift); };
     const long step = long{threads} * kTogether;
     long first = item * kLoads * step + long{thread} * kTogether;
     if (first + (kLoads - 1) * step + kTogether <= params.elements) {

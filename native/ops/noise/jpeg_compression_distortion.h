@@ -47,8 +47,8 @@ struct JpegPlanes {
   }
 };
 
-// Division by the steps of quantization. DCT results are scaled by 8. A division is a multiplication by the inverse, exact
-// below 1 << 16.
+// Division by the steps of quantization. DCT results are scaled by 8. A division is a multiplication by the inverse,
+// exact below 1 << 16.
 struct Quantization {
   struct Step {
     unsigned divisor, inverse;
@@ -317,7 +317,8 @@ struct JpegColors {
   AVIDA_HD AVIDA_INLINE static void set_pixel(int light, int blue, int red, int* to) {
     constexpr int of_red = 91881, of_blue = 116130, green_of_blue = 22554, green_of_red = 46802, half = 1 << 15;
     to[0] = light + ((of_red * red + (half - of_red * 128)) >> 16);
-    to[1] = light + ((-green_of_blue * blue - green_of_red * red + (half + (green_of_blue + green_of_red) * 128)) >> 16);
+    to[1] =
+        light + ((-green_of_blue * blue - green_of_red * red + (half + (green_of_blue + green_of_red) * 128)) >> 16);
     to[2] = light + ((of_blue * blue + (half - of_blue * 128)) >> 16);
   }
 };

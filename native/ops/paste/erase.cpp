@@ -59,7 +59,8 @@ void erase_rows(const typename Erase<T>::Params& params, int64_t length, int alo
       bool inside = region[along].begin < region[along].end;
       for (int d = 0; d < params.axes; d++) inside &= d == along || region[d].holds(position[d]);
       if (!inside) continue;
-      const int64_t from = region[along].begin * params.axis[along].step, to = region[along].end * params.axis[along].step;
+      const int64_t from = region[along].begin * params.axis[along].step,
+                    to = region[along].end * params.axis[along].step;
       std::memcpy(params.out + first + from, filled.data() + from, static_cast<size_t>(to - from) * sizeof(T));
     }
   }

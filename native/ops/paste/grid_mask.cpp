@@ -49,7 +49,8 @@ class GridMaskPlan {
     const int64_t length = width_ * channels_, begin = sample.begin, end = sample.end;
     each_piece<GridMask<T>, sizeof(T)>(
         sample, begin * length, end * length,
-        {out, in, grid_, width_, height_, channels_, Divisor::of(length), Divisor::of(height_), Divisor::of(channels_)}, [&] {
+        {out, in, grid_, width_, height_, channels_, Divisor::of(length), Divisor::of(height_), Divisor::of(channels_)},
+        [&] {
           std::vector<uint8_t> masked(width_);
           for (int64_t row = begin; row < end; row++) {
             mask_row(masked.data(), static_cast<int>(width_), static_cast<int>(row % height_), grid_);

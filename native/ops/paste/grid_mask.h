@@ -41,8 +41,8 @@ struct GridMask {
     T* out;
     const T* in;
     Grid grid;
-    long width, height, channels;              // planes have one channel each
-    Divisor by_row, by_height, by_channels;    // elements of a row, rows, channels
+    long width, height, channels;            // planes have one channel each
+    Divisor by_row, by_height, by_channels;  // elements of a row, rows, channels
   };
 
   AVIDA_HD AVIDA_INLINE static void run(const Params& params, long i) {
