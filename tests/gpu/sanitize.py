@@ -84,9 +84,9 @@ def main() -> int:
             count, problem = job.result()
             passed[jobs[job].name] += count
             wrong += [problem] if problem else []
+    print("\n".join(wrong) or "nothing was found")
     for name, count in sorted(passed.items()):
         print(f"{name:28} {count:4} passed under {options.tool}")
-    print("\n".join(wrong) or "nothing was found")
     return bool(wrong)
 
 
