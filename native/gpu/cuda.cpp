@@ -1,7 +1,6 @@
 // A real GPU, through the CUDA driver API.
 #include <algorithm>
 #include <condition_variable>
-#include <cstdlib>
 #include <cstring>
 #include <deque>
 
@@ -142,8 +141,7 @@ class CudaGpu : public Gpu {
     // Enough blocks to fill the GPU several times; more would only add launch overhead.
     const int threads = kernel.block_threads ? kernel.block_threads : kItemThreads;
     int64_t blocks = kernel.block_threads ? most_items : (most_items + kItemThreads - 1) / kItemThreads;
-    static const int64_t kFactor = std::getenv("AVIDA_BLOCKS") ? std::atoi(std::getenv("AVIDA_BLOCKS")) : 32;
-    int64_t enough = std::max<int64_t>(1, int64_t(processors_) * kFactor / samples);
+    int64_t enough = std::max<int64_t>(1, int64_t(processors_) * 64 / samples);
     auto grid = static_cast<unsigned>(std::min(blocks, enough));
     void* parameters[] = {&items};
     constexpr int kMostRows = 65535;

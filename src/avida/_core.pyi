@@ -260,6 +260,11 @@ def compile_kernel(number: int, architecture: str) -> tuple[str, bytes]:
     The name and the machine code of one of `kernels`, from the cache if possible.
     """
 
+def start_compiling(architecture: str) -> None:
+    """
+    Starts threads that read or compile the usual kernels, as the first use of a GPU does.
+    """
+
 def set_compiler_library(path: str) -> None: ...
 def kernel_compiler() -> str:
     """NVRTC's version, or why it cannot be used."""

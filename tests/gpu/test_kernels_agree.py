@@ -123,7 +123,7 @@ def test_deviations():
 
 @pytest.mark.parametrize("dtype", ["uint8", "float32"])
 @pytest.mark.parametrize(
-    "shape, axes",
+    ("shape", "axes"),
     [
         ((150, 301, 3), [0, 1]),
         ((2, 40, 31, 7), [1, 2]),
