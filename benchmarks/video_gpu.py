@@ -23,7 +23,7 @@ import numpy as np
 import avida
 
 # The other libraries are optional.
-# pyright: reportMissingImports=false
+# pyright: reportMissingImports=false, reportPrivateImportUsage=false
 
 LENGTH, BATCH, SIZE = 16, 8, 224
 
