@@ -164,6 +164,11 @@ struct JpegSymbol {
                   ac);
     return {otherwise};
   }
+  // Where the code is longer than the `look` bits that were looked up. If there is none: try again one bit later.
+  AVIDA_HD AVIDA_INLINE static JpegSymbol find_longer(const JpegScan& scan, unsigned code, unsigned bits, int look) {
+    constexpr unsigned none = 1;
+    return find(scan.codes[code], static_cast<int>(bits >> 16), look + 1, 16, code >= 2, none);
+  }
 };
 
 // The code that a decoder uses: an index of JpegScan::codes.
@@ -173,11 +178,9 @@ AVIDA_HD AVIDA_INLINE unsigned jpeg_code_of(unsigned second_dc, unsigned second_
 
 // The codes of a file, in shared memory.
 struct JpegTables {
-  static constexpr int kLook = 11;           // bits that are looked up at once
-  static constexpr unsigned kLong = 0xFF00;  // of 16 bits: longer codes are usually above, where all are looked up
+  static constexpr int kLook = 11;  // bits that are looked up at once
 
   unsigned short symbols[4][1 << kLook];
-  unsigned short long_symbols[4][0x10000 - kLong];
   JpegScan scan;
 
   // To be called by all threads of a block, after they have copied the scan.
@@ -188,24 +191,11 @@ struct JpegTables {
       symbols[code][begin] = static_cast<unsigned short>(
           JpegSymbol::find(scan.codes[code], begin << (16 - kLook), 1, kLook, code >= 2, JpegSymbol::kLonger).packed);
     }
-    AVIDA_DO_NOT_UNROLL
-    for (unsigned i = static_cast<unsigned>(thread); i < 4 * (0x10000 - kLong); i += JpegSegment::kThreads)
-      long_symbols[i / (0x10000 - kLong)][i % (0x10000 - kLong)] =
-          static_cast<unsigned short>(find_longer(i / (0x10000 - kLong), kLong + i % (0x10000 - kLong)).packed);
   }
 
   AVIDA_HD AVIDA_INLINE JpegSymbol look_up(unsigned code, unsigned bits) const {
     const JpegSymbol symbol{symbols[code][bits >> (32 - kLook)]};
-    if (symbol.packed != JpegSymbol::kLonger) return symbol;
-    const unsigned begin = bits >> 16;
-    return begin >= kLong ? JpegSymbol{long_symbols[code][begin - kLong]} : find_longer(code, begin);
-  }
-
- private:
-  // If there is no such code: try again one bit later.
-  AVIDA_HD AVIDA_INLINE JpegSymbol find_longer(unsigned code, unsigned begin) const {
-    constexpr unsigned none = 1;
-    return JpegSymbol::find(scan.codes[code], static_cast<int>(begin), kLook + 1, 16, code >= 2, none);
+    return symbol.packed != JpegSymbol::kLonger ? symbol : JpegSymbol::find_longer(scan, code, bits, kLook);
   }
 };
 

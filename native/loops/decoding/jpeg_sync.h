@@ -7,38 +7,49 @@
 
 namespace avida {
 
-// The codes of a file, in shared memory, for a decoder that needs no numbers: it reads as many AC coefficients at once
-// as fit into the bits that are looked up.
+// The codes of a file, in shared memory, for a decoder that needs no numbers: an entry has the symbol that the bits
+// begin with (its upper half), and all symbols that fit into them.
 struct JpegSkips {
-  static constexpr int kLook = 10;
+  static constexpr int kLook = 10;  // bits that are looked up at once
   struct Entry {
     static constexpr unsigned kEnds = 1 << 11;  // an end of block is the last of them
-    unsigned packed;                            // no bits: not even one fits
+    unsigned packed;
+    AVIDA_HD AVIDA_INLINE JpegSymbol first() const { return {packed >> 16}; }
     AVIDA_HD AVIDA_INLINE unsigned bits() const { return packed & 31; }
     AVIDA_HD AVIDA_INLINE unsigned further() const { return packed >> 5 & 63; }  // before the end of block
     AVIDA_HD AVIDA_INLINE bool ends() const { return packed & kEnds; }
   };
 
-  JpegTables tables;
-  unsigned short entries[2][1 << kLook];
+  unsigned entries[4][1 << kLook];
+  JpegScan scan;
 
-  // To be called by all threads of a block, after they have prepared the tables.
-  AVIDA_HD AVIDA_INLINE void prepare(int thread) {
+  // To be called by all threads of a block: first for the symbols, after they have copied the scan, then for all.
+  AVIDA_HD AVIDA_INLINE void prepare_first(int thread) {
     AVIDA_DO_NOT_UNROLL
-    for (int i = thread; i < 2 << kLook; i += JpegSegment::kThreads) {
+    for (int i = thread; i < 4 << kLook; i += JpegSegment::kThreads) {
+      const int code = i >> kLook, begin = i & ((1 << kLook) - 1);
+      entries[code][begin] =
+          JpegSymbol::find(scan.codes[code], begin << (16 - kLook), 1, kLook, code >= 2, JpegSymbol::kLonger).packed
+          << 16;
+    }
+  }
+  AVIDA_HD AVIDA_INLINE void prepare_all(int thread) {
+    AVIDA_DO_NOT_UNROLL
+    for (int i = thread; i < 4 << kLook; i += JpegSegment::kThreads) {
       const int code = i >> kLook;
       const unsigned begin = static_cast<unsigned>(i) & ((1 << kLook) - 1);
       unsigned bits = 0, further = 0, ends = 0;
-      while (!ends) {
-        const unsigned left = (begin << bits & ((1 << kLook) - 1)) << (JpegTables::kLook - kLook);
-        const JpegSymbol next{tables.symbols[2 + code][left]};
-        const bool end = next.further() == JpegSymbol::kEndOfBlock;
+      do {  // after a DC coefficient, another code is used
+        const JpegSymbol next = Entry{entries[code][begin << bits & ((1 << kLook) - 1)]}.first();
+        const bool end = code >= 2 && next.further() == JpegSymbol::kEndOfBlock;
         if (!next.further() || bits + next.bits() > kLook || (!end && further + next.further() > 63)) break;
         bits += next.bits();
-        further += end ? 0 : next.further();
-        ends = end ? Entry::kEnds : 0;
-      }
-      entries[code][begin] = static_cast<unsigned short>(bits | further << 5 | ends);
+        if (end)
+          ends = Entry::kEnds;
+        else
+          further += next.further();
+      } while (code >= 2 && !ends);
+      entries[code][begin] |= bits | further << 5 | ends;
     }
   }
 };
@@ -68,8 +79,8 @@ struct JpegSync {
       if (thread == 0) start(params, shared, segment, item);
     if (phase > 0 && shared.idle) return false;
     if constexpr (phase == 1) prepare(params, shared, segment, item, thread);
-    if constexpr (phase == 2) shared.skips.tables.prepare(thread);
-    if constexpr (phase == 3) shared.skips.prepare(thread);
+    if constexpr (phase == 2) shared.skips.prepare_first(thread);
+    if constexpr (phase == 3) shared.skips.prepare_all(thread);
     if constexpr (phase == 4) list(shared, segment, thread);
     if constexpr (phase == 5) return read_listed(shared, segment, thread);
     if constexpr (phase == 6) shared.blocks.add_up(thread);
@@ -93,7 +104,7 @@ struct JpegSync {
 
   AVIDA_HD AVIDA_INLINE static void prepare(const Params& params, Shared& shared, const JpegSegment& segment, long item,
                                             int thread) {
-    copy_jpeg_scan(params.files[segment.file].scan, shared.skips.tables.scan, thread);
+    copy_jpeg_scan(params.files[segment.file].scan, shared.skips.scan, thread);
     shared.begin[thread] = kNone;
     shared.blocks.numbers[thread] = 0;
     if (thread == 0) shared.next_listed = shared.listed = 0;
@@ -128,7 +139,7 @@ struct JpegSync {
     const int number = shared.list[at % kThreads], part = number - lead_of(segment);
     const unsigned end = segment.part_end(part);
     const JpegState from{shared.begin[number]};
-    const JpegScan& scan = shared.skips.tables.scan;
+    const JpegScan& scan = shared.skips.scan;
     const unsigned second_dc = scan.second_dc, second_ac = scan.second_ac;
     const unsigned last_block = static_cast<unsigned>(scan.period) - 1;
     unsigned k = from.k(), block = from.block();
@@ -136,10 +147,11 @@ struct JpegSync {
     JpegWindow window(segment.bytes, segment.part_begin(part) + from.over());
     while (window.at < end) {
       const unsigned bits = window.bits(), code = jpeg_code_of(second_dc, second_ac, k, block);
-      const JpegSymbol symbol = shared.skips.tables.look_up(code, bits);
+      const JpegSkips::Entry entry{shared.skips.entries[code][bits >> (32 - JpegSkips::kLook)]};
+      JpegSymbol symbol = entry.first();
+      if (symbol.packed == JpegSymbol::kLonger) symbol = JpegSymbol::find_longer(scan, code, bits, JpegSkips::kLook);
       // Several at once, unless the block or the part may end in between.
-      const JpegSkips::Entry entry{shared.skips.entries[code & 1][bits >> (32 - JpegSkips::kLook)]};
-      const bool several = k && entry.bits() && k + entry.further() < 64 && window.at + JpegSkips::kLook <= end;
+      const bool several = entry.bits() && k + entry.further() < 64 && window.at + JpegSkips::kLook <= end;
       window.skip(several ? entry.bits() : symbol.bits());
       k += several ? entry.further() : symbol.further();
       if (k >= 64 || (several && entry.ends())) {
