@@ -33,7 +33,11 @@ import avida
 LENGTH = 16
 BATCH = 4
 THREADS = 2
-CODECS = {"h264": ("libx264", {"preset": "veryfast"}), "vp9": ("libvpx-vp9", {"deadline": "realtime", "cpu-used": "8"})}
+CODECS = {
+    "h264": ("libx264", {"preset": "veryfast"}),
+    "h264_without_b_frames": ("libx264", {"preset": "veryfast", "bf": "0"}),
+    "vp9": ("libvpx-vp9", {"deadline": "realtime", "cpu-used": "8"}),
+}
 
 Clips = list[tuple[int, int]]  # a video, and the first frame
 

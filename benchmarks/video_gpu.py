@@ -1,11 +1,12 @@
 """Measures reading of clips of videos on a GPU, compared with the real library and torchcodec.
 
-python benchmarks/video_gpu.py FOLDER [--without-b-frames FOLDER] [--rounds 3] [--seconds 2]
+python benchmarks/video_gpu.py FOLDER --make                       makes the videos with PyAV, on any machine
+python benchmarks/video_gpu.py FOLDER [--rounds 3] [--seconds 2]
 
-FOLDER has videos of one size, such as `benchmarks/video.py --keep FOLDER` makes. Clips have 16 frames, batches 8 clips;
-they are shuffled, in order, or resized. The libraries take turns, each for some seconds, and the best round counts.
-With a second folder, the last lines compare whole files with the rate of the video engines alone: the same files, of
-which only every 25th frame is converted. They have no B-frames, since frames that no other needs are not decoded.
+Clips have 16 frames of 720p, batches 8 clips; they are shuffled, in order, or resized. The libraries take turns, each
+for some seconds, and the best round counts. The last lines compare whole files with the rate of the video engines
+alone: the same files, of which only every 25th frame is converted. They have no B-frames, since frames that no other
+needs are not decoded.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
+from video import make_videos
 
 import avida
 
@@ -114,22 +116,26 @@ def measure(title: str, runs: dict[str, Callable[[], Batches]], rounds: int, sec
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("--without-b-frames", type=pathlib.Path)
+    parser.add_argument("--make", action="store_true")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=2)
     options = parser.parse_args()
-    paths = sorted(str(path) for path in options.folder.iterdir())
+    folders = {codec: options.folder / codec for codec in ("h264", "h264_without_b_frames")}
+    if options.make:
+        for codec, folder in folders.items():
+            folder.mkdir(parents=True)
+            make_videos(folder, codec, 20, 150)
+        return
+    paths, others = (sorted(str(path) for path in folder.iterdir()) for folder in folders.values())
     for title, shuffled, resized in (
         ("shuffled clips", True, False),
         ("clips in order", False, False),
         ("resized clips", True, True),
     ):
         measure(title, contestants(paths, shuffled, resized), options.rounds, options.seconds)
-    if options.without_b_frames:
-        others = sorted(str(path) for path in options.without_b_frames.iterdir())
-        runs = {"avida": lambda: whole_files(others, lambda n: {})}
-        runs["engines alone"] = lambda: whole_files(others, lambda n: {"frames": list(range(24, n, 25))})
-        measure("whole files", runs, options.rounds, options.seconds)
+    runs = {"avida": lambda: whole_files(others, lambda n: {})}
+    runs["engines alone"] = lambda: whole_files(others, lambda n: {"frames": list(range(24, n, 25))})
+    measure("whole files", runs, options.rounds, options.seconds)
 
 
 if __name__ == "__main__":
