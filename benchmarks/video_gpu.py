@@ -12,7 +12,6 @@ needs are not decoded.
 from __future__ import annotations
 
 import argparse
-import itertools
 import pathlib
 import time
 from collections.abc import Callable, Iterator
@@ -69,7 +68,7 @@ def torchcodec_clips(paths: list[str], shuffled: bool, resized: bool) -> Batches
 
 
 def whole_files(paths: list[str], arguments: Callable[[int], dict[str, Any]]) -> Batches:
-    encoded = avida.as_batch([np.fromfile(path, np.uint8) for path in paths for _ in range(4)])
+    encoded = avida.as_batch([np.fromfile(path, np.uint8) for path in paths])
     count = avida.decoders.video(encoded.tensors[0]).shape[0]
     while True:
         avida.decoders.video(encoded, device="gpu", **arguments(count)).evaluate()
@@ -77,8 +76,9 @@ def whole_files(paths: list[str], arguments: Callable[[int], dict[str, Any]]) ->
 
 
 def rate(batches: Batches, seconds: float) -> float:
-    for _ in itertools.islice(batches, 20):  # kernels, decoders and queues
-        pass
+    start = time.perf_counter()
+    while time.perf_counter() - start < seconds:  # for kernels, decoders and queues
+        next(batches)
     frames, start = 0, time.perf_counter()
     while time.perf_counter() - start < seconds:
         frames += next(batches)

@@ -235,6 +235,7 @@ ADDED = {
     "color_matrix",
     "confine",
     "decode",
+    "index_path",
     "last_batch",
     "on_error",
     "shuffle_after_epoch",
