@@ -17,7 +17,7 @@
 //     template <int phase>
 //     AVIDA_HD static void run(const Params& params, Shared& shared, long item, int thread);
 //
-// Bodies whose kUsual is true are compiled in parallel when the first of them is needed.
+// Bodies whose kUsual is true are compiled in parallel when a GPU is first used.
 #pragma once
 #include "device/macros.h"
 

@@ -1,9 +1,11 @@
 #include "gpu/compiler.h"
 
+#include <atomic>
 #include <chrono>
 #include <future>
 #include <map>
 #include <mutex>
+#include <system_error>
 #include <vector>
 
 #include "core/error.h"
@@ -149,8 +151,11 @@ class UsualKernels {
     std::lock_guard lock(mutex_);
     if (!architecture_.empty()) return;
     architecture_ = architecture;
-    for (const Kernel* kernel : kernels())
-      if (kernel->usual) start(*kernel);
+    try {
+      for (const Kernel* kernel : kernels())
+        if (kernel->usual) start(*kernel);
+    } catch (const std::system_error&) {  // no more threads: the others are compiled when they are needed
+    }
   }
 
   // The kernel, as soon as there is one; nothing if no thread makes it.
@@ -167,6 +172,7 @@ class UsualKernels {
 
   void finish() {
     if (cuda::forked()) return;  // the threads belong to the parent process
+    ending_ = true;
     std::lock_guard lock(mutex_);
     made_.clear();  // destroying the last future of a thread waits for it
   }
@@ -185,16 +191,18 @@ class UsualKernels {
 
   void start(const Kernel& kernel) {
     auto first = std::make_shared<std::promise<CompiledKernel>>();
-    auto make = [&kernel, first, architecture = architecture_]() -> CompiledKernel {
+    auto make = [this, &kernel, first, architecture = architecture_]() -> CompiledKernel {
       bool promised = false;
       try {
         CompiledKernel compiled;
         const Cached cached(kernel, architecture);
         if (!cached.read(compiled)) {
+          check_not_ending();
           if (nvrtc().has_fast_compile) {
             first->set_value(cached.compile_quickly());
             promised = true;
           }
+          check_not_ending();
           compiled = cached.compile_and_write();
         }
         if (!promised) first->set_value(compiled);
@@ -207,7 +215,12 @@ class UsualKernels {
     made_.emplace(&kernel, Made{first->get_future().share(), std::async(std::launch::async, make).share()});
   }
 
+  void check_not_ending() const {
+    if (ending_) refuse("the process is ending");
+  }
+
   std::mutex mutex_;
+  std::atomic<bool> ending_{false};
   std::string architecture_;
   std::map<const Kernel*, Made> made_;
 };

@@ -406,7 +406,11 @@ class CudaGpu : public Gpu {
     if (functions_.size() <= static_cast<size_t>(kernel.number)) functions_.resize(kernels().size());
     Loaded& loaded = functions_[kernel.number];
     if (loaded.function && loaded.quickly) {
-      if (auto better = better_kernel(kernel, architecture_)) loaded = load(kernel, std::move(*better));
+      try {
+        if (auto better = better_kernel(kernel, architecture_)) loaded = load(kernel, std::move(*better));
+      } catch (const std::exception&) {
+        loaded.quickly = false;  // it stays, slow as it is
+      }
     } else if (!loaded.function) {
       loaded = load(kernel, compile_kernel(kernel, architecture_));
     }

@@ -194,3 +194,8 @@ def test_pieces_of_rows(dtype):
         check(ndd.erase, x, layout="HWC", anchor=[5], shape=[3], axes=[1], fill_value=3)
         check(ndd.grid_mask, x, layout="HWC", tile=9, angle=0.4, ratio=0.6, shift_x=3)
         check(ndd.grid_mask, np.moveaxis(x, 2, 0).copy(), layout="CHW", tile=5)
+
+
+def test_normalize_without_elements():
+    empty = ndd.as_tensor(np.zeros((4, 5, 0), np.uint8))
+    assert ndd.normalize(empty.gpu(), axes=[0, 1]).shape == (4, 5, 0)

@@ -219,8 +219,9 @@ ImageInfo read_info(Bytes file) {
   ImageInfo info{.height = header.height, .width = header.width, .channels = header.components};
   info.orientation = header.orientation;
   info.index_bits = header.components == 1 ? 8 : 0;
-  if (scans > 1)
-    info.scratch.always = samples * static_cast<int64_t>(sizeof(JCOEF));  // the library keeps all coefficients
+  // All coefficients are kept, and of a progressive file nine bytes for each block.
+  if (scans > 1 || jpeg_frame(file) == kProgressiveFrame)
+    info.scratch.always = samples * static_cast<int64_t>(sizeof(JCOEF)) + samples / 64 * 9;
   info.color = header.components == 1 ? ColorModel::gray : header.components == 3 ? ColorModel::rgb : ColorModel::other;
   return info;
 }

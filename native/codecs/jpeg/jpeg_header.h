@@ -11,7 +11,7 @@ struct JpegHeader {
   int scan_components = 0;  // of the first scan; 0 where the file ends before it
 };
 
-constexpr int kLosslessFrame = 0xC3;
+constexpr int kProgressiveFrame = 0xC2, kLosslessFrame = 0xC3;
 
 bool is_jpeg(Bytes file);
 // The kind of the frame, or 0 if none is found.

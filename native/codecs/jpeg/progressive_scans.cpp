@@ -14,8 +14,12 @@ int divided_up(int a, int b) { return (a + b - 1) / b; }
 
 class FileReader {
  public:
-  FileReader(ProgressiveScans& scans, int16_t* zigzag)
-      : header_(scans.header), plane_(scans.plane), memory_(scans.memory), zigzag_(zigzag) {}
+  FileReader(ProgressiveScans& scans, std::span<int16_t> zigzag)
+      : header_(scans.header),
+        plane_(scans.plane),
+        memory_(scans.memory),
+        zigzag_(zigzag.data()),
+        expected_(std::ssize(zigzag) / 64) {}
 
   bool read(Bytes file, const ImageInfo& info) {
     JpegSegments segments;
@@ -49,6 +53,7 @@ class FileReader {
       blocks += plane_[c].blocks();
       std::fill_n(bits_[c], 64, kNone);
     }
+    if (zigzag_ && blocks != expected_) return false;  // the file has changed
     const int64_t own = zigzag_ ? 0 : blocks, bytes = 128 * own + blocks * int64_t{sizeof(uint64_t) + sizeof(uint8_t)};
     memory_ = allocate(bytes);
     std::memset(memory_.get(), 0, static_cast<size_t>(bytes));
@@ -178,6 +183,7 @@ class FileReader {
   CoefficientPlane* const plane_;
   Block& memory_;
   int16_t* const zigzag_;
+  const int64_t expected_;  // blocks, where `zigzag_` is given
   Block data_;
   int mcu_columns_ = 1, mcu_rows_ = 1;  // of blocks
   int mcus_across_ = 0, mcus_down_ = 0;
@@ -186,7 +192,7 @@ class FileReader {
 
 }  // namespace
 
-bool ProgressiveScans::read(Bytes file, const ImageInfo& info, int16_t* zigzag) {
+bool ProgressiveScans::read(Bytes file, const ImageInfo& info, std::span<int16_t> zigzag) {
   return FileReader(*this, zigzag).read(file, info);
 }
 

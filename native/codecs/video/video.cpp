@@ -141,6 +141,7 @@ class VideoFile::Decoder {
     check_frames(frames);
     wanted_ = frames;
     keep_ = keep;
+    start_key_ = -1;
     std::erase_if(kept_, [&](auto& each) { return !has(frames, each.first) && !has(keep, each.first); });
     for (size_t i = 0; i < frames.size(); i++) {
       auto known = kept_.extract(frames[i]);

@@ -35,6 +35,8 @@ struct Timed {
 
 }  // namespace
 
+int demuxer_version() { return static_cast<int>(AV_VERSION_MAJOR(avformat_version())); }
+
 std::string ffmpeg_error(int code) {
   char text[AV_ERROR_MAX_STRING_SIZE] = {};
   av_strerror(code, text, sizeof(text));

@@ -20,6 +20,9 @@ namespace avida::codecs {
 // Reads `bytes` bytes from an offset, within the file's size. May throw Error.
 using ReadAt = std::function<void(int64_t offset, void* to, int64_t bytes)>;
 
+// The major version of libavformat: another one may give packets other times.
+int demuxer_version();
+
 // The text of an error code of FFmpeg.
 std::string ffmpeg_error(int code);
 

@@ -234,8 +234,8 @@ class Batch {
     if (plain.progressive) {
       bool valid = false;
       Block there = basket.put(plain.room(number), [&](char* to) {
-        valid =
-            codecs::ProgressiveScans().read(picture.image.file(), picture.image.info(), reinterpret_cast<int16_t*>(to));
+        const std::span coefficients(reinterpret_cast<int16_t*>(to), static_cast<size_t>(plain.samples()));
+        valid = codecs::ProgressiveScans().read(picture.image.file(), picture.image.info(), coefficients);
       });
       if (valid) chunk.bytes = std::move(there);
       return;

@@ -1,4 +1,4 @@
-// Decodes images for a GPU: baseline JPEG files by kernels, all others by threads of the CPU, with equal bits.
+// Decodes images for a GPU: ordinary JPEG files by kernels, all others by threads of the CPU, with equal bits.
 #pragma once
 #include <functional>
 #include <optional>

@@ -55,7 +55,7 @@ struct JpegSegment {
   static constexpr int kAhead = 64;  // bytes that may be read after the last one
 
   const unsigned char* bytes;      // without stuffed zeros; aligned to four bytes
-  unsigned first, count;           // bits: those before it, less than 32, and its own, at most kMostBits
+  unsigned first, count;           // bits: those before it, which it begins with, and its own, at most kMostBits
   unsigned after;                  // bits of its interval in the segments that follow
   unsigned guess;                  // a JpegState to begin with
   unsigned skipped;                // blocks between the segment before and this one, which repeat its first ones:

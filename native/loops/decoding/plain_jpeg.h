@@ -1,4 +1,4 @@
-// Reads what a GPU needs to decode a baseline JPEG file: the header, and the data of the scan.
+// Reads what a GPU needs to decode a JPEG file: the header, and the data of the scan of a baseline file.
 #pragma once
 #include <optional>
 #include <vector>

@@ -86,10 +86,12 @@ void WarpSample::set_axes() {
     axis.least = linear_ ? -1 : 0;
     stride *= n;
   }
-  // Pixels of three elements are read as four, and two neighbours as eight.
-  const int64_t reads = (linear_ ? in_size_[0] * channels_ + 8 : 4) * size;
+  // Pixels of three elements are read as four, and two neighbours as eight; so are pixels of as many bytes, alone.
+  const int64_t pixel = channels_ * size;
+  const bool reads_more = linear_ ? channels_ == 3 : pixel == 3 || pixel == 6 || pixel == 12;
+  const int64_t reads = linear_ ? (in_size_[0] * channels_ + 8) * size : pixel / 3 * 4;
   plane_bytes_ = stride;
-  last_offset_ = stride > INT_MAX ? -1 : channels_ == 3 ? static_cast<int>(stride - reads) : INT_MAX;
+  last_offset_ = stride > INT_MAX ? -1 : reads_more ? static_cast<int>(stride - reads) : INT_MAX;
 }
 
 int64_t WarpSample::rows(const SampleView& out) {

@@ -312,7 +312,7 @@ class Normalizer {
     using Item = NormalizeChannels<To, From>;
     const int64_t channels = std::max(mean.elements(), factor.elements()),
                   last = in.ndim() ? in.shape[in.ndim() - 1] : 1;
-    if (channels > Item::kThreads) return false;
+    if (channels < 1 || channels > Item::kThreads) return false;
     for (const SampleView* numbers : {&mean, &factor})
       if (numbers->elements() != 1 && (numbers->elements() != last || numbers->shape[numbers->ndim() - 1] != last))
         return false;

@@ -13,6 +13,7 @@
 #include "python/readers/readers.h"
 #include "readers/video/video_files.h"
 #include "readers/video/video_source.h"
+#include "runtime/fork.h"
 #include "runtime/memory.h"
 #include "runtime/thread_pool.h"
 
@@ -44,7 +45,7 @@ void set_frames(VideoOptionsHandle& handle, int image_type, bool file_matrix, in
 }
 
 // An operator on images, with fixed arguments, that runs in the thread that decodes.
-class OperatorFilter : public codecs::FrameFilter {
+class OperatorFilter : public codecs::FrameFilter, ForkAware {
  public:
   OperatorFilter(const OpSpec& spec, std::shared_ptr<void> args) : spec_(spec), args_(std::move(args)) {
     Meta in;
@@ -57,14 +58,15 @@ class OperatorFilter : public codecs::FrameFilter {
   }
 
   Extents extents(Extents frame) const override {
-    std::lock_guard lock(mutex_);
-    auto [known, is_new] = extents_.try_emplace({frame.height, frame.width});
-    if (is_new) {
-      const Block black = allocate(int64_t{3} * frame.height * frame.width);
-      const Data made = make(black, frame);
-      known->second = {static_cast<int>(made.shapes.dims(0)[0]), static_cast<int>(made.shapes.dims(0)[1])};
+    const std::pair key(frame.height, frame.width);
+    {
+      std::lock_guard lock(mutex_);
+      if (auto known = extents_.find(key); known != extents_.end()) return known->second;
     }
-    return known->second;
+    const Data made = make(allocate(int64_t{3} * frame.height * frame.width), frame);
+    const Extents found{static_cast<int>(made.shapes.dims(0)[0]), static_cast<int>(made.shapes.dims(0)[1])};
+    std::lock_guard lock(mutex_);
+    return extents_.try_emplace(key, found).first->second;
   }
 
   void run(const uint8_t* frame, Extents extents, uint8_t* out) const override {
@@ -85,12 +87,16 @@ class OperatorFilter : public codecs::FrameFilter {
     return spec_.run({.in = inputs, .samples = 1, .is_batch = false, .args = args, .out = out_, .pool = pool_}).at(0);
   }
 
+  bool try_before_fork() override { return mutex_.try_lock(); }
+  void after_fork(bool) override { mutex_.unlock(); }
+
   const OpSpec& spec_;
   const std::shared_ptr<void> args_;
   std::pmr::vector<Meta> out_;
   mutable ThreadPool pool_{1};
   mutable std::mutex mutex_;
   mutable std::map<std::pair<int, int>, Extents> extents_;
+  ForkRegistration fork_{this, Rank::reader};
 };
 
 // Returns whether the arguments are fixed, so that the operator could be made a filter.
@@ -123,14 +129,16 @@ SourceHandle make_source(const FileListHandle& files, const std::vector<std::pai
 }
 
 // Adds the videos; returns the names of those that cannot be read, with the reasons.
-std::vector<std::pair<std::string, std::string>> read_indexes(VideoIndexes& indexes, std::vector<std::string> paths) {
+std::vector<std::pair<nb::object, std::string>> read_indexes(VideoIndexes& indexes, const nb::list& videos) {
   auto interrupt = answer_signals();
-  WithoutGil released;
-  VideoFiles files(std::move(paths));
-  files.read_indexes(&indexes, interrupt);
-  std::vector<std::pair<std::string, std::string>> failed;
+  VideoFiles files(paths_of(videos));
+  {
+    WithoutGil released;
+    files.read_indexes(&indexes, interrupt);
+  }
+  std::vector<std::pair<nb::object, std::string>> failed;
   for (size_t i = 0; i < files.size(); i++)
-    if (!files.index(i)) failed.emplace_back(files.path(i), files.error(i).message);
+    if (!files.index(i)) failed.emplace_back(videos[i], files.error(i).message);
   return failed;
 }
 
@@ -154,8 +162,8 @@ const BindFormat video([](nb::module_& m) {
   nb::class_<VideoIndexes>(m, "VideoIndexes")
       .def(
           "__init__",
-          [](VideoIndexes* self, const std::string& path, const nb::bytes& content) {
-            new (self) VideoIndexes(path, {static_cast<const uint8_t*>(content.data()), content.size()});
+          [](VideoIndexes* self, const nb::str& path, const nb::bytes& content) {
+            new (self) VideoIndexes(path_of(path), {static_cast<const uint8_t*>(content.data()), content.size()});
           },
           nb::arg("path"), nb::arg("content"))
       .def("read", &read_indexes, nb::arg("videos"))

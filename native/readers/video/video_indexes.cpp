@@ -1,17 +1,24 @@
 #include "readers/video/video_indexes.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 
+#include "codecs/video/video_stream.h"
 #include "core/error.h"
 #include "readers/records/crc32c.h"
 
 namespace avida {
 namespace {
 
-constexpr char kBeginning[] = "avida videos ", kVersion[] = "1\n";
+constexpr std::string_view kBeginning = "avida videos ";
+
+// The rest of the first line.
+std::string version() { return str("1, libavformat ", codecs::demuxer_version(), '\n'); }
 
 // Integers of seven bits to a byte, the lowest first; signed ones alternate between the signs, so that small ones are
 // short.
@@ -89,16 +96,20 @@ void write(Writer& to, const codecs::VideoIndex& index) {
 
 void check(const codecs::VideoIndex& index) {
   constexpr int most = 1 << 18;
+  constexpr int64_t latest = int64_t{1} << 61;  // so that differences do not overflow
   bool good = index.height > 0 && index.height <= most && index.width > 0 && index.width <= most;
+  good &= std::isfinite(index.unit) && index.unit > 0;
+  for (int64_t time : index.times) good &= -latest < time && time < latest;
   for (size_t i = 1; i < index.times.size(); i++) good &= index.times[i - 1] < index.times[i];
   for (const codecs::VideoIndex::Key& key : index.keys) good &= key.frame >= 0 && key.frame <= index.frames();
+  good &= std::ranges::is_sorted(index.keys, {}, &codecs::VideoIndex::Key::frame);
   if (!good || index.times.empty()) throw std::out_of_range("index");
 }
 
 codecs::VideoIndex read_index(Reader& from) {
   codecs::VideoIndex index;
-  index.height = static_cast<int>(from.number());
-  index.width = static_cast<int>(from.number());
+  index.height = static_cast<int>(std::min(from.number(), uint64_t{INT32_MAX}));
+  index.width = static_cast<int>(std::min(from.number(), uint64_t{INT32_MAX}));
   index.has_times = from.number() != 0;
   std::memcpy(&index.unit, from.take(sizeof(index.unit)), sizeof(index.unit));
   index.times.resize(from.count());
@@ -128,17 +139,17 @@ VideoIndexes::VideoIndexes(const std::string& path, std::span<const uint8_t> con
 }
 
 void VideoIndexes::parse(std::span<const uint8_t> content) {
-  Reader from(content);
-  constexpr size_t beginning = sizeof(kBeginning) - 1, version = sizeof(kVersion) - 1;
+  const std::string_view text(reinterpret_cast<const char*>(content.data()), content.size());
   uint32_t checksum;
-  if (content.size() < beginning || std::memcmp(from.take(beginning), kBeginning, beginning) != 0)
+  if (!text.starts_with(kBeginning))
     refuse(path_, ": expected an index of videos, as `avida index FOLDER` makes it, found another file");
-  if (std::memcmp(from.take(version), kVersion, version) != 0) return;
-  if (content.size() < beginning + version + sizeof(checksum)) throw std::out_of_range("checksum");
+  const size_t line = text.find('\n') + 1;
+  if (line == 0 || content.size() < line + sizeof(checksum)) throw std::out_of_range("checksum");
+  if (text.substr(kBeginning.size(), line - kBeginning.size()) != version()) return;
   const size_t size = content.size() - sizeof(checksum);
   std::memcpy(&checksum, content.data() + size, sizeof(checksum));
   if (crc32c(content.data(), static_cast<int64_t>(size)) != checksum) throw std::out_of_range("checksum");
-  from = Reader(content.subspan(beginning + version, size - beginning - version));
+  Reader from(content.subspan(line, size - line));
   while (!from.at_end()) {
     const size_t length = from.count();
     std::string name(reinterpret_cast<const char*>(from.take(length)), length);
@@ -175,7 +186,7 @@ int64_t VideoIndexes::frames() const {
 }
 
 std::string VideoIndexes::content() const {
-  std::string content = std::string(kBeginning) + kVersion;
+  std::string content = std::string(kBeginning) + version();
   Writer to(content);
   for (auto& [name, known] : known_) {
     std::error_code ignored;  // without "..", since the folder need not be there yet

@@ -129,8 +129,8 @@ class VideoSource : public Source {
     }
     // Both are decoded in one pass, which keeps the frames of the later one and of those after it as they come along.
     void comes_before(const Clip& next) {
-      std::merge(next.sorted_.begin(), next.sorted_.end(), next.keep_.begin(), next.keep_.end(),
-                 std::back_inserter(keep_));
+      std::set_union(next.sorted_.begin(), next.sorted_.end(), next.keep_.begin(), next.keep_.end(),
+                     std::back_inserter(keep_));
       pass_ = next.pass_;
       ends_pass_ = false;
     }

@@ -27,13 +27,15 @@ def index_folder(folder: pathlib.Path, output: str | None) -> bool:
         raise RuntimeError(f"{folder}: expected videos in the folder, found none")
     indexes = read_indexes(target)
     failed: list[tuple[str, str]] = []
-    with Progress("indexing", total=len(videos), unit="videos") as bar:
-        for first in range(0, len(videos), _AT_ONCE):
-            some = videos[first : first + _AT_ONCE]
-            failed += indexes.read(some)
-            bar.advance(len(some))
-    write_indexes(target, indexes)
+    try:
+        with Progress("indexing", total=len(videos), unit="videos") as bar:
+            for first in range(0, len(videos), _AT_ONCE):
+                some = videos[first : first + _AT_ONCE]
+                failed += indexes.read(some)
+                bar.advance(len(some))
+    finally:
+        write_indexes(target, indexes)  # after an interrupt, too
     for video, reason in failed:
-        print(f"avida index: {video}: {reason}", file=sys.stderr)
+        print(f"avida index: {os.fsencode(video).decode(errors='backslashreplace')}: {reason}", file=sys.stderr)
     print(f"{target}: {indexes.videos} videos, {indexes.frames} frames")
     return not failed

@@ -97,11 +97,14 @@ class VideoArguments:
         else:
             assert self._file_root is not None
             files = _core.FileList.from_folders(os.fspath(self._file_root), FILE_FILTERS, [], False)
-        if self._index_path is None:
+        if not self._index_path:
             return self._make_source(files, bounds, self.options, None)
         indexes = read_indexes(self._index_path)
         source = self._make_source(files, bounds, self.options, indexes)
-        write_indexes(self._index_path, indexes)
+        try:
+            write_indexes(self._index_path, indexes)
+        except OSError as error:  # the reader works without it
+            warn(str(error))
         return source
 
 

@@ -31,7 +31,8 @@ class Video(Reader):
     the folders under ``file_root``, or those of ``file_list`` or ``labels``; without labels there is no such output.
 
     All files are opened when the reader is made, to find their frames and keyframes. A file that cannot be read is one
-    sample that fails; see ``on_error``. Frames are decoded on the CPU; with ``device="gpu"`` they are copied there.
+    sample that fails; see ``on_error``. With ``device="gpu"`` the GPU's video engine (NVDEC) decodes what it knows, and
+    the CPU the rest.
 
     Args:
         color_matrix: How YCbCr becomes RGB: "bt601", whatever the file says, as the real library does, or "file", with
