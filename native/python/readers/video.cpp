@@ -129,16 +129,16 @@ SourceHandle make_source(const FileListHandle& files, const std::vector<std::pai
 }
 
 // Adds the videos; returns the names of those that cannot be read, with the reasons.
-std::vector<std::pair<nb::object, std::string>> read_indexes(VideoIndexes& indexes, const nb::list& videos) {
+std::vector<std::pair<nb::str, std::string>> read_indexes(VideoIndexes& indexes, const nb::list& videos) {
   auto interrupt = answer_signals();
   VideoFiles files(paths_of(videos));
   {
     WithoutGil released;
     files.read_indexes(&indexes, interrupt);
   }
-  std::vector<std::pair<nb::object, std::string>> failed;
+  std::vector<std::pair<nb::str, std::string>> failed;
   for (size_t i = 0; i < files.size(); i++)
-    if (!files.index(i)) failed.emplace_back(videos[i], files.error(i).message);
+    if (!files.index(i)) failed.emplace_back(nb::borrow<nb::str>(videos[i]), files.error(i).message);
   return failed;
 }
 
