@@ -1,4 +1,5 @@
-// Lookup tables for the Huffman codes of sequential JPEG: one entry gives run, size and value of a coefficient at once.
+// Lookup tables for the Huffman codes of sequential JPEG: one entry gives the bits of a code and of its value, and the
+// run.
 #pragma once
 #include <cstdint>
 
@@ -25,40 +26,40 @@ struct LongCodes {
   }
 };
 
-// An entry has the bits of code and value, the number of coefficients to advance, and the value. A coefficient that is
-// followed by an end of block is one entry with it if both fit. No bits: the value does not fit into what is looked up;
-// `value` has the length of the code and the symbol instead, or the entry is 0 for a longer code.
-struct AcLookup {
-  static constexpr int kBits = 10, kAdvance = 6;
-  static constexpr uint32_t kLast = 128;        // is added to the advance of a block's last coefficient
-  static constexpr uint32_t kEndOfBlock = 256;  // the advance of an end of block
-  static constexpr uint32_t entry(int bits, uint32_t advance, int value) {
-    return static_cast<uint32_t>(bits) | advance << kAdvance | static_cast<uint32_t>(value) << 16;
-  }
+// What the next bits of a scan are. An entry has four bytes, from the lowest on: the bits of code and value together,
+// those of the code alone, 63 minus those of the value, and the number of coefficients to advance. The value itself is
+// not in the table, so that it need not fit into what is looked up. 0: the code is longer than that, or both are longer
+// than kMostBits.
+struct CodeLookup {
+  static constexpr int kBits = 10;
+  static constexpr int kMostBits = 18;          // three fit into a reader that was refilled
+  static constexpr unsigned kEndOfBlock = 128;  // the advance of an end of block
+  enum Kind { dc, ac };
+
   uint32_t entries[1 << kBits];
-  unsigned end_code, end_length;  // of the end of block
+  Kind kind;
   LongCodes long_codes;
 
-  void make(const HuffmanCode& code);
+  void make(const HuffmanCode& code, Kind of);
+  // The entry of any code, which the 16 bits begin with; 0: there is no such code.
+  uint32_t find(int bits) const;
+
+ private:
+  uint32_t entry(int length, int symbol) const {
+    const int run = kind == dc ? 0 : symbol >> 4, size = kind == dc ? symbol : symbol & 15;
+    const unsigned advance = kind == ac && !size && run != 15 ? kEndOfBlock : static_cast<unsigned>(run) + 1;
+    return static_cast<uint32_t>((length + size) | length << 8 | (63 - size) << 16) | advance << 24;
+  }
 };
 
 // For blocks that are not needed: an entry has the bits of all coefficients that fit into what is looked up, the number
 // of coefficients to advance, and whether the block ends there. 0: not even one fits.
 struct AcSkip {
-  static constexpr int kBits = 10, kAdvance = 5, kEnd = 1 << 12;
+  static constexpr int kBits = CodeLookup::kBits, kAdvance = 5, kEnd = 1 << 12;
   static constexpr unsigned kMostAdvance = 63;
   uint16_t entries[1 << kBits];
 
-  void make(const AcLookup& ac);
-};
-
-// An entry has the bits of code and value, and the bits of the code in the next byte; 0: the code is longer.
-struct DcLookup {
-  static constexpr int kBits = 9;
-  uint16_t entries[1 << kBits];
-  LongCodes long_codes;
-
-  void make(const HuffmanCode& code);
+  void make(const CodeLookup& ac);
 };
 
 }  // namespace avida::codecs

@@ -18,52 +18,20 @@ namespace avida::codecs::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 bool read_mcus(ScanBytes& bytes, ScanState& state, const BlockSlot* slots, int slot_count, int first, int count) {
+  McuBlocks blocks(bytes, state.predicted, slots, slot_count, first, count);
   BitReader reader = state.reader;
-  const uint8_t* safe = bytes.safe_end();
-  for (int mcu = first; mcu < first + count; mcu++)
-    for (const BlockSlot* slot = slots; slot < slots + slot_count; slot++) {
-      if (HWY_UNLIKELY(reader.at > safe)) {
-        if (!bytes.more(reader.at)) return false;
-        safe = bytes.safe_end();
-      }
-      int16_t& predicted = state.predicted[slot->component];
-      int16_t* block = slot->find(mcu);
-      if (!block) {
-        if (HWY_UNLIKELY(!skip_block(reader, *slot->dc, *slot->ac, *slot->skip, predicted))) return false;
-        continue;
-      }
-      const int last = read_block(reader, *slot->dc, *slot->ac, predicted,
-                                  [block](unsigned at, int16_t value) { block[at] = value; });
-      if (HWY_UNLIKELY(last < 0)) return false;
-      block[0] = predicted;
-      slot->last[slot->column(mcu)] = static_cast<uint8_t>(last);
-    }
+  const bool valid = read_blocks(reader, blocks);
   state.reader = reader;
-  return true;
+  return valid;
 }
 
 bool record_mcus(const ScanBytes& bytes, ScanState& state, const BlockSlot* slots, int slot_count, uint32_t end,
                  int64_t most, Recording& recording) {
+  RecordedBlocks blocks(bytes, state.predicted, slots, slot_count, end, most, recording);
   BitReader reader = state.reader;
-  const uint8_t *const begin = bytes.begin(), *const safe = bytes.safe_end();
-  uint32_t* to = recording.entries + recording.starts[recording.count].entry;
-  for (; most > 0 && reader.position(begin) < end && !recording.is_full(); most--) {
-    for (const BlockSlot* slot = slots; slot < slots + slot_count; slot++) {
-      uint32_t* const first = to++;
-      int16_t& predicted = state.predicted[slot->component];
-      const int last = reader.at > safe
-                           ? -1
-                           : read_block(reader, *slot->dc, *slot->ac, predicted,
-                                        [&to](unsigned at, int16_t value) { *to++ = Recording::entry(at, 0, value); });
-      if (HWY_UNLIKELY(last < 0)) return state.reader = reader, false;
-      *first = Recording::entry(static_cast<unsigned>(to - first - 1), static_cast<unsigned>(last), predicted);
-    }
-    Recording::Start& next = recording.starts[++recording.count];
-    next = {reader.position(begin), static_cast<uint32_t>(to - recording.entries), {}};
-    std::copy_n(state.predicted, 3, next.predicted);
-  }
+  const bool valid = read_blocks(reader, blocks);
   state.reader = reader;
-  return true;
+  return valid;
 }
 
 // Places the lowest bits where the mask has ones.

@@ -6,58 +6,8 @@
 
 namespace avida::codecs {
 
-// One block of every MCU in a row of them.
-struct BlockSlot {
-  const DcLookup* dc;
-  const AcLookup* ac;
-  const AcSkip* skip;  // null if all blocks are needed
-  int component;
-  int16_t* coefficients;  // of a row of groups, all zero
-  uint8_t* last;          // of each block: the index of its last coefficient, in zigzag order
-  int step, offset;  // the columns of blocks in an MCU, and this one's column, relative to the first that is needed
-  int columns;       // that are needed; the others are read and forgotten
-
-  int column(int mcu) const { return mcu * step + offset; }
-  // The block of an MCU; null if it is not needed.
-  int16_t* find(int mcu) const {
-    const int at = column(mcu);
-    if (static_cast<unsigned>(at) >= static_cast<unsigned>(columns)) return nullptr;
-    return coefficients + at / kGroup * kGroupSize + at % kGroup * 8;
-  }
-};
-
-// Where a thread is in a scan.
-struct ScanState {
-  BitReader reader;
-  int16_t predicted[3] = {};  // the DC coefficients of each component's block before
-};
-
 // Reads `count` MCUs from `first` on. Returns false for codes that the file cannot have.
 bool read_mcus(ScanBytes& bytes, ScanState& state, const BlockSlot* slots, int slot_count, int first, int count);
-
-// Consecutive MCUs that were read before it was known where in the image they lie.
-struct alignas(64) Recording {  // threads count at the same time
-  struct Start {
-    uint32_t position;  // in bits, from the beginning of the buffer
-    uint32_t entry;
-    int16_t predicted[3];
-  };
-  // For each block, an entry with the number of entries that follow, the index of the last coefficient and the DC
-  // coefficient; then the coefficients, with their places in StoreOrder.
-  static constexpr uint32_t entry(unsigned at, unsigned last, int16_t value) {
-    return at | last << 8 | static_cast<uint32_t>(value) << 16;
-  }
-  static constexpr int kMostEntries = 10 * 66;  // of an MCU
-
-  uint32_t* entries;
-  Start* starts;  // of each MCU, and of the one after the last
-  int entry_room, start_room;
-  int count;  // of MCUs
-
-  bool is_full() const {
-    return count + 1 >= start_room || static_cast<int>(starts[count].entry) + kMostEntries > entry_room;
-  }
-};
 
 // Reads MCUs into a recording, after those that it has: at most `most`, as long as they begin before `end` and there is
 // room. Returns false for codes that the file cannot have; the MCUs before are recorded.

@@ -119,9 +119,9 @@ class FileReader {
 
   bool read_dcs(const ScanBytes& bytes, BitReader& reader, const JpegSegments& segments, const Band& band, int n,
                 const int* which, const int* code) {
-    DcLookup lookup[3];
+    CodeLookup lookup[3];
     if (!band.high)
-      for (int i = 0; i < n; i++) lookup[i].make(segments.dc[code[i]]);
+      for (int i = 0; i < n; i++) lookup[i].make(segments.dc[code[i]], CodeLookup::dc);
     std::vector<Slot> slots;
     for (int i = 0; i < n; i++) {
       const int columns = n == 1 ? 1 : header_.component[which[i]].columns;

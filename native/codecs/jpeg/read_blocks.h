@@ -12,17 +12,17 @@ namespace avida::codecs {
 // Blocks lie in groups of four neighbours whose rows are interleaved, so that vectors of any length load whole.
 constexpr int kGroup = 4, kGroupSize = 64 * kGroup;
 
-// Where the coefficients of a block are stored, by the number of coefficients read so far. What is no coefficient, as
-// an end of block or one past the end, goes to the place of the first coefficient, which is written last.
+// Where the coefficients of a block are stored, by the number of coefficients read so far. Codes without a coefficient
+// store a zero at a place that is zero: an end of block at the one that would follow.
 struct StoreOrder {
-  uint8_t at[AcLookup::kEndOfBlock + 64];
+  uint8_t at[CodeLookup::kEndOfBlock + 64];
   constexpr StoreOrder() : at{} {
     constexpr uint8_t zigzag[64] = {0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32, 25, 18, 11, 4,  5,
                                     12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6,  7,  14, 21, 28,
                                     35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51,
                                     58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63};
     for (int k = 0; k < 64; k++)
-      at[k + 1] = at[k + 1 + AcLookup::kLast] = static_cast<uint8_t>(zigzag[k] / 8 * 8 * kGroup + zigzag[k] % 8);
+      at[k + 1] = at[k + CodeLookup::kEndOfBlock] = static_cast<uint8_t>(zigzag[k] / 8 * 8 * kGroup + zigzag[k] % 8);
   }
 };
 inline constexpr StoreOrder kStoreOrder;
@@ -42,13 +42,10 @@ struct BitReader {
     at += (63 - count) >> 3;
     count |= 56;
   }
+  // At most 63 bits; n may be an entry of CodeLookup, whose lowest byte says how many.
   void skip(unsigned n) {
     bits <<= n & 63;
-    count -= n & 63;
-  }
-  void put_back(unsigned code, unsigned n) {
-    bits = bits >> n | static_cast<uint64_t>(code) << (64 - n);
-    count += n;
+    count -= n & 255;
   }
   // How many bits from `begin` on have been read.
   uint32_t position(const uint8_t* begin) const { return static_cast<uint32_t>(8 * (at - begin)) - count; }
@@ -59,85 +56,87 @@ struct BitReader {
     return reader;
   }
   // A value of `size` bits, 0 to 15, as JPEG codes it: the first bit is 0 for a negative one.
-  int value(unsigned size) const {
-    const int high = static_cast<int>(bits >> 1 >> (63 - size));
-    const int negative = static_cast<int>(~bits >> 63);
-    return high - (negative << size) + negative;
+  int value(unsigned size) const { return value_of(bits, 63 - size); }
+  // The value that follows the code of an entry of CodeLookup.
+  int value_after(uint32_t entry) const { return value_of(bits << (entry >> 8 & 63), entry >> 16 & 63); }
+
+ private:
+  static int value_of(uint64_t from, unsigned shift) {
+    const auto negative = static_cast<uint64_t>(~static_cast<int64_t>(from) >> 63);  // all ones, or 0
+    return static_cast<int>((((from ^ negative) >> 1 >> shift) ^ negative) - negative);
   }
 };
 
-// A code whose value is not in the table; the reader has been refilled. Returns its entry, with `kEndOfBlock` for one
-// that ends the block; 0 if there is no such code.
-inline uint32_t read_slowly(BitReader& reader, const AcLookup& ac, uint32_t entry) {
-  int length = static_cast<int>(entry >> 24), symbol = static_cast<int>(entry >> 16 & 255);
-  if (!entry) {
-    const LongCodes::Found found = ac.long_codes.find(static_cast<int>(reader.bits >> 48));
-    if (!found.length) return 0;
-    length = found.length;
-    symbol = found.symbol;
-  }
-  const unsigned size = symbol & 15, run = static_cast<unsigned>(symbol) >> 4;
-  reader.skip(static_cast<unsigned>(length));
-  const int value = reader.value(size);
-  reader.skip(size);
-  return AcLookup::entry(1, !size && run != 15 ? AcLookup::kEndOfBlock : run + 1, value);
+// What comes next, in a reader that was refilled; 0 for a code that is not in the table.
+__attribute__((always_inline)) inline uint32_t find_code(const BitReader& reader, const CodeLookup& codes) {
+  const uint32_t entry = codes.entries[reader.bits >> (64 - CodeLookup::kBits)];
+  return __builtin_expect(entry != 0, 1) ? entry : codes.find(static_cast<int>(reader.bits >> 48));
 }
 
 // The DC coefficient of a block, at its beginning. Returns false for a code that is not in the table.
-__attribute__((always_inline)) inline bool read_dc(BitReader& reader, const DcLookup& dc, int16_t& predicted) {
+__attribute__((always_inline)) inline bool read_dc(BitReader& reader, const CodeLookup& dc, int16_t& predicted) {
   reader.refill();
-  unsigned entry = dc.entries[reader.bits >> (64 - DcLookup::kBits)];
-  if (__builtin_expect(!entry, 0)) {
-    const LongCodes::Found found = dc.long_codes.find(static_cast<int>(reader.bits >> 48));
-    if (!found.length) return false;
-    entry = static_cast<unsigned>((found.length + found.symbol) | found.length << 8);
-  }
-  const unsigned length = entry >> 8, size = (entry & 255) - length;
-  reader.skip(length);
-  predicted = static_cast<int16_t>(predicted + reader.value(size));  // wraps as libjpeg's do
-  reader.skip(size);
+  const uint32_t entry = find_code(reader, dc);
+  if (!entry) return false;
+  predicted = static_cast<int16_t>(predicted + reader.value_after(entry));  // wraps as libjpeg's do
+  reader.skip(entry);
   return true;
 }
 
-// Reads a block and returns the index of its last coefficient, in zigzag order, or -1 for a code that is not in the
-// table or a run past the end. Calls put(at, value) for each coefficient but the first, with its place in StoreOrder,
-// and for codes without one, with the place of the first.
-template <class Put>
-__attribute__((always_inline)) inline int read_block(BitReader& reader, const DcLookup& dc, const AcLookup& ac,
-                                                     int16_t& predicted, Put&& put) {
-  if (!read_dc(reader, dc, predicted)) return -1;
-  constexpr int kPerRefill = 56 / AcLookup::kBits;
-  unsigned k = 1;
-  while (true) {
-    reader.refill();
-#pragma GCC unroll 8
-    for (int i = 0; i < kPerRefill; i++) {
-      uint32_t found = ac.entries[reader.bits >> (64 - AcLookup::kBits)];
-      const bool slow = !(found & 63);
-      if (__builtin_expect(slow, 0)) {
-        reader.refill();
-        found = read_slowly(reader, ac, found);
-        if (!found) return -1;
-      } else {
-        reader.skip(found);
-      }
-      k += found >> AcLookup::kAdvance & 1023;
-      put(kStoreOrder.at[k], static_cast<int16_t>(found >> 16));
-      if (k >= 64) goto done;
-      if (slow) break;
-    }
-  }
-done:
-  if (k >= AcLookup::kEndOfBlock) return static_cast<int>(k - AcLookup::kEndOfBlock) - 1;
-  if (k >= AcLookup::kLast) {
-    k -= AcLookup::kLast;
-    if (k == 64) reader.put_back(ac.end_code, ac.end_length);  // a full block has no end of block
-  }
-  return k <= 64 ? static_cast<int>(k) - 1 : -1;
+// Reads a code that is not in the table's entries, but not its value. Returns an entry for the value alone; 0 if there
+// is no such code.
+__attribute__((always_inline)) inline uint32_t read_long_code(BitReader& reader, const CodeLookup& codes) {
+  reader.refill();
+  const uint32_t entry = codes.find(static_cast<int>(reader.bits >> 48));
+  const uint32_t length = entry >> 8 & 255;
+  reader.skip(length);
+  reader.refill();
+  return entry - (length | length << 8);
 }
 
-// Reads a block that is not needed, but for its DC coefficient. Returns false where read_block() returns -1.
-__attribute__((always_inline)) inline bool skip_block(BitReader& reader, const DcLookup& dc, const AcLookup& ac,
+enum class Progress { block, end, failure };  // what follows
+
+// Reads blocks one after the other, without a pause between them: the first code of a block is looked up in another
+// table. Returns false for a code that is not in the table, a run past the end of a block, and failures of `blocks`,
+// which has
+//   dc, ac                   the tables of the present block
+//   put(at, value)           called for each code, with the place of its coefficient in StoreOrder. The value of a DC
+//                            coefficient is the difference to the one before
+//   begin(reader)            begins the first block
+//   next(reader, n, is_end)  ends a block, which has n coefficients, and begins the next one. is_end: the last code was
+//                            an end of block. Must not leave fewer bits in the reader than it finds
+template <class Blocks>
+__attribute__((always_inline)) inline bool read_blocks(BitReader& reader, Blocks& blocks) {
+  constexpr int kPerRefill = 56 / CodeLookup::kMostBits;
+  Progress progress = blocks.begin(reader);
+  if (progress != Progress::block) return progress == Progress::end;
+  const CodeLookup* codes = blocks.dc;
+  unsigned k = 0;
+  while (true) {
+    reader.refill();
+    for (int i = 0; i < kPerRefill; i++) {
+      uint32_t entry = codes->entries[reader.bits >> (64 - CodeLookup::kBits)];
+      if (__builtin_expect(!entry, 0) && !(entry = read_long_code(reader, *codes))) return false;
+      const int value = reader.value_after(entry);
+      reader.skip(entry);
+      k += entry >> 24;
+      blocks.put(kStoreOrder.at[k], static_cast<int16_t>(value));
+      codes = blocks.ac;
+      if (k > 63) {
+        const bool is_end = k >= CodeLookup::kEndOfBlock;
+        if (is_end) k -= CodeLookup::kEndOfBlock;
+        if (__builtin_expect(k > 64, 0)) return false;
+        progress = blocks.next(reader, static_cast<int>(k), is_end);
+        if (progress != Progress::block) return progress == Progress::end;
+        codes = blocks.dc;
+        k = 0;
+      }
+    }
+  }
+}
+
+// Reads a block that is not needed, but for its DC coefficient. Returns false where read_blocks() does.
+__attribute__((always_inline)) inline bool skip_block(BitReader& reader, const CodeLookup& dc, const CodeLookup& ac,
                                                       const AcSkip& skip, int16_t& predicted) {
   if (!read_dc(reader, dc, predicted)) return false;
   constexpr int kPerRefill = 56 / AcSkip::kBits;
@@ -150,14 +149,11 @@ __attribute__((always_inline)) inline bool skip_block(BitReader& reader, const D
       const unsigned next = k + (several >> AcSkip::kAdvance & 127);
       if (__builtin_expect(!several || next > 63, 0)) {  // one by one: the block may end in between
         reader.refill();
-        uint32_t found = ac.entries[reader.bits >> (64 - AcLookup::kBits)];
-        if (found & 63)
-          reader.skip(found);
-        else
-          found = read_slowly(reader, ac, found);
-        if (!found) return false;
-        k += found >> AcLookup::kAdvance & 1023;
-        if (k >= 64) goto done;
+        const uint32_t entry = find_code(reader, ac);
+        if (!entry) return false;
+        reader.skip(entry);
+        k += entry >> 24;
+        if (k > 63) return k <= 64 || k >= CodeLookup::kEndOfBlock;
         break;
       }
       reader.skip(several & 31);
@@ -165,14 +161,174 @@ __attribute__((always_inline)) inline bool skip_block(BitReader& reader, const D
       if (several & AcSkip::kEnd) return true;
     }
   }
-done:
-  if (k >= AcLookup::kEndOfBlock) return true;
-  if (k >= AcLookup::kLast) {
-    k -= AcLookup::kLast;
-    if (k == 64) reader.put_back(ac.end_code, ac.end_length);
-  }
-  return k <= 64;
 }
+
+// One block of every MCU in a row of them.
+struct BlockSlot {
+  const CodeLookup* dc;
+  const CodeLookup* ac;
+  const AcSkip* skip;  // null if all blocks are needed
+  int component;
+  int16_t* coefficients;  // of a row of groups, all zero
+  uint8_t* last;          // of each block: the index of its last coefficient, in zigzag order
+  int step, offset;  // the columns of blocks in an MCU, and this one's column, relative to the first that is needed
+  int columns;       // that are needed; the others are read and forgotten
+
+  int column(int mcu) const { return mcu * step + offset; }
+  // The block of an MCU; null if it is not needed.
+  int16_t* find(int mcu) const {
+    const auto at = static_cast<unsigned>(column(mcu));
+    if (at >= static_cast<unsigned>(columns)) return nullptr;
+    return coefficients + at / kGroup * kGroupSize + at % kGroup * 8;
+  }
+};
+
+// Where a thread is in a scan.
+struct ScanState {
+  BitReader reader;
+  int16_t predicted[3] = {};  // the DC coefficients of each component's block before
+};
+
+// The blocks of consecutive MCUs, in the order of the file.
+class McuBlocks {
+ public:
+  McuBlocks(ScanBytes& bytes, int16_t* predicted, const BlockSlot* slots, int slot_count, int first, int count)
+      : bytes_(bytes),
+        safe_(bytes.safe_end()),
+        predicted_(predicted),
+        slots_(slots),
+        slots_end_(slots + slot_count),
+        slot_(slots),
+        mcu_(first),
+        end_(first + count) {}
+
+  const CodeLookup *dc, *ac;
+
+  void put(unsigned at, int16_t value) { block_[at] = value; }
+
+  // Skips blocks that are not needed.
+  __attribute__((always_inline)) Progress begin(BitReader& reader) {
+    while (mcu_ < end_) {
+      if (__builtin_expect(reader.at > safe_, 0)) {
+        const uint8_t* at = reader.at;
+        if (!bytes_.more(at)) return Progress::failure;
+        reader.at = at;
+        safe_ = bytes_.safe_end();
+      }
+      dc = slot_->dc;
+      ac = slot_->ac;
+      block_ = slot_->find(mcu_);
+      if (__builtin_expect(block_ != nullptr, 1)) return Progress::block;
+      if (!skip_block(reader, *dc, *ac, *slot_->skip, predicted_[slot_->component])) return Progress::failure;
+      reader.refill();
+      advance();
+    }
+    return Progress::end;
+  }
+
+  __attribute__((always_inline)) Progress next(BitReader& reader, int coefficients, bool) {
+    int16_t& predicted = predicted_[slot_->component];
+    block_[0] = predicted = static_cast<int16_t>(predicted + block_[0]);  // wraps as libjpeg's do
+    slot_->last[slot_->column(mcu_)] = static_cast<uint8_t>(coefficients - 1);
+    advance();
+    return begin(reader);
+  }
+
+ private:
+  void advance() {
+    if (++slot_ < slots_end_) return;
+    slot_ = slots_;
+    mcu_++;
+  }
+
+  ScanBytes& bytes_;
+  const uint8_t* safe_;
+  int16_t* const predicted_;
+  const BlockSlot *const slots_, *const slots_end_, *slot_;
+  int mcu_;
+  const int end_;
+  int16_t* block_ = nullptr;
+};
+
+// Consecutive MCUs that were read before it was known where in the image they lie.
+struct alignas(64) Recording {  // threads count at the same time
+  struct Start {
+    uint32_t position;  // in bits, from the beginning of the buffer
+    uint32_t entry;
+    int16_t predicted[3];
+  };
+  // For each block, an entry with the number of entries that follow, the index of the last coefficient and the DC
+  // coefficient; then the coefficients, with their places in StoreOrder.
+  static constexpr uint32_t entry(unsigned at, unsigned last, int16_t value) {
+    return at | last << 8 | static_cast<uint32_t>(value) << 16;
+  }
+  static constexpr int kMostEntries = 10 * 66;  // of an MCU
+
+  uint32_t* entries;
+  Start* starts;  // of each MCU, and of the one after the last
+  int entry_room, start_room;
+  int count;  // of MCUs
+
+  bool is_full() const {
+    return count + 1 >= start_room || static_cast<int>(starts[count].entry) + kMostEntries > entry_room;
+  }
+};
+
+// The blocks of MCUs that are recorded.
+class RecordedBlocks {
+ public:
+  RecordedBlocks(const ScanBytes& bytes, int16_t* predicted, const BlockSlot* slots, int slot_count, uint32_t end,
+                 int64_t most, Recording& recording)
+      : begin_(bytes.begin()),
+        safe_(bytes.safe_end()),
+        predicted_(predicted),
+        slots_(slots),
+        slots_end_(slots + slot_count),
+        slot_(slots),
+        end_(end),
+        most_(most),
+        recording_(recording),
+        to_(recording.entries + recording.starts[recording.count].entry) {}
+
+  const CodeLookup *dc, *ac;
+
+  void put(unsigned at, int16_t value) { *to_++ = Recording::entry(at, 0, value); }
+
+  __attribute__((always_inline)) Progress begin(BitReader& reader) {
+    if (slot_ == slots_ && (most_-- <= 0 || reader.position(begin_) >= end_ || recording_.is_full()))
+      return Progress::end;
+    if (reader.at > safe_) return Progress::failure;
+    dc = slot_->dc;
+    ac = slot_->ac;
+    first_ = to_;
+    return Progress::block;
+  }
+
+  // What describes the block takes the place of the first coefficient.
+  __attribute__((always_inline)) Progress next(BitReader& reader, int coefficients, bool is_end) {
+    int16_t& predicted = predicted_[slot_->component];
+    predicted = static_cast<int16_t>(predicted + static_cast<int16_t>(*first_ >> 16));
+    if (is_end) to_--;
+    *first_ =
+        Recording::entry(static_cast<unsigned>(to_ - first_ - 1), static_cast<unsigned>(coefficients - 1), predicted);
+    if (++slot_ == slots_end_) {
+      slot_ = slots_;
+      Recording::Start& start = recording_.starts[++recording_.count];
+      start = {reader.position(begin_), static_cast<uint32_t>(to_ - recording_.entries), {}};
+      std::copy_n(predicted_, 3, start.predicted);
+    }
+    return begin(reader);
+  }
+
+ private:
+  const uint8_t *const begin_, *const safe_;
+  int16_t* const predicted_;
+  const BlockSlot *const slots_, *const slots_end_, *slot_;
+  const uint32_t end_;
+  int64_t most_;  // MCUs
+  Recording& recording_;
+  uint32_t *to_, *first_ = nullptr;
+};
 
 // ---- Progressive scans: a band of AC coefficients, at first or one bit more -----------------------------------------
 

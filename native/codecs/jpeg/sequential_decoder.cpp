@@ -261,8 +261,8 @@ class SequentialDecoder {
     }
     arena_.allocate();
     for (int i = 0; i < 4; i++) {
-      if (dc_[i]) dc_[i]->make(header_.dc[i]);
-      if (ac_[i]) ac_[i]->make(header_.ac[i]);
+      if (dc_[i]) dc_[i]->make(header_.dc[i], CodeLookup::dc);
+      if (ac_[i]) ac_[i]->make(header_.ac[i], CodeLookup::ac);
       if (skip_[i]) skip_[i]->make(*ac_[i]);
     }
   }
@@ -498,8 +498,7 @@ class SequentialDecoder {
   bool at_entry_ = true;  // the marker before has been read
 
   Arena arena_, rings_;
-  DcLookup* dc_[4] = {};
-  AcLookup* ac_[4] = {};
+  CodeLookup *dc_[4] = {}, *ac_[4] = {};
   AcSkip* skip_[4] = {};
   int planes_ = 0;
   Plane plane_[3] = {};
