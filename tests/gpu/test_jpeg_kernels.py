@@ -38,7 +38,7 @@ def decoded(files: list[np.ndarray], **options: object) -> int:
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"optimize": True}, {"restart_marker_blocks": 3}], ids=["", "codes", "restarts"]
+    "options", [{}, {"optimize": True}, {"restart_marker_blocks": 25}], ids=["", "codes", "restarts"]
 )
 @pytest.mark.parametrize("subsampling", range(3))
 def test_ordinary_files(subsampling, options):

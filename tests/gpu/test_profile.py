@@ -1,9 +1,9 @@
 """Profiles of calls on a GPU."""
 
 import numpy as np
+import pytest
 
 import avida as ndd
-from tests.codecs.videos import all_videos
 
 IMAGES = [np.full((8 + i, 9, 3), i, np.uint8) for i in range(4)]
 
@@ -32,7 +32,8 @@ def test_time_on_the_gpu():
 
 
 def test_videos_that_the_cpu_decodes(tmp_path):
-    file = all_videos()["mjpeg.avi"]
+    videos = pytest.importorskip("tests.codecs.videos", reason="PyAV makes the videos")
+    file = videos.all_videos()["mjpeg.avi"]
     for name in ("a.avi", "b.avi"):
         file.tofile(tmp_path / name)
     names = [str(tmp_path / name) for name in ("a.avi", "b.avi")]
