@@ -48,7 +48,7 @@ class GpuVideo {
   VideoFile& file_;
   const std::string name_;
   std::unique_ptr<Engine> engine_;
-  std::string refusal_;  // why the engine does not decode it
+  std::string refusal_;            // why the engine does not decode it
   std::map<int64_t, Block> kept_;  // converted frames for the next call
 };
 
