@@ -8,14 +8,15 @@ turns, and the best round counts. At last, two contexts decode photos at the sam
 """
 
 import argparse
+import functools
 import io
 import json
 import pathlib
 import threading
 import time
-from typing import Any
 
 import numpy as np
+from gpu import libraries, seconds
 from PIL import Image
 
 # The contestants come with the extra `bench`, and not all have types.
@@ -67,30 +68,6 @@ def cases(folder: str) -> dict[str, list[np.ndarray]]:
     }
 
 
-def libraries() -> dict[str, Any]:
-    """The libraries that can be imported."""
-    import avida
-
-    found = {"avida": avida}
-    try:
-        import nvidia.dali.experimental.dynamic as dali
-
-        found["DALI"] = dali
-    except ImportError:
-        print("the real library is not installed: avida alone")
-    return found
-
-
-def seconds(library: Any, batch: Any) -> float:
-    import torch
-
-    torch.cuda.synchronize()
-    start = time.perf_counter()
-    library.decoders.image(batch, device="gpu").evaluate()
-    torch.cuda.synchronize()
-    return time.perf_counter() - start
-
-
 def side_by_side(files: list[np.ndarray], contexts: int, calls: int = 20) -> float:
     """Images per second."""
     import avida
@@ -117,6 +94,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=12)
     parser.add_argument("--json", help="write the figures to this file")
     options = parser.parse_args()
+    import torch
+
     libs = libraries()
     figures: dict[str, dict[str, float]] = {}
     all_cases = cases(options.data)
@@ -125,7 +104,8 @@ def main() -> None:
         times: dict[str, list[float]] = {name: [] for name in libs}
         for _ in range(options.rounds):
             for name, lib in libs.items():
-                times[name].append(1e3 * seconds(lib, batches[name]))
+                decode = functools.partial(lib.decoders.image, batches[name], device="gpu")
+                times[name].append(1e3 * seconds(decode, 1, torch.cuda.synchronize))
         figures[title] = {name: min(of) for name, of in times.items()}
         size = sum(len(file) for file in files) / len(files) / 1e3
         best = ", ".join(

@@ -1,6 +1,7 @@
 #include "operator/gpu_call.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <deque>
 
@@ -17,6 +18,8 @@ int64_t stepped(int64_t bytes) {
   constexpr auto step = static_cast<int64_t>(kAlignment);
   return (bytes + step - 1) / step * step;
 }
+
+std::atomic<int64_t> launched_blocks{0};
 
 class GpuLaunches : public Launches {
  public:
@@ -48,9 +51,11 @@ class GpuLaunches : public Launches {
       for (Launch& launch : step) launch.placed = upload_bytes(launch.items.data(), launch.items.size());
     for (Chunk& chunk : chunks_) gpu_.copy_in(chunk.on_gpu, chunk.bytes.data(), chunk.bytes.size(), stream_);
     for (auto& step : steps_)
-      for (Launch& launch : step)
+      for (Launch& launch : step) {
         gpu_.launch(*launch.kernel, launch.placed, static_cast<int>(launch.items.size() / launch.kernel->bytes),
                     launch.most_items, stream_);
+        if (launch.kernel->block_threads) launched_blocks.fetch_add(1, std::memory_order_relaxed);
+      }
   }
 
  protected:
@@ -207,6 +212,8 @@ void launch_on_gpu(const GpuStream& stream, const std::function<void(Launches&)>
   record(launches);
   launches.start();
 }
+
+int64_t block_launches() { return launched_blocks.load(std::memory_order_relaxed); }
 
 TimedOnGpu::TimedOnGpu(const Device& device, StreamHandle stream) : device_(device) {
   if (device.kind == Device::Kind::gpu && profile::on()) timer_ = Gpu::at(device.id).timer(stream);

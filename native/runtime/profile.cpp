@@ -208,6 +208,14 @@ void note_ahead(Location where, std::string_view name, Ahead outcome, std::strin
   record(event);
 }
 
+void note_fallback(std::string_view name, std::string_view reason) noexcept {
+  if (!on()) return;
+  Event event{.kind = Kind::fallback, .label = {.name = intern(name)}};
+  event.begin = event.end = now();
+  event.reason = intern(reason);
+  record(event);
+}
+
 namespace {
 
 thread_local int waits = 0;  // that this thread is in: it may run the source of a reader, which waits for others

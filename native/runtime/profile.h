@@ -25,21 +25,22 @@ inline bool on() { return recording.load(std::memory_order_relaxed); }
 
 // What an event is about. Texts are never freed.
 struct Label {
-  const char* name = nullptr;  // of the operator or reader
+  const char* name = nullptr;  // of the operator or reader; of a fallback, of the file
   Location where;              // of its call
   int samples = 0;
   Device device;
 };
 
 enum class Kind : uint8_t {
-  call,   // a line makes a call
-  work,   // a thread works for a call
-  part,   // another thread helps it
-  gpu,    // a GPU works for a call
-  wait,   // a line waits for the result of a call
-  item,   // a line takes an item of a reader
-  read,   // a thread reads an item
-  ahead,  // a call was made ahead of the loop, or was not
+  call,      // a line makes a call
+  work,      // a thread works for a call
+  part,      // another thread helps it
+  gpu,       // a GPU works for a call
+  wait,      // a line waits for the result of a call
+  item,      // a line takes an item of a reader
+  read,      // a thread reads an item
+  ahead,     // a call was made ahead of the loop, or was not
+  fallback,  // the CPU decodes what a GPU was asked to decode
 };
 
 // too_early: the loop had not made the call often enough to be expected to repeat it.
@@ -69,6 +70,9 @@ void record(const Event& event) noexcept;
 // Tells open profiles what became of a call that was made ahead, or why the loop's call was not: which argument
 // differed, for example.
 void note_ahead(Location where, std::string_view name, Ahead outcome, std::string_view reason = {}) noexcept;
+
+// Tells open profiles why the CPU decodes a file, or one that an operator was given, in place of a GPU.
+void note_fallback(std::string_view name, std::string_view reason) noexcept;
 
 // The time of work that a GPU has been given.
 class Later {

@@ -244,6 +244,11 @@ class NativeStream:
 
 def gpu_count() -> int: ...
 def nvdec_history() -> tuple[int, str]: ...
+def gpu_block_launches() -> int:
+    """
+    The number of kernels launched on GPUs so far whose thread blocks share memory.
+    """
+
 def gpu_missing() -> str:
     """Why there is no GPU, in one line."""
 

@@ -15,7 +15,11 @@ import avida as ndd
 from tests.op_case import CASES, OPS, RANDOM_ARGUMENTS, RANDOM_INPUTS, Case
 
 for path in sorted((pathlib.Path(__file__).parent.parent / "ops").glob("test_*.py")):
-    importlib.import_module(f"tests.ops.{path.stem}")
+    try:
+        importlib.import_module(f"tests.ops.{path.stem}")
+    except ModuleNotFoundError as missing:
+        if missing.name not in ("av", "soundfile"):  # which machines with a GPU need not have: see tests/gpu
+            raise
 
 MODES = list(ndd.EvalMode)
 

@@ -14,7 +14,7 @@ if os.environ.get("FAIL_WITHOUT_GPU") and (ndd._core.gpu_count() == 0 or os.envi
 
 collect_ignore_glob = [] if ndd._core.gpu_count() else ["test_*.py"]
 if os.environ.get("AVIDA_FAKE_GPU"):
-    collect_ignore_glob += ["test_documents.py", "test_exchange.py"]  # other libraries cannot read what the CPU plays
+    collect_ignore_glob += ["test_exchange.py"]  # other libraries cannot read what the CPU plays
 
 
 @pytest.fixture

@@ -3,16 +3,15 @@
 AVIDA_FUZZ_FILES says how many files.
 """
 
-import io
 import os
 import random
 from collections.abc import Callable
 
 import numpy as np
 import pytest
-from PIL import Image
 
 import avida as ndd
+from tests.codecs.samples import encoded, picture, with_exif
 
 from ..fuzz.mutate import mutated
 
@@ -23,12 +22,7 @@ Segments = list[tuple[int, bytes]]  # marker and body; the last one is the scan 
 
 
 def jpeg(height: int, width: int, **options: object) -> bytes:
-    y, x = np.mgrid[:height, :width]
-    noise = np.random.default_rng(height * width).normal(0, 15, (height, width, 3))
-    waves = np.stack([np.sin(x / (3 + 5 * c) + y / (7 + c)) * 90 + 128 for c in range(3)], -1)
-    file = io.BytesIO()
-    Image.fromarray(np.clip(waves + noise, 0, 255).astype(np.uint8)).save(file, "JPEG", **({"quality": 85} | options))
-    return file.getvalue()
+    return encoded(picture(height, width), "JPEG", **({"quality": 85} | options)).tobytes()
 
 
 SEEDS = [
@@ -42,15 +36,11 @@ SEEDS = [
 ]
 
 
-GRAY = io.BytesIO()
-Image.open(io.BytesIO(jpeg(37, 90))).convert("L").save(GRAY, "JPEG")
-TURNED = Image.Exif()
-TURNED[0x0112] = 6
 OTHER_SEEDS = [
     jpeg(40, 57, progressive=True),
     jpeg(33, 70, progressive=True, subsampling=0, quality=97),
-    GRAY.getvalue(),
-    jpeg(40, 57, exif=TURNED),
+    jpeg(37, 90, mode="L"),
+    with_exif(encoded(picture(40, 57), "JPEG"), 6).tobytes(),
 ]
 
 

@@ -7,33 +7,11 @@ import pytest
 from PIL import Image
 
 import avida as ndd
-
-rng = np.random.default_rng(5)
-
-
-def picture(height, width, channels=3):
-    """Smooth, with some noise: as in photos, all frequencies are there."""
-    y, x = np.mgrid[:height, :width]
-    waves = [np.sin(x / (3 + 5 * c) + y / (7 + c)) * 90 + 128 for c in range(channels)]
-    return np.clip(np.stack(waves, -1) + rng.normal(0, 12, (height, width, channels)), 0, 255).astype(np.uint8)
+from tests.codecs.samples import encoded, picture
 
 
-def encoded(pixels, **options):
-    file = io.BytesIO()
-    channels = pixels.shape[2]
-    image = Image.fromarray(pixels[..., 0] if channels == 1 else pixels, mode={1: "L", 3: "RGB", 4: "CMYK"}[channels])
-    image.save(file, "JPEG", **({"quality": 88} | options))
-    return np.frombuffer(file.getvalue(), np.uint8)
-
-
-def jpeg(height, width, *, channels=3, **options):
-    return encoded(picture(height, width, channels), **options)
-
-
-def png(height, width):
-    file = io.BytesIO()
-    Image.fromarray(picture(height, width)).save(file, "PNG")
-    return np.frombuffer(file.getvalue(), np.uint8)
+def jpeg(height, width, **options):
+    return encoded(picture(height, width), "JPEG", **({"quality": 88} | options))
 
 
 SIZES = [(64, 64), (97, 131), (16, 17), (33, 200), (1, 1), (2, 5), (5, 2), (130, 7), (240, 321)]
@@ -42,16 +20,19 @@ FILES = {
     "4:2:2": [jpeg(*size, subsampling=1) for size in SIZES],
     "4:2:0": [jpeg(*size, subsampling=2) for size in SIZES],
     "progressive": [jpeg(*size, progressive=True) for size in SIZES],
-    "gray": [jpeg(*size, channels=1) for size in SIZES],
-    "inks": [jpeg(*size, channels=4) for size in SIZES],
+    "gray": [jpeg(*size, mode="L") for size in SIZES],
+    "inks": [jpeg(*size, mode="CMYK") for size in SIZES],
     "restarts": [jpeg(*size, restart_marker_blocks=3) for size in SIZES],
     "RGB": [jpeg(*size, keep_rgb=True) for size in SIZES],
-    "PNG": [png(*size) for size in SIZES],
+    "PNG": [encoded(picture(*size), "PNG") for size in SIZES],
     "large": [jpeg(600, 811, quality=quality, subsampling=2 - quality % 3) for quality in (30, 76, 98)],
     "flat": [
-        encoded(np.full((350, 517, 3), colour, np.uint8)) for colour in ((0, 0, 0), (255, 255, 255), (9, 90, 200))
+        encoded(np.full((350, 517, 3), colour, np.uint8), "JPEG")
+        for colour in ((0, 0, 0), (255, 255, 255), (9, 90, 200))
     ],
-    "stripes": [encoded(np.tile(picture(8, 8), (50, 60, 1)), subsampling=subsampling) for subsampling in (0, 1, 2)],
+    "stripes": [
+        encoded(np.tile(picture(8, 8), (50, 60, 1)), "JPEG", subsampling=subsampling) for subsampling in (0, 1, 2)
+    ],
 }
 FILES["mixed"] = [file for files in FILES.values() for file in files]
 

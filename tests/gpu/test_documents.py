@@ -1,4 +1,4 @@
-"""The code of docs/gpu.md that needs a GPU and PyTorch runs there."""
+"""The code of documents that needs a GPU runs there."""
 
 import pathlib
 import re
@@ -9,12 +9,17 @@ import pytest
 import avida as ndd
 from avida._values.picture import png
 
-TEXT = (pathlib.Path(__file__).parents[2] / "docs" / "gpu.md").read_text()
-BLOCKS = re.findall(r"^```python needs=gpu\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
+DOCUMENTS = pathlib.Path(__file__).parents[2] / "docs"
 
 
-@pytest.mark.parametrize("code", BLOCKS, ids=lambda code: code.splitlines()[0])
-def test_code_runs(code, tmp_path):
+def blocks_of(document, kind):
+    return re.findall(rf"^```python{kind}\n(.*?)^```", (DOCUMENTS / document).read_text(), re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("code", blocks_of("gpu.md", " needs=gpu"), ids=lambda code: code.splitlines()[0])
+def test_code_with_pytorch_runs(code, tmp_path, is_fake):
+    if is_fake:
+        pytest.skip("PyTorch cannot read what the CPU plays")
     torch = pytest.importorskip("torch")
     for i in range(4):
         (tmp_path / f"{i}.png").write_bytes(png(np.full((40, 60, 3), i, np.uint8)))
@@ -25,3 +30,17 @@ def test_code_runs(code, tmp_path):
     finally:
         ndd.set_current_stream(None)
         ndd.set_default_stream(None)
+
+
+def test_code_with_videos_runs(is_fake):
+    """docs/video.md from its start, but for optical flow, which test_optical_flow.py runs where there is an engine."""
+    pytest.importorskip("torch")
+    scope = {}
+    for code in blocks_of("video.md", "(?: needs=gpu)?"):
+        if "optical_flow" in code:
+            continue
+        if is_fake:
+            code = code.replace(".torch()", ".cpu().torch()")  # PyTorch cannot read what the CPU plays
+        exec(compile(code, "docs/video.md", "exec"), scope)
+    assert scope["clips"].device.device_type == "gpu"
+    assert scope["batch"].shape == (4, 8, 16, 16, 3)

@@ -1,6 +1,5 @@
 """Kernels decode ordinary JPEG files themselves: what they give back to the CPU would show in no result."""
 
-import io
 import threading
 
 import numpy as np
@@ -9,19 +8,12 @@ from PIL import Image
 
 import avida as ndd
 from avida import _core
+from tests.codecs import samples
+from tests.codecs.samples import picture
 
 
 def encoded(pixels: np.ndarray, **options: object) -> np.ndarray:
-    file = io.BytesIO()
-    Image.fromarray(pixels).save(file, "JPEG", **options)
-    return np.frombuffer(file.getvalue(), np.uint8)
-
-
-def picture(height: int, width: int) -> np.ndarray:
-    y, x = np.mgrid[:height, :width]
-    waves = np.stack([np.sin(x / (3 + 5 * c) + y / (7 + c)) * 90 + 128 for c in range(3)], -1)
-    noise = np.random.default_rng(height * width).normal(0, 12, waves.shape)
-    return np.clip(waves + noise, 0, 255).astype(np.uint8)
+    return samples.encoded(pixels, "JPEG", **options)
 
 
 def page(height: int, width: int, colour: int = 255) -> np.ndarray:
@@ -46,7 +38,7 @@ def decoded(files: list[np.ndarray], **options: object) -> int:
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"optimize": True}, {"restart_marker_blocks": 3}], ids=["", "codes", "restarts"]
+    "options", [{}, {"optimize": True}, {"restart_marker_blocks": 25}], ids=["", "codes", "restarts"]
 )
 @pytest.mark.parametrize("subsampling", range(3))
 def test_ordinary_files(subsampling, options):

@@ -80,8 +80,6 @@ def has(name):
 
 THEIRS = dict(functions(dali))
 SHARED = sorted(filter(has, THEIRS))
-# What avida does not have.
-NOT_YET = {"decoders.video", "readers.Video", "readers.VideoResize", "experimental.readers.Video"}
 # The older name has other names for its positional inputs there.
 OTHERWISE = {"experimental.decoders.image_slice"}
 
@@ -122,12 +120,14 @@ def classes(module, prefix=""):
             yield from classes(value, f"{prefix}{name}.")
 
 
-CLASSES = {name: value for name, value in classes(dali) if name not in NOT_YET}
+CLASSES = dict(classes(dali))
 # Arguments that only the library itself gives, and names of operands, which Python gives by position.
 INTERNAL = {"_backend", "_process_params", "_caller_frame", "ranges", "args", "kwargs", "self", "other", "value"}
 INTERNAL |= {"exc_type", "exc_value", "traceback"}
-# Regions of arrays are given to the reader, not to a call of it.
-REGIONS = {f"{relative}roi_{part}" for relative in ("", "rel_") for part in ("start", "end", "shape")}
+# Regions of arrays, sizes and padding of videos are given to the reader, not to a call of it.
+OF_READERS = {f"{relative}roi_{part}" for relative in ("", "rel_") for part in ("start", "end", "shape")}
+OF_READERS |= {f"resize_{side}" for side in ("longer", "shorter", "x", "y", "z")}
+OF_READERS |= {"size", "interp_type", "mag_filter", "min_filter", "pad_mode"}
 # Index files are optional here.
 OPTIONAL = {("readers.MXNet", "index_path"), ("readers.TFRecord", "index_path")}
 
@@ -146,7 +146,7 @@ def assert_takes_the_same(ours, theirs, name):
     if ours is None or theirs is None:
         return
     method = name.rpartition(".")[2]
-    wanted = [n for n in theirs if n not in INTERNAL and not (method == "__call__" and n in REGIONS)]
+    wanted = [n for n in theirs if n not in INTERNAL and not (method == "__call__" and n in OF_READERS)]
     assert [n for n in ours if n in wanted] == wanted, name
     for argument in wanted:
         mine, other = ours[argument], theirs[argument]
@@ -159,7 +159,7 @@ def test_names_that_are_missing():
     """Of everything that the real library's modules offer, except what they import from elsewhere."""
     missing = {name for name in [*THEIRS, *CLASSES] if not has(name)}
     missing |= {name for name in vars(dali) if isinstance(getattr(dali, name), dali.DType) and not hasattr(avida, name)}
-    assert missing <= NOT_YET
+    assert not missing
 
 
 @pytest.mark.parametrize("name", CLASSES)

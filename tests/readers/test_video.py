@@ -1,6 +1,9 @@
 """Readers of videos: clips, shards, order, resuming, broken files, both readers' rules."""
 
+import ctypes
 import pathlib
+import subprocess
+import sys
 from typing import Any
 
 import av
@@ -101,6 +104,40 @@ def test_clips_of_a_batch_that_overlap_are_decoded_once(tmp_path, stride):
     assert bytes_read() - before < 2 * path.stat().st_size
     for clip, first in zip(clips.tensors, numbers, strict=True):
         np.testing.assert_array_equal(np.asarray(clip), whole[first : first + 8 * stride : stride])
+
+
+LIVE_BYTES = """
+import ctypes, os, sys
+os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # so that the frames of one video are kept
+import avida
+
+class Heap(ctypes.Structure):
+    _fields_ = [(str(i), ctypes.c_size_t) for i in range(10)]
+
+mallinfo2 = ctypes.CDLL(None).mallinfo2
+mallinfo2.restype = Heap
+step, *names = sys.argv[1:]
+reader = avida.experimental.readers.Video(filenames=names, sequence_length=16, step=int(step))
+for i in range(0, len(reader), len(reader) // len(names)):
+    reader[i][0].evaluate()
+heap = mallinfo2()
+print(getattr(heap, "4") + getattr(heap, "7"))  # in blocks of their own, and in arenas
+"""
+
+
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "mallinfo2"), reason="glibc alone counts the bytes of its heap")
+def test_open_videos_release_the_frames_that_they_kept(tmp_path):
+    """20 videos, whose clips overlap: each keeps frames for its next clip, until other videos are read."""
+    file = encoded("libx264", "mp4", frames=32, size=(240, 320), gop=16)
+    names = [str(tmp_path / f"{i}.mp4") for i in range(20)]
+    for name in names:
+        file.tofile(name)
+
+    def live_bytes(step):
+        command = [sys.executable, "-c", LIVE_BYTES, str(step), *names]
+        return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+    assert live_bytes(step=1) <= 1.2 * live_bytes(step=16)
 
 
 def test_a_damaged_frame_among_clips_that_overlap(tmp_path):

@@ -271,7 +271,7 @@ class GpuVideo::Engine {
   int64_t position_ = -1;
 };
 
-GpuVideo::GpuVideo(VideoFile& file) : file_(file) {}
+GpuVideo::GpuVideo(VideoFile& file, std::string name) : file_(file), name_(std::move(name)) {}
 GpuVideo::~GpuVideo() = default;
 
 bool GpuVideo::has_engine() const { return engine_ != nullptr; }
@@ -343,19 +343,20 @@ void GpuVideo::decode_missing(std::span<const int64_t> frames, const VideoReques
         convert(gpu, picture, request.type, static_cast<float*>(out), to.scale, stream);
     };
   };
-  if (!engine_refused_) {
+  if (refusal_.empty()) {
     try {
       if (!engine_) engine_ = std::make_unique<Engine>(file_, gpu);
       gpu.wait(engine_->stream(), to.stream.handle);  // the memory may still be in use there
       return engine_->decode(frames, request, show_in(engine_->stream()), next);
-    } catch (const NvdecRefused&) {  // libavcodec decodes the video, or says what is wrong with it
-      engine_.reset();               // waits for its work
-      engine_refused_ = true;
+    } catch (const NvdecRefused& refused) {  // libavcodec decodes the video, or says what is wrong with it
+      engine_.reset();                       // waits for its work
+      refusal_ = refused.reason;
     } catch (...) {
       engine_.reset();
       throw;
     }
   }
+  profile::note_fallback(name_, refusal_);
   file_.decode(frames, request, [&, show = show_in(to.stream.handle)](size_t i, const PicturePlanes& picture) {
     Block block;
     show(i, upload(gpu, picture, to.stream.handle, block));

@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "codecs/video/video.h"
 #include "gpu/gpu.h"
@@ -24,7 +25,8 @@ enum class NextFrames { follow, none, unknown };
 // Colours are converted by a kernel in both cases, so the results are the same, and those of the CPU.
 class GpuVideo {
  public:
-  explicit GpuVideo(VideoFile& file);
+  // Profiles call the video by this name.
+  GpuVideo(VideoFile& file, std::string name);
   ~GpuVideo();
 
   // Whether a decoder of NVDEC belongs to it.
@@ -44,8 +46,9 @@ class GpuVideo {
                       NextFrames next, const std::map<int64_t, void*>& places);
 
   VideoFile& file_;
+  const std::string name_;
   std::unique_ptr<Engine> engine_;
-  bool engine_refused_ = false;
+  std::string refusal_;            // why the engine does not decode it
   std::map<int64_t, Block> kept_;  // converted frames for the next call
 };
 

@@ -123,7 +123,12 @@ class VideoFile::Decoder {
   std::shared_ptr<const VideoIndex> index_;
 
   int64_t position() const { return position_; }
-  void forget() { kept_.clear(); }
+  void forget() {
+    kept_.clear();
+    if (!std::exchange(has_kept_, false)) return;
+    avcodec_free_context(&codec_);  // its pool of frames has grown by those that were kept, and would never shrink
+    position_ = -1;
+  }
   void share_cpus() {
     shares_cpus_ = true;
     sharing_videos++;
@@ -219,8 +224,9 @@ class VideoFile::Decoder {
   // Takes the frame if the next call needs it.
   void keep_frame(int64_t number, Frame& frame) {
     const int64_t bytes = int64_t{3} * frame->height * frame->width;
-    if (has(keep_, number) && (std::ssize(kept_) + 1) * bytes <= kMostKeptBytes)
-      kept_.insert_or_assign(number, std::move(frame));
+    if (!has(keep_, number) || (std::ssize(kept_) + 1) * bytes > kMostKeptBytes) return;
+    kept_.insert_or_assign(number, std::move(frame));
+    has_kept_ = true;
   }
 
   void check_frames(std::span<const int64_t> frames) const {
@@ -329,6 +335,7 @@ class VideoFile::Decoder {
   int64_t start_key_ = -1;  // the keyframe at which the decoder has just been started
   std::set<int64_t> false_keys_;
   bool draining_ = false, shares_cpus_ = false;
+  bool has_kept_ = false;  // since the decoder was opened
   std::span<const int64_t> wanted_, keep_;
   std::map<int64_t, Frame> kept_;
 };

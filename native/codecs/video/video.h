@@ -51,7 +51,7 @@ class VideoFile {
   using Show = std::function<void(size_t i, const PicturePlanes& picture)>;
   void decode(std::span<const int64_t> frames, const VideoRequest& request, const Show& show,
               std::span<const int64_t> keep = {});
-  // Frees the frames that were kept.
+  // Frees the frames that were kept, and a decoder that has kept some.
   void forget();
   const VideoStream& stream() const;
   // The demuxer, for another decoder; this one forgets its position.

@@ -1,4 +1,5 @@
 // The optical flow engine of an emulated GPU.
+#include <atomic>
 #include <cstdlib>
 #include <deque>
 
@@ -7,13 +8,17 @@
 namespace avida {
 namespace {
 
-constexpr int kFarthest = 4;  // pixels around a hint, or around no motion
-constexpr int kUnit = 32;     // vectors are in 1/32 of a pixel
-constexpr int kBlock = 8;     // pixels that are compared, around the middle of a cell
+constexpr int kFarthest = 4;       // pixels around a hint, or around no motion
+constexpr int kUnit = 32;          // vectors are in 1/32 of a pixel
+constexpr int kBlock = 8;          // pixels that are compared, around the middle of a cell
+constexpr int kMostBuffers = 256;  // of all sessions, so that tests can use up the memory
+
+std::atomic<int> buffers;
 
 class EmulatedSession : public FlowSession {
  public:
   explicit EmulatedSession(const FlowSettings& settings) : settings_(settings) {}
+  ~EmulatedSession() override { buffers -= static_cast<int>(frames_.size() + hints_.size() + flows_.size()); }
 
   FlowBuffer frame(int i) override { return at(frames_, i, pixel_bytes() * settings_.width, settings_.height); }
   FlowBuffer hints(int i) override { return vectors(hints_, i, settings_.hint_grid); }
@@ -69,7 +74,13 @@ class EmulatedSession : public FlowSession {
   // With a gap after each row, as an engine has.
   static FlowBuffer at(std::deque<Memory>& all, int i, int64_t row_bytes, int64_t rows) {
     const int64_t pitch = (row_bytes + 64) / 64 * 64;
-    while (static_cast<int>(all.size()) <= i) all.emplace_back(static_cast<size_t>(pitch * rows));
+    while (static_cast<int>(all.size()) <= i) {
+      if (++buffers > kMostBuffers) {
+        buffers--;
+        fail(ErrorKind::memory, "allocating a buffer: the emulated engine has memory for ", kMostBuffers);
+      }
+      all.emplace_back(static_cast<size_t>(pitch * rows));
+    }
     return {all[i].data(), pitch};
   }
 

@@ -56,13 +56,15 @@ class Sessions {
   std::list<Idle> idle_;  // the oldest first
 };
 
-std::unique_ptr<FlowSession> open_session(Gpu& gpu, const FlowSettings& settings, StreamHandle stream) {
+// Calls `make`; if it finds no memory, once more without the sessions that nobody uses.
+template <class Make>
+auto with_memory_of_idle_sessions(Make make) {
   try {
-    return open_flow_session(gpu, settings, stream);
+    return make();
   } catch (const Error& error) {
     if (error.kind != ErrorKind::memory || !Sessions::all().close_idle()) throw;
   }
-  return open_flow_session(gpu, settings, stream);
+  return make();
 }
 
 std::string listed(const std::vector<int>& numbers) {
@@ -149,6 +151,7 @@ class FlowWork {
   void flush() {
     if (pairs_.empty()) return;
     try {
+      with_memory_of_idle_sessions([&] { make_buffers(); });
       convert_inputs();
       for (size_t i = 0; i < pairs_.size(); i++) {
         const Pair& pair = pairs_[i];
@@ -187,6 +190,14 @@ class FlowWork {
     held_++;
   }
 
+  void make_buffers() {
+    for (const Frame& frame : frames_) session_.frame(frame.buffer);
+    for (int i = 0; i < static_cast<int>(pairs_.size()); i++) {
+      if (request_.hint_grid) session_.hints(i);
+      session_.flow(i);
+    }
+  }
+
   void convert_inputs() {
     launch_on_gpu(stream_, [&](Launches& launches) {
       for (const Frame& frame : frames_) {
@@ -206,7 +217,6 @@ class FlowWork {
             {sequence.hints + 2 * cells * pairs_[i].number, static_cast<int16_t*>(to.memory), to.pitch, width});
       }
     });
-    for (size_t i = 0; i < pairs_.size(); i++) session_.flow(static_cast<int>(i));
   }
 
   void convert_outputs() {
@@ -266,7 +276,10 @@ std::vector<Data> find_flow(const Run& run, const GpuStream& stream, const FlowR
   for (const auto& [settings, some] : of_one_size) {
     const Sessions::Key key{gpu.device, stream.handle, settings};
     auto session = Sessions::all().take(key);
-    if (!session) at_sample(run, some[0]->sample, [&] { session = open_session(gpu, settings, stream.handle); });
+    if (!session)
+      at_sample(run, some[0]->sample, [&] {
+        session = with_memory_of_idle_sessions([&] { return open_flow_session(gpu, settings, stream.handle); });
+      });
     FlowWork work(run, stream, request, *session, settings);
     for (const Sequence* sequence : some) work.add(*sequence);
     work.flush();

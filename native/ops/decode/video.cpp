@@ -87,6 +87,8 @@ std::vector<int64_t> frames_of(const VideoArgs& args, int64_t count) {
   return frames;
 }
 
+constexpr const char* kName = "decoders.video";
+
 // Videos stay open from finding their shape to decoding them, but not too many.
 constexpr int kMostOpen = 128;
 
@@ -109,7 +111,8 @@ class VideoPlan {
   }
   void run(const Sample<VideoArgs>& sample, void* out, const GpuStream& stream) const {
     auto video = take_video(sample);
-    codecs::GpuVideo(*video).decode(frames_, request_, {out, DType::uint8, 1, fill_, stream}, codecs::NextFrames::none);
+    codecs::GpuVideo(*video, kName)
+        .decode(frames_, request_, {out, DType::uint8, 1, fill_, stream}, codecs::NextFrames::none);
   }
 
  private:
@@ -135,9 +138,13 @@ class VideoPlan {
 
 // Nothing where a video may fail and be replaced, or is on a GPU itself: then the CPU decodes.
 std::optional<std::vector<Data>> decode_on_gpu(const Run& run, const GpuStream& stream) {
+  const char* reason = run.in[0]->device.kind != Device::Kind::cpu ? "its bytes are on a GPU" : nullptr;
   for (int i = 0; i < run.samples; i++)
-    if (args_of<VideoArgs>(run, i).on_error != "raise") return {};
-  if (run.in[0]->device.kind != Device::Kind::cpu) return {};
+    if (args_of<VideoArgs>(run, i).on_error != "raise") reason = "on_error is not \"raise\"";
+  if (reason) {
+    for (int i = 0; i < run.samples; i++) profile::note_fallback(kName, reason);
+    return {};
+  }
   return decode_videos(run, stream, [&run](int i) -> VideoPart {
     auto in = std::make_shared<SampleView>();
     input_views(run, i, {in.get(), 1});

@@ -8,8 +8,7 @@
 namespace avida {
 namespace {
 
-// A decoder of 720p holds about 20 MB, and 40 MB after it has kept frames; others as many times that as they have
-// pixels.
+// A decoder of 720p holds about 10 MB, and 40 MB while it keeps frames; others as many times that as they have pixels.
 constexpr size_t kMostIdle = 32;
 constexpr int64_t kMostIdlePixels = kMostIdle * 1280 * 720;
 constexpr ptrdiff_t kMostIdleOnGpu = 8;  // of NVDEC twice as much, and another video can use it

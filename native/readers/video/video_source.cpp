@@ -198,7 +198,8 @@ class VideoSource : public Source {
     void decode_on_gpu(void* to) {
       const VideoOptions& options = source_.options_;
       with_video([&](VideoFiles::Video& video) {
-        if (!video.on_gpu) video.on_gpu = std::make_unique<codecs::GpuVideo>(video.video);
+        if (!video.on_gpu)
+          video.on_gpu = std::make_unique<codecs::GpuVideo>(video.video, source_.files_->path(entry_.file));
         const float scale = options.normalized ? 1.0f / 255 : 1.0f;
         video.on_gpu->decode(frames_, options.request, {to, options.dtype, scale, source_.fill_, *source_.stream_},
                              ends_pass_ ? codecs::NextFrames::unknown : codecs::NextFrames::follow, keep_);

@@ -11,7 +11,7 @@ from avida._files.atomic import write_file
 from avida._running.profile import table
 from avida._running.profile.advice import Machine, advise
 from avida._running.profile.events import Events, names_of_threads
-from avida._running.profile.summary import Line, Memory, Prediction, Summary, Thread, Wait, summarize
+from avida._running.profile.summary import Fallback, Line, Memory, Prediction, Summary, Thread, Wait, summarize
 from avida._running.profile.trace import chrome_trace
 
 
@@ -77,6 +77,11 @@ class Profile:
     def predictions(self) -> list[Prediction]:
         """Which calls were made ahead of the loop, which were not, and why not."""
         return self._summary.predictions
+
+    @property
+    def fallbacks(self) -> list[Fallback]:
+        """Which videos the CPU decoded although a GPU was asked to, and why, the most frequent reason first."""
+        return self._summary.fallbacks
 
     @property
     def memory(self) -> Memory:

@@ -10,7 +10,7 @@ import numpy as np
 
 from avida import _core
 
-CALL, WORK, PART, GPU, WAIT, ITEM, READ, AHEAD = range(8)
+CALL, WORK, PART, GPU, WAIT, ITEM, READ, AHEAD, FALLBACK = range(9)
 USED, DROPPED, NOT_PREDICTED, TOO_EARLY = range(4)
 
 # native/python/profile.cpp writes these records; texts are numbers, -1: none.

@@ -13,6 +13,7 @@ from avida._running.profile.events import (
     AHEAD,
     CALL,
     DROPPED,
+    FALLBACK,
     GPU,
     ITEM,
     NOT_PREDICTED,
@@ -83,6 +84,15 @@ class Prediction(NamedTuple):
     """Why calls were dropped or not predicted, and how often."""
 
 
+class Fallback(NamedTuple):
+    """Videos that the CPU decoded although a GPU was asked to."""
+
+    reason: str
+    clips: int
+    names: list[str]
+    """Of the files; bytes have the name of the operator that decoded them."""
+
+
 class Memory(NamedTuple):
     """The largest numbers of bytes that values held at the end of a call."""
 
@@ -112,6 +122,7 @@ class Summary:
     lines: list[Line]
     waits: list[Wait]
     predictions: list[Prediction]
+    fallbacks: list[Fallback]
     memory: Memory
     threads: list[Thread]
     complete: bool
@@ -136,6 +147,7 @@ def summarize(events: Events, names: dict[int, str]) -> Summary:
         lines=_lines(events, blame),
         waits=waits,
         predictions=_predictions(events),
+        fallbacks=_fallbacks(events),
         memory=_memory(events),
         threads=_threads(events, names),
         complete=events.complete,
@@ -280,6 +292,14 @@ def _predictions(events: Events) -> list[Prediction]:
             )
         )
     return sorted(found, key=lambda each: (each.file, each.line, each.operator))
+
+
+def _fallbacks(events: Events) -> list[Fallback]:
+    found = []
+    for (reason,), records in groups(events.of_kind(FALLBACK), "reason"):
+        names = dict.fromkeys(events.text(number) for number in records["name"])
+        found.append(Fallback(events.text(reason), len(records), list(names)))
+    return sorted(found, key=lambda each: -each.clips)
 
 
 def _memory(events: Events) -> Memory:

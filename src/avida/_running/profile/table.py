@@ -29,7 +29,7 @@ def text(summary: Summary, advice: str) -> str:
     for file, lines in itertools.groupby(summary.lines, lambda line: line.file):
         rows = [[column.cell(line) for column in columns] for line in lines]
         parts.append(f"{_shown(file)}\n" + "\n".join(_aligned(columns, rows)))
-    for title, *items in filter(None, (_waits(summary), _predictions(summary))):
+    for title, *items in filter(None, (_waits(summary), _predictions(summary), _fallbacks(summary))):
         parts.append("\n".join([title, *(_wrapped(f"  {item}") for item in items)]))
     return "\n\n".join([*parts, _wrapped(advice, "")])
 
@@ -43,7 +43,7 @@ def as_html(summary: Summary, advice: str) -> str:
             "<tr>" + "".join(_cell(column, column.cell(line)) for column in columns) + "</tr>" for line in lines
         )
         parts.append(f"<table><caption>{html.escape(_shown(file))}</caption><tr>{head}</tr>{body}</table>")
-    for title, *items in filter(None, (_waits(summary), _predictions(summary))):
+    for title, *items in filter(None, (_waits(summary), _predictions(summary), _fallbacks(summary))):
         parts.append(_paragraph(title) + "<ul>" + "".join(f"<li>{html.escape(item)}</li>" for item in items) + "</ul>")
     return "\n".join([*parts, f"<p><b>{html.escape(advice)}</b></p>"])
 
@@ -137,6 +137,15 @@ def _predictions(summary: Summary) -> list[str]:
         for reason, times in each.reasons.items():
             notes.append(f"{_place(each, summary)}: {each.operator}, {_times(times)}: {reason}")
     return notes
+
+
+def _fallbacks(summary: Summary) -> list[str]:
+    """A title, and a line for each reason; empty if there is none."""
+    items = []
+    for reason, clips, (first, *others) in summary.fallbacks:
+        more = f" and {len(others):,} more" if others else ""
+        items.append(f"{_shown(first)}{more}, {_times(clips)}: {reason}")
+    return ["decoded by the CPU, although a GPU was asked to", *items] if items else []
 
 
 def _times(count: int) -> str:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from avida._running.profile.events import AHEAD, GPU, ITEM, PART, READ, USED, WAIT, WORK, Events
+from avida._running.profile.events import AHEAD, FALLBACK, GPU, ITEM, PART, READ, USED, WAIT, WORK, Events
 
-_CATEGORIES = ("call", "work", "part", "gpu", "wait", "item", "read", "ahead")
+_CATEGORIES = ("call", "work", "part", "gpu", "wait", "item", "read", "ahead", "fallback")
 _OUTCOMES = ("used", "dropped", "not predicted", "too early")
 _FIRST_GPU = 2**30  # the number of the row of GPU 0, above the numbers of threads
 
@@ -30,6 +30,10 @@ def chrome_trace(events: Events, names: dict[int, str]) -> dict[str, Any]:
         if kind == AHEAD:
             outcome = _OUTCOMES[record["outcome"]]
             out.append({**event, "name": f"{outcome}: {name}", "ph": "i", "s": "t", "args": _arguments(events, record)})
+            continue
+        if kind == FALLBACK:
+            arguments = {"reason": events.text(record["reason"])}
+            out.append({**event, "name": name, "ph": "i", "s": "t", "args": arguments})
             continue
         shown = f"wait for {name}" if kind in (WAIT, ITEM) else name
         out.append({**event, "name": shown, "ph": "X", "dur": end - begin, "args": _arguments(events, record)})
