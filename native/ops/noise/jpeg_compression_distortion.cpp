@@ -174,8 +174,8 @@ void launch(const Sample<JpegDistortionArgs>& sample, const Extents& extents) {
   std::array<Quantization, 2> tables;
   for (int table = 0; table < 2; table++)
     for (int k = 0; k < 64; k++) {
-      const unsigned divisor = quantization_step(table, k, sample.args.quality) * 8u;
-      tables[table].steps[k] = {divisor, UINT32_MAX / divisor + 1};
+      const int step = quantization_step(table, k, sample.args.quality);
+      tables[table].steps[k] = {static_cast<int>((int64_t{1} << 32) / (8 * step)) + 1, step};
     }
   losses.tables = readable(sample, tables);
   JpegPlanes& image = losses.image;
@@ -184,7 +184,9 @@ void launch(const Sample<JpegDistortionArgs>& sample, const Extents& extents) {
   const int64_t bytes = extents.frame_bytes();
   const int64_t plane_bytes = image.channels == 1 ? 0 : image.luma_bytes() / 2 * 3;
   Launches& launches = *sample.launches;
-  auto* planes = plane_bytes ? static_cast<uint8_t*>(launches.scratch(extents.frames * plane_bytes)) : nullptr;
+  constexpr int64_t margin = 16;  // JpegColors reads beside rows
+  uint8_t* planes = nullptr;
+  if (plane_bytes) planes = static_cast<uint8_t*>(launches.scratch(extents.frames * plane_bytes + 2 * margin)) + margin;
   for (int64_t frame = 0; frame < extents.frames; frame++) {
     losses.gray = sample.out[0].as<uint8_t>() + frame * bytes;
     losses.in = sample.in[0].as<uint8_t>() + frame * bytes;
@@ -199,8 +201,14 @@ void launch(const Sample<JpegDistortionArgs>& sample, const Extents& extents) {
     image.planes = planes + frame * plane_bytes;
     unsigned char* out = sample.out[0].as<uint8_t>() + frame * bytes;
     if (JpegColors::takes(image) && reinterpret_cast<uintptr_t>(out) % 4 == 0) {
-      launches.add<JpegColors>(0, int64_t{image.chroma_height()} * JpegColors::items_per_row(image.width),
-                               {out, image});
+      const int across = JpegColors::items_per_row(image.width);
+      launches.add<JpegColors>(0, int64_t{image.chroma_height()} * across,
+                               {out,
+                                {image.plane(0), image.plane(1), image.plane(2)},
+                                image.height,
+                                image.width,
+                                image.step(),
+                                Divisor::of(across)});
       continue;
     }
     launches.add<Pixels>(0, int64_t{image.height} * Pixels::items_per_row(image.width),
