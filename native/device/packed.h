@@ -61,6 +61,17 @@ AVIDA_HD AVIDA_INLINE void add_part(unsigned* words, int i, unsigned part) {
   words[i * size / 4] |= part << i * size % 4 * 8;
 }
 
+// sum + factor * number, in one instruction: compilers would add several products to one another first.
+AVIDA_HD AVIDA_INLINE constexpr unsigned add_product(int factor, unsigned number, unsigned sum) {
+#ifdef __CUDA_ARCH__
+  if (!__builtin_is_constant_evaluated()) {
+    asm("mad.lo.u32 %0, %1, %2, %0;" : "+r"(sum) : "r"(number), "r"(factor));
+    return sum;
+  }
+#endif
+  return sum + static_cast<unsigned>(factor) * number;
+}
+
 // sum + the dot product of two signed halves with the two lower bytes of a word.
 AVIDA_HD AVIDA_INLINE int dot_low(unsigned halves, unsigned word, int sum) {
 #ifdef __CUDA_ARCH__
@@ -79,6 +90,22 @@ AVIDA_HD AVIDA_INLINE int dot_high(unsigned halves, unsigned word, int sum) {
   int made;
   asm("dp2a.hi.s32.u32 %0, %1, %2, %3;" : "=r"(made) : "r"(halves), "r"(word), "r"(sum));
   return made;
+#else
+  return dot_low(halves, word >> 16, sum);
+#endif
+}
+
+// Both for unsigned halves.
+AVIDA_HD AVIDA_INLINE unsigned dot_low(unsigned halves, unsigned word, unsigned sum) {
+#ifdef __CUDA_ARCH__
+  return __dp2a_lo(halves, word, sum);
+#else
+  return sum + (halves & 0xffff) * (word & 0xff) + (halves >> 16) * (word >> 8 & 0xff);
+#endif
+}
+AVIDA_HD AVIDA_INLINE unsigned dot_high(unsigned halves, unsigned word, unsigned sum) {
+#ifdef __CUDA_ARCH__
+  return __dp2a_hi(halves, word, sum);
 #else
   return dot_low(halves, word >> 16, sum);
 #endif

@@ -5,6 +5,8 @@ import pytest
 from PIL import Image
 
 import avida as ndd
+from avida import _core
+from tests.instruction_sets import INSTRUCTION_SETS
 from tests.op_case import op_case
 
 N = 200_000
@@ -118,16 +120,62 @@ def test_threads_change_no_bit(name):
 @op_case("jpeg_compression_distortion", layout="HWC", dtypes=["uint8"], quality=[1, 50, 100])
 def distorted(x, quality):
     file = io.BytesIO()
-    Image.fromarray(x).save(file, "JPEG", quality=quality, subsampling=2)
-    return np.asarray(Image.open(file))
+    Image.fromarray(x[..., 0] if x.shape[2] == 1 else x).save(file, "JPEG", quality=quality, subsampling=2)
+    return np.asarray(Image.open(file)).reshape(x.shape)
+
+
+def jpeg_pictures(rng, height, width, channels):
+    """Noise, extremes, whole blocks of extremes, and what resembles a photo."""
+    shape = (height, width, channels)
+    yield rng.integers(0, 256, shape, np.uint8)
+    yield rng.choice(np.uint8([0, 255]), shape)
+    blocks = rng.choice(np.uint8([0, 255]), (height // 8 + 1, width // 8 + 1, channels))
+    yield np.kron(blocks, np.ones((8, 8, 1), np.uint8))[:height, :width]
+    ramp = np.add.outer(np.arange(height), 3 * np.arange(width))[..., None] + 20 * np.arange(channels)
+    yield np.clip(ramp + rng.normal(0, 6, shape), 0, 255).astype(np.uint8)
+
+
+JPEG_SIZES = [
+    (1, 1),
+    (2, 2),
+    (1, 5),
+    (6, 3),
+    (33, 4),
+    (9, 6),
+    (16, 16),
+    (17, 17),
+    (31, 34),
+    (64, 65),
+    (37, 130),
+    (290, 95),
+]
+
+
+@pytest.mark.parametrize("instructions", INSTRUCTION_SETS)
+def test_jpeg_at_every_quality_and_size(instructions):
+    rng = np.random.default_rng(0)
+    _core.use_vectors(instructions)
+    try:
+        for quality in range(1, 101):
+            for height, width in JPEG_SIZES if quality in (1, 50, 100) else [JPEG_SIZES[quality % len(JPEG_SIZES)]]:
+                for channels in 1, 3:
+                    for x in jpeg_pictures(rng, height, width, channels):
+                        out = np.asarray(ndd.jpeg_compression_distortion(x, quality=quality))
+                        np.testing.assert_array_equal(out, distorted(x, quality))
+    finally:
+        _core.use_vectors(INSTRUCTION_SETS[0])
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+def test_jpeg_by_threads(channels):
+    x = np.random.default_rng(0).integers(0, 256, (3, 700, 211, channels), np.uint8)
+    for threads in 1, 2, 7:
+        with ndd.EvalContext(num_threads=threads):
+            out = np.asarray(ndd.jpeg_compression_distortion(ndd.tensor(x, layout="FHWC"), quality=30))
+        np.testing.assert_array_equal(out, np.stack([distorted(frame, 30) for frame in x]))
 
 
 def test_jpeg_forms():
-    gray = np.random.default_rng(0).integers(0, 255, (9, 10, 1), np.uint8)
-    file = io.BytesIO()
-    Image.fromarray(gray[..., 0]).save(file, "JPEG", quality=20)
-    out = ndd.jpeg_compression_distortion(gray, quality=20)
-    np.testing.assert_array_equal(np.asarray(out)[..., 0], np.asarray(Image.open(file)))
     assert ndd.jpeg_compression_distortion(np.zeros((0, 5, 3), np.uint8)).shape == (0, 5, 3)
     with pytest.raises(RuntimeError, match="JPEG"):
         ndd.jpeg_compression_distortion(np.zeros((1, 70_000, 3), np.uint8)).evaluate()

@@ -11,6 +11,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "codecs/jpeg/cosines-inl.h"
 #include "core/vectors-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -68,156 +69,6 @@ bool read_band(const ScanBytes& bytes, BandState& state, const Band& band, const
   return (band.high ? read_band_blocks<true> : read_band_blocks<false>)(bytes, state, band, ac, plane, columns, rows);
 }
 
-using Words = hn::CappedTag<int16_t, 8 * kGroup>;
-using Longs = hn::Repartition<int32_t, Words>;
-using Word = hn::Vec<Words>;
-using Long = hn::Vec<Longs>;
-
-// For each pair of neighbouring lanes: a[0] * first + a[1] * second.
-template <int first, int second>
-HWY_INLINE Long dot(Word a) {
-  const Longs longs;
-  const Words words;
-  const auto factors = hn::BitCast(words, hn::Set(longs, (first & 0xFFFF) | second * 65536));
-#if HWY_ARCH_X86
-  Long unused = hn::Zero(longs);
-  return hn::ReorderWidenMulAccumulate(longs, a, factors, hn::Zero(longs), unused);
-#else
-  const auto low = [&](Word v) { return hn::ShiftRight<16>(hn::ShiftLeft<16>(hn::BitCast(longs, v))); };
-  const auto high = [&](Word v) { return hn::ShiftRight<16>(hn::BitCast(longs, v)); };
-  return hn::Add(hn::Mul(low(a), low(factors)), hn::Mul(high(a), high(factors)));
-#endif
-}
-
-// The IDCT along one axis for one half of the lanes, of inputs whose halves were interleaved. `few`: only the first
-// four inputs are not zero. The factors are sums of cosines in 13 bits of fraction (Loeffler, Ligtenberg and Moschytz).
-struct Interleaved {
-  Word sum, difference;  // of inputs 0 and 4, with zeros in the low lanes
-  Word two_six, one_three, seven_one, five_three, odd;
-};
-template <bool few, int shift>
-HWY_INLINE void transform(const Interleaved& in, Long (&out)[8]) {
-  const Longs longs;
-  const Long sum = hn::ShiftRight<3>(hn::BitCast(longs, in.sum));
-  const Long difference = hn::ShiftRight<3>(hn::BitCast(longs, in.difference));
-  const Long b = dot<4433 + 6270, 4433>(in.two_six), a = dot<4433, 4433 - 15137>(in.two_six);
-  const Long half = hn::Set(longs, 1 << (shift - 1));
-  const Long even[4] = {hn::Add(hn::Add(sum, b), half), hn::Add(hn::Add(difference, a), half),
-                        hn::Add(hn::Sub(difference, a), half), hn::Add(hn::Sub(sum, b), half)};
-  Long odd[4];
-  if constexpr (few) {
-    odd[0] = dot<12299 - 7373 + 9633 - 3196, 9633>(in.one_three);
-    odd[1] = dot<9633, 25172 - 20995 + 9633 - 16069>(in.one_three);
-    odd[2] = dot<9633 - 3196, 9633 - 20995>(in.one_three);
-    odd[3] = dot<9633 - 7373, 9633 - 16069>(in.one_three);
-  } else {
-    const Long z3 = dot<9633 - 16069, 9633>(in.odd), z4 = dot<9633, 9633 - 3196>(in.odd);
-    odd[0] = hn::Add(dot<-7373, 12299 - 7373>(in.seven_one), z4);
-    odd[1] = hn::Add(dot<-20995, 25172 - 20995>(in.five_three), z3);
-    odd[2] = hn::Add(dot<16819 - 20995, -20995>(in.five_three), z4);
-    odd[3] = hn::Add(dot<2446 - 7373, -7373>(in.seven_one), z3);
-  }
-  for (int i = 0; i < 4; i++) {
-    out[i] = hn::ShiftRight<shift>(hn::Add(even[i], odd[i]));
-    out[7 - i] = hn::ShiftRight<shift>(hn::Sub(even[i], odd[i]));
-  }
-}
-
-template <bool few, bool upper>
-HWY_INLINE Interleaved interleave(const Word (&in)[8]) {
-  const Words words;
-  const auto mix = [&](Word a, Word b) {
-    if constexpr (upper)
-      return hn::InterleaveUpper(words, a, b);
-    else
-      return hn::InterleaveLower(words, a, b);
-  };
-  const Word zero = hn::Zero(words);
-  Interleaved mixed;
-  if constexpr (few) {
-    mixed.sum = mixed.difference = mix(zero, in[0]);
-    mixed.two_six = mix(in[2], zero);
-    mixed.one_three = mix(in[1], in[3]);
-  } else {
-    mixed.sum = mix(zero, hn::Add(in[0], in[4]));
-    mixed.difference = mix(zero, hn::Sub(in[0], in[4]));
-    mixed.two_six = mix(in[2], in[6]);
-    mixed.seven_one = mix(in[7], in[1]);
-    mixed.five_three = mix(in[5], in[3]);
-    mixed.odd = mix(hn::Add(in[7], in[3]), hn::Add(in[5], in[1]));
-  }
-  return mixed;
-}
-
-// `lower_only`: the upper lanes of all inputs are zero, and so are those of the outputs.
-template <bool few, int shift, bool lower_only>
-HWY_INLINE void transform_lanes(Word (&at)[8]) {
-  const Words words;
-  Long low[8], high[8];
-  transform<few, shift>(interleave<few, false>(at), low);
-  if constexpr (lower_only) {
-    for (int i = 0; i < 8; i++) at[i] = hn::ReorderDemote2To(words, low[i], low[i]);
-  } else {
-    transform<few, shift>(interleave<few, true>(at), high);
-    for (int i = 0; i < 8; i++) at[i] = hn::ReorderDemote2To(words, low[i], high[i]);
-  }
-}
-
-// Four columns of the block in each 128 bits, from the left or from the right, become rows.
-template <bool upper>
-HWY_INLINE void transpose_half(const Word (&in)[8], Word* out) {
-  const Words words;
-  const Longs longs;
-  const hn::Repartition<int64_t, Words> wide;
-  Long pairs[4];
-  for (int i = 0; i < 4; i++)
-    if constexpr (upper)
-      pairs[i] = hn::BitCast(longs, hn::InterleaveUpper(words, in[2 * i], in[2 * i + 1]));
-    else
-      pairs[i] = hn::BitCast(longs, hn::InterleaveLower(words, in[2 * i], in[2 * i + 1]));
-  const auto a = hn::BitCast(wide, hn::InterleaveLower(longs, pairs[0], pairs[1]));
-  const auto b = hn::BitCast(wide, hn::InterleaveUpper(longs, pairs[0], pairs[1]));
-  const auto c = hn::BitCast(wide, hn::InterleaveLower(longs, pairs[2], pairs[3]));
-  const auto d = hn::BitCast(wide, hn::InterleaveUpper(longs, pairs[2], pairs[3]));
-  out[0] = hn::BitCast(words, hn::InterleaveLower(wide, a, c));
-  out[1] = hn::BitCast(words, hn::InterleaveUpper(wide, a, c));
-  out[2] = hn::BitCast(words, hn::InterleaveLower(wide, b, d));
-  out[3] = hn::BitCast(words, hn::InterleaveUpper(wide, b, d));
-}
-
-// Adds 128 to the columns of each block, converts them to bytes and stores its rows beside those of its neighbours.
-HWY_INLINE void store_columns(const Word (&columns)[8], uint8_t* out, int64_t stride) {
-  const Words words;
-  const Longs longs;
-  const hn::Repartition<uint64_t, Words> wide;
-  const hn::Half<decltype(wide)> half;
-  const Word least = hn::Set(words, -128), most = hn::Set(words, 127);
-  Word pairs[4];  // each lane has a byte of two columns
-  for (int i = 0; i < 4; i++) {
-    const Word left = hn::Min(hn::Max(columns[2 * i], least), most);
-    const Word right = hn::Min(hn::Max(columns[2 * i + 1], least), most);
-    const Word low = hn::And(left, hn::Set(words, 255));
-    pairs[i] = hn::Xor(hn::Or(low, hn::ShiftLeft<8>(right)), hn::Set(words, static_cast<int16_t>(0x8080)));
-  }
-  const auto rows = [&](Word a, Word b, bool upper) {
-    const Long x = hn::BitCast(longs, a), y = hn::BitCast(longs, b);
-    return hn::BitCast(wide, upper ? hn::InterleaveUpper(longs, x, y) : hn::InterleaveLower(longs, x, y));
-  };
-  const auto store = [&](Word left, Word right, int row) {  // four rows
-    const auto first = rows(left, right, false), second = rows(left, right, true);
-    const auto even = hn::ConcatEven(wide, second, first), odd = hn::ConcatOdd(wide, second, first);
-    const auto put = [&](auto v, int y) { hn::StoreU(v, half, reinterpret_cast<uint64_t*>(out + stride * (row + y))); };
-    put(hn::LowerHalf(half, even), 0);
-    put(hn::LowerHalf(half, odd), 1);
-    put(hn::UpperHalf(half, even), 2);
-    put(hn::UpperHalf(half, odd), 3);
-  };
-  store(hn::InterleaveLower(words, pairs[0], pairs[1]), hn::InterleaveLower(words, pairs[2], pairs[3]), 0);
-  store(hn::InterleaveUpper(words, pairs[0], pairs[1]), hn::InterleaveUpper(words, pairs[2], pairs[3]), 4);
-}
-
-constexpr int kFirstPass = 11, kSecondPass = 18;  // bits of fraction that are dropped
-
 // Collects first rows that are so large that libjpeg-turbo's shortcut for blocks without other rows would wrap around.
 HWY_INLINE Word too_large(Word row) {
   const Words words;
@@ -235,12 +86,7 @@ HWY_INLINE Word make_blocks(int16_t* from, const int16_t* factors, uint8_t* out,
     hn::StoreU(hn::Zero(words), words, row);
   }
   const Word large = too_large(at[0]);
-  transform_lanes<few, kFirstPass, few>(at);
-  Word turned[8];
-  transpose_half<false>(at, turned);
-  if constexpr (!few) transpose_half<true>(at, turned + 4);
-  transform_lanes<few, kSecondPass, false>(turned);
-  store_columns(turned, out, stride);
+  store_samples<few>(at, out, stride);
   return large;
 }
 

@@ -10,35 +10,52 @@ namespace avida {
 constexpr int kCosineBits = 13, kKeptBits = 2;  // of fraction: of the factors, and of what the first axis hands on
 
 // The odd part of the eight-point DCT and IDCT by Loeffler, Ligtenberg and Moschytz; the factors are sums of cosines.
-AVIDA_HD AVIDA_INLINE void mix_odd(int& w, int& x, int& y, int& z) {
-  const int all = (w + y + x + z) * 9633;
-  const int wz = (w + z) * -7373, xy = (x + y) * -20995;
-  const int wy = (w + y) * -16069 + all, xz = (x + z) * -3196 + all;
-  w = w * 2446 + wz + wy;
-  x = x * 16819 + xy + xz;
-  y = y * 25172 + xy + wy;
-  z = z * 12299 + wz + xz;
+// All is times `scale`; the starts are added to w and y, and to x and z. Numbers are signed, modulo 2^32.
+template <int scale = 1>
+AVIDA_HD AVIDA_INLINE constexpr void mix_odd(unsigned& w, unsigned& x, unsigned& y, unsigned& z, unsigned start_wy,
+                                             unsigned start_xz) {
+  const auto add = [](int factor, unsigned number, unsigned sum) { return add_product(factor * scale, number, sum); };
+  const unsigned wy = w + y, xz = x + z;
+  const unsigned of_wy = add(9633 - 16069, wy, add(9633, xz, start_wy));
+  const unsigned of_xz = add(9633, wy, add(9633 - 3196, xz, start_xz));
+  const unsigned mixed_w = add(2446 - 7373, w, add(-7373, z, of_wy));
+  const unsigned mixed_x = add(16819 - 20995, x, add(-20995, y, of_xz));
+  y = add(25172 - 20995, y, add(-20995, x, of_wy));
+  z = add(12299 - 7373, z, add(-7373, w, of_xz));
+  w = mixed_w;
+  x = mixed_x;
+}
+
+// The IDCT along one axis, with the fraction. All is times `scale`; `start` is added.
+template <int scale = 1>
+AVIDA_HD AVIDA_INLINE void inverse_sums(unsigned (&x)[8], unsigned start) {
+  const auto add = [](int factor, unsigned number, unsigned sum) { return add_product(factor * scale, number, sum); };
+  const unsigned sum = add(1 << kCosineBits, x[0] + x[4], start),
+                 difference = add(1 << kCosineBits, x[0] - x[4], start);
+  const unsigned outer = add(4433 + 6270, x[2], add(4433, x[6], sum)), inner = 2 * sum - outer;
+  const unsigned left = add(4433, x[2], add(4433 - 15137, x[6], difference)), right = 2 * difference - left;
+  unsigned seven = x[7], five = x[5], three = x[3], one = x[1];
+  mix_odd<scale>(seven, five, three, one, 0, 0);
+  x[0] = outer + one;
+  x[7] = outer - one;
+  x[1] = left + three;
+  x[6] = left - three;
+  x[2] = right + five;
+  x[5] = right - five;
+  x[3] = inner + seven;
+  x[4] = inner - seven;
 }
 
 // The IDCT along the first axis or the second.
 template <bool first, int step>
 AVIDA_HD AVIDA_INLINE void inverse_cosines(int* at) {
-  const int even = (at[2 * step] + at[6 * step]) * 4433;
-  const int a = even - at[6 * step] * 15137, b = even + at[2 * step] * 6270;
-  const int sum = (at[0] + at[4 * step]) * (1 << kCosineBits), difference = (at[0] - at[4 * step]) * (1 << kCosineBits);
-  const int outer = sum + b, inner = sum - b, left = difference + a, right = difference - a;
-  int w = at[7 * step], x = at[5 * step], y = at[3 * step], z = at[step];
-  mix_odd(w, x, y, z);
-
-  constexpr int shift = first ? kCosineBits - kKeptBits : kCosineBits + kKeptBits + 3, half = 1 << (shift - 1);
-  at[0] = (outer + z + half) >> shift;
-  at[7 * step] = (outer - z + half) >> shift;
-  at[step] = (left + y + half) >> shift;
-  at[6 * step] = (left - y + half) >> shift;
-  at[2 * step] = (right + x + half) >> shift;
-  at[5 * step] = (right - x + half) >> shift;
-  at[3 * step] = (inner + w + half) >> shift;
-  at[4 * step] = (inner - w + half) >> shift;
+  constexpr int shift = first ? kCosineBits - kKeptBits : kCosineBits + kKeptBits + 3;
+  unsigned x[8];
+  AVIDA_UNROLL
+  for (int k = 0; k < 8; k++) x[k] = static_cast<unsigned>(at[k * step]);
+  inverse_sums(x, 1u << (shift - 1));
+  AVIDA_UNROLL
+  for (int k = 0; k < 8; k++) at[k * step] = static_cast<int>(x[k]) >> shift;
 }
 
 // An item is a block of 8x8 samples of a plane, made from its coefficients.

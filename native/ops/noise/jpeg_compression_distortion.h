@@ -7,31 +7,10 @@
 
 namespace avida::ops {
 
-AVIDA_HD AVIDA_INLINE int rounded_shift(int x, int bits) { return (x + (1 << (bits - 1))) >> bits; }
-
-// The DCT of eight samples, the counterpart of inverse_cosines().
-template <bool first>
-AVIDA_HD AVIDA_INLINE void cosines(int (&x)[8]) {
-  constexpr int bits = first ? kCosineBits - kKeptBits : kCosineBits + kKeptBits;
-  const int s0 = x[0] + x[7], s1 = x[1] + x[6], s2 = x[2] + x[5], s3 = x[3] + x[4];
-  int d0 = x[0] - x[7], d1 = x[1] - x[6], d2 = x[2] - x[5], d3 = x[3] - x[4];
-  mix_odd(d3, d2, d1, d0);
-  const int sum = s0 + s3 + s1 + s2, difference = s0 + s3 - s1 - s2, outer = s0 - s3, inner = s1 - s2;
-  const int both = (outer + inner) * 4433;
-  x[0] = first ? sum * (1 << kKeptBits) : rounded_shift(sum, kKeptBits);
-  x[4] = first ? difference * (1 << kKeptBits) : rounded_shift(difference, kKeptBits);
-  x[2] = rounded_shift(both + outer * 6270, bits);
-  x[6] = rounded_shift(both - inner * 15137, bits);
-  x[7] = rounded_shift(d3, bits);
-  x[5] = rounded_shift(d2, bits);
-  x[3] = rounded_shift(d1, bits);
-  x[1] = rounded_shift(d0, bits);
-}
-
 // An RGB image and its planes: luma, and chroma of half the width and height. All are padded to complete tiles. A gray
 // image needs no planes.
 struct JpegPlanes {
-  static constexpr int kTileHeight = 16, kTileWidth = 64;
+  static constexpr int kTileHeight = 32, kTileWidth = 128;
   unsigned char* planes;
   int height, width, channels;  // 1: gray, 3: RGB
 
@@ -47,22 +26,23 @@ struct JpegPlanes {
   }
 };
 
-// Division by the steps of quantization. DCT results are scaled by 8. A division is a multiplication by the inverse,
-// exact below 1 << 16.
+// Division by the steps of quantization. DCT results are scaled by 8. A division is a multiplication by the inverse of
+// the divisor, in 32 bits of fraction and slightly too large, so that halves are rounded away from 0.
 struct Quantization {
   struct Step {
-    unsigned divisor, inverse;
+    int inverse, step;
   };
   Step steps[64];
 };
 
-// Each item is a tile of all planes: DCT, quantization and IDCT of its blocks, with eight threads for each.
+// Each item is a tile of all planes: DCT, quantization and IDCT of its blocks. Two blocks are a pair, which share
+// words: neighbours of luma, or those of both chroma planes at the same place.
 struct JpegLosses {
   static constexpr const char* header = "ops/noise/jpeg_compression_distortion.h";
-  static constexpr int kThreads = 256, kPhases = 4, kHeight = JpegPlanes::kTileHeight, kWidth = JpegPlanes::kTileWidth;
-  static constexpr int kAcross = kWidth / 8, kLumaBlocks = kAcross * kHeight / 8, kBlocks = kLumaBlocks * 3 / 2;
-  static constexpr int kBlockStep =
-      64 + 8;  // padded, so that columns of neighbouring blocks lie in different banks of shared memory
+  static constexpr int kThreads = 128, kPhases = 3, kHeight = JpegPlanes::kTileHeight, kWidth = JpegPlanes::kTileWidth;
+  static constexpr int kAcross = kWidth / 16, kLumaPairs = kAcross * kHeight / 8, kPairs = kLumaPairs * 3 / 2;
+  static constexpr int kPairStep =
+      2 * (64 + 8);  // padded, so that columns of neighbouring pairs lie in different banks of shared memory
   struct Params {
     unsigned char* gray;  // the result of gray images
     const unsigned char* in;
@@ -72,167 +52,282 @@ struct JpegLosses {
     const Quantization* tables;  // of luma and of the other planes
   };
   struct Shared {
-    alignas(16) short at[kBlocks][kBlockStep];
+    alignas(16) short at[kPairs][kPairStep];  // numbers of the two blocks take turns
   };
 
   template <int phase>
   AVIDA_HD AVIDA_INLINE static void run(const Params& params, Shared& shared, long item, int thread) {
     const JpegPlanes& image = params.image;
     const unsigned row_of_tiles = params.tiles_across(static_cast<unsigned>(item));
-    const int tile_y = static_cast<int>(row_of_tiles);
-    const int tile_x = static_cast<int>(params.tiles_across.rest(static_cast<unsigned>(item), row_of_tiles));
-    const int block = thread / 8, i = thread % 8;
-    const int plane = block < kLumaBlocks ? 0 : 1 + (block - kLumaBlocks) / (kAcross / 2);
-    const bool has_block = block < (image.channels == 1 ? kLumaBlocks : kBlocks);
+    const int top = static_cast<int>(row_of_tiles) * kHeight;
+    const int left = static_cast<int>(params.tiles_across.rest(static_cast<unsigned>(item), row_of_tiles)) * kWidth;
     if constexpr (phase == 0) {
-      image.channels == 1 ? load_gray(params, tile_y * kHeight, tile_x * kWidth, shared, thread)
-                          : load_colors(params, tile_y * kHeight, tile_x * kWidth, shared, thread);
-    } else if constexpr (phase == 1) {
-      if (!has_block) return;
-      int x[8];
-      load_row(&shared.at[block][8 * i], x);
-      cosines<true>(x);
-      store_row(&shared.at[block][8 * i], x);
-    } else if constexpr (phase == 2) {
-      if (!has_block) return;
-      int x[8];
-      for (int k = 0; k < 8; k++) x[k] = shared.at[block][8 * k + i];
-      cosines<false>(x);
-      const Quantization::Step* steps = params.tables[plane > 0].steps + i;
-      AVIDA_UNROLL
-      for (int k = 0; k < 8; k++) x[k] = quantized(x[k], load_step(steps + 8 * k));
-      inverse_cosines<true, 1>(x);
-      for (int k = 0; k < 8; k++) shared.at[block][8 * k + i] = static_cast<short>(x[k]);
+      const TwoRows rows(image, top, left, thread);
+      if (rows.row >= image.height || rows.x >= image.width) return;
+      image.channels == 1 ? rows.make_gray(params, shared) : rows.make_colors(params, shared);
     } else {
-      if (!has_block) return;
-      int x[8];
-      load_row(&shared.at[block][8 * i], x);
-      inverse_cosines<false, 1>(x);
-      const int of_plane = plane == 0 ? block : (block - kLumaBlocks) % (kAcross / 2);
-      const int halves = plane == 0 ? 1 : 2, step = image.step() / halves;
-      const long row = long{tile_y} * (kHeight / halves) + of_plane / kAcross * 8 + i;
-      const int column = tile_x * (kWidth / halves) + of_plane % kAcross * 8;
-      const unsigned words[] = {saturated_bytes(x[0] + 128, x[1] + 128, x[2] + 128, x[3] + 128),
-                                saturated_bytes(x[4] + 128, x[5] + 128, x[6] + 128, x[7] + 128)};
-      if (image.channels == 3) return store_words<8>(params.plane[plane] + row * step + column, words);
-      if (row >= image.height || column >= image.width) return;
-      const int left = image.width - column;
-      store_some_bytes(params.gray + row * image.width + column, words, left < 8 ? left : 8);
+      // Eight threads make the columns of a pair, then its rows.
+      const int i = thread % 8, across = thread / 8 % kAcross, down = thread / 8 / kAcross * 8;
+      const int x = left + 16 * across;
+      if (x >= image.width) return;
+      AVIDA_DO_NOT_UNROLL
+      for (int row = down; row < kHeight && top + row < image.height; row += kThreads / kAcross)
+        make<phase, 0>(params, shared.at[row / 8 * kAcross + across], top + row, x, i);
+      if (image.channels == 3 && top + 2 * down < image.height)
+        make<phase, 1>(params, shared.at[kLumaPairs + down / 8 * kAcross + across], top / 2 + down, x, i);
     }
   }
 
  private:
+  // What is added to columns 0 and 4 by the DCT along rows.
+  static constexpr int kOffset = 4096;
+
+  // Two rows of 16 pixels, as a thread reads them.
+  struct TwoRows {
+    int y, across;  // the place in the tile
+    int row, x;
+
+    AVIDA_HD AVIDA_INLINE TwoRows(const JpegPlanes&, int top, int left, int thread)
+        : y(2 * (thread / kAcross)), across(thread % kAcross), row(top + y), x(left + 16 * across) {
+      static_assert(kAcross * kHeight / 2 == kThreads);
+    }
+    AVIDA_HD AVIDA_INLINE short* luma(Shared& shared, int below) const {
+      return shared.at[y / 8 * kAcross + across] + (y % 8 + below) * 16;
+    }
+    AVIDA_HD AVIDA_INLINE short* chroma(Shared& shared) const {
+      return shared.at[kLumaPairs + y / 16 * kAcross + across] + y / 2 % 8 * 16;
+    }
+
+    AVIDA_HD AVIDA_INLINE void make_gray(const Params& params, Shared& shared) const {
+      AVIDA_UNROLL
+      for (int below = 0; below < 2; below++) {
+        unsigned words[4], both[8];
+        load<1>(params, below, words);
+        AVIDA_UNROLL
+        for (unsigned k = 0; k < 8; k++)
+          both[k] = pick_bytes(words[k / 4], words[2 + k / 4], (4 + k % 4) << 8 | k % 4) & 0xff00ff;
+        store_cosines(both, luma(shared, below));
+      }
+      repeat_last(params.image, shared);
+    }
+
+    AVIDA_HD AVIDA_INLINE void make_colors(const Params& params, Shared& shared) const {
+      unsigned both[8], chroma_sums[8] = {};
+      AVIDA_UNROLL
+      for (int below = 0; below < 2; below++) {
+        unsigned words[12], lights[16];
+        load<3>(params, below, words);
+        AVIDA_UNROLL
+        for (int k = 0; k < 16; k++) {
+          const Pixel pixel(words, k);
+          lights[k] = pixel.weighted(19595, 38470, 7471, 1u << 15);
+          // 255 less than Cb and Cr, negative. Their factors fit into 16 bits.
+          const int cb = pixel.weighted(11059, 21709, -32768, (128 << 16) - (1 << 15));
+          const int cr = pixel.weighted(-32768, 27439, 5329, (128 << 16) - (1 << 15));
+          chroma_sums[k / 2] += upper_halves(static_cast<unsigned>(cb), static_cast<unsigned>(cr));
+        }
+        AVIDA_UNROLL
+        for (int k = 0; k < 8; k++) both[k] = upper_halves(lights[k], lights[8 + k]);
+        store_cosines(both, luma(shared, below));
+      }
+      AVIDA_UNROLL
+      for (unsigned k = 0; k < 8; k++) both[k] = (in_both_halves(4 * 255 + 1 + k % 2) - chroma_sums[k]) >> 2 & 0xff00ff;
+      store_cosines(both, chroma(shared));
+      repeat_last(params.image, shared);
+    }
+
+   private:
+    // Beyond the image its last pixels are repeated.
+    template <int channels>
+    AVIDA_HD AVIDA_INLINE void load(const Params& params, int below, unsigned (&words)[4 * channels]) const {
+      const int last_row = params.image.height - 1, last = params.image.width - 1;
+      const long step = long{params.image.width} * channels;
+      const unsigned char* from = params.in + (row + below < last_row ? row + below : last_row) * step;
+      if (x + 16 <= params.image.width) return load_words(from + x * channels, words);
+      AVIDA_UNROLL
+      for (unsigned& word : words) word = 0;
+      AVIDA_UNROLL
+      for (int k = 0; k < 16 * channels; k++) {
+        const int column = x + k / channels;
+        add_part<1>(words, k, from[(column < last ? column : last) * channels + k % channels]);
+      }
+    }
+    // Below the image the last rows are repeated, to the end of a block.
+    AVIDA_HD AVIDA_INLINE void repeat_last(const JpegPlanes& image, Shared& shared) const {
+      if (row + 2 < image.height) return;
+      for (int below = 2; y % 8 + below < 8; below++) copy_row(luma(shared, 1), luma(shared, below));
+      if (image.channels == 1) return;
+      for (int below = 1; y / 2 % 8 + below < 8; below++) copy_row(chroma(shared), chroma(shared) + 16 * below);
+    }
+    AVIDA_HD AVIDA_INLINE static void copy_row(const short* from, short* to) {
+      store_aligned(to, load_aligned<4>(from));
+      store_aligned(to + 8, load_aligned<4>(from + 8));
+    }
+  };
+
+  // Pixel k of a row of words: in the lower three bytes of a word, or in the upper three.
+  struct Pixel {
+    unsigned word;
+    bool is_upper;
+
+    AVIDA_HD AVIDA_INLINE Pixel(const unsigned (&words)[12], int k) : is_upper(k % 4 == 3) {
+      const int first = k * 3 / 4;
+      word = k % 4 == 1   ? pick_bytes(words[first], words[first + 1], 0x6543)
+             : k % 4 == 2 ? pick_bytes(words[first], words[first + 1], 0x5432)
+                          : words[first];
+    }
+    // The sum of the channels with these weights, and a start.
+    template <class T>
+    AVIDA_HD AVIDA_INLINE T weighted(int red, int green, int blue, T start) const {
+      const auto halves = [](int low, int high) {
+        return (static_cast<unsigned>(low) & 0xffff) | static_cast<unsigned>(high) << 16;
+      };
+      return is_upper ? dot_high(halves(green, blue), word, dot_low(halves(0, red), word, start))
+                      : dot_high(halves(blue, 0), word, dot_low(halves(red, green), word, start));
+    }
+  };
+
+  AVIDA_HD AVIDA_INLINE static constexpr unsigned in_both_halves(unsigned number) { return number << 16 | number; }
+  AVIDA_HD AVIDA_INLINE static unsigned upper_halves(unsigned a, unsigned b) { return pick_bytes(a, b, 0x7632); }
+
+  // The DCT along a row of both blocks, whose bytes are not centred on 0. Both are added and subtracted at once: the
+  // lower halves of words are kept above 0. The results of multiplications are in the upper halves of words.
+  AVIDA_HD AVIDA_INLINE static void store_cosines(const unsigned (&x)[8], short* to) {
+    const unsigned s0 = x[0] + x[7], s1 = x[1] + x[6], s2 = x[2] + x[5], s3 = x[3] + x[4];
+    const unsigned outer = s0 + s3, inner = s1 + s2;
+    constexpr int kMore = 1024;
+    const unsigned parts[] = {x[3] - x[4] + kMore, x[2] - x[5] + kMore, x[1] - x[6] + kMore,
+                              x[0] - x[7] + kMore, s0 - s3 + kMore,     s1 - s2 + kMore};
+    unsigned first[6], second[6];
+    mix_row<kMore>(parts, [](unsigned word) { return word & 0xffff; }, first);
+    mix_row<0>(parts, [](unsigned word) { return static_cast<unsigned>(static_cast<int>(word) >> 16); }, second);
+    AlignedWords<4> made[2];
+    made[0].at[0] = (outer + inner) << kKeptBits;
+    made[1].at[0] = (outer - inner + in_both_halves(kOffset >> kKeptBits)) << kKeptBits;
+    AVIDA_UNROLL
+    for (int k = 0; k < 6; k++) made[k / 3].at[1 + k % 3] = upper_halves(first[k], second[k]);
+    store_aligned(to, made[0]);
+    store_aligned(to + 8, made[1]);
+  }
+  // Columns 1, 2, 3, 5, 6 and 7 of a block. `more` is what its numbers are too large by.
+  template <int more, class Half>
+  AVIDA_HD AVIDA_INLINE static void mix_row(const unsigned (&parts)[6], const Half& half, unsigned (&out)[6]) {
+    constexpr int bits = kCosineBits - kKeptBits, scale = 1 << (16 - bits);
+    unsigned w = half(parts[0]), x = half(parts[1]), y = half(parts[2]), z = half(parts[3]);
+    const unsigned two = half(parts[4]), six = half(parts[5]);
+    constexpr Start start(more, scale);
+    mix_odd<scale>(w, x, y, z, start.w, start.x);
+    out[0] = z + (start.z - start.x);
+    out[1] = add_product((4433 + 6270) * scale, two, add_product(4433 * scale, six, start.two));
+    out[2] = y + (start.y - start.w);
+    out[3] = x;
+    out[4] = add_product(4433 * scale, two, add_product((4433 - 15137) * scale, six, start.six));
+    out[5] = w;
+  }
+  // Rounds, and takes away what the numbers are too large by.
+  struct Start {
+    unsigned w, x, y, z, two, six;
+    AVIDA_HD constexpr Start(int more, int scale) : w(0), x(0), y(0), z(0), two(0), six(0) {
+      const auto all = static_cast<unsigned>(more);
+      unsigned sums[] = {all, all, all, all};
+      mix_odd(sums[0], sums[1], sums[2], sums[3], 0, 0);
+      const auto start = [scale](unsigned sum) { return (1u << 15) - sum * static_cast<unsigned>(scale); };
+      w = start(sums[0]);
+      x = start(sums[1]);
+      y = start(sums[2]);
+      z = start(sums[3]);
+      two = start((2 * 4433 + 6270) * all);
+      six = start(static_cast<unsigned>(2 * 4433 - 15137) * all);
+    }
+  };
+
+  // A column or a row of a pair of blocks, whose first row is `row`.
+  template <int phase, int table>
+  AVIDA_HD AVIDA_INLINE static void make(const Params& params, short* pair, int row, int x, int i) {
+    if constexpr (phase == 1)
+      lose_detail(pair + 2 * i, params.tables[table].steps + i, i % 4 == 0 ? -8 * kOffset : 0);
+    else
+      store_samples<table == 0>(params, pair + 16 * i, row + i, x);
+  }
+
+  // A column of both blocks: DCT, quantization and IDCT.
+  AVIDA_HD AVIDA_INLINE static void lose_detail(short* column, const Quantization::Step* steps, int offset) {
+    unsigned made[2][8];
+    AVIDA_UNROLL
+    for (int block = 0; block < 2; block++) {
+      AVIDA_UNROLL
+      for (int k = 0; k < 8; k++) made[block][k] = static_cast<unsigned>(column[16 * k + block]);
+      cosines(made[block], static_cast<unsigned>(offset));
+      AVIDA_UNROLL
+      for (int k = 0; k < 8; k++) made[block][k] = quantized(made[block][k], load_step(steps + 8 * k));
+      constexpr int bits = kCosineBits - kKeptBits;
+      inverse_sums<1 << (16 - bits)>(made[block], 1u << 15);
+    }
+    AVIDA_UNROLL
+    for (int k = 0; k < 8; k++) store_aligned(column + 16 * k, AlignedWords<1>{{upper_halves(made[0][k], made[1][k])}});
+  }
   AVIDA_HD AVIDA_INLINE static Quantization::Step load_step(const Quantization::Step* step) {
     return __builtin_bit_cast(Quantization::Step, read_only(reinterpret_cast<const unsigned long*>(step)));
   }
-  AVIDA_HD AVIDA_INLINE static int quantized(int x, const Quantization::Step& step) {
-    const auto [divisor, inverse] = step;
-    const unsigned size = static_cast<unsigned>(x < 0 ? -x : x) + divisor / 2;
-    const unsigned steps = static_cast<unsigned>(static_cast<unsigned long>(size) * inverse >> 32);
-    const int made = static_cast<int>(steps * (divisor / 8));
-    return x < 0 ? -made : made;
+  AVIDA_HD AVIDA_INLINE static unsigned quantized(unsigned x, const Quantization::Step& step) {
+    const long steps = (long{static_cast<int>(x)} * step.inverse + (1l << 31)) >> 32;
+    return static_cast<unsigned>(static_cast<int>(steps) * step.step);
   }
 
-  // Rows of a block, at once.
-  AVIDA_HD AVIDA_INLINE static void load_row(const short* from, int (&x)[8]) {
-    const AlignedWords<4> words = load_aligned<4>(from);
+  // A row of both blocks: IDCT.
+  template <bool luma>
+  AVIDA_HD AVIDA_INLINE static void store_samples(const Params& params, const short* from, int row, int x) {
+    const JpegPlanes& image = params.image;
+    const AlignedWords<4> read[] = {load_aligned<4>(from), load_aligned<4>(from + 8)};
+    unsigned words[4];
     AVIDA_UNROLL
-    for (int k = 0; k < 4; k++) {
-      x[2 * k] = static_cast<short>(words.at[k]);
-      x[2 * k + 1] = static_cast<int>(words.at[k]) >> 16;
-    }
-  }
-  AVIDA_HD AVIDA_INLINE static void store_row(short* to, const int (&x)[8]) {
-    AlignedWords<4> words;
-    AVIDA_UNROLL
-    for (int k = 0; k < 4; k++)
-      words.at[k] = pick_bytes(static_cast<unsigned>(x[2 * k]), static_cast<unsigned>(x[2 * k + 1]), 0x5410);
-    store_aligned(to, words);
-  }
-
-  // Samples are centred on 0. Each thread makes two by two samples of luma, and one of each chroma plane.
-  struct alignas(4) Two {
-    short at[2];
-  };
-  struct Position {
-    int y, x;  // of the thread in the tile
-    short* luma;
-    long row_step;  // bytes from row to row of the image
-    const unsigned char *upper, *lower;
-    int left, right;
-
-    // Beyond the image its last pixels are repeated.
-    AVIDA_HD AVIDA_INLINE Position(const Params& params, int top, int first, Shared& shared, int thread) {
-      constexpr int across = kWidth / 2;
-      static_assert(across * kHeight / 2 == kThreads);
-      const JpegPlanes& image = params.image;
-      y = thread / across;
-      x = thread % across;
-      luma = &shared.at[2 * y / 8 * kAcross + 2 * x / 8][2 * y % 8 * 8 + 2 * x % 8];
-      row_step = long{image.width} * image.channels;
-      const int row = top + 2 * y, column = first + 2 * x;
-      upper = params.in + (row < image.height ? row : image.height - 1) * row_step;
-      lower = params.in + (row + 1 < image.height ? row + 1 : image.height - 1) * row_step;
-      left = (column < image.width ? column : image.width - 1) * image.channels;
-      right = (column + 1 < image.width ? column + 1 : image.width - 1) * image.channels;
-    }
-    AVIDA_HD AVIDA_INLINE void set_luma(int row, int at_left, int at_right) const {
-      *reinterpret_cast<Two*>(luma +
-                              8 * row) = {{static_cast<short>(at_left - 128), static_cast<short>(at_right - 128)}};
-    }
-  };
-
-  AVIDA_HD AVIDA_INLINE static void load_gray(const Params& params, int top, int left, Shared& shared, int thread) {
-    const Position at(params, top, left, shared, thread);
-    at.set_luma(0, at.upper[at.left], at.upper[at.right]);
-    at.set_luma(1, at.lower[at.left], at.lower[at.right]);
-  }
-
-  struct Sample {
-    int luma, cb, cr;
-    AVIDA_HD AVIDA_INLINE Sample(int red, int green, int blue) {
-      constexpr int middle = (128 << 16) + (1 << 15) - 1;
-      luma = (19595 * red + 38470 * green + 7471 * blue + (1 << 15)) >> 16;
-      cb = (-11059 * red - 21709 * green + 32768 * blue + middle) >> 16;
-      cr = (32768 * red - 27439 * green - 5329 * blue + middle) >> 16;
-    }
-  };
-  // Two neighbours of a row.
-  struct Samples {
-    unsigned words[2];
-    AVIDA_HD AVIDA_INLINE Samples(const unsigned char* row, int left, int right) {
-      if (right == left + 3) {
-        load_words<1, 2>(row + left, words);
-        return;
+    for (int block = 0; block < 2; block++) {
+      unsigned y[8];
+      AVIDA_UNROLL
+      for (int k = 0; k < 8; k++) {
+        const unsigned both = read[k / 4].at[k % 4];
+        y[k] = static_cast<unsigned>(block ? static_cast<int>(both) >> 16 : static_cast<short>(both));
       }
-      words[0] = words[1] = 0;
-      for (int c = 0; c < 3; c++) {
-        add_part<1>(words, c, row[left + c]);
-        add_part<1>(words, 3 + c, row[right + c]);
-      }
+      constexpr int bits = kCosineBits + kKeptBits + 3;
+      inverse_sums(y, (128u << bits) + (1u << (bits - 1)));
+      const auto sample = [&](int k) { return static_cast<int>(y[k]) >> bits; };
+      words[2 * block] = saturated_bytes(sample(0), sample(1), sample(2), sample(3));
+      words[2 * block + 1] = saturated_bytes(sample(4), sample(5), sample(6), sample(7));
     }
-    AVIDA_HD AVIDA_INLINE Sample operator[](int k) const {
-      auto channel = [&](int c) { return static_cast<int>(part_of<1>(words, 3 * k + c)); };
-      return {channel(0), channel(1), channel(2)};
+    if (image.channels == 1) {
+      const int count = image.width - x;
+      if (row < image.height)
+        store_some_bytes(params.gray + long{row} * image.width + x, words, count < 16 ? count : 16);
+    } else if (luma) {
+      store_words<16>(params.plane[0] + long{row} * image.step() + x, words);
+    } else {
+      const long at = long{row} * (image.step() / 2) + x / 2;
+      const unsigned cb[] = {words[0], words[1]}, cr[] = {words[2], words[3]};
+      store_words<8>(params.plane[1] + at, cb);
+      store_words<8>(params.plane[2] + at, cr);
+      const int count = image.chroma_width() - x / 2;
+      if (count < 8)  // another one for JpegColors
+        for (int c = 1; c < 3; c++) params.plane[c][at + count] = params.plane[c][at + count - 1];
     }
-  };
-  AVIDA_HD AVIDA_INLINE static void load_colors(const Params& params, int top, int left, Shared& shared, int thread) {
-    const Position at(params, top, left, shared, thread);
-    const Samples upper(at.upper, at.left, at.right), lower(at.lower, at.left, at.right);
-    const Sample a = upper[0], b = upper[1], c = lower[0], d = lower[1];
-    at.set_luma(0, a.luma, b.luma);
-    at.set_luma(1, c.luma, d.luma);
-    const int y = at.y, x = at.x, rounding = 1 + x % 2;
-    const int blue = (a.cb + b.cb + c.cb + d.cb + rounding) >> 2;
-    const int red = (a.cr + b.cr + c.cr + d.cr + rounding) >> 2;
-    // The last row is repeated below the image.
-    const int rows = params.image.chroma_height() - top / 2;
-    if (y >= rows) return;
-    short* to = &shared.at[kLumaBlocks + x / 8][x % 8];
-    for (int row = y; row < (y == rows - 1 ? kHeight / 2 : y + 1); row++) {
-      to[8 * row] = static_cast<short>(blue - 128);
-      to[8 * row + kAcross / 2 * kBlockStep] = static_cast<short>(red - 128);
-    }
+  }
+
+  // The DCT along a column, the counterpart of inverse_cosines().
+  AVIDA_HD AVIDA_INLINE static void cosines(unsigned (&x)[8], unsigned offset) {
+    constexpr int bits = kCosineBits + kKeptBits;
+    constexpr unsigned half = 1u << (bits - 1), kept_half = 1u << (kKeptBits - 1);
+    const auto shifted = [](unsigned number, int by) { return static_cast<unsigned>(static_cast<int>(number) >> by); };
+    const unsigned s0 = x[0] + x[7], s1 = x[1] + x[6], s2 = x[2] + x[5], s3 = x[3] + x[4];
+    unsigned d0 = x[0] - x[7], d1 = x[1] - x[6], d2 = x[2] - x[5], d3 = x[3] - x[4];
+    mix_odd(d3, d2, d1, d0, half, half);
+    const unsigned outer = s0 + s3, inner = s1 + s2, two = s0 - s3, six = s1 - s2;
+    x[0] = shifted(outer + inner + (offset + kept_half), kKeptBits);
+    x[1] = shifted(d0, bits);
+    x[2] = shifted(add_product(4433 + 6270, two, add_product(4433, six, half)), bits);
+    x[3] = shifted(d1, bits);
+    x[4] = shifted(outer - inner + kept_half, kKeptBits);
+    x[5] = shifted(d2, bits);
+    x[6] = shifted(add_product(4433, two, add_product(4433 - 15137, six, half)), bits);
+    x[7] = shifted(d3, bits);
   }
 };
 
@@ -243,7 +338,9 @@ struct JpegColors {
   static constexpr int kPixels = 16, kSamples = kPixels / 2, kBlocks = 3;
   struct Params {
     unsigned char* out;
-    JpegPlanes image;
+    const unsigned char* plane[3];
+    int height, width, step;  // from row to row of luma
+    Divisor across;           // items in a row
   };
 
   AVIDA_HD AVIDA_INLINE static bool takes(const JpegPlanes& image) {
@@ -252,74 +349,80 @@ struct JpegColors {
   AVIDA_HD AVIDA_INLINE static int items_per_row(int width) { return (width + kPixels - 1) / kPixels; }
 
   AVIDA_HD AVIDA_INLINE static void run(const Params& params, long item) {
-    const JpegPlanes& image = params.image;
-    const int across = items_per_row(image.width), row = static_cast<int>(item) / across;
-    const int first = static_cast<int>(item) - row * across, last_row = image.chroma_height() - 1;
-    const Chroma near[2] = {Chroma(image, 1, row, first), Chroma(image, 2, row, first)};
-    AVIDA_DO_NOT_UNROLL
-    for (int below = 0; below < 2 && 2 * row + below < image.height; below++) {
-      const int other = below ? (row < last_row ? row + 1 : row) : row > 0 ? row - 1 : row;
-      int mixed[2][kSamples + 2];
-      AVIDA_UNROLL
-      for (int c = 0; c < 2; c++) {
-        const Chroma far(image, 1 + c, other, first);
-        AVIDA_UNROLL
-        for (int k = 0; k < kSamples + 2; k++) mixed[c][k] = 3 * near[c].at(k) + far.at(k);
-      }
-      const long y = 2 * row + below;
-      const AlignedWords<4> lights = load_aligned<4>(image.plane(0) + y * image.step() + kPixels * first);
+    const unsigned whole = params.across(static_cast<unsigned>(item));
+    const int row = static_cast<int>(whole), half = params.step / 2;
+    const int first = kSamples * static_cast<int>(params.across.rest(static_cast<unsigned>(item), whole));
+    const bool is_first = first == 0, is_last = 2 * (first + kSamples) >= params.width;
+    const long at = long{row} * half + first;
+    const unsigned char *cb = params.plane[1] + at, *cr = params.plane[2] + at;
+    const Chroma near[2] = {Chroma(cb, is_first, is_last), Chroma(cr, is_first, is_last)};
+    const unsigned char* luma = params.plane[0] + (long{row} * params.step + first) * 2;
+    unsigned char* out = params.out + (long{row} * params.width + first) * 6;
+    AVIDA_UNROLL
+    for (int below = 0; below < 2; below++) {
+      if (2 * row + below >= params.height) return;
+      const long other = below ? (2 * row + 2 < params.height ? half : 0) : row > 0 ? -half : 0;
+      unsigned chroma[2][kPixels];
+      upsample(near[0], Chroma(cb + other, is_first, is_last), chroma[0]);
+      upsample(near[1], Chroma(cr + other, is_first, is_last), chroma[1]);
+      const AlignedWords<4> lights = load_aligned<4>(luma);
       int channels[3 * kPixels];
       AVIDA_UNROLL
-      for (int x = 0; x < kPixels; x++) {
-        const int here = 1 + x / 2, next = x % 2 ? here + 1 : here - 1, round = x % 2 ? 7 : 8;
-        const int blue = (3 * mixed[0][here] + mixed[0][next] + round) >> 4;
-        const int red = (3 * mixed[1][here] + mixed[1][next] + round) >> 4;
-        set_pixel(static_cast<int>(part_of<1>(lights.at, x)), blue, red, channels + 3 * x);
-      }
+      for (unsigned x = 0; x < kPixels; x++)  // lights in 16 bits of fraction, and a half
+        set_pixel(pick_bytes(lights.at[x / 4], 1 << 15, 0x4054 | x % 4 << 8), chroma[0][x], chroma[1][x],
+                  channels + 3 * x);
       unsigned words[3 * kPixels / 4];
       AVIDA_UNROLL
       for (int k = 0; k < 3 * kPixels / 4; k++)
         words[k] = saturated_bytes(channels[4 * k], channels[4 * k + 1], channels[4 * k + 2], channels[4 * k + 3]);
-      unsigned char* out = params.out + (y * image.width + kPixels * first) * 3;
-      const int left = 3 * (image.width - kPixels * first);
+      const int left = 3 * (params.width - 2 * first);
       if (left >= 3 * kPixels)
         store_words<4>(out, words);
       else
         store_some_bytes(out, words, left);
+      luma += params.step;
+      out += 3 * params.width;
     }
   }
 
  private:
-  // Samples of a row, from the one before the first of the item to the one after its last. Beyond the image the last
-  // ones are repeated.
+  // Samples of a row, from the one before the first of the item to the one after its last. At the edges of the image
+  // they are repeated.
   struct Chroma {
-    unsigned words[2], before, after;
-    AVIDA_HD AVIDA_INLINE Chroma(const JpegPlanes& image, int plane, int row, int item) {
-      const unsigned char* from = image.plane(plane) + static_cast<long>(row) * (image.step() / 2);
-      const int first = item * kSamples, last = image.chroma_width() - 1;
-      const AlignedWords<2> read = load_aligned<2>(from + first);
-      words[0] = read.at[0], words[1] = read.at[1];
-      before = from[first > 0 ? first - 1 : 0];
-      after = from[first + kSamples < last ? first + kSamples : last];
-      if (first + kSamples <= last + 1) return;
-      for (int k = 0; k < kSamples; k++)
-        if (first + k > last) {
-          words[k / 4] &= ~(0xffu << k % 4 * 8);
-          words[k / 4] |= after << k % 4 * 8;
-        }
-    }
-    AVIDA_HD AVIDA_INLINE int at(int k) const {
-      return static_cast<int>(k == 0 ? before : k > kSamples ? after : part_of<1>(words, k - 1));
+    unsigned at[kSamples + 2];
+    AVIDA_HD AVIDA_INLINE Chroma(const unsigned char* from, bool is_first, bool is_last) {
+      const AlignedWords<1> before = load_aligned<1>(from - 4), after = load_aligned<1>(from + kSamples);
+      const AlignedWords<2> read = load_aligned<2>(from);
+      AVIDA_UNROLL
+      for (unsigned k = 0; k < kSamples; k++) at[1 + k] = pick_bytes(read.at[k / 4], 0, 0x4440 | k % 4);
+      at[0] = is_first ? at[1] : before.at[0] >> 24;
+      at[1 + kSamples] = is_last ? at[kSamples] : after.at[0] & 0xff;
     }
   };
 
-  // Red, green and blue before saturation. The factors are 1.772, 0.34414, 0.71414 and 1.402 in 16 bits of fraction.
-  AVIDA_HD AVIDA_INLINE static void set_pixel(int light, int blue, int red, int* to) {
-    constexpr int of_red = 91881, of_blue = 116130, green_of_blue = 22554, green_of_red = 46802, half = 1 << 15;
-    to[0] = light + ((of_red * red + (half - of_red * 128)) >> 16);
-    to[1] =
-        light + ((-green_of_blue * blue - green_of_red * red + (half + (green_of_blue + green_of_red) * 128)) >> 16);
-    to[2] = light + ((of_blue * blue + (half - of_blue * 128)) >> 16);
+  // 3/4 of the nearest sample and 1/4 of the next one, along each axis, less 128.
+  AVIDA_HD AVIDA_INLINE static void upsample(const Chroma& near, const Chroma& far, unsigned (&out)[kPixels]) {
+    unsigned mixed[kSamples + 2];
+    AVIDA_UNROLL
+    for (int k = 0; k < kSamples + 2; k++) mixed[k] = add_product(3, near.at[k], far.at[k]);
+    AVIDA_UNROLL
+    for (int k = 0; k < kSamples; k++) {
+      const unsigned here = add_product(3, mixed[1 + k], 8u - 16 * 128);
+      out[2 * k] = shifted(here + mixed[k], 4);
+      out[2 * k + 1] = shifted(here + mixed[2 + k] - 1, 4);
+    }
+  }
+
+  // Red, green and blue before saturation. The factors are 1.402, 0.71414, 0.34414 and 1.772 in 16 bits of fraction.
+  AVIDA_HD AVIDA_INLINE static void set_pixel(unsigned light, unsigned blue, unsigned red, int* to) {
+    to[0] = static_cast<int>(shifted(add_product(91881, red, light), 16));
+    to[1] = static_cast<int>(shifted(add_product(-46802, red, add_product(-22554, blue, light)), 16));
+    to[2] = static_cast<int>(shifted(add_product(116130, blue, light), 16));
+  }
+
+  // Of a signed number.
+  AVIDA_HD AVIDA_INLINE static unsigned shifted(unsigned number, int by) {
+    return static_cast<unsigned>(static_cast<int>(number) >> by);
   }
 };
 
