@@ -72,6 +72,23 @@ AVIDA_HD AVIDA_INLINE constexpr unsigned add_product(int factor, unsigned number
   return sum + static_cast<unsigned>(factor) * number;
 }
 
+// a + b + c, in one instruction: compilers would keep a + b where it is needed again.
+AVIDA_HD AVIDA_INLINE unsigned sum_of(unsigned a, unsigned b, unsigned c) {
+#ifdef __CUDA_ARCH__
+  unsigned sum;
+  asm("{\n"
+      ".reg .u32 first;\n"
+      "add.u32 first, %1, %2;\n"
+      "add.u32 %0, first, %3;\n"
+      "}"
+      : "=r"(sum)
+      : "r"(a), "r"(b), "r"(c));
+  return sum;
+#else
+  return a + b + c;
+#endif
+}
+
 // sum + the dot product of two signed halves with the two lower bytes of a word.
 AVIDA_HD AVIDA_INLINE int dot_low(unsigned halves, unsigned word, int sum) {
 #ifdef __CUDA_ARCH__
@@ -98,14 +115,16 @@ AVIDA_HD AVIDA_INLINE int dot_high(unsigned halves, unsigned word, int sum) {
 // Both for unsigned halves.
 AVIDA_HD AVIDA_INLINE unsigned dot_low(unsigned halves, unsigned word, unsigned sum) {
 #ifdef __CUDA_ARCH__
-  return __dp2a_lo(halves, word, sum);
+  asm("dp2a.lo.u32.u32 %0, %1, %2, %0;" : "+r"(sum) : "r"(halves), "r"(word));
+  return sum;
 #else
   return sum + (halves & 0xffff) * (word & 0xff) + (halves >> 16) * (word >> 8 & 0xff);
 #endif
 }
 AVIDA_HD AVIDA_INLINE unsigned dot_high(unsigned halves, unsigned word, unsigned sum) {
 #ifdef __CUDA_ARCH__
-  return __dp2a_hi(halves, word, sum);
+  asm("dp2a.hi.u32.u32 %0, %1, %2, %0;" : "+r"(sum) : "r"(halves), "r"(word));
+  return sum;
 #else
   return dot_low(halves, word >> 16, sum);
 #endif

@@ -126,6 +126,8 @@ def test_jpeg_compression_distortion(channels, quality):
         (34, 66),
         (50, 83),
         (15, 132),
+        (31, 20),
+        (66, 284),
     ]
     for height, width in shapes:
         for image in (picture((height, width, channels)), rng.integers(0, 256, (height, width, channels), np.uint8)):
@@ -134,3 +136,10 @@ def test_jpeg_compression_distortion(channels, quality):
     check(ndd.jpeg_compression_distortion, extremes, layout="HWC", quality=quality)
     check(ndd.jpeg_compression_distortion, picture((7, 21, 30, channels)), layout="FHWC", quality=quality)
     check(ndd.jpeg_compression_distortion, np.zeros((0, 5, channels), np.uint8), layout="HWC", quality=quality)
+
+
+def test_jpeg_compression_distortion_at_every_quality():
+    images = picture((40, 56, 3)), rng.choice(np.uint8([0, 255]), (33, 48, 3))
+    for quality in range(1, 101):
+        for image in images:
+            check(ndd.jpeg_compression_distortion, image, layout="HWC", quality=quality)

@@ -32,18 +32,17 @@ AVIDA_HD AVIDA_INLINE void inverse_sums(unsigned (&x)[8], unsigned start) {
   const auto add = [](int factor, unsigned number, unsigned sum) { return add_product(factor * scale, number, sum); };
   const unsigned sum = add(1 << kCosineBits, x[0] + x[4], start),
                  difference = add(1 << kCosineBits, x[0] - x[4], start);
-  const unsigned outer = add(4433 + 6270, x[2], add(4433, x[6], sum)), inner = 2 * sum - outer;
-  const unsigned left = add(4433, x[2], add(4433 - 15137, x[6], difference)), right = 2 * difference - left;
+  const unsigned a = add(4433, x[2], add(4433 - 15137, x[6], 0)), b = add(4433 + 6270, x[2], add(4433, x[6], 0));
   unsigned seven = x[7], five = x[5], three = x[3], one = x[1];
   mix_odd<scale>(seven, five, three, one, 0, 0);
-  x[0] = outer + one;
-  x[7] = outer - one;
-  x[1] = left + three;
-  x[6] = left - three;
-  x[2] = right + five;
-  x[5] = right - five;
-  x[3] = inner + seven;
-  x[4] = inner - seven;
+  x[0] = sum_of(sum, b, one);
+  x[7] = sum_of(sum, b, -one);
+  x[1] = sum_of(difference, a, three);
+  x[6] = sum_of(difference, a, -three);
+  x[2] = sum_of(difference, -a, five);
+  x[5] = sum_of(difference, -a, -five);
+  x[3] = sum_of(sum, -b, seven);
+  x[4] = sum_of(sum, -b, -seven);
 }
 
 // The IDCT along the first axis or the second.

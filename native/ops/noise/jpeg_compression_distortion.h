@@ -1,6 +1,6 @@
 // The body of jpeg_compression_distortion: the losses of JPEG files, in the integer arithmetic of libjpeg-turbo.
-// Pixels become planes whose blocks have been quantized; loops/decoding/jpeg_item.h makes pixels of them. Read by NVRTC
-// too: no std headers.
+// Pixels become planes whose blocks have been quantized, and planes become pixels again. Read by NVRTC too: no std
+// headers.
 #pragma once
 #include "device/divide.h"
 #include "loops/decoding/jpeg_item.h"
@@ -62,7 +62,7 @@ struct JpegLosses {
     const int top = static_cast<int>(row_of_tiles) * kHeight;
     const int left = static_cast<int>(params.tiles_across.rest(static_cast<unsigned>(item), row_of_tiles)) * kWidth;
     if constexpr (phase == 0) {
-      const TwoRows rows(image, top, left, thread);
+      const TwoRows rows(top, left, thread);
       if (rows.row >= image.height || rows.x >= image.width) return;
       image.channels == 1 ? rows.make_gray(params, shared) : rows.make_colors(params, shared);
     } else {
@@ -79,7 +79,7 @@ struct JpegLosses {
   }
 
  private:
-  // What is added to columns 0 and 4 by the DCT along rows.
+  // What the DCT along rows leaves in columns 0 and 4 beside their numbers.
   static constexpr int kOffset = 4096;
 
   // Two rows of 16 pixels, as a thread reads them.
@@ -87,7 +87,7 @@ struct JpegLosses {
     int y, across;  // the place in the tile
     int row, x;
 
-    AVIDA_HD AVIDA_INLINE TwoRows(const JpegPlanes&, int top, int left, int thread)
+    AVIDA_HD AVIDA_INLINE TwoRows(int top, int left, int thread)
         : y(2 * (thread / kAcross)), across(thread % kAcross), row(top + y), x(left + 16 * across) {
       static_assert(kAcross * kHeight / 2 == kThreads);
     }
@@ -121,7 +121,7 @@ struct JpegLosses {
         for (int k = 0; k < 16; k++) {
           const Pixel pixel(words, k);
           lights[k] = pixel.weighted(19595, 38470, 7471, 1u << 15);
-          // 255 less than Cb and Cr, negative. Their factors fit into 16 bits.
+          // 255 - Cb and 255 - Cr: in this form all factors fit into 16 bits.
           const int cb = pixel.weighted(11059, 21709, -32768, (128 << 16) - (1 << 15));
           const int cr = pixel.weighted(-32768, 27439, 5329, (128 << 16) - (1 << 15));
           chroma_sums[k / 2] += upper_halves(static_cast<unsigned>(cb), static_cast<unsigned>(cr));
