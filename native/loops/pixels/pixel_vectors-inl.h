@@ -76,15 +76,27 @@ HWY_INLINE void read_pixels(Pixel<N, Floats>& to, const uint8_t* in) {
     to[c] = _mm512_cvtepi32_ps(_mm512_maskz_permutexvar_epi8(kLowBytes, _mm512_load_si512(kPixelBytes.read[c]), all));
 }
 
-template <bool last, int N>
+// Numbers between -2^15 and 2^15 in units of 1/128, so that dropping the fraction rounds them as store_channel does:
+// the sum is rounded down, and its lowest bits are those units.
+HWY_INLINE __m512i in_parts(const Floats& x) {
+  const __m512 sum = _mm512_add_round_ps(x, _mm512_set1_ps(65536.5f), _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+  return _mm512_sub_epi32(_mm512_castps_si512(sum), _mm512_castps_si512(_mm512_set1_ps(65536)));
+}
+
+template <bool last, bool small, int N>
 HWY_INLINE void write_pixels(uint8_t* out, const Pixel<N, Floats>& made) {
-  const __m512i first = _mm512_packs_epi32(rounded(made[0]).raw, rounded(made[1]).raw), third = rounded(made[2]).raw;
-  const __m512i packed = _mm512_packus_epi16(first, _mm512_packs_epi32(third, third));
+  auto words = [](const Floats& a, const Floats& b) {
+    if constexpr (small)
+      return _mm512_srai_epi16(_mm512_packs_epi32(in_parts(a), in_parts(b)), 7);
+    else
+      return _mm512_packs_epi32(rounded(a).raw, rounded(b).raw);
+  };
+  const __m512i packed = _mm512_packus_epi16(words(made[0], made[1]), words(made[2], made[2]));
   const __m512i all = _mm512_permutexvar_epi8(_mm512_load_si512(kPixelBytes.write), packed);
   last ? _mm512_mask_storeu_epi8(out, kThreeChannels, all) : _mm512_storeu_si512(out, all);
 }
 
-template <class Body, bool last, class Params>
+template <class Body, bool last, bool small, class Params>
 HWY_INLINE void run_vector(uint8_t* out, const uint8_t* in, const Params& params) {
   Pixel<Body::in, Floats> pixels;
   if constexpr (Body::in == 3)
@@ -93,18 +105,33 @@ HWY_INLINE void run_vector(uint8_t* out, const uint8_t* in, const Params& params
     pixels[0] = bytes_at(in);
   const Pixel<Body::out, Floats> made = Body::run(pixels, params);
   if constexpr (Body::out == 3)
-    write_pixels<last>(out, made);
+    write_pixels<last, small>(out, made);
   else
     store_bytes(made[0], out);
 }
 
-// As many interleaved pixels as fill vectors, each read and written at once.
-template <class Body, class Params>
-HWY_INLINE void run_pixels(uint8_t* HWY_RESTRICT out, const uint8_t* HWY_RESTRICT in, int64_t n, const Params& params) {
+// As many interleaved pixels as fill vectors, each read and written at once. `small`: what the body makes of bytes lies
+// between -2^15 and 2^15.
+template <class Body, bool small, class Params>
+HWY_INLINE void run_vectors(uint8_t* HWY_RESTRICT out, const uint8_t* HWY_RESTRICT in, int64_t n,
+                            const Params& params) {
   constexpr int64_t lanes = hn::MaxLanes(PixelFloats());
+  constexpr int kAhead = 4096;  // in bytes: hardware does not look beyond a page
   int64_t i = 0;
-  for (; i + 2 * lanes <= n; i += lanes) run_vector<Body, false>(out + Body::out * i, in + Body::in * i, params);
-  for (; i < n; i += lanes) run_vector<Body, true>(out + Body::out * i, in + Body::in * i, params);
+  for (; i + 2 * lanes <= n; i += lanes) {
+    __builtin_prefetch(in + Body::in * i + kAhead);
+    __builtin_prefetch(out + Body::out * i + kAhead);
+    run_vector<Body, false, small>(out + Body::out * i, in + Body::in * i, params);
+  }
+  for (; i < n; i += lanes) run_vector<Body, true, small>(out + Body::out * i, in + Body::in * i, params);
+}
+template <class Body, class Params>
+HWY_INLINE void run_pixels(uint8_t* out, const uint8_t* in, int64_t n, const Params& params) {
+  if constexpr (Body::out == 3 && requires { typename Body::Shorter; })
+    if (Body::most(params, 255) < 0x1p15f)
+      return Body::has_shorter(params) ? run_vectors<typename Body::Shorter, true>(out, in, n, params)
+                                       : run_vectors<Body, true>(out, in, n, params);
+  run_vectors<Body, false>(out, in, n, params);
 }
 
 #else
