@@ -35,6 +35,14 @@ def test_windows_of_any_size(size, dtype):
     np.testing.assert_array_equal(np.asarray(out), median(x, size))
 
 
+@pytest.mark.parametrize("channels", [1, 3, 32, 33])
+def test_rows_of_any_length(channels):
+    for width in range(128 // channels, 200 // channels + 2):
+        x = random((4, width, channels))
+        out = ndd.experimental.median_blur(ndd.tensor(x, layout="HWC"))
+        np.testing.assert_array_equal(np.asarray(out), median(x, [3, 3]))
+
+
 @pytest.mark.parametrize("shape", [(26, 500, 3), (13, 1100), (3, 4, 3), (2, 70)])
 def test_large_windows_of_bytes(shape):
     x = random(shape)

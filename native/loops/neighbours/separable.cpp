@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "loops/neighbours/separable_tile.h"
+#include "loops/neighbours/stencil.h"
 #include "operator/launches.h"
 
 namespace avida {
@@ -64,7 +65,9 @@ class SeparableRows {
   };
 
   void input_row(int64_t slice, int64_t y, Row& row) {
-    const char* from = in_.as<char>() + (slice * space_.size[1] + y) * n_ * size_of(in_.dtype);
+    const int64_t bytes = n_ * size_of(in_.dtype);
+    const char* from = in_.as<char>() + (slice * space_.size[1] + y) * bytes;
+    prefetch_later(from, bytes);
     if constexpr (!std::is_same_v<T, Fixed>) {
       if (in_.dtype == dtype_of<T>) {
         row.at = reinterpret_cast<const T*>(from);
@@ -330,6 +333,7 @@ void sum_separable(const SeparableWork& work) {
   ConvertRun from_float = rounding_run(out.dtype, DType::float32), from_made = rounding_run(out.dtype, dtype_of<T>);
   for (int64_t y = work.begin; y < work.end; y++) {
     char* to = out.as<char>() + y * step;
+    prefetch_later(to, step);
     if (!std::is_same_v<T, Fixed> && out.dtype == dtype_of<T>) {
       rows.make(y, reinterpret_cast<T*>(to));
       continue;

@@ -17,19 +17,29 @@ struct Reach {
   }
 };
 
-// Fills in the points before and after a row that windows reach.
+// Fills in the points before and after a row that windows reach. These are few: loops are faster than calls of memmove.
 template <class T>
 void pad_line(T* line, const Space& space, const Reach& reach, Border border, T fill) {
-  int64_t width = space.size[2], inner = space.inner;
+  const int64_t width = space.size[2], inner = space.inner;
+  if (border == Border::fill) {
+    std::fill_n(line - reach.before[2] * inner, reach.before[2] * inner, fill);
+    std::fill_n(line + width * inner, reach.after[2] * inner, fill);
+    return;
+  }
   auto pad = [&](int64_t x) {
-    int64_t from = border_index<int64_t>(border, x, width);
-    if (from < 0)
-      std::fill_n(line + x * inner, inner, fill);
-    else
-      std::copy_n(line + from * inner, inner, line + x * inner);
+    const T* from = line + border_index<int64_t>(border, x, width) * inner;
+    T* to = line + x * inner;
+    for (int64_t c = 0; c < inner; c++) to[c] = from[c];
   };
   for (int64_t k = 1; k <= reach.before[2]; k++) pad(-k);
   for (int64_t k = 0; k < reach.after[2]; k++) pad(width + k);
+}
+
+// Rows come from memory, and go there, more slowly than small windows are computed, and hardware does not look beyond a
+// page: asks for the bytes of a row that is about a page further on than this one.
+inline void prefetch_later(const void* row, int64_t bytes) {
+  constexpr int64_t kPage = 4096, kLine = 64;
+  for (int64_t i = 0; i < bytes; i += kLine) __builtin_prefetch(static_cast<const char*>(row) + kPage + i);
 }
 
 // Rows of a sample as T, each with the points before and after it that windows reach.
@@ -61,7 +71,10 @@ class PaddedTile {
     } else {
       T* line = row(i) + reach_.before[2] * space_.inner;
       int64_t number = (part * space_.size[0] + from_z) * space_.size[1] + from_y;
-      convert_(line, in_.as<char>() + number * n * size_of(in_.dtype), n);
+      const int64_t bytes = n * size_of(in_.dtype);
+      const char* from = in_.as<char>() + number * bytes;
+      prefetch_later(from, bytes);
+      convert_(line, from, n);
       pad_line(line, space_, reach_, border_, fill_);
     }
     return row(i);
@@ -105,16 +118,10 @@ class PlainRows {
     y_ = y;
     if (!in_place()) tile_.load(part, 0, y, count);
   }
-  // The same, in memory that may be changed.
-  T* load_copy(int64_t part, int64_t y, int64_t count) {
-    tile_.load(part, 0, y, count);
-    copied_ = true;
-    return tile_.row(0);
-  }
 
   // Row i of those loaded; null: there is nothing but the fill value.
   const T* row(int64_t i) {
-    if (!in_place() || copied_) return tile_.row(i);
+    if (!in_place()) return tile_.row(i);
     int64_t y = border_index<int64_t>(border_, y_ + i, space_.size[1]);
     return y < 0 ? nullptr : in_.as<T>() + (part_ * space_.size[1] + y) * space_.row_elements();
   }
@@ -130,7 +137,6 @@ class PlainRows {
   const Border border_;
   PaddedTile<T> tile_;
   int64_t part_ = 0, y_ = 0;
-  bool copied_ = false;
 };
 
 // Calls fn(part, y, count) for runs of rows, at most `most` of one part, that make up rows [begin, end) of images.

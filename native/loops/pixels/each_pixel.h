@@ -109,13 +109,15 @@ template <class Body, class Work, class Params>
 void each_pixel(const Work& work, const PixelGrid& grid, const Params& params) {
   if (work.launches) return launch_pixels<Body>(work, grid, params);
   const SampleView &in = work.in[0], &out = work.out[0];
-  for (int64_t block = work.begin; block < work.end; block++) {
+  const bool bytes = in.dtype == DType::uint8 && out.dtype == DType::uint8;
+  for (int64_t block = work.begin, blocks = 1; block < work.end; block += blocks) {
     int64_t line = block / grid.blocks_per_line(), first = block % grid.blocks_per_line() * kPixelBlock;
-    int64_t n = std::min(kPixelBlock, grid.line() - first);
+    if (bytes) blocks = std::min(work.end - block, (line + 1) * grid.blocks_per_line() - block);  // nothing is buffered
+    int64_t n = std::min(blocks * kPixelBlock, grid.line() - first);
     int64_t plane = grid.planar() ? grid.inner : 0;
     int64_t from = line * Body::in * grid.inner + first * (plane ? 1 : Body::in);
     int64_t to = line * Body::out * grid.inner + first * (plane ? 1 : Body::out);
-    if (in.dtype == DType::uint8 && out.dtype == DType::uint8) {
+    if (bytes) {
       uint8_t* made = out.as<uint8_t>() + to;
       const uint8_t* read = in.as<uint8_t>() + from;
       int64_t done = vector_pixels<Body>(made, read, n, plane, params);

@@ -24,13 +24,15 @@ using PixelStep = PixelBytes;  // whose number of lanes pixels are made at a tim
 #endif
 using Integers = int32_t __attribute__((vector_size(sizeof(Floats))));
 
-// As store_channel, but what is negative, or was not a number, is left to what follows.
+// As store_channel, but what is negative, or was not a number, is left to what follows; so is what is above 255, if it
+// is `small`: far below 2^31, from where on it would not fit.
+template <bool small = false>
 HWY_INLINE hn::Vec<hn::RebindToSigned<PixelFloats>> rounded(const Floats& x) {
   const PixelFloats d;
   hn::Vec<PixelFloats> each;
   each.raw = x;
-  const auto most = hn::Min(hn::Set(d, 255.0f), each);  // the second one, if it is not a number
-  const Floats sum = hn::Add(most, hn::Set(d, FloatBits<float>::below_half)).raw;
+  if constexpr (!small) each = hn::Min(hn::Set(d, 255.0f), each);  // the second one, if it is not a number
+  const Floats sum = hn::Add(each, hn::Set(d, FloatBits<float>::below_half)).raw;
   hn::Vec<hn::RebindToSigned<PixelFloats>> integers;  // without the care that ConvertTo takes of large numbers
   integers.raw = reinterpret_cast<decltype(integers.raw)>(__builtin_convertvector(sum, Integers));
   return integers;
@@ -76,15 +78,16 @@ HWY_INLINE void read_pixels(Pixel<N, Floats>& to, const uint8_t* in) {
     to[c] = _mm512_cvtepi32_ps(_mm512_maskz_permutexvar_epi8(kLowBytes, _mm512_load_si512(kPixelBytes.read[c]), all));
 }
 
-template <bool last, int N>
+template <bool last, bool small, int N>
 HWY_INLINE void write_pixels(uint8_t* out, const Pixel<N, Floats>& made) {
-  const __m512i first = _mm512_packs_epi32(rounded(made[0]).raw, rounded(made[1]).raw), third = rounded(made[2]).raw;
+  const __m512i third = rounded<small>(made[2]).raw;
+  const __m512i first = _mm512_packs_epi32(rounded<small>(made[0]).raw, rounded<small>(made[1]).raw);
   const __m512i packed = _mm512_packus_epi16(first, _mm512_packs_epi32(third, third));
   const __m512i all = _mm512_permutexvar_epi8(_mm512_load_si512(kPixelBytes.write), packed);
   last ? _mm512_mask_storeu_epi8(out, kThreeChannels, all) : _mm512_storeu_si512(out, all);
 }
 
-template <class Body, bool last, class Params>
+template <class Body, bool last, bool small, class Params>
 HWY_INLINE void run_vector(uint8_t* out, const uint8_t* in, const Params& params) {
   Pixel<Body::in, Floats> pixels;
   if constexpr (Body::in == 3)
@@ -93,18 +96,32 @@ HWY_INLINE void run_vector(uint8_t* out, const uint8_t* in, const Params& params
     pixels[0] = bytes_at(in);
   const Pixel<Body::out, Floats> made = Body::run(pixels, params);
   if constexpr (Body::out == 3)
-    write_pixels<last>(out, made);
+    write_pixels<last, small>(out, made);
   else
     store_bytes(made[0], out);
 }
 
-// As many interleaved pixels as fill vectors, each read and written at once.
-template <class Body, class Params>
-HWY_INLINE void run_pixels(uint8_t* HWY_RESTRICT out, const uint8_t* HWY_RESTRICT in, int64_t n, const Params& params) {
+// As many interleaved pixels as fill vectors, each read and written at once. `small`: so is all that the body makes.
+template <class Body, bool small, class Params>
+HWY_INLINE void run_vectors(uint8_t* HWY_RESTRICT out, const uint8_t* HWY_RESTRICT in, int64_t n,
+                            const Params& params) {
   constexpr int64_t lanes = hn::MaxLanes(PixelFloats());
+  constexpr int kAhead = 4096;  // in bytes: hardware does not look beyond a page
   int64_t i = 0;
-  for (; i + 2 * lanes <= n; i += lanes) run_vector<Body, false>(out + Body::out * i, in + Body::in * i, params);
-  for (; i < n; i += lanes) run_vector<Body, true>(out + Body::out * i, in + Body::in * i, params);
+  for (; i + 2 * lanes <= n; i += lanes) {
+    __builtin_prefetch(in + Body::in * i + kAhead);
+    __builtin_prefetch(out + Body::out * i + kAhead);
+    run_vector<Body, false, small>(out + Body::out * i, in + Body::in * i, params);
+  }
+  for (; i < n; i += lanes) run_vector<Body, true, small>(out + Body::out * i, in + Body::in * i, params);
+}
+template <class Body, class Params>
+HWY_INLINE void run_pixels(uint8_t* out, const uint8_t* in, int64_t n, const Params& params) {
+  if constexpr (Body::out == 3 && requires { typename Body::Shorter; })
+    if (Body::most(params, 255) < 0x1p30f)
+      return Body::has_shorter(params) ? run_vectors<typename Body::Shorter, true>(out, in, n, params)
+                                       : run_vectors<Body, true>(out, in, n, params);
+  run_vectors<Body, false>(out, in, n, params);
 }
 
 #else

@@ -84,6 +84,7 @@ void WarpSample::set_axes() {
     axis.high = clamps ? static_cast<float>(inner) : repeats ? 0x1p30f : static_cast<float>(n) + 1;
     axis.most = clamps ? inner - 1 : INT_MAX;
     axis.least = linear_ ? -1 : 0;
+    axis.last = std::nextafter(static_cast<float>(inner), 0.0f);
     stride *= n;
   }
   // Pixels of three elements are read as four, and two neighbours as eight; so are pixels of as many bytes, alone.
@@ -91,7 +92,9 @@ void WarpSample::set_axes() {
   const bool reads_more = linear_ ? channels_ == 3 : pixel == 3 || pixel == 6 || pixel == 12;
   const int64_t reads = linear_ ? (in_size_[0] * channels_ + 8) * size : pixel / 3 * 4;
   plane_bytes_ = stride;
-  last_offset_ = stride > INT_MAX ? -1 : reads_more ? static_cast<int>(stride - reads) : INT_MAX;
+  bool has_inner = stride <= INT_MAX;
+  for (int d = 0; d < dims_; d++) has_inner &= axes_[d].inner > 0;
+  last_offset_ = !has_inner ? -1 : reads_more ? static_cast<int>(stride - reads) : INT_MAX;
 }
 
 int64_t WarpSample::rows(const SampleView& out) {
@@ -107,36 +110,43 @@ void WarpSample::run(const AnyAffine& map) const {
 void WarpSample::each_tile(const std::function<void(Tile& tile, int64_t plane, int x, int y, int z)>& find) const {
   if (channels_ == 0) return;
   const int64_t height = out_size_[1], depth = out_size_[2];
+  const auto locate = dims_ == 3 ? locate_3d : linear_ ? locate_2d : locate_nearest_2d;
   Tile tile;
-  // What a tile reads comes to the cache while the one before is looked up.
-  Located located[2];
-  int64_t tiles = 0, row_before = 0, x_before = 0;
-  auto look_up_before = [&] {
-    if (tiles > 0) look_up(located[(tiles - 1) % 2], row_before, x_before);
+  // What a part of a row reads comes to the cache while those before are looked up.
+  constexpr int kAhead = 4;
+  struct {
+    int64_t row, x;
+    Located located;
+  } parts[kAhead];
+  int64_t found = 0, made = 0;
+  auto look_up_next = [&] {
+    const auto& part = parts[made++ % kAhead];
+    look_up(part.located, part.row, part.x);
   };
   // Some rows of a tile, then those of the next: images that are turned are read across their rows.
   for (int64_t first = begin_; first < end_; first += kTileRows)
     for (int64_t x = 0; x < out_size_[0]; x += kTileSize)
-      for (int64_t row = first; row < std::min(end_, first + kTileRows); row++) {
+      for (int64_t row = first, end = std::min(end_, first + kTileRows); row < end; row += tile.rows) {
+        const int64_t y = row % height, plane = row / (height * depth);
         tile.n = static_cast<int>(std::min<int64_t>(kTileSize, out_size_[0] - x));
-        const int64_t plane = row / (height * depth);
-        find(tile, plane, static_cast<int>(x), static_cast<int>(row % height), static_cast<int>(row / height % depth));
-        Located& found = located[tiles % 2];
-        (dims_ == 3 ? locate_3d
-         : linear_  ? locate_2d
-                    : locate_nearest_2d)(found, tile, axes_, last_offset_, border_ == Border::fill);
-        prefetch(found, plane);
-        look_up_before();
-        row_before = row, x_before = x, tiles++;
+        tile.rows = static_cast<int>(std::min({int64_t{Tile::kRows}, end - row, height - y}));
+        find(tile, plane, static_cast<int>(x), static_cast<int>(y), static_cast<int>(row / height % depth));
+        for (int i = 0; i < tile.rows; i++) {
+          if (found - made == kAhead) look_up_next();
+          auto& part = parts[found++ % kAhead];
+          part.row = row + i, part.x = x;
+          locate(part.located, tile.at[i], tile.n, axes_, last_offset_, border_ == Border::fill);
+          prefetch(part.located, plane);
+        }
       }
-  look_up_before();
+  while (made < found) look_up_next();
 }
 
 void WarpSample::prefetch(const Located& found, int64_t plane) const {
   const char* data = in_.as<char>() + plane * plane_bytes_;
   constexpr int kStep = 4;  // neighbours mostly lie in one line of the cache
   for (int i = 0; i < found.n; i += kStep)
-    if (found.where[i] == Located::kInside) {
+    if (found.is_inside(i)) {
       asm volatile("");  // GCC 12 drops a loop that does nothing else
       __builtin_prefetch(data + found.offset[i]);
       if (linear_) __builtin_prefetch(data + found.offset[i] + axes_[1].stride);
@@ -170,14 +180,16 @@ template <class T, int N>
 void look_up_linear(const Texture<T, N>& in, int64_t channels, const Located& found, float* out) {
   auto mix_all = [&](auto count) {
     for (int i = 0; i < found.n; i++, out += count) {
-      int first[N];
       float part[N];
-      for (int d = 0; d < N; d++) first[d] = found.index[d][i], part[d] = found.part[d][i];
+      for (int d = 0; d < N; d++) part[d] = found.part[d][i];
       const T* corner[1 << N];
-      if (found.where[i] == Located::kInside)
-        find_inner_corners<N>(in, first, corner);
-      else
+      if (found.is_inside(i)) {
+        find_inner_corners<N>(in, found.offset[i] / static_cast<long>(sizeof(T)), corner);
+      } else {
+        int first[N];
+        for (int d = 0; d < N; d++) first[d] = found.index[d][i];
         find_corners<N>(in, first, corner);
+      }
       for (int64_t c = 0; c < count; c++) out[c] = interpolate<N>(corner, part, c);
     }
   };
@@ -192,6 +204,7 @@ void look_up_nearest(const Texture<uint8_t, N>& in, int64_t pixel_bytes, const L
     auto to = [&](int i) { return made + static_cast<int64_t>(i) * static_cast<int64_t>(step); };
     auto move_run = [&](int begin, int end, const auto& from) {
       const bool is_last = end == found.n;
+#pragma GCC unroll 4
       for (int i = begin; i < end - is_last; i++) std::memcpy(to(i), from(i), moved);
       if (is_last) std::memcpy(to(end - 1), from(end - 1), bytes);
     };

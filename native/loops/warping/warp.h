@@ -50,11 +50,14 @@ void warp_args(Op<Args>& op) {
 
 constexpr int kTileSize = 256, kTileRows = 16;
 
-// Where the pixels of a part of a row come from.
+// Positions of the pixels of a part of a row: x, y, z.
+using RowPlaces = float[3][kTileSize];
+
+// Where the pixels of parts of a few rows, one below the other, come from.
 struct Tile {
-  static constexpr int kVector = 16;  // what loops may write at once, also after the last position
-  int n;
-  alignas(64) float at[3][kTileSize + kVector];
+  static constexpr int kRows = 4;
+  int n, rows;
+  alignas(64) RowPlaces at[kRows];
   // Of a map that shifts rows and columns: how far down the columns from `shifts_from` on, which all rows share.
   float shifts[kTileSize];
   int shifts_from = -1;
@@ -68,11 +71,13 @@ struct TileAxis {
   int inner;        // elements before this one have all neighbours that interpolation needs
   int least;        // before this element, and from `size` on, nothing is there
   int size;
+  float last;       // the last position that has them
   unsigned stride;  // in bytes
 };
 
-// `n` positions from `place` on, each the sum of the previous one and a step; Tile::kVector more may be written.
-void sum_steps(float* at, float place, float step, int n);
+// From the first position of each row on, each is the sum of the previous one and a step.
+template <int N>
+void sum_steps(Tile& tile, const Place<N> (&first)[Tile::kRows], const Place<N>& step);
 
 template <class Map>
 AVIDA_INLINE Place<Map::dims> place_of(const Map& map, int x, int y, int z) {
@@ -83,10 +88,10 @@ AVIDA_INLINE Place<Map::dims> place_of(const Map& map, int x, int y, int z) {
 }
 
 template <class Map>
-AVIDA_TEMPLATE_CLONES static void map_pixels(const Map& map, Tile& tile, int x, int y, int z) {
-  for (int i = 0; i < tile.n; i++) {
+AVIDA_TEMPLATE_CLONES static void map_pixels(const Map& map, RowPlaces& at, int n, int x, int y, int z) {
+  for (int i = 0; i < n; i++) {
     const Place<Map::dims> place = place_of(map, x + i, y, z);
-    for (int d = 0; d < Map::dims; d++) tile.at[d][i] = place[d];
+    for (int d = 0; d < Map::dims; d++) at[d][i] = place[d];
   }
 }
 
@@ -95,21 +100,26 @@ AVIDA_TEMPLATE_CLONES static void map_pixels(const Map& map, Tile& tile, int x, 
 template <class Map>
 void find_places(const Map& map, Tile& tile, int x, int y, int z) {
   if constexpr (requires { map.step(); }) {
-    const Place<Map::dims> place = place_of(map, x, y, z), step = map.step();
-    for (int d = 0; d < Map::dims; d++) sum_steps(tile.at[d], place[d], step[d], tile.n);
+    Place<Map::dims> first[Tile::kRows];
+    for (int row = 0; row < Tile::kRows; row++) first[row] = place_of(map, x, y + row, z);
+    sum_steps(tile, first, map.step());
   } else if constexpr (requires { map.shift_down(0.0f); }) {
-    const float y_centre = static_cast<float>(y) + 0.5f, right = map.shift_right(y_centre);
     for (int i = 0; i < tile.n && tile.shifts_from != x; i++)
       tile.shifts[i] = map.shift_down(static_cast<float>(x + i) + 0.5f);
     tile.shifts_from = x;
-    for (int i = 0; i < tile.n; i++) {
-      tile.at[0][i] = static_cast<float>(x + i) + 0.5f - 0.5f + right;
-      tile.at[1][i] = y_centre - 0.5f + tile.shifts[i];
+    for (int row = 0; row < tile.rows; row++) {
+      const float y_centre = static_cast<float>(y + row) + 0.5f, right = map.shift_right(y_centre);
+      for (int i = 0; i < tile.n; i++) {
+        tile.at[row][0][i] = static_cast<float>(x + i) + 0.5f - 0.5f + right;
+        tile.at[row][1][i] = y_centre - 0.5f + tile.shifts[i];
+      }
     }
-  } else if constexpr (requires { map.row(tile.at[0], tile.at[1], tile.n, x, y); }) {
-    map.row(tile.at[0], tile.at[1], tile.n, x, y);
   } else {
-    map_pixels(map, tile, x, y, z);
+    for (int row = 0; row < tile.rows; row++)
+      if constexpr (requires { map.row(tile.at[0][0], tile.at[0][1], tile.n, x, y); })
+        map.row(tile.at[row][0], tile.at[row][1], tile.n, x, y + row);
+      else
+        map_pixels(map, tile.at[row], tile.n, x, y + row, z);
   }
 }
 
@@ -146,7 +156,7 @@ class WarpSample {
   WarpSample(const SampleView& in, const SampleView& out, const WarpOptions& options, int64_t begin, int64_t end,
              Launches* launches);
 
-  // On the CPU: `find` fills a part of a row with the positions of its pixels in the input.
+  // On the CPU: `find` fills parts of rows with the positions of their pixels in the input.
   void each_tile(const std::function<void(Tile& tile, int64_t plane, int x, int y, int z)>& find) const;
   void prefetch(const Located& found, int64_t plane) const;
   void look_up(const Located& found, int64_t row, int64_t x) const;

@@ -1,29 +1,64 @@
 #include "loops/warping/warp_loops.h"
 
-#include <cmath>
-#include <cstring>
-
 #include "core/clones.h"
+#include "core/vectors.h"
+
+#include <hwy/highway.h>
 
 namespace avida {
 namespace {
 
-// Element i of steps from `place` on.
-AVIDA_INLINE float step_at(float place, float step, int i) { return place + static_cast<float>(i) * step; }
+template <int N>
+AVIDA_INLINE bool is_inside(const RowPlaces& at, int i, const TileAxis* axes) {
+  for (int d = 0; d < N; d++) {
+    const float x = at[d][i] - axes[d].shift;
+    if (!(x >= 0 && x <= axes[d].last)) return false;
+  }
+  return true;
+}
+
+// Most tiles lie inside: then nothing else has to be known of a pixel than its offset and fractions.
+template <int N, bool linear>
+AVIDA_INLINE bool locate_inside(Located& __restrict found, const RowPlaces& __restrict at, int n, const TileAxis* axes,
+                                int last_offset) {
+  TileAxis axis[N];
+  for (int d = 0; d < N; d++) axis[d] = axes[d];
+  int outside = 0;
+  for (int i = 0; i < n; i++) {
+    unsigned offset = 0;  // which may overflow where it is not used
+    for (int d = 0; d < N; d++) {
+      const float x = at[d][i] - axis[d].shift;
+      float inside = x > 0 ? x : 0;  // as converting others to an integer is undefined
+      inside = inside < axis[d].last ? inside : axis[d].last;
+      outside |= !(inside == x);
+      const int whole = static_cast<int>(inside);
+      if constexpr (linear) found.part[d][i] = x - static_cast<float>(whole);
+      offset += static_cast<unsigned>(whole) * axis[d].stride;
+    }
+    found.offset[i] = static_cast<int>(offset);
+    outside |= static_cast<int>(offset) > last_offset;
+  }
+  return outside == 0;
+}
 
 // Nearest elements need no fractions.
 template <int N, bool linear>
-AVIDA_INLINE void locate(Located& __restrict found, const Tile& __restrict tile, const TileAxis* axes, int last_offset,
-                         bool fills) {
-  const int beyond = fills ? Located::kBeyond : Located::kAtBorder;
+AVIDA_INLINE void locate(Located& __restrict found, const RowPlaces& __restrict at, int n, const TileAxis* axes,
+                         int last_offset, bool fills) {
+  found.n = n;
+  found.all_inside = last_offset >= 0 && is_inside<N>(at, 0, axes) && is_inside<N>(at, n - 1, axes) &&
+                     locate_inside<N, linear>(found, at, n, axes, last_offset);
+  if (found.all_inside) return;
   int anywhere = 0;
+  const int least = last_offset >= 0 ? Located::kInside : Located::kAtBorder;
+  const int beyond = fills ? Located::kBeyond : Located::kAtBorder;
   TileAxis axis[N];
   for (int d = 0; d < N; d++) axis[d] = axes[d];
-  for (int i = 0; i < tile.n; i++) {
-    int where = 0;
-    unsigned offset = 0;  // which may overflow where it is not used
+  for (int i = 0; i < n; i++) {
+    int where = least;
+    unsigned offset = 0;
     for (int d = 0; d < N; d++) {
-      float x = tile.at[d][i] - axis[d].shift;
+      float x = at[d][i] - axis[d].shift;
       x = x > axis[d].low ? x : axis[d].low;
       x = x < axis[d].high ? x : axis[d].high;
       int whole = static_cast<int>(x);
@@ -40,41 +75,49 @@ AVIDA_INLINE void locate(Located& __restrict found, const Tile& __restrict tile,
     found.where[i] = where;
     anywhere |= where;
   }
-  found.n = tile.n;
   found.all_inside = anywhere == 0;
 }
 
 }  // namespace
 
-AVIDA_CLONES void locate_2d(Located& found, const Tile& tile, const TileAxis* axes, int last_offset, bool fills) {
-  locate<2, true>(found, tile, axes, last_offset, fills);
+AVIDA_CLONES void locate_2d(Located& found, const RowPlaces& at, int n, const TileAxis* axes, int last_offset,
+                            bool fills) {
+  locate<2, true>(found, at, n, axes, last_offset, fills);
 }
-AVIDA_CLONES void locate_nearest_2d(Located& found, const Tile& tile, const TileAxis* axes, int last_offset,
+AVIDA_CLONES void locate_nearest_2d(Located& found, const RowPlaces& at, int n, const TileAxis* axes, int last_offset,
                                     bool fills) {
-  locate<2, false>(found, tile, axes, last_offset, fills);
+  locate<2, false>(found, at, n, axes, last_offset, fills);
 }
-AVIDA_CLONES void locate_3d(Located& found, const Tile& tile, const TileAxis* axes, int last_offset, bool fills) {
-  locate<3, true>(found, tile, axes, last_offset, fills);
+AVIDA_CLONES void locate_3d(Located& found, const RowPlaces& at, int n, const TileAxis* axes, int last_offset,
+                            bool fills) {
+  locate<3, true>(found, at, n, axes, last_offset, fills);
 }
 
-// Numbers with the same exponent are equally far apart, so that sums are rounded alike from one to the next: as long as
-// the exponent stays, steps have one length, and need not be taken one after the other.
-AVIDA_CLONES void sum_steps(float* at, float place, float step, int n) {
-  for (int i = 0; i < n;) {
-    at[i++] = place;
-    const float next = place + step, change = next - place;
-    place = next;
-    if ((next + step) - next == change) {
-      const float size = std::fabs(next), power = bits_float(float_bits(next) & 0x7f800000u);
-      const float room = (change < 0) == (next < 0) ? 2 * power - size : size - power;
-      const float steps = room / std::fabs(change) - 2;  // surely within the room
-      const int more = !(steps < static_cast<float>(n - i)) ? n - i : steps > 0 ? static_cast<int>(steps) : 0;
-      const int whole = (more + Tile::kVector - 1) & -Tile::kVector;  // no loop over single ones
-      for (int k = 0; k < whole; k++) at[i + k] = step_at(next, change, k);
-      if (more > 0) place = step_at(next, change, more - 1) + step;
-      i += more;
-    }
+// A sum has to wait for the one before it; those of four rows, in the lanes of a vector, wait together.
+template <int N>
+void sum_steps(Tile& tile, const Place<N> (&first)[Tile::kRows], const Place<N>& step) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  const hn::FixedTag<float, Tile::kRows> d;
+  using Rows = hn::Vec<decltype(d)>;
+  Rows place[N], by[N];
+  for (int axis = 0; axis < N; axis++) {
+    alignas(16) const float lanes[] = {first[0][axis], first[1][axis], first[2][axis], first[3][axis]};
+    place[axis] = hn::Load(d, lanes);
+    by[axis] = hn::Set(d, step[axis]);
   }
+  for (int i = 0, n = tile.n; i < n; i += 4)
+    for (int axis = 0; axis < N; axis++) {
+      const Rows a = place[axis], b = hn::Add(a, by[axis]), c = hn::Add(b, by[axis]), e = hn::Add(c, by[axis]);
+      place[axis] = hn::Add(e, by[axis]);
+      const Rows left[] = {hn::InterleaveLower(d, a, b), hn::InterleaveUpper(d, a, b)};
+      const Rows right[] = {hn::InterleaveLower(d, c, e), hn::InterleaveUpper(d, c, e)};
+      for (int row = 0; row < 4; row += 2) {
+        hn::Store(hn::ConcatLowerLower(d, right[row / 2], left[row / 2]), d, &tile.at[row][axis][i]);
+        hn::Store(hn::ConcatUpperUpper(d, right[row / 2], left[row / 2]), d, &tile.at[row + 1][axis][i]);
+      }
+    }
 }
+template void sum_steps(Tile&, const Place<2> (&)[Tile::kRows], const Place<2>&);
+template void sum_steps(Tile&, const Place<3> (&)[Tile::kRows], const Place<3>&);
 
 }  // namespace avida

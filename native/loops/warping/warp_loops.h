@@ -9,11 +9,13 @@ struct Located {
   // In `where`: all elements that are needed are there; perhaps not all; none.
   static constexpr int kInside = 0, kAtBorder = 1, kBeyond = 3;
   int n;
-  bool all_inside;
+  bool all_inside;  // then `index` and `where` may not be set
   alignas(64) int index[3][kTileSize];
   alignas(64) float part[3][kTileSize];
   alignas(64) int offset[kTileSize];  // in bytes, of those inside
   alignas(64) int where[kTileSize];
+
+  AVIDA_INLINE bool is_inside(int i) const { return all_inside || where[i] == kInside; }
 
   // inside(begin, end), beyond(begin, end) and at_border(i), in the order of the pixels.
   template <class Inside, class AtBorder, class Beyond>
@@ -32,10 +34,10 @@ struct Located {
   }
 };
 
-void locate_2d(Located& found, const Tile& tile, const TileAxis* axes, int last_offset, bool fills);
+void locate_2d(Located& found, const RowPlaces& at, int n, const TileAxis* axes, int last_offset, bool fills);
 // The same without fractions.
-void locate_nearest_2d(Located& found, const Tile& tile, const TileAxis* axes, int last_offset, bool fills);
-void locate_3d(Located& found, const Tile& tile, const TileAxis* axes, int last_offset, bool fills);
+void locate_nearest_2d(Located& found, const RowPlaces& at, int n, const TileAxis* axes, int last_offset, bool fills);
+void locate_3d(Located& found, const RowPlaces& at, int n, const TileAxis* axes, int last_offset, bool fills);
 
 // Linear interpolation of images of 1, 3 or 4 bytes per pixel; false for others.
 bool look_up_bytes(const Texture<uint8_t, 2>& in, int64_t channels, const Located& found, uint8_t* out);

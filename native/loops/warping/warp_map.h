@@ -94,12 +94,10 @@ AVIDA_HD AVIDA_INLINE void find_corners(const Texture<T, N>& in, const int (&fir
   }
 }
 
-// The same where none lies outside.
+// The same where none lies outside; the first is so far from that of the texture.
 template <int N, class T>
-AVIDA_HD AVIDA_INLINE void find_inner_corners(const Texture<T, N>& in, const int (&first)[N],
-                                              const T* (&corner)[1 << N]) {
-  const T* base = in.data;
-  for (int d = 0; d < N; d++) base += first[d] * in.stride[d];
+AVIDA_HD AVIDA_INLINE void find_inner_corners(const Texture<T, N>& in, long offset, const T* (&corner)[1 << N]) {
+  const T* base = in.data + offset;
   for (int k = 0; k < 1 << N; k++) {
     corner[k] = base;
     for (int d = 0; d < N; d++) corner[k] += (k >> d & 1) * in.stride[d];

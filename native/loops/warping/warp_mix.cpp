@@ -48,6 +48,7 @@ void collect(const Texture<uint8_t, 2>& in, const Located& found, Corners& corne
   const uint8_t *above = in.data, *below = in.data + in.stride[1];
   found.runs(
       [&](int begin, int end) {
+#pragma GCC unroll 4
         for (int i = begin; i < end; i++) {
           store_pair(corners.above, i, load_pair<channels>(above + found.offset[i]));
           store_pair(corners.below, i, load_pair<channels>(below + found.offset[i]));

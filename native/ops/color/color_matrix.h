@@ -24,19 +24,37 @@ struct ColorMatrix {
   float factor[Out][In], addend[Out];
 };
 
-template <int Out, int In>
+template <int Out, int In, bool adds = true>
 struct Recolor {
   static constexpr const char* header = "ops/color/color_matrix.h";
   static constexpr int in = In, out = Out;
+  using Matrix = ColorMatrix<Out, In>;
   template <class Number>
-  AVIDA_HD AVIDA_INLINE static Pixel<Out, Number> run(const Pixel<In, Number>& x, const ColorMatrix<Out, In>& matrix) {
+  AVIDA_HD AVIDA_INLINE static Pixel<Out, Number> run(const Pixel<In, Number>& x, const Matrix& matrix) {
     Pixel<Out, Number> y;
     for (int i = 0; i < Out; i++) {
       y[i] = matrix.factor[i][0] * x[0];
       for (int k = 1; k < In; k++) y[i] += matrix.factor[i][k] * x[k];
-      y[i] += matrix.addend[i];
+      if constexpr (adds) y[i] += matrix.addend[i];
     }
     return y;
+  }
+
+  // What no result exceeds, whatever its sign, if no channel exceeds `channel`.
+  AVIDA_HD static float most(const Matrix& matrix, float channel) {
+    float sum = 0;
+    for (int i = 0; i < Out; i++) {
+      for (int k = 0; k < In; k++) sum += math::fabs(matrix.factor[i][k]) * channel;
+      sum += math::fabs(matrix.addend[i]);
+    }
+    return sum;
+  }
+  // Makes the same bytes of a matrix without addends.
+  using Shorter = Recolor<Out, In, false>;
+  AVIDA_HD static bool has_shorter(const Matrix& matrix) {
+    for (float addend : matrix.addend)
+      if (addend != 0) return false;
+    return true;
   }
 };
 

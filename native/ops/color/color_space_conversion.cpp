@@ -1,6 +1,7 @@
 #include "loops/pixels/each_pixel.h"
 #include "operator/declare.h"
 #include "ops/color/color_matrix.h"
+#include "ops/color/gray_rows.h"
 
 namespace avida::ops {
 namespace {
@@ -31,7 +32,10 @@ ColorMatrix<3, 3> conversion(int from, int to) {
   if (from == gray && to == rgb) return {{{1}, {1}, {1}}};
   if (from == gray) return {{{narrow}}, {16, 128, 128}};
   if (from == ycbcr && to == gray) return {{{wide}}, {-16 * wide}};
-  if (to == gray) return {{{9798.0f / 32768, 19235.0f / 32768, 3735.0f / 32768}}};  // integers give exact sums
+  if (to == gray) {
+    constexpr float unit = 1.0f / (1 << kGrayBits);
+    return {{{kGrayWeights[0] * unit, kGrayWeights[1] * unit, kGrayWeights[2] * unit}}};
+  }
   if (to == ycbcr)
     return {{{0.25678824f, 0.50412941f, 0.09790588f},
              {-0.14822290f, -0.29099279f, 0.43921569f},
@@ -71,15 +75,17 @@ struct ColorConversion {
   void run(const Sample<ColorSpaceConversionArgs>& sample) const {
     const ColorMatrix<3, 3> matrix = conversion(from, to);
     if (from + to == rgb + bgr && from != to) return each_pixel<Recolor<3, 3>>(sample, grid, matrix, swap_red_and_blue);
-    auto recolor = [&]<int Out, int In>() {
+    auto recolor = [&]<int Out, int In>(const auto&... host_loop) {
       ColorMatrix<Out, In> part;
       for (int i = 0; i < Out; i++) {
         for (int k = 0; k < In; k++) part.factor[i][k] = matrix.factor[i][k];
         part.addend[i] = matrix.addend[i];
       }
-      each_pixel<Recolor<Out, In>>(sample, grid, part);
+      each_pixel<Recolor<Out, In>>(sample, grid, part, host_loop...);
     };
-    if (channels_of(from) == 3)
+    if (to == gray && (from == rgb || from == bgr))
+      recolor.operator()<1, 3>(from == rgb ? gray_of_rgb : gray_of_bgr);
+    else if (channels_of(from) == 3)
       channels_of(to) == 3 ? recolor.operator()<3, 3>() : recolor.operator()<1, 3>();
     else
       channels_of(to) == 3 ? recolor.operator()<3, 1>() : recolor.operator()<1, 1>();

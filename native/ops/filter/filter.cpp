@@ -147,7 +147,7 @@ struct Correlation {
   // k of the window before; then make(row, frame, order) for a row of output: its window's rows are those of `order`.
   template <class Element, class Load, class Make>
   void each_row(Load&& load, Make&& make) const {
-    const int64_t height = plan.reach.size(1);
+    const int64_t height = plan.reach.size(1), out_bytes = plan.out.row_elements() * size_of(sample.out[0].dtype);
     Reach reach = plan.reach;
     if (plan.valid) reach.after[2] = 0;  // no window reaches beyond a row
     std::vector<int64_t> order(rows());
@@ -164,6 +164,7 @@ struct Correlation {
           for (int64_t k = loaded % height, dz = 0; k < rows(); k += height, dz++)
             load(k, tile.load_row(k, part, z + dz - reach.before[0], first + loaded), tile.pitch());
         for (int64_t k = 0; k < rows(); k++) order[k] = k / height * height + (i + k % height) % height;
+        prefetch_later(sample.out[0].as<char>() + row * out_bytes, out_bytes);
         make(row, frame, order);
       }
     }
@@ -175,12 +176,16 @@ struct Correlation {
 void correlate_bytes(const Correlation<int16_t, int>& work) {
   const FilterWindow& plan = work.plan;
   const int64_t n = plan.out.row_elements(), inner = plan.space.inner, width = plan.reach.size(2);
-  std::vector<std::vector<BytePair>> rows(work.rows());
+  struct alignas(64) Line {  // of the cache: what begins within one touches two with each access
+    BytePair pairs[16];
+  };
+  std::vector<std::vector<Line>> rows(work.rows());
+  auto pairs_of = [&](int64_t k) { return reinterpret_cast<BytePair*>(rows[k].data()); };
   std::vector<const BytePair*> pairs;
   std::vector<int32_t> weights;
   auto load = [&](int64_t k, const uint8_t* row, int64_t pitch) {
-    rows[k].resize(pitch + kReadBeyond);
-    pair_up(rows[k].data(), row, inner, pitch);
+    rows[k].resize((pitch + kReadBeyond) / 16 + 1);
+    pair_up(pairs_of(k), row, inner, pitch);
   };
   work.each_row<uint8_t>(load, [&](int64_t row, int64_t frame, std::span<const int64_t> order) {
     pairs.clear();
@@ -190,7 +195,7 @@ void correlate_bytes(const Correlation<int16_t, int>& work) {
       for (int64_t x = 0; x < width; x += 2) {
         int32_t both = pair_weight(weight[x], x + 1 < width ? weight[x + 1] : 0);
         if (both == 0) continue;
-        pairs.push_back(rows[k].data() + x * inner);
+        pairs.push_back(pairs_of(k) + x * inner);
         weights.push_back(both);
       }
       weight += width;

@@ -8,6 +8,7 @@
 #include "loops/neighbours/stencil.h"
 #include "operator/declare.h"
 #include "ops/filter/column_median.h"
+#include "ops/filter/median_rows.h"
 
 namespace avida::ops {
 namespace {
@@ -99,6 +100,11 @@ template <class T>
 using Lanes = typename LanesOf<T>::type;
 template <class T>
 constexpr int64_t kLanes = 64 / sizeof(T);
+// From the next line of the cache on: each access to Lanes would touch two otherwise.
+template <class T>
+T* aligned(T* memory) {
+  return reinterpret_cast<T*>((reinterpret_cast<uintptr_t>(memory) + 63) & ~uintptr_t(63));
+}
 
 // T is named in calls: deduced from the arguments, Lanes would lose their alignment.
 template <class T>
@@ -220,11 +226,10 @@ struct MedianRow {
     int64_t count = height * width;
     std::vector<const T*> elements(count);
     kept.resize((count / 2 + 3) * kLanes<T>);
-    // From a line of the cache on: each access would touch two otherwise.
-    T* aligned = reinterpret_cast<T*>((reinterpret_cast<uintptr_t>(kept.data()) + 63) & ~uintptr_t(63));
+    T* memory = aligned(kept.data());
     for (int64_t i = 0; i < n; i += kLanes<T>) {
       for (int64_t k = 0; k < count; k++) elements[k] = rows + k / width * pitch + k % width * inner + i;
-      many(out + i, elements.data(), count, std::min(kLanes<T>, n - i), aligned);
+      many(out + i, elements.data(), count, std::min(kLanes<T>, n - i), memory);
     }
   }
 
@@ -290,6 +295,7 @@ void each_made_row(const Sample<MedianBlurArgs>& sample, const Space& space, int
     for (int64_t i = 0; i < count; i++) {
       char* to = out.as<char>() + (part * space.size[1] + y + i) * n * size_of(out.dtype);
       T* row = in_place ? reinterpret_cast<T*>(to) : made.data();
+      prefetch_later(to, n * size_of(out.dtype));
       make(i, row);
       if (!in_place) convert(to, row, n);
     }
@@ -327,14 +333,19 @@ void blur_rows(const Sample<MedianBlurArgs>& sample, const Space& space, const R
 template <class T>
 void blur_rows_by_nine(const Sample<MedianBlurArgs>& sample, const Space& space, const Reach& reach) {
   PlainRows<T> rows(space, sample.in[0], reach, Border::clamp, T());
-  const int64_t n = space.row_elements(), inner = space.inner, pitch = n + 2 * inner;
   using Key = KeyOf<T>;
-  std::vector<Key> sorted(3 * pitch);
-  Key* first = sorted.data() + inner;
+  const int64_t n = space.row_elements(), inner = space.inner;
+  const int64_t pitch = (n + 2 * inner) / kLanes<Key> * kLanes<Key> + kLanes<Key>;
+  std::vector<Key> sorted(inner + 3 * pitch + kLanes<Key>);
+  Key* first = aligned(sorted.data() + inner);
   SortedColumns<Key> columns = {first, first + pitch, first + 2 * pitch};
   auto load = [&](int64_t part, int64_t y, int64_t count) { rows.load(part, y - 1, count + 2); };
   each_made_row<T>(sample, space, rows.rows_at_once(), load, [&](int64_t i, T* out) {
-    sort_three(columns, rows.row(i), rows.row(i + 1), rows.row(i + 2), n);
+    const T *top = rows.row(i), *centre = rows.row(i + 1), *bottom = rows.row(i + 2);
+    prefetch_later(bottom, n * static_cast<int64_t>(sizeof(T)));
+    if constexpr (std::is_same_v<T, uint8_t>)
+      if (median_row(out, top, centre, bottom, inner, n)) return;
+    sort_three(columns, top, centre, bottom, n);
     for (Key* line : {columns.low, columns.mid, columns.high}) pad_line(line, space, reach, Border::clamp, Key());
     nine(out, columns, inner, n);
   });

@@ -86,35 +86,93 @@ constexpr T kNeverPicked = [] {
   return larger ? Limits::lowest() : Limits::max();
 }();
 
+// Each row with those below it: the largest (smallest) of as many as are needed for one more loop over kMostRows of
+// them to reach all of a window. Rows are made when they are asked for, in ascending order, and kept while windows
+// reach them, so that they stay in the cache.
+template <class T>
+class PickedRows {
+ public:
+  PickedRows(PlainRows<T>& rows, bool larger, T never_picked, int64_t window, int64_t n)
+      : rows_(rows), larger_(larger), never_picked_(never_picked), n_(n) {
+    for (; reached_ * kMostRows < window; reached_ *= kMostRows) {
+      const int64_t next = reached_ * kMostRows, last = std::min(next * kMostRows, window) - next;
+      levels_.push_back({reached_, last + 1, std::vector<T>((last + 1) * n)});
+    }
+  }
+
+  int64_t reached() const { return reached_; }
+  // After other rows were loaded.
+  void restart() {
+    for (Level& level : levels_) level.made = 0;
+  }
+  // Null: there is nothing but the fill value.
+  const T* row(int64_t i) { return row_of(std::ssize(levels_), i); }
+
+ private:
+  struct Level {
+    int64_t apart;  // the rows below that one is made of
+    int64_t count;  // of rows that are kept
+    std::vector<T> rows;
+    int64_t made = 0;
+  };
+
+  const T* row_of(int64_t levels, int64_t i) {
+    if (levels == 0) return rows_.row(i);
+    Level& level = levels_[levels - 1];
+    auto place = [&](int64_t row) { return level.rows.data() + row % level.count * n_; };
+    for (; level.made <= i; level.made++) {
+      const T* parts[kMostRows];
+      int64_t found = 0;
+      for (int64_t k = 0; k < kMostRows; k++)
+        if (const T* part = row_of(levels - 1, level.made + k * level.apart)) parts[found++] = part;
+      if (found > 0)
+        pick_rows(larger_, place(level.made), parts, found, n_);
+      else
+        std::fill_n(place(level.made), n_, never_picked_);
+    }
+    return place(i);
+  }
+
+  PlainRows<T>& rows_;
+  const bool larger_;
+  const T never_picked_;
+  const int64_t n_;
+  int64_t reached_ = 1;
+  std::vector<Level> levels_;
+};
+
 template <class T>
 void pick_in_rows(const Sample<MorphologyArgs>& sample, const Space& space, const Reach& reach, Border border,
                   bool larger, T never_picked) {
   const SampleView &in = sample.in[0], &out = sample.out[0];
-  PlainRows<T> rows(space, in, reach, border, never_picked);
   ConvertRun convert = rounding_run(out.dtype, dtype_of<T>);
   const int64_t n = space.row_elements(), inner = space.inner, height = reach.size(1), width = reach.size(2);
+  PlainRows<T> rows(space, in, reach, border, never_picked);
+  PickedRows<T> picked(rows, larger, never_picked, height, n);
   std::vector<T> padded(n + (width - 1) * inner), made(rows.in_place() ? 0 : n);
   T* line = padded.data() + reach.before[2] * inner;
 
-  each_run_of_rows(sample.begin, sample.end, space.size[1], rows.rows_at_once(),
+  each_run_of_rows(sample.begin, sample.end, space.size[1], rows.in_place() ? space.size[1] : rows.rows_at_once(),
                    [&](int64_t part, int64_t y, int64_t count) {
-                     int64_t first = y - reach.before[1], loaded = count + height - 1, reached = 1;
-                     if (height > kMostRows)
-                       reached = pick_along(larger, rows.load_copy(part, first, loaded), height, n, loaded * n);
-                     else
-                       rows.load(part, first, loaded);
+                     rows.load(part, y - reach.before[1], count + height - 1);
+                     picked.restart();
                      for (int64_t i = 0; i < count; i++) {
+                       const int64_t first = (part * space.size[1] + y + i) * n;
+                       char* to = out.as<char>() + first * size_of(out.dtype);
+                       prefetch_later(in.as<char>() + (first + reach.after[1] * n) * size_of(in.dtype),
+                                      n * size_of(in.dtype));
+                       prefetch_later(to, n * size_of(out.dtype));
                        const T* parts[kMostRows];
                        int64_t found = 0;
-                       for (int64_t k = 0; k * reached < height; k++)
-                         if (const T* row = rows.row(i + part_of_window(k, reached, height))) parts[found++] = row;
+                       for (int64_t k = 0; k * picked.reached() < height; k++)
+                         if (const T* row = picked.row(i + part_of_window(k, picked.reached(), height)))
+                           parts[found++] = row;
                        pick_rows(larger, line, parts, found, n);
 
                        pad_line(line, space, reach, border, never_picked);
                        int64_t along = pick_along(larger, padded.data(), width, inner, std::ssize(padded)), pieces = 0;
                        for (; pieces * along < width; pieces++)
                          parts[pieces] = padded.data() + part_of_window(pieces, along, width) * inner;
-                       char* to = out.as<char>() + (part * space.size[1] + y + i) * n * size_of(out.dtype);
                        T* row = rows.in_place() ? reinterpret_cast<T*>(to) : made.data();
                        pick_rows(larger, row, parts, pieces, n);
                        if (!rows.in_place()) convert(to, row, n);
