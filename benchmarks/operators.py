@@ -128,8 +128,8 @@ def calls(run: Callable[[], Any]) -> Callable[[int], Any]:
             outputs = ()  # the next call reuses its memory, as OpenCV reuses its arrays
             outputs = run()
             outputs = outputs if isinstance(outputs, tuple | list) else (outputs,)
-            for output in outputs:
-                output.evaluate()
+            for i in range(len(outputs)):  # without a variable that would hold the last one
+                outputs[i].evaluate()
         return outputs[0]
 
     return several

@@ -47,7 +47,7 @@ std::vector<Data> Chain::run(ThreadPool& pool) {
     std::iota(order.begin(), order.end(), 0);
     if (link.loop.largest_first)
       std::ranges::stable_sort(order, std::greater(), [&](int i) { return link.works[i].out[0].bytes(); });
-    pool.parallel_for(link.run.samples, [&](int64_t n) {
+    auto run_next = [&](int64_t n) {
       if (failed) return;
       try {
         run_sample(k, order[n]);
@@ -55,7 +55,9 @@ std::vector<Data> Chain::run(ThreadPool& pool) {
         failed = true;
         throw;
       }
-    });
+    };
+    pool.parallel_for(link.run.samples, run_next,
+                      link.loop.largest_first ? ThreadPool::Share::dealt : ThreadPool::Share::neighbours);
     if (k > 0 && !links_[k - 1].kept) links_[k - 1].output = Data();
   }
   std::vector<Data> results;
