@@ -188,11 +188,11 @@ def measure(contestants: dict[str, Callable[[int], Any]], case: Case, rounds: in
     return {"ms": milliseconds, "left_out": left_out, "mean_difference": differences}
 
 
-def first_sample(result: Any) -> np.ndarray | None:
+def first_sample(result: Any) -> np.ndarray:
+    """A copy, since an array that shares memory with the batch would keep the next call from reusing it."""
     if isinstance(result, list):
-        result = result[0]
-        return np.stack(result) if isinstance(result, tuple) else np.asarray(result)
-    return np.asarray(result.tensors[0])
+        return np.array(result[0])
+    return np.array(result.tensors[0])
 
 
 def difference(ours: Any, theirs: Any) -> float | None:

@@ -14,7 +14,7 @@
 
 namespace avida {
 
-constexpr double kWorthThreads = 128 << 10;  // bytes; below, waking a thread costs more than it gains
+constexpr double kWorthThreads = 1 << 20;  // bytes; below, waking a thread costs more than it gains
 
 Data allocate_output(const Run& run, int k, const ShapeList& shapes) {
   if (!run.launches) return allocate_result(run.out[k], shapes, run.pinned_for);
