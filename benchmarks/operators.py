@@ -128,8 +128,8 @@ def calls(run: Callable[[], Any]) -> Callable[[int], Any]:
             outputs = ()  # the next call reuses its memory, as OpenCV reuses its arrays
             outputs = run()
             outputs = outputs if isinstance(outputs, tuple | list) else (outputs,)
-            for i in range(len(outputs)):  # without a variable that would hold the last one
-                outputs[i].evaluate()
+            for output in outputs:
+                output.evaluate()
         return outputs[0]
 
     return several
@@ -173,9 +173,12 @@ def measure(contestants: dict[str, Callable[[int], Any]], case: Case, rounds: in
         except (AttributeError, RuntimeError, ValueError, TypeError) as error:
             left_out[name] = f"{type(error).__name__}: {str(error).strip().splitlines()[0]}"
             continue
-        start = time.perf_counter()
-        run(1)
-        counts[name] = max(1, math.ceil(MEASURED_SECONDS / (time.perf_counter() - start)))
+        seconds = math.inf
+        for _ in range(3):  # the first ones may wait for memory of the system
+            start = time.perf_counter()
+            run(1)
+            seconds = min(seconds, time.perf_counter() - start)
+        counts[name] = max(1, math.ceil(MEASURED_SECONDS / seconds))
     best = {name: dict.fromkeys(CLOCKS, math.inf) for name in counts}
     for _ in range(rounds):
         for name, count in counts.items():
@@ -188,11 +191,11 @@ def measure(contestants: dict[str, Callable[[int], Any]], case: Case, rounds: in
     return {"ms": milliseconds, "left_out": left_out, "mean_difference": differences}
 
 
-def first_sample(result: Any) -> np.ndarray:
-    """A copy, since an array that shares memory with the batch would keep the next call from reusing it."""
+def first_sample(result: Any) -> np.ndarray | None:
     if isinstance(result, list):
-        return np.array(result[0])
-    return np.array(result.tensors[0])
+        result = result[0]
+        return np.stack(result) if isinstance(result, tuple) else np.asarray(result)
+    return np.asarray(result.tensors[0])
 
 
 def difference(ours: Any, theirs: Any) -> float | None:

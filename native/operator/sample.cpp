@@ -317,8 +317,7 @@ std::vector<Data> run_samples(const Run& run, const SampleLoop& loop) {
   if (loop.largest_first)
     std::stable_sort(parts.begin(), parts.end(), [&](auto& a, auto& b) { return cost_of(a) > cost_of(b); });
   run.pool.parallel_for(
-      static_cast<int64_t>(parts.size()),
-      [&](int64_t p) { failures.guard(parts[p], [&] { loop.body(parts[p]); }); },
+      static_cast<int64_t>(parts.size()), [&](int64_t p) { failures.guard(parts[p], [&] { loop.body(parts[p]); }); },
       loop.largest_first ? ThreadPool::Share::dealt : ThreadPool::Share::neighbours);
   failures.rethrow_first();
   failures.mark(results, works);
