@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "core/triples.h"
+#include "core/rows.h"
 
 namespace avida {
 namespace {
@@ -57,7 +57,7 @@ void reverse_triples(char* out, const char* in, const Axis& slow, const Axis& fa
 void copy_blocks(char* out, const char* in, const Axis& slow, const Axis& fast, int64_t block) {
   for (int64_t s = 0; s < slow.extent; s++)
     for (int64_t f = 0; f < fast.extent; f++)
-      std::memcpy(out + s * slow.out + f * fast.out, in + s * slow.in + f * fast.in, block);
+      copy_row(out + s * slow.out + f * fast.out, in + s * slow.in + f * fast.in, block);
 }
 
 // Interleaved to planar (HWC to CHW): the slow axis has N channels. Constant strides let the compiler vectorise.

@@ -37,17 +37,18 @@ void Chain::run_sample(size_t k, int i) {
 
 std::vector<Data> Chain::run(ThreadPool& pool) {
   std::atomic<bool> failed = false;  // the calls will be run one by one: stop early
+  // The same for all calls, so that a thread goes on with the samples that it began with.
+  std::vector<int> order(links_[0].run.samples);
+  std::iota(order.begin(), order.end(), 0);
   for (size_t k = 0; k < links_.size(); k++) {
     profile::Work::turn_to(k);
     Link& link = links_[k];
     Origins origins = link.output.origins;
     link.output = link.works.allocate(0);
     link.output.origins = origins;
-    std::vector<int> order(link.run.samples);
-    std::iota(order.begin(), order.end(), 0);
-    if (link.loop.largest_first)
+    if (k == 0 && link.loop.largest_first)
       std::ranges::stable_sort(order, std::greater(), [&](int i) { return link.works[i].out[0].bytes(); });
-    pool.parallel_for(link.run.samples, [&](int64_t n) {
+    auto run_next = [&](int64_t n) {
       if (failed) return;
       try {
         run_sample(k, order[n]);
@@ -55,7 +56,8 @@ std::vector<Data> Chain::run(ThreadPool& pool) {
         failed = true;
         throw;
       }
-    });
+    };
+    pool.parallel_for(link.run.samples, run_next, ThreadPool::Share::dealt);
     if (k > 0 && !links_[k - 1].kept) links_[k - 1].output = Data();
   }
   std::vector<Data> results;

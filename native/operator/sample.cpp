@@ -14,7 +14,7 @@
 
 namespace avida {
 
-constexpr double kWorthThreads = 128 << 10;  // bytes; below, waking a thread costs more than it gains
+constexpr double kWorthThreads = 1 << 20;  // bytes; below, waking a thread costs more than it gains
 
 Data allocate_output(const Run& run, int k, const ShapeList& shapes) {
   if (!run.launches) return allocate_result(run.out[k], shapes, run.pinned_for);
@@ -316,8 +316,9 @@ std::vector<Data> run_samples(const Run& run, const SampleLoop& loop) {
   }
   if (loop.largest_first)
     std::stable_sort(parts.begin(), parts.end(), [&](auto& a, auto& b) { return cost_of(a) > cost_of(b); });
-  run.pool.parallel_for(static_cast<int64_t>(parts.size()),
-                        [&](int64_t p) { failures.guard(parts[p], [&] { loop.body(parts[p]); }); });
+  run.pool.parallel_for(
+      static_cast<int64_t>(parts.size()), [&](int64_t p) { failures.guard(parts[p], [&] { loop.body(parts[p]); }); },
+      loop.largest_first ? ThreadPool::Share::dealt : ThreadPool::Share::neighbours);
   failures.rethrow_first();
   failures.mark(results, works);
   return results;

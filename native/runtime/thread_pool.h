@@ -25,20 +25,31 @@ class ThreadPool : public std::enable_shared_from_this<ThreadPool>, ForkAware {
 
   int threads() const { return threads_; }
 
-  // Runs fn(0) ... fn(n - 1) on the caller and the pool's threads; returns when all are done. If several throw, the
-  // exception with the lowest index is rethrown, so that the outcome does not depend on timing.
+  // Which indices a thread begins with: neighbours, or every so manyth, for work that is sorted by size.
+  enum class Share { neighbours, dealt };
+
+  // Runs fn(0) ... fn(n - 1) on the caller and the pool's threads; returns when all are done. Each thread begins with a
+  // share of its own, and then helps the others. If several throw, the exception with the lowest index is rethrown, so
+  // that the outcome does not depend on timing.
   // fn may call parallel_for itself: a caller waits only for what other threads have begun, and never for a thread to
   // become free.
-  void parallel_for(int64_t n, const std::function<void(int64_t)>& fn);
+  void parallel_for(int64_t n, const std::function<void(int64_t)>& fn, Share share = Share::neighbours);
 
   // How many threads wait for work; out of date at once. It may decide how work is shared, never what comes of it.
   int idle() const;
 
  private:
   struct Job {
-    const std::function<void(int64_t)>* fn;
-    int64_t n;
-    std::atomic<int64_t> next{0}, done{0};
+    struct alignas(64) Indices {  // of one thread's share
+      std::atomic<int64_t> next;
+      int64_t end, step;
+      bool anything_left() const { return next.load(std::memory_order_relaxed) < end; }
+    };
+    Job(int64_t n, const std::function<void(int64_t)>& fn, int threads, Share share);
+    const int64_t n;
+    const std::function<void(int64_t)>& fn;
+    std::vector<Indices> shares;
+    std::atomic<int64_t> done{0};
     std::mutex mutex;
     std::exception_ptr error;
     int64_t error_index = -1;
@@ -49,7 +60,7 @@ class ThreadPool : public std::enable_shared_from_this<ThreadPool>, ForkAware {
   bool try_before_fork() override;
   void after_fork(bool in_child) override;
   void start_threads();
-  void loop();
+  void loop(int number);
 
   const int threads_;
   std::mutex mutex_;

@@ -70,6 +70,8 @@ def moved() -> bytes:
             (ndd.flip(ndd.tensor(x, layout="HWC")), x[:, ::-1]),
             (ndd.transpose(x, perm=[2, 0, 1]), planes),
             (ndd.transpose(planes, perm=[1, 2, 0]), x),
+            (ndd.tensor(x)[1:, : width // 2], x[1:, : width // 2]),
+            (ndd.paste(ndd.tensor(x, layout="HWC"), ratio=1, fill_value=7), x),
         ):
             np.testing.assert_array_equal(np.asarray(made), expected)
             digest.update(np.asarray(made).tobytes())

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/clones.h"
-#include "core/triples.h"
+#include "core/rows.h"
 #include "device/macros.h"
 
 namespace avida::codecs {

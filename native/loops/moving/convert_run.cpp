@@ -1,8 +1,7 @@
 #include "loops/moving/convert_run.h"
 
-#include <cstring>
-
 #include "core/clones.h"
+#include "core/rows.h"
 
 namespace avida {
 namespace {
@@ -27,7 +26,7 @@ AVIDA_CLONES void bytes_to_floats(float* __restrict out, const uint8_t* __restri
 template <bool rounds, class To, class From>
 void convert_run(void* out_data, const void* in_data, int64_t n) {
   if constexpr (std::is_same_v<To, From>) {
-    if (n) std::memcpy(out_data, in_data, n * sizeof(To));  // without elements both may be null
+    if (n) copy_row(out_data, in_data, n * sizeof(To));  // without elements both may be null
   } else if constexpr (std::is_same_v<To, float> && std::is_same_v<From, uint8_t>) {
     bytes_to_floats(static_cast<float*>(out_data), static_cast<const uint8_t*>(in_data), n);
   } else if constexpr (!rounds && !TypeTraits<From>::is_float && !TypeTraits<To>::is_float) {

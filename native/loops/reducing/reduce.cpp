@@ -12,7 +12,7 @@ namespace {
 
 // On a GPU, longer rows of few outputs are folded by blocks of threads.
 constexpr int64_t kLeastRow = 4096, kMostRowWidth = 256;
-constexpr int64_t kWorthThreads = 128 << 10;  // bytes; below, waking a thread costs more than it saves
+constexpr int64_t kWorthThreads = 1 << 20;  // bytes; below, waking a thread costs more than it saves
 
 // The axes to fold, one bit each.
 unsigned axes_to_fold(const ReduceArgs& args, int ndim, const Layout& layout) {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "core/triples.h"
+#include "core/rows.h"
 #include "loops/moving/convert_run.h"
 #include "loops/warping/staged_warp.h"
 #include "loops/warping/warp_loops.h"

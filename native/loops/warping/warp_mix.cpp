@@ -2,7 +2,7 @@
 #include <cstring>
 
 #include "core/clones.h"
-#include "core/triples.h"
+#include "core/rows.h"
 #include "core/vectors.h"
 #include "loops/warping/warp_loops.h"
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/triples.h"
+#include "core/rows.h"
 #include "loops/pixels/byte_table.h"
 #include "operator/declare.h"
 #include "operator/launches.h"

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "core/clones.h"
-#include "core/triples.h"
+#include "core/rows.h"
 #include "core/vectors.h"
 #include "ops/color/vng.h"
 

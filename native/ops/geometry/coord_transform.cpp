@@ -17,24 +17,28 @@ struct CoordTransformArgs {
 
 constexpr int64_t kPoints = 1024;  // of one part of the work
 
-// CoordTransform::run for n points, as it vectorises: for points of `columns` numbers, one number of the results after
-// the other.
-template <int columns>
-AVIDA_INLINE void map_points(float* __restrict out, const float* __restrict in, const float* weights, float shift,
-                             int64_t step, int64_t n) {
-  float weight[columns];
-  for (int c = 0; c < columns; c++) weight[c] = weights[c];
-  for (int64_t i = 0; i < n; i++) {
-    float sum = shift;
-    for (int c = 0; c < columns; c++) sum += weight[c] * in[i * columns + c];
-    out[i * step] = sum;
-  }
+// CoordTransform::run for n points, as it vectorises.
+template <int rows, int columns>
+AVIDA_INLINE void map_points(float* __restrict out, const float* __restrict in, const float* matrix,
+                             const float* shifts, int64_t n) {
+  float weight[rows * columns], shift[rows];
+  for (int k = 0; k < rows * columns; k++) weight[k] = matrix[k];
+  for (int r = 0; r < rows; r++) shift[r] = shifts[r];
+  for (int64_t i = 0; i < n; i++)
+    for (int r = 0; r < rows; r++) {
+      float sum = shift[r];
+      for (int c = 0; c < columns; c++) sum += weight[r * columns + c] * in[i * columns + c];
+      out[i * rows + r] = sum;
+    }
 }
-AVIDA_CLONES void map_pairs(float* out, const float* in, const float* weights, float shift, int64_t step, int64_t n) {
-  step == 2 ? map_points<2>(out, in, weights, shift, 2, n) : map_points<2>(out, in, weights, shift, step, n);
-}
-AVIDA_CLONES void map_triples(float* out, const float* in, const float* weights, float shift, int64_t step, int64_t n) {
-  step == 3 ? map_points<3>(out, in, weights, shift, 3, n) : map_points<3>(out, in, weights, shift, step, n);
+// Returns false for other matrices.
+AVIDA_CLONES bool map_points(float* out, const float* in, const float* matrix, const float* shift, int64_t rows,
+                             int64_t columns, int64_t n) {
+  if (rows == 2 && columns == 2) return map_points<2, 2>(out, in, matrix, shift, n), true;
+  if (rows == 3 && columns == 2) return map_points<3, 2>(out, in, matrix, shift, n), true;
+  if (rows == 2 && columns == 3) return map_points<2, 3>(out, in, matrix, shift, n), true;
+  if (rows == 3 && columns == 3) return map_points<3, 3>(out, in, matrix, shift, n), true;
+  return false;
 }
 
 struct AffineMap {
@@ -85,26 +89,27 @@ struct AffineMap {
                       [&] { run_on_host(sample); });
     });
   }
-  // Types are converted many points at a time.
   void run_on_host(const Sample<CoordTransformArgs>& sample) const {
     const SampleView& out = sample.out[0];
-    const int64_t most = std::min(kPoints, points);
+    const int64_t begin = sample.begin * kPoints, end = std::min(sample.end * kPoints, points);
+    if (in.dtype == DType::float32 && out.dtype == DType::float32)
+      return map(out.as<float>() + begin * rows_, in.as<float>() + begin * columns, end - begin);
+    const int64_t most = std::min(kPoints, points);  // whose types are converted at a time
     std::vector<float> from(most * columns), to(most * rows_);
-    using Body = CoordTransform<float, float>;
-    const Body::Params params{to.data(), from.data(), 0, 0, matrix.data(), shift.data(), rows_, columns};
-    for (int64_t part = sample.begin; part < sample.end; part++) {
-      const int64_t first = part * kPoints, n = std::min(kPoints, points - first);
+    for (int64_t first = begin; first < end; first += kPoints) {
+      const int64_t n = std::min(kPoints, end - first);
       rounding_run(DType::float32, in.dtype)(from.data(), in.as<char>() + first * columns * size_of(in.dtype),
                                              n * columns);
-      if (columns == 2 || columns == 3)
-        for (int64_t r = 0; r < rows_; r++)
-          (columns == 2 ? map_pairs : map_triples)(to.data() + r, from.data(), matrix.data() + r * columns, shift[r],
-                                                   rows_, n);
-      else
-        for (int64_t i = 0; i < n; i++) Body::run(params, i);
+      map(to.data(), from.data(), n);
       rounding_run(out.dtype, DType::float32)(out.as<char>() + first * rows_ * size_of(out.dtype), to.data(),
                                               n * rows_);
     }
+  }
+  void map(float* to, const float* from, int64_t n) const {
+    if (map_points(to, from, matrix.data(), shift.data(), rows_, columns, n)) return;
+    using Body = CoordTransform<float, float>;
+    const Body::Params params{to, from, 0, 0, matrix.data(), shift.data(), rows_, columns};
+    for (int64_t i = 0; i < n; i++) Body::run(params, i);
   }
 };
 

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "core/clones.h"
-#include "core/triples.h"
+#include "core/rows.h"
 #include "loops/items/each_piece.h"
 #include "operator/declare.h"
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
+#include "core/rows.h"
 #include "loops/moving/convert_run.h"
 #include "loops/moving/launch_convert.h"
 #include "operator/declare.h"
@@ -157,42 +157,66 @@ Shape canvas_shape(const Run& run, const SampleWork& work, const std::vector<Sam
   return shape;
 }
 
-// Rows of the canvas. Regions are converted to its element type. Each pixel is written once: from the last region on,
-// what none of the later ones covers, and at the end zeros.
+// Pixels of a row of the canvas that come from one region, or from none.
+struct Piece {
+  int64_t begin, end;
+  const Region* region;
+};
+
+// Row y in pieces, from left to right. Each pixel belongs to the last region that covers it.
+std::vector<Piece> pieces_of(int64_t y, int64_t width, std::span<const Region> regions) {
+  std::vector<Piece> pieces{{0, width, nullptr}}, cut;
+  for (const Region& region : regions) {
+    if (y < region.out_start[0] || y >= region.out_start[0] + region.extent[0]) continue;
+    const int64_t begin = region.out_start[1], end = begin + region.extent[1];
+    if (begin == end) continue;
+    cut.clear();
+    for (const Piece& piece : pieces) {
+      if (piece.begin < begin) cut.push_back({piece.begin, std::min(piece.end, begin), piece.region});
+      if (piece.begin <= begin && begin < piece.end) cut.push_back({begin, end, &region});
+      if (end < piece.end) cut.push_back({std::max(piece.begin, end), piece.end, piece.region});
+    }
+    std::swap(pieces, cut);
+  }
+  return pieces;
+}
+
+// The next row after y that may have other pieces.
+int64_t next_change(int64_t y, int64_t height, std::span<const Region> regions) {
+  int64_t next = height;
+  for (const Region& region : regions)
+    for (int64_t edge : {region.out_start[0], region.out_start[0] + region.extent[0]})
+      if (edge > y) next = std::min(next, edge);
+  return next;
+}
+
+// Rows of the canvas, each pixel written once. Regions are converted to its element type.
 void make_rows(const SampleWork& work, std::span<const Region> regions) {
   const SampleView& out = work.out[0];
   const Extents canvas(out.shape);
   const int64_t pixel = canvas.channels * size_of(out.dtype);
-  struct Pixels {
-    int64_t begin, end;
-  };
-  std::vector<Pixels> open, still_open;  // pixels of the row that are not written yet
-  for (int64_t row = work.begin; row < work.end; row++) {
-    char* to = out.as<char>() + row * canvas.width * pixel;
+  const std::vector<char> zeros(canvas.width * pixel);
+  const ConvertRun convert = rounding_run(out.dtype, work.in[0].dtype);
+  std::vector<Piece> pieces;
+  for (int64_t row = work.begin, change = row; row < work.end; row++) {
     const int64_t frame = row / canvas.height, y = row % canvas.height;
-    open.assign(1, {0, canvas.width});
-    for (size_t k = regions.size(); k-- > 0;) {
-      const Region& region = regions[k];
-      const int64_t line = y - region.out_start[0];
-      if (line < 0 || line >= region.extent[0]) continue;
-      const Extents in(region.from.shape);
-      const int64_t first = (frame * in.height + region.in_start[0] + line) * in.width + region.in_start[1];
-      const ConvertRun convert = rounding_run(out.dtype, region.from.dtype);
-      still_open.clear();
-      for (const Pixels& gap : open) {
-        const int64_t begin = std::clamp(region.out_start[1], gap.begin, gap.end);
-        const int64_t end = std::clamp(region.out_start[1] + region.extent[1], begin, gap.end);
-        const int64_t from = (first + begin - region.out_start[1]) * in.channels;
-        if (begin < end)
-          convert(to + begin * pixel, region.from.as<char>() + from * size_of(region.from.dtype),
-                  (end - begin) * in.channels);
-        if (gap.begin < begin) still_open.push_back({gap.begin, begin});
-        if (end < gap.end) still_open.push_back({end, gap.end});
-      }
-      std::swap(open, still_open);
+    if (row == change) {
+      pieces = pieces_of(y, canvas.width, regions);
+      change += next_change(y, canvas.height, regions) - y;
     }
-    for (const Pixels& gap : open)
-      std::memset(to + gap.begin * pixel, 0, static_cast<size_t>((gap.end - gap.begin) * pixel));
+    char* to = out.as<char>() + row * canvas.width * pixel;
+    for (const auto& [begin, end, region] : pieces) {
+      if (!region) {
+        copy_row(to + begin * pixel, zeros.data(), (end - begin) * pixel);
+        continue;
+      }
+      const Extents in(region->from.shape);
+      const int64_t in_y = frame * in.height + region->in_start[0] + y - region->out_start[0];
+      const int64_t in_x = region->in_start[1] + begin - region->out_start[1];
+      const int64_t from = (in_y * in.width + in_x) * in.channels;
+      convert(to + begin * pixel, region->from.as<char>() + from * size_of(region->from.dtype),
+              (end - begin) * in.channels);
+    }
   }
 }
 

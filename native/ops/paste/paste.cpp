@@ -1,8 +1,8 @@
 #include "ops/paste/paste.h"
 
 #include <cmath>
-#include <cstring>
 
+#include "core/rows.h"
 #include "loops/items/each_piece.h"
 #include "loops/moving/convert_run.h"
 #include "operator/declare.h"
@@ -32,7 +32,7 @@ template <class T>
 void make_rows(const typename Paste<T>::Params& params, int64_t begin, int64_t end) {
   std::vector<T> empty(params.width);
   for (int64_t i = 0; i < params.width; i++) empty[i] = params.fills[i % params.fill_count];
-  auto copy = [](T* to, const T* from, int64_t n) { std::memcpy(to, from, static_cast<size_t>(n) * sizeof(T)); };
+  auto copy = [](T* to, const T* from, int64_t n) { copy_row(to, from, n * sizeof(T)); };
   const int64_t right = params.left + params.in_width;
   for (int64_t y = begin; y < end; y++) {
     T* row = params.out + y * params.width;

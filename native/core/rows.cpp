@@ -1,4 +1,4 @@
-#include "core/triples.h"
+#include "core/rows.h"
 
 #include <array>
 #include <cstring>
@@ -6,16 +6,18 @@
 #include "core/vectors.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "core/triples.cpp"
+#define HWY_TARGET_INCLUDE "core/rows.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
 #include "core/vectors-inl.h"
 
-#ifndef AVIDA_TRIPLES
-#define AVIDA_TRIPLES
+#ifndef AVIDA_ROWS
+#define AVIDA_ROWS
 namespace avida {
 namespace {
+
+constexpr int64_t kLongRow = 16 << 10;  // bytes from which memcpy is the faster one
 
 // Five pixels of a vector in reverse order, and the byte before them.
 constexpr auto kFiveMirrored = [] {
@@ -38,6 +40,21 @@ constexpr auto kTriplesOfWords = [] {
 
 HWY_BEFORE_NAMESPACE();
 namespace avida::HWY_NAMESPACE {
+// Without HWY_RESTRICT, since the compiler would call memcpy instead.
+void copy_bytes(uint8_t* out, const uint8_t* in, int64_t n) {
+  const hn::ScalableTag<uint8_t> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) hn::StoreU(hn::LoadU(d, in + i), d, out + i);
+  if (i == n) return;
+#if HWY_TARGET <= HWY_AVX3
+  const auto rest = hn::FirstN(d, static_cast<size_t>(n - i));
+  hn::BlendedStore(hn::MaskedLoad(rest, d, in + i), rest, d, out + i);
+#else
+  std::memcpy(out + i, in + i, static_cast<size_t>(n - i));
+#endif
+}
+
 template <class T>
 HWY_INLINE void interleave_planes(T* HWY_RESTRICT out, const T* first, const T* second, const T* third, int64_t n) {
   const hn::ScalableTag<T> d;
@@ -117,12 +134,19 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace avida {
 
+HWY_EXPORT(copy_bytes);
 HWY_EXPORT(interleave_bytes);
 HWY_EXPORT(interleave_words);
 HWY_EXPORT(split_bytes);
 HWY_EXPORT(mirror_bytes);
 HWY_EXPORT(pack_triples);
 
+void copy_row(void* out, const void* in, int64_t bytes) {
+  if (bytes < kLongRow)
+    HWY_DYNAMIC_DISPATCH(copy_bytes)(static_cast<uint8_t*>(out), static_cast<const uint8_t*>(in), bytes);
+  else
+    std::memcpy(out, in, static_cast<size_t>(bytes));
+}
 void interleave(uint8_t* out, const uint8_t* first, const uint8_t* second, const uint8_t* third, int64_t n) {
   HWY_DYNAMIC_DISPATCH(interleave_bytes)(out, first, second, third, n);
 }

@@ -1,8 +1,12 @@
-// Moves pixels of three channels: interleaves planes, splits pixels into planes, mirrors rows.
+// Moves rows: copies bytes, and interleaves, splits and mirrors pixels of three channels.
 #pragma once
 #include <cstdint>
 
 namespace avida {
+
+// As memcpy, which is slow for the length of an image's rows: from some two kilobytes on it uses an instruction that
+// takes long to start.
+void copy_row(void* out, const void* in, int64_t bytes);
 
 void interleave(uint8_t* out, const uint8_t* first, const uint8_t* second, const uint8_t* third, int64_t n);
 void interleave(uint16_t* out, const uint16_t* first, const uint16_t* second, const uint16_t* third, int64_t n);
