@@ -119,6 +119,43 @@ AVIDA_HD AVIDA_INLINE void store_some_bytes(unsigned char* to, const unsigned (&
     if (k < count) to[k] = static_cast<unsigned char>(part_of<1>(words, k));
 }
 
+// The bytes of words from `begin` to `end`, as far as there are any, to their places from `to` on.
+template <int n>
+AVIDA_HD AVIDA_INLINE void store_bytes_between(unsigned char* to, const unsigned (&words)[n], int begin, int end) {
+  begin = begin > 0 ? begin : 0;
+  end = end < 4 * n ? end : 4 * n;
+#ifdef __CUDA_ARCH__
+  const int over = static_cast<int>(address_of(to) % 4);
+  if ((over | begin | end) % 4 == 0) {
+    if (end - begin == 4 * n) return store_words<4>(to, words);
+    AVIDA_UNROLL
+    for (int k = 0; k < n; k++)
+      if (4 * k >= begin && 4 * k < end) reinterpret_cast<unsigned*>(to)[k] = words[k];
+    return;
+  }
+  to -= over;
+  begin += over;
+  end += over;
+  unsigned first = 0, last = 0;  // the words of which only some bytes may be stored
+  AVIDA_UNROLL
+  for (int k = 0; k <= n; k++) {
+    const unsigned word = __funnelshift_l(k > 0 ? words[k - 1] : 0, k < n ? words[k] : 0, 8 * over);
+    if (4 * k >= begin && 4 * k + 4 <= end) reinterpret_cast<unsigned*>(to)[k] = word;
+    if (4 * k <= begin) first = word;
+    if (4 * k <= end) last = word;
+  }
+  AVIDA_UNROLL
+  for (int b = 0; b < 4; b++) {
+    const int in_first = begin / 4 * 4 + b, in_last = end / 4 * 4 + b;
+    if (in_first >= begin && in_first < end) to[in_first] = static_cast<unsigned char>(first >> 8 * b);
+    if (in_last >= begin && in_last < end) to[in_last] = static_cast<unsigned char>(last >> 8 * b);
+  }
+#else
+  __builtin_memcpy(to + begin, reinterpret_cast<const unsigned char*>(words) + begin,
+                   static_cast<unsigned long>(end - begin));
+#endif
+}
+
 // Copies n elements of one type, in words.
 template <class T, int n>
 struct Elements {

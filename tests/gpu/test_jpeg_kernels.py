@@ -50,6 +50,25 @@ def test_ordinary_files(subsampling, options):
     assert decoded(files) == len(files)
 
 
+@pytest.mark.parametrize("output_type", ["RGB", "BGR"])
+def test_edges_of_items(output_type):
+    """An item is 16 pixels of two rows; beyond the image the planes contain samples that must not be used."""
+    widths = [5, 7, 8, 15, 16, 17, 18, 20, 28, 31, 32, 33, 34, 36, 47, 48, 52, 60, 64, 68, 71]
+    files = [encoded(picture(height, width), quality=95) for width in widths for height in (1, 2, 17, 34)]
+    assert decoded(files, output_type=getattr(ndd.types, output_type)) == len(files)
+
+
+@pytest.mark.parametrize("size", [(35, 68), (34, 71), (48, 64)])
+def test_windows(size):
+    file = encoded(picture(*size), quality=95)
+    for y, x in ((0, 0), (0, 16), (2, 32), (1, 3), (16, 15), (7, 17), (33, 50), size):
+        for shape in ([1, 1], [2, 4], [13, 16], [0, 5], [5, 0], [size[0] - y, size[1] - x]):
+            inside = [min(shape[0], size[0] - y), min(shape[1], size[1] - x)]
+            part = {"start": [y, x], "shape": inside, "axes": [0, 1]}
+            got, expected = (ndd.decoders.image_slice(file, device=device, **part).cpu() for device in ("gpu", "cpu"))
+            np.testing.assert_array_equal(np.asarray(got), np.asarray(expected), err_msg=str(part))
+
+
 def test_progressive_files():
     """Threads read their coefficients, kernels do the rest."""
     sizes = [(1, 1), (33, 200), (240, 321), (7, 50), (1200, 1500)]

@@ -153,7 +153,9 @@ void add_pixels(Launches& launches, const Picture& picture, const uint8_t* plane
     return picture.channels() == 1 ? add_pixels<JpegGray<1>>(launches, made) : add_pixels<JpegGray<3>>(launches, made);
   if (picture.plain->columns == 1) return add_pixels<JpegPixels<1, 1>>(launches, made);
   if (picture.plain->rows == 1) return add_pixels<JpegPixels<2, 1>>(launches, made);
-  add_pixels<JpegPixels<2, 2>>(launches, made);
+  if (!JpegColors::takes(made)) return add_pixels<JpegPixels<2, 2>>(launches, made);
+  const JpegColors::Params params = JpegColors::params(made);
+  launches.add<JpegColors>(0, JpegColors::items(params), params);
 }
 
 class Batch {

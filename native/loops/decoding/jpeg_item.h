@@ -3,6 +3,7 @@
 // Read by NVRTC too: no std headers.
 #pragma once
 #include "device/convert.h"
+#include "device/divide.h"
 #include "device/words.h"
 
 namespace avida {
@@ -176,13 +177,15 @@ struct JpegGray {
   }
 };
 
+// Of colour conversion: 1.402, 1.772, 0.34414 and 0.71414 in 16 bits of fraction.
+constexpr int kRed = 91881, kBlue = 116130, kGreenOfBlue = 22554, kGreenOfRed = 46802;
+
 // Upsampling and colour conversion. An item is a JpegPiece. Chroma is subsampled by `columns` and `rows` (1 or 2) and
 // interpolated: a pixel is 3/4 of the nearest sample and 1/4 of the next one, along each axis. Chroma planes of one or
 // two columns are not interpolated, but repeated.
 template <int columns, int rows>
 struct JpegPixels {
   static constexpr const char* header = "loops/decoding/jpeg_item.h";
-  static constexpr bool kUsual = columns == 2 && rows == 2;
   using Params = JpegPicture;
   using Piece = JpegPiece<3>;
   static constexpr int kPixels = Piece::kPixels;
@@ -209,8 +212,7 @@ struct JpegPixels {
   }
 
  private:
-  // 1.402, 1.772, 0.34414 and 0.71414 in 16 bits of fraction.
-  static constexpr int kRed = 91881, kBlue = 116130, kGreenOfBlue = 22554, kGreenOfRed = 46802, kHalf = 1 << 15;
+  static constexpr int kHalf = 1 << 15;
 
   AVIDA_HD AVIDA_INLINE static unsigned char clamped(int value) { return saturate<unsigned char>(value); }
 
@@ -261,6 +263,130 @@ struct JpegPixels {
       const int here = 1 + (odd + i) / 2, sum = 3 * sums[here] + sums[right ? here + 1 : here - 1];
       made[i] = rows == 1 ? (sum + (right ? 2 : 1)) >> 2 : (sum + (right ? 7 : 8)) >> 4;
     }
+  }
+};
+
+// What JpegPixels<2, 2> makes, faster: an item is 16 pixels of two rows, those of eight samples of chroma. Rows of the
+// result are dense, and chroma has more than two columns. Planes and their rows begin at multiples of 8 bytes; luma is
+// read to the end of the item, which may be 8 bytes beyond the plane.
+struct JpegColors {
+  static constexpr const char* header = "loops/decoding/jpeg_item.h";
+  static constexpr bool kUsual = true;
+  static constexpr int kPixels = 16, kSamples = kPixels / 2, kBlocks = 3;
+  struct Params {
+    JpegPicture picture;
+    Divisor across;  // items in a row
+  };
+
+  AVIDA_HD AVIDA_INLINE static bool takes(const JpegPicture& picture) {
+    return picture.right == 3 && picture.chroma_width > 2;
+  }
+  AVIDA_HD AVIDA_INLINE static Params params(const JpegPicture& picture) {
+    return {picture, Divisor::of((picture.x + picture.width - 1) / kPixels - picture.x / kPixels + 1)};
+  }
+  AVIDA_HD AVIDA_INLINE static long items(const Params& params) {
+    const JpegPicture& picture = params.picture;
+    if (picture.height == 0 || picture.width == 0) return 0;
+    return long{params.across.by} * ((picture.y + picture.height - 1) / 2 - picture.y / 2 + 1);
+  }
+
+  AVIDA_HD AVIDA_INLINE static void run(const Params& params, long item) {
+    const JpegPicture& picture = params.picture;
+    const unsigned whole = params.across(static_cast<unsigned>(item));
+    const int row = picture.y / 2 + static_cast<int>(whole), stride = picture.stride[1];
+    const int first =
+        kSamples * (picture.x / kPixels + static_cast<int>(params.across.rest(static_cast<unsigned>(item), whole)));
+    const Edges edges(first, picture.chroma_width - first);
+    const long at = long{row} * stride + first;
+    const bool blue_first = picture.blue_first;
+    const Factors factors(blue_first);
+    const unsigned char *one = picture.plane[blue_first ? 1 : 2] + at, *two = picture.plane[blue_first ? 2 : 1] + at;
+    const Chroma near[2] = {Chroma(one, edges), Chroma(two, edges)};
+    const unsigned char* luma = picture.plane[0] + 2 * (long{row} * picture.stride[0] + first);
+    const int begin = picture.x - 2 * first, end = begin + picture.width;  // of the rectangle, in pixels of the item
+    unsigned char* out = picture.out + (2 * row - picture.y) * picture.down - 3 * begin;
+    AVIDA_UNROLL
+    for (int below = 0; below < 2; below++, luma += picture.stride[0], out += picture.down) {
+      const int y = 2 * row + below - picture.y;
+      if (y < 0 || y >= picture.height) continue;
+      const long other = below ? (row + 1 < picture.chroma_height ? stride : 0) : row > 0 ? -stride : 0;
+      unsigned chroma[2][kPixels];
+      upsample(near[0], Chroma(one + other, edges), chroma[0]);
+      upsample(near[1], Chroma(two + other, edges), chroma[1]);
+      const AlignedWords<2> lights[] = {load_aligned<2>(luma), load_aligned<2>(luma + 8)};
+      int channels[3 * kPixels];
+      AVIDA_UNROLL
+      for (unsigned x = 0; x < kPixels; x++)  // lights in 16 bits of fraction, and a half
+        factors.set_pixel(pick_bytes(lights[x / 8].at[x / 4 % 2], 1 << 15, 0x4054 | x % 4 << 8), chroma[0][x],
+                          chroma[1][x], channels + 3 * x);
+      unsigned words[3 * kPixels / 4];
+      AVIDA_UNROLL
+      for (int k = 0; k < 3 * kPixels / 4; k++)
+        words[k] = saturated_bytes(channels[4 * k], channels[4 * k + 1], channels[4 * k + 2], channels[4 * k + 3]);
+      store_bytes_between(out, words, 3 * begin, 3 * end);
+    }
+  }
+
+ private:
+  // Beyond the edges of the image its samples are repeated: the padding of planes contains others.
+  struct Edges {
+    bool is_first, is_last;
+    unsigned order;  // of the samples
+    AVIDA_HD AVIDA_INLINE Edges(int first, int samples)
+        : is_first(first == 0),
+          is_last(samples <= kSamples),
+          order(0x76543210u - (samples < kSamples ? 1u << 4 * samples : 0)) {}
+  };
+
+  // Samples of a row, from the one before the first of the item to the one after its last.
+  struct Chroma {
+    unsigned before, words[2], after;
+    AVIDA_HD AVIDA_INLINE Chroma(const unsigned char* from, const Edges& edges) {
+      const AlignedWords<2> read = load_aligned<2>(from);
+      words[0] = pick_bytes(read.at[0], read.at[1], edges.order);
+      words[1] = pick_bytes(read.at[0], read.at[1], edges.order >> 16);
+      before = edges.is_first ? read.at[0] & 0xff : read_only(from - 1);
+      after = edges.is_last ? words[1] >> 24 : read_only(from + kSamples);
+    }
+    AVIDA_HD AVIDA_INLINE unsigned at(unsigned k) const {
+      return k == 0 ? before : k == kSamples + 1 ? after : pick_bytes(words[(k - 1) / 4], 0, 0x4440 | (k - 1) % 4);
+    }
+  };
+
+  // 3/4 of the nearest sample and 1/4 of the next one, along each axis, less 128.
+  AVIDA_HD AVIDA_INLINE static void upsample(const Chroma& near, const Chroma& far, unsigned (&out)[kPixels]) {
+    unsigned mixed[kSamples + 2];
+    AVIDA_UNROLL
+    for (unsigned k = 0; k < kSamples + 2; k++) mixed[k] = add_product(3, near.at(k), far.at(k));
+    AVIDA_UNROLL
+    for (int k = 0; k < kSamples; k++) {
+      const unsigned here = add_product(3, mixed[1 + k], 8u - 16 * 128);
+      out[2 * k] = shifted(here + mixed[k], 4);
+      out[2 * k + 1] = shifted(here + mixed[2 + k] - 1, 4);
+    }
+  }
+
+  // Of the chroma that the first channel is made of, and of the other one.
+  struct Factors {
+    int one, green_one, green_two, two;
+    AVIDA_HD AVIDA_INLINE explicit Factors(bool blue_first)
+        : one(blue_first ? kBlue : kRed),
+          green_one(blue_first ? -kGreenOfBlue : -kGreenOfRed),
+          green_two(blue_first ? -kGreenOfRed : -kGreenOfBlue),
+          two(blue_first ? kRed : kBlue) {}
+
+    // The channels before saturation.
+    AVIDA_HD AVIDA_INLINE void set_pixel(unsigned light, unsigned chroma_one, unsigned chroma_two, int* to) const {
+      to[0] = static_cast<int>(shifted(add_product(one, chroma_one, light), 16));
+      to[1] =
+          static_cast<int>(shifted(add_product(green_one, chroma_one, add_product(green_two, chroma_two, light)), 16));
+      to[2] = static_cast<int>(shifted(add_product(two, chroma_two, light), 16));
+    }
+  };
+
+  // Of a signed number.
+  AVIDA_HD AVIDA_INLINE static unsigned shifted(unsigned number, int by) {
+    return static_cast<unsigned>(static_cast<int>(number) >> by);
   }
 };
 

@@ -184,9 +184,8 @@ void launch(const Sample<JpegDistortionArgs>& sample, const Extents& extents) {
   const int64_t bytes = extents.frame_bytes();
   const int64_t plane_bytes = image.channels == 1 ? 0 : image.luma_bytes() / 2 * 3;
   Launches& launches = *sample.launches;
-  constexpr int64_t margin = 16;  // JpegColors reads beside rows
   uint8_t* planes = nullptr;
-  if (plane_bytes) planes = static_cast<uint8_t*>(launches.scratch(extents.frames * plane_bytes + 2 * margin)) + margin;
+  if (plane_bytes) planes = static_cast<uint8_t*>(launches.scratch(extents.frames * plane_bytes));
   for (int64_t frame = 0; frame < extents.frames; frame++) {
     losses.gray = sample.out[0].as<uint8_t>() + frame * bytes;
     losses.in = sample.in[0].as<uint8_t>() + frame * bytes;
@@ -199,31 +198,24 @@ void launch(const Sample<JpegDistortionArgs>& sample, const Extents& extents) {
   using Pixels = JpegPixels<2, 2>;
   for (int64_t frame = 0; frame < extents.frames; frame++) {
     image.planes = planes + frame * plane_bytes;
-    unsigned char* out = sample.out[0].as<uint8_t>() + frame * bytes;
-    if (JpegColors::takes(image) && reinterpret_cast<uintptr_t>(out) % 4 == 0) {
-      const int across = JpegColors::items_per_row(image.width);
-      launches.add<JpegColors>(0, int64_t{image.chroma_height()} * across,
-                               {out,
-                                {image.plane(0), image.plane(1), image.plane(2)},
-                                image.height,
-                                image.width,
-                                image.step(),
-                                Divisor::of(across)});
+    const JpegPicture made{sample.out[0].as<uint8_t>() + frame * bytes,
+                           int64_t{3} * image.width,
+                           3,
+                           {image.plane(0), image.plane(1), image.plane(2)},
+                           {image.step(), image.step() / 2, image.step() / 2},
+                           image.chroma_width(),
+                           image.chroma_height(),
+                           0,
+                           0,
+                           image.height,
+                           image.width,
+                           false};
+    if (!JpegColors::takes(made)) {
+      launches.add<Pixels>(0, int64_t{image.height} * Pixels::items_per_row(image.width), made);
       continue;
     }
-    launches.add<Pixels>(0, int64_t{image.height} * Pixels::items_per_row(image.width),
-                         {out,
-                          int64_t{3} * image.width,
-                          3,
-                          {image.plane(0), image.plane(1), image.plane(2)},
-                          {image.step(), image.step() / 2, image.step() / 2},
-                          image.chroma_width(),
-                          image.chroma_height(),
-                          0,
-                          0,
-                          image.height,
-                          image.width,
-                          false});
+    const JpegColors::Params params = JpegColors::params(made);
+    launches.add<JpegColors>(0, JpegColors::items(params), params);
   }
 }
 

@@ -305,9 +305,6 @@ struct JpegLosses {
       const unsigned cb[] = {words[0], words[1]}, cr[] = {words[2], words[3]};
       store_words<8>(params.plane[1] + at, cb);
       store_words<8>(params.plane[2] + at, cr);
-      const int count = image.chroma_width() - x / 2;
-      if (count < 8)  // another one for JpegColors
-        for (int c = 1; c < 3; c++) params.plane[c][at + count] = params.plane[c][at + count - 1];
     }
   }
 
@@ -328,101 +325,6 @@ struct JpegLosses {
     x[5] = shifted(d2, bits);
     x[6] = shifted(add_product(4433, two, add_product(4433 - 15137, six, half)), bits);
     x[7] = shifted(d3, bits);
-  }
-};
-
-// Pixels of the planes, as JpegPixels<2, 2> makes them. An item is 16 pixels of two rows, those of one row of chroma.
-// Rows of the output begin at words, and chroma has more than two columns.
-struct JpegColors {
-  static constexpr const char* header = "ops/noise/jpeg_compression_distortion.h";
-  static constexpr int kPixels = 16, kSamples = kPixels / 2, kBlocks = 3;
-  struct Params {
-    unsigned char* out;
-    const unsigned char* plane[3];
-    int height, width, step;  // from row to row of luma
-    Divisor across;           // items in a row
-  };
-
-  AVIDA_HD AVIDA_INLINE static bool takes(const JpegPlanes& image) {
-    return image.width * 3 % 4 == 0 && image.chroma_width() > 2;
-  }
-  AVIDA_HD AVIDA_INLINE static int items_per_row(int width) { return (width + kPixels - 1) / kPixels; }
-
-  AVIDA_HD AVIDA_INLINE static void run(const Params& params, long item) {
-    const unsigned whole = params.across(static_cast<unsigned>(item));
-    const int row = static_cast<int>(whole), half = params.step / 2;
-    const int first = kSamples * static_cast<int>(params.across.rest(static_cast<unsigned>(item), whole));
-    const bool is_first = first == 0, is_last = 2 * (first + kSamples) >= params.width;
-    const long at = long{row} * half + first;
-    const unsigned char *cb = params.plane[1] + at, *cr = params.plane[2] + at;
-    const Chroma near[2] = {Chroma(cb, is_first, is_last), Chroma(cr, is_first, is_last)};
-    const unsigned char* luma = params.plane[0] + (long{row} * params.step + first) * 2;
-    unsigned char* out = params.out + (long{row} * params.width + first) * 6;
-    AVIDA_UNROLL
-    for (int below = 0; below < 2; below++) {
-      if (2 * row + below >= params.height) return;
-      const long other = below ? (2 * row + 2 < params.height ? half : 0) : row > 0 ? -half : 0;
-      unsigned chroma[2][kPixels];
-      upsample(near[0], Chroma(cb + other, is_first, is_last), chroma[0]);
-      upsample(near[1], Chroma(cr + other, is_first, is_last), chroma[1]);
-      const AlignedWords<4> lights = load_aligned<4>(luma);
-      int channels[3 * kPixels];
-      AVIDA_UNROLL
-      for (unsigned x = 0; x < kPixels; x++)  // lights in 16 bits of fraction, and a half
-        set_pixel(pick_bytes(lights.at[x / 4], 1 << 15, 0x4054 | x % 4 << 8), chroma[0][x], chroma[1][x],
-                  channels + 3 * x);
-      unsigned words[3 * kPixels / 4];
-      AVIDA_UNROLL
-      for (int k = 0; k < 3 * kPixels / 4; k++)
-        words[k] = saturated_bytes(channels[4 * k], channels[4 * k + 1], channels[4 * k + 2], channels[4 * k + 3]);
-      const int left = 3 * (params.width - 2 * first);
-      if (left >= 3 * kPixels)
-        store_words<4>(out, words);
-      else
-        store_some_bytes(out, words, left);
-      luma += params.step;
-      out += 3 * params.width;
-    }
-  }
-
- private:
-  // Samples of a row, from the one before the first of the item to the one after its last. At the edges of the image
-  // they are repeated.
-  struct Chroma {
-    unsigned at[kSamples + 2];
-    AVIDA_HD AVIDA_INLINE Chroma(const unsigned char* from, bool is_first, bool is_last) {
-      const AlignedWords<1> before = load_aligned<1>(from - 4), after = load_aligned<1>(from + kSamples);
-      const AlignedWords<2> read = load_aligned<2>(from);
-      AVIDA_UNROLL
-      for (unsigned k = 0; k < kSamples; k++) at[1 + k] = pick_bytes(read.at[k / 4], 0, 0x4440 | k % 4);
-      at[0] = is_first ? at[1] : before.at[0] >> 24;
-      at[1 + kSamples] = is_last ? at[kSamples] : after.at[0] & 0xff;
-    }
-  };
-
-  // 3/4 of the nearest sample and 1/4 of the next one, along each axis, less 128.
-  AVIDA_HD AVIDA_INLINE static void upsample(const Chroma& near, const Chroma& far, unsigned (&out)[kPixels]) {
-    unsigned mixed[kSamples + 2];
-    AVIDA_UNROLL
-    for (int k = 0; k < kSamples + 2; k++) mixed[k] = add_product(3, near.at[k], far.at[k]);
-    AVIDA_UNROLL
-    for (int k = 0; k < kSamples; k++) {
-      const unsigned here = add_product(3, mixed[1 + k], 8u - 16 * 128);
-      out[2 * k] = shifted(here + mixed[k], 4);
-      out[2 * k + 1] = shifted(here + mixed[2 + k] - 1, 4);
-    }
-  }
-
-  // Red, green and blue before saturation. The factors are 1.402, 0.71414, 0.34414 and 1.772 in 16 bits of fraction.
-  AVIDA_HD AVIDA_INLINE static void set_pixel(unsigned light, unsigned blue, unsigned red, int* to) {
-    to[0] = static_cast<int>(shifted(add_product(91881, red, light), 16));
-    to[1] = static_cast<int>(shifted(add_product(-46802, red, add_product(-22554, blue, light)), 16));
-    to[2] = static_cast<int>(shifted(add_product(116130, blue, light), 16));
-  }
-
-  // Of a signed number.
-  AVIDA_HD AVIDA_INLINE static unsigned shifted(unsigned number, int by) {
-    return static_cast<unsigned>(static_cast<int>(number) >> by);
   }
 };
 
