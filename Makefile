@@ -22,11 +22,13 @@ install = $(PY) tools/requirements.py $(1) | $(PY) -m pip install -qq -r /dev/st
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: help setup build demo bench test gpu-test check format operator generate tables wheel asan fuzz interrupts clean
+.PHONY: help packages setup build demo bench test gpu-test check format operator generate tables wheel asan fuzz interrupts clean
 .DEFAULT_GOAL := help
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+packages: build/packages.stamp  ## Install the libraries that avida is compiled with, through apt-get
 
 setup: $(VENV)/dev.stamp $(VENV)/test.stamp $(VENV)/parity.stamp $(VENV)/check.stamp  ## Install all that developers need
 

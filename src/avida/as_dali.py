@@ -1,6 +1,6 @@
 """``import avida.as_dali`` makes ``nvidia.dali.experimental.dynamic`` another name of avida in this process.
 
-For notebooks and libraries that import the real library's names. It does not matter whether that library is installed,
+For notebooks and libraries that import DALI's names. It does not matter whether DALI is installed,
 nor whether it was imported before: modules that have it keep it, and every later import gives avida. The modules
 ``nvidia.dali.types`` and ``nvidia.dali.tfrecord`` come along; pipeline mode does not. ``avida run`` does the same for a
 script or a notebook that is not to be changed.

@@ -1,4 +1,4 @@
-"""Names of the real library's capture mode: accepted, and free of its rules."""
+"""Names of DALI's capture mode: accepted, and free of its rules."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ T = TypeVar("T")
 def invariant(value: T) -> T:
     """Returns the value itself.
 
-    In the real library it promises that a value does not change between the iterations of a captured loop. Here no
+    In DALI it promises that a value does not change between the iterations of a captured loop. Here no
     promise is needed: a call whose arguments have changed is simply made with the new ones.
 
     Example:

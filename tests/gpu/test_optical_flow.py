@@ -97,7 +97,7 @@ def test_more_sizes_than_are_kept_open():
 
 
 def test_sessions_that_nobody_uses_give_their_memory_to_others():
-    """The emulated engine has memory for 256 buffers. A session of these has 33 of them, and 16 sessions are kept."""
+    """The emulated engine has memory for 512 buffers. A session of these has 33 of them, and 16 sessions are kept."""
     for width in range(32, 48):
         check(ndd.optical_flow(clip(17, 32, width, 1, 0)), 17, 32, width, 4, 1, 0)
 

@@ -343,7 +343,7 @@ void GpuVideo::decode_missing(std::span<const int64_t> frames, const VideoReques
         convert(gpu, picture, request.type, static_cast<float*>(out), to.scale, stream);
     };
   };
-  if (refusal_.empty()) {
+  if (!refusal_) {
     try {
       if (!engine_) engine_ = std::make_unique<Engine>(file_, gpu);
       gpu.wait(engine_->stream(), to.stream.handle);  // the memory may still be in use there
@@ -356,7 +356,7 @@ void GpuVideo::decode_missing(std::span<const int64_t> frames, const VideoReques
       throw;
     }
   }
-  profile::note_fallback(name_, refusal_);
+  profile::note_fallback(name_, *refusal_);
   file_.decode(frames, request, [&, show = show_in(to.stream.handle)](size_t i, const PicturePlanes& picture) {
     Block block;
     show(i, upload(gpu, picture, to.stream.handle, block));

@@ -2,6 +2,7 @@
 #pragma once
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -48,8 +49,8 @@ class GpuVideo {
   VideoFile& file_;
   const std::string name_;
   std::unique_ptr<Engine> engine_;
-  std::string refusal_;            // why the engine does not decode it
-  std::map<int64_t, Block> kept_;  // converted frames for the next call
+  std::optional<std::string> refusal_;  // why the engine does not decode it
+  std::map<int64_t, Block> kept_;       // converted frames for the next call
 };
 
 }  // namespace avida::codecs

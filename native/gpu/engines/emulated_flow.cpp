@@ -11,7 +11,7 @@ namespace {
 constexpr int kFarthest = 4;       // pixels around a hint, or around no motion
 constexpr int kUnit = 32;          // vectors are in 1/32 of a pixel
 constexpr int kBlock = 8;          // pixels that are compared, around the middle of a cell
-constexpr int kMostBuffers = 256;  // of all sessions, so that tests can use up the memory
+constexpr int kMostBuffers = 512;  // of all sessions, so that tests can use up the memory
 
 std::atomic<int> buffers;
 

@@ -166,7 +166,7 @@ AVIDA_OP_IN(decoders, video, VideoArgs) {
       .ignored("affine", true)
       .ignored("build_index", true)
       .arg("color_matrix", &VideoArgs::color_matrix,
-           "How YCbCr becomes RGB: \"bt601\", whatever the file says, as the real library does, or \"file\", with the "
+           "How YCbCr becomes RGB: \"bt601\", whatever the file says, as DALI does, or \"file\", with the "
            "matrix that the file names: BT.601, BT.709 or BT.2020. Limited and full range are told apart in both.",
            fixed)
       .arg("end_frame", &VideoArgs::end_frame, "The frame at which to stop; it is not decoded itself.")

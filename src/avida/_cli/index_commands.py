@@ -1,4 +1,4 @@
-"""`tfrecord2idx`, `rec2idx` and `wds2idx`: the real library's commands for index files, with their arguments."""
+"""`tfrecord2idx`, `rec2idx` and `wds2idx`: DALI's commands for index files, with their arguments."""
 
 from __future__ import annotations
 

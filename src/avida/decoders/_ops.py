@@ -1291,9 +1291,9 @@ def video(
 
     Args:
         encoded: The bytes of video files: MP4, MOV, MKV, WebM, AVI, TS and others.
-        color_matrix: How YCbCr becomes RGB: "bt601", whatever the file says, as the real library does, or
-            "file", with the matrix that the file names: BT.601, BT.709 or BT.2020. Limited and full range are
-            told apart in both. Default: ``'bt601'``.
+        color_matrix: How YCbCr becomes RGB: "bt601", whatever the file says, as DALI does, or "file", with the
+            matrix that the file names: BT.601, BT.709 or BT.2020. Limited and full range are told apart in
+            both. Default: ``'bt601'``.
         end_frame: The frame at which to stop; it is not decoded itself. Can differ between samples.
         fill_value: The colour of padded frames with pad_mode="constant": a number from 0 to 255, or three.
             Default: ``[0]``.

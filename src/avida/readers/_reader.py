@@ -266,7 +266,7 @@ class Reader:
 
         Args:
             batch_size: The number of samples in a batch. Default: ``max_batch_size`` of the constructor, if any.
-            capture: Prepares two batches ahead, not one. The loop obeys no rules, in contrast to the real library.
+            capture: Prepares two batches ahead, not one. The loop obeys no rules, in contrast to DALI.
             compile: The same as ``capture``.
             ahead: How many batches to prepare ahead: the calls that the loop made for the batches before are made for
                 the next ones while the loop is busy or waits. Results are the same for any number; ``0`` prepares none.

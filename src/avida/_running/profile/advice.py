@@ -24,6 +24,8 @@ class Machine:
 
 
 def advise(summary: Summary, machine: Machine) -> str:
+    if not summary.lines and summary.fallbacks:
+        return "No operator was called while the profile was open; the CPU decoded videos for a reader."
     if not summary.lines or not summary.seconds:
         return "Nothing was recorded: no operator was called and no reader was read while the profile was open."
     if summary.worked > max(summary.waited, _LITTLE * summary.seconds):

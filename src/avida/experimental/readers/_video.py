@@ -35,7 +35,7 @@ class Video(Reader):
     the CPU the rest.
 
     Args:
-        color_matrix: How YCbCr becomes RGB: "bt601", whatever the file says, as the real library does, or "file", with
+        color_matrix: How YCbCr becomes RGB: "bt601", whatever the file says, as DALI does, or "file", with
             the matrix that the file names: BT.601, BT.709 or BT.2020. Default: ``"bt601"``.
         enable_frame_num: Return frame numbers: "scalar" (or ``True``) of the first frame, "sequence" of all frames,
             ``-1`` for padded ones. Default: ``"none"``.
