@@ -17,7 +17,7 @@
 namespace avida {
 namespace {
 
-constexpr int64_t kLongRow = 16 << 10;  // bytes from which memcpy is the faster one
+constexpr int64_t kShortRow = 256, kLongRow = 16 << 10;  // bytes between which memcpy is the slower one
 
 // Five pixels of a vector in reverse order, and the byte before them.
 constexpr auto kFiveMirrored = [] {
@@ -40,7 +40,7 @@ constexpr auto kTriplesOfWords = [] {
 
 HWY_BEFORE_NAMESPACE();
 namespace avida::HWY_NAMESPACE {
-// Without HWY_RESTRICT, since the compiler would call memcpy instead.
+// Without HWY_RESTRICT, with which GCC would turn the loop into a call of memcpy.
 void copy_bytes(uint8_t* out, const uint8_t* in, int64_t n) {
   const hn::ScalableTag<uint8_t> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -142,7 +142,7 @@ HWY_EXPORT(mirror_bytes);
 HWY_EXPORT(pack_triples);
 
 void copy_row(void* out, const void* in, int64_t bytes) {
-  if (bytes < kLongRow)
+  if (bytes >= kShortRow && bytes < kLongRow)
     HWY_DYNAMIC_DISPATCH(copy_bytes)(static_cast<uint8_t*>(out), static_cast<const uint8_t*>(in), bytes);
   else
     std::memcpy(out, in, static_cast<size_t>(bytes));

@@ -14,7 +14,9 @@
 
 namespace avida {
 
-constexpr double kWorthThreads = 1 << 20;  // bytes; below, waking a thread costs more than it gains
+// In bytes, weighted by their cost. Waking a thread costs more than it gains below kWorthThreads, or kWorthMoving where
+// memory takes most of the time.
+constexpr double kWorthThreads = 256 << 10, kWorthMoving = 1 << 20, kLeastPart = 64 << 10;
 
 Data allocate_output(const Run& run, int k, const ShapeList& shapes) {
   if (!run.launches) return allocate_result(run.out[k], shapes, run.pinned_for);
@@ -291,7 +293,7 @@ std::vector<Data> run_samples(const Run& run, const SampleLoop& loop) {
 
   for (auto& work : works)
     if (!failures.absent(work.index)) work.end = loop.rows ? loop.rows(work) : 1;
-  if (total < kWorthThreads || run.pool.threads() == 1 || run.launches) {
+  if (total < (loop.cost > 1 ? kWorthThreads : kWorthMoving) || run.pool.threads() == 1 || run.launches) {
     for (auto& work : works) {
       if (!failures.absent(work.index)) failures.guard(work, [&] { loop.body(work); });
       if (run.launches) run.launches->next_sample();
@@ -303,7 +305,7 @@ std::vector<Data> run_samples(const Run& run, const SampleLoop& loop) {
 
   std::vector<SampleWork> parts;
   parts.reserve(run.samples);
-  double share = std::max(total / (4.0 * run.pool.threads()), kWorthThreads / 4);
+  double share = std::max(total / (4.0 * run.pool.threads()), kLeastPart);
   for (auto& work : works) {
     if (failures.absent(work.index)) continue;
     int64_t rows = work.end;
@@ -318,7 +320,7 @@ std::vector<Data> run_samples(const Run& run, const SampleLoop& loop) {
     std::stable_sort(parts.begin(), parts.end(), [&](auto& a, auto& b) { return cost_of(a) > cost_of(b); });
   run.pool.parallel_for(
       static_cast<int64_t>(parts.size()), [&](int64_t p) { failures.guard(parts[p], [&] { loop.body(parts[p]); }); },
-      loop.largest_first ? ThreadPool::Share::dealt : ThreadPool::Share::neighbours);
+      loop.largest_first ? ThreadPool::Share::in_order : ThreadPool::Share::neighbours);
   failures.rethrow_first();
   failures.mark(results, works);
   return results;

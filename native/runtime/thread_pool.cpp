@@ -16,7 +16,7 @@ thread_local int number_of_thread = 0;  // in its pool; 0 for whoever calls para
 }  // namespace
 
 ThreadPool::Job::Job(int64_t n, const std::function<void(int64_t)>& fn, int threads, Share share)
-    : n(n), fn(fn), shares(static_cast<size_t>(std::min<int64_t>(threads, n))) {
+    : n(n), fn(fn), shares(static_cast<size_t>(share == Share::in_order ? 1 : std::min<int64_t>(threads, n))) {
   const int64_t count = std::ssize(shares);
   for (int64_t k = 0; k < count; k++)
     if (Indices& indices = shares[static_cast<size_t>(k)]; share == Share::dealt) {
@@ -99,22 +99,18 @@ void ThreadPool::loop(int number) {
   number_of_thread = number;
   std::unique_lock lock(mutex_);
   while (true) {
-    std::shared_ptr<Job> job;
-    for (auto& candidate : jobs_)
-      if (std::ranges::any_of(candidate->shares, &Job::Indices::anything_left)) {
-        job = candidate;
-        break;
-      }
-    if (!job) {
+    if (jobs_.empty()) {
       if (stop_) return;
       idle_++;
       work_.wait(lock);
       idle_--;
       continue;
     }
+    const std::shared_ptr<Job> job = jobs_.front();
     lock.unlock();
     job->work(true);
     lock.lock();
+    jobs_.remove(job);
     if (job->done.load(std::memory_order_acquire) == job->n) finished_.notify_all();
   }
 }

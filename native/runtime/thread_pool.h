@@ -25,8 +25,9 @@ class ThreadPool : public std::enable_shared_from_this<ThreadPool>, ForkAware {
 
   int threads() const { return threads_; }
 
-  // Which indices a thread begins with: neighbours, or every so manyth, for work that is sorted by size.
-  enum class Share { neighbours, dealt };
+  // Which indices a thread begins with, the same ones in every call: neighbours, or every n-th, for work that is sorted
+  // by size. Or nobody has a share, and all take the next index: that balances sorted work best.
+  enum class Share { neighbours, dealt, in_order };
 
   // Runs fn(0) ... fn(n - 1) on the caller and the pool's threads; returns when all are done. Each thread begins with a
   // share of its own, and then helps the others. If several throw, the exception with the lowest index is rethrown, so
@@ -65,7 +66,7 @@ class ThreadPool : public std::enable_shared_from_this<ThreadPool>, ForkAware {
   const int threads_;
   std::mutex mutex_;
   std::condition_variable work_, finished_;
-  std::list<std::shared_ptr<Job>> jobs_;
+  std::list<std::shared_ptr<Job>> jobs_;  // until a thread finds nothing left to begin
   std::vector<std::thread> workers_;
   bool stop_ = false;
   std::atomic<int> idle_{0};

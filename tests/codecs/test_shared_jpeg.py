@@ -113,6 +113,22 @@ def test_large_images_use_idle_threads():
                     np.testing.assert_array_equal(np.asarray(image)[..., :3], decode(data, "RGB"))
 
 
+def test_workers_of_many_threads_share_their_files():
+    """Whoever becomes idle helps with a file that another worker has begun."""
+    noise = np.random.default_rng(2).integers(0, 256, (700, 600, 3)).astype(np.uint8)
+    files = [jpeg(noise[: 100 * (1 + k % 7)], "420", 95).tobytes() for k in range(20)]
+    with avida.EvalContext(num_threads=1):
+        expected = [np.asarray(image) for image in decoded(files)]
+    for _ in range(3):
+        with avida.EvalContext(num_threads=16):
+            for image, alone in zip(decoded(files), expected, strict=True):
+                np.testing.assert_array_equal(np.asarray(image), alone)
+
+
+def decoded(files: list[bytes]) -> avida.Batch:
+    return avida.decoders.image(avida.as_batch([as_input(data) for data in files])).evaluate()
+
+
 def test_small_images_do_not_wake_threads():
     before = _core.shared_jpeg_decodes()
     with avida.EvalContext(num_threads=5):

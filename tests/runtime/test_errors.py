@@ -54,6 +54,16 @@ def test_division_by_zero_keeps_its_type():
         (ndd.tensor([1]) // 0).evaluate()
 
 
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_the_first_of_several_failed_samples_is_named(threads):
+    ones = np.ones(200_000, np.int32)
+    divisors = [ones] * 3 + [0 * ones, ones] + [0 * ones] * 8
+    with ndd.EvalContext(num_threads=threads):
+        for _ in range(5):
+            with pytest.raises(ValueError, match="sample 3: integer division by zero"):
+                (ndd.batch([ones] * len(divisors)) // ndd.batch(divisors)).evaluate()
+
+
 def test_errors_at_the_call():
     image = np.zeros((2, 2, 3), np.uint8)
     with pytest.raises(TypeError):

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <thread>
 
 namespace avida::codecs {
 namespace {
@@ -74,8 +75,9 @@ bool SharedScan::read(ScanBytes& bytes, ScanState& state, int64_t most, int row,
   recorded_ = used_;
   bool valid = true;
   helped_ = false;
-  share_work(pool_, threads, segments, [&](int thread, int s) {
-    if (thread) helped_ = true;
+  const auto caller = std::this_thread::get_id();
+  share_work(pool_, threads, segments, [&](int, int s) {
+    if (std::this_thread::get_id() != caller) helped_ = true;
     Recording& recording = memory_[static_cast<size_t>(s)].recording;
     if (s)
       record_segment(bytes, ends[static_cast<size_t>(s)], recording);

@@ -8,6 +8,8 @@
 //
 // Bodies compute in float: Number is float, or many of them (pixel_vectors.h). Bytes and floats are read and written
 // where they lie, other types through a buffer.
+// For speed, a body may also have most(params, channel), which no result exceeds if no channel exceeds `channel`, and
+// then Shorter, a body that makes the same bytes where has_shorter(params) is true.
 #pragma once
 #include <algorithm>
 

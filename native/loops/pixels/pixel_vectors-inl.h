@@ -117,10 +117,12 @@ HWY_INLINE void run_vectors(uint8_t* HWY_RESTRICT out, const uint8_t* HWY_RESTRI
 }
 template <class Body, class Params>
 HWY_INLINE void run_pixels(uint8_t* out, const uint8_t* in, int64_t n, const Params& params) {
-  if constexpr (Body::out == 3 && requires { typename Body::Shorter; })
-    if (Body::most(params, 255) < 0x1p30f)
-      return Body::has_shorter(params) ? run_vectors<typename Body::Shorter, true>(out, in, n, params)
-                                       : run_vectors<Body, true>(out, in, n, params);
+  if constexpr (Body::out == 3 && requires { Body::most(params, 255); })
+    if (Body::most(params, 255) < 0x1p30f) {
+      if constexpr (requires { typename Body::Shorter; })
+        if (Body::has_shorter(params)) return run_vectors<typename Body::Shorter, true>(out, in, n, params);
+      return run_vectors<Body, true>(out, in, n, params);
+    }
   run_vectors<Body, false>(out, in, n, params);
 }
 

@@ -9,7 +9,7 @@ struct Located {
   // In `where`: all elements that are needed are there; perhaps not all; none.
   static constexpr int kInside = 0, kAtBorder = 1, kBeyond = 3;
   int n;
-  bool all_inside;  // then `index` and `where` may not be set
+  bool all_inside;  // then `index` and `where` need not be set
   alignas(64) int index[3][kTileSize];
   alignas(64) float part[3][kTileSize];
   alignas(64) int offset[kTileSize];  // in bytes, of those inside

@@ -94,7 +94,7 @@ AVIDA_HD AVIDA_INLINE void find_corners(const Texture<T, N>& in, const int (&fir
   }
 }
 
-// The same where none lies outside; the first is so far from that of the texture.
+// The same where none lies outside; the first lies `offset` elements after the first one of the texture.
 template <int N, class T>
 AVIDA_HD AVIDA_INLINE void find_inner_corners(const Texture<T, N>& in, long offset, const T* (&corner)[1 << N]) {
   const T* base = in.data + offset;

@@ -159,8 +159,8 @@ void pick_in_rows(const Sample<MorphologyArgs>& sample, const Space& space, cons
                      for (int64_t i = 0; i < count; i++) {
                        const int64_t first = (part * space.size[1] + y + i) * n;
                        char* to = out.as<char>() + first * size_of(out.dtype);
-                       prefetch_later(in.as<char>() + (first + reach.after[1] * n) * size_of(in.dtype),
-                                      n * size_of(in.dtype));
+                       if (rows.in_place())
+                         prefetch_later(in.as<T>() + first + reach.after[1] * n, n * size_of(in.dtype));
                        prefetch_later(to, n * size_of(out.dtype));
                        const T* parts[kMostRows];
                        int64_t found = 0;

@@ -31,13 +31,20 @@ AVIDA_INLINE void map_points(float* __restrict out, const float* __restrict in, 
       out[i * rows + r] = sum;
     }
 }
+template <int columns>
+AVIDA_INLINE bool map_points(float* out, const float* in, const float* matrix, const float* shift, int64_t rows,
+                             int64_t n) {
+  if (rows == 1) return map_points<1, columns>(out, in, matrix, shift, n), true;
+  if (rows == 2) return map_points<2, columns>(out, in, matrix, shift, n), true;
+  if (rows == 3) return map_points<3, columns>(out, in, matrix, shift, n), true;
+  if (rows == 4) return map_points<4, columns>(out, in, matrix, shift, n), true;
+  return false;
+}
 // Returns false for other matrices.
 AVIDA_CLONES bool map_points(float* out, const float* in, const float* matrix, const float* shift, int64_t rows,
                              int64_t columns, int64_t n) {
-  if (rows == 2 && columns == 2) return map_points<2, 2>(out, in, matrix, shift, n), true;
-  if (rows == 3 && columns == 2) return map_points<3, 2>(out, in, matrix, shift, n), true;
-  if (rows == 2 && columns == 3) return map_points<2, 3>(out, in, matrix, shift, n), true;
-  if (rows == 3 && columns == 3) return map_points<3, 3>(out, in, matrix, shift, n), true;
+  if (columns == 2) return map_points<2>(out, in, matrix, shift, rows, n);
+  if (columns == 3) return map_points<3>(out, in, matrix, shift, rows, n);
   return false;
 }
 
