@@ -54,7 +54,7 @@ class ChoicePlan {
         shape_(drawn_shape(sample.args.shape, sample.in[1])) {
     if (count_ <= 0) refuse("expected at least one item to choose from, got ", count_);
     if (sample.args.p) cumulate(*sample.args.p);
-    draws_ = volume(shape_);
+    draws_ = checked_volume(shape_);
     if (shape_.size() + std::max(0, a_.ndim() - 1) > kMaxDim)
       refuse("the result would have more than ", kMaxDim, " axes");
     for (int i = 1; i < a_.ndim(); i++) shape_.push_back(a_.shape[i]);
