@@ -92,9 +92,8 @@ AVIDA_HD AVIDA_INLINE unsigned sum_of(unsigned a, unsigned b, unsigned c) {
 // sum + the dot product of two signed halves with the two lower bytes of a word.
 AVIDA_HD AVIDA_INLINE int dot_low(unsigned halves, unsigned word, int sum) {
 #ifdef __CUDA_ARCH__
-  int made;
-  asm("dp2a.lo.s32.u32 %0, %1, %2, %3;" : "=r"(made) : "r"(halves), "r"(word), "r"(sum));
-  return made;
+  asm("dp2a.lo.s32.u32 %0, %1, %2, %0;" : "+r"(sum) : "r"(halves), "r"(word));
+  return sum;
 #else
   const int lower = static_cast<short>(halves), upper = static_cast<short>(halves >> 16);
   return sum + lower * static_cast<int>(word & 0xff) + upper * static_cast<int>(word >> 8 & 0xff);
@@ -104,9 +103,8 @@ AVIDA_HD AVIDA_INLINE int dot_low(unsigned halves, unsigned word, int sum) {
 // The same with the two upper bytes.
 AVIDA_HD AVIDA_INLINE int dot_high(unsigned halves, unsigned word, int sum) {
 #ifdef __CUDA_ARCH__
-  int made;
-  asm("dp2a.hi.s32.u32 %0, %1, %2, %3;" : "=r"(made) : "r"(halves), "r"(word), "r"(sum));
-  return made;
+  asm("dp2a.hi.s32.u32 %0, %1, %2, %0;" : "+r"(sum) : "r"(halves), "r"(word));
+  return sum;
 #else
   return dot_low(halves, word >> 16, sum);
 #endif

@@ -1,4 +1,4 @@
-// A GPU played by the CPU (AVIDA_FAKE_GPU): host memory that counts as device memory, kernels run as host loops.
+// A GPU emulated by the CPU (AVIDA_FAKE_GPU): host memory that counts as device memory, kernels run as host loops.
 #include <cstdlib>
 #include <cstring>
 #include <utility>

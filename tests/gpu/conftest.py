@@ -14,10 +14,10 @@ if os.environ.get("FAIL_WITHOUT_GPU") and (ndd._core.gpu_count() == 0 or os.envi
 
 collect_ignore_glob = [] if ndd._core.gpu_count() else ["test_*.py"]
 if os.environ.get("AVIDA_FAKE_GPU"):
-    collect_ignore_glob += ["test_exchange.py"]  # other libraries cannot read what the CPU plays
+    collect_ignore_glob += ["test_exchange.py"]  # other libraries cannot read memory of the emulated GPU
 
 
 @pytest.fixture
 def is_fake() -> bool:
-    """Whether the CPU plays the GPU."""
+    """Whether the GPU is emulated by the CPU."""
     return bool(os.environ.get("AVIDA_FAKE_GPU"))

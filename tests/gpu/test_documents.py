@@ -19,7 +19,7 @@ def blocks_of(document, kind):
 @pytest.mark.parametrize("code", blocks_of("gpu.md", " needs=gpu"), ids=lambda code: code.splitlines()[0])
 def test_code_with_pytorch_runs(code, tmp_path, is_fake):
     if is_fake:
-        pytest.skip("PyTorch cannot read what the CPU plays")
+        pytest.skip("PyTorch cannot read memory of the emulated GPU")
     torch = pytest.importorskip("torch")
     for i in range(4):
         (tmp_path / f"{i}.png").write_bytes(png(np.full((40, 60, 3), i, np.uint8)))
@@ -40,7 +40,7 @@ def test_code_with_videos_runs(is_fake):
         if "optical_flow" in code:
             continue
         if is_fake:
-            code = code.replace(".torch()", ".cpu().torch()")  # PyTorch cannot read what the CPU plays
+            code = code.replace(".torch()", ".cpu().torch()")  # PyTorch cannot read memory of the emulated GPU
         exec(compile(code, "docs/video.md", "exec"), scope)
     assert scope["clips"].device.device_type == "gpu"
     assert scope["batch"].shape == (4, 8, 16, 16, 3)

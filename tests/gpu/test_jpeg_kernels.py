@@ -50,6 +50,14 @@ def test_ordinary_files(subsampling, options):
     assert decoded(files) == len(files)
 
 
+@pytest.mark.parametrize("subsampling", range(3))
+def test_many_restart_markers(subsampling):
+    """Each interval is a segment of its own; small files, since each costs a thread block."""
+    sizes = ((1, 1), (33, 200), (240, 321))
+    files = [encoded(picture(*size), subsampling=subsampling, quality=95, restart_marker_blocks=3) for size in sizes]
+    assert decoded(files) == len(files)
+
+
 @pytest.mark.parametrize("output_type", ["RGB", "BGR"])
 def test_edges_of_items(output_type):
     """An item is 16 pixels of two rows; beyond the image the planes contain samples that must not be used."""

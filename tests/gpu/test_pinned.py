@@ -1,6 +1,6 @@
 """Results on the CPU in pinned memory, for a GPU that reads them: what lies in it, and when it is used again.
 
-The CPU plays pinned memory with ordinary one; what only CUDA can tell is in test_exchange.py.
+The emulated GPU has ordinary memory in place of pinned memory; what only CUDA can tell is in test_exchange.py.
 """
 
 import itertools
@@ -179,7 +179,7 @@ def test_memory_that_nobody_has_had_is_used_again_at_once(pinned):
 
 @pytest.mark.parametrize("export", [lambda x: x.torch(), np.asarray, memoryview, lambda x: torch.from_dlpack(x)])
 def test_memory_that_another_library_has_had_waits_for_the_gpu(pinned, is_fake, export):
-    """The played GPU answers the first question, whether its work is done, with no."""
+    """The emulated GPU answers the first question, whether its work is done, with no."""
     if not is_fake:
         pytest.skip("a real GPU may be done at once")
     x = images(1, (41, 43, 3)).tensors[0]
