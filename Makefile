@@ -32,7 +32,8 @@ packages: build/packages.stamp  ## Install the libraries that avida is compiled 
 
 setup: $(VENV)/dev.stamp $(VENV)/test.stamp $(VENV)/parity.stamp $(VENV)/check.stamp  ## Install all that developers need
 
-build: $(VENV)/dev.stamp $(BUILD)/build.ninja  ## Compile the core into src/avida; only what changed
+build: $(VENV)/dev.stamp $(BUILD)/build.ninja  ## Compile the core into src/avida; only what changed. Vectors for this machine; VECTORS=all for all
+	@$(if $(VECTORS),$(BIN)/cmake -DAVIDA_VECTORS=$(VECTORS) $(BUILD) >/dev/null)
 	@$(BIN)/cmake --build $(BUILD)
 
 demo: build $(VENV)/demo.stamp  ## Turn images into training batches: speed of each stage, a contact sheet; DATA=DIR for your own
@@ -137,4 +138,4 @@ $(VENV)/check.stamp: $(VENV)/dev.stamp
 	@touch $@
 
 $(BUILD)/build.ninja: $(VENV)/pyvenv.cfg | $(VENV)/dev.stamp
-	@tools/configure.sh $(BIN) $(BUILD) -DCMAKE_LIBRARY_OUTPUT_DIRECTORY=$(CURDIR)/src/avida
+	@tools/configure.sh $(BIN) $(BUILD) -DAVIDA_VECTORS=$(or $(VECTORS),native) -DCMAKE_LIBRARY_OUTPUT_DIRECTORY=$(CURDIR)/src/avida

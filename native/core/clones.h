@@ -1,10 +1,11 @@
 // AVIDA_CLONES before a function: compiled for several instruction sets, the best chosen when the library is loaded.
 // Functions that it calls are only covered if they are inlined (AVIDA_INLINE).
 #pragma once
+#include "machine.h"
 
 // The selection runs before a sanitizer is initialised.
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
-#define AVIDA_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#define AVIDA_CLONES __attribute__((target_clones(AVIDA_CLONED_FOR "default")))
 #else
 #define AVIDA_CLONES
 #endif

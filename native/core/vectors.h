@@ -5,9 +5,11 @@
 #define HWY_WANT_AVX3_DL        // AVX-512 with VBMI
 #define HWY_DISABLE_PCLMUL_AES  // SSE4 is what every x86-64-v2 machine has
 // Vectors whose length compilers do not know cannot be members or elements of arrays; such machines also have NEON.
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | AVIDA_OTHER_VECTORS)
 #include <string_view>
 #include <vector>
+
+#include "machine.h"
 
 namespace avida {
 
