@@ -1,11 +1,12 @@
 // AVIDA_CLONES before a function: compiled for several instruction sets, the best chosen when the library is loaded.
-// Functions that it calls are only covered if they are inlined (AVIDA_INLINE).
+// Functions that it calls are only covered if they are inlined (AVIDA_INLINE). A build for this machine alone
+// (AVIDA_VECTORS in CMakeLists.txt) has them once, for what the machine can do.
 #pragma once
 #include "machine.h"
 
 // The selection runs before a sanitizer is initialised.
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
-#define AVIDA_CLONES __attribute__((target_clones(AVIDA_CLONED_FOR "default")))
+#define AVIDA_CLONES AVIDA_CLONED
 #else
 #define AVIDA_CLONES
 #endif
