@@ -16,6 +16,7 @@ NATIVE = ROOT / "native"
 LAYERS = [
     "device",
     "core",
+    "arguments",
     "runtime",
     "gpu",
     "codecs",

@@ -111,7 +111,8 @@ def keyword_types(op: dict) -> Parameters:
 
 def argument_type(arg: dict) -> str:
     enum = ENUMS.get(arg["name"])
-    fixed, per_sample = ENUM_TYPES[enum] if enum else TYPES[arg["type"]]
+    literal = f"Literal[{', '.join(map(repr, arg['choices']))}]"
+    fixed, per_sample = ENUM_TYPES[enum] if enum else (literal, literal) if arg["choices"] else TYPES[arg["type"]]
     kind = per_sample if arg["per_sample"] else fixed
     return kind if arg["required"] else f"{kind} | None = None"
 

@@ -7,8 +7,8 @@
 #include <memory_resource>
 #include <new>
 
+#include "arguments/traits.h"
 #include "gpu/streams.h"
-#include "operator/arg.h"
 #include "operator/chain.h"
 #include "operator/frames.h"
 #include "operator/gpu_call.h"

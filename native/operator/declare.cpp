@@ -13,11 +13,11 @@ void Declaration::add_input(std::string_view name, std::string_view text, std::s
   spec.inputs.push_back({std::string(name), std::string(text), {layouts.begin(), layouts.end()}, optional, variadic});
 }
 
-void Declaration::add_arg(std::string_view name, std::string_view text, ArgType type, unsigned flags,
+void Declaration::add_arg(std::string_view name, std::string_view text, ArgKind kind, unsigned flags,
                           std::string default_text, SetArg set, SetArgFromSample set_from_sample) {
-  if (arg::always_fixed(type)) flags |= fixed;
-  spec.args.push_back({std::string(name), std::string(text), type, flags, std::move(default_text), std::move(set),
-                       std::move(set_from_sample)});
+  if (arg::always_fixed(kind.type)) flags |= fixed;
+  spec.args.push_back({std::string(name), std::string(text), kind.type, flags, kind.choices, std::move(default_text),
+                       std::move(set), std::move(set_from_sample)});
 }
 
 void Declaration::finish_loop() {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "operator/arg.h"
+#include "arguments/traits.h"
 #include "operator/frames.h"
 #include "operator/sample.h"
 #include "operator/spec.h"
@@ -50,7 +50,11 @@ class Declaration {
   explicit Declaration(std::string_view name);
   void add_input(std::string_view name, std::string_view text, std::span<const Layout> layouts, bool optional = false,
                  bool variadic = false);
-  void add_arg(std::string_view name, std::string_view text, ArgType type, unsigned flags, std::string default_text,
+  struct ArgKind {
+    ArgType type;
+    const Choices* choices;
+  };
+  void add_arg(std::string_view name, std::string_view text, ArgKind kind, unsigned flags, std::string default_text,
                SetArg set, SetArgFromSample set_from_sample);
   void finish_loop();
 
@@ -95,7 +99,7 @@ class Op : public Declaration {
     using Traits = arg::Traits<M>;
     Args defaults{};
     add_arg(
-        name, text, Traits::type, flags, Traits::text(defaults.*member),
+        name, text, {Traits::type, arg::choices<M>}, flags, Traits::text(defaults.*member),
         [member](void* args, const ArgValue& value) { Traits::assign(static_cast<Args*>(args)->*member, value); },
         [member](void* args, const void* data, const Shape& shape, DType dtype) {
           Traits::from_sample(static_cast<Args*>(args)->*member, data, shape, dtype);
@@ -106,7 +110,7 @@ class Op : public Declaration {
   template <class M>
   Op& ignored(std::string_view name, const M& value) {
     using Traits = arg::Traits<M>;
-    add_arg(name, {}, Traits::type, fixed | deprecated, Traits::text(value),
+    add_arg(name, {}, {Traits::type, arg::choices<M>}, fixed | deprecated, Traits::text(value),
             [](void*, const ArgValue& given) {
               M checked{};
               Traits::assign(checked, given);

@@ -6,9 +6,9 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <variant>
 #include <vector>
 
+#include "arguments/arg_spec.h"
 #include "core/data.h"
 #include "device/philox.h"
 
@@ -20,46 +20,6 @@ class Launches;
 struct GpuStream;
 struct FramePlace;
 struct SampleLoop;
-
-// A list argument of at most kMaxDim numbers, kept inside the arguments struct.
-template <class T>
-class Vec {
- public:
-  int size() const { return size_; }
-  bool empty() const { return size_ == 0; }
-  T operator[](int i) const { return items_[i]; }
-  const T* begin() const { return items_; }
-  const T* end() const { return items_ + size_; }
-  void push_back(T item) { items_[size_++] = item; }
-
- private:
-  int size_ = 0;
-  T items_[kMaxDim];
-};
-
-// A fixed argument as Python gave it.
-using ArgValue = std::variant<bool, int64_t, double, std::string, DType, std::vector<int64_t>, std::vector<double>>;
-
-enum class ArgType { boolean, integer, real, dtype, layout, string, integers, reals };
-
-enum ArgFlag : unsigned {
-  fixed = 1,  // one value for the whole batch
-  required = 2,
-  deprecated = 4,  // accepted, without effect
-  takes_nan = 8,   // a number that becomes part of the data, not a parameter
-};
-
-using SetArg = std::function<void(void* args, const ArgValue&)>;
-using SetArgFromSample = std::function<void(void* args, const void* data, const Shape&, DType)>;
-
-struct ArgSpec {
-  std::string name, doc;
-  ArgType type;
-  unsigned flags;
-  std::string default_text;  // as written in Python; empty if the argument has no default
-  SetArg set;
-  SetArgFromSample set_from_sample;
-};
 
 struct InputSpec {
   std::string name, doc;

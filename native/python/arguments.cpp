@@ -137,6 +137,7 @@ BoundArg bind_arg(const ArgSpec& arg, nb::handle object) {
       return ArgValue(truth == 1);
     }
     case ArgType::integer:
+    case ArgType::enumeration:
     case ArgType::real:
       if (is_list(object)) {
         nb::sequence list = nb::borrow<nb::sequence>(object);
@@ -145,12 +146,15 @@ BoundArg bind_arg(const ArgSpec& arg, nb::handle object) {
              arg.flags & fixed ? "" : ", or a Batch with one for each sample", ", got ", nb::repr(object).c_str());
       }
       if (arg.type == ArgType::real) return ArgValue(to_real(object));
+      if (PyUnicode_Check(object.ptr()) && arg.type == ArgType::enumeration)
+        return ArgValue(nb::cast<std::string>(object));
       if (PyUnicode_Check(object.ptr())) return ArgValue(to_number(arg.name, object));
       return ArgValue(to_integer(object));
     case ArgType::dtype:
       return ArgValue(to_dtype(object));
     case ArgType::layout:
     case ArgType::string:
+    case ArgType::choice:
       if (!PyUnicode_Check(object.ptr())) type_error("expected a string, got ", nb::repr(object).c_str());
       return ArgValue(nb::cast<std::string>(object));
     case ArgType::integers:

@@ -427,6 +427,10 @@ const char* type_name(ArgType type) {
       return "layout";
     case ArgType::string:
       return "str";
+    case ArgType::choice:
+      return "choice";
+    case ArgType::enumeration:
+      return "enumeration";
     case ArgType::integers:
       return "ints";
     case ArgType::reals:
@@ -454,6 +458,11 @@ nb::dict describe_op(int id) {
     d["name"] = arg.name;
     d["doc"] = arg.doc;
     d["type"] = type_name(arg.type);
+    nb::list choices;
+    if (arg.choices)
+      for (const Choice& choice : arg.choices->list()) choices.append(std::string(choice.name));
+    d["choices"] = choices;
+    d["enumeration"] = arg.choices && arg.choices->enumeration() ? arg.choices->enumeration() : "";
     d["default"] = arg.default_text;
     d["required"] = static_cast<bool>(arg.flags & required);
     d["per_sample"] = !(arg.flags & fixed);

@@ -4498,7 +4498,7 @@ if TYPE_CHECKING:
         *,
         batch_size: int | None = None,
         device: DeviceArg | None = None,
-        border: str | None = None,
+        border: Literal["zero", "clamp", "reflect"] | None = None,
         dtype: DTypeArg | None = None,
         preemph_coeff: FloatArg | None = None,
     ) -> Batch: ...
@@ -4509,7 +4509,7 @@ if TYPE_CHECKING:
         *,
         batch_size: None = None,
         device: DeviceArg | None = None,
-        border: str | None = None,
+        border: Literal["zero", "clamp", "reflect"] | None = None,
         dtype: DTypeArg | None = None,
         preemph_coeff: FixedFloat | None = None,
     ) -> Tensor: ...
@@ -4520,7 +4520,7 @@ if TYPE_CHECKING:
         *,
         batch_size: int | None = None,
         device: DeviceArg | None = None,
-        border: str | None = None,
+        border: Literal["zero", "clamp", "reflect"] | None = None,
         dtype: DTypeArg | None = None,
         preemph_coeff: FloatArg | None = None,
     ) -> Any: ...
@@ -4533,7 +4533,7 @@ def preemphasis_filter(
     *,
     batch_size: int | None = None,
     device: DeviceArg | None = None,
-    border: str | None = None,
+    border: Literal["zero", "clamp", "reflect"] | None = None,
     dtype: DTypeArg | None = None,
     preemph_coeff: FloatArg | None = None,
     **unknown: Never,

@@ -1,6 +1,6 @@
 // An argument that is a matrix: a nested list, an array for each sample, a flat list, or one number.
 #pragma once
-#include "operator/arg.h"
+#include "arguments/traits.h"
 
 namespace avida {
 

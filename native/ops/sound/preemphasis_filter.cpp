@@ -9,22 +9,18 @@
 #include "operator/declare.h"
 
 namespace avida::ops {
+
+AVIDA_CHOICES(BeforeFirst, "zero", "clamp", "reflect")
+
 namespace {
 
 struct PreemphasisArgs {
-  std::string border = "clamp";
+  BeforeFirst border = BeforeFirst::clamp;
   DType dtype = DType::float32;
   float preemph_coeff = 0.97f;
 };
 
 constexpr int64_t kTile = 4096;  // elements that are processed at a time
-
-BeforeFirst border_of(const std::string& name) {
-  if (name == "zero") return BeforeFirst::zero;
-  if (name == "clamp") return BeforeFirst::clamp;
-  if (name == "reflect") return BeforeFirst::reflect;
-  refuse("expected \"zero\", \"clamp\" or \"reflect\" as border, got \"", name, '"');
-}
 
 // `in` begins with the element before the first.
 AVIDA_CLONES void filter_tile(float* out, const float* in, float coefficient, int64_t n) {
@@ -60,7 +56,7 @@ void run(const Sample<PreemphasisArgs>& sample) {
                                       .in = in.data,
                                       .to = static_cast<int>(out.dtype),
                                       .from = static_cast<int>(in.dtype),
-                                      .border = border_of(sample.args.border),
+                                      .border = sample.args.border,
                                       .coefficient = sample.args.preemph_coeff,
                                       .length = in.elements()};
   if (!sample.launches) return filter_rows(params, sample.begin, sample.end);
@@ -84,7 +80,6 @@ AVIDA_OP(preemphasis_filter, PreemphasisArgs) {
       .arg("preemph_coeff", &Args::preemph_coeff, "The coefficient.")
       .example("avida.preemphasis_filter(np.array([1, 2, 4], np.float32), preemph_coeff=0.5)")
       .infer([](Infer<Args>& call) {
-        border_of(call.args.border);
         if (call.in[0].dtype == DType::boolean || call.args.dtype == DType::boolean)
           refuse("expected numbers, got bool");
         call.out[0].dtype = call.args.dtype;

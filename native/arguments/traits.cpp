@@ -1,4 +1,4 @@
-#include "operator/arg.h"
+#include "arguments/traits.h"
 
 #include <charconv>
 

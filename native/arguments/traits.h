@@ -2,9 +2,11 @@
 #pragma once
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <type_traits>
 
-#include "operator/spec.h"
+#include "arguments/arg_spec.h"
+#include "core/layout.h"
 
 namespace avida::arg {
 
@@ -134,6 +136,24 @@ struct Traits<DType> : FixedTraits<DType> {
   static std::string text(DType member) { return member == DType::none ? "" : std::string(name_of(member)); }
 };
 
+// One of the choices, by its name; or also by its number, where Python has an enum of them.
+template <HasChoices M>
+struct Traits<M> {
+  static constexpr ArgType type = choices_of(M()).enumeration() ? ArgType::enumeration : ArgType::choice;
+  static void assign(M& member, const ArgValue& value) {
+    if (auto* name = std::get_if<std::string>(&value))
+      member = static_cast<M>(choices_of(M()).number_of(*name));
+    else
+      member = static_cast<M>(choices_of(M()).checked(to_number<int64_t>(value)));
+  }
+  static void from_sample(M& member, const void* data, const Shape& shape, DType dtype) {
+    int number;
+    Traits<int>::from_sample(number, data, shape, dtype);
+    member = static_cast<M>(choices_of(M()).checked(number));
+  }
+  static std::string text(M member) { return str('\'', choices_of(M()).name_of(static_cast<int>(member)), '\''); }
+};
+
 // Optional members: empty unless the user passes a value.
 template <class M>
 struct Traits<std::optional<M>> {
@@ -146,7 +166,15 @@ struct Traits<std::optional<M>> {
 };
 
 constexpr bool always_fixed(ArgType type) {
-  return type == ArgType::dtype || type == ArgType::layout || type == ArgType::string;
+  return type == ArgType::dtype || type == ArgType::layout || type == ArgType::string || type == ArgType::choice;
 }
+
+// The choices of a member; null if there are none.
+template <class M>
+constexpr const Choices* choices = nullptr;
+template <HasChoices M>
+constexpr const Choices* choices<M> = &choices_of(M());
+template <class M>
+constexpr const Choices* choices<std::optional<M>> = choices<M>;
 
 }  // namespace avida::arg
