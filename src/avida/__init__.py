@@ -78,7 +78,6 @@ from avida import (  # noqa: E402
 from avida._dump_image import dump_image  # noqa: E402
 from avida._imread import imread  # noqa: E402
 from avida._ops import *  # noqa: E402, F403
-from avida._running.external_source import ExternalSource  # noqa: E402
 from avida._running.operator import operator  # noqa: E402
 from avida._running.profile import profile  # noqa: E402
 from avida._values.failed import drop_failed  # noqa: E402
@@ -90,6 +89,7 @@ from avida.augment import (  # noqa: E402
     rand_augment,
     trivial_augment,
 )
+from avida.readers._python.external_source import ExternalSource  # noqa: E402
 
 _missing.suggest_in(_sys.modules[__name__], augment, capture, checkpoint, decoders, experimental, experimental.decoders)
 _missing.suggest_in(experimental.readers, io, io.file, math, noise, random, readers, reductions, segmentation, tfrecord)

@@ -1,1 +1,1 @@
-"""How and where operators run: modes, contexts, memory, and Python code as operators and readers."""
+"""How and where operators run: modes, contexts, memory, and Python code as operators."""

@@ -1,4 +1,4 @@
-"""Python code as a source of data."""
+"""ExternalSource: Python code as a reader."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from typing import Any, Literal, NoReturn, Self, SupportsIndex
 from avida import _core
 from avida._running.ahead import HandedOver, batches_ahead, run_ahead
 from avida._running.eval import EvalContext
-from avida._running.source_items import Collected, Items, Separate, count_samples
-from avida._running.sources import continues, gives_batches, has_numbers, is_iterable, opener
 from avida._running.warn import warn
 from avida._values.batch import Batch
 from avida._values.device import Device
@@ -19,7 +17,9 @@ from avida._values.integers import integer_within
 from avida._values.outputs import Form, Outputs
 from avida._values.typing import DeviceArg, DTypeArg
 from avida.readers._epoch import ReadError
-from avida.readers._indexed import IndexedReader
+from avida.readers._python.indexed import IndexedReader
+from avida.readers._python.items import Collected, Items, Separate, count_samples
+from avida.readers._python.sources import continues, gives_batches, has_numbers, is_iterable, opener
 from avida.readers._reader import MOST_DEPTH
 from avida.readers._state import ReaderState
 

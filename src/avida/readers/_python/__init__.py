@@ -1,0 +1,1 @@
+"""Python objects as readers: ExternalSource."""
