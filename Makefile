@@ -50,7 +50,7 @@ test: build $(VENV)/test.stamp $(VENV)/parity.stamp $(VENV)/check.stamp  ## Run 
 gpu-test:  ## Run the suites of the GPU on a machine that has one, with an avida that PYTHON imports; builds nothing
 	FAIL_WITHOUT_GPU=1 $(PYTHON) -m pytest -q -p no:cacheprovider tests/gpu $(ARGS)
 
-check: build $(VENV)/test.stamp $(VENV)/parity.stamp $(VENV)/check.stamp  ## Lint, types, formatting, layers, generated files
+check: build $(VENV)/test.stamp $(VENV)/parity.stamp $(VENV)/check.stamp  ## Lint, types, formatting, layers, lines, generated files
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/pyright --pythonpath $(PY)
@@ -58,6 +58,7 @@ check: build $(VENV)/test.stamp $(VENV)/parity.stamp $(VENV)/check.stamp  ## Lin
 	@echo clang-format --dry-run native
 	@$(BIN)/clang-format --dry-run --Werror $(CXX_SOURCES)
 	$(PY) tools/check_layers.py
+	$(PY) tools/count_lines.py
 	$(PY) tools/file_tables.py --check
 	$(PY) tools/generate.py --check
 
