@@ -1,6 +1,5 @@
 // What an argument is: its name, type, default and choices, and how to set it.
 #pragma once
-#include <functional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -40,17 +39,32 @@ enum ArgFlag : unsigned {
   takes_nan = 8,   // a number that becomes part of the data, not a parameter
 };
 
-using SetArg = std::function<void(void* args, const ArgValue&)>;
-using SetArgFromSample = std::function<void(void* args, const void* data, const Shape&, DType)>;
+// How members of one type are set and shown, for code that does not know the type; see arg::kind_of.
+struct MemberKind {
+  ArgType type;
+  const Choices* choices;  // of a choice or an enumeration, else null
+  void (*assign)(void* member, const ArgValue&);
+  void (*from_sample)(void* member, const void* data, const Shape&, DType);
+  void (*check)(const ArgValue&);  // whether it could be assigned
+  std::string (*text)(const void* member);
+};
 
 struct ArgSpec {
   std::string name, doc;
   ArgType type;
   unsigned flags;
-  const Choices* choices;    // of a choice or an enumeration, else null
+  const Choices* choices;
   std::string default_text;  // as written in Python; empty if the argument has no default
-  SetArg set;
-  SetArgFromSample set_from_sample;
+  const MemberKind* kind;
+  size_t offset;  // of the member; deprecated arguments have none
+
+  void set(void* args, const ArgValue& value) const {
+    if (flags & deprecated) return kind->check(value);
+    kind->assign(static_cast<char*>(args) + offset, value);
+  }
+  void set_from_sample(void* args, const void* data, const Shape& shape, DType dtype) const {
+    kind->from_sample(static_cast<char*>(args) + offset, data, shape, dtype);
+  }
 };
 
 }  // namespace avida

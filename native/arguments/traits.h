@@ -177,4 +177,32 @@ constexpr const Choices* choices<M> = &choices_of(M());
 template <class M>
 constexpr const Choices* choices<std::optional<M>> = choices<M>;
 
+template <class M>
+const MemberKind& kind_of() {
+  static constexpr MemberKind kind = {
+      Traits<M>::type,
+      choices<M>,
+      [](void* member, const ArgValue& value) { Traits<M>::assign(*static_cast<M*>(member), value); },
+      [](void* member, const void* data, const Shape& shape, DType dtype) {
+        Traits<M>::from_sample(*static_cast<M*>(member), data, shape, dtype);
+      },
+      [](const ArgValue& value) {
+        M checked{};
+        Traits<M>::assign(checked, value);
+      },
+      [](const void* member) { return Traits<M>::text(*static_cast<const M*>(member)); },
+  };
+  return kind;
+}
+
+// Compiled once, in traits.cpp: the types of most members.
+#define AVIDA_EACH_MEMBER_TYPE(X) \
+  X(bool) X(int) X(int64_t) X(float) X(double) X(std::string) X(Layout) X(DType) \
+  X(Vec<int>) X(Vec<int64_t>) X(Vec<float>) X(std::vector<int>) X(std::vector<float>) X(std::vector<double>)
+#define AVIDA_X(...)                                          \
+  extern template const MemberKind& kind_of<__VA_ARGS__>();   \
+  extern template const MemberKind& kind_of<std::optional<__VA_ARGS__>>();
+AVIDA_EACH_MEMBER_TYPE(AVIDA_X)
+#undef AVIDA_X
+
 }  // namespace avida::arg

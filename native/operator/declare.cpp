@@ -7,17 +7,19 @@ Declaration::Declaration(std::string_view name) {
   spec.infer = [](Inference&) {};
 }
 
+Declaration::~Declaration() = default;
+
 void Declaration::add_input(std::string_view name, std::string_view text, std::span<const Layout> layouts,
                             bool optional, bool variadic) {
   for (auto& layout : layouts) spec.per_frame |= is_sequence(layout);
   spec.inputs.push_back({std::string(name), std::string(text), {layouts.begin(), layouts.end()}, optional, variadic});
 }
 
-void Declaration::add_arg(std::string_view name, std::string_view text, ArgKind kind, unsigned flags,
-                          std::string default_text, SetArg set, SetArgFromSample set_from_sample) {
+void Declaration::add_arg(std::string_view name, std::string_view text, const MemberKind& kind, unsigned flags,
+                          const void* default_value, size_t offset) {
   if (arg::always_fixed(kind.type)) flags |= fixed;
-  spec.args.push_back({std::string(name), std::string(text), kind.type, flags, kind.choices, std::move(default_text),
-                       std::move(set), std::move(set_from_sample)});
+  spec.args.push_back({std::string(name), std::string(text), kind.type, flags, kind.choices, kind.text(default_value),
+                       &kind, offset});
 }
 
 void Declaration::finish_loop() {

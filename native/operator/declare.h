@@ -48,14 +48,11 @@ class Declaration {
 
  protected:
   explicit Declaration(std::string_view name);
+  ~Declaration();
   void add_input(std::string_view name, std::string_view text, std::span<const Layout> layouts, bool optional = false,
                  bool variadic = false);
-  struct ArgKind {
-    ArgType type;
-    const Choices* choices;
-  };
-  void add_arg(std::string_view name, std::string_view text, ArgKind kind, unsigned flags, std::string default_text,
-               SetArg set, SetArgFromSample set_from_sample);
+  void add_arg(std::string_view name, std::string_view text, const MemberKind& kind, unsigned flags,
+               const void* default_value, size_t offset = 0);
   void finish_loop();
 
   SampleLoop loop_;
@@ -96,27 +93,15 @@ class Op : public Declaration {
 
   template <class Owner, class M>
   Op& arg(std::string_view name, M Owner::* member, std::string_view text, unsigned flags = 0) {
-    using Traits = arg::Traits<M>;
-    Args defaults{};
-    add_arg(
-        name, text, {Traits::type, arg::choices<M>}, flags, Traits::text(defaults.*member),
-        [member](void* args, const ArgValue& value) { Traits::assign(static_cast<Args*>(args)->*member, value); },
-        [member](void* args, const void* data, const Shape& shape, DType dtype) {
-          Traits::from_sample(static_cast<Args*>(args)->*member, data, shape, dtype);
-        });
-    return *this;
+    const Args& defaults = *static_cast<const Args*>(spec.default_args.get());
+    const void* value = &(defaults.*member);
+    const size_t offset = static_cast<const char*>(value) - reinterpret_cast<const char*>(&defaults);
+    return add_arg(name, text, arg::kind_of<M>(), flags, value, offset), *this;
   }
   // An argument that is accepted for compatibility and has no effect.
   template <class M>
   Op& ignored(std::string_view name, const M& value) {
-    using Traits = arg::Traits<M>;
-    add_arg(name, {}, {Traits::type, arg::choices<M>}, fixed | deprecated, Traits::text(value),
-            [](void*, const ArgValue& given) {
-              M checked{};
-              Traits::assign(checked, given);
-            },
-            {});
-    return *this;
+    return add_arg(name, {}, arg::kind_of<M>(), fixed | deprecated, &value), *this;
   }
 
   Op& outputs(int n) { return spec.outputs = n, *this; }

@@ -11,6 +11,10 @@ std::deque<OpSpec>& registry() {
 }
 }  // namespace
 
+OpSpec::OpSpec() = default;
+OpSpec::OpSpec(OpSpec&&) noexcept = default;
+OpSpec::~OpSpec() = default;
+
 int OpSpec::min_inputs() const {
   int n = 0;
   for (auto& input : inputs) n += !input.optional;
@@ -30,7 +34,7 @@ int find_op(std::string_view name) {
   return -1;
 }
 
-int register_op(OpSpec spec) {
+int register_op(OpSpec&& spec) {
   // Sorts arguments, since operators may add ones that they share with others. Hidden operators are called by position.
   if (!spec.hidden) std::ranges::sort(spec.args, {}, &ArgSpec::name);
   registry().push_back(std::move(spec));

@@ -79,6 +79,10 @@ struct Inference {
 };
 
 struct OpSpec {
+  OpSpec();
+  OpSpec(OpSpec&&) noexcept;
+  ~OpSpec();  // not inline: every file of an operator would have it
+
   std::string name;  // with its module: "reductions.max"
   std::string doc, example;
   std::vector<InputSpec> inputs;
@@ -115,6 +119,6 @@ struct OpSpec {
 const OpSpec& op_at(int id);
 int op_count();
 int find_op(std::string_view name);  // -1 if there is none
-int register_op(OpSpec spec);
+int register_op(OpSpec&& spec);
 
 }  // namespace avida
