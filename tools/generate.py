@@ -1,6 +1,6 @@
-"""Writes the Python functions of all operators from their native declarations.
+"""Writes the Python functions of all operators, and the table of image formats, from their native declarations.
 
-python tools/generate.py          writes src/avida/**/_ops.py and src/avida/_core.pyi
+python tools/generate.py          writes src/avida/**/_ops.py, src/avida/_core.pyi and the table in docs/formats.md
 python tools/generate.py --check  fails when they are out of date
 """
 
@@ -14,6 +14,7 @@ import types
 from collections import defaultdict
 
 SOURCE = pathlib.Path(__file__).parent.parent / "src" / "avida"
+FORMATS = SOURCE.parent.parent / "docs" / "formats.md"
 # The core without the package around it, which imports the files that are to be written.
 sys.modules["avida"] = types.ModuleType("avida")
 sys.modules["avida"].__path__ = [str(SOURCE)]
@@ -276,6 +277,15 @@ def generate() -> dict[pathlib.Path, str]:
     return files
 
 
+def formats_page() -> str:
+    """docs/formats.md with the formats of this build."""
+    rows = ["| format | endings | decoded by | its licence | can do |\n|---|---|---|---|---|\n"]
+    for name, endings, library, license, abilities in sorted(_core.image_formats(), key=lambda row: row[0].lower()):
+        files = " ".join(f"`{ending}`" for ending in endings)
+        rows.append(f"| {name} | {files} | {library.split()[0]} | {license or '-'} | {', '.join(abilities)} |\n")
+    return re.sub(r"^\| format \|.*\n(\|.*\n)*", lambda _: "".join(rows), FORMATS.read_text(), flags=re.MULTILINE)
+
+
 def core_stub() -> str:
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder) / "_core.pyi"
@@ -294,7 +304,7 @@ def ruff(text: str, name: str) -> str:
 
 
 def main() -> int:
-    files = generate()
+    files = generate() | {FORMATS: formats_page()}
     write = "--check" not in sys.argv[1:]
     # The stub last: making it imports the package, which needs the functions of this core.
     return 1 if update(files, write) or update({SOURCE / "_core.pyi": core_stub()}, write) else 0

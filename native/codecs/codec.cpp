@@ -13,39 +13,52 @@ std::vector<Codec>& registry() {
   return codecs;
 }
 
-std::vector<AudioFormat>& audio_registry() {
-  static std::vector<AudioFormat> formats;
-  return formats;
-}
-
 }  // namespace
 
-int register_codec(const Codec& codec) { return registry().push_back(codec), static_cast<int>(registry().size()); }
+ImageInfo ImageInfo::for_type(ImageType type) const {
+  ImageInfo made = *this;
+  if (type != ImageType::indices) return made;
+  made.channels = 1;
+  made.color = ColorModel::gray;
+  made.dtype = index_bits > 8 ? DType::uint16 : DType::uint8;
+  return made;
+}
+
+std::vector<std::string_view> CodecAbilities::names() const {
+  const std::pair<bool, std::string_view> all[] = {{scales, "reduced sizes"}, {parts, "parts"},  {indices, "indices"},
+                                                   {alpha, "alpha"},          {wide, "16 bits"}, {floats, "floats"}};
+  std::vector<std::string_view> names;
+  for (auto& [has, name] : all)
+    if (has) names.push_back(name);
+  return names;
+}
+
+int register_codec(Codec codec) {
+  std::vector<Codec>& all = registry();
+  all.insert(std::ranges::upper_bound(all, codec.name, {}, &Codec::name), std::move(codec));
+  return static_cast<int>(all.size());
+}
 
 std::span<const Codec> all_codecs() { return registry(); }
 
-int register_audio_format(AudioFormat format) {
-  audio_registry().push_back(std::move(format));
-  return static_cast<int>(audio_registry().size());
+std::vector<std::string_view> image_endings() {
+  std::vector<std::string_view> endings;
+  for (const Codec& codec : registry()) endings.insert(endings.end(), codec.endings.begin(), codec.endings.end());
+  std::ranges::sort(endings);
+  endings.erase(std::ranges::unique(endings).begin(), endings.end());
+  return endings;
 }
 
-std::span<const AudioFormat> audio_formats() { return audio_registry(); }
-
-const Codec& find_codec(Bytes file) {
+OpenedImage open_image(Bytes file) {
   if (file.empty()) refuse("expected an image file, got no bytes");
-  for (const Codec& codec : registry())
-    if (codec.matches(file)) return codec;
+  for (const Codec& codec : registry()) {
+    if (std::ranges::none_of(codec.begins, [file](std::string_view text) { return has_text(file, 0, text); })) continue;
+    if (auto opened = codec.open(file)) return {codec, std::move(opened)};
+  }
   std::string names;
   for (const Codec& codec : registry()) names += str(names.empty() ? "" : ", ", codec.name);
   refuse("expected an image in a known format (", names, "), got ",
          describe_unknown(file, static_cast<int64_t>(file.size())));
-}
-
-void check_unchanged(const ImageInfo& planned, const ImageInfo& found, ImageType type) {
-  const bool same_pixels = planned.channels == found.channels && planned.dtype == found.dtype;  // indices have others
-  if (planned.height != found.height || planned.width != found.width || planned.index_bits != found.index_bits ||
-      (type != ImageType::indices && !same_pixels))
-    refuse(kChangedText);
 }
 
 std::string describe_unknown(Bytes beginning, int64_t size) {

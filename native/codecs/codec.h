@@ -1,8 +1,10 @@
-// Codec: the interface that reads one image format. Codecs register themselves; a missing library costs one format.
+// Codec: the declaration of an image format. Codecs register themselves; a missing library costs one format.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "codecs/limits.h"
@@ -38,6 +40,9 @@ struct ImageInfo {
   int gray_bits = 0;    // how colours are converted to gray: in fixed point with 14 or 15 bits, or in floats (0)
   int index_bits = 0;   // of the stored numbers if ImageType::indices is available, 1 to 16; else 0
   Scratch scratch;
+
+  // What decode() makes: indices are one channel of 8 or 16 bits.
+  ImageInfo for_type(ImageType type) const;
 };
 
 // A rectangle of the stored image, or of the downscaled one.
@@ -58,19 +63,62 @@ struct PixelRows {
   int64_t stride;
 };
 
-struct Codec {
-  const char* name;               // for `avida info`: "PNG"
-  const char* library;            // the library with its version: "libpng 1.6.39"
-  bool (*matches)(Bytes);         // by the first bytes
-  ImageInfo (*read_info)(Bytes);  // from the header only. Throws Error for an implausible header
-  // The colours that decode() writes, as close to the request as the library can: info.color unless it converts.
-  ColorModel (*decoded_color)(const ImageInfo&, const DecodeOptions&);
-  // Writes the rectangle, with info.dtype and the channels of decoded_color(), and only that. Throws Error. The file
-  // may have changed since read_info(): what decode() reads of the header itself is compared with `info` before it is
-  // used.
-  void (*decode)(Bytes, const ImageInfo&, const DecodeOptions&, const Roi&, const PixelRows& out);
-  bool scales = false;  // decode() can downscale at less cost: DecodeOptions::scale
+// A file whose header has been parsed. What was parsed stays here, from planning to decoding: values, and parts of the
+// bytes. The bytes must outlive it. They may change, since they may be foreign memory, but not their number: kept
+// values are safe to use, and what is read of the bytes again is checked again.
+class ImageFile {
+ public:
+  virtual ~ImageFile() = default;
+  ImageFile(const ImageFile&) = delete;
+
+  Bytes bytes() const { return bytes_; }
+  // Of the first frame.
+  const ImageInfo& info() const { return info_; }
+  // Pages, or the pictures of an animation.
+  virtual int frames() const { return 1; }
+  // The colours that decode() writes, as close to the request as the library can.
+  virtual ColorModel color(const DecodeOptions& options) const { return info_.for_type(options.type).color; }
+  // Writes the rectangle, with the element type of info().for_type() and the channels of color(), and only that. Throws
+  // Error. A library that reads the header itself may find another image by now: that is compared with info() before
+  // anything is written.
+  virtual void decode(const DecodeOptions& options, const Roi& roi, const PixelRows& out) const = 0;
+
+ protected:
+  explicit ImageFile(Bytes bytes) : bytes_(bytes) {}
+
+  const Bytes bytes_;
+  ImageInfo info_;
 };
+
+// What files of a format may have, and what its codec does about it.
+struct CodecAbilities {
+  bool scales = false;   // downscales while decoding, at less cost: DecodeOptions::scale
+  bool parts = false;    // a part costs less than the whole
+  bool indices = false;  // gives stored numbers: ImageType::indices
+  bool alpha = false;    // keeps an alpha channel for ImageType::any
+  bool wide = false;     // more than 8 bits a channel
+  bool floats = false;
+
+  // Those that it has, for documentation: "parts".
+  std::vector<std::string_view> names() const;
+};
+
+struct Codec {
+  std::string_view name;                  // "PNG"
+  std::vector<std::string_view> endings;  // of file names, in lower case: ".png"
+  std::vector<std::string_view> begins;   // the first bytes of a file are one of these
+  std::string library;                    // with its version: "libpng 1.6.39"; "avida" without one
+  std::string_view license;               // of the library, an SPDX expression; "" without one
+  CodecAbilities can;
+  // Parses the header. Throws Error for an implausible one. Null: it is another format that begins alike.
+  std::unique_ptr<const ImageFile> (*open)(Bytes);
+};
+
+// For Codec::open.
+template <class File>
+std::unique_ptr<const ImageFile> open_as(Bytes bytes) {
+  return std::make_unique<File>(bytes);
+}
 
 // The number of channels of a colour, in an image with `stored` channels.
 constexpr int channels_of(ColorModel color, int stored) {
@@ -92,24 +140,22 @@ constexpr int channels_of(ColorModel color, int stored) {
 }
 
 // Called from a static initialiser in the codec's file.
-int register_codec(const Codec& codec);
+int register_codec(Codec codec);
+// By name.
 std::span<const Codec> all_codecs();
+// The endings of all formats, in order.
+std::vector<std::string_view> image_endings();
 
-// A supported sound format, for `avida info`; see audio.h.
-struct AudioFormat {
-  std::string name, library;
+struct OpenedImage {
+  const Codec& codec;
+  std::unique_ptr<const ImageFile> file;
 };
-int register_audio_format(AudioFormat format);
-std::span<const AudioFormat> audio_formats();
-
-// The codec for a file's bytes. Throws Error for an empty file and for an unknown format.
-const Codec& find_codec(Bytes file);
+// Throws Error for an empty file, for an unknown format and for what the codec refuses.
+OpenedImage open_image(Bytes file);
 // Describes a file of `size` bytes by its first bytes, for messages about unknown formats.
 std::string describe_unknown(Bytes beginning, int64_t size);
 
-// For decode(): throws Error unless `found`, its own reading of the header, describes the image that was planned. The
-// bytes may be foreign memory that another thread writes to.
-void check_unchanged(const ImageInfo& planned, const ImageInfo& found, ImageType type);
+// Where a library finds another image than the one that was planned.
 constexpr const char* kChangedText = "the bytes of the file changed while it was decoded";
 
 constexpr int kMaxExtent = 65535 * 4;

@@ -25,12 +25,12 @@ int choose_scale(const ImageInfo& info, const ImageRequest& request, bool swappe
 }  // namespace
 
 EncodedImage::EncodedImage(Bytes file, const ImageRequest& request)
-    : file_(file), request_(request), codec_(find_codec(file)), info_(codec_.read_info(file)) {
+    : opened_(open_image(file)), request_(request), info_(opened_.file->info()) {
   if (!request.adjust_orientation) info_.orientation = 1;
   options_.type = request.type;
   options_.fast_idct = request.fast_idct;
   if (request.type == ImageType::indices) want_indices();
-  if (!codec_.scales) return;
+  if (!opened_.codec.can.scales) return;
   options_.scale = choose_scale(info_, request, transposes(info_.orientation));
   info_.height = scaled_extent(info_.height, options_.scale);
   info_.width = scaled_extent(info_.width, options_.scale);
@@ -39,8 +39,8 @@ EncodedImage::EncodedImage(Bytes file, const ImageRequest& request)
 // Indices are not scaled: an element type that cannot hold them is an error.
 void EncodedImage::want_indices() {
   if (!info_.index_bits)
-    refuse("expected a ", codec_.name, " image with a palette, or a gray one, for output_type=INDICES; this one has ",
-           info_.channels, " channels");
+    refuse("expected a ", opened_.codec.name,
+           " image with a palette, or a gray one, for output_type=INDICES; this one has ", info_.channels, " channels");
   const int value_bits = request_.dtype == DType::float32 ? 24
                          : request_.dtype == DType::int8  ? 7
                          : request_.dtype == DType::int16 ? 15
@@ -48,9 +48,7 @@ void EncodedImage::want_indices() {
   if (info_.index_bits > value_bits)
     refuse("expected a dtype that holds the ", info_.index_bits, "-bit indices of this image, such as uint16, got ",
            request_.dtype);
-  info_.channels = 1;
-  info_.color = ColorModel::gray;
-  info_.dtype = info_.index_bits > 8 ? DType::uint16 : DType::uint8;
+  info_ = info_.for_type(ImageType::indices);
 }
 
 Extents EncodedImage::extents() const {
@@ -60,13 +58,12 @@ Extents EncodedImage::extents() const {
 }
 
 bool EncodedImage::is_direct() const {
-  return info_.orientation == 1 && is_of_type(codec_.decoded_color(info_, options_), request_.type) &&
-         info_.dtype == request_.dtype;
+  return info_.orientation == 1 && is_of_type(file().color(options_), request_.type) && info_.dtype == request_.dtype;
 }
 
 void EncodedImage::check_memory(const Roi& roi) const {
   const Scratch& scratch = info_.scratch;
-  const int stored = channels_of(codec_.decoded_color(info_, options_), info_.channels) * size_of(info_.dtype);
+  const int stored = channels_of(file().color(options_), info_.channels) * size_of(info_.dtype);
   const int64_t pixel = int64_t{extents().channels} * size_of(request_.dtype) + (is_direct() ? 0 : stored);
   const int64_t pixels = int64_t{roi.height} * roi.width;
   int64_t bytes = scratch.always + pixels * (pixel + scratch.per_pixel);
@@ -78,7 +75,7 @@ void EncodedImage::decode(const Roi& roi, void* out, const Roi* needed, ThreadPo
   if (roi.height <= 0 || roi.width <= 0) return;
   DecodeOptions options = options_;
   options.pool = pool;
-  ColorModel color = codec_.decoded_color(info_, options_);
+  ColorModel color = file().color(options_);
   int channels = channels_of(color, info_.channels);
   int out_channels = channels_of_type(request_.type, info_.channels);
   const Orientation orientation = this->orientation();
@@ -90,13 +87,13 @@ void EncodedImage::decode(const Roi& roi, void* out, const Roi* needed, ThreadPo
       first += needed->y * stride + needed->x * pixel;
       stored = {roi.y + needed->y, roi.x + needed->x, needed->height, needed->width};
     }
-    codec_.decode(file_, info_, options, stored, {first, stride});
+    file().decode(options, stored, {first, stride});
     return;
   }
   int64_t stride = int64_t{stored.width} * channels * size_of(info_.dtype);
   Block block = allocate(stride * stored.height);
   auto* pixels = static_cast<uint8_t*>(block.get());
-  codec_.decode(file_, info_, options, stored, {pixels, stride});
+  file().decode(options, stored, {pixels, stride});
   PixelWalk walk = orientation.walk(stored, stride, channels * size_of(info_.dtype));
   convert_pixels(pixels, walk, {info_.dtype, color, channels, info_.gray_bits}, out, request_.type, request_.dtype,
                  roi.height, roi.width);

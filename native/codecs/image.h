@@ -19,13 +19,13 @@ struct Extents {
   int height, width, channels;
 };
 
-// A file whose header has been read. The bytes must outlive it. They may change: decode() then fails, or decodes what
-// it finds, within the memory that the header asked for.
+// An opened file, and how to decode it. The bytes must outlive it. They may change: decode() then fails, or decodes
+// what it finds, within the memory that the header asked for.
 class EncodedImage {
  public:
   EncodedImage(Bytes file, const ImageRequest& request);
 
-  Bytes file() const { return file_; }
+  const ImageFile& file() const { return *opened_.file; }
   const ImageRequest& request() const { return request_; }
   // With the extents after downscaling.
   const ImageInfo& info() const { return info_; }
@@ -43,9 +43,8 @@ class EncodedImage {
   void want_indices();
   bool is_direct() const;  // whether the codec writes the requested form
 
-  Bytes file_;
+  OpenedImage opened_;
   ImageRequest request_;
-  const Codec& codec_;
   ImageInfo info_;
   DecodeOptions options_;
 };

@@ -1,9 +1,11 @@
 // The module _core: exceptions, and what each binding file adds.
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include "codecs/audio/audio_formats.h"
 #include "codecs/codec.h"
 #include "codecs/jpeg/sequential_decoder.h"
 #include "core/vectors.h"
@@ -120,6 +122,19 @@ NB_MODULE(_core, m) {
       },
       "The image and sound formats that this build reads, each with its library.");
   m.def(
+      "image_formats",
+      [] {
+        std::vector<std::tuple<std::string_view, std::vector<std::string_view>, std::string, std::string_view,
+                               std::vector<std::string_view>>>
+            found;
+        for (const codecs::Codec& codec : codecs::all_codecs())
+          found.emplace_back(codec.name, codec.endings, codec.library, codec.license, codec.can.names());
+        return found;
+      },
+      "The image formats that this build reads: name, endings of files, library, its licence, and what the codec can "
+      "do.");
+  m.def("image_endings", &codecs::image_endings, "The endings of the files of all image formats, in order.");
+  m.def(
       "decode_limits",
       [] {
         const codecs::DecodeLimits limits = codecs::decode_limits();
@@ -138,6 +153,7 @@ NB_MODULE(_core, m) {
       "use_vectors", [](const std::string& target) { use_vectors(target); }, nb::arg("target"),
       "For tests: nothing better than this one of vector_targets() is used from now on.");
   m.def("jpeg_decodes", &codecs::sequential_decodes, "The number of JPEG images that libjpeg-turbo did not decode.");
+  m.def("jpeg_headers_read", &codecs::jpeg_headers_read, "The number of headers of JPEG files that were parsed.");
   m.def("shared_jpeg_decodes", &codecs::shared_sequential_decodes,
         "The number of JPEG images that several threads began to decode together.");
   m.def("gpu_jpeg_decodes", &jpegs_decoded_by_kernels,

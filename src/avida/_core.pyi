@@ -339,6 +339,14 @@ def codecs() -> list[tuple[str, str]]:
     The image and sound formats that this build reads, each with its library.
     """
 
+def image_formats() -> list[tuple[str, list[str], str, str, list[str]]]:
+    """
+    The image formats that this build reads: name, endings of files, library, its licence, and what the codec can do.
+    """
+
+def image_endings() -> list[str]:
+    """The endings of the files of all image formats, in order."""
+
 def decode_limits() -> tuple[int, int, int]:
     """The maximum numbers of pixels, scans and bytes of memory of a file."""
 
@@ -354,6 +362,9 @@ def use_vectors(target: str) -> None:
 
 def jpeg_decodes() -> int:
     """The number of JPEG images that libjpeg-turbo did not decode."""
+
+def jpeg_headers_read() -> int:
+    """The number of headers of JPEG files that were parsed."""
 
 def shared_jpeg_decodes() -> int:
     """

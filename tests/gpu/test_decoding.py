@@ -113,3 +113,11 @@ def test_limits(limit):
             ndd.decoders.image(jpeg(64, 48), device="gpu").evaluate()
     finally:
         ndd.set_decode_limits(**before._asdict())
+
+
+@pytest.mark.parametrize("kind", ["4:2:0", "progressive", "restarts", "inks"])
+def test_headers_are_parsed_once(kind):
+    files = ndd.batch(FILES[kind])
+    before = ndd._core.jpeg_headers_read()
+    ndd.decoders.image(files, device="gpu").evaluate()
+    assert ndd._core.jpeg_headers_read() - before == len(SIZES)

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "codecs/audio/audio_formats.h"
 #include "codecs/audio/vorbis.h"
 #include "core/clones.h"
 

@@ -25,8 +25,6 @@ struct Header {
   int64_t stride() const { return (width * bits + 31) / 32 * 4; }
 };
 
-bool matches(Bytes file) { return has_text(file, 0, "BM"); }
-
 void read_masks(Header& header, Bytes file, uint32_t header_size) {
   if (header.bits == 16) header.masks = {0x7c00, 0x03e0, 0x001f, 0};
   if (header.bits == 32) header.masks = {0xff0000, 0x00ff00, 0x0000ff, 0};
@@ -96,10 +94,6 @@ ImageInfo info_of(const Header& header) {
   return info;
 }
 
-ImageInfo read_info(Bytes file) { return info_of(parse(file)); }
-
-ColorModel decoded_color(const ImageInfo& info, const DecodeOptions&) { return info.color; }
-
 // One byte per pixel: the indices of a run-length coded image, in the order of the file.
 std::vector<uint8_t> expand_runs(const Header& header, Bytes file) {
   std::vector<uint8_t> indices(header.width * header.height);
@@ -139,10 +133,10 @@ uint8_t masked(uint32_t pixel, uint32_t mask) {
   return static_cast<uint8_t>(bits > 8 ? value >> (bits - 8) : value << (8 - bits));
 }
 
-uint8_t index_at(const Header& header, const uint8_t* row, int64_t x) {
-  if (header.bits == 8) return row[x];
-  const int64_t bit = x * header.bits;
-  return static_cast<uint8_t>(row[bit / 8] >> (8 - header.bits - bit % 8) & ((1 << header.bits) - 1));
+uint8_t index_at(int bits, const uint8_t* row, int64_t x) {
+  if (bits == 8) return row[x];
+  const int64_t bit = x * bits;
+  return static_cast<uint8_t>(row[bit / 8] >> (8 - bits - bit % 8) & ((1 << bits) - 1));
 }
 
 std::array<uint8_t, 4> pixel_at(const Header& header, const uint8_t* row, int64_t x) {
@@ -153,32 +147,45 @@ std::array<uint8_t, 4> pixel_at(const Header& header, const uint8_t* row, int64_
           masked(pixel, header.masks[3])};
 }
 
-void decode(Bytes file, const ImageInfo& info, const DecodeOptions& options, const Roi& roi, const PixelRows& out) {
-  Header header = parse(file);
-  check_unchanged(info, info_of(header), options.type);
+class BmpFile : public ImageFile {
+ public:
+  explicit BmpFile(Bytes bytes) : ImageFile(bytes), header_(parse(bytes)) { info_ = info_of(header_); }
+  void decode(const DecodeOptions& options, const Roi& roi, const PixelRows& out) const override;
+
+ private:
+  const Header header_;
+};
+
+void BmpFile::decode(const DecodeOptions& options, const Roi& roi, const PixelRows& out) const {
   std::vector<uint8_t> indices;
-  const uint8_t* rows = file.data() + header.pixels;
-  if (header.is_run_length()) {
-    indices = expand_runs(header, file);
+  const uint8_t* rows = bytes_.data() + header_.pixels;
+  int bits = header_.bits;
+  if (header_.is_run_length()) {
+    indices = expand_runs(header_, bytes_);
     rows = indices.data();
-    header.bits = 8;
+    bits = 8;
   }
-  const int64_t stride = header.is_run_length() ? header.width : header.stride();
+  const int64_t stride = header_.is_run_length() ? header_.width : header_.stride();
   for (int y = 0; y < roi.height; ++y) {
-    const int64_t stored_y = header.top_down ? roi.y + y : header.height - 1 - roi.y - y;
+    const int64_t stored_y = header_.top_down ? roi.y + y : header_.height - 1 - roi.y - y;
     const uint8_t* from = rows + stored_y * stride;
     uint8_t* to = out.first + y * out.stride;
     for (int x = roi.x; x < roi.x + roi.width; ++x)
       if (options.type == ImageType::indices)
-        *to++ = index_at(header, from, x);
-      else if (header.has_palette())
-        to = std::copy_n(header.palette[index_at(header, from, x)].data(), info.channels, to);
+        *to++ = index_at(bits, from, x);
+      else if (header_.has_palette())
+        to = std::copy_n(header_.palette[index_at(bits, from, x)].data(), info_.channels, to);
       else
-        to = std::copy_n(pixel_at(header, from, x).data(), info.channels, to);
+        to = std::copy_n(pixel_at(header_, from, x).data(), info_.channels, to);
   }
 }
 
-const int registered = register_codec({"BMP", "avida", matches, read_info, decoded_color, decode});
+const int registered = register_codec({.name = "BMP",
+                                       .endings = {".bmp"},
+                                       .begins = {"BM"},
+                                       .library = "avida",
+                                       .can = {.parts = true, .indices = true, .alpha = true},
+                                       .open = open_as<BmpFile>});
 
 }  // namespace
 }  // namespace avida::codecs

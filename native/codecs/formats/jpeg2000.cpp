@@ -14,12 +14,12 @@ constexpr uint32_t kCmyk = 12, kLab = 14, kFullRangeYcc = 18;  // colour spaces,
 
 struct Header {
   ImageInfo info;
+  int64_t left = 0, top = 0, right = 0, bottom = 0;  // on the grid of the codestream
+  int components = 0;
   bool is_ycc = false;
   bool is_subsampled = false;  // some component has fewer samples than the image
   bool has_palette = false, is_signed = false;
 };
-
-bool matches(Bytes file) { return has_text(file, 0, kBoxes) || has_text(file, 0, kCodestream); }
 
 // The content of the first box of a kind, or nothing.
 Bytes find_box(Bytes boxes, std::string_view kind) {
@@ -107,7 +107,7 @@ Header read_header(Bytes file) {
   const int64_t tile_width = number(24), tile_height = number(28), tile_left = number(32), tile_top = number(36);
   const int components = big_endian(stream, 40, 2);
 
-  Header header;
+  Header header{.left = left, .top = top, .right = right, .bottom = bottom, .components = components};
   header.info.gray_bits = 15;
   int64_t step_x = 256, step_y = 256, largest_x = 1, largest_y = 1;
   int precision = 0;
@@ -159,10 +159,6 @@ Header read_header(Bytes file) {
   return header;
 }
 
-ImageInfo read_info(Bytes file) { return read_header(file).info; }
-
-ColorModel decoded_color(const ImageInfo& info, const DecodeOptions&) { return info.color; }
-
 struct Source {
   Bytes file;
   size_t at = 0;
@@ -201,7 +197,7 @@ void keep_message(const char* message, void* user) {
 
 using Image = std::unique_ptr<opj_image_t, decltype(&opj_image_destroy)>;
 
-Image decode_components(Source& source, const Roi* area) {
+Image decode_components(Source& source, const Header& header, const Roi* area) {
   const bool boxed = has_text(source.file, 0, kBoxes);
   std::unique_ptr<opj_codec_t, decltype(&opj_destroy_codec)> codec(
       opj_create_decompress(boxed ? OPJ_CODEC_JP2 : OPJ_CODEC_J2K), opj_destroy_codec);
@@ -219,6 +215,9 @@ Image decode_components(Source& source, const Roi* area) {
   opj_image_t* read_image = nullptr;
   bool good = opj_setup_decoder(codec.get(), &parameters) && opj_read_header(stream.get(), codec.get(), &read_image);
   Image image(read_image, opj_image_destroy);
+  if (good && (image->x0 != header.left || image->y0 != header.top || image->x1 != header.right ||
+               image->y1 != header.bottom || static_cast<int>(image->numcomps) != header.components))
+    refuse(kChangedText);
   if (good && area) {
     const int x = image->x0 + area->x, y = image->y0 + area->y;
     good = opj_set_decode_area(codec.get(), image.get(), x, y, x + area->width, y + area->height);
@@ -287,27 +286,38 @@ void write(const opj_image_t& image, const Header& header, ImageType type, const
       ycc_to_rgb(reinterpret_cast<T*>(out.first + y * out.stride) + int64_t{x} * channels, bits);
 }
 
-void decode(Bytes file, const ImageInfo& info, const DecodeOptions& options, const Roi& roi, const PixelRows& out) {
-  const Header header = read_header(file);
-  check_unchanged(info, header.info, options.type);
-  const bool cut = !header.is_subsampled && (roi.height < info.height || roi.width < info.width);
-  Source source{file};
-  const Image image = decode_components(source, cut ? &roi : nullptr);
-  if (static_cast<int>(image->numcomps) < info.channels)
-    refuse("JPEG 2000: expected ", info.channels, " components, got ", image->numcomps);
-  for (int c = 0; c < info.channels; ++c)
-    if (const auto& stored = image->comps[c];
-        !stored.data || !stored.w || !stored.h || stored.prec > 31 || !stored.prec)
-      refuse("JPEG 2000: component ", c, " could not be decoded");
-  const Roi within = cut ? Roi{0, 0, roi.height, roi.width} : roi;
-  if (info.dtype == DType::uint8)
-    write<uint8_t>(*image, header, options.type, within, out);
-  else
-    write<uint16_t>(*image, header, options.type, within, out);
-}
+class Jpeg2000File : public ImageFile {
+ public:
+  explicit Jpeg2000File(Bytes bytes) : ImageFile(bytes), header_(read_header(bytes)) { info_ = header_.info; }
 
-const std::string library = str("OpenJPEG ", opj_version());
-const int registered = register_codec({"JPEG 2000", library.c_str(), matches, read_info, decoded_color, decode});
+  void decode(const DecodeOptions& options, const Roi& roi, const PixelRows& out) const override {
+    const bool cut = !header_.is_subsampled && (roi.height < info_.height || roi.width < info_.width);
+    Source source{bytes_};
+    const Image image = decode_components(source, header_, cut ? &roi : nullptr);
+    if (static_cast<int>(image->numcomps) < info_.channels)
+      refuse("JPEG 2000: expected ", info_.channels, " components, got ", image->numcomps);
+    for (int c = 0; c < info_.channels; ++c)
+      if (const auto& stored = image->comps[c];
+          !stored.data || !stored.w || !stored.h || stored.prec > 31 || !stored.prec)
+        refuse("JPEG 2000: component ", c, " could not be decoded");
+    const Roi within = cut ? Roi{0, 0, roi.height, roi.width} : roi;
+    if (info_.for_type(options.type).dtype == DType::uint8)
+      write<uint8_t>(*image, header_, options.type, within, out);
+    else
+      write<uint16_t>(*image, header_, options.type, within, out);
+  }
+
+ private:
+  const Header header_;
+};
+
+const int registered = register_codec({.name = "JPEG 2000",
+                                       .endings = {".jp2"},
+                                       .begins = {kBoxes, kCodestream},
+                                       .library = str("OpenJPEG ", opj_version()),
+                                       .license = "BSD-2-Clause",
+                                       .can = {.parts = true, .indices = true, .alpha = true, .wide = true},
+                                       .open = open_as<Jpeg2000File>});
 
 }  // namespace
 }  // namespace avida::codecs

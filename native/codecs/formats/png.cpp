@@ -14,8 +14,6 @@ namespace {
 constexpr std::string_view kSignature = "\x89PNG\r\n\x1a\n";
 constexpr png_byte kTextChunks[] = "tEXt\0zTXt\0iTXt";
 
-bool matches(Bytes file) { return has_text(file, 0, kSignature); }
-
 // The orientation in the eXIf chunk, which may come before or after the pixels.
 int orientation_of(Bytes file) {
   for (size_t at = kSignature.size(); at + 8 <= file.size();) {
@@ -64,9 +62,17 @@ ImageInfo read_info(Bytes file) {
   return info;
 }
 
-ColorModel decoded_color(const ImageInfo& info, const DecodeOptions& options) {
-  const bool is_gray = info.color == ColorModel::gray || info.color == ColorModel::gray_alpha;
-  if (options.type == ImageType::any || options.type == ImageType::indices) return info.color;
+class PngFile : public ImageFile {
+ public:
+  explicit PngFile(Bytes bytes) : ImageFile(bytes) { info_ = read_info(bytes); }
+  ColorModel color(const DecodeOptions& options) const override;
+  void decode(const DecodeOptions& options, const Roi& roi, const PixelRows& out) const override;
+};
+
+ColorModel PngFile::color(const DecodeOptions& options) const {
+  const ColorModel stored = info_.for_type(options.type).color;
+  const bool is_gray = stored == ColorModel::gray || stored == ColorModel::gray_alpha;
+  if (options.type == ImageType::any || options.type == ImageType::indices) return stored;
   if (is_gray || options.type == ImageType::gray) return ColorModel::gray;
   return options.type == ImageType::bgr ? ColorModel::bgr : ColorModel::rgb;
 }
@@ -112,15 +118,16 @@ class Reader {
   png_infop info_ = nullptr;
 };
 
-void decode(Bytes file, const ImageInfo& info, const DecodeOptions& options, const Roi& roi, const PixelRows& out) {
-  const ColorModel color = decoded_color(info, options);
+void PngFile::decode(const DecodeOptions& options, const Roi& roi, const PixelRows& out) const {
+  const ImageInfo info = info_.for_type(options.type);
+  const ColorModel color = this->color(options);
   const bool is_any = options.type == ImageType::any;
   const bool to_gray = color == ColorModel::gray && info.channels > 2;
   const int channels = channels_of(color, info.channels);
   const size_t pixel = channels * size_of(info.dtype), row_size = pixel * info.width;
   const bool whole_rows = roi.width == info.width;
   const bool to_end = roi.y + roi.height == info.height;
-  Reader reader(file);
+  Reader reader(bytes_);
   bool interlaced = false;
 
   reader.run([&](png_structp png, png_infop png_info) {
@@ -173,8 +180,13 @@ void decode(Bytes file, const ImageInfo& info, const DecodeOptions& options, con
   });
 }
 
-const int registered =
-    register_codec({"PNG", "libpng " PNG_LIBPNG_VER_STRING, matches, read_info, decoded_color, decode});
+const int registered = register_codec({.name = "PNG",
+                                       .endings = {".png"},
+                                       .begins = {kSignature},
+                                       .library = "libpng " PNG_LIBPNG_VER_STRING,
+                                       .license = "libpng-2.0",
+                                       .can = {.parts = true, .indices = true, .alpha = true, .wide = true},
+                                       .open = open_as<PngFile>});
 
 }  // namespace
 }  // namespace avida::codecs

@@ -21,10 +21,6 @@ struct Header {
 
 bool is_space(uint8_t c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-bool matches(Bytes file) {
-  return file.size() > 2 && file[0] == 'P' && file[1] >= '1' && file[1] <= '7' && (is_space(file[2]) || file[2] == '#');
-}
-
 // Words, separated by white space and comments.
 class Words {
  public:
@@ -129,10 +125,6 @@ ImageInfo info_of(const Header& header) {
   return info;
 }
 
-ImageInfo read_info(Bytes file) { return info_of(parse(file)); }
-
-ColorModel decoded_color(const ImageInfo& info, const DecodeOptions&) { return info.color; }
-
 // Reads samples in file order, scaled to the whole range of T unless they are indices.
 template <class T>
 class Samples {
@@ -196,16 +188,32 @@ void decode_as(Bytes file, const Header& header, ImageType type, const Roi& roi,
     samples.read_row(roi.y + y, roi.x, roi.width, reinterpret_cast<T*>(out.first + y * out.stride));
 }
 
-void decode(Bytes file, const ImageInfo& info, const DecodeOptions& options, const Roi& roi, const PixelRows& out) {
-  const Header header = parse(file);
-  check_unchanged(info, info_of(header), options.type);
-  if (header.sample_size() == 1)
-    decode_as<uint8_t>(file, header, options.type, roi, out);
-  else
-    decode_as<uint16_t>(file, header, options.type, roi, out);
+class PnmFile : public ImageFile {
+ public:
+  explicit PnmFile(Bytes bytes) : ImageFile(bytes), header_(parse(bytes)) { info_ = info_of(header_); }
+
+  void decode(const DecodeOptions& options, const Roi& roi, const PixelRows& out) const override {
+    if (header_.sample_size() == 1)
+      decode_as<uint8_t>(bytes_, header_, options.type, roi, out);
+    else
+      decode_as<uint16_t>(bytes_, header_, options.type, roi, out);
+  }
+
+ private:
+  const Header header_;
+};
+
+std::unique_ptr<const ImageFile> open(Bytes bytes) {
+  const bool is_pnm = bytes.size() > 2 && (is_space(bytes[2]) || bytes[2] == '#');
+  return is_pnm ? open_as<PnmFile>(bytes) : nullptr;
 }
 
-const int registered = register_codec({"PNM", "avida", matches, read_info, decoded_color, decode});
+const int registered = register_codec({.name = "PNM",
+                                       .endings = {".pbm", ".pgm", ".pnm", ".ppm"},
+                                       .begins = {"P1", "P2", "P3", "P4", "P5", "P6", "P7"},
+                                       .library = "avida",
+                                       .can = {.parts = true, .indices = true, .alpha = true, .wide = true},
+                                       .open = open});
 
 }  // namespace
 }  // namespace avida::codecs

@@ -13,12 +13,6 @@ namespace {
 
 using namespace std::string_view_literals;
 
-bool matches(Bytes file) {
-  for (std::string_view mark : {"II*\0"sv, "MM\0*"sv, "II+\0"sv, "MM\0+"sv})
-    if (has_text(file, 0, mark)) return true;
-  return false;
-}
-
 // A file in memory that libtiff has open, and the first error it reported.
 class File {
  public:
@@ -197,17 +191,6 @@ Header read_header(const File& file, Bytes bytes) {
   return header;
 }
 
-ImageInfo read_info(Bytes bytes) {
-  const File file(bytes);
-  return read_header(file, bytes).info;
-}
-
-// If only some channels are requested, the first ones are the colours.
-ColorModel decoded_color(const ImageInfo& info, const DecodeOptions& options) {
-  if (options.type == ImageType::any) return info.color;
-  return info.channels < 3 ? ColorModel::gray : ColorModel::rgb;
-}
-
 // Converts rows from libtiff to samples of T: packed bits, or numbers in native byte order.
 template <class T>
 class Unpacker {
@@ -378,28 +361,53 @@ void decode_converted(const File& file, const Header& header, const Roi& roi, in
   }
 }
 
-void decode(Bytes bytes, const ImageInfo& info, const DecodeOptions& options, const Roi& roi, const PixelRows& out) {
-  const File file(bytes);
-  Header header = read_header(file, bytes);
-  check_unchanged(info, header.info, options.type);
-  if (options.type == ImageType::indices) header.as_stored = true, header.photometric = PHOTOMETRIC_MINISBLACK;
-  const int channels = channels_of(decoded_color(info, options), info.channels);
-  if (header.converted)
-    decode_converted(file, header, roi, channels, out);
-  else if (info.dtype == DType::uint8)
-    BlockDecoder<uint8_t>(file, header, roi, channels, out).run();
-  else if (info.dtype == DType::uint16)
-    BlockDecoder<uint16_t>(file, header, roi, channels, out).run();
-  else
-    BlockDecoder<float>(file, header, roi, channels, out).run();
-}
+class TiffFile : public ImageFile {
+ public:
+  explicit TiffFile(Bytes bytes) : ImageFile(bytes), file_(bytes), header_(read_header(file_, bytes)) {
+    info_ = header_.info;
+  }
 
-const std::string library = [] {
+  // If only some channels are requested, the first ones are the colours.
+  ColorModel color(const DecodeOptions& options) const override {
+    const ImageInfo info = info_.for_type(options.type);
+    if (options.type == ImageType::any) return info.color;
+    return info.channels < 3 ? ColorModel::gray : ColorModel::rgb;
+  }
+
+  void decode(const DecodeOptions& options, const Roi& roi, const PixelRows& out) const override {
+    Header header = header_;
+    if (options.type == ImageType::indices) header.as_stored = true, header.photometric = PHOTOMETRIC_MINISBLACK;
+    const ImageInfo info = info_.for_type(options.type);
+    const int channels = channels_of(color(options), info.channels);
+    if (header.converted)
+      decode_converted(file_, header, roi, channels, out);
+    else if (info.dtype == DType::uint8)
+      BlockDecoder<uint8_t>(file_, header, roi, channels, out).run();
+    else if (info.dtype == DType::uint16)
+      BlockDecoder<uint16_t>(file_, header, roi, channels, out).run();
+    else
+      BlockDecoder<float>(file_, header, roi, channels, out).run();
+  }
+
+ private:
+  const File file_;
+  const Header header_;
+};
+
+std::string library() {
   const std::string_view text = TIFFGetVersion();  // "LIBTIFF, Version 4.5.0\nCopyright ..."
   const size_t first = text.find_last_of(' ', text.find('\n')) + 1;
   return str("libtiff ", text.substr(first, text.find('\n') - first));
-}();
-const int registered = register_codec({"TIFF", library.c_str(), matches, read_info, decoded_color, decode});
+}
+
+const int registered =
+    register_codec({.name = "TIFF",
+                    .endings = {".tif", ".tiff"},
+                    .begins = {"II*\0"sv, "MM\0*"sv, "II+\0"sv, "MM\0+"sv},
+                    .library = library(),
+                    .license = "libtiff",
+                    .can = {.parts = true, .indices = true, .alpha = true, .wide = true, .floats = true},
+                    .open = open_as<TiffFile>});
 
 }  // namespace
 }  // namespace avida::codecs

@@ -9,8 +9,6 @@
 namespace avida::codecs {
 namespace {
 
-bool matches(Bytes file) { return has_text(file, 0, "RIFF") && has_text(file, 8, "WEBP"); }
-
 // The content of the first chunk of a kind, or nothing.
 Bytes find_chunk(Bytes file, std::string_view kind) {
   for (size_t at = 12; at + 8 <= file.size();) {
@@ -61,10 +59,16 @@ ImageInfo read_info(Bytes file) {
   return info;
 }
 
-ColorModel decoded_color(const ImageInfo& info, const DecodeOptions& options) {
-  if (options.type == ImageType::any) return info.color;
-  return options.type == ImageType::bgr ? ColorModel::bgr : ColorModel::rgb;
-}
+class WebpFile : public ImageFile {
+ public:
+  explicit WebpFile(Bytes bytes) : ImageFile(bytes) { info_ = read_info(bytes); }
+
+  ColorModel color(const DecodeOptions& options) const override {
+    if (options.type == ImageType::any) return info_.color;
+    return options.type == ImageType::bgr ? ColorModel::bgr : ColorModel::rgb;
+  }
+  void decode(const DecodeOptions& options, const Roi& roi, const PixelRows& out) const override;
+};
 
 // An image, or a frame of an animation.
 struct Picture {
@@ -105,15 +109,17 @@ Roi with_border(const Roi& roi, const Roi& picture) {
           std::min(picture.width, roi.x + roi.width + 2) - x};
 }
 
-void decode(Bytes file, const ImageInfo& info, const DecodeOptions& options, const Roi& roi, const PixelRows& out) {
-  const WebPBitstreamFeatures features = features_of(file);
-  check_unchanged(info, info_of(features), options.type);
-  const Picture picture = first_picture(file, features);
-  const ColorModel color = decoded_color(info, options);
+void WebpFile::decode(const DecodeOptions& options, const Roi& roi, const PixelRows& out) const {
+  const WebPBitstreamFeatures features = features_of(bytes_);  // as the library will find them once more
+  const ImageInfo found = info_of(features);
+  if (found.height != info_.height || found.width != info_.width || found.channels != info_.channels)
+    refuse(kChangedText);
+  const Picture picture = first_picture(bytes_, features);
+  const ColorModel color = this->color(options);
   const WEBP_CSP_MODE mode = color == ColorModel::rgb_alpha ? MODE_RGBA
                              : color == ColorModel::bgr     ? MODE_BGR
                                                             : MODE_RGB;
-  const int pixel = channels_of(color, info.channels);
+  const int pixel = channels_of(color, info_.channels);
   // The part of the rectangle within the frame, relative to the frame. The rest of the canvas is empty.
   const Roi& place = picture.place;
   const int top = std::max(roi.y, place.y), bottom = std::min(roi.y + roi.height, place.y + place.height);
@@ -135,11 +141,22 @@ void decode(Bytes file, const ImageInfo& info, const DecodeOptions& options, con
     std::memcpy(first + y * out.stride, from + y * stride, size_t(wanted.width) * pixel);
 }
 
-const std::string library = [] {
+std::string library() {
   const int version = WebPGetDecoderVersion();
   return str("libwebp ", version >> 16, '.', version >> 8 & 255, '.', version & 255);
-}();
-const int registered = register_codec({"WebP", library.c_str(), matches, read_info, decoded_color, decode});
+}
+
+std::unique_ptr<const ImageFile> open(Bytes bytes) {
+  return has_text(bytes, 8, "WEBP") ? open_as<WebpFile>(bytes) : nullptr;
+}
+
+const int registered = register_codec({.name = "WebP",
+                                       .endings = {".webp"},
+                                       .begins = {"RIFF"},
+                                       .library = library(),
+                                       .license = "BSD-3-Clause",
+                                       .can = {.parts = true, .alpha = true},
+                                       .open = open});
 
 }  // namespace
 }  // namespace avida::codecs

@@ -3,7 +3,7 @@
 #pragma once
 #include <cstdint>
 
-#include "codecs/jpeg/sequential_header.h"
+#include "codecs/jpeg/jpeg_header.h"
 
 namespace avida::codecs {
 

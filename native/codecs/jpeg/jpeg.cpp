@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <csetjmp>
 #include <cstring>
+#include <utility>
 
 #include "codecs/bytes.h"
 #include "codecs/jpeg/jpeg_header.h"
@@ -107,8 +108,7 @@ void convert_inks(const uint8_t* in, uint8_t* out, int width, bool light, ImageT
 }
 
 struct Job {
-  Bytes file;
-  const ImageInfo& info;
+  const JpegFile& file;
   const DecodeOptions& options;
   const Roi& roi;
   const PixelRows& out;
@@ -187,15 +187,16 @@ bool run(Decompressor& self, const Job& job) {
     jpeg_destroy_decompress(&self.jpeg);
     return false;
   }
-  open(self, job.file);
+  open(self, job.file.bytes());
   jpeg_read_header(&self.jpeg, TRUE);
   self.jpeg.out_color_space = output_space(self.jpeg, job.options.type);
   self.jpeg.dct_method = job.options.fast_idct ? JDCT_IFAST : JDCT_ISLOW;
   self.jpeg.scale_num = static_cast<unsigned>(job.options.scale);
   self.jpeg.scale_denom = 8;
-  jpeg_calc_output_dimensions(&self.jpeg);  // before memory is allocated for what the header says now
-  if (static_cast<int>(self.jpeg.output_height) != job.info.height ||
-      static_cast<int>(self.jpeg.output_width) != job.info.width || self.jpeg.num_components != job.info.channels) {
+  // Before memory is allocated for what the header says now.
+  const JpegHeader& planned = job.file.header();
+  if (static_cast<int>(self.jpeg.image_height) != planned.height ||
+      static_cast<int>(self.jpeg.image_width) != planned.width || self.jpeg.num_components != planned.components) {
     std::strncpy(self.message, kChangedText, sizeof(self.message));
     std::longjmp(self.failed, 1);
   }
@@ -207,31 +208,34 @@ bool run(Decompressor& self, const Job& job) {
   return true;
 }
 
-bool matches(Bytes file) { return is_jpeg(file) && jpeg_frame(file) != kLosslessFrame; }
+class LibraryFile : public JpegFile {
+ public:
+  LibraryFile(Bytes bytes, JpegHeader&& header);
+  ColorModel color(const DecodeOptions& options) const override;
+  void decode(const DecodeOptions& options, const Roi& roi, const PixelRows& out) const override;
+};
 
-ImageInfo read_info(Bytes file) {
-  JpegHeader header = read_jpeg_header(file);
-  if (header.precision != 8) refuse("expected 8 bits per sample, got ", header.precision);
-  const int64_t samples = int64_t{header.height} * header.width * header.components;
-  check_ratio(file, samples, kMostShrinking);
-  const int64_t scans = count_jpeg_scans(file, header);
-  check_scans(scans);
-  ImageInfo info{.height = header.height, .width = header.width, .channels = header.components};
-  info.orientation = header.orientation;
-  info.index_bits = header.components == 1 ? 8 : 0;
+LibraryFile::LibraryFile(Bytes bytes, JpegHeader&& header) : JpegFile(bytes, std::move(header)) {
+  const int channels = header_.components;
+  if (header_.precision != 8) refuse("expected 8 bits per sample, got ", header_.precision);
+  const int64_t samples = int64_t{header_.height} * header_.width * channels;
+  check_ratio(bytes, samples, kMostShrinking);
+  check_scans(header_.scans);
+  info_ = {.height = header_.height, .width = header_.width, .channels = channels};
+  info_.orientation = header_.orientation;
+  info_.index_bits = channels == 1 ? 8 : 0;
   // All coefficients are kept, and of a progressive file nine bytes for each block.
-  if (scans > 1 || jpeg_frame(file) == kProgressiveFrame)
-    info.scratch.always = samples * static_cast<int64_t>(sizeof(JCOEF)) + samples / 64 * 9;
-  info.color = header.components == 1 ? ColorModel::gray : header.components == 3 ? ColorModel::rgb : ColorModel::other;
-  return info;
+  if (header_.scans > 1 || header_.is_progressive())
+    info_.scratch.always = samples * static_cast<int64_t>(sizeof(JCOEF)) + samples / 64 * 9;
+  info_.color = channels == 1 ? ColorModel::gray : channels == 3 ? ColorModel::rgb : ColorModel::other;
 }
 
-ColorModel decoded_color(const ImageInfo& info, const DecodeOptions& options) {
-  bool inks = info.channels == 4;
-  if (info.color == ColorModel::other && !inks) return info.color;
+ColorModel LibraryFile::color(const DecodeOptions& options) const {
+  const bool inks = info_.channels == 4;
+  if (info_.color == ColorModel::other && !inks) return info_.color;
   switch (options.type) {
     case ImageType::any:
-      return info.color;
+      return info_.color;
     case ImageType::gray:
     case ImageType::indices:
       return ColorModel::gray;
@@ -242,16 +246,27 @@ ColorModel decoded_color(const ImageInfo& info, const DecodeOptions& options) {
   }
 }
 
-void decode(Bytes file, const ImageInfo& info, const DecodeOptions& options, const Roi& roi, const PixelRows& out) {
-  if (decode_ordinary(file, info, options, roi, out)) return;
+void LibraryFile::decode(const DecodeOptions& options, const Roi& roi, const PixelRows& out) const {
+  if (decode_ordinary(header_, options, roi, out)) return;
   Decompressor self;
-  if (!run(self, {file, info, options, roi, out})) refuse("JPEG: ", self.message);
+  if (!run(self, {*this, options, roi, out})) refuse("JPEG: ", self.message);
+}
+
+std::unique_ptr<const ImageFile> open_file(Bytes bytes) {
+  JpegHeader header = read_jpeg_header(bytes);
+  if (header.frame == kLosslessFrame) return nullptr;
+  return std::make_unique<LibraryFile>(bytes, std::move(header));
 }
 
 #define AVIDA_TEXT_OF(X) #X
 #define AVIDA_TEXT(X) AVIDA_TEXT_OF(X)
-[[maybe_unused]] const int kRegistered = register_codec(
-    {"JPEG", "libjpeg-turbo " AVIDA_TEXT(LIBJPEG_TURBO_VERSION), matches, read_info, decoded_color, decode, true});
+[[maybe_unused]] const int kRegistered = register_codec({.name = "JPEG",
+                                                         .endings = {".jpeg", ".jpg"},
+                                                         .begins = {kJpegBegin},
+                                                         .library = "libjpeg-turbo " AVIDA_TEXT(LIBJPEG_TURBO_VERSION),
+                                                         .license = "IJG AND BSD-3-Clause AND Zlib",
+                                                         .can = {.scales = true, .parts = true, .indices = true},
+                                                         .open = open_file});
 
 }  // namespace
 }  // namespace avida::codecs

@@ -169,7 +169,7 @@ ImageInfo info_of(const JpegHeader& header) {
 
 class Decoder {
  public:
-  Decoder(Bytes file, const ImageInfo& planned, ImageType type) : file_(file), planned_(planned), type_(type) {}
+  Decoder(Bytes file, const JpegHeader& planned) : file_(file), planned_(planned) {}
 
   // The stored samples, with interleaved channels.
   Block decode() {
@@ -197,7 +197,6 @@ class Decoder {
     }
     return pixels_;
   }
-  const Frame& frame() const { return frame_; }
 
  private:
   void read_tables(Bytes segment) {
@@ -219,7 +218,9 @@ class Decoder {
     frame_.height = static_cast<int>(big_endian(segment, 1, 2));
     frame_.width = static_cast<int>(big_endian(segment, 3, 2));
     int count = static_cast<int>(big_endian(segment, 5, 1));
-    check_unchanged(planned_, info_of({kLosslessFrame, frame_.precision, frame_.height, frame_.width, count}), type_);
+    if (frame_.precision != planned_.precision || frame_.height != planned_.height || frame_.width != planned_.width ||
+        count != planned_.components)
+      refuse(kChangedText);
     for (int i = 0; i < count; i++) {
       frame_.components.push_back({.id = static_cast<int>(big_endian(segment, 6 + 3 * i, 1))});
       if (count > 1 && big_endian(segment, 7 + 3 * i, 1) != 0x11)
@@ -284,23 +285,12 @@ class Decoder {
   }
 
   Bytes file_;
-  const ImageInfo& planned_;
-  const ImageType type_;
+  const JpegHeader& planned_;
   Frame frame_;
   std::array<HuffmanTable, 4> tables_;
   int restart_interval_ = 0;  // in pixels; 0: none
   Block pixels_;
 };
-
-bool matches(Bytes file) { return is_jpeg(file) && jpeg_frame(file) == kLosslessFrame; }
-
-ImageInfo read_info(Bytes file) {
-  ImageInfo info = info_of(read_jpeg_header(file));
-  check_ratio(file, info.scratch.always, kMostShrinking);
-  return info;
-}
-
-ColorModel decoded_color(const ImageInfo& info, const DecodeOptions&) { return info.color; }
 
 // Samples of fewer bits are scaled to the whole range of the type, unless they are indices.
 template <class T>
@@ -316,18 +306,33 @@ void write_rows(const uint16_t* in, const ImageInfo& info, ImageType type, int p
   }
 }
 
-void decode(Bytes file, const ImageInfo& info, const DecodeOptions& options, const Roi& roi, const PixelRows& out) {
-  auto decoder = std::make_unique<Decoder>(file, info, options.type);
-  Block pixels = decoder->decode();
-  auto* samples = static_cast<const uint16_t*>(pixels.get());
-  if (info.dtype == DType::uint8)
-    write_rows<uint8_t>(samples, info, options.type, decoder->frame().precision, roi, out);
-  else
-    write_rows<uint16_t>(samples, info, options.type, decoder->frame().precision, roi, out);
+class LosslessFile : public JpegFile {
+ public:
+  LosslessFile(Bytes bytes, JpegHeader&& header) : JpegFile(bytes, std::move(header)) {
+    info_ = info_of(header_);
+    check_ratio(bytes, info_.scratch.always, kMostShrinking);
+  }
+
+  void decode(const DecodeOptions& options, const Roi& roi, const PixelRows& out) const override {
+    const Block pixels = std::make_unique<Decoder>(bytes_, header_)->decode();
+    auto* samples = static_cast<const uint16_t*>(pixels.get());
+    (info_.dtype == DType::uint8 ? write_rows<uint8_t> : write_rows<uint16_t>)(samples, info_, options.type,
+                                                                               header_.precision, roi, out);
+  }
+};
+
+std::unique_ptr<const ImageFile> open_file(Bytes bytes) {
+  JpegHeader header = read_jpeg_header(bytes);
+  if (header.frame != kLosslessFrame) return nullptr;
+  return std::make_unique<LosslessFile>(bytes, std::move(header));
 }
 
-[[maybe_unused]] const int kRegistered =
-    register_codec({"lossless JPEG", "avida", matches, read_info, decoded_color, decode});
+[[maybe_unused]] const int kRegistered = register_codec({.name = "lossless JPEG",
+                                                         .endings = {".jpg"},
+                                                         .begins = {kJpegBegin},
+                                                         .library = "avida",
+                                                         .can = {.indices = true, .wide = true},
+                                                         .open = open_file});
 
 }  // namespace
 }  // namespace avida::codecs

@@ -14,29 +14,28 @@ int divided_up(int a, int b) { return (a + b - 1) / b; }
 
 class FileReader {
  public:
-  FileReader(ProgressiveScans& scans, std::span<int16_t> zigzag)
-      : header_(scans.header),
+  FileReader(const JpegHeader& header, ProgressiveScans& scans, std::span<int16_t> zigzag)
+      : header_(header),
         plane_(scans.plane),
         memory_(scans.memory),
         zigzag_(zigzag.data()),
         expected_(std::ssize(zigzag) / 64) {}
 
-  bool read(Bytes file, const ImageInfo& info) {
-    JpegSegments segments;
-    Bytes rest = file.subspan(std::min<size_t>(file.size(), 2)), scan;
-    for (int64_t count = 1; segments.read_to_scan(rest, scan); count++) {
-      if (count == 1 && !place(segments, info)) return false;
-      if (count > decode_limits().scans || !read_scan(segments, scan, rest)) return false;
+  bool read() {
+    if (!place()) return false;
+    for (int64_t count = 1; count <= decode_limits().scans; count++) {
+      Bytes rest = header_.data;
+      if (!read_scan(rest)) return false;
       if (rest.size() >= 2 && rest[1] == 0xD9) return finish();
+      if (!read_next_scan(header_, rest)) return false;
     }
     return false;
   }
 
  private:
   // Memory for the coefficients, and for the data of a scan.
-  bool place(const JpegSegments& segments, const ImageInfo& info) {
-    header_ = segments;
-    if (!header_.progressive || header_.interval || !header_.is_complete() || !header_.is_of(info)) return false;
+  bool place() {
+    if (header_.interval || !header_.is_complete()) return false;
     if (header_.components == 1) header_.component[0].columns = header_.component[0].rows = 1;
     for (int c = 0; c < header_.components; c++) {
       mcu_columns_ = std::max(mcu_columns_, header_.component[c].columns);
@@ -73,10 +72,10 @@ class FileReader {
   }
 
   // Reads the header of a scan, and its data, which `rest` begins with.
-  bool read_scan(const JpegSegments& segments, Bytes scan, Bytes& rest) {
-    if (scan.empty() || scan[0] < 1 || scan[0] > header_.components || scan.size() != 4 + size_t{2} * scan[0])
-      return false;
-    const int n = scan[0];
+  bool read_scan(Bytes& rest) {
+    const Bytes scan = header_.scan;
+    const int n = scan.empty() ? 0 : scan[0];  // read once: it may change
+    if (n < 1 || n > header_.components || scan.size() != 4 + size_t{2} * n) return false;
     const uint8_t* tail = &scan[1 + size_t{2} * n];
     const Band band{tail[0], tail[1], tail[2] >> 4, tail[2] & 15};
     const bool is_dc = band.first == 0;
@@ -90,7 +89,7 @@ class FileReader {
       const int table = is_dc ? scan[2 + 2 * i] >> 4 : scan[2 + 2 * i] & 15;
       code[i] = table;
       const bool needs_code = !is_dc || !band.high;
-      if (needs_code && (table > 3 || !(is_dc ? segments.dc : segments.ac)[table].defined)) return false;
+      if (needs_code && (table > 3 || !(is_dc ? header_.dc : header_.ac)[table].defined)) return false;
       if (!is_dc && bits_[c][0] == kNone) return false;
       for (int k = band.first; k <= band.last; k++) {
         if (bits_[c][k] != (band.high ? band.high : kNone)) return false;
@@ -102,8 +101,8 @@ class FileReader {
     const uint8_t* at = bytes.begin();
     bytes.use_buffer(static_cast<uint8_t*>(data_.get()), std::max<int64_t>(std::ssize(rest), ScanBytes::kSize), at);
     BandState state{{bytes.begin()}};
-    if (is_dc ? !read_dcs(bytes, state.reader, segments, band, n, which, code)
-              : !read_acs(bytes, state, segments.ac[code[0]], band, which[0]))
+    if (is_dc ? !read_dcs(bytes, state.reader, band, n, which, code)
+              : !read_acs(bytes, state, header_.ac[code[0]], band, which[0]))
       return false;
     rest = bytes.rest();
     const int64_t left = 8 * bytes.buffered(state.reader.at) + state.reader.count;
@@ -117,11 +116,10 @@ class FileReader {
     int columns, rows, column, row;
   };
 
-  bool read_dcs(const ScanBytes& bytes, BitReader& reader, const JpegSegments& segments, const Band& band, int n,
-                const int* which, const int* code) {
+  bool read_dcs(const ScanBytes& bytes, BitReader& reader, const Band& band, int n, const int* which, const int* code) {
     CodeLookup lookup[3];
     if (!band.high)
-      for (int i = 0; i < n; i++) lookup[i].make(segments.dc[code[i]], CodeLookup::dc);
+      for (int i = 0; i < n; i++) lookup[i].make(header_.dc[code[i]], CodeLookup::dc);
     std::vector<Slot> slots;
     for (int i = 0; i < n; i++) {
       const int columns = n == 1 ? 1 : header_.component[which[i]].columns;
@@ -179,7 +177,7 @@ class FileReader {
   }
 
   static constexpr int kNone = -1;
-  SequentialHeader& header_;
+  JpegHeader header_;  // with the codes of the scan that is read
   CoefficientPlane* const plane_;
   Block& memory_;
   int16_t* const zigzag_;
@@ -192,8 +190,8 @@ class FileReader {
 
 }  // namespace
 
-bool ProgressiveScans::read(Bytes file, const ImageInfo& info, std::span<int16_t> zigzag) {
-  return FileReader(*this, zigzag).read(file, info);
+bool ProgressiveScans::read(const JpegHeader& header, std::span<int16_t> zigzag) {
+  return FileReader(header, *this, zigzag).read();
 }
 
 }  // namespace avida::codecs

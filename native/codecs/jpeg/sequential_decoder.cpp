@@ -113,8 +113,8 @@ struct Entry {
 class SequentialDecoder {
  public:
   // `ends`: the rest of the file is checked as libjpeg does, else that the file goes on.
-  SequentialDecoder(const SequentialHeader& header, Output output, const Roi& roi, const PixelRows& out,
-                    ThreadPool* pool, const Entry& entry, bool ends)
+  SequentialDecoder(const JpegHeader& header, Output output, const Roi& roi, const PixelRows& out, ThreadPool* pool,
+                    const Entry& entry, bool ends)
       : header_(header),
         output_(output),
         roi_(roi),
@@ -254,8 +254,8 @@ class SequentialDecoder {
       return std::any_of(first, first + header_.components, [&](auto& component) { return component.*table == i; });
     };
     for (int i = 0; i < 4; i++) {
-      if (uses(&SequentialHeader::Component::dc, i)) arena_.request(dc_[i], 1);
-      if (!uses(&SequentialHeader::Component::ac, i)) continue;
+      if (uses(&JpegHeader::Component::dc, i)) arena_.request(dc_[i], 1);
+      if (!uses(&JpegHeader::Component::ac, i)) continue;
       arena_.request(ac_[i], 1);
       if (skips) arena_.request(skip_[i], 1);
     }
@@ -486,7 +486,7 @@ class SequentialDecoder {
   static constexpr int64_t kRingBytes = 8 << 20;  // of samples that threads make together
   static constexpr int kRowsAlone = 32;           // of MCUs, where no thread has helped
 
-  SequentialHeader header_;
+  JpegHeader header_;
   const Output output_;
   const Roi roi_;
   const PixelRows out_;
@@ -533,7 +533,7 @@ Output output_of(ImageType type, int components) {
 }
 
 // A file with restart markers: threads read its intervals and make their rows.
-bool decode_parts(const SequentialHeader& header, Output output, const Roi& roi, const PixelRows& out, ThreadPool& pool,
+bool decode_parts(const JpegHeader& header, Output output, const Roi& roi, const PixelRows& out, ThreadPool& pool,
                   std::span<const SequentialDecoder::Part> parts) {
   shared_decodes.fetch_add(1, std::memory_order_relaxed);
   std::atomic<bool> valid{true};
@@ -547,16 +547,14 @@ bool decode_parts(const SequentialHeader& header, Output output, const Roi& roi,
   return valid;
 }
 
-bool decode_progressive(Bytes file, const ImageInfo& info, ImageType type, const Roi& roi, const PixelRows& out) {
+bool decode_progressive(const JpegHeader& header, Output output, const Roi& roi, const PixelRows& out) {
   ProgressiveScans scans;
-  if (!scans.read(file, info)) return false;
-  const SequentialHeader& header = scans.header;
-  SequentialDecoder decoder(header, output_of(type, header.components), roi, out, nullptr, {0, header.data, 0}, true);
+  if (!scans.read(header)) return false;
+  SequentialDecoder decoder(header, output, roi, out, nullptr, {0, header.data, 0}, true);
   return decoder.plan() && decoder.run(scans);
 }
 
-bool decode_file(const SequentialHeader& header, Output output, const Roi& roi, const PixelRows& out,
-                 ThreadPool* pool) {
+bool decode_file(const JpegHeader& header, Output output, const Roi& roi, const PixelRows& out, ThreadPool* pool) {
   SequentialDecoder decoder(header, output, roi, out, pool, {0, header.data, 0}, true);
   if (!decoder.plan()) return false;
   const int threads = header.interval ? threads_for(pool, static_cast<int64_t>(header.data.size())) : 1;
@@ -567,13 +565,11 @@ bool decode_file(const SequentialHeader& header, Output output, const Roi& roi, 
 
 }  // namespace
 
-bool decode_ordinary(Bytes file, const ImageInfo& info, const DecodeOptions& options, const Roi& roi,
-                     const PixelRows& out) {
-  if (options.fast_idct || options.scale != 8 || !enabled) return false;
-  const auto header = read_sequential_header(file);
-  const bool decoded = header ? header->is_of(info) && decode_file(*header, output_of(options.type, header->components),
-                                                                   roi, out, options.pool)
-                              : decode_progressive(file, info, options.type, roi, out);
+bool decode_ordinary(const JpegHeader& header, const DecodeOptions& options, const Roi& roi, const PixelRows& out) {
+  if (options.fast_idct || options.scale != 8 || !enabled || !header.ordinary) return false;
+  const Output output = output_of(options.type, header.components);
+  const bool decoded = header.is_progressive() ? decode_progressive(header, output, roi, out)
+                                               : header.one_scan && decode_file(header, output, roi, out, options.pool);
   if (decoded) decodes.fetch_add(1, std::memory_order_relaxed);
   return decoded;
 }

@@ -3,14 +3,13 @@
 #include <string_view>
 #include <vector>
 
-#include "codecs/codec.h"
+#include "codecs/jpeg/jpeg_header.h"
 
 namespace avida::codecs {
 
 // Returns false for a file that is unusual or broken, and for options that are: libjpeg-turbo has to decode it, and to
 // report its errors. `out` may have been written to by then.
-bool decode_ordinary(Bytes file, const ImageInfo& info, const DecodeOptions& options, const Roi& roi,
-                     const PixelRows& out);
+bool decode_ordinary(const JpegHeader& header, const DecodeOptions& options, const Roi& roi, const PixelRows& out);
 
 // For tests: how many images, or parts of images, it has decoded in this process, how many threads have shared, and who
 // may decode: "libjpeg-turbo" decodes everything; the other decoders are this one by the vectors of an instruction set,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <utility>
 
 #include "codecs/jpeg/jpeg_header.h"
 #include "codecs/jpeg/progressive_scans.h"
@@ -24,18 +25,19 @@ std::optional<codecs::PlainJpeg> plain_jpeg(const codecs::EncodedImage& image) {
   using enum codecs::ImageType;
   const codecs::ImageRequest& request = image.request();
   const bool is_plain = request.type == rgb || request.type == bgr || request.type == gray || request.type == any;
-  if (!codecs::is_jpeg(image.file()) || !is_plain || request.fast_idct) return {};
-  auto plain = codecs::read_plain_jpeg(image.file());
-  const codecs::ImageInfo& info = image.info();
-  if (plain && (info.height != plain->plane[0].height || info.width != plain->plane[0].width)) return {};
-  return plain;
+  const auto* jpeg = dynamic_cast<const codecs::JpegFile*>(&image.file());
+  const codecs::ImageInfo &made = image.info(), &stored = image.file().info();
+  const bool is_whole = made.height == stored.height && made.width == stored.width;  // not downscaled
+  if (!jpeg || !is_plain || !is_whole || request.fast_idct) return {};
+  return codecs::plain_jpeg(jpeg->header());
 }
 
 struct Picture : ImagePart {
-  explicit Picture(const ImagePart& part) : ImagePart(part), plain(plain_jpeg(image)) {
+  explicit Picture(ImagePart&& part) : ImagePart(std::move(part)), plain(plain_jpeg(image)) {
     if (plain) chunks.resize(static_cast<size_t>(plain->chunks()));
   }
   int channels() const { return image.extents().channels; }
+  const codecs::JpegHeader& header() const { return static_cast<const codecs::JpegFile&>(image.file()).header(); }
   bool is_gray() const { return plain->planes == 1 || channels() == 1; }
 
   std::optional<codecs::PlainJpeg> plain;  // where the GPU decodes it
@@ -206,7 +208,8 @@ class Batch {
   // Has threads copy the data of plain files and decode the others; then queues the kernels.
   void queue(const std::vector<int>& plain, const std::vector<int>& others) {
     std::vector<Job> jobs;
-    for (int i : others) jobs.push_back({i, kWhole, 100 * pictures_[i]->image.file().size()});  // as much as copying
+    for (int i : others)
+      jobs.push_back({i, kWhole, 100 * pictures_[i]->image.file().bytes().size()});  // as much as copying
     for (int i : plain)
       for (int chunk = 0; chunk < pictures_[i]->plain->chunks(); chunk++)
         jobs.push_back({i, chunk, pictures_[i]->plain->room(chunk) * (pictures_[i]->plain->progressive ? 10 : 1)});
@@ -237,7 +240,7 @@ class Batch {
       bool valid = false;
       Block there = basket.put(plain.room(number), [&](char* to) {
         const std::span coefficients(reinterpret_cast<int16_t*>(to), static_cast<size_t>(plain.samples()));
-        valid = codecs::ProgressiveScans().read(picture.image.file(), picture.image.info(), coefficients);
+        valid = codecs::ProgressiveScans().read(picture.header(), coefficients);
       });
       if (valid) chunk.bytes = std::move(there);
       return;

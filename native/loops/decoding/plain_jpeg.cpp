@@ -4,7 +4,7 @@
 #include <cstring>
 #include <numeric>
 
-#include "codecs/jpeg/sequential_header.h"
+#include "codecs/jpeg/huffman_lookup.h"
 
 namespace avida::codecs {
 namespace {
@@ -15,33 +15,22 @@ constexpr int kRestart = 0xD0;
 
 // The codes in the form that kernels read.
 JpegCode device_code(const HuffmanCode& from) {
-  JpegCode code{};
-  std::copy_n(from.symbols, 256, code.symbols);
-  for (int length = 1, next = 0, at = 0; length <= 16; length++, next <<= 1) {
-    const int n = from.counts[length - 1];
-    code.offset[length] = at - next;
-    at += n;
-    next += n;
-    code.last[length] = n ? (next << (16 - length)) - 1 : -1;
-  }
+  const LongCodes found(from);
+  JpegCode code;
+  std::copy_n(found.last, 17, code.last);
+  std::copy_n(found.offset, 17, code.offset);
+  std::copy_n(found.symbols, 256, code.symbols);
   return code;
 }
 
 // Whether the file is baseline, with two tables of each kind, or progressive, with factors of 8 bits.
-bool is_usual(const SequentialHeader& header) {
-  return !header.extended && std::all_of(header.component, header.component + header.components, [&](const auto& one) {
+bool is_usual(const JpegHeader& header) {
+  if (!header.ordinary || header.frame == kExtendedFrame) return false;
+  if (header.is_progressive() ? header.interval || !header.is_complete() : !header.one_scan) return false;
+  return std::all_of(header.component, header.component + header.components, [&](const auto& one) {
     const uint16_t* factors = header.quantization[one.quantization];
     return one.dc < 2 && one.ac < 2 && std::all_of(factors, factors + 64, [](uint16_t factor) { return factor < 256; });
   });
-}
-
-// Up to the first scan, which has to be the only one unless the file is progressive.
-std::optional<SequentialHeader> read_header(Bytes file) {
-  JpegSegments found;
-  Bytes rest = file.subspan(std::min<size_t>(file.size(), 2)), scan;
-  if (!found.read_to_scan(rest, scan)) return {};
-  if (found.progressive ? found.interval || !found.is_complete() : !found.read_scan(scan)) return {};
-  return found;
 }
 
 // Appends the code of symbol 0, which is no difference of DC coefficients, or the end of a block. Returns false if
@@ -55,6 +44,8 @@ bool append_zero(const HuffmanCode& code, EmptyGroup& group) {
       }
   return false;
 }
+
+int divided_up(int a, int b) { return (a + b - 1) / b; }
 
 bool is_set(const uint8_t* bytes, size_t bit) { return bytes[bit / 8] >> (7 - bit % 8) & 1; }
 
@@ -182,84 +173,122 @@ int64_t PlainJpeg::samples() const {
   return std::accumulate(plane, plane + planes, int64_t{0}, [](int64_t sum, auto& one) { return sum + one.samples(); });
 }
 
-std::optional<PlainJpeg> read_plain_jpeg(Bytes file) {
-  const auto header = read_header(file);
-  if (!header || !is_usual(*header)) return {};
-  SequentialHeader found = *header;
-  PlainJpeg plain{.planes = found.components,
-                  .columns = 1,
-                  .rows = 1,
-                  .progressive = found.progressive,
-                  .interval = found.interval,
-                  .data = found.data};
-  auto& [luma, chroma, other] = found.component;
-  if (plain.planes == 1) {
-    luma.columns = luma.rows = 1;  // the groups of a single component are blocks
-  } else {
-    for (const auto& one : found.component)
-      if (one.columns > 2 || one.rows > 2) return {};
-    if (!found.is_ycbcr() || chroma.columns != other.columns || chroma.rows != other.rows ||
+namespace {
+
+// Makes what kernels need of a header. The functions return false for files that they do not decode.
+class Planner {
+ public:
+  explicit Planner(const JpegHeader& header) : header_(header) {
+    std::copy_n(header.component, 3, component_);
+    if (header.components == 1)
+      component_[0].columns = component_[0].rows = 1;  // the groups of a single component are blocks
+    plain_.planes = header.components;
+    plain_.columns = plain_.rows = 1;
+    plain_.progressive = header.is_progressive();
+    plain_.interval = header.interval;
+    plain_.data = header.data;
+  }
+
+  std::optional<PlainJpeg> plan() {
+    if (!is_usual(header_) || !find_sampling()) return {};
+    place_planes();
+    if (!place_blocks() || !count_groups()) return {};
+    if (plain_.progressive)
+      enlarge_planes();
+    else if (!is_long_enough())
+      return {};
+    return plain_;
+  }
+
+ private:
+  bool find_sampling() {
+    if (plain_.planes == 1) return true;
+    for (const auto& one : component_)
+      if (one.columns > 2 || one.rows > 2) return false;
+    const auto& [luma, chroma, other] = component_;
+    if (!header_.is_ycbcr() || chroma.columns != other.columns || chroma.rows != other.rows ||
         luma.columns % chroma.columns || luma.rows % chroma.rows)
-      return {};
-    plain.columns = luma.columns / chroma.columns;
-    plain.rows = luma.rows / chroma.rows;
-    if (plain.rows > plain.columns) return {};
+      return false;
+    plain_.columns = luma.columns / chroma.columns;
+    plain_.rows = luma.rows / chroma.rows;
+    return plain_.rows <= plain_.columns;
   }
-  JpegScan& scan = plain.scan;
-  for (int i = 0; i < 2; i++) {
-    scan.codes[i] = device_code(found.dc[i]);
-    scan.codes[2 + i] = device_code(found.ac[i]);
-  }
-  int before = 0;
-  bool has_empty = true;
-  for (int c = 0; c < plain.planes; c++) {
-    const SequentialHeader::Component& component = found.component[c];
-    const int columns = c ? plain.columns : 1, rows = c ? plain.rows : 1;
-    const int width = (found.width + columns - 1) / columns, height = (found.height + rows - 1) / rows;
-    plain.plane[c] = {width, height, (width + 7) / 8 * 8, (height + 7) / 8 * 8};
-    JpegScan::Plane& plane = scan.plane[c];
-    plane.before = before;
-    plane.columns = (width + 7) / 8;
-    plane.rows = (height + 7) / 8;
-    plane.group_columns = component.columns;
-    plane.group_rows = component.rows;
-    before += plane.columns * plane.rows;
-    std::copy_n(found.quantization[component.quantization], 64, plane.factors);
-    for (int row = 0; row < component.rows; row++)
-      for (int column = 0; column < component.columns; column++) {
-        if (scan.blocks == JpegScan::kMostBlocks) return {};
-        scan.second_dc |= static_cast<uint32_t>(component.dc) << scan.blocks;
-        scan.second_ac |= static_cast<uint32_t>(component.ac) << scan.blocks;
-        has_empty = has_empty && append_zero(found.dc[component.dc], plain.empty) &&
-                    append_zero(found.ac[component.ac], plain.empty);
-        scan.place[scan.blocks++] = {static_cast<uint8_t>(c), static_cast<uint8_t>(row), static_cast<uint8_t>(column),
-                                     0};
-      }
-  }
-  if (!has_empty) plain.empty.count = 0;
-  const uint32_t all = (1u << scan.blocks) - 1;
-  scan.period = scan.second_dc % all || scan.second_ac % all ? scan.blocks : 1;
-  const int most_columns = std::max(luma.columns, chroma.columns), most_rows = std::max(luma.rows, chroma.rows);
-  scan.group_columns = (found.width + 8 * most_columns - 1) / (8 * most_columns);
-  const int group_rows = (found.height + 8 * most_rows - 1) / (8 * most_rows);
-  plain.groups = scan.group_columns * group_rows;
-  for (int c = 0; c < plain.planes; c++)  // all blocks are written
-    if (scan.group_columns * scan.plane[c].group_columns < scan.plane[c].columns ||
-        group_rows * scan.plane[c].group_rows < scan.plane[c].rows)
-      return {};
-  if (plain.progressive) {  // planes are whole groups
-    for (int c = 0; c < plain.planes; c++) {
-      plain.plane[c].stride = int64_t{8} * scan.group_columns * scan.plane[c].group_columns;
-      plain.plane[c].rows = int64_t{8} * group_rows * scan.plane[c].group_rows;
+
+  void place_planes() {
+    for (int i = 0; i < 2; i++) {
+      scan_.codes[i] = device_code(header_.dc[i]);
+      scan_.codes[2 + i] = device_code(header_.ac[i]);
     }
-    return plain;
+    for (int c = 0, before = 0; c < plain_.planes; c++) {
+      const JpegHeader::Component& component = component_[c];
+      const int width = divided_up(header_.width, c ? plain_.columns : 1);
+      const int height = divided_up(header_.height, c ? plain_.rows : 1);
+      JpegScan::Plane& plane = scan_.plane[c];
+      plane = {before, divided_up(width, 8), divided_up(height, 8), component.columns, component.rows, {}};
+      std::copy_n(header_.quantization[component.quantization], 64, plane.factors);
+      plain_.plane[c] = {width, height, int64_t{8} * plane.columns, int64_t{8} * plane.rows};
+      before += plane.columns * plane.rows;
+    }
   }
+
+  // The blocks of a group.
+  bool place_blocks() {
+    bool has_empty = true;
+    for (int c = 0; c < plain_.planes; c++) {
+      const JpegHeader::Component& component = component_[c];
+      for (int i = 0; i < component.rows * component.columns; i++) {
+        if (scan_.blocks == JpegScan::kMostBlocks) return false;
+        scan_.second_dc |= static_cast<uint32_t>(component.dc) << scan_.blocks;
+        scan_.second_ac |= static_cast<uint32_t>(component.ac) << scan_.blocks;
+        has_empty = has_empty && append_zero(header_.dc[component.dc], plain_.empty) &&
+                    append_zero(header_.ac[component.ac], plain_.empty);
+        scan_.place[scan_.blocks++] = {static_cast<uint8_t>(c), static_cast<uint8_t>(i / component.columns),
+                                       static_cast<uint8_t>(i % component.columns), 0};
+      }
+    }
+    if (!has_empty) plain_.empty.count = 0;
+    const uint32_t all = (1u << scan_.blocks) - 1;
+    scan_.period = scan_.second_dc % all || scan_.second_ac % all ? scan_.blocks : 1;
+    return true;
+  }
+
+  // All blocks have to be written.
+  bool count_groups() {
+    const int columns = std::max(component_[0].columns, component_[1].columns);
+    const int rows = std::max(component_[0].rows, component_[1].rows);
+    scan_.group_columns = divided_up(header_.width, 8 * columns);
+    group_rows_ = divided_up(header_.height, 8 * rows);
+    plain_.groups = scan_.group_columns * group_rows_;
+    return std::all_of(scan_.plane, scan_.plane + plain_.planes, [this](const JpegScan::Plane& plane) {
+      return scan_.group_columns * plane.group_columns >= plane.columns && group_rows_ * plane.group_rows >= plane.rows;
+    });
+  }
+
+  // The planes of progressive files are whole groups.
+  void enlarge_planes() {
+    for (int c = 0; c < plain_.planes; c++) {
+      plain_.plane[c].stride = int64_t{8} * scan_.group_columns * scan_.plane[c].group_columns;
+      plain_.plane[c].rows = int64_t{8} * group_rows_ * scan_.plane[c].group_rows;
+    }
+  }
+
   // A block has at least two bits, an interval ends with two bytes: a file that is too short gets no memory.
-  constexpr size_t kMostBytes = size_t(1) << 26;
-  const size_t least_bits = size_t{2} * plain.groups * scan.blocks + size_t{16} * plain.intervals();
-  if (plain.data.size() > kMostBytes || plain.data.size() * 8 < least_bits) return {};
-  return plain;
-}
+  bool is_long_enough() const {
+    constexpr size_t kMostBytes = size_t(1) << 26;
+    const size_t least_bits = size_t{2} * plain_.groups * scan_.blocks + size_t{16} * plain_.intervals();
+    return plain_.data.size() <= kMostBytes && plain_.data.size() * 8 >= least_bits;
+  }
+
+  const JpegHeader& header_;
+  JpegHeader::Component component_[3];
+  PlainJpeg plain_{};
+  JpegScan& scan_ = plain_.scan;
+  int group_rows_ = 0;
+};
+
+}  // namespace
+
+std::optional<PlainJpeg> plain_jpeg(const JpegHeader& header) { return Planner(header).plan(); }
 
 int PlainJpeg::chunks() const {
   return interval || progressive ? 1 : static_cast<int>((data.size() + kChunkBytes - 1) / kChunkBytes);

@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "codecs/codec.h"
+#include "codecs/jpeg/jpeg_header.h"
 #include "loops/decoding/jpeg_scan.h"
 
 namespace avida::codecs {
@@ -51,6 +51,6 @@ struct PlainJpeg {
 };
 
 // Returns nothing for a JPEG file that is in any way unusual or broken: a thread of the CPU has to decode it.
-std::optional<PlainJpeg> read_plain_jpeg(Bytes file);
+std::optional<PlainJpeg> plain_jpeg(const JpegHeader& header);
 
 }  // namespace avida::codecs

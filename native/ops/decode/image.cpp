@@ -28,7 +28,7 @@ codecs::ImageRequest request(const DecodeImageArgs& args) {
 }  // namespace
 
 AVIDA_OP_IN(decoders, image, DecodeImageArgs) {
-  op.doc("Decodes JPEG, PNG, BMP, PNM, TIFF, WebP, JPEG 2000 and lossless JPEG images.")
+  op.doc("Decodes images, in any of the formats that `avida info` lists.")
       .input("input", "The bytes of image files.")
       .ignored("cache_batch_copy", true)
       .ignored("cache_debug", false)

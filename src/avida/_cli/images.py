@@ -7,10 +7,11 @@ import pathlib
 
 import numpy as np
 
+from avida import _core
 from avida._values.picture import png
 from avida.progress import Progress
 
-SUFFIXES = {".bmp", ".jp2", ".jpeg", ".jpg", ".pgm", ".png", ".pnm", ".ppm", ".tif", ".tiff", ".webp"}
+SUFFIXES = frozenset(_core.image_endings())
 
 
 class NoImagesError(Exception):

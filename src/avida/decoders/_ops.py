@@ -284,7 +284,7 @@ def image(
     use_fast_idct: bool | None = None,
     **unknown: Never,
 ) -> Any:
-    """Decodes JPEG, PNG, BMP, PNM, TIFF, WebP, JPEG 2000 and lossless JPEG images.
+    """Decodes images, in any of the formats that `avida info` lists.
 
     Args:
         input: The bytes of image files.

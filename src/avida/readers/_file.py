@@ -13,23 +13,7 @@ from avida.readers._options import ReaderOptions
 from avida.readers._paths import Path, list_of_paths
 from avida.readers._reader import Reader
 
-_FILE_FILTERS = [
-    "*.jpg",
-    "*.jpeg",
-    "*.png",
-    "*.bmp",
-    "*.tif",
-    "*.tiff",
-    "*.pnm",
-    "*.ppm",
-    "*.pgm",
-    "*.pbm",
-    "*.jp2",
-    "*.webp",
-    "*.flac",
-    "*.ogg",
-    "*.wav",
-]
+_FILE_FILTERS = [f"*{ending}" for ending in [*_core.image_endings(), ".flac", ".ogg", ".wav"]]
 
 
 class File(Reader):
