@@ -64,7 +64,7 @@ struct Operand {
   ValuePtr copy;
 };
 
-// For persons: the name of an operator, of a function, or of a copy to a device if it is neither; and that of a value
+// For messages: the name of an operator, of a function, or of a copy to a device if it is neither; and that of a value
 // that a call takes, in the order of Request::values().
 std::string name_of_call(const OpSpec* spec, const PureFunction* function, const std::optional<Device>& device);
 std::string name_of_value(const Request& request, size_t index);

@@ -254,7 +254,7 @@ void bind_gpu(nb::module_& m) {
         if (ambient.mode == EvalMode::sync_cpu || ambient.mode == EvalMode::sync_full) promise->ready();
         return wrap(std::move(promise));
       },
-      "The same on a GPU, or on the CPU for -1.");
+      "Copies a value to a GPU; -1: to the CPU.");
 }
 
 }  // namespace avida::python

@@ -241,6 +241,11 @@ void give_bytes(void* p, size_t bytes) noexcept { pool().give(p, Pool::class_of(
 MemoryUse memory_use() { return pool().use(); }
 void set_memory_budget(int64_t bytes) { pool().set_budget(bytes); }
 
+[[noreturn, gnu::cold]] static void refuse_batch_of(int samples, int64_t bytes) {
+  value_error("a batch of ", samples, " samples, one of them with ", bytes, " bytes, is too large for any memory: use ",
+              "smaller samples or a smaller batch");
+}
+
 Data allocate_data(const Meta& meta, const ShapeList& shapes, const std::function<Block(int64_t bytes)>& allocate) {
   Data data;
   data.dtype = meta.dtype;
@@ -252,7 +257,7 @@ Data allocate_data(const Meta& meta, const ShapeList& shapes, const std::functio
   int64_t total = 0;
   if (shapes.uniform()) {
     int64_t step = n ? bytes_of(0) : 0;
-    if (__builtin_mul_overflow(step, n, &total)) value_error("the batch is too large");
+    if (__builtin_mul_overflow(step, n, &total)) refuse_batch_of(n, step);
     Block block = allocate(total);
     void* first = block.get();
     data.place(std::move(block), first, step);
@@ -263,7 +268,7 @@ Data allocate_data(const Meta& meta, const ShapeList& shapes, const std::functio
   for (int i = 0; i < n; i++) {
     offsets[i] = total;
     int64_t bytes = (bytes_of(i) + step_between - 1) / step_between * step_between;
-    if (__builtin_add_overflow(total, bytes, &total)) value_error("the batch is too large");
+    if (__builtin_add_overflow(total, bytes, &total)) refuse_batch_of(n, bytes);
   }
   Block block = allocate(total);
   std::vector<void*> samples(n);

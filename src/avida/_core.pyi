@@ -312,7 +312,7 @@ def gpu_tensor_from_array(
     own_stream: NativeStream,
 ) -> Any: ...
 def to_device(arg0: object, arg1: int, /) -> Any:
-    """The same on a GPU, or on the CPU for -1."""
+    """Copies a value to a GPU; -1: to the CPU."""
 
 class ProfileRecording:
     def __init__(self) -> None: ...

@@ -214,7 +214,7 @@ void StridedMove::launch(Launches& launches, void* out, const void* in) const {
   // Neighbouring items write neighbouring elements.
   std::stable_sort(axes, axes + n, [](const Axis& a, const Axis& b) { return a.out > b.out; });
   if (RowLaunch(launches, out, in, block_).run(std::span(axes, n))) return;
-  // As many bytes at once as everything is a multiple of.
+  // The widest access that divides every stride.
   uint64_t multiples =
       16 | static_cast<uint64_t>(block_) | reinterpret_cast<uintptr_t>(out) | reinterpret_cast<uintptr_t>(in);
   for (const Axis& axis : std::span(axes, n)) multiples |= static_cast<uint64_t>(axis.out | axis.in);
