@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <csetjmp>
 #include <cstring>
-#include <utility>
 
 #include "codecs/bytes.h"
 #include "codecs/jpeg/jpeg_header.h"
@@ -210,16 +209,17 @@ bool run(Decompressor& self, const Job& job) {
 
 class LibraryFile : public JpegFile {
  public:
-  LibraryFile(Bytes bytes, JpegHeader&& header);
+  explicit LibraryFile(Bytes bytes) : JpegFile(bytes) {}
+  void describe();
   ColorModel color(const DecodeOptions& options) const override;
   void decode(const DecodeOptions& options, const Roi& roi, const PixelRows& out) const override;
 };
 
-LibraryFile::LibraryFile(Bytes bytes, JpegHeader&& header) : JpegFile(bytes, std::move(header)) {
+void LibraryFile::describe() {
   const int channels = header_.components;
   if (header_.precision != 8) refuse("expected 8 bits per sample, got ", header_.precision);
   const int64_t samples = int64_t{header_.height} * header_.width * channels;
-  check_ratio(bytes, samples, kMostShrinking);
+  check_ratio(bytes_, samples, kMostShrinking);
   check_scans(header_.scans);
   info_ = {.height = header_.height, .width = header_.width, .channels = channels};
   info_.orientation = header_.orientation;
@@ -253,9 +253,10 @@ void LibraryFile::decode(const DecodeOptions& options, const Roi& roi, const Pix
 }
 
 std::unique_ptr<const ImageFile> open_file(Bytes bytes) {
-  JpegHeader header = read_jpeg_header(bytes);
-  if (header.frame == kLosslessFrame) return nullptr;
-  return std::make_unique<LibraryFile>(bytes, std::move(header));
+  auto file = std::make_unique<LibraryFile>(bytes);
+  if (file->header().frame == kLosslessFrame) return nullptr;
+  file->describe();
+  return file;
 }
 
 #define AVIDA_TEXT_OF(X) #X

@@ -1,7 +1,5 @@
 // Parses the header of a JPEG file, of any process, without a library: once, for whoever plans and decodes.
 #pragma once
-#include <utility>
-
 #include "codecs/codec.h"
 
 namespace avida::codecs {
@@ -63,7 +61,7 @@ class JpegFile : public ImageFile {
   const JpegHeader& header() const { return header_; }
 
  protected:
-  JpegFile(Bytes bytes, JpegHeader&& header) : ImageFile(bytes), header_(std::move(header)) {}
+  explicit JpegFile(Bytes bytes) : ImageFile(bytes), header_(read_jpeg_header(bytes)) {}
 
   const JpegHeader header_;
 };

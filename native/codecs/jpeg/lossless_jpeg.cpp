@@ -308,9 +308,11 @@ void write_rows(const uint16_t* in, const ImageInfo& info, ImageType type, int p
 
 class LosslessFile : public JpegFile {
  public:
-  LosslessFile(Bytes bytes, JpegHeader&& header) : JpegFile(bytes, std::move(header)) {
+  explicit LosslessFile(Bytes bytes) : JpegFile(bytes) {}
+
+  void describe() {
     info_ = info_of(header_);
-    check_ratio(bytes, info_.scratch.always, kMostShrinking);
+    check_ratio(bytes_, info_.scratch.always, kMostShrinking);
   }
 
   void decode(const DecodeOptions& options, const Roi& roi, const PixelRows& out) const override {
@@ -322,9 +324,10 @@ class LosslessFile : public JpegFile {
 };
 
 std::unique_ptr<const ImageFile> open_file(Bytes bytes) {
-  JpegHeader header = read_jpeg_header(bytes);
-  if (header.frame != kLosslessFrame) return nullptr;
-  return std::make_unique<LosslessFile>(bytes, std::move(header));
+  auto file = std::make_unique<LosslessFile>(bytes);
+  if (file->header().frame != kLosslessFrame) return nullptr;
+  file->describe();
+  return file;
 }
 
 [[maybe_unused]] const int kRegistered = register_codec({.name = "lossless JPEG",

@@ -7,9 +7,10 @@
 #include <numeric>
 #include <optional>
 
-#include "codecs/jpeg/jpeg_vectors.h"
-#include "codecs/jpeg/progressive_scans.h"
-#include "codecs/jpeg/shared_scan.h"
+#include "codecs/jpeg/pixels/pixel_vectors.h"
+#include "codecs/jpeg/scan/progressive_scans.h"
+#include "codecs/jpeg/scan/scan_vectors.h"
+#include "codecs/jpeg/scan/shared_scan.h"
 #include "core/vectors.h"
 #include "runtime/memory.h"
 #include "runtime/thread_pool.h"

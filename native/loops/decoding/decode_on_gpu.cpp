@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "codecs/jpeg/jpeg_header.h"
-#include "codecs/jpeg/progressive_scans.h"
+#include "codecs/jpeg/scan/plain_jpeg.h"
+#include "codecs/jpeg/scan/progressive_scans.h"
 #include "codecs/pixels.h"
 #include "loops/decoding/jpeg_batch.h"
 #include "loops/decoding/jpeg_item.h"
-#include "loops/decoding/plain_jpeg.h"
 #include "operator/launches.h"
 #include "operator/sample.h"
 #include "runtime/thread_pool.h"

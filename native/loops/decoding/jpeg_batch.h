@@ -2,9 +2,9 @@
 #pragma once
 #include <vector>
 
+#include "codecs/jpeg/scan/plain_jpeg.h"
 #include "gpu/gpu.h"
 #include "loops/decoding/jpeg_coefficients.h"
-#include "loops/decoding/plain_jpeg.h"
 
 namespace avida {
 

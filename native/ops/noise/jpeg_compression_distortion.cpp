@@ -3,7 +3,7 @@
 #include <array>
 #include <cstring>
 
-#include "codecs/jpeg/jpeg_vectors.h"
+#include "codecs/jpeg/pixels/pixel_vectors.h"
 #include "operator/declare.h"
 #include "operator/launches.h"
 #include "ops/noise/lossy_rows.h"

@@ -12,7 +12,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "codecs/jpeg/cosines-inl.h"
+#include "codecs/jpeg/pixels/cosines-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace avida::ops::HWY_NAMESPACE {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "codecs/jpeg/jpeg_header.h"
-#include "loops/decoding/jpeg_scan.h"
+#include "codecs/jpeg/scan/device_scan.h"
 
 namespace avida::codecs {
 

@@ -1,4 +1,4 @@
-#include "codecs/jpeg/shared_scan.h"
+#include "codecs/jpeg/scan/shared_scan.h"
 
 #include <algorithm>
 #include <limits>

@@ -8,7 +8,7 @@
 #include <deque>
 #include <vector>
 
-#include "codecs/jpeg/jpeg_vectors.h"
+#include "codecs/jpeg/scan/scan_vectors.h"
 #include "runtime/memory.h"
 #include "runtime/thread_pool.h"
 

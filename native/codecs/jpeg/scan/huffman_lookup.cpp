@@ -1,4 +1,4 @@
-#include "codecs/jpeg/huffman_lookup.h"
+#include "codecs/jpeg/scan/huffman_lookup.h"
 
 #include <algorithm>
 #include <cstring>

@@ -3,7 +3,7 @@
 #include <span>
 
 #include "codecs/jpeg/jpeg_header.h"
-#include "codecs/jpeg/jpeg_vectors.h"
+#include "codecs/jpeg/scan/scan_vectors.h"
 #include "runtime/memory.h"
 
 namespace avida::codecs {

@@ -1,4 +1,4 @@
-#include "codecs/jpeg/progressive_scans.h"
+#include "codecs/jpeg/scan/progressive_scans.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,10 +1,10 @@
-#include "loops/decoding/plain_jpeg.h"
+#include "codecs/jpeg/scan/plain_jpeg.h"
 
 #include <algorithm>
 #include <cstring>
 #include <numeric>
 
-#include "codecs/jpeg/huffman_lookup.h"
+#include "codecs/jpeg/scan/huffman_lookup.h"
 
 namespace avida::codecs {
 namespace {

@@ -4,13 +4,11 @@
 #include <bit>
 #include <cstring>
 
-#include "codecs/jpeg/huffman_lookup.h"
-#include "codecs/jpeg/scan_bytes.h"
+#include "codecs/jpeg/block_groups.h"
+#include "codecs/jpeg/scan/huffman_lookup.h"
+#include "codecs/jpeg/scan/scan_bytes.h"
 
 namespace avida::codecs {
-
-// Blocks lie in groups of four neighbours whose rows are interleaved, so that vectors of any length load whole.
-constexpr int kGroup = 4, kGroupSize = 64 * kGroup;
 
 // Where the coefficients of a block are stored, by the number of coefficients read so far. Codes without a coefficient
 // store a zero at a place that is zero: an end of block at the one that would follow.
