@@ -19,16 +19,15 @@ struct VideoRequest {
   bool file_matrix = false;         // use the colour matrix that the file names; otherwise BT.601
 };
 
-// What is made of each frame as soon as it is decoded and still in the cache, such as a smaller one.
-class FrameFilter {
- public:
+// What is made of each frame as soon as it is decoded and still in the cache, such as a smaller one: functions that
+// whoever reads a video brings along.
+struct FrameFilter {
   struct Extents {
     int height, width;
   };
-  virtual ~FrameFilter() = default;
-  virtual Extents extents(Extents frame) const = 0;
+  std::function<Extents(Extents frame)> extents;
   // From and to dense pixels of 3 bytes. Thread-safe.
-  virtual void run(const uint8_t* frame, Extents extents, uint8_t* out) const = 0;
+  std::function<void(const uint8_t* frame, Extents extents, uint8_t* out)> run;
 };
 
 // The demuxer of a file with the decoder of its video. Not thread-safe.

@@ -45,8 +45,10 @@ void set_frames(VideoOptionsHandle& handle, int image_type, bool file_matrix, in
 }
 
 // An operator on images, with fixed arguments, that runs in the thread that decodes.
-class OperatorFilter : public codecs::FrameFilter, ForkAware {
+class OperatorFilter : ForkAware {
  public:
+  using Extents = codecs::FrameFilter::Extents;
+
   OperatorFilter(const OpSpec& spec, std::shared_ptr<void> args) : spec_(spec), args_(std::move(args)) {
     Meta in;
     in.dtype = DType::uint8;
@@ -57,7 +59,7 @@ class OperatorFilter : public codecs::FrameFilter, ForkAware {
     spec.infer(inference);
   }
 
-  Extents extents(Extents frame) const override {
+  Extents extents(Extents frame) const {
     const std::pair key(frame.height, frame.width);
     {
       std::lock_guard lock(mutex_);
@@ -69,7 +71,7 @@ class OperatorFilter : public codecs::FrameFilter, ForkAware {
     return extents_.try_emplace(key, found).first->second;
   }
 
-  void run(const uint8_t* frame, Extents extents, uint8_t* out) const override {
+  void run(const uint8_t* frame, Extents extents, uint8_t* out) const {
     const Data made = make(Block(const_cast<uint8_t*>(frame), [](void*) {}), extents);
     std::memcpy(out, made.at(0), static_cast<size_t>(made.bytes(0)));
   }
@@ -109,7 +111,11 @@ bool set_filter(VideoOptionsHandle& handle, const std::string& name, const nb::d
     if (std::holds_alternative<ValuePtr>(bound)) return false;
     if (auto value = std::get_if<ArgValue>(&bound)) arg.set(args.get(), *value);
   }
-  handle.options.filter = std::make_shared<OperatorFilter>(spec, std::move(args));
+  using Extents = codecs::FrameFilter::Extents;
+  const auto made = std::make_shared<const OperatorFilter>(spec, std::move(args));
+  handle.options.filter = std::make_shared<const codecs::FrameFilter>(codecs::FrameFilter{
+      [made](Extents frame) { return made->extents(frame); },
+      [made](const uint8_t* frame, Extents extents, uint8_t* out) { made->run(frame, extents, out); }});
   return true;
 }
 
