@@ -208,7 +208,7 @@ int list_formats() {
       SF_FORMAT_INFO format{};
       format.format = i;
       sf_command(nullptr, SFC_GET_FORMAT_MAJOR, &format, sizeof(format));
-      if (format.format == number) register_audio_format({name, library});
+      if (format.format == number) audio_formats().push_back({name, library});
     }
   return count;
 }

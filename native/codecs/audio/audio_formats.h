@@ -1,15 +1,14 @@
 // The sound formats of this build, which depend on the library.
 #pragma once
-#include <span>
 #include <string>
+#include <vector>
 
 namespace avida::codecs {
 
 struct AudioFormat {
   std::string name, library;
 };
-// Called from a static initialiser in the file over the library.
-int register_audio_format(AudioFormat format);
-std::span<const AudioFormat> audio_formats();
+// The file over the library adds its own when the module is loaded.
+std::vector<AudioFormat>& audio_formats();
 
 }  // namespace avida::codecs

@@ -32,24 +32,25 @@ class Segments {
   // Returns false at the end of the image. Throws Error where the file ends. Bytes between segments are skipped, as all
   // decoders do; so is the data of scans, where 0xFF is followed by 0.
   bool next() {
+    size_t at = at_;
+    int found;
     while (true) {
-      const size_t before = at_;
-      const Bytes left = rest();
-      const void* found = left.empty() ? nullptr : std::memchr(left.data(), 0xFF, left.size());
-      at_ = found ? static_cast<const uint8_t*>(found) - file_.data() : file_.size();
-      while (big_endian(file_, at_, 1) == 0xFF) at_++;  // a marker may be preceded by fill bytes of 0xFF
-      exact = exact && at_ == before + 1;
-      marker = file_[at_++];
-      const bool alone = marker == 0 || marker == 0x01 || (marker >= 0xD0 && marker <= 0xD8);
-      exact = exact && !alone;
-      if (alone) continue;
-      if (marker == kEnd) return false;
-      const uint32_t size = big_endian(file_, at_, 2);
-      if (size < 2) refuse("expected a segment of at least 2 bytes at byte ", at_, ", got ", size);
-      content = part(file_, at_ + 2, size - 2);
-      at_ += size;
-      return true;
+      const size_t before = at;
+      const void* first = at < file_.size() ? std::memchr(&file_[at], 0xFF, file_.size() - at) : nullptr;
+      at = first ? static_cast<const uint8_t*>(first) - file_.data() : file_.size();
+      while (big_endian(file_, at, 1) == 0xFF) at++;  // a marker may be preceded by fill bytes of 0xFF
+      found = file_[at++];
+      const bool alone = found == 0 || found == 0x01 || (found >= 0xD0 && found <= 0xD8);
+      exact = exact && at == before + 2 && !alone;
+      if (!alone) break;
     }
+    marker = found;
+    if (marker == kEnd) return false;
+    const uint32_t size = big_endian(file_, at, 2);
+    if (size < 2) refuse("expected a segment of at least 2 bytes at byte ", at, ", got ", size);
+    content = part(file_, at + 2, size - 2);
+    at_ = at + size;
+    return true;
   }
   Bytes rest() const { return part(file_, at_, file_.size() - std::min(at_, file_.size())); }
 
@@ -104,10 +105,11 @@ bool read_factors(JpegHeader& header, Bytes segment) {
     const size_t size = 1 + size_t{64} * bytes;
     if (which > 3 || bytes > 2 || segment.size() < size) return false;
     const uint8_t* from = &segment[1];
-    for (uint16_t& factor : header.quantization[which]) {
-      factor = static_cast<uint16_t>(bytes == 1 ? from[0] : from[0] << 8 | from[1]);
-      from += bytes;
-    }
+    uint16_t* factors = header.quantization[which];
+    if (bytes == 1)
+      std::copy_n(from, 64, factors);
+    else
+      for (int k = 0; k < 64; k++) factors[k] = static_cast<uint16_t>(from[2 * k] << 8 | from[2 * k + 1]);
     header.has_quantization[which] = true;
     segment = segment.subspan(size);
   }

@@ -6,9 +6,9 @@ namespace avida::codecs {
 
 // A Huffman table as files describe it: the number of codes of each length, and their symbols.
 struct HuffmanCode {
-  uint8_t counts[16] = {};  // of the codes with 1 to 16 bits
-  uint8_t symbols[256] = {};
-  bool defined = false;
+  bool defined = false;  // and then
+  uint8_t counts[16];    // of the codes with 1 to 16 bits
+  uint8_t symbols[256];
 };
 
 constexpr std::string_view kJpegBegin = "\xff\xd8\xff";

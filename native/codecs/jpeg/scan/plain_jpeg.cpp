@@ -15,8 +15,9 @@ constexpr int kRestart = 0xD0;
 
 // The codes in the form that kernels read.
 JpegCode device_code(const HuffmanCode& from) {
+  JpegCode code{};
+  if (!from.defined) return code;
   const LongCodes found(from);
-  JpegCode code;
   std::copy_n(found.last, 17, code.last);
   std::copy_n(found.offset, 17, code.offset);
   std::copy_n(found.symbols, 256, code.symbols);
