@@ -1,6 +1,6 @@
-"""Writes the Python functions of all operators, and the table of image formats, from their native declarations.
+"""Writes functions of operators, classes of readers and the table of image formats from their native declarations.
 
-python tools/generate.py          writes src/avida/**/_ops.py, src/avida/_core.pyi and the table in docs/formats.md
+python tools/generate.py          writes src/avida/**/_ops.py, **/_readers.py, _core.pyi and the table in docs/formats.md
 python tools/generate.py --check  fails when they are out of date
 """
 
@@ -19,6 +19,7 @@ FORMATS = SOURCE.parent.parent / "docs" / "formats.md"
 sys.modules["avida"] = types.ModuleType("avida")
 sys.modules["avida"].__path__ = [str(SOURCE)]
 
+from reader_classes import reader_modules  # noqa: E402
 from result_types import result_type  # noqa: E402
 
 from avida import _core  # noqa: E402
@@ -274,7 +275,8 @@ def generate() -> dict[pathlib.Path, str]:
     for module, members in modules.items():
         folder = SOURCE / pathlib.Path(*module.split(".")) if module else SOURCE
         files[folder / "_ops.py"] = ruff(module_text(members), "_ops.py")
-    return files
+    classes = reader_modules(_core.describe_readers(), _core.describe_common_reader_args(), SOURCE)
+    return files | {path: ruff(text, path.name) for path, text in classes.items()}
 
 
 def formats_page() -> str:

@@ -19,17 +19,21 @@ def answered():
     signal.signal(signal.SIGALRM, before)
 
 
+def opens(reader, **given):
+    return avida._core.ReaderArguments(reader, given, None, False).open, (print,)
+
+
 def folders(path):
     for i in range(13_000):
         (path / "a").mkdir(exist_ok=True)
         (path / "a" / f"{i}.jpg").symlink_to("nothing")
     (path / "a" / "one.jpg").write_bytes(b"x")
-    return avida._core.FileList.from_folders, (str(path), ["*.jpg"], [], False)
+    return opens("File", file_root=path)
 
 
 def text(path):
     (path / "list.txt").write_text("name.jpg 7\n" * 500_000)
-    return avida._core.FileList.from_text, (str(path / "list.txt"), "", True, False)
+    return opens("File", file_list=path / "list.txt")
 
 
 def annotations(path):

@@ -3,6 +3,8 @@
 #include <cstring>
 #include <utility>
 
+#include "codecs/codec.h"
+#include "readers/file/file_args.h"
 #include "readers/file/held_file.h"
 
 namespace avida {
@@ -60,6 +62,84 @@ class FileSource : public Source {
 
 std::shared_ptr<Source> file_source(std::shared_ptr<const FileList> files, bool read_ahead) {
   return std::make_shared<FileSource>(std::move(files), read_ahead);
+}
+
+namespace {
+
+struct FileArgs : FilesArgs {
+  bool case_sensitive_filter = false;
+  std::optional<std::vector<std::string>> dir_filters, file_filters;
+  std::optional<std::vector<int64_t>> labels;
+};
+
+std::vector<std::string> usual_files() {
+  std::vector<std::string> patterns;
+  for (std::string_view ending : codecs::image_endings()) patterns.push_back(str('*', ending));
+  for (const char* ending : {".flac", ".ogg", ".wav"}) patterns.push_back(str('*', ending));
+  return patterns;
+}
+
+void check_file_args(FileArgs& args) {
+  args.check();
+  if (args.labels && !args.files) refuse("labels needs files: otherwise they come from the folders or the list");
+  for (auto& [name, filters] : {std::pair("dir_filters", &args.dir_filters), {"file_filters", &args.file_filters}})
+    if (*filters && (*filters)->empty())
+      refuse(name, " must not be an empty list; leave it out to accept the usual names");
+}
+
+std::shared_ptr<Source> source_of_args(const FileArgs& args, const Opening& opening) {
+  FileList list =
+      args.files ? args.named_files(args.labels)
+      : args.file_list
+          ? args.listed_files(true, opening)
+          : FileList::from_folders(args.root(),
+                                   {args.file_filters ? *args.file_filters : usual_files(),
+                                    args.dir_filters.value_or(std::vector<std::string>()), args.case_sensitive_filter},
+                                   opening.interrupt);
+  return file_source(std::make_shared<const FileList>(std::move(list)), args.read_ahead);
+}
+
+}  // namespace
+
+AVIDA_READER(File, FileArgs) {
+  reader
+      .doc(R"(Reads files and their labels.
+
+The outputs are the bytes of each file (uint8) and its label (int32, one element).
+
+The files are those in the folders under ``file_root``, sorted, where a folder's number is the label of its files; or
+those that ``file_list`` or ``files`` name.
+
+All batches are full: the last one of an epoch is filled up with the first samples of the next epoch, which then begins
+behind them; see ``pad_last_batch``. A file that cannot be read makes its batch fail when that is used, with a message
+that names the file; the batches after it are not affected.)")
+      .arg("case_sensitive_filter", &FileArgs::case_sensitive_filter, "Whether filters tell upper from lower case.")
+      .arg("confine", &FileArgs::confine, kConfineText)
+      .arg("dir_filters", &FileArgs::dir_filters,
+           "Patterns of which a folder's name must match one. Default: any name.")
+      .arg("file_filters", &FileArgs::file_filters,
+           "Patterns of which a file's name in ``file_root`` must match one. Default: usual endings of images and "
+           "sounds.")
+      .path("file_list", &FileArgs::file_list,
+            "A text file with a file name and a label in each line, separated by blanks. Names are relative to "
+            "``file_root``, or else to the folder of the list.")
+      .path("file_root", &FileArgs::file_root,
+            "A folder with one folder of files for each label; the base of relative names in ``file_list`` and "
+            "``files``.")
+      .path("files", &FileArgs::files, "The files, in this order.")
+      .arg("labels", &FileArgs::labels, "A label for each of ``files``. Default: their numbers.")
+      .example(R"(>>> import pathlib, tempfile
+>>> folder = tempfile.TemporaryDirectory()
+>>> for name in ["cat/1.jpg", "cat/2.jpg", "dog/1.jpg"]:
+...     path = pathlib.Path(folder.name, name)
+...     path.parent.mkdir(exist_ok=True)
+...     _ = path.write_bytes(b"some bytes")
+>>> reader = avida.readers.File(file_root=folder.name)
+>>> for jpegs, labels in reader.next_epoch(batch_size=3):
+...     print(labels.torch().flatten().tolist(), jpegs.shape)
+[0, 0, 1] [(10,), (10,), (10,)])")
+      .check(check_file_args)
+      .source(source_of_args);
 }
 
 }  // namespace avida

@@ -3,11 +3,11 @@
 from avida.readers._caffe import Caffe, Caffe2
 from avida.readers._coco import COCO
 from avida.readers._epoch import Epoch, ReadError
-from avida.readers._file import File
 from avida.readers._mxnet import MXNet
 from avida.readers._nemo_asr import NemoAsr
 from avida.readers._numpy import Numpy
 from avida.readers._reader import Reader
+from avida.readers._readers import File
 from avida.readers._sampler import WeightedSampler
 from avida.readers._state import ReaderState
 from avida.readers._tfrecord import TFRecord

@@ -8,7 +8,7 @@ import operator
 import os
 import threading
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from typing import Any, ClassVar, NoReturn, Self, SupportsIndex, TypeVar, Unpack, overload
 
 import numpy as np
@@ -36,11 +36,6 @@ MOST_DEPTH = 65_536
 _LOOP = "for batch in reader.next_epoch(batch_size=64)"
 _LAST = ["wrap", "pad", "partial", "drop"]
 
-_DATA_ARGUMENTS = {
-    *("file_root", "file_list", "filenames", "files", "path", "paths", "index_path", "index_paths"),
-    *("annotations_file", "preprocessed_annotations", "meta_files_path", "manifest_filepaths"),
-}
-
 # One lock for the positions of all readers: held briefly, and fork can take it. Garbage collection within that time
 # may run what reads a state.
 _lock = threading.RLock()
@@ -64,6 +59,7 @@ class Reader:
 
     _arguments: tuple[tuple, dict[str, Any]]
     _reads_archives: ClassVar[bool] = False  # they may be told to shuffle in both ways
+    _located: Mapping[str, Any] = {}  # arguments that say where the data is
     _prefetch: Callable[..., Any] = _core.ReaderPrefetcher
     _read: Callable[..., Any] = staticmethod(_core.read_samples)
 
@@ -151,7 +147,8 @@ class Reader:
 
     def _data_name(self) -> str:
         """The arguments that say where the data is."""
-        given = [f"{name}={_shortened(value)}" for name, value in self._arguments[1].items() if name in _DATA_ARGUMENTS]
+        undeclared = {name: value for name, value in self._arguments[1].items() if name.endswith(("path", "paths"))}
+        given = [f"{name}={_shortened(value)}" for name, value in (self._located or undeclared).items()]
         return ", ".join(given) or "its data"
 
     def __len__(self) -> int:
