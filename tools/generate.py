@@ -275,7 +275,7 @@ def generate() -> dict[pathlib.Path, str]:
     for module, members in modules.items():
         folder = SOURCE / pathlib.Path(*module.split(".")) if module else SOURCE
         files[folder / "_ops.py"] = ruff(module_text(members), "_ops.py")
-    classes = reader_modules(_core.describe_readers(), _core.describe_common_reader_args(), SOURCE)
+    classes = reader_modules(_core.describe_readers(), _core.describe_common_reader_args(), reader_args(ops), SOURCE)
     return files | {path: ruff(text, path.name) for path, text in classes.items()}
 
 
@@ -286,6 +286,20 @@ def formats_page() -> str:
         files = " ".join(f"`{ending}`" for ending in endings)
         rows.append(f"| {name} | {files} | {library.split()[0]} | {license or '-'} | {', '.join(abilities)} |\n")
     return re.sub(r"^\| format \|.*\n(\|.*\n)*", lambda _: "".join(rows), FORMATS.read_text(), flags=re.MULTILINE)
+
+
+def reader_args(ops: list[dict]) -> dict[str, list[dict]]:
+    """The arguments of operators as readers have them that pass them on."""
+    facts = {"required": False, "locates": False, "positional": False, "last": False, "type": "python"}
+    return {
+        op["name"]: [
+            {**facts, "name": arg["name"], "doc": argument_text(arg), "default": "", "ignored": arg["deprecated"]}
+            | {"annotation": argument_type(arg)}
+            for arg in op["args"]
+            if op["name"] not in ADDS_AN_OUTPUT or arg["name"] != ADDS_AN_OUTPUT[op["name"]]
+        ]
+        for op in ops
+    }
 
 
 def core_stub() -> str:

@@ -40,6 +40,12 @@ struct ReaderMember {
     if constexpr (std::is_same_v<M, std::vector<double>>) return Type::reals;
     if constexpr (std::is_same_v<M, std::vector<std::string>>) return Type::texts;
     if constexpr (std::is_same_v<M, std::vector<DType>>) return Type::dtypes;
+    if constexpr (HasChoices<M>) return Type::choice;
+    return Type::object;
+  }
+  static const Choices* choices() {
+    if constexpr (HasChoices<M>) return &choices_of(M());
+    return nullptr;
   }
   static void assign(M& member, ReaderValue value) {
     if constexpr (std::is_same_v<M, bool>) {
@@ -49,6 +55,12 @@ struct ReaderMember {
       if (member != std::get<int64_t>(value)) value_error("the number ", std::get<int64_t>(value), " is too large");
     } else if constexpr (std::is_floating_point_v<M>) {
       member = static_cast<M>(std::get<double>(value));
+    } else if constexpr (HasChoices<M>) {
+      const auto* name = std::get_if<std::string>(&value);
+      const Choices& choices = choices_of(M());
+      member = static_cast<M>(name ? choices.number_of(*name) : choices.checked(std::get<int64_t>(value)));
+    } else if constexpr (type() == ReaderArg::Type::object) {
+      member = std::any_cast<M>(std::get<std::any>(std::move(value)));
     } else {
       member = std::get<M>(std::move(value));
     }
@@ -60,6 +72,8 @@ struct ReaderMember {
       return str(member);
     else if constexpr (std::is_same_v<M, DType>)
       return std::string(name_of(member));
+    else if constexpr (HasChoices<M>)
+      return str('"', choices_of(member).name_of(static_cast<int>(member)), '"');
     else
       return {};
   }
@@ -67,6 +81,7 @@ struct ReaderMember {
 template <class M>
 struct ReaderMember<std::optional<M>> {
   static constexpr ReaderArg::Type type() { return ReaderMember<M>::type(); }
+  static const Choices* choices() { return ReaderMember<M>::choices(); }
   static void assign(std::optional<M>& member, ReaderValue value) {
     ReaderMember<M>::assign(member.emplace(), std::move(value));
   }
@@ -85,6 +100,8 @@ class ReaderDeclaration {
   ReaderDeclaration& doc(std::string_view text) { return spec.doc = text, *this; }
   // Lines as Python's prompt shows them.
   ReaderDeclaration& example(std::string_view lines) { return spec.example = lines, *this; }
+  // Takes the arguments of an operator, too, which Python code sees to.
+  ReaderDeclaration& takes_args_of(std::string_view op) { return spec.op = op, *this; }
   // The library without which a build lacks the reader.
   ReaderDeclaration& needs(std::string_view library) { return spec.library = library, *this; }
   // The reader may be told to shuffle in both ways, as readers of archives are in the real library.
@@ -107,7 +124,7 @@ class ReaderDeclaration {
   // An argument that Python code alone sees.
   ReaderDeclaration& python(std::string_view name, std::string_view annotation, std::string_view text,
                             unsigned flags = 0) {
-    spec.args.push_back({std::string(name), std::string(text), {}, std::string(annotation), flags, {}, {}});
+    spec.args.push_back({std::string(name), std::string(text), {}, std::string(annotation), flags, {}, {}, {}});
     return *this;
   }
   // An argument that is accepted for compatibility and has no effect.
@@ -148,7 +165,8 @@ class ReaderDeclaration {
                          ReaderMember<M>::text(Args().*member),
                          [member](ReaderArgs& args, ReaderValue value) {
                            ReaderMember<M>::assign(static_cast<Args&>(args).*member, std::move(value));
-                         }});
+                         },
+                         ReaderMember<M>::choices()});
     return *this;
   }
 };

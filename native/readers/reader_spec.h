@@ -1,5 +1,6 @@
 // The specification of a reader: its declaration, which Python reads, and how to open its data.
 #pragma once
+#include <any>
 #include <functional>
 #include <memory>
 #include <string>
@@ -7,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "arguments/choices.h"
 #include "core/dtype.h"
 #include "readers/source.h"
 #include "runtime/executor.h"
@@ -15,18 +17,34 @@ namespace avida {
 
 struct ReaderArgs;
 
-// An argument as Python gave it. Names of files are texts.
+// An argument as Python gave it. Names of files are texts; `any` is what the binding of one reader made.
 using ReaderValue = std::variant<bool, int64_t, double, std::string, DType, std::vector<int64_t>, std::vector<double>,
-                                 std::vector<std::string>, std::vector<DType>>;
+                                 std::vector<std::string>, std::vector<DType>, std::any>;
 
 struct ReaderArg {
-  enum class Type { python, boolean, integer, real, text, path, dtype, integers, reals, texts, paths, dtypes };
+  enum class Type {
+    python,  // only Python code sees it
+    boolean,
+    integer,
+    real,
+    text,
+    path,
+    dtype,
+    choice,
+    integers,
+    reals,
+    texts,
+    paths,
+    dtypes,
+    object,  // a type of one reader
+  };
   enum Flag : unsigned {
     required = 1,
     ignored = 2,     // accepted for compatibility
     locates = 4,     // tells where the data is
     positional = 8,  // need not be named
     last = 16,       // comes behind all others
+    internal = 32,   // Python code sets it, users do not
   };
 
   std::string name, doc;
@@ -35,10 +53,12 @@ struct ReaderArg {
   unsigned flags;
   std::string default_text;  // as written in Python; empty if it has none
   std::function<void(ReaderArgs&, ReaderValue)> set;
+  const Choices* choices = nullptr;
 };
 
 // What a source can do while it opens its data.
 struct Opening {
+  std::string reader;                            // its name, for messages
   Interrupt interrupt;                           // to be called regularly; may throw
   std::function<void(const std::string&)> warn;  // shows the user a warning
 };
@@ -47,6 +67,7 @@ struct ReaderSpec {
   std::string name;  // with its module: "experimental.Fits"
   std::string doc, example;
   std::string base;     // the reader that it is a kind of
+  std::string op;       // an operator whose arguments it takes too, for Python code to pass on
   std::string library;  // without which a build lacks it
   bool archive = false;
   std::vector<ReaderArg> args;                                 // the reader's own

@@ -39,8 +39,7 @@ def text(path):
 def annotations(path):
     images = [{"id": 1, "file_name": "x"}]
     (path / "a.json").write_text(json.dumps({"info": "x" * 80_000_000, "images": images}))
-    options = avida._core.CocoOptions()
-    return avida._core.coco_from_json, (str(path / "a.json"), "", None, options, "", False)
+    return opens("COCO", annotations_file=path / "a.json", file_root="")
 
 
 @pytest.mark.parametrize("make", [folders, text, annotations])

@@ -1,7 +1,6 @@
 #include "ops/generic/slice.h"
 
-#include <cmath>
-
+#include "core/slice_range.h"
 #include "loops/moving/window_args.h"
 #include "operator/axes.h"
 
@@ -28,46 +27,17 @@ std::optional<T> number_for(const std::optional<Vec<T>>& numbers, int i, int n, 
   return (*numbers)[numbers->size() == 1 ? 0 : i];
 }
 
-int64_t rounded(double x) {
-  if (!(std::fabs(x) < 4e18)) refuse("the window is not finite or too large");
-  return convert<int64_t>(x);
+SliceRange named_range(const SlicePlace& args, int i, int n, int64_t extent) {
+  return slice_range({.start = number_for(args.start, i, n, "start"),
+                      .end = number_for(args.end, i, n, "end"),
+                      .shape = number_for(args.shape, i, n, "shape"),
+                      .rel_start = number_for(args.rel_start, i, n, "rel_start"),
+                      .rel_end = number_for(args.rel_end, i, n, "rel_end"),
+                      .rel_shape = number_for(args.rel_shape, i, n, "rel_shape")},
+                     extent);
 }
 
-void check_extent(double extent) {
-  if (extent < 0) refuse("the window's extent must not be negative, got ", extent);
-}
-
-struct Range {
-  int64_t start, end;
-};
-
-// An extent in parts of the sample's is not rounded itself: the positions where it starts and ends are.
-Range named_range(const SlicePlace& args, int i, int n, int64_t extent) {
-  auto in_float = [&](float part) { return static_cast<double>(part * static_cast<float>(extent)); };
-  auto in_double = [&](float part) { return static_cast<double>(part) * static_cast<double>(extent); };
-  auto start = number_for(args.start, i, n, "start"), end = number_for(args.end, i, n, "end");
-  auto shape = number_for(args.shape, i, n, "shape");
-  auto rel_start = number_for(args.rel_start, i, n, "rel_start"), rel_end = number_for(args.rel_end, i, n, "rel_end");
-  auto rel_shape = number_for(args.rel_shape, i, n, "rel_shape");
-
-  double from = rel_start ? in_float(*rel_start) : static_cast<double>(start.value_or(0));
-  Range range{.start = rounded(from), .end = 0};
-  if (shape) {
-    check_extent(static_cast<double>(*shape));
-    if (__builtin_add_overflow(range.start, *shape, &range.end)) refuse("the window is too large");
-  } else if (rel_shape) {
-    check_extent(*rel_shape);
-    double to = rel_start ? in_double(*rel_start) + in_double(*rel_shape) : from + in_float(*rel_shape);
-    range.end = std::max(range.start, rounded(to));
-  } else {
-    double to = rel_end ? in_float(*rel_end) : static_cast<double>(end.value_or(extent));
-    if (from > to) refuse("the window starts at ", from, ", after its end at ", to);
-    range.end = rounded(to);
-  }
-  return range;
-}
-
-Range input_range(const SlicePlace& place, const SampleView& anchor, const SampleView& shape, int i, int n,
+SliceRange input_range(const SlicePlace& place, const SampleView& anchor, const SampleView& shape, int i, int n,
                   int64_t extent) {
   auto number = [&](const SampleView& in, bool normalized, const char* name) {
     if (in.elements() != n) refuse("expected ", n, " numbers as the ", name, ", got the shape ", in.shape);
@@ -76,8 +46,8 @@ Range input_range(const SlicePlace& place, const SampleView& anchor, const Sampl
   };
   double start = number(anchor, place.normalized_anchor, "anchor");
   double size = number(shape, place.normalized_shape, "shape");
-  check_extent(size);
-  return {rounded(start), rounded(start + size)};
+  check_slice_extent(size);
+  return {rounded_place(start), rounded_place(start + size)};
 }
 
 }  // namespace
@@ -113,7 +83,7 @@ Window slice_window(const SlicePlace& place, const SampleView& anchor, const Sam
   Vec<int> axes = sliced_axes(place, shape.size(), layout);
   for (int i = 0; i < axes.size(); i++) {
     int64_t extent = shape[axes[i]];
-    Range range = anchor.dtype != DType::none ? input_range(place, anchor, shape_input, i, axes.size(), extent)
+    SliceRange range = anchor.dtype != DType::none ? input_range(place, anchor, shape_input, i, axes.size(), extent)
                                               : named_range(place, i, axes.size(), extent);
     window.start[axes[i]] = range.start;
     window.size[axes[i]] = range.end - range.start;

@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 
 #include <array>
+#include <map>
 
 #include "python/arguments.h"
 #include "python/readers/readers.h"
@@ -13,8 +14,8 @@ namespace {
 
 using Type = ReaderArg::Type;
 
-constexpr std::array kTypeNames = {"python", "bool", "int",    "float", "str",   "path",
-                                   "dtype",  "ints", "floats", "texts", "paths", "dtypes"};
+constexpr std::array kTypeNames = {"python", "bool", "int",    "float", "str",   "path",   "dtype",
+                                   "choice", "ints", "floats", "texts", "paths", "dtypes", "object"};
 
 int64_t integer_of(const std::string& name, nb::handle object) {
   nb::object index = nb::steal(PyNumber_Index(object.ptr()));
@@ -43,6 +44,11 @@ std::string file_of(nb::handle object) {
 }
 
 std::string text_of(nb::handle object) { return path_of(nb::str(object)); }
+
+std::map<std::string, ConvertArgument::Function>& converters() {
+  static auto* functions = new std::map<std::string, ConvertArgument::Function>;
+  return *functions;
+}
 
 bool is_list(nb::handle object) { return PyList_Check(object.ptr()) || PyTuple_Check(object.ptr()); }
 
@@ -97,6 +103,11 @@ ReaderValue value_of_argument(const ReaderArg& arg, nb::handle object) {
     }
     case Type::dtypes:
       return list_of<DType>(object, !is_list(object), dtype_of);
+    case Type::choice:
+      if (is_text) return text_of(object);
+      return integer_of(arg.name, object);
+    case Type::object:
+      return converters().at(arg.name)(object);
     case Type::python:
       break;
   }
@@ -127,7 +138,7 @@ class Arguments {
     for (auto* args : {&spec_->args, &common_reader_args()})
       for (const ReaderArg& arg : *args)
         if (arg.name == name && arg.set) {
-          if (!value.is_none()) arg.set(*args_, value_of_argument(arg, value));
+          if (!value.is_none()) assign(arg, value);
           return;
         }
   }
@@ -135,7 +146,9 @@ class Arguments {
   SourceHandle open(const nb::callable& warn) const {
     std::vector<std::string> warnings;
     std::shared_ptr<Source> source;
-    const Opening opening{answer_signals(), [&](const std::string& text) { warnings.push_back(text); }};
+    const size_t dot = spec_->name.rfind('.') + 1;
+    const Opening opening{str(spec_->name.substr(0, dot), "readers.", spec_->name.substr(dot)), answer_signals(),
+                          [&](const std::string& text) { warnings.push_back(text); }};
     {
       WithoutGil released;
       source = spec_->open(*args_, opening);
@@ -144,9 +157,15 @@ class Arguments {
     return {std::move(source)};
   }
 
-  ReaderArgs& args() { return *args_; }
-
  private:
+  void assign(const ReaderArg& arg, nb::handle value) {
+    try {
+      arg.set(*args_, value_of_argument(arg, value));
+    } catch (const Error& error) {
+      fail(error.kind, arg.choices ? str(arg.name, ' ') : "", error.message);
+    }
+  }
+
   const ReaderSpec* spec_;
   std::shared_ptr<ReaderArgs> args_;
 };
@@ -154,11 +173,17 @@ class Arguments {
 nb::list describe(const std::vector<ReaderArg>& args) {
   nb::list list;
   for (const ReaderArg& arg : args) {
+    if (arg.flags & ReaderArg::internal) continue;
     nb::dict d;
     d["name"] = arg.name;
     d["doc"] = arg.doc;
     d["type"] = kTypeNames[static_cast<size_t>(arg.type)];
     d["annotation"] = arg.annotation;
+    if (arg.choices) {
+      nb::list names;
+      for (const Choice& choice : arg.choices->list()) names.append(nb::str(choice.name.data(), choice.name.size()));
+      d["choices"] = names;
+    }
     d["default"] = arg.default_text;
     d["required"] = static_cast<bool>(arg.flags & ReaderArg::required);
     d["ignored"] = static_cast<bool>(arg.flags & ReaderArg::ignored);
@@ -180,6 +205,7 @@ nb::list describe_readers() {
     d["example"] = spec.example;
     d["base"] = spec.base;
     d["library"] = spec.library;
+    d["op"] = spec.op;
     d["archive"] = spec.archive;
     d["args"] = describe(spec.args);
     d["old_names"] = old_names;
@@ -187,6 +213,12 @@ nb::list describe_readers() {
   }
   return readers;
 }
+
+}  // namespace
+
+ConvertArgument::ConvertArgument(const char* name, Function function) { converters()[name] = function; }
+
+namespace {
 
 const BindFormat declared([](nb::module_& m) {
   m.def("has_reader", [](const std::string& name) { return find_reader(name) != nullptr; }, nb::arg("name"));

@@ -1,5 +1,6 @@
 // Declarations that the bindings of all readers share. Each format is bound in its own file.
 #pragma once
+#include <any>
 #include <memory>
 #include <string>
 #include <vector>
@@ -38,6 +39,12 @@ inline void report_progress(const nb::object& progress, int64_t done, int64_t al
 struct BindFormat {
   using Function = void (*)(nb::module_&);
   explicit BindFormat(Function function);
+};
+
+// Adds a conversion of an argument that has a type of its own, by its name. For a static variable.
+struct ConvertArgument {
+  using Function = std::any (*)(nb::handle);
+  ConvertArgument(const char* name, Function function);
 };
 
 }  // namespace avida::python

@@ -1,4 +1,4 @@
-// readers.TFRecord: files, index files and features.
+// The features that readers.TFRecord reads.
 #include "readers/records/tfrecord.h"
 
 #include <nanobind/stl/vector.h>
@@ -32,17 +32,10 @@ TFFeature feature_of(nb::handle object) {
   return feature;
 }
 
-SourceHandle source_from_tfrecords(nb::list paths, nb::list index_paths, nb::list features, bool keep_damaged) {
-  std::vector<std::string> files = paths_of(paths), indices = paths_of(index_paths);
-  std::vector<TFFeature> outputs;
-  for (nb::handle feature : features) outputs.push_back(feature_of(feature));
-  WithoutGil released;
-  return {tfrecord_source(std::move(files), indices, std::move(outputs), keep_damaged)};
-}
-
-const BindFormat tfrecord([](nb::module_& m) {
-  m.def("source_from_tfrecords", &source_from_tfrecords, nb::arg("paths"), nb::arg("index_paths"), nb::arg("features"),
-        nb::arg("keep_damaged"));
+const ConvertArgument features("features", [](nb::handle list) -> std::any {
+  std::vector<TFFeature> features;
+  for (nb::handle feature : list) features.push_back(feature_of(feature));
+  return features;
 });
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Readers of videos: clips of frames.
+// Readers of videos: what belongs to an operator, and the indexes of videos.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -11,38 +11,14 @@
 
 #include "python/arguments.h"
 #include "python/readers/readers.h"
+#include "readers/video/video_args.h"
 #include "readers/video/video_files.h"
-#include "readers/video/video_source.h"
 #include "runtime/fork.h"
 #include "runtime/memory.h"
 #include "runtime/thread_pool.h"
 
 namespace avida::python {
 namespace {
-
-using codecs::Rounding;
-
-struct VideoOptionsHandle {
-  VideoOptions options;
-};
-
-void set_clips(VideoOptionsHandle& handle, int64_t length, int64_t step, int64_t stride, bool uniform,
-               const std::string& pad_mode, const std::vector<int>& fill_value, bool is_classic) {
-  handle.options.clips = {length, step, stride, uniform, codecs::frame_padding(pad_mode), is_classic};
-  handle.options.fill_value = fill_value;
-}
-
-void set_bounds(VideoOptionsHandle& handle, bool in_frames, bool begin_up, bool end_up) {
-  handle.options.bounds = {in_frames, begin_up ? Rounding::up : Rounding::down, end_up ? Rounding::up : Rounding::down};
-}
-
-void set_frames(VideoOptionsHandle& handle, int image_type, bool file_matrix, int dtype, bool normalized,
-                std::optional<int> gpu) {
-  handle.options.request = {static_cast<codecs::ImageType>(image_type), file_matrix};
-  handle.options.dtype = static_cast<DType>(dtype);
-  handle.options.normalized = normalized;
-  handle.options.gpu = gpu;
-}
 
 // An operator on images, with fixed arguments, that runs in the thread that decodes.
 class OperatorFilter : ForkAware {
@@ -101,37 +77,25 @@ class OperatorFilter : ForkAware {
   ForkRegistration fork_{this, Rank::reader};
 };
 
-// Returns whether the arguments are fixed, so that the operator could be made a filter.
-bool set_filter(VideoOptionsHandle& handle, const std::string& name, const nb::dict& arguments) {
+struct FilterHandle {
+  std::shared_ptr<const codecs::FrameFilter> filter;
+};
+
+// None unless all arguments are fixed, and so the same for every frame.
+std::optional<FilterHandle> operator_filter(const std::string& name, const nb::dict& arguments) {
   const OpSpec& spec = op_at(find_op(name));
   std::shared_ptr<void> args = spec.args_type.copies(spec.default_args.get(), 1);
   for (const ArgSpec& arg : spec.args) {
     if (!arguments.contains(arg.name.c_str())) continue;
     const BoundArg bound = bind_arg(arg, arguments[arg.name.c_str()]);
-    if (std::holds_alternative<ValuePtr>(bound)) return false;
+    if (std::holds_alternative<ValuePtr>(bound)) return std::nullopt;
     if (auto value = std::get_if<ArgValue>(&bound)) arg.set(args.get(), *value);
   }
   using Extents = codecs::FrameFilter::Extents;
   const auto made = std::make_shared<const OperatorFilter>(spec, std::move(args));
-  handle.options.filter = std::make_shared<const codecs::FrameFilter>(codecs::FrameFilter{
+  return FilterHandle{std::make_shared<const codecs::FrameFilter>(codecs::FrameFilter{
       [made](Extents frame) { return made->extents(frame); },
-      [made](const uint8_t* frame, Extents extents, uint8_t* out) { made->run(frame, extents, out); }});
-  return true;
-}
-
-void set_outputs(VideoOptionsHandle& handle, bool labels, int frame_numbers, bool timestamps) {
-  handle.options.labels = labels;
-  handle.options.frame_numbers = static_cast<FrameNumbers>(frame_numbers);
-  handle.options.timestamps = timestamps;
-}
-
-SourceHandle make_source(const FileListHandle& files, const std::vector<std::pair<double, double>>& bounds,
-                         const VideoOptionsHandle& handle, VideoIndexes* known) {
-  std::vector<ClipBounds> parts;
-  for (auto& [begin, end] : bounds) parts.push_back({begin, end});
-  auto interrupt = answer_signals();
-  WithoutGil released;
-  return {video_source(*files.files, parts, handle.options, known, interrupt)};
+      [made](const uint8_t* frame, Extents extents, uint8_t* out) { made->run(frame, extents, out); }})};
 }
 
 // Adds the videos; returns the names of those that cannot be read, with the reasons.
@@ -148,23 +112,16 @@ std::vector<std::pair<nb::str, std::string>> read_indexes(VideoIndexes& indexes,
   return failed;
 }
 
+const ConvertArgument filter("filter",
+                             [](nb::handle object) -> std::any { return nb::cast<FilterHandle&>(object).filter; });
+const ConvertArgument indexes("indexes", [](nb::handle object) -> std::any { return nb::cast<VideoIndexes*>(object); });
+
 const BindFormat video([](nb::module_& m) {
-  nb::class_<VideoOptionsHandle>(m, "VideoOptions")
-      .def(
-          "__init__",
-          [](VideoOptionsHandle* self, const std::string& reader, bool refuse_variable_rate) {
-            new (self) VideoOptionsHandle();
-            self->options.reader = reader;
-            self->options.refuse_variable_rate = refuse_variable_rate;
-          },
-          nb::arg("reader"), nb::arg("refuse_variable_rate"))
-      .def("set_clips", &set_clips, nb::arg("length"), nb::arg("step"), nb::arg("stride"), nb::arg("uniform"),
-           nb::arg("pad_mode"), nb::arg("fill_value"), nb::arg("is_classic"))
-      .def("set_bounds", &set_bounds, nb::arg("in_frames"), nb::arg("begin_up"), nb::arg("end_up"))
-      .def("set_frames", &set_frames, nb::arg("image_type"), nb::arg("file_matrix"), nb::arg("dtype"),
-           nb::arg("normalized"), nb::arg("gpu").none())
-      .def("set_filter", &set_filter, nb::arg("operator"), nb::arg("arguments"))
-      .def("set_outputs", &set_outputs, nb::arg("labels"), nb::arg("frame_numbers"), nb::arg("timestamps"));
+  nb::class_<FilterHandle>(m, "FrameFilter");
+  m.def("operator_filter", &operator_filter, nb::arg("operator"), nb::arg("arguments"));
+  nb::list patterns;
+  for (auto& pattern : kVideoFiles) patterns.append(pattern);
+  m.attr("VIDEO_FILES") = patterns;
   nb::class_<VideoIndexes>(m, "VideoIndexes")
       .def(
           "__init__",
@@ -181,8 +138,33 @@ const BindFormat video([](nb::module_& m) {
       .def_prop_ro("changed", &VideoIndexes::changed)
       .def_prop_ro("videos", &VideoIndexes::videos)
       .def_prop_ro("frames", &VideoIndexes::frames);
-  m.def("video_source", &make_source, nb::arg("files"), nb::arg("bounds"), nb::arg("options"), nb::arg("known").none());
 });
 
 }  // namespace
 }  // namespace avida::python
+
+namespace avida {
+
+AVIDA_READER(VideoResize, ClassicVideoArgs) {
+  declare_classic_video(reader);
+  reader
+      .doc(R"(Reads clips of videos and resizes their frames.
+
+``readers.Video`` followed by :func:`avida.resize`, with the arguments of both.)")
+      .extends("Video")
+      .needs("FFmpeg")
+      .takes_args_of("resize")
+      .ignored("resize_z", "FloatArg | None")
+      .example(R"(>>> import pathlib, tempfile
+>>> folder = tempfile.TemporaryDirectory()
+>>> frames = [b"FRAME\n" + bytes([16 * i] * 16 + [128] * 8) for i in range(6)]
+>>> _ = pathlib.Path(folder.name, "a.y4m").write_bytes(b"YUV4MPEG2 W4 H4 F25:1\n" + b"".join(frames))
+>>> reader = avida.readers.VideoResize(filenames=[folder.name + "/a.y4m"], sequence_length=2, size=[2, 3])
+>>> for (clips,) in reader.next_epoch(batch_size=3):
+...     print(clips.shape)
+[(2, 2, 3, 3), (2, 2, 3, 3), (2, 2, 3, 3)])")
+      .check(check_classic_video)
+      .source(classic_video_source);
+}
+
+}  // namespace avida

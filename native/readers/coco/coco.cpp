@@ -8,7 +8,9 @@
 #include <unordered_map>
 
 #include "core/error.h"
+#include "readers/coco/coco_source.h"
 #include "readers/coco/json_stream.h"
+#include "readers/declare.h"
 
 namespace avida {
 namespace {
@@ -294,6 +296,111 @@ class CocoParser {
 
 CocoDataset read_coco(const std::string& path, const CocoOptions& options, const Interrupt& interrupt) {
   return CocoParser(path, options, interrupt).parse();
+}
+
+namespace {
+
+struct CocoArgs : ReaderArgs, CocoOptions {
+  std::optional<std::string> file_root, annotations_file, preprocessed_annotations, save_preprocessed_annotations_dir;
+  std::optional<std::vector<std::string>> images;
+  std::optional<bool> avoid_class_remapping, masks;
+  bool save_preprocessed_annotations = false;
+};
+
+bool is_given(const std::optional<std::string>& path) { return path && !path->empty(); }
+
+void check_args(CocoArgs& args) {
+  if (!args.file_root) refuse("expected file_root, the folder of the images");
+  if (!is_given(args.annotations_file) && !is_given(args.preprocessed_annotations))
+    refuse("expected annotations_file or preprocessed_annotations");
+  if (args.save_preprocessed_annotations != is_given(args.save_preprocessed_annotations_dir))
+    refuse("save_preprocessed_annotations and save_preprocessed_annotations_dir go together");
+  args.remap = !args.avoid_class_remapping.value_or(false);
+  args.in_coordinates = args.masks.value_or(false);
+  args.polygons |= args.in_coordinates;
+  if (args.pixelwise && args.polygons) refuse("expected polygon_masks or pixelwise_masks, got both");
+}
+
+std::shared_ptr<Source> source_of_args(const CocoArgs& args, const Opening& opening) {
+  const bool is_saved = is_given(args.preprocessed_annotations);
+  const std::string& path = is_saved ? *args.preprocessed_annotations : *args.annotations_file;
+  CocoDataset data = is_saved ? load_coco(path, args) : read_coco(path, args, opening.interrupt);
+  if (!is_saved && args.images && !args.images->empty()) data.select(*args.images);
+  data.check(path, args);
+  if (!is_saved && is_given(args.save_preprocessed_annotations_dir))
+    save_coco(data, *args.save_preprocessed_annotations_dir, args);
+  return coco_source(std::move(data), args, *args.file_root, path, args.read_ahead);
+}
+
+}  // namespace
+
+AVIDA_READER(COCO, CocoArgs) {
+  reader
+      .doc(R"(Reads images and what their annotations say of the objects in them.
+
+The outputs of each sample:
+
+* the bytes of the file (uint8),
+* boxes (float32, N x 4): x, y, width, height,
+* labels (int32, N),
+* with ``polygon_masks``: polygons (int32, P x 3) and vertices (float32, V x 2). A polygon is the number of its
+  object, and the first and the end of its vertices. Objects whose mask is not given by polygons have none;
+* with ``pixelwise_masks``: an image (int32, H x W x 1) of the labels, 0 where there is no object. Where objects
+  overlap, the larger label is seen;
+* with ``image_ids``: the image's id (int32, one element).
+
+Images come in the order of their ids. Annotations of images that are not listed are ignored.)")
+      .path("annotations_file", &CocoArgs::annotations_file, "The JSON file.")
+      .arg("avoid_class_remapping", &CocoArgs::avoid_class_remapping,
+           "Labels are the ids of categories as they are in the file. Default: ``False``, they are numbered from 1 in "
+           "the order of the file; categories that it does not list are 0.")
+      .arg("confine", &CocoOptions::confine,
+           "Refuse the name of an image that leads outside of ``file_root``: by being absolute, by ``..`` or by a "
+           "symbolic link. Checked when the reader is made.")
+      .renamed("dump_meta_files", "save_preprocessed_annotations")
+      .renamed("dump_meta_files_path", "save_preprocessed_annotations_dir")
+      .path("file_root", &CocoArgs::file_root, "The folder that file names are relative to.")
+      .arg("image_ids", &CocoOptions::image_ids, "Add an output with the ids of images.")
+      .arg("images", &CocoArgs::images,
+           "The file names of the images to read, as in the annotations, in this order; a name may be there more than "
+           "once. Default: all images.")
+      .arg("include_iscrowd", &CocoOptions::crowds, "Keep objects that are marked as crowds.")
+      .arg("ltrb", &CocoOptions::ltrb, "Boxes are left, top, right, bottom.")
+      .arg("masks", &CocoArgs::masks, "Old form of ``polygon_masks``: polygons count coordinates, two for each vertex.")
+      .renamed("meta_files_path", "preprocessed_annotations")
+      .arg("pixelwise_masks", &CocoOptions::pixelwise,
+           "Add an output with images of labels, from polygons and run lengths.")
+      .arg("polygon_masks", &CocoOptions::polygons, "Add outputs with polygons and their vertices.")
+      .path("preprocessed_annotations", &CocoArgs::preprocessed_annotations,
+            "A folder that ``save_preprocessed_annotations`` has written, in place of ``annotations_file``. It must "
+            "have been saved with the outputs that are asked for now; boxes and polygons are as they were then.")
+      .arg("ratio", &CocoOptions::ratio, "Boxes and vertices are relative to width and height of the image.")
+      .renamed("save_img_ids", "image_ids")
+      .arg("save_preprocessed_annotations", &CocoArgs::save_preprocessed_annotations,
+           "Save what was made of the annotations for a faster start.")
+      .arg("save_preprocessed_annotations_dir", &CocoArgs::save_preprocessed_annotations_dir,
+           "The folder for that; it must exist. Its files are replaced when all new ones are complete.")
+      .typed("Path | None")
+      .arg("size_threshold", &CocoOptions::size_threshold,
+           "Objects whose box is less wide or high than this, in pixels, are left out.")
+      .arg("skip_empty", &CocoOptions::skip_empty, "Leave out images without objects.")
+      .example(R"(>>> import json, pathlib, tempfile
+>>> folder = tempfile.TemporaryDirectory()
+>>> root = pathlib.Path(folder.name)
+>>> _ = (root / "cat.jpg").write_bytes(b"some bytes")
+>>> annotations = {
+...     "images": [{"id": 7, "file_name": "cat.jpg", "width": 20, "height": 10}],
+...     "annotations": [{"image_id": 7, "category_id": 17, "bbox": [1, 2, 3, 4]}],
+...     "categories": [{"id": 16, "name": "bird"}, {"id": 17, "name": "cat"}],
+... }
+>>> _ = (root / "annotations.json").write_text(json.dumps(annotations))
+>>> reader = avida.readers.COCO(file_root=root, annotations_file=root / "annotations.json", ltrb=True)
+>>> for jpegs, boxes, labels in reader.next_epoch(batch_size=1):
+...     print(boxes.torch().tolist(), labels.torch().tolist())
+[[[1.0, 2.0, 4.0, 6.0]]] [[2]])")
+      .needs("simdjson")
+      .check(check_args)
+      .source(source_of_args);
 }
 
 }  // namespace avida

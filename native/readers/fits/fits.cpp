@@ -1,10 +1,11 @@
-#include "readers/fits/fits.h"
-
+// experimental.readers.Fits: images in FITS files.
 #include <algorithm>
+#include <climits>
 #include <optional>
 #include <utility>
 
 #include "core/byte_order.h"
+#include "readers/file/file_args.h"
 #include "readers/first_sample.h"
 #include "readers/fits/fits_header.h"
 #include "readers/fits/fits_pixels.h"
@@ -141,11 +142,68 @@ class FitsSource : public Source {
   int64_t first_ = 0;  // the file that determines types and ranks
 };
 
+struct FitsArgs : UnlabelledFilesArgs {
+  FitsArgs() { file_filter = "*.fits"; }
+
+  std::vector<int64_t> hdu_indices = {2};  // counted from 1: the first extension
+  std::vector<DType> dtypes;               // one for each, or none: those of the first readable file
+};
+
+void check_args(FitsArgs& args) {
+  args.check();
+  for (int64_t hdu : args.hdu_indices)
+    if (hdu != static_cast<int>(hdu)) value_error("hdu_indices must be from ", INT_MIN, " to ", INT_MAX, ", got ", hdu);
+  if (args.hdu_indices.empty()) fail(ErrorKind::index, "there is nothing to read: expected numbers in hdu_indices");
+  if (!args.dtypes.empty() && args.dtypes.size() != args.hdu_indices.size())
+    refuse("expected a type for each of ", args.hdu_indices.size(), " outputs in dtypes, got ", args.dtypes.size());
+}
+
+std::shared_ptr<Source> source_of_args(const FitsArgs& args, const Opening& opening) {
+  return std::make_shared<FitsSource>(args.find(opening),
+                                      std::vector<int>(args.hdu_indices.begin(), args.hdu_indices.end()), args.dtypes);
+}
+
 }  // namespace
 
-std::shared_ptr<Source> fits_source(std::shared_ptr<const FileList> files, std::vector<int> hdus,
-                                    std::vector<DType> dtypes) {
-  return std::make_shared<FitsSource>(std::move(files), std::move(hdus), std::move(dtypes));
+AVIDA_READER_IN(experimental, Fits, FitsArgs) {
+  reader
+      .doc(R"(Reads images from FITS files, also compressed ones.
+
+There is one output for each of ``hdu_indices``.
+
+Shapes may differ; ranks are those of the first file that can be read.
+
+The files are those in ``file_root`` and in its folders, sorted, or those that ``file_list`` or ``files`` name. Axes
+are in the order of NumPy and astropy: the one that changes fastest is the last. Elements are scaled as the header
+says (``BSCALE``, ``BZERO``). Files may be packed by gzip, and images by ``RICE_1``, ``GZIP_1`` or ``GZIP_2``,
+but not by ``HCOMPRESS_1`` or ``PLIO_1``.)")
+      .arg("confine", &FitsArgs::confine,
+           "Refuse a name in ``file_list`` that leads outside of ``file_root``, or of the list's folder: by being "
+           "absolute, by ``..`` or by a symbolic link. Checked when the reader is made.")
+      .arg("dtypes", &FitsArgs::dtypes,
+           "The element type of each output; numbers that do not fit are an error. Default: those of the first file.")
+      .arg("file_filter", &FitsArgs::file_filter,
+           "A pattern that a file's name in ``file_root`` must match. Default: ``\"*.fits\"``.")
+      .path("file_list", &FitsArgs::file_list,
+            "A text file with a file name in each line. Names are relative to ``file_root``, or else to the folder of "
+            "the list.")
+      .path("file_root", &FitsArgs::file_root,
+            "The folder to search; the base of relative names in ``file_list`` and ``files``.")
+      .path("files", &FitsArgs::files, "The files, in this order.")
+      .arg("hdu_indices", &FitsArgs::hdu_indices,
+           "The parts of the file to read, counted from ``1``, the primary one. Default: ``[2]``, the first extension.")
+      .example(R"(>>> import pathlib, tempfile
+>>> folder = tempfile.TemporaryDirectory()
+>>> cards = ["SIMPLE  = T", "BITPIX  = 8", "NAXIS   = 2", "NAXIS1  = 3", "NAXIS2  = 2", "END"]
+>>> header = "".join(card.ljust(80) for card in cards).ljust(2880).encode()
+>>> _ = pathlib.Path(folder.name, "sky.fits").write_bytes(header + bytes(range(6)).ljust(2880, b"\0"))
+>>> reader = avida.experimental.readers.Fits(file_root=folder.name, hdu_indices=[1])
+>>> for (images,) in reader.next_epoch(batch_size=1):
+...     print(np.asarray(images.tensors[0]).tolist())
+[[0, 1, 2], [3, 4, 5]])")
+      .needs("zlib")
+      .check(check_args)
+      .source(source_of_args);
 }
 
 }  // namespace avida

@@ -1,14 +1,29 @@
-#include "readers/lmdb/caffe.h"
-
+// readers.Caffe and readers.Caffe2: records in LMDBs.
 #include <algorithm>
+#include <climits>
 #include <cstring>
 
+#include "readers/declare.h"
 #include "readers/first_sample.h"
 #include "readers/lmdb/lmdb.h"
 #include "readers/records/late_bytes.h"
 
 namespace avida {
 namespace {
+
+struct CaffeArgs : ReaderArgs {
+  std::vector<std::string> path;
+  bool image_available = true, label_available = true;
+};
+
+// Types of labels; between them, rows of numbers.
+constexpr int kOneLabel = 0, kClasses = 1, kWeightedClasses = 3, kNoLabels = 4;
+
+struct Caffe2Args : ReaderArgs {
+  std::vector<std::string> path;
+  bool image_available = true, bbox = false;
+  int64_t label_type = kOneLabel, num_labels = 1, additional_inputs = 0;
+};
 
 // One output of a record: the position of its elements in the value, and how they are converted.
 struct Part {
@@ -252,10 +267,7 @@ struct TensorProto {
 
 class Caffe2Source : public LmdbSource {
  public:
-  Caffe2Source(const std::vector<std::string>& paths, const Caffe2Options& options)
-      : LmdbSource(paths), options_(options) {
-    set_outputs();
-  }
+  explicit Caffe2Source(const Caffe2Args& args) : LmdbSource(args.path), args_(args) { set_outputs(); }
   const char* name() const override { return "readers.Caffe2"; }
 
  private:
@@ -271,22 +283,22 @@ class Caffe2Source : public LmdbSource {
     };
 
     std::vector<Part> parts;
-    if (options_.images) parts.push_back(next("an image").image());
-    if (options_.labels != Caffe2Options::none) {
+    if (args_.image_available) parts.push_back(next("an image").image());
+    if (args_.label_type != kNoLabels) {
       Part labels = next("labels").numbers("labels");
       int64_t count = labels.shape[0];
-      if (options_.labels == Caffe2Options::single && count != 1)
+      if (args_.label_type == kOneLabel && count != 1)
         refuse("expected one label, got ", count, "; set label_type for several labels");
-      if (options_.labels == Caffe2Options::weighted_sparse) add_weights(labels, next("weights").numbers("weights"));
-      if (options_.labels == Caffe2Options::sparse || options_.labels == Caffe2Options::weighted_sparse) {
+      if (args_.label_type == kWeightedClasses) add_weights(labels, next("weights").numbers("weights"));
+      if (args_.label_type == kClasses || args_.label_type == kWeightedClasses) {
         labels.sparse = true;
-        labels.shape = {options_.classes};
+        labels.shape = {args_.num_labels};
       }
       parts.push_back(std::move(labels));
     }
-    for (int i = 0; i < options_.additional; i++)
+    for (int i = 0; i < args_.additional_inputs; i++)
       parts.push_back(next("an additional input").numbers("an additional input"));
-    if (options_.boxes) {
+    if (args_.bbox) {
       parts.push_back(next("a box").numbers("a box"));
       const Part& box = parts.back();
       if (box.dtype != DType::int32 || box.shape[0] != 4)
@@ -303,17 +315,87 @@ class Caffe2Source : public LmdbSource {
     labels.dtype = DType::float32;
   }
 
-  const Caffe2Options options_;
+  const Caffe2Args args_;
 };
+
+void check_caffe(CaffeArgs& args) {
+  if (!args.image_available && !args.label_available)
+    fail(ErrorKind::index, "there is nothing to read: expected image_available or label_available");
+}
+
+std::shared_ptr<Source> caffe_source(const CaffeArgs& args, const Opening&) {
+  return std::make_shared<CaffeSource>(args.path, args.image_available, args.label_available);
+}
+
+void check_caffe2(Caffe2Args& args) {
+  if (args.label_type < 0 || args.label_type > kNoLabels)
+    refuse("label_type must be from 0 to ", kNoLabels, ", got ", args.label_type);
+  for (auto& [name, number] : {std::pair("num_labels", args.num_labels), {"additional_inputs", args.additional_inputs}})
+    if (number < 0 || number > INT_MAX) refuse(name, " must be from 0 to ", INT_MAX, ", got ", number);
+  if (!args.image_available && args.label_type == kNoLabels && !args.bbox && args.additional_inputs == 0)
+    fail(ErrorKind::index, "there is nothing to read: expected images, labels, a box or additional inputs");
+}
+
+std::shared_ptr<Source> caffe2_source(const Caffe2Args& args, const Opening&) {
+  return std::make_shared<Caffe2Source>(args);
+}
 
 }  // namespace
 
-std::shared_ptr<Source> caffe_source(const std::vector<std::string>& paths, bool images, bool labels) {
-  return std::make_shared<CaffeSource>(paths, images, labels);
+AVIDA_READER(Caffe, CaffeArgs) {
+  reader
+      .doc(R"(Reads images and labels from Caffe's LMDBs, in the order of keys.
+
+An image is the bytes of its file (uint8), or pixels (height, width, channels) where the record says that it is not
+encoded; its label is an int32 with one element, or none where the record has no label. When others write to the
+database, samples are those of the transaction that was the newest when the reader was made, or fail.)")
+      .arg("image_available", &CaffeArgs::image_available, "Whether to read images.")
+      .arg("label_available", &CaffeArgs::label_available, "Whether to read labels.")
+      .path("path", &CaffeArgs::path,
+            "The folder of an LMDB or its file, or several: their records follow one another.", ReaderArg::required)
+      .example(R"(>>> import lmdb, tempfile
+>>> folder = tempfile.TemporaryDirectory()
+>>> with lmdb.open(folder.name) as database, database.begin(write=True) as records:
+...     datum = bytes([34, 4]) + b"JPEG" + bytes([40, 7])  # as Caffe writes data and label
+...     _ = records.put(b"00000000", datum)
+>>> reader = avida.readers.Caffe(path=folder.name)
+>>> for images, labels in reader.next_epoch(batch_size=1):
+...     print(images.shape, labels.torch().tolist(), images.sources[0].name.endswith(", record 0"))
+[(4,)] [[7]] True)")
+      .check(check_caffe)
+      .source(caffe_source);
 }
 
-std::shared_ptr<Source> caffe2_source(const std::vector<std::string>& paths, const Caffe2Options& options) {
-  return std::make_shared<Caffe2Source>(paths, options);
+AVIDA_READER(Caffe2, Caffe2Args) {
+  reader
+      .doc(R"(Reads images, labels and other tensors from LMDBs of Caffe2, by key order.
+
+A record is a list of tensors: the image, its labels, the additional inputs, and the box. An image is the bytes of
+its file (uint8) or pixels (height, width, channels); the others are rows of float32 or int32. When others write to
+the database, samples are those of the transaction that was the newest when the reader was made, or fail.)")
+      .arg("additional_inputs", &Caffe2Args::additional_inputs, "How many more tensors of numbers the records have.")
+      .arg("bbox", &Caffe2Args::bbox, "Whether there is a box, four int32 numbers.")
+      .arg("image_available", &Caffe2Args::image_available, "Whether there are images.")
+      .arg("label_type", &Caffe2Args::label_type,
+           "What the labels are: ``0``, one number; ``1``, the numbers of those classes that apply, read as "
+           "``num_labels`` zeros and ones; ``2``, a row of numbers; ``3``, as ``1`` with weights for the ones; ``4``, "
+           "there are none.")
+      .arg("num_labels", &Caffe2Args::num_labels, "The number of classes, for the label types ``1`` and ``3``.")
+      .path("path", &Caffe2Args::path,
+            "The folder of an LMDB or its file, or several: their records follow one another.", ReaderArg::required)
+      .example(R"(>>> import lmdb, tempfile
+>>> folder = tempfile.TemporaryDirectory()
+>>> with lmdb.open(folder.name) as database, database.begin(write=True) as records:
+...     image = bytes([16, 4, 50, 4]) + b"JPEG"  # as Caffe2 writes a string
+...     labels = bytes([16, 2, 34, 2, 0, 3])  # and the integers 0 and 3
+...     tensors = [bytes([10, len(tensor)]) + tensor for tensor in (image, labels)]
+...     _ = records.put(b"00000000", b"".join(tensors))
+>>> reader = avida.readers.Caffe2(path=folder.name, label_type=1, num_labels=5)
+>>> for images, labels in reader.next_epoch(batch_size=1):
+...     print(images.shape, labels.torch().tolist())
+[(4,)] [[1, 0, 0, 1, 0]])")
+      .check(check_caffe2)
+      .source(caffe2_source);
 }
 
 }  // namespace avida

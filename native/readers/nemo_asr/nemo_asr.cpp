@@ -1,5 +1,4 @@
-#include "readers/nemo_asr/nemo_asr.h"
-
+// readers.NemoAsr: speech and transcripts, from manifests of JSON lines that name sound files.
 #include <simdjson.h>
 
 #include <algorithm>
@@ -11,10 +10,30 @@
 #include <string_view>
 #include <utility>
 
+#include "codecs/audio/decode_audio.h"
+#include "readers/declare.h"
 #include "runtime/file.h"
 
 namespace avida {
 namespace {
+
+struct NemoAsrArgs : ReaderArgs {
+  std::vector<std::string> manifest_filepaths;
+  DType dtype = DType::float32;
+  bool downmix = true;
+  double quality = 50;
+  std::optional<double> sample_rate;
+  double min_duration = 0, max_duration = 0;  // in seconds, according to the manifest; no limit unless above 0
+  bool read_sample_rate = true, read_text = true, read_idxs = false;
+
+  codecs::AudioRequest audio() const { return {dtype, downmix, quality, sample_rate.value_or(-1)}; }
+};
+
+// The lines of manifests that are invalid.
+struct SkippedLines {
+  int64_t count = 0;
+  std::string first;  // the position of the first one, and the problem
+};
 
 // Path and text are in one string for all entries: `at` is the offset of the path.
 struct Entry {
@@ -73,8 +92,8 @@ struct Line {
 
 class ManifestReader {
  public:
-  ManifestReader(Manifests& all, const NemoAsrOptions& options, SkippedLines& skipped)
-      : all_(all), options_(options), skipped_(skipped) {}
+  ManifestReader(Manifests& all, const NemoAsrArgs& args, SkippedLines& skipped)
+      : all_(all), args_(args), skipped_(skipped) {}
 
   void read(const std::string& path) {
     simdjson::padded_string text = load(path);
@@ -113,9 +132,9 @@ class ManifestReader {
     if (auto error = parser_.parse(text.data(), text.size(), false).get(json))
       refuse("expected JSON, ", simdjson::error_message(error));
     Line line(json);
-    if (options_.max_duration > 0 && line.duration > options_.max_duration) return;
-    if (options_.min_duration > 0 && line.duration < options_.min_duration) return;
-    if (!options_.read_text) line.text = {};
+    if (args_.max_duration > 0 && line.duration > args_.max_duration) return;
+    if (args_.min_duration > 0 && line.duration < args_.min_duration) return;
+    if (!args_.read_text) line.text = {};
     all_.entries.push_back({static_cast<int64_t>(all_.strings.size()), static_cast<uint32_t>(line.path.size()),
                             static_cast<uint32_t>(line.text.size()), line.offset, line.duration, number_++,
                             static_cast<int32_t>(all_.paths.size()) - 1});
@@ -123,7 +142,7 @@ class ManifestReader {
   }
 
   Manifests& all_;
-  const NemoAsrOptions& options_;
+  const NemoAsrArgs& args_;
   SkippedLines& skipped_;
   simdjson::dom::parser parser_;
   int64_t number_ = 0;
@@ -150,14 +169,13 @@ struct OpenSound {
 
 class NemoAsrSource : public Source {
  public:
-  NemoAsrSource(Manifests manifests, const NemoAsrOptions& options)
-      : manifests_(std::move(manifests)), options_(options) {
+  NemoAsrSource(Manifests manifests, const NemoAsrArgs& args) : manifests_(std::move(manifests)), args_(args) {
     manifests_.entries.shrink_to_fit();
     manifests_.strings.shrink_to_fit();
-    add(Output::sound, options.audio.dtype, options.audio.downmix ? 1 : 2);
-    if (options.read_sample_rate) add(Output::rate, DType::float32, 0);
-    if (options.read_text) add(Output::text, DType::uint8, 1);
-    if (options.read_idxs) add(Output::number, DType::int64, 1);
+    add(Output::sound, args.dtype, args.downmix ? 1 : 2);
+    if (args.read_sample_rate) add(Output::rate, DType::float32, 0);
+    if (args.read_text) add(Output::text, DType::uint8, 1);
+    if (args.read_idxs) add(Output::number, DType::int64, 1);
   }
   const char* name() const override { return "readers.NemoAsr"; }
   int64_t size() const override { return static_cast<int64_t>(manifests_.entries.size()); }
@@ -176,14 +194,14 @@ class NemoAsrSource : public Source {
    public:
     Speech(const NemoAsrSource& source, const Entry& entry) : source_(source), entry_(entry) {
       open();
-      if (source.options_.read_ahead) open_->file.read_ahead();
+      if (source.args_.read_ahead) open_->file.read_ahead();
       if (open_files > kMostOpen) open_.reset();
     }
 
     Shape shape(int output) const override {
       switch (source_.outputs_[output]) {
         case Output::sound:
-          return codecs::audio_shape(info_, source_.options_.audio, segment_);
+          return codecs::audio_shape(info_, source_.args_.audio(), segment_);
         case Output::rate:
           return {};
         case Output::text:
@@ -230,7 +248,7 @@ class NemoAsrSource : public Source {
         open();
         if (shape(0) != before) refuse("the file changed while it was read");
       }
-      codecs::decode_audio(open_->sound, source_.options_.audio, segment_, to);
+      codecs::decode_audio(open_->sound, source_.args_.audio(), segment_, to);
       open_.reset();
     }
 
@@ -250,21 +268,64 @@ class NemoAsrSource : public Source {
   }
 
   Manifests manifests_;
-  NemoAsrOptions options_;
+  NemoAsrArgs args_;
   std::vector<Output> outputs_;
   std::vector<Meta> metas_;
 };
 
+std::shared_ptr<Source> source_of_args(const NemoAsrArgs& args, const Opening& opening) {
+  codecs::check_audio_request(args.audio());
+  Manifests all;
+  SkippedLines skipped;
+  ManifestReader reader(all, args, skipped);
+  for (const std::string& path : args.manifest_filepaths) reader.read(path);
+  if (skipped.count > 0)
+    opening.warn(str("readers.NemoAsr: ", skipped.count,
+                     skipped.count == 1 ? " line of the manifest is" : " lines of the manifests are",
+                     " invalid and skipped; the first: ", skipped.first));
+  return std::make_shared<NemoAsrSource>(std::move(all), args);
+}
+
 }  // namespace
 
-std::shared_ptr<Source> nemo_asr_source(const std::vector<std::string>& manifests, const NemoAsrOptions& options,
-                                        SkippedLines& skipped) {
-  if (manifests.empty()) refuse("expected at least one manifest, got none");
-  codecs::check_audio_request(options.audio);
-  Manifests all;
-  ManifestReader reader(all, options, skipped);
-  for (const std::string& path : manifests) reader.read(path);
-  return std::make_shared<NemoAsrSource>(std::move(all), options);
+AVIDA_READER(NemoAsr, NemoAsrArgs) {
+  reader
+      .doc(R"(Reads speech and transcripts that manifests list, in the form of NVIDIA NeMo.
+
+A manifest has one JSON object in each line: the sound file as ``audio_filepath`` and, where they are known, the
+``text`` that is spoken, the ``duration`` in seconds, and the ``offset`` in seconds at which it begins. Without a
+duration the sound goes to the end of the file. A relative name is looked for in the working folder, then beside the
+manifest. A line that is no such object is left out with a warning.
+
+The outputs are the sound, with shape ``(frames,)``, or ``(frames, channels)`` without ``downmix``; then, as asked
+for, the file's sample rate (float32), the bytes of the text (uint8), and the entry's number (int64).)")
+      .arg("downmix", &NemoAsrArgs::downmix, "Return the mean of the channels, without an axis for them.")
+      .arg("dtype", &NemoAsrArgs::dtype, "float32, from -1 to 1, or int16 or int32, which use the whole range.")
+      .path("manifest_filepaths", &NemoAsrArgs::manifest_filepaths, "The manifest, or several.", ReaderArg::required)
+      .arg("max_duration", &NemoAsrArgs::max_duration, "If above 0, leave out entries with a longer ``duration``.")
+      .arg("min_duration", &NemoAsrArgs::min_duration,
+           "If above 0, leave out entries with a shorter ``duration``, or none.")
+      .ignored("normalize_text", "bool | None")
+      .arg("quality", &NemoAsrArgs::quality, "Of resampling, from 0 to 100.")
+      .arg("read_idxs", &NemoAsrArgs::read_idxs,
+           "Return the number of the entry within its manifest, among those that are not left out.")
+      .arg("read_sample_rate", &NemoAsrArgs::read_sample_rate,
+           "Return the sample rate that the file has, also where the sound is resampled.")
+      .arg("read_text", &NemoAsrArgs::read_text, "Return the text.")
+      .arg("sample_rate", &NemoAsrArgs::sample_rate, "The rate in Hz to resample to. Default: that of each file.")
+      .example(R"(>>> import json, pathlib, tempfile, wave
+>>> folder = tempfile.TemporaryDirectory()
+>>> with wave.open(f"{folder.name}/hello.wav", "wb") as file:
+...     file.setparams((1, 2, 8000, 4, "NONE", ""))
+...     file.writeframes(np.array([0, 8192, 16384, -8192], np.int16).tobytes())
+>>> manifest = pathlib.Path(folder.name, "train.json")
+>>> _ = manifest.write_text(json.dumps({"audio_filepath": "hello.wav", "duration": 0.0005, "text": "hello"}))
+>>> reader = avida.readers.NemoAsr(manifest_filepaths=manifest)
+>>> for sound, rate, text in reader.next_epoch():
+...     print(np.asarray(sound), rate.item(), np.asarray(text).tobytes().decode())
+[ 0.    0.25  0.5  -0.25] 8000.0 hello)")
+      .needs("libsndfile or simdjson")
+      .source(source_of_args);
 }
 
 }  // namespace avida

@@ -1,5 +1,4 @@
-#include "readers/numpy/numpy.h"
-
+// readers.Numpy: arrays in .npy files, or regions of them.
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -8,24 +7,122 @@
 
 #include "codecs/npy.h"
 #include "core/byte_order.h"
+#include "core/slice_range.h"
 #include "core/strided_copy.h"
+#include "core/window.h"
 #include "device/convert.h"
+#include "readers/file/file_args.h"
 #include "readers/file/held_file.h"
 #include "readers/first_sample.h"
 #include "readers/numpy/array_part.h"
 #include "runtime/memory.h"
 
 namespace avida {
+
+enum class RegionPolicy { error, pad, trim_to_shape };
+AVIDA_CHOICES(RegionPolicy, "error", "pad", "trim_to_shape")
+
 namespace {
 
 constexpr int64_t kSmallFile = 4 << 10;  // files up to this size are read completely with their header
-constexpr int64_t kUsualHeader = 128;    // bytes that are read for the header of a larger file
+constexpr int64_t kLargestNumber = int64_t{1} << 53;
+constexpr int64_t kUsualHeader = 128;  // bytes that are read for the header of a larger file
 
 Shape reversed(const Shape& shape) {
   Shape out = shape;
   std::reverse(out.begin(), out.end());
   return out;
 }
+
+struct NumpyArgs : UnlabelledFilesArgs {
+  NumpyArgs() { file_filter = "*.npy"; }
+
+  using Integers = std::optional<std::vector<int64_t>>;
+  using Reals = std::optional<std::vector<double>>;
+  Integers roi_axes, roi_start, roi_end, roi_shape;
+  Reals rel_roi_start, rel_roi_end, rel_roi_shape;
+  RegionPolicy out_of_bounds_policy = RegionPolicy::error;
+  float fill_value = 0;
+};
+
+void check_args(NumpyArgs& args) {
+  args.check();
+  if (args.roi_start && args.rel_roi_start) refuse("expected roi_start or rel_roi_start, got both");
+  std::string given;
+  int ends = 0;
+  for (auto& [name, is_given] : {std::pair("roi_end", args.roi_end.has_value()),
+                                 {"rel_roi_end", args.rel_roi_end.has_value()},
+                                 {"roi_shape", args.roi_shape.has_value()},
+                                 {"rel_roi_shape", args.rel_roi_shape.has_value()}})
+    if (is_given) given += str(ends++ > 0 ? " and " : "", name);
+  if (ends > 1) refuse("expected one of roi_end, rel_roi_end, roi_shape, rel_roi_shape, got ", given);
+  for (auto& [name, numbers] : {std::pair("roi_axes", &args.roi_axes),
+                                {"roi_start", &args.roi_start},
+                                {"roi_end", &args.roi_end},
+                                {"roi_shape", &args.roi_shape}})
+    for (int64_t number : numbers->value_or(std::vector<int64_t>()))
+      if (std::abs(number) > kLargestNumber)
+        value_error(name, " must be from ", -kLargestNumber, " to ", kLargestNumber, ", got ", number);
+}
+
+// The region of each array that is read, as the arguments say.
+class Region {
+ public:
+  explicit Region(const NumpyArgs& args)
+      : args_(args),
+        policy_(args.out_of_bounds_policy == RegionPolicy::error ? OutOfBounds::error
+                : args.out_of_bounds_policy == RegionPolicy::pad ? OutOfBounds::constant
+                                                                 : OutOfBounds::trim) {}
+
+  float fill() const { return args_.fill_value; }
+  Window window(const Shape& array) const {
+    Window window{.start = {}, .size = array};
+    window.start.resize(array.size(), 0);
+    const Shape axes = axes_of(array.size());
+    for (int i = 0; i < axes.size(); i++) {
+      const SliceRange range = slice_range({.start = number(args_.roi_start, i, axes.size(), "roi_start"),
+                                            .end = number(args_.roi_end, i, axes.size(), "roi_end"),
+                                            .shape = number(args_.roi_shape, i, axes.size(), "roi_shape"),
+                                            .rel_start = part(args_.rel_roi_start, i, axes.size(), "rel_roi_start"),
+                                            .rel_end = part(args_.rel_roi_end, i, axes.size(), "rel_roi_end"),
+                                            .rel_shape = part(args_.rel_roi_shape, i, axes.size(), "rel_roi_shape")},
+                                           array[static_cast<int>(axes[i])]);
+      window.start[static_cast<int>(axes[i])] = range.start;
+      window.size[static_cast<int>(axes[i])] = range.end - range.start;
+    }
+    place_window(window, array, policy_);
+    return window;
+  }
+
+ private:
+  Shape axes_of(int ndim) const {
+    Shape axes;
+    for (int64_t axis : args_.roi_axes.value_or(std::vector<int64_t>())) {
+      if (axis < -ndim || axis >= ndim)
+        refuse("expected an axis from ", -ndim, " to ", ndim - 1, " in roi_axes, got ", axis);
+      axis += axis < 0 ? ndim : 0;
+      if (std::find(axes.begin(), axes.end(), axis) != axes.end()) refuse("axis ", axis, " is given twice in roi_axes");
+      axes.push_back(axis);
+    }
+    for (int d = 0; args_.roi_axes.value_or(std::vector<int64_t>()).empty() && d < ndim; d++) axes.push_back(d);
+    return axes;
+  }
+  // One number counts for all axes.
+  template <class T>
+  static std::optional<T> number(const std::optional<std::vector<T>>& numbers, int i, int n, const char* name) {
+    if (!numbers || numbers->empty()) return std::nullopt;
+    if (numbers->size() != 1 && std::ssize(*numbers) != n)
+      refuse("expected ", n, " numbers in ", name, ", one for each axis, got ", numbers->size());
+    return (*numbers)[numbers->size() == 1 ? 0 : static_cast<size_t>(i)];
+  }
+  static std::optional<float> part(const NumpyArgs::Reals& parts, int i, int n, const char* name) {
+    auto found = number(parts, i, n, name);
+    return found ? std::optional(static_cast<float>(*found)) : std::nullopt;
+  }
+
+  const NumpyArgs args_;
+  const OutOfBounds policy_;
+};
 
 // A file, and the bytes that were read together with the header.
 class NpyFile {
@@ -64,17 +161,9 @@ class NpyFile {
 
 class NumpySample : public Source::Sample {
  public:
-  NumpySample(std::string path, const std::optional<NumpyRegion>& region, bool read_ahead)
-      : file_(std::move(path), read_ahead) {
+  NumpySample(std::string path, const Region& region, bool read_ahead)
+      : file_(std::move(path), read_ahead), window_(region.window(header().shape)), fill_(region.fill()) {
     const Shape& shape = header().shape;
-    if (region) {
-      window_ = region->window_of(shape);
-      place_window(window_, shape, region->policy);
-      fill_ = region->fill;
-    } else {
-      window_.size = shape;
-      window_.start.resize(shape.size(), 0);
-    }
     for (int d = 0; d < shape.size(); d++) {
       int64_t begin = std::clamp<int64_t>(window_.start[d], 0, shape[d]);
       int64_t end = std::clamp<int64_t>(window_.start[d] + window_.size[d], begin, shape[d]);
@@ -132,12 +221,12 @@ class NumpySample : public Source::Sample {
   NpyFile file_;
   Window window_;  // the requested region
   Window part_;    // its part inside the array
-  float fill_ = 0;
+  float fill_;
 };
 
 class NumpySource : public Source {
  public:
-  NumpySource(std::shared_ptr<const FileList> files, std::optional<NumpyRegion> region, bool read_ahead)
+  NumpySource(std::shared_ptr<const FileList> files, Region region, bool read_ahead)
       : files_(std::move(files)), region_(std::move(region)), read_ahead_(read_ahead) {
     first_ = find_first_sample(*this, [&](int64_t i) {
       NpyFile file(files_->path(i), false);
@@ -158,17 +247,62 @@ class NumpySource : public Source {
 
  private:
   const std::shared_ptr<const FileList> files_;
-  const std::optional<NumpyRegion> region_;
+  const Region region_;
   const bool read_ahead_;
   std::vector<Meta> outputs_ = std::vector<Meta>(1);
   int64_t first_ = 0;  // the file that determines type and rank
 };
 
+std::shared_ptr<Source> source_of_args(const NumpyArgs& args, const Opening& opening) {
+  return std::make_shared<NumpySource>(args.find(opening), Region(args), args.read_ahead);
+}
+
 }  // namespace
 
-std::shared_ptr<Source> numpy_source(std::shared_ptr<const FileList> files, std::optional<NumpyRegion> region,
-                                     bool read_ahead) {
-  return std::make_shared<NumpySource>(std::move(files), std::move(region), read_ahead);
+AVIDA_READER(Numpy, NumpyArgs) {
+  reader
+      .doc(R"(Reads arrays from ``.npy`` files, or a region of each array.
+
+Shapes may differ; element type and rank are those of the first file.
+
+The files are those in ``file_root`` and in its folders, sorted, or those that ``file_list`` or ``files`` name.
+Booleans, integers and floats of 16 to 64 bits in either byte order are read; arrays in Fortran's order are brought
+into C's. Of a region, only the rows that are needed are read. Its arguments hold for all samples.)")
+      .ignored("cache_header_information", "bool | None")
+      .arg("confine", &NumpyArgs::confine,
+           "Refuse a name in ``file_list`` that leads outside of ``file_root``, or of the list's folder: by being "
+           "absolute, by ``..`` or by a symbolic link. Checked when the reader is made.")
+      .arg("file_filter", &NumpyArgs::file_filter,
+           "A pattern that a file's name in ``file_root`` must match. Default: ``\"*.npy\"``.")
+      .path("file_list", &NumpyArgs::file_list,
+            "A text file with a file name in each line. Names are relative to ``file_root``, or else to the folder of "
+            "the list.")
+      .path("file_root", &NumpyArgs::file_root,
+            "The folder to search; the base of relative names in ``file_list`` and ``files``.")
+      .path("files", &NumpyArgs::files, "The files, in this order.")
+      .arg("fill_value", &NumpyArgs::fill_value, "What the policy \"pad\" fills with.")
+      .arg("out_of_bounds_policy", &NumpyArgs::out_of_bounds_policy,
+           "What to do where the region reaches beyond the array: \"error\"; \"pad\" fills it up with ``fill_value``; "
+           "\"trim_to_shape\" leaves out what is not there.")
+      .ignored("register_buffers", "bool | None")
+      .arg("rel_roi_end", &NumpyArgs::rel_roi_end, "Where the region ends, in parts of the extents.")
+      .arg("rel_roi_shape", &NumpyArgs::rel_roi_shape, "The extents of the region, in parts of the array's.")
+      .arg("rel_roi_start", &NumpyArgs::rel_roi_start, "Where the region starts, in parts of the extents.")
+      .arg("roi_axes", &NumpyArgs::roi_axes, "The axes that the other arguments are about. Default: all.")
+      .arg("roi_end", &NumpyArgs::roi_end, "Where the region ends.")
+      .arg("roi_shape", &NumpyArgs::roi_shape, "The extents of the region.")
+      .arg("roi_start", &NumpyArgs::roi_start, "Where the region starts. Default: at 0.")
+      .ignored("use_o_direct", "bool | None")
+      .example(R"(>>> import pathlib, tempfile
+>>> folder = tempfile.TemporaryDirectory()
+>>> for i in range(3):
+...     np.save(pathlib.Path(folder.name, f"{i}.npy"), np.full((2, 4 + i), i))
+>>> reader = avida.readers.Numpy(file_root=folder.name, roi_start=[2], roi_axes=[1])
+>>> for (arrays,) in reader.next_epoch(batch_size=3):
+...     print(arrays.shape)
+[(2, 2), (2, 3), (2, 4)])")
+      .check(check_args)
+      .source(source_of_args);
 }
 
 }  // namespace avida

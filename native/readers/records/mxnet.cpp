@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "readers/declare.h"
+
 namespace avida {
 namespace {
 
@@ -154,17 +156,26 @@ void add_indexed(RecordFiles& records, const std::string& index_path) {
   }
 }
 
-}  // namespace
+struct MXNetArgs : ReaderArgs {
+  std::vector<std::string> path;
+  std::optional<std::vector<std::string>> index_path;
+};
 
-std::shared_ptr<Source> mxnet_source(std::vector<std::string> paths, const std::string& index_path, bool read_ahead,
-                                     bool keep_damaged) {
-  RecordFiles records(std::move(paths));
-  if (index_path.empty())
-    records.search(find_recordio, keep_damaged);
-  else
-    add_indexed(records, index_path);
-  return std::make_shared<MXNetSource>(std::move(records), read_ahead);
+void check_args(MXNetArgs& args) {
+  if (args.index_path && args.index_path->size() != 1)
+    refuse("expected one index for all files, got ", args.index_path->size());
 }
+
+std::shared_ptr<Source> source_of_args(const MXNetArgs& args, const Opening&) {
+  RecordFiles records(args.path);
+  if (args.index_path)
+    add_indexed(records, args.index_path->front());
+  else
+    records.search(find_recordio, args.skip_errors);
+  return std::make_shared<MXNetSource>(std::move(records), args.read_ahead);
+}
+
+}  // namespace
 
 void find_recordio(const std::string& path, const File& file, const FoundRecord& record) {
   FileWindow window(file);
@@ -187,6 +198,34 @@ void find_recordio(const std::string& path, const File& file, const FoundRecord&
   } catch (const Error& error) {
     throw Error(error.kind, str(path, ", byte ", at, ": ", error.message));
   }
+}
+
+AVIDA_READER(MXNet, MXNetArgs) {
+  reader
+      .doc(R"(Reads images and labels from RecordIO files of MXNet.
+
+The outputs are the bytes of each image (uint8), and its label or labels (float32).
+
+Records are read in the order in which they are in the files. A damaged record makes its batch fail when that is
+used, with a message that names the file, the record and its place.)")
+      .path("index_path", &MXNetArgs::index_path,
+            "The index, with a number and an offset for each record; ``avida index`` makes one. With several files, "
+            "offsets count on from file to file. Default: the files are searched for their records, which takes a read "
+            "for each of them.")
+      .path("path", &MXNetArgs::path, "The files.", ReaderArg::required)
+      .example(R"(>>> import struct, tempfile
+>>> file = tempfile.NamedTemporaryFile()
+>>> for label in [3.0, 5.0]:
+...     record = struct.pack("<IfQQ", 0, label, 0, 0) + b"some image  "
+...     _ = file.write(struct.pack("<II", 0xCED7230A, len(record)) + record)
+>>> file.flush()
+>>> reader = avida.readers.MXNet(path=file.name)
+>>> for images, labels in reader.next_epoch(batch_size=2):
+...     print(images.shape, labels.torch().flatten().tolist())
+[(12,), (12,)] [3.0, 5.0])")
+      .archive()
+      .check(check_args)
+      .source(source_of_args);
 }
 
 }  // namespace avida

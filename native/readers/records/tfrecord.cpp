@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "readers/declare.h"
 #include "readers/records/crc32c.h"
 #include "readers/records/late_bytes.h"
 #include "runtime/memory.h"
@@ -311,17 +312,27 @@ void check(const TFFeature& feature) {
     wrong("expected a FixedLenFeature of one string, as arrays of strings cannot be read");
 }
 
-}  // namespace
+struct TFRecordArgs : ReaderArgs {
+  std::vector<std::string> path, index_path;
+  std::vector<TFFeature> features;
+};
 
-std::shared_ptr<Source> tfrecord_source(std::vector<std::string> paths, const std::vector<std::string>& index_paths,
-                                        std::vector<TFFeature> features, bool keep_damaged) {
-  for (auto& feature : features) check(feature);
-  RecordFiles records(std::move(paths));
-  for (size_t i = 0; i < index_paths.size(); i++)
-    read_pairs(index_paths[i], [&](int64_t offset, int64_t size) { records.add(static_cast<int>(i), offset, size); });
-  if (index_paths.empty()) records.search(find_tfrecords, keep_damaged);
-  return std::make_shared<TFRecordSource>(std::move(records), std::move(features));
+void check_args(TFRecordArgs& args) {
+  if (!args.index_path.empty() && args.index_path.size() != args.path.size())
+    refuse("expected one index for each file, got ", args.path.size(), " files, ", args.index_path.size(), " indices");
 }
+
+std::shared_ptr<Source> source_of_args(const TFRecordArgs& args, const Opening&) {
+  for (auto& feature : args.features) check(feature);
+  RecordFiles records(args.path);
+  for (size_t i = 0; i < args.index_path.size(); i++)
+    read_pairs(args.index_path[i],
+               [&](int64_t offset, int64_t size) { records.add(static_cast<int>(i), offset, size); });
+  if (args.index_path.empty()) records.search(find_tfrecords, args.skip_errors);
+  return std::make_shared<TFRecordSource>(std::move(records), args.features);
+}
+
+}  // namespace
 
 void find_tfrecords(const std::string& path, const File& file, const FoundRecord& record) {
   FileWindow window(file);
@@ -336,6 +347,50 @@ void find_tfrecords(const std::string& path, const File& file, const FoundRecord
       throw Error(error.kind, str(path, ", byte ", at, ": ", error.message));
     }
   }
+}
+
+AVIDA_READER(TFRecord, TFRecordArgs) {
+  reader
+      .doc(R"(Reads ``tf.train.Example`` records from TFRecord files.
+
+Items are dictionaries with the requested features.
+
+A feature becomes int64 or float32 numbers, or the bytes of one string (uint8). Checksums are verified: a damaged
+record makes its batch fail when that is used, with a message that names the file, the record and its place.)")
+      .arg("features", &TFRecordArgs::features,
+           "What to read, by name: ``tfrecord.FixedLenFeature`` or ``tfrecord.VarLenFeature``. Where an example has "
+           "too few values for a fixed shape, or none, the feature's default value stands in their place; a feature of "
+           "variable length is empty there.",
+           ReaderArg::required)
+      .typed("Mapping[str, tfrecord.Feature]")
+      .path("index_path", &TFRecordArgs::index_path,
+            "The index of each file, with the offset and size of a record in each line; ``avida index`` makes them. "
+            "Default: the files are searched for their records, which takes a read for each of them.")
+      .path("path", &TFRecordArgs::path, "The files.", ReaderArg::required)
+      .ignored("read_ahead", "bool | None")
+      .ignored("use_o_direct", "bool | None")
+      .example(R"(>>> import struct, tempfile
+>>> from avida import tfrecord
+>>> def crc32c(data, crc=0xFFFFFFFF):
+...     for byte in data:
+...         crc ^= byte
+...         for _ in range(8):
+...             crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+...     crc ^= 0xFFFFFFFF
+...     return struct.pack("<I", ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF)
+>>> example = b"\x0a\x10\x0a\x0e\x0a\x05label\x12\x05\x1a\x03\x0a\x01\x07"  # {"label": [7]}
+>>> length = struct.pack("<Q", len(example))
+>>> file = tempfile.NamedTemporaryFile()
+>>> _ = file.write(length + crc32c(length) + example + crc32c(example))
+>>> file.flush()
+>>> features = {"label": tfrecord.FixedLenFeature([1], tfrecord.int64, -1)}
+>>> reader = avida.readers.TFRecord(path=file.name, features=features)
+>>> for sample in reader.next_epoch():
+...     print(int(sample["label"][0]))
+7)")
+      .archive()
+      .check(check_args)
+      .source(source_of_args);
 }
 
 }  // namespace avida

@@ -1,11 +1,9 @@
 // The source of readers.TFRecord: tf.train.Example messages. Framing: length, its checksum, data, their checksum.
 #pragma once
-#include <memory>
 #include <string>
-#include <vector>
 
+#include "core/shape.h"
 #include "readers/records/records.h"
-#include "readers/source.h"
 
 namespace avida {
 
@@ -22,10 +20,6 @@ struct TFFeature {
   float default_float = 0;
   std::string default_string;
 };
-
-// Without index files, the files are scanned, see RecordFiles::search.
-std::shared_ptr<Source> tfrecord_source(std::vector<std::string> paths, const std::vector<std::string>& index_paths,
-                                        std::vector<TFFeature> features, bool keep_damaged);
 
 void find_tfrecords(const std::string& path, const File& file, const FoundRecord& record);
 

@@ -1,5 +1,4 @@
-#include "readers/webdataset/webdataset.h"
-
+// readers.Webdataset: samples of several members in tar archives, chosen by their extensions.
 #include <algorithm>
 #include <atomic>
 #include <charconv>
@@ -8,13 +7,28 @@
 #include <unordered_map>
 #include <utility>
 
+#include "readers/declare.h"
 #include "readers/file/open_files.h"
 #include "readers/webdataset/webdataset_samples.h"
 
 namespace avida {
+
+enum class Missing { empty, skip, error };
+AVIDA_CHOICES_WITH(Missing, kAnyCase, "empty", "skip", "error")
+
 namespace {
 
-using Missing = WebdatasetOptions::Missing;
+struct WebdatasetArgs : ReaderArgs {
+  std::vector<std::string> paths, index_paths;  // of these none, or one for each archive
+  std::vector<std::string> ext;                 // for each output: the accepted extensions, separated by semicolons
+  std::vector<std::string> decode;              // for each output: what its members are
+  std::vector<DType> dtypes;                    // for each output
+  std::optional<Missing> missing_component_behavior;
+  bool case_sensitive_extensions = true;
+
+  // Whether members contain one number as text.
+  bool is_number(size_t output) const { return decode[output] == "int" || decode[output] == "float"; }
+};
 
 // Members of one sample are read at once if they lie within this number of bytes.
 constexpr int64_t kReadTogether = 16 << 10;
@@ -45,8 +59,8 @@ std::vector<std::string> alternatives(std::string_view text) {
 // Assigns members to outputs.
 class Extensions {
  public:
-  explicit Extensions(const WebdatasetOptions& options) : case_sensitive_(options.case_sensitive) {
-    for (auto& text : options.extensions) alternatives_.push_back(alternatives(case_sensitive_ ? text : lower(text)));
+  explicit Extensions(const WebdatasetArgs& args) : case_sensitive_(args.case_sensitive_extensions) {
+    for (auto& text : args.ext) alternatives_.push_back(alternatives(case_sensitive_ ? text : lower(text)));
   }
   // The text itself if case matters, else in lower case.
   std::string fold(std::string_view extension) const {
@@ -94,20 +108,20 @@ struct Found {
 
 class Finder {
  public:
-  Finder(const WebdatasetOptions& options, const ScanProgress& on_progress)
-      : options_(options),
+  Finder(const WebdatasetArgs& args, const ScanProgress& on_progress)
+      : args_(args),
         on_progress_(on_progress),
-        extensions_(options),
-        parts_(options.extensions.size()),
-        is_matched_(options.extensions.size()) {}
+        extensions_(args),
+        parts_(args.ext.size()),
+        is_matched_(args.ext.size()) {}
 
   Found run() {
-    for (size_t i = 0; i < options_.paths.size(); i++) {
+    for (size_t i = 0; i < args_.paths.size(); i++) {
       WebdatasetSample sample;
       try {
         find_in(i, sample);
       } catch (const Error& error) {
-        if (!options_.keep_damaged) fail(error.kind, options_.paths[i], ": ", error.message);
+        if (!args_.skip_errors) fail(error.kind, args_.paths[i], ": ", error.message);
         add_failure(sample.key, str(error.message, " (the rest of this archive is skipped, too)"));
       }
       found_.ends_of_archives.push_back(found_.size());
@@ -122,10 +136,10 @@ class Finder {
 
  private:
   void find_in(size_t archive, WebdatasetSample& sample) {
-    File file(options_.paths[archive]);
+    File file(args_.paths[archive]);
     auto add_sample = [&](const WebdatasetSample& found) { add(found); };
-    if (options_.index_paths.empty()) return find_webdataset_samples(file, sample, add_sample, on_progress_);
-    const std::string& index = options_.index_paths[archive];
+    if (args_.index_paths.empty()) return find_webdataset_samples(file, sample, add_sample, on_progress_);
+    const std::string& index = args_.index_paths[archive];
     try {
       File index_file(index);
       std::string text(static_cast<size_t>(index_file.size()), 0);
@@ -140,12 +154,12 @@ class Finder {
     parts_.assign(parts_.size(), {});
     for (auto& member : sample.members) match(member);
     for (size_t k = 0; k < parts_.size(); k++) {
-      if (!options_.text_numbers[k] && parts_[k].size % size_of(options_.dtypes[k]) != 0)
-        return report(sample, str("expected a member .", options_.extensions[k], " with whole elements of type ",
-                                  options_.dtypes[k], ", found ", parts_[k].size, " bytes at byte ", parts_[k].offset));
-      if (parts_[k].offset >= 0 || options_.missing == Missing::empty) continue;
-      if (options_.missing == Missing::skip) return;
-      return report(sample, str("expected a member .", options_.extensions[k], ", found none"));
+      if (!args_.is_number(k) && parts_[k].size % size_of(args_.dtypes[k]) != 0)
+        return report(sample, str("expected a member .", args_.ext[k], " with whole elements of type ", args_.dtypes[k],
+                                  ", found ", parts_[k].size, " bytes at byte ", parts_[k].offset));
+      if (parts_[k].offset >= 0 || missing_ == Missing::empty) continue;
+      if (missing_ == Missing::skip) return;
+      return report(sample, str("expected a member .", args_.ext[k], ", found none"));
     }
     append(sample.key);
   }
@@ -163,21 +177,19 @@ class Finder {
 
   // An extension that no member has is a mistake, not a data set of empty samples.
   void check_matched() const {
-    if (options_.allow_unmatched || seen_.empty()) return;
+    if (args_.missing_component_behavior == Missing::empty || seen_.empty()) return;
     std::string seen;
     for (auto& extension : seen_) seen += str(seen.empty() ? "." : ", .", extension);
     for (size_t k = 0; k < is_matched_.size(); k++)
       if (!is_matched_[k])
-        refuse("expected members with the extension .", options_.extensions[k], " in ", options_.paths[0],
-               options_.paths.size() > 1 ? " and the other archives" : "", ", found only ", seen,
-               options_.extensions[k].starts_with('.')
-                   ? str(". Write \"", options_.extensions[k].substr(1), "\" without the dot")
-                   : "",
+        refuse("expected members with the extension .", args_.ext[k], " in ", args_.paths[0],
+               args_.paths.size() > 1 ? " and the other archives" : "", ", found only ", seen,
+               args_.ext[k].starts_with('.') ? str(". Write \"", args_.ext[k].substr(1), "\" without the dot") : "",
                ". If it may be missing everywhere, pass missing_component_behavior=\"empty\".");
   }
 
   void report(const WebdatasetSample& sample, const std::string& reason) {
-    if (options_.keep_damaged) return add_failure(sample.key, reason);
+    if (args_.skip_errors) return add_failure(sample.key, reason);
     refuse("sample ", sample.key, " at byte ", sample.members[0].offset, ": ", reason);
   }
 
@@ -193,7 +205,8 @@ class Finder {
     found_.parts.insert(found_.parts.end(), parts_.begin(), parts_.end());
   }
 
-  const WebdatasetOptions& options_;
+  const WebdatasetArgs& args_;
+  const Missing missing_ = args_.missing_component_behavior.value_or(Missing::empty);
   const ScanProgress& on_progress_;
   const Extensions extensions_;
   std::vector<Part> parts_;       // of the current sample
@@ -205,17 +218,17 @@ class Finder {
 
 class WebdatasetSource : public Source {
  public:
-  WebdatasetSource(const WebdatasetOptions& options, const ScanProgress& on_progress)
-      : options_(options),
-        extensions_(options),
-        files_(options.paths),
-        outputs_(options.dtypes.size()),
-        found_(Finder(options, on_progress).run()),
-        is_verified_(options.index_paths.size()),
-        is_stale_(options.index_paths.size()) {
+  WebdatasetSource(const WebdatasetArgs& args, const ScanProgress& on_progress)
+      : args_(args),
+        extensions_(args),
+        files_(args.paths),
+        outputs_(args.dtypes.size()),
+        found_(Finder(args, on_progress).run()),
+        is_verified_(args.index_paths.size()),
+        is_stale_(args.index_paths.size()) {
     for (size_t k = 0; k < outputs_.size(); k++) {
-      outputs_[k].dtype = options.dtypes[k];
-      outputs_[k].ndim = options.text_numbers[k] ? 0 : 1;
+      outputs_[k].dtype = args.dtypes[k];
+      outputs_[k].ndim = args.is_number(k) ? 0 : 1;
     }
   }
 
@@ -251,7 +264,7 @@ class WebdatasetSource : public Source {
         end = std::max(end, parts_[k].offset + parts_[k].size);
         members++;
       }
-      if (source.options_.read_ahead && members > 0) source.files_.get(archive_)->read_ahead(begin_, end - begin_);
+      if (source.args_.read_ahead && members > 0) source.files_.get(archive_)->read_ahead(begin_, end - begin_);
       bool several_reads = members > 1 || (members > 0 && !source.is_verified(archive_));
       if (several_reads && end - begin_ <= kReadTogether) together_.resize(static_cast<size_t>(end - begin_));
     }
@@ -266,11 +279,11 @@ class WebdatasetSource : public Source {
       const Part& part = parts_[output];
       try {
         if (part.offset >= 0 && !source_.is_verified(archive_)) check_header(k);
-        if (source_.options_.text_numbers[k]) return read_number(part, source_.outputs_[k].dtype, to);
+        if (source_.args_.is_number(k)) return read_number(part, source_.outputs_[k].dtype, to);
         fetch(part.offset, to, part.size);
       } catch (const Error& error) {
         std::string at = part.offset < 0 ? "" : str(" at byte ", part.offset);
-        fail(error.kind, "member .", source_.options_.extensions[k], at, ": ", error.message);
+        fail(error.kind, "member .", source_.args_.ext[k], at, ": ", error.message);
       }
     }
 
@@ -344,9 +357,9 @@ class WebdatasetSource : public Source {
     size_t archive = archive_of(index);
     const Part& part = parts_of(index)[output];
     is_stale_[archive] = true;
-    refuse("the index ", options_.index_paths[archive], " does not match the archive ", files_.path(archive),
-           ": expected ", key_of(index), ".", options_.extensions[output], " of ", part.size, " bytes at byte ",
-           part.offset, ", found ", found, ". Write the index again: avida index ", files_.path(archive));
+    refuse("the index ", args_.index_paths[archive], " does not match the archive ", files_.path(archive),
+           ": expected ", key_of(index), ".", args_.ext[output], " of ", part.size, " bytes at byte ", part.offset,
+           ", found ", found, ". Write the index again: avida index ", files_.path(archive));
   }
 
   const Part* parts_of(int64_t index) const {
@@ -366,7 +379,7 @@ class WebdatasetSource : public Source {
     return static_cast<size_t>(std::upper_bound(ends.begin(), ends.end(), index) - ends.begin());
   }
 
-  const WebdatasetOptions options_;
+  const WebdatasetArgs args_;
   const Extensions extensions_;
   mutable OpenFiles files_;
   std::vector<Meta> outputs_;
@@ -375,10 +388,72 @@ class WebdatasetSource : public Source {
   mutable std::vector<std::atomic<bool>> is_verified_, is_stale_;
 };
 
+void check_args(WebdatasetArgs& args) {
+  if (args.ext.empty()) refuse("expected an extension for each output, got an empty list");
+}
+
+std::shared_ptr<Source> source_of_args(const WebdatasetArgs& args, const Opening& opening) {
+  if (!args.index_paths.empty() && args.index_paths.size() != args.paths.size())
+    refuse("expected one index file for each archive, got ", args.paths.size(), " archives, ", args.index_paths.size(),
+           " index files");
+  return std::make_shared<WebdatasetSource>(args, [&](int64_t) { opening.interrupt(); });
+}
+
 }  // namespace
 
-std::shared_ptr<Source> webdataset_source(const WebdatasetOptions& options, const ScanProgress& on_progress) {
-  return std::make_shared<WebdatasetSource>(options, on_progress);
+AVIDA_READER(Webdataset, WebdatasetArgs) {
+  reader
+      .doc(R"(Reads samples from tar archives: one output for each of ``ext``.
+
+Consecutive members of an archive with the same path up to the first dot of the file name are one sample; what
+follows that dot is the extension. If a sample has several members for an output, the first is read. Hidden files,
+folders, links and sparse files are ignored.
+
+An output is the bytes of a member, unless ``decode`` says otherwise: the class 7 in a ``.cls`` file is the byte 55.
+
+Archives are scanned at the start to find the samples, unless there are index files, which ``avida index`` writes.
+A damaged archive raises an error at once; with ``on_error="skip"`` the samples before the damage are read. An index
+file that does not match its archive raises an error when a sample is read.)")
+      .arg("case_sensitive_extensions", &WebdatasetArgs::case_sensitive_extensions,
+           "Whether the case of extensions matters.")
+      .arg("decode", &WebdatasetArgs::decode,
+           "How to decode members. ``True`` decides by the extension, as the package ``webdataset`` does: ``cls`` and "
+           "``index`` are ``\"int\"``, ``txt`` is ``\"text\"``, ``json`` is ``\"json\"``, all others are "
+           "``\"bytes\"``. A dictionary sets it for each extension: ``{\"cls\": \"int\", \"score.txt\": \"float\"}``. "
+           "``\"int\"`` and ``\"float\"`` give scalars (int64 and float32, or as in ``dtypes``), so that a batch of "
+           "them has the shape (N,). ``\"text\"`` and ``\"json\"`` give Python objects, a list of them for a batch; a "
+           "missing member is ``\"\"`` or ``None``. Default: bytes.")
+      .typed("bool | Mapping[str, Decoding] | None")
+      .arg("dtypes", &WebdatasetArgs::dtypes,
+           "The element type of each output; bytes are reinterpreted, not converted. ``None`` in the list is the "
+           "default. Default: uint8.")
+      .arg("ext", &WebdatasetArgs::ext,
+           "The extension for each output, or alternatives separated by semicolons: ``\"jpg;jpeg;png\"``.",
+           ReaderArg::required)
+      .path("index_paths", &WebdatasetArgs::index_paths, "An index file for each archive.")
+      .arg("missing_component_behavior", &WebdatasetArgs::missing_component_behavior,
+           "What to do with a sample without a member for one of the outputs: ``\"empty\"`` gives an empty output, "
+           "``\"skip\"`` leaves the sample out, ``\"error\"`` raises an error. Default: ``\"empty\"``, but an "
+           "extension that no sample has is an error.")
+      .typed("str | None")
+      .path("paths", &WebdatasetArgs::paths,
+            "The archives, in this order. Braces and wildcards are expanded if no file has that name: "
+            "``\"train-{000..123}.tar\"``, ``\"train-*.tar\"`` (sorted). The same applies to ``index_paths``.",
+            ReaderArg::required)
+      .example(R"(>>> import io, tarfile, tempfile
+>>> folder = tempfile.TemporaryDirectory()
+>>> with tarfile.open(f"{folder.name}/train.tar", "w") as archive:
+...     for name, content in [("1.jpg", b"image"), ("1.cls", b"7"), ("2.png", b"another"), ("2.cls", b"9")]:
+...         member = tarfile.TarInfo(name)
+...         member.size = len(content)
+...         archive.addfile(member, io.BytesIO(content))
+>>> reader = avida.readers.Webdataset(paths=f"{folder.name}/*.tar", ext=["jpg;png", "cls"], decode=True)
+>>> for images, classes in reader.next_epoch(batch_size=2):
+...     print(images.shape, classes.torch())
+[(5,), (7,)] tensor([7, 9]))")
+      .archive()
+      .check(check_args)
+      .source(source_of_args);
 }
 
 }  // namespace avida

@@ -6,26 +6,27 @@ import os
 import pathlib
 import sys
 
+from avida import _core
 from avida.progress import Progress
-from avida.readers._videos import FILE_FILTERS, read_indexes, write_indexes
+from avida.readers._video import read_indexes, write_indexes
 
 NAME = "videos.idx"
 _AT_ONCE = 64  # between two signs of progress, and chances to interrupt
-_ENDINGS = {pathlib.PurePath(name).suffix for name in FILE_FILTERS}
 
 
 def index_folder(folder: pathlib.Path, output: str | None) -> bool:
     """Indexes the videos in the folder and those under it; returns whether all could be read."""
     target = pathlib.Path(output or folder, NAME)
+    indexes = read_indexes(target)
+    endings = {pathlib.PurePath(pattern).suffix for pattern in _core.VIDEO_FILES}
     videos = sorted(
         os.path.join(place, name)
         for place, _, names in os.walk(folder)
         for name in names
-        if pathlib.PurePath(name).suffix.lower() in _ENDINGS
+        if pathlib.PurePath(name).suffix.lower() in endings
     )
     if not videos:
         raise RuntimeError(f"{folder}: expected videos in the folder, found none")
-    indexes = read_indexes(target)
     failed: list[tuple[str, str]] = []
     try:
         with Progress("indexing", total=len(videos), unit="videos") as bar:

@@ -18,8 +18,9 @@ class DeclaredReader(Reader):
 
     _declared: ClassVar[str]
     _locating: ClassVar[Sequence[str]]  # the arguments that say where the data is
-    _old_names: ClassVar[dict[str, str]] = {}
+    _old_names: ClassVar[Sequence[tuple[str, str]]] = ()
     _library: ClassVar[str] = ""
+    _warns: ClassVar[type[Warning]] = UserWarning  # of the data
 
     def _declare(
         self,
@@ -34,12 +35,13 @@ class DeclaredReader(Reader):
                 f"{self._title()}: this build of avida cannot read the format: {self._library} was missing when it "
                 "was built"
             )
-        for old, new in self._old_names.items():
+        for old, new in self._old_names:
             if given[old] is not None:
                 if given[new] is not None:
                     raise TypeError(f"expected {new} alone, got also its old name {old}")
                 warn(f"{old} is deprecated: use {new}", DeprecationWarning)
                 given[new] = given[old]
+        given["device"] = device
         self._prepare(given)
         place = make_device(device)
         arguments = _core.ReaderArguments(
@@ -47,7 +49,7 @@ class DeclaredReader(Reader):
         )
         self._located = {each: given[each] for each in self._locating if given[each] is not None}
         make = functools.partial(self._open, arguments, given)
-        super().__init__(make, max_batch_size, name, device, num_inputs, **given)
+        super().__init__(make, max_batch_size, name, given.pop("device"), num_inputs, **given)
 
     def _prepare(self, given: dict[str, Any]) -> None:
         """Changes arguments to what the declaration takes; called when a reader is made."""
@@ -55,4 +57,4 @@ class DeclaredReader(Reader):
     @classmethod
     def _open(cls, arguments: _core.ReaderArguments, given: dict[str, Any]) -> _core.ReaderSource:
         """Opens the data."""
-        return arguments.open(lambda message: warn(message, RuntimeWarning))
+        return arguments.open(lambda message: warn(message, cls._warns))

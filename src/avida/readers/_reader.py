@@ -9,7 +9,7 @@ import os
 import threading
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
-from typing import Any, ClassVar, NoReturn, Self, SupportsIndex, TypeVar, Unpack, overload
+from typing import Any, ClassVar, NoReturn, Self, SupportsIndex, TypeVar, overload
 
 import numpy as np
 
@@ -25,7 +25,6 @@ from avida._values.integers import integer_within
 from avida._values.tensor import Tensor
 from avida._values.typing import DeviceArg
 from avida.readers._epoch import Epoch, ReadError, Reading, moved_on
-from avida.readers._options import ReaderOptions, complete
 from avida.readers._state import ReaderState
 
 T = TypeVar("T")
@@ -70,7 +69,7 @@ class Reader:
         name: str | None,
         device: DeviceArg | None,
         num_inputs: int | None,
-        **options: Unpack[ReaderOptions],
+        **options: Any,
     ) -> None:
         self._device = make_device(device) or Device.CPU
         if num_inputs:
@@ -111,9 +110,6 @@ class Reader:
         if not options.get("lazy_init"):
             self._set_up()
 
-    def __init_subclass__(cls) -> None:
-        complete(cls)
-
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         known = inspect.signature(cls).parameters
         takes_any = any(parameter.kind == parameter.VAR_KEYWORD for parameter in known.values())
@@ -147,8 +143,7 @@ class Reader:
 
     def _data_name(self) -> str:
         """The arguments that say where the data is."""
-        undeclared = {name: value for name, value in self._arguments[1].items() if name.endswith(("path", "paths"))}
-        given = [f"{name}={_shortened(value)}" for name, value in (self._located or undeclared).items()]
+        given = [f"{name}={_shortened(value)}" for name, value in self._located.items()]
         return ", ".join(given) or "its data"
 
     def __len__(self) -> int:

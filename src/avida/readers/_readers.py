@@ -2,12 +2,457 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
-from avida._values.typing import DeviceArg
+from avida import tfrecord
+from avida._values.typing import DeviceArg, DTypeArg, FixedFloats, FloatArg, FloatsArg, ImageTypeArg, InterpTypeArg
+from avida.readers._coco import COCOHooks
 from avida.readers._declared import DeclaredReader
+from avida.readers._nemo_asr import NemoAsrHooks
 from avida.readers._paths import Path
+from avida.readers._tfrecord import TFRecordHooks
+from avida.readers._video import VideoHooks, VideoResizeHooks
+from avida.readers._webdataset import Decoding, WebdatasetHooks
+
+
+class COCO(COCOHooks):
+    """Reads images and what their annotations say of the objects in them.
+
+    The outputs of each sample:
+
+    * the bytes of the file (uint8),
+    * boxes (float32, N x 4): x, y, width, height,
+    * labels (int32, N),
+    * with ``polygon_masks``: polygons (int32, P x 3) and vertices (float32, V x 2). A polygon is the number of its
+      object, and the first and the end of its vertices. Objects whose mask is not given by polygons have none;
+    * with ``pixelwise_masks``: an image (int32, H x W x 1) of the labels, 0 where there is no object. Where objects
+      overlap, the larger label is seen;
+    * with ``image_ids``: the image's id (int32, one element).
+
+    Images come in the order of their ids. Annotations of images that are not listed are ignored.
+
+    Args:
+        annotations_file: The JSON file.
+        avoid_class_remapping: Labels are the ids of categories as they are in the file. Default: ``False``, they are
+            numbered from 1 in the order of the file; categories that it does not list are 0.
+        confine: Refuse the name of an image that leads outside of ``file_root``: by being absolute, by ``..`` or by a
+            symbolic link. Checked when the reader is made. Default: ``False``.
+        dump_meta_files: Old name of ``save_preprocessed_annotations``.
+        dump_meta_files_path: Old name of ``save_preprocessed_annotations_dir``.
+        file_root: The folder that file names are relative to.
+        image_ids: Add an output with the ids of images. Default: ``False``.
+        images: The file names of the images to read, as in the annotations, in this order; a name may be there more
+            than once. Default: all images.
+        include_iscrowd: Keep objects that are marked as crowds. Default: ``True``.
+        ltrb: Boxes are left, top, right, bottom. Default: ``False``.
+        masks: Old form of ``polygon_masks``: polygons count coordinates, two for each vertex.
+        meta_files_path: Old name of ``preprocessed_annotations``.
+        pixelwise_masks: Add an output with images of labels, from polygons and run lengths. Default: ``False``.
+        polygon_masks: Add outputs with polygons and their vertices. Default: ``False``.
+        preprocessed_annotations: A folder that ``save_preprocessed_annotations`` has written, in place of
+            ``annotations_file``. It must have been saved with the outputs that are asked for now; boxes and polygons
+            are as they were then.
+        ratio: Boxes and vertices are relative to width and height of the image. Default: ``False``.
+        save_img_ids: Old name of ``image_ids``.
+        save_preprocessed_annotations: Save what was made of the annotations for a faster start. Default: ``False``.
+        save_preprocessed_annotations_dir: The folder for that; it must exist. Its files are replaced when all new ones
+            are complete.
+        size_threshold: Objects whose box is less wide or high than this, in pixels, are left out. Default: ``0.1``.
+        skip_empty: Leave out images without objects. Default: ``False``.
+        max_batch_size: The largest ``batch_size`` that may be requested. Default for ``batch_size``.
+        name: A name of your choice.
+        device: Where the outputs are. Decoders take files on the CPU. Default: ``"cpu"``.
+        num_shards: The number of parts into which the samples are divided. Default: ``1``.
+        shard_id: The index of the part to read. Default: ``0``.
+        random_shuffle: Assign the samples to the shards at random (in the same way in all shards) and shuffle the whole
+            shard in each epoch. Default: ``False``.
+        seed: The seed of ``random_shuffle``. Default: a fixed one.
+        shuffle_after_epoch: Shuffle all samples in each epoch, before they are divided; each reader stays with its
+            shard. Default: ``False``.
+        shuffle_after_epoch_seed: The seed of ``shuffle_after_epoch``; the same in all shards. Default: a fixed one.
+        stick_to_shard: Read the same shard in every epoch, instead of the next one each time. Default: ``False``.
+        last_batch: What happens to the last batch of an epoch when it is not full: "wrap" fills it with the first
+            samples of the next epoch, which then begins after them; "pad" is ``pad_last_batch``; "partial" keeps it
+            small, so that every sample is read exactly once; "drop" drops it. Default: ``"wrap"``.
+        pad_last_batch: Fill the last batch with copies of its last sample, so that all shards have equally many
+            samples. Every epoch then begins with the first sample of its shard. Default: ``False``.
+        on_error: What happens to a sample that cannot be read: "raise" makes its batch fail when it is used; "skip"
+            leaves the sample out and records it in ``reader.errors``, a list of the newest 1,000. Its batch is smaller,
+            and left out when it is empty. Default: ``"raise"``.
+        prefetch_queue_depth: The number of batches to prefetch, several at the same time where storage is slow; at most
+            65,536. Default: ``2``.
+        read_ahead: Request all data of a batch from the system before reading the first sample. Default: ``False``.
+        lazy_init: Open the data when the first sample is needed, instead of at once. Default: ``False``.
+        Ignored, accepted for compatibility: num_inputs, dont_use_mmap, enable_checkpointing, initial_fill,
+            skip_cached_images, tensor_init_bytes.
+
+    Raises:
+        RuntimeError: The data is not there or not in this format, or has fewer samples than there are shards. With
+            ``lazy_init`` when the first sample is needed.
+
+    Example:
+        >>> import json, pathlib, tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> root = pathlib.Path(folder.name)
+        >>> _ = (root / "cat.jpg").write_bytes(b"some bytes")
+        >>> annotations = {
+        ...     "images": [{"id": 7, "file_name": "cat.jpg", "width": 20, "height": 10}],
+        ...     "annotations": [{"image_id": 7, "category_id": 17, "bbox": [1, 2, 3, 4]}],
+        ...     "categories": [{"id": 16, "name": "bird"}, {"id": 17, "name": "cat"}],
+        ... }
+        >>> _ = (root / "annotations.json").write_text(json.dumps(annotations))
+        >>> reader = avida.readers.COCO(file_root=root, annotations_file=root / "annotations.json", ltrb=True)
+        >>> for jpegs, boxes, labels in reader.next_epoch(batch_size=1):
+        ...     print(boxes.torch().tolist(), labels.torch().tolist())
+        [[[1.0, 2.0, 4.0, 6.0]]] [[2]]
+    """
+
+    _declared = "COCO"
+    _locating = ("annotations_file", "file_root", "meta_files_path", "preprocessed_annotations")
+    _old_names = (
+        ("dump_meta_files", "save_preprocessed_annotations"),
+        ("dump_meta_files_path", "save_preprocessed_annotations_dir"),
+        ("meta_files_path", "preprocessed_annotations"),
+        ("save_img_ids", "image_ids"),
+    )
+    _library = "simdjson"
+
+    def __init__(
+        self,
+        max_batch_size: int | None = None,
+        name: str | None = None,
+        device: DeviceArg | None = "cpu",
+        num_inputs: int | None = None,
+        *,
+        annotations_file: Path | None = None,
+        avoid_class_remapping: bool | None = None,
+        confine: bool | None = None,
+        dont_use_mmap: bool | None = None,
+        dump_meta_files: bool | None = None,
+        dump_meta_files_path: Path | None = None,
+        file_root: Path | None = None,
+        image_ids: bool | None = None,
+        images: str | Sequence[str] | None = None,
+        include_iscrowd: bool | None = None,
+        initial_fill: int | None = None,
+        lazy_init: bool | None = None,
+        ltrb: bool | None = None,
+        masks: bool | None = None,
+        meta_files_path: Path | None = None,
+        num_shards: int | None = None,
+        pad_last_batch: bool | None = None,
+        pixelwise_masks: bool | None = None,
+        polygon_masks: bool | None = None,
+        prefetch_queue_depth: int | None = None,
+        preprocessed_annotations: Path | None = None,
+        random_shuffle: bool | None = None,
+        ratio: bool | None = None,
+        read_ahead: bool | None = None,
+        save_img_ids: bool | None = None,
+        save_preprocessed_annotations: bool | None = None,
+        save_preprocessed_annotations_dir: Path | None = None,
+        seed: int | None = None,
+        shard_id: int | None = None,
+        shuffle_after_epoch: bool | None = None,
+        shuffle_after_epoch_seed: int | None = None,
+        size_threshold: float | None = None,
+        skip_cached_images: bool | None = None,
+        skip_empty: bool | None = None,
+        stick_to_shard: bool | None = None,
+        tensor_init_bytes: int | None = None,
+        enable_checkpointing: bool = False,
+        last_batch: Literal["wrap", "pad", "partial", "drop"] | None = None,
+        on_error: Literal["raise", "skip"] = "raise",
+    ) -> None:
+        self._declare(
+            max_batch_size,
+            name,
+            device,
+            num_inputs,
+            annotations_file=annotations_file,
+            avoid_class_remapping=avoid_class_remapping,
+            confine=confine,
+            dont_use_mmap=dont_use_mmap,
+            dump_meta_files=dump_meta_files,
+            dump_meta_files_path=dump_meta_files_path,
+            file_root=file_root,
+            image_ids=image_ids,
+            images=images,
+            include_iscrowd=include_iscrowd,
+            initial_fill=initial_fill,
+            lazy_init=lazy_init,
+            ltrb=ltrb,
+            masks=masks,
+            meta_files_path=meta_files_path,
+            num_shards=num_shards,
+            pad_last_batch=pad_last_batch,
+            pixelwise_masks=pixelwise_masks,
+            polygon_masks=polygon_masks,
+            prefetch_queue_depth=prefetch_queue_depth,
+            preprocessed_annotations=preprocessed_annotations,
+            random_shuffle=random_shuffle,
+            ratio=ratio,
+            read_ahead=read_ahead,
+            save_img_ids=save_img_ids,
+            save_preprocessed_annotations=save_preprocessed_annotations,
+            save_preprocessed_annotations_dir=save_preprocessed_annotations_dir,
+            seed=seed,
+            shard_id=shard_id,
+            shuffle_after_epoch=shuffle_after_epoch,
+            shuffle_after_epoch_seed=shuffle_after_epoch_seed,
+            size_threshold=size_threshold,
+            skip_cached_images=skip_cached_images,
+            skip_empty=skip_empty,
+            stick_to_shard=stick_to_shard,
+            tensor_init_bytes=tensor_init_bytes,
+            enable_checkpointing=enable_checkpointing,
+            last_batch=last_batch,
+            on_error=on_error,
+        )
+
+
+class Caffe(DeclaredReader):
+    """Reads images and labels from Caffe's LMDBs, in the order of keys.
+
+    An image is the bytes of its file (uint8), or pixels (height, width, channels) where the record says that it is not
+    encoded; its label is an int32 with one element, or none where the record has no label. When others write to the
+    database, samples are those of the transaction that was the newest when the reader was made, or fail.
+
+    Args:
+        image_available: Whether to read images. Default: ``True``.
+        label_available: Whether to read labels. Default: ``True``.
+        path: The folder of an LMDB or its file, or several: their records follow one another.
+        max_batch_size: The largest ``batch_size`` that may be requested. Default for ``batch_size``.
+        name: A name of your choice.
+        device: Where the outputs are. Decoders take files on the CPU. Default: ``"cpu"``.
+        num_shards: The number of parts into which the samples are divided. Default: ``1``.
+        shard_id: The index of the part to read. Default: ``0``.
+        random_shuffle: Assign the samples to the shards at random (in the same way in all shards) and shuffle the whole
+            shard in each epoch. Default: ``False``.
+        seed: The seed of ``random_shuffle``. Default: a fixed one.
+        shuffle_after_epoch: Shuffle all samples in each epoch, before they are divided; each reader stays with its
+            shard. Default: ``False``.
+        shuffle_after_epoch_seed: The seed of ``shuffle_after_epoch``; the same in all shards. Default: a fixed one.
+        stick_to_shard: Read the same shard in every epoch, instead of the next one each time. Default: ``False``.
+        last_batch: What happens to the last batch of an epoch when it is not full: "wrap" fills it with the first
+            samples of the next epoch, which then begins after them; "pad" is ``pad_last_batch``; "partial" keeps it
+            small, so that every sample is read exactly once; "drop" drops it. Default: ``"wrap"``.
+        pad_last_batch: Fill the last batch with copies of its last sample, so that all shards have equally many
+            samples. Every epoch then begins with the first sample of its shard. Default: ``False``.
+        on_error: What happens to a sample that cannot be read: "raise" makes its batch fail when it is used; "skip"
+            leaves the sample out and records it in ``reader.errors``, a list of the newest 1,000. Its batch is smaller,
+            and left out when it is empty. Default: ``"raise"``.
+        prefetch_queue_depth: The number of batches to prefetch, several at the same time where storage is slow; at most
+            65,536. Default: ``2``.
+        read_ahead: Request all data of a batch from the system before reading the first sample. Default: ``False``.
+        lazy_init: Open the data when the first sample is needed, instead of at once. Default: ``False``.
+        Ignored, accepted for compatibility: num_inputs, dont_use_mmap, enable_checkpointing, initial_fill,
+            skip_cached_images, tensor_init_bytes.
+
+    Raises:
+        RuntimeError: The data is not there or not in this format, or has fewer samples than there are shards. With
+            ``lazy_init`` when the first sample is needed.
+
+    Example:
+        >>> import lmdb, tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> with lmdb.open(folder.name) as database, database.begin(write=True) as records:
+        ...     datum = bytes([34, 4]) + b"JPEG" + bytes([40, 7])  # as Caffe writes data and label
+        ...     _ = records.put(b"00000000", datum)
+        >>> reader = avida.readers.Caffe(path=folder.name)
+        >>> for images, labels in reader.next_epoch(batch_size=1):
+        ...     print(images.shape, labels.torch().tolist(), images.sources[0].name.endswith(", record 0"))
+        [(4,)] [[7]] True
+    """
+
+    _declared = "Caffe"
+    _locating = ("path",)
+
+    def __init__(
+        self,
+        max_batch_size: int | None = None,
+        name: str | None = None,
+        device: DeviceArg | None = "cpu",
+        num_inputs: int | None = None,
+        *,
+        dont_use_mmap: bool | None = None,
+        image_available: bool | None = None,
+        initial_fill: int | None = None,
+        label_available: bool | None = None,
+        lazy_init: bool | None = None,
+        num_shards: int | None = None,
+        pad_last_batch: bool | None = None,
+        path: Path | Sequence[Path],
+        prefetch_queue_depth: int | None = None,
+        random_shuffle: bool | None = None,
+        read_ahead: bool | None = None,
+        seed: int | None = None,
+        shard_id: int | None = None,
+        shuffle_after_epoch: bool | None = None,
+        shuffle_after_epoch_seed: int | None = None,
+        skip_cached_images: bool | None = None,
+        stick_to_shard: bool | None = None,
+        tensor_init_bytes: int | None = None,
+        enable_checkpointing: bool = False,
+        last_batch: Literal["wrap", "pad", "partial", "drop"] | None = None,
+        on_error: Literal["raise", "skip"] = "raise",
+    ) -> None:
+        self._declare(
+            max_batch_size,
+            name,
+            device,
+            num_inputs,
+            dont_use_mmap=dont_use_mmap,
+            image_available=image_available,
+            initial_fill=initial_fill,
+            label_available=label_available,
+            lazy_init=lazy_init,
+            num_shards=num_shards,
+            pad_last_batch=pad_last_batch,
+            path=path,
+            prefetch_queue_depth=prefetch_queue_depth,
+            random_shuffle=random_shuffle,
+            read_ahead=read_ahead,
+            seed=seed,
+            shard_id=shard_id,
+            shuffle_after_epoch=shuffle_after_epoch,
+            shuffle_after_epoch_seed=shuffle_after_epoch_seed,
+            skip_cached_images=skip_cached_images,
+            stick_to_shard=stick_to_shard,
+            tensor_init_bytes=tensor_init_bytes,
+            enable_checkpointing=enable_checkpointing,
+            last_batch=last_batch,
+            on_error=on_error,
+        )
+
+
+class Caffe2(DeclaredReader):
+    """Reads images, labels and other tensors from LMDBs of Caffe2, by key order.
+
+    A record is a list of tensors: the image, its labels, the additional inputs, and the box. An image is the bytes of
+    its file (uint8) or pixels (height, width, channels); the others are rows of float32 or int32. When others write to
+    the database, samples are those of the transaction that was the newest when the reader was made, or fail.
+
+    Args:
+        additional_inputs: How many more tensors of numbers the records have. Default: ``0``.
+        bbox: Whether there is a box, four int32 numbers. Default: ``False``.
+        image_available: Whether there are images. Default: ``True``.
+        label_type: What the labels are: ``0``, one number; ``1``, the numbers of those classes that apply, read as
+            ``num_labels`` zeros and ones; ``2``, a row of numbers; ``3``, as ``1`` with weights for the ones; ``4``,
+            there are none. Default: ``0``.
+        num_labels: The number of classes, for the label types ``1`` and ``3``. Default: ``1``.
+        path: The folder of an LMDB or its file, or several: their records follow one another.
+        max_batch_size: The largest ``batch_size`` that may be requested. Default for ``batch_size``.
+        name: A name of your choice.
+        device: Where the outputs are. Decoders take files on the CPU. Default: ``"cpu"``.
+        num_shards: The number of parts into which the samples are divided. Default: ``1``.
+        shard_id: The index of the part to read. Default: ``0``.
+        random_shuffle: Assign the samples to the shards at random (in the same way in all shards) and shuffle the whole
+            shard in each epoch. Default: ``False``.
+        seed: The seed of ``random_shuffle``. Default: a fixed one.
+        shuffle_after_epoch: Shuffle all samples in each epoch, before they are divided; each reader stays with its
+            shard. Default: ``False``.
+        shuffle_after_epoch_seed: The seed of ``shuffle_after_epoch``; the same in all shards. Default: a fixed one.
+        stick_to_shard: Read the same shard in every epoch, instead of the next one each time. Default: ``False``.
+        last_batch: What happens to the last batch of an epoch when it is not full: "wrap" fills it with the first
+            samples of the next epoch, which then begins after them; "pad" is ``pad_last_batch``; "partial" keeps it
+            small, so that every sample is read exactly once; "drop" drops it. Default: ``"wrap"``.
+        pad_last_batch: Fill the last batch with copies of its last sample, so that all shards have equally many
+            samples. Every epoch then begins with the first sample of its shard. Default: ``False``.
+        on_error: What happens to a sample that cannot be read: "raise" makes its batch fail when it is used; "skip"
+            leaves the sample out and records it in ``reader.errors``, a list of the newest 1,000. Its batch is smaller,
+            and left out when it is empty. Default: ``"raise"``.
+        prefetch_queue_depth: The number of batches to prefetch, several at the same time where storage is slow; at most
+            65,536. Default: ``2``.
+        read_ahead: Request all data of a batch from the system before reading the first sample. Default: ``False``.
+        lazy_init: Open the data when the first sample is needed, instead of at once. Default: ``False``.
+        Ignored, accepted for compatibility: num_inputs, dont_use_mmap, enable_checkpointing, initial_fill,
+            skip_cached_images, tensor_init_bytes.
+
+    Raises:
+        RuntimeError: The data is not there or not in this format, or has fewer samples than there are shards. With
+            ``lazy_init`` when the first sample is needed.
+
+    Example:
+        >>> import lmdb, tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> with lmdb.open(folder.name) as database, database.begin(write=True) as records:
+        ...     image = bytes([16, 4, 50, 4]) + b"JPEG"  # as Caffe2 writes a string
+        ...     labels = bytes([16, 2, 34, 2, 0, 3])  # and the integers 0 and 3
+        ...     tensors = [bytes([10, len(tensor)]) + tensor for tensor in (image, labels)]
+        ...     _ = records.put(b"00000000", b"".join(tensors))
+        >>> reader = avida.readers.Caffe2(path=folder.name, label_type=1, num_labels=5)
+        >>> for images, labels in reader.next_epoch(batch_size=1):
+        ...     print(images.shape, labels.torch().tolist())
+        [(4,)] [[1, 0, 0, 1, 0]]
+    """
+
+    _declared = "Caffe2"
+    _locating = ("path",)
+
+    def __init__(
+        self,
+        max_batch_size: int | None = None,
+        name: str | None = None,
+        device: DeviceArg | None = "cpu",
+        num_inputs: int | None = None,
+        *,
+        additional_inputs: int | None = None,
+        bbox: bool | None = None,
+        dont_use_mmap: bool | None = None,
+        image_available: bool | None = None,
+        initial_fill: int | None = None,
+        label_type: int | None = None,
+        lazy_init: bool | None = None,
+        num_labels: int | None = None,
+        num_shards: int | None = None,
+        pad_last_batch: bool | None = None,
+        path: Path | Sequence[Path],
+        prefetch_queue_depth: int | None = None,
+        random_shuffle: bool | None = None,
+        read_ahead: bool | None = None,
+        seed: int | None = None,
+        shard_id: int | None = None,
+        shuffle_after_epoch: bool | None = None,
+        shuffle_after_epoch_seed: int | None = None,
+        skip_cached_images: bool | None = None,
+        stick_to_shard: bool | None = None,
+        tensor_init_bytes: int | None = None,
+        enable_checkpointing: bool = False,
+        last_batch: Literal["wrap", "pad", "partial", "drop"] | None = None,
+        on_error: Literal["raise", "skip"] = "raise",
+    ) -> None:
+        self._declare(
+            max_batch_size,
+            name,
+            device,
+            num_inputs,
+            additional_inputs=additional_inputs,
+            bbox=bbox,
+            dont_use_mmap=dont_use_mmap,
+            image_available=image_available,
+            initial_fill=initial_fill,
+            label_type=label_type,
+            lazy_init=lazy_init,
+            num_labels=num_labels,
+            num_shards=num_shards,
+            pad_last_batch=pad_last_batch,
+            path=path,
+            prefetch_queue_depth=prefetch_queue_depth,
+            random_shuffle=random_shuffle,
+            read_ahead=read_ahead,
+            seed=seed,
+            shard_id=shard_id,
+            shuffle_after_epoch=shuffle_after_epoch,
+            shuffle_after_epoch_seed=shuffle_after_epoch_seed,
+            skip_cached_images=skip_cached_images,
+            stick_to_shard=stick_to_shard,
+            tensor_init_bytes=tensor_init_bytes,
+            enable_checkpointing=enable_checkpointing,
+            last_batch=last_batch,
+            on_error=on_error,
+        )
 
 
 class File(DeclaredReader):
@@ -98,7 +543,7 @@ class File(DeclaredReader):
         file_root: Path | None = None,
         files: Path | Sequence[Path] | None = None,
         initial_fill: int | None = None,
-        labels: int | Sequence[int] | None = None,
+        labels: int | Iterable[int] | None = None,
         lazy_init: bool | None = None,
         num_shards: int | None = None,
         pad_last_batch: bool | None = None,
@@ -143,6 +588,1124 @@ class File(DeclaredReader):
             shuffle_after_epoch_seed=shuffle_after_epoch_seed,
             skip_cached_images=skip_cached_images,
             stick_to_shard=stick_to_shard,
+            tensor_init_bytes=tensor_init_bytes,
+            enable_checkpointing=enable_checkpointing,
+            last_batch=last_batch,
+            on_error=on_error,
+        )
+
+
+class MXNet(DeclaredReader):
+    """Reads images and labels from RecordIO files of MXNet.
+
+    The outputs are the bytes of each image (uint8), and its label or labels (float32).
+
+    Records are read in the order in which they are in the files. A damaged record makes its batch fail when that is
+    used, with a message that names the file, the record and its place.
+
+    Args:
+        index_path: The index, with a number and an offset for each record; ``avida index`` makes one. With several
+            files, offsets count on from file to file. Default: the files are searched for their records, which takes a
+            read for each of them.
+        path: The files.
+        max_batch_size: The largest ``batch_size`` that may be requested. Default for ``batch_size``.
+        name: A name of your choice.
+        device: Where the outputs are. Decoders take files on the CPU. Default: ``"cpu"``.
+        num_shards: The number of parts into which the samples are divided. Default: ``1``.
+        shard_id: The index of the part to read. Default: ``0``.
+        random_shuffle: Assign the samples to the shards at random (in the same way in all shards) and shuffle the whole
+            shard in each epoch. Default: ``False``.
+        seed: The seed of ``random_shuffle``. Default: a fixed one.
+        shuffle_after_epoch: Shuffle all samples in each epoch, before they are divided; each reader stays with its
+            shard. Default: ``False``.
+        shuffle_after_epoch_seed: The seed of ``shuffle_after_epoch``; the same in all shards. Default: a fixed one.
+        stick_to_shard: Read the same shard in every epoch, instead of the next one each time. Default: ``False``.
+        last_batch: What happens to the last batch of an epoch when it is not full: "wrap" fills it with the first
+            samples of the next epoch, which then begins after them; "pad" is ``pad_last_batch``; "partial" keeps it
+            small, so that every sample is read exactly once; "drop" drops it. Default: ``"wrap"``.
+        pad_last_batch: Fill the last batch with copies of its last sample, so that all shards have equally many
+            samples. Every epoch then begins with the first sample of its shard. Default: ``False``.
+        on_error: What happens to a sample that cannot be read: "raise" makes its batch fail when it is used; "skip"
+            leaves the sample out and records it in ``reader.errors``, a list of the newest 1,000. Its batch is smaller,
+            and left out when it is empty. Default: ``"raise"``.
+        prefetch_queue_depth: The number of batches to prefetch, several at the same time where storage is slow; at most
+            65,536. Default: ``2``.
+        read_ahead: Request all data of a batch from the system before reading the first sample. Default: ``False``.
+        lazy_init: Open the data when the first sample is needed, instead of at once. Default: ``False``.
+        Ignored, accepted for compatibility: num_inputs, dont_use_mmap, enable_checkpointing, initial_fill,
+            skip_cached_images, tensor_init_bytes.
+
+    Raises:
+        RuntimeError: The data is not there or not in this format, or has fewer samples than there are shards. With
+            ``lazy_init`` when the first sample is needed.
+
+    Example:
+        >>> import struct, tempfile
+        >>> file = tempfile.NamedTemporaryFile()
+        >>> for label in [3.0, 5.0]:
+        ...     record = struct.pack("<IfQQ", 0, label, 0, 0) + b"some image  "
+        ...     _ = file.write(struct.pack("<II", 0xCED7230A, len(record)) + record)
+        >>> file.flush()
+        >>> reader = avida.readers.MXNet(path=file.name)
+        >>> for images, labels in reader.next_epoch(batch_size=2):
+        ...     print(images.shape, labels.torch().flatten().tolist())
+        [(12,), (12,)] [3.0, 5.0]
+    """
+
+    _declared = "MXNet"
+    _locating = ("index_path", "path")
+    _reads_archives = True
+
+    def __init__(
+        self,
+        max_batch_size: int | None = None,
+        name: str | None = None,
+        device: DeviceArg | None = "cpu",
+        num_inputs: int | None = None,
+        *,
+        dont_use_mmap: bool | None = None,
+        index_path: Path | Sequence[Path] | None = None,
+        initial_fill: int | None = None,
+        lazy_init: bool | None = None,
+        num_shards: int | None = None,
+        pad_last_batch: bool | None = None,
+        path: Path | Sequence[Path],
+        prefetch_queue_depth: int | None = None,
+        random_shuffle: bool | None = None,
+        read_ahead: bool | None = None,
+        seed: int | None = None,
+        shard_id: int | None = None,
+        shuffle_after_epoch: bool | None = None,
+        shuffle_after_epoch_seed: int | None = None,
+        skip_cached_images: bool | None = None,
+        stick_to_shard: bool | None = None,
+        tensor_init_bytes: int | None = None,
+        enable_checkpointing: bool = False,
+        last_batch: Literal["wrap", "pad", "partial", "drop"] | None = None,
+        on_error: Literal["raise", "skip"] = "raise",
+    ) -> None:
+        self._declare(
+            max_batch_size,
+            name,
+            device,
+            num_inputs,
+            dont_use_mmap=dont_use_mmap,
+            index_path=index_path,
+            initial_fill=initial_fill,
+            lazy_init=lazy_init,
+            num_shards=num_shards,
+            pad_last_batch=pad_last_batch,
+            path=path,
+            prefetch_queue_depth=prefetch_queue_depth,
+            random_shuffle=random_shuffle,
+            read_ahead=read_ahead,
+            seed=seed,
+            shard_id=shard_id,
+            shuffle_after_epoch=shuffle_after_epoch,
+            shuffle_after_epoch_seed=shuffle_after_epoch_seed,
+            skip_cached_images=skip_cached_images,
+            stick_to_shard=stick_to_shard,
+            tensor_init_bytes=tensor_init_bytes,
+            enable_checkpointing=enable_checkpointing,
+            last_batch=last_batch,
+            on_error=on_error,
+        )
+
+
+class NemoAsr(NemoAsrHooks):
+    """Reads speech and transcripts that manifests list, in the form of NVIDIA NeMo.
+
+    A manifest has one JSON object in each line: the sound file as ``audio_filepath`` and, where they are known, the
+    ``text`` that is spoken, the ``duration`` in seconds, and the ``offset`` in seconds at which it begins. Without a
+    duration the sound goes to the end of the file. A relative name is looked for in the working folder, then beside the
+    manifest. A line that is no such object is left out with a warning.
+
+    The outputs are the sound, with shape ``(frames,)``, or ``(frames, channels)`` without ``downmix``; then, as asked
+    for, the file's sample rate (float32), the bytes of the text (uint8), and the entry's number (int64).
+
+    Args:
+        downmix: Return the mean of the channels, without an axis for them. Default: ``True``.
+        dtype: float32, from -1 to 1, or int16 or int32, which use the whole range. Default: ``float32``.
+        manifest_filepaths: The manifest, or several.
+        max_duration: If above 0, leave out entries with a longer ``duration``. Default: ``0``.
+        min_duration: If above 0, leave out entries with a shorter ``duration``, or none. Default: ``0``.
+        quality: Of resampling, from 0 to 100. Default: ``50``.
+        read_idxs: Return the number of the entry within its manifest, among those that are not left out. Default:
+            ``False``.
+        read_sample_rate: Return the sample rate that the file has, also where the sound is resampled. Default:
+            ``True``.
+        read_text: Return the text. Default: ``True``.
+        sample_rate: The rate in Hz to resample to. Default: that of each file.
+        max_batch_size: The largest ``batch_size`` that may be requested. Default for ``batch_size``.
+        name: A name of your choice.
+        device: Where the outputs are. Decoders take files on the CPU. Default: ``"cpu"``.
+        num_shards: The number of parts into which the samples are divided. Default: ``1``.
+        shard_id: The index of the part to read. Default: ``0``.
+        random_shuffle: Assign the samples to the shards at random (in the same way in all shards) and shuffle the whole
+            shard in each epoch. Default: ``False``.
+        seed: The seed of ``random_shuffle``. Default: a fixed one.
+        shuffle_after_epoch: Shuffle all samples in each epoch, before they are divided; each reader stays with its
+            shard. Default: ``False``.
+        shuffle_after_epoch_seed: The seed of ``shuffle_after_epoch``; the same in all shards. Default: a fixed one.
+        stick_to_shard: Read the same shard in every epoch, instead of the next one each time. Default: ``False``.
+        last_batch: What happens to the last batch of an epoch when it is not full: "wrap" fills it with the first
+            samples of the next epoch, which then begins after them; "pad" is ``pad_last_batch``; "partial" keeps it
+            small, so that every sample is read exactly once; "drop" drops it. Default: ``"wrap"``.
+        pad_last_batch: Fill the last batch with copies of its last sample, so that all shards have equally many
+            samples. Every epoch then begins with the first sample of its shard. Default: ``False``.
+        on_error: What happens to a sample that cannot be read: "raise" makes its batch fail when it is used; "skip"
+            leaves the sample out and records it in ``reader.errors``, a list of the newest 1,000. Its batch is smaller,
+            and left out when it is empty. Default: ``"raise"``.
+        prefetch_queue_depth: The number of batches to prefetch, several at the same time where storage is slow; at most
+            65,536. Default: ``2``.
+        read_ahead: Request all data of a batch from the system before reading the first sample. Default: ``False``.
+        lazy_init: Open the data when the first sample is needed, instead of at once. Default: ``False``.
+        Ignored, accepted for compatibility: normalize_text, num_inputs, dont_use_mmap, enable_checkpointing,
+            initial_fill, skip_cached_images, tensor_init_bytes.
+
+    Raises:
+        RuntimeError: The data is not there or not in this format, or has fewer samples than there are shards. With
+            ``lazy_init`` when the first sample is needed.
+
+    Example:
+        >>> import json, pathlib, tempfile, wave
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> with wave.open(f"{folder.name}/hello.wav", "wb") as file:
+        ...     file.setparams((1, 2, 8000, 4, "NONE", ""))
+        ...     file.writeframes(np.array([0, 8192, 16384, -8192], np.int16).tobytes())
+        >>> manifest = pathlib.Path(folder.name, "train.json")
+        >>> _ = manifest.write_text(json.dumps({"audio_filepath": "hello.wav", "duration": 0.0005, "text": "hello"}))
+        >>> reader = avida.readers.NemoAsr(manifest_filepaths=manifest)
+        >>> for sound, rate, text in reader.next_epoch():
+        ...     print(np.asarray(sound), rate.item(), np.asarray(text).tobytes().decode())
+        [ 0.    0.25  0.5  -0.25] 8000.0 hello
+    """
+
+    _declared = "NemoAsr"
+    _locating = ("manifest_filepaths",)
+    _library = "libsndfile or simdjson"
+
+    def __init__(
+        self,
+        max_batch_size: int | None = None,
+        name: str | None = None,
+        device: DeviceArg | None = "cpu",
+        num_inputs: int | None = None,
+        *,
+        dont_use_mmap: bool | None = None,
+        downmix: bool | None = None,
+        dtype: DTypeArg | None = None,
+        initial_fill: int | None = None,
+        lazy_init: bool | None = None,
+        manifest_filepaths: Path | Sequence[Path],
+        max_duration: float | None = None,
+        min_duration: float | None = None,
+        normalize_text: bool | None = None,
+        num_shards: int | None = None,
+        pad_last_batch: bool | None = None,
+        prefetch_queue_depth: int | None = None,
+        quality: float | None = None,
+        random_shuffle: bool | None = None,
+        read_ahead: bool | None = None,
+        read_idxs: bool | None = None,
+        read_sample_rate: bool | None = None,
+        read_text: bool | None = None,
+        sample_rate: float | None = None,
+        seed: int | None = None,
+        shard_id: int | None = None,
+        shuffle_after_epoch: bool | None = None,
+        shuffle_after_epoch_seed: int | None = None,
+        skip_cached_images: bool | None = None,
+        stick_to_shard: bool | None = None,
+        tensor_init_bytes: int | None = None,
+        enable_checkpointing: bool = False,
+        last_batch: Literal["wrap", "pad", "partial", "drop"] | None = None,
+        on_error: Literal["raise", "skip"] = "raise",
+    ) -> None:
+        self._declare(
+            max_batch_size,
+            name,
+            device,
+            num_inputs,
+            dont_use_mmap=dont_use_mmap,
+            downmix=downmix,
+            dtype=dtype,
+            initial_fill=initial_fill,
+            lazy_init=lazy_init,
+            manifest_filepaths=manifest_filepaths,
+            max_duration=max_duration,
+            min_duration=min_duration,
+            normalize_text=normalize_text,
+            num_shards=num_shards,
+            pad_last_batch=pad_last_batch,
+            prefetch_queue_depth=prefetch_queue_depth,
+            quality=quality,
+            random_shuffle=random_shuffle,
+            read_ahead=read_ahead,
+            read_idxs=read_idxs,
+            read_sample_rate=read_sample_rate,
+            read_text=read_text,
+            sample_rate=sample_rate,
+            seed=seed,
+            shard_id=shard_id,
+            shuffle_after_epoch=shuffle_after_epoch,
+            shuffle_after_epoch_seed=shuffle_after_epoch_seed,
+            skip_cached_images=skip_cached_images,
+            stick_to_shard=stick_to_shard,
+            tensor_init_bytes=tensor_init_bytes,
+            enable_checkpointing=enable_checkpointing,
+            last_batch=last_batch,
+            on_error=on_error,
+        )
+
+
+class Numpy(DeclaredReader):
+    """Reads arrays from ``.npy`` files, or a region of each array.
+
+    Shapes may differ; element type and rank are those of the first file.
+
+    The files are those in ``file_root`` and in its folders, sorted, or those that ``file_list`` or ``files`` name.
+    Booleans, integers and floats of 16 to 64 bits in either byte order are read; arrays in Fortran's order are brought
+    into C's. Of a region, only the rows that are needed are read. Its arguments hold for all samples.
+
+    Args:
+        confine: Refuse a name in ``file_list`` that leads outside of ``file_root``, or of the list's folder: by being
+            absolute, by ``..`` or by a symbolic link. Checked when the reader is made. Default: ``False``.
+        file_filter: A pattern that a file's name in ``file_root`` must match. Default: ``"*.npy"``.
+        file_list: A text file with a file name in each line. Names are relative to ``file_root``, or else to the folder
+            of the list.
+        file_root: The folder to search; the base of relative names in ``file_list`` and ``files``.
+        files: The files, in this order.
+        fill_value: What the policy "pad" fills with. Default: ``0``.
+        out_of_bounds_policy: What to do where the region reaches beyond the array: "error"; "pad" fills it up with
+            ``fill_value``; "trim_to_shape" leaves out what is not there. Default: "error". Default: ``"error"``.
+        rel_roi_end: Where the region ends, in parts of the extents.
+        rel_roi_shape: The extents of the region, in parts of the array's.
+        rel_roi_start: Where the region starts, in parts of the extents.
+        roi_axes: The axes that the other arguments are about. Default: all.
+        roi_end: Where the region ends.
+        roi_shape: The extents of the region.
+        roi_start: Where the region starts. Default: at 0.
+        max_batch_size: The largest ``batch_size`` that may be requested. Default for ``batch_size``.
+        name: A name of your choice.
+        device: Where the outputs are. Decoders take files on the CPU. Default: ``"cpu"``.
+        num_shards: The number of parts into which the samples are divided. Default: ``1``.
+        shard_id: The index of the part to read. Default: ``0``.
+        random_shuffle: Assign the samples to the shards at random (in the same way in all shards) and shuffle the whole
+            shard in each epoch. Default: ``False``.
+        seed: The seed of ``random_shuffle``. Default: a fixed one.
+        shuffle_after_epoch: Shuffle all samples in each epoch, before they are divided; each reader stays with its
+            shard. Default: ``False``.
+        shuffle_after_epoch_seed: The seed of ``shuffle_after_epoch``; the same in all shards. Default: a fixed one.
+        stick_to_shard: Read the same shard in every epoch, instead of the next one each time. Default: ``False``.
+        last_batch: What happens to the last batch of an epoch when it is not full: "wrap" fills it with the first
+            samples of the next epoch, which then begins after them; "pad" is ``pad_last_batch``; "partial" keeps it
+            small, so that every sample is read exactly once; "drop" drops it. Default: ``"wrap"``.
+        pad_last_batch: Fill the last batch with copies of its last sample, so that all shards have equally many
+            samples. Every epoch then begins with the first sample of its shard. Default: ``False``.
+        on_error: What happens to a sample that cannot be read: "raise" makes its batch fail when it is used; "skip"
+            leaves the sample out and records it in ``reader.errors``, a list of the newest 1,000. Its batch is smaller,
+            and left out when it is empty. Default: ``"raise"``.
+        prefetch_queue_depth: The number of batches to prefetch, several at the same time where storage is slow; at most
+            65,536. Default: ``2``.
+        read_ahead: Request all data of a batch from the system before reading the first sample. Default: ``False``.
+        lazy_init: Open the data when the first sample is needed, instead of at once. Default: ``False``.
+        Ignored, accepted for compatibility: cache_header_information, register_buffers, use_o_direct, num_inputs,
+            dont_use_mmap, enable_checkpointing, initial_fill, skip_cached_images, tensor_init_bytes.
+
+    Raises:
+        RuntimeError: The data is not there or not in this format, or has fewer samples than there are shards. With
+            ``lazy_init`` when the first sample is needed.
+
+    Example:
+        >>> import pathlib, tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> for i in range(3):
+        ...     np.save(pathlib.Path(folder.name, f"{i}.npy"), np.full((2, 4 + i), i))
+        >>> reader = avida.readers.Numpy(file_root=folder.name, roi_start=[2], roi_axes=[1])
+        >>> for (arrays,) in reader.next_epoch(batch_size=3):
+        ...     print(arrays.shape)
+        [(2, 2), (2, 3), (2, 4)]
+    """
+
+    _declared = "Numpy"
+    _locating = ("file_list", "file_root", "files")
+
+    def __init__(
+        self,
+        max_batch_size: int | None = None,
+        name: str | None = None,
+        device: DeviceArg | None = "cpu",
+        num_inputs: int | None = None,
+        *,
+        cache_header_information: bool | None = None,
+        confine: bool | None = None,
+        dont_use_mmap: bool | None = None,
+        file_filter: str | None = None,
+        file_list: Path | None = None,
+        file_root: Path | None = None,
+        files: Path | Sequence[Path] | None = None,
+        fill_value: float | None = None,
+        initial_fill: int | None = None,
+        lazy_init: bool | None = None,
+        num_shards: int | None = None,
+        out_of_bounds_policy: Literal["error", "pad", "trim_to_shape"] | None = None,
+        pad_last_batch: bool | None = None,
+        prefetch_queue_depth: int | None = None,
+        random_shuffle: bool | None = None,
+        read_ahead: bool | None = None,
+        register_buffers: bool | None = None,
+        rel_roi_end: float | Iterable[float] | None = None,
+        rel_roi_shape: float | Iterable[float] | None = None,
+        rel_roi_start: float | Iterable[float] | None = None,
+        roi_axes: int | Iterable[int] | None = None,
+        roi_end: int | Iterable[int] | None = None,
+        roi_shape: int | Iterable[int] | None = None,
+        roi_start: int | Iterable[int] | None = None,
+        seed: int | None = None,
+        shard_id: int | None = None,
+        shuffle_after_epoch: bool | None = None,
+        shuffle_after_epoch_seed: int | None = None,
+        skip_cached_images: bool | None = None,
+        stick_to_shard: bool | None = None,
+        tensor_init_bytes: int | None = None,
+        use_o_direct: bool | None = None,
+        enable_checkpointing: bool = False,
+        last_batch: Literal["wrap", "pad", "partial", "drop"] | None = None,
+        on_error: Literal["raise", "skip"] = "raise",
+    ) -> None:
+        self._declare(
+            max_batch_size,
+            name,
+            device,
+            num_inputs,
+            cache_header_information=cache_header_information,
+            confine=confine,
+            dont_use_mmap=dont_use_mmap,
+            file_filter=file_filter,
+            file_list=file_list,
+            file_root=file_root,
+            files=files,
+            fill_value=fill_value,
+            initial_fill=initial_fill,
+            lazy_init=lazy_init,
+            num_shards=num_shards,
+            out_of_bounds_policy=out_of_bounds_policy,
+            pad_last_batch=pad_last_batch,
+            prefetch_queue_depth=prefetch_queue_depth,
+            random_shuffle=random_shuffle,
+            read_ahead=read_ahead,
+            register_buffers=register_buffers,
+            rel_roi_end=rel_roi_end,
+            rel_roi_shape=rel_roi_shape,
+            rel_roi_start=rel_roi_start,
+            roi_axes=roi_axes,
+            roi_end=roi_end,
+            roi_shape=roi_shape,
+            roi_start=roi_start,
+            seed=seed,
+            shard_id=shard_id,
+            shuffle_after_epoch=shuffle_after_epoch,
+            shuffle_after_epoch_seed=shuffle_after_epoch_seed,
+            skip_cached_images=skip_cached_images,
+            stick_to_shard=stick_to_shard,
+            tensor_init_bytes=tensor_init_bytes,
+            use_o_direct=use_o_direct,
+            enable_checkpointing=enable_checkpointing,
+            last_batch=last_batch,
+            on_error=on_error,
+        )
+
+
+class TFRecord(TFRecordHooks):
+    """Reads ``tf.train.Example`` records from TFRecord files.
+
+    Items are dictionaries with the requested features.
+
+    A feature becomes int64 or float32 numbers, or the bytes of one string (uint8). Checksums are verified: a damaged
+    record makes its batch fail when that is used, with a message that names the file, the record and its place.
+
+    Args:
+        features: What to read, by name: ``tfrecord.FixedLenFeature`` or ``tfrecord.VarLenFeature``. Where an example
+            has too few values for a fixed shape, or none, the feature's default value stands in their place; a feature
+            of variable length is empty there.
+        index_path: The index of each file, with the offset and size of a record in each line; ``avida index`` makes
+            them. Default: the files are searched for their records, which takes a read for each of them.
+        path: The files.
+        max_batch_size: The largest ``batch_size`` that may be requested. Default for ``batch_size``.
+        name: A name of your choice.
+        device: Where the outputs are. Decoders take files on the CPU. Default: ``"cpu"``.
+        num_shards: The number of parts into which the samples are divided. Default: ``1``.
+        shard_id: The index of the part to read. Default: ``0``.
+        random_shuffle: Assign the samples to the shards at random (in the same way in all shards) and shuffle the whole
+            shard in each epoch. Default: ``False``.
+        seed: The seed of ``random_shuffle``. Default: a fixed one.
+        shuffle_after_epoch: Shuffle all samples in each epoch, before they are divided; each reader stays with its
+            shard. Default: ``False``.
+        shuffle_after_epoch_seed: The seed of ``shuffle_after_epoch``; the same in all shards. Default: a fixed one.
+        stick_to_shard: Read the same shard in every epoch, instead of the next one each time. Default: ``False``.
+        last_batch: What happens to the last batch of an epoch when it is not full: "wrap" fills it with the first
+            samples of the next epoch, which then begins after them; "pad" is ``pad_last_batch``; "partial" keeps it
+            small, so that every sample is read exactly once; "drop" drops it. Default: ``"wrap"``.
+        pad_last_batch: Fill the last batch with copies of its last sample, so that all shards have equally many
+            samples. Every epoch then begins with the first sample of its shard. Default: ``False``.
+        on_error: What happens to a sample that cannot be read: "raise" makes its batch fail when it is used; "skip"
+            leaves the sample out and records it in ``reader.errors``, a list of the newest 1,000. Its batch is smaller,
+            and left out when it is empty. Default: ``"raise"``.
+        prefetch_queue_depth: The number of batches to prefetch, several at the same time where storage is slow; at most
+            65,536. Default: ``2``.
+        lazy_init: Open the data when the first sample is needed, instead of at once. Default: ``False``.
+        Ignored, accepted for compatibility: read_ahead, use_o_direct, num_inputs, dont_use_mmap, enable_checkpointing,
+            initial_fill, skip_cached_images, tensor_init_bytes.
+
+    Raises:
+        RuntimeError: The data is not there or not in this format, or has fewer samples than there are shards. With
+            ``lazy_init`` when the first sample is needed.
+
+    Example:
+        >>> import struct, tempfile
+        >>> from avida import tfrecord
+        >>> def crc32c(data, crc=0xFFFFFFFF):
+        ...     for byte in data:
+        ...         crc ^= byte
+        ...         for _ in range(8):
+        ...             crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+        ...     crc ^= 0xFFFFFFFF
+        ...     return struct.pack("<I", ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF)
+        >>> example = b"\\x0a\\x10\\x0a\\x0e\\x0a\\x05label\\x12\\x05\\x1a\\x03\\x0a\\x01\\x07"  # {"label": [7]}
+        >>> length = struct.pack("<Q", len(example))
+        >>> file = tempfile.NamedTemporaryFile()
+        >>> _ = file.write(length + crc32c(length) + example + crc32c(example))
+        >>> file.flush()
+        >>> features = {"label": tfrecord.FixedLenFeature([1], tfrecord.int64, -1)}
+        >>> reader = avida.readers.TFRecord(path=file.name, features=features)
+        >>> for sample in reader.next_epoch():
+        ...     print(int(sample["label"][0]))
+        7
+    """
+
+    _declared = "TFRecord"
+    _locating = ("index_path", "path")
+    _reads_archives = True
+
+    def __init__(
+        self,
+        max_batch_size: int | None = None,
+        name: str | None = None,
+        device: DeviceArg | None = "cpu",
+        num_inputs: int | None = None,
+        *,
+        dont_use_mmap: bool | None = None,
+        features: Mapping[str, tfrecord.Feature],
+        index_path: Path | Sequence[Path] | None = None,
+        initial_fill: int | None = None,
+        lazy_init: bool | None = None,
+        num_shards: int | None = None,
+        pad_last_batch: bool | None = None,
+        path: Path | Sequence[Path],
+        prefetch_queue_depth: int | None = None,
+        random_shuffle: bool | None = None,
+        read_ahead: bool | None = None,
+        seed: int | None = None,
+        shard_id: int | None = None,
+        shuffle_after_epoch: bool | None = None,
+        shuffle_after_epoch_seed: int | None = None,
+        skip_cached_images: bool | None = None,
+        stick_to_shard: bool | None = None,
+        tensor_init_bytes: int | None = None,
+        use_o_direct: bool | None = None,
+        enable_checkpointing: bool = False,
+        last_batch: Literal["wrap", "pad", "partial", "drop"] | None = None,
+        on_error: Literal["raise", "skip"] = "raise",
+    ) -> None:
+        self._declare(
+            max_batch_size,
+            name,
+            device,
+            num_inputs,
+            dont_use_mmap=dont_use_mmap,
+            features=features,
+            index_path=index_path,
+            initial_fill=initial_fill,
+            lazy_init=lazy_init,
+            num_shards=num_shards,
+            pad_last_batch=pad_last_batch,
+            path=path,
+            prefetch_queue_depth=prefetch_queue_depth,
+            random_shuffle=random_shuffle,
+            read_ahead=read_ahead,
+            seed=seed,
+            shard_id=shard_id,
+            shuffle_after_epoch=shuffle_after_epoch,
+            shuffle_after_epoch_seed=shuffle_after_epoch_seed,
+            skip_cached_images=skip_cached_images,
+            stick_to_shard=stick_to_shard,
+            tensor_init_bytes=tensor_init_bytes,
+            use_o_direct=use_o_direct,
+            enable_checkpointing=enable_checkpointing,
+            last_batch=last_batch,
+            on_error=on_error,
+        )
+
+
+class Video(VideoHooks):
+    """Reads clips of videos with a constant frame rate, decoded.
+
+    The outputs are the frames (layout FHWC), then, as asked for, the label (int32, one element), the frame numbers
+    (int32) and the times of the frames in seconds after the first one (float64).
+
+    The real library needs a GPU for this reader; here it decodes on the CPU, too. With ``device="gpu"`` the GPU's video
+    engine (NVDEC) decodes what it knows, and the CPU the rest. ``experimental.readers.Video`` has more ways to choose
+    frames.
+
+    Args:
+        channels: The number of channels, which is 3. Default: ``3``.
+        color_matrix: How YCbCr becomes RGB: "bt601", whatever the file says, or "file", with the matrix that the file
+            names: BT.601, BT.709 or BT.2020. Default: ``"bt601"``.
+        dtype: uint8 or float32. Default: ``uint8``.
+        enable_frame_num: Return frame numbers: "scalar" (or ``True``) of the first frame, "sequence" of all frames,
+            ``-1`` for padded ones. Default: ``"none"``.
+        enable_timestamps: Return the time of each frame, ``-1`` for padded ones. Default: ``False``.
+        file_list: A text file with ``file label [begin [end]]`` in each line, separated by blanks. Names are relative
+            to the folder of the list. Begin and end are times in seconds; begin is rounded up to a frame, end down, and
+            the end is not included.
+        file_list_frame_num: Begin and end are frame numbers; negative ones count from the end. Default: ``False``.
+        file_list_include_preceding_frame: Round times the other way: begin down, end up. Default: ``False``.
+        file_root: A folder with one folder of videos for each label.
+        filenames: The files, in this order.
+        image_type: RGB, or YCbCr with the codes of BT.601. Default: RGB. Default: ``"RGB"``.
+        index_path: A file that keeps times and keyframes of the videos, so that the next run need not read all of them
+            first. It is made where it is missing; videos that have changed are read again. ``avida index FOLDER`` makes
+            it, too.
+        labels: A label for each of ``filenames``; with an empty list, their numbers.
+        normalized: Return floats from 0 to 1, not to 255. Default: ``False``.
+        pad_sequences: Return clips also where frames are missing at the end: those are black. Otherwise such clips are
+            left out. Default: ``False``.
+        sequence_length: The number of frames of a clip.
+        skip_vfr_check: Read videos with a variable frame rate, too. Default: ``False``.
+        step: The distance between the beginnings of clips. Default: ``sequence_length * stride``.
+        stride: The distance between frames of a clip. Default: ``1``.
+        max_batch_size: The largest ``batch_size`` that may be requested. Default for ``batch_size``.
+        name: A name of your choice.
+        device: Where the outputs are. Decoders take files on the CPU. Default: ``"cpu"``.
+        num_shards: The number of parts into which the samples are divided. Default: ``1``.
+        shard_id: The index of the part to read. Default: ``0``.
+        random_shuffle: Assign the samples to the shards at random (in the same way in all shards) and shuffle the whole
+            shard in each epoch. Default: ``False``.
+        seed: The seed of ``random_shuffle``. Default: a fixed one.
+        shuffle_after_epoch: Shuffle all samples in each epoch, before they are divided; each reader stays with its
+            shard. Default: ``False``.
+        shuffle_after_epoch_seed: The seed of ``shuffle_after_epoch``; the same in all shards. Default: a fixed one.
+        stick_to_shard: Read the same shard in every epoch, instead of the next one each time. Default: ``False``.
+        last_batch: What happens to the last batch of an epoch when it is not full: "wrap" fills it with the first
+            samples of the next epoch, which then begins after them; "pad" is ``pad_last_batch``; "partial" keeps it
+            small, so that every sample is read exactly once; "drop" drops it. Default: ``"wrap"``.
+        pad_last_batch: Fill the last batch with copies of its last sample, so that all shards have equally many
+            samples. Every epoch then begins with the first sample of its shard. Default: ``False``.
+        on_error: What happens to a sample that cannot be read: "raise" makes its batch fail when it is used; "skip"
+            leaves the sample out and records it in ``reader.errors``, a list of the newest 1,000. Its batch is smaller,
+            and left out when it is empty. Default: ``"raise"``.
+        prefetch_queue_depth: The number of batches to prefetch, several at the same time where storage is slow; at most
+            65,536. Default: ``2``.
+        read_ahead: Request all data of a batch from the system before reading the first sample. Default: ``False``.
+        lazy_init: Open the data when the first sample is needed, instead of at once. Default: ``False``.
+        Ignored, accepted for compatibility: additional_decode_surfaces, num_inputs, dont_use_mmap,
+            enable_checkpointing, initial_fill, skip_cached_images, tensor_init_bytes.
+
+    Raises:
+        RuntimeError: The data is not there or not in this format, or has fewer samples than there are shards. With
+            ``lazy_init`` when the first sample is needed.
+
+    Example:
+        >>> import pathlib, tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> frames = [b"FRAME\\n" + bytes([16 * i] * 16 + [128] * 8) for i in range(6)]
+        >>> _ = pathlib.Path(folder.name, "a.y4m").write_bytes(b"YUV4MPEG2 W4 H4 F25:1\\n" + b"".join(frames))
+        >>> reader = avida.readers.Video(filenames=[folder.name + "/a.y4m"], labels=[7], sequence_length=3)
+        >>> for clips, labels in reader.next_epoch(batch_size=2):
+        ...     print(clips.shape, np.asarray(labels).tolist())
+        [(3, 4, 4, 3), (3, 4, 4, 3)] [[7], [7]]
+    """
+
+    _declared = "Video"
+    _locating = ("file_list", "file_root", "filenames", "index_path")
+    _library = "FFmpeg"
+
+    def __init__(
+        self,
+        max_batch_size: int | None = None,
+        name: str | None = None,
+        device: DeviceArg | None = "cpu",
+        num_inputs: int | None = None,
+        *,
+        additional_decode_surfaces: int | None = None,
+        channels: int | None = None,
+        color_matrix: Literal["bt601", "file"] | None = None,
+        dont_use_mmap: bool | None = None,
+        dtype: DTypeArg | None = None,
+        enable_frame_num: Literal["none", "scalar", "sequence"] | bool | None = None,
+        enable_timestamps: bool | None = None,
+        file_list: Path | None = None,
+        file_list_frame_num: bool | None = None,
+        file_list_include_preceding_frame: bool | None = None,
+        file_root: Path | None = None,
+        filenames: Path | Sequence[Path] | None = None,
+        image_type: ImageTypeArg | None = None,
+        index_path: Path | None = None,
+        initial_fill: int | None = None,
+        labels: int | Iterable[int] | None = None,
+        lazy_init: bool | None = None,
+        normalized: bool | None = None,
+        num_shards: int | None = None,
+        pad_last_batch: bool | None = None,
+        pad_sequences: bool | None = None,
+        prefetch_queue_depth: int | None = None,
+        random_shuffle: bool | None = None,
+        read_ahead: bool | None = None,
+        seed: int | None = None,
+        sequence_length: int,
+        shard_id: int | None = None,
+        shuffle_after_epoch: bool | None = None,
+        shuffle_after_epoch_seed: int | None = None,
+        skip_cached_images: bool | None = None,
+        skip_vfr_check: bool | None = None,
+        step: int | None = None,
+        stick_to_shard: bool | None = None,
+        stride: int | None = None,
+        tensor_init_bytes: int | None = None,
+        enable_checkpointing: bool = False,
+        last_batch: Literal["wrap", "pad", "partial", "drop"] | None = None,
+        on_error: Literal["raise", "skip"] = "raise",
+    ) -> None:
+        self._declare(
+            max_batch_size,
+            name,
+            device,
+            num_inputs,
+            additional_decode_surfaces=additional_decode_surfaces,
+            channels=channels,
+            color_matrix=color_matrix,
+            dont_use_mmap=dont_use_mmap,
+            dtype=dtype,
+            enable_frame_num=enable_frame_num,
+            enable_timestamps=enable_timestamps,
+            file_list=file_list,
+            file_list_frame_num=file_list_frame_num,
+            file_list_include_preceding_frame=file_list_include_preceding_frame,
+            file_root=file_root,
+            filenames=filenames,
+            image_type=image_type,
+            index_path=index_path,
+            initial_fill=initial_fill,
+            labels=labels,
+            lazy_init=lazy_init,
+            normalized=normalized,
+            num_shards=num_shards,
+            pad_last_batch=pad_last_batch,
+            pad_sequences=pad_sequences,
+            prefetch_queue_depth=prefetch_queue_depth,
+            random_shuffle=random_shuffle,
+            read_ahead=read_ahead,
+            seed=seed,
+            sequence_length=sequence_length,
+            shard_id=shard_id,
+            shuffle_after_epoch=shuffle_after_epoch,
+            shuffle_after_epoch_seed=shuffle_after_epoch_seed,
+            skip_cached_images=skip_cached_images,
+            skip_vfr_check=skip_vfr_check,
+            step=step,
+            stick_to_shard=stick_to_shard,
+            stride=stride,
+            tensor_init_bytes=tensor_init_bytes,
+            enable_checkpointing=enable_checkpointing,
+            last_batch=last_batch,
+            on_error=on_error,
+        )
+
+
+class Webdataset(WebdatasetHooks):
+    """Reads samples from tar archives: one output for each of ``ext``.
+
+    Consecutive members of an archive with the same path up to the first dot of the file name are one sample; what
+    follows that dot is the extension. If a sample has several members for an output, the first is read. Hidden files,
+    folders, links and sparse files are ignored.
+
+    An output is the bytes of a member, unless ``decode`` says otherwise: the class 7 in a ``.cls`` file is the byte 55.
+
+    Archives are scanned at the start to find the samples, unless there are index files, which ``avida index`` writes. A
+    damaged archive raises an error at once; with ``on_error="skip"`` the samples before the damage are read. An index
+    file that does not match its archive raises an error when a sample is read.
+
+    Args:
+        case_sensitive_extensions: Whether the case of extensions matters. Default: ``True``.
+        decode: How to decode members. ``True`` decides by the extension, as the package ``webdataset`` does: ``cls``
+            and ``index`` are ``"int"``, ``txt`` is ``"text"``, ``json`` is ``"json"``, all others are ``"bytes"``. A
+            dictionary sets it for each extension: ``{"cls": "int", "score.txt": "float"}``. ``"int"`` and ``"float"``
+            give scalars (int64 and float32, or as in ``dtypes``), so that a batch of them has the shape (N,).
+            ``"text"`` and ``"json"`` give Python objects, a list of them for a batch; a missing member is ``""`` or
+            ``None``. Default: bytes.
+        dtypes: The element type of each output; bytes are reinterpreted, not converted. ``None`` in the list is the
+            default. Default: uint8.
+        ext: The extension for each output, or alternatives separated by semicolons: ``"jpg;jpeg;png"``.
+        index_paths: An index file for each archive.
+        missing_component_behavior: What to do with a sample without a member for one of the outputs: ``"empty"`` gives
+            an empty output, ``"skip"`` leaves the sample out, ``"error"`` raises an error. Default: ``"empty"``, but an
+            extension that no sample has is an error.
+        paths: The archives, in this order. Braces and wildcards are expanded if no file has that name:
+            ``"train-{000..123}.tar"``, ``"train-*.tar"`` (sorted). The same applies to ``index_paths``.
+        max_batch_size: The largest ``batch_size`` that may be requested. Default for ``batch_size``.
+        name: A name of your choice.
+        device: Where the outputs are. Decoders take files on the CPU. Default: ``"cpu"``.
+        num_shards: The number of parts into which the samples are divided. Default: ``1``.
+        shard_id: The index of the part to read. Default: ``0``.
+        random_shuffle: Assign the samples to the shards at random (in the same way in all shards) and shuffle the whole
+            shard in each epoch. Default: ``False``.
+        seed: The seed of ``random_shuffle``. Default: a fixed one.
+        shuffle_after_epoch: Shuffle all samples in each epoch, before they are divided; each reader stays with its
+            shard. Default: ``False``.
+        shuffle_after_epoch_seed: The seed of ``shuffle_after_epoch``; the same in all shards. Default: a fixed one.
+        stick_to_shard: Read the same shard in every epoch, instead of the next one each time. Default: ``False``.
+        last_batch: What happens to the last batch of an epoch when it is not full: "wrap" fills it with the first
+            samples of the next epoch, which then begins after them; "pad" is ``pad_last_batch``; "partial" keeps it
+            small, so that every sample is read exactly once; "drop" drops it. Default: ``"wrap"``.
+        pad_last_batch: Fill the last batch with copies of its last sample, so that all shards have equally many
+            samples. Every epoch then begins with the first sample of its shard. Default: ``False``.
+        on_error: What happens to a sample that cannot be read: "raise" makes its batch fail when it is used; "skip"
+            leaves the sample out and records it in ``reader.errors``, a list of the newest 1,000. Its batch is smaller,
+            and left out when it is empty. Default: ``"raise"``.
+        prefetch_queue_depth: The number of batches to prefetch, several at the same time where storage is slow; at most
+            65,536. Default: ``2``.
+        read_ahead: Request all data of a batch from the system before reading the first sample. Default: ``False``.
+        lazy_init: Open the data when the first sample is needed, instead of at once. Default: ``False``.
+        Ignored, accepted for compatibility: num_inputs, dont_use_mmap, enable_checkpointing, initial_fill,
+            skip_cached_images, tensor_init_bytes.
+
+    Raises:
+        RuntimeError: The data is not there or not in this format, or has fewer samples than there are shards. With
+            ``lazy_init`` when the first sample is needed.
+
+    Example:
+        >>> import io, tarfile, tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> with tarfile.open(f"{folder.name}/train.tar", "w") as archive:
+        ...     for name, content in [("1.jpg", b"image"), ("1.cls", b"7"), ("2.png", b"another"), ("2.cls", b"9")]:
+        ...         member = tarfile.TarInfo(name)
+        ...         member.size = len(content)
+        ...         archive.addfile(member, io.BytesIO(content))
+        >>> reader = avida.readers.Webdataset(paths=f"{folder.name}/*.tar", ext=["jpg;png", "cls"], decode=True)
+        >>> for images, classes in reader.next_epoch(batch_size=2):
+        ...     print(images.shape, classes.torch())
+        [(5,), (7,)] tensor([7, 9])
+    """
+
+    _declared = "Webdataset"
+    _locating = ("index_paths", "paths")
+    _reads_archives = True
+
+    def __init__(
+        self,
+        max_batch_size: int | None = None,
+        name: str | None = None,
+        device: DeviceArg | None = "cpu",
+        num_inputs: int | None = None,
+        *,
+        case_sensitive_extensions: bool | None = None,
+        decode: bool | Mapping[str, Decoding] | None = None,
+        dont_use_mmap: bool | None = None,
+        dtypes: DTypeArg | Sequence[DTypeArg] | None = None,
+        ext: str | Sequence[str],
+        index_paths: Path | Sequence[Path] | None = None,
+        initial_fill: int | None = None,
+        lazy_init: bool | None = None,
+        missing_component_behavior: str | None = None,
+        num_shards: int | None = None,
+        pad_last_batch: bool | None = None,
+        paths: Path | Sequence[Path],
+        prefetch_queue_depth: int | None = None,
+        random_shuffle: bool | None = None,
+        read_ahead: bool | None = None,
+        seed: int | None = None,
+        shard_id: int | None = None,
+        shuffle_after_epoch: bool | None = None,
+        shuffle_after_epoch_seed: int | None = None,
+        skip_cached_images: bool | None = None,
+        stick_to_shard: bool | None = None,
+        tensor_init_bytes: int | None = None,
+        enable_checkpointing: bool = False,
+        last_batch: Literal["wrap", "pad", "partial", "drop"] | None = None,
+        on_error: Literal["raise", "skip"] = "raise",
+    ) -> None:
+        self._declare(
+            max_batch_size,
+            name,
+            device,
+            num_inputs,
+            case_sensitive_extensions=case_sensitive_extensions,
+            decode=decode,
+            dont_use_mmap=dont_use_mmap,
+            dtypes=dtypes,
+            ext=ext,
+            index_paths=index_paths,
+            initial_fill=initial_fill,
+            lazy_init=lazy_init,
+            missing_component_behavior=missing_component_behavior,
+            num_shards=num_shards,
+            pad_last_batch=pad_last_batch,
+            paths=paths,
+            prefetch_queue_depth=prefetch_queue_depth,
+            random_shuffle=random_shuffle,
+            read_ahead=read_ahead,
+            seed=seed,
+            shard_id=shard_id,
+            shuffle_after_epoch=shuffle_after_epoch,
+            shuffle_after_epoch_seed=shuffle_after_epoch_seed,
+            skip_cached_images=skip_cached_images,
+            stick_to_shard=stick_to_shard,
+            tensor_init_bytes=tensor_init_bytes,
+            enable_checkpointing=enable_checkpointing,
+            last_batch=last_batch,
+            on_error=on_error,
+        )
+
+
+class VideoResize(VideoResizeHooks, Video):
+    """Reads clips of videos and resizes their frames.
+
+    ``readers.Video`` followed by :func:`avida.resize`, with the arguments of both.
+
+    Args:
+        antialias: Whether to apply an antialiasing filter when downscaling. Default: ``True``.
+        channels: The number of channels, which is 3. Default: ``3``.
+        color_matrix: How YCbCr becomes RGB: "bt601", whatever the file says, or "file", with the matrix that the file
+            names: BT.601, BT.709 or BT.2020. Default: ``"bt601"``.
+        dtype: uint8 or float32. Default: ``uint8``.
+        enable_frame_num: Return frame numbers: "scalar" (or ``True``) of the first frame, "sequence" of all frames,
+            ``-1`` for padded ones. Default: ``"none"``.
+        enable_timestamps: Return the time of each frame, ``-1`` for padded ones. Default: ``False``.
+        file_list: A text file with ``file label [begin [end]]`` in each line, separated by blanks. Names are relative
+            to the folder of the list. Begin and end are times in seconds; begin is rounded up to a frame, end down, and
+            the end is not included.
+        file_list_frame_num: Begin and end are frame numbers; negative ones count from the end. Default: ``False``.
+        file_list_include_preceding_frame: Round times the other way: begin down, end up. Default: ``False``.
+        file_root: A folder with one folder of videos for each label.
+        filenames: The files, in this order.
+        image_type: RGB, or YCbCr with the codes of BT.601. Default: RGB. Default: ``"RGB"``.
+        index_path: A file that keeps times and keyframes of the videos, so that the next run need not read all of them
+            first. It is made where it is missing; videos that have changed are read again. ``avida index FOLDER`` makes
+            it, too.
+        interp_type: The filter: 0 nearest, 1 linear, 2 cubic, 3 Lanczos of radius 3, 4 triangular, 5 Gaussian. Default:
+            ``'linear'``. Can differ between samples.
+        labels: A label for each of ``filenames``; with an empty list, their numbers.
+        mag_filter: The filter for upscaling, by default `interp_type`. Can differ between samples.
+        max_size: The largest permitted extents: one number, or one for each axis. 0 means no limit.
+        min_filter: The filter for downscaling, by default `interp_type`. Can differ between samples.
+        mode: What the sizes mean: "default" (axes without a size are scaled like the others), "stretch" (they keep
+            their size), or, with the aspect ratio kept, "not_larger" and "not_smaller" than the sizes.
+        normalized: Return floats from 0 to 1, not to 255. Default: ``False``.
+        pad_sequences: Return clips also where frames are missing at the end: those are black. Otherwise such clips are
+            left out. Default: ``False``.
+        resize_longer: The size of the longest axis. The aspect ratio is kept. Can differ between samples.
+        resize_shorter: The size of the shortest axis. The aspect ratio is kept. Can differ between samples.
+        resize_x: The width; a negative one mirrors the image. Without other sizes, the aspect ratio is kept. Can differ
+            between samples.
+        resize_y: The height; a negative one mirrors the image. Without other sizes, the aspect ratio is kept. Can
+            differ between samples.
+        roi_end: The end of the region that is resized, one number for each axis. Can differ between samples.
+        roi_relative: Whether the region is given in fractions of the extents of the input. Default: ``False``.
+        roi_start: The start of the region that is resized, one number for each axis. A start after the end mirrors the
+            axis. Can differ between samples.
+        sequence_length: The number of frames of a clip.
+        size: The size of each axis. A size of 0 counts as not given; a negative one mirrors the axis. Can differ
+            between samples.
+        skip_vfr_check: Read videos with a variable frame rate, too. Default: ``False``.
+        step: The distance between the beginnings of clips. Default: ``sequence_length * stride``.
+        stride: The distance between frames of a clip. Default: ``1``.
+        subpixel_scale: Whether to adjust the region where a size is rounded, so that the scale stays exact. Default:
+            ``True``.
+        max_batch_size: The largest ``batch_size`` that may be requested. Default for ``batch_size``.
+        name: A name of your choice.
+        device: Where the outputs are. Decoders take files on the CPU. Default: ``"cpu"``.
+        num_shards: The number of parts into which the samples are divided. Default: ``1``.
+        shard_id: The index of the part to read. Default: ``0``.
+        random_shuffle: Assign the samples to the shards at random (in the same way in all shards) and shuffle the whole
+            shard in each epoch. Default: ``False``.
+        seed: The seed of ``random_shuffle``. Default: a fixed one.
+        shuffle_after_epoch: Shuffle all samples in each epoch, before they are divided; each reader stays with its
+            shard. Default: ``False``.
+        shuffle_after_epoch_seed: The seed of ``shuffle_after_epoch``; the same in all shards. Default: a fixed one.
+        stick_to_shard: Read the same shard in every epoch, instead of the next one each time. Default: ``False``.
+        last_batch: What happens to the last batch of an epoch when it is not full: "wrap" fills it with the first
+            samples of the next epoch, which then begins after them; "pad" is ``pad_last_batch``; "partial" keeps it
+            small, so that every sample is read exactly once; "drop" drops it. Default: ``"wrap"``.
+        pad_last_batch: Fill the last batch with copies of its last sample, so that all shards have equally many
+            samples. Every epoch then begins with the first sample of its shard. Default: ``False``.
+        on_error: What happens to a sample that cannot be read: "raise" makes its batch fail when it is used; "skip"
+            leaves the sample out and records it in ``reader.errors``, a list of the newest 1,000. Its batch is smaller,
+            and left out when it is empty. Default: ``"raise"``.
+        prefetch_queue_depth: The number of batches to prefetch, several at the same time where storage is slow; at most
+            65,536. Default: ``2``.
+        read_ahead: Request all data of a batch from the system before reading the first sample. Default: ``False``.
+        lazy_init: Open the data when the first sample is needed, instead of at once. Default: ``False``.
+        Ignored, accepted for compatibility: additional_decode_surfaces, minibatch_size, resize_z, temp_buffer_hint,
+            num_inputs, dont_use_mmap, enable_checkpointing, initial_fill, skip_cached_images, tensor_init_bytes.
+
+    Raises:
+        RuntimeError: The data is not there or not in this format, or has fewer samples than there are shards. With
+            ``lazy_init`` when the first sample is needed.
+
+    Example:
+        >>> import pathlib, tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> frames = [b"FRAME\\n" + bytes([16 * i] * 16 + [128] * 8) for i in range(6)]
+        >>> _ = pathlib.Path(folder.name, "a.y4m").write_bytes(b"YUV4MPEG2 W4 H4 F25:1\\n" + b"".join(frames))
+        >>> reader = avida.readers.VideoResize(filenames=[folder.name + "/a.y4m"], sequence_length=2, size=[2, 3])
+        >>> for (clips,) in reader.next_epoch(batch_size=3):
+        ...     print(clips.shape)
+        [(2, 2, 3, 3), (2, 2, 3, 3), (2, 2, 3, 3)]
+    """
+
+    _declared = "VideoResize"
+    _locating = ("file_list", "file_root", "filenames", "index_path")
+    _library = "FFmpeg"
+    _operator_args = (
+        "antialias",
+        "interp_type",
+        "mag_filter",
+        "max_size",
+        "min_filter",
+        "mode",
+        "resize_longer",
+        "resize_shorter",
+        "resize_x",
+        "resize_y",
+        "roi_end",
+        "roi_relative",
+        "roi_start",
+        "size",
+        "subpixel_scale",
+    )
+
+    def __init__(
+        self,
+        max_batch_size: int | None = None,
+        name: str | None = None,
+        device: DeviceArg | None = "cpu",
+        num_inputs: int | None = None,
+        *,
+        additional_decode_surfaces: int | None = None,
+        antialias: bool | None = None,
+        channels: int | None = None,
+        color_matrix: Literal["bt601", "file"] | None = None,
+        dont_use_mmap: bool | None = None,
+        dtype: DTypeArg | None = None,
+        enable_frame_num: Literal["none", "scalar", "sequence"] | bool | None = None,
+        enable_timestamps: bool | None = None,
+        file_list: Path | None = None,
+        file_list_frame_num: bool | None = None,
+        file_list_include_preceding_frame: bool | None = None,
+        file_root: Path | None = None,
+        filenames: Path | Sequence[Path] | None = None,
+        image_type: ImageTypeArg | None = None,
+        index_path: Path | None = None,
+        initial_fill: int | None = None,
+        interp_type: InterpTypeArg | None = None,
+        labels: int | Iterable[int] | None = None,
+        lazy_init: bool | None = None,
+        mag_filter: InterpTypeArg | None = None,
+        max_size: FixedFloats | None = None,
+        min_filter: InterpTypeArg | None = None,
+        minibatch_size: int | None = None,
+        mode: str | None = None,
+        normalized: bool | None = None,
+        num_shards: int | None = None,
+        pad_last_batch: bool | None = None,
+        pad_sequences: bool | None = None,
+        prefetch_queue_depth: int | None = None,
+        random_shuffle: bool | None = None,
+        read_ahead: bool | None = None,
+        resize_longer: FloatArg | None = None,
+        resize_shorter: FloatArg | None = None,
+        resize_x: FloatArg | None = None,
+        resize_y: FloatArg | None = None,
+        resize_z: FloatArg | None = None,
+        roi_end: FloatsArg | None = None,
+        roi_relative: bool | None = None,
+        roi_start: FloatsArg | None = None,
+        seed: int | None = None,
+        sequence_length: int,
+        shard_id: int | None = None,
+        shuffle_after_epoch: bool | None = None,
+        shuffle_after_epoch_seed: int | None = None,
+        size: FloatsArg | None = None,
+        skip_cached_images: bool | None = None,
+        skip_vfr_check: bool | None = None,
+        step: int | None = None,
+        stick_to_shard: bool | None = None,
+        stride: int | None = None,
+        subpixel_scale: bool | None = None,
+        temp_buffer_hint: int | None = None,
+        tensor_init_bytes: int | None = None,
+        enable_checkpointing: bool = False,
+        last_batch: Literal["wrap", "pad", "partial", "drop"] | None = None,
+        on_error: Literal["raise", "skip"] = "raise",
+    ) -> None:
+        self._declare(
+            max_batch_size,
+            name,
+            device,
+            num_inputs,
+            additional_decode_surfaces=additional_decode_surfaces,
+            antialias=antialias,
+            channels=channels,
+            color_matrix=color_matrix,
+            dont_use_mmap=dont_use_mmap,
+            dtype=dtype,
+            enable_frame_num=enable_frame_num,
+            enable_timestamps=enable_timestamps,
+            file_list=file_list,
+            file_list_frame_num=file_list_frame_num,
+            file_list_include_preceding_frame=file_list_include_preceding_frame,
+            file_root=file_root,
+            filenames=filenames,
+            image_type=image_type,
+            index_path=index_path,
+            initial_fill=initial_fill,
+            interp_type=interp_type,
+            labels=labels,
+            lazy_init=lazy_init,
+            mag_filter=mag_filter,
+            max_size=max_size,
+            min_filter=min_filter,
+            minibatch_size=minibatch_size,
+            mode=mode,
+            normalized=normalized,
+            num_shards=num_shards,
+            pad_last_batch=pad_last_batch,
+            pad_sequences=pad_sequences,
+            prefetch_queue_depth=prefetch_queue_depth,
+            random_shuffle=random_shuffle,
+            read_ahead=read_ahead,
+            resize_longer=resize_longer,
+            resize_shorter=resize_shorter,
+            resize_x=resize_x,
+            resize_y=resize_y,
+            resize_z=resize_z,
+            roi_end=roi_end,
+            roi_relative=roi_relative,
+            roi_start=roi_start,
+            seed=seed,
+            sequence_length=sequence_length,
+            shard_id=shard_id,
+            shuffle_after_epoch=shuffle_after_epoch,
+            shuffle_after_epoch_seed=shuffle_after_epoch_seed,
+            size=size,
+            skip_cached_images=skip_cached_images,
+            skip_vfr_check=skip_vfr_check,
+            step=step,
+            stick_to_shard=stick_to_shard,
+            stride=stride,
+            subpixel_scale=subpixel_scale,
+            temp_buffer_hint=temp_buffer_hint,
             tensor_init_bytes=tensor_init_bytes,
             enable_checkpointing=enable_checkpointing,
             last_batch=last_batch,

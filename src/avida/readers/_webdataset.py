@@ -1,11 +1,11 @@
-"""The reader of samples in tar archives."""
+"""What the reader of samples in tar archives does in Python."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, Unpack
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
 
 import numpy as np
 
@@ -13,10 +13,8 @@ from avida import _core
 from avida._values.batch import Batch
 from avida._values.dtype import DType, bool_, float32, float64, int64, uint8
 from avida._values.dtype import dtype as make_dtype
-from avida._values.typing import DeviceArg, DTypeArg
-from avida.readers._options import ReaderOptions
+from avida.readers._declared import DeclaredReader
 from avida.readers._paths import Path, expand_paths
-from avida.readers._reader import Reader
 
 Decoding = Literal["bytes", "int", "float", "text", "json"]
 
@@ -29,95 +27,24 @@ _DECODINGS: dict[str, Decoding] = {
 }
 
 
-class Webdataset(Reader):
-    """Reads samples from tar archives: one output for each of ``ext``.
+class WebdatasetHooks(DeclaredReader):
+    """Expands names of archives, and decodes texts and JSON."""
 
-    Consecutive members of an archive with the same path up to the first dot of the file name are one sample; what
-    follows that dot is the extension. If a sample has several members for an output, the first is read. Hidden files,
-    folders, links and sparse files are ignored.
+    _decodings: list[Decoding]
 
-    An output is the bytes of a member, unless ``decode`` says otherwise: the class 7 in a ``.cls`` file is the byte 55.
-
-    Archives are scanned at the start to find the samples, unless there are index files, which ``avida index`` writes.
-    A damaged archive raises an error at once; with ``on_error="skip"`` the samples before the damage are read. An index
-    file that does not match its archive raises an error when a sample is read.
-
-    Args:
-        case_sensitive_extensions: Whether the case of extensions matters. Default: ``True``.
-        decode: How to decode members. ``True`` decides by the extension, as the package ``webdataset`` does: ``cls``
-            and ``index`` are ``"int"``, ``txt`` is ``"text"``, ``json`` is ``"json"``, all others are ``"bytes"``. A
-            dictionary sets it for each extension: ``{"cls": "int", "score.txt": "float"}``. ``"int"`` and ``"float"``
-            give scalars (int64 and float32, or as in ``dtypes``), so that a batch of them has the shape (N,).
-            ``"text"`` and ``"json"`` give Python objects, a list of them for a batch; a missing member is ``""`` or
-            ``None``. Default: bytes.
-        dtypes: The element type of each output; bytes are reinterpreted, not converted. ``None`` in the list is the
-            default. Default: uint8.
-        ext: The extension for each output, or alternatives separated by semicolons: ``"jpg;jpeg;png"``.
-        index_paths: An index file for each archive.
-        missing_component_behavior: What to do with a sample without a member for one of the outputs: ``"empty"`` gives
-            an empty output, ``"skip"`` leaves the sample out, ``"error"`` raises an error. Default: ``"empty"``, but an
-            extension that no sample has is an error.
-        paths: The archives, in this order. Braces and wildcards are expanded if no file has that name:
-            ``"train-{000..123}.tar"``, ``"train-*.tar"`` (sorted). The same applies to ``index_paths``.
-
-    Raises:
-        RuntimeError: If an archive is damaged, or no member has one of the extensions.
-
-    Example:
-        >>> import io, tarfile, tempfile
-        >>> folder = tempfile.TemporaryDirectory()
-        >>> with tarfile.open(f"{folder.name}/train.tar", "w") as archive:
-        ...     for name, content in [("1.jpg", b"image"), ("1.cls", b"7"), ("2.png", b"another"), ("2.cls", b"9")]:
-        ...         member = tarfile.TarInfo(name)
-        ...         member.size = len(content)
-        ...         archive.addfile(member, io.BytesIO(content))
-        >>> reader = avida.readers.Webdataset(paths=f"{folder.name}/*.tar", ext=["jpg;png", "cls"], decode=True)
-        >>> for images, classes in reader.next_epoch(batch_size=2):
-        ...     print(images.shape, classes.torch())
-        [(5,), (7,)] tensor([7, 9])
-    """
-
-    _reads_archives = True
-
-    def __init__(
-        self,
-        max_batch_size: int | None = None,
-        name: str | None = None,
-        device: DeviceArg | None = "cpu",
-        num_inputs: int | None = None,
-        *,
-        case_sensitive_extensions: bool | None = None,
-        decode: bool | Mapping[str, Decoding] | None = None,
-        dtypes: DTypeArg | Sequence[DTypeArg] | None = None,
-        ext: str | Sequence[str],
-        index_paths: Path | Sequence[Path] | None = None,
-        missing_component_behavior: str | None = None,
-        paths: Path | Sequence[Path],
-        **options: Unpack[ReaderOptions],
-    ) -> None:
+    def _prepare(self, given: dict[str, Any]) -> None:
+        ext = given["ext"]
         extensions = [ext] if isinstance(ext, str) else [str(alternatives) for alternatives in ext]
-        if not extensions:
-            raise RuntimeError("expected an extension for each output, got an empty list")
-        self._decodings = _decodings(decode, extensions)
-        types = _types(dtypes, self._decodings)
-        text_numbers = [decoding in ("int", "float") for decoding in self._decodings]
-        missing = (missing_component_behavior or "").lower()
-        sensitive = case_sensitive_extensions is None or bool(case_sensitive_extensions)
-        ahead, keep_damaged = bool(options.get("read_ahead")), options.get("on_error") == "skip"
+        self._decodings = given["decode"] = _decodings(given["decode"], extensions)
+        given["dtypes"] = _types(given["dtypes"], self._decodings) if extensions else None
+        given["index_paths"] = given["index_paths"] or None
 
-        def source() -> _core.ReaderSource:
-            archives = expand_paths("paths", paths)
-            indices = expand_paths("index_paths", index_paths) if index_paths else []
-            if indices and len(indices) != len(archives):
-                raise RuntimeError(
-                    f"expected one index file for each archive, got {len(archives)} archives, "
-                    f"{len(indices)} index files"
-                )
-            return _core.webdataset_source(
-                archives, indices, extensions, types, text_numbers, missing, sensitive, ahead, keep_damaged
-            )
-
-        super().__init__(source, max_batch_size, name, device, num_inputs, **options)
+    @classmethod
+    def _open(cls, arguments: _core.ReaderArguments, given: dict[str, Any]) -> _core.ReaderSource:
+        for name in ("paths", "index_paths"):
+            if given[name] is not None:
+                arguments.set(name, expand_paths(name, given[name]))
+        return super()._open(arguments, given)
 
     def _item(self, outputs: tuple) -> Any:
         return tuple(
@@ -159,12 +86,12 @@ def _common_decoding(decodings: list[Decoding]) -> Decoding:
     return decodings[0] if decodings else "bytes"
 
 
-def _types(dtypes: Any, decodings: list[Decoding]) -> list[int]:
-    """The numbers of the outputs' element types."""
+def _types(dtypes: Any, decodings: list[Decoding]) -> list[DType]:
+    """The outputs' element types."""
     given = dtypes if isinstance(dtypes, list | tuple) else [dtypes] * (1 if dtypes is not None else len(decodings))
     if len(given) != len(decodings):
         raise RuntimeError(f"expected a type for each of {len(decodings)} outputs, got {len(given)}")
-    return [_type(dtype, decoding)._id for dtype, decoding in zip(given, decodings, strict=True)]
+    return [_type(dtype, decoding) for dtype, decoding in zip(given, decodings, strict=True)]
 
 
 def _type(dtype: Any, decoding: Decoding) -> DType:

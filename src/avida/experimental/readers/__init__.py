@@ -1,6 +1,5 @@
 """Readers whose names are not settled."""
 
-from avida.experimental.readers._fits import Fits
-from avida.experimental.readers._video import Video
+from avida.experimental.readers._readers import Fits, Video
 
 __all__ = ["Fits", "Video"]
