@@ -131,7 +131,7 @@ def test_wrong_arguments(speech):
     for arguments in ({"dtype": ndd.uint8}, {"quality": 101}, {"max_duration": -1, "min_duration": 9}):
         with pytest.raises(RuntimeError, match="expected"):
             ndd.readers.NemoAsr(manifest_filepaths=path, **arguments)
-    with pytest.raises(RuntimeError, match="at least one manifest"):
+    with pytest.raises(RuntimeError, match="names of files in manifest_filepaths, got an empty list"):
         ndd.readers.NemoAsr(manifest_filepaths=[])
     with pytest.raises(RuntimeError, match=r"nowhere\.json.*No such file"):
         ndd.readers.NemoAsr(manifest_filepaths=speech / "nowhere.json")
