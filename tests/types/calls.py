@@ -136,6 +136,15 @@ def wrong_types(tensor: Tensor, batch: Batch, reader: File) -> None:
     _: Tensor = avida.flip(batch)  # type: ignore[assignment]
 
 
+def wrong_subscripts(batch: Batch) -> None:
+    # Pyright says: "Literal[0]" is not assignable to "UseBatchTensorsOrBatchSlice"
+    # Mypy says: Invalid index type "int" for "Batch"; expected type "UseBatchTensorsOrBatchSlice"
+    batch[0]  # type: ignore[index]
+    batch[1:]  # type: ignore[index]
+    batch[[0, 2]]  # type: ignore[index]
+    batch[..., 0]  # type: ignore[index]
+
+
 def wrong_devices(tensor: Tensor, batch: Batch) -> None:
     avida.flip(batch, device="tpu")  # type: ignore[call-overload]
     avida.flip(batch, device="mixed")  # type: ignore[call-overload]

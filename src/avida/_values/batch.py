@@ -21,7 +21,7 @@ from avida._values.value import SampleSource, Value, copied
 if TYPE_CHECKING:
     import torch as torch_module
 
-    from avida._values.typing import BatchLike, DeviceArg, DTypeArg, Index, TensorLike
+    from avida._values.typing import BatchLike, DeviceArg, DTypeArg, Index, TensorLike, UseBatchTensorsOrBatchSlice
 
 
 class SampleError(NamedTuple):
@@ -199,7 +199,7 @@ class Batch(_core.BatchBase, Value):
     def __len__(self) -> int:
         return self.batch_size
 
-    def __getitem__(self, index: Any) -> NoReturn:
+    def __getitem__(self, index: UseBatchTensorsOrBatchSlice) -> NoReturn:
         raise TypeError(
             "A Batch is not indexed directly. Use batch.tensors[...] to select samples, or batch.slice[...] to slice "
             "every sample."

@@ -96,6 +96,11 @@ PathLike: TypeAlias = str | os.PathLike[str] | NestedSequence[str | os.PathLike[
 Index: TypeAlias = SupportsIndex | slice | EllipsisType | Tensor | Batch
 """One index of ``tensor[...]`` or ``batch.slice[...]``."""
 
+
+class UseBatchTensorsOrBatchSlice:
+    """What ``batch[...]`` takes: nothing. Type checkers show the name when they refuse an index."""
+
+
 # One value for all samples.
 FixedInt: TypeAlias = int | Tensor | np.ndarray | np.integer
 FixedFloat: TypeAlias = float | Tensor | np.ndarray | np.number
