@@ -23,8 +23,6 @@ from reader_classes import reader_modules  # noqa: E402
 from result_types import result_type  # noqa: E402
 
 from avida import _core  # noqa: E402
-from avida._values.enums import ENUMS, short_name  # noqa: E402
-from avida.types import DALIImageType, DALIInterpType  # noqa: E402
 
 # For each type of argument: what all samples share, and what may also be a Batch with a value for each sample.
 TYPES = {
@@ -38,24 +36,21 @@ TYPES = {
     "floats": ("FixedFloats", "FloatsArg"),
 }
 ENUM_TYPES = {
-    DALIImageType: ("ImageTypeArg", "ImageTypeArg"),
-    DALIInterpType: ("FixedInterpType", "InterpTypeArg"),
+    "DALIImageType": ("ImageTypeArg", "ImageTypeArg"),
+    "DALIInterpType": ("FixedInterpType", "InterpTypeArg"),
 }
-# The same where no Batch is among the arguments.
-WITHOUT_BATCH = {
-    "IntArg": "FixedInt",
-    "FloatArg": "FixedFloat",
-    "IntsArg": "FixedInts",
-    "FloatsArg": "FixedFloats",
-    "InterpTypeArg": "FixedInterpType",
-    "KeyedBy": "FixedKey",
-    "TensorLike": "SingleTensor",
-    "TensorLike | PathLike": "str | os.PathLike[str]",
+# The same in a class of arguments: what may be a Batch is a parameter of the class.
+VARIES = {
+    "IntArg": "FixedInts | Varies",
+    "FloatArg": "FixedFloats | Varies",
+    "IntsArg": "FixedInts | Varies",
+    "FloatsArg": "FixedFloats | Varies",
+    "InterpTypeArg": "FixedInterpType | Varies",
 }
-ALIASES = {name for pair in [*TYPES.values(), *ENUM_TYPES.values(), *WITHOUT_BATCH.items()] for name in pair}
-ALIASES = {name for name in ALIASES if name.isidentifier() and name[0].isupper()} | {"DeviceArg", "PathLike"}
-TAKES_PATHS = "io.file.read"
-ADDS_AN_OUTPUT = {"resize": "save_attrs"}  # the argument without which there is one
+# What stands for one Tensor for sure.
+SINGLE = {"TensorLike": "SingleTensor", "TensorLike | PathLike": "str | os.PathLike[str]", "KeyedBy": "FixedKey"}
+TYPING = (SOURCE / "_values" / "typing.py").read_text()
+ALIASES = re.findall(r"^(?:class )?([A-Z]\w*)(?:: TypeAlias|\(| = TypeVar)", TYPING, re.M)
 SHARED = {
     "batch_size": "Makes a Batch of this many samples when no input is one.",
     "device": "Where to run. Default: where the inputs are.",
@@ -64,13 +59,7 @@ SHARED = {
     "`avida.random`; `(samples, name)` names the draw.",
     "like": "Makes a Batch of as many samples as this one has, without waiting for it.",
 }
-RAISES = 'RuntimeError: A file cannot be decoded: raised when the result is read, unless `on_error` is "placeholder".'
 Parameters = dict[str, str]  # name: type and default
-
-
-def takes_like(op: dict) -> bool:
-    """Whether the numbers drawn are what the operator is called for, so that a Batch can tell how many."""
-    return op["random"] and (not op["inputs"] or op["name"].startswith("random."))
 
 
 def function(op: dict) -> str:
@@ -81,12 +70,11 @@ def function(op: dict) -> str:
     args = [arg["name"] for arg in op["args"]]
     tuple_of_args = f"({', '.join(args)}{',' if len(args) == 1 else ''})"
     common = "None, None" if op["plain"] else "batch_size, device"
-    keyed = ", keyed_by" if op["keyed"] else ", None" if takes_like(op) else ""
-    rng = (", rng" if op["random"] else "") + keyed + (", like" if takes_like(op) else "")
+    keyed = ", keyed_by" if op["keyed"] else ", None" if op["takes_like"] else ""
+    rng = (", rng" if op["random"] else "") + keyed + (", like" if op["takes_like"] else "")
     return f"""{overloads(op, name, inputs, keywords)}
 @_suggests
-def {name}({signature(op, inputs, keywords)}    **unknown: Never,
-) -> Any:
+def {name}({signature(op, inputs, keywords, "**unknown: Never")},) -> Any:
 {textwrap.indent(docstring(op), "    ")}
     if unknown:
         raise _unknown_argument(globals()["{name}"], *unknown)
@@ -95,7 +83,7 @@ def {name}({signature(op, inputs, keywords)}    **unknown: Never,
 
 
 def input_types(op: dict) -> Parameters:
-    accepted = "TensorLike | PathLike" if op["name"] == TAKES_PATHS else "TensorLike"
+    accepted = "TensorLike | PathLike" if op["input_kind"] == "paths" else "TensorLike"
     return {
         given["name"]: f"{accepted} | None = None" if given["optional"] and not given["variadic"] else accepted
         for given in op["inputs"]
@@ -107,55 +95,78 @@ def keyword_types(op: dict) -> Parameters:
     before = {} if op["plain"] else {"batch_size": "int | None = None", "device": "DeviceArg | None = None"}
     after = {"rng": "RNG | None = None"} if op["random"] else {}
     after |= {"keyed_by": "KeyedBy | None = None"} if op["keyed"] else {}
-    after |= {"like": "Batch | None = None"} if takes_like(op) else {}
+    after |= {"like": "Batch | None = None"} if op["takes_like"] else {}
     return before | {arg["name"]: argument_type(arg) for arg in op["args"]} | after
 
 
 def argument_type(arg: dict) -> str:
-    enum = ENUMS.get(arg["name"])
     literal = f"Literal[{', '.join(map(repr, arg['choices']))}]"
-    fixed, per_sample = ENUM_TYPES[enum] if enum else (literal, literal) if arg["choices"] else TYPES[arg["type"]]
+    special = {"choice": (literal, literal), "enumeration": ENUM_TYPES.get(arg["enumeration"])}
+    fixed, per_sample = special.get(arg["type"]) or TYPES[arg["type"]]
     kind = per_sample if arg["per_sample"] else fixed
     return kind if arg["required"] else f"{kind} | None = None"
 
 
-def signature(op: dict, inputs: Parameters, keywords: Parameters) -> str:
+def signature(op: dict, inputs: Parameters, keywords: Parameters, others: str) -> str:
     variadic = [given["name"] for given in op["inputs"] if given["variadic"]]
     positional = [f"{'*' if name in variadic else ''}{name}: {kind}" for name, kind in inputs.items()]
     if positional and not op["plain"]:
         positional.insert(len(positional) - len(variadic), "/")
     star = ["*"] if keywords and not variadic else []
     named = [f"{name}: {kind}" for name, kind in keywords.items()]
-    return "".join(f"\n    {parameter}," for parameter in [*positional, *star, *named]) + "\n"
+    return ", ".join([*positional, *star, *named, *filter(None, [others])])
 
 
 def overloads(op: dict, name: str, inputs: Parameters, keywords: Parameters) -> str:
     """A Batch in gives a Batch, Tensors and numbers give a Tensor; of the rest, the values decide."""
-    extra = ADDS_AN_OUTPUT.get(op["name"])
+    extra = next((arg["name"] for arg in op["args"] if arg["adds_output"]), None)
     if op["outputs"] < 1 and not extra:
         return ""
-    known = keywords | ({extra: "Literal[False] | None = None"} if extra else {})
+    declared, arguments, varies = class_of_arguments(op, name, extra)
+    known = {name: keywords[name] for name in ("batch_size", "keyed_by", "like") if name in keywords}
+    one_output = {extra: "Literal[False] | None = None"} if extra else {}
     forms = []
     if inputs:
         first = next(iter(inputs))
-        forms.append(("Batch", {**inputs, first: "Batch"}, known))
+        forms.append(("Batch", {**inputs, first: "Batch"}, known | one_output, "Array"))
     if all(given["optional"] for given in op["inputs"]):
-        sizes = {"batch_size": "int"} | ({"like": "Batch"} if takes_like(op) else {})
-        forms += [("Batch", inputs, {**known, size: kind}) for size, kind in sizes.items()]
-    unsized = {size: "None = None" for size in ("batch_size", "like") if size in keywords}
-    single = {k: without_batch(kind) for k, kind in known.items()}
-    forms.append(("Tensor", {k: without_batch(kind) for k, kind in inputs.items()}, {**single, **unsized}))
-    lines = []
-    for value, of_inputs, of_keywords in forms:
-        result = value if op["outputs"] in (1, -1) else f"tuple[{', '.join([value] * op['outputs'])}]"
-        lines.append(f"@overload\ndef {name}({signature(op, of_inputs, of_keywords)}) -> {result}: ...")
-    lines.append(f"@overload\ndef {name}({signature(op, inputs, keywords)}) -> Any: ...")
+        sizes = {"batch_size": "int"} | ({"like": "Batch"} if op["takes_like"] else {})
+        forms += [("Batch", inputs, {**known, **one_output, size: kind}, "Array") for size, kind in sizes.items()]
+    unsized = {size: "None = None" for size in ("batch_size", "like") if size in known}
+    single = {name: single_type(kind) for name, kind in (known | one_output).items()} | unsized
+    forms.append(("Tensor", {name: single_type(kind) for name, kind in inputs.items()}, single, "Never"))
+    forms.append(("Any", inputs, known | ({extra: keywords[extra]} if extra else {}), "Array"))
+    lines = [declared] if declared else []
+    for value, of_inputs, of_keywords, varying in forms:
+        result = value if value == "Any" or op["outputs"] in (1, -1) else f"tuple[{', '.join([value] * op['outputs'])}]"
+        taken = f"{arguments}[{varying}]" if varies else arguments
+        others = f"**arguments: Unpack[{taken}]" if arguments else ""
+        lines.append(f"@overload\ndef {name}({signature(op, of_inputs, of_keywords, others)}) -> {result}: ...")
     return "\nif TYPE_CHECKING:\n" + textwrap.indent("\n".join(lines), "    ") + "\n"
 
 
-def without_batch(kind: str) -> str:
+def class_of_arguments(op: dict, name: str, extra: str | None) -> tuple[str, str, bool]:
+    """The class of the keywords that all forms of the function share, its name, and whether it has a parameter."""
+    base = "" if op["plain"] else "DrawnAnywhere" if op["random"] else "Placed"
+    kinds = {}
+    for arg in op["args"]:
+        if arg["name"] == extra:
+            continue
+        accepted, bar, _ = argument_type(arg).partition(" | None")
+        kind = VARIES.get(accepted, accepted)
+        kinds[arg["name"]] = f"{kind}{bar}" if bar else f"Required[{kind}]"
+    if not kinds:
+        return "", base, False
+    own = "".join(part.capitalize() for part in name.split("_")) + "Arguments"
+    varies = any("Varies" in kind for kind in kinds.values())
+    bases = ", ".join(filter(None, [base or "TypedDict", "Generic[Varies]" if varies else ""]))
+    fields = "\n".join(f"    {name}: {kind}" for name, kind in kinds.items())
+    return f"class {own}({bases}, total=False):\n{fields}\n", own, varies
+
+
+def single_type(kind: str) -> str:
     accepted, bar, none = kind.partition(" | None = None")
-    return WITHOUT_BATCH.get(accepted, accepted) + bar + none
+    return SINGLE.get(accepted, accepted) + bar + none
 
 
 def constant(op: dict) -> str:
@@ -187,8 +198,8 @@ def docstring(op: dict) -> str:
         entry("Ignored, accepted for compatibility", ", ".join(ignored) + ".")
     result = " ".join(filter(None, [result_text(op), result_type(op), returned]))
     lines += ["", "Returns:", *textwrap.wrap(result, 108, initial_indent="    ", subsequent_indent="    ")]
-    if "on_error" in args:
-        lines += ["", "Raises:", *textwrap.wrap(RAISES, 108, initial_indent="    ", subsequent_indent="        ")]
+    if op["raises"]:
+        lines += ["", "Raises:", *textwrap.wrap(op["raises"], 108, initial_indent="    ", subsequent_indent="        ")]
     if op["example"]:
         lines += ["", "Example:"] + [f"    {line}" for line in example_lines(op["example"])]
     lines.append('"""')
@@ -207,8 +218,7 @@ def argument_text(arg: dict) -> str:
     if arg["required"]:
         notes.append("Required.")
     elif arg["default"]:
-        enum = ENUMS.get(arg["name"])
-        notes.append(f"Default: ``{repr(short_name(enum(int(arg['default'])))) if enum else arg['default']}``.")
+        notes.append(f"Default: ``{arg['default']}``.")
     if arg["per_sample"]:
         notes.append("Can differ between samples.")
     return " ".join([arg["doc"], *notes])
@@ -244,13 +254,14 @@ def module_text(ops: list[dict]) -> str:
     )
     rng = "\nif TYPE_CHECKING:\n    from avida.random import RNG\n" if "rng: RNG" in functions else ""
     path = "import os\n" if "os.PathLike" in functions else ""
-    literal = "Literal, " if "Literal[" in functions else ""
+    special = ("Generic", "Literal", "Required", "TypedDict", "Unpack")
+    checked = ["Any", *(name for name in special if re.search(rf"\b{name}\b", functions)), "Never"]
     constants = "\n".join(f'_{constant(op)} = _op("{op["name"]}", "{names_of_args(op)}")' for op in ops)
     return f"""# Generated by tools/generate.py from the operators' declarations. Do not edit.
 
 from __future__ import annotations
 
-{path}from typing import TYPE_CHECKING, Any, {literal}Never, overload
+{path}from typing import TYPE_CHECKING, {", ".join(sorted(checked))}, overload
 
 from avida._core import call as _call
 from avida._core import op_with_args as _op

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from avida import _core, types
-from avida._values import batch, device, dtype, enums, inputs, tensor
+from avida._values import batch, device, dtype, inputs, tensor
 
-_core.set_converters(tensor.tensor, inputs.operator_input, enums.number_of, device.device)
+_core.set_converters(tensor.tensor, inputs.operator_input, device.device)
 _core.set_random_source(lambda rng: (0, 0), lambda rng: 0)
 _VALUES = vars(dtype) | {name: getattr(tensor, name) for name in ("Tensor", "tensor", "as_tensor")}
 _VALUES |= {name: getattr(batch, name) for name in ("Batch", "batch", "as_batch")} | {"types": types}

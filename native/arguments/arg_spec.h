@@ -35,8 +35,9 @@ enum class ArgType { boolean, integer, real, dtype, layout, string, choice, enum
 enum ArgFlag : unsigned {
   fixed = 1,  // one value for the whole batch
   required = 2,
-  deprecated = 4,  // accepted, without effect
-  takes_nan = 8,   // a number that becomes part of the data, not a parameter
+  deprecated = 4,    // accepted, without effect
+  takes_nan = 8,     // a number that becomes part of the data, not a parameter
+  adds_output = 16,  // a boolean: there is one more output if it is true
 };
 
 // How members of one type are set and shown, for code that does not know the type; see arg::kind_of.

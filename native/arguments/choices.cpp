@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <vector>
 
 namespace avida {
 namespace {
@@ -36,10 +37,14 @@ bool Choices::matches(std::string_view known, std::string_view name) const {
   return same_in_any_case(known, name);
 }
 
+// The first name of each member.
 std::string Choices::listed() const {
-  std::string text;
+  std::vector<std::string_view> names;
   for (size_t i = 0; i < list_.size(); i++)
-    text += str(i == 0 ? "" : i + 1 == list_.size() ? " or " : ", ", '"', list_[i].name, '"');
+    if (name_of(value(i)) == list_[i].name) names.push_back(list_[i].name);
+  std::string text;
+  for (size_t i = 0; i < names.size(); i++)
+    text += str(i == 0 ? "" : i + 1 == names.size() ? " or " : ", ", '"', names[i], '"');
   return text;
 }
 

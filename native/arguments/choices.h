@@ -32,6 +32,8 @@ struct ChoiceRules {
 };
 inline constexpr ChoiceRules kAnyCase{.any_case = true};
 inline constexpr ChoiceRules kRaisesValueError{.error = ErrorKind::value};
+inline constexpr ChoiceRules kInterpType{.enumeration = "DALIInterpType", .prefix = "interp_"};
+inline constexpr ChoiceRules kImageType{.enumeration = "DALIImageType"};
 
 class Choices {
  public:
@@ -63,5 +65,11 @@ class Choices {
 
 template <class E>
 concept HasChoices = std::is_enum_v<E> && requires(E member) { choices_of(member); };
+
+// The name of a member, as messages show it.
+template <HasChoices E>
+std::string_view name_of(E member) {
+  return choices_of(member).name_of(static_cast<int>(member));
+}
 
 }  // namespace avida

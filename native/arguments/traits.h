@@ -151,7 +151,7 @@ struct Traits<M> {
     Traits<int>::from_sample(number, data, shape, dtype);
     member = static_cast<M>(choices_of(M()).checked(number));
   }
-  static std::string text(M member) { return str('\'', choices_of(M()).name_of(static_cast<int>(member)), '\''); }
+  static std::string text(M member) { return str('\'', name_of(member), '\''); }
 };
 
 // Optional members: empty unless the user passes a value.

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "arguments/choices.h"
 #include "codecs/limits.h"
 #include "core/dtype.h"
 #include "core/error.h"
@@ -25,6 +26,7 @@ enum class ColorModel : uint8_t { gray, gray_alpha, rgb, rgb_alpha, bgr, ycbcr, 
 // The colours that a user requests, with the API's numbers. `indices`: the stored numbers of an image that has a
 // palette or is gray.
 enum class ImageType : int { rgb, bgr, gray, ycbcr, any, indices = 100 };
+AVIDA_CHOICES_WITH(ImageType, kImageType, "rgb", "bgr", "gray", "ycbcr", "any_data", {"indices", ImageType::indices})
 
 // An estimate of the bytes that decode() allocates besides its output, and in addition if it decodes a part.
 struct Scratch {

@@ -8,29 +8,6 @@
 
 namespace avida {
 
-OutOfBounds parse_out_of_bounds(std::string_view name) {
-  static constexpr std::pair<std::string_view, OutOfBounds> kNames[] = {
-      {"error", OutOfBounds::error},
-      {"constant", OutOfBounds::constant},
-      {"pad", OutOfBounds::constant},
-      {"edge", OutOfBounds::edge},
-      {"clamp", OutOfBounds::edge},
-      {"reflect", OutOfBounds::reflect_1001},
-      {"reflect_1001", OutOfBounds::reflect_1001},
-      {"reflect_101", OutOfBounds::reflect_101},
-      {"wrap", OutOfBounds::wrap},
-      {"trim_to_shape", OutOfBounds::trim},
-  };
-  if (name == "error") return OutOfBounds::error;
-  auto same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; };
-  for (auto& [known, policy] : kNames)
-    if (std::equal(name.begin(), name.end(), known.begin(), known.end(), same)) return policy;
-  refuse(
-      "expected \"error\", \"pad\", \"edge\", \"reflect\", \"reflect_101\", \"wrap\" or "
-      "\"trim_to_shape\" as out_of_bounds_policy, got \"",
-      name, '"');
-}
-
 void place_window(Window& window, const Shape& in, OutOfBounds policy) {
   for (int d = 0; d < in.size(); d++) {
     int64_t &start = window.start[d], &size = window.size[d];

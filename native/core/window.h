@@ -1,7 +1,5 @@
 // A window of a sample, which may exceed it.
 #pragma once
-#include <string_view>
-
 #include "core/shape.h"
 #include "device/border.h"
 
@@ -10,8 +8,6 @@ namespace avida {
 struct Window {
   Shape start, size;  // in the sample's coordinates
 };
-
-OutOfBounds parse_out_of_bounds(std::string_view name);
 
 // Checks the window against the sample's shape, or clips it to the sample.
 void place_window(Window& window, const Shape& in, OutOfBounds policy);

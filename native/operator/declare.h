@@ -91,6 +91,12 @@ class Op : public Declaration {
   // Any number of further inputs of the same kind.
   Op& more_inputs(std::string_view name, std::string_view text) { return add_input(name, text, {}, true, true), *this; }
 
+  // The inputs are the bytes of files, or their paths: see InputKind.
+  Op& takes_files() { return spec.input_kind = InputKind::files, *this; }
+  Op& takes_paths() { return spec.input_kind = InputKind::paths, *this; }
+  // An error that the documentation mentions, as "TypeOfError: when".
+  Op& raises(std::string_view text) { return spec.raises = text, *this; }
+
   template <class Owner, class M>
   Op& arg(std::string_view name, M Owner::* member, std::string_view text, unsigned flags = 0) {
     const Args& defaults = *static_cast<const Args*>(spec.default_args.get());
@@ -124,6 +130,11 @@ class Op : public Declaration {
   Op& random() { return spec.random = spec.keyed = true, *this; }
   // The same for an operator that draws for the batch as a whole: its draws cannot be keyed by a sample.
   Op& random_per_batch() { return spec.random = true, *this; }
+  // The same for an operator whose results are the numbers that it draws: it also takes `like`.
+  Op& draws_numbers() { return spec.draws_numbers = true, random(); }
+  // Results of numbers that were drawn once, without a batch size, are such numbers too. So are those of hidden and of
+  // plain operators.
+  Op& passes_numbers() { return spec.passes_numbers = true, *this; }
   // Sample i of the output is not computed from sample i of the input; the operator sets the origins itself.
   Op& permutes() { return spec.permutes = true, *this; }
 

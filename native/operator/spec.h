@@ -21,6 +21,11 @@ struct GpuStream;
 struct FramePlace;
 struct SampleLoop;
 
+// What a list stands for as an input, besides what it does everywhere: of files, the bytes of one in each item, also
+// where they are equally long; of paths, the name of a file in each.
+enum class InputKind { data, files, paths };
+AVIDA_CHOICES(InputKind, "data", "files", "paths")
+
 struct InputSpec {
   std::string name, doc;
   std::vector<Layout> layouts;  // accepted layouts; empty if any
@@ -85,7 +90,9 @@ struct OpSpec {
 
   std::string name;  // with its module: "reductions.max"
   std::string doc, example;
+  std::string raises;  // an error of the user's data, for the documentation
   std::vector<InputSpec> inputs;
+  InputKind input_kind = InputKind::data;
   std::vector<ArgSpec> args;
   ArgsType args_type;
   std::shared_ptr<void> default_args;
@@ -94,6 +101,8 @@ struct OpSpec {
   bool output_per_optional_input = false;              // one more output for each optional input that is given
   bool random = false;                                 // takes the keyword rng; see RandomKey
   bool keyed = false;                                  // takes the keyword keyed_by; see Call::Draws
+  bool draws_numbers = false;                          // see Op
+  bool passes_numbers = false;                         // see Op
   bool per_frame = false;                              // arguments may have a value per frame of a sequence
   bool permutes = false;      // sample i of the output is not computed from sample i of the input
   bool view = false;          // the result shares the memory of the first input

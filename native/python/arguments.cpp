@@ -10,8 +10,7 @@ namespace avida::python {
 namespace {
 
 nb::handle convert_array;   // avida's tensor: any array-like to a Tensor
-nb::handle convert_input;   // (what stands for a Tensor or Batch, name of the operator) -> Tensor or Batch
-nb::handle number_of_name;  // (name of an argument, name of one of its values) -> number
+nb::handle convert_input;   // (what stands for a Tensor or Batch, operator, kind of its inputs) -> Tensor or Batch
 nb::handle resolve_device;  // raises for a device that is not there
 
 bool is_number(nb::handle object) {
@@ -35,16 +34,6 @@ bool is_array_of_numbers(nb::handle object) {
 int64_t truncated(double d) {
   if (!std::isfinite(d) || std::fabs(d) > 9e18) value_error("expected an integer, got ", d);
   return static_cast<int64_t>(d);
-}
-
-// Of an enum, by name.
-int64_t to_number(const std::string& argument, nb::handle name) {
-  try {
-    return nb::cast<int64_t>(number_of_name(argument, name));
-  } catch (nb::python_error& error) {
-    std::string message = nb::str(error.value()).c_str();
-    fail(error.matches(PyExc_TypeError) ? ErrorKind::type : ErrorKind::value, message);
-  }
 }
 
 double to_real(nb::handle object) {
@@ -90,7 +79,7 @@ ValuePtr input_value(nb::handle object, const OpSpec& spec) {
   if (auto* value = value_of(object)) return *value;
   if (is_number(object)) return value_from_number(object);
   if (is_array_of_numbers(object)) return *value_of(convert_array(object));
-  return *value_of(convert_input(object, shown_name(spec)));
+  return *value_of(convert_input(object, shown_name(spec), std::string(name_of(spec.input_kind))));
 }
 
 Device device_of(nb::handle given) {
@@ -148,7 +137,7 @@ BoundArg bind_arg(const ArgSpec& arg, nb::handle object) {
       if (arg.type == ArgType::real) return ArgValue(to_real(object));
       if (PyUnicode_Check(object.ptr()) && arg.type == ArgType::enumeration)
         return ArgValue(nb::cast<std::string>(object));
-      if (PyUnicode_Check(object.ptr())) return ArgValue(to_number(arg.name, object));
+      if (PyUnicode_Check(object.ptr())) type_error("expected an integer, got ", nb::repr(object).c_str());
       return ArgValue(to_integer(object));
     case ArgType::dtype:
       return ArgValue(to_dtype(object));
@@ -175,10 +164,9 @@ BoundArg bind_arg(const ArgSpec& arg, nb::handle object) {
   return std::monostate{};
 }
 
-void set_converters(nb::object array, nb::object input, nb::object number, nb::object device) {
+void set_converters(nb::object array, nb::object input, nb::object device) {
   convert_array = array.release();
   convert_input = input.release();
-  number_of_name = number.release();
   resolve_device = device.release();
 }
 

@@ -12,6 +12,6 @@ int64_t to_integer(nb::handle object);
 BoundArg bind_arg(const ArgSpec& arg, nb::handle object);
 
 // The functions of Python that convert what the core does not know.
-void set_converters(nb::object array, nb::object input, nb::object number, nb::object device);
+void set_converters(nb::object array, nb::object input, nb::object device);
 
 }  // namespace avida::python

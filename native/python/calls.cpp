@@ -150,9 +150,8 @@ struct Given {
 
 // Whether the results are random numbers: drawn by a random operator, or computed from random numbers.
 bool makes_random_numbers(const OpSpec& spec, bool of_random_numbers) {
-  if (spec.random) return spec.name.starts_with("random.");
-  return of_random_numbers && (spec.hidden || spec.name.starts_with("math.") || spec.name == "cast" ||
-                               spec.name == "stack" || spec.name == "cat");
+  if (spec.random) return spec.draws_numbers;
+  return of_random_numbers && (spec.hidden || spec.plain || spec.passes_numbers);
 }
 
 nb::object wrap_result(ValuePtr value, bool drawn_once) {
@@ -467,18 +466,22 @@ nb::dict describe_op(int id) {
     d["required"] = static_cast<bool>(arg.flags & required);
     d["per_sample"] = !(arg.flags & fixed);
     d["deprecated"] = static_cast<bool>(arg.flags & deprecated);
+    d["adds_output"] = static_cast<bool>(arg.flags & adds_output);
     args.append(d);
   }
   nb::dict out;
   out["name"] = spec.name;
   out["doc"] = spec.doc;
   out["example"] = spec.example;
+  out["raises"] = spec.raises;
   out["inputs"] = inputs;
+  out["input_kind"] = std::string(name_of(spec.input_kind));
   out["args"] = args;
   out["hidden"] = spec.hidden;
   out["plain"] = spec.plain;
   out["random"] = spec.random;
   out["keyed"] = spec.keyed;
+  out["takes_like"] = spec.draws_numbers || (spec.random && spec.inputs.empty());
   out["per_frame"] = spec.per_frame;
   out["on_gpu"] = spec.on_gpu;  // else calls on a GPU run on the CPU
   out["gpu_only"] = spec.gpu_only;

@@ -50,12 +50,11 @@ from avida._values.dtype import (
     uint64,
 )
 from avida._values.dtype import bool_ as bool
-from avida._values.enums import number_of as _number_of
 from avida._values.inputs import operator_input as _operator_input
 from avida._values.tensor import Tensor, as_tensor, tensor
 from avida._values.value import SampleSource
 
-_core.set_converters(tensor, _operator_input, _number_of, device)
+_core.set_converters(tensor, _operator_input, device)
 _core.set_package(str(_pathlib.Path(__file__).parent) + "/")
 
 from avida import (  # noqa: E402

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from avida._values.arrays import listed
 from avida._values.batch import Batch, as_batch
@@ -43,7 +43,7 @@ def imread(
     split_stages: bool | None = None,
     use_chunk_allocator: bool | None = None,
     use_fast_idct: bool | None = None,
-    on_error: str | None = None,
+    on_error: Literal["raise", "placeholder"] | None = None,
     reduce_to: Any = None,
 ) -> Any:
     """Reads and decodes image files.

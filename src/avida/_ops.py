@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, Never, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, Never, Required, Unpack, overload
 
 from avida._core import call as _call
 from avida._core import op_with_args as _op
@@ -11,11 +11,11 @@ from avida._missing import unknown_argument as _unknown_argument
 from avida._values.batch import Batch
 from avida._values.tensor import Tensor
 from avida._values.typing import (
+    Array,
     DeviceArg,
+    DrawnAnywhere,
     DTypeArg,
-    FixedFloat,
     FixedFloats,
-    FixedInt,
     FixedInterpType,
     FixedInts,
     FixedKey,
@@ -26,8 +26,10 @@ from avida._values.typing import (
     InterpTypeArg,
     IntsArg,
     KeyedBy,
+    Placed,
     SingleTensor,
     TensorLike,
+    Varies,
 )
 
 if TYPE_CHECKING:
@@ -228,47 +230,25 @@ _ZEROS_LIKE = _op("zeros_like", "dtype")
 
 if TYPE_CHECKING:
 
+    class AudioResampleArguments(Placed, Generic[Varies], total=False):
+        dtype: DTypeArg | None
+        in_rate: FixedFloats | Varies | None
+        out_length: FixedInts | Varies | None
+        out_rate: FixedFloats | Varies | None
+        quality: float | None
+        scale: FixedFloats | Varies | None
+
     @overload
     def audio_resample(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg | None = None,
-        in_rate: FloatArg | None = None,
-        out_length: IntArg | None = None,
-        out_rate: FloatArg | None = None,
-        quality: float | None = None,
-        scale: FloatArg | None = None,
+        input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[AudioResampleArguments[Array]]
     ) -> Batch: ...
     @overload
     def audio_resample(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg | None = None,
-        in_rate: FixedFloat | None = None,
-        out_length: FixedInt | None = None,
-        out_rate: FixedFloat | None = None,
-        quality: float | None = None,
-        scale: FixedFloat | None = None,
+        input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[AudioResampleArguments[Never]]
     ) -> Tensor: ...
     @overload
     def audio_resample(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg | None = None,
-        in_rate: FloatArg | None = None,
-        out_length: IntArg | None = None,
-        out_rate: FloatArg | None = None,
-        quality: float | None = None,
-        scale: FloatArg | None = None,
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[AudioResampleArguments[Array]]
     ) -> Any: ...
 
 
@@ -318,45 +298,25 @@ def audio_resample(
 
 if TYPE_CHECKING:
 
+    class BatchPermutationArguments(DrawnAnywhere, total=False):
+        allow_repetitions: bool | None
+        no_fixed_points: bool | None
+
     @overload
     def batch_permutation(
-        *,
-        batch_size: int,
-        device: DeviceArg | None = None,
-        allow_repetitions: bool | None = None,
-        no_fixed_points: bool | None = None,
-        rng: RNG | None = None,
-        like: Batch | None = None,
+        *, batch_size: int, like: Batch | None = None, **arguments: Unpack[BatchPermutationArguments]
     ) -> Batch: ...
     @overload
     def batch_permutation(
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        allow_repetitions: bool | None = None,
-        no_fixed_points: bool | None = None,
-        rng: RNG | None = None,
-        like: Batch,
+        *, batch_size: int | None = None, like: Batch, **arguments: Unpack[BatchPermutationArguments]
     ) -> Batch: ...
     @overload
     def batch_permutation(
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        allow_repetitions: bool | None = None,
-        no_fixed_points: bool | None = None,
-        rng: RNG | None = None,
-        like: None = None,
+        *, batch_size: None = None, like: None = None, **arguments: Unpack[BatchPermutationArguments]
     ) -> Tensor: ...
     @overload
     def batch_permutation(
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        allow_repetitions: bool | None = None,
-        no_fixed_points: bool | None = None,
-        rng: RNG | None = None,
-        like: Batch | None = None,
+        *, batch_size: int | None = None, like: Batch | None = None, **arguments: Unpack[BatchPermutationArguments]
     ) -> Any: ...
 
 
@@ -394,38 +354,22 @@ def batch_permutation(
 
 if TYPE_CHECKING:
 
+    class BbFlipArguments(Placed, Generic[Varies], total=False):
+        horizontal: FixedInts | Varies | None
+        ltrb: bool | None
+        vertical: FixedInts | Varies | None
+
     @overload
     def bb_flip(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        horizontal: IntArg | None = None,
-        ltrb: bool | None = None,
-        vertical: IntArg | None = None,
+        input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[BbFlipArguments[Array]]
     ) -> Batch: ...
     @overload
     def bb_flip(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        horizontal: FixedInt | None = None,
-        ltrb: bool | None = None,
-        vertical: FixedInt | None = None,
+        input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[BbFlipArguments[Never]]
     ) -> Tensor: ...
     @overload
     def bb_flip(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        horizontal: IntArg | None = None,
-        ltrb: bool | None = None,
-        vertical: IntArg | None = None,
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[BbFlipArguments[Array]]
     ) -> Any: ...
 
 
@@ -464,41 +408,23 @@ def bb_flip(
 
 if TYPE_CHECKING:
 
+    class BboxPasteArguments(Placed, Generic[Varies], total=False):
+        ltrb: bool | None
+        paste_x: FixedFloats | Varies | None
+        paste_y: FixedFloats | Varies | None
+        ratio: Required[FixedFloats | Varies]
+
     @overload
     def bbox_paste(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        ltrb: bool | None = None,
-        paste_x: FloatArg | None = None,
-        paste_y: FloatArg | None = None,
-        ratio: FloatArg,
+        input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[BboxPasteArguments[Array]]
     ) -> Batch: ...
     @overload
     def bbox_paste(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        ltrb: bool | None = None,
-        paste_x: FixedFloat | None = None,
-        paste_y: FixedFloat | None = None,
-        ratio: FixedFloat,
+        input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[BboxPasteArguments[Never]]
     ) -> Tensor: ...
     @overload
     def bbox_paste(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        ltrb: bool | None = None,
-        paste_x: FloatArg | None = None,
-        paste_y: FloatArg | None = None,
-        ratio: FloatArg,
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[BboxPasteArguments[Array]]
     ) -> Any: ...
 
 
@@ -548,11 +474,11 @@ def bbox_rotate(
     batch_size: int | None = None,
     device: DeviceArg | None = None,
     angle: FloatArg,
-    bbox_layout: str | None = None,
+    bbox_layout: Literal["xyXY", "xyWH"] | None = None,
     bbox_normalized: bool | None = None,
     input_shape: IntsArg,
     keep_size: bool | None = None,
-    mode: str | None = None,
+    mode: Literal["expand", "halfway", "fixed"] | None = None,
     remove_threshold: float | None = None,
     shape_layout: str | None = None,
     size: FloatsArg | None = None,
@@ -599,6 +525,14 @@ def bbox_rotate(
 
 if TYPE_CHECKING:
 
+    class BoxEncoderArguments(Placed, total=False):
+        anchors: Required[FixedFloats]
+        criteria: float | None
+        means: FixedFloats | None
+        offset: bool | None
+        scale: float | None
+        stds: FixedFloats | None
+
     @overload
     def box_encoder(
         input_0: Batch,
@@ -606,13 +540,7 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        anchors: FixedFloats,
-        criteria: float | None = None,
-        means: FixedFloats | None = None,
-        offset: bool | None = None,
-        scale: float | None = None,
-        stds: FixedFloats | None = None,
+        **arguments: Unpack[BoxEncoderArguments],
     ) -> tuple[Batch, Batch]: ...
     @overload
     def box_encoder(
@@ -621,13 +549,7 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: None = None,
-        device: DeviceArg | None = None,
-        anchors: FixedFloats,
-        criteria: float | None = None,
-        means: FixedFloats | None = None,
-        offset: bool | None = None,
-        scale: float | None = None,
-        stds: FixedFloats | None = None,
+        **arguments: Unpack[BoxEncoderArguments],
     ) -> tuple[Tensor, Tensor]: ...
     @overload
     def box_encoder(
@@ -636,13 +558,7 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        anchors: FixedFloats,
-        criteria: float | None = None,
-        means: FixedFloats | None = None,
-        offset: bool | None = None,
-        scale: float | None = None,
-        stds: FixedFloats | None = None,
+        **arguments: Unpack[BoxEncoderArguments],
     ) -> Any: ...
 
 
@@ -689,38 +605,22 @@ def box_encoder(
 
 if TYPE_CHECKING:
 
+    class BrightnessArguments(Placed, Generic[Varies], total=False):
+        brightness: FixedFloats | Varies | None
+        brightness_shift: FixedFloats | Varies | None
+        dtype: DTypeArg | None
+
     @overload
     def brightness(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        brightness: FloatArg | None = None,
-        brightness_shift: FloatArg | None = None,
-        dtype: DTypeArg | None = None,
+        input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[BrightnessArguments[Array]]
     ) -> Batch: ...
     @overload
     def brightness(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        brightness: FixedFloat | None = None,
-        brightness_shift: FixedFloat | None = None,
-        dtype: DTypeArg | None = None,
+        input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[BrightnessArguments[Never]]
     ) -> Tensor: ...
     @overload
     def brightness(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        brightness: FloatArg | None = None,
-        brightness_shift: FloatArg | None = None,
-        dtype: DTypeArg | None = None,
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[BrightnessArguments[Array]]
     ) -> Any: ...
 
 
@@ -761,44 +661,24 @@ def brightness(
 
 if TYPE_CHECKING:
 
+    class BrightnessContrastArguments(Placed, Generic[Varies], total=False):
+        brightness: FixedFloats | Varies | None
+        brightness_shift: FixedFloats | Varies | None
+        contrast: FixedFloats | Varies | None
+        contrast_center: FixedFloats | Varies | None
+        dtype: DTypeArg | None
+
     @overload
     def brightness_contrast(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        brightness: FloatArg | None = None,
-        brightness_shift: FloatArg | None = None,
-        contrast: FloatArg | None = None,
-        contrast_center: FloatArg | None = None,
-        dtype: DTypeArg | None = None,
+        input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[BrightnessContrastArguments[Array]]
     ) -> Batch: ...
     @overload
     def brightness_contrast(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        brightness: FixedFloat | None = None,
-        brightness_shift: FixedFloat | None = None,
-        contrast: FixedFloat | None = None,
-        contrast_center: FixedFloat | None = None,
-        dtype: DTypeArg | None = None,
+        input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[BrightnessContrastArguments[Never]]
     ) -> Tensor: ...
     @overload
     def brightness_contrast(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        brightness: FloatArg | None = None,
-        brightness_shift: FloatArg | None = None,
-        contrast: FloatArg | None = None,
-        contrast_center: FloatArg | None = None,
-        dtype: DTypeArg | None = None,
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[BrightnessContrastArguments[Array]]
     ) -> Any: ...
 
 
@@ -851,33 +731,15 @@ def brightness_contrast(
 
 if TYPE_CHECKING:
 
+    class CastArguments(Placed, total=False):
+        dtype: Required[DTypeArg]
+
     @overload
-    def cast(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg,
-    ) -> Batch: ...
+    def cast(input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[CastArguments]) -> Batch: ...
     @overload
-    def cast(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg,
-    ) -> Tensor: ...
+    def cast(input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[CastArguments]) -> Tensor: ...
     @overload
-    def cast(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg,
-    ) -> Any: ...
+    def cast(input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[CastArguments]) -> Any: ...
 
 
 @_suggests
@@ -915,30 +777,15 @@ if TYPE_CHECKING:
 
     @overload
     def cast_like(
-        input_0: Batch,
-        input_1: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
+        input_0: Batch, input_1: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[Placed]
     ) -> Batch: ...
     @overload
     def cast_like(
-        input_0: SingleTensor,
-        input_1: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
+        input_0: SingleTensor, input_1: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[Placed]
     ) -> Tensor: ...
     @overload
     def cast_like(
-        input_0: TensorLike,
-        input_1: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
+        input_0: TensorLike, input_1: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[Placed]
     ) -> Any: ...
 
 
@@ -973,35 +820,21 @@ def cast_like(
 
 if TYPE_CHECKING:
 
+    class CatArguments(Placed, total=False):
+        axis: int | None
+        axis_name: str | None
+
     @overload
     def cat(
-        input_0: Batch,
-        /,
-        *inputs: TensorLike,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        axis: int | None = None,
-        axis_name: str | None = None,
+        input_0: Batch, /, *inputs: TensorLike, batch_size: int | None = None, **arguments: Unpack[CatArguments]
     ) -> Batch: ...
     @overload
     def cat(
-        input_0: SingleTensor,
-        /,
-        *inputs: SingleTensor,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        axis: int | None = None,
-        axis_name: str | None = None,
+        input_0: SingleTensor, /, *inputs: SingleTensor, batch_size: None = None, **arguments: Unpack[CatArguments]
     ) -> Tensor: ...
     @overload
     def cat(
-        input_0: TensorLike,
-        /,
-        *inputs: TensorLike,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        axis: int | None = None,
-        axis_name: str | None = None,
+        input_0: TensorLike, /, *inputs: TensorLike, batch_size: int | None = None, **arguments: Unpack[CatArguments]
     ) -> Any: ...
 
 
@@ -1039,45 +872,19 @@ def cat(
 
 if TYPE_CHECKING:
 
+    class ClaheArguments(Placed, total=False):
+        bins: int | None
+        clip_limit: Required[float]
+        luma_only: bool | None
+        tiles_x: Required[int]
+        tiles_y: Required[int]
+
     @overload
-    def clahe(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        bins: int | None = None,
-        clip_limit: float,
-        luma_only: bool | None = None,
-        tiles_x: int,
-        tiles_y: int,
-    ) -> Batch: ...
+    def clahe(input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[ClaheArguments]) -> Batch: ...
     @overload
-    def clahe(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        bins: int | None = None,
-        clip_limit: float,
-        luma_only: bool | None = None,
-        tiles_x: int,
-        tiles_y: int,
-    ) -> Tensor: ...
+    def clahe(input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[ClaheArguments]) -> Tensor: ...
     @overload
-    def clahe(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        bins: int | None = None,
-        clip_limit: float,
-        luma_only: bool | None = None,
-        tiles_x: int,
-        tiles_y: int,
-    ) -> Any: ...
+    def clahe(input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[ClaheArguments]) -> Any: ...
 
 
 @_suggests
@@ -1123,35 +930,21 @@ def clahe(
 
 if TYPE_CHECKING:
 
+    class ColorSpaceConversionArguments(Placed, total=False):
+        image_type: Required[ImageTypeArg]
+        output_type: Required[ImageTypeArg]
+
     @overload
     def color_space_conversion(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        image_type: ImageTypeArg,
-        output_type: ImageTypeArg,
+        input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[ColorSpaceConversionArguments]
     ) -> Batch: ...
     @overload
     def color_space_conversion(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        image_type: ImageTypeArg,
-        output_type: ImageTypeArg,
+        input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[ColorSpaceConversionArguments]
     ) -> Tensor: ...
     @overload
     def color_space_conversion(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        image_type: ImageTypeArg,
-        output_type: ImageTypeArg,
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[ColorSpaceConversionArguments]
     ) -> Any: ...
 
 
@@ -1188,47 +981,25 @@ def color_space_conversion(
 
 if TYPE_CHECKING:
 
+    class ColorTwistArguments(Placed, Generic[Varies], total=False):
+        brightness: FixedFloats | Varies | None
+        contrast: FixedFloats | Varies | None
+        dtype: DTypeArg | None
+        hue: FixedFloats | Varies | None
+        image_type: ImageTypeArg | None
+        saturation: FixedFloats | Varies | None
+
     @overload
     def color_twist(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        brightness: FloatArg | None = None,
-        contrast: FloatArg | None = None,
-        dtype: DTypeArg | None = None,
-        hue: FloatArg | None = None,
-        image_type: ImageTypeArg | None = None,
-        saturation: FloatArg | None = None,
+        input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[ColorTwistArguments[Array]]
     ) -> Batch: ...
     @overload
     def color_twist(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        brightness: FixedFloat | None = None,
-        contrast: FixedFloat | None = None,
-        dtype: DTypeArg | None = None,
-        hue: FixedFloat | None = None,
-        image_type: ImageTypeArg | None = None,
-        saturation: FixedFloat | None = None,
+        input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[ColorTwistArguments[Never]]
     ) -> Tensor: ...
     @overload
     def color_twist(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        brightness: FloatArg | None = None,
-        contrast: FloatArg | None = None,
-        dtype: DTypeArg | None = None,
-        hue: FloatArg | None = None,
-        image_type: ImageTypeArg | None = None,
-        saturation: FloatArg | None = None,
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[ColorTwistArguments[Array]]
     ) -> Any: ...
 
 
@@ -1276,38 +1047,22 @@ def color_twist(
 
 if TYPE_CHECKING:
 
+    class ContrastArguments(Placed, Generic[Varies], total=False):
+        contrast: FixedFloats | Varies | None
+        contrast_center: FixedFloats | Varies | None
+        dtype: DTypeArg | None
+
     @overload
     def contrast(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        contrast: FloatArg | None = None,
-        contrast_center: FloatArg | None = None,
-        dtype: DTypeArg | None = None,
+        input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[ContrastArguments[Array]]
     ) -> Batch: ...
     @overload
     def contrast(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        contrast: FixedFloat | None = None,
-        contrast_center: FixedFloat | None = None,
-        dtype: DTypeArg | None = None,
+        input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[ContrastArguments[Never]]
     ) -> Tensor: ...
     @overload
     def contrast(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        contrast: FloatArg | None = None,
-        contrast_center: FloatArg | None = None,
-        dtype: DTypeArg | None = None,
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[ContrastArguments[Array]]
     ) -> Any: ...
 
 
@@ -1351,50 +1106,26 @@ def contrast(
 
 if TYPE_CHECKING:
 
+    class CoordFlipArguments(Placed, Generic[Varies], total=False):
+        center_x: FixedFloats | Varies | None
+        center_y: FixedFloats | Varies | None
+        center_z: FixedFloats | Varies | None
+        flip_x: FixedInts | Varies | None
+        flip_y: FixedInts | Varies | None
+        flip_z: FixedInts | Varies | None
+        layout: str | None
+
     @overload
     def coord_flip(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        center_x: FloatArg | None = None,
-        center_y: FloatArg | None = None,
-        center_z: FloatArg | None = None,
-        flip_x: IntArg | None = None,
-        flip_y: IntArg | None = None,
-        flip_z: IntArg | None = None,
-        layout: str | None = None,
+        input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[CoordFlipArguments[Array]]
     ) -> Batch: ...
     @overload
     def coord_flip(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        center_x: FixedFloat | None = None,
-        center_y: FixedFloat | None = None,
-        center_z: FixedFloat | None = None,
-        flip_x: FixedInt | None = None,
-        flip_y: FixedInt | None = None,
-        flip_z: FixedInt | None = None,
-        layout: str | None = None,
+        input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[CoordFlipArguments[Never]]
     ) -> Tensor: ...
     @overload
     def coord_flip(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        center_x: FloatArg | None = None,
-        center_y: FloatArg | None = None,
-        center_z: FloatArg | None = None,
-        flip_x: IntArg | None = None,
-        flip_y: IntArg | None = None,
-        flip_z: IntArg | None = None,
-        layout: str | None = None,
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[CoordFlipArguments[Array]]
     ) -> Any: ...
 
 
@@ -1443,41 +1174,23 @@ def coord_flip(
 
 if TYPE_CHECKING:
 
+    class CoordTransformArguments(Placed, Generic[Varies], total=False):
+        M: FixedFloats | Varies | None
+        MT: FixedFloats | Varies | None
+        T: FixedFloats | Varies | None
+        dtype: DTypeArg | None
+
     @overload
     def coord_transform(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        M: FloatsArg | None = None,
-        MT: FloatsArg | None = None,
-        T: FloatsArg | None = None,
-        dtype: DTypeArg | None = None,
+        input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[CoordTransformArguments[Array]]
     ) -> Batch: ...
     @overload
     def coord_transform(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        M: FixedFloats | None = None,
-        MT: FixedFloats | None = None,
-        T: FixedFloats | None = None,
-        dtype: DTypeArg | None = None,
+        input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[CoordTransformArguments[Never]]
     ) -> Tensor: ...
     @overload
     def coord_transform(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        M: FloatsArg | None = None,
-        MT: FloatsArg | None = None,
-        T: FloatsArg | None = None,
-        dtype: DTypeArg | None = None,
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[CoordTransformArguments[Array]]
     ) -> Any: ...
 
 
@@ -1519,29 +1232,11 @@ def coord_transform(
 if TYPE_CHECKING:
 
     @overload
-    def copy(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-    ) -> Batch: ...
+    def copy(input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[Placed]) -> Batch: ...
     @overload
-    def copy(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-    ) -> Tensor: ...
+    def copy(input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[Placed]) -> Tensor: ...
     @overload
-    def copy(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-    ) -> Any: ...
+    def copy(input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[Placed]) -> Any: ...
 
 
 @_suggests
@@ -1573,68 +1268,44 @@ def copy(
 
 if TYPE_CHECKING:
 
+    class CropArguments(Placed, Generic[Varies], total=False):
+        crop: FixedFloats | Varies | None
+        crop_d: FixedFloats | Varies | None
+        crop_h: FixedFloats | Varies | None
+        crop_pos_x: FixedFloats | Varies | None
+        crop_pos_y: FixedFloats | Varies | None
+        crop_pos_z: FixedFloats | Varies | None
+        crop_w: FixedFloats | Varies | None
+        dtype: DTypeArg | None
+        fill_values: FixedFloats | None
+        image_type: ImageTypeArg | None
+        out_of_bounds_policy: (
+            Literal[
+                "error",
+                "pad",
+                "constant",
+                "edge",
+                "clamp",
+                "reflect",
+                "reflect_1001",
+                "reflect_101",
+                "wrap",
+                "trim_to_shape",
+            ]
+            | None
+        )
+        output_dtype: DTypeArg | None
+        rounding: Literal["round", "truncate"] | None
+
+    @overload
+    def crop(input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[CropArguments[Array]]) -> Batch: ...
     @overload
     def crop(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        crop: FloatsArg | None = None,
-        crop_d: FloatArg | None = None,
-        crop_h: FloatArg | None = None,
-        crop_pos_x: FloatArg | None = None,
-        crop_pos_y: FloatArg | None = None,
-        crop_pos_z: FloatArg | None = None,
-        crop_w: FloatArg | None = None,
-        dtype: DTypeArg | None = None,
-        fill_values: FixedFloats | None = None,
-        image_type: ImageTypeArg | None = None,
-        out_of_bounds_policy: str | None = None,
-        output_dtype: DTypeArg | None = None,
-        rounding: str | None = None,
-    ) -> Batch: ...
-    @overload
-    def crop(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        crop: FixedFloats | None = None,
-        crop_d: FixedFloat | None = None,
-        crop_h: FixedFloat | None = None,
-        crop_pos_x: FixedFloat | None = None,
-        crop_pos_y: FixedFloat | None = None,
-        crop_pos_z: FixedFloat | None = None,
-        crop_w: FixedFloat | None = None,
-        dtype: DTypeArg | None = None,
-        fill_values: FixedFloats | None = None,
-        image_type: ImageTypeArg | None = None,
-        out_of_bounds_policy: str | None = None,
-        output_dtype: DTypeArg | None = None,
-        rounding: str | None = None,
+        input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[CropArguments[Never]]
     ) -> Tensor: ...
     @overload
     def crop(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        crop: FloatsArg | None = None,
-        crop_d: FloatArg | None = None,
-        crop_h: FloatArg | None = None,
-        crop_pos_x: FloatArg | None = None,
-        crop_pos_y: FloatArg | None = None,
-        crop_pos_z: FloatArg | None = None,
-        crop_w: FloatArg | None = None,
-        dtype: DTypeArg | None = None,
-        fill_values: FixedFloats | None = None,
-        image_type: ImageTypeArg | None = None,
-        out_of_bounds_policy: str | None = None,
-        output_dtype: DTypeArg | None = None,
-        rounding: str | None = None,
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[CropArguments[Array]]
     ) -> Any: ...
 
 
@@ -1655,9 +1326,12 @@ def crop(
     dtype: DTypeArg | None = None,
     fill_values: FixedFloats | None = None,
     image_type: ImageTypeArg | None = None,
-    out_of_bounds_policy: str | None = None,
+    out_of_bounds_policy: Literal[
+        "error", "pad", "constant", "edge", "clamp", "reflect", "reflect_1001", "reflect_101", "wrap", "trim_to_shape"
+    ]
+    | None = None,
     output_dtype: DTypeArg | None = None,
-    rounding: str | None = None,
+    rounding: Literal["round", "truncate"] | None = None,
     **unknown: Never,
 ) -> Any:
     """Crops images, videos or volumes to a window of given extents.
@@ -1723,89 +1397,39 @@ def crop(
 
 if TYPE_CHECKING:
 
+    class CropMirrorNormalizeArguments(Placed, Generic[Varies], total=False):
+        crop: FixedFloats | Varies | None
+        crop_d: FixedFloats | Varies | None
+        crop_h: FixedFloats | Varies | None
+        crop_pos_x: FixedFloats | Varies | None
+        crop_pos_y: FixedFloats | Varies | None
+        crop_pos_z: FixedFloats | Varies | None
+        crop_w: FixedFloats | Varies | None
+        dtype: DTypeArg | None
+        fill_values: FixedFloats | None
+        image_type: ImageTypeArg | None
+        mean: FixedFloats | Varies | None
+        mirror: FixedInts | Varies | None
+        out_of_bounds_policy: Literal["error", "pad", "trim_to_shape", "constant"] | None
+        output_dtype: DTypeArg | None
+        output_layout: str | None
+        pad_output: bool | None
+        rounding: Literal["round", "truncate"] | None
+        scale: float | None
+        shift: float | None
+        std: FixedFloats | Varies | None
+
     @overload
     def crop_mirror_normalize(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        crop: FloatsArg | None = None,
-        crop_d: FloatArg | None = None,
-        crop_h: FloatArg | None = None,
-        crop_pos_x: FloatArg | None = None,
-        crop_pos_y: FloatArg | None = None,
-        crop_pos_z: FloatArg | None = None,
-        crop_w: FloatArg | None = None,
-        dtype: DTypeArg | None = None,
-        fill_values: FixedFloats | None = None,
-        image_type: ImageTypeArg | None = None,
-        mean: FloatsArg | None = None,
-        mirror: IntArg | None = None,
-        out_of_bounds_policy: str | None = None,
-        output_dtype: DTypeArg | None = None,
-        output_layout: str | None = None,
-        pad_output: bool | None = None,
-        rounding: str | None = None,
-        scale: float | None = None,
-        shift: float | None = None,
-        std: FloatsArg | None = None,
+        input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[CropMirrorNormalizeArguments[Array]]
     ) -> Batch: ...
     @overload
     def crop_mirror_normalize(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        crop: FixedFloats | None = None,
-        crop_d: FixedFloat | None = None,
-        crop_h: FixedFloat | None = None,
-        crop_pos_x: FixedFloat | None = None,
-        crop_pos_y: FixedFloat | None = None,
-        crop_pos_z: FixedFloat | None = None,
-        crop_w: FixedFloat | None = None,
-        dtype: DTypeArg | None = None,
-        fill_values: FixedFloats | None = None,
-        image_type: ImageTypeArg | None = None,
-        mean: FixedFloats | None = None,
-        mirror: FixedInt | None = None,
-        out_of_bounds_policy: str | None = None,
-        output_dtype: DTypeArg | None = None,
-        output_layout: str | None = None,
-        pad_output: bool | None = None,
-        rounding: str | None = None,
-        scale: float | None = None,
-        shift: float | None = None,
-        std: FixedFloats | None = None,
+        input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[CropMirrorNormalizeArguments[Never]]
     ) -> Tensor: ...
     @overload
     def crop_mirror_normalize(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        crop: FloatsArg | None = None,
-        crop_d: FloatArg | None = None,
-        crop_h: FloatArg | None = None,
-        crop_pos_x: FloatArg | None = None,
-        crop_pos_y: FloatArg | None = None,
-        crop_pos_z: FloatArg | None = None,
-        crop_w: FloatArg | None = None,
-        dtype: DTypeArg | None = None,
-        fill_values: FixedFloats | None = None,
-        image_type: ImageTypeArg | None = None,
-        mean: FloatsArg | None = None,
-        mirror: IntArg | None = None,
-        out_of_bounds_policy: str | None = None,
-        output_dtype: DTypeArg | None = None,
-        output_layout: str | None = None,
-        pad_output: bool | None = None,
-        rounding: str | None = None,
-        scale: float | None = None,
-        shift: float | None = None,
-        std: FloatsArg | None = None,
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[CropMirrorNormalizeArguments[Array]]
     ) -> Any: ...
 
 
@@ -1828,11 +1452,11 @@ def crop_mirror_normalize(
     image_type: ImageTypeArg | None = None,
     mean: FloatsArg | None = None,
     mirror: IntArg | None = None,
-    out_of_bounds_policy: str | None = None,
+    out_of_bounds_policy: Literal["error", "pad", "trim_to_shape", "constant"] | None = None,
     output_dtype: DTypeArg | None = None,
     output_layout: str | None = None,
     pad_output: bool | None = None,
-    rounding: str | None = None,
+    rounding: Literal["round", "truncate"] | None = None,
     scale: float | None = None,
     shift: float | None = None,
     std: FloatsArg | None = None,
@@ -1916,35 +1540,21 @@ def crop_mirror_normalize(
 
 if TYPE_CHECKING:
 
+    class DebayerArguments(Placed, Generic[Varies], total=False):
+        algorithm: Literal["bilinear_ocv", "edgeaware_ocv", "gray_ocv", "vng_ocv"] | None
+        blue_position: Required[FixedInts | Varies]
+
     @overload
     def debayer(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        algorithm: str | None = None,
-        blue_position: IntsArg,
+        input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[DebayerArguments[Array]]
     ) -> Batch: ...
     @overload
     def debayer(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        algorithm: str | None = None,
-        blue_position: FixedInts,
+        input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[DebayerArguments[Never]]
     ) -> Tensor: ...
     @overload
     def debayer(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        algorithm: str | None = None,
-        blue_position: IntsArg,
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[DebayerArguments[Array]]
     ) -> Any: ...
 
 
@@ -1955,7 +1565,7 @@ def debayer(
     *,
     batch_size: int | None = None,
     device: DeviceArg | None = None,
-    algorithm: str | None = None,
+    algorithm: Literal["bilinear_ocv", "edgeaware_ocv", "gray_ocv", "vng_ocv"] | None = None,
     blue_position: IntsArg,
     **unknown: Never,
 ) -> Any:
@@ -1968,7 +1578,7 @@ def debayer(
             second row and column. Required. Can differ between samples.
         algorithm: "bilinear_ocv" (the default) takes the mean of the neighbours, "edgeaware_ocv" takes green
             along edges, "vng_ocv" (uint8 only) looks where least changes among eight directions, "gray_ocv"
-            gives one channel of gray.
+            gives one channel of gray. Default: ``'bilinear_ocv'``.
         batch_size: Makes a Batch of this many samples when no input is one.
         device: Where to run. Default: where the inputs are.
 
@@ -2017,29 +1627,11 @@ def element_extract(
 if TYPE_CHECKING:
 
     @overload
-    def equalize(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-    ) -> Batch: ...
+    def equalize(input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[Placed]) -> Batch: ...
     @overload
-    def equalize(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-    ) -> Tensor: ...
+    def equalize(input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[Placed]) -> Tensor: ...
     @overload
-    def equalize(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-    ) -> Any: ...
+    def equalize(input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[Placed]) -> Any: ...
 
 
 @_suggests
@@ -2073,56 +1665,28 @@ def equalize(
 
 if TYPE_CHECKING:
 
+    class EraseArguments(Placed, Generic[Varies], total=False):
+        anchor: FixedFloats | Varies | None
+        axes: FixedInts | None
+        axis_names: str | None
+        centered_anchor: bool | None
+        fill_value: FixedFloats | Varies | None
+        normalized: bool | None
+        normalized_anchor: bool | None
+        normalized_shape: bool | None
+        shape: FixedFloats | Varies | None
+
     @overload
     def erase(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        anchor: FloatsArg | None = None,
-        axes: FixedInts | None = None,
-        axis_names: str | None = None,
-        centered_anchor: bool | None = None,
-        fill_value: FloatsArg | None = None,
-        normalized: bool | None = None,
-        normalized_anchor: bool | None = None,
-        normalized_shape: bool | None = None,
-        shape: FloatsArg | None = None,
+        input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[EraseArguments[Array]]
     ) -> Batch: ...
     @overload
     def erase(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        anchor: FixedFloats | None = None,
-        axes: FixedInts | None = None,
-        axis_names: str | None = None,
-        centered_anchor: bool | None = None,
-        fill_value: FixedFloats | None = None,
-        normalized: bool | None = None,
-        normalized_anchor: bool | None = None,
-        normalized_shape: bool | None = None,
-        shape: FixedFloats | None = None,
+        input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[EraseArguments[Never]]
     ) -> Tensor: ...
     @overload
     def erase(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        anchor: FloatsArg | None = None,
-        axes: FixedInts | None = None,
-        axis_names: str | None = None,
-        centered_anchor: bool | None = None,
-        fill_value: FloatsArg | None = None,
-        normalized: bool | None = None,
-        normalized_anchor: bool | None = None,
-        normalized_shape: bool | None = None,
-        shape: FloatsArg | None = None,
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[EraseArguments[Array]]
     ) -> Any: ...
 
 
@@ -2184,35 +1748,21 @@ def erase(
 
 if TYPE_CHECKING:
 
+    class ExpandDimsArguments(Placed, total=False):
+        axes: Required[FixedInts]
+        new_axis_names: str | None
+
     @overload
     def expand_dims(
-        data: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        axes: FixedInts,
-        new_axis_names: str | None = None,
+        data: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[ExpandDimsArguments]
     ) -> Batch: ...
     @overload
     def expand_dims(
-        data: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        axes: FixedInts,
-        new_axis_names: str | None = None,
+        data: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[ExpandDimsArguments]
     ) -> Tensor: ...
     @overload
     def expand_dims(
-        data: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        axes: FixedInts,
-        new_axis_names: str | None = None,
+        data: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[ExpandDimsArguments]
     ) -> Any: ...
 
 
@@ -2250,6 +1800,29 @@ def expand_dims(
 
 if TYPE_CHECKING:
 
+    class FilterArguments(Placed, Generic[Varies], total=False):
+        anchor: FixedInts | Varies | None
+        border: (
+            Literal[
+                "constant",
+                "clamp",
+                "reflect_1001",
+                "reflect_101",
+                "wrap",
+                "fill",
+                "pad",
+                "edge",
+                "replicate",
+                "reflect",
+                "1001",
+                "reflect101",
+                "101",
+            ]
+            | None
+        )
+        dtype: DTypeArg | None
+        mode: Literal["same", "valid"] | None
+
     @overload
     def filter(
         data: Batch,
@@ -2258,11 +1831,7 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        anchor: IntsArg | None = None,
-        border: str | None = None,
-        dtype: DTypeArg | None = None,
-        mode: str | None = None,
+        **arguments: Unpack[FilterArguments[Array]],
     ) -> Batch: ...
     @overload
     def filter(
@@ -2272,11 +1841,7 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: None = None,
-        device: DeviceArg | None = None,
-        anchor: FixedInts | None = None,
-        border: str | None = None,
-        dtype: DTypeArg | None = None,
-        mode: str | None = None,
+        **arguments: Unpack[FilterArguments[Never]],
     ) -> Tensor: ...
     @overload
     def filter(
@@ -2286,11 +1851,7 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        anchor: IntsArg | None = None,
-        border: str | None = None,
-        dtype: DTypeArg | None = None,
-        mode: str | None = None,
+        **arguments: Unpack[FilterArguments[Array]],
     ) -> Any: ...
 
 
@@ -2304,9 +1865,24 @@ def filter(
     batch_size: int | None = None,
     device: DeviceArg | None = None,
     anchor: IntsArg | None = None,
-    border: str | None = None,
+    border: Literal[
+        "constant",
+        "clamp",
+        "reflect_1001",
+        "reflect_101",
+        "wrap",
+        "fill",
+        "pad",
+        "edge",
+        "replicate",
+        "reflect",
+        "1001",
+        "reflect101",
+        "101",
+    ]
+    | None = None,
     dtype: DTypeArg | None = None,
-    mode: str | None = None,
+    mode: Literal["same", "valid"] | None = None,
     **unknown: Never,
 ) -> Any:
     """Filters images, volumes or sequences with given weights.
@@ -2343,38 +1919,20 @@ def filter(
 
 if TYPE_CHECKING:
 
+    class FlipArguments(Placed, Generic[Varies], total=False):
+        depthwise: FixedInts | Varies | None
+        horizontal: FixedInts | Varies | None
+        vertical: FixedInts | Varies | None
+
+    @overload
+    def flip(input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[FlipArguments[Array]]) -> Batch: ...
     @overload
     def flip(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        depthwise: IntArg | None = None,
-        horizontal: IntArg | None = None,
-        vertical: IntArg | None = None,
-    ) -> Batch: ...
-    @overload
-    def flip(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        depthwise: FixedInt | None = None,
-        horizontal: FixedInt | None = None,
-        vertical: FixedInt | None = None,
+        input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[FlipArguments[Never]]
     ) -> Tensor: ...
     @overload
     def flip(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        depthwise: IntArg | None = None,
-        horizontal: IntArg | None = None,
-        vertical: IntArg | None = None,
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[FlipArguments[Array]]
     ) -> Any: ...
 
 
@@ -2416,35 +1974,21 @@ def flip(
 
 if TYPE_CHECKING:
 
+    class FullArguments(Placed, Generic[Varies], total=False):
+        layout: str | None
+        shape: FixedInts | Varies | None
+
     @overload
     def full(
-        fill_value: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        layout: str | None = None,
-        shape: IntsArg | None = None,
+        fill_value: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[FullArguments[Array]]
     ) -> Batch: ...
     @overload
     def full(
-        fill_value: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        layout: str | None = None,
-        shape: FixedInts | None = None,
+        fill_value: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[FullArguments[Never]]
     ) -> Tensor: ...
     @overload
     def full(
-        fill_value: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        layout: str | None = None,
-        shape: IntsArg | None = None,
+        fill_value: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[FullArguments[Array]]
     ) -> Any: ...
 
 
@@ -2485,30 +2029,15 @@ if TYPE_CHECKING:
 
     @overload
     def full_like(
-        data_like: Batch,
-        fill_value: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
+        data_like: Batch, fill_value: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[Placed]
     ) -> Batch: ...
     @overload
     def full_like(
-        data_like: SingleTensor,
-        fill_value: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
+        data_like: SingleTensor, fill_value: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[Placed]
     ) -> Tensor: ...
     @overload
     def full_like(
-        data_like: TensorLike,
-        fill_value: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
+        data_like: TensorLike, fill_value: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[Placed]
     ) -> Any: ...
 
 
@@ -2545,38 +2074,22 @@ def full_like(
 
 if TYPE_CHECKING:
 
+    class GaussianBlurArguments(Placed, Generic[Varies], total=False):
+        dtype: DTypeArg | None
+        sigma: FixedFloats | Varies | None
+        window_size: FixedInts | Varies | None
+
     @overload
     def gaussian_blur(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg | None = None,
-        sigma: FloatsArg | None = None,
-        window_size: IntsArg | None = None,
+        input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[GaussianBlurArguments[Array]]
     ) -> Batch: ...
     @overload
     def gaussian_blur(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg | None = None,
-        sigma: FixedFloats | None = None,
-        window_size: FixedInts | None = None,
+        input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[GaussianBlurArguments[Never]]
     ) -> Tensor: ...
     @overload
     def gaussian_blur(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg | None = None,
-        sigma: FloatsArg | None = None,
-        window_size: IntsArg | None = None,
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[GaussianBlurArguments[Array]]
     ) -> Any: ...
 
 
@@ -2621,32 +2134,20 @@ def gaussian_blur(
 
 if TYPE_CHECKING:
 
+    class GetPropertyArguments(Placed, total=False):
+        key: Required[Literal["layout", "source_info"]]
+
     @overload
     def get_property(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        key: str,
+        input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[GetPropertyArguments]
     ) -> Batch: ...
     @overload
     def get_property(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        key: str,
+        input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[GetPropertyArguments]
     ) -> Tensor: ...
     @overload
     def get_property(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        key: str,
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[GetPropertyArguments]
     ) -> Any: ...
 
 
@@ -2657,7 +2158,7 @@ def get_property(
     *,
     batch_size: int | None = None,
     device: DeviceArg | None = None,
-    key: str,
+    key: Literal["layout", "source_info"],
     **unknown: Never,
 ) -> Any:
     """Returns a property of each sample as text, in bytes.
@@ -2683,44 +2184,24 @@ def get_property(
 
 if TYPE_CHECKING:
 
+    class GridMaskArguments(Placed, Generic[Varies], total=False):
+        angle: FixedFloats | Varies | None
+        ratio: FixedFloats | Varies | None
+        shift_x: FixedFloats | Varies | None
+        shift_y: FixedFloats | Varies | None
+        tile: FixedInts | Varies | None
+
     @overload
     def grid_mask(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        angle: FloatArg | None = None,
-        ratio: FloatArg | None = None,
-        shift_x: FloatArg | None = None,
-        shift_y: FloatArg | None = None,
-        tile: IntArg | None = None,
+        input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[GridMaskArguments[Array]]
     ) -> Batch: ...
     @overload
     def grid_mask(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        angle: FixedFloat | None = None,
-        ratio: FixedFloat | None = None,
-        shift_x: FixedFloat | None = None,
-        shift_y: FixedFloat | None = None,
-        tile: FixedInt | None = None,
+        input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[GridMaskArguments[Never]]
     ) -> Tensor: ...
     @overload
     def grid_mask(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        angle: FloatArg | None = None,
-        ratio: FloatArg | None = None,
-        shift_x: FloatArg | None = None,
-        shift_y: FloatArg | None = None,
-        tile: IntArg | None = None,
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[GridMaskArguments[Array]]
     ) -> Any: ...
 
 
@@ -2765,41 +2246,19 @@ def grid_mask(
 
 if TYPE_CHECKING:
 
+    class HsvArguments(Placed, Generic[Varies], total=False):
+        dtype: DTypeArg | None
+        hue: FixedFloats | Varies | None
+        saturation: FixedFloats | Varies | None
+        value: FixedFloats | Varies | None
+
+    @overload
+    def hsv(input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[HsvArguments[Array]]) -> Batch: ...
+    @overload
+    def hsv(input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[HsvArguments[Never]]) -> Tensor: ...
     @overload
     def hsv(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg | None = None,
-        hue: FloatArg | None = None,
-        saturation: FloatArg | None = None,
-        value: FloatArg | None = None,
-    ) -> Batch: ...
-    @overload
-    def hsv(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg | None = None,
-        hue: FixedFloat | None = None,
-        saturation: FixedFloat | None = None,
-        value: FixedFloat | None = None,
-    ) -> Tensor: ...
-    @overload
-    def hsv(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg | None = None,
-        hue: FloatArg | None = None,
-        saturation: FloatArg | None = None,
-        value: FloatArg | None = None,
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[HsvArguments[Array]]
     ) -> Any: ...
 
 
@@ -2844,38 +2303,18 @@ def hsv(
 
 if TYPE_CHECKING:
 
+    class HueArguments(Placed, Generic[Varies], total=False):
+        dtype: DTypeArg | None
+        hue: FixedFloats | Varies | None
+        image_type: ImageTypeArg | None
+
+    @overload
+    def hue(input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[HueArguments[Array]]) -> Batch: ...
+    @overload
+    def hue(input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[HueArguments[Never]]) -> Tensor: ...
     @overload
     def hue(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg | None = None,
-        hue: FloatArg | None = None,
-        image_type: ImageTypeArg | None = None,
-    ) -> Batch: ...
-    @overload
-    def hue(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg | None = None,
-        hue: FixedFloat | None = None,
-        image_type: ImageTypeArg | None = None,
-    ) -> Tensor: ...
-    @overload
-    def hue(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg | None = None,
-        hue: FloatArg | None = None,
-        image_type: ImageTypeArg | None = None,
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[HueArguments[Array]]
     ) -> Any: ...
 
 
@@ -2915,19 +2354,20 @@ def hue(
 
 if TYPE_CHECKING:
 
+    class JitterArguments(DrawnAnywhere, Generic[Varies], total=False):
+        fill_value: float | None
+        interp_type: FixedInterpType | None
+        mask: FixedInts | Varies | None
+        nDegree: int | None
+
     @overload
     def jitter(
         input: Batch,
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        fill_value: float | None = None,
-        interp_type: FixedInterpType | None = None,
-        mask: IntArg | None = None,
-        nDegree: int | None = None,
-        rng: RNG | None = None,
         keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[JitterArguments[Array]],
     ) -> Batch: ...
     @overload
     def jitter(
@@ -2935,13 +2375,8 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: None = None,
-        device: DeviceArg | None = None,
-        fill_value: float | None = None,
-        interp_type: FixedInterpType | None = None,
-        mask: FixedInt | None = None,
-        nDegree: int | None = None,
-        rng: RNG | None = None,
         keyed_by: FixedKey | None = None,
+        **arguments: Unpack[JitterArguments[Never]],
     ) -> Tensor: ...
     @overload
     def jitter(
@@ -2949,13 +2384,8 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        fill_value: float | None = None,
-        interp_type: FixedInterpType | None = None,
-        mask: IntArg | None = None,
-        nDegree: int | None = None,
-        rng: RNG | None = None,
         keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[JitterArguments[Array]],
     ) -> Any: ...
 
 
@@ -3002,14 +2432,16 @@ def jitter(
 
 if TYPE_CHECKING:
 
+    class JpegCompressionDistortionArguments(Placed, Generic[Varies], total=False):
+        quality: FixedInts | Varies | None
+
     @overload
     def jpeg_compression_distortion(
         input: Batch,
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        quality: IntArg | None = None,
+        **arguments: Unpack[JpegCompressionDistortionArguments[Array]],
     ) -> Batch: ...
     @overload
     def jpeg_compression_distortion(
@@ -3017,8 +2449,7 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: None = None,
-        device: DeviceArg | None = None,
-        quality: FixedInt | None = None,
+        **arguments: Unpack[JpegCompressionDistortionArguments[Never]],
     ) -> Tensor: ...
     @overload
     def jpeg_compression_distortion(
@@ -3026,8 +2457,7 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        quality: IntArg | None = None,
+        **arguments: Unpack[JpegCompressionDistortionArguments[Array]],
     ) -> Any: ...
 
 
@@ -3064,44 +2494,24 @@ def jpeg_compression_distortion(
 
 if TYPE_CHECKING:
 
+    class LaplacianArguments(Placed, Generic[Varies], total=False):
+        dtype: DTypeArg | None
+        normalized_kernel: bool | None
+        scale: FixedFloats | Varies | None
+        smoothing_size: FixedInts | Varies | None
+        window_size: FixedInts | Varies | None
+
     @overload
     def laplacian(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg | None = None,
-        normalized_kernel: bool | None = None,
-        scale: FloatsArg | None = None,
-        smoothing_size: IntsArg | None = None,
-        window_size: IntsArg | None = None,
+        input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[LaplacianArguments[Array]]
     ) -> Batch: ...
     @overload
     def laplacian(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg | None = None,
-        normalized_kernel: bool | None = None,
-        scale: FixedFloats | None = None,
-        smoothing_size: FixedInts | None = None,
-        window_size: FixedInts | None = None,
+        input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[LaplacianArguments[Never]]
     ) -> Tensor: ...
     @overload
     def laplacian(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg | None = None,
-        normalized_kernel: bool | None = None,
-        scale: FloatsArg | None = None,
-        smoothing_size: IntsArg | None = None,
-        window_size: IntsArg | None = None,
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[LaplacianArguments[Array]]
     ) -> Any: ...
 
 
@@ -3154,44 +2564,24 @@ def laplacian(
 
 if TYPE_CHECKING:
 
+    class LookupTableArguments(Placed, total=False):
+        default_value: float | None
+        dtype: DTypeArg | None
+        keys: FixedInts | None
+        output_dtype: DTypeArg | None
+        values: FixedFloats | None
+
     @overload
     def lookup_table(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        default_value: float | None = None,
-        dtype: DTypeArg | None = None,
-        keys: FixedInts | None = None,
-        output_dtype: DTypeArg | None = None,
-        values: FixedFloats | None = None,
+        input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[LookupTableArguments]
     ) -> Batch: ...
     @overload
     def lookup_table(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        default_value: float | None = None,
-        dtype: DTypeArg | None = None,
-        keys: FixedInts | None = None,
-        output_dtype: DTypeArg | None = None,
-        values: FixedFloats | None = None,
+        input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[LookupTableArguments]
     ) -> Tensor: ...
     @overload
     def lookup_table(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        default_value: float | None = None,
-        dtype: DTypeArg | None = None,
-        keys: FixedInts | None = None,
-        output_dtype: DTypeArg | None = None,
-        values: FixedFloats | None = None,
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[LookupTableArguments]
     ) -> Any: ...
 
 
@@ -3234,47 +2624,25 @@ def lookup_table(
 
 if TYPE_CHECKING:
 
+    class MelFilterBankArguments(Placed, total=False):
+        freq_high: float | None
+        freq_low: float | None
+        mel_formula: Literal["slaney", "htk"] | None
+        nfilter: int | None
+        normalize: bool | None
+        sample_rate: float | None
+
     @overload
     def mel_filter_bank(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        freq_high: float | None = None,
-        freq_low: float | None = None,
-        mel_formula: str | None = None,
-        nfilter: int | None = None,
-        normalize: bool | None = None,
-        sample_rate: float | None = None,
+        input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[MelFilterBankArguments]
     ) -> Batch: ...
     @overload
     def mel_filter_bank(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        freq_high: float | None = None,
-        freq_low: float | None = None,
-        mel_formula: str | None = None,
-        nfilter: int | None = None,
-        normalize: bool | None = None,
-        sample_rate: float | None = None,
+        input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[MelFilterBankArguments]
     ) -> Tensor: ...
     @overload
     def mel_filter_bank(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        freq_high: float | None = None,
-        freq_low: float | None = None,
-        mel_formula: str | None = None,
-        nfilter: int | None = None,
-        normalize: bool | None = None,
-        sample_rate: float | None = None,
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[MelFilterBankArguments]
     ) -> Any: ...
 
 
@@ -3287,7 +2655,7 @@ def mel_filter_bank(
     device: DeviceArg | None = None,
     freq_high: float | None = None,
     freq_low: float | None = None,
-    mel_formula: str | None = None,
+    mel_formula: Literal["slaney", "htk"] | None = None,
     nfilter: int | None = None,
     normalize: bool | None = None,
     sample_rate: float | None = None,
@@ -3328,45 +2696,19 @@ def mel_filter_bank(
 
 if TYPE_CHECKING:
 
+    class MfccArguments(Placed, total=False):
+        axis: int | None
+        dct_type: int | None
+        lifter: float | None
+        n_mfcc: int | None
+        normalize: bool | None
+
     @overload
-    def mfcc(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        axis: int | None = None,
-        dct_type: int | None = None,
-        lifter: float | None = None,
-        n_mfcc: int | None = None,
-        normalize: bool | None = None,
-    ) -> Batch: ...
+    def mfcc(input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[MfccArguments]) -> Batch: ...
     @overload
-    def mfcc(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        axis: int | None = None,
-        dct_type: int | None = None,
-        lifter: float | None = None,
-        n_mfcc: int | None = None,
-        normalize: bool | None = None,
-    ) -> Tensor: ...
+    def mfcc(input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[MfccArguments]) -> Tensor: ...
     @overload
-    def mfcc(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        axis: int | None = None,
-        dct_type: int | None = None,
-        lifter: float | None = None,
-        n_mfcc: int | None = None,
-        normalize: bool | None = None,
-    ) -> Any: ...
+    def mfcc(input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[MfccArguments]) -> Any: ...
 
 
 @_suggests
@@ -3411,22 +2753,24 @@ def mfcc(
 
 if TYPE_CHECKING:
 
+    class MultiPasteArguments(Placed, Generic[Varies], total=False):
+        dtype: DTypeArg | None
+        in_anchors: FixedInts | Varies | None
+        in_anchors_rel: FixedFloats | Varies | None
+        in_ids: FixedInts | Varies | None
+        out_anchors: FixedInts | Varies | None
+        out_anchors_rel: FixedFloats | Varies | None
+        output_size: FixedInts | Varies | None
+        shapes: FixedInts | Varies | None
+        shapes_rel: FixedFloats | Varies | None
+
     @overload
     def multi_paste(
         input_0: Batch,
         /,
         *inputs: TensorLike,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg | None = None,
-        in_anchors: IntsArg | None = None,
-        in_anchors_rel: FloatsArg | None = None,
-        in_ids: IntsArg | None = None,
-        out_anchors: IntsArg | None = None,
-        out_anchors_rel: FloatsArg | None = None,
-        output_size: IntsArg | None = None,
-        shapes: IntsArg | None = None,
-        shapes_rel: FloatsArg | None = None,
+        **arguments: Unpack[MultiPasteArguments[Array]],
     ) -> Batch: ...
     @overload
     def multi_paste(
@@ -3434,16 +2778,7 @@ if TYPE_CHECKING:
         /,
         *inputs: SingleTensor,
         batch_size: None = None,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg | None = None,
-        in_anchors: FixedInts | None = None,
-        in_anchors_rel: FixedFloats | None = None,
-        in_ids: FixedInts | None = None,
-        out_anchors: FixedInts | None = None,
-        out_anchors_rel: FixedFloats | None = None,
-        output_size: FixedInts | None = None,
-        shapes: FixedInts | None = None,
-        shapes_rel: FixedFloats | None = None,
+        **arguments: Unpack[MultiPasteArguments[Never]],
     ) -> Tensor: ...
     @overload
     def multi_paste(
@@ -3451,16 +2786,7 @@ if TYPE_CHECKING:
         /,
         *inputs: TensorLike,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg | None = None,
-        in_anchors: IntsArg | None = None,
-        in_anchors_rel: FloatsArg | None = None,
-        in_ids: IntsArg | None = None,
-        out_anchors: IntsArg | None = None,
-        out_anchors_rel: FloatsArg | None = None,
-        output_size: IntsArg | None = None,
-        shapes: IntsArg | None = None,
-        shapes_rel: FloatsArg | None = None,
+        **arguments: Unpack[MultiPasteArguments[Array]],
     ) -> Any: ...
 
 
@@ -3526,41 +2852,23 @@ def multi_paste(
 
 if TYPE_CHECKING:
 
+    class NonsilentRegionArguments(Placed, total=False):
+        cutoff_db: float | None
+        reference_power: float | None
+        reset_interval: int | None
+        window_length: int | None
+
     @overload
     def nonsilent_region(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        cutoff_db: float | None = None,
-        reference_power: float | None = None,
-        reset_interval: int | None = None,
-        window_length: int | None = None,
+        input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[NonsilentRegionArguments]
     ) -> tuple[Batch, Batch]: ...
     @overload
     def nonsilent_region(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        cutoff_db: float | None = None,
-        reference_power: float | None = None,
-        reset_interval: int | None = None,
-        window_length: int | None = None,
+        input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[NonsilentRegionArguments]
     ) -> tuple[Tensor, Tensor]: ...
     @overload
     def nonsilent_region(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        cutoff_db: float | None = None,
-        reference_power: float | None = None,
-        reset_interval: int | None = None,
-        window_length: int | None = None,
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[NonsilentRegionArguments]
     ) -> Any: ...
 
 
@@ -3608,59 +2916,29 @@ def nonsilent_region(
 
 if TYPE_CHECKING:
 
+    class NormalizeArguments(Placed, Generic[Varies], total=False):
+        axes: FixedInts | None
+        axis_names: str | None
+        batch: bool | None
+        ddof: int | None
+        dtype: DTypeArg | None
+        epsilon: float | None
+        mean: FixedFloats | Varies | None
+        scale: float | None
+        shift: float | None
+        stddev: FixedFloats | Varies | None
+
     @overload
     def normalize(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        axes: FixedInts | None = None,
-        axis_names: str | None = None,
-        batch: bool | None = None,
-        ddof: int | None = None,
-        dtype: DTypeArg | None = None,
-        epsilon: float | None = None,
-        mean: FloatsArg | None = None,
-        scale: float | None = None,
-        shift: float | None = None,
-        stddev: FloatsArg | None = None,
+        input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[NormalizeArguments[Array]]
     ) -> Batch: ...
     @overload
     def normalize(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        axes: FixedInts | None = None,
-        axis_names: str | None = None,
-        batch: bool | None = None,
-        ddof: int | None = None,
-        dtype: DTypeArg | None = None,
-        epsilon: float | None = None,
-        mean: FixedFloats | None = None,
-        scale: float | None = None,
-        shift: float | None = None,
-        stddev: FixedFloats | None = None,
+        input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[NormalizeArguments[Never]]
     ) -> Tensor: ...
     @overload
     def normalize(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        axes: FixedInts | None = None,
-        axis_names: str | None = None,
-        batch: bool | None = None,
-        ddof: int | None = None,
-        dtype: DTypeArg | None = None,
-        epsilon: float | None = None,
-        mean: FloatsArg | None = None,
-        scale: float | None = None,
-        shift: float | None = None,
-        stddev: FloatsArg | None = None,
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[NormalizeArguments[Array]]
     ) -> Any: ...
 
 
@@ -3724,47 +3002,21 @@ def normalize(
 
 if TYPE_CHECKING:
 
+    class OneHotArguments(Placed, total=False):
+        axis: int | None
+        axis_name: str | None
+        dtype: DTypeArg | None
+        num_classes: int | None
+        off_value: float | None
+        on_value: float | None
+
+    @overload
+    def one_hot(input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[OneHotArguments]) -> Batch: ...
+    @overload
+    def one_hot(input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[OneHotArguments]) -> Tensor: ...
     @overload
     def one_hot(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        axis: int | None = None,
-        axis_name: str | None = None,
-        dtype: DTypeArg | None = None,
-        num_classes: int | None = None,
-        off_value: float | None = None,
-        on_value: float | None = None,
-    ) -> Batch: ...
-    @overload
-    def one_hot(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        axis: int | None = None,
-        axis_name: str | None = None,
-        dtype: DTypeArg | None = None,
-        num_classes: int | None = None,
-        off_value: float | None = None,
-        on_value: float | None = None,
-    ) -> Tensor: ...
-    @overload
-    def one_hot(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        axis: int | None = None,
-        axis_name: str | None = None,
-        dtype: DTypeArg | None = None,
-        num_classes: int | None = None,
-        off_value: float | None = None,
-        on_value: float | None = None,
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[OneHotArguments]
     ) -> Any: ...
 
 
@@ -3810,33 +3062,17 @@ def one_hot(
 
 if TYPE_CHECKING:
 
+    class OnesArguments(Placed, Generic[Varies], total=False):
+        dtype: DTypeArg | None
+        layout: str | None
+        shape: FixedInts | Varies | None
+
     @overload
-    def ones(
-        *,
-        batch_size: int,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg | None = None,
-        layout: str | None = None,
-        shape: IntsArg | None = None,
-    ) -> Batch: ...
+    def ones(*, batch_size: int, **arguments: Unpack[OnesArguments[Array]]) -> Batch: ...
     @overload
-    def ones(
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg | None = None,
-        layout: str | None = None,
-        shape: FixedInts | None = None,
-    ) -> Tensor: ...
+    def ones(*, batch_size: None = None, **arguments: Unpack[OnesArguments[Never]]) -> Tensor: ...
     @overload
-    def ones(
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg | None = None,
-        layout: str | None = None,
-        shape: IntsArg | None = None,
-    ) -> Any: ...
+    def ones(*, batch_size: int | None = None, **arguments: Unpack[OnesArguments[Array]]) -> Any: ...
 
 
 @_suggests
@@ -3871,32 +3107,20 @@ def ones(
 
 if TYPE_CHECKING:
 
+    class OnesLikeArguments(Placed, total=False):
+        dtype: DTypeArg | None
+
     @overload
     def ones_like(
-        data_like: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg | None = None,
+        data_like: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[OnesLikeArguments]
     ) -> Batch: ...
     @overload
     def ones_like(
-        data_like: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg | None = None,
+        data_like: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[OnesLikeArguments]
     ) -> Tensor: ...
     @overload
     def ones_like(
-        data_like: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg | None = None,
+        data_like: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[OnesLikeArguments]
     ) -> Any: ...
 
 
@@ -3932,6 +3156,15 @@ def ones_like(
 
 if TYPE_CHECKING:
 
+    class OpticalFlowArguments(Placed, total=False):
+        enable_external_hints: bool | None
+        enable_temporal_hints: bool | None
+        hint_grid: int | None
+        image_type: ImageTypeArg | None
+        output_format: int | None
+        output_grid: int | None
+        preset: float | None
+
     @overload
     def optical_flow(
         input_0: Batch,
@@ -3939,14 +3172,7 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        enable_external_hints: bool | None = None,
-        enable_temporal_hints: bool | None = None,
-        hint_grid: int | None = None,
-        image_type: ImageTypeArg | None = None,
-        output_format: int | None = None,
-        output_grid: int | None = None,
-        preset: float | None = None,
+        **arguments: Unpack[OpticalFlowArguments],
     ) -> Batch: ...
     @overload
     def optical_flow(
@@ -3955,14 +3181,7 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: None = None,
-        device: DeviceArg | None = None,
-        enable_external_hints: bool | None = None,
-        enable_temporal_hints: bool | None = None,
-        hint_grid: int | None = None,
-        image_type: ImageTypeArg | None = None,
-        output_format: int | None = None,
-        output_grid: int | None = None,
-        preset: float | None = None,
+        **arguments: Unpack[OpticalFlowArguments],
     ) -> Tensor: ...
     @overload
     def optical_flow(
@@ -3971,14 +3190,7 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        enable_external_hints: bool | None = None,
-        enable_temporal_hints: bool | None = None,
-        hint_grid: int | None = None,
-        image_type: ImageTypeArg | None = None,
-        output_format: int | None = None,
-        output_grid: int | None = None,
-        preset: float | None = None,
+        **arguments: Unpack[OpticalFlowArguments],
     ) -> Any: ...
 
 
@@ -4044,44 +3256,20 @@ def optical_flow(
 
 if TYPE_CHECKING:
 
+    class PadArguments(Placed, Generic[Varies], total=False):
+        align: FixedInts | Varies | None
+        axes: FixedInts | Varies | None
+        axis_names: str | None
+        fill_value: FixedFloats | Varies | None
+        shape: FixedInts | Varies | None
+
+    @overload
+    def pad(input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[PadArguments[Array]]) -> Batch: ...
+    @overload
+    def pad(input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[PadArguments[Never]]) -> Tensor: ...
     @overload
     def pad(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        align: IntsArg | None = None,
-        axes: IntsArg | None = None,
-        axis_names: str | None = None,
-        fill_value: FloatArg | None = None,
-        shape: IntsArg | None = None,
-    ) -> Batch: ...
-    @overload
-    def pad(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        align: FixedInts | None = None,
-        axes: FixedInts | None = None,
-        axis_names: str | None = None,
-        fill_value: FixedFloat | None = None,
-        shape: FixedInts | None = None,
-    ) -> Tensor: ...
-    @overload
-    def pad(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        align: IntsArg | None = None,
-        axes: IntsArg | None = None,
-        axis_names: str | None = None,
-        fill_value: FloatArg | None = None,
-        shape: IntsArg | None = None,
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[PadArguments[Array]]
     ) -> Any: ...
 
 
@@ -4128,47 +3316,25 @@ def pad(
 
 if TYPE_CHECKING:
 
+    class PasteArguments(Placed, Generic[Varies], total=False):
+        fill_value: Required[FixedInts]
+        min_canvas_size: FixedFloats | Varies | None
+        n_channels: int | None
+        paste_x: FixedFloats | Varies | None
+        paste_y: FixedFloats | Varies | None
+        ratio: Required[FixedFloats | Varies]
+
     @overload
     def paste(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        fill_value: FixedInts,
-        min_canvas_size: FloatArg | None = None,
-        n_channels: int | None = None,
-        paste_x: FloatArg | None = None,
-        paste_y: FloatArg | None = None,
-        ratio: FloatArg,
+        input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[PasteArguments[Array]]
     ) -> Batch: ...
     @overload
     def paste(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        fill_value: FixedInts,
-        min_canvas_size: FixedFloat | None = None,
-        n_channels: int | None = None,
-        paste_x: FixedFloat | None = None,
-        paste_y: FixedFloat | None = None,
-        ratio: FixedFloat,
+        input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[PasteArguments[Never]]
     ) -> Tensor: ...
     @overload
     def paste(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        fill_value: FixedInts,
-        min_canvas_size: FloatArg | None = None,
-        n_channels: int | None = None,
-        paste_x: FloatArg | None = None,
-        paste_y: FloatArg | None = None,
-        ratio: FloatArg,
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[PasteArguments[Array]]
     ) -> Any: ...
 
 
@@ -4219,38 +3385,22 @@ def paste(
 
 if TYPE_CHECKING:
 
+    class PeekImageShapeArguments(Placed, total=False):
+        adjust_orientation: bool | None
+        dtype: DTypeArg | None
+        image_type: ImageTypeArg | None
+
     @overload
     def peek_image_shape(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        adjust_orientation: bool | None = None,
-        dtype: DTypeArg | None = None,
-        image_type: ImageTypeArg | None = None,
+        input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[PeekImageShapeArguments]
     ) -> Batch: ...
     @overload
     def peek_image_shape(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        adjust_orientation: bool | None = None,
-        dtype: DTypeArg | None = None,
-        image_type: ImageTypeArg | None = None,
+        input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[PeekImageShapeArguments]
     ) -> Tensor: ...
     @overload
     def peek_image_shape(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        adjust_orientation: bool | None = None,
-        dtype: DTypeArg | None = None,
-        image_type: ImageTypeArg | None = None,
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[PeekImageShapeArguments]
     ) -> Any: ...
 
 
@@ -4290,32 +3440,20 @@ def peek_image_shape(
 
 if TYPE_CHECKING:
 
+    class PerFrameArguments(Placed, total=False):
+        replace: bool | None
+
     @overload
     def per_frame(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        replace: bool | None = None,
+        input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[PerFrameArguments]
     ) -> Batch: ...
     @overload
     def per_frame(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        replace: bool | None = None,
+        input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[PerFrameArguments]
     ) -> Tensor: ...
     @overload
     def per_frame(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        replace: bool | None = None,
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[PerFrameArguments]
     ) -> Any: ...
 
 
@@ -4353,32 +3491,20 @@ def per_frame(
 
 if TYPE_CHECKING:
 
+    class PermuteBatchArguments(Placed, Generic[Varies], total=False):
+        indices: Required[FixedInts | Varies]
+
     @overload
     def permute_batch(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        indices: IntArg,
+        input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[PermuteBatchArguments[Array]]
     ) -> Batch: ...
     @overload
     def permute_batch(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        indices: FixedInt,
+        input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[PermuteBatchArguments[Never]]
     ) -> Tensor: ...
     @overload
     def permute_batch(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        indices: IntArg,
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[PermuteBatchArguments[Array]]
     ) -> Any: ...
 
 
@@ -4417,38 +3543,22 @@ def permute_batch(
 
 if TYPE_CHECKING:
 
+    class PowerSpectrumArguments(Placed, total=False):
+        axis: int | None
+        nfft: int | None
+        power: int | None
+
     @overload
     def power_spectrum(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        axis: int | None = None,
-        nfft: int | None = None,
-        power: int | None = None,
+        input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[PowerSpectrumArguments]
     ) -> Batch: ...
     @overload
     def power_spectrum(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        axis: int | None = None,
-        nfft: int | None = None,
-        power: int | None = None,
+        input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[PowerSpectrumArguments]
     ) -> Tensor: ...
     @overload
     def power_spectrum(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        axis: int | None = None,
-        nfft: int | None = None,
-        power: int | None = None,
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[PowerSpectrumArguments]
     ) -> Any: ...
 
 
@@ -4491,38 +3601,22 @@ def power_spectrum(
 
 if TYPE_CHECKING:
 
+    class PreemphasisFilterArguments(Placed, Generic[Varies], total=False):
+        border: Literal["zero", "clamp", "reflect"] | None
+        dtype: DTypeArg | None
+        preemph_coeff: FixedFloats | Varies | None
+
     @overload
     def preemphasis_filter(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        border: Literal["zero", "clamp", "reflect"] | None = None,
-        dtype: DTypeArg | None = None,
-        preemph_coeff: FloatArg | None = None,
+        input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[PreemphasisFilterArguments[Array]]
     ) -> Batch: ...
     @overload
     def preemphasis_filter(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        border: Literal["zero", "clamp", "reflect"] | None = None,
-        dtype: DTypeArg | None = None,
-        preemph_coeff: FixedFloat | None = None,
+        input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[PreemphasisFilterArguments[Never]]
     ) -> Tensor: ...
     @overload
     def preemphasis_filter(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        border: Literal["zero", "clamp", "reflect"] | None = None,
-        dtype: DTypeArg | None = None,
-        preemph_coeff: FloatArg | None = None,
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[PreemphasisFilterArguments[Array]]
     ) -> Any: ...
 
 
@@ -4583,7 +3677,7 @@ def random_bbox_crop(
     quiet: bool | None = None,
     scaling: FixedFloats | None = None,
     shape_layout: str | None = None,
-    threshold_type: str | None = None,
+    threshold_type: Literal["iou", "overlap"] | None = None,
     thresholds: FixedFloats | None = None,
     total_num_attempts: int | None = None,
     rng: RNG | None = None,
@@ -4669,18 +3763,19 @@ def random_bbox_crop(
 
 if TYPE_CHECKING:
 
+    class RandomCropGeneratorArguments(DrawnAnywhere, total=False):
+        num_attempts: int | None
+        random_area: FixedFloats | None
+        random_aspect_ratio: FixedFloats | None
+
     @overload
     def random_crop_generator(
         input: Batch,
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        num_attempts: int | None = None,
-        random_area: FixedFloats | None = None,
-        random_aspect_ratio: FixedFloats | None = None,
-        rng: RNG | None = None,
         keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[RandomCropGeneratorArguments],
     ) -> tuple[Batch, Batch]: ...
     @overload
     def random_crop_generator(
@@ -4688,12 +3783,8 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: None = None,
-        device: DeviceArg | None = None,
-        num_attempts: int | None = None,
-        random_area: FixedFloats | None = None,
-        random_aspect_ratio: FixedFloats | None = None,
-        rng: RNG | None = None,
         keyed_by: FixedKey | None = None,
+        **arguments: Unpack[RandomCropGeneratorArguments],
     ) -> tuple[Tensor, Tensor]: ...
     @overload
     def random_crop_generator(
@@ -4701,12 +3792,8 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        num_attempts: int | None = None,
-        random_area: FixedFloats | None = None,
-        random_aspect_ratio: FixedFloats | None = None,
-        rng: RNG | None = None,
         keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[RandomCropGeneratorArguments],
     ) -> Any: ...
 
 
@@ -4762,26 +3849,27 @@ def random_crop_generator(
 
 if TYPE_CHECKING:
 
+    class RandomResizedCropArguments(DrawnAnywhere, Generic[Varies], total=False):
+        antialias: bool | None
+        dtype: DTypeArg | None
+        interp_type: FixedInterpType | Varies | None
+        mag_filter: FixedInterpType | Varies | None
+        min_filter: FixedInterpType | Varies | None
+        minibatch_size: int | None
+        num_attempts: int | None
+        random_area: FixedFloats | None
+        random_aspect_ratio: FixedFloats | None
+        size: Required[FixedInts]
+        temp_buffer_hint: int | None
+
     @overload
     def random_resized_crop(
         input: Batch,
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        antialias: bool | None = None,
-        dtype: DTypeArg | None = None,
-        interp_type: InterpTypeArg | None = None,
-        mag_filter: InterpTypeArg | None = None,
-        min_filter: InterpTypeArg | None = None,
-        minibatch_size: int | None = None,
-        num_attempts: int | None = None,
-        random_area: FixedFloats | None = None,
-        random_aspect_ratio: FixedFloats | None = None,
-        size: FixedInts,
-        temp_buffer_hint: int | None = None,
-        rng: RNG | None = None,
         keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[RandomResizedCropArguments[Array]],
     ) -> Batch: ...
     @overload
     def random_resized_crop(
@@ -4789,20 +3877,8 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: None = None,
-        device: DeviceArg | None = None,
-        antialias: bool | None = None,
-        dtype: DTypeArg | None = None,
-        interp_type: FixedInterpType | None = None,
-        mag_filter: FixedInterpType | None = None,
-        min_filter: FixedInterpType | None = None,
-        minibatch_size: int | None = None,
-        num_attempts: int | None = None,
-        random_area: FixedFloats | None = None,
-        random_aspect_ratio: FixedFloats | None = None,
-        size: FixedInts,
-        temp_buffer_hint: int | None = None,
-        rng: RNG | None = None,
         keyed_by: FixedKey | None = None,
+        **arguments: Unpack[RandomResizedCropArguments[Never]],
     ) -> Tensor: ...
     @overload
     def random_resized_crop(
@@ -4810,20 +3886,8 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        antialias: bool | None = None,
-        dtype: DTypeArg | None = None,
-        interp_type: InterpTypeArg | None = None,
-        mag_filter: InterpTypeArg | None = None,
-        min_filter: InterpTypeArg | None = None,
-        minibatch_size: int | None = None,
-        num_attempts: int | None = None,
-        random_area: FixedFloats | None = None,
-        random_aspect_ratio: FixedFloats | None = None,
-        size: FixedInts,
-        temp_buffer_hint: int | None = None,
-        rng: RNG | None = None,
         keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[RandomResizedCropArguments[Array]],
     ) -> Any: ...
 
 
@@ -4907,6 +3971,13 @@ def random_resized_crop(
 
 if TYPE_CHECKING:
 
+    class ReinterpretArguments(Placed, Generic[Varies], total=False):
+        dtype: DTypeArg | None
+        layout: str | None
+        rel_shape: FixedFloats | Varies | None
+        shape: FixedInts | Varies | None
+        src_dims: FixedInts | Varies | None
+
     @overload
     def reinterpret(
         data: Batch,
@@ -4914,12 +3985,7 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg | None = None,
-        layout: str | None = None,
-        rel_shape: FloatsArg | None = None,
-        shape: IntsArg | None = None,
-        src_dims: IntsArg | None = None,
+        **arguments: Unpack[ReinterpretArguments[Array]],
     ) -> Batch: ...
     @overload
     def reinterpret(
@@ -4928,12 +3994,7 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: None = None,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg | None = None,
-        layout: str | None = None,
-        rel_shape: FixedFloats | None = None,
-        shape: FixedInts | None = None,
-        src_dims: FixedInts | None = None,
+        **arguments: Unpack[ReinterpretArguments[Never]],
     ) -> Tensor: ...
     @overload
     def reinterpret(
@@ -4942,12 +4003,7 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg | None = None,
-        layout: str | None = None,
-        rel_shape: FloatsArg | None = None,
-        shape: IntsArg | None = None,
-        src_dims: IntsArg | None = None,
+        **arguments: Unpack[ReinterpretArguments[Array]],
     ) -> Any: ...
 
 
@@ -4997,6 +4053,12 @@ def reinterpret(
 
 if TYPE_CHECKING:
 
+    class ReshapeArguments(Placed, Generic[Varies], total=False):
+        layout: str | None
+        rel_shape: FixedFloats | Varies | None
+        shape: FixedInts | Varies | None
+        src_dims: FixedInts | Varies | None
+
     @overload
     def reshape(
         data: Batch,
@@ -5004,11 +4066,7 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        layout: str | None = None,
-        rel_shape: FloatsArg | None = None,
-        shape: IntsArg | None = None,
-        src_dims: IntsArg | None = None,
+        **arguments: Unpack[ReshapeArguments[Array]],
     ) -> Batch: ...
     @overload
     def reshape(
@@ -5017,11 +4075,7 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: None = None,
-        device: DeviceArg | None = None,
-        layout: str | None = None,
-        rel_shape: FixedFloats | None = None,
-        shape: FixedInts | None = None,
-        src_dims: FixedInts | None = None,
+        **arguments: Unpack[ReshapeArguments[Never]],
     ) -> Tensor: ...
     @overload
     def reshape(
@@ -5030,11 +4084,7 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        layout: str | None = None,
-        rel_shape: FloatsArg | None = None,
-        shape: IntsArg | None = None,
-        src_dims: IntsArg | None = None,
+        **arguments: Unpack[ReshapeArguments[Array]],
     ) -> Any: ...
 
 
@@ -5082,34 +4132,36 @@ def reshape(
 
 if TYPE_CHECKING:
 
+    class ResizeArguments(Placed, Generic[Varies], total=False):
+        antialias: bool | None
+        dtype: DTypeArg | None
+        image_type: ImageTypeArg | None
+        interp_type: FixedInterpType | Varies | None
+        mag_filter: FixedInterpType | Varies | None
+        max_size: FixedFloats | None
+        min_filter: FixedInterpType | Varies | None
+        minibatch_size: int | None
+        mode: Literal["default", "stretch", "not_larger", "not_smaller"] | None
+        resize_longer: FixedFloats | Varies | None
+        resize_shorter: FixedFloats | Varies | None
+        resize_x: FixedFloats | Varies | None
+        resize_y: FixedFloats | Varies | None
+        resize_z: FixedFloats | Varies | None
+        roi_end: FixedFloats | Varies | None
+        roi_relative: bool | None
+        roi_start: FixedFloats | Varies | None
+        size: FixedFloats | Varies | None
+        subpixel_scale: bool | None
+        temp_buffer_hint: int | None
+
     @overload
     def resize(
         input: Batch,
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        antialias: bool | None = None,
-        dtype: DTypeArg | None = None,
-        image_type: ImageTypeArg | None = None,
-        interp_type: InterpTypeArg | None = None,
-        mag_filter: InterpTypeArg | None = None,
-        max_size: FixedFloats | None = None,
-        min_filter: InterpTypeArg | None = None,
-        minibatch_size: int | None = None,
-        mode: str | None = None,
-        resize_longer: FloatArg | None = None,
-        resize_shorter: FloatArg | None = None,
-        resize_x: FloatArg | None = None,
-        resize_y: FloatArg | None = None,
-        resize_z: FloatArg | None = None,
-        roi_end: FloatsArg | None = None,
-        roi_relative: bool | None = None,
-        roi_start: FloatsArg | None = None,
         save_attrs: Literal[False] | None = None,
-        size: FloatsArg | None = None,
-        subpixel_scale: bool | None = None,
-        temp_buffer_hint: int | None = None,
+        **arguments: Unpack[ResizeArguments[Array]],
     ) -> Batch: ...
     @overload
     def resize(
@@ -5117,28 +4169,8 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: None = None,
-        device: DeviceArg | None = None,
-        antialias: bool | None = None,
-        dtype: DTypeArg | None = None,
-        image_type: ImageTypeArg | None = None,
-        interp_type: FixedInterpType | None = None,
-        mag_filter: FixedInterpType | None = None,
-        max_size: FixedFloats | None = None,
-        min_filter: FixedInterpType | None = None,
-        minibatch_size: int | None = None,
-        mode: str | None = None,
-        resize_longer: FixedFloat | None = None,
-        resize_shorter: FixedFloat | None = None,
-        resize_x: FixedFloat | None = None,
-        resize_y: FixedFloat | None = None,
-        resize_z: FixedFloat | None = None,
-        roi_end: FixedFloats | None = None,
-        roi_relative: bool | None = None,
-        roi_start: FixedFloats | None = None,
         save_attrs: Literal[False] | None = None,
-        size: FixedFloats | None = None,
-        subpixel_scale: bool | None = None,
-        temp_buffer_hint: int | None = None,
+        **arguments: Unpack[ResizeArguments[Never]],
     ) -> Tensor: ...
     @overload
     def resize(
@@ -5146,28 +4178,8 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        antialias: bool | None = None,
-        dtype: DTypeArg | None = None,
-        image_type: ImageTypeArg | None = None,
-        interp_type: InterpTypeArg | None = None,
-        mag_filter: InterpTypeArg | None = None,
-        max_size: FixedFloats | None = None,
-        min_filter: InterpTypeArg | None = None,
-        minibatch_size: int | None = None,
-        mode: str | None = None,
-        resize_longer: FloatArg | None = None,
-        resize_shorter: FloatArg | None = None,
-        resize_x: FloatArg | None = None,
-        resize_y: FloatArg | None = None,
-        resize_z: FloatArg | None = None,
-        roi_end: FloatsArg | None = None,
-        roi_relative: bool | None = None,
-        roi_start: FloatsArg | None = None,
         save_attrs: bool | None = None,
-        size: FloatsArg | None = None,
-        subpixel_scale: bool | None = None,
-        temp_buffer_hint: int | None = None,
+        **arguments: Unpack[ResizeArguments[Array]],
     ) -> Any: ...
 
 
@@ -5186,7 +4198,7 @@ def resize(
     max_size: FixedFloats | None = None,
     min_filter: InterpTypeArg | None = None,
     minibatch_size: int | None = None,
-    mode: str | None = None,
+    mode: Literal["default", "stretch", "not_larger", "not_smaller"] | None = None,
     resize_longer: FloatArg | None = None,
     resize_shorter: FloatArg | None = None,
     resize_x: FloatArg | None = None,
@@ -5276,113 +4288,47 @@ def resize(
 
 if TYPE_CHECKING:
 
+    class ResizeCropMirrorArguments(Placed, Generic[Varies], total=False):
+        antialias: bool | None
+        crop: FixedFloats | Varies | None
+        crop_d: FixedFloats | Varies | None
+        crop_h: FixedFloats | Varies | None
+        crop_pos_x: FixedFloats | Varies | None
+        crop_pos_y: FixedFloats | Varies | None
+        crop_pos_z: FixedFloats | Varies | None
+        crop_w: FixedFloats | Varies | None
+        dtype: DTypeArg | None
+        interp_type: FixedInterpType | Varies | None
+        mag_filter: FixedInterpType | Varies | None
+        max_size: FixedFloats | None
+        min_filter: FixedInterpType | Varies | None
+        minibatch_size: int | None
+        mirror: FixedInts | Varies | None
+        mode: Literal["default", "stretch", "not_larger", "not_smaller"] | None
+        resize_longer: FixedFloats | Varies | None
+        resize_shorter: FixedFloats | Varies | None
+        resize_x: FixedFloats | Varies | None
+        resize_y: FixedFloats | Varies | None
+        resize_z: FixedFloats | Varies | None
+        roi_end: FixedFloats | Varies | None
+        roi_relative: bool | None
+        roi_start: FixedFloats | Varies | None
+        rounding: Literal["round", "truncate"] | None
+        size: FixedFloats | Varies | None
+        subpixel_scale: bool | None
+        temp_buffer_hint: int | None
+
     @overload
     def resize_crop_mirror(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        antialias: bool | None = None,
-        crop: FloatsArg | None = None,
-        crop_d: FloatArg | None = None,
-        crop_h: FloatArg | None = None,
-        crop_pos_x: FloatArg | None = None,
-        crop_pos_y: FloatArg | None = None,
-        crop_pos_z: FloatArg | None = None,
-        crop_w: FloatArg | None = None,
-        dtype: DTypeArg | None = None,
-        interp_type: InterpTypeArg | None = None,
-        mag_filter: InterpTypeArg | None = None,
-        max_size: FixedFloats | None = None,
-        min_filter: InterpTypeArg | None = None,
-        minibatch_size: int | None = None,
-        mirror: IntArg | None = None,
-        mode: str | None = None,
-        resize_longer: FloatArg | None = None,
-        resize_shorter: FloatArg | None = None,
-        resize_x: FloatArg | None = None,
-        resize_y: FloatArg | None = None,
-        resize_z: FloatArg | None = None,
-        roi_end: FloatsArg | None = None,
-        roi_relative: bool | None = None,
-        roi_start: FloatsArg | None = None,
-        rounding: str | None = None,
-        size: FloatsArg | None = None,
-        subpixel_scale: bool | None = None,
-        temp_buffer_hint: int | None = None,
+        input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[ResizeCropMirrorArguments[Array]]
     ) -> Batch: ...
     @overload
     def resize_crop_mirror(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        antialias: bool | None = None,
-        crop: FixedFloats | None = None,
-        crop_d: FixedFloat | None = None,
-        crop_h: FixedFloat | None = None,
-        crop_pos_x: FixedFloat | None = None,
-        crop_pos_y: FixedFloat | None = None,
-        crop_pos_z: FixedFloat | None = None,
-        crop_w: FixedFloat | None = None,
-        dtype: DTypeArg | None = None,
-        interp_type: FixedInterpType | None = None,
-        mag_filter: FixedInterpType | None = None,
-        max_size: FixedFloats | None = None,
-        min_filter: FixedInterpType | None = None,
-        minibatch_size: int | None = None,
-        mirror: FixedInt | None = None,
-        mode: str | None = None,
-        resize_longer: FixedFloat | None = None,
-        resize_shorter: FixedFloat | None = None,
-        resize_x: FixedFloat | None = None,
-        resize_y: FixedFloat | None = None,
-        resize_z: FixedFloat | None = None,
-        roi_end: FixedFloats | None = None,
-        roi_relative: bool | None = None,
-        roi_start: FixedFloats | None = None,
-        rounding: str | None = None,
-        size: FixedFloats | None = None,
-        subpixel_scale: bool | None = None,
-        temp_buffer_hint: int | None = None,
+        input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[ResizeCropMirrorArguments[Never]]
     ) -> Tensor: ...
     @overload
     def resize_crop_mirror(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        antialias: bool | None = None,
-        crop: FloatsArg | None = None,
-        crop_d: FloatArg | None = None,
-        crop_h: FloatArg | None = None,
-        crop_pos_x: FloatArg | None = None,
-        crop_pos_y: FloatArg | None = None,
-        crop_pos_z: FloatArg | None = None,
-        crop_w: FloatArg | None = None,
-        dtype: DTypeArg | None = None,
-        interp_type: InterpTypeArg | None = None,
-        mag_filter: InterpTypeArg | None = None,
-        max_size: FixedFloats | None = None,
-        min_filter: InterpTypeArg | None = None,
-        minibatch_size: int | None = None,
-        mirror: IntArg | None = None,
-        mode: str | None = None,
-        resize_longer: FloatArg | None = None,
-        resize_shorter: FloatArg | None = None,
-        resize_x: FloatArg | None = None,
-        resize_y: FloatArg | None = None,
-        resize_z: FloatArg | None = None,
-        roi_end: FloatsArg | None = None,
-        roi_relative: bool | None = None,
-        roi_start: FloatsArg | None = None,
-        rounding: str | None = None,
-        size: FloatsArg | None = None,
-        subpixel_scale: bool | None = None,
-        temp_buffer_hint: int | None = None,
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[ResizeCropMirrorArguments[Array]]
     ) -> Any: ...
 
 
@@ -5408,7 +4354,7 @@ def resize_crop_mirror(
     min_filter: InterpTypeArg | None = None,
     minibatch_size: int | None = None,
     mirror: IntArg | None = None,
-    mode: str | None = None,
+    mode: Literal["default", "stretch", "not_larger", "not_smaller"] | None = None,
     resize_longer: FloatArg | None = None,
     resize_shorter: FloatArg | None = None,
     resize_x: FloatArg | None = None,
@@ -5417,7 +4363,7 @@ def resize_crop_mirror(
     roi_end: FloatsArg | None = None,
     roi_relative: bool | None = None,
     roi_start: FloatsArg | None = None,
-    rounding: str | None = None,
+    rounding: Literal["round", "truncate"] | None = None,
     size: FloatsArg | None = None,
     subpixel_scale: bool | None = None,
     temp_buffer_hint: int | None = None,
@@ -5519,20 +4465,21 @@ def resize_crop_mirror(
 
 if TYPE_CHECKING:
 
+    class RoiRandomCropArguments(DrawnAnywhere, Generic[Varies], total=False):
+        crop_shape: Required[FixedInts | Varies]
+        in_shape: FixedInts | Varies | None
+        roi_end: FixedInts | Varies | None
+        roi_shape: FixedInts | Varies | None
+        roi_start: Required[FixedInts | Varies]
+
     @overload
     def roi_random_crop(
         input: Batch,
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        crop_shape: IntsArg,
-        in_shape: IntsArg | None = None,
-        roi_end: IntsArg | None = None,
-        roi_shape: IntsArg | None = None,
-        roi_start: IntsArg,
-        rng: RNG | None = None,
         keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[RoiRandomCropArguments[Array]],
     ) -> Batch: ...
     @overload
     def roi_random_crop(
@@ -5540,14 +4487,8 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: int,
-        device: DeviceArg | None = None,
-        crop_shape: IntsArg,
-        in_shape: IntsArg | None = None,
-        roi_end: IntsArg | None = None,
-        roi_shape: IntsArg | None = None,
-        roi_start: IntsArg,
-        rng: RNG | None = None,
         keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[RoiRandomCropArguments[Array]],
     ) -> Batch: ...
     @overload
     def roi_random_crop(
@@ -5555,14 +4496,8 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: None = None,
-        device: DeviceArg | None = None,
-        crop_shape: FixedInts,
-        in_shape: FixedInts | None = None,
-        roi_end: FixedInts | None = None,
-        roi_shape: FixedInts | None = None,
-        roi_start: FixedInts,
-        rng: RNG | None = None,
         keyed_by: FixedKey | None = None,
+        **arguments: Unpack[RoiRandomCropArguments[Never]],
     ) -> Tensor: ...
     @overload
     def roi_random_crop(
@@ -5570,14 +4505,8 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        crop_shape: IntsArg,
-        in_shape: IntsArg | None = None,
-        roi_end: IntsArg | None = None,
-        roi_shape: IntsArg | None = None,
-        roi_start: IntsArg,
-        rng: RNG | None = None,
         keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[RoiRandomCropArguments[Array]],
     ) -> Any: ...
 
 
@@ -5635,53 +4564,27 @@ def roi_random_crop(
 
 if TYPE_CHECKING:
 
+    class RotateArguments(Placed, Generic[Varies], total=False):
+        angle: Required[FixedFloats | Varies]
+        axis: FixedFloats | Varies | None
+        dtype: DTypeArg | None
+        fill_value: float | None
+        interp_type: FixedInterpType | None
+        keep_size: bool | None
+        output_dtype: DTypeArg | None
+        size: FixedFloats | Varies | None
+
     @overload
     def rotate(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        angle: FloatArg,
-        axis: FloatsArg | None = None,
-        dtype: DTypeArg | None = None,
-        fill_value: float | None = None,
-        interp_type: FixedInterpType | None = None,
-        keep_size: bool | None = None,
-        output_dtype: DTypeArg | None = None,
-        size: FloatsArg | None = None,
+        input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[RotateArguments[Array]]
     ) -> Batch: ...
     @overload
     def rotate(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        angle: FixedFloat,
-        axis: FixedFloats | None = None,
-        dtype: DTypeArg | None = None,
-        fill_value: float | None = None,
-        interp_type: FixedInterpType | None = None,
-        keep_size: bool | None = None,
-        output_dtype: DTypeArg | None = None,
-        size: FixedFloats | None = None,
+        input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[RotateArguments[Never]]
     ) -> Tensor: ...
     @overload
     def rotate(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        angle: FloatArg,
-        axis: FloatsArg | None = None,
-        dtype: DTypeArg | None = None,
-        fill_value: float | None = None,
-        interp_type: FixedInterpType | None = None,
-        keep_size: bool | None = None,
-        output_dtype: DTypeArg | None = None,
-        size: FloatsArg | None = None,
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[RotateArguments[Array]]
     ) -> Any: ...
 
 
@@ -5738,38 +4641,22 @@ def rotate(
 
 if TYPE_CHECKING:
 
+    class SaturationArguments(Placed, Generic[Varies], total=False):
+        dtype: DTypeArg | None
+        image_type: ImageTypeArg | None
+        saturation: FixedFloats | Varies | None
+
     @overload
     def saturation(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg | None = None,
-        image_type: ImageTypeArg | None = None,
-        saturation: FloatArg | None = None,
+        input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[SaturationArguments[Array]]
     ) -> Batch: ...
     @overload
     def saturation(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg | None = None,
-        image_type: ImageTypeArg | None = None,
-        saturation: FixedFloat | None = None,
+        input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[SaturationArguments[Never]]
     ) -> Tensor: ...
     @overload
     def saturation(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg | None = None,
-        image_type: ImageTypeArg | None = None,
-        saturation: FloatArg | None = None,
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[SaturationArguments[Array]]
     ) -> Any: ...
 
 
@@ -5810,32 +4697,20 @@ def saturation(
 
 if TYPE_CHECKING:
 
+    class SequenceRearrangeArguments(Placed, Generic[Varies], total=False):
+        new_order: Required[FixedInts | Varies]
+
     @overload
     def sequence_rearrange(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        new_order: IntsArg,
+        input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[SequenceRearrangeArguments[Array]]
     ) -> Batch: ...
     @overload
     def sequence_rearrange(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        new_order: FixedInts,
+        input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[SequenceRearrangeArguments[Never]]
     ) -> Tensor: ...
     @overload
     def sequence_rearrange(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        new_order: IntsArg,
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[SequenceRearrangeArguments[Array]]
     ) -> Any: ...
 
 
@@ -5873,6 +4748,37 @@ def sequence_rearrange(
 
 if TYPE_CHECKING:
 
+    class SliceArguments(Placed, Generic[Varies], total=False):
+        axes: FixedInts | Varies | None
+        axis_names: str | None
+        dtype: DTypeArg | None
+        end: FixedInts | Varies | None
+        fill_values: FixedFloats | None
+        image_type: ImageTypeArg | None
+        normalized_anchor: bool | None
+        normalized_shape: bool | None
+        out_of_bounds_policy: (
+            Literal[
+                "error",
+                "pad",
+                "constant",
+                "edge",
+                "clamp",
+                "reflect",
+                "reflect_1001",
+                "reflect_101",
+                "wrap",
+                "trim_to_shape",
+            ]
+            | None
+        )
+        output_dtype: DTypeArg | None
+        rel_end: FixedFloats | Varies | None
+        rel_shape: FixedFloats | Varies | None
+        rel_start: FixedFloats | Varies | None
+        shape: FixedInts | Varies | None
+        start: FixedInts | Varies | None
+
     @overload
     def slice(
         data: Batch,
@@ -5881,22 +4787,7 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        axes: IntsArg | None = None,
-        axis_names: str | None = None,
-        dtype: DTypeArg | None = None,
-        end: IntsArg | None = None,
-        fill_values: FixedFloats | None = None,
-        image_type: ImageTypeArg | None = None,
-        normalized_anchor: bool | None = None,
-        normalized_shape: bool | None = None,
-        out_of_bounds_policy: str | None = None,
-        output_dtype: DTypeArg | None = None,
-        rel_end: FloatsArg | None = None,
-        rel_shape: FloatsArg | None = None,
-        rel_start: FloatsArg | None = None,
-        shape: IntsArg | None = None,
-        start: IntsArg | None = None,
+        **arguments: Unpack[SliceArguments[Array]],
     ) -> Batch: ...
     @overload
     def slice(
@@ -5906,22 +4797,7 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: None = None,
-        device: DeviceArg | None = None,
-        axes: FixedInts | None = None,
-        axis_names: str | None = None,
-        dtype: DTypeArg | None = None,
-        end: FixedInts | None = None,
-        fill_values: FixedFloats | None = None,
-        image_type: ImageTypeArg | None = None,
-        normalized_anchor: bool | None = None,
-        normalized_shape: bool | None = None,
-        out_of_bounds_policy: str | None = None,
-        output_dtype: DTypeArg | None = None,
-        rel_end: FixedFloats | None = None,
-        rel_shape: FixedFloats | None = None,
-        rel_start: FixedFloats | None = None,
-        shape: FixedInts | None = None,
-        start: FixedInts | None = None,
+        **arguments: Unpack[SliceArguments[Never]],
     ) -> Tensor: ...
     @overload
     def slice(
@@ -5931,22 +4807,7 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        axes: IntsArg | None = None,
-        axis_names: str | None = None,
-        dtype: DTypeArg | None = None,
-        end: IntsArg | None = None,
-        fill_values: FixedFloats | None = None,
-        image_type: ImageTypeArg | None = None,
-        normalized_anchor: bool | None = None,
-        normalized_shape: bool | None = None,
-        out_of_bounds_policy: str | None = None,
-        output_dtype: DTypeArg | None = None,
-        rel_end: FloatsArg | None = None,
-        rel_shape: FloatsArg | None = None,
-        rel_start: FloatsArg | None = None,
-        shape: IntsArg | None = None,
-        start: IntsArg | None = None,
+        **arguments: Unpack[SliceArguments[Array]],
     ) -> Any: ...
 
 
@@ -5967,7 +4828,10 @@ def slice(
     image_type: ImageTypeArg | None = None,
     normalized_anchor: bool | None = None,
     normalized_shape: bool | None = None,
-    out_of_bounds_policy: str | None = None,
+    out_of_bounds_policy: Literal[
+        "error", "pad", "constant", "edge", "clamp", "reflect", "reflect_1001", "reflect_101", "wrap", "trim_to_shape"
+    ]
+    | None = None,
     output_dtype: DTypeArg | None = None,
     rel_end: FloatsArg | None = None,
     rel_shape: FloatsArg | None = None,
@@ -6039,53 +4903,27 @@ def slice(
 
 if TYPE_CHECKING:
 
+    class SpectrogramArguments(Placed, total=False):
+        center_windows: bool | None
+        layout: Literal["ft", "tf"] | None
+        nfft: int | None
+        power: int | None
+        reflect_padding: bool | None
+        window_fn: FixedFloats | None
+        window_length: int | None
+        window_step: int | None
+
     @overload
     def spectrogram(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        center_windows: bool | None = None,
-        layout: str | None = None,
-        nfft: int | None = None,
-        power: int | None = None,
-        reflect_padding: bool | None = None,
-        window_fn: FixedFloats | None = None,
-        window_length: int | None = None,
-        window_step: int | None = None,
+        input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[SpectrogramArguments]
     ) -> Batch: ...
     @overload
     def spectrogram(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        center_windows: bool | None = None,
-        layout: str | None = None,
-        nfft: int | None = None,
-        power: int | None = None,
-        reflect_padding: bool | None = None,
-        window_fn: FixedFloats | None = None,
-        window_length: int | None = None,
-        window_step: int | None = None,
+        input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[SpectrogramArguments]
     ) -> Tensor: ...
     @overload
     def spectrogram(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        center_windows: bool | None = None,
-        layout: str | None = None,
-        nfft: int | None = None,
-        power: int | None = None,
-        reflect_padding: bool | None = None,
-        window_fn: FixedFloats | None = None,
-        window_length: int | None = None,
-        window_step: int | None = None,
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[SpectrogramArguments]
     ) -> Any: ...
 
 
@@ -6097,7 +4935,7 @@ def spectrogram(
     batch_size: int | None = None,
     device: DeviceArg | None = None,
     center_windows: bool | None = None,
-    layout: str | None = None,
+    layout: Literal["ft", "tf"] | None = None,
     nfft: int | None = None,
     power: int | None = None,
     reflect_padding: bool | None = None,
@@ -6145,38 +4983,22 @@ def spectrogram(
 
 if TYPE_CHECKING:
 
+    class SphereArguments(Placed, Generic[Varies], total=False):
+        fill_value: float | None
+        interp_type: FixedInterpType | None
+        mask: FixedInts | Varies | None
+
     @overload
     def sphere(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        fill_value: float | None = None,
-        interp_type: FixedInterpType | None = None,
-        mask: IntArg | None = None,
+        input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[SphereArguments[Array]]
     ) -> Batch: ...
     @overload
     def sphere(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        fill_value: float | None = None,
-        interp_type: FixedInterpType | None = None,
-        mask: FixedInt | None = None,
+        input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[SphereArguments[Never]]
     ) -> Tensor: ...
     @overload
     def sphere(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        fill_value: float | None = None,
-        interp_type: FixedInterpType | None = None,
-        mask: IntArg | None = None,
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[SphereArguments[Array]]
     ) -> Any: ...
 
 
@@ -6216,35 +5038,21 @@ def sphere(
 
 if TYPE_CHECKING:
 
+    class SqueezeArguments(Placed, Generic[Varies], total=False):
+        axes: FixedInts | Varies | None
+        axis_names: str | None
+
     @overload
     def squeeze(
-        data: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        axes: IntsArg | None = None,
-        axis_names: str | None = None,
+        data: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[SqueezeArguments[Array]]
     ) -> Batch: ...
     @overload
     def squeeze(
-        data: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        axes: FixedInts | None = None,
-        axis_names: str | None = None,
+        data: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[SqueezeArguments[Never]]
     ) -> Tensor: ...
     @overload
     def squeeze(
-        data: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        axes: IntsArg | None = None,
-        axis_names: str | None = None,
+        data: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[SqueezeArguments[Array]]
     ) -> Any: ...
 
 
@@ -6281,35 +5089,21 @@ def squeeze(
 
 if TYPE_CHECKING:
 
+    class StackArguments(Placed, total=False):
+        axis: int | None
+        axis_name: str | None
+
     @overload
     def stack(
-        input_0: Batch,
-        /,
-        *inputs: TensorLike,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        axis: int | None = None,
-        axis_name: str | None = None,
+        input_0: Batch, /, *inputs: TensorLike, batch_size: int | None = None, **arguments: Unpack[StackArguments]
     ) -> Batch: ...
     @overload
     def stack(
-        input_0: SingleTensor,
-        /,
-        *inputs: SingleTensor,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        axis: int | None = None,
-        axis_name: str | None = None,
+        input_0: SingleTensor, /, *inputs: SingleTensor, batch_size: None = None, **arguments: Unpack[StackArguments]
     ) -> Tensor: ...
     @overload
     def stack(
-        input_0: TensorLike,
-        /,
-        *inputs: TensorLike,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        axis: int | None = None,
-        axis_name: str | None = None,
+        input_0: TensorLike, /, *inputs: TensorLike, batch_size: int | None = None, **arguments: Unpack[StackArguments]
     ) -> Any: ...
 
 
@@ -6348,86 +5142,38 @@ def stack(
 
 if TYPE_CHECKING:
 
+    class TensorResizeArguments(Placed, Generic[Varies], total=False):
+        alignment: FixedFloats | Varies | None
+        antialias: bool | None
+        axes: FixedInts | None
+        axis_names: str | None
+        dtype: DTypeArg | None
+        interp_type: FixedInterpType | Varies | None
+        mag_filter: FixedInterpType | Varies | None
+        max_size: FixedFloats | None
+        min_filter: FixedInterpType | Varies | None
+        minibatch_size: int | None
+        mode: Literal["default", "stretch", "not_larger", "not_smaller"] | None
+        roi_end: FixedFloats | Varies | None
+        roi_relative: bool | None
+        roi_start: FixedFloats | Varies | None
+        scales: FixedFloats | Varies | None
+        size_rounding: Literal["round", "truncate", "ceil"] | None
+        sizes: FixedFloats | Varies | None
+        subpixel_scale: bool | None
+        temp_buffer_hint: int | None
+
     @overload
     def tensor_resize(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        alignment: FloatsArg | None = None,
-        antialias: bool | None = None,
-        axes: FixedInts | None = None,
-        axis_names: str | None = None,
-        dtype: DTypeArg | None = None,
-        interp_type: InterpTypeArg | None = None,
-        mag_filter: InterpTypeArg | None = None,
-        max_size: FixedFloats | None = None,
-        min_filter: InterpTypeArg | None = None,
-        minibatch_size: int | None = None,
-        mode: str | None = None,
-        roi_end: FloatsArg | None = None,
-        roi_relative: bool | None = None,
-        roi_start: FloatsArg | None = None,
-        scales: FloatsArg | None = None,
-        size_rounding: str | None = None,
-        sizes: FloatsArg | None = None,
-        subpixel_scale: bool | None = None,
-        temp_buffer_hint: int | None = None,
+        input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[TensorResizeArguments[Array]]
     ) -> Batch: ...
     @overload
     def tensor_resize(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        alignment: FixedFloats | None = None,
-        antialias: bool | None = None,
-        axes: FixedInts | None = None,
-        axis_names: str | None = None,
-        dtype: DTypeArg | None = None,
-        interp_type: FixedInterpType | None = None,
-        mag_filter: FixedInterpType | None = None,
-        max_size: FixedFloats | None = None,
-        min_filter: FixedInterpType | None = None,
-        minibatch_size: int | None = None,
-        mode: str | None = None,
-        roi_end: FixedFloats | None = None,
-        roi_relative: bool | None = None,
-        roi_start: FixedFloats | None = None,
-        scales: FixedFloats | None = None,
-        size_rounding: str | None = None,
-        sizes: FixedFloats | None = None,
-        subpixel_scale: bool | None = None,
-        temp_buffer_hint: int | None = None,
+        input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[TensorResizeArguments[Never]]
     ) -> Tensor: ...
     @overload
     def tensor_resize(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        alignment: FloatsArg | None = None,
-        antialias: bool | None = None,
-        axes: FixedInts | None = None,
-        axis_names: str | None = None,
-        dtype: DTypeArg | None = None,
-        interp_type: InterpTypeArg | None = None,
-        mag_filter: InterpTypeArg | None = None,
-        max_size: FixedFloats | None = None,
-        min_filter: InterpTypeArg | None = None,
-        minibatch_size: int | None = None,
-        mode: str | None = None,
-        roi_end: FloatsArg | None = None,
-        roi_relative: bool | None = None,
-        roi_start: FloatsArg | None = None,
-        scales: FloatsArg | None = None,
-        size_rounding: str | None = None,
-        sizes: FloatsArg | None = None,
-        subpixel_scale: bool | None = None,
-        temp_buffer_hint: int | None = None,
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[TensorResizeArguments[Array]]
     ) -> Any: ...
 
 
@@ -6448,12 +5194,12 @@ def tensor_resize(
     max_size: FixedFloats | None = None,
     min_filter: InterpTypeArg | None = None,
     minibatch_size: int | None = None,
-    mode: str | None = None,
+    mode: Literal["default", "stretch", "not_larger", "not_smaller"] | None = None,
     roi_end: FloatsArg | None = None,
     roi_relative: bool | None = None,
     roi_start: FloatsArg | None = None,
     scales: FloatsArg | None = None,
-    size_rounding: str | None = None,
+    size_rounding: Literal["round", "truncate", "ceil"] | None = None,
     sizes: FloatsArg | None = None,
     subpixel_scale: bool | None = None,
     temp_buffer_hint: int | None = None,
@@ -6531,38 +5277,22 @@ def tensor_resize(
 
 if TYPE_CHECKING:
 
+    class ToDecibelsArguments(Placed, total=False):
+        cutoff_db: float | None
+        multiplier: float | None
+        reference: float | None
+
     @overload
     def to_decibels(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        cutoff_db: float | None = None,
-        multiplier: float | None = None,
-        reference: float | None = None,
+        input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[ToDecibelsArguments]
     ) -> Batch: ...
     @overload
     def to_decibels(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        cutoff_db: float | None = None,
-        multiplier: float | None = None,
-        reference: float | None = None,
+        input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[ToDecibelsArguments]
     ) -> Tensor: ...
     @overload
     def to_decibels(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        cutoff_db: float | None = None,
-        multiplier: float | None = None,
-        reference: float | None = None,
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[ToDecibelsArguments]
     ) -> Any: ...
 
 
@@ -6603,38 +5333,22 @@ def to_decibels(
 
 if TYPE_CHECKING:
 
+    class TransposeArguments(Placed, total=False):
+        output_layout: str | None
+        perm: FixedInts | None
+        transpose_layout: bool | None
+
     @overload
     def transpose(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        output_layout: str | None = None,
-        perm: FixedInts | None = None,
-        transpose_layout: bool | None = None,
+        input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[TransposeArguments]
     ) -> Batch: ...
     @overload
     def transpose(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        output_layout: str | None = None,
-        perm: FixedInts | None = None,
-        transpose_layout: bool | None = None,
+        input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[TransposeArguments]
     ) -> Tensor: ...
     @overload
     def transpose(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        output_layout: str | None = None,
-        perm: FixedInts | None = None,
-        transpose_layout: bool | None = None,
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[TransposeArguments]
     ) -> Any: ...
 
 
@@ -6673,6 +5387,15 @@ def transpose(
 
 if TYPE_CHECKING:
 
+    class WarpAffineArguments(Placed, Generic[Varies], total=False):
+        dtype: DTypeArg | None
+        fill_value: float | None
+        interp_type: FixedInterpType | None
+        inverse_map: bool | None
+        matrix: FixedFloats | Varies | None
+        output_dtype: DTypeArg | None
+        size: FixedFloats | Varies | None
+
     @overload
     def warp_affine(
         data: Batch,
@@ -6680,14 +5403,7 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg | None = None,
-        fill_value: float | None = None,
-        interp_type: FixedInterpType | None = None,
-        inverse_map: bool | None = None,
-        matrix: FloatsArg | None = None,
-        output_dtype: DTypeArg | None = None,
-        size: FloatsArg | None = None,
+        **arguments: Unpack[WarpAffineArguments[Array]],
     ) -> Batch: ...
     @overload
     def warp_affine(
@@ -6696,14 +5412,7 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: None = None,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg | None = None,
-        fill_value: float | None = None,
-        interp_type: FixedInterpType | None = None,
-        inverse_map: bool | None = None,
-        matrix: FixedFloats | None = None,
-        output_dtype: DTypeArg | None = None,
-        size: FixedFloats | None = None,
+        **arguments: Unpack[WarpAffineArguments[Never]],
     ) -> Tensor: ...
     @overload
     def warp_affine(
@@ -6712,14 +5421,7 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg | None = None,
-        fill_value: float | None = None,
-        interp_type: FixedInterpType | None = None,
-        inverse_map: bool | None = None,
-        matrix: FloatsArg | None = None,
-        output_dtype: DTypeArg | None = None,
-        size: FloatsArg | None = None,
+        **arguments: Unpack[WarpAffineArguments[Array]],
     ) -> Any: ...
 
 
@@ -6781,56 +5483,28 @@ def warp_affine(
 
 if TYPE_CHECKING:
 
+    class WaterArguments(Placed, Generic[Varies], total=False):
+        ampl_x: float | None
+        ampl_y: float | None
+        fill_value: float | None
+        freq_x: float | None
+        freq_y: float | None
+        interp_type: FixedInterpType | None
+        mask: FixedInts | Varies | None
+        phase_x: float | None
+        phase_y: float | None
+
     @overload
     def water(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        ampl_x: float | None = None,
-        ampl_y: float | None = None,
-        fill_value: float | None = None,
-        freq_x: float | None = None,
-        freq_y: float | None = None,
-        interp_type: FixedInterpType | None = None,
-        mask: IntArg | None = None,
-        phase_x: float | None = None,
-        phase_y: float | None = None,
+        input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[WaterArguments[Array]]
     ) -> Batch: ...
     @overload
     def water(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        ampl_x: float | None = None,
-        ampl_y: float | None = None,
-        fill_value: float | None = None,
-        freq_x: float | None = None,
-        freq_y: float | None = None,
-        interp_type: FixedInterpType | None = None,
-        mask: FixedInt | None = None,
-        phase_x: float | None = None,
-        phase_y: float | None = None,
+        input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[WaterArguments[Never]]
     ) -> Tensor: ...
     @overload
     def water(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        ampl_x: float | None = None,
-        ampl_y: float | None = None,
-        fill_value: float | None = None,
-        freq_x: float | None = None,
-        freq_y: float | None = None,
-        interp_type: FixedInterpType | None = None,
-        mask: IntArg | None = None,
-        phase_x: float | None = None,
-        phase_y: float | None = None,
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[WaterArguments[Array]]
     ) -> Any: ...
 
 
@@ -6890,33 +5564,17 @@ def water(
 
 if TYPE_CHECKING:
 
+    class ZerosArguments(Placed, Generic[Varies], total=False):
+        dtype: DTypeArg | None
+        layout: str | None
+        shape: FixedInts | Varies | None
+
     @overload
-    def zeros(
-        *,
-        batch_size: int,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg | None = None,
-        layout: str | None = None,
-        shape: IntsArg | None = None,
-    ) -> Batch: ...
+    def zeros(*, batch_size: int, **arguments: Unpack[ZerosArguments[Array]]) -> Batch: ...
     @overload
-    def zeros(
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg | None = None,
-        layout: str | None = None,
-        shape: FixedInts | None = None,
-    ) -> Tensor: ...
+    def zeros(*, batch_size: None = None, **arguments: Unpack[ZerosArguments[Never]]) -> Tensor: ...
     @overload
-    def zeros(
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg | None = None,
-        layout: str | None = None,
-        shape: IntsArg | None = None,
-    ) -> Any: ...
+    def zeros(*, batch_size: int | None = None, **arguments: Unpack[ZerosArguments[Array]]) -> Any: ...
 
 
 @_suggests
@@ -6951,32 +5609,20 @@ def zeros(
 
 if TYPE_CHECKING:
 
+    class ZerosLikeArguments(Placed, total=False):
+        dtype: DTypeArg | None
+
     @overload
     def zeros_like(
-        data_like: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg | None = None,
+        data_like: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[ZerosLikeArguments]
     ) -> Batch: ...
     @overload
     def zeros_like(
-        data_like: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg | None = None,
+        data_like: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[ZerosLikeArguments]
     ) -> Tensor: ...
     @overload
     def zeros_like(
-        data_like: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg | None = None,
+        data_like: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[ZerosLikeArguments]
     ) -> Any: ...
 
 

@@ -1,11 +1,12 @@
 """Arguments that are numbers with names."""
 
+import re
+
 import numpy as np
 import pytest
 
 import avida as ndd
 from avida import _core, types
-from avida._values.enums import ENUMS, short_name
 
 IMAGE = ndd.as_tensor(np.arange(4 * 6 * 3, dtype=np.uint8).reshape(4, 6, 3), layout="HWC")
 OPERATORS = [op for op in map(_core.describe_op, range(_core.op_count())) if not op["hidden"]]
@@ -42,9 +43,9 @@ def test_element_types():
 
 
 def test_other_names_are_refused():
-    with pytest.raises(ValueError, match=r"resize: .*interp_type.*'nn', 'linear', .*got 'bilinear'"):
+    with pytest.raises(ValueError, match=r'resize: argument "interp_type" must be "nn", "linear", .*got "bilinear"'):
         ndd.resize(IMAGE, size=(3, 9), interp_type="bilinear")
-    with pytest.raises(ValueError, match=r"'rgb', 'bgr', .*got 'cmyk'"):
+    with pytest.raises(ValueError, match=r'"output_type" must be "rgb", "bgr", "gray" or "ycbcr", got "cmyk"'):
         ndd.color_space_conversion(IMAGE, image_type="rgb", output_type="cmyk")
     with pytest.raises(TypeError, match="expected an integer, got 'yes'"):
         ndd.flip(IMAGE, horizontal="yes")
@@ -67,8 +68,38 @@ def test_augmentation():
 def test_documented_defaults_are_names(op):
     text = " ".join(function(op["name"]).__doc__.split())
     for arg in op["args"]:
-        if arg["name"] not in {*ENUMS, "dct_type"}:  # the transforms are numbered, not named
+        if arg["name"] != "dct_type":  # the transforms are numbered, not named
             assert arg["type"] != "int" or not arg["name"].endswith(("_type", "_filter")), "an enum without names?"
-        elif arg["name"] in ENUMS and arg["default"] and not arg["deprecated"] and not arg["required"]:
-            default = text.split(f" {arg['name']}: ")[1].split("Default: ``")[1].split("``")[0]
-            assert default == repr(short_name(ENUMS[arg["name"]](int(arg["default"]))))
+        if arg["choices"] and arg["default"] and not arg["deprecated"] and not arg["required"]:
+            default = text.split(f" {arg['name']}: {arg['doc']}")[1].split("Default: ``")[1].split("``")[0]
+            assert default == arg["default"]
+            assert default.strip("'") in arg["choices"]
+
+
+@pytest.mark.parametrize(
+    ("op", "arg"),
+    [
+        (op, arg)
+        for op in OPERATORS
+        if not op["gpu_only"]
+        for arg in op["args"]
+        if arg["choices"] and not arg["deprecated"]
+    ],
+    ids=lambda described: described["name"],
+)
+def test_every_choice(op, arg):
+    """Errors list the choices, in one form; types of Python are those of the same list."""
+    inputs = [np.zeros(3, np.uint8) for given in op["inputs"] if not given["optional"]]
+    values = {"int": 1, "float": 1.0, "ints": [1], "floats": [1.0], "enumeration": 0, "dtype": "uint8"}
+    others = {other["name"]: values[other["type"]] for other in op["args"] if other["required"] and other != arg}
+    wrong = rf'{op["name"]}: argument "{arg["name"]}" must be ("[\w ,"]+ or )?"\w+", got "no such choice"$'
+    with pytest.raises((ValueError, RuntimeError), match=wrong) as caught:
+        function(op["name"])(*inputs, **others, **{arg["name"]: "no such choice"})
+    listed = re.findall(r'"(\w+)"', str(caught.value).split("must be")[1].split(", got")[0])
+    assert listed
+    assert set(listed) <= set(arg["choices"])
+    if arg["type"] == "choice":
+        names = ", ".join(f'"{name}"' for name in arg["choices"])
+        assert f"Literal[{names}]" in function(op["name"]).__annotations__[arg["name"]].replace("'", '"')
+    with pytest.raises(TypeError if arg["type"] == "choice" else (TypeError, RuntimeError)):
+        function(op["name"])(*inputs, **others, **{arg["name"]: 1.5j})

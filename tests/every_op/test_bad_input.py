@@ -82,8 +82,10 @@ def random_argument(rng, arg):
         return ndd.dtype(str(rng.choice([*DTYPES, "bool", "bfloat16"])))
     if kind == "layout":
         return random_layout(rng, int(rng.integers(0, 6))) or ""
+    if kind == "choice":
+        return str(rng.choice([*arg["choices"], "", "xyz"]))
     if kind == "str":
-        return str(rng.choice(["pad", "error", "trim_to_shape", "round", "W", "C", "layout", "", "xyz"]))
+        return str(rng.choice(["W", "C", "", "xyz"]))
     return number()
 
 

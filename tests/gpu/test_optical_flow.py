@@ -141,7 +141,7 @@ def test_temporal_hints_begin_with_each_video():
         ({"preset": 0.3}, (2, 64, 64, 3), r"expected a preset of 0\.0 \(best\), 0\.5 or 1\.0 \(fastest\), got 0\.3"),
         ({"output_grid": 8}, (2, 64, 64, 3), r"expected an output_grid of 1, 2 or 4, .* got 8"),
         ({"output_format": 3}, (2, 64, 64, 3), r"expected an output_grid of 1, 2 or 4, .* got 3"),
-        ({"image_type": "ycbcr"}, (2, 64, 64, 3), "expected RGB, BGR or GRAY as image_type"),
+        ({"image_type": "ycbcr"}, (2, 64, 64, 3), '"image_type" must be "rgb", "bgr" or "gray", got "ycbcr"'),
         ({"image_type": "gray"}, (2, 64, 64, 3), "expected frames with 1 channel, as image_type says, got 3"),
         ({}, (2, 64, 64, 1), "expected frames with 3 channels, as image_type says, got 1"),
         ({}, (0, 64, 64, 3), "expected at least one frame, got none"),

@@ -146,7 +146,7 @@ BLOCK = lz4(PIXELS[0])
         ({"shape": [63]}, "more than the 63 bytes"),
         ({"shape": [65]}, "to have 65 bytes as its shape, got 64"),
         ({"shape": [1 << 30]}, "bytes"),
-        ({"shape": [64], "algorithm": "zip"}, 'expected the algorithm "LZ4"'),
+        ({"shape": [64], "algorithm": "zip"}, '"algorithm" must be "LZ4", got "zip"'),
         ({"shape": [64], "layout": "HW"}, "expected a layout of 1 axes"),
         ({"shape": [64], "chunk_sizes": [len(BLOCK) + 1]}, "expected chunk 0 within the sample"),
         ({"shape": [64], "chunk_sizes": [-1]}, "expected chunk 0 within the sample"),

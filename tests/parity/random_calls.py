@@ -189,7 +189,7 @@ class Maker:
             values.append(other if np.shape(other) == np.shape(value) and other is not None else value)
         if any(isinstance(v, Value | str | np.dtype) for v in values):
             return value
-        dtype = np.int32 if arg["type"] in ("int", "ints", "bool") else np.float32
+        dtype = np.int32 if arg["type"] in ("int", "ints", "bool", "enumeration") else np.float32
         arrays = [np.asarray(v, dtype) for v in values]
         return Value(arrays, None, True) if self.is_batch else Value(arrays[:1])
 
@@ -203,10 +203,10 @@ class Maker:
             return np.dtype(self.one_of(DTYPES))
         if kind == "layout":
             return self.one_of(["H", "W", "C", "HW", "WH", "HWC", "CHW", "F", "Z"])
-        if kind == "str":
+        if kind in ("str", "choice"):
             return self.one_of(TEXTS.get(name) or [v for v in tried if v is not None] or ["nonsense"])
         integers, reals = [-2, -1, 0, 1, 2, 3, 5], [-1.5, 0.0, 0.3, 0.5, 1.0, 1.7, 4.0]
-        if kind == "int":
+        if kind in ("int", "enumeration"):
             return self.one_of(integers)
         if kind == "float":
             return self.one_of(reals)

@@ -9,6 +9,7 @@ import nvidia.dali.experimental.dynamic as dali
 import pytest
 
 import avida
+from avida._values.enums import by_name
 from tests.op_case import OPS
 from tests.parity.oracle import outcome
 from tests.parity.random_calls import CASES, RANDOM_ARGUMENTS, RANDOM_INPUTS, Call, Value
@@ -42,7 +43,10 @@ def parsed(text):
 def our_default(arg):
     if not arg["default"]:
         return None
-    return int(avida.dtype(arg["default"]).type_id) if arg["type"] == "dtype" else ast.literal_eval(arg["default"])
+    if arg["type"] == "dtype":
+        return int(avida.dtype(arg["default"]).type_id)
+    value = ast.literal_eval(arg["default"])
+    return int(by_name(getattr(avida.types, arg["enumeration"]), value)) if arg["enumeration"] else value
 
 
 def is_close(ours, theirs):

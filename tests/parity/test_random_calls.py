@@ -48,7 +48,7 @@ REFUSED = [
     ("nonsilent_region", r"a multiple of window_length"),
     ("bbox_paste", r'expected a "ratio" of more than 0'),
     ("squeeze", r'expected "axes" or "axis_names", got both'),
-    ("peek_image_shape", r"expected a colour format"),
+    ("peek_image_shape", r'"image_type" must be "rgb"'),
     ("erase", r'in "fill_value"'),
     ("random_resized_crop", r"expected sizes of 0 or more"),
     ("random_crop_generator|random_resized_crop", r"expected positive numbers|expected areas of 0 or more"),

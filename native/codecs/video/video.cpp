@@ -368,25 +368,6 @@ const VideoStream& VideoFile::stream() const { return decoder_->stream(); }
 
 VideoStream& VideoFile::lend_stream() { return decoder_->lend_stream(); }
 
-FramePadding frame_padding(const std::string& name) {
-  constexpr std::pair<const char*, FramePadding> known[] = {
-      {"none", FramePadding::none},
-      {"constant", FramePadding::constant},
-      {"edge", FramePadding::edge},
-      {"repeat", FramePadding::edge},
-      {"reflect_1001", FramePadding::reflect_1001},
-      {"symmetric", FramePadding::reflect_1001},
-      {"reflect_101", FramePadding::reflect_101},
-      {"reflect", FramePadding::reflect_101},
-  };
-  for (auto& [text, padding] : known)
-    if (name == text) return padding;
-  refuse(
-      "expected \"none\", \"constant\", \"edge\", \"repeat\", \"reflect_1001\", \"symmetric\", \"reflect_101\" or "
-      "\"reflect\" as pad_mode, got \"",
-      name, '"');
-}
-
 std::vector<int64_t> sorted_frames(std::span<const int64_t> frames) {
   std::vector<int64_t> sorted;
   for (int64_t frame : frames)

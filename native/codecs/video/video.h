@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "arguments/choices.h"
 #include "codecs/video/planes.h"
 #include "codecs/video/video_index.h"
 #include "codecs/video/video_stream.h"
@@ -67,7 +68,8 @@ PicturePlanes describe_planes(int format, int height, int width, int color_range
 
 // How frames beyond the end are replaced.
 enum class FramePadding { none, constant, edge, reflect_1001, reflect_101 };
-FramePadding frame_padding(const std::string& name);
+AVIDA_CHOICES(FramePadding, "none", "constant", "edge", "reflect_1001", "reflect_101", {"repeat", FramePadding::edge},
+              {"symmetric", FramePadding::reflect_1001}, {"reflect", FramePadding::reflect_101})
 
 // The different frames in ascending order, without -1.
 std::vector<int64_t> sorted_frames(std::span<const int64_t> frames);

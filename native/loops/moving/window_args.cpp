@@ -2,12 +2,11 @@
 
 namespace avida {
 
-void infer_window(const WindowArgs& args, Meta& out) {
+void infer_window(const WindowTypeArgs& args, Meta& out) {
   if (args.dtype != DType::none && args.output_dtype != DType::none)
     type_error("\"output_dtype\" is the old name of \"dtype\"; expected one of them, got both");
   if (args.output_dtype != DType::none) out.dtype = args.output_dtype;
   if (args.dtype != DType::none) out.dtype = args.dtype;
-  parse_out_of_bounds(args.out_of_bounds_policy);
 }
 
 Layout layout_or_default(const Layout& layout, int ndim) {
@@ -16,9 +15,8 @@ Layout layout_or_default(const Layout& layout, int ndim) {
 }
 
 void fit_window(Window& window, const SampleView& in, const WindowArgs& args) {
-  OutOfBounds policy = parse_out_of_bounds(args.out_of_bounds_policy);
-  place_window(window, in.shape, policy);
-  if (policy != OutOfBounds::constant || args.fill_values.size() <= 1) return;
+  place_window(window, in.shape, args.out_of_bounds_policy);
+  if (args.out_of_bounds_policy != OutOfBounds::constant || args.fill_values.size() <= 1) return;
   int channel = layout_or_default(in.layout, in.ndim()).find('C');
   if (channel < 0) refuse("several numbers in \"fill_values\" need a layout with an axis C");
   if (window.size[channel] != static_cast<int64_t>(args.fill_values.size()))
@@ -30,7 +28,7 @@ WindowCopy window_copy(const SampleView& out, const SampleView& in, const Window
   std::span<const float> fill = args.fill_values;
   if (fill.empty()) fill = {&kZero, 1};
   int channel = fill.size() > 1 ? layout_or_default(in.layout, in.ndim()).find('C') : -1;
-  return WindowCopy(out, in, window, parse_out_of_bounds(args.out_of_bounds_policy), fill, channel);
+  return WindowCopy(out, in, window, args.out_of_bounds_policy, fill, channel);
 }
 
 }  // namespace avida

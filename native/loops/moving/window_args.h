@@ -1,14 +1,18 @@
 // Arguments and plans of operators whose output is a window of their input: slice and crop.
 #pragma once
+#include "arguments/out_of_bounds.h"
 #include "loops/moving/window.h"
 #include "operator/declare.h"
 
 namespace avida {
 
-struct WindowArgs {
+struct WindowTypeArgs {
   DType dtype = DType::none, output_dtype = DType::none;
   std::vector<float> fill_values = {0};
-  std::string out_of_bounds_policy = "error";
+};
+
+struct WindowArgs : WindowTypeArgs {
+  OutOfBounds out_of_bounds_policy = OutOfBounds::error;
 };
 
 constexpr const char* kWindowDTypeText =
@@ -20,8 +24,8 @@ constexpr const char* kOutOfBoundsText =
     "\"clamp\"), "
     "\"reflect\" (or \"reflect_1001\"), \"reflect_101\", \"wrap\", or \"trim_to_shape\".";
 
-// Sets the output's element type and checks what does not need the data.
-void infer_window(const WindowArgs& args, Meta& out);
+// Sets the output's element type.
+void infer_window(const WindowTypeArgs& args, Meta& out);
 
 // The layout that a sample without one is taken to have.
 Layout layout_or_default(const Layout& layout, int ndim);

@@ -45,29 +45,6 @@ Space space_of(const Shape& shape, const Layout& layout) {
   return space;
 }
 
-Border parse_border(std::string_view name, const char* argument) {
-  static constexpr std::pair<std::string_view, Border> kNames[] = {
-      {"constant", Border::fill},
-      {"fill", Border::fill},
-      {"pad", Border::fill},
-      {"clamp", Border::clamp},
-      {"edge", Border::clamp},
-      {"replicate", Border::clamp},
-      {"reflect", Border::reflect},
-      {"reflect_1001", Border::reflect},
-      {"1001", Border::reflect},
-      {"reflect_101", Border::reflect_101},
-      {"reflect101", Border::reflect_101},
-      {"101", Border::reflect_101},
-      {"wrap", Border::wrap},
-  };
-  auto same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; };
-  for (auto& [known, border] : kNames)
-    if (std::equal(name.begin(), name.end(), known.begin(), known.end(), same)) return border;
-  refuse("expected \"constant\", \"clamp\", \"reflect_1001\", \"reflect_101\" or \"wrap\" as ", argument, ", got \"",
-         name, '"');
-}
-
 DType filtered_dtype(DType asked, DType in) {
   if (asked == DType::none) return in;
   if (asked != in && asked != DType::float32)

@@ -1,8 +1,7 @@
 // The spatial axes of a sample, and the borders and element types that operators on neighbourhoods take.
 // A sample has independent parts, each with one to three spatial axes, whose points are short runs of elements.
 #pragma once
-#include <string_view>
-
+#include "arguments/choices.h"
 #include "loops/moving/convert_run.h"
 #include "loops/neighbours/neighbours.h"
 #include "operator/sample.h"
@@ -37,7 +36,11 @@ auto for_axis(const List& numbers, int i, int axes, const char* name) {
 }
 
 // What lies beyond the border, by the names that the operators on neighbourhoods take.
-Border parse_border(std::string_view name, const char* argument);
+AVIDA_CHOICES_WITH(Border, kAnyCase, {"constant", Border::fill}, {"clamp", Border::clamp},
+                   {"reflect_1001", Border::reflect}, {"reflect_101", Border::reflect_101}, {"wrap", Border::wrap},
+                   {"fill", Border::fill}, {"pad", Border::fill}, {"edge", Border::clamp}, {"replicate", Border::clamp},
+                   {"reflect", Border::reflect}, {"1001", Border::reflect}, {"reflect101", Border::reflect_101},
+                   {"101", Border::reflect_101})
 
 // The element type of the output: the input's, or the one asked for, which may only be float32 otherwise.
 DType filtered_dtype(DType asked, DType in);

@@ -11,18 +11,11 @@
 
 namespace avida {
 
-bool is_linear(int interp_type) {
-  if (interp_type != 0 && interp_type != 1)
-    refuse("expected nearest (0) or linear (1) as interp_type, got ", interp_type);
-  return interp_type == 1;
-}
-
 WarpOptions warp_options(const WarpArgs& args) {
-  return {is_linear(args.interp_type), args.fill_value ? Border::fill : Border::clamp, {args.fill_value.value_or(0)}};
+  return {args.interp_type, args.fill_value ? Border::fill : Border::clamp, {args.fill_value.value_or(0)}};
 }
 
 void infer_warp(const WarpArgs& args, Meta& out) {
-  is_linear(args.interp_type);
   if (args.dtype != DType::none && args.output_dtype != DType::none)
     type_error("\"output_dtype\" is the old name of \"dtype\"; expected one of them, got both");
   if (args.dtype != DType::none) out.dtype = args.dtype;
@@ -47,7 +40,7 @@ WarpSample::WarpSample(const SampleView& in, const SampleView& out, const WarpOp
       begin_(begin),
       end_(end),
       launches_(launches),
-      linear_(options.linear),
+      linear_(options.interpolation == Interpolation::linear),
       border_(options.border),
       dims_(in.layout.find('D') < 0 ? 2 : 3) {
   for (int d = 0; d < dims_; d++) {

@@ -19,20 +19,22 @@
 
 namespace avida {
 
+enum class Interpolation { nearest, linear };
+AVIDA_CHOICES_WITH(Interpolation, kInterpType, "nn", "linear")
+
 // What most warps take.
 struct WarpArgs {
   DType dtype = DType::none, output_dtype = DType::none;
   std::optional<float> fill_value;
-  int interp_type = 1;
+  Interpolation interp_type = Interpolation::linear;
 };
 
 struct WarpOptions {
-  bool linear = true;
+  Interpolation interpolation = Interpolation::linear;
   Border border = Border::fill;
   std::vector<float> fill = {0};  // one number, or one for each channel
 };
 
-bool is_linear(int interp_type);  // raises for all but nearest and linear
 WarpOptions warp_options(const WarpArgs& args);
 void infer_warp(const WarpArgs& args, Meta& out);
 

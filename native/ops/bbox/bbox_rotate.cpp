@@ -5,13 +5,19 @@
 namespace avida::ops {
 namespace {
 
+enum class BoxFormat { ends, extents };
+AVIDA_CHOICES(BoxFormat, "xyXY", "xyWH")
+
+enum class RotatedSize { expand, halfway, fixed };
+AVIDA_CHOICES(RotatedSize, "expand", "halfway", "fixed")
+
 struct BboxRotateArgs {
   float angle = 0;
-  Layout bbox_layout = "xyXY";
+  BoxFormat bbox_layout = BoxFormat::ends;
   bool bbox_normalized = true;
   Vec<int64_t> input_shape;
   bool keep_size = false;
-  std::string mode = "expand";
+  RotatedSize mode = RotatedSize::expand;
   float remove_threshold = 0.1f;
   Layout shape_layout = "HW";
   Vec<float> size;
@@ -98,7 +104,7 @@ class BboxRotate {
 
  private:
   void rotate(const float* in, int64_t index) {
-    const bool ends = args_.bbox_layout == Layout("xyXY");
+    const bool ends = args_.bbox_layout == BoxFormat::ends;
     const Extents from = args_.bbox_normalized ? rotation_.before : Extents{1, 1};
     const Extents to = args_.bbox_normalized ? rotation_.after : Extents{1, 1};
     const Extents size{(in[2] - (ends ? in[0] : 0.0f)) * from.width, (in[3] - (ends ? in[1] : 0.0f)) * from.height};
@@ -106,7 +112,7 @@ class BboxRotate {
     rotation_.move(x, y);
     const Extents around = rotation_.enclosing(size);
     const Extents same = rotation_.sideways() ? Extents{size.height, size.width} : size;
-    const double share = args_.mode == "expand" ? 1 : args_.mode == "halfway" ? 0.5 : 0;
+    const double share = args_.mode == RotatedSize::expand ? 1 : args_.mode == RotatedSize::halfway ? 0.5 : 0;
     const double width = same.width + (around.width - same.width) * share;
     const double height = same.height + (around.height - same.height) * share;
     auto inside = [](double x, double extent) { return x < 0 ? 0 : extent < x ? extent : x; };
@@ -130,10 +136,6 @@ void infer(Infer<BboxRotateArgs>& call) {
   const BboxRotateArgs& args = call.args;
   check_floats(call.in[0], "boxes");
   if (call.in[0].ndim != 2) value_error("expected rows of four numbers, got a rank of ", call.in[0].ndim);
-  if (args.bbox_layout != Layout("xyXY") && args.bbox_layout != Layout("xyWH"))
-    refuse("expected \"xyXY\" or \"xyWH\" for \"bbox_layout\", got ", args.bbox_layout);
-  if (args.mode != "expand" && args.mode != "halfway" && args.mode != "fixed")
-    refuse("expected \"expand\", \"halfway\" or \"fixed\" for \"mode\", got \"", args.mode, '"');
   if (!(args.remove_threshold >= 0 && args.remove_threshold < 1))
     refuse("expected \"remove_threshold\" from 0 to below 1, got ", args.remove_threshold);
   if (args.keep_size && (!args.size.empty() || call.call.per_sample("size")))

@@ -7,6 +7,9 @@
 namespace avida::ops {
 namespace {
 
+enum class ThresholdType { iou, overlap };
+AVIDA_CHOICES(ThresholdType, "iou", "overlap")
+
 struct RandomBboxCropArgs {
   bool all_boxes_above_threshold = true;
   std::optional<bool> allow_no_crop;
@@ -19,7 +22,7 @@ struct RandomBboxCropArgs {
   bool output_bbox_indices = false;
   std::optional<Vec<float>> scaling;
   std::optional<Layout> shape_layout;
-  std::string threshold_type = "iou";
+  ThresholdType threshold_type = ThresholdType::iou;
   std::vector<float> thresholds = {0};
   std::optional<int> total_num_attempts;
 };
@@ -290,7 +293,7 @@ class RandomBboxCrop {
   const RandomBboxCropArgs& args_;
   const BoxLayout layout_;
   const SampleView& labels_;
-  const bool iou_ = args_.threshold_type == "iou";
+  const bool iou_ = args_.threshold_type == ThresholdType::iou;
   RandomStream random_;
   float image_[3] = {1, 1, 1}, crop_[3] = {1, 1, 1};
   Range scaling_{1, 1}, ratios_[3] = {{1, 1}, {1, 1}, {1, 1}};
@@ -307,8 +310,6 @@ void infer(Infer<RandomBboxCropArgs>& call) {
   if (args.thresholds.empty()) refuse("expected at least one of \"thresholds\", got none");
   for (float threshold : args.thresholds)
     if (!(threshold >= 0 && threshold <= 1)) refuse("expected \"thresholds\" from 0 to 1, got ", threshold);
-  if (args.threshold_type != "iou" && args.threshold_type != "overlap")
-    refuse("expected \"iou\" or \"overlap\" for \"threshold_type\", got \"", args.threshold_type, '"');
   if (float prune = args.bbox_prune_threshold.value_or(0); !(prune >= 0 && prune <= 1))
     refuse("expected \"bbox_prune_threshold\" from 0 to 1, got ", prune);
   if (args.num_attempts < 1 || args.total_num_attempts.value_or(1) < 1)

@@ -7,9 +7,10 @@ namespace avida::ops {
 namespace {
 
 enum ColorSpace { rgb, bgr, gray, ycbcr };  // under the numbers of the API
+AVIDA_CHOICES_WITH(ColorSpace, kImageType, "rgb", "bgr", "gray", "ycbcr")
 
 struct ColorSpaceConversionArgs {
-  int image_type = 0, output_type = 0;
+  ColorSpace image_type = rgb, output_type = rgb;
 };
 
 int channels_of(int space) { return space == gray ? 1 : 3; }
@@ -104,9 +105,6 @@ AVIDA_OP(color_space_conversion, ColorSpaceConversionArgs) {
       .example("avida.color_space_conversion(image, image_type=avida.types.RGB, output_type=avida.types.GRAY)")
       .infer([](Infer<Args>& call) {
         if (call.in[0].dtype != DType::uint8) refuse("expected uint8, got ", call.in[0].dtype);
-        for (int space : {call.args.image_type, call.args.output_type})
-          if (space < rgb || space > ycbcr)
-            refuse("expected the colour spaces RGB, BGR, GRAY or YCbCr (0 to 3), got ", space);
       })
       .each_sample<ColorConversion>()
       .chains();

@@ -1,3 +1,4 @@
+#include "codecs/codec.h"
 #include "loops/pixels/each_pixel.h"
 #include "operator/declare.h"
 #include "ops/color/color_matrix.h"
@@ -49,7 +50,7 @@ AVIDA_OP(hue, TwistArgs) {
   op.doc("Rotates the hue of colours.")
       .arg("dtype", &TwistArgs::dtype, kDTypeText)
       .arg("hue", &TwistArgs::hue, kHueText)
-      .ignored("image_type", 0)
+      .ignored("image_type", codecs::ImageType::rgb)
       .example("avida.hue(image, hue=120)");
   rgb_loop(op);
 }
@@ -57,7 +58,7 @@ AVIDA_OP(hue, TwistArgs) {
 AVIDA_OP(saturation, TwistArgs) {
   op.doc("Makes colours stronger or paler.")
       .arg("dtype", &TwistArgs::dtype, kDTypeText)
-      .ignored("image_type", 0)
+      .ignored("image_type", codecs::ImageType::rgb)
       .arg("saturation", &TwistArgs::saturation, kSaturationText)
       .example("avida.saturation(image, saturation=0.5)");
   rgb_loop(op);
@@ -79,7 +80,7 @@ AVIDA_OP(color_twist, TwistArgs) {
       .arg("contrast", &TwistArgs::contrast, "The factor of the distances from a middle gray (128, or 0.5 for floats).")
       .arg("dtype", &TwistArgs::dtype, kDTypeText)
       .arg("hue", &TwistArgs::hue, kHueText)
-      .ignored("image_type", 0)
+      .ignored("image_type", codecs::ImageType::rgb)
       .arg("saturation", &TwistArgs::saturation, kSaturationText)
       .example("avida.color_twist(image, brightness=1.2, contrast=0.8, hue=20, saturation=1.5)");
   rgb_loop(op);

@@ -1,7 +1,5 @@
 #include "ops/color/debayer.h"
 
-#include <cctype>
-
 #include "operator/declare.h"
 #include "operator/launches.h"
 #include "ops/color/debayer_rows.h"
@@ -9,22 +7,15 @@
 #include "ops/color/vng_tile.h"
 
 namespace avida::ops {
+
+AVIDA_CHOICES_WITH(Demosaic, kAnyCase, "bilinear_ocv", "edgeaware_ocv", "gray_ocv", "vng_ocv")
+
 namespace {
 
 struct DebayerArgs {
-  std::optional<std::string> algorithm;
+  Demosaic algorithm = Demosaic::bilinear;
   Vec<int> blue_position;
 };
-
-Demosaic parse_algorithm(const DebayerArgs& args) {
-  std::string name = args.algorithm.value_or("bilinear_ocv");
-  for (char& letter : name) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-  if (name == "bilinear_ocv") return Demosaic::bilinear;
-  if (name == "edgeaware_ocv") return Demosaic::edge_aware;
-  if (name == "gray_ocv") return Demosaic::gray;
-  if (name == "vng_ocv") return Demosaic::vng;
-  refuse("expected \"bilinear_ocv\", \"edgeaware_ocv\", \"vng_ocv\" or \"gray_ocv\" as algorithm, got \"", name, '"');
-}
 
 // One sample: frames of height by width pixels.
 struct Debayering {
@@ -34,7 +25,7 @@ struct Debayering {
   int64_t height, width, channels;
 
   explicit Debayering(const Sample<DebayerArgs>& sample)
-      : in(sample.in[0]), algorithm(parse_algorithm(sample.args)), channels(algorithm == Demosaic::gray ? 1 : 3) {
+      : in(sample.in[0]), algorithm(sample.args.algorithm), channels(algorithm == Demosaic::gray ? 1 : 3) {
     const Vec<int>& blue = sample.args.blue_position;
     if (blue.size() != 2) refuse("expected 2 numbers in \"blue_position\", got ", blue.size());
     for (int at : blue)
@@ -141,7 +132,7 @@ AVIDA_OP(debayer, DebayerArgs) {
       .infer([](Infer<Args>& call) {
         DType dtype = call.in[0].dtype;
         if (dtype != DType::uint8 && dtype != DType::uint16) refuse("expected uint8 or uint16, got ", dtype);
-        if (parse_algorithm(call.args) == Demosaic::vng && dtype != DType::uint8)
+        if (call.args.algorithm == Demosaic::vng && dtype != DType::uint8)
           refuse("expected uint8 for \"vng_ocv\", got ", dtype);
         Layout& layout = call.out[0].layout;
         if (layout.find('C') < 0) layout.push_back('C');

@@ -11,7 +11,7 @@ namespace {
 struct AudioArgs {
   bool downmix = false;
   DType dtype = DType::float32;
-  std::string on_error = "raise";
+  OnError on_error = OnError::raise;
   float quality = 50, sample_rate = 0;
 };
 
@@ -24,7 +24,6 @@ void infer(Infer<AudioArgs>& call) {
   if (in.dtype != DType::uint8 || in.ndim != 1)
     refuse("expected the bytes of audio files (uint8, one axis), got ", in.dtype, " with ", in.ndim, " axes");
   codecs::check_audio_request(request_of(call.args));
-  check_on_error(call.args.on_error);
   call.out[0].dtype = call.args.dtype;
   call.out[0].ndim = call.args.downmix ? 1 : 2;
   call.out[1].dtype = DType::float32;
@@ -91,11 +90,13 @@ AVIDA_OP_IN(decoders, audio, AudioArgs) {
       .example(
           "avida.decoders.audio(np.frombuffer(b\".snd\\0\\0\\0\\x18\\0\\0\\0\\2\\0\\0\\0\\2\\0\\0\\x1f@\\0\\0\\0\\1@"
           "\\xc0\", np.uint8))")
+      .takes_files()
+      .raises(kRaises)
       .infer(infer)
       .on_cpu()
       .each_sample<AudioPlan>()
       .replace([](Sample<AudioArgs>& sample) {
-        if (sample.args.on_error != "placeholder") return false;
+        if (sample.args.on_error != OnError::placeholder) return false;
         sample.out[0].shape = sample.args.downmix ? Shape{0} : Shape{0, 1};
         sample.out[1].shape = {};
         return true;

@@ -4,13 +4,6 @@
 
 namespace avida::ops {
 
-codecs::ImageType image_type(int number) {
-  if ((number < 0 || number > static_cast<int>(codecs::ImageType::any)) &&
-      number != static_cast<int>(codecs::ImageType::indices))
-    refuse("expected a colour format of avida.types (RGB, BGR, GRAY, YCbCr, ANY_DATA, INDICES), got ", number);
-  return static_cast<codecs::ImageType>(number);
-}
-
 codecs::Roi part_roi(const Part& part) {
   return {static_cast<int>(part.y_begin), static_cast<int>(part.x_begin), static_cast<int>(part.y_end - part.y_begin),
           static_cast<int>(part.x_end - part.x_begin)};
@@ -20,16 +13,11 @@ codecs::Bytes encoded_bytes(const SampleView& in) { return {in.as<const uint8_t>
 
 codecs::ImageRequest image_request(const DecodeArgs& args) {
   codecs::ImageRequest request;
-  request.type = image_type(args.output_type);
+  request.type = args.output_type;
   request.dtype = args.dtype;
   request.adjust_orientation = args.adjust_orientation;
   request.fast_idct = args.use_fast_idct;
   return request;
-}
-
-void check_on_error(const std::string& on_error) {
-  if (on_error != "raise" && on_error != "placeholder")
-    value_error("expected \"raise\" or \"placeholder\" as on_error, got \"", on_error, '"');
 }
 
 void check_encoded(const Meta& in) {
@@ -40,7 +28,6 @@ void check_encoded(const Meta& in) {
 
 void infer_decode(const DecodeArgs& args, std::span<const Meta> in, Meta& out) {
   check_encoded(in[0]);
-  image_type(args.output_type);
   switch (args.dtype) {
     case DType::uint8:
     case DType::int8:
@@ -53,15 +40,14 @@ void infer_decode(const DecodeArgs& args, std::span<const Meta> in, Meta& out) {
     default:
       refuse("expected uint8, int8, uint16, int16, uint32, int32 or float32 as dtype, got ", args.dtype);
   }
-  check_on_error(args.on_error);
   out.dtype = args.dtype;
   out.ndim = 3;
   out.layout = "HWC";
 }
 
 bool set_placeholder(const DecodeArgs& args, SampleView& out) {
-  if (args.on_error != "placeholder") return false;
-  out.shape = {0, 0, codecs::channels_of_type(image_type(args.output_type), 1)};
+  if (args.on_error != OnError::placeholder) return false;
+  out.shape = {0, 0, codecs::channels_of_type(args.output_type, 1)};
   return true;
 }
 

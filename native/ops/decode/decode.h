@@ -1,26 +1,28 @@
 // Arguments and plans that the image decoders share; they differ in the rectangle that they decode.
 #pragma once
-#include <string>
-
 #include "codecs/image.h"
 #include "loops/decoding/decode_on_gpu.h"
 #include "operator/declare.h"
 
 namespace avida::ops {
 
+enum class OnError { raise, placeholder };
+AVIDA_CHOICES_WITH(OnError, kRaisesValueError, "raise", "placeholder")
+
+constexpr const char* kRaises =
+    "RuntimeError: A file cannot be decoded: raised when the result is read, unless `on_error` is \"placeholder\".";
+
 struct DecodeArgs {
   bool adjust_orientation = true;
   DType dtype = DType::uint8;
-  std::string on_error = "raise";
-  int output_type = 0;
+  OnError on_error = OnError::raise;
+  codecs::ImageType output_type = codecs::ImageType::rgb;
   bool use_fast_idct = false;
 };
 
-codecs::ImageType image_type(int number);
 codecs::Bytes encoded_bytes(const SampleView& in);
 codecs::ImageRequest image_request(const DecodeArgs& args);
 
-void check_on_error(const std::string& on_error);
 void check_encoded(const Meta& in);
 void infer_decode(const DecodeArgs& args, std::span<const Meta> in, Meta& out);
 // Sets the shape of an empty image in place of a file that failed; false where the error is to be raised.
@@ -58,7 +60,9 @@ Op<Args>& decode_args(Op<Args>& op) {
       .ignored("preallocate_width_hint", 0)
       .ignored("split_stages", false)
       .ignored("use_chunk_allocator", false)
-      .arg("use_fast_idct", &Args::use_fast_idct, "Decode JPEG images with a faster, less accurate IDCT.", fixed);
+      .arg("use_fast_idct", &Args::use_fast_idct, "Decode JPEG images with a faster, less accurate IDCT.", fixed)
+      .takes_files()
+      .raises(kRaises);
 }
 
 constexpr double kDecodeCost = 16;  // of a byte, against moving it
@@ -91,10 +95,10 @@ Op<Args>& decodes(Op<Args>& op) {
       .replace([](Sample<Args>& sample) { return set_placeholder(sample.args, sample.out[0]); })
       .largest_first()
       .cost(kDecodeCost)
-      .leads_chains([](const Args& args) { return args.on_error == "raise"; })
+      .leads_chains([](const Args& args) { return args.on_error == OnError::raise; })
       .gpu_run([](const Run& run, const GpuStream& stream) {
         for (int i = 0; i < run.samples; i++)
-          if (args_of<Args>(run, i).on_error != "raise") return std::optional<std::vector<Data>>();
+          if (args_of<Args>(run, i).on_error != OnError::raise) return std::optional<std::vector<Data>>();
         for (const Data* in : run.in)
           if (in && in->device.kind != Device::Kind::cpu) return std::optional<std::vector<Data>>();
         return decode_on_gpu(run, stream, [&run](int i) -> ImagePart {

@@ -72,6 +72,7 @@ AVIDA_OP_NAMED(io_file_read, "io.file.read", NoArgs) {
         call.out[0].ndim = 1;
         call.out[0].layout = {};
       })
+      .takes_paths()
       .reads_files()
       .on_cpu()
       .each_sample<ReadPlan>();

@@ -8,8 +8,11 @@ namespace {
 
 constexpr int64_t kLz4Ratio = 255;  // an encoded byte stands for at most that many
 
+enum class Compression { lz4 };
+AVIDA_CHOICES(Compression, "LZ4")
+
 struct InflateArgs {
-  std::string algorithm = "LZ4";
+  Compression algorithm = Compression::lz4;
   std::optional<std::vector<int64_t>> chunk_offsets, chunk_sizes;
   DType dtype = DType::uint8;
   Layout layout;
@@ -82,7 +85,6 @@ void infer(Infer<InflateArgs>& call) {
   const Meta& in = call.in[0];
   if (in.dtype != DType::uint8 || in.ndim != 1)
     refuse("expected compressed bytes (uint8, one axis), got ", in.dtype, " with ", in.ndim, " axes");
-  if (args.algorithm != "LZ4") refuse("expected the algorithm \"LZ4\", got \"", args.algorithm, '"');
   auto given = [&](const char* name, bool fixed) { return fixed || call.call.per_sample(name); };
   const bool sequence =
       given("chunk_offsets", args.chunk_offsets.has_value()) || given("chunk_sizes", args.chunk_sizes.has_value());
@@ -118,6 +120,7 @@ AVIDA_OP_IN(decoders, inflate, InflateArgs) {
            "The letter of the axis of the blocks, where there are several and `layout` is given.")
       .arg("shape", &InflateArgs::shape, "The shape of a decompressed block.", required)
       .example("avida.decoders.inflate(b\"\\x50hello\", shape=[5])")
+      .takes_files()
       .infer(infer)
       .on_cpu()
       .each_sample<InflatePlan>();

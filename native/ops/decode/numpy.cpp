@@ -108,6 +108,7 @@ AVIDA_OP_IN(decoders, numpy, NumpyArgs) {
           "np.save(file, [[1, 2], [3, 4]])\n"
           "avida.decoders.numpy(file.getvalue(), dtype=avida.float32)")
       .infer(infer)
+      .takes_files()
       .on_cpu()
       .each_sample<NumpyPlan>();
   op.spec.run = [loop = op.spec.loop](const Run& run) { return decode_arrays(run, *loop); };

@@ -6,12 +6,12 @@ namespace {
 struct PeekArgs {
   bool adjust_orientation = true;
   DType dtype = DType::int64;
-  int image_type = 0;
+  codecs::ImageType image_type = codecs::ImageType::rgb;
 };
 
 void peek(const Sample<PeekArgs>& sample) {
   codecs::ImageRequest request;
-  request.type = image_type(sample.args.image_type);
+  request.type = sample.args.image_type;
   request.adjust_orientation = sample.args.adjust_orientation;
   codecs::Extents image = codecs::EncodedImage(encoded_bytes(sample.in[0]), request).extents();
   const int extents[] = {image.height, image.width, image.channels};
@@ -31,9 +31,9 @@ AVIDA_OP(peek_image_shape, PeekArgs) {
       .arg("dtype", &PeekArgs::dtype, "The element type of the result.")
       .arg("image_type", &PeekArgs::image_type, "The colours to which the image will be decoded.", fixed)
       .example("avida.peek_image_shape(np.frombuffer(b\"P5 2 1 255 ab\", np.uint8))")
+      .takes_files()
       .infer([](Infer<PeekArgs>& call) {
         check_encoded(call.in[0]);
-        image_type(call.args.image_type);
         call.out[0].dtype = call.args.dtype;
         call.out[0].ndim = 1;
         call.out[0].layout = {};

@@ -12,19 +12,21 @@ namespace {
 
 using codecs::FramePadding;
 
+enum class MatrixChoice { bt601, file };
+AVIDA_CHOICES(MatrixChoice, "bt601", "file")
+
 struct VideoArgs {
-  std::string color_matrix = "bt601";
+  MatrixChoice color_matrix = MatrixChoice::bt601;
   std::optional<int> end_frame;
   std::vector<int> fill_value = {0};
   std::optional<std::vector<int>> frames;
-  std::string on_error = "raise", pad_mode = "constant";
+  OnError on_error = OnError::raise;
+  FramePadding pad_mode = FramePadding::constant;
   std::optional<int> sequence_length, start_frame, stride;
 };
 
 codecs::VideoRequest request_of(const VideoArgs& args) {
-  if (args.color_matrix != "bt601" && args.color_matrix != "file")
-    refuse("expected \"bt601\" or \"file\" as color_matrix, got \"", args.color_matrix, '"');
-  return {codecs::ImageType::rgb, args.color_matrix == "file"};
+  return {codecs::ImageType::rgb, args.color_matrix == MatrixChoice::file};
 }
 
 void check(const VideoArgs& args) {
@@ -40,11 +42,8 @@ void infer(Infer<VideoArgs>& call) {
   const Meta& in = call.in[0];
   if (in.dtype != DType::uint8 || in.ndim != 1)
     refuse("expected the bytes of video files (uint8, one axis), got ", in.dtype, " with ", in.ndim, " axes");
-  check_on_error(call.args.on_error);
-  codecs::frame_padding(call.args.pad_mode);
   uint8_t fill[3];
   codecs::read_fill_value(call.args.fill_value, fill);
-  request_of(call.args);
   call.out[0].dtype = DType::uint8;
   call.out[0].ndim = 4;
   call.out[0].layout = Layout("FHWC");
@@ -70,7 +69,7 @@ std::vector<int64_t> asked_frames(const VideoArgs& args, int64_t count) {
 
 std::vector<int64_t> frames_of(const VideoArgs& args, int64_t count) {
   check(args);
-  const FramePadding padding = codecs::frame_padding(args.pad_mode);
+  const FramePadding padding = args.pad_mode;
   std::vector<int64_t> frames = asked_frames(args, count);
   if (padding == FramePadding::none) {
     for (int64_t frame : frames)
@@ -140,7 +139,7 @@ class VideoPlan {
 std::optional<std::vector<Data>> decode_on_gpu(const Run& run, const GpuStream& stream) {
   const char* reason = run.in[0]->device.kind != Device::Kind::cpu ? "its bytes are on a GPU" : nullptr;
   for (int i = 0; i < run.samples; i++)
-    if (args_of<VideoArgs>(run, i).on_error != "raise") reason = "on_error is not \"raise\"";
+    if (args_of<VideoArgs>(run, i).on_error != OnError::raise) reason = "on_error is not \"raise\"";
   if (reason) {
     for (int i = 0; i < run.samples; i++) profile::note_fallback(kName, reason);
     return {};
@@ -186,11 +185,13 @@ AVIDA_OP_IN(decoders, video, VideoArgs) {
       .example(
           "avida.decoders.video(np.frombuffer(b\"YUV4MPEG2 W4 H2 F25:1%cFRAME%c\" % (10, 10) + bytes(range(16, 28)), "
           "np.uint8), sequence_length=2)")
+      .takes_files()
+      .raises(kRaises)
       .infer(infer)
       .on_cpu()
       .each_sample<VideoPlan>()
       .replace([](Sample<VideoArgs>& sample) {
-        if (sample.args.on_error != "placeholder") return false;
+        if (sample.args.on_error != OnError::placeholder) return false;
         sample.out[0].shape = {0, 1, 1, 3};
         return true;
       })

@@ -1,4 +1,3 @@
-#include <cctype>
 #include <cmath>
 
 #include "loops/neighbours/byte_sums.h"
@@ -11,27 +10,23 @@
 namespace avida::ops {
 namespace {
 
+enum class FilterMode { same, valid };
+AVIDA_CHOICES_WITH(FilterMode, kAnyCase, "same", "valid")
+
 struct FilterArgs {
   std::vector<int> anchor = {-1};
-  std::string border = "reflect_101";
+  Border border = Border::reflect_101;
   DType dtype = DType::none;
-  std::string mode = "same";
+  FilterMode mode = FilterMode::same;
 };
-
-bool is_valid_mode(const FilterArgs& args) {
-  std::string mode = args.mode;
-  for (char& c : mode) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  if (mode != "same" && mode != "valid") refuse("expected \"same\" or \"valid\" as mode, got \"", args.mode, '"');
-  return mode == "valid";
-}
 
 // The spaces, reach and border of a filter on one sample.
 struct FilterWindow {
   explicit FilterWindow(const Sample<FilterArgs>& sample)
       : space(space_of(sample.in[0].shape, sample.in[0].layout)),
         out(space),
-        border(parse_border(sample.args.border, "border")),
-        valid(is_valid_mode(sample.args)) {
+        border(sample.args.border),
+        valid(sample.args.mode == FilterMode::valid) {
     const SampleView& filter = sample.in[1];
     int extra = filter.ndim() - space.axes;  // one more: a filter for each frame
     filters = extra > 0 ? filter.shape[0] : 1;
@@ -291,8 +286,6 @@ AVIDA_OP(filter, FilterArgs) {
         if (filter.ndim != axes && !(frames && filter.ndim == axes + 1))
           refuse("expected a filter of ", axes, " axes, as many as the data has spatial ones, got ", filter.ndim);
         if (data.dtype == DType::boolean) refuse("expected numbers, got bool");
-        parse_border(call.args.border, "border");
-        is_valid_mode(call.args);
         call.out[0].dtype = filtered_dtype(call.args.dtype, data.dtype);
       })
       .each_sample<Filter>()

@@ -10,7 +10,7 @@ namespace {
 
 struct MorphologyArgs {
   std::vector<int> anchor = {-1, -1};
-  std::string border_mode = "constant";
+  Border border_mode = Border::fill;
   int iterations = 1;
   std::vector<int> mask_size = {3, 3};
 };
@@ -189,9 +189,7 @@ struct Morphology {
 
   // Repeating is the same as doing it once with a larger mask.
   explicit Morphology(const Sample<MorphologyArgs>& sample)
-      : in(sample.in[0]),
-        space(space_of(in.shape, in.layout)),
-        border(parse_border(sample.args.border_mode, "border_mode")) {
+      : in(sample.in[0]), space(space_of(in.shape, in.layout)), border(sample.args.border_mode) {
     const MorphologyArgs& args = sample.args;
     if (args.iterations < 0) refuse("expected iterations of at least 0, got ", args.iterations);
     for (int i = 0; i < 2; i++) {
@@ -234,10 +232,7 @@ void declare_morphology(Op<MorphologyArgs>& op) {
       .arg("iterations", &Args::iterations, "The count of repetitions: each enlarges the mask by its size less 1.",
            fixed)
       .arg("mask_size", &Args::mask_size, "The size of the mask along height and width.")
-      .infer([](Infer<Args>& call) {
-        parse_border(call.args.border_mode, "border_mode");
-        with_orderable_type(call.in[0].dtype, [](auto) {});
-      })
+      .infer([](Infer<Args>& call) { with_orderable_type(call.in[0].dtype, [](auto) {}); })
       .template each_sample<Morphology<larger>>()
       .cost(2);
 }

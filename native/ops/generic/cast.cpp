@@ -13,6 +13,7 @@ struct CastArgs {
 AVIDA_OP(cast, CastArgs) {
   op.doc("Converts elements to another type, with saturation. Floats become integers by rounding half away from zero.")
       .takes_enums()
+      .passes_numbers()
       .input("input", "The samples to convert.")
       .arg("dtype", &CastArgs::dtype, "The element type to convert to.", required)
       .example("avida.cast(image, dtype=avida.float32)")

@@ -53,6 +53,7 @@ AVIDA_OP(cat, JoinArgs) {
       .arg("axis_name", &JoinArgs::axis_name, "The axis to join along, by its letter in the first input's layout.")
       .example("avida.cat(image, image, axis_name=\"W\")")
       .takes_enums()
+      .passes_numbers()
       .infer(infer_cat)
       .each_sample<CatPlan>();
 }

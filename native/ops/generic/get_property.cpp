@@ -5,12 +5,15 @@
 namespace avida::ops {
 namespace {
 
+enum class Property { layout, source_info };
+AVIDA_CHOICES(Property, "layout", "source_info")
+
 struct GetPropertyArgs {
-  std::string key;
+  Property key = Property::layout;
 };
 
 std::vector<Data> property(const Run& run) {
-  bool layout = static_cast<const GetPropertyArgs*>(run.args.at(0))->key == "layout";
+  bool layout = static_cast<const GetPropertyArgs*>(run.args.at(0))->key == Property::layout;
   const Data& data = *run.in[0];
   auto text = [&](int i) -> std::string_view {
     if (layout) return data.layout.view();
@@ -32,8 +35,6 @@ AVIDA_OP(get_property, GetPropertyArgs) {
       .arg("key", &GetPropertyArgs::key, "`\"layout\"`, or `\"source_info\"`: where the sample comes from.", required)
       .example("avida.get_property(image, key='layout')")
       .infer([](Infer<GetPropertyArgs>& call) {
-        if (call.args.key != "layout" && call.args.key != "source_info")
-          refuse("expected the key \"layout\" or \"source_info\", got \"", call.args.key, '"');
         Meta& out = call.out[0];
         out.dtype = DType::uint8;
         out.ndim = 1;

@@ -1,5 +1,8 @@
 #include "ops/generic/slice.h"
 
+#include <cmath>
+
+#include "codecs/codec.h"
 #include "core/slice_range.h"
 #include "loops/moving/window_args.h"
 #include "operator/axes.h"
@@ -109,7 +112,7 @@ AVIDA_OP(slice, SliceArgs) {
       .input("data", "The samples to slice.")
       .arg("dtype", &SliceArgs::dtype, kWindowDTypeText)
       .arg("fill_values", &SliceArgs::fill_values, kFillValuesText, fixed | takes_nan)
-      .ignored("image_type", 0)
+      .ignored("image_type", codecs::ImageType::rgb)
       .arg("out_of_bounds_policy", &SliceArgs::out_of_bounds_policy, kOutOfBoundsText)
       .arg("output_dtype", &SliceArgs::output_dtype, kOutputDTypeText)
       .example("avida.slice(image, start=[1, 0], shape=[2, 3], axis_names=\"HW\")")

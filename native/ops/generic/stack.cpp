@@ -47,6 +47,7 @@ AVIDA_OP(stack, JoinArgs) {
       .arg("axis_name", &JoinArgs::axis_name, "The letter of the new axis. Without it, the output has no layout.")
       .example("avida.stack(image, image, axis_name=\"F\")")
       .takes_enums()
+      .passes_numbers()
       .infer(infer_stack)
       .each_sample<StackPlan>();
 }

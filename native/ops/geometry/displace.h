@@ -7,7 +7,8 @@ namespace avida::ops {
 
 struct DisplaceArgs {
   float fill_value = 0;
-  int interp_type = 0, mask = 1;
+  Interpolation interp_type = Interpolation::nearest;
+  int mask = 1;
 };
 
 // map_of(sample) is the map from the output to the input.
@@ -21,7 +22,7 @@ struct Displacement {
 
   explicit Displacement(const Sample<Args>& sample)
       : in(sample.in[0].shape),
-        options{is_linear(sample.args.interp_type), Border::fill, {sample.args.fill_value}},
+        options{sample.args.interp_type, Border::fill, {sample.args.fill_value}},
         map(map_of(sample)),
         copy(size_of(sample.in[0].dtype), in, dense_strides(in)),
         moves(sample.args.mask) {}
@@ -42,7 +43,6 @@ Op<Args>& displaces(Op<Args>& op) {
       .arg("fill_value", &Args::fill_value, "What to put where the input has nothing.", fixed | takes_nan)
       .arg("interp_type", &Args::interp_type, "Nearest or linear interpolation.", fixed)
       .arg("mask", &Args::mask, "0: the sample stays as it is.")
-      .infer([](Infer<Args>& call) { is_linear(call.args.interp_type); })
       .template each_sample<Displacement<map_of, Args>>()
       .cost(8);
 }

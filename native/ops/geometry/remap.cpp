@@ -7,8 +7,8 @@ namespace avida::ops {
 namespace {
 
 struct RemapArgs {
-  int interp = 1;
-  std::string pixel_origin = "corner";
+  Interpolation interp = Interpolation::linear;
+  PixelOrigin pixel_origin = PixelOrigin::corner;
 };
 
 // One map of the output's height and width, for all frames or for each.
@@ -19,7 +19,7 @@ bool has_frames(const SampleView& map, const SampleView& in) {
 struct Remapping {
   const SampleView &in, &x, &y;
   const float origin;
-  const bool linear;
+  const Interpolation interpolation;
   Shape out;
   int64_t width, map_step;  // from the map of one frame to the next; 0: all frames have the same
 
@@ -27,8 +27,8 @@ struct Remapping {
       : in(sample.in[0]),
         x(sample.in[1]),
         y(sample.in[2]),
-        origin(origin_of(sample.args.pixel_origin)),
-        linear(is_linear(sample.args.interp)),
+        origin(distance_of(sample.args.pixel_origin)),
+        interpolation(sample.args.interp),
         out(in.shape) {
     if (x.shape != y.shape) refuse("expected maps of one shape, got ", x.shape, " and ", y.shape);
     const int frames = has_frames(x, in), extra = x.ndim() - frames;
@@ -47,7 +47,7 @@ struct Remapping {
     auto map_of = [&](int64_t frame) {
       return Remap{x.as<const float>() + frame * map_step, y.as<const float>() + frame * map_step, width, origin};
     };
-    WarpSample(sample, {linear, Border::fill, {0}}).run_planes(map_of);
+    WarpSample(sample, {interpolation, Border::fill, {0}}).run_planes(map_of);
   }
 };
 
@@ -65,8 +65,6 @@ AVIDA_OP_IN(experimental, remap, RemapArgs) {
           "y, x = np.mgrid[:4, :6].astype(np.float32)\n"
           "avida.experimental.remap(image, 5 - x, y, pixel_origin=\"center\")")
       .infer([](Infer<RemapArgs>& call) {
-        is_linear(call.args.interp);
-        origin_of(call.args.pixel_origin);
         for (int k : {1, 2})
           if (call.in[k].dtype != DType::float32) refuse("expected maps of float32, got ", call.in[k].dtype);
       })

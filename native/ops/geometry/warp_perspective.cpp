@@ -7,24 +7,18 @@
 namespace avida::ops {
 namespace {
 
+enum class BorderMode { constant, replicate, reflect, reflect_101, wrap };  // in the order of Border
+AVIDA_CHOICES(BorderMode, "constant", "replicate", "reflect", "reflect_101", "wrap")
+
 struct PerspectiveArgs {
-  std::string border_mode = "constant", pixel_origin = "corner";
+  BorderMode border_mode = BorderMode::constant;
+  PixelOrigin pixel_origin = PixelOrigin::corner;
   std::vector<float> fill_value;
-  int interp_type = 1;
+  Interpolation interp_type = Interpolation::linear;
   bool inverse_map = true;
   Matrix matrix;
   Vec<float> size;
 };
-
-Border border_of(const std::string& mode) {
-  if (mode == "constant") return Border::fill;
-  if (mode == "replicate") return Border::clamp;
-  if (mode == "reflect") return Border::reflect;
-  if (mode == "reflect_101") return Border::reflect_101;
-  if (mode == "wrap") return Border::wrap;
-  refuse("expected \"constant\", \"replicate\", \"reflect\", \"reflect_101\" or \"wrap\" as border_mode, got \"", mode,
-         '"');
-}
 
 struct PerspectiveWarp {
   WarpOptions options;
@@ -32,7 +26,7 @@ struct PerspectiveWarp {
   Shape out;
 
   explicit PerspectiveWarp(const Sample<PerspectiveArgs>& sample)
-      : options{is_linear(sample.args.interp_type), border_of(sample.args.border_mode), sample.args.fill_value},
+      : options{sample.args.interp_type, static_cast<Border>(sample.args.border_mode), sample.args.fill_value},
         out(sample.in[0].shape) {
     const PerspectiveArgs& args = sample.args;
     if (options.fill.empty()) options.fill = {0};
@@ -44,7 +38,7 @@ struct PerspectiveWarp {
     if (!args.inverse_map) invert(given, inverse);
     const auto& used = args.inverse_map ? given : inverse;
     for (int i = 0; i < 9; i++) map.m[i / 3][i % 3] = static_cast<float>(used[i / 3][i % 3]);
-    map.origin = origin_of(args.pixel_origin);
+    map.origin = distance_of(args.pixel_origin);
   }
 
   Shape shape() const { return out; }
@@ -73,9 +67,6 @@ AVIDA_OP_IN(experimental, warp_perspective, PerspectiveArgs) {
       .arg("size", &Args::size, "Height and width of the output; by default the input's.")
       .example("avida.experimental.warp_perspective(image, matrix=[1, 0, 0, 0, 1, 0, 0.1, 0, 1])")
       .infer([](Infer<Args>& call) {
-        is_linear(call.args.interp_type);
-        border_of(call.args.border_mode);
-        origin_of(call.args.pixel_origin);
         if (call.in[1].dtype == DType::none && call.args.matrix.empty() && !call.call.per_sample("matrix"))
           refuse("expected a matrix, as the second input or as the argument");
       })

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "codecs/codec.h"
 #include "loops/moving/window_args.h"
 
 namespace avida::ops {
@@ -13,8 +14,6 @@ void check_crop_place(const CropPlace& place, const Inference& call) {
   if (given("crop", place.crop.has_value()) && (d || h || w))
     refuse("expected \"crop\" or the extents one by one, got both");
   if (h != w || (d && !h)) refuse("expected \"crop_h\" and \"crop_w\" together");
-  if (place.rounding != "round" && place.rounding != "truncate")
-    refuse("expected \"round\" or \"truncate\" as rounding, got \"", place.rounding, '"');
 }
 
 namespace {
@@ -38,7 +37,7 @@ Extents wanted_extents(const CropPlace& place) {
 Window crop_window(const CropPlace& place, const Shape& shape, const Layout& layout) {
   Window window{.start = {}, .size = shape};
   window.start.resize(shape.size(), 0);
-  bool rounds = place.rounding == "round";
+  bool rounds = place.rounding == StartRounding::round;
   auto set = [&](int axis, float wanted, float position) {
     const int64_t size = truncate<int64_t>(wanted);
     if (axis < 0 || size <= 0) return;  // the whole extent, wherever the position is
@@ -77,7 +76,7 @@ AVIDA_OP(crop, CropArgs) {
              {"HWC", "CHW", "DHWC", "CDHW", "FHWC", "FCHW", "CFHW", "FDHWC", "FCDHW", "CFDHW"})
       .arg("dtype", &CropArgs::dtype, kWindowDTypeText)
       .arg("fill_values", &CropArgs::fill_values, kFillValuesText, fixed | takes_nan)
-      .ignored("image_type", 0)
+      .ignored("image_type", codecs::ImageType::rgb)
       .arg("out_of_bounds_policy", &CropArgs::out_of_bounds_policy, kOutOfBoundsText)
       .arg("output_dtype", &CropArgs::output_dtype, kOutputDTypeText)
       .example("avida.crop(image, crop=[2, 3], crop_pos_x=0, crop_pos_y=0)")

@@ -1,17 +1,18 @@
 // The window of a crop: arguments and arithmetic that crop, its relatives and decoders share.
 #pragma once
-#include <string>
-
 #include "loops/moving/window.h"
 #include "operator/declare.h"
 
 namespace avida::ops {
 
+enum class StartRounding { round, truncate };
+AVIDA_CHOICES(StartRounding, "round", "truncate")
+
 struct CropPlace {
   std::optional<Vec<float>> crop;
   std::optional<float> crop_d, crop_h, crop_w;
   float crop_pos_x = 0.5f, crop_pos_y = 0.5f, crop_pos_z = 0.5f;
-  std::string rounding = "round";
+  StartRounding rounding = StartRounding::round;
 };
 
 // Checks what does not need the data.

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstring>
 
+#include "codecs/codec.h"
 #include "core/clones.h"
 #include "loops/items/each_item.h"
 #include "loops/items/kernel_types.h"
@@ -13,10 +14,14 @@
 namespace avida::ops {
 namespace {
 
-struct CropMirrorNormalizeArgs : WindowArgs, CropPlace {
+enum class BeyondSample { error, pad, trim };
+AVIDA_CHOICES_WITH(BeyondSample, kAnyCase, "error", "pad", "trim_to_shape", {"constant", BeyondSample::pad})
+
+struct CropMirrorNormalizeArgs : WindowTypeArgs, CropPlace {
   CropMirrorNormalizeArgs() { dtype = DType::float32; }
   std::vector<float> mean = {0}, std = {1};
   int mirror = 0;
+  BeyondSample out_of_bounds_policy = BeyondSample::error;
   Layout output_layout = "CHW";
   bool pad_output = false;
   float scale = 1, shift = 0;
@@ -72,9 +77,12 @@ class NormalizePlan {
         channels_(in_.shape[c_]),
         out_channels_(args_.pad_output ? std::bit_ceil(static_cast<uint64_t>(channels_)) : channels_),
         window_(crop_window(args_, in_.shape, in_.layout)) {
-    OutOfBounds policy = parse_out_of_bounds(args_.out_of_bounds_policy);
-    pads_ = policy == OutOfBounds::constant;
-    place_window(window_, in_.shape, policy);
+    const BeyondSample policy = args_.out_of_bounds_policy;
+    pads_ = policy == BeyondSample::pad;
+    place_window(window_, in_.shape,
+                 pads_                           ? OutOfBounds::constant
+                 : policy == BeyondSample::error ? OutOfBounds::error
+                                                 : OutOfBounds::trim);
     auto check = [&](const char* name, const std::vector<float>& numbers) {
       if (numbers.size() != 1 && std::ssize(numbers) != channels_)
         refuse("expected one or ", channels_, " numbers in \"", name, "\", got ", numbers.size());
@@ -326,15 +334,6 @@ void infer_normalized(Infer<CropMirrorNormalizeArgs>& call) {
   Meta& out = call.out[0];
   infer_window(args, out);
   check_crop_place(args, call.call);
-  switch (parse_out_of_bounds(args.out_of_bounds_policy)) {
-    case OutOfBounds::error:
-    case OutOfBounds::constant:
-    case OutOfBounds::trim:
-      break;
-    default:
-      refuse("expected \"error\", \"pad\" or \"trim_to_shape\" as out_of_bounds_policy, got \"",
-             args.out_of_bounds_policy, '"');
-  }
   const Layout &in = call.in[0].layout, &wanted = args.output_layout;
   if (!std::is_permutation(in.view().begin(), in.view().end(), wanted.view().begin(), wanted.view().end()))
     refuse("expected an output_layout with the axes of the input's layout ", in, ", got ", wanted);
@@ -353,7 +352,7 @@ AVIDA_OP(crop_mirror_normalize, CropMirrorNormalizeArgs) {
       .arg("dtype", &Args::dtype, "The element type of the output; integers are rounded and saturated.")
       .arg("fill_values", &Args::fill_values,
            "The value of padding, after normalisation: one number, or one for each channel.", fixed | takes_nan)
-      .ignored("image_type", 0)
+      .ignored("image_type", codecs::ImageType::rgb)
       .arg("mean", &Args::mean, "The mean that is subtracted: one number, or one for each channel.")
       .arg("mirror", &Args::mirror, "Whether to mirror left to right.")
       .arg("out_of_bounds_policy", &Args::out_of_bounds_policy,

@@ -1,3 +1,4 @@
+#include "codecs/codec.h"
 #include "loops/moving/strided_move.h"
 #include "operator/launches.h"
 #include "ops/image/resize_args.h"
@@ -34,8 +35,9 @@ AVIDA_OP(resize, ResizeArgs) {
   op.doc("Resizes images, videos or volumes.")
       .input("input", "The samples to resize.",
              {"HWC", "FHWC", "CHW", "FCHW", "CFHW", "DHWC", "FDHWC", "CDHW", "FCDHW", "CFDHW"})
-      .ignored("image_type", 0)
-      .arg("save_attrs", &ResizeArgs::save_attrs, "Whether to return the spatial extents of the input as well.", fixed)
+      .ignored("image_type", codecs::ImageType::rgb)
+      .arg("save_attrs", &ResizeArgs::save_attrs, "Whether to return the spatial extents of the input as well.",
+           fixed | adds_output)
       .example("avida.resize(image, size=[2, 3])")
       .outputs_from([](const ResizeArgs& args) { return args.save_attrs ? 2 : 1; })
       .infer([](Infer<ResizeArgs>& call) {

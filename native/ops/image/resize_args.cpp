@@ -8,12 +8,6 @@
 namespace avida {
 namespace {
 
-constexpr std::string_view kModes[] = {"default", "stretch", "not_larger", "not_smaller"};
-
-void check_filter(int filter, const char* name) {
-  if (filter < 0 || filter > 5) refuse("expected a filter from 0 to 5 as \"", name, "\", got ", filter);
-}
-
 float extent_of(const AxisPlan& plan) { return std::fabs(plan.end - plan.start); }
 
 // The size of an axis, not rounded yet. All in float, so that 33.3 / 60 * 100 comes to 55.5.
@@ -77,8 +71,6 @@ void infer_resize(const FilterArgs& args, const RegionArgs& region, const Infere
     refuse("expected the element type of the input, ", name_of(out.dtype), ", or a floating-point type as dtype, got ",
            name_of(args.dtype));
   if (args.dtype != DType::none) out.dtype = args.dtype;
-  if (region.mode && std::find(std::begin(kModes), std::end(kModes), *region.mode) == std::end(kModes))
-    refuse("expected \"default\", \"stretch\", \"not_larger\" or \"not_smaller\" as mode, got \"", *region.mode, '"');
   auto given = [&](const char* name, bool is_fixed) { return is_fixed || call.per_sample(name); };
   if (given("roi_start", region.roi_start.has_value()) != given("roi_end", region.roi_end.has_value()))
     refuse("expected \"roi_start\" and \"roi_end\" together");
@@ -113,14 +105,14 @@ void set_regions(std::vector<AxisPlan>& plans, const RegionArgs& args) {
 }
 
 void plan_sizes(std::vector<AxisPlan>& plans, const RegionArgs& args, SizeRounding rounding) {
-  plan_sizes(plans, args, rounding, args.mode ? std::string_view(*args.mode) : "default");
+  plan_sizes(plans, args, rounding, args.mode.value_or(SizeMode::each_scaled));
 }
 
-void plan_sizes(std::vector<AxisPlan>& plans, const RegionArgs& args, SizeRounding rounding, std::string_view mode) {
-  if (mode == "stretch" || mode == "default")
-    size_each(plans, mode == "default");
+void plan_sizes(std::vector<AxisPlan>& plans, const RegionArgs& args, SizeRounding rounding, SizeMode mode) {
+  if (mode == SizeMode::each || mode == SizeMode::each_scaled)
+    size_each(plans, mode == SizeMode::each_scaled);
   else
-    size_together(plans, mode == "not_larger");
+    size_together(plans, mode == SizeMode::not_larger);
 
   for (AxisPlan& plan : plans) {
     if (plan.in == 0) {
@@ -158,7 +150,7 @@ std::vector<AxisPlan> plan_image(const SampleView& in, const ImageSizeArgs& args
                                             : single.value_or(0);
   }
   if (args.resize_shorter || args.resize_longer)
-    plan_sizes(plans, args, SizeRounding::round, args.resize_longer ? "not_larger" : "not_smaller");
+    plan_sizes(plans, args, SizeRounding::round, args.resize_longer ? SizeMode::not_larger : SizeMode::not_smaller);
   else
     plan_sizes(plans, args);
   return plans;
@@ -171,13 +163,10 @@ Shape resized_shape(const Shape& in, const std::vector<AxisPlan>& plans) {
 }
 
 static ResampleAxis make_axis(const AxisPlan& plan, const std::vector<AxisPlan>& plans, const FilterArgs& args) {
-  int larger = args.mag_filter.value_or(args.interp_type), smaller = args.min_filter.value_or(args.interp_type);
-  check_filter(larger, args.mag_filter ? "mag_filter" : "interp_type");
-  check_filter(smaller, args.min_filter ? "min_filter" : "interp_type");
-  int filter = extent_of(plan) > static_cast<float>(plan.out) ? smaller : larger;
+  const bool shrinks = extent_of(plan) > static_cast<float>(plan.out);
+  const ResampleFilter filter = (shrinks ? args.min_filter : args.mag_filter).value_or(args.interp_type);
   bool last = std::ranges::none_of(plans, [&](auto& other) { return other.axis > plan.axis; });
-  ResampleAxis axis{plan.in,        plan.out, plan.start, plan.end, static_cast<ResampleFilter>(filter),
-                    args.antialias, !last};
+  ResampleAxis axis{plan.in, plan.out, plan.start, plan.end, filter, args.antialias, !last};
   check_resample_axis(axis);
   return axis;
 }

@@ -1,24 +1,27 @@
 // Arguments of the resizing operators, and the sizes and regions that follow from them.
 #pragma once
-#include <string>
-
 #include "loops/resampling/resample.h"
 #include "operator/declare.h"
 
 namespace avida {
 
+AVIDA_CHOICES_WITH(ResampleFilter, kInterpType, "nn", "linear", "cubic", "lanczos3", "triangular", "gaussian")
+
+enum class SizeMode { each_scaled, each, not_larger, not_smaller };
+AVIDA_CHOICES(SizeMode, "default", "stretch", "not_larger", "not_smaller")
+
 struct FilterArgs {
   bool antialias = true;
   DType dtype = DType::none;
-  int interp_type = 1;
-  std::optional<int> mag_filter, min_filter;
+  ResampleFilter interp_type = ResampleFilter::linear;
+  std::optional<ResampleFilter> mag_filter, min_filter;
 };
 
 struct RegionArgs {
   std::optional<Vec<float>> roi_start, roi_end;
   bool roi_relative = false;
   std::optional<std::vector<float>> max_size;
-  std::optional<std::string> mode;
+  std::optional<SizeMode> mode;
   bool subpixel_scale = true;
 };
 
@@ -86,8 +89,9 @@ struct AxisPlan {
 };
 
 enum class SizeRounding { round, truncate, ceil };
+AVIDA_CHOICES(SizeRounding, "round", "truncate", "ceil")
 
-// Checks dtype and mode, and sets the output's element type.
+// Checks dtype and region, and sets the output's element type.
 void infer_resize(const FilterArgs& args, const RegionArgs& region, const Inference& call);
 // Checks that the size is given in exactly one way.
 void check_image_size(const ImageSizeArgs& args, const Inference& call);
@@ -104,7 +108,7 @@ float number_for(const List& list, int i, int n, const char* name) {
 void set_regions(std::vector<AxisPlan>& plans, const RegionArgs& args);
 // Sets `out`, and adjusts the regions, from `wanted` and `most`.
 void plan_sizes(std::vector<AxisPlan>& plans, const RegionArgs& args, SizeRounding rounding = SizeRounding::round);
-void plan_sizes(std::vector<AxisPlan>& plans, const RegionArgs& args, SizeRounding rounding, std::string_view mode);
+void plan_sizes(std::vector<AxisPlan>& plans, const RegionArgs& args, SizeRounding rounding, SizeMode mode);
 
 // The axes D, H and W of an image or volume, planned.
 std::vector<AxisPlan> plan_image(const SampleView& in, const ImageSizeArgs& args);

@@ -9,7 +9,7 @@ struct TensorResizeArgs : FilterArgs, RegionArgs {
   std::optional<Layout> axis_names;
   Vec<float> alignment = one_number(0.5f);
   std::optional<Vec<float>> scales, sizes;
-  std::string size_rounding = "round";
+  SizeRounding size_rounding = SizeRounding::round;
 
   static Vec<float> one_number(float number) {
     Vec<float> list;
@@ -17,13 +17,6 @@ struct TensorResizeArgs : FilterArgs, RegionArgs {
     return list;
   }
 };
-
-SizeRounding rounding_of(const std::string& name) {
-  if (name == "round") return SizeRounding::round;
-  if (name == "truncate") return SizeRounding::truncate;
-  if (name == "ceil") return SizeRounding::ceil;
-  refuse("expected \"round\", \"truncate\" or \"ceil\" as size_rounding, got \"", name, '"');
-}
 
 Vec<int> find_axes(const TensorResizeArgs& args, int ndim, const Layout& layout) {
   if (args.axes) {
@@ -60,7 +53,7 @@ std::vector<AxisPlan> plan(const Sample<TensorResizeArgs>& sample) {
     float size = static_cast<float>(in.shape[axis]);
     plans.push_back({.axis = axis, .in = in.shape[axis], .start = 0, .end = size, .wanted = size});
   }
-  plan_sizes(plans, args, rounding_of(args.size_rounding));
+  plan_sizes(plans, args, args.size_rounding);
   return plans;
 }
 
@@ -85,9 +78,8 @@ AVIDA_OP(tensor_resize, TensorResizeArgs) {
         infer_resize(args, args, call.call);
         bool scaled = args.scales || call.call.per_sample("scales");
         if (scaled == (args.sizes || call.call.per_sample("sizes"))) refuse("expected either \"sizes\" or \"scales\"");
-        if (scaled && args.mode && args.mode->starts_with("not_"))
-          refuse("the mode \"", *args.mode, "\" needs \"sizes\", got \"scales\"");
-        rounding_of(args.size_rounding);
+        if (scaled && (args.mode == SizeMode::not_larger || args.mode == SizeMode::not_smaller))
+          refuse("the mode \"", name_of(*args.mode), "\" needs \"sizes\", got \"scales\"");
         if (call.in[0].ndim == 0) refuse("expected an input with at least one axis");
         find_axes(args, call.in[0].ndim, call.in[0].layout);
       });

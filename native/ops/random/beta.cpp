@@ -33,7 +33,7 @@ AVIDA_OP_IN(random, beta, BetaArgs) {
       .arg("dtype", &BetaArgs::dtype, "The element type, a floating point type; `float32` by default.")
       .arg("shape", &BetaArgs::shape, kShapeText)
       .example("avida.random.beta(alpha=0.2, beta=0.2, shape=[4])")
-      .random()
+      .draws_numbers()
       .infer([](Infer<BetaArgs>& call) {
         infer_drawn(call, DType::float32);
         if (!is_float(call.out[0].dtype)) refuse("expected a float type as \"dtype\", got ", call.out[0].dtype);

@@ -119,7 +119,7 @@ AVIDA_OP_IN(random, choice, ChoiceArgs) {
       .arg("shape", &ChoiceArgs::shape, "The shape of the output, in items; by default one item is chosen.")
       .example("avida.random.choice([10, 20, 30], p=[0.5, 0.3, 0.2], shape=[4])")
       .takes_enums()
-      .random()
+      .draws_numbers()
       .infer(infer)
       .on_cpu()
       .each_sample<ChoicePlan>()

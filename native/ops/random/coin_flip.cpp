@@ -24,7 +24,7 @@ AVIDA_OP_IN(random, coin_flip, CoinFlipArgs) {
       .arg("probability", &CoinFlipArgs::probability, "The probability of a one.")
       .arg("shape", &CoinFlipArgs::shape, kShapeText)
       .example("avida.flip(batch, horizontal=avida.random.coin_flip(like=batch))")
-      .random()
+      .draws_numbers()
       .infer([](Infer<CoinFlipArgs>& call) { infer_drawn(call, DType::int32); })
       .each_sample(set_drawn_shape, flip_coins)
       .rows(count_draw_rows)

@@ -22,7 +22,7 @@ AVIDA_OP_IN(random, normal, NormalArgs) {
       .arg("shape", &NormalArgs::shape, kShapeText)
       .arg("stddev", &NormalArgs::stddev, "The standard deviation of the distribution.")
       .example("avida.random.normal(mean=5, stddev=0.5, shape=[2, 3])")
-      .random()
+      .draws_numbers()
       .infer([](Infer<NormalArgs>& call) { infer_drawn(call, DType::float32); })
       .each_sample(set_drawn_shape,
                    [](const Sample<NormalArgs>& sample) {

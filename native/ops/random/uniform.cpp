@@ -43,7 +43,7 @@ AVIDA_OP_IN(random, uniform, UniformArgs) {
       .arg("shape", &UniformArgs::shape, kShapeText)
       .arg("values", &UniformArgs::values, "The numbers to choose from; `range` has no effect then.", takes_nan)
       .example("avida.random.uniform(range=[0, 10], shape=[2, 3])")
-      .random()
+      .draws_numbers()
       .infer([](Infer<UniformArgs>& call) { infer_drawn(call, DType::float32); })
       .each_sample(check,
                    [](const Sample<UniformArgs>& sample) {

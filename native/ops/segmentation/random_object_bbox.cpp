@@ -8,12 +8,15 @@
 namespace avida::ops {
 namespace {
 
+enum class BoxOutputs { anchor_shape, start_end, box };
+AVIDA_CHOICES(BoxOutputs, "anchor_shape", "start_end", "box")
+
 struct RandomObjectBboxArgs {
   std::optional<int> background;
   std::optional<std::vector<float>> class_weights;
   std::optional<std::vector<int>> classes;
   float foreground_prob = 1;
-  std::string format = "anchor_shape";
+  BoxOutputs format = BoxOutputs::anchor_shape;
   bool ignore_class = false;
   std::optional<int> k_largest;
   bool output_class = false;
@@ -127,10 +130,10 @@ void run(const Sample<RandomObjectBboxArgs>& sample) {
     }
   }
   int* start = sample.out[0].as<int>();
-  int* end = args.format == "box" ? start + mask.ndim() : sample.out[1].as<int>();
+  int* end = args.format == BoxOutputs::box ? start + mask.ndim() : sample.out[1].as<int>();
   for (int d = 0; d < mask.ndim(); d++) {
     start[d] = box[d].begin;
-    end[d] = args.format == "anchor_shape" ? box[d].extent() : box[d].end;
+    end[d] = args.format == BoxOutputs::anchor_shape ? box[d].extent() : box[d].end;
   }
   if (args.output_class) *sample.out.back().as<int>() = label;
 }
@@ -140,8 +143,6 @@ void infer(Infer<RandomObjectBboxArgs>& call) {
   const Meta& in = call.in[0];
   if (is_float(in.dtype)) refuse("expected masks of integers, got ", in.dtype);
   if (in.ndim < 1) refuse("expected masks of at least one axis, got single numbers");
-  if (args.format != "anchor_shape" && args.format != "start_end" && args.format != "box")
-    refuse("expected \"anchor_shape\", \"start_end\" or \"box\" for \"format\", got \"", args.format, '"');
   if (args.k_largest.value_or(1) < 1) refuse("expected \"k_largest\" of at least 1, got ", *args.k_largest);
   const bool classes =
       args.classes || args.class_weights || call.call.per_sample("classes") || call.call.per_sample("class_weights");
@@ -164,7 +165,7 @@ void set_shape(Sample<RandomObjectBboxArgs>& sample) {
       threshold && threshold->size() != 1 && threshold->size() != mask.ndim())
     refuse("expected one \"threshold\", or one for each of ", mask.ndim(), " axes, got ", threshold->size());
   for (SampleView& out : sample.out) out.shape = {mask.ndim()};
-  if (sample.args.format == "box") sample.out[0].shape = {2 * mask.ndim()};
+  if (sample.args.format == BoxOutputs::box) sample.out[0].shape = {2 * mask.ndim()};
   if (sample.args.output_class) sample.out.back().shape = {};
 }
 
@@ -196,7 +197,7 @@ AVIDA_OP_IN(segmentation, random_object_bbox, RandomObjectBboxArgs) {
       .ignored("cache_objects", false)
       .example("start, shape = avida.segmentation.random_object_bbox(np.int32([[0, 1, 1], [0, 0, 0], [2, 0, 0]]))")
       .random()
-      .outputs_from([](const Args& args) { return (args.format == "box" ? 1 : 2) + args.output_class; })
+      .outputs_from([](const Args& args) { return (args.format == BoxOutputs::box ? 1 : 2) + args.output_class; })
       .infer(infer)
       .on_cpu()
       .each_sample(set_shape, run)

@@ -10,9 +10,12 @@
 namespace avida::ops {
 namespace {
 
+enum class MelFormula { slaney, htk };
+AVIDA_CHOICES(MelFormula, "slaney", "htk")
+
 struct MelFilterBankArgs {
   float freq_high = 0, freq_low = 0;
-  std::string mel_formula = "slaney";
+  MelFormula mel_formula = MelFormula::slaney;
   int nfilter = 128;
   bool normalize = true;
   float sample_rate = 44100;
@@ -44,7 +47,7 @@ class MelScale {
 
 // Frequencies that are equally far apart on the mel scale.
 std::vector<double> mel_frequencies(const MelFilterBankArgs& args, int count) {
-  const MelScale scale(args.mel_formula == "htk");
+  const MelScale scale(args.mel_formula == MelFormula::htk);
   const double low = scale.from_hertz(args.freq_low), high = scale.from_hertz(args.highest());
   std::vector<double> frequencies(count);
   for (int i = 0; i < count; i++) frequencies[i] = scale.to_hertz(low + (high - low) * i / (count - 1));
@@ -79,8 +82,13 @@ BandMatrix mel_filters(const MelFilterBankArgs& args, int64_t bins) {
 
 std::shared_ptr<const BandMatrix> filters_of(const MelFilterBankArgs& args, int64_t bins) {
   thread_local Recent<MelKey, BandMatrix, 4> recent;
-  const MelKey key{
-      bins, args.nfilter, args.highest(), args.freq_low, args.sample_rate, args.normalize, args.mel_formula == "htk"};
+  const MelKey key{bins,
+                   args.nfilter,
+                   args.highest(),
+                   args.freq_low,
+                   args.sample_rate,
+                   args.normalize,
+                   args.mel_formula == MelFormula::htk};
   return recent.find(key, [&](const MelKey&) { return mel_filters(args, bins); });
 }
 
@@ -102,8 +110,6 @@ void infer(Infer<MelFilterBankArgs>& call) {
   if (!(args.highest() > args.freq_low && args.highest() <= args.sample_rate))
     refuse("expected a freq_high above freq_low = ", args.freq_low, " Hz and up to sample_rate = ", args.sample_rate,
            " Hz, got ", args.highest(), " Hz");
-  if (args.mel_formula != "slaney" && args.mel_formula != "htk")
-    refuse("expected \"slaney\" or \"htk\" as mel_formula, got \"", args.mel_formula, '"');
 }
 
 class MelPlan : public BandSums {

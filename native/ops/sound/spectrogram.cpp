@@ -8,9 +8,12 @@
 namespace avida::ops {
 namespace {
 
+enum class AxisOrder { ft, tf };
+AVIDA_CHOICES(AxisOrder, "ft", "tf")
+
 struct SpectrogramArgs {
   bool center_windows = true;
-  Layout layout = "ft";
+  AxisOrder layout = AxisOrder::ft;
   std::optional<int> nfft;
   int power = 2;
   bool reflect_padding = true;
@@ -42,16 +45,14 @@ void infer(Infer<SpectrogramArgs>& call) {
   if (args.window_fn && std::ssize(*args.window_fn) != args.window_length)
     refuse("expected window_length = ", args.window_length, " numbers as window_fn, got ", args.window_fn->size());
   check_power(args.power);
-  if (!(args.layout == "ft") && !(args.layout == "tf"))
-    refuse("expected \"ft\" or \"tf\" as layout, got ", args.layout);
   call.out[0].ndim = 2;
-  call.out[0].layout = args.layout;
+  call.out[0].layout = Layout(name_of(args.layout));
 }
 
 class SpectrogramPlan {
  public:
   explicit SpectrogramPlan(const Sample<SpectrogramArgs>& sample)
-      : by_frequency_(sample.args.layout == "ft"),
+      : by_frequency_(sample.args.layout == AxisOrder::ft),
         frames_(frames_of(sample.args, length_of(sample.in[0].shape))),
         window_(window_of(sample.args)),
         spectrum_(grid_of(sample.args, length_of(sample.in[0].shape)), fft_length(sample.args)) {}

@@ -4,21 +4,21 @@
 namespace avida::ops {
 namespace {
 
+enum class FrameColors { rgb, bgr, gray };
+AVIDA_CHOICES_WITH(FrameColors, kImageType, "rgb", "bgr", "gray")
+
 struct OpticalFlowArgs {
   bool enable_external_hints = false, enable_temporal_hints = false;
-  int hint_grid = 4, image_type = 0, output_grid = 4;
+  int hint_grid = 4, output_grid = 4;
+  FrameColors image_type = FrameColors::rgb;
   std::optional<int> output_format;
   float preset = 0;
 };
 
-enum { kRgb, kBgr, kGray };  // numbers of image_type
-
 FlowRequest request_of(const OpticalFlowArgs& args) {
-  if (args.image_type < kRgb || args.image_type > kGray)
-    value_error("expected RGB, BGR or GRAY as image_type, got ", args.image_type);
   FlowRequest request;
-  request.gray = args.image_type == kGray;
-  request.swapped = args.image_type == kBgr;
+  request.gray = args.image_type == FrameColors::gray;
+  request.swapped = args.image_type == FrameColors::bgr;
   request.output_grid = args.output_format.value_or(args.output_grid);
   if (args.enable_external_hints) {
     request.hint_grid = args.hint_grid;

@@ -17,14 +17,11 @@ struct ExperimentalArgs : VideoArgs {
   BoundsFormat file_list_format = BoundsFormat::timestamps;
   BoundsRounding file_list_rounding = BoundsRounding::start_down_end_up;
   std::vector<int64_t> fill_value = {0};
-  std::string pad_mode = "none";
+  codecs::FramePadding pad_mode = codecs::FramePadding::none;
   bool uniform_sample = false;
 };
 
-void check_experimental(ExperimentalArgs& args) {
-  args.check();
-  codecs::frame_padding(args.pad_mode);
-}
+void check_experimental(ExperimentalArgs& args) { args.check(); }
 
 std::shared_ptr<Source> experimental_source(const ExperimentalArgs& args, const Opening& opening) {
   VideoOptions options = args.options();
@@ -35,7 +32,7 @@ std::shared_ptr<Source> experimental_source(const ExperimentalArgs& args, const 
   options.bounds = {args.file_list_format == BoundsFormat::frames, begin_up ? Rounding::up : Rounding::down,
                     end_up ? Rounding::up : Rounding::down};
   options.clips.uniform = args.uniform_sample;
-  options.clips.padding = codecs::frame_padding(args.pad_mode);
+  options.clips.padding = args.pad_mode;
   options.fill_value.assign(args.fill_value.begin(), args.fill_value.end());
   return args.open(std::move(options), opening);
 }
@@ -97,8 +94,7 @@ the CPU the rest.)")
       .arg("pad_mode", &ExperimentalArgs::pad_mode,
            "What stands for frames beyond the end: \"constant\" (``fill_value``), \"edge\" or \"repeat\" (the last "
            "frame), \"reflect_1001\" or \"symmetric\", \"reflect_101\" or \"reflect\" (backwards, with and without the "
-           "last frame again), or \"none\": clips that are too short are left out. Default: ``\"none\"``.")
-      .typed("str | None")
+           "last frame again), or \"none\": clips that are too short are left out.")
       .arg("uniform_sample", &ExperimentalArgs::uniform_sample,
            "Make one clip of each file, or part, with evenly spaced frames from the first to the last; ``stride``, "
            "``step`` and ``pad_mode`` have no effect.")

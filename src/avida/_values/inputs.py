@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -13,19 +13,18 @@ from avida._values.arrays import listed
 from avida._values.batch import Batch, as_batch, batch
 from avida._values.tensor import Tensor, as_tensor, tensor
 
-_TAKES_PATHS = "io.file.read"
-_TAKE_FILES = ("decoders.", "peek_image_shape")
-"""Operators for which a list has the bytes of one file in each item, also where the files are equally long."""
+Kind = Literal["data", "files", "paths"]
+"""What an operator takes. A list of files has the bytes of one in each item, also where they are equally long."""
 
 
-def operator_input(data: Any, operator: str) -> Tensor | Batch:
+def operator_input(data: Any, operator: str, kind: Kind) -> Tensor | Batch:
     """The Tensor or Batch that `data` stands for, in memory that the caller cannot change afterwards."""
     if isinstance(data, bytes):
         return as_tensor(data)  # nobody can change them
     if isinstance(data, str | os.PathLike):
-        return as_tensor(_path(data, operator))
+        return as_tensor(_path(data, operator, kind))
     items = listed(data)
-    return tensor(data) if items is None else _of_list(items, operator)
+    return tensor(data) if items is None else _of_list(items, operator, kind)
 
 
 def samples_of(items: Sequence[Any]) -> Sequence[Any] | None:
@@ -39,13 +38,13 @@ def samples_of(items: Sequence[Any]) -> Sequence[Any] | None:
     return items if len({_shape(item) for item in items}) > 1 else None
 
 
-def _of_list(items: Sequence[Any], operator: str) -> Tensor | Batch:
-    if not items and operator.startswith((*_TAKE_FILES, _TAKES_PATHS)):
+def _of_list(items: Sequence[Any], operator: str, kind: Kind) -> Tensor | Batch:
+    if not items and kind != "data":
         return batch(np.zeros((0, 0), np.uint8))  # no files
     if items and all(isinstance(item, str | os.PathLike) for item in items):
-        return as_batch([_path(item, operator) for item in items])
+        return as_batch([_path(item, operator, kind) for item in items])
     samples = samples_of(items)
-    if samples is None and operator.startswith(_TAKE_FILES) and items and len(_shape(items[0])) == 1:
+    if samples is None and kind == "files" and items and len(_shape(items[0])) == 1:
         return batch(items)
     if samples is not None:
         return as_batch(samples) if all(isinstance(sample, bytes) for sample in samples) else batch(samples)
@@ -58,8 +57,8 @@ def _of_list(items: Sequence[Any], operator: str) -> Tensor | Batch:
     return made
 
 
-def _path(path: str | os.PathLike[str], operator: str) -> bytes:
-    if operator == _TAKES_PATHS:
+def _path(path: str | os.PathLike[str], operator: str, kind: Kind) -> bytes:
+    if kind == "paths":
         return os.fsencode(path)
     raise RuntimeError(
         f"{operator}: expected data, got the string {os.fspath(path)!r:.80}. avida.imread(path) reads and decodes an "

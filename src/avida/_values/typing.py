@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from types import EllipsisType
-from typing import Any, Literal, Protocol, SupportsIndex, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, SupportsIndex, TypeAlias, TypedDict, TypeVar
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from avida._values.device import Device
 from avida._values.dtype import DType
 from avida._values.tensor import Tensor
 from avida.types import DALIDataType, DALIImageType, DALIInterpType
+
+if TYPE_CHECKING:
+    from avida.random import RNG
 
 
 class SupportsArray(Protocol):
@@ -145,3 +148,18 @@ InterpTypeArg: TypeAlias = FixedInterpType | Array
 KeyedBy: TypeAlias = Batch | Tensor | tuple[Batch | Tensor, str]
 """Samples that a reader has read, perhaps with a name for the draw."""
 FixedKey: TypeAlias = Tensor | tuple[Tensor, str]
+
+Varies = TypeVar("Varies")
+"""What arguments that differ between samples may be: an Array, or nothing where the result is one Tensor for sure."""
+
+
+class Placed(TypedDict, total=False):
+    """Arguments of all operators."""
+
+    device: DeviceArg | None
+
+
+class DrawnAnywhere(Placed, total=False):
+    """Arguments of all random operators."""
+
+    rng: RNG | None

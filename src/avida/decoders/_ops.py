@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Never, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, Never, Required, Unpack, overload
 
 from avida._core import call as _call
 from avida._core import op_with_args as _op
@@ -11,11 +11,11 @@ from avida._missing import unknown_argument as _unknown_argument
 from avida._values.batch import Batch
 from avida._values.tensor import Tensor
 from avida._values.typing import (
+    Array,
     DeviceArg,
+    DrawnAnywhere,
     DTypeArg,
-    FixedFloat,
     FixedFloats,
-    FixedInt,
     FixedInts,
     FixedKey,
     FloatArg,
@@ -24,8 +24,10 @@ from avida._values.typing import (
     IntArg,
     IntsArg,
     KeyedBy,
+    Placed,
     SingleTensor,
     TensorLike,
+    Varies,
 )
 
 if TYPE_CHECKING:
@@ -62,44 +64,24 @@ _DECODERS_VIDEO = _op(
 
 if TYPE_CHECKING:
 
+    class AudioArguments(Placed, Generic[Varies], total=False):
+        downmix: bool | None
+        dtype: DTypeArg | None
+        on_error: Literal["raise", "placeholder"] | None
+        quality: float | None
+        sample_rate: FixedFloats | Varies | None
+
     @overload
     def audio(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        downmix: bool | None = None,
-        dtype: DTypeArg | None = None,
-        on_error: str | None = None,
-        quality: float | None = None,
-        sample_rate: FloatArg | None = None,
+        input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[AudioArguments[Array]]
     ) -> tuple[Batch, Batch]: ...
     @overload
     def audio(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        downmix: bool | None = None,
-        dtype: DTypeArg | None = None,
-        on_error: str | None = None,
-        quality: float | None = None,
-        sample_rate: FixedFloat | None = None,
+        input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[AudioArguments[Never]]
     ) -> tuple[Tensor, Tensor]: ...
     @overload
     def audio(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        downmix: bool | None = None,
-        dtype: DTypeArg | None = None,
-        on_error: str | None = None,
-        quality: float | None = None,
-        sample_rate: FloatArg | None = None,
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[AudioArguments[Array]]
     ) -> Any: ...
 
 
@@ -112,7 +94,7 @@ def audio(
     device: DeviceArg | None = None,
     downmix: bool | None = None,
     dtype: DTypeArg | None = None,
-    on_error: str | None = None,
+    on_error: Literal["raise", "placeholder"] | None = None,
     quality: float | None = None,
     sample_rate: FloatArg | None = None,
     **unknown: Never,
@@ -153,101 +135,43 @@ def audio(
 
 if TYPE_CHECKING:
 
+    class ImageArguments(Placed, Generic[Varies], total=False):
+        adjust_orientation: bool | None
+        affine: bool | None
+        cache_batch_copy: bool | None
+        cache_debug: bool | None
+        cache_size: int | None
+        cache_threshold: int | None
+        cache_type: str | None
+        device_memory_padding: int | None
+        device_memory_padding_jpeg2k: int | None
+        dtype: DTypeArg | None
+        host_memory_padding: int | None
+        host_memory_padding_jpeg2k: int | None
+        hw_decoder_load: float | None
+        hybrid_huffman_threshold: int | None
+        jpeg_fancy_upsampling: bool | None
+        memory_stats: bool | None
+        on_error: Literal["raise", "placeholder"] | None
+        output_type: ImageTypeArg | None
+        preallocate_height_hint: int | None
+        preallocate_width_hint: int | None
+        reduce_to: FixedInts | Varies | None
+        split_stages: bool | None
+        use_chunk_allocator: bool | None
+        use_fast_idct: bool | None
+
     @overload
     def image(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        adjust_orientation: bool | None = None,
-        affine: bool | None = None,
-        cache_batch_copy: bool | None = None,
-        cache_debug: bool | None = None,
-        cache_size: int | None = None,
-        cache_threshold: int | None = None,
-        cache_type: str | None = None,
-        device_memory_padding: int | None = None,
-        device_memory_padding_jpeg2k: int | None = None,
-        dtype: DTypeArg | None = None,
-        host_memory_padding: int | None = None,
-        host_memory_padding_jpeg2k: int | None = None,
-        hw_decoder_load: float | None = None,
-        hybrid_huffman_threshold: int | None = None,
-        jpeg_fancy_upsampling: bool | None = None,
-        memory_stats: bool | None = None,
-        on_error: str | None = None,
-        output_type: ImageTypeArg | None = None,
-        preallocate_height_hint: int | None = None,
-        preallocate_width_hint: int | None = None,
-        reduce_to: IntsArg | None = None,
-        split_stages: bool | None = None,
-        use_chunk_allocator: bool | None = None,
-        use_fast_idct: bool | None = None,
+        input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[ImageArguments[Array]]
     ) -> Batch: ...
     @overload
     def image(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        adjust_orientation: bool | None = None,
-        affine: bool | None = None,
-        cache_batch_copy: bool | None = None,
-        cache_debug: bool | None = None,
-        cache_size: int | None = None,
-        cache_threshold: int | None = None,
-        cache_type: str | None = None,
-        device_memory_padding: int | None = None,
-        device_memory_padding_jpeg2k: int | None = None,
-        dtype: DTypeArg | None = None,
-        host_memory_padding: int | None = None,
-        host_memory_padding_jpeg2k: int | None = None,
-        hw_decoder_load: float | None = None,
-        hybrid_huffman_threshold: int | None = None,
-        jpeg_fancy_upsampling: bool | None = None,
-        memory_stats: bool | None = None,
-        on_error: str | None = None,
-        output_type: ImageTypeArg | None = None,
-        preallocate_height_hint: int | None = None,
-        preallocate_width_hint: int | None = None,
-        reduce_to: FixedInts | None = None,
-        split_stages: bool | None = None,
-        use_chunk_allocator: bool | None = None,
-        use_fast_idct: bool | None = None,
+        input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[ImageArguments[Never]]
     ) -> Tensor: ...
     @overload
     def image(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        adjust_orientation: bool | None = None,
-        affine: bool | None = None,
-        cache_batch_copy: bool | None = None,
-        cache_debug: bool | None = None,
-        cache_size: int | None = None,
-        cache_threshold: int | None = None,
-        cache_type: str | None = None,
-        device_memory_padding: int | None = None,
-        device_memory_padding_jpeg2k: int | None = None,
-        dtype: DTypeArg | None = None,
-        host_memory_padding: int | None = None,
-        host_memory_padding_jpeg2k: int | None = None,
-        hw_decoder_load: float | None = None,
-        hybrid_huffman_threshold: int | None = None,
-        jpeg_fancy_upsampling: bool | None = None,
-        memory_stats: bool | None = None,
-        on_error: str | None = None,
-        output_type: ImageTypeArg | None = None,
-        preallocate_height_hint: int | None = None,
-        preallocate_width_hint: int | None = None,
-        reduce_to: IntsArg | None = None,
-        split_stages: bool | None = None,
-        use_chunk_allocator: bool | None = None,
-        use_fast_idct: bool | None = None,
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[ImageArguments[Array]]
     ) -> Any: ...
 
 
@@ -274,7 +198,7 @@ def image(
     hybrid_huffman_threshold: int | None = None,
     jpeg_fancy_upsampling: bool | None = None,
     memory_stats: bool | None = None,
-    on_error: str | None = None,
+    on_error: Literal["raise", "placeholder"] | None = None,
     output_type: ImageTypeArg | None = None,
     preallocate_height_hint: int | None = None,
     preallocate_width_hint: int | None = None,
@@ -359,107 +283,45 @@ def image(
 
 if TYPE_CHECKING:
 
+    class ImageCropArguments(Placed, Generic[Varies], total=False):
+        adjust_orientation: bool | None
+        affine: bool | None
+        crop: FixedFloats | Varies | None
+        crop_d: FixedFloats | Varies | None
+        crop_h: FixedFloats | Varies | None
+        crop_pos_x: FixedFloats | Varies | None
+        crop_pos_y: FixedFloats | Varies | None
+        crop_pos_z: FixedFloats | Varies | None
+        crop_w: FixedFloats | Varies | None
+        device_memory_padding: int | None
+        device_memory_padding_jpeg2k: int | None
+        dtype: DTypeArg | None
+        host_memory_padding: int | None
+        host_memory_padding_jpeg2k: int | None
+        hw_decoder_load: float | None
+        hybrid_huffman_threshold: int | None
+        jpeg_fancy_upsampling: bool | None
+        memory_stats: bool | None
+        on_error: Literal["raise", "placeholder"] | None
+        output_type: ImageTypeArg | None
+        preallocate_height_hint: int | None
+        preallocate_width_hint: int | None
+        rounding: Literal["round", "truncate"] | None
+        split_stages: bool | None
+        use_chunk_allocator: bool | None
+        use_fast_idct: bool | None
+
     @overload
     def image_crop(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        adjust_orientation: bool | None = None,
-        affine: bool | None = None,
-        crop: FloatsArg | None = None,
-        crop_d: FloatArg | None = None,
-        crop_h: FloatArg | None = None,
-        crop_pos_x: FloatArg | None = None,
-        crop_pos_y: FloatArg | None = None,
-        crop_pos_z: FloatArg | None = None,
-        crop_w: FloatArg | None = None,
-        device_memory_padding: int | None = None,
-        device_memory_padding_jpeg2k: int | None = None,
-        dtype: DTypeArg | None = None,
-        host_memory_padding: int | None = None,
-        host_memory_padding_jpeg2k: int | None = None,
-        hw_decoder_load: float | None = None,
-        hybrid_huffman_threshold: int | None = None,
-        jpeg_fancy_upsampling: bool | None = None,
-        memory_stats: bool | None = None,
-        on_error: str | None = None,
-        output_type: ImageTypeArg | None = None,
-        preallocate_height_hint: int | None = None,
-        preallocate_width_hint: int | None = None,
-        rounding: str | None = None,
-        split_stages: bool | None = None,
-        use_chunk_allocator: bool | None = None,
-        use_fast_idct: bool | None = None,
+        input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[ImageCropArguments[Array]]
     ) -> Batch: ...
     @overload
     def image_crop(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        adjust_orientation: bool | None = None,
-        affine: bool | None = None,
-        crop: FixedFloats | None = None,
-        crop_d: FixedFloat | None = None,
-        crop_h: FixedFloat | None = None,
-        crop_pos_x: FixedFloat | None = None,
-        crop_pos_y: FixedFloat | None = None,
-        crop_pos_z: FixedFloat | None = None,
-        crop_w: FixedFloat | None = None,
-        device_memory_padding: int | None = None,
-        device_memory_padding_jpeg2k: int | None = None,
-        dtype: DTypeArg | None = None,
-        host_memory_padding: int | None = None,
-        host_memory_padding_jpeg2k: int | None = None,
-        hw_decoder_load: float | None = None,
-        hybrid_huffman_threshold: int | None = None,
-        jpeg_fancy_upsampling: bool | None = None,
-        memory_stats: bool | None = None,
-        on_error: str | None = None,
-        output_type: ImageTypeArg | None = None,
-        preallocate_height_hint: int | None = None,
-        preallocate_width_hint: int | None = None,
-        rounding: str | None = None,
-        split_stages: bool | None = None,
-        use_chunk_allocator: bool | None = None,
-        use_fast_idct: bool | None = None,
+        input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[ImageCropArguments[Never]]
     ) -> Tensor: ...
     @overload
     def image_crop(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        adjust_orientation: bool | None = None,
-        affine: bool | None = None,
-        crop: FloatsArg | None = None,
-        crop_d: FloatArg | None = None,
-        crop_h: FloatArg | None = None,
-        crop_pos_x: FloatArg | None = None,
-        crop_pos_y: FloatArg | None = None,
-        crop_pos_z: FloatArg | None = None,
-        crop_w: FloatArg | None = None,
-        device_memory_padding: int | None = None,
-        device_memory_padding_jpeg2k: int | None = None,
-        dtype: DTypeArg | None = None,
-        host_memory_padding: int | None = None,
-        host_memory_padding_jpeg2k: int | None = None,
-        hw_decoder_load: float | None = None,
-        hybrid_huffman_threshold: int | None = None,
-        jpeg_fancy_upsampling: bool | None = None,
-        memory_stats: bool | None = None,
-        on_error: str | None = None,
-        output_type: ImageTypeArg | None = None,
-        preallocate_height_hint: int | None = None,
-        preallocate_width_hint: int | None = None,
-        rounding: str | None = None,
-        split_stages: bool | None = None,
-        use_chunk_allocator: bool | None = None,
-        use_fast_idct: bool | None = None,
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[ImageCropArguments[Array]]
     ) -> Any: ...
 
 
@@ -488,11 +350,11 @@ def image_crop(
     hybrid_huffman_threshold: int | None = None,
     jpeg_fancy_upsampling: bool | None = None,
     memory_stats: bool | None = None,
-    on_error: str | None = None,
+    on_error: Literal["raise", "placeholder"] | None = None,
     output_type: ImageTypeArg | None = None,
     preallocate_height_hint: int | None = None,
     preallocate_width_hint: int | None = None,
-    rounding: str | None = None,
+    rounding: Literal["round", "truncate"] | None = None,
     split_stages: bool | None = None,
     use_chunk_allocator: bool | None = None,
     use_fast_idct: bool | None = None,
@@ -586,36 +448,37 @@ def image_crop(
 
 if TYPE_CHECKING:
 
+    class ImageRandomCropArguments(DrawnAnywhere, total=False):
+        adjust_orientation: bool | None
+        affine: bool | None
+        device_memory_padding: int | None
+        device_memory_padding_jpeg2k: int | None
+        dtype: DTypeArg | None
+        host_memory_padding: int | None
+        host_memory_padding_jpeg2k: int | None
+        hw_decoder_load: float | None
+        hybrid_huffman_threshold: int | None
+        jpeg_fancy_upsampling: bool | None
+        memory_stats: bool | None
+        num_attempts: int | None
+        on_error: Literal["raise", "placeholder"] | None
+        output_type: ImageTypeArg | None
+        preallocate_height_hint: int | None
+        preallocate_width_hint: int | None
+        random_area: FixedFloats | None
+        random_aspect_ratio: FixedFloats | None
+        split_stages: bool | None
+        use_chunk_allocator: bool | None
+        use_fast_idct: bool | None
+
     @overload
     def image_random_crop(
         input: Batch,
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        adjust_orientation: bool | None = None,
-        affine: bool | None = None,
-        device_memory_padding: int | None = None,
-        device_memory_padding_jpeg2k: int | None = None,
-        dtype: DTypeArg | None = None,
-        host_memory_padding: int | None = None,
-        host_memory_padding_jpeg2k: int | None = None,
-        hw_decoder_load: float | None = None,
-        hybrid_huffman_threshold: int | None = None,
-        jpeg_fancy_upsampling: bool | None = None,
-        memory_stats: bool | None = None,
-        num_attempts: int | None = None,
-        on_error: str | None = None,
-        output_type: ImageTypeArg | None = None,
-        preallocate_height_hint: int | None = None,
-        preallocate_width_hint: int | None = None,
-        random_area: FixedFloats | None = None,
-        random_aspect_ratio: FixedFloats | None = None,
-        split_stages: bool | None = None,
-        use_chunk_allocator: bool | None = None,
-        use_fast_idct: bool | None = None,
-        rng: RNG | None = None,
         keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[ImageRandomCropArguments],
     ) -> Batch: ...
     @overload
     def image_random_crop(
@@ -623,30 +486,8 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: None = None,
-        device: DeviceArg | None = None,
-        adjust_orientation: bool | None = None,
-        affine: bool | None = None,
-        device_memory_padding: int | None = None,
-        device_memory_padding_jpeg2k: int | None = None,
-        dtype: DTypeArg | None = None,
-        host_memory_padding: int | None = None,
-        host_memory_padding_jpeg2k: int | None = None,
-        hw_decoder_load: float | None = None,
-        hybrid_huffman_threshold: int | None = None,
-        jpeg_fancy_upsampling: bool | None = None,
-        memory_stats: bool | None = None,
-        num_attempts: int | None = None,
-        on_error: str | None = None,
-        output_type: ImageTypeArg | None = None,
-        preallocate_height_hint: int | None = None,
-        preallocate_width_hint: int | None = None,
-        random_area: FixedFloats | None = None,
-        random_aspect_ratio: FixedFloats | None = None,
-        split_stages: bool | None = None,
-        use_chunk_allocator: bool | None = None,
-        use_fast_idct: bool | None = None,
-        rng: RNG | None = None,
         keyed_by: FixedKey | None = None,
+        **arguments: Unpack[ImageRandomCropArguments],
     ) -> Tensor: ...
     @overload
     def image_random_crop(
@@ -654,30 +495,8 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        adjust_orientation: bool | None = None,
-        affine: bool | None = None,
-        device_memory_padding: int | None = None,
-        device_memory_padding_jpeg2k: int | None = None,
-        dtype: DTypeArg | None = None,
-        host_memory_padding: int | None = None,
-        host_memory_padding_jpeg2k: int | None = None,
-        hw_decoder_load: float | None = None,
-        hybrid_huffman_threshold: int | None = None,
-        jpeg_fancy_upsampling: bool | None = None,
-        memory_stats: bool | None = None,
-        num_attempts: int | None = None,
-        on_error: str | None = None,
-        output_type: ImageTypeArg | None = None,
-        preallocate_height_hint: int | None = None,
-        preallocate_width_hint: int | None = None,
-        random_area: FixedFloats | None = None,
-        random_aspect_ratio: FixedFloats | None = None,
-        split_stages: bool | None = None,
-        use_chunk_allocator: bool | None = None,
-        use_fast_idct: bool | None = None,
-        rng: RNG | None = None,
         keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[ImageRandomCropArguments],
     ) -> Any: ...
 
 
@@ -700,7 +519,7 @@ def image_random_crop(
     jpeg_fancy_upsampling: bool | None = None,
     memory_stats: bool | None = None,
     num_attempts: int | None = None,
-    on_error: str | None = None,
+    on_error: Literal["raise", "placeholder"] | None = None,
     output_type: ImageTypeArg | None = None,
     preallocate_height_hint: int | None = None,
     preallocate_width_hint: int | None = None,
@@ -790,6 +609,36 @@ def image_random_crop(
 
 if TYPE_CHECKING:
 
+    class ImageSliceArguments(Placed, Generic[Varies], total=False):
+        adjust_orientation: bool | None
+        affine: bool | None
+        axes: FixedInts | Varies | None
+        axis_names: str | None
+        device_memory_padding: int | None
+        device_memory_padding_jpeg2k: int | None
+        dtype: DTypeArg | None
+        end: FixedInts | Varies | None
+        host_memory_padding: int | None
+        host_memory_padding_jpeg2k: int | None
+        hw_decoder_load: float | None
+        hybrid_huffman_threshold: int | None
+        jpeg_fancy_upsampling: bool | None
+        memory_stats: bool | None
+        normalized_anchor: bool | None
+        normalized_shape: bool | None
+        on_error: Literal["raise", "placeholder"] | None
+        output_type: ImageTypeArg | None
+        preallocate_height_hint: int | None
+        preallocate_width_hint: int | None
+        rel_end: FixedFloats | Varies | None
+        rel_shape: FixedFloats | Varies | None
+        rel_start: FixedFloats | Varies | None
+        shape: FixedInts | Varies | None
+        split_stages: bool | None
+        start: FixedInts | Varies | None
+        use_chunk_allocator: bool | None
+        use_fast_idct: bool | None
+
     @overload
     def image_slice(
         data: Batch,
@@ -798,35 +647,7 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        adjust_orientation: bool | None = None,
-        affine: bool | None = None,
-        axes: IntsArg | None = None,
-        axis_names: str | None = None,
-        device_memory_padding: int | None = None,
-        device_memory_padding_jpeg2k: int | None = None,
-        dtype: DTypeArg | None = None,
-        end: IntsArg | None = None,
-        host_memory_padding: int | None = None,
-        host_memory_padding_jpeg2k: int | None = None,
-        hw_decoder_load: float | None = None,
-        hybrid_huffman_threshold: int | None = None,
-        jpeg_fancy_upsampling: bool | None = None,
-        memory_stats: bool | None = None,
-        normalized_anchor: bool | None = None,
-        normalized_shape: bool | None = None,
-        on_error: str | None = None,
-        output_type: ImageTypeArg | None = None,
-        preallocate_height_hint: int | None = None,
-        preallocate_width_hint: int | None = None,
-        rel_end: FloatsArg | None = None,
-        rel_shape: FloatsArg | None = None,
-        rel_start: FloatsArg | None = None,
-        shape: IntsArg | None = None,
-        split_stages: bool | None = None,
-        start: IntsArg | None = None,
-        use_chunk_allocator: bool | None = None,
-        use_fast_idct: bool | None = None,
+        **arguments: Unpack[ImageSliceArguments[Array]],
     ) -> Batch: ...
     @overload
     def image_slice(
@@ -836,35 +657,7 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: None = None,
-        device: DeviceArg | None = None,
-        adjust_orientation: bool | None = None,
-        affine: bool | None = None,
-        axes: FixedInts | None = None,
-        axis_names: str | None = None,
-        device_memory_padding: int | None = None,
-        device_memory_padding_jpeg2k: int | None = None,
-        dtype: DTypeArg | None = None,
-        end: FixedInts | None = None,
-        host_memory_padding: int | None = None,
-        host_memory_padding_jpeg2k: int | None = None,
-        hw_decoder_load: float | None = None,
-        hybrid_huffman_threshold: int | None = None,
-        jpeg_fancy_upsampling: bool | None = None,
-        memory_stats: bool | None = None,
-        normalized_anchor: bool | None = None,
-        normalized_shape: bool | None = None,
-        on_error: str | None = None,
-        output_type: ImageTypeArg | None = None,
-        preallocate_height_hint: int | None = None,
-        preallocate_width_hint: int | None = None,
-        rel_end: FixedFloats | None = None,
-        rel_shape: FixedFloats | None = None,
-        rel_start: FixedFloats | None = None,
-        shape: FixedInts | None = None,
-        split_stages: bool | None = None,
-        start: FixedInts | None = None,
-        use_chunk_allocator: bool | None = None,
-        use_fast_idct: bool | None = None,
+        **arguments: Unpack[ImageSliceArguments[Never]],
     ) -> Tensor: ...
     @overload
     def image_slice(
@@ -874,35 +667,7 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        adjust_orientation: bool | None = None,
-        affine: bool | None = None,
-        axes: IntsArg | None = None,
-        axis_names: str | None = None,
-        device_memory_padding: int | None = None,
-        device_memory_padding_jpeg2k: int | None = None,
-        dtype: DTypeArg | None = None,
-        end: IntsArg | None = None,
-        host_memory_padding: int | None = None,
-        host_memory_padding_jpeg2k: int | None = None,
-        hw_decoder_load: float | None = None,
-        hybrid_huffman_threshold: int | None = None,
-        jpeg_fancy_upsampling: bool | None = None,
-        memory_stats: bool | None = None,
-        normalized_anchor: bool | None = None,
-        normalized_shape: bool | None = None,
-        on_error: str | None = None,
-        output_type: ImageTypeArg | None = None,
-        preallocate_height_hint: int | None = None,
-        preallocate_width_hint: int | None = None,
-        rel_end: FloatsArg | None = None,
-        rel_shape: FloatsArg | None = None,
-        rel_start: FloatsArg | None = None,
-        shape: IntsArg | None = None,
-        split_stages: bool | None = None,
-        start: IntsArg | None = None,
-        use_chunk_allocator: bool | None = None,
-        use_fast_idct: bool | None = None,
+        **arguments: Unpack[ImageSliceArguments[Array]],
     ) -> Any: ...
 
 
@@ -931,7 +696,7 @@ def image_slice(
     memory_stats: bool | None = None,
     normalized_anchor: bool | None = None,
     normalized_shape: bool | None = None,
-    on_error: str | None = None,
+    on_error: Literal["raise", "placeholder"] | None = None,
     output_type: ImageTypeArg | None = None,
     preallocate_height_hint: int | None = None,
     preallocate_width_hint: int | None = None,
@@ -1033,53 +798,27 @@ def image_slice(
 
 if TYPE_CHECKING:
 
+    class InflateArguments(Placed, Generic[Varies], total=False):
+        algorithm: Literal["LZ4"] | None
+        check_output_size: bool | None
+        chunk_offsets: FixedInts | Varies | None
+        chunk_sizes: FixedInts | Varies | None
+        dtype: DTypeArg | None
+        layout: str | None
+        sequence_axis_name: str | None
+        shape: Required[FixedInts | Varies]
+
     @overload
     def inflate(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        algorithm: str | None = None,
-        check_output_size: bool | None = None,
-        chunk_offsets: IntsArg | None = None,
-        chunk_sizes: IntsArg | None = None,
-        dtype: DTypeArg | None = None,
-        layout: str | None = None,
-        sequence_axis_name: str | None = None,
-        shape: IntsArg,
+        input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[InflateArguments[Array]]
     ) -> Batch: ...
     @overload
     def inflate(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        algorithm: str | None = None,
-        check_output_size: bool | None = None,
-        chunk_offsets: FixedInts | None = None,
-        chunk_sizes: FixedInts | None = None,
-        dtype: DTypeArg | None = None,
-        layout: str | None = None,
-        sequence_axis_name: str | None = None,
-        shape: FixedInts,
+        input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[InflateArguments[Never]]
     ) -> Tensor: ...
     @overload
     def inflate(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        algorithm: str | None = None,
-        check_output_size: bool | None = None,
-        chunk_offsets: IntsArg | None = None,
-        chunk_sizes: IntsArg | None = None,
-        dtype: DTypeArg | None = None,
-        layout: str | None = None,
-        sequence_axis_name: str | None = None,
-        shape: IntsArg,
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[InflateArguments[Array]]
     ) -> Any: ...
 
 
@@ -1090,7 +829,7 @@ def inflate(
     *,
     batch_size: int | None = None,
     device: DeviceArg | None = None,
-    algorithm: str | None = None,
+    algorithm: Literal["LZ4"] | None = None,
     check_output_size: bool | None = None,
     chunk_offsets: IntsArg | None = None,
     chunk_sizes: IntsArg | None = None,
@@ -1140,33 +879,15 @@ def inflate(
 
 if TYPE_CHECKING:
 
+    class NumpyArguments(Placed, total=False):
+        dtype: DTypeArg | None
+
     @overload
-    def numpy(
-        data: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg | None = None,
-    ) -> Batch: ...
+    def numpy(data: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[NumpyArguments]) -> Batch: ...
     @overload
-    def numpy(
-        data: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg | None = None,
-    ) -> Tensor: ...
+    def numpy(data: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[NumpyArguments]) -> Tensor: ...
     @overload
-    def numpy(
-        data: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg | None = None,
-    ) -> Any: ...
+    def numpy(data: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[NumpyArguments]) -> Any: ...
 
 
 @_suggests
@@ -1205,62 +926,32 @@ def numpy(
 
 if TYPE_CHECKING:
 
+    class VideoArguments(Placed, Generic[Varies], total=False):
+        affine: bool | None
+        build_index: bool | None
+        color_matrix: Literal["bt601", "file"] | None
+        end_frame: FixedInts | Varies | None
+        fill_value: FixedInts | None
+        frames: FixedInts | Varies | None
+        on_error: Literal["raise", "placeholder"] | None
+        pad_mode: (
+            Literal["none", "constant", "edge", "reflect_1001", "reflect_101", "repeat", "symmetric", "reflect"] | None
+        )
+        sequence_length: FixedInts | Varies | None
+        start_frame: FixedInts | Varies | None
+        stride: FixedInts | Varies | None
+
     @overload
     def video(
-        encoded: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        affine: bool | None = None,
-        build_index: bool | None = None,
-        color_matrix: str | None = None,
-        end_frame: IntArg | None = None,
-        fill_value: FixedInts | None = None,
-        frames: IntsArg | None = None,
-        on_error: str | None = None,
-        pad_mode: str | None = None,
-        sequence_length: IntArg | None = None,
-        start_frame: IntArg | None = None,
-        stride: IntArg | None = None,
+        encoded: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[VideoArguments[Array]]
     ) -> Batch: ...
     @overload
     def video(
-        encoded: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        affine: bool | None = None,
-        build_index: bool | None = None,
-        color_matrix: str | None = None,
-        end_frame: FixedInt | None = None,
-        fill_value: FixedInts | None = None,
-        frames: FixedInts | None = None,
-        on_error: str | None = None,
-        pad_mode: str | None = None,
-        sequence_length: FixedInt | None = None,
-        start_frame: FixedInt | None = None,
-        stride: FixedInt | None = None,
+        encoded: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[VideoArguments[Never]]
     ) -> Tensor: ...
     @overload
     def video(
-        encoded: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        affine: bool | None = None,
-        build_index: bool | None = None,
-        color_matrix: str | None = None,
-        end_frame: IntArg | None = None,
-        fill_value: FixedInts | None = None,
-        frames: IntsArg | None = None,
-        on_error: str | None = None,
-        pad_mode: str | None = None,
-        sequence_length: IntArg | None = None,
-        start_frame: IntArg | None = None,
-        stride: IntArg | None = None,
+        encoded: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[VideoArguments[Array]]
     ) -> Any: ...
 
 
@@ -1273,12 +964,13 @@ def video(
     device: DeviceArg | None = None,
     affine: bool | None = None,
     build_index: bool | None = None,
-    color_matrix: str | None = None,
+    color_matrix: Literal["bt601", "file"] | None = None,
     end_frame: IntArg | None = None,
     fill_value: FixedInts | None = None,
     frames: IntsArg | None = None,
-    on_error: str | None = None,
-    pad_mode: str | None = None,
+    on_error: Literal["raise", "placeholder"] | None = None,
+    pad_mode: Literal["none", "constant", "edge", "reflect_1001", "reflect_101", "repeat", "symmetric", "reflect"]
+    | None = None,
     sequence_length: IntArg | None = None,
     start_frame: IntArg | None = None,
     stride: IntArg | None = None,

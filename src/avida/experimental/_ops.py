@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Never, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, Never, Unpack, overload
 
 from avida._core import call as _call
 from avida._core import op_with_args as _op
@@ -11,14 +11,17 @@ from avida._missing import unknown_argument as _unknown_argument
 from avida._values.batch import Batch
 from avida._values.tensor import Tensor
 from avida._values.typing import (
+    Array,
     DeviceArg,
     FixedFloats,
     FixedInterpType,
     FixedInts,
     FloatsArg,
     IntsArg,
+    Placed,
     SingleTensor,
     TensorLike,
+    Varies,
 )
 
 __all__ = ["dilate", "erode", "median_blur", "remap", "warp_perspective"]
@@ -34,41 +37,40 @@ _EXPERIMENTAL_WARP_PERSPECTIVE = _op(
 
 if TYPE_CHECKING:
 
+    class DilateArguments(Placed, Generic[Varies], total=False):
+        anchor: FixedInts | Varies | None
+        border_mode: (
+            Literal[
+                "constant",
+                "clamp",
+                "reflect_1001",
+                "reflect_101",
+                "wrap",
+                "fill",
+                "pad",
+                "edge",
+                "replicate",
+                "reflect",
+                "1001",
+                "reflect101",
+                "101",
+            ]
+            | None
+        )
+        iterations: int | None
+        mask_size: FixedInts | Varies | None
+
     @overload
     def dilate(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        anchor: IntsArg | None = None,
-        border_mode: str | None = None,
-        iterations: int | None = None,
-        mask_size: IntsArg | None = None,
+        input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[DilateArguments[Array]]
     ) -> Batch: ...
     @overload
     def dilate(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        anchor: FixedInts | None = None,
-        border_mode: str | None = None,
-        iterations: int | None = None,
-        mask_size: FixedInts | None = None,
+        input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[DilateArguments[Never]]
     ) -> Tensor: ...
     @overload
     def dilate(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        anchor: IntsArg | None = None,
-        border_mode: str | None = None,
-        iterations: int | None = None,
-        mask_size: IntsArg | None = None,
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[DilateArguments[Array]]
     ) -> Any: ...
 
 
@@ -80,7 +82,22 @@ def dilate(
     batch_size: int | None = None,
     device: DeviceArg | None = None,
     anchor: IntsArg | None = None,
-    border_mode: str | None = None,
+    border_mode: Literal[
+        "constant",
+        "clamp",
+        "reflect_1001",
+        "reflect_101",
+        "wrap",
+        "fill",
+        "pad",
+        "edge",
+        "replicate",
+        "reflect",
+        "1001",
+        "reflect101",
+        "101",
+    ]
+    | None = None,
     iterations: int | None = None,
     mask_size: IntsArg | None = None,
     **unknown: Never,
@@ -114,41 +131,40 @@ def dilate(
 
 if TYPE_CHECKING:
 
+    class ErodeArguments(Placed, Generic[Varies], total=False):
+        anchor: FixedInts | Varies | None
+        border_mode: (
+            Literal[
+                "constant",
+                "clamp",
+                "reflect_1001",
+                "reflect_101",
+                "wrap",
+                "fill",
+                "pad",
+                "edge",
+                "replicate",
+                "reflect",
+                "1001",
+                "reflect101",
+                "101",
+            ]
+            | None
+        )
+        iterations: int | None
+        mask_size: FixedInts | Varies | None
+
     @overload
     def erode(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        anchor: IntsArg | None = None,
-        border_mode: str | None = None,
-        iterations: int | None = None,
-        mask_size: IntsArg | None = None,
+        input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[ErodeArguments[Array]]
     ) -> Batch: ...
     @overload
     def erode(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        anchor: FixedInts | None = None,
-        border_mode: str | None = None,
-        iterations: int | None = None,
-        mask_size: FixedInts | None = None,
+        input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[ErodeArguments[Never]]
     ) -> Tensor: ...
     @overload
     def erode(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        anchor: IntsArg | None = None,
-        border_mode: str | None = None,
-        iterations: int | None = None,
-        mask_size: IntsArg | None = None,
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[ErodeArguments[Array]]
     ) -> Any: ...
 
 
@@ -160,7 +176,22 @@ def erode(
     batch_size: int | None = None,
     device: DeviceArg | None = None,
     anchor: IntsArg | None = None,
-    border_mode: str | None = None,
+    border_mode: Literal[
+        "constant",
+        "clamp",
+        "reflect_1001",
+        "reflect_101",
+        "wrap",
+        "fill",
+        "pad",
+        "edge",
+        "replicate",
+        "reflect",
+        "1001",
+        "reflect101",
+        "101",
+    ]
+    | None = None,
     iterations: int | None = None,
     mask_size: IntsArg | None = None,
     **unknown: Never,
@@ -194,32 +225,20 @@ def erode(
 
 if TYPE_CHECKING:
 
+    class MedianBlurArguments(Placed, Generic[Varies], total=False):
+        window_size: FixedInts | Varies | None
+
     @overload
     def median_blur(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        window_size: IntsArg | None = None,
+        input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[MedianBlurArguments[Array]]
     ) -> Batch: ...
     @overload
     def median_blur(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        window_size: FixedInts | None = None,
+        input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[MedianBlurArguments[Never]]
     ) -> Tensor: ...
     @overload
     def median_blur(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        window_size: IntsArg | None = None,
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[MedianBlurArguments[Array]]
     ) -> Any: ...
 
 
@@ -259,6 +278,10 @@ def median_blur(
 
 if TYPE_CHECKING:
 
+    class RemapArguments(Placed, total=False):
+        interp: FixedInterpType | None
+        pixel_origin: Literal["corner", "center"] | None
+
     @overload
     def remap(
         input: Batch,
@@ -267,9 +290,7 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        interp: FixedInterpType | None = None,
-        pixel_origin: str | None = None,
+        **arguments: Unpack[RemapArguments],
     ) -> Batch: ...
     @overload
     def remap(
@@ -279,9 +300,7 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: None = None,
-        device: DeviceArg | None = None,
-        interp: FixedInterpType | None = None,
-        pixel_origin: str | None = None,
+        **arguments: Unpack[RemapArguments],
     ) -> Tensor: ...
     @overload
     def remap(
@@ -291,9 +310,7 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        interp: FixedInterpType | None = None,
-        pixel_origin: str | None = None,
+        **arguments: Unpack[RemapArguments],
     ) -> Any: ...
 
 
@@ -307,7 +324,7 @@ def remap(
     batch_size: int | None = None,
     device: DeviceArg | None = None,
     interp: FixedInterpType | None = None,
-    pixel_origin: str | None = None,
+    pixel_origin: Literal["corner", "center"] | None = None,
     **unknown: Never,
 ) -> Any:
     """Takes each pixel of the output from the position that two maps give for it.
@@ -337,6 +354,15 @@ def remap(
 
 if TYPE_CHECKING:
 
+    class WarpPerspectiveArguments(Placed, Generic[Varies], total=False):
+        border_mode: Literal["constant", "replicate", "reflect", "reflect_101", "wrap"] | None
+        fill_value: FixedFloats | None
+        interp_type: FixedInterpType | None
+        inverse_map: bool | None
+        matrix: FixedFloats | Varies | None
+        pixel_origin: Literal["corner", "center"] | None
+        size: FixedFloats | Varies | None
+
     @overload
     def warp_perspective(
         input: Batch,
@@ -344,14 +370,7 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        border_mode: str | None = None,
-        fill_value: FixedFloats | None = None,
-        interp_type: FixedInterpType | None = None,
-        inverse_map: bool | None = None,
-        matrix: FloatsArg | None = None,
-        pixel_origin: str | None = None,
-        size: FloatsArg | None = None,
+        **arguments: Unpack[WarpPerspectiveArguments[Array]],
     ) -> Batch: ...
     @overload
     def warp_perspective(
@@ -360,14 +379,7 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: None = None,
-        device: DeviceArg | None = None,
-        border_mode: str | None = None,
-        fill_value: FixedFloats | None = None,
-        interp_type: FixedInterpType | None = None,
-        inverse_map: bool | None = None,
-        matrix: FixedFloats | None = None,
-        pixel_origin: str | None = None,
-        size: FixedFloats | None = None,
+        **arguments: Unpack[WarpPerspectiveArguments[Never]],
     ) -> Tensor: ...
     @overload
     def warp_perspective(
@@ -376,14 +388,7 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        border_mode: str | None = None,
-        fill_value: FixedFloats | None = None,
-        interp_type: FixedInterpType | None = None,
-        inverse_map: bool | None = None,
-        matrix: FloatsArg | None = None,
-        pixel_origin: str | None = None,
-        size: FloatsArg | None = None,
+        **arguments: Unpack[WarpPerspectiveArguments[Array]],
     ) -> Any: ...
 
 
@@ -395,12 +400,12 @@ def warp_perspective(
     *,
     batch_size: int | None = None,
     device: DeviceArg | None = None,
-    border_mode: str | None = None,
+    border_mode: Literal["constant", "replicate", "reflect", "reflect_101", "wrap"] | None = None,
     fill_value: FixedFloats | None = None,
     interp_type: FixedInterpType | None = None,
     inverse_map: bool | None = None,
     matrix: FloatsArg | None = None,
-    pixel_origin: str | None = None,
+    pixel_origin: Literal["corner", "center"] | None = None,
     size: FloatsArg | None = None,
     **unknown: Never,
 ) -> Any:

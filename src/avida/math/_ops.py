@@ -78,17 +78,11 @@ _MATH_TANH = _op("math.tanh", "")
 if TYPE_CHECKING:
 
     @overload
-    def abs(
-        input: Batch,
-    ) -> Batch: ...
+    def abs(input: Batch) -> Batch: ...
     @overload
-    def abs(
-        input: SingleTensor,
-    ) -> Tensor: ...
+    def abs(input: SingleTensor) -> Tensor: ...
     @overload
-    def abs(
-        input: TensorLike,
-    ) -> Any: ...
+    def abs(input: TensorLike) -> Any: ...
 
 
 @_suggests
@@ -115,17 +109,11 @@ def abs(
 if TYPE_CHECKING:
 
     @overload
-    def acos(
-        input: Batch,
-    ) -> Batch: ...
+    def acos(input: Batch) -> Batch: ...
     @overload
-    def acos(
-        input: SingleTensor,
-    ) -> Tensor: ...
+    def acos(input: SingleTensor) -> Tensor: ...
     @overload
-    def acos(
-        input: TensorLike,
-    ) -> Any: ...
+    def acos(input: TensorLike) -> Any: ...
 
 
 @_suggests
@@ -154,17 +142,11 @@ def acos(
 if TYPE_CHECKING:
 
     @overload
-    def acosh(
-        input: Batch,
-    ) -> Batch: ...
+    def acosh(input: Batch) -> Batch: ...
     @overload
-    def acosh(
-        input: SingleTensor,
-    ) -> Tensor: ...
+    def acosh(input: SingleTensor) -> Tensor: ...
     @overload
-    def acosh(
-        input: TensorLike,
-    ) -> Any: ...
+    def acosh(input: TensorLike) -> Any: ...
 
 
 @_suggests
@@ -193,17 +175,11 @@ def acosh(
 if TYPE_CHECKING:
 
     @overload
-    def asin(
-        input: Batch,
-    ) -> Batch: ...
+    def asin(input: Batch) -> Batch: ...
     @overload
-    def asin(
-        input: SingleTensor,
-    ) -> Tensor: ...
+    def asin(input: SingleTensor) -> Tensor: ...
     @overload
-    def asin(
-        input: TensorLike,
-    ) -> Any: ...
+    def asin(input: TensorLike) -> Any: ...
 
 
 @_suggests
@@ -232,17 +208,11 @@ def asin(
 if TYPE_CHECKING:
 
     @overload
-    def asinh(
-        input: Batch,
-    ) -> Batch: ...
+    def asinh(input: Batch) -> Batch: ...
     @overload
-    def asinh(
-        input: SingleTensor,
-    ) -> Tensor: ...
+    def asinh(input: SingleTensor) -> Tensor: ...
     @overload
-    def asinh(
-        input: TensorLike,
-    ) -> Any: ...
+    def asinh(input: TensorLike) -> Any: ...
 
 
 @_suggests
@@ -271,17 +241,11 @@ def asinh(
 if TYPE_CHECKING:
 
     @overload
-    def atan(
-        input: Batch,
-    ) -> Batch: ...
+    def atan(input: Batch) -> Batch: ...
     @overload
-    def atan(
-        input: SingleTensor,
-    ) -> Tensor: ...
+    def atan(input: SingleTensor) -> Tensor: ...
     @overload
-    def atan(
-        input: TensorLike,
-    ) -> Any: ...
+    def atan(input: TensorLike) -> Any: ...
 
 
 @_suggests
@@ -310,20 +274,11 @@ def atan(
 if TYPE_CHECKING:
 
     @overload
-    def atan2(
-        x: Batch,
-        y: TensorLike,
-    ) -> Batch: ...
+    def atan2(x: Batch, y: TensorLike) -> Batch: ...
     @overload
-    def atan2(
-        x: SingleTensor,
-        y: SingleTensor,
-    ) -> Tensor: ...
+    def atan2(x: SingleTensor, y: SingleTensor) -> Tensor: ...
     @overload
-    def atan2(
-        x: TensorLike,
-        y: TensorLike,
-    ) -> Any: ...
+    def atan2(x: TensorLike, y: TensorLike) -> Any: ...
 
 
 @_suggests
@@ -354,17 +309,11 @@ def atan2(
 if TYPE_CHECKING:
 
     @overload
-    def atanh(
-        input: Batch,
-    ) -> Batch: ...
+    def atanh(input: Batch) -> Batch: ...
     @overload
-    def atanh(
-        input: SingleTensor,
-    ) -> Tensor: ...
+    def atanh(input: SingleTensor) -> Tensor: ...
     @overload
-    def atanh(
-        input: TensorLike,
-    ) -> Any: ...
+    def atanh(input: TensorLike) -> Any: ...
 
 
 @_suggests
@@ -393,17 +342,11 @@ def atanh(
 if TYPE_CHECKING:
 
     @overload
-    def cbrt(
-        input: Batch,
-    ) -> Batch: ...
+    def cbrt(input: Batch) -> Batch: ...
     @overload
-    def cbrt(
-        input: SingleTensor,
-    ) -> Tensor: ...
+    def cbrt(input: SingleTensor) -> Tensor: ...
     @overload
-    def cbrt(
-        input: TensorLike,
-    ) -> Any: ...
+    def cbrt(input: TensorLike) -> Any: ...
 
 
 @_suggests
@@ -432,17 +375,11 @@ def cbrt(
 if TYPE_CHECKING:
 
     @overload
-    def ceil(
-        input: Batch,
-    ) -> Batch: ...
+    def ceil(input: Batch) -> Batch: ...
     @overload
-    def ceil(
-        input: SingleTensor,
-    ) -> Tensor: ...
+    def ceil(input: SingleTensor) -> Tensor: ...
     @overload
-    def ceil(
-        input: TensorLike,
-    ) -> Any: ...
+    def ceil(input: TensorLike) -> Any: ...
 
 
 @_suggests
@@ -471,23 +408,11 @@ def ceil(
 if TYPE_CHECKING:
 
     @overload
-    def clamp(
-        value: Batch,
-        lo: TensorLike,
-        hi: TensorLike,
-    ) -> Batch: ...
+    def clamp(value: Batch, lo: TensorLike, hi: TensorLike) -> Batch: ...
     @overload
-    def clamp(
-        value: SingleTensor,
-        lo: SingleTensor,
-        hi: SingleTensor,
-    ) -> Tensor: ...
+    def clamp(value: SingleTensor, lo: SingleTensor, hi: SingleTensor) -> Tensor: ...
     @overload
-    def clamp(
-        value: TensorLike,
-        lo: TensorLike,
-        hi: TensorLike,
-    ) -> Any: ...
+    def clamp(value: TensorLike, lo: TensorLike, hi: TensorLike) -> Any: ...
 
 
 @_suggests
@@ -518,17 +443,11 @@ def clamp(
 if TYPE_CHECKING:
 
     @overload
-    def cos(
-        input: Batch,
-    ) -> Batch: ...
+    def cos(input: Batch) -> Batch: ...
     @overload
-    def cos(
-        input: SingleTensor,
-    ) -> Tensor: ...
+    def cos(input: SingleTensor) -> Tensor: ...
     @overload
-    def cos(
-        input: TensorLike,
-    ) -> Any: ...
+    def cos(input: TensorLike) -> Any: ...
 
 
 @_suggests
@@ -557,17 +476,11 @@ def cos(
 if TYPE_CHECKING:
 
     @overload
-    def cosh(
-        input: Batch,
-    ) -> Batch: ...
+    def cosh(input: Batch) -> Batch: ...
     @overload
-    def cosh(
-        input: SingleTensor,
-    ) -> Tensor: ...
+    def cosh(input: SingleTensor) -> Tensor: ...
     @overload
-    def cosh(
-        input: TensorLike,
-    ) -> Any: ...
+    def cosh(input: TensorLike) -> Any: ...
 
 
 @_suggests
@@ -596,17 +509,11 @@ def cosh(
 if TYPE_CHECKING:
 
     @overload
-    def exp(
-        input: Batch,
-    ) -> Batch: ...
+    def exp(input: Batch) -> Batch: ...
     @overload
-    def exp(
-        input: SingleTensor,
-    ) -> Tensor: ...
+    def exp(input: SingleTensor) -> Tensor: ...
     @overload
-    def exp(
-        input: TensorLike,
-    ) -> Any: ...
+    def exp(input: TensorLike) -> Any: ...
 
 
 @_suggests
@@ -635,17 +542,11 @@ def exp(
 if TYPE_CHECKING:
 
     @overload
-    def fabs(
-        input: Batch,
-    ) -> Batch: ...
+    def fabs(input: Batch) -> Batch: ...
     @overload
-    def fabs(
-        input: SingleTensor,
-    ) -> Tensor: ...
+    def fabs(input: SingleTensor) -> Tensor: ...
     @overload
-    def fabs(
-        input: TensorLike,
-    ) -> Any: ...
+    def fabs(input: TensorLike) -> Any: ...
 
 
 @_suggests
@@ -674,17 +575,11 @@ def fabs(
 if TYPE_CHECKING:
 
     @overload
-    def floor(
-        input: Batch,
-    ) -> Batch: ...
+    def floor(input: Batch) -> Batch: ...
     @overload
-    def floor(
-        input: SingleTensor,
-    ) -> Tensor: ...
+    def floor(input: SingleTensor) -> Tensor: ...
     @overload
-    def floor(
-        input: TensorLike,
-    ) -> Any: ...
+    def floor(input: TensorLike) -> Any: ...
 
 
 @_suggests
@@ -713,20 +608,11 @@ def floor(
 if TYPE_CHECKING:
 
     @overload
-    def fpow(
-        base: Batch,
-        exponent: TensorLike,
-    ) -> Batch: ...
+    def fpow(base: Batch, exponent: TensorLike) -> Batch: ...
     @overload
-    def fpow(
-        base: SingleTensor,
-        exponent: SingleTensor,
-    ) -> Tensor: ...
+    def fpow(base: SingleTensor, exponent: SingleTensor) -> Tensor: ...
     @overload
-    def fpow(
-        base: TensorLike,
-        exponent: TensorLike,
-    ) -> Any: ...
+    def fpow(base: TensorLike, exponent: TensorLike) -> Any: ...
 
 
 @_suggests
@@ -757,17 +643,11 @@ def fpow(
 if TYPE_CHECKING:
 
     @overload
-    def log(
-        input: Batch,
-    ) -> Batch: ...
+    def log(input: Batch) -> Batch: ...
     @overload
-    def log(
-        input: SingleTensor,
-    ) -> Tensor: ...
+    def log(input: SingleTensor) -> Tensor: ...
     @overload
-    def log(
-        input: TensorLike,
-    ) -> Any: ...
+    def log(input: TensorLike) -> Any: ...
 
 
 @_suggests
@@ -796,17 +676,11 @@ def log(
 if TYPE_CHECKING:
 
     @overload
-    def log10(
-        input: Batch,
-    ) -> Batch: ...
+    def log10(input: Batch) -> Batch: ...
     @overload
-    def log10(
-        input: SingleTensor,
-    ) -> Tensor: ...
+    def log10(input: SingleTensor) -> Tensor: ...
     @overload
-    def log10(
-        input: TensorLike,
-    ) -> Any: ...
+    def log10(input: TensorLike) -> Any: ...
 
 
 @_suggests
@@ -835,17 +709,11 @@ def log10(
 if TYPE_CHECKING:
 
     @overload
-    def log2(
-        input: Batch,
-    ) -> Batch: ...
+    def log2(input: Batch) -> Batch: ...
     @overload
-    def log2(
-        input: SingleTensor,
-    ) -> Tensor: ...
+    def log2(input: SingleTensor) -> Tensor: ...
     @overload
-    def log2(
-        input: TensorLike,
-    ) -> Any: ...
+    def log2(input: TensorLike) -> Any: ...
 
 
 @_suggests
@@ -874,20 +742,11 @@ def log2(
 if TYPE_CHECKING:
 
     @overload
-    def max(
-        left: Batch,
-        right: TensorLike,
-    ) -> Batch: ...
+    def max(left: Batch, right: TensorLike) -> Batch: ...
     @overload
-    def max(
-        left: SingleTensor,
-        right: SingleTensor,
-    ) -> Tensor: ...
+    def max(left: SingleTensor, right: SingleTensor) -> Tensor: ...
     @overload
-    def max(
-        left: TensorLike,
-        right: TensorLike,
-    ) -> Any: ...
+    def max(left: TensorLike, right: TensorLike) -> Any: ...
 
 
 @_suggests
@@ -916,20 +775,11 @@ def max(
 if TYPE_CHECKING:
 
     @overload
-    def min(
-        left: Batch,
-        right: TensorLike,
-    ) -> Batch: ...
+    def min(left: Batch, right: TensorLike) -> Batch: ...
     @overload
-    def min(
-        left: SingleTensor,
-        right: SingleTensor,
-    ) -> Tensor: ...
+    def min(left: SingleTensor, right: SingleTensor) -> Tensor: ...
     @overload
-    def min(
-        left: TensorLike,
-        right: TensorLike,
-    ) -> Any: ...
+    def min(left: TensorLike, right: TensorLike) -> Any: ...
 
 
 @_suggests
@@ -958,20 +808,11 @@ def min(
 if TYPE_CHECKING:
 
     @overload
-    def pow(
-        base: Batch,
-        exponent: TensorLike,
-    ) -> Batch: ...
+    def pow(base: Batch, exponent: TensorLike) -> Batch: ...
     @overload
-    def pow(
-        base: SingleTensor,
-        exponent: SingleTensor,
-    ) -> Tensor: ...
+    def pow(base: SingleTensor, exponent: SingleTensor) -> Tensor: ...
     @overload
-    def pow(
-        base: TensorLike,
-        exponent: TensorLike,
-    ) -> Any: ...
+    def pow(base: TensorLike, exponent: TensorLike) -> Any: ...
 
 
 @_suggests
@@ -1002,17 +843,11 @@ def pow(
 if TYPE_CHECKING:
 
     @overload
-    def rsqrt(
-        input: Batch,
-    ) -> Batch: ...
+    def rsqrt(input: Batch) -> Batch: ...
     @overload
-    def rsqrt(
-        input: SingleTensor,
-    ) -> Tensor: ...
+    def rsqrt(input: SingleTensor) -> Tensor: ...
     @overload
-    def rsqrt(
-        input: TensorLike,
-    ) -> Any: ...
+    def rsqrt(input: TensorLike) -> Any: ...
 
 
 @_suggests
@@ -1041,17 +876,11 @@ def rsqrt(
 if TYPE_CHECKING:
 
     @overload
-    def sin(
-        input: Batch,
-    ) -> Batch: ...
+    def sin(input: Batch) -> Batch: ...
     @overload
-    def sin(
-        input: SingleTensor,
-    ) -> Tensor: ...
+    def sin(input: SingleTensor) -> Tensor: ...
     @overload
-    def sin(
-        input: TensorLike,
-    ) -> Any: ...
+    def sin(input: TensorLike) -> Any: ...
 
 
 @_suggests
@@ -1080,17 +909,11 @@ def sin(
 if TYPE_CHECKING:
 
     @overload
-    def sinh(
-        input: Batch,
-    ) -> Batch: ...
+    def sinh(input: Batch) -> Batch: ...
     @overload
-    def sinh(
-        input: SingleTensor,
-    ) -> Tensor: ...
+    def sinh(input: SingleTensor) -> Tensor: ...
     @overload
-    def sinh(
-        input: TensorLike,
-    ) -> Any: ...
+    def sinh(input: TensorLike) -> Any: ...
 
 
 @_suggests
@@ -1119,17 +942,11 @@ def sinh(
 if TYPE_CHECKING:
 
     @overload
-    def sqrt(
-        input: Batch,
-    ) -> Batch: ...
+    def sqrt(input: Batch) -> Batch: ...
     @overload
-    def sqrt(
-        input: SingleTensor,
-    ) -> Tensor: ...
+    def sqrt(input: SingleTensor) -> Tensor: ...
     @overload
-    def sqrt(
-        input: TensorLike,
-    ) -> Any: ...
+    def sqrt(input: TensorLike) -> Any: ...
 
 
 @_suggests
@@ -1158,17 +975,11 @@ def sqrt(
 if TYPE_CHECKING:
 
     @overload
-    def tan(
-        input: Batch,
-    ) -> Batch: ...
+    def tan(input: Batch) -> Batch: ...
     @overload
-    def tan(
-        input: SingleTensor,
-    ) -> Tensor: ...
+    def tan(input: SingleTensor) -> Tensor: ...
     @overload
-    def tan(
-        input: TensorLike,
-    ) -> Any: ...
+    def tan(input: TensorLike) -> Any: ...
 
 
 @_suggests
@@ -1197,17 +1008,11 @@ def tan(
 if TYPE_CHECKING:
 
     @overload
-    def tanh(
-        input: Batch,
-    ) -> Batch: ...
+    def tanh(input: Batch) -> Batch: ...
     @overload
-    def tanh(
-        input: SingleTensor,
-    ) -> Tensor: ...
+    def tanh(input: SingleTensor) -> Tensor: ...
     @overload
-    def tanh(
-        input: TensorLike,
-    ) -> Any: ...
+    def tanh(input: TensorLike) -> Any: ...
 
 
 @_suggests

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Never, overload
+from typing import TYPE_CHECKING, Any, Generic, Never, Unpack, overload
 
 from avida._core import call as _call
 from avida._core import op_with_args as _op
@@ -10,7 +10,18 @@ from avida._missing import suggests as _suggests
 from avida._missing import unknown_argument as _unknown_argument
 from avida._values.batch import Batch
 from avida._values.tensor import Tensor
-from avida._values.typing import DeviceArg, FixedFloat, FixedKey, FloatArg, KeyedBy, SingleTensor, TensorLike
+from avida._values.typing import (
+    Array,
+    DeviceArg,
+    DrawnAnywhere,
+    FixedFloats,
+    FixedKey,
+    FloatArg,
+    KeyedBy,
+    SingleTensor,
+    TensorLike,
+    Varies,
+)
 
 if TYPE_CHECKING:
     from avida.random import RNG
@@ -24,17 +35,18 @@ _NOISE_SHOT = _op("noise.shot", "factor")
 
 if TYPE_CHECKING:
 
+    class GaussianArguments(DrawnAnywhere, Generic[Varies], total=False):
+        mean: FixedFloats | Varies | None
+        stddev: FixedFloats | Varies | None
+
     @overload
     def gaussian(
         input: Batch,
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        mean: FloatArg | None = None,
-        stddev: FloatArg | None = None,
-        rng: RNG | None = None,
         keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[GaussianArguments[Array]],
     ) -> Batch: ...
     @overload
     def gaussian(
@@ -42,11 +54,8 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: None = None,
-        device: DeviceArg | None = None,
-        mean: FixedFloat | None = None,
-        stddev: FixedFloat | None = None,
-        rng: RNG | None = None,
         keyed_by: FixedKey | None = None,
+        **arguments: Unpack[GaussianArguments[Never]],
     ) -> Tensor: ...
     @overload
     def gaussian(
@@ -54,11 +63,8 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        mean: FloatArg | None = None,
-        stddev: FloatArg | None = None,
-        rng: RNG | None = None,
         keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[GaussianArguments[Array]],
     ) -> Any: ...
 
 
@@ -101,20 +107,21 @@ def gaussian(
 
 if TYPE_CHECKING:
 
+    class SaltAndPepperArguments(DrawnAnywhere, Generic[Varies], total=False):
+        pepper_val: FixedFloats | Varies | None
+        per_channel: bool | None
+        prob: FixedFloats | Varies | None
+        salt_val: FixedFloats | Varies | None
+        salt_vs_pepper: FixedFloats | Varies | None
+
     @overload
     def salt_and_pepper(
         input: Batch,
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        pepper_val: FloatArg | None = None,
-        per_channel: bool | None = None,
-        prob: FloatArg | None = None,
-        salt_val: FloatArg | None = None,
-        salt_vs_pepper: FloatArg | None = None,
-        rng: RNG | None = None,
         keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[SaltAndPepperArguments[Array]],
     ) -> Batch: ...
     @overload
     def salt_and_pepper(
@@ -122,14 +129,8 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: None = None,
-        device: DeviceArg | None = None,
-        pepper_val: FixedFloat | None = None,
-        per_channel: bool | None = None,
-        prob: FixedFloat | None = None,
-        salt_val: FixedFloat | None = None,
-        salt_vs_pepper: FixedFloat | None = None,
-        rng: RNG | None = None,
         keyed_by: FixedKey | None = None,
+        **arguments: Unpack[SaltAndPepperArguments[Never]],
     ) -> Tensor: ...
     @overload
     def salt_and_pepper(
@@ -137,14 +138,8 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        pepper_val: FloatArg | None = None,
-        per_channel: bool | None = None,
-        prob: FloatArg | None = None,
-        salt_val: FloatArg | None = None,
-        salt_vs_pepper: FloatArg | None = None,
-        rng: RNG | None = None,
         keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[SaltAndPepperArguments[Array]],
     ) -> Any: ...
 
 
@@ -204,16 +199,17 @@ def salt_and_pepper(
 
 if TYPE_CHECKING:
 
+    class ShotArguments(DrawnAnywhere, Generic[Varies], total=False):
+        factor: FixedFloats | Varies | None
+
     @overload
     def shot(
         input: Batch,
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        factor: FloatArg | None = None,
-        rng: RNG | None = None,
         keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[ShotArguments[Array]],
     ) -> Batch: ...
     @overload
     def shot(
@@ -221,10 +217,8 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: None = None,
-        device: DeviceArg | None = None,
-        factor: FixedFloat | None = None,
-        rng: RNG | None = None,
         keyed_by: FixedKey | None = None,
+        **arguments: Unpack[ShotArguments[Never]],
     ) -> Tensor: ...
     @overload
     def shot(
@@ -232,10 +226,8 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        factor: FloatArg | None = None,
-        rng: RNG | None = None,
         keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[ShotArguments[Array]],
     ) -> Any: ...
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Never, overload
+from typing import TYPE_CHECKING, Any, Generic, Never, Unpack, overload
 
 from avida._core import call as _call
 from avida._core import op_with_args as _op
@@ -11,9 +11,10 @@ from avida._missing import unknown_argument as _unknown_argument
 from avida._values.batch import Batch
 from avida._values.tensor import Tensor
 from avida._values.typing import (
+    Array,
     DeviceArg,
+    DrawnAnywhere,
     DTypeArg,
-    FixedFloat,
     FixedFloats,
     FixedInts,
     FixedKey,
@@ -23,6 +24,7 @@ from avida._values.typing import (
     KeyedBy,
     SingleTensor,
     TensorLike,
+    Varies,
 )
 
 if TYPE_CHECKING:
@@ -39,20 +41,21 @@ _RANDOM_UNIFORM = _op("random.uniform", "dtype range shape values")
 
 if TYPE_CHECKING:
 
+    class BetaArguments(DrawnAnywhere, Generic[Varies], total=False):
+        alpha: FixedFloats | Varies | None
+        beta: FixedFloats | Varies | None
+        dtype: DTypeArg | None
+        shape: FixedInts | Varies | None
+
     @overload
     def beta(
         shape_like: Batch,
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        alpha: FloatArg | None = None,
-        beta: FloatArg | None = None,
-        dtype: DTypeArg | None = None,
-        shape: IntsArg | None = None,
-        rng: RNG | None = None,
         keyed_by: KeyedBy | None = None,
         like: Batch | None = None,
+        **arguments: Unpack[BetaArguments[Array]],
     ) -> Batch: ...
     @overload
     def beta(
@@ -60,14 +63,9 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: int,
-        device: DeviceArg | None = None,
-        alpha: FloatArg | None = None,
-        beta: FloatArg | None = None,
-        dtype: DTypeArg | None = None,
-        shape: IntsArg | None = None,
-        rng: RNG | None = None,
         keyed_by: KeyedBy | None = None,
         like: Batch | None = None,
+        **arguments: Unpack[BetaArguments[Array]],
     ) -> Batch: ...
     @overload
     def beta(
@@ -75,14 +73,9 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        alpha: FloatArg | None = None,
-        beta: FloatArg | None = None,
-        dtype: DTypeArg | None = None,
-        shape: IntsArg | None = None,
-        rng: RNG | None = None,
         keyed_by: KeyedBy | None = None,
         like: Batch,
+        **arguments: Unpack[BetaArguments[Array]],
     ) -> Batch: ...
     @overload
     def beta(
@@ -90,14 +83,9 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: None = None,
-        device: DeviceArg | None = None,
-        alpha: FixedFloat | None = None,
-        beta: FixedFloat | None = None,
-        dtype: DTypeArg | None = None,
-        shape: FixedInts | None = None,
-        rng: RNG | None = None,
         keyed_by: FixedKey | None = None,
         like: None = None,
+        **arguments: Unpack[BetaArguments[Never]],
     ) -> Tensor: ...
     @overload
     def beta(
@@ -105,14 +93,9 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        alpha: FloatArg | None = None,
-        beta: FloatArg | None = None,
-        dtype: DTypeArg | None = None,
-        shape: IntsArg | None = None,
-        rng: RNG | None = None,
         keyed_by: KeyedBy | None = None,
         like: Batch | None = None,
+        **arguments: Unpack[BetaArguments[Array]],
     ) -> Any: ...
 
 
@@ -162,6 +145,10 @@ def beta(
 
 if TYPE_CHECKING:
 
+    class ChoiceArguments(DrawnAnywhere, Generic[Varies], total=False):
+        p: FixedFloats | Varies | None
+        shape: FixedInts | Varies | None
+
     @overload
     def choice(
         a: Batch,
@@ -169,12 +156,9 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        p: FloatsArg | None = None,
-        shape: IntsArg | None = None,
-        rng: RNG | None = None,
         keyed_by: KeyedBy | None = None,
         like: Batch | None = None,
+        **arguments: Unpack[ChoiceArguments[Array]],
     ) -> Batch: ...
     @overload
     def choice(
@@ -183,12 +167,9 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: None = None,
-        device: DeviceArg | None = None,
-        p: FixedFloats | None = None,
-        shape: FixedInts | None = None,
-        rng: RNG | None = None,
         keyed_by: FixedKey | None = None,
         like: None = None,
+        **arguments: Unpack[ChoiceArguments[Never]],
     ) -> Tensor: ...
     @overload
     def choice(
@@ -197,12 +178,9 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        p: FloatsArg | None = None,
-        shape: IntsArg | None = None,
-        rng: RNG | None = None,
         keyed_by: KeyedBy | None = None,
         like: Batch | None = None,
+        **arguments: Unpack[ChoiceArguments[Array]],
     ) -> Any: ...
 
 
@@ -248,19 +226,20 @@ def choice(
 
 if TYPE_CHECKING:
 
+    class CoinFlipArguments(DrawnAnywhere, Generic[Varies], total=False):
+        dtype: DTypeArg | None
+        probability: FixedFloats | Varies | None
+        shape: FixedInts | Varies | None
+
     @overload
     def coin_flip(
         shape_like: Batch,
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg | None = None,
-        probability: FloatArg | None = None,
-        shape: IntsArg | None = None,
-        rng: RNG | None = None,
         keyed_by: KeyedBy | None = None,
         like: Batch | None = None,
+        **arguments: Unpack[CoinFlipArguments[Array]],
     ) -> Batch: ...
     @overload
     def coin_flip(
@@ -268,13 +247,9 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: int,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg | None = None,
-        probability: FloatArg | None = None,
-        shape: IntsArg | None = None,
-        rng: RNG | None = None,
         keyed_by: KeyedBy | None = None,
         like: Batch | None = None,
+        **arguments: Unpack[CoinFlipArguments[Array]],
     ) -> Batch: ...
     @overload
     def coin_flip(
@@ -282,13 +257,9 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg | None = None,
-        probability: FloatArg | None = None,
-        shape: IntsArg | None = None,
-        rng: RNG | None = None,
         keyed_by: KeyedBy | None = None,
         like: Batch,
+        **arguments: Unpack[CoinFlipArguments[Array]],
     ) -> Batch: ...
     @overload
     def coin_flip(
@@ -296,13 +267,9 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: None = None,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg | None = None,
-        probability: FixedFloat | None = None,
-        shape: FixedInts | None = None,
-        rng: RNG | None = None,
         keyed_by: FixedKey | None = None,
         like: None = None,
+        **arguments: Unpack[CoinFlipArguments[Never]],
     ) -> Tensor: ...
     @overload
     def coin_flip(
@@ -310,13 +277,9 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg | None = None,
-        probability: FloatArg | None = None,
-        shape: IntsArg | None = None,
-        rng: RNG | None = None,
         keyed_by: KeyedBy | None = None,
         like: Batch | None = None,
+        **arguments: Unpack[CoinFlipArguments[Array]],
     ) -> Any: ...
 
 
@@ -362,20 +325,21 @@ def coin_flip(
 
 if TYPE_CHECKING:
 
+    class NormalArguments(DrawnAnywhere, Generic[Varies], total=False):
+        dtype: DTypeArg | None
+        mean: FixedFloats | Varies | None
+        shape: FixedInts | Varies | None
+        stddev: FixedFloats | Varies | None
+
     @overload
     def normal(
         shape_like: Batch,
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg | None = None,
-        mean: FloatArg | None = None,
-        shape: IntsArg | None = None,
-        stddev: FloatArg | None = None,
-        rng: RNG | None = None,
         keyed_by: KeyedBy | None = None,
         like: Batch | None = None,
+        **arguments: Unpack[NormalArguments[Array]],
     ) -> Batch: ...
     @overload
     def normal(
@@ -383,14 +347,9 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: int,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg | None = None,
-        mean: FloatArg | None = None,
-        shape: IntsArg | None = None,
-        stddev: FloatArg | None = None,
-        rng: RNG | None = None,
         keyed_by: KeyedBy | None = None,
         like: Batch | None = None,
+        **arguments: Unpack[NormalArguments[Array]],
     ) -> Batch: ...
     @overload
     def normal(
@@ -398,14 +357,9 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg | None = None,
-        mean: FloatArg | None = None,
-        shape: IntsArg | None = None,
-        stddev: FloatArg | None = None,
-        rng: RNG | None = None,
         keyed_by: KeyedBy | None = None,
         like: Batch,
+        **arguments: Unpack[NormalArguments[Array]],
     ) -> Batch: ...
     @overload
     def normal(
@@ -413,14 +367,9 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: None = None,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg | None = None,
-        mean: FixedFloat | None = None,
-        shape: FixedInts | None = None,
-        stddev: FixedFloat | None = None,
-        rng: RNG | None = None,
         keyed_by: FixedKey | None = None,
         like: None = None,
+        **arguments: Unpack[NormalArguments[Never]],
     ) -> Tensor: ...
     @overload
     def normal(
@@ -428,14 +377,9 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg | None = None,
-        mean: FloatArg | None = None,
-        shape: IntsArg | None = None,
-        stddev: FloatArg | None = None,
-        rng: RNG | None = None,
         keyed_by: KeyedBy | None = None,
         like: Batch | None = None,
+        **arguments: Unpack[NormalArguments[Array]],
     ) -> Any: ...
 
 
@@ -483,20 +427,21 @@ def normal(
 
 if TYPE_CHECKING:
 
+    class UniformArguments(DrawnAnywhere, Generic[Varies], total=False):
+        dtype: DTypeArg | None
+        range: FixedFloats | Varies | None
+        shape: FixedInts | Varies | None
+        values: FixedFloats | Varies | None
+
     @overload
     def uniform(
         shape_like: Batch,
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg | None = None,
-        range: FloatsArg | None = None,
-        shape: IntsArg | None = None,
-        values: FloatsArg | None = None,
-        rng: RNG | None = None,
         keyed_by: KeyedBy | None = None,
         like: Batch | None = None,
+        **arguments: Unpack[UniformArguments[Array]],
     ) -> Batch: ...
     @overload
     def uniform(
@@ -504,14 +449,9 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: int,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg | None = None,
-        range: FloatsArg | None = None,
-        shape: IntsArg | None = None,
-        values: FloatsArg | None = None,
-        rng: RNG | None = None,
         keyed_by: KeyedBy | None = None,
         like: Batch | None = None,
+        **arguments: Unpack[UniformArguments[Array]],
     ) -> Batch: ...
     @overload
     def uniform(
@@ -519,14 +459,9 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg | None = None,
-        range: FloatsArg | None = None,
-        shape: IntsArg | None = None,
-        values: FloatsArg | None = None,
-        rng: RNG | None = None,
         keyed_by: KeyedBy | None = None,
         like: Batch,
+        **arguments: Unpack[UniformArguments[Array]],
     ) -> Batch: ...
     @overload
     def uniform(
@@ -534,14 +469,9 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: None = None,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg | None = None,
-        range: FixedFloats | None = None,
-        shape: FixedInts | None = None,
-        values: FixedFloats | None = None,
-        rng: RNG | None = None,
         keyed_by: FixedKey | None = None,
         like: None = None,
+        **arguments: Unpack[UniformArguments[Never]],
     ) -> Tensor: ...
     @overload
     def uniform(
@@ -549,14 +479,9 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        dtype: DTypeArg | None = None,
-        range: FloatsArg | None = None,
-        shape: IntsArg | None = None,
-        values: FloatsArg | None = None,
-        rng: RNG | None = None,
         keyed_by: KeyedBy | None = None,
         like: Batch | None = None,
+        **arguments: Unpack[UniformArguments[Array]],
     ) -> Any: ...
 
 

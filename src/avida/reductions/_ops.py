@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Never, overload
+from typing import TYPE_CHECKING, Any, Never, Unpack, overload
 
 from avida._core import call as _call
 from avida._core import op_with_args as _op
@@ -10,7 +10,7 @@ from avida._missing import suggests as _suggests
 from avida._missing import unknown_argument as _unknown_argument
 from avida._values.batch import Batch
 from avida._values.tensor import Tensor
-from avida._values.typing import DeviceArg, DTypeArg, FixedInts, SingleTensor, TensorLike
+from avida._values.typing import DeviceArg, DTypeArg, FixedInts, Placed, SingleTensor, TensorLike
 
 __all__ = ["max", "mean", "mean_square", "min", "rms", "std_dev", "sum", "variance"]
 
@@ -26,39 +26,17 @@ _REDUCTIONS_VARIANCE = _op("reductions.variance", "axes axis_names ddof keep_dim
 
 if TYPE_CHECKING:
 
+    class MaxArguments(Placed, total=False):
+        axes: FixedInts | None
+        axis_names: str | None
+        keep_dims: bool | None
+
     @overload
-    def max(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        axes: FixedInts | None = None,
-        axis_names: str | None = None,
-        keep_dims: bool | None = None,
-    ) -> Batch: ...
+    def max(input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[MaxArguments]) -> Batch: ...
     @overload
-    def max(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        axes: FixedInts | None = None,
-        axis_names: str | None = None,
-        keep_dims: bool | None = None,
-    ) -> Tensor: ...
+    def max(input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[MaxArguments]) -> Tensor: ...
     @overload
-    def max(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        axes: FixedInts | None = None,
-        axis_names: str | None = None,
-        keep_dims: bool | None = None,
-    ) -> Any: ...
+    def max(input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[MaxArguments]) -> Any: ...
 
 
 @_suggests
@@ -98,42 +76,18 @@ def max(
 
 if TYPE_CHECKING:
 
+    class MeanArguments(Placed, total=False):
+        axes: FixedInts | None
+        axis_names: str | None
+        dtype: DTypeArg | None
+        keep_dims: bool | None
+
     @overload
-    def mean(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        axes: FixedInts | None = None,
-        axis_names: str | None = None,
-        dtype: DTypeArg | None = None,
-        keep_dims: bool | None = None,
-    ) -> Batch: ...
+    def mean(input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[MeanArguments]) -> Batch: ...
     @overload
-    def mean(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        axes: FixedInts | None = None,
-        axis_names: str | None = None,
-        dtype: DTypeArg | None = None,
-        keep_dims: bool | None = None,
-    ) -> Tensor: ...
+    def mean(input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[MeanArguments]) -> Tensor: ...
     @overload
-    def mean(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        axes: FixedInts | None = None,
-        axis_names: str | None = None,
-        dtype: DTypeArg | None = None,
-        keep_dims: bool | None = None,
-    ) -> Any: ...
+    def mean(input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[MeanArguments]) -> Any: ...
 
 
 @_suggests
@@ -176,41 +130,23 @@ def mean(
 
 if TYPE_CHECKING:
 
+    class MeanSquareArguments(Placed, total=False):
+        axes: FixedInts | None
+        axis_names: str | None
+        dtype: DTypeArg | None
+        keep_dims: bool | None
+
     @overload
     def mean_square(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        axes: FixedInts | None = None,
-        axis_names: str | None = None,
-        dtype: DTypeArg | None = None,
-        keep_dims: bool | None = None,
+        input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[MeanSquareArguments]
     ) -> Batch: ...
     @overload
     def mean_square(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        axes: FixedInts | None = None,
-        axis_names: str | None = None,
-        dtype: DTypeArg | None = None,
-        keep_dims: bool | None = None,
+        input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[MeanSquareArguments]
     ) -> Tensor: ...
     @overload
     def mean_square(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        axes: FixedInts | None = None,
-        axis_names: str | None = None,
-        dtype: DTypeArg | None = None,
-        keep_dims: bool | None = None,
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[MeanSquareArguments]
     ) -> Any: ...
 
 
@@ -254,39 +190,17 @@ def mean_square(
 
 if TYPE_CHECKING:
 
+    class MinArguments(Placed, total=False):
+        axes: FixedInts | None
+        axis_names: str | None
+        keep_dims: bool | None
+
     @overload
-    def min(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        axes: FixedInts | None = None,
-        axis_names: str | None = None,
-        keep_dims: bool | None = None,
-    ) -> Batch: ...
+    def min(input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[MinArguments]) -> Batch: ...
     @overload
-    def min(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        axes: FixedInts | None = None,
-        axis_names: str | None = None,
-        keep_dims: bool | None = None,
-    ) -> Tensor: ...
+    def min(input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[MinArguments]) -> Tensor: ...
     @overload
-    def min(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        axes: FixedInts | None = None,
-        axis_names: str | None = None,
-        keep_dims: bool | None = None,
-    ) -> Any: ...
+    def min(input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[MinArguments]) -> Any: ...
 
 
 @_suggests
@@ -326,42 +240,18 @@ def min(
 
 if TYPE_CHECKING:
 
+    class RmsArguments(Placed, total=False):
+        axes: FixedInts | None
+        axis_names: str | None
+        dtype: DTypeArg | None
+        keep_dims: bool | None
+
     @overload
-    def rms(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        axes: FixedInts | None = None,
-        axis_names: str | None = None,
-        dtype: DTypeArg | None = None,
-        keep_dims: bool | None = None,
-    ) -> Batch: ...
+    def rms(input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[RmsArguments]) -> Batch: ...
     @overload
-    def rms(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        axes: FixedInts | None = None,
-        axis_names: str | None = None,
-        dtype: DTypeArg | None = None,
-        keep_dims: bool | None = None,
-    ) -> Tensor: ...
+    def rms(input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[RmsArguments]) -> Tensor: ...
     @overload
-    def rms(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        axes: FixedInts | None = None,
-        axis_names: str | None = None,
-        dtype: DTypeArg | None = None,
-        keep_dims: bool | None = None,
-    ) -> Any: ...
+    def rms(input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[RmsArguments]) -> Any: ...
 
 
 @_suggests
@@ -404,44 +294,23 @@ def rms(
 
 if TYPE_CHECKING:
 
+    class StdDevArguments(Placed, total=False):
+        axes: FixedInts | None
+        axis_names: str | None
+        ddof: int | None
+        keep_dims: bool | None
+
     @overload
     def std_dev(
-        data: Batch,
-        mean: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        axes: FixedInts | None = None,
-        axis_names: str | None = None,
-        ddof: int | None = None,
-        keep_dims: bool | None = None,
+        data: Batch, mean: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[StdDevArguments]
     ) -> Batch: ...
     @overload
     def std_dev(
-        data: SingleTensor,
-        mean: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        axes: FixedInts | None = None,
-        axis_names: str | None = None,
-        ddof: int | None = None,
-        keep_dims: bool | None = None,
+        data: SingleTensor, mean: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[StdDevArguments]
     ) -> Tensor: ...
     @overload
     def std_dev(
-        data: TensorLike,
-        mean: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        axes: FixedInts | None = None,
-        axis_names: str | None = None,
-        ddof: int | None = None,
-        keep_dims: bool | None = None,
+        data: TensorLike, mean: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[StdDevArguments]
     ) -> Any: ...
 
 
@@ -484,42 +353,18 @@ def std_dev(
 
 if TYPE_CHECKING:
 
+    class SumArguments(Placed, total=False):
+        axes: FixedInts | None
+        axis_names: str | None
+        dtype: DTypeArg | None
+        keep_dims: bool | None
+
     @overload
-    def sum(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        axes: FixedInts | None = None,
-        axis_names: str | None = None,
-        dtype: DTypeArg | None = None,
-        keep_dims: bool | None = None,
-    ) -> Batch: ...
+    def sum(input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[SumArguments]) -> Batch: ...
     @overload
-    def sum(
-        input: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        axes: FixedInts | None = None,
-        axis_names: str | None = None,
-        dtype: DTypeArg | None = None,
-        keep_dims: bool | None = None,
-    ) -> Tensor: ...
+    def sum(input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[SumArguments]) -> Tensor: ...
     @overload
-    def sum(
-        input: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        axes: FixedInts | None = None,
-        axis_names: str | None = None,
-        dtype: DTypeArg | None = None,
-        keep_dims: bool | None = None,
-    ) -> Any: ...
+    def sum(input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[SumArguments]) -> Any: ...
 
 
 @_suggests
@@ -559,44 +404,23 @@ def sum(
 
 if TYPE_CHECKING:
 
+    class VarianceArguments(Placed, total=False):
+        axes: FixedInts | None
+        axis_names: str | None
+        ddof: int | None
+        keep_dims: bool | None
+
     @overload
     def variance(
-        data: Batch,
-        mean: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        axes: FixedInts | None = None,
-        axis_names: str | None = None,
-        ddof: int | None = None,
-        keep_dims: bool | None = None,
+        data: Batch, mean: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[VarianceArguments]
     ) -> Batch: ...
     @overload
     def variance(
-        data: SingleTensor,
-        mean: SingleTensor,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        axes: FixedInts | None = None,
-        axis_names: str | None = None,
-        ddof: int | None = None,
-        keep_dims: bool | None = None,
+        data: SingleTensor, mean: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[VarianceArguments]
     ) -> Tensor: ...
     @overload
     def variance(
-        data: TensorLike,
-        mean: TensorLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        axes: FixedInts | None = None,
-        axis_names: str | None = None,
-        ddof: int | None = None,
-        keep_dims: bool | None = None,
+        data: TensorLike, mean: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[VarianceArguments]
     ) -> Any: ...
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Never, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, Never, Unpack, overload
 
 from avida._core import call as _call
 from avida._core import op_with_args as _op
@@ -11,17 +11,21 @@ from avida._missing import unknown_argument as _unknown_argument
 from avida._values.batch import Batch
 from avida._values.tensor import Tensor
 from avida._values.typing import (
+    Array,
     DeviceArg,
-    FixedFloat,
-    FixedInt,
+    DrawnAnywhere,
+    FixedFloats,
+    FixedInts,
     FixedKey,
     FloatArg,
     FloatsArg,
     IntArg,
     IntsArg,
     KeyedBy,
+    Placed,
     SingleTensor,
     TensorLike,
+    Varies,
 )
 
 if TYPE_CHECKING:
@@ -39,18 +43,19 @@ _SEGMENTATION_SELECT_MASKS = _op("segmentation.select_masks", "reindex_masks")
 
 if TYPE_CHECKING:
 
+    class RandomMaskPixelArguments(DrawnAnywhere, Generic[Varies], total=False):
+        foreground: FixedInts | Varies | None
+        threshold: FixedFloats | Varies | None
+        value: FixedInts | Varies | None
+
     @overload
     def random_mask_pixel(
         input: Batch,
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        foreground: IntArg | None = None,
-        threshold: FloatArg | None = None,
-        value: IntArg | None = None,
-        rng: RNG | None = None,
         keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[RandomMaskPixelArguments[Array]],
     ) -> Batch: ...
     @overload
     def random_mask_pixel(
@@ -58,12 +63,8 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: None = None,
-        device: DeviceArg | None = None,
-        foreground: FixedInt | None = None,
-        threshold: FixedFloat | None = None,
-        value: FixedInt | None = None,
-        rng: RNG | None = None,
         keyed_by: FixedKey | None = None,
+        **arguments: Unpack[RandomMaskPixelArguments[Never]],
     ) -> Tensor: ...
     @overload
     def random_mask_pixel(
@@ -71,12 +72,8 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        foreground: IntArg | None = None,
-        threshold: FloatArg | None = None,
-        value: IntArg | None = None,
-        rng: RNG | None = None,
         keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[RandomMaskPixelArguments[Array]],
     ) -> Any: ...
 
 
@@ -134,7 +131,7 @@ def random_object_bbox(
     class_weights: FloatsArg | None = None,
     classes: IntsArg | None = None,
     foreground_prob: FloatArg | None = None,
-    format: str | None = None,
+    format: Literal["anchor_shape", "start_end", "box"] | None = None,
     ignore_class: bool | None = None,
     k_largest: int | None = None,
     output_class: bool | None = None,
@@ -205,6 +202,9 @@ def random_object_bbox(
 
 if TYPE_CHECKING:
 
+    class SelectMasksArguments(Placed, total=False):
+        reindex_masks: bool | None
+
     @overload
     def select_masks(
         mask_ids: Batch,
@@ -213,8 +213,7 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        reindex_masks: bool | None = None,
+        **arguments: Unpack[SelectMasksArguments],
     ) -> tuple[Batch, Batch]: ...
     @overload
     def select_masks(
@@ -224,8 +223,7 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: None = None,
-        device: DeviceArg | None = None,
-        reindex_masks: bool | None = None,
+        **arguments: Unpack[SelectMasksArguments],
     ) -> tuple[Tensor, Tensor]: ...
     @overload
     def select_masks(
@@ -235,8 +233,7 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        reindex_masks: bool | None = None,
+        **arguments: Unpack[SelectMasksArguments],
     ) -> Any: ...
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Never, overload
+from typing import TYPE_CHECKING, Any, Generic, Never, Required, Unpack, overload
 
 from avida._core import call as _call
 from avida._core import op_with_args as _op
@@ -10,7 +10,17 @@ from avida._missing import suggests as _suggests
 from avida._missing import unknown_argument as _unknown_argument
 from avida._values.batch import Batch
 from avida._values.tensor import Tensor
-from avida._values.typing import DeviceArg, FixedFloat, FixedFloats, FloatArg, FloatsArg, SingleTensor, TensorLike
+from avida._values.typing import (
+    Array,
+    DeviceArg,
+    FixedFloats,
+    FloatArg,
+    FloatsArg,
+    Placed,
+    SingleTensor,
+    TensorLike,
+    Varies,
+)
 
 __all__ = ["combine", "crop", "rotation", "scale", "shear", "translation"]
 
@@ -24,6 +34,9 @@ _TRANSFORMS_TRANSLATION = _op("transforms.translation", "offset reverse_order")
 
 if TYPE_CHECKING:
 
+    class CombineArguments(Placed, total=False):
+        reverse_order: bool | None
+
     @overload
     def combine(
         input_0: Batch,
@@ -31,8 +44,7 @@ if TYPE_CHECKING:
         /,
         *inputs: TensorLike,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        reverse_order: bool | None = None,
+        **arguments: Unpack[CombineArguments],
     ) -> Batch: ...
     @overload
     def combine(
@@ -41,8 +53,7 @@ if TYPE_CHECKING:
         /,
         *inputs: SingleTensor,
         batch_size: None = None,
-        device: DeviceArg | None = None,
-        reverse_order: bool | None = None,
+        **arguments: Unpack[CombineArguments],
     ) -> Tensor: ...
     @overload
     def combine(
@@ -51,8 +62,7 @@ if TYPE_CHECKING:
         /,
         *inputs: TensorLike,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        reverse_order: bool | None = None,
+        **arguments: Unpack[CombineArguments],
     ) -> Any: ...
 
 
@@ -90,61 +100,27 @@ def combine(
 
 if TYPE_CHECKING:
 
+    class CropArguments(Placed, Generic[Varies], total=False):
+        absolute: bool | None
+        from_end: FixedFloats | Varies | None
+        from_start: FixedFloats | Varies | None
+        reverse_order: bool | None
+        to_end: FixedFloats | Varies | None
+        to_start: FixedFloats | Varies | None
+
+    @overload
+    def crop(input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[CropArguments[Array]]) -> Batch: ...
     @overload
     def crop(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        absolute: bool | None = None,
-        from_end: FloatsArg | None = None,
-        from_start: FloatsArg | None = None,
-        reverse_order: bool | None = None,
-        to_end: FloatsArg | None = None,
-        to_start: FloatsArg | None = None,
+        input: TensorLike | None = None, /, *, batch_size: int, **arguments: Unpack[CropArguments[Array]]
     ) -> Batch: ...
     @overload
     def crop(
-        input: TensorLike | None = None,
-        /,
-        *,
-        batch_size: int,
-        device: DeviceArg | None = None,
-        absolute: bool | None = None,
-        from_end: FloatsArg | None = None,
-        from_start: FloatsArg | None = None,
-        reverse_order: bool | None = None,
-        to_end: FloatsArg | None = None,
-        to_start: FloatsArg | None = None,
-    ) -> Batch: ...
-    @overload
-    def crop(
-        input: SingleTensor | None = None,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        absolute: bool | None = None,
-        from_end: FixedFloats | None = None,
-        from_start: FixedFloats | None = None,
-        reverse_order: bool | None = None,
-        to_end: FixedFloats | None = None,
-        to_start: FixedFloats | None = None,
+        input: SingleTensor | None = None, /, *, batch_size: None = None, **arguments: Unpack[CropArguments[Never]]
     ) -> Tensor: ...
     @overload
     def crop(
-        input: TensorLike | None = None,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        absolute: bool | None = None,
-        from_end: FloatsArg | None = None,
-        from_start: FloatsArg | None = None,
-        reverse_order: bool | None = None,
-        to_end: FloatsArg | None = None,
-        to_start: FloatsArg | None = None,
+        input: TensorLike | None = None, /, *, batch_size: int | None = None, **arguments: Unpack[CropArguments[Array]]
     ) -> Any: ...
 
 
@@ -197,41 +173,23 @@ def crop(
 
 if TYPE_CHECKING:
 
+    class RotationArguments(Placed, Generic[Varies], total=False):
+        angle: Required[FixedFloats | Varies]
+        axis: FixedFloats | Varies | None
+        center: FixedFloats | Varies | None
+        reverse_order: bool | None
+
     @overload
     def rotation(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        angle: FloatArg,
-        axis: FloatsArg | None = None,
-        center: FloatsArg | None = None,
-        reverse_order: bool | None = None,
+        input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[RotationArguments[Array]]
     ) -> Batch: ...
     @overload
     def rotation(
-        input: TensorLike | None = None,
-        /,
-        *,
-        batch_size: int,
-        device: DeviceArg | None = None,
-        angle: FloatArg,
-        axis: FloatsArg | None = None,
-        center: FloatsArg | None = None,
-        reverse_order: bool | None = None,
+        input: TensorLike | None = None, /, *, batch_size: int, **arguments: Unpack[RotationArguments[Array]]
     ) -> Batch: ...
     @overload
     def rotation(
-        input: SingleTensor | None = None,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        angle: FixedFloat,
-        axis: FixedFloats | None = None,
-        center: FixedFloats | None = None,
-        reverse_order: bool | None = None,
+        input: SingleTensor | None = None, /, *, batch_size: None = None, **arguments: Unpack[RotationArguments[Never]]
     ) -> Tensor: ...
     @overload
     def rotation(
@@ -239,11 +197,7 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        angle: FloatArg,
-        axis: FloatsArg | None = None,
-        center: FloatsArg | None = None,
-        reverse_order: bool | None = None,
+        **arguments: Unpack[RotationArguments[Array]],
     ) -> Any: ...
 
 
@@ -284,53 +238,27 @@ def rotation(
 
 if TYPE_CHECKING:
 
+    class ScaleArguments(Placed, Generic[Varies], total=False):
+        center: FixedFloats | Varies | None
+        ndim: int | None
+        reverse_order: bool | None
+        scale: Required[FixedFloats | Varies]
+
     @overload
     def scale(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        center: FloatsArg | None = None,
-        ndim: int | None = None,
-        reverse_order: bool | None = None,
-        scale: FloatsArg,
+        input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[ScaleArguments[Array]]
     ) -> Batch: ...
     @overload
     def scale(
-        input: TensorLike | None = None,
-        /,
-        *,
-        batch_size: int,
-        device: DeviceArg | None = None,
-        center: FloatsArg | None = None,
-        ndim: int | None = None,
-        reverse_order: bool | None = None,
-        scale: FloatsArg,
+        input: TensorLike | None = None, /, *, batch_size: int, **arguments: Unpack[ScaleArguments[Array]]
     ) -> Batch: ...
     @overload
     def scale(
-        input: SingleTensor | None = None,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        center: FixedFloats | None = None,
-        ndim: int | None = None,
-        reverse_order: bool | None = None,
-        scale: FixedFloats,
+        input: SingleTensor | None = None, /, *, batch_size: None = None, **arguments: Unpack[ScaleArguments[Never]]
     ) -> Tensor: ...
     @overload
     def scale(
-        input: TensorLike | None = None,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        center: FloatsArg | None = None,
-        ndim: int | None = None,
-        reverse_order: bool | None = None,
-        scale: FloatsArg,
+        input: TensorLike | None = None, /, *, batch_size: int | None = None, **arguments: Unpack[ScaleArguments[Array]]
     ) -> Any: ...
 
 
@@ -371,53 +299,27 @@ def scale(
 
 if TYPE_CHECKING:
 
+    class ShearArguments(Placed, Generic[Varies], total=False):
+        angles: FixedFloats | Varies | None
+        center: FixedFloats | Varies | None
+        reverse_order: bool | None
+        shear: FixedFloats | Varies | None
+
     @overload
     def shear(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        angles: FloatsArg | None = None,
-        center: FloatsArg | None = None,
-        reverse_order: bool | None = None,
-        shear: FloatsArg | None = None,
+        input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[ShearArguments[Array]]
     ) -> Batch: ...
     @overload
     def shear(
-        input: TensorLike | None = None,
-        /,
-        *,
-        batch_size: int,
-        device: DeviceArg | None = None,
-        angles: FloatsArg | None = None,
-        center: FloatsArg | None = None,
-        reverse_order: bool | None = None,
-        shear: FloatsArg | None = None,
+        input: TensorLike | None = None, /, *, batch_size: int, **arguments: Unpack[ShearArguments[Array]]
     ) -> Batch: ...
     @overload
     def shear(
-        input: SingleTensor | None = None,
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        angles: FixedFloats | None = None,
-        center: FixedFloats | None = None,
-        reverse_order: bool | None = None,
-        shear: FixedFloats | None = None,
+        input: SingleTensor | None = None, /, *, batch_size: None = None, **arguments: Unpack[ShearArguments[Never]]
     ) -> Tensor: ...
     @overload
     def shear(
-        input: TensorLike | None = None,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        angles: FloatsArg | None = None,
-        center: FloatsArg | None = None,
-        reverse_order: bool | None = None,
-        shear: FloatsArg | None = None,
+        input: TensorLike | None = None, /, *, batch_size: int | None = None, **arguments: Unpack[ShearArguments[Array]]
     ) -> Any: ...
 
 
@@ -459,25 +361,17 @@ def shear(
 
 if TYPE_CHECKING:
 
+    class TranslationArguments(Placed, Generic[Varies], total=False):
+        offset: Required[FixedFloats | Varies]
+        reverse_order: bool | None
+
     @overload
     def translation(
-        input: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        offset: FloatsArg,
-        reverse_order: bool | None = None,
+        input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[TranslationArguments[Array]]
     ) -> Batch: ...
     @overload
     def translation(
-        input: TensorLike | None = None,
-        /,
-        *,
-        batch_size: int,
-        device: DeviceArg | None = None,
-        offset: FloatsArg,
-        reverse_order: bool | None = None,
+        input: TensorLike | None = None, /, *, batch_size: int, **arguments: Unpack[TranslationArguments[Array]]
     ) -> Batch: ...
     @overload
     def translation(
@@ -485,9 +379,7 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: None = None,
-        device: DeviceArg | None = None,
-        offset: FixedFloats,
-        reverse_order: bool | None = None,
+        **arguments: Unpack[TranslationArguments[Never]],
     ) -> Tensor: ...
     @overload
     def translation(
@@ -495,9 +387,7 @@ if TYPE_CHECKING:
         /,
         *,
         batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        offset: FloatsArg,
-        reverse_order: bool | None = None,
+        **arguments: Unpack[TranslationArguments[Array]],
     ) -> Any: ...
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Never, overload
+from typing import TYPE_CHECKING, Any, Never, Unpack, overload
 
 from avida._core import call as _call
 from avida._core import op_with_args as _op
@@ -11,7 +11,7 @@ from avida._missing import suggests as _suggests
 from avida._missing import unknown_argument as _unknown_argument
 from avida._values.batch import Batch
 from avida._values.tensor import Tensor
-from avida._values.typing import DeviceArg, PathLike, TensorLike
+from avida._values.typing import DeviceArg, PathLike, Placed, TensorLike
 
 __all__ = ["read"]
 
@@ -20,35 +20,19 @@ _IO_FILE_READ = _op("io.file.read", "dont_use_mmap use_o_direct")
 
 if TYPE_CHECKING:
 
+    class ReadArguments(Placed, total=False):
+        dont_use_mmap: bool | None
+        use_o_direct: bool | None
+
+    @overload
+    def read(filepaths: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[ReadArguments]) -> Batch: ...
     @overload
     def read(
-        filepaths: Batch,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        dont_use_mmap: bool | None = None,
-        use_o_direct: bool | None = None,
-    ) -> Batch: ...
-    @overload
-    def read(
-        filepaths: str | os.PathLike[str],
-        /,
-        *,
-        batch_size: None = None,
-        device: DeviceArg | None = None,
-        dont_use_mmap: bool | None = None,
-        use_o_direct: bool | None = None,
+        filepaths: str | os.PathLike[str], /, *, batch_size: None = None, **arguments: Unpack[ReadArguments]
     ) -> Tensor: ...
     @overload
     def read(
-        filepaths: TensorLike | PathLike,
-        /,
-        *,
-        batch_size: int | None = None,
-        device: DeviceArg | None = None,
-        dont_use_mmap: bool | None = None,
-        use_o_direct: bool | None = None,
+        filepaths: TensorLike | PathLike, /, *, batch_size: int | None = None, **arguments: Unpack[ReadArguments]
     ) -> Any: ...
 
 
