@@ -38,11 +38,14 @@ void shut_down(double seconds) {
     }
   };
   attempt(stop_running_ahead);
+  attempt([](auto until, const Interrupt& interrupt) {
+    WithoutGil released;
+    Prefetcher::stop_all(until, interrupt);
+  });
   shutting_down_by = std::this_thread::get_id();
   shutting_down = true;
   {
     WithoutGil released;
-    attempt(Prefetcher::stop_all);
     attempt(Executor::stop_all);
     finish_compiling();
     out_of_patience = true;

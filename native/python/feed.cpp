@@ -16,10 +16,9 @@ namespace {
 
 constexpr std::chrono::milliseconds kBetweenSignals{20};
 
-bool is_fault_of_item(nb::python_error& error) {
-  if (!error.matches(PyExc_Exception)) return false;
-  nb::object of_signal = nb::module_::import_("avida._running.ahead").attr("raised_by_signal_handler");
-  return !nb::cast<bool>(call_python(of_signal, {error.value().ptr()}));
+void follow_threading(const char* getter, const char* setter) {
+  nb::object function = nb::module_::import_("threading").attr(getter)();
+  if (!function.is_none()) nb::module_::import_("sys").attr(setter)(function);
 }
 
 // The values in an item: a Tensor or Batch, or a tuple, list or dictionary of such.
@@ -40,6 +39,39 @@ Loop::Item values_in(nb::handle item) {
 }
 
 }  // namespace
+
+// threading.Thread.start() waits in Python code, where an exception would leave it unclear whether a thread was
+// started.
+void start_python_thread(std::function<void()> work) {
+  Ambient settings;
+  settings.mode = Ambient::here().mode;
+  settings.context = Ambient::here().current();
+  nb::object body = nb::cpp_function([work = std::move(work), settings = std::move(settings)] {
+    pthread_setname_np(pthread_self(), "avida-ahead");
+    Ambient::here() = settings;
+    try {
+      follow_threading("gettrace", "settrace");
+      follow_threading("getprofile", "setprofile");
+    } catch (nb::python_error& error) {
+      error.discard_as_unraisable("a thread of a source");
+    }
+    work();
+  });
+  nb::object run = nb::steal(PyContext_CopyCurrent()).attr("run");
+  nb::module_::import_("_thread").attr("start_new_thread")(run, nb::make_tuple(body));
+}
+
+nb::object exception_of(const nb::python_error& error) {
+  nb::object exception = nb::borrow(error.value());
+  if (error.traceback().is_valid()) PyException_SetTraceback(exception.ptr(), error.traceback().ptr());
+  return exception;
+}
+
+bool is_fault_of_item(const nb::python_error& error) {
+  if (!error.matches(PyExc_Exception)) return false;
+  nb::object of_signal = nb::module_::import_("avida._running.ahead").attr("raised_by_signal_handler");
+  return !nb::cast<bool>(call_python(of_signal, {exception_of(error).ptr()}));
+}
 
 Feed::~Feed() {
   if (loop_) loop_->close();
@@ -111,48 +143,10 @@ namespace {
 // Items of a Python function, which a background thread calls ahead, or which is called on demand if the depth is 0.
 class AheadItems : public Feed, ForkAware {
  public:
-  AheadItems(nb::object function, int depth, nb::object run)
-      : function_(std::move(function)), run_(std::move(run)), depth_(depth) {
-    all().insert(this);
-  }
+  AheadItems(nb::object function, int depth) : function_(std::move(function)), depth_(depth) { all().insert(this); }
   ~AheadItems() override { all().erase(this); }
 
-  nb::object function() const { return function_; }
   bool is_lost() const { return lost_; }
-
-  // For the thread: takes over the settings of the thread that started it.
-  void begin() {
-    pthread_setname_np(pthread_self(), "avida-ahead");
-    Ambient::here().mode = mode_;
-    Ambient::here().context = std::move(context_);
-  }
-  // For the thread: waits until there is room for another item; returns whether it is wanted.
-  bool wait_for_room() {
-    WithoutGil released;
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return static_cast<int>(done_.size()) < depth_ || stopped_ || paused_; });
-    inside_ = !stopped_ && !paused_;
-    if (inside_ && profile::on()) reading_.begin(event(profile::Kind::read));
-    return inside_;
-  }
-  // For the thread: stores an item, or the exception of the function.
-  void put(nb::object item, nb::object error) {
-    reading_.end();
-    Loop::Item values = values_in(item);
-    {
-      std::unique_lock lock(mutex_);
-      inside_ = false;
-      if (!stopped_) done_.push_back({std::move(item), std::move(error), std::move(values)});
-      changed_.notify_all();
-    }
-    if (when_read_) when_read_();
-  }
-  // For the thread: called before it ends.
-  void leave() {
-    std::lock_guard lock(mutex_);
-    inside_ = thread_ = false;
-    changed_.notify_all();
-  }
 
   // Ends the thread after its current item. Returns the items that were not taken, the exception behind them, if any,
   // and a number for retire(). They stay here, and whoever takes them starts the thread again.
@@ -288,21 +282,54 @@ class AheadItems : public Feed, ForkAware {
     }
   }
 
-  // threading.Thread.start() waits in Python code, where an exception would leave it unclear whether a thread was
-  // started.
   void start() {
-    nb::object start_new_thread = nb::module_::import_("_thread").attr("start_new_thread");
-    nb::object run = nb::steal(PyContext_CopyCurrent()).attr("run"), arguments = nb::make_tuple(run_, nb::find(this));
-    if (thread_) return;  // another thread was faster
-    mode_ = Ambient::here().mode;
-    context_ = Ambient::here().current();
     set_thread(true);
     try {
-      start_new_thread(run, arguments);
+      start_python_thread([this, self = nb::find(this)] { work(); });
     } catch (...) {
       set_thread(false);
       throw;
     }
+  }
+
+  // The thread: it does not know the owner, which must not be kept alive by it.
+  void work() {
+    const nb::object function = function_;
+    nb::object error = nb::none();
+    while (error.is_none() && wait_for_room()) {
+      nb::object item = nb::none();
+      try {
+        item = call_python(function, {});
+      } catch (nb::python_error& raised) {
+        error = exception_of(raised);
+      }
+      put(std::move(item), error);
+    }
+    std::lock_guard lock(mutex_);
+    inside_ = thread_ = false;
+    changed_.notify_all();
+  }
+
+  // Returns whether another item is wanted.
+  bool wait_for_room() {
+    WithoutGil released;
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return static_cast<int>(done_.size()) < depth_ || stopped_ || paused_; });
+    inside_ = !stopped_ && !paused_;
+    if (inside_ && profile::on()) reading_.begin(event(profile::Kind::read));
+    return inside_;
+  }
+
+  void put(nb::object item, nb::object error) {
+    reading_.end();
+    Loop::Item values = values_in(item);
+    {
+      std::unique_lock lock(mutex_);
+      inside_ = false;
+      if (!stopped_) done_.push_back({std::move(item), std::move(error), std::move(values)});
+      changed_.notify_all();
+    }
+    if (when_read_) when_read_();
   }
 
   void set_thread(bool is_there) {
@@ -330,12 +357,10 @@ class AheadItems : public Feed, ForkAware {
     mutex_.unlock();
   }
 
-  nb::object function_, run_;
+  nb::object function_;
   std::function<void()> when_read_;
   profile::Span reading_;  // by the thread
   const int depth_;
-  EvalMode mode_ = EvalMode::eager;
-  std::shared_ptr<Context> context_;
   // Written with the GIL and the mutex held, so that either is enough to read. No thread waits for the GIL while it
   // holds the mutex.
   std::mutex mutex_;
@@ -351,8 +376,8 @@ class AheadItems : public Feed, ForkAware {
 // Owned by those that want the items: when it is destroyed, the thread ends. Its destructor is C code, which no signal
 // handler interrupts.
 struct Ahead {
-  Ahead(nb::object function, int depth, nb::object run)
-      : items(nb::cast(new AheadItems(std::move(function), depth, std::move(run)), nb::rv_policy::take_ownership)) {}
+  Ahead(nb::object function, int depth)
+      : items(nb::cast(new AheadItems(std::move(function), depth), nb::rv_policy::take_ownership)) {}
   Ahead(const Ahead&) = delete;
   ~Ahead() { clear(); }
 
@@ -432,16 +457,11 @@ void bind_feeds(nb::module_& m) {
       },
       "How many calls were made ahead so far, and how many of them were asked for or dropped.");
   nb::class_<AheadItems, Feed>(m, "AheadItems", nb::type_slots(collected_slots<AheadItems>()))
-      .def_prop_ro("function", &AheadItems::function)
       .def_prop_ro("is_lost", &AheadItems::is_lost)
-      .def("begin", &AheadItems::begin)
-      .def("wait_for_room", &AheadItems::wait_for_room)
       .def("pause", &AheadItems::pause, nb::sig("def pause(self) -> tuple[list[Any], BaseException | None, int]"))
-      .def("retire", &AheadItems::retire, nb::arg("changes"), nb::arg("stores"))
-      .def("put", &AheadItems::put, nb::arg("item").none(), nb::arg("error").none())
-      .def("leave", &AheadItems::leave);
+      .def("retire", &AheadItems::retire, nb::arg("changes"), nb::arg("stores"));
   nb::class_<Ahead>(m, "Ahead", nb::type_slots(collected_slots<Ahead>()))
-      .def(nb::init<nb::object, int, nb::object>(), nb::arg("function"), nb::arg("depth"), nb::arg("run"))
+      .def(nb::init<nb::object, int>(), nb::arg("function"), nb::arg("depth"))
       .def_ro("items", &Ahead::items, nb::sig("def items(self) -> AheadItems"));
   m.def("next_item", &next_item, nb::arg("iterator"));
   m.def(

@@ -68,6 +68,15 @@ class Feed {
   std::atomic<int> busy_{0};
 };
 
+// Starts a thread for Python code of users, as threading.Thread would: it has the GIL, this thread's context variables,
+// mode and context, and what debuggers and profilers want. `work` does not throw.
+void start_python_thread(std::function<void()> work);
+
+// An exception with its traceback.
+nb::object exception_of(const nb::python_error& error);
+// Whether what raised it has failed, and was not just interrupted.
+bool is_fault_of_item(const nb::python_error& error);
+
 // Stops the background threads, for the end of the process; those inside of a source that does not return until
 // `latest` are abandoned.
 void stop_running_ahead(std::chrono::steady_clock::time_point latest, const Interrupt& interrupt);

@@ -60,6 +60,8 @@ nb::object copy_of(PyObject* exception) {
     nb::object copied = nb::module_::import_("copy").attr("copy")(original);
     if (Py_TYPE(copied.ptr()) != Py_TYPE(exception)) return original;
     PyException_SetTraceback(copied.ptr(), nb::object(original.attr("__traceback__")).ptr());
+    for (const char* name : {"__cause__", "__context__", "__suppress_context__"})
+      copied.attr(name) = original.attr(name);
     return copied;
   } catch (nb::python_error&) {
     return original;

@@ -18,10 +18,7 @@
 namespace avida {
 namespace {
 
-constexpr int kMostThreads = 8;                   // per prefetcher
 constexpr int64_t kMostBytes = int64_t{1} << 40;  // per sample
-
-struct Stopped {};
 
 // The threads for samples that take long to read; null if one thread reads a batch.
 std::shared_ptr<ThreadPool> pool_for(const Source& source) {
@@ -32,7 +29,7 @@ std::shared_ptr<ThreadPool> pool_for(const Source& source) {
 class BatchReader {
  public:
   BatchReader(const Source& source, std::vector<SampleId> ids, bool is_batch, const std::atomic<bool>* stop,
-              std::vector<Prefetcher::Skipped>* skipped, ThreadPool* pool)
+              std::vector<Skipped>* skipped, ThreadPool* pool)
       : source_(source), ids_(std::move(ids)), is_batch_(is_batch), stop_(stop), skipped_(skipped), pool_(pool) {}
 
   // Each output in one block; empty if no sample remains.
@@ -145,14 +142,23 @@ class BatchReader {
   std::vector<SampleId> ids_;
   bool is_batch_;
   const std::atomic<bool>* stop_;
-  std::vector<Prefetcher::Skipped>* skipped_;
+  std::vector<Skipped>* skipped_;
   ThreadPool* pool_;
   std::vector<std::unique_ptr<Source::Sample>> samples_;
 };
 
 }  // namespace
 
+void Source::start_thread(std::function<void()> work) const {
+  try {
+    std::thread(std::move(work)).detach();
+  } catch (const std::system_error& error) {
+    refuse("cannot start a thread for the reader: ", error.what());
+  }
+}
+
 std::vector<ValuePtr> read_batch(const Source& source, const std::vector<SampleId>& ids, bool batches) {
+  if (auto made = source.read_batch({ids, batches})) return std::move(*made);
   std::vector<ValuePtr> values;
   try {
     auto pool = ids.size() > 1 ? pool_for(source) : nullptr;
@@ -161,6 +167,7 @@ std::vector<ValuePtr> read_batch(const Source& source, const std::vector<SampleI
   } catch (const Error& error) {
     throw Error(error.kind, str(source.name(), ": ", error.message));
   }
+  begin_lineage(values);
   return values;
 }
 
@@ -182,6 +189,7 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
   }
 
   bool one_epoch() const { return options_.one_epoch; }
+  bool reads_ahead() const { return options_.depth > 0; }
 
   profile::Event event(profile::Kind kind) const {
     return {.kind = kind, .label = {source_->name(), {}, options_.batch_size, {}}, .queue = this};
@@ -196,7 +204,11 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
       first = slots_.front();  // again after each wait, since another thread may have taken it
       if (first->item.cursor.epoch != epoch) return {};
       if (first->state == Slot::done) break;
-      start_threads();
+      if (options_.depth == 0 && first->state == Slot::open) {
+        read_into(*first, lock);
+        continue;
+      }
+      if (start_threads(lock)) continue;
       wait(lock, interrupt);
       work_.notify_all();  // pthread_cond_signal of glibc before 2.41 may wake nobody
     }
@@ -245,7 +257,7 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
   }
 
   void fill() {
-    while (static_cast<int>(slots_.size()) < options_.depth && !ended()) {
+    while (static_cast<int>(slots_.size()) < std::max(options_.depth, 1) && !ended()) {
       slots_.push_back(std::make_shared<Slot>());
       slots_.back()->item.cursor = end_;
       for (int i = 0; i < options_.stride && !ended(); i++) end_ = plan_.after(end_, options_.batch_size);
@@ -254,14 +266,23 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
 
   bool ended() const { return options_.one_epoch && end_.epoch != last_epoch_; }
 
-  void start_threads() {
-    if (threads_ > 0) return;
+  // Returns whether it has released the lock, as a thread may need the GIL to start.
+  bool start_threads(std::unique_lock<std::mutex>& lock) {
+    const int wanted = std::min(options_.depth, source_->most_threads());
+    if (threads_ > 0 || wanted == 0) return false;
+    threads_ = wanted;
+    lock.unlock();
+    int started = 0;
     try {
-      for (int n = std::min(options_.depth, kMostThreads); threads_ < n; threads_++)
-        std::thread([self = shared_from_this()] { self->loop(); }).detach();
-    } catch (const std::system_error& error) {
-      if (threads_ == 0) refuse("cannot start a thread for the reader: ", error.what());
+      for (; started < wanted; started++) source_->start_thread([self = shared_from_this()] { self->loop(); });
+    } catch (...) {
+      lock.lock();
+      threads_ -= wanted - started;
+      if (started == 0) throw;
+      return true;
     }
+    lock.lock();
+    return true;
   }
 
   void loop() {
@@ -273,16 +294,10 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
         continue;
       }
       std::shared_ptr<Slot> slot = *open;
-      slot->state = Slot::reading;
-      lock.unlock();
       profile::Span reading;
       if (profile::on()) reading.begin(event(profile::Kind::read));
-      Item item = read(slot->item.cursor);
+      read_into(*slot, lock);
       reading.end();
-      lock.lock();
-      std::swap(slot->item, item);
-      slot->state = Slot::done;
-      ready_.notify_all();
       auto when_read = when_read_;
       lock.unlock();
       slot.reset();
@@ -293,27 +308,56 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
     ready_.notify_all();
   }
 
+  void read_into(Slot& slot, std::unique_lock<std::mutex>& lock) {
+    slot.state = Slot::reading;
+    lock.unlock();
+    try {
+      Item item = read(slot.item.cursor);
+      lock.lock();
+      std::swap(slot.item, item);
+      slot.state = Slot::done;
+    } catch (...) {  // interrupted
+      lock.lock();
+      slot.state = Slot::open;
+      ready_.notify_all();
+      throw;
+    }
+    ready_.notify_all();
+  }
+
   Item read(const Cursor& at) const {
     Item item{at, {}, {}};
     try {
-      BatchReader reader(*source_, plan_.batch(at, options_.batch_size), options_.batches, &stop_,
-                         options_.skip_errors ? &item.skipped : nullptr, pool_.get());
+      const auto ids = plan_.batch(at, options_.batch_size);
+      auto* skipped = options_.skip_errors ? &item.skipped : nullptr;
+      if (auto made = source_->read_batch({ids, options_.batches, &stop_, skipped, options_.depth > 0})) {
+        item.values = std::move(*made);
+        return item;
+      }
+      BatchReader reader(*source_, ids, options_.batches, &stop_, skipped, pool_.get());
       for (Data& data : reader.read())
         item.values.push_back(std::make_shared<Value>(std::move(data), options_.batches));
       begin_lineage(item.values);
     } catch (const Stopped&) {
+    } catch (const FailureError& error) {
+      item.values = failed(error.failure);
     } catch (...) {
+      if (options_.depth == 0) throw;
       Failure failure = describe(std::current_exception());
       failure.message = str(source_->name(), ": ", failure.message);
-      auto shared = std::make_shared<const Failure>(std::move(failure));
-      item.values.clear();
-      for (Meta meta : source_->outputs()) {
-        meta.is_batch = options_.batches;
-        meta.samples = options_.batch_size;
-        item.values.push_back(std::make_shared<Value>(meta, shared));
-      }
+      item.values = failed(std::make_shared<const Failure>(std::move(failure)));
     }
     return item;
+  }
+
+  std::vector<ValuePtr> failed(const std::shared_ptr<const Failure>& failure) const {
+    std::vector<ValuePtr> values;
+    for (Meta meta : source_->outputs()) {
+      meta.is_batch = options_.batches;
+      meta.samples = options_.batch_size;
+      values.push_back(std::make_shared<Value>(meta, failure));
+    }
+    return values;
   }
 
   bool try_before_fork() override { return mutex_.try_lock(); }
@@ -394,6 +438,7 @@ std::optional<Prefetcher::Item> Prefetcher::take(int64_t epoch, const Interrupt&
 }
 
 std::function<std::vector<std::vector<ValuePtr>>(int)> Prefetcher::peek(int64_t epoch) const {
+  if (!queue_->reads_ahead()) return nullptr;
   return [weak = std::weak_ptr(queue_), epoch](int most) {
     auto queue = weak.lock();
     return queue ? queue->peek(epoch, most) : std::vector<std::vector<ValuePtr>>();

@@ -22,16 +22,10 @@ class Prefetcher {
   struct Options {
     int batch_size = 1;
     bool batches = true;       // otherwise every sample is a separate value
-    int depth = 1;             // the number of prefetched batches, which may be read in parallel
+    int depth = 1;             // the number of prefetched batches, which may be read in parallel; 0: take() reads
     bool one_epoch = false;    // otherwise prefetching continues beyond the end of the epoch
     bool skip_errors = false;  // skip samples that cannot be read
     int stride = 1;            // takes every stride-th batch
-  };
-  // A sample that was skipped.
-  struct Skipped {
-    std::string source;
-    SampleId id;
-    std::string error;
   };
   struct Item {
     Cursor cursor;
@@ -53,7 +47,7 @@ class Prefetcher {
   profile::Event taking_item() const;
 
   // A function, for any thread, that returns the next batches of an epoch that have been read, at most as many as
-  // given. They remain to be taken.
+  // given. They remain to be taken. Null if no batch is read before take() asks for it.
   std::function<std::vector<std::vector<ValuePtr>>(int most)> peek(int64_t epoch) const;
   // Calls the function, in a thread of its own, whenever a batch has been read.
   void when_read(std::function<void()> function);

@@ -1,15 +1,30 @@
 // Source: one data set in one format; how many samples there are, and how each is opened and read.
 #pragma once
+#include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "core/data.h"
+#include "readers/plan.h"
 #include "runtime/memory.h"
+#include "runtime/value.h"
 
 namespace avida {
+
+// A sample that was left out because it could not be read.
+struct Skipped {
+  std::string source;
+  SampleId id;
+  std::string error;
+};
+
+// Thrown where a batch is not wanted any more.
+struct Stopped {};
 
 class Source {
  public:
@@ -39,6 +54,22 @@ class Source {
     for (size_t i = 0; i < samples.size(); i++) lists.push_back({i});
     return lists;
   }
+  struct Request {
+    std::span<const SampleId> ids;
+    bool batches = true;                      // otherwise one sample
+    const std::atomic<bool>* stop = nullptr;  // set when nobody wants the batch any more
+    std::vector<Skipped>* skipped = nullptr;  // null: a sample that cannot be read fails the batch
+    bool ahead = false;                       // in a thread of the prefetcher
+  };
+  // For samples that exist as values only, as those of Python objects: the values of a batch, one for each output, none
+  // if all samples were skipped. Other sources return nullopt, and their samples are opened and read. Throws
+  // FailureError; anything else in the caller's thread has interrupted it, and the batch remains to be read.
+  virtual std::optional<std::vector<ValuePtr>> read_batch(const Request&) const { return {}; }
+  // How many threads of a prefetcher may read at the same time.
+  virtual int most_threads() const { return 8; }
+  // Starts a thread of a prefetcher. May wait for the GIL.
+  virtual void start_thread(std::function<void()> work) const;
+
   // Both are thread-safe, and throw Error.
   virtual std::unique_ptr<Sample> open(int64_t index) const = 0;
   virtual std::string describe(int64_t index) const = 0;

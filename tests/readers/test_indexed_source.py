@@ -1,11 +1,20 @@
 """ExternalSource over what has __len__ and __getitem__: as other readers, without asking for more than is needed."""
 
+import concurrent.futures
+import contextlib
+import contextvars
 import gc
 import itertools
 import json
+import pathlib
 import pickle
+import subprocess
+import sys
+import textwrap
 import threading
+import time
 import traceback
+import weakref
 
 import numpy as np
 import pyarrow
@@ -236,15 +245,210 @@ def test_one_thread_calls_the_source_and_not_beyond_the_epoch():
     assert threading.get_ident() not in threads
 
 
+def threads():
+    names = []
+    for task in pathlib.Path("/proc/self/task").iterdir():
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has ended
+            names.append((task / "comm").read_text().strip())
+    return names.count("avida-ahead")
+
+
+def wait_for(condition):
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.01)
+
+
 def test_dropping_an_epoch_ends_its_thread():
     epoch = avida.ExternalSource(Squares()).next_epoch(2)
     next(epoch)
-    ahead = [thread for thread in threading.enumerate() if thread.name == "avida-ahead"]
+    assert threads() > 0
     del epoch
     gc.collect()
-    for thread in ahead:
-        thread.join(600)
-        assert not thread.is_alive()
+    wait_for(lambda: threads() == 0)
+
+
+class OneBuffer:
+    """Gives the same memory for each sample, slowly, and notices when two threads ask for one at the same time."""
+
+    def __init__(self, n=64):
+        self.memory, self.n, self.inside = np.zeros(1000, np.int32), n, threading.Lock()
+
+    def __len__(self):
+        return self.n
+
+    def __getitem__(self, i):
+        assert self.inside.acquire(blocking=False), "two threads"
+        for part in np.split(self.memory, 10):
+            part[:] = i
+            time.sleep(1e-4)
+        self.inside.release()
+        return self.memory
+
+
+def test_epochs_that_are_left_do_not_disturb_the_next_one():
+    """The thread of the old epoch may still be inside of the source."""
+    source = avida.ExternalSource(OneBuffer())
+    for size in [4, 3, None] * 5:
+        for (item,) in source.next_epoch(size):
+            samples = [item] if size is None else item
+            assert [np.unique(x).tolist() for x in samples] == [[i] for i in range(size or 1)]
+            break
+
+
+def test_one_thread_at_a_time_for_all_that_read():
+    source = avida.ExternalSource(OneBuffer(), random_shuffle=True)
+
+    def read_epoch():
+        for (batch,) in source.next_epoch(8):
+            assert [np.unique(x).tolist() for x in batch] == [[s.index] for s in batch.sources]
+
+    def read_by_number():
+        for i in range(20):
+            assert np.unique(source[i][0]).tolist() == [i]
+
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        for done in [pool.submit(read_epoch), pool.submit(read_epoch), pool.submit(read_by_number)]:
+            done.result()
+
+
+def test_a_source_that_reads_itself():
+    class Doubled(Squares):
+        def __getitem__(self, i):
+            return i if i < 5 else source[i - 5][0].item() + 5
+
+    for depth in (0, 2):
+        source = avida.ExternalSource(Doubled(), prefetch_queue_depth=depth)
+        assert [x.item() for (batch,) in source.next_epoch(5) for x in batch] == list(range(N))
+
+
+def test_the_source_runs_as_its_caller_would():
+    seen, setting, kept = [], contextvars.ContextVar("setting"), threading.local()
+
+    class Watched(Squares):
+        def __getitem__(self, i):
+            kept.calls = getattr(kept, "calls", 0) + 1
+            here = (avida.EvalMode.current(), avida.EvalContext.current().num_threads, setting.get(), kept.calls)
+            seen.append(here)
+            return avida.flip(np.full((2, 3, 1), i, np.uint8))
+
+    setting.set("mine")
+    with avida.EvalContext(num_threads=3), avida.EvalMode.deferred:
+        (first,), _ = avida.ExternalSource(Watched(4)).next_epoch(2)
+    assert [np.unique(x).tolist() for x in first] == [[0], [1]]
+    assert seen == [(avida.EvalMode.deferred, 3, "mine", i + 1) for i in range(4)]
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+def test_errors_keep_their_cause(depth):
+    class Wraps(Squares):
+        def __getitem__(self, i):
+            try:
+                {}["missing"]
+            except KeyError as error:
+                raise OSError(f"no {i}") from error
+
+    source = avida.ExternalSource(Wraps(), prefetch_queue_depth=depth)
+    for read in (lambda: next(source.next_epoch(2)), lambda: source[0]):
+        with pytest.raises(OSError, match="no 0") as caught:
+            read()
+        assert isinstance(caught.value.__cause__, KeyError)
+
+
+def test_a_source_that_refers_to_its_reader_is_collected():
+    class Circle(Squares):
+        pass
+
+    samples = Circle()
+    samples.reader = avida.ExternalSource(samples)
+    samples.epoch = samples.reader.next_epoch(2)
+    next(samples.epoch)
+    is_alive = weakref.ref(samples)
+    del samples
+
+    def collected():
+        gc.collect()
+        return is_alive() is None and threads() == 0
+
+    wait_for(collected)
+
+
+def run(code):
+    code = "import gc, os, signal, threading, time\nimport avida as ndd\n" + textwrap.dedent(code)
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=600)
+
+
+BLOCKING = """
+class Blocking:
+    inside, free = threading.Event(), threading.Event()
+    def __len__(self): return 20
+    def __getitem__(self, i):
+        if i == 6:
+            self.inside.set()
+            self.free.wait()
+        return i
+source = ndd.ExternalSource(Blocking())
+items = source.next_epoch(4)
+taken = next(items)[0].torch().tolist()
+Blocking.inside.wait()
+"""
+
+
+def test_fork_while_the_source_runs():
+    """The child reads again what the thread of the parent was reading."""
+    done = run(
+        BLOCKING
+        + textwrap.dedent("""
+        for round in range(10):
+            pid = os.fork()
+            if pid == 0:
+                Blocking.free = threading.Event()
+                Blocking.free.set()
+                taken += [x.item() for (batch,) in items for x in batch]
+                os._exit(taken == list(range(20)) and source[6][0].item() == 6)
+            assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 1
+        Blocking.free.set()
+        assert taken + [x.item() for (batch,) in items for x in batch] == list(range(20))
+        print("fine")
+        """)
+    )
+    assert done.stdout.strip() == "fine", done.stderr
+
+
+@pytest.mark.parametrize("left", ["pass", "del items, source; gc.collect()", "os.kill(os.getpid(), signal.SIGINT)"])
+def test_exit_while_the_source_blocks(left):
+    done = run(BLOCKING + "print('fine', flush=True)\n" + left)
+    assert done.stdout.strip() == "fine"
+    assert (not done.stderr) or "KeyboardInterrupt" in done.stderr
+
+
+def test_exit_while_the_source_calls_operators():
+    done = run("""
+        class Images:
+            def __len__(self): return 10**6
+            def __getitem__(self, i): return ndd.flip(ndd.tensor([[[i]]], layout="HWC"))
+        items = ndd.ExternalSource(Images(), prefetch_queue_depth=8).next_epoch(4)
+        next(items)
+        print("fine")
+    """)
+    assert (done.stdout.strip(), done.stderr, done.returncode) == ("fine", "", 0)
+
+
+def test_interrupt_while_another_thread_is_inside():
+    done = run(
+        BLOCKING
+        + textwrap.dedent("""
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+        try:
+            source[6]
+        except KeyboardInterrupt:
+            Blocking.free.set()
+            print("interrupted", source[6][0].item(), [x.item() for x in next(items)[0]])
+        """)
+    )
+    assert done.stdout.strip() == "interrupted 6 [4, 5, 6, 7]", done.stderr
 
 
 def test_calls_follow_the_sources_own_order():

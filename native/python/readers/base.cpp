@@ -79,7 +79,6 @@ nb::tuple read_numbers(const SourceHandle& handle, const std::vector<int64_t>& i
     WithoutGil released;
     values = read_batch(*handle.source, ids, batches);
   }
-  begin_lineage(values);
   return wrap_all(values);
 }
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import functools
 import signal
-import sys
-import threading
 import traceback
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, SupportsIndex
@@ -24,7 +22,7 @@ def run_ahead(function: Callable[[], Any], depth: int) -> _core.Ahead:
     after ``StopIteration`` none does. The thread ends when what this function returns is dropped, once ``function``
     returns.
     """
-    return _core.Ahead(function, depth, _run)
+    return _core.Ahead(function, depth)
 
 
 def batches_ahead(ahead: SupportsIndex | None, capture: bool) -> int:
@@ -80,24 +78,3 @@ def _code_of(handler: Any) -> Any:
         handler = handler.func
     function = handler if hasattr(handler, "__code__") else type(handler).__call__
     return getattr(function, "__code__", None)  # None: written in C
-
-
-def _run(ahead: _core.AheadItems) -> None:
-    """The thread of an Ahead. It does not know the owner, which must not be kept alive by it."""
-    try:
-        ahead.begin()
-        if trace := threading.gettrace():  # as threading.Thread does, for debuggers and profilers
-            sys.settrace(trace)
-        if profile := threading.getprofile():
-            sys.setprofile(profile)
-        function = ahead.function
-        while ahead.wait_for_room():
-            try:
-                item = function()
-            except BaseException as error:
-                ahead.put(None, error)
-                return
-            ahead.put(item, None)
-            del item
-    finally:
-        ahead.leave()
