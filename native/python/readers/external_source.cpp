@@ -154,10 +154,11 @@ class PythonSource : public Source {
  private:
   std::vector<ValuePtr> read(const Request& request) const {
     const nb::object samples = nb::borrow(object());
+    const nb::object read = samples.attr("read");
     nb::list outputs;
     for (const SampleId& id : request.ids) {
       try {
-        outputs.append(read_sample(samples, id, request.stop));
+        outputs.append(read_sample(read, id, request.stop));
       } catch (nb::python_error& error) {
         if (!request.skipped || !is_fault_of_item(error)) throw;
         request.skipped->push_back({describe(id.index), id, text_of(samples, error)});
@@ -170,14 +171,14 @@ class PythonSource : public Source {
     return values;
   }
 
-  nb::object read_sample(const nb::object& samples, const SampleId& id, const std::atomic<bool>* stop) const {
+  nb::object read_sample(const nb::object& read, const SampleId& id, const std::atomic<bool>* stop) const {
     turns_.take(stop);
     struct Turn {
       Turns& turns;
       ~Turn() { turns.give_back(); }
     } turn{turns_};
     if (stop && *stop) throw Stopped();
-    return call_python(samples.attr("read"), {nb::int_(id.index).ptr(), nb::int_(id.pass).ptr()});
+    return call_python(read, {nb::int_(id.index).ptr(), nb::int_(id.pass).ptr()});
   }
 
   static std::string text_of(nb::handle samples, const nb::python_error& error) {
