@@ -307,7 +307,7 @@ def reader_args(ops: list[dict]) -> dict[str, list[dict]]:
             {**facts, "name": arg["name"], "doc": argument_text(arg), "default": "", "ignored": arg["deprecated"]}
             | {"annotation": argument_type(arg)}
             for arg in op["args"]
-            if op["name"] not in ADDS_AN_OUTPUT or arg["name"] != ADDS_AN_OUTPUT[op["name"]]
+            if not arg["adds_output"]
         ]
         for op in ops
     }

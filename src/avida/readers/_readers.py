@@ -878,7 +878,7 @@ class Numpy(DeclaredReader):
         files: The files, in this order.
         fill_value: What the policy "pad" fills with. Default: ``0``.
         out_of_bounds_policy: What to do where the region reaches beyond the array: "error"; "pad" fills it up with
-            ``fill_value``; "trim_to_shape" leaves out what is not there. Default: "error". Default: ``"error"``.
+            ``fill_value``; "trim_to_shape" leaves out what is not there. Default: ``"error"``.
         rel_roi_end: Where the region ends, in parts of the extents.
         rel_roi_shape: The extents of the region, in parts of the array's.
         rel_roi_start: Where the region starts, in parts of the extents.
@@ -1173,7 +1173,7 @@ class Video(VideoHooks):
         file_list_include_preceding_frame: Round times the other way: begin down, end up. Default: ``False``.
         file_root: A folder with one folder of videos for each label.
         filenames: The files, in this order.
-        image_type: RGB, or YCbCr with the codes of BT.601. Default: RGB. Default: ``"RGB"``.
+        image_type: RGB, or YCbCr with the codes of BT.601. Default: ``"RGB"``.
         index_path: A file that keeps times and keyframes of the videos, so that the next run need not read all of them
             first. It is made where it is missing; videos that have changed are read again. ``avida index FOLDER`` makes
             it, too.
@@ -1489,7 +1489,7 @@ class VideoResize(VideoResizeHooks, Video):
         file_list_include_preceding_frame: Round times the other way: begin down, end up. Default: ``False``.
         file_root: A folder with one folder of videos for each label.
         filenames: The files, in this order.
-        image_type: RGB, or YCbCr with the codes of BT.601. Default: RGB. Default: ``"RGB"``.
+        image_type: RGB, or YCbCr with the codes of BT.601. Default: ``"RGB"``.
         index_path: A file that keeps times and keyframes of the videos, so that the next run need not read all of them
             first. It is made where it is missing; videos that have changed are read again. ``avida index FOLDER`` makes
             it, too.
@@ -1615,7 +1615,7 @@ class VideoResize(VideoResizeHooks, Video):
         max_size: FixedFloats | None = None,
         min_filter: InterpTypeArg | None = None,
         minibatch_size: int | None = None,
-        mode: str | None = None,
+        mode: Literal["default", "stretch", "not_larger", "not_smaller"] | None = None,
         normalized: bool | None = None,
         num_shards: int | None = None,
         pad_last_batch: bool | None = None,

@@ -177,7 +177,7 @@ class Video(VideoHooks):
         filenames: The files, in this order.
         fill_value: The colour of padded frames with ``pad_mode="constant"``: a number from 0 to 255, or three. Default:
             ``0``.
-        image_type: RGB, or YCbCr with the codes of BT.601. Default: RGB. Default: ``"RGB"``.
+        image_type: RGB, or YCbCr with the codes of BT.601. Default: ``"RGB"``.
         index_path: A file that keeps times and keyframes of the videos, so that the next run need not read all of them
             first. It is made where it is missing; videos that have changed are read again. ``avida index FOLDER`` makes
             it, too.
@@ -263,7 +263,8 @@ class Video(VideoHooks):
         lazy_init: bool | None = None,
         num_shards: int | None = None,
         pad_last_batch: bool | None = None,
-        pad_mode: str | None = None,
+        pad_mode: Literal["none", "constant", "edge", "reflect_1001", "reflect_101", "repeat", "symmetric", "reflect"]
+        | None = None,
         prefetch_queue_depth: int | None = None,
         random_shuffle: bool | None = None,
         read_ahead: bool | None = None,
