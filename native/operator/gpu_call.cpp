@@ -19,7 +19,7 @@ int64_t stepped(int64_t bytes) {
   return (bytes + step - 1) / step * step;
 }
 
-std::atomic<int64_t> launched_blocks{0};
+std::atomic<int64_t> launched{0}, launched_blocks{0};
 
 class GpuLaunches : public Launches {
  public:
@@ -54,6 +54,7 @@ class GpuLaunches : public Launches {
       for (Launch& launch : step) {
         gpu_.launch(*launch.kernel, launch.placed, static_cast<int>(launch.items.size() / launch.kernel->bytes),
                     launch.most_items, stream_);
+        launched.fetch_add(1, std::memory_order_relaxed);
         if (launch.kernel->block_threads) launched_blocks.fetch_add(1, std::memory_order_relaxed);
       }
   }
@@ -212,6 +213,8 @@ void launch_on_gpu(const GpuStream& stream, const std::function<void(Launches&)>
   record(launches);
   launches.start();
 }
+
+int64_t all_launches() { return launched.load(std::memory_order_relaxed); }
 
 int64_t block_launches() { return launched_blocks.load(std::memory_order_relaxed); }
 

@@ -17,7 +17,8 @@ Data allocate_on_gpu(const Meta& meta, const ShapeList& shapes, const GpuStream&
 
 // Launches the work that `record` adds.
 void launch_on_gpu(const GpuStream& stream, const std::function<void(Launches&)>& record);
-// The launches so far of kernels whose thread blocks share memory.
+// The launches so far, and those among them of kernels whose thread blocks share memory.
+int64_t all_launches();
 int64_t block_launches();
 
 // Records for profiles what a GPU's stream does for the running task while this object exists.

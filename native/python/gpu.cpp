@@ -122,6 +122,7 @@ void bind_gpu(nb::module_& m) {
       });
   m.def("gpu_count", &Gpu::count);
   m.def("nvdec_history", &Nvdec::history);
+  m.def("gpu_launches", &all_launches, "The number of kernels launched on GPUs so far.");
   m.def("gpu_block_launches", &block_launches,
         "The number of kernels launched on GPUs so far whose thread blocks share memory.");
   m.def("gpu_missing", &Gpu::missing, "Why there is no GPU, in one line.");

@@ -238,6 +238,9 @@ class NativeStream:
 
 def gpu_count() -> int: ...
 def nvdec_history() -> tuple[int, str]: ...
+def gpu_launches() -> int:
+    """The number of kernels launched on GPUs so far."""
+
 def gpu_block_launches() -> int:
     """
     The number of kernels launched on GPUs so far whose thread blocks share memory.

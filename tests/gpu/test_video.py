@@ -51,6 +51,20 @@ def test_the_engine_decodes(name, is_fake):
         assert frames > before, refusal
 
 
+@pytest.mark.parametrize("name", ["h264.mp4", "hevc_10_bits.mkv"])
+def test_pictures_are_converted_together(name, tmp_path):
+    """One launch for a clip; where the video engine decodes, for the eight pictures that it lends at a time."""
+    (tmp_path / "a").write_bytes(large(name).tobytes())
+    before = ndd._core.gpu_launches()
+    ndd.decoders.video(large(name), device="gpu").evaluate()
+    operator = ndd._core.gpu_launches() - before
+    reader = ndd.experimental.readers.Video(filenames=[tmp_path / "a"], sequence_length=24, device="gpu")
+    for (clips,) in reader.next_epoch(batch_size=1):
+        clips.evaluate()
+    assert 1 <= operator <= 3
+    assert 1 <= ndd._core.gpu_launches() - before - operator <= 3
+
+
 @pytest.mark.parametrize("matrix", [("bt601", 5), ("bt709", 1), ("bt2020", 9)])
 @pytest.mark.parametrize("color_range", [1, 2])
 def test_colors(matrix, color_range):

@@ -17,34 +17,29 @@ extern "C" {
 namespace avida::codecs {
 namespace {
 
-// Kernels use the stream in which the planes were made.
-template <class Sample, class Out>
-void launch(Gpu& gpu, const PicturePlanes& picture, ImageType type, Out* out, float scale, StreamHandle stream) {
-  using Body = PicturePixels<Sample, Out>;
-  Items<Body> items{0, int64_t{picture.height} * Body::items_per_row(picture.width), {}};
-  items.params = {out,
-                  {picture.planes[0], picture.planes[1], picture.planes[2]},
-                  {picture.strides[0], picture.strides[1], picture.strides[2]},
-                  picture.height,
-                  picture.width,
-                  picture.chroma_height,
-                  picture.chroma_width,
-                  picture.chroma_step,
-                  picture.bits,
-                  mix_of(picture, type),
-                  scale};
-  const Block block = gpu.allocate(sizeof(items), stream);
-  gpu.copy_in(block.get(), &items, sizeof(items), stream);
-  gpu.launch(*KernelOf<Body>::kernel, block.get(), 1, items.count, stream);
-}
+ConvertPictures convert_pictures = nullptr;
 
-template <class Out>
-void convert(Gpu& gpu, const PicturePlanes& picture, ImageType type, Out* out, float scale, StreamHandle stream) {
-  if (picture.bits > 8)
-    launch<uint16_t>(gpu, picture, type, out, scale, stream);
-  else
-    launch<uint8_t>(gpu, picture, type, out, scale, stream);
-}
+// Pictures that wait until one launch converts them. Those that were uploaded hold their memory until then.
+class WaitingPictures {
+ public:
+  WaitingPictures(const GpuPixels& to, const GpuStream& stream) : to_(to), stream_(stream) {}
+
+  void add(const PicturePlanes& planes, void* pixels) { pictures_.push_back({planes, pixels}); }
+  void upload(Gpu& gpu, const PicturePlanes& planes, void* pixels);
+  void convert() {
+    if (!pictures_.empty()) convert_pictures(pictures_, to_, stream_);
+    pictures_.clear();
+    uploaded_.clear();
+    bytes_ = 0;
+  }
+
+ private:
+  const GpuPixels to_;
+  const GpuStream& stream_;
+  std::vector<GpuPicture> pictures_;
+  std::vector<Block> uploaded_;
+  int64_t bytes_ = 0;  // of what was uploaded
+};
 
 void fill_frame(Gpu& gpu, const GpuFrames& to, int64_t pixels, void* out) {
   const auto fill = [&](auto* frame, float scale) {
@@ -59,8 +54,10 @@ void fill_frame(Gpu& gpu, const GpuFrames& to, int64_t pixels, void* out) {
   gpu.copy_in(out, frame.data(), frame.size(), to.stream.handle);
 }
 
-// A picture of the CPU in new memory of the GPU, which `block` holds.
-PicturePlanes upload(Gpu& gpu, PicturePlanes picture, StreamHandle stream, Block& block) {
+// A picture of the CPU. Its memory is new, and the stream reuses it once it is converted.
+void WaitingPictures::upload(Gpu& gpu, const PicturePlanes& picture, void* pixels) {
+  constexpr int64_t kMostBytes = 64 << 20;
+  PicturePlanes planes = picture;
   const int count = picture.chroma_width ? 3 : 1;
   const int64_t sample = picture.bits > 8 ? 2 : 1;
   std::vector<uint8_t> tight;
@@ -72,12 +69,15 @@ PicturePlanes upload(Gpu& gpu, PicturePlanes picture, StreamHandle stream, Block
     tight.resize(tight.size() + static_cast<size_t>((rows * bytes + 15) / 16 * 16));
     for (int64_t y = 0; y < rows; y++)
       std::memcpy(tight.data() + begins[k] + y * bytes, picture.planes[k] + y * picture.strides[k], bytes);
-    picture.strides[k] = bytes;
+    planes.strides[k] = bytes;
   }
-  block = gpu.allocate(static_cast<int64_t>(tight.size()), stream);
-  gpu.copy_in(block.get(), tight.data(), tight.size(), stream);
-  for (int k = 0; k < count; k++) picture.planes[k] = static_cast<const uint8_t*>(block.get()) + begins[k];
-  return picture;
+  const auto size = static_cast<int64_t>(tight.size());
+  if (bytes_ + size > kMostBytes) convert();
+  bytes_ += size;
+  const Block& block = uploaded_.emplace_back(gpu.allocate(size, stream_.handle));
+  gpu.copy_in(block.get(), tight.data(), tight.size(), stream_.handle);
+  for (int k = 0; k < count; k++) planes.planes[k] = static_cast<const uint8_t*>(block.get()) + begins[k];
+  add(planes, pixels);
 }
 
 NvdecCodec nvdec_codec(AVCodecID codec) {
@@ -174,6 +174,11 @@ class PacketFilter {
 
 }  // namespace
 
+bool set_picture_conversion(ConvertPictures convert) {
+  convert_pictures = convert;
+  return true;
+}
+
 // The engine with the demuxer that feeds it.
 class GpuVideo::Engine {
  public:
@@ -187,18 +192,18 @@ class GpuVideo::Engine {
   }
 
   int64_t position() const { return position_; }
-  StreamHandle stream() const { return nvdec_.stream(); }
+  const GpuStream& stream() const { return nvdec_.stream(); }
 
-  // As VideoFile::decode, with pictures in memory of the GPU, to be read by work in stream().
+  // As VideoFile::decode, with pictures in memory of the GPU, which the work that read() queues in stream() reads.
   void decode(std::span<const int64_t> frames, const VideoRequest& request, const VideoFile::Show& show,
-              NextFrames next) {
+              const std::function<void()>& read, NextFrames next) {
     VideoStream& packets = file_.lend_stream();
     const AVCodecParameters& parameters = *packets.stream().codecpar;
     const PicturePlanes planes = describe_planes(parameters.format, file_.index().height, file_.index().width,
                                                  parameters.color_range, parameters.color_space, request);
     size_t shown = 0, sent = 0;
     const Nvdec::Viewer viewer{[&](int64_t frame) { return shown < frames.size() && frames[shown] == frame; },
-                               [&](const NvdecPicture& picture) { show(shown++, planes_of(picture, planes)); }};
+                               [&](const NvdecPicture& picture) { show(shown++, planes_of(picture, planes)); }, read};
     // If the next call probably goes on after this one, the pictures that the parser still holds stay there. Otherwise
     // the parser is flushed, so that no packets after the last wanted frame are decoded. Calls that began at the start
     // of the file, or where the last one ended, are taken for a sequence.
@@ -228,7 +233,7 @@ class GpuVideo::Engine {
       if (shown < frames.size() && position_ > frames[shown])
         throw NvdecRefused(str("frame ", frames[shown], " did not come"));
     }
-    nvdec_.finish();
+    nvdec_.finish(viewer);
   }
 
  private:
@@ -334,20 +339,16 @@ void GpuVideo::decode(std::span<const int64_t> frames, const VideoRequest& reque
 void GpuVideo::decode_missing(std::span<const int64_t> frames, const VideoRequest& request, const GpuFrames& to,
                               NextFrames next, const std::map<int64_t, void*>& places) {
   Gpu& gpu = Gpu::at(to.stream.device);
-  const auto show_in = [&](StreamHandle stream) {
-    return [&, stream](size_t i, const PicturePlanes& picture) {
-      void* out = places.at(frames[i]);
-      if (to.dtype == DType::uint8)
-        convert(gpu, picture, request.type, static_cast<uint8_t*>(out), 1, stream);
-      else
-        convert(gpu, picture, request.type, static_cast<float*>(out), to.scale, stream);
-    };
-  };
+  const GpuPixels pixels{request.type, to.dtype, to.scale};
   if (!refusal_) {
     try {
       if (!engine_) engine_ = std::make_unique<Engine>(file_, gpu);
-      gpu.wait(engine_->stream(), to.stream.handle);  // the memory may still be in use there
-      return engine_->decode(frames, request, show_in(engine_->stream()), next);
+      gpu.wait(engine_->stream().handle, to.stream.handle);  // the memory may still be in use there
+      WaitingPictures pictures(pixels, engine_->stream());
+      return engine_->decode(
+          frames, request,
+          [&](size_t i, const PicturePlanes& picture) { pictures.add(picture, places.at(frames[i])); },
+          [&] { pictures.convert(); }, next);
     } catch (const NvdecRefused& refused) {  // libavcodec decodes the video, or says what is wrong with it
       engine_.reset();                       // waits for its work
       refusal_ = refused.reason;
@@ -357,10 +358,11 @@ void GpuVideo::decode_missing(std::span<const int64_t> frames, const VideoReques
     }
   }
   profile::note_fallback(name_, *refusal_);
-  file_.decode(frames, request, [&, show = show_in(to.stream.handle)](size_t i, const PicturePlanes& picture) {
-    Block block;
-    show(i, upload(gpu, picture, to.stream.handle, block));
+  WaitingPictures pictures(pixels, to.stream);
+  file_.decode(frames, request, [&](size_t i, const PicturePlanes& picture) {
+    pictures.upload(gpu, picture, places.at(frames[i]));
   });
+  pictures.convert();
 }
 
 }  // namespace avida::codecs

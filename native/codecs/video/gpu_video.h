@@ -20,10 +20,28 @@ struct GpuFrames {
   const GpuStream& stream;
 };
 
+// A picture in memory of a GPU, and where its pixels go.
+struct GpuPicture {
+  PicturePlanes planes;
+  void* pixels;
+};
+
+// What pictures are made to, dense and interleaved.
+struct GpuPixels {
+  ImageType type;
+  DType dtype;
+  float scale;
+};
+
+// Converts pictures of one video in the order of a stream, with one launch for all of them. A loop family does that,
+// which stands below: it gives its function here when the library is loaded.
+using ConvertPictures = void (*)(std::span<const GpuPicture> pictures, const GpuPixels& to, const GpuStream& stream);
+bool set_picture_conversion(ConvertPictures convert);
+
 // What the next call will decode: frames that follow, no frames at all, or nobody knows.
 enum class NextFrames { follow, none, unknown };
 
-// Colours are converted by a kernel in both cases, so the results are the same, and those of the CPU.
+// Pictures are converted by a kernel in both cases, so the results are the same, and those of the CPU.
 class GpuVideo {
  public:
   // Profiles call the video by this name.

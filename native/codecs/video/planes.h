@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "codecs/codec.h"
-#include "codecs/video/picture_pixels.h"
+#include "codecs/video/plane_mix.h"
 
 namespace avida::codecs {
 

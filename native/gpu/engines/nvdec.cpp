@@ -230,7 +230,7 @@ class Nvdec::Session {
   }
   Session(const Session&) = delete;
 
-  StreamHandle stream() const { return stream_->handle; }
+  const GpuStream& stream() const { return *stream_; }
   int64_t last_due() const { return last_due_; }
 
   void restart() {
@@ -266,7 +266,8 @@ class Nvdec::Session {
   }
   void flush(const Viewer& viewer) { parse({}, {}, CUVID_PKT_ENDOFSTREAM, viewer); }
 
-  void finish() {
+  void finish(const Viewer& viewer) {
+    viewer.read();
     const Entered here(gpu_.context());
     check(static_cast<CUresult>(cuda::driver().stream_synchronize(stream_->handle)), "waiting for the GPU");
     unmap();
@@ -396,7 +397,7 @@ class Nvdec::Session {
     if (!shown) return 1;
     last_due_ = shown->timestamp;
     if (!viewer_->wants || !viewer_->wants(last_due_)) return 1;
-    if (mapped_.size() == kMapped) finish();
+    if (mapped_.size() == kMapped) finish(*viewer_);
     CUVIDPROCPARAMS parameters{};
     parameters.progressive_frame = shown->progressive_frame;
     parameters.second_field = shown->repeat_first_field + 1;
@@ -468,12 +469,15 @@ class Nvdec::Session {
   Session(Gpu&, Format) {
     throw NvdecRefused("this build of avida has no NVDEC: the headers of FFmpeg for it were not found");
   }
-  StreamHandle stream() const { return nullptr; }
+  const GpuStream& stream() const { return *stream_; }
   int64_t last_due() const { return -1; }
   void restart() {}
   void send(std::span<const uint8_t>, int64_t, bool, const Viewer&) {}
   void flush(const Viewer&) {}
-  void finish() {}
+  void finish(const Viewer&) {}
+
+ private:
+  std::shared_ptr<GpuStream> stream_;
 };
 
 #endif
@@ -485,8 +489,8 @@ void Nvdec::send(std::span<const uint8_t> packet, int64_t frame, bool needed, co
   session_->send(packet, frame, needed, viewer);
 }
 void Nvdec::flush(const Viewer& viewer) { session_->flush(viewer); }
-void Nvdec::finish() { session_->finish(); }
+void Nvdec::finish(const Viewer& viewer) { session_->finish(viewer); }
 int64_t Nvdec::last_due() const { return session_->last_due(); }
-StreamHandle Nvdec::stream() const { return session_->stream(); }
+const GpuStream& Nvdec::stream() const { return session_->stream(); }
 
 }  // namespace avida

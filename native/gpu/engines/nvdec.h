@@ -46,11 +46,12 @@ class Nvdec {
   Nvdec(Gpu& gpu, Format format);
   ~Nvdec();
 
-  // What becomes of a decoded frame: if it is wanted, it is shown. show() may queue work in stream() that reads the
-  // picture.
+  // What becomes of decoded frames: those that are wanted are shown. read() queues the work in stream() that reads all
+  // pictures shown so far, after which the engine has them back: some at a time, since it lends only a few.
   struct Viewer {
     std::function<bool(int64_t frame)> wants;
     std::function<void(const NvdecPicture& picture)> show;
+    std::function<void()> read;
   };
 
   // Forgets all pictures: the next packet is that of a keyframe.
@@ -60,12 +61,12 @@ class Nvdec {
   void send(std::span<const uint8_t> packet, int64_t frame, bool needed, const Viewer& viewer);
   // Shows the frames that are still held back. restart() comes next.
   void flush(const Viewer& viewer);
-  // Waits until the work that reads pictures is done.
-  void finish();
+  // Has the last pictures read, and waits until that is done.
+  void finish(const Viewer& viewer);
   // The last frame that was due, wanted or not; -1 after a restart.
   int64_t last_due() const;
 
-  StreamHandle stream() const;
+  const GpuStream& stream() const;
 
   // The frames that engines have shown in this process, and why they refused a video the last time.
   static std::pair<int64_t, std::string> history();
