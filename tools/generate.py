@@ -1,7 +1,7 @@
 """Writes functions of operators, classes of readers and the table of image formats from their native declarations.
 
-python tools/generate.py          writes src/avida/**/_ops.py, **/_readers.py, _core.pyi and the table in docs/formats.md
-python tools/generate.py --check  fails when they are out of date
+python tools/generate.py         writes src/avida/**/_ops.py, **/_readers.py, _core.pyi and the table in docs/formats.md
+python tools/generate.py --check fails when they are out of date
 """
 
 import pathlib

@@ -9,7 +9,6 @@ import pytest
 
 import avida
 from avida import _core
-from avida.readers._reader import Reader
 
 OPERATORS = [op for op in map(_core.describe_op, range(_core.op_count())) if not op["hidden"]]
 SECTIONS = ["Args", "Returns", "Raises", "Example"]
