@@ -2113,8 +2113,9 @@ def gaussian_blur(
         input: The samples to blur; channels (C) come first or last.
         dtype: The element type of the output: float32, or the input's.
         sigma: The standard deviation of the Gaussian, in elements: one number, or one for each spatial axis.
-            Where it is 0 it follows from `window_size`: 0.3 * (radius - 1) + 0.8. Where both are 0, nothing is
-            blurred. Can differ between samples.
+            Where it is 0 it follows from `window_size`, which blurs too: 0.3 * (radius - 1) + 0.8. Nothing is
+            blurred where both are 0: to blur some samples only, pass 0 for the others and no `window_size`. Can
+            differ between samples.
         window_size: The size of the window: an odd number of elements, or one for each spatial axis. Where it
             is 0 it follows from sigma: 2 * ceil(3 * sigma) + 1. Default: ``[0]``. Can differ between samples.
         batch_size: Makes a Batch of this many samples when no input is one.

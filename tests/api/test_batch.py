@@ -205,6 +205,17 @@ class TestHandOver:
         with pytest.raises(RuntimeError, match="empty"):
             ndd.batch([], dtype=ndd.uint8).torch()
 
+    def test_torch_with_a_mask(self):
+        ragged = ndd.batch([[[1, 2], [3, 4]], [[5, 6]]])
+        numbers, mask = ragged.torch(pad=True, mask=True)
+        assert numbers.tolist() == [[[1, 2], [3, 4]], [[5, 6], [0, 0]]]
+        assert mask.tolist() == [[[True, True], [True, True]], [[True, True], [False, False]]]
+        even, mask = (ragged.slice[0] + 0).torch(mask=True)
+        assert even.tolist() == [[1, 2], [5, 6]]
+        assert mask.all()
+        with pytest.raises(ValueError, match="pad=True"):
+            ragged.torch(mask=True)
+
     def test_numpy(self):
         b = ndd.batch([[1, 2], [3, 4]]) + 0
         for array in (np.asarray(b), b.numpy(), b.numpy(copy=False)):

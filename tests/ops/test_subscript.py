@@ -99,6 +99,60 @@ def test_bounds_per_sample():
     np.testing.assert_array_equal(np.asarray(steps.tensors[1]), X[:3][::2])
 
 
+ROWS = [np.arange(8).reshape(2, 4), np.arange(12).reshape(3, 4), np.zeros((0, 4), np.int64)]
+MASKS = [np.array([False, True]), np.array([True, False, True]), np.zeros(0, bool)]
+
+
+@pytest.mark.parametrize("mode", list(ndd.EvalMode))
+def test_masks_per_sample(mode):
+    with mode:
+        rows, masks = ndd.as_batch(ROWS), ndd.as_batch(MASKS)
+        for out, rest in (
+            (rows.slice[masks], ...),
+            (rows.slice[masks, 1:3], np.s_[:, 1:3]),
+            (rows.slice[masks, 0], np.s_[:, 0]),
+        ):
+            for sample, x, mask in zip(out, ROWS, MASKS, strict=True):
+                np.testing.assert_array_equal(np.asarray(sample), x[mask][rest])
+        computed = rows.slice[rows.slice[:, 0] > 3]
+        assert computed.shape == [(1, 4), (2, 4), (0, 4)]
+        assert computed.dtype == ndd.int64
+
+
+@pytest.mark.parametrize("make", [np.asarray, ndd.as_tensor])
+def test_one_mask(make):
+    mask = np.array([True, False, True, True, False])
+    out = image()[make(mask)]
+    np.testing.assert_array_equal(np.asarray(out), X[mask])
+    assert out.layout == "HWC"
+    for sample in ndd.as_batch([X, X + 1]).slice[make(mask)]:
+        assert sample.shape == (3, 6, 3)
+
+
+def test_masks_keep_sources(tmp_path):
+    (tmp_path / "a.bin").write_bytes(bytes(range(5)))
+    files, *_ = next(ndd.readers.File(files=["a.bin"], file_root=str(tmp_path)).next_epoch(batch_size=1))
+    assert files.slice[np.array([True] * 4 + [False])].sources == files.sources
+
+
+def test_masks_that_do_not_fit():
+    batch = ndd.as_batch([X, X[:3]])
+    with pytest.raises(IndexError, match="sample 1: expected a mask of 3 booleans, one for each row, got 5"):
+        batch.slice[np.ones(5, bool)].evaluate()
+    with pytest.raises(ValueError, match="one boolean for each row, got 2 axes; avida.as_batch"):
+        batch.slice[np.ones((2, 5), bool)]
+    with pytest.raises(ValueError, match="one boolean for each row, got 3 axes$"):
+        batch.slice[batch > 3]
+    with pytest.raises(ValueError, match="a Tensor cannot be indexed by a Batch"):
+        image()[ndd.as_batch([np.ones(5, bool)])]
+    with pytest.raises(ValueError, match="rows, and numbers have none"):
+        ndd.tensor(3)[np.ones(1, bool)].evaluate()
+    with pytest.raises(ValueError, match=r"got an array of int64 with the shape \(1,\)"):
+        batch.slice[np.array([0])]
+    with pytest.raises(ValueError, match=r"got an array of bool with the shape \(6,\)"):
+        batch.slice[0, np.ones(6, bool)]
+
+
 @pytest.mark.parametrize("mode", list(ndd.EvalMode))
 def test_index_out_of_range(mode):
     with mode:

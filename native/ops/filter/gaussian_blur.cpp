@@ -77,8 +77,9 @@ AVIDA_OP(gaussian_blur, GaussianBlurArgs) {
       .arg("dtype", &Args::dtype, "The element type of the output: float32, or the input's.")
       .arg("sigma", &Args::sigma,
            "The standard deviation of the Gaussian, in elements: one number, or one for each spatial axis. Where it is "
-           "0 it "
-           "follows from `window_size`: 0.3 * (radius - 1) + 0.8. Where both are 0, nothing is blurred.")
+           "0 it follows from `window_size`, which blurs too: 0.3 * (radius - 1) + 0.8. Nothing is blurred where both "
+           "are 0: "
+           "to blur some samples only, pass 0 for the others and no `window_size`.")
       .arg("window_size", &Args::window_size,
            "The size of the window: an odd number of elements, or one for each spatial axis. Where it is 0 it follows "
            "from "

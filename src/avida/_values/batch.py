@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterator, Sequence
 from types import EllipsisType
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, SupportsIndex, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, SupportsIndex, overload
 
 import numpy as np
 
@@ -99,7 +99,13 @@ class Batch(_core.BatchBase, Value):
     def slice(self) -> SampleSlicer:
         """Slices every sample: ``batch.slice[10:20, :]``.
 
-        An index may be a Batch with one integer for each sample.
+        An index may be a Batch with one integer for each sample. A mask selects rows, as in NumPy: an array of booleans
+        for all samples, or a Batch with one for each. Other indices may follow it.
+
+        Example:
+            >>> boxes = avida.batch([[[0, 0, 9, 9], [2, 2, 3, 3]], [[1, 1, 8, 8]]])
+            >>> boxes.slice[boxes.slice[:, 2] > 5].shape
+            [(1, 4), (1, 4)]
         """
         return SampleSlicer(self)
 
@@ -126,24 +132,47 @@ class Batch(_core.BatchBase, Value):
         one = as_tensor(sample, dtype, device)
         return as_batch([one] * int(batch_size), dtype=one.dtype)
 
-    def torch(self, copy: bool | None = None, pad: bool = False, *, pin_memory: bool = False) -> torch_module.Tensor:
+    @overload
+    def torch(
+        self, copy: bool | None = None, pad: bool = False, *, mask: Literal[False] = False, pin_memory: bool = False
+    ) -> torch_module.Tensor: ...
+    @overload
+    def torch(
+        self, copy: bool | None = None, pad: bool = False, *, mask: Literal[True], pin_memory: bool = False
+    ) -> tuple[torch_module.Tensor, torch_module.Tensor]: ...
+    def torch(
+        self, copy: bool | None = None, pad: bool = False, *, mask: bool = False, pin_memory: bool = False
+    ) -> torch_module.Tensor | tuple[torch_module.Tensor, torch_module.Tensor]:
         """The batch as one ``torch.Tensor`` with a new first axis.
 
         Args:
             copy: ``True`` copies always, ``False`` never, ``None`` when needed.
             pad: Zero-pad samples of different shapes to the largest extents.
+            mask: Return a second tensor of the same shape, of booleans: true where there is data, false where it is
+                padded.
             pin_memory: The tensor lies in pinned memory, so that ``.cuda(non_blocking=True)`` does not wait. Copies,
                 unless the samples are in pinned memory already: see :class:`EvalContext`. For batches on the CPU.
 
         Returns:
-            A tensor of shape ``(batch_size, ...)`` with the batch's element type, on its device.
+            A tensor of shape ``(batch_size, ...)`` with the batch's element type, on its device; with ``mask`` a tuple
+            of it and the mask.
 
         Raises:
             ValueError: The samples differ in shape and ``pad`` is false, or ``copy=False`` and a copy is needed.
             ModuleNotFoundError: PyTorch is not installed.
             RuntimeError: ``pin_memory`` is true, and there is no GPU.
+
+        Example:
+            >>> numbers, there = avida.batch([[1, 2, 3], [4, 5]]).torch(pad=True, mask=True)
+            >>> there
+            tensor([[ True,  True,  True],
+                    [ True,  True, False]])
         """
-        return self._joined(copy, pad, "batch.torch()", _pinned_for(self) if pin_memory else -1).torch()
+        pin = _pinned_for(self) if pin_memory else -1
+        joined = self._joined(copy, pad, "batch.torch()", pin).torch()
+        if not mask:
+            return joined
+        return joined, _join(_ONES_LIKE(self, dtype=_BOOL), "", pad, False, "batch.torch()", pin).torch()
 
     def numpy(self, copy: bool | None = None, pad: bool = False) -> np.ndarray:
         """The batch as one ``numpy.ndarray`` with a new first axis.
@@ -325,7 +354,7 @@ def _made_batch(data: Any, type_: Any, layout: str | None, copy: bool) -> Batch:
     return copied(made) if copy else made
 
 
-_CAST = _core.op("cast")
+_CAST, _ONES_LIKE, _BOOL = _core.op("cast"), _core.op("ones_like"), dtype("bool")._id
 
 
 def batch(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from avida import _core
 
 _NONE, _INPUT = -(2**63), -(2**63) + 1  # "not given" and "the next index input", as the operator reads them
@@ -13,6 +15,9 @@ _FULL, _INDEX, _SLICE = 0, 1, 2
 def subscript(value: Any, index: Any) -> Any:
     """Applies an index expression to a Tensor, or to every sample of a Batch."""
     items = index if isinstance(index, tuple) else (index,)
+    if items and _is_mask(items[0]):
+        rows = _selected(value, items[0])
+        return subscript(rows, (slice(None), *items[1:])) if items[1:] else rows
     ndim = value.ndim
     given = sum(item is not ... for item in items)
     if sum(item is ... for item in items) > 1:
@@ -26,16 +31,13 @@ def subscript(value: Any, index: Any) -> Any:
         if item is None:
             return _NONE
         if isinstance(item, _core.TensorBase | _core.BatchBase):
-            if isinstance(item, _core.BatchBase) and isinstance(value, _core.TensorBase):
-                raise ValueError("a Tensor cannot be indexed by a Batch")
+            _check_kind(value, item)
             inputs.append(item)
             return _INPUT
         try:
             return max(-(2**62), min(2**62, item.__index__()))  # beyond any extent, and clear of the marks above
-        except AttributeError:
-            raise ValueError(
-                f"expected integers, slices, an ellipsis or tensors of one integer as index, got {item!r}"
-            ) from None
+        except (AttributeError, TypeError):
+            raise ValueError(_refused(item)) from None
 
     for item in items:
         if item is ...:
@@ -66,4 +68,35 @@ def subscript(value: Any, index: Any) -> Any:
     return _SUBSCRIPT(value, *inputs, kinds=kinds, starts=starts, stops=stops, steps=steps)
 
 
-_SUBSCRIPT = _core.op("_subscript")
+def _is_mask(item: Any) -> bool:
+    """Whether an index is an array of booleans; a single one counts as 0 or 1."""
+    if isinstance(item, np.ndarray):
+        return item.ndim > 0 and item.dtype.kind == "b"
+    return isinstance(item, _core.TensorBase | _core.BatchBase) and item.dtype.name == "bool" and item.ndim > 0  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def _selected(value: Any, mask: Any) -> Any:
+    _check_kind(value, mask)
+    if mask.ndim != 1:
+        hint = "; avida.as_batch(masks) has one for each sample" if isinstance(mask, np.ndarray) else ""
+        raise ValueError(f"expected a mask with one boolean for each row, got {mask.ndim} axes{hint}")
+    return _SELECT_ROWS(value, mask)
+
+
+def _check_kind(value: Any, item: Any) -> None:
+    if isinstance(item, _core.BatchBase) and isinstance(value, _core.TensorBase):
+        raise ValueError("a Tensor cannot be indexed by a Batch")
+
+
+def _refused(item: Any) -> str:
+    if isinstance(item, np.ndarray):
+        found = f"an array of {item.dtype} with the shape {item.shape}"
+    else:
+        found = repr(item)
+    return (
+        "expected integers, slices, an ellipsis, tensors of one integer, or a mask with a boolean for each row as index, "
+        f"got {found}"
+    )
+
+
+_SUBSCRIPT, _SELECT_ROWS = _core.op("_subscript"), _core.op("_select_rows")

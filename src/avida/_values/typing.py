@@ -96,8 +96,8 @@ BatchLike: TypeAlias = Batch | Samples | Array | Iterable[TensorLike]
 PathLike: TypeAlias = str | os.PathLike[str] | NestedSequence[str | os.PathLike[str]]
 """A path or a list of paths."""
 
-Index: TypeAlias = SupportsIndex | slice | EllipsisType | Tensor | Batch
-"""One index of ``tensor[...]`` or ``batch.slice[...]``."""
+Index: TypeAlias = SupportsIndex | slice | EllipsisType | Tensor | Batch | np.ndarray
+"""One index of ``tensor[...]`` or ``batch.slice[...]``. An array is a mask of rows, and comes first."""
 
 
 class UseBatchTensorsOrBatchSlice:
