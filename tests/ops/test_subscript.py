@@ -139,9 +139,9 @@ def test_masks_that_do_not_fit():
     batch = ndd.as_batch([X, X[:3]])
     with pytest.raises(IndexError, match="sample 1: expected a mask of 3 booleans, one for each row, got 5"):
         batch.slice[np.ones(5, bool)].evaluate()
-    with pytest.raises(ValueError, match="one boolean for each row, got 2 axes; avida.as_batch"):
+    with pytest.raises(ValueError, match=r"one boolean for each row, got 2 axes; avida\.as_batch"):
         batch.slice[np.ones((2, 5), bool)]
-    with pytest.raises(ValueError, match="one boolean for each row, got 3 axes$"):
+    with pytest.raises(ValueError, match=r"one boolean for each row, got 3 axes$"):
         batch.slice[batch > 3]
     with pytest.raises(ValueError, match="a Tensor cannot be indexed by a Batch"):
         image()[ndd.as_batch([np.ones(5, bool)])]

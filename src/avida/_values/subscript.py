@@ -89,12 +89,10 @@ def _check_kind(value: Any, item: Any) -> None:
 
 
 def _refused(item: Any) -> str:
-    if isinstance(item, np.ndarray):
-        found = f"an array of {item.dtype} with the shape {item.shape}"
-    else:
-        found = repr(item)
+    found = f"an array of {item.dtype} with the shape {item.shape}" if isinstance(item, np.ndarray) else repr(item)
     return (
-        "expected integers, slices, an ellipsis, tensors of one integer, or a mask with a boolean for each row as index, "
+        "expected integers, slices, an ellipsis, tensors of one integer, or a mask with a boolean for each row as "
+        "index, "
         f"got {found}"
     )
 
