@@ -18,6 +18,7 @@ LAYERS = [
     "core",
     "arguments",
     "runtime",
+    "storage",
     "gpu",
     "codecs",
     "codecs/audio",

@@ -185,6 +185,7 @@ NB_MODULE(_core, m) {
       },
       "The bodies that a GPU can run: C++ types, the headers that declare them, whether a thread block processes an "
       "item.");
+  bind_storage(m);
   bind_readers(m);
 }
 

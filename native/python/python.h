@@ -108,6 +108,7 @@ void bind_profiles(nb::module_& m);
 // the memory is reused. -1: the other stream need not wait.
 Block lend(const Data& data, intptr_t stream);
 Layout layout_for(const std::string& text, int ndim);
+void bind_storage(nb::module_& m);
 void bind_readers(nb::module_& m);
 
 }  // namespace avida::python

@@ -71,6 +71,7 @@ from avida import (  # noqa: E402
     readers,
     reductions,
     segmentation,
+    storage,
     tfrecord,
     transforms,
 )
@@ -91,8 +92,8 @@ from avida.augment import (  # noqa: E402
 from avida.readers._python.external_source import ExternalSource  # noqa: E402
 
 _missing.suggest_in(_sys.modules[__name__], augment, capture, checkpoint, decoders, experimental, experimental.decoders)
-_missing.suggest_in(experimental.readers, io, io.file, math, noise, random, readers, reductions, segmentation, tfrecord)
-_missing.suggest_in(transforms, types)
+_missing.suggest_in(experimental.readers, io, io.file, math, noise, random, readers, reductions, segmentation, storage)
+_missing.suggest_in(tfrecord, transforms, types)
 
 __version__ = "0.1.0"
 
@@ -161,6 +162,7 @@ __all__ = [
     "set_default_stream",
     "set_memory_budget",
     "set_num_threads",
+    "storage",
     "stream",
     "tensor",
     "tfrecord",

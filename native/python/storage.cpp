@@ -1,0 +1,147 @@
+// Stores for Python: objects in memory, and mappings from names to bytes.
+#include "storage/storage.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "core/error.h"
+#include "python/readers/readers.h"
+#include "runtime/memory.h"
+#include "storage/memory.h"
+
+namespace avida::python {
+namespace {
+
+nb::object text_of(std::string_view name) {
+  return nb::steal(PyUnicode_DecodeFSDefaultAndSize(name.data(), static_cast<Py_ssize_t>(name.size())));
+}
+
+// The memory of an object such as bytes, while it lives.
+class BufferView {
+ public:
+  explicit BufferView(nb::handle object) {
+    if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_SIMPLE) != 0) throw nb::python_error();
+  }
+  ~BufferView() { PyBuffer_Release(&view_); }
+  BufferView(const BufferView&) = delete;
+  std::span<const uint8_t> bytes() const {
+    return {static_cast<const uint8_t*>(view_.buf), static_cast<size_t>(view_.len)};
+  }
+
+ private:
+  Py_buffer view_{};
+};
+
+// Calls Python code in a thread of a store; what it raises becomes an Error.
+template <class Function>
+void ask_python(Function&& function) {
+  WithGil acquired;
+  try {
+    function();
+  } catch (nb::python_error& error) {
+    if (error.matches(PyExc_KeyError)) refuse("cannot be opened: the store has no object of this name");
+    const std::string type = nb::cast<std::string>(error.type().attr("__name__"));
+    fail(ErrorKind::runtime, "cannot be read: ", type, ": ", nb::str(error.value()).c_str());
+  }
+}
+
+// A mapping from names to bytes. What has been put aside for the garbage of native threads keeps it alive.
+class MappingStore : public storage::Store {
+ public:
+  MappingStore(nb::object mapping, int most) : mapping_(hold(std::move(mapping))), most_(most) {}
+
+  int most_requests() const override { return most_; }
+
+  void get(storage::Request& request) const override {
+    ask_python([&] {
+      const nb::object name = text_of(request.name);
+      const nb::object content = nb::steal(PyObject_GetItem(mapping().ptr(), name.ptr()));
+      if (!content.is_valid()) throw nb::python_error();
+      const BufferView view(content);
+      const int64_t size = std::ssize(view.bytes()), begin = std::min(request.offset, size);
+      request.identity.size = size;
+      request.received = request.bytes == storage::Request::kAll ? size - begin : std::min(request.bytes, size - begin);
+      request.data = allocate(request.received);
+      std::memcpy(request.data.get(), view.bytes().data() + begin, static_cast<size_t>(request.received));
+    });
+  }
+
+  void list(const std::string& folder, bool deep, const storage::OnEntry& on_entry) const override {
+    std::vector<std::string> names;
+    ask_python([&] {
+      for (nb::handle name : nb::borrow<nb::iterable>(mapping())) names.push_back(path_of(name));
+    });
+    storage::EntriesOf entries(folder, deep, on_entry);
+    for (const std::string& name : names) entries.add(name);
+  }
+
+ private:
+  nb::handle mapping() const { return static_cast<PyObject*>(mapping_.get()); }
+
+  const std::shared_ptr<void> mapping_;
+  const int most_;
+};
+
+void register_mapping(const std::string& scheme, nb::object mapping, int at_once) {
+  if (at_once < 1) value_error("expected at least one request at once, got at_once=", at_once);
+  auto store = std::make_shared<const MappingStore>(std::move(mapping), at_once);
+  WithoutGil released;
+  storage::register_store(scheme, std::move(store));
+}
+
+// The names in a folder, and whether each is a folder itself.
+std::vector<std::pair<nb::object, bool>> list_names(nb::handle folder, bool deep) {
+  const std::string name = path_of(folder);
+  std::vector<std::pair<std::string, bool>> found;
+  {
+    const auto interrupt = answer_signals();
+    WithoutGil released;
+    storage::list(name, deep, [&](const storage::Entry& entry) {
+      if (found.size() % 4096 == 4095) interrupt();
+      found.emplace_back(entry.name, entry.is_folder);
+    });
+  }
+  std::sort(found.begin(), found.end());
+  std::vector<std::pair<nb::object, bool>> names;
+  for (auto& [entry, is_folder] : found) names.emplace_back(text_of(entry), is_folder);
+  return names;
+}
+
+}  // namespace
+
+void bind_storage(nb::module_& m) {
+  m.def("register_store", &register_mapping, nb::arg("scheme"), nb::arg("mapping"), nb::arg("at_once"));
+  m.def("unregister_store", &storage::unregister_store, nb::arg("scheme"));
+  m.def("list_names", &list_names, nb::arg("folder"), nb::arg("deep"));
+  m.def(
+      "put_in_memory",
+      [](nb::handle name, nb::handle content) {
+        const BufferView view(content);
+        storage::put_in_memory(path_of(name), view.bytes());
+      },
+      nb::arg("name"), nb::arg("content"));
+  m.def(
+      "remove_from_memory", [](nb::handle name) { return storage::remove_from_memory(path_of(name)); },
+      nb::arg("name"));
+  m.def(
+      "find_in_memory",
+      [](nb::handle name) -> std::optional<nb::bytes> {
+        const auto found = storage::find_in_memory(path_of(name));
+        if (!found) return std::nullopt;
+        return nb::bytes(found->data(), found->size());
+      },
+      nb::arg("name"));
+  m.def("names_in_memory", [] {
+    std::vector<nb::object> names;
+    for (const std::string& name : storage::names_in_memory()) names.push_back(text_of(name));
+    return names;
+  });
+}
+
+}  // namespace avida::python
