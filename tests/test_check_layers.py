@@ -46,6 +46,9 @@ def write(root: pathlib.Path, name: str, text: str = "") -> None:
         ("loops/items/a.h", '#include "loops/warping/warp.h"'),
         ("codecs/a.h", '#include "codecs/jpeg/jpeg_header.h"'),
         ("readers/numpy/a.h", '#include "loops/moving/window.h"'),
+        ("readers/file/a.cpp", "#include <fcntl.h>"),
+        ("codecs/video/a.cpp", "#include <fstream>"),
+        ("storage/a.cpp", '#include "readers/source.h"'),
     ],
 )
 def test_breach(checker, tmp_path, capsys, name, line):
@@ -64,6 +67,7 @@ def test_breach(checker, tmp_path, capsys, name, line):
         ("ops/image/a.cpp", '#include <cmath>\n#include "operator/declare.h"\n#include "runtime/memory.h"'),
         ("python/a.cpp", '#include <nanobind/nanobind.h>\n#include "operator/call.h"'),
         ("loops/items/a.cpp", '#include <mutex>\n#include "gpu/streams.h"'),
+        ("storage/a.cpp", "#include <fcntl.h>\n#include <filesystem>"),
     ],
 )
 def test_in_order(checker, tmp_path, capsys, name, line):

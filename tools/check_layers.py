@@ -1,8 +1,9 @@
 """Checks the rules that keep the sources in order, and prints what breaks them as file:line.
 
 The rules: a native folder includes only itself and what stands above it in LAYERS; readers include nothing of
-operators; what NVRTC compiles includes nothing else; nanobind stays in native/python; operators know nothing of CUDA,
-threads or Python; a folder has at most twenty source files, and with more than six it explains itself in a README.
+operators; what NVRTC compiles includes nothing else; nanobind stays in native/python; native/storage alone opens the
+files that data is read from; operators know nothing of CUDA, threads or Python; a folder has at most twenty source
+files, and with more than six it explains itself in a README.
 """
 
 import pathlib
@@ -49,6 +50,9 @@ THREADS = re.compile(
 )
 PYTHON = re.compile(r"nanobind/.*|Python\.h|pybind11/.*")
 CUDA = re.compile(r"cuda[^/]*\.h|nv(rtc|jpeg|imgcodec)[^/]*\.h")
+FILES = re.compile(r"(dirent|fcntl|sys/mman|sys/stat|unistd)\.h|filesystem|fstream")
+OF_DATA = ("codecs", "operator", "ahead", "loops", "ops", "readers", "python/readers")  # which leave files to storage
+WRITES_FILES = ("readers/coco/coco_folder.cpp",)
 HOST_ONLY = re.compile(r"#\s*ifndef __CUDACC_RTC__")
 INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^">]+)')
 MOST_WITHOUT_README, MOST_FILES = 6, 20
@@ -101,6 +105,9 @@ def problems_of_file(path: pathlib.Path) -> Iterator[tuple[int, str]]:
             yield number, f"<{header}>: only native/python knows Python"
         if CUDA.fullmatch(header) and folder != "gpu":
             yield number, f"<{header}>: only native/gpu knows CUDA"
+        if FILES.fullmatch(header) and (name := str(path.relative_to(NATIVE))).startswith(OF_DATA):
+            if name not in WRITES_FILES:
+                yield number, f"<{header}>: only native/storage opens and lists the files that data is read from"
         if folder == "ops" and target == "gpu":
             yield number, f'"{header}": operators leave CUDA to the loop families in native/loops'
         if folder == "ops" and THREADS.fullmatch(header):

@@ -14,6 +14,7 @@
 #include "python/readers/readers.h"
 #include "runtime/memory.h"
 #include "storage/memory.h"
+#include "storage/waiting.h"
 
 namespace avida::python {
 namespace {
@@ -61,11 +62,10 @@ class MappingStore : public storage::Store {
   void get(storage::Request& request) const override {
     ask_python([&] {
       const nb::object name = text_of(request.name);
-      const nb::object content = nb::steal(PyObject_GetItem(mapping().ptr(), name.ptr()));
-      if (!content.is_valid()) throw nb::python_error();
+      const nb::object content = call_python(mapping().attr("__getitem__"), {name.ptr()});
       const BufferView view(content);
       const int64_t size = std::ssize(view.bytes()), begin = std::min(request.offset, size);
-      request.identity.size = size;
+      request.identity = {size, version_of(name)};
       request.received = request.bytes == storage::Request::kAll ? size - begin : std::min(request.bytes, size - begin);
       request.data = allocate(request.received);
       std::memcpy(request.data.get(), view.bytes().data() + begin, static_cast<size_t>(request.received));
@@ -75,13 +75,18 @@ class MappingStore : public storage::Store {
   void list(const std::string& folder, bool deep, const storage::OnEntry& on_entry) const override {
     std::vector<std::string> names;
     ask_python([&] {
-      for (nb::handle name : nb::borrow<nb::iterable>(mapping())) names.push_back(path_of(name));
+      const nb::object all = call_python(reinterpret_cast<PyObject*>(&PyList_Type), {mapping().ptr()});
+      for (nb::handle name : nb::borrow<nb::list>(all)) names.push_back(path_of(name));
     });
     storage::EntriesOf entries(folder, deep, on_entry);
     for (const std::string& name : names) entries.add(name);
   }
 
  private:
+  std::string version_of(nb::handle name) const {
+    if (!nb::hasattr(mapping(), "version")) return {};
+    return nb::str(call_python(mapping().attr("version"), {name.ptr()})).c_str();
+  }
   nb::handle mapping() const { return static_cast<PyObject*>(mapping_.get()); }
 
   const std::shared_ptr<void> mapping_;
@@ -102,9 +107,9 @@ std::vector<std::pair<nb::object, bool>> list_names(nb::handle folder, bool deep
   {
     const auto interrupt = answer_signals();
     WithoutGil released;
-    storage::list(name, deep, [&](const storage::Entry& entry) {
-      if (found.size() % 4096 == 4095) interrupt();
-      found.emplace_back(entry.name, entry.is_folder);
+    storage::interruptibly(interrupt, [&] {
+      storage::list(name, deep,
+                    [&](const storage::Entry& entry) { found.emplace_back(entry.name, entry.is_folder); });
     });
   }
   std::sort(found.begin(), found.end());

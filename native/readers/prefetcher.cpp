@@ -14,15 +14,19 @@
 #include "runtime/fork.h"
 #include "runtime/memory.h"
 #include "runtime/thread_pool.h"
+#include "storage/waiting.h"
 
 namespace avida {
 namespace {
 
 constexpr int64_t kMostBytes = int64_t{1} << 40;  // per sample
 
+constexpr int kWaiting = 32;  // threads that open and read samples, each of which may wait for a store
+
 // The threads for samples that take long to read; null if one thread reads a batch.
 std::shared_ptr<ThreadPool> pool_for(const Source& source) {
-  return source.takes_long() ? std::make_shared<ThreadPool>(available_cpus()) : nullptr;
+  if (source.takes_long()) return std::make_shared<ThreadPool>(available_cpus());
+  return source.is_local() ? nullptr : std::make_shared<ThreadPool>(kWaiting);
 }
 
 // Reads the samples of a batch. With `skipped`, samples that cannot be read are omitted and recorded there.
@@ -34,8 +38,9 @@ class BatchReader {
 
   // Each output in one block; empty if no sample remains.
   std::vector<Data> read() {
+    const storage::Fetched fetched = fetch();
     while (true) {
-      open();
+      open(fetched);
       if (ids_.empty()) return {};
       std::vector<Data> outputs = allocate();
       if (fill(outputs)) return outputs;
@@ -43,20 +48,53 @@ class BatchReader {
   }
 
  private:
-  void open() {
+  storage::Fetched fetch() const {
+    if (source_.is_local()) return {};
+    storage::Needs needs;
+    for (const SampleId& id : ids_) source_.name_needs(id.index, needs);
+    return storage::Fetched(needs);
+  }
+
+  void open(const storage::Fetched& fetched) {
     samples_.clear();
+    std::vector<Opened> opened = open_together(fetched);
     auto kept = ids_.begin();
     for (size_t i = 0; i < ids_.size(); i++) {
-      auto sample = attempt(i, [&] {
-        auto opened = source_.open(ids_[i].index);
-        for (size_t k = 0; k < source_.outputs().size(); k++) check_size(source_.outputs()[k], *opened, k);
-        return opened;
-      });
+      auto sample = attempt(i, [&] { return opened.empty() ? open_sample(i, fetched) : opened[i].take(); });
       if (!sample) continue;
       samples_.push_back(std::move(*sample));
       *kept++ = ids_[i];
     }
     ids_.erase(kept, ids_.end());
+  }
+
+  std::unique_ptr<Source::Sample> open_sample(size_t i, const storage::Fetched& fetched) const {
+    auto opened = source_.open(ids_[i].index, fetched);
+    for (size_t k = 0; k < source_.outputs().size(); k++) check_size(source_.outputs()[k], *opened, k);
+    return opened;
+  }
+
+  // All samples, or why they cannot be opened, where opening may wait for a store; otherwise none.
+  struct Opened {
+    std::unique_ptr<Source::Sample> sample;
+    std::exception_ptr error;
+    std::unique_ptr<Source::Sample> take() {
+      if (error) std::rethrow_exception(error);
+      return std::move(sample);
+    }
+  };
+  std::vector<Opened> open_together(const storage::Fetched& fetched) const {
+    if (source_.is_local() || !pool_) return {};
+    std::vector<Opened> opened(ids_.size());
+    pool_->parallel_for(static_cast<int64_t>(ids_.size()), [&](int64_t i) {
+      try {
+        if (stop_ && *stop_) throw Stopped();
+        opened[static_cast<size_t>(i)].sample = open_sample(static_cast<size_t>(i), fetched);
+      } catch (...) {
+        opened[static_cast<size_t>(i)].error = std::current_exception();
+      }
+    });
+    return opened;
   }
 
   std::vector<Data> allocate() {
@@ -157,12 +195,14 @@ void Source::start_thread(std::function<void()> work) const {
   }
 }
 
-std::vector<ValuePtr> read_batch(const Source& source, const std::vector<SampleId>& ids, bool batches) {
+std::vector<ValuePtr> read_batch(const Source& source, const std::vector<SampleId>& ids, bool batches,
+                                 const Interrupt& interrupt) {
   if (auto made = source.read_batch({ids, batches})) return std::move(*made);
   std::vector<ValuePtr> values;
   try {
     auto pool = ids.size() > 1 ? pool_for(source) : nullptr;
-    for (Data& data : BatchReader(source, ids, batches, nullptr, nullptr, pool.get()).read())
+    BatchReader reader(source, ids, batches, nullptr, nullptr, pool.get());
+    for (Data& data : storage::interruptibly(interrupt, [&] { return reader.read(); }))
       values.push_back(std::make_shared<Value>(std::move(data), batches));
   } catch (const Error& error) {
     throw Error(error.kind, str(source.name(), ": ", error.message));
@@ -205,7 +245,7 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
       if (first->item.cursor.epoch != epoch) return {};
       if (first->state == Slot::done) break;
       if (options_.depth == 0 && first->state == Slot::open) {
-        read_into(*first, lock);
+        read_into(*first, lock, interrupt);
         continue;
       }
       if (start_threads(lock)) continue;
@@ -296,7 +336,7 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
       std::shared_ptr<Slot> slot = *open;
       profile::Span reading;
       if (profile::on()) reading.begin(event(profile::Kind::read));
-      read_into(*slot, lock);
+      read_into(*slot, lock, {});
       reading.end();
       auto when_read = when_read_;
       lock.unlock();
@@ -308,11 +348,15 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
     ready_.notify_all();
   }
 
-  void read_into(Slot& slot, std::unique_lock<std::mutex>& lock) {
+  void read_into(Slot& slot, std::unique_lock<std::mutex>& lock, const Interrupt& interrupt) {
     slot.state = Slot::reading;
     lock.unlock();
+    const Interrupt stop_or_interrupt = [&] {
+      if (stop_) throw Stopped();
+      if (interrupt) interrupt();
+    };
     try {
-      Item item = read(slot.item.cursor);
+      Item item = read(slot.item.cursor, stop_or_interrupt);
       lock.lock();
       std::swap(slot.item, item);
       slot.state = Slot::done;
@@ -325,7 +369,7 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
     ready_.notify_all();
   }
 
-  Item read(const Cursor& at) const {
+  Item read(const Cursor& at, const Interrupt& interrupt) const {
     Item item{at, {}, {}};
     try {
       const auto ids = plan_.batch(at, options_.batch_size);
@@ -335,7 +379,7 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
         return item;
       }
       BatchReader reader(*source_, ids, options_.batches, &stop_, skipped, pool_.get());
-      for (Data& data : reader.read())
+      for (Data& data : storage::interruptibly(interrupt, [&] { return reader.read(); }))
         item.values.push_back(std::make_shared<Value>(std::move(data), options_.batches));
       begin_lineage(item.values);
     } catch (const Stopped&) {

@@ -13,6 +13,7 @@
 #include "readers/plan.h"
 #include "runtime/memory.h"
 #include "runtime/value.h"
+#include "storage/fetched.h"
 
 namespace avida {
 
@@ -70,8 +71,14 @@ class Source {
   // Starts a thread of a prefetcher. May wait for the GIL.
   virtual void start_thread(std::function<void()> work) const;
 
+  // Whether all data lies where reading takes no longer than from the page cache.
+  virtual bool is_local() const { return true; }
+  // Names what a sample needs to be opened and read, as far as that is known: it is fetched for a whole batch. For
+  // sources that are not local.
+  virtual void name_needs(int64_t /*index*/, storage::Needs& /*needs*/) const {}
+
   // Both are thread-safe, and throw Error.
-  virtual std::unique_ptr<Sample> open(int64_t index) const = 0;
+  virtual std::unique_ptr<Sample> open(int64_t index, const storage::Fetched& fetched) const = 0;
   virtual std::string describe(int64_t index) const = 0;
 };
 

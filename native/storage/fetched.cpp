@@ -29,7 +29,9 @@ class FetchedObject : public Object {
         parts_(std::move(parts)) {}
 
   Identity identity() const override { return identity_; }
-  bool is_local() const override { return false; }
+  bool is_local() const override {
+    return parts_.size() == 1 && parts_[0].offset == 0 && !parts_[0].error && parts_[0].bytes == size();
+  }
 
   void read_at(int64_t offset, void* to, int64_t bytes) const override {
     if (bytes == 0) return;
@@ -129,6 +131,13 @@ ObjectPtr Fetched::open(const std::string& name) const {
   if (found == found_.end()) return storage::open(name);
   if (found->second.error) std::rethrow_exception(found->second.error);
   return found->second.object;
+}
+
+std::string Fetched::read_text(const std::string& name) const {
+  const ObjectPtr object = open(name);
+  std::string text(static_cast<size_t>(object->size()), '\0');
+  object->read_at(0, text.data(), object->size());
+  return text;
 }
 
 const ObjectPtr& Fetched::of(const std::string& name, const ObjectPtr& object) const {

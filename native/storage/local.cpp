@@ -15,11 +15,13 @@
 #include "core/error.h"
 #include "runtime/fork.h"
 #include "runtime/memory.h"
+#include "storage/waiting.h"
 
 namespace avida::storage {
 namespace {
 
 constexpr std::string_view kFileScheme = "file://";
+constexpr int kEntriesPerCheck = 1024;  // of a folder, between two looks for interrupts
 
 [[noreturn]] void fail_with(const char* what, int error) { refuse(what, ": ", std::strerror(error)); }
 
@@ -306,7 +308,8 @@ class LocalStore : public Store {
     DIR* dir = opendir(folder.c_str());
     if (!dir) refuse("cannot list the folder ", folder, ": ", std::strerror(errno));
     const std::unique_ptr<DIR, int (*)(DIR*)> close(dir, closedir);
-    while (dirent* entry = readdir(dir)) {
+    for (int entries = 1; dirent* entry = readdir(dir); entries++) {
+      if (entries % kEntriesPerCheck == 0) Interruptible::check();
       const std::string_view name = entry->d_name;
       if (name == "." || name == "..") continue;
       const auto [is_folder, is_file] = kind_of(dir, *entry);

@@ -52,7 +52,7 @@ class MemoryStore : public Store, ForkAware {
 
   void list(const std::string& folder, bool deep, const OnEntry& on_entry) const override {
     EntriesOf entries(folder, deep, on_entry);
-    for (const std::string& name : names()) entries.add(name);
+    for (const std::string& name : names(folder)) entries.add(name);
   }
 
   void put(const std::string& name, Content content) {
@@ -70,10 +70,11 @@ class MemoryStore : public Store, ForkAware {
     auto found = objects_.find(name);
     return found == objects_.end() ? nullptr : found->second.content;
   }
-  std::vector<std::string> names() const {
+  std::vector<std::string> names(const std::string& beginning) const {
     std::lock_guard lock(mutex_);
     std::vector<std::string> names;
-    for (auto& [name, stored] : objects_) names.push_back(name);
+    for (auto at = objects_.lower_bound(beginning); at != objects_.end() && at->first.starts_with(beginning); ++at)
+      names.push_back(at->first);
     return names;
   }
 
@@ -115,6 +116,6 @@ std::optional<std::string> find_in_memory(const std::string& name) {
   return found ? std::optional(*found) : std::nullopt;
 }
 
-std::vector<std::string> names_in_memory() { return store().names(); }
+std::vector<std::string> names_in_memory() { return store().names(""); }
 
 }  // namespace avida::storage

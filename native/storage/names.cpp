@@ -45,7 +45,7 @@ std::string folder_of(const std::string& name) {
   return end == name.npos ? "" : name.substr(0, end + 1);
 }
 
-bool is_complete(const std::string& name) { return name.starts_with('/') || !scheme_of(name).empty(); }
+bool is_complete(std::string_view name) { return name.starts_with('/') || !scheme_of(name).empty(); }
 
 struct Resolver::Known {
   std::unordered_map<std::string, fs::path> folders;

@@ -2,6 +2,7 @@
 #pragma once
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace avida::storage {
 
@@ -14,7 +15,7 @@ std::string name_in(const std::string& folder, const std::string& relative);
 // With the slash at its end; empty for a name without a folder.
 std::string folder_of(const std::string& name);
 // Whether a name is complete: it says a scheme, or is an absolute path.
-bool is_complete(const std::string& name);
+bool is_complete(std::string_view name);
 
 // Finds where names lead once all symbolic links are resolved. Each folder is resolved once.
 class Resolver {

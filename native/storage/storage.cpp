@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "runtime/fork.h"
 #include "runtime/memory.h"
+#include "storage/fetched.h"
 #include "storage/local.h"
 
 namespace avida::storage {
@@ -160,7 +161,7 @@ ObjectPtr Store::open(const std::string& name) const {
 }
 
 void register_store(const std::string& scheme, std::shared_ptr<const Store> store) {
-  if (scheme_of(str(scheme, kBehindScheme)) != scheme || scheme == "file")
+  if (scheme.empty() || scheme_of(str(scheme, kBehindScheme)) != scheme || scheme == "file")
     value_error("expected a scheme of two or more letters other than \"file\", such as \"s3\", got \"", scheme, '"');
   Registry::instance().set(scheme, std::move(store));
 }
@@ -188,17 +189,35 @@ ObjectPtr open(const std::string& name) {
   return place.store->open(place.name);
 }
 
-std::string read_text(const std::string& name) {
-  if (!is_local(name)) {  // the size is not asked for first
-    Request request{.name = name};
-    fetch({&request, 1});
-    request.check();
-    return {static_cast<const char*>(request.data.get()), static_cast<size_t>(request.received)};
+std::vector<Opened> open_all(const std::vector<std::string>& names) {
+  std::vector<Request> asked;
+  for (const std::string& name : names)
+    if (!is_local(name)) asked.push_back({.name = name, .bytes = 0});
+  fetch(asked);
+  std::vector<Opened> opened;
+  for (size_t next = 0; const std::string& name : names) {
+    try {
+      if (is_local(name)) {
+        opened.push_back({open(name)});
+        opened.back().object->rest();
+        continue;
+      }
+      const Request& request = asked[next++];
+      request.check();
+      Place place = place_of(name);
+      opened.push_back(
+          {std::make_shared<StoredObject>(std::move(place.store), std::move(place.name), request.identity)});
+    } catch (const Error&) {
+      opened.push_back({nullptr, std::current_exception()});
+    }
   }
-  const ObjectPtr object = open(name);
-  std::string text(static_cast<size_t>(object->size()), '\0');
-  object->read_at(0, text.data(), object->size());
-  return text;
+  return opened;
+}
+
+std::string read_text(const std::string& name) {
+  Needs needs;
+  needs.whole(name);
+  return Fetched(needs).read_text(name);
 }
 
 Identity identity(const std::string& name) {

@@ -125,6 +125,12 @@ std::string_view scheme_of(std::string_view name);
 bool is_local(std::string_view name);
 
 ObjectPtr open(const std::string& name);
+// Many, which are asked for together; each opened, or why it cannot be. They rest until they are read.
+struct Opened {
+  ObjectPtr object;
+  std::exception_ptr error{};
+};
+std::vector<Opened> open_all(const std::vector<std::string>& names);
 std::string read_text(const std::string& name);  // all of it
 Identity identity(const std::string& name);
 bool exists(const std::string& name);

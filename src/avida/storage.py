@@ -24,7 +24,8 @@ def register(scheme: str, store: Mapping[str, Any], *, at_once: int = 128) -> No
     Args:
         scheme: What stands before ``://`` in names. A store that had it is replaced.
         store: A mapping from names, which are what follows ``://``, to ``bytes`` or what has their memory. A missing
-            name is a ``KeyError``. Folders are listed by iterating over it.
+            name is a ``KeyError``. Folders are listed by iterating over it. If it has a method ``version(name)``, an
+            object whose version changes after a reader has opened it is an error.
         at_once: How many threads may ask for values at the same time.
 
     Examples:

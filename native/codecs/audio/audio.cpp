@@ -15,7 +15,7 @@
 namespace avida::codecs {
 
 struct AudioFile::Handle {
-  Handle(int64_t size, ReadAt read) : size(size), read_at(std::move(read)) {}
+  explicit Handle(storage::ObjectPtr given) : object(storage::in_order(std::move(given))), size(object->size()) {}
   ~Handle() {
     if (file) sf_close(file);
   }
@@ -43,8 +43,8 @@ struct AudioFile::Handle {
   static sf_count_t on_seek(sf_count_t offset, int whence, void* self);
   static sf_count_t on_read(void* to, sf_count_t bytes, void* self);
 
+  const storage::ObjectPtr object;
   const int64_t size;
-  const ReadAt read_at;
   int64_t position = 0;
   std::exception_ptr error;
   SNDFILE* file = nullptr;
@@ -68,7 +68,7 @@ sf_count_t AudioFile::Handle::on_read(void* to, sf_count_t bytes, void* self) {
   bytes = std::min(bytes, handle.size - handle.position);
   if (bytes <= 0 || handle.error) return 0;
   try {
-    handle.read_at(handle.position, to, bytes);
+    handle.object->read_at(handle.position, to, bytes);
   } catch (...) {
     handle.error = std::current_exception();
     return 0;
@@ -80,7 +80,7 @@ sf_count_t AudioFile::Handle::on_read(void* to, sf_count_t bytes, void* self) {
 std::string AudioFile::Handle::describe() {
   uint8_t beginning[64];
   const int64_t read = std::min<int64_t>(size, sizeof(beginning));
-  read_at(0, beginning, read);
+  object->read_at(0, beginning, read);
   return describe_unknown({beginning, static_cast<size_t>(read)}, size);
 }
 
@@ -218,14 +218,12 @@ int list_formats() {
 }  // namespace
 
 // Opened after its owner exists, which closes it if opening throws.
-AudioFile::AudioFile(int64_t size, ReadAt read) : handle_(std::make_unique<Handle>(size, std::move(read))) {
+AudioFile::AudioFile(storage::ObjectPtr file) : handle_(std::make_unique<Handle>(std::move(file))) {
   handle_->open();
 }
 
 AudioFile::AudioFile(Bytes file)
-    : handle_(std::make_unique<Handle>(
-          static_cast<int64_t>(file.size()),
-          [file](int64_t offset, void* to, int64_t bytes) { std::memcpy(to, file.data() + offset, bytes); })) {
+    : handle_(std::make_unique<Handle>(std::make_shared<storage::BytesObject>(file))) {
   if (!handle_->open_vorbis(file)) handle_->open();
 }
 

@@ -1,10 +1,10 @@
 // Reads sound files with libsndfile: WAV, FLAC, Ogg (Vorbis and Opus), MP3, AIFF and whatever else that library reads.
 #pragma once
 #include <cstdint>
-#include <functional>
 #include <memory>
 
 #include "codecs/codec.h"
+#include "storage/storage.h"
 
 namespace avida::codecs {
 
@@ -18,10 +18,7 @@ struct AudioInfo {
 // A sound file whose header has been read.
 class AudioFile {
  public:
-  // Reads `bytes` bytes from an offset, within the file's size. May throw Error.
-  using ReadAt = std::function<void(int64_t offset, void* to, int64_t bytes)>;
-
-  AudioFile(int64_t size, ReadAt read);
+  explicit AudioFile(storage::ObjectPtr file);
   explicit AudioFile(Bytes file);  // the bytes must outlive it
   ~AudioFile();
 

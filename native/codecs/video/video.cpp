@@ -111,7 +111,7 @@ PicturePlanes describe_planes(int number, int height, int width, int color_range
 
 class VideoFile::Decoder {
  public:
-  Decoder(int64_t size, ReadAt read, std::shared_ptr<const VideoIndex> index) : stream_(size, std::move(read)) {
+  Decoder(storage::ObjectPtr file, std::shared_ptr<const VideoIndex> index) : stream_(std::move(file)) {
     index_ = index ? std::move(index) : make_index();
   }
   ~Decoder() {
@@ -340,12 +340,10 @@ class VideoFile::Decoder {
   std::map<int64_t, Frame> kept_;
 };
 
-VideoFile::VideoFile(int64_t size, ReadAt read, std::shared_ptr<const VideoIndex> index)
-    : decoder_(std::make_unique<Decoder>(size, std::move(read), std::move(index))) {}
+VideoFile::VideoFile(storage::ObjectPtr file, std::shared_ptr<const VideoIndex> index)
+    : decoder_(std::make_unique<Decoder>(std::move(file), std::move(index))) {}
 
-VideoFile::VideoFile(Bytes file)
-    : VideoFile(static_cast<int64_t>(file.size()),
-                [file](int64_t offset, void* to, int64_t bytes) { std::memcpy(to, file.data() + offset, bytes); }) {
+VideoFile::VideoFile(Bytes file) : VideoFile(std::make_shared<storage::BytesObject>(file)) {
   decoder_->share_cpus();
 }
 

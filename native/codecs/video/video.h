@@ -35,7 +35,7 @@ struct FrameFilter {
 class VideoFile {
  public:
   // Without an index, all packets are read to make one.
-  VideoFile(int64_t size, ReadAt read, std::shared_ptr<const VideoIndex> index = {});
+  explicit VideoFile(storage::ObjectPtr file, std::shared_ptr<const VideoIndex> index = {});
   // From bytes, which must outlive it. Where fewer of these are open than there are CPUs, each has several threads.
   explicit VideoFile(Bytes file);
   ~VideoFile();

@@ -43,9 +43,9 @@ std::string ffmpeg_error(int code) {
   return text;
 }
 
-// The library's input and output, over a function that reads.
+// The library's input, which it reads from an object.
 struct VideoStream::Io {
-  Io(int64_t size, ReadAt read) : size(size), read_at(std::move(read)) {}
+  explicit Io(storage::ObjectPtr given) : object(storage::in_order(std::move(given))), size(object->size()) {}
   ~Io() {
     if (!context) return;
     av_freep(&context->buffer);
@@ -66,7 +66,7 @@ struct VideoStream::Io {
     if (io.position >= io.size) return AVERROR_EOF;
     bytes = static_cast<int>(std::min<int64_t>(bytes, io.size - io.position));
     try {
-      io.read_at(io.position, to, bytes);
+      io.object->read_at(io.position, to, bytes);
     } catch (...) {
       io.error = std::current_exception();
       return AVERROR_EXTERNAL;
@@ -83,15 +83,15 @@ struct VideoStream::Io {
     return io.position = target;
   }
 
+  const storage::ObjectPtr object;
   const int64_t size;
-  const ReadAt read_at;
   int64_t position = 0;
   std::exception_ptr error;  // an exception must not cross the library's frames
   AVIOContext* context = nullptr;
 };
 
-VideoStream::VideoStream(int64_t size, ReadAt read) : io_(std::make_unique<Io>(size, std::move(read))) {
-  if (size == 0) refuse("expected a video, got no bytes");
+VideoStream::VideoStream(storage::ObjectPtr file) : io_(std::make_unique<Io>(std::move(file))) {
+  if (io_->size == 0) refuse("expected a video, got no bytes");
   try {
     packet_ = av_packet_alloc();
     if (!packet_) fail(ErrorKind::memory, "no memory to read a video");
@@ -128,7 +128,7 @@ void VideoStream::open() {
   if (code < 0 && !io_->error) {
     uint8_t beginning[64];
     const int64_t read = std::min<int64_t>(io_->size, sizeof(beginning));
-    io_->read_at(0, beginning, read);
+    io_->object->read_at(0, beginning, read);
     refuse("expected a video, got ", describe_unknown({beginning, static_cast<size_t>(read)}, io_->size), " (",
            ffmpeg_error(code), ")");
   }
@@ -161,7 +161,7 @@ void VideoStream::rewind() {
   // Not every format can seek to its start.
   has_packet_ = false;
   avformat_close_input(&format_);
-  io_ = std::make_unique<Io>(io_->size, io_->read_at);
+  io_ = std::make_unique<Io>(io_->object);
   open();
 }
 

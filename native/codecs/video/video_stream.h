@@ -2,12 +2,12 @@
 #pragma once
 #include <cstdint>
 #include <exception>
-#include <functional>
 #include <memory>
 #include <string>
 
 #include "codecs/codec.h"
 #include "codecs/video/video_index.h"
+#include "storage/storage.h"
 
 extern "C" {
 struct AVFormatContext;
@@ -17,9 +17,6 @@ struct AVStream;
 
 namespace avida::codecs {
 
-// Reads `bytes` bytes from an offset, within the file's size. May throw Error.
-using ReadAt = std::function<void(int64_t offset, void* to, int64_t bytes)>;
-
 // The major version of libavformat: another one may give packets other times.
 int demuxer_version();
 
@@ -28,7 +25,7 @@ std::string ffmpeg_error(int code);
 
 class VideoStream {
  public:
-  VideoStream(int64_t size, ReadAt read);
+  explicit VideoStream(storage::ObjectPtr file);
   ~VideoStream();
   VideoStream(const VideoStream&) = delete;
 

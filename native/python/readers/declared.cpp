@@ -8,6 +8,7 @@
 #include "python/arguments.h"
 #include "python/readers/readers.h"
 #include "readers/declare.h"
+#include "storage/waiting.h"
 
 namespace avida::python {
 namespace {
@@ -151,7 +152,7 @@ class Arguments {
                           [&](const std::string& text) { warnings.push_back(text); }};
     {
       WithoutGil released;
-      source = spec_->open(*args_, opening);
+      source = storage::interruptibly(opening.interrupt, [&] { return spec_->open(*args_, opening); });
     }
     for (auto& text : warnings) warn(nb::steal(PyUnicode_DecodeFSDefault(text.c_str())));
     return {std::move(source)};

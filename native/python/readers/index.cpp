@@ -20,9 +20,9 @@ nb::str index_text(nb::str path, nb::callable progress) {
   {
     WithoutGil released;
     RecordFiles files({name});
-    find(name, *files.open(0), [&](int64_t offset, int64_t size) {
+    find(name, *storage::in_order(files.file(0)), [&](int64_t offset, int64_t size) {
       text += line(records++, offset, size);
-      if (records % kRecordsPerCall == 0) report_progress(progress, offset + size, files.file_size(0));
+      if (records % kRecordsPerCall == 0) report_progress(progress, offset + size, files.file(0)->size());
     });
   }
   return nb::str(text.data(), text.size());

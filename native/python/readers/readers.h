@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "python/python.h"
-#include "readers/file/file_list.h"
 #include "readers/source.h"
 
 namespace avida::python {
@@ -15,11 +14,6 @@ namespace avida::python {
 // the GIL when a reader's thread drops it.
 struct SourceHandle {
   std::shared_ptr<const Source> source;
-};
-
-// The same for the files of a data set, which several readers use.
-struct FileListHandle {
-  std::shared_ptr<const FileList> files;
 };
 
 // File names are bytes: names that are not UTF-8 are converted as by os.fsdecode.

@@ -11,10 +11,10 @@ nb::str index_of_archive(nb::str path, nb::object progress) {
   {
     WithoutGil released;
     try {
-      File archive(name);
-      auto report = [&](int64_t done) { report_progress(progress, done, archive.size()); };
-      text = webdataset_index(archive, report);
-      report(archive.size());
+      const storage::ObjectPtr archive = storage::in_order(storage::open(name));
+      auto report = [&](int64_t done) { report_progress(progress, done, archive->size()); };
+      text = webdataset_index(*archive, report);
+      report(archive->size());
     } catch (const Error& error) {
       fail(error.kind, name, ": ", error.message);
     }

@@ -7,7 +7,7 @@
 
 #include "core/error.h"
 #include "readers/coco/coco_dataset.h"
-#include "runtime/file.h"
+#include "storage/storage.h"
 
 namespace avida {
 namespace {
@@ -47,10 +47,7 @@ class FolderReader {
   std::string text(const char* name, const char* saved_with = nullptr) const {
     std::string path = folder_ + '/' + name;
     try {
-      File file(path);
-      std::string text(file.size(), '\0');
-      file.read(text.data(), file.size());
-      return text;
+      return storage::read_text(path);
     } catch (const Error& error) {
       fail(error.kind, path, ": ", error.message,
            saved_with ? str("; was the folder saved with ", saved_with, "?") : std::string());

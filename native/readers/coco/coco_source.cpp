@@ -44,7 +44,9 @@ class CocoSource : public Source {
   int64_t size() const override { return static_cast<int64_t>(data_.images.size()); }
   const std::vector<Meta>& outputs() const override { return outputs_; }
   std::string describe(int64_t index) const override { return files_->describe(index); }
-  std::unique_ptr<Sample> open(int64_t index) const override;
+  bool is_local() const override { return files_->is_local(); }
+  void name_needs(int64_t index, storage::Needs& needs) const override { files_->name_needs(index, needs); }
+  std::unique_ptr<Sample> open(int64_t index, const storage::Fetched& fetched) const override;
 
  private:
   friend class CocoSample;
@@ -58,8 +60,8 @@ class CocoSource : public Source {
 
 class CocoSample : public Source::Sample {
  public:
-  CocoSample(const CocoSource& source, int64_t index)
-      : source_(source), data_(source.data_), image_(data_.images[index]), file_(source.files_->open(index)) {
+  CocoSample(const CocoSource& source, int64_t index, const storage::Fetched& fetched)
+      : source_(source), data_(source.data_), image_(data_.images[index]), file_(source.files_->open(index, fetched)) {
     if (source.options_.polygons)
       for (uint32_t object : data_.objects(image_)) {
         int64_t first = data_.first_polygon[object], end = data_.first_polygon[object + 1];
@@ -183,8 +185,8 @@ class CocoSample : public Source::Sample {
   int64_t polygons_ = 0, vertices_ = 0;
 };
 
-std::unique_ptr<Source::Sample> CocoSource::open(int64_t index) const {
-  return std::make_unique<CocoSample>(*this, index);
+std::unique_ptr<Source::Sample> CocoSource::open(int64_t index, const storage::Fetched& fetched) const {
+  return std::make_unique<CocoSample>(*this, index, fetched);
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ bool ends_scalar(char c) { return c == ',' || c == ']' || c == '}' || is_blank(c
 JsonStream::JsonStream(const std::string& path, Interrupt interrupt)
     : path_(path), interrupt_(std::move(interrupt)), window_(kWindow + kPadding, ' ') {
   try {
-    file_.emplace(path);
+    file_ = storage::in_order(storage::open(path));
   } catch (const Error& error) {
     fail(error.kind, path, ": ", error.message);
   }

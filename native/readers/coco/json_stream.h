@@ -1,13 +1,12 @@
 // Streams the elements of a JSON file, with memory for one element only.
 #pragma once
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
 #include "core/error.h"
 #include "runtime/executor.h"
-#include "runtime/file.h"
+#include "storage/storage.h"
 
 namespace avida {
 
@@ -55,7 +54,7 @@ class JsonStream {
   [[noreturn]] void fail_here(const std::string& message) const { fail_at(start_ + at_, message); }
 
   std::string path_;
-  std::optional<File> file_;
+  storage::ObjectPtr file_;
   Interrupt interrupt_;
   std::string window_;
   int64_t start_ = 0;  // the offset of the window in the file

@@ -5,18 +5,15 @@
 
 #include "codecs/codec.h"
 #include "readers/file/file_args.h"
-#include "readers/file/held_file.h"
 
 namespace avida {
 namespace {
 
 class FileSample : public Source::Sample {
  public:
-  FileSample(std::string path, int32_t label, bool read_ahead) : held_(std::move(path)), label_(label) {
-    const File& file = held_.file();
-    bytes_ = file.size();
-    if (read_ahead) file.read_ahead();
-    held_.close_if_many_are_open();
+  FileSample(storage::ObjectPtr file, int32_t label, bool read_ahead)
+      : file_(std::move(file)), bytes_(file_->size()), label_(label) {
+    if (read_ahead) file_->read_ahead(0, bytes_);
   }
 
   Shape shape(int output) const override { return {output == 0 ? bytes_ : 1}; }
@@ -26,20 +23,20 @@ class FileSample : public Source::Sample {
       std::memcpy(to, &label_, sizeof(label_));
       return;
     }
-    held_.file().read(to, bytes_);
-    held_.close();
+    file_->read_at(0, to, bytes_);
+    file_.reset();
   }
 
  private:
-  HeldFile held_;
-  int32_t label_;
-  int64_t bytes_ = 0;
+  storage::ObjectPtr file_;  // null once it is read
+  const int64_t bytes_;
+  const int32_t label_;
 };
 
 class FileSource : public Source {
  public:
   FileSource(std::shared_ptr<const FileList> files, bool read_ahead)
-      : files_(std::move(files)), read_ahead_(read_ahead) {
+      : files_(std::move(files)), read_ahead_(read_ahead), is_local_(files_->is_local()) {
     outputs_[0].dtype = DType::uint8;
     outputs_[1].dtype = DType::int32;
     for (auto& meta : outputs_) meta.ndim = 1;
@@ -48,13 +45,15 @@ class FileSource : public Source {
   int64_t size() const override { return files_->size(); }
   const std::vector<Meta>& outputs() const override { return outputs_; }
   std::string describe(int64_t index) const override { return files_->path(index); }
-  std::unique_ptr<Sample> open(int64_t index) const override {
-    return std::make_unique<FileSample>(files_->path(index), files_->label(index), read_ahead_);
+  bool is_local() const override { return is_local_; }
+  void name_needs(int64_t index, storage::Needs& needs) const override { needs.whole(files_->path(index)); }
+  std::unique_ptr<Sample> open(int64_t index, const storage::Fetched& fetched) const override {
+    return std::make_unique<FileSample>(fetched.open(files_->path(index)), files_->label(index), read_ahead_);
   }
 
  private:
   std::shared_ptr<const FileList> files_;
-  bool read_ahead_;
+  bool read_ahead_, is_local_;
   std::vector<Meta> outputs_ = std::vector<Meta>(2);
 };
 

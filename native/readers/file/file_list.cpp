@@ -1,20 +1,16 @@
 #include "readers/file/file_list.h"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <fnmatch.h>
 #include <strings.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cstring>
-#include <filesystem>
-#include <unordered_map>
+#include <map>
 
 #include "core/error.h"
-#include "runtime/file.h"
+#include "storage/names.h"
+#include "storage/storage.h"
 
 namespace avida {
 namespace {
@@ -67,44 +63,63 @@ class Steps {
   int64_t count_ = 0;
 };
 
-// The entries of a folder that are folders (or regular files) or links to such, sorted by name.
-template <class Wanted>
-void list_folder(const std::string& path, bool folders, std::string& names, std::vector<std::string_view>& found,
-                 Steps& steps, Wanted&& wanted) {
-  names.clear();
-  found.clear();
-  DIR* dir = opendir(path.c_str());
-  if (!dir) refuse("cannot list the folder ", path, ": ", std::strerror(errno));
-  struct Close {
-    DIR* dir;
-    ~Close() { closedir(dir); }
-  } close{dir};
-  std::vector<std::pair<size_t, size_t>> places;  // offsets, since the text may move while it grows
-  while (dirent* entry = readdir(dir)) {
-    steps.next();
-    std::string_view name = entry->d_name;
-    if (name == "." || name == ".." || !wanted(name)) continue;
-    bool fits = entry->d_type == (folders ? DT_DIR : DT_REG);
-    if (entry->d_type == DT_LNK || entry->d_type == DT_UNKNOWN) {
-      struct stat info;
-      fits = fstatat(dirfd(dir), entry->d_name, &info, 0) == 0 &&
-             (folders ? S_ISDIR(info.st_mode) : S_ISREG(info.st_mode));
-    }
-    if (!fits) continue;
-    places.emplace_back(names.size(), name.size());
-    names += name;
+// A folder, and the folders in it. In a store that is not local, all of it is listed at once.
+class Folders {
+ public:
+  using Names = std::vector<std::string_view>;
+
+  Folders(const std::string& root, Steps& steps) : root_(root), steps_(steps) {
+    if (storage::is_local(root)) return;
+    storage::list(root, true, [&](const storage::Entry& entry) {
+      steps.next();
+      const size_t end = entry.name.find('/');
+      const bool is_inside = end != entry.name.npos;
+      std::vector<std::string>& files = known_[std::string(is_inside ? entry.name.substr(0, end) : "")];
+      const std::string_view name = is_inside ? entry.name.substr(end + 1) : entry.name;
+      if (name.find('/') == name.npos) files.emplace_back(name);
+    });
+    is_known_ = true;
   }
-  for (auto [at, length] : places) found.emplace_back(names.data() + at, length);
-  std::sort(found.begin(), found.end());
-}
+
+  // The names of folders, or of files, in the root or in a folder of it, sorted; in `text`.
+  template <class Wanted>
+  Names list(std::string_view folder, bool folders, std::string& text, Wanted&& wanted) const {
+    text.clear();
+    std::vector<std::pair<size_t, size_t>> places;  // offsets, since the text may move while it grows
+    auto add = [&](std::string_view name) {
+      steps_.next();
+      if (!wanted(name)) return;
+      places.emplace_back(text.size(), name.size());
+      text += name;
+    };
+    if (!is_known_)
+      storage::list(folder.empty() ? root_ : storage::name_in(root_, std::string(folder)), false,
+                    [&](const storage::Entry& entry) {
+                      if (entry.is_folder == folders) add(entry.name);
+                    });
+    else if (folders)
+      for (auto& [name, files] : known_) name.empty() ? void() : add(name);
+    else if (auto found = known_.find(folder); found != known_.end())
+      for (const std::string& name : found->second) add(name);
+    Names names;
+    for (auto [at, length] : places) names.emplace_back(text.data() + at, length);
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+ private:
+  const std::string root_;
+  Steps& steps_;
+  bool is_known_ = false;
+  std::map<std::string, std::vector<std::string>, std::less<>> known_;  // the files of each folder; "" is the root
+};
 
 // A hint for the error message, if there are files in the folder itself.
-std::string hint_for_flat_folder(const std::string& root, const std::string& prefix,
-                                 const std::vector<NameFilter>& wanted, Steps& steps) {
-  std::string names;
-  std::vector<std::string_view> files;
-  list_folder(root, false, names, files, steps,
-              [&](std::string_view name) { return NameFilter::any_matches(wanted, name); });
+std::string hint_for_flat_folder(const Folders& root, const std::string& prefix,
+                                 const std::vector<NameFilter>& wanted) {
+  std::string text;
+  const auto files =
+      root.list("", false, text, [&](std::string_view name) { return NameFilter::any_matches(wanted, name); });
   if (files.empty()) return "";
   auto ending = [](std::string_view name) { return name.substr(std::min(name.rfind('.'), name.size())); };
   bool is_common =
@@ -114,30 +129,22 @@ std::string hint_for_flat_folder(const std::string& root, const std::string& pre
              prefix, "*", is_common ? ending(files[0]) : "", "\"))");
 }
 
-// Resolves all links of a path. Each folder is resolved once.
-class Resolver {
- public:
-  std::filesystem::path resolve(const std::filesystem::path& path) {
-    auto [known, is_new] = folders_.try_emplace(path.parent_path().string());
-    if (is_new) known->second = std::filesystem::weakly_canonical(path.has_parent_path() ? path.parent_path() : ".");
-    std::filesystem::path file = known->second / path.filename();
-    std::error_code ignored;
-    bool is_plain = path.filename() != ".." && path.filename() != "." && !std::filesystem::is_symlink(file, ignored);
-    return is_plain ? file : std::filesystem::weakly_canonical(file);
-  }
-
- private:
-  std::unordered_map<std::string, std::filesystem::path> folders_;
-};
-
 }  // namespace
 
 std::string FileList::path(int64_t i) const {
   const Entry& entry = entries_[i];
   std::string_view name(names_.data() + entry.name, entry.length);
   std::string path;
-  if (!name.starts_with('/')) path = folders_[entry.folder];
+  if (!storage::is_complete(name)) path = folders_[entry.folder];
   return path.append(name);
+}
+
+bool FileList::is_local() const {
+  if (!std::ranges::all_of(folders_, storage::is_local)) return false;
+  if (names_.find("://") == std::string::npos) return true;
+  for (int64_t i = 0; i < size(); i++)
+    if (!storage::is_local(path(i))) return false;
+  return true;
 }
 
 int FileList::add_folder(std::string_view path) {
@@ -157,22 +164,22 @@ FileList FileList::from_folders(const std::string& root, const Filters& filters,
   auto of_files = NameFilter::all(filters.files, filters.case_sensitive);
   auto of_folders = NameFilter::all(filters.folders, filters.case_sensitive);
   FileList list;
+  const Folders folders(root, steps);
   std::string prefix = root.ends_with('/') ? root : root + '/';
   std::string folder_names, file_names;
-  std::vector<std::string_view> folders, files;
-  list_folder(root, true, folder_names, folders, steps,
-              [&](std::string_view name) { return of_folders.empty() || NameFilter::any_matches(of_folders, name); });
-  for (size_t label = 0; label < folders.size(); label++) {
-    std::string path = prefix + std::string(folders[label]);
+  const auto found = folders.list("", true, folder_names, [&](std::string_view name) {
+    return of_folders.empty() || NameFilter::any_matches(of_folders, name);
+  });
+  for (size_t label = 0; label < found.size(); label++) {
     steps.next();
-    list_folder(path, false, file_names, files, steps,
-                [&](std::string_view name) { return NameFilter::any_matches(of_files, name); });
-    int folder = list.add_folder(path);
+    const auto files = folders.list(found[label], false, file_names,
+                                    [&](std::string_view name) { return NameFilter::any_matches(of_files, name); });
+    int folder = list.add_folder(prefix + std::string(found[label]));
     for (std::string_view file : files) list.add(folder, file, static_cast<int32_t>(label));
   }
   if (list.size() == 0)
     refuse("no files found: expected ", prefix, "*/FILE, where FILE matches one of the filters",
-           hint_for_flat_folder(root, prefix, of_files, steps));
+           hint_for_flat_folder(folders, prefix, of_files));
   return list;
 }
 
@@ -180,18 +187,19 @@ FileList FileList::from_tree(const std::string& root, const std::string& filter,
   Steps steps(interrupt);
   NameFilter wanted(filter, true);
   FileList list;
+  const Folders folders(root, steps);
   std::string prefix = root.ends_with('/') ? root : root + '/';
   std::string folder_names, file_names;
-  std::vector<std::string_view> folders, files;
-  auto add_files = [&](const std::string& path) {
-    list_folder(path, false, file_names, files, steps, [&](std::string_view name) { return wanted.matches(name); });
+  auto add_files = [&](std::string_view name) {
+    const auto files =
+        folders.list(name, false, file_names, [&](std::string_view file) { return wanted.matches(file); });
     if (files.empty()) return;
-    int folder = list.add_folder(path);
+    int folder = list.add_folder(name.empty() ? root : prefix + std::string(name));
     for (std::string_view file : files) list.add(folder, file, 0);
   };
-  add_files(root);
-  list_folder(root, true, folder_names, folders, steps, [](std::string_view) { return true; });
-  for (std::string_view folder : folders) add_files(prefix + std::string(folder));
+  add_files("");
+  for (std::string_view folder : folders.list("", true, folder_names, [](std::string_view) { return true; }))
+    add_files(folder);
   if (list.size() == 0)
     refuse("no files found: expected some that match \"", filter, "\" in ", root, " or in its folders");
   return list;
@@ -201,16 +209,12 @@ FileList FileList::from_text(const std::string& path, const std::string& root, b
                              const Interrupt& interrupt) {
   FileList list;
   try {
-    File file(path);
-    list.names_.resize(static_cast<size_t>(file.size()));
-    file.read(list.names_.data(), file.size());
+    list.names_ = storage::read_text(path);
   } catch (const Error& error) {
     fail(error.kind, "the file list ", path, ": ", error.message);
   }
   Steps steps(interrupt);
-  list.add_folder(!root.empty()                         ? root
-                  : path.find('/') == std::string::npos ? ""
-                                                        : path.substr(0, path.rfind('/') + 1));
+  list.add_folder(root.empty() ? storage::folder_of(path) : root);
   std::string_view text = list.names_, blank = " \t\r\v\f";
   int64_t number = 1;
   for (size_t begin = 0; begin < text.size(); number++) {
@@ -240,21 +244,23 @@ FileList FileList::from_text(const std::string& path, const std::string& root, b
 
 void FileList::confine(const std::string& origin, const Interrupt& interrupt) const {
   Steps steps(interrupt);
-  Resolver resolver;
-  std::vector<std::filesystem::path> roots;
-  try {
-    for (auto& folder : folders_)
-      roots.push_back(std::filesystem::weakly_canonical(folder.empty() ? "." : folder) / "");
-    for (int64_t i = 0; i < size(); i++) {
-      steps.next();
-      std::string to = resolver.resolve(path(i)).string();
-      const std::string root = roots[static_cast<size_t>(entries_[static_cast<size_t>(i)].folder)].string();
-      if (!to.starts_with(root))
-        refuse(origin, ": expected the names of files within ", root, ", got ", path(i),
-               to == path(i) ? "" : str(", which is ", to));
+  storage::Resolver resolver;
+  std::vector<std::string> roots;
+  auto with_origin = [&](auto&& resolve) {
+    try {
+      return resolve();
+    } catch (const Error& error) {
+      fail(error.kind, origin, ": ", error.message);
     }
-  } catch (const std::filesystem::filesystem_error& error) {
-    refuse(origin, ": ", error.what());
+  };
+  for (auto& folder : folders_) roots.push_back(with_origin([&] { return resolver.resolve_folder(folder); }));
+  for (int64_t i = 0; i < size(); i++) {
+    steps.next();
+    const std::string to = with_origin([&] { return resolver.resolve(path(i)); });
+    const std::string& root = roots[static_cast<size_t>(entries_[static_cast<size_t>(i)].folder)];
+    if (!to.starts_with(root))
+      refuse(origin, ": expected the names of files within ", root, ", got ", path(i),
+             to == path(i) ? "" : str(", which is ", to));
   }
 }
 

@@ -14,8 +14,9 @@ class FileList {
   int64_t size() const { return static_cast<int64_t>(entries_.size()); }
   int32_t label(int64_t i) const { return entries_[i].label; }
   std::string path(int64_t i) const;
+  bool is_local() const;  // whether all files lie where reading takes no longer than from the page cache
 
-  // Names are relative to their folder, unless they are absolute paths.
+  // Names are relative to their folder, unless they are complete.
   int add_folder(std::string_view path);
   void add(int folder, std::string_view name, int32_t label);
 
@@ -35,7 +36,7 @@ class FileList {
   static FileList from_text(const std::string& path, const std::string& root, bool labels,
                             const Interrupt& interrupt = {});
 
-  // Throws if a file is outside of its folder: by an absolute name, by .. or by a symbolic link. `origin` is the source
+  // Throws if a file is outside of its folder: by a complete name, by .. or by a symbolic link. `origin` is the source
   // of the names.
   void confine(const std::string& origin, const Interrupt& interrupt = {}) const;
 

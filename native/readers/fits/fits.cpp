@@ -78,14 +78,13 @@ class FitsImage {
 class FitsSample : public Source::Sample {
  public:
   // Without dtypes, elements have the type of the file.
-  FitsSample(std::string path, const std::vector<int>& hdus, const std::vector<DType>& dtypes)
-      : file_(std::move(path)), hdus_(hdus) {
+  FitsSample(storage::ObjectPtr file, const std::vector<int>& hdus, const std::vector<DType>& dtypes)
+      : file_(std::move(file)), hdus_(hdus) {
     std::vector<FitsUnit> units = find_fits_units(file_, hdus_);
     for (size_t k = 0; k < hdus_.size(); k++) {
       images_.emplace_back(hdus_[k], units[k], file_);
       if (!dtypes.empty()) images_.back().dtype = dtypes[k];
     }
-    file_.close_if_many_are_open();
   }
 
   const std::vector<FitsImage>& images() const { return images_; }
@@ -115,7 +114,7 @@ class FitsSource : public Source {
       : files_(std::move(files)), hdus_(std::move(hdus)), dtypes_(std::move(dtypes)), outputs_(hdus_.size()) {
     for (DType dtype : dtypes_) check_output(dtype);
     first_ = find_first_sample(*this, [&](int64_t i) {
-      FitsSample sample(files_->path(i), hdus_, dtypes_);
+      FitsSample sample(storage::open(files_->path(i)), hdus_, dtypes_);
       for (size_t k = 0; k < outputs_.size(); k++) {
         outputs_[k].dtype = sample.images()[k].dtype;
         outputs_[k].ndim = sample.images()[k].shape().size();
@@ -127,8 +126,10 @@ class FitsSource : public Source {
   int64_t size() const override { return files_->size(); }
   const std::vector<Meta>& outputs() const override { return outputs_; }
   std::string describe(int64_t index) const override { return files_->path(index); }
-  std::unique_ptr<Sample> open(int64_t index) const override {
-    auto sample = std::make_unique<FitsSample>(files_->path(index), hdus_, dtypes_);
+  bool is_local() const override { return is_local_; }
+  void name_needs(int64_t index, storage::Needs& needs) const override { needs.whole(files_->path(index)); }
+  std::unique_ptr<Sample> open(int64_t index, const storage::Fetched& fetched) const override {
+    auto sample = std::make_unique<FitsSample>(fetched.open(files_->path(index)), hdus_, dtypes_);
     for (int k = 0; k < std::ssize(outputs_); k++)
       check_like_first(*this, first_, k, sample->images()[k].dtype, sample->images()[k].shape());
     return sample;
@@ -139,6 +140,7 @@ class FitsSource : public Source {
   const std::vector<int> hdus_;
   const std::vector<DType> dtypes_;
   std::vector<Meta> outputs_;
+  const bool is_local_ = files_->is_local();
   int64_t first_ = 0;  // the file that determines types and ranks
 };
 

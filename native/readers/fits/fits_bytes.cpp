@@ -44,16 +44,14 @@ void Inflater::unpack(const unsigned char*& from, const unsigned char* end, unsi
   }
 }
 
-FitsBytes::FitsBytes(std::string path) : held_(std::move(path)) {
-  const File& file = held_.file();
-  file_bytes_ = file.size();
+FitsBytes::FitsBytes(storage::ObjectPtr file) : file_(storage::in_order(std::move(file))) {
   unsigned char magic[2] = {};
-  file.read(magic, std::min<int64_t>(2, file_bytes_));
+  file_->read_at(0, magic, std::min<int64_t>(2, file_->size()));
   packed_ = magic[0] == 0x1f && magic[1] == 0x8b;
 }
 
 int64_t FitsBytes::most() const {
-  int64_t most = file_bytes_;
+  int64_t most = file_->size();
   return packed_ && __builtin_mul_overflow(most, kMostDeflate, &most) ? INT64_MAX : most;
 }
 
@@ -64,7 +62,7 @@ bool FitsBytes::has(int64_t end) {
 }
 
 void FitsBytes::read_at(int64_t offset, void* to, int64_t bytes) {
-  if (!packed_) return held_.file().read_at(offset, to, bytes);
+  if (!packed_) return file_->read_at(offset, to, bytes);
   if (!has(offset + bytes))
     refuse("expected ", offset + bytes, " bytes, but the decompressed file ends after ", unpacked_->bytes.size());
   std::memcpy(to, unpacked_->bytes.data() + offset, bytes);
@@ -72,7 +70,7 @@ void FitsBytes::read_at(int64_t offset, void* to, int64_t bytes) {
 
 void FitsBytes::close() {
   unpacked_.reset();
-  held_.close();
+  file_->rest();
 }
 
 void FitsBytes::unpack_to(int64_t end) {
@@ -81,10 +79,10 @@ void FitsBytes::unpack_to(int64_t end) {
   for (int64_t done = std::ssize(bytes); done < end; done = std::ssize(bytes)) {
     const unsigned char* input_end = input.data() + input.size();
     if (rest == input_end) {
-      int64_t more = std::min(kInput, file_bytes_ - taken);
+      int64_t more = std::min(kInput, file_->size() - taken);
       if (more == 0) return;
       input.resize(more);
-      held_.file().read_at(taken, input.data(), more);
+      file_->read_at(taken, input.data(), more);
       taken += more;
       rest = input.data();
       input_end = rest + more;

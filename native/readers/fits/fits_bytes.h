@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "readers/file/held_file.h"
+#include "storage/storage.h"
 
 namespace avida {
 
@@ -33,19 +33,17 @@ class Inflater {
 // A compressed file is decompressed from its beginning to the last requested byte, and kept in memory.
 class FitsBytes {
  public:
-  explicit FitsBytes(std::string path);
+  explicit FitsBytes(storage::ObjectPtr file);
 
   int64_t most() const;   // the maximum size
   bool has(int64_t end);  // whether there are at least `end` bytes
   void read_at(int64_t offset, void* to, int64_t bytes);
-  void close();  // reopened by the next read
-  void close_if_many_are_open() { held_.close_if_many_are_open(); }
+  void close();  // until the next read
 
  private:
   void unpack_to(int64_t end);
 
-  HeldFile held_;
-  int64_t file_bytes_ = 0;
+  const storage::ObjectPtr file_;
   bool packed_ = false;
   struct Unpacked {
     Inflater inflater;

@@ -120,7 +120,8 @@ class RecordSample : public Source::Sample {
 // The records of several databases, one after another. Types and ranks are those of the first record that can be read.
 class LmdbSource : public Source {
  public:
-  explicit LmdbSource(const std::vector<std::string>& paths) {
+  explicit LmdbSource(const std::vector<std::string>& paths)
+      : is_local_(std::ranges::all_of(paths, storage::is_local)) {
     for (auto& path : paths) {
       databases_.push_back(std::make_unique<Lmdb>(path));
       ends_.push_back(size() + databases_.back()->size());
@@ -133,7 +134,8 @@ class LmdbSource : public Source {
     auto [database, number] = find(index);
     return str(database->path(), ", record ", number);
   }
-  std::unique_ptr<Sample> open(int64_t index) const override {
+  bool is_local() const override { return is_local_; }
+  std::unique_ptr<Sample> open(int64_t index, const storage::Fetched&) const override {
     auto sample = find_sample(index);
     for (int k = 0; const Part& part : sample->parts()) check_like_first(*this, first_, k++, part.dtype, part.shape);
     return sample;
@@ -168,6 +170,7 @@ class LmdbSource : public Source {
     return std::make_unique<RecordSample>(*database, number, [&](Lmdb::Record& record) { return parse(record); });
   }
 
+  const bool is_local_;
   std::vector<std::unique_ptr<Lmdb>> databases_;
   std::vector<int64_t> ends_;  // the cumulative number of records
   std::vector<Meta> outputs_;

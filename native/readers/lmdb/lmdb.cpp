@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <filesystem>
 
 #include "core/error.h"
+#include "storage/names.h"
 
 namespace avida {
 namespace {
@@ -45,10 +45,10 @@ auto named(const std::string& path, Function&& function) {
   }
 }
 
-File open_file(const std::string& path) {
-  std::error_code ignored;  // opening the file reports the error
-  const bool is_folder = std::filesystem::is_directory(path, ignored);
-  return named(path, [&] { return File(is_folder ? path + "/data.mdb" : path); });
+std::string file_in(const std::string& path) {
+  const bool is_path = storage::scheme_of(path).empty() || storage::scheme_of(path) == "file";
+  const bool is_folder = is_path ? storage::is_local_folder(path) : !path.ends_with(".mdb");
+  return is_folder ? storage::name_in(path, "data.mdb") : path;
 }
 
 const char* name_of(int kind) {
@@ -103,14 +103,14 @@ struct Lmdb::Page {
   }
 };
 
-Lmdb::Lmdb(std::string path) : path_(std::move(path)), file_(open_file(path_)), recent_(kRecent) {
+Lmdb::Lmdb(std::string path) : path_(std::move(path)), file_(named(path_, [&] { return storage::open(file_in(path_)); })), recent_(kRecent) {
   named(path_, [&] { open(); });
 }
 
 void Lmdb::read_metas(char (&to)[2][kMetaBytes]) {
   int64_t offset = 0;
   for (char* found : to) {
-    file_.read_at(offset, found, kMetaBytes);
+    file_->read_at(offset, found, kMetaBytes);
     const auto version = load<uint32_t>(found + kVersion);
     page_bytes_ = load<uint32_t>(found + kPageSize);
     if (!(load<uint16_t>(found + kKind) & meta) || load<uint32_t>(found + kMagic) != 0xBEEFC0DE)
@@ -137,7 +137,7 @@ void Lmdb::open() {
   const char* found = metas[newest];
   meta_offset_ = newest * page_bytes_;
   transaction_ = transaction(newest);
-  pages_ = file_.current_size() / page_bytes_;
+  pages_ = storage::identity(file_in(path_)).size / page_bytes_;
   if (load<uint16_t>(found + kFlags) & kDuplicates)
     refuse("expected one record for each key, found a database with duplicates (MDB_DUPSORT)");
   depth_ = load<uint16_t>(found + kDepth);
@@ -156,7 +156,7 @@ void Lmdb::open() {
 // page is the same, so is everything below it.
 void Lmdb::check_unchanged() const {
   uint64_t found;
-  file_.read_at(meta_offset_ + kTransaction, &found, sizeof(found));
+  file_->read_at(meta_offset_ + kTransaction, &found, sizeof(found));
   if (found != transaction_)
     refuse("the database was written to while it was read: it was opened at transaction ", transaction_, ", and ",
            found, " is in its place; make a new reader to read what is there now");
@@ -179,7 +179,7 @@ void Lmdb::check_head(const char* head, int64_t number, int kind) const {
 
 void Lmdb::read_begin(int64_t number, int kind, char* to, int64_t bytes) const {
   check_number(number);
-  file_.read_at(number * page_bytes_, to, bytes);
+  file_->read_at(number * page_bytes_, to, bytes);
   check_head(to, number, kind);
 }
 
@@ -226,7 +226,7 @@ LateBytes Lmdb::read_overflow(int64_t first, int64_t value_bytes) const {
   const int64_t offset = first * page_bytes_, bytes = kHead + value_bytes;
   if (bytes > pages_ * page_bytes_ - offset)
     fail_at(first, "a value of ", value_bytes, " bytes exceeds the end of the file");
-  LateBytes pages(file_, offset);
+  LateBytes pages(*file_, offset);
   pages.start(bytes);
   if (bytes <= LateBytes::kLongString)
     pages.need_all();
@@ -260,7 +260,7 @@ Lmdb::Record Lmdb::find_record(int64_t index) const {
     return {page->key(node), std::move(pages), value};
   }
   const auto value = page->value(node, node.low);
-  LateBytes bytes(file_, 0);
+  LateBytes bytes(*file_, 0);
   bytes.start(node.low, value);
   const auto copy = bytes.all();
   return {page->key(node), std::move(bytes), copy};

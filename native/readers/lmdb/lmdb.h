@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "readers/records/late_bytes.h"
-#include "runtime/file.h"
 #include "runtime/fork.h"
 
 namespace avida {
@@ -16,7 +15,8 @@ namespace avida {
 // Thread-safe, and usable in a forked child.
 class Lmdb : ForkAware {
  public:
-  explicit Lmdb(std::string path);  // the folder with data.mdb, or such a file
+  // The folder with data.mdb, or such a file. In a store that is not local, pages take a request each.
+  explicit Lmdb(std::string path);
 
   const std::string& path() const { return path_; }
   int64_t size() const { return size_; }
@@ -57,7 +57,7 @@ class Lmdb : ForkAware {
   LateBytes read_overflow(int64_t first, int64_t value_bytes) const;
 
   const std::string path_;
-  File file_;
+  const storage::ObjectPtr file_;
   int64_t page_bytes_ = 0, pages_ = 0, meta_offset_ = 0;
   uint64_t transaction_ = 0;
   int64_t root_ = 0, size_ = 0;

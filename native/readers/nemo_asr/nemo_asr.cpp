@@ -5,14 +5,13 @@
 #include <atomic>
 #include <cmath>
 #include <cstring>
-#include <filesystem>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 #include "codecs/audio/decode_audio.h"
 #include "readers/declare.h"
-#include "runtime/file.h"
+#include "storage/names.h"
 
 namespace avida {
 namespace {
@@ -55,11 +54,11 @@ struct Manifests {
   }
   // Names are relative to the working folder or, if there is no such file, to the manifest's folder.
   std::string file(const Entry& entry) const {
-    std::filesystem::path name(path(entry));
-    std::error_code unknown;
-    if (name.is_absolute() || std::filesystem::exists(name, unknown)) return name;
-    std::filesystem::path beside = std::filesystem::path(paths[entry.manifest]).parent_path() / name;
-    return std::filesystem::exists(beside, unknown) ? beside : name;
+    std::string name(path(entry));
+    if (storage::is_complete(name) || storage::exists(name)) return name;
+    const std::string& manifest = paths[entry.manifest];
+    std::string beside = storage::folder_of(manifest) + name;
+    return !storage::is_local(manifest) || storage::exists(beside) ? beside : name;
   }
 };
 
@@ -117,10 +116,7 @@ class ManifestReader {
  private:
   static simdjson::padded_string load(const std::string& path) {
     try {
-      File file(path);
-      simdjson::padded_string text(static_cast<size_t>(file.size()));
-      file.read(text.data(), file.size());
-      return text;
+      return simdjson::padded_string(storage::read_text(path));
     } catch (const Error& error) {
       throw Error(error.kind, str("the manifest \"", path, "\": ", error.message));
     }
@@ -150,20 +146,15 @@ class ManifestReader {
 
 enum class Output { sound, rate, text, number };
 
-// The limit of files that stay open; others are closed after their header is read, and reopened to be decoded.
+// The limit of decoders that stay open; others are closed after their header is read, and opened again to decode.
 constexpr int kMostOpen = 128;
-std::atomic<int> open_files{0};
+std::atomic<int> open_sounds{0};
 
 struct OpenSound {
-  explicit OpenSound(const std::string& path)
-      : file(path),
-        sound(file.size(), [this](int64_t offset, void* to, int64_t bytes) { file.read_at(offset, to, bytes); }) {
-    open_files++;
-  }
-  ~OpenSound() { open_files--; }
+  explicit OpenSound(const storage::ObjectPtr& file) : sound(file) { open_sounds++; }
+  ~OpenSound() { open_sounds--; }
   OpenSound(const OpenSound&) = delete;
 
-  File file;
   codecs::AudioFile sound;
 };
 
@@ -172,6 +163,9 @@ class NemoAsrSource : public Source {
   NemoAsrSource(Manifests manifests, const NemoAsrArgs& args) : manifests_(std::move(manifests)), args_(args) {
     manifests_.entries.shrink_to_fit();
     manifests_.strings.shrink_to_fit();
+    auto is_local = [&](const Entry& each) { return storage::is_local(manifests_.path(each)); };
+    is_local_ = std::ranges::all_of(manifests_.paths, storage::is_local) &&
+                std::ranges::all_of(manifests_.entries, is_local);
     add(Output::sound, args.dtype, args.downmix ? 1 : 2);
     if (args.read_sample_rate) add(Output::rate, DType::float32, 0);
     if (args.read_text) add(Output::text, DType::uint8, 1);
@@ -185,17 +179,25 @@ class NemoAsrSource : public Source {
     std::string path(manifests_.path(entry));
     return entry.offset > 0 ? str(path, " from ", entry.offset, " s") : path;
   }
-  std::unique_ptr<Sample> open(int64_t index) const override {
-    return std::make_unique<Speech>(*this, manifests_.entries[index]);
+  bool is_local() const override { return is_local_; }
+  // A sound that begins later may be a short part of a long file, of which only that is read.
+  void name_needs(int64_t index, storage::Needs& needs) const override {
+    const Entry& entry = manifests_.entries[index];
+    if (!(entry.offset > 0)) needs.whole(manifests_.file(entry));
+  }
+  std::unique_ptr<Sample> open(int64_t index, const storage::Fetched& fetched) const override {
+    const Entry& entry = manifests_.entries[index];
+    return std::make_unique<Speech>(*this, entry, fetched.open(manifests_.file(entry)));
   }
 
  private:
   class Speech : public Sample {
    public:
-    Speech(const NemoAsrSource& source, const Entry& entry) : source_(source), entry_(entry) {
+    Speech(const NemoAsrSource& source, const Entry& entry, storage::ObjectPtr file)
+        : source_(source), entry_(entry), file_(std::move(file)) {
       open();
-      if (source.args_.read_ahead) open_->file.read_ahead();
-      if (open_files > kMostOpen) open_.reset();
+      if (source.args_.read_ahead) file_->read_ahead(0, file_->size());
+      if (open_sounds > kMostOpen) open_.reset();
     }
 
     Shape shape(int output) const override {
@@ -231,7 +233,7 @@ class NemoAsrSource : public Source {
 
    private:
     void open() {
-      open_.emplace(source_.manifests_.file(entry_));
+      open_.emplace(file_);
       info_ = open_->sound.info();
       // Fractions of a frame are dropped; a segment beyond the end of the file is clipped.
       double begin = std::max(0.0, std::trunc(entry_.offset * info_.rate));
@@ -250,10 +252,12 @@ class NemoAsrSource : public Source {
       }
       codecs::decode_audio(open_->sound, source_.args_.audio(), segment_, to);
       open_.reset();
+      file_.reset();
     }
 
     const NemoAsrSource& source_;
     const Entry& entry_;
+    storage::ObjectPtr file_;  // null once it is decoded
     std::optional<OpenSound> open_;
     codecs::AudioInfo info_;
     codecs::AudioSegment segment_{};
@@ -269,6 +273,7 @@ class NemoAsrSource : public Source {
 
   Manifests manifests_;
   NemoAsrArgs args_;
+  bool is_local_;
   std::vector<Output> outputs_;
   std::vector<Meta> metas_;
 };

@@ -13,7 +13,7 @@ Shape axes_from(const Shape& shape, int first) { return Shape(shape.span().subsp
 
 }  // namespace
 
-void read_array_part(const ReadAt& read, int64_t data, int element_size, const Shape& shape, const Window& part,
+void read_array_part(const storage::Object& file, int64_t data, int element_size, const Shape& shape, const Window& part,
                      char* to) {
   if (volume(part.size) == 0) return;
   const Shape strides = dense_strides(shape);
@@ -44,7 +44,7 @@ void read_array_part(const ReadAt& read, int64_t data, int element_size, const S
   Shape at;
   at.resize(first, 0);
   while (true) {
-    read(offset, gaps ? buffer.get() : to, span);
+    file.read_at(offset, gaps ? buffer.get() : to, span);
     if (gaps) pick.run(to, buffer.get());
     to += bytes;
     int d = first - 1;

@@ -12,7 +12,6 @@
 #include "core/window.h"
 #include "device/convert.h"
 #include "readers/file/file_args.h"
-#include "readers/file/held_file.h"
 #include "readers/first_sample.h"
 #include "readers/numpy/array_part.h"
 #include "runtime/memory.h"
@@ -75,6 +74,11 @@ class Region {
                                                                  : OutOfBounds::trim) {}
 
   float fill() const { return args_.fill_value; }
+  // Whether every array is read completely.
+  bool is_whole() const {
+    return !args_.roi_start && !args_.roi_end && !args_.roi_shape && !args_.rel_roi_start && !args_.rel_roi_end &&
+           !args_.rel_roi_shape;
+  }
   Window window(const Shape& array) const {
     Window window{.start = {}, .size = array};
     window.start.resize(array.size(), 0);
@@ -125,44 +129,42 @@ class Region {
 };
 
 // A file, and the bytes that were read together with the header.
-class NpyFile {
+class NpyFile : public storage::Object {
  public:
-  NpyFile(std::string path, bool read_ahead) : held_(std::move(path)) {
-    const File& file = held_.file();
-    if (read_ahead) file.read_ahead();
-    read_start(file, file.size() <= kSmallFile ? file.size() : kUsualHeader);
-    int64_t needed = codecs::npy_header_bytes(start_, file.size());
-    if (needed > std::ssize(start_)) read_start(file, needed);
-    header_ = codecs::parse_npy_header(start_, file.size());
-    if (header_.data + header_.bytes() <= std::ssize(start_)) held_.close();
-    held_.close_if_many_are_open();
+  NpyFile(storage::ObjectPtr file, bool read_ahead) : Object(file->size()), file_(std::move(file)) {
+    if (read_ahead) file_->read_ahead(0, size());
+    read_start(size() <= kSmallFile ? size() : kUsualHeader);
+    int64_t needed = codecs::npy_header_bytes(start_, size());
+    if (needed > std::ssize(start_)) read_start(needed);
+    header_ = codecs::parse_npy_header(start_, size());
+    if (header_.data + header_.bytes() <= std::ssize(start_)) close();
   }
 
   const codecs::NpyHeader& header() const { return header_; }
 
-  void read(int64_t offset, void* to, int64_t bytes) {
+  void read_at(int64_t offset, void* to, int64_t bytes) const override {
     if (offset + bytes <= std::ssize(start_))
       std::memcpy(to, start_.data() + offset, bytes);
     else
-      held_.file().read_at(offset, to, bytes);
+      file_->read_at(offset, to, bytes);
   }
-  void close() { held_.close(); }
+  void close() { file_.reset(); }
 
  private:
-  void read_start(const File& file, int64_t bytes) {
+  void read_start(int64_t bytes) {
     start_.resize(bytes);
-    file.read(start_.data(), bytes);
+    file_->read_at(0, start_.data(), bytes);
   }
 
-  HeldFile held_;
+  storage::ObjectPtr file_;  // null once nothing more is read from it
   codecs::NpyHeader header_;
   std::string start_;
 };
 
 class NumpySample : public Source::Sample {
  public:
-  NumpySample(std::string path, const Region& region, bool read_ahead)
-      : file_(std::move(path), read_ahead), window_(region.window(header().shape)), fill_(region.fill()) {
+  NumpySample(storage::ObjectPtr file, const Region& region, bool read_ahead)
+      : file_(std::move(file), read_ahead), window_(region.window(header().shape)), fill_(region.fill()) {
     const Shape& shape = header().shape;
     for (int d = 0; d < shape.size(); d++) {
       int64_t begin = std::clamp<int64_t>(window_.start[d], 0, shape[d]);
@@ -204,16 +206,15 @@ class NumpySample : public Source::Sample {
     const codecs::NpyHeader& header = this->header();
     int size = size_of(header.dtype);
     int64_t elements = volume(part_.size);
-    auto read = [&](int64_t offset, void* to, int64_t bytes) { file_.read(offset, to, bytes); };
     if (!header.fortran_order) {
-      read_array_part(read, header.data, size, header.shape, part_, to);
+      read_array_part(file_, header.data, size, header.shape, part_, to);
       if (header.big_endian) swap_bytes(to, elements, size);
       return;
     }
     // In Fortran order, the file contains the array with reversed axes.
     Window part{.start = reversed(part_.start), .size = reversed(part_.size)};
     Block buffer = allocate(elements * size);
-    read_array_part(read, header.data, size, reversed(header.shape), part, static_cast<char*>(buffer.get()));
+    read_array_part(file_, header.data, size, reversed(header.shape), part, static_cast<char*>(buffer.get()));
     if (header.big_endian) swap_bytes(buffer.get(), elements, size);
     StridedCopy(size, part_.size, reversed(dense_strides(part.size))).run(to, buffer.get());
   }
@@ -227,9 +228,9 @@ class NumpySample : public Source::Sample {
 class NumpySource : public Source {
  public:
   NumpySource(std::shared_ptr<const FileList> files, Region region, bool read_ahead)
-      : files_(std::move(files)), region_(std::move(region)), read_ahead_(read_ahead) {
+      : files_(std::move(files)), region_(std::move(region)), read_ahead_(read_ahead), is_local_(files_->is_local()) {
     first_ = find_first_sample(*this, [&](int64_t i) {
-      NpyFile file(files_->path(i), false);
+      const NpyFile file(storage::open(files_->path(i)), false);
       outputs_[0].dtype = file.header().dtype;
       outputs_[0].ndim = file.header().shape.size();
     });
@@ -239,8 +240,15 @@ class NumpySource : public Source {
   int64_t size() const override { return files_->size(); }
   const std::vector<Meta>& outputs() const override { return outputs_; }
   std::string describe(int64_t index) const override { return files_->path(index); }
-  std::unique_ptr<Sample> open(int64_t index) const override {
-    auto sample = std::make_unique<NumpySample>(files_->path(index), region_, read_ahead_);
+  bool is_local() const override { return is_local_; }
+  void name_needs(int64_t index, storage::Needs& needs) const override {
+    if (region_.is_whole())
+      needs.whole(files_->path(index));
+    else
+      needs.beginning(files_->path(index), kSmallFile);
+  }
+  std::unique_ptr<Sample> open(int64_t index, const storage::Fetched& fetched) const override {
+    auto sample = std::make_unique<NumpySample>(fetched.open(files_->path(index)), region_, read_ahead_);
     check_like_first(*this, first_, 0, sample->header().dtype, sample->header().shape);
     return sample;
   }
@@ -248,7 +256,7 @@ class NumpySource : public Source {
  private:
   const std::shared_ptr<const FileList> files_;
   const Region region_;
-  const bool read_ahead_;
+  const bool read_ahead_, is_local_;
   std::vector<Meta> outputs_ = std::vector<Meta>(1);
   int64_t first_ = 0;  // the file that determines type and rank
 };

@@ -4,7 +4,7 @@
 
 #include "core/data.h"
 #include "readers/records/protobuf.h"
-#include "runtime/file.h"
+#include "storage/storage.h"
 
 namespace avida {
 
@@ -16,7 +16,7 @@ class LateBytes : public ProtobufPieces {
   static constexpr int64_t kWindow = 2048;           // the minimum size of a read
   static constexpr int64_t kLongString = 16 * 1024;  // strings from this size on are read late
 
-  LateBytes(const File& file, int64_t offset) : file_(file), offset_(offset) {}
+  LateBytes(const storage::Object& file, int64_t offset) : file_(file), offset_(offset) {}
   // Sets the size of the range, and the bytes that are known.
   void start(int64_t size, std::string_view beginning = {});
 
@@ -36,7 +36,7 @@ class LateBytes : public ProtobufPieces {
  private:
   void load(int64_t begin, int64_t end) { file_.read_at(offset_ + begin, bytes_ + begin, end - begin); }
 
-  const File& file_;
+  const storage::Object& file_;
   int64_t offset_, size_ = 0, gap_begin_ = 0, gap_end_ = 0;
   Block block_;
   char* bytes_ = nullptr;

@@ -41,23 +41,22 @@ Part parse_header(const char* header, int64_t available) {
 
 class PackedImage : public Source::Sample {
  public:
-  PackedImage(const RecordFiles& files, int file_number, int64_t offset, bool read_ahead)
-      : files_(files), file_number_(file_number), data_at_(offset + kHeader) {
-    auto file = files.open(file_number);
-    int64_t available = file->size() - offset;
+  PackedImage(storage::ObjectPtr file, int64_t offset, bool read_ahead)
+      : file_(std::move(file)), data_at_(offset + kHeader) {
+    int64_t available = file_->size() - offset;
     if (available < kHeader)
-      refuse("expected a record at byte ", offset, ", but the file has only ", file->size(), " bytes");
+      refuse("expected a record at byte ", offset, ", but the file has only ", file_->size(), " bytes");
     int64_t beginning = std::min<int64_t>(sizeof(beginning_), available);
-    file->read_at(offset, beginning_, beginning);
+    file_->read_at(offset, beginning_, beginning);
     known_ = beginning - kHeader;
     Part part = parse_header(beginning_, available);
     length_ = part.length;
     if (part.position == Position::first)
-      join_parts(*file, offset, part);
+      join_parts(offset, part);
     else if (part.position != Position::whole)
       refuse("expected the beginning of a record, found the middle of one");
     find_labels();
-    if (read_ahead && length_ > known_ && joined_.empty()) file->read_ahead(data_at_ + known_, length_ - known_);
+    if (read_ahead && length_ > known_ && joined_.empty()) file_->read_ahead(data_at_ + known_, length_ - known_);
   }
 
   Shape shape(int output) const override { return {output == 0 ? length_ - labels_end_ : std::max(labels_, 1u)}; }
@@ -81,7 +80,8 @@ class PackedImage : public Source::Sample {
   }
 
   // A record is split where its data contains the magic number.
-  void join_parts(const File& file, int64_t offset, Part part) {
+  void join_parts(int64_t offset, Part part) {
+    const storage::Object& file = *file_;
     char header[kHeader];
     while (true) {
       size_t size = joined_.size();
@@ -107,11 +107,10 @@ class PackedImage : public Source::Sample {
     int64_t known = std::clamp<int64_t>(known_ - begin, 0, bytes);
     if (known > 0) std::memcpy(to, beginning_ + kHeader + begin, static_cast<size_t>(known));
     if (known < bytes)
-      files_.open(file_number_)->read_at(data_at_ + begin + known, static_cast<char*>(to) + known, bytes - known);
+      file_->read_at(data_at_ + begin + known, static_cast<char*>(to) + known, bytes - known);
   }
 
-  const RecordFiles& files_;
-  int file_number_;
+  const storage::ObjectPtr file_;
   int64_t data_at_, length_ = 0, labels_end_ = 0;
   uint32_t labels_ = 0;
   std::string joined_;    // the data of a record in several parts
@@ -130,9 +129,11 @@ class MXNetSource : public Source {
   int64_t size() const override { return records_.size(); }
   const std::vector<Meta>& outputs() const override { return outputs_; }
   std::string describe(int64_t index) const override { return records_.describe(index); }
-  std::unique_ptr<Sample> open(int64_t index) const override {
+  bool is_local() const override { return records_.is_local(); }
+  void name_needs(int64_t index, storage::Needs& needs) const override { records_.name_needs(index, needs); }
+  std::unique_ptr<Sample> open(int64_t index, const storage::Fetched& fetched) const override {
     RecordFiles::Place at = records_.place(index);
-    return std::make_unique<PackedImage>(records_, at.file, at.offset, read_ahead_);
+    return std::make_unique<PackedImage>(records_.file_of(at, fetched), at.offset, read_ahead_);
   }
 
  private:
@@ -144,14 +145,15 @@ class MXNetSource : public Source {
 // Adds the records of an index, in the order of the files.
 void add_indexed(RecordFiles& records, const std::string& index_path) {
   std::vector<int64_t> offsets;
-  read_pairs(index_path, [&](int64_t, int64_t offset) { offsets.push_back(offset); });
+  read_pairs(index_path, {}, [&](int64_t, int64_t offset) { offsets.push_back(offset); });
   std::sort(offsets.begin(), offsets.end());
   offsets.erase(std::unique(offsets.begin(), offsets.end()), offsets.end());
   int file = 0;
   int64_t begin = 0;
   for (int64_t offset : offsets) {
-    while (offset - begin >= records.file_size(file) && file + 1 < records.files()) begin += records.file_size(file++);
-    if (offset - begin != records.file_size(file))
+    auto bytes = [&] { return records.file(file)->size(); };
+    for (; offset - begin >= bytes() && file + 1 < records.files(); file++) begin += bytes();
+    if (offset - begin != bytes())
       records.add(file, offset - begin, 0);  // an index may end with the end of the files
   }
 }
@@ -177,7 +179,7 @@ std::shared_ptr<Source> source_of_args(const MXNetArgs& args, const Opening&) {
 
 }  // namespace
 
-void find_recordio(const std::string& path, const File& file, const FoundRecord& record) {
+void find_recordio(const std::string& path, const storage::Object& file, const FoundRecord& record) {
   FileWindow window(file);
   int64_t begin = -1;  // of a record in several parts
   int64_t at = 0;

@@ -7,6 +7,6 @@
 
 namespace avida {
 
-void find_recordio(const std::string& path, const File& file, const FoundRecord& record);
+void find_recordio(const std::string& path, const storage::Object& file, const FoundRecord& record);
 
 }  // namespace avida

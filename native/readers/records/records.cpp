@@ -11,13 +11,6 @@ namespace {
 
 bool is_blank(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 
-std::string read_text(const std::string& path) {
-  File file(path);
-  std::string text(static_cast<size_t>(file.size()), '\0');
-  file.read(text.data(), file.size());
-  return text;
-}
-
 // Adds the name of the file to errors.
 template <class Function>
 auto named(const std::string& path, Function&& function) {
@@ -30,10 +23,17 @@ auto named(const std::string& path, Function&& function) {
 
 }  // namespace
 
-RecordFiles::RecordFiles(std::vector<std::string> paths) {
-  size_t count = paths.size();
-  files_ = std::make_unique<OpenFiles>(std::move(paths));
-  for (size_t i = 0; i < count; i++) sizes_.push_back(named(files_->path(i), [&] { return files_->get(i)->size(); }));
+RecordFiles::RecordFiles(std::vector<std::string> paths) : paths_(std::move(paths)) {
+  for (storage::Opened& opened : storage::open_all(paths_)) {
+    named(path(files()), [&] {
+      if (opened.error) std::rethrow_exception(opened.error);
+    });
+    files_.push_back(std::move(opened.object));
+  }
+}
+
+bool RecordFiles::is_local() const {
+  return std::ranges::all_of(files_, [](const storage::ObjectPtr& file) { return file->is_local(); });
 }
 
 void RecordFiles::add(int file, int64_t offset, int64_t size) {
@@ -45,7 +45,7 @@ void RecordFiles::search(FindRecords find, bool keep_damaged) {
   for (int i = 0; i < files(); i++) {
     int64_t end = 0;
     try {
-      find(path(i), *open(i), [&](int64_t offset, int64_t bytes) {
+      find(path(i), *storage::in_order(file(i)), [&](int64_t offset, int64_t bytes) {
         add(i, offset, bytes);
         end = offset + bytes;
       });
@@ -67,8 +67,20 @@ std::string RecordFiles::describe(int64_t record) const {
   return str(path(at.file), ", record ", record - first_[at.file], " at byte ", at.offset);
 }
 
-void read_pairs(const std::string& path, const std::function<void(int64_t, int64_t)>& pair) {
-  std::string text = named(path, [&] { return read_text(path); });
+void RecordFiles::name_needs(int64_t record, storage::Needs& needs) const {
+  constexpr int64_t kMost = 16 << 20;  // of a record of unknown size, which may be damaged
+  const Place at = place(record);
+  int64_t end = file(at.file)->size();
+  if (at.size > 0)
+    end = std::min(end, at.offset + at.size);
+  else if (record + 1 < size() && place(record + 1).file == at.file)
+    end = std::min(place(record + 1).offset, end);
+  if (at.offset < end) needs.part(path(at.file), file(at.file), at.offset, std::min(end - at.offset, kMost));
+}
+
+void read_pairs(const std::string& path, const storage::Fetched& fetched,
+                const std::function<void(int64_t, int64_t)>& pair) {
+  const std::string text = named(path, [&] { return fetched.read_text(path); });
   const char *at = text.data(), *end = at + text.size();
   int64_t numbers[2], line = 1;
   int found = 0;

@@ -5,14 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "readers/file/open_files.h"
+#include "storage/fetched.h"
 
 namespace avida {
 
 // Finds the records of a file: calls record(offset, bytes) for each, in order, and reads only the headers. Errors name
 // the path and the offset.
 using FoundRecord = std::function<void(int64_t offset, int64_t bytes)>;
-using FindRecords = void (*)(const std::string& path, const File& file, const FoundRecord& record);
+using FindRecords = void (*)(const std::string& path, const storage::Object& file, const FoundRecord& record);
 
 class RecordFiles {
  public:
@@ -23,11 +23,10 @@ class RecordFiles {
 
   explicit RecordFiles(std::vector<std::string> paths);
 
-  int files() const { return static_cast<int>(sizes_.size()); }
-  const std::string& path(int file) const { return files_->path(static_cast<size_t>(file)); }
-  int64_t file_size(int file) const { return sizes_[file]; }
-  // Thread-safe. A file is held only during a read, since there may be more files than a process may open.
-  std::shared_ptr<const File> open(int file) const { return files_->get(static_cast<size_t>(file)); }
+  int files() const { return static_cast<int>(files_.size()); }
+  const std::string& path(int file) const { return paths_[static_cast<size_t>(file)]; }
+  const storage::ObjectPtr& file(int number) const { return files_[static_cast<size_t>(number)]; }
+  bool is_local() const;
 
   // Records are added file by file. Their offsets are checked when they are read.
   void add(int file, int64_t offset, int64_t size);
@@ -37,32 +36,37 @@ class RecordFiles {
   int64_t size() const { return static_cast<int64_t>(records_.size()); }
   Place place(int64_t record) const;
   std::string describe(int64_t record) const;  // "a.tfrecord, record 17 at byte 1234"
+  void name_needs(int64_t record, storage::Needs& needs) const;
+  const storage::ObjectPtr& file_of(const Place& at, const storage::Fetched& fetched) const {
+    return fetched.of(path(at.file), file(at.file));
+  }
 
  private:
   struct Record {
     int64_t offset, size;
   };
 
-  std::unique_ptr<OpenFiles> files_;
-  std::vector<int64_t> sizes_;  // of the files
+  const std::vector<std::string> paths_;
+  std::vector<storage::ObjectPtr> files_;
   std::vector<Record> records_;
   std::vector<int64_t> first_;  // the first record of each file
 };
 
 // The pairs of integers in a text file: the form of index files. Errors name the file and the line.
-void read_pairs(const std::string& path, const std::function<void(int64_t, int64_t)>& pair);
+void read_pairs(const std::string& path, const storage::Fetched& fetched,
+                const std::function<void(int64_t, int64_t)>& pair);
 
 // Reads short pieces of a file in ascending order; adjacent pieces share one read.
 class FileWindow {
  public:
-  explicit FileWindow(const File& file) : file_(file) {}
+  explicit FileWindow(const storage::Object& file) : file_(file) {}
   // The piece must be within the file, and is valid until the next call.
   const char* at(int64_t offset, int64_t bytes);
 
  private:
   static constexpr int64_t kSize = 4096;
 
-  const File& file_;
+  const storage::Object& file_;
   int64_t begin_ = 0, end_ = 0;
   char window_[kSize];
 };

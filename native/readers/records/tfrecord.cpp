@@ -46,7 +46,7 @@ int64_t length_of(const char* header, int64_t available) {
 // One record with its header and footer.
 class Record : public LateBytes {
  public:
-  Record(const File& file, const RecordFiles::Place& at) : LateBytes(file, at.offset) {
+  Record(const storage::Object& file, const RecordFiles::Place& at) : LateBytes(file, at.offset) {
     int64_t available = file.size() - at.offset;
     if (available < kHeader + kFooter || at.size > available)
       refuse("expected a record of ", std::max(at.size, kHeader + kFooter), " bytes or more, but the file has only ",
@@ -154,10 +154,9 @@ std::vector<Values> parse(const std::vector<TFFeature>& features, Record& record
 // At most one long string is read late: the gap in its record.
 class Example : public Source::Sample {
  public:
-  Example(const std::vector<TFFeature>& features, const RecordFiles& files, const RecordFiles::Place& at)
-      : files_(files), file_(at.file), outputs_(features.size()) {
-    auto file = files.open(at.file);
-    Record record(*file, at);
+  Example(const std::vector<TFFeature>& features, storage::ObjectPtr file, const RecordFiles::Place& at)
+      : file_(std::move(file)), outputs_(features.size()) {
+    Record record(*file_, at);
     std::vector<std::string_view> texts(features.size());
     try {
       decode(features, record, texts);
@@ -257,7 +256,7 @@ class Example : public Source::Sample {
   void read_late(char* to) const {
     int64_t known = gap_begin_ - text_begin_;
     std::memcpy(to, kept_.data() + text_begin_, static_cast<size_t>(known));
-    files_.open(file_)->read_at(gap_offset_, to + known, gap_bytes_);
+    file_->read_at(gap_offset_, to + known, gap_bytes_);
     int64_t before = gap_begin_ - kHeader, after = static_cast<int64_t>(kept_.size()) - gap_begin_ - kFooter;
     uint32_t crc = crc32c(kept_.data() + kHeader, before);
     crc = crc32c(to + known, gap_bytes_, crc);
@@ -265,8 +264,7 @@ class Example : public Source::Sample {
     check_data(crc, before + gap_bytes_ + after, kept_.data() + gap_begin_ + after);
   }
 
-  const RecordFiles& files_;
-  int file_;
+  const storage::ObjectPtr file_;
   std::vector<Output> outputs_;
   std::vector<char> decoded_;
   int late_ = -1;  // the output that is read late, from the gap, and its:
@@ -291,9 +289,11 @@ class TFRecordSource : public Source {
   int64_t size() const override { return records_.size(); }
   const std::vector<Meta>& outputs() const override { return outputs_; }
   std::string describe(int64_t index) const override { return records_.describe(index); }
-  std::unique_ptr<Sample> open(int64_t index) const override {
+  bool is_local() const override { return records_.is_local(); }
+  void name_needs(int64_t index, storage::Needs& needs) const override { records_.name_needs(index, needs); }
+  std::unique_ptr<Sample> open(int64_t index, const storage::Fetched& fetched) const override {
     RecordFiles::Place at = records_.place(index);
-    return std::make_unique<Example>(features_, records_, at);
+    return std::make_unique<Example>(features_, records_.file_of(at, fetched), at);
   }
 
  private:
@@ -325,8 +325,11 @@ void check_args(TFRecordArgs& args) {
 std::shared_ptr<Source> source_of_args(const TFRecordArgs& args, const Opening&) {
   for (auto& feature : args.features) check(feature);
   RecordFiles records(args.path);
+  storage::Needs needs;
+  for (const std::string& path : args.index_path) needs.whole(path);
+  const storage::Fetched indexes(needs);
   for (size_t i = 0; i < args.index_path.size(); i++)
-    read_pairs(args.index_path[i],
+    read_pairs(args.index_path[i], indexes,
                [&](int64_t offset, int64_t size) { records.add(static_cast<int>(i), offset, size); });
   if (args.index_path.empty()) records.search(find_tfrecords, args.skip_errors);
   return std::make_shared<TFRecordSource>(std::move(records), args.features);
@@ -334,7 +337,7 @@ std::shared_ptr<Source> source_of_args(const TFRecordArgs& args, const Opening&)
 
 }  // namespace
 
-void find_tfrecords(const std::string& path, const File& file, const FoundRecord& record) {
+void find_tfrecords(const std::string& path, const storage::Object& file, const FoundRecord& record) {
   FileWindow window(file);
   for (int64_t at = 0; at < file.size();) {
     int64_t available = file.size() - at - kHeader - kFooter;

@@ -21,6 +21,6 @@ struct TFFeature {
   std::string default_string;
 };
 
-void find_tfrecords(const std::string& path, const File& file, const FoundRecord& record);
+void find_tfrecords(const std::string& path, const storage::Object& file, const FoundRecord& record);
 
 }  // namespace avida

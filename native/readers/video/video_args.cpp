@@ -3,12 +3,11 @@
 #include <charconv>
 #include <climits>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <sstream>
 
 #include "readers/file/file_args.h"
+#include "storage/names.h"
 
 namespace avida {
 namespace {
@@ -31,12 +30,19 @@ struct ListedVideos {
   std::vector<ClipBounds> bounds;
 };
 
+std::string text_of(const std::string& path) {
+  try {
+    return storage::read_text(path);
+  } catch (const Error& error) {
+    fail(ErrorKind::os, path, ": ", error.message);
+  }
+}
+
 // Lines of a file, a label, and optionally begin and end.
 ListedVideos read_list(const std::string& path, const Opening& opening) {
-  std::ifstream file(path);
-  if (!file) fail(ErrorKind::os, path, ": cannot be opened");
+  std::istringstream file(text_of(path));
   ListedVideos videos;
-  const int folder = videos.files.add_folder(std::filesystem::path(path).parent_path().string());
+  const int folder = videos.files.add_folder(storage::folder_of(path));
   const double none = std::nan("");
   std::string line;
   for (int64_t number = 1; std::getline(file, line); number++) {

@@ -27,9 +27,9 @@ void VideoFiles::read_indexes(VideoIndexes* known, const Interrupt& interrupt) {
 
 void VideoFiles::read_index(size_t file, VideoIndexes* known) {
   try {
-    const FileState state = files_[file].state = file_state(paths_[file]);
+    const storage::Identity state = files_[file].state = storage::identity(paths_[file]);
     if (known && (files_[file].index = known->find(paths_[file], state))) return;
-    auto video = std::make_unique<Video>(paths_[file]);
+    auto video = std::make_unique<Video>(storage::open(paths_[file]));
     files_[file].index = video->video.shared_index();
     if (known) known->add(paths_[file], state, files_[file].index);
     give_back(file, std::move(video));
@@ -54,8 +54,9 @@ std::unique_ptr<VideoFiles::Video> VideoFiles::take(size_t file, int64_t frame) 
       return video;
     }
   }
-  if (file_state(paths_[file]) != files_[file].state) refuse("the video changed after the reader was made");
-  return std::make_unique<Video>(paths_[file], files_[file].index);
+  storage::ObjectPtr object = storage::open(paths_[file]);
+  if (object->identity() != files_[file].state) refuse("the video changed after the reader was made");
+  return std::make_unique<Video>(std::move(object), files_[file].index);
 }
 
 void VideoFiles::give_back(size_t file, std::unique_ptr<Video> video) {

@@ -10,7 +10,6 @@
 #include "codecs/video/video.h"
 #include "readers/video/video_indexes.h"
 #include "runtime/executor.h"
-#include "runtime/file.h"
 #include "runtime/fork.h"
 
 namespace avida {
@@ -29,17 +28,13 @@ class VideoFiles : ForkAware {
   const Error& error(size_t file) const { return *files_[file].error; }
 
   struct Video {
-    explicit Video(const std::string& path, std::shared_ptr<const codecs::VideoIndex> index = {})
-        : file(path),
-          video(
-              file.size(), [this](int64_t offset, void* to, int64_t bytes) { file.read_at(offset, to, bytes); },
-              std::move(index)) {}
+    explicit Video(storage::ObjectPtr file, std::shared_ptr<const codecs::VideoIndex> index = {})
+        : video(std::move(file), std::move(index)) {}
     int64_t position() const { return on_gpu ? on_gpu->position() : video.position(); }
     void forget() {
       video.forget();
       if (on_gpu) on_gpu->forget();
     }
-    File file;
     codecs::VideoFile video;
     std::unique_ptr<codecs::GpuVideo> on_gpu;  // decodes for a GPU, from the first time on that it is asked to
   };
@@ -51,7 +46,7 @@ class VideoFiles : ForkAware {
 
  private:
   struct Known {
-    FileState state{};
+    storage::Identity state;
     std::shared_ptr<const codecs::VideoIndex> index;
     std::unique_ptr<Error> error;
   };

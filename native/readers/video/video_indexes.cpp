@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <filesystem>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -11,6 +10,7 @@
 #include "codecs/video/video_stream.h"
 #include "core/error.h"
 #include "readers/records/crc32c.h"
+#include "storage/names.h"
 
 namespace avida {
 namespace {
@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view kBeginning = "avida videos ";
 
 // The rest of the first line.
-std::string version() { return str("1, libavformat ", codecs::demuxer_version(), '\n'); }
+std::string version() { return str("2, libavformat ", codecs::demuxer_version(), '\n'); }
 
 // Integers of seven bits to a byte, the lowest first; signed ones alternate between the signs, so that small ones are
 // short.
@@ -125,12 +125,10 @@ codecs::VideoIndex read_index(Reader& from) {
   return index;
 }
 
-std::filesystem::path full_path(const std::string& path) { return std::filesystem::absolute(path).lexically_normal(); }
-
 }  // namespace
 
 VideoIndexes::VideoIndexes(const std::string& path, std::span<const uint8_t> content)
-    : path_(path), folder_(full_path(path).parent_path()) {
+    : path_(path), folder_(storage::folder_of(storage::full_name(path))) {
   try {
     if (!content.empty()) parse(content);
   } catch (const std::out_of_range&) {
@@ -155,24 +153,25 @@ void VideoIndexes::parse(std::span<const uint8_t> content) {
     std::string name(reinterpret_cast<const char*>(from.take(length)), length);
     Known known;
     known.state.size = from.integer();
-    known.state.modified = from.integer();
+    const size_t digits = from.count();
+    known.state.version.assign(reinterpret_cast<const char*>(from.take(digits)), digits);
     known.index = std::make_shared<codecs::VideoIndex>(read_index(from));
     known_.insert_or_assign(std::move(name), std::move(known));
   }
 }
 
 std::string VideoIndexes::name_of(const std::string& video) const {
-  return full_path(video).lexically_relative(folder_);
+  return storage::relative_name(storage::full_name(video), folder_);
 }
 
-VideoIndexes::Index VideoIndexes::find(const std::string& video, const FileState& state) const {
+VideoIndexes::Index VideoIndexes::find(const std::string& video, const storage::Identity& state) const {
   const std::string name = name_of(video);
   std::lock_guard lock(mutex_);
   auto found = known_.find(name);
   return found != known_.end() && found->second.state == state ? found->second.index : nullptr;
 }
 
-void VideoIndexes::add(const std::string& video, const FileState& state, Index index) {
+void VideoIndexes::add(const std::string& video, const storage::Identity& state, Index index) {
   std::string name = name_of(video);
   std::lock_guard lock(mutex_);
   known_.insert_or_assign(std::move(name), Known{state, std::move(index)});
@@ -189,12 +188,13 @@ std::string VideoIndexes::content() const {
   std::string content = std::string(kBeginning) + version();
   Writer to(content);
   for (auto& [name, known] : known_) {
-    std::error_code ignored;  // without "..", since the folder need not be there yet
-    if (!std::filesystem::exists((std::filesystem::path(folder_) / name).lexically_normal(), ignored)) continue;
+    // Without "..", since the folder need not be there yet.
+    if (!storage::exists(storage::full_name(storage::name_in(folder_, name)))) continue;
     to.number(name.size());
     to.bytes(name.data(), name.size());
     to.integer(known.state.size);
-    to.integer(known.state.modified);
+    to.number(known.state.version.size());
+    to.bytes(known.state.version.data(), known.state.version.size());
     write(to, *known.index);
   }
   const uint32_t checksum = crc32c(content.data(), static_cast<int64_t>(content.size()));

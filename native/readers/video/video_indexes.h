@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "codecs/video/video_index.h"
-#include "runtime/file.h"
 #include "runtime/fork.h"
+#include "storage/storage.h"
 
 namespace avida {
 
@@ -23,8 +23,8 @@ class VideoIndexes : ForkAware {
   VideoIndexes(const std::string& path, std::span<const uint8_t> content);
 
   // The index of a video, unless it is not known or the video has changed. Thread-safe, as add().
-  Index find(const std::string& video, const FileState& state) const;
-  void add(const std::string& video, const FileState& state, Index index);
+  Index find(const std::string& video, const storage::Identity& state) const;
+  void add(const std::string& video, const storage::Identity& state, Index index);
 
   bool changed() const { return changed_; }
   int64_t videos() const { return static_cast<int64_t>(known_.size()); }
@@ -34,7 +34,7 @@ class VideoIndexes : ForkAware {
 
  private:
   struct Known {
-    FileState state;
+    storage::Identity state;
     Index index;
   };
 

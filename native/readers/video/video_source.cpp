@@ -76,7 +76,9 @@ class VideoSource : public Source {
     if (!files_->index(entry.file)) return files_->path(entry.file);
     return str(files_->path(entry.file), ", clip from frame ", frames_of(entry, index)[0]);
   }
-  std::unique_ptr<Sample> open(int64_t index) const override { return std::make_unique<Clip>(*this, index); }
+  std::unique_ptr<Sample> open(int64_t index, const storage::Fetched&) const override {
+    return std::make_unique<Clip>(*this, index);
+  }
   // Clips whose frames, with those before them from the keyframe on, overlap are decoded together; but where threads
   // would be idle, a list ends at a keyframe.
   std::vector<std::vector<size_t>> arrange(std::span<Sample* const> samples) const override {

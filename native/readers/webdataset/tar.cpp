@@ -81,7 +81,7 @@ bool is_zero(const char* bytes, int64_t n) {
 
 class Scanner {
  public:
-  Scanner(const File& file, const std::function<void(const TarMember&)>& on_member, const ScanProgress& on_progress)
+  Scanner(const storage::Object& file, const std::function<void(const TarMember&)>& on_member, const ScanProgress& on_progress)
       : file_(file), on_member_(on_member), on_progress_(on_progress) {}
 
   void run() {
@@ -234,7 +234,7 @@ class Scanner {
     refuse("byte ", at_, relation, member_, ": ", parts...);
   }
 
-  const File& file_;
+  const storage::Object& file_;
   const std::function<void(const TarMember&)>& on_member_;
   const ScanProgress& on_progress_;
   int64_t at_ = 0;         // the offset of the header
@@ -255,7 +255,7 @@ std::optional<TarHeader> read_tar_header(const char* block) {
   return TarHeader{name_in(block), *size};
 }
 
-void scan_tar(const File& file, const std::function<void(const TarMember&)>& on_member,
+void scan_tar(const storage::Object& file, const std::function<void(const TarMember&)>& on_member,
               const ScanProgress& on_progress) {
   Scanner(file, on_member, on_progress).run();
 }

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "runtime/file.h"
+#include "storage/storage.h"
 
 namespace avida {
 
@@ -34,7 +34,7 @@ using ScanProgress = std::function<void(int64_t)>;
 // devices and sparse files. An invalid header, or a member that exceeds the file, is an Error that names the byte and
 // the member. An archive may end without the zero blocks that mark its end, but not without the padding of its last
 // member.
-void scan_tar(const File& file, const std::function<void(const TarMember&)>& on_member,
+void scan_tar(const storage::Object& file, const std::function<void(const TarMember&)>& on_member,
               const ScanProgress& on_progress = {});
 
 }  // namespace avida

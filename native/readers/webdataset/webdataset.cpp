@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "readers/declare.h"
-#include "readers/file/open_files.h"
 #include "readers/webdataset/webdataset_samples.h"
 
 namespace avida {
@@ -97,6 +96,7 @@ void parse_number(std::string_view text, DType dtype, void* to) {
 
 // All samples of a data set.
 struct Found {
+  std::vector<storage::ObjectPtr> archives;           // null where it cannot be opened
   std::vector<int64_t> ends_of_archives;  // cumulative numbers of samples
   std::vector<int64_t> ends_of_keys;      // offsets in keys
   std::string keys;
@@ -116,14 +116,21 @@ class Finder {
         is_matched_(args.ext.size()) {}
 
   Found run() {
+    std::vector<storage::Opened> archives = storage::open_all(args_.paths);
+    storage::Needs needs;
+    for (const std::string& index : args_.index_paths) needs.whole(index);
+    const storage::Fetched indexes(needs);
     for (size_t i = 0; i < args_.paths.size(); i++) {
       WebdatasetSample sample;
+      found_.archives.push_back(archives[i].object);
       try {
-        find_in(i, sample);
+        if (archives[i].error) std::rethrow_exception(archives[i].error);
+        find_in(i, indexes, sample);
       } catch (const Error& error) {
         if (!args_.skip_errors) fail(error.kind, args_.paths[i], ": ", error.message);
         add_failure(sample.key, str(error.message, " (the rest of this archive is skipped, too)"));
       }
+      if (archives[i].object) archives[i].object->rest();
       found_.ends_of_archives.push_back(found_.size());
       if (on_progress_) on_progress_(0);
     }
@@ -135,16 +142,13 @@ class Finder {
   }
 
  private:
-  void find_in(size_t archive, WebdatasetSample& sample) {
-    File file(args_.paths[archive]);
+  void find_in(size_t archive, const storage::Fetched& indexes, WebdatasetSample& sample) {
+    const storage::ObjectPtr file = storage::in_order(found_.archives[archive]);
     auto add_sample = [&](const WebdatasetSample& found) { add(found); };
-    if (args_.index_paths.empty()) return find_webdataset_samples(file, sample, add_sample, on_progress_);
+    if (args_.index_paths.empty()) return find_webdataset_samples(*file, sample, add_sample, on_progress_);
     const std::string& index = args_.index_paths[archive];
     try {
-      File index_file(index);
-      std::string text(static_cast<size_t>(index_file.size()), 0);
-      index_file.read(text.data(), index_file.size());
-      list_webdataset_samples(text, file.size(), sample, add_sample);
+      list_webdataset_samples(indexes.read_text(index), file->size(), sample, add_sample);
     } catch (const Error& error) {
       fail(error.kind, "index ", index, ": ", error.message);
     }
@@ -221,7 +225,6 @@ class WebdatasetSource : public Source {
   WebdatasetSource(const WebdatasetArgs& args, const ScanProgress& on_progress)
       : args_(args),
         extensions_(args),
-        files_(args.paths),
         outputs_(args.dtypes.size()),
         found_(Finder(args, on_progress).run()),
         is_verified_(args.index_paths.size()),
@@ -238,23 +241,36 @@ class WebdatasetSource : public Source {
 
   std::string describe(int64_t index) const override {
     size_t archive = archive_of(index);
-    std::string text = files_.path(archive);
+    std::string text = args_.paths[archive];
     if (auto key = key_of(index); !key.empty()) return text.append("/").append(key);
     if (found_.failures.contains(index)) return text;
     return str(text, ", sample ", index - first_of(archive));
   }
 
-  std::unique_ptr<Sample> open(int64_t index) const override {
+  bool is_local() const override { return is_local_; }
+  void name_needs(int64_t index, storage::Needs& needs) const override {
+    if (found_.failures.contains(index)) return;
+    const size_t archive = archive_of(index);
+    const int64_t header = is_verified(archive) ? 0 : kTarBlock;
+    for (size_t k = 0; k < outputs_.size(); k++)
+      if (const Part& part = parts_of(index)[k]; part.offset >= 0)
+        needs.part(args_.paths[archive], found_.archives[archive], part.offset - header, part.size + header);
+  }
+  std::unique_ptr<Sample> open(int64_t index, const storage::Fetched& fetched) const override {
     if (!found_.failures.empty())
       if (auto failed = found_.failures.find(index); failed != found_.failures.end()) refuse(failed->second);
-    return std::make_unique<OpenSample>(*this, index);
+    return std::make_unique<OpenSample>(*this, index, fetched);
   }
 
  private:
   class OpenSample : public Sample {
    public:
-    OpenSample(const WebdatasetSource& source, int64_t index)
-        : source_(source), index_(index), archive_(source.archive_of(index)), parts_(source.parts_of(index)) {
+    OpenSample(const WebdatasetSource& source, int64_t index, const storage::Fetched& fetched)
+        : source_(source),
+          index_(index),
+          archive_(source.archive_of(index)),
+          file_(fetched.of(source.args_.paths[archive_], source.found_.archives[archive_])),
+          parts_(source.parts_of(index)) {
       int64_t end = 0;
       int members = 0;
       for (size_t k = 0; k < source.outputs_.size(); k++) {
@@ -264,7 +280,7 @@ class WebdatasetSource : public Source {
         end = std::max(end, parts_[k].offset + parts_[k].size);
         members++;
       }
-      if (source.args_.read_ahead && members > 0) source.files_.get(archive_)->read_ahead(begin_, end - begin_);
+      if (source.args_.read_ahead && members > 0) file_->read_ahead(begin_, end - begin_);
       bool several_reads = members > 1 || (members > 0 && !source.is_verified(archive_));
       if (several_reads && end - begin_ <= kReadTogether) together_.resize(static_cast<size_t>(end - begin_));
     }
@@ -309,8 +325,8 @@ class WebdatasetSource : public Source {
     void fetch(int64_t offset, void* to, int64_t bytes) {
       if (bytes == 0) return;
       if (offset < begin_ || offset + bytes > begin_ + std::ssize(together_))
-        return source_.files_.get(archive_)->read_at(offset, to, bytes);
-      if (!was_read_) source_.files_.get(archive_)->read_at(begin_, together_.data(), std::ssize(together_));
+        return file_->read_at(offset, to, bytes);
+      if (!was_read_) file_->read_at(begin_, together_.data(), std::ssize(together_));
       was_read_ = true;
       std::memcpy(to, together_.data() + (offset - begin_), static_cast<size_t>(bytes));
     }
@@ -318,6 +334,7 @@ class WebdatasetSource : public Source {
     const WebdatasetSource& source_;
     const int64_t index_;
     const size_t archive_;
+    const storage::ObjectPtr file_;
     const Part* parts_;
     int64_t begin_ = 0;           // of the first member
     std::vector<char> together_;  // the bytes from there on, if all members are read at once
@@ -340,7 +357,7 @@ class WebdatasetSource : public Source {
   // Compares the whole archive with its index.
   void verify(size_t archive) const {
     std::unordered_map<int64_t, TarHeader> members;
-    scan_tar(*files_.get(archive),
+    scan_tar(*storage::in_order(found_.archives[archive]),
              [&](const TarMember& member) { members[member.offset] = {std::string(member.name), member.size}; });
     for (int64_t index = first_of(archive); index < found_.ends_of_archives[archive]; index++)
       for (size_t k = 0; k < outputs_.size(); k++) {
@@ -357,9 +374,9 @@ class WebdatasetSource : public Source {
     size_t archive = archive_of(index);
     const Part& part = parts_of(index)[output];
     is_stale_[archive] = true;
-    refuse("the index ", args_.index_paths[archive], " does not match the archive ", files_.path(archive),
+    refuse("the index ", args_.index_paths[archive], " does not match the archive ", args_.paths[archive],
            ": expected ", key_of(index), ".", args_.ext[output], " of ", part.size, " bytes at byte ", part.offset,
-           ", found ", found, ". Write the index again: avida index ", files_.path(archive));
+           ", found ", found, ". Write the index again: avida index ", args_.paths[archive]);
   }
 
   const Part* parts_of(int64_t index) const {
@@ -381,9 +398,10 @@ class WebdatasetSource : public Source {
 
   const WebdatasetArgs args_;
   const Extensions extensions_;
-  mutable OpenFiles files_;
   std::vector<Meta> outputs_;
   const Found found_;
+  const bool is_local_ =
+      std::ranges::all_of(found_.archives, [](const storage::ObjectPtr& each) { return !each || each->is_local(); });
   // For each index: whether it was compared with the archive, and whether a sample was not found there.
   mutable std::vector<std::atomic<bool>> is_verified_, is_stale_;
 };

@@ -86,7 +86,7 @@ bool WebdatasetName::has_key(std::string_view in_index) const {
   return std::equal(key.begin(), key.end(), in_index.begin(), in_index.end(), same);
 }
 
-void find_webdataset_samples(const File& archive, WebdatasetSample& sample, const OnWebdatasetSample& on_sample,
+void find_webdataset_samples(const storage::Object& archive, WebdatasetSample& sample, const OnWebdatasetSample& on_sample,
                              const ScanProgress& on_progress) {
   sample = {};
   auto end_sample = [&] {
@@ -132,7 +132,7 @@ void list_webdataset_samples(std::string_view index, int64_t archive_bytes, Webd
   }
 }
 
-std::string webdataset_index(const File& archive, const ScanProgress& on_progress) {
+std::string webdataset_index(const storage::Object& archive, const ScanProgress& on_progress) {
   std::string lines;
   int64_t samples = 0;
   WebdatasetSample sample;

@@ -32,13 +32,13 @@ using OnWebdatasetSample = std::function<void(const WebdatasetSample&)>;
 
 // Both call `on_sample` for each sample, and throw an Error that names the position. `sample` is the current one; after
 // an exception it contains what is known of it.
-void find_webdataset_samples(const File& archive, WebdatasetSample& sample, const OnWebdatasetSample& on_sample,
+void find_webdataset_samples(const storage::Object& archive, WebdatasetSample& sample, const OnWebdatasetSample& on_sample,
                              const ScanProgress& on_progress = {});
 // `index` is the text of an index file for an archive of `archive_bytes` bytes.
 void list_webdataset_samples(std::string_view index, int64_t archive_bytes, WebdatasetSample& sample,
                              const OnWebdatasetSample& on_sample);
 
 // The text of an index file.
-std::string webdataset_index(const File& archive, const ScanProgress& on_progress);
+std::string webdataset_index(const storage::Object& archive, const ScanProgress& on_progress);
 
 }  // namespace avida

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import fnmatch
 import glob
 import os
 import re
 from collections.abc import Sequence
+
+from avida import _core
 
 Path = str | os.PathLike[str]
 
@@ -27,18 +30,31 @@ def expand_paths(argument: str, paths: Path | Sequence[Path]) -> list[str]:
 
 
 def _expand(argument: str, path: str) -> list[str]:
-    if os.path.exists(path):
+    in_store = re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", path)
+    if not in_store and os.path.exists(path):
         return [path]
     files = []
     for name in expand_braces(path):
-        if glob.has_magic(name) and not os.path.exists(name):
-            found = sorted(glob.glob(name))
+        if glob.has_magic(name) and (in_store or not os.path.exists(name)):
+            found = _found_in_store(name) if in_store else sorted(glob.glob(name))
             if not found:
                 raise RuntimeError(f"expected files that match {name!r} in {argument}, found none")
             files += found
         else:
             files.append(name)
     return files
+
+
+def _found_in_store(pattern: str) -> list[str]:
+    """The names in a store that match a pattern, sorted. No wildcard matches a slash."""
+    folder = pattern[: re.search(r"[*?[]", pattern).start()].rpartition("/")[0] + "/"  # pyright: ignore[reportOptionalMemberAccess]
+    parts = pattern[len(folder) :].split("/")
+    names = [name for name, is_folder in _core.list_names(folder, len(parts) > 1) if not is_folder]
+    return [folder + name for name in names if _fit(name.split("/"), parts)]
+
+
+def _fit(names: list[str], patterns: list[str]) -> bool:
+    return len(names) == len(patterns) and all(map(fnmatch.fnmatchcase, names, patterns))
 
 
 def expand_braces(text: str) -> list[str]:
