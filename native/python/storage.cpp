@@ -108,8 +108,7 @@ std::vector<std::pair<nb::object, bool>> list_names(nb::handle folder, bool deep
     const auto interrupt = answer_signals();
     WithoutGil released;
     storage::interruptibly(interrupt, [&] {
-      storage::list(name, deep,
-                    [&](const storage::Entry& entry) { found.emplace_back(entry.name, entry.is_folder); });
+      storage::list(name, deep, [&](const storage::Entry& entry) { found.emplace_back(entry.name, entry.is_folder); });
     });
   }
   std::sort(found.begin(), found.end());

@@ -8,7 +8,7 @@
 namespace avida::storage {
 namespace {
 
-constexpr int64_t kNear = 64 << 10;  // bytes between two parts that take less time to read than another request
+constexpr int64_t kNear = 64 << 10;    // bytes between two parts that take less time to read than another request
 constexpr int64_t kLargest = 8 << 20;  // bytes of a request that joins parts
 
 // An object of which parts are in memory.
@@ -121,7 +121,8 @@ Fetched::Fetched(const Needs& needs) {
     if (!object && error)
       found_.emplace(name, Found{nullptr, error});
     else
-      found_.emplace(name, Found{std::make_shared<FetchedObject>(name, object, std::move(identity), std::move(parts)), nullptr});
+      found_.emplace(
+          name, Found{std::make_shared<FetchedObject>(name, object, std::move(identity), std::move(parts)), nullptr});
   }
 }
 

@@ -19,7 +19,7 @@ class Needs {
  private:
   friend class Fetched;
   struct Parts {
-    ObjectPtr object;  // null: it is not open yet
+    ObjectPtr object;                                 // null: it is not open yet
     std::vector<std::pair<int64_t, int64_t>> ranges;  // offset and bytes; all of it: Request::kAll
   };
   std::map<std::string, Parts> parts_;

@@ -186,8 +186,7 @@ OpenFiles* const OpenFiles::instance_ = new OpenFiles;
 class Reading {
  public:
   template <class Open>
-  Reading(const LocalFile& file, const Open& open)
-      : descriptor(OpenFiles::instance().take(file, open)), file_(file) {}
+  Reading(const LocalFile& file, const Open& open) : descriptor(OpenFiles::instance().take(file, open)), file_(file) {}
   ~Reading() { OpenFiles::instance().give_back(file_); }
   Reading(const Reading&) = delete;
 
@@ -225,11 +224,7 @@ ObjectPtr LocalFile::open(const std::string& path) {
 }
 
 LocalFile::LocalFile(const std::string& path, int descriptor, const struct stat& info)
-    : Object(info.st_size),
-      path_(path),
-      changed_(time_of_change(info)),
-      device_(info.st_dev),
-      inode_(info.st_ino) {
+    : Object(info.st_size), path_(path), changed_(time_of_change(info)), device_(info.st_dev), inode_(info.st_ino) {
   if (!OpenFiles::instance().add(*this, descriptor)) ::close(descriptor);
 }
 
@@ -249,8 +244,8 @@ void LocalFile::read_at(int64_t offset, void* to, int64_t bytes) const {
   if (bytes == 0) return;
   const Reading reading(*this, [this] { return open_again(); });
   for (int64_t done = 0; done < bytes;) {
-    const ssize_t n = ::pread(reading.descriptor, static_cast<char*>(to) + done, static_cast<size_t>(bytes - done),
-                              offset + done);
+    const ssize_t n =
+        ::pread(reading.descriptor, static_cast<char*>(to) + done, static_cast<size_t>(bytes - done), offset + done);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) fail_with("cannot be read", errno);
     if (n == 0) {
@@ -325,8 +320,7 @@ class LocalStore : public Store {
     bool is_folder, is_file;
   };
   static Kind kind_of(DIR* dir, const dirent& entry) {
-    if (entry.d_type != DT_LNK && entry.d_type != DT_UNKNOWN)
-      return {entry.d_type == DT_DIR, entry.d_type == DT_REG};
+    if (entry.d_type != DT_LNK && entry.d_type != DT_UNKNOWN) return {entry.d_type == DT_DIR, entry.d_type == DT_REG};
     struct stat info;
     if (fstatat(dirfd(dir), entry.d_name, &info, 0) != 0) return {false, false};
     return {S_ISDIR(info.st_mode), S_ISREG(info.st_mode)};
@@ -334,7 +328,10 @@ class LocalStore : public Store {
 };
 
 int digit_of(char c) {
-  return '0' <= c && c <= '9' ? c - '0' : 'a' <= c && c <= 'f' ? c - 'a' + 10 : 'A' <= c && c <= 'F' ? c - 'A' + 10 : -1;
+  return '0' <= c && c <= '9'   ? c - '0'
+         : 'a' <= c && c <= 'f' ? c - 'a' + 10
+         : 'A' <= c && c <= 'F' ? c - 'A' + 10
+                                : -1;
 }
 
 // Made while the library is loaded: see runtime/fork.h.

@@ -65,7 +65,7 @@ struct Request {
   std::string version;               // the one that is expected, unless empty
 
   Identity identity{};
-  Block data{};                // of received bytes
+  Block data{};  // of received bytes
   int64_t received = 0;
   std::exception_ptr error{};  // then there is nothing else
 

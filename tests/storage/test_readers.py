@@ -219,7 +219,7 @@ def test_objects_that_are_missing_are_skipped():
         failing = avida.readers.File(file_root="held://")
         for i in (1, 4):
             del store.objects[f"a/{i}.jpg"]
-        (batch, _), = reader.next_epoch(batch_size=6)
+        ((batch, _),) = reader.next_epoch(batch_size=6)
         assert [int(np.asarray(sample)[0]) for sample in batch] == [0, 2, 3, 5]
         assert [error.source for error in reader.errors] == ["held://a/1.jpg", "held://a/4.jpg"]
         assert "there is no object" in reader.errors[0].message or "no object of this name" in reader.errors[0].message
@@ -231,7 +231,9 @@ def test_objects_that_are_missing_are_skipped():
 def test_names_that_lead_out_of_a_store(name):
     with (
         registered(HeldStore({"root/list.txt": f"{name} 0\n".encode()})),
-        pytest.raises(RuntimeError, match=r"held://root/list\.txt: expected (the names of files within|a name without)"),
+        pytest.raises(
+            RuntimeError, match=r"held://root/list\.txt: expected (the names of files within|a name without)"
+        ),
     ):
         avida.readers.File(file_list="held://root/list.txt", confine=True).next_epoch()
 

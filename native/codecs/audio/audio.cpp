@@ -218,12 +218,9 @@ int list_formats() {
 }  // namespace
 
 // Opened after its owner exists, which closes it if opening throws.
-AudioFile::AudioFile(storage::ObjectPtr file) : handle_(std::make_unique<Handle>(std::move(file))) {
-  handle_->open();
-}
+AudioFile::AudioFile(storage::ObjectPtr file) : handle_(std::make_unique<Handle>(std::move(file))) { handle_->open(); }
 
-AudioFile::AudioFile(Bytes file)
-    : handle_(std::make_unique<Handle>(std::make_shared<storage::BytesObject>(file))) {
+AudioFile::AudioFile(Bytes file) : handle_(std::make_unique<Handle>(std::make_shared<storage::BytesObject>(file))) {
   if (!handle_->open_vorbis(file)) handle_->open();
 }
 

@@ -343,9 +343,7 @@ class VideoFile::Decoder {
 VideoFile::VideoFile(storage::ObjectPtr file, std::shared_ptr<const VideoIndex> index)
     : decoder_(std::make_unique<Decoder>(std::move(file), std::move(index))) {}
 
-VideoFile::VideoFile(Bytes file) : VideoFile(std::make_shared<storage::BytesObject>(file)) {
-  decoder_->share_cpus();
-}
+VideoFile::VideoFile(Bytes file) : VideoFile(std::make_shared<storage::BytesObject>(file)) { decoder_->share_cpus(); }
 
 VideoFile::~VideoFile() = default;
 

@@ -77,7 +77,7 @@ nb::tuple read_numbers(const SourceHandle& handle, const std::vector<int64_t>& i
   std::vector<ValuePtr> values;
   {
     WithoutGil released;
-    values = read_batch(*handle.source, ids, batches);
+    values = read_batch(*handle.source, ids, batches, answer_signals());
   }
   return wrap_all(values);
 }

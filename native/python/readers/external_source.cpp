@@ -129,7 +129,9 @@ class PythonSource : public Source {
   }
   const std::vector<Meta>& outputs() const override { return unknown_; }
   std::string describe(int64_t index) const override { return str(name(), '[', index, ']'); }
-  std::unique_ptr<Sample> open(int64_t, const storage::Fetched&) const override { refuse(name(), ": samples are read in batches"); }
+  std::unique_ptr<Sample> open(int64_t, const storage::Fetched&) const override {
+    refuse(name(), ": samples are read in batches");
+  }
   int most_threads() const override { return 1; }
 
   void start_thread(std::function<void()> work) const override {

@@ -103,7 +103,8 @@ struct Lmdb::Page {
   }
 };
 
-Lmdb::Lmdb(std::string path) : path_(std::move(path)), file_(named(path_, [&] { return storage::open(file_in(path_)); })), recent_(kRecent) {
+Lmdb::Lmdb(std::string path)
+    : path_(std::move(path)), file_(named(path_, [&] { return storage::open(file_in(path_)); })), recent_(kRecent) {
   named(path_, [&] { open(); });
 }
 

@@ -164,8 +164,8 @@ class NemoAsrSource : public Source {
     manifests_.entries.shrink_to_fit();
     manifests_.strings.shrink_to_fit();
     auto is_local = [&](const Entry& each) { return storage::is_local(manifests_.path(each)); };
-    is_local_ = std::ranges::all_of(manifests_.paths, storage::is_local) &&
-                std::ranges::all_of(manifests_.entries, is_local);
+    is_local_ =
+        std::ranges::all_of(manifests_.paths, storage::is_local) && std::ranges::all_of(manifests_.entries, is_local);
     add(Output::sound, args.dtype, args.downmix ? 1 : 2);
     if (args.read_sample_rate) add(Output::rate, DType::float32, 0);
     if (args.read_text) add(Output::text, DType::uint8, 1);

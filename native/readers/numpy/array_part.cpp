@@ -13,8 +13,8 @@ Shape axes_from(const Shape& shape, int first) { return Shape(shape.span().subsp
 
 }  // namespace
 
-void read_array_part(const storage::Object& file, int64_t data, int element_size, const Shape& shape, const Window& part,
-                     char* to) {
+void read_array_part(const storage::Object& file, int64_t data, int element_size, const Shape& shape,
+                     const Window& part, char* to) {
   if (volume(part.size) == 0) return;
   const Shape strides = dense_strides(shape);
   auto stride_bytes = [&](int d) { return strides[d] * element_size; };

@@ -106,8 +106,7 @@ class PackedImage : public Source::Sample {
     }
     int64_t known = std::clamp<int64_t>(known_ - begin, 0, bytes);
     if (known > 0) std::memcpy(to, beginning_ + kHeader + begin, static_cast<size_t>(known));
-    if (known < bytes)
-      file_->read_at(data_at_ + begin + known, static_cast<char*>(to) + known, bytes - known);
+    if (known < bytes) file_->read_at(data_at_ + begin + known, static_cast<char*>(to) + known, bytes - known);
   }
 
   const storage::ObjectPtr file_;
@@ -153,8 +152,7 @@ void add_indexed(RecordFiles& records, const std::string& index_path) {
   for (int64_t offset : offsets) {
     auto bytes = [&] { return records.file(file)->size(); };
     for (; offset - begin >= bytes() && file + 1 < records.files(); file++) begin += bytes();
-    if (offset - begin != bytes())
-      records.add(file, offset - begin, 0);  // an index may end with the end of the files
+    if (offset - begin != bytes()) records.add(file, offset - begin, 0);  // an index may end with the end of the files
   }
 }
 

@@ -81,7 +81,8 @@ bool is_zero(const char* bytes, int64_t n) {
 
 class Scanner {
  public:
-  Scanner(const storage::Object& file, const std::function<void(const TarMember&)>& on_member, const ScanProgress& on_progress)
+  Scanner(const storage::Object& file, const std::function<void(const TarMember&)>& on_member,
+          const ScanProgress& on_progress)
       : file_(file), on_member_(on_member), on_progress_(on_progress) {}
 
   void run() {

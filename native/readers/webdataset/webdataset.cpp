@@ -96,9 +96,9 @@ void parse_number(std::string_view text, DType dtype, void* to) {
 
 // All samples of a data set.
 struct Found {
-  std::vector<storage::ObjectPtr> archives;           // null where it cannot be opened
-  std::vector<int64_t> ends_of_archives;  // cumulative numbers of samples
-  std::vector<int64_t> ends_of_keys;      // offsets in keys
+  std::vector<storage::ObjectPtr> archives;  // null where it cannot be opened
+  std::vector<int64_t> ends_of_archives;     // cumulative numbers of samples
+  std::vector<int64_t> ends_of_keys;         // offsets in keys
   std::string keys;
   std::vector<Part> parts;                            // the parts of one sample are contiguous
   std::unordered_map<int64_t, std::string> failures;  // of samples that cannot be read, by index
@@ -324,8 +324,7 @@ class WebdatasetSource : public Source {
 
     void fetch(int64_t offset, void* to, int64_t bytes) {
       if (bytes == 0) return;
-      if (offset < begin_ || offset + bytes > begin_ + std::ssize(together_))
-        return file_->read_at(offset, to, bytes);
+      if (offset < begin_ || offset + bytes > begin_ + std::ssize(together_)) return file_->read_at(offset, to, bytes);
       if (!was_read_) file_->read_at(begin_, together_.data(), std::ssize(together_));
       was_read_ = true;
       std::memcpy(to, together_.data() + (offset - begin_), static_cast<size_t>(bytes));

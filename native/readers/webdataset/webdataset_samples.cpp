@@ -86,8 +86,8 @@ bool WebdatasetName::has_key(std::string_view in_index) const {
   return std::equal(key.begin(), key.end(), in_index.begin(), in_index.end(), same);
 }
 
-void find_webdataset_samples(const storage::Object& archive, WebdatasetSample& sample, const OnWebdatasetSample& on_sample,
-                             const ScanProgress& on_progress) {
+void find_webdataset_samples(const storage::Object& archive, WebdatasetSample& sample,
+                             const OnWebdatasetSample& on_sample, const ScanProgress& on_progress) {
   sample = {};
   auto end_sample = [&] {
     if (!sample.members.empty()) on_sample(sample);

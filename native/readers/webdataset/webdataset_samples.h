@@ -32,8 +32,8 @@ using OnWebdatasetSample = std::function<void(const WebdatasetSample&)>;
 
 // Both call `on_sample` for each sample, and throw an Error that names the position. `sample` is the current one; after
 // an exception it contains what is known of it.
-void find_webdataset_samples(const storage::Object& archive, WebdatasetSample& sample, const OnWebdatasetSample& on_sample,
-                             const ScanProgress& on_progress = {});
+void find_webdataset_samples(const storage::Object& archive, WebdatasetSample& sample,
+                             const OnWebdatasetSample& on_sample, const ScanProgress& on_progress = {});
 // `index` is the text of an index file for an archive of `archive_bytes` bytes.
 void list_webdataset_samples(std::string_view index, int64_t archive_bytes, WebdatasetSample& sample,
                              const OnWebdatasetSample& on_sample);
