@@ -185,6 +185,7 @@ bool is_local(std::string_view name) {
 }
 
 ObjectPtr open(const std::string& name) {
+  if (scheme_of(name).empty()) return local_store()->open(name);  // without a lock or a copy
   const Place place = place_of(name);
   return place.store->open(place.name);
 }

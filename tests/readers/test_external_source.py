@@ -158,7 +158,7 @@ def test_other_batch_sizes_of_an_iterator_leave_no_threads():
     source = avida.ExternalSource(iter(range(1000)))
     for size in [1, 2] * 20:
         next(source.next_epoch(size))
-    assert len(threads()) == 1
+    wait_for(lambda: len(threads()) == 1)
 
 
 def test_errors_behind_the_rest_of_an_epoch():

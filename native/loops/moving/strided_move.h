@@ -2,7 +2,7 @@
 #pragma once
 #include <algorithm>
 
-#include "core/strided_copy.h"
+#include "core/parts/strided_copy.h"
 
 namespace avida {
 

@@ -4,7 +4,7 @@
 #include "codecs/codec.h"
 #include "codecs/npy.h"
 #include "core/byte_order.h"
-#include "core/strided_copy.h"
+#include "core/parts/strided_copy.h"
 #include "loops/moving/convert_run.h"
 #include "operator/declare.h"
 #include "runtime/memory.h"

@@ -1,6 +1,6 @@
 #include "readers/numpy/array_part.h"
 
-#include "core/strided_copy.h"
+#include "core/parts/strided_copy.h"
 #include "runtime/memory.h"
 
 namespace avida {

@@ -1,6 +1,6 @@
 // Reads a part of an array from a file.
 #pragma once
-#include "core/window.h"
+#include "core/parts/window.h"
 #include "storage/storage.h"
 
 namespace avida {

@@ -19,8 +19,9 @@ class TFRecordHooks(DeclaredReader):
     def _prepare(self, given: dict[str, Any]) -> None:
         if given["use_o_direct"] and not given["dont_use_mmap"]:
             raise RuntimeError("use_o_direct goes only with dont_use_mmap=True")
-        self._names = list(given["features"])
-        given["features"] = [_fields(key, feature) for key, feature in given["features"].items()]
+        features = given["features"].items()
+        self._names = [name for name, _ in features]
+        given["features"] = [_fields(name, feature) for name, feature in features]
         if not self._names:
             raise RuntimeError("expected at least one feature, got none")
 

@@ -38,6 +38,7 @@ class WebdatasetHooks(DeclaredReader):
         self._decodings = given["decode"] = _decodings(given["decode"], extensions)
         given["dtypes"] = _types(given["dtypes"], self._decodings) if extensions else None
         given["index_paths"] = given["index_paths"] or None
+        given["missing_component_behavior"] = given["missing_component_behavior"] or None  # "" is the default, too
 
     @classmethod
     def _open(cls, arguments: _core.ReaderArguments, given: dict[str, Any]) -> _core.ReaderSource:

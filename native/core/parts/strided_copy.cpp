@@ -1,4 +1,4 @@
-#include "core/strided_copy.h"
+#include "core/parts/strided_copy.h"
 
 #include <algorithm>
 #include <cstdlib>
