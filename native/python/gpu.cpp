@@ -10,13 +10,12 @@
 
 #include <cstring>
 
-#include "ahead/loop.h"
 #include "gpu/compiler.h"
 #include "gpu/driver.h"
 #include "gpu/engines/nvdec.h"
 #include "gpu/streams.h"
 #include "operator/gpu_call.h"
-#include "python/python.h"
+#include "python/submit.h"
 
 namespace avida::python {
 namespace {
@@ -152,29 +151,18 @@ nb::object copy_gpu_tensor(TensorBase& tensor) {
 }
 
 nb::object to_device(nb::handle object, int gpu) {
-  Ambient& ambient = Ambient::here();
   Request request;
   request.inputs = {value_of(object), 1};
   request.device = gpu < 0 ? Device() : Device{Device::Kind::gpu, static_cast<int16_t>(gpu)};
-  request.context = ambient.current();
-  const bool in_loop = ambient.mode == EvalMode::eager && Loop::here();
-  if (in_loop) request.where = user_location();
+  request.context = Ambient::here().current();
+  request.where = user_location();
   profile::Span calling;
   if (profile::on()) {
     auto event = call_at_user_line(Transfer::name(*request.device));
     request.where = event.at;
     calling.begin(event);
   }
-  if (auto results = in_loop ? Loop::take(request) : std::vector<ValuePtr>(); !results.empty())
-    return wrap(std::move(results[0]));
-  auto stream = gpu < 0 ? nullptr : stream_of(*request.context, gpu);
-  auto task = std::make_shared<Transfer>(request.inputs[0], *request.device, std::move(stream));
-  task->where = request.where;
-  auto promise = task->promised();
-  launch(task);
-  if (in_loop) Loop::record(request, {&promise, 1});
-  if (ambient.mode == EvalMode::sync_cpu || ambient.mode == EvalMode::sync_full) promise->ready();
-  return wrap(std::move(promise));
+  return wrap(submit(request)[0]);
 }
 
 void bind_copies(nb::module_& m) {

@@ -84,9 +84,6 @@ void collect_garbage();
 const Data& get(Value& value);
 Interrupt answer_signals();
 
-// Runs the task according to this thread's evaluation mode.
-void launch(const std::shared_ptr<Task>& task);
-
 // The nearest caller outside this package.
 Location user_location();
 
