@@ -6,7 +6,6 @@
 
 #include "codecs/limits.h"
 #include "gpu/streams.h"
-#include "operator/gpu_call.h"
 #include "operator/keyed.h"
 #include "runtime/executor.h"
 #include "runtime/fork.h"
@@ -268,23 +267,6 @@ std::optional<Loop::Made> Loop::make(const std::shared_ptr<Step>& step, const Ah
   }
   if (step->sized_by) made.samples = made.values[*step->sized_by]->meta().samples;
   try {
-    if (step->function) {
-      made.task = step->function->call(made.values, made.samples, *context, step->where, made.results);
-      const Device device = made.results[0]->meta().device;
-      if (!within_budget(device)) return {};
-      made.stream = stream_now(*context, device);
-      return made;
-    }
-    if (!step->spec) {
-      auto stream = step->device->kind == Device::Kind::gpu ? stream_of(*context, step->device->id) : nullptr;
-      made.stream = stream ? stream->handle : nullptr;
-      if (!within_budget(*step->device)) return {};
-      auto task = std::make_shared<Transfer>(made.values[0], *step->device, std::move(stream));
-      task->where = step->where;
-      made.results = {task->promised()};
-      made.task = std::move(task);
-      return made;
-    }
     if (step->draws()) {
       made.draws.random = step->drawn;
       made.draws.random.position += step->stride * static_cast<uint64_t>(ahead.number - step->seen);
@@ -295,17 +277,24 @@ std::optional<Loop::Made> Loop::make(const std::shared_ptr<Step>& step, const Ah
       std::vector<unsigned> numbers(made.draws.lineage->draws.size(), *step->number);
       made.draws.keyed = keyed_streams(step->seed, *made.draws.lineage, step->name, numbers);
     }
-    std::vector<ValuePtr> inputs(made.values.begin(), made.values.begin() + static_cast<ptrdiff_t>(step->inputs));
     std::vector<BoundArg> args = step->args;
     auto value = made.values.begin() + static_cast<ptrdiff_t>(step->inputs);
     for (BoundArg& arg : args)
       if (std::holds_alternative<ValuePtr>(arg)) arg = *value++;
-    auto call = Call::make(*step->spec, inputs, args, made.samples, {*context, step->device}, step->where, made.draws);
-    made.results = call->promises();
+    Request request;
+    request.spec = step->spec;
+    request.function = step->function;
+    request.inputs = std::span(made.values).first(step->inputs);
+    request.args = args;
+    request.samples = made.samples;
+    request.device = step->device;
+    request.context = context;
+    request.where = step->where;
+    request.draws = &made.draws;
+    made.task = make_task(request, made.results);
     const Device device = made.results[0]->meta().device;
     if (!within_budget(device)) return {};
     made.stream = stream_now(*context, device);
-    made.task = std::move(call);
     return made;
   } catch (const std::exception&) {  // which the loop's own call will raise
     return {};
@@ -368,6 +357,7 @@ std::vector<ValuePtr> Loop::take(const Request& request) {
   std::unique_lock lock(Lock::instance().mutex);
   auto& loops = Thread::here()->loops;
   if (loops.empty() || loops.back()->now_.empty()) return {};
+  if (request.function && request.function->why_not_ahead()) return {};
   Loop& loop = *loops.back();
   std::vector<ValuePtr> values;
   const uint64_t limits = codecs::decode_limits_version();
@@ -406,6 +396,10 @@ void Loop::record(const Request& request, std::span<const ValuePtr> results) {
   auto& loops = Thread::here()->loops;
   if (loops.empty() || loops.back()->current_.size() >= kMostSteps) return;
   if (request.spec && (request.spec->reads_files || request.spec->writes_files)) return;
+  if (const char* reason = request.function ? request.function->why_not_ahead() : nullptr) {
+    if (profile::on()) note_ahead(request, profile::Ahead::not_predicted, reason);
+    return;
+  }
   Loop& loop = *loops.back();
   const std::vector<ValuePtr> values = request.values();
   std::vector<Operand> operands = loop.operands_of(values, request.spec ? request.spec->view : !request.function);

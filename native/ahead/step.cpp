@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "gpu/streams.h"
 #include "operator/gpu_call.h"
 #include "runtime/memory.h"
 
@@ -64,7 +65,23 @@ std::vector<ValuePtr> Request::values() const {
   return out;
 }
 
-std::string name_of_call(const OpSpec* spec, const PureFunction* function, const std::optional<Device>& device) {
+std::shared_ptr<Task> make_task(const Request& request, std::vector<ValuePtr>& results) {
+  const Context& context = *request.context;
+  if (request.function) return request.function->call(request.inputs, request.samples, context, request.where, results);
+  if (request.spec) {
+    auto call = Call::make(*request.spec, request.inputs, request.args, request.samples, {context, request.device},
+                           request.where, *request.draws);
+    results = call->promises();
+    return call;
+  }
+  const bool to_gpu = request.device->kind == Device::Kind::gpu;
+  auto transfer = std::make_shared<Transfer>(request.inputs[0], *request.device,
+                                             to_gpu ? stream_of(context, request.device->id) : nullptr, request.where);
+  results = {transfer->promised()};
+  return transfer;
+}
+
+std::string name_of_call(const OpSpec* spec, const PythonFunction* function, const std::optional<Device>& device) {
   if (function) return std::string(function->name());
   return spec ? shown_name(*spec) : Transfer::name(*device);
 }

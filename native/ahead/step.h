@@ -13,22 +13,24 @@ namespace avida {
 
 class Loop;
 
-// A function of Python without side effects, with all its arguments but the values: it may be called ahead.
-class PureFunction {
+// A function of Python, with all its arguments but the values.
+class PythonFunction {
  public:
-  virtual ~PureFunction() = default;
+  virtual ~PythonFunction() = default;
   virtual std::string_view name() const = 0;
+  // Null if it may be called ahead. Else the reason, for messages; the functions below are then not called.
+  virtual const char* why_not_ahead() const = 0;
   // Whether it is the same function with the same arguments. Runs no code of users.
-  virtual bool same(const PureFunction& other) const = 0;
-  // A task that calls it, and the promises of that. Needs no GIL.
+  virtual bool same(const PythonFunction& other) const = 0;
+  // A task that calls it, and the promises of that: see make_task(). Needs no GIL.
   virtual std::shared_ptr<Task> call(std::span<const ValuePtr> inputs, int samples, const Context& context,
                                      Location where, std::vector<ValuePtr>& promises) const = 0;
 };
 
 // A call as Python makes it: all that its results depend on.
 struct Request {
-  const OpSpec* spec = nullptr;                  // null: `function`, or a transfer to `device` if that is null, too
-  std::shared_ptr<const PureFunction> function;  // null unless it is called
+  const OpSpec* spec = nullptr;                    // null: `function`, or a transfer to `device` if that is null, too
+  std::shared_ptr<const PythonFunction> function;  // null unless it is called
   std::span<const ValuePtr> inputs;
   std::span<const BoundArg> args;
   int samples = -1;                 // as asked for; -1: not
@@ -51,6 +53,9 @@ struct Request {
   std::vector<ValuePtr> values() const;
 };
 
+// The task that makes the call; its promises are added to `results`. Needs no GIL.
+std::shared_ptr<Task> make_task(const Request& request, std::vector<ValuePtr>& results);
+
 // Where a step takes a value from.
 struct Operand {
   bool is_given = false;
@@ -66,7 +71,7 @@ struct Operand {
 
 // For messages: the name of an operator, of a function, or of a copy to a device if it is neither; and that of a value
 // that a call takes, in the order of Request::values().
-std::string name_of_call(const OpSpec* spec, const PureFunction* function, const std::optional<Device>& device);
+std::string name_of_call(const OpSpec* spec, const PythonFunction* function, const std::optional<Device>& device);
 std::string name_of_value(const Request& request, size_t index);
 
 struct Step {
@@ -81,7 +86,7 @@ struct Step {
 
   const uint64_t id;
   const OpSpec* const spec;
-  const std::shared_ptr<const PureFunction> function;
+  const std::shared_ptr<const PythonFunction> function;
   const std::vector<BoundArg> args;  // null where an argument is a value
   const size_t inputs;               // how many, counting those not given
   const int samples;

@@ -100,7 +100,7 @@ void refuse_enums(const OpSpec& spec, std::span<const Meta> metas) {
 
 }  // namespace
 
-std::shared_ptr<Call> Call::make(const OpSpec& spec, std::span<ValuePtr> inputs, std::span<const BoundArg> args,
+std::shared_ptr<Call> Call::make(const OpSpec& spec, std::span<const ValuePtr> inputs, std::span<const BoundArg> args,
                                  int batch_size, Place place, Location where, Draws draws) {
   auto call = std::allocate_shared<Call>(PoolAllocator<Call>(), Key{}, spec);
   call->pool_ = place.context.threads();
@@ -130,7 +130,7 @@ std::shared_ptr<Call> Call::make(const OpSpec& spec, std::span<ValuePtr> inputs,
     const InputSpec& input = spec.inputs[std::min(i, declared - 1)];
     if (inputs[i]) {
       call->slots_.push_back(static_cast<int>(call->inputs.size()));
-      take(std::move(inputs[i]), input.name);
+      take(inputs[i], input.name);
     } else if (!variadic) {
       call->slots_.push_back(-1);
     }

@@ -39,7 +39,7 @@ class Call : public Task {
   };
 
   // Checks everything that does not need data. Throws Error, which is raised at the line of the call.
-  static std::shared_ptr<Call> make(const OpSpec& spec, std::span<ValuePtr> inputs, std::span<const BoundArg> args,
+  static std::shared_ptr<Call> make(const OpSpec& spec, std::span<const ValuePtr> inputs, std::span<const BoundArg> args,
                                     int batch_size, Place place, Location where, Draws draws = {});
 
   std::vector<ValuePtr> promises();

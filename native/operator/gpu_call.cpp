@@ -231,8 +231,8 @@ TimedOnGpu::~TimedOnGpu() {
   profile::record_later(*event, std::move(timer_));
 }
 
-Transfer::Transfer(ValuePtr value, Device device, std::shared_ptr<GpuStream> stream)
-    : device_(device), stream_(std::move(stream)) {
+Transfer::Transfer(ValuePtr value, Device device, std::shared_ptr<GpuStream> stream, Location where)
+    : device_(device), stream_(std::move(stream)), where_(where) {
   inputs.push_back(std::move(value));
 }
 
@@ -244,7 +244,7 @@ ValuePtr Transfer::promised() {
   return value;
 }
 
-profile::Label Transfer::label() const { return {name(device_), where, inputs[0]->meta().samples, device_}; }
+profile::Label Transfer::label() const { return {name(device_), where_, inputs[0]->meta().samples, device_}; }
 
 std::vector<Data> Transfer::run() {
   const Data& data = inputs[0]->ready();

@@ -36,10 +36,9 @@ class TimedOnGpu {
 // A copy from one device to another.
 class Transfer : public Task {
  public:
-  Transfer(ValuePtr value, Device device, std::shared_ptr<GpuStream> stream);
+  Transfer(ValuePtr value, Device device, std::shared_ptr<GpuStream> stream, Location where);
   ValuePtr promised();
 
-  Location where;  // for profiles
   static const char* name(const Device& to) {
     return to.kind == Device::Kind::gpu ? "copy to the GPU" : "copy to the CPU";
   }
@@ -52,6 +51,7 @@ class Transfer : public Task {
  private:
   Device device_;
   std::shared_ptr<GpuStream> stream_;  // null for the CPU
+  Location where_;                     // for profiles
 };
 
 // Runs an operator for samples on a GPU: through its loop family or, if it has none, on the CPU with copies before and

@@ -13,11 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "ahead/loop.h"
-#include "gpu/gpu.h"
 #include "operator/keyed.h"
 #include "python/arguments.h"
-#include "python/python.h"
+#include "python/submit.h"
 
 namespace avida::python {
 namespace {
@@ -203,20 +201,26 @@ struct Prepared {
       }
     }
   }
+
+  bool makes_batch() const {
+    auto is_batch = [](const ValuePtr& value) { return value && value->meta().is_batch; };
+    return samples >= 0 || std::ranges::any_of(values, is_batch) ||
+           std::ranges::any_of(bound, [&](const BoundArg& arg) {
+             auto* value = std::get_if<ValuePtr>(&arg);
+             return value && is_batch(*value);
+           });
+  }
 };
 
-// Makes a call in a loop, unless it was made ahead, and returns its promises. The loop remembers it.
-std::vector<ValuePtr> call_in_loop(const OpSpec& spec, Prepared& prepared) {
-  Ambient& ambient = Ambient::here();
+std::vector<ValuePtr> submit_call(const OpSpec& spec, const Prepared& prepared) {
   Request request;
   request.spec = &spec;
-  const std::vector<ValuePtr> inputs(prepared.values.begin(), prepared.values.end());
-  request.inputs = inputs;
+  request.inputs = prepared.values;
   request.args = prepared.bound;
   request.samples = prepared.samples;
   request.sized_by = prepared.sized_by;
   request.device = prepared.device;
-  request.context = ambient.current();
+  request.context = Ambient::here().current();
   request.where = user_location();
   request.draws = &prepared.draws;
   Request::Keyed keyed;
@@ -224,53 +228,23 @@ std::vector<ValuePtr> call_in_loop(const OpSpec& spec, Prepared& prepared) {
     keyed = {prepared.keyed->value, prepared.keyed->seed, prepared.keyed->name, prepared.keyed->numbers};
     request.keyed = &keyed;
   }
-  if (auto results = Loop::take(request); !results.empty()) return results;
-  auto task = Call::make(spec, prepared.values, prepared.bound, prepared.samples, {*request.context, prepared.device},
-                         request.where, prepared.draws);
-  auto promises = task->promises();
-  launch(task);
-  Loop::record(request, promises);  // from now on, threads of readers may see it
-  return promises;
+  return submit(request);
 }
 
 nb::object call(const OpSpec& spec, const Given& given) {
   profile::Span calling;
   if (profile::on()) calling.begin(call_at_user_line(shown_name(spec)));
   collect_garbage();
-  std::shared_ptr<Call> task;  // null if it was launched already
+  bool once = given.any_drawn_once();
   std::vector<ValuePtr> promises;
-  Ambient& ambient = Ambient::here();
   try {
-    Prepared prepared(spec, given);
-    if (ambient.mode == EvalMode::eager && Loop::here()) {
-      promises = call_in_loop(spec, prepared);
-    } else {
-      task = Call::make(spec, prepared.values, prepared.bound, prepared.samples, {*ambient.current(), prepared.device},
-                        user_location(), std::move(prepared.draws));
-      promises = task->promises();
-    }
+    const Prepared prepared(spec, given);
+    if (once && prepared.makes_batch()) warn(spec, kDrawnOnce);
+    promises = submit_call(spec, prepared);
   } catch (const Error& error) {
     throw Error(error.kind, shown_name(spec) + ": " + error.message);
   }
-  bool once = given.any_drawn_once();
-  if (promises[0]->meta().is_batch) {
-    if (once) warn(spec, kDrawnOnce);
-    once = false;
-  } else {
-    once = makes_random_numbers(spec, once);
-  }
-  if (task) launch(task);
-  if (ambient.mode == EvalMode::sync_cpu || ambient.mode == EvalMode::sync_full) {
-    const Data& data = promises[0]->ready();
-    if (ambient.mode == EvalMode::sync_full && data.device.kind == Device::Kind::gpu) {
-      WithoutGil released;
-      try {
-        Gpu::at(data.device.id).synchronize(data.stream);
-      } catch (const Error& error) {
-        throw Error(error.kind, shown_name(spec) + ": " + error.message);
-      }
-    }
-  }
+  once = !promises[0]->meta().is_batch && makes_random_numbers(spec, once);
   if (promises.size() == 1) return wrap_result(std::move(promises[0]), once);
   nb::object out = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(promises.size())));
   for (size_t i = 0; i < promises.size(); i++)
@@ -517,22 +491,6 @@ Location user_location() {
     at = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetBack(f)));
   }
   return {};
-}
-
-void launch(const std::shared_ptr<Task>& task) {
-  Ambient& ambient = Ambient::here();
-  auto& executor = ambient.current()->executor;
-  switch (ambient.mode) {
-    case EvalMode::deferred:
-      return executor->defer(task);
-    case EvalMode::eager:
-      return executor->submit(task);
-    case EvalMode::sync_cpu:
-    case EvalMode::sync_full: {
-      WithoutGil released;
-      executor->run_here(task, answer_signals());
-    }
-  }
 }
 
 void bind_calls(nb::module_& m) {

@@ -84,9 +84,6 @@ void collect_garbage();
 const Data& get(Value& value);
 Interrupt answer_signals();
 
-// Runs the task according to this thread's evaluation mode.
-void launch(const std::shared_ptr<Task>& task);
-
 // The nearest caller outside this package.
 Location user_location();
 
@@ -103,11 +100,6 @@ void bind_execution(nb::module_& m);
 void bind_python_calls(nb::module_& m);
 void bind_gpu(nb::module_& m);
 void bind_profiles(nb::module_& m);
-
-// The memory of a tensor on a GPU, for work in another stream: that stream waits for ours, and ours waits for it before
-// the memory is reused. -1: the other stream need not wait.
-Block lend(const Data& data, intptr_t stream);
-Layout layout_for(const std::string& text, int ndim);
 void bind_storage(nb::module_& m);
 void bind_readers(nb::module_& m);
 

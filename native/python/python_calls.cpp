@@ -6,10 +6,9 @@
 #include <algorithm>
 #include <bit>
 
-#include "ahead/loop.h"
 #include "gpu/streams.h"
 #include "operator/gpu_call.h"
-#include "python/python.h"
+#include "python/submit.h"
 
 namespace avida::python {
 namespace {
@@ -29,18 +28,26 @@ bool same_key(PyObject* a, PyObject* b) {
 }
 
 // function([Tensor | Batch, ...]) -> sequence of Tensors or Batches.
-class Function : public PureFunction, public std::enable_shared_from_this<Function> {
+// Also waits for `after`, values which the function reads without receiving them.
+class Function : public PythonFunction, public std::enable_shared_from_this<Function> {
  public:
-  Function(nb::object function, std::string name, int outputs, bool pure, nb::object key)
-      : function(hold(std::move(function))), pure(pure), name_(std::move(name)), outputs_(outputs) {
+  Function(nb::object function, std::string name, std::vector<ValuePtr> after, int outputs, bool pure, nb::object key)
+      : function(hold(std::move(function))),
+        pure(pure),
+        name_(std::move(name)),
+        after_(std::move(after)),
+        outputs_(outputs) {
     if (!key.is_none()) key_ = hold(std::move(key));
   }
 
   std::string_view name() const override { return name_; }
-  // Whether the call of one iteration can be told from that of the next.
-  bool has_key() const { return key_ != nullptr; }
-  bool same(const PureFunction& other) const override {
-    auto key = [](const PureFunction& it) {
+  const char* why_not_ahead() const override {
+    if (key_) return nullptr;  // the call of one iteration can be told from that of the next
+    return pure ? "its keyword arguments are not plain constants"
+                : "functions made by @avida.operator may have side effects, unless they are declared pure";
+  }
+  bool same(const PythonFunction& other) const override {
+    auto key = [](const PythonFunction& it) {
       return static_cast<PyObject*>(static_cast<const Function&>(it).key_.get());
     };
     return same_key(key(*this), key(other));
@@ -53,6 +60,7 @@ class Function : public PureFunction, public std::enable_shared_from_this<Functi
 
  private:
   const std::string name_;
+  const std::vector<ValuePtr> after_;
   const int outputs_;
   std::shared_ptr<void> key_;
 };
@@ -130,6 +138,7 @@ std::shared_ptr<Task> Function::call(std::span<const ValuePtr> inputs, int sampl
   auto stream = stream_for(inputs, context);
   auto task = std::make_shared<PythonCall>(shared_from_this(), inputs.size(), stream, where);
   task->inputs.assign(inputs.begin(), inputs.end());
+  task->inputs.insert(task->inputs.end(), after_.begin(), after_.end());
   Meta meta = Meta::unknown(samples >= 0, samples < 0 ? 1 : samples);
   if (stream) meta.device = {Device::Kind::gpu, static_cast<int16_t>(stream->device)};
   LineagePtr lineage = inherit(inputs, meta.samples);
@@ -140,12 +149,6 @@ std::shared_ptr<Task> Function::call(std::span<const ValuePtr> inputs, int sampl
   return task;
 }
 
-// For profiles: why a function without a key is not called ahead.
-const char* why_not_ahead(const Function& function) {
-  return function.pure ? "its keyword arguments are not plain constants"
-                       : "functions made by @avida.operator may have side effects, unless they are declared pure";
-}
-
 // Calls function([Tensor | Batch, ...]) -> sequence of Tensors or Batches, in order with the other operators.
 // Also waits for `after`, values which the function reads without receiving them as arguments.
 // With a key, which is equal in calls that do the same to their inputs, a pure function may be called ahead.
@@ -154,34 +157,24 @@ nb::object python_call(nb::object function, const std::string& name, nb::list in
   profile::Span calling;
   if (profile::on()) calling.begin(call_at_user_line(name));
   collect_garbage();
-  auto called = std::make_shared<const Function>(std::move(function), name, outputs, pure, std::move(key));
-  std::vector<ValuePtr> values;
-  for (nb::handle input : inputs) values.push_back(*value_of(input));
-  Ambient& ambient = Ambient::here();
+  auto values_in = [](nb::list list) {
+    std::vector<ValuePtr> values;
+    for (nb::handle item : list) values.push_back(*value_of(item));
+    return values;
+  };
+  const std::vector<ValuePtr> values = values_in(inputs);
   Request request;
+  request.function =
+      std::make_shared<const Function>(std::move(function), name, values_in(after), outputs, pure, std::move(key));
   request.inputs = values;
   request.samples = samples;
   if (auto batch = std::ranges::find_if(values, [](auto& value) { return value->meta().is_batch; });
       batch != values.end())
     request.sized_by = batch->get();
-  request.context = ambient.current();
+  request.context = Ambient::here().current();
   request.where = user_location();
-  const bool in_loop = ambient.mode == EvalMode::eager && Loop::here(), is_predictable = in_loop && called->has_key();
-  if (is_predictable) request.function = called;
-  std::vector<ValuePtr> promises;
-  if (is_predictable) promises = Loop::take(request);
-  if (promises.empty()) {
-    auto task = called->call(values, samples, *request.context, request.where, promises);
-    for (nb::handle value : after) task->inputs.push_back(*value_of(value));
-    launch(task);
-    if (is_predictable)
-      Loop::record(request, promises);
-    else if (in_loop && profile::on())
-      profile::note_ahead(request.where, name, profile::Ahead::not_predicted, why_not_ahead(*called));
-  }
-  if (ambient.mode == EvalMode::sync_cpu || ambient.mode == EvalMode::sync_full) promises[0]->ready();
   nb::list out;
-  for (auto& promise : promises) out.append(wrap(promise));
+  for (auto& promise : submit(request)) out.append(wrap(promise));
   return out;
 }
 
