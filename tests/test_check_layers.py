@@ -46,6 +46,11 @@ def write(root: pathlib.Path, name: str, text: str = "") -> None:
         ("loops/items/a.h", '#include "loops/warping/warp.h"'),
         ("codecs/a.h", '#include "codecs/jpeg/jpeg_header.h"'),
         ("readers/numpy/a.h", '#include "loops/moving/window.h"'),
+        ("ops/image/a.cpp", "void f() {\n  static const Table table = make();"),
+        ("ops/image/a.cpp", "void f() {\n  static const auto tables = [] {"),
+        ("ops/image/a.cpp", "void f() {\n  static std::map<int, std::vector<float>> known;"),
+        ("ops/image/a.cpp", "void f() {\n  static auto* all = new Tables;"),
+        ("ops/image/a.cpp", "void f() {\n  static const char* names[kCount] = {};"),
     ],
 )
 def test_breach(checker, tmp_path, capsys, name, line):

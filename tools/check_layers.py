@@ -2,7 +2,8 @@
 
 The rules: a native folder includes only itself and what stands above it in LAYERS; readers include nothing of
 operators; what NVRTC compiles includes nothing else; nanobind stays in native/python; operators know nothing of CUDA,
-threads or Python; a folder has at most twenty source files, and with more than six it explains itself in a README.
+threads or Python; no function has a static variable that is made at its first use; a folder has at most twenty source
+files, and with more than six it explains itself in a README.
 """
 
 import pathlib
@@ -48,6 +49,11 @@ THREADS = re.compile(
 )
 PYTHON = re.compile(r"nanobind/.*|Python\.h|pybind11/.*")
 CUDA = re.compile(r"cuda[^/]*\.h|nv(rtc|jpeg|imgcodec)[^/]*\.h")
+# A variable, and not a member: those end in an underscore. Parentheses would be those of a function.
+LOCKED_STATIC = re.compile(
+    r"\s+(const )?static (?!(inline |thread_local |constexpr |constinit ))(const )?"
+    r"[\w:]+(<[^;={]*>)?[\s*&]+(const )?(\w*[^\W_])(\[\w*\])?\s*[={;]"
+)
 HOST_ONLY = re.compile(r"#\s*ifndef __CUDACC_RTC__")
 INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^">]+)')
 MOST_WITHOUT_README, MOST_FILES = 6, 20
@@ -82,6 +88,11 @@ def problems_of_file(path: pathlib.Path) -> Iterator[tuple[int, str]]:
             conditions.append(bool(HOST_ONLY.match(line)))
         elif re.match(r"#\s*endif", line):
             conditions.pop()
+        if folder != "python" and (variable := LOCKED_STATIC.match(line)):  # a fork of Python's holds the GIL
+            yield number, (
+                f"static {variable[6]}: a child that is forked while a thread makes it would wait for ever; use "
+                "static constinit MadeOnce of core/made_once.h, or constexpr"
+            )
         found = INCLUDE.match(line)
         if not found:
             continue

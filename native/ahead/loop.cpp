@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "codecs/limits.h"
+#include "core/made_once.h"
 #include "gpu/streams.h"
 #include "operator/gpu_call.h"
 #include "operator/keyed.h"
@@ -24,8 +25,8 @@ class Lock : ForkAware {
  public:
   std::mutex mutex;
   static Lock& instance() {
-    static Lock* lock = new Lock;
-    return *lock;
+    static constinit MadeOnce<Lock> lock;
+    return lock.get();
   }
 
  private:

@@ -47,7 +47,7 @@ nb::object gpu_tensor(void* memory, const Shape& shape, DType dtype, const std::
   auto release = [keeper = std::move(keeper), device = stream.device, handle = stream.handle](void*) {
     at_the_end([&] { Gpu::at(device).keep_until_done(keeper, handle); });
   };
-  Block block(memory, BlockDeleter(std::move(release), true));
+  Block block(memory, BlockDeleter(std::move(release), Borrowed::to_write));
   data.place(std::move(block), memory, 0);
   return wrap(std::move(data), false);
 }

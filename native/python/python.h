@@ -84,7 +84,8 @@ void collect_garbage();
 const Data& get(Value& value);
 Interrupt answer_signals();
 
-// Runs the task according to this thread's evaluation mode.
+// Runs the task according to this thread's evaluation mode, and in all of them before the caller can write to memory
+// that it reads.
 void launch(const std::shared_ptr<Task>& task);
 
 // The nearest caller outside this package.

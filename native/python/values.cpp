@@ -124,8 +124,10 @@ Layout layout_for(const std::string& text, int ndim) {
 
 namespace {
 
-// One sample that shares or copies the memory of a foreign array, which must be C-contiguous.
-nb::object tensor_from_array(nb::ndarray<nb::ro> array, const std::string& layout, bool copy, bool read_only) {
+// One sample that shares or copies the memory of a foreign array, which must be C-contiguous. It is `read_only`
+// for those who get the tensor's memory; others may be able to write to it nevertheless.
+nb::object tensor_from_array(nb::ndarray<nb::ro> array, const std::string& layout, bool copy, bool read_only,
+                             bool others_write) {
   DType dtype = dtype_from(array.dtype());
   if (dtype == DType::none) type_error("the array's element type is not supported");
   if (array.device_type() != nb::device::cpu::value) type_error("the array is not in CPU memory");
@@ -149,7 +151,8 @@ nb::object tensor_from_array(nb::ndarray<nb::ro> array, const std::string& layou
   } else {
     auto keeper = hold(nb::capsule(new nb::ndarray<nb::ro>(array),
                                    [](void* p) noexcept { delete static_cast<nb::ndarray<nb::ro>*>(p); }));
-    data.place(Block(source, BlockDeleter([keeper](void*) {}, true)), source, 0);
+    const Borrowed borrowed = others_write ? Borrowed::to_write : Borrowed::to_read;
+    data.place(Block(source, BlockDeleter([keeper](void*) {}, borrowed)), source, 0);
     data.read_only = read_only;
   }
   return wrap(std::move(data), false);
@@ -311,30 +314,34 @@ nb::object errors_of(Value& value) {
   return out;
 }
 
-// Others get access to the memory, and may write to it.
+// Others get access to the memory, and may write to it: what still has to read it does so now. They hold a Writer
+// already, so that nothing new begins to read it in the background.
 void hand_out(const Data& data) {
   for (const Block& block : data.blocks()) Gpu::hand_over(block);
   if (data.read_only) return;
-  expose(data);
-  if (!Executor::any_incomplete()) return;
+  if (!Executor::is_read(data)) return;
   WithoutGil released;
-  Executor::complete(data, answer_signals());
+  Executor::finish_reading(data, answer_signals());
 }
 
 // A DLPack capsule over the tensor's memory; it keeps the block, not the Python object, alive.
 // For GPU memory, the consumer's stream waits for ours, and ours waits for it before the memory is reused.
 nb::object dlpack(TensorBase& tensor, intptr_t stream) {
   const Data& data = get(*tensor.value);
+  struct Export {
+    Block block;
+    Writer writer{block};
+  };
+  auto keeper = std::make_unique<Export>(data.owner(0));
   hand_out(data);
   std::vector<size_t> shape(data.shapes.dims(0).begin(), data.shapes.dims(0).end());
-  auto keeper = std::make_unique<Block>(data.owner(0));
   int device_type = nb::device::cpu::value, device = 0;
   if (data.device.kind == Device::Kind::gpu) {
     device_type = nb::device::cuda::value;
     device = data.device.id;
-    *keeper = lend(data, stream);
+    keeper->block = lend(data, stream);
   }
-  nb::capsule owner(keeper.release(), [](void* p) noexcept { delete static_cast<Block*>(p); });
+  nb::capsule owner(keeper.release(), [](void* p) noexcept { delete static_cast<Export*>(p); });
   nb::ndarray<> array(data.at(0), shape.size(), shape.data(), owner, nullptr, dlpack_dtype(data.dtype), device_type,
                       device);
   nb::object exported = nb::cast(array, nb::rv_policy::automatic);
@@ -342,8 +349,9 @@ nb::object dlpack(TensorBase& tensor, intptr_t stream) {
   return exported.attr("__dlpack__")();
 }
 
-struct BufferShape {
+struct BufferExport {
   Py_ssize_t shape[kMaxDim], strides[kMaxDim];
+  std::optional<Writer> writer;  // none if it is read-only
 };
 
 // An exception that a signal handler raised while a buffer request was waiting. NumPy drops it and calls __array__
@@ -402,12 +410,13 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) noexcept {
     const char* format = format_of(data.dtype);
     if (!format) type_error("bfloat16 has no buffer format; use __dlpack__ or cast to float32 first");
     if (data.read_only && (flags & PyBUF_WRITABLE)) type_error("the tensor's memory is read-only");
+    auto exported = std::make_unique<BufferExport>();
+    if (!data.read_only) exported->writer.emplace(data.owner(0));
     hand_out(data);
-    auto* extents = new BufferShape;
     Shape shape = data.shapes[0], dense = dense_strides(shape);
     for (int d = 0; d < shape.size(); d++) {
-      extents->shape[d] = shape[d];
-      extents->strides[d] = dense[d] * size_of(data.dtype);
+      exported->shape[d] = shape[d];
+      exported->strides[d] = dense[d] * size_of(data.dtype);
     }
     view->buf = data.at(0);
     view->len = data.bytes(0);
@@ -415,10 +424,10 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) noexcept {
     view->readonly = data.read_only;
     view->format = const_cast<char*>(format);
     view->ndim = shape.size();
-    view->shape = extents->shape;
-    view->strides = extents->strides;
+    view->shape = exported->shape;
+    view->strides = exported->strides;
     view->suboffsets = nullptr;
-    view->internal = extents;
+    view->internal = exported.release();
     view->obj = self;
     Py_INCREF(self);
     return 0;
@@ -434,7 +443,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) noexcept {
   return -1;
 }
 
-void release_buffer(PyObject*, Py_buffer* view) noexcept { delete static_cast<BufferShape*>(view->internal); }
+void release_buffer(PyObject*, Py_buffer* view) noexcept { delete static_cast<BufferExport*>(view->internal); }
 
 PyType_Slot tensor_slots[] = {
     {Py_bf_getbuffer, reinterpret_cast<void*>(get_buffer)},
@@ -566,7 +575,10 @@ void bind_values(nb::module_& m) {
           nb::sig("def shape(self) -> tuple[int, ...]"), "The extents of the axes.")
       .def_prop_ro("_address",
                    [](TensorBase& t) {
-                     if (t.value->meta().device.kind == Device::Kind::gpu) hand_out(get(*t.value));
+                     if (t.value->meta().device.kind == Device::Kind::gpu) {
+                       const Writer writer(get(*t.value).owner(0));  // what it notes stays
+                       hand_out(get(*t.value));
+                     }
                      return reinterpret_cast<uintptr_t>(get(*t.value).at(0));
                    })
       .def("_dlpack", &dlpack, nb::arg("stream"))
@@ -608,7 +620,7 @@ void bind_values(nb::module_& m) {
     batch_class = batch.release();
   });
   m.def("tensor_from_array", &tensor_from_array, nb::arg("array"), nb::arg("layout"), nb::arg("copy"),
-        nb::arg("read_only") = false);
+        nb::arg("read_only") = false, nb::arg("others_write") = true);
   m.def("tensor_from_number", [](nb::handle number) { return wrap(value_from_number(number)); });
   m.def("batch_from_tensors", &batch_from_tensors);
   m.def("split", &split);
@@ -619,15 +631,12 @@ void bind_values(nb::module_& m) {
         if (value.pending()) return nb::none();
         const Data& data = value.ready();
         if (data.device.kind == Device::Kind::gpu) return nb::none();
-        Meta meta = value.meta();
-        Data out = allocate_data(meta, data.shapes);
-        out.origins = data.origins;
+        Data out;
         {
           WithoutGil released;
-          for (int i = 0; i < data.size(); i++)
-            if (int64_t bytes = data.bytes(i)) std::memcpy(out.at(i), data.at(i), bytes);
+          out = copy_of(data);
         }
-        return wrap(std::move(out), meta.is_batch, lineage_of(value));
+        return wrap(std::move(out), value.meta().is_batch, lineage_of(value));
       },
       "An immediate copy, or None for a value that is still pending.");
   m.def(

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 
+#include "core/made_once.h"
 #include "runtime/completion.h"
 #include "runtime/executor.h"
 
@@ -33,8 +34,8 @@ class Incomplete : ForkAware {
   }
   bool any() const { return any_; }
   static Incomplete& instance() {
-    static Incomplete* incomplete = new Incomplete;
-    return *incomplete;
+    static constinit MadeOnce<Incomplete> incomplete;
+    return incomplete.get();
   }
 
  private:
@@ -66,9 +67,11 @@ void Executor::wait_for_followers(std::unique_lock<std::mutex>& lock) {
 // Moves the first task from the queue, or of the work ahead if the queue is empty, to running_, together with the tasks
 // that form a chain with it, and before them the tasks that compute their arguments.
 void Executor::take_next() {
+  // Without holding the output: its end takes this executor's lock.
   auto makes = [](const Task& task, const ValuePtr& value) {
-    return std::any_of(task.outputs_.begin(), task.outputs_.end(),
-                       [&](auto& output) { return output.lock() == value; });
+    return std::ranges::any_of(task.outputs_, [&](auto& output) {
+      return !output.owner_before(value) && !value.owner_before(output);
+    });
   };
   auto ready = [](const Task& task) {
     return std::none_of(task.inputs.begin(), task.inputs.end(), [](auto& input) { return input->pending(); });
@@ -179,21 +182,14 @@ void Executor::leave_deferred(Task& task, const ValuePtr& value, std::atomic<uin
     task.executor_->submit(task.shared_from_this());
 }
 
-bool Executor::any_incomplete() { return Incomplete::instance().any(); }
-
-void Executor::complete(const Data& memory, const Interrupt& interrupt) {
-  auto same_block = [](const Block& a, const Block& b) { return !a.owner_before(b) && !b.owner_before(a); };
-  auto shares = [&](const ValuePtr& input) {
-    if (input->pending() || input->failed()) return false;
-    for (const Block& a : input->ready().blocks())
-      for (const Block& b : memory.blocks())
-        if (same_block(a, b)) return true;
-    return false;
-  };
+// Values that are computed from this memory, of which a chain has left something out.
+std::vector<ValuePtr> Executor::left_out_of(const Data& memory) {
+  std::vector<ValuePtr> values;
+  if (!Incomplete::instance().any()) return values;
   for (auto& task : Incomplete::instance().alive())
-    if (ValuePtr value = task->outputs_[0].lock();
-        value && value->pending() && std::ranges::any_of(task->inputs, shares))
-      wait(*value, interrupt);
+    if (ValuePtr value = task->outputs_[0].lock(); value && value->pending() && task->reads(memory))
+      values.push_back(std::move(value));
+  return values;
 }
 
 }  // namespace avida
