@@ -399,7 +399,8 @@ void Executor::finish(const std::shared_ptr<Task>& task, const Interrupt& interr
   executor.wait_for_work([&] { return task->finished_.load(); }, interrupt);
 }
 
-// Tasks of all executors that were asked for and have yet to read this memory.
+// Tasks of all executors that read this memory, or will do so, except those that wait to run ahead of a loop: these are
+// given up.
 std::vector<std::shared_ptr<Task>> Executor::readers_of(const Data& memory) {
   std::vector<std::shared_ptr<Task>> all, readers;  // `all` is released outside the locks
   for (auto& executor : Everyone::instance().alive()) {
@@ -409,9 +410,8 @@ std::vector<std::shared_ptr<Task>> Executor::readers_of(const Data& memory) {
     for (auto& deferred : executor->deferred_)
       if (auto task = deferred.lock()) all.push_back(std::move(task));
   }
-  // What runs ahead of a loop need not wait: the loop will not take what was made of memory that others had.
   for (auto& task : all)
-    if (!task->finished_ && !task->ahead_ && task->reads(memory)) readers.push_back(task);
+    if (!task->finished_ && task->reads(memory)) readers.push_back(task);
   return readers;
 }
 
@@ -550,6 +550,9 @@ void Executor::execute(Task& task, std::atomic<uint64_t>* finished) {
   try {
     if (wanted) {
       for (auto& input : task.inputs) input->get();
+      // No loop takes what was made of memory that others had, and they may be writing to it. In this order: memory may
+      // be handed out right after the loop has asked for the task.
+      if (task.reads_exposed() && task.ahead_) refuse("a call ahead of its loop was given up");
       if (profile::on()) record(work, std::array{&task});
       results = task.run();
       work.made(results);

@@ -138,6 +138,7 @@ bool Executor::try_chain(std::span<const std::shared_ptr<Task>> chain, std::atom
     for (size_t k = 0; k < chain.size(); k++) {
       tasks.push_back(chain[k].get());
       for (size_t i = k == 0 ? 0 : 1; i < chain[k]->inputs.size(); i++) chain[k]->inputs[i]->get();
+      if (chain[k]->reads_exposed() && chain[k]->ahead_) return false;  // each is given up by itself
       kept[k] = true;
       if (k + 1 == chain.size()) break;
       const ValuePtr& link = chain[k + 1]->inputs[0];
@@ -177,8 +178,7 @@ void Executor::leave_deferred(Task& task, const ValuePtr& value, std::atomic<uin
   });
   Incomplete::instance().add(task.shared_from_this());
   // A thread may wait for it that took it for submitted, and others may be about to write to its input.
-  auto is_exposed = [](const ValuePtr& in) { return !in->pending() && !in->failed() && exposed(in->ready()); };
-  if (*value->read_by_others_ || std::ranges::any_of(task.inputs, is_exposed))
+  if (*value->read_by_others_ || task.reads_exposed())
     task.executor_->submit(task.shared_from_this());
 }
 

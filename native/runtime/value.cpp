@@ -89,6 +89,12 @@ bool Task::reads(const Data& memory) const {
   });
 }
 
+// Whether others have been able to write to an input.
+bool Task::reads_exposed() const {
+  return std::ranges::any_of(
+      inputs, [](auto& input) { return !input->pending() && !input->failed() && exposed(input->ready()); });
+}
+
 std::vector<Data> Task::run_chain(std::span<Task* const>, std::span<const bool>) { return {}; }
 
 ValuePtr Task::promise(const Meta& meta) {

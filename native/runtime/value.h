@@ -124,6 +124,7 @@ class Task : public std::enable_shared_from_this<Task> {
   friend class Executor;
   friend class Value;
   bool reads(const Data& memory) const;
+  bool reads_exposed() const;
 
   std::pmr::vector<std::weak_ptr<Value>> outputs_{&memory};
   std::shared_ptr<Executor> executor_;
