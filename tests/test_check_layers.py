@@ -49,6 +49,11 @@ def write(root: pathlib.Path, name: str, text: str = "") -> None:
         ("readers/file/a.cpp", "#include <fcntl.h>"),
         ("codecs/video/a.cpp", "#include <fstream>"),
         ("storage/a.cpp", '#include "readers/source.h"'),
+        ("ops/image/a.cpp", "void f() {\n  static const Table table = make();"),
+        ("ops/image/a.cpp", "void f() {\n  static const auto tables = [] {"),
+        ("ops/image/a.cpp", "void f() {\n  static std::map<int, std::vector<float>> known;"),
+        ("ops/image/a.cpp", "void f() {\n  static auto* all = new Tables;"),
+        ("ops/image/a.cpp", "void f() {\n  static const char* names[kCount] = {};"),
     ],
 )
 def test_breach(checker, tmp_path, capsys, name, line):

@@ -2,7 +2,8 @@
 
 The rules: a native folder includes only itself and what stands above it in LAYERS; readers include nothing of
 operators; what NVRTC compiles includes nothing else; nanobind stays in native/python; native/storage alone opens the
-files that data is read from; operators know nothing of CUDA, threads or Python; a folder has at most twenty source
+files that data is read from; operators know nothing of CUDA, threads or Python; no function has a static variable that
+is made at its first use; a folder has at most twenty source
 files, and with more than six it explains itself in a README.
 """
 
@@ -53,6 +54,11 @@ CUDA = re.compile(r"cuda[^/]*\.h|nv(rtc|jpeg|imgcodec)[^/]*\.h")
 FILES = re.compile(r"(dirent|fcntl|sys/mman|sys/stat|unistd)\.h|filesystem|fstream")
 OF_DATA = ("codecs", "operator", "ahead", "loops", "ops", "readers", "python/readers")  # which leave files to storage
 WRITES_FILES = ("readers/coco/coco_folder.cpp",)
+# A variable, and not a member: those end in an underscore. Parentheses would be those of a function.
+LOCKED_STATIC = re.compile(
+    r"\s+(const )?static (?!(inline |thread_local |constexpr |constinit ))(const )?"
+    r"[\w:]+(<[^;={]*>)?[\s*&]+(const )?(\w*[^\W_])(\[\w*\])?\s*[={;]"
+)
 HOST_ONLY = re.compile(r"#\s*ifndef __CUDACC_RTC__")
 INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^">]+)')
 MOST_WITHOUT_README, MOST_FILES = 6, 20
@@ -88,6 +94,11 @@ def problems_of_file(path: pathlib.Path) -> Iterator[tuple[int, str]]:
             conditions.append(bool(HOST_ONLY.match(line)))
         elif re.match(r"#\s*endif", line):
             conditions.pop()
+        if folder != "python" and (variable := LOCKED_STATIC.match(line)):  # a fork of Python's holds the GIL
+            yield number, (
+                f"static {variable[6]}: a child that is forked while a thread makes it would wait for ever; use "
+                "static constinit MadeOnce of core/made_once.h, or constexpr"
+            )
         found = INCLUDE.match(line)
         if not found:
             continue

@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "codecs/limits.h"
+#include "core/made_once.h"
 #include "gpu/streams.h"
 #include "operator/keyed.h"
 #include "runtime/executor.h"
@@ -23,8 +24,8 @@ class Lock : ForkAware {
  public:
   std::mutex mutex;
   static Lock& instance() {
-    static Lock* lock = new Lock;
-    return *lock;
+    static constinit MadeOnce<Lock> lock;
+    return lock.get();
   }
 
  private:

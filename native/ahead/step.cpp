@@ -148,11 +148,7 @@ bool same_numbers(const Value& a, const Value& b) {
 ValuePtr copy_of_numbers(const Value& value) {
   const Data* data = few_numbers(value);
   if (!data) return nullptr;
-  const Meta meta = value.meta();
-  Data copy = allocate_data(meta, data->shapes);
-  for (int i = 0; i < data->size(); i++)
-    if (data->bytes(i)) std::memcpy(copy.at(i), data->at(i), data->bytes(i));
-  return std::make_shared<Value>(std::move(copy), meta.is_batch);
+  return std::make_shared<Value>(copy_of(*data), value.meta().is_batch);
 }
 
 bool may_have_changed(const Value& value) {

@@ -4,13 +4,14 @@
 #include <utility>
 
 #include "codecs/bytes.h"
+#include "core/made_once.h"
 
 namespace avida::codecs {
 namespace {
 
 std::vector<Codec>& registry() {
-  static std::vector<Codec> codecs;
-  return codecs;
+  static constinit MadeOnce<std::vector<Codec>> codecs;
+  return codecs.get();
 }
 
 }  // namespace

@@ -4,6 +4,12 @@
 
 namespace avida {
 
+int64_t Data::bytes() const {
+  int64_t sum = 0;
+  for (int i = 0; i < size(); i++) sum += bytes(i);
+  return sum;
+}
+
 bool Data::contiguous() const {
   if (!owners_.empty() || !shapes.uniform()) return false;
   for (int i = 1; i < size(); i++) {
@@ -68,9 +74,22 @@ Data Data::select(const std::vector<int>& indices) const {
   return out;
 }
 
-void expose(const Data& data) {
-  for (const Block& block : data.blocks())
-    if (auto* deleter = std::get_deleter<BlockDeleter>(block)) deleter->exposed = true;
+Writer::Writer(Block block) : block_(std::move(block)) {
+  if (auto* deleter = std::get_deleter<BlockDeleter>(block_)) {
+    deleter->exposed = true;
+    deleter->writers++;
+  }
+}
+
+Writer::~Writer() {
+  if (auto* deleter = std::get_deleter<BlockDeleter>(block_)) deleter->writers--;
+}
+
+bool others_write(const Data& data) {
+  return data.device.kind == Device::Kind::cpu && std::ranges::any_of(data.blocks(), [](const Block& block) {
+           auto* deleter = std::get_deleter<BlockDeleter>(block);
+           return deleter && (deleter->borrowed == Borrowed::to_write || deleter->writers > 0);
+         });
 }
 
 bool exposed(const Data& data) {
@@ -83,7 +102,15 @@ bool exposed(const Data& data) {
 bool foreign(const Data& data) {
   return std::ranges::any_of(data.blocks(), [](const Block& block) {
     auto* deleter = std::get_deleter<BlockDeleter>(block);
-    return block && (!deleter || deleter->foreign);
+    return block && (!deleter || deleter->borrowed != Borrowed::no);
+  });
+}
+
+bool share_memory(const Data& a, const Data& b) {
+  return std::ranges::any_of(a.blocks(), [&](const Block& one) {
+    return std::ranges::any_of(b.blocks(), [&](const Block& other) {
+      return one && !one.owner_before(other) && !other.owner_before(one);
+    });
   });
 }
 

@@ -24,17 +24,23 @@ constexpr int64_t kMaxSamples = 1 << 24;  // per batch
 // A block of memory; the deleter returns it to its allocator.
 using Block = std::shared_ptr<void>;
 
+// What code outside of avida can do with memory that avida did not allocate.
+enum class Borrowed : int8_t { no, to_read, to_write };
+
 // The deleter of a block that remembers who else can write to the memory.
 struct BlockDeleter {
-  explicit BlockDeleter(std::function<void(void*)> release, bool foreign = false, std::shared_ptr<void> pinned = {})
-      : release(std::move(release)), foreign(foreign), pinned(std::move(pinned)) {}
-  BlockDeleter(const BlockDeleter& other) : release(other.release), foreign(other.foreign), pinned(other.pinned) {}
+  explicit BlockDeleter(std::function<void(void*)> release, Borrowed borrowed = Borrowed::no,
+                        std::shared_ptr<void> pinned = {})
+      : release(std::move(release)), borrowed(borrowed), pinned(std::move(pinned)) {}
+  BlockDeleter(const BlockDeleter& other)
+      : release(other.release), borrowed(other.borrowed), pinned(other.pinned) {}
   void operator()(void* memory) const { release(memory); }
 
   std::function<void(void*)> release;
-  bool foreign;                              // the memory of another library
+  Borrowed borrowed;
   std::shared_ptr<void> pinned;              // what the GPU knows of pinned memory; null for other memory
-  mutable std::atomic<bool> exposed{false};  // to code outside of avida, which can write to it
+  mutable std::atomic<bool> exposed{false};  // others were able to write to it at some time
+  mutable std::atomic<int> writers{0};       // Writers that others hold now
 };
 
 // Where a sample comes from. Readers set it, and operators pass it on.
@@ -74,6 +80,7 @@ struct Data {
 
   int size() const { return shapes.samples(); }
   int64_t bytes(int i) const { return volume(shapes.dims(i)) * size_of(dtype); }
+  int64_t bytes() const;  // of all samples
   void* at(int i) const { return samples_.empty() ? first_ + step_ * i : samples_[i]; }
   const Block& owner(int i) const { return owners_.empty() ? block_ : owners_[i]; }
   // Whether the samples have one shape and are contiguous in one block.
@@ -100,11 +107,24 @@ struct Data {
   std::vector<Block> owners_;   // empty when there is one block
 };
 
-// Notes that code outside of avida can write to the samples from now on.
-void expose(const Data& data);
-// Whether it can, or once could.
+// Held by code outside of avida that can write to a block as long as it has this.
+class Writer {
+ public:
+  explicit Writer(Block block);
+  ~Writer();
+  Writer(const Writer&) = delete;
+
+ private:
+  const Block block_;
+};
+
+// Whether code outside of avida can write to some of the samples in CPU memory now.
+bool others_write(const Data& data);
+// Whether it can, or once could, in any memory.
 bool exposed(const Data& data);
 // Whether some of the memory belongs to another library.
 bool foreign(const Data& data);
+// Whether they share a block.
+bool share_memory(const Data& a, const Data& b);
 
 }  // namespace avida

@@ -3,13 +3,14 @@
 #include <hwy/highway.h>
 
 #include "core/error.h"
+#include "core/made_once.h"
 
 namespace avida {
 namespace {
 
 const std::vector<int64_t>& targets() {
-  static const std::vector<int64_t> found = hwy::SupportedAndGeneratedTargets();
-  return found;
+  static constinit MadeOnce<const std::vector<int64_t>> found;
+  return found.get([] { return std::make_unique<const std::vector<int64_t>>(hwy::SupportedAndGeneratedTargets()); });
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/made_once.h"
 #include "gpu/driver.h"
 #include "gpu/headers.h"
 #include "gpu/library.h"
@@ -35,8 +36,8 @@ struct Nvrtc {
 };
 
 std::string& first_library() {
-  static auto* path = new std::string;
-  return *path;
+  static constinit MadeOnce<std::string> path;
+  return path.get();
 }
 
 Nvrtc open_nvrtc() {
@@ -64,8 +65,8 @@ Nvrtc open_nvrtc() {
 }
 
 const Nvrtc& nvrtc() {
-  static const auto* opened = new Nvrtc(open_nvrtc());
-  return *opened;
+  static constinit MadeOnce<const Nvrtc> opened;
+  return opened.get([] { return std::make_unique<const Nvrtc>(open_nvrtc()); });
 }
 
 // The same options as for the host: C++20 without fused multiply-add.
@@ -119,11 +120,12 @@ class Cached {
  public:
   Cached(const Kernel& kernel, const std::string& architecture)
       : kernel_(kernel), architecture_(architecture), source_(kernel_source(kernel)) {
-    static const std::string headers = [] {
+    static constinit MadeOnce<const std::string> once;
+    const std::string& headers = once.get([] {
       std::vector<std::string_view> texts;
       for (auto& [name, text] : device_headers()) texts.insert(texts.end(), {name, text});
-      return hash_of(texts);
-    }();
+      return std::make_unique<const std::string>(hash_of(texts));
+    });
     const std::string expression = expression_of(kernel);
     std::vector<std::string_view> parts{source_, expression, architecture_, headers};
     for (auto* option : kOptions) parts.push_back(option);
@@ -226,8 +228,8 @@ class UsualKernels {
 };
 
 UsualKernels& usual_kernels() {
-  static auto* all = new UsualKernels;
-  return *all;
+  static constinit MadeOnce<UsualKernels> all;
+  return all.get();
 }
 
 }  // namespace

@@ -281,7 +281,7 @@ class CudaGpu : public Gpu {
         std::lock_guard lock(mutex);
         free.push_back(staging);
       }
-      returned.notify_one();
+      returned.notify_all();  // pthread_cond_signal of glibc before 2.41 may wake nobody
     }
   };
 

@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "core/error.h"
+#include "core/made_once.h"
 #include "gpu/library.h"
 
 namespace avida::cuda {
@@ -40,11 +41,11 @@ std::atomic<bool> was_forked = false;
 }  // namespace
 
 const Driver& driver() {
-  static const auto* opened = [] {
+  static constinit MadeOnce<const Driver> opened;
+  return opened.get([] {
     pthread_atfork(nullptr, nullptr, [] { was_forked = true; });
-    return new Driver(open_driver());
-  }();
-  return *opened;
+    return std::make_unique<const Driver>(open_driver());
+  });
 }
 
 bool forked() { return was_forked; }

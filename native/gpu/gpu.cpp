@@ -5,6 +5,7 @@
 #include <mutex>
 #include <vector>
 
+#include "core/made_once.h"
 #include "gpu/driver.h"
 #include "gpu/make.h"
 #include "gpu/pool.h"
@@ -25,13 +26,14 @@ struct Found {
 
 std::mutex making;
 std::vector<Gpu*>& made() {  // the GPUs that were used so far; asking for them does not open the driver
-  static auto* gpus = new std::vector<Gpu*>;
-  return *gpus;
+  static constinit MadeOnce<std::vector<Gpu*>> gpus;
+  return gpus.get();
 }
 
 Found& found() {
-  static auto* all = [] {
-    auto* found = new Found;
+  static constinit MadeOnce<Found> all;
+  return all.get([] {
+    auto found = std::make_unique<Found>();
     if (int fakes = fake_count(); fakes > 0) {
       found->gpus.resize(fakes);
     } else {
@@ -39,8 +41,7 @@ Found& found() {
       if (found->missing.empty()) found->gpus.resize(cuda::driver().devices);
     }
     return found;
-  }();
-  return *all;
+  });
 }
 
 }  // namespace
@@ -128,7 +129,7 @@ Block Gpu::allocate_pinned(int64_t bytes) {
   auto release = [pinned](void*) {
     if (!cuda::forked()) pinned->pool->give(pinned->taken, pinned->was_handed_over);  // else it is the parent's memory
   };
-  return Block(taken.memory, BlockDeleter(std::move(release), false, pinned));
+  return Block(taken.memory, BlockDeleter(std::move(release), Borrowed::no, pinned));
 }
 
 bool Gpu::is_pinned(const Data& data) {

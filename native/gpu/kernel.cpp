@@ -1,11 +1,13 @@
 #include "gpu/kernel.h"
 
+#include "core/made_once.h"
+
 namespace avida {
 namespace {
 
 std::vector<const Kernel*>& registry() {
-  static auto* all = new std::vector<const Kernel*>;
-  return *all;
+  static constinit MadeOnce<std::vector<const Kernel*>> all;
+  return all.get();
 }
 
 }  // namespace

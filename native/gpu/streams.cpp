@@ -3,6 +3,7 @@
 #include <map>
 #include <mutex>
 
+#include "core/made_once.h"
 #include "gpu/driver.h"
 
 namespace avida {
@@ -11,8 +12,8 @@ namespace {
 std::mutex mutex;
 
 std::map<int, std::shared_ptr<GpuStream>>& defaults() {
-  static auto* streams = new std::map<int, std::shared_ptr<GpuStream>>;
-  return *streams;
+  static constinit MadeOnce<std::map<int, std::shared_ptr<GpuStream>>> streams;
+  return streams.get();
 }
 
 }  // namespace

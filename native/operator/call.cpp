@@ -394,6 +394,12 @@ std::vector<Data> Call::run() {
   return results;
 }
 
+// Views share the memory, and what leads a chain is small beside the work that the chain saves.
+int64_t Call::copies_up_to() const {
+  if (spec_.view) return 0;
+  return chain() == Chain::leads ? INT64_MAX : Task::copies_up_to();
+}
+
 Task::Chain Call::chain() const {
   if (!spec_.loop || !is_batch_ || outputs_ != 1 || slots_.empty() || slots_[0] != 0) return Chain::no;
   if (per_frame_ != false || stream_) return Chain::no;

@@ -53,6 +53,7 @@ class Call : public Task {
   Failure describe_failure(std::exception_ptr error) const override;
   bool pure() const override { return !spec_.writes_files; }
   bool runs_anywhere() const override { return !stream_; }
+  int64_t copies_up_to() const override;
   profile::Label label() const override;
   Task::Chain chain() const override;
   std::vector<Data> run_chain(std::span<Task* const> tasks, std::span<const bool> kept) override;

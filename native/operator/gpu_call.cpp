@@ -179,7 +179,7 @@ Data to_gpu(const Data& data, const GpuStream& stream) {
     gpu.wait(stream.handle, data.stream);
     return data;
   }
-  const bool pinned = Gpu::is_pinned(data);
+  const bool pinned = Gpu::is_pinned(data) && !others_write(data);  // which is read after this has returned
   Data out = moved(data, gpu.allocate(bytes_of(data), stream.handle), [&](void* to, const void* from, int64_t bytes) {
     if (pinned)
       gpu.copy_in_pinned(to, from, static_cast<size_t>(bytes), stream.handle);

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <deque>
 
+#include "core/made_once.h"
+
 namespace avida {
 namespace {
 std::deque<OpSpec>& registry() {
-  static std::deque<OpSpec>* ops = new std::deque<OpSpec>;
-  return *ops;
+  static constinit MadeOnce<std::deque<OpSpec>> ops;
+  return ops.get();
 }
 }  // namespace
 

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "core/made_once.h"
+
 namespace avida::python {
 namespace {
 
@@ -24,8 +26,9 @@ ValuePtr to_value(nb::handle object) {
 }
 
 bool is_array_of_numbers(nb::handle object) {
-  static const nb::handle numpy_array = nb::object(nb::module_::import_("numpy").attr("ndarray")).release();
-  if (reinterpret_cast<PyObject*>(Py_TYPE(object.ptr())) != numpy_array.ptr()) return false;
+  static constinit MadeOnce<const nb::object> numpy_array;  // other threads may take the GIL while NumPy is imported
+  const auto import = [] { return std::make_unique<const nb::object>(nb::module_::import_("numpy").attr("ndarray")); };
+  if (reinterpret_cast<PyObject*>(Py_TYPE(object.ptr())) != numpy_array.get(import).ptr()) return false;
   nb::object kind = object.attr("dtype").attr("kind");
   const Py_UCS4 letter = PyUnicode_READ_CHAR(kind.ptr(), 0);
   return letter == 'b' || letter == 'i' || letter == 'u' || letter == 'f';

@@ -31,16 +31,20 @@ const char* format_of(DType dtype) {
 // For GPU memory, the consumer's stream waits for ours, and ours waits for it before the memory is reused.
 nb::object dlpack(TensorBase& tensor, intptr_t stream) {
   const Data& data = get(*tensor.value);
+  struct Export {
+    Block block;
+    Writer writer{block};
+  };
+  auto keeper = std::make_unique<Export>(data.owner(0));
   hand_out(data);
   std::vector<size_t> shape(data.shapes.dims(0).begin(), data.shapes.dims(0).end());
-  auto keeper = std::make_unique<Block>(data.owner(0));
   int device_type = nb::device::cpu::value, device = 0;
   if (data.device.kind == Device::Kind::gpu) {
     device_type = nb::device::cuda::value;
     device = data.device.id;
-    *keeper = lend(data, stream);
+    keeper->block = lend(data, stream);
   }
-  nb::capsule owner(keeper.release(), [](void* p) noexcept { delete static_cast<Block*>(p); });
+  nb::capsule owner(keeper.release(), [](void* p) noexcept { delete static_cast<Export*>(p); });
   nb::ndarray<> array(data.at(0), shape.size(), shape.data(), owner, nullptr, dlpack_dtype(data.dtype), device_type,
                       device);
   nb::object exported = nb::cast(array, nb::rv_policy::automatic);
@@ -48,8 +52,9 @@ nb::object dlpack(TensorBase& tensor, intptr_t stream) {
   return exported.attr("__dlpack__")();
 }
 
-struct BufferShape {
+struct BufferExport {
   Py_ssize_t shape[kMaxDim], strides[kMaxDim];
+  std::optional<Writer> writer;  // none if it is read-only
 };
 
 // An exception that a signal handler raised while a buffer request was waiting. NumPy drops it and calls __array__
@@ -108,12 +113,13 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) noexcept {
     const char* format = format_of(data.dtype);
     if (!format) type_error("bfloat16 has no buffer format; use __dlpack__ or cast to float32 first");
     if (data.read_only && (flags & PyBUF_WRITABLE)) type_error("the tensor's memory is read-only");
+    auto exported = std::make_unique<BufferExport>();
+    if (!data.read_only) exported->writer.emplace(data.owner(0));
     hand_out(data);
-    auto* extents = new BufferShape;
     Shape shape = data.shapes[0], dense = dense_strides(shape);
     for (int d = 0; d < shape.size(); d++) {
-      extents->shape[d] = shape[d];
-      extents->strides[d] = dense[d] * size_of(data.dtype);
+      exported->shape[d] = shape[d];
+      exported->strides[d] = dense[d] * size_of(data.dtype);
     }
     view->buf = data.at(0);
     view->len = data.bytes(0);
@@ -121,10 +127,10 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) noexcept {
     view->readonly = data.read_only;
     view->format = const_cast<char*>(format);
     view->ndim = shape.size();
-    view->shape = extents->shape;
-    view->strides = extents->strides;
+    view->shape = exported->shape;
+    view->strides = exported->strides;
     view->suboffsets = nullptr;
-    view->internal = extents;
+    view->internal = exported.release();
     view->obj = self;
     Py_INCREF(self);
     return 0;
@@ -140,7 +146,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) noexcept {
   return -1;
 }
 
-void release_buffer(PyObject*, Py_buffer* view) noexcept { delete static_cast<BufferShape*>(view->internal); }
+void release_buffer(PyObject*, Py_buffer* view) noexcept { delete static_cast<BufferExport*>(view->internal); }
 
 }  // namespace
 
@@ -153,10 +159,9 @@ PyType_Slot tensor_slots[] = {
 void hand_out(const Data& data) {
   for (const Block& block : data.blocks()) Gpu::hand_over(block);
   if (data.read_only) return;
-  expose(data);
-  if (!Executor::any_incomplete()) return;
+  if (!Executor::is_read(data)) return;
   WithoutGil released;
-  Executor::complete(data, answer_signals());
+  Executor::finish_reading(data, answer_signals());
 }
 
 Block lend(const Data& data, intptr_t stream) {
@@ -173,7 +178,10 @@ void bind_exports(nb::class_<TensorBase>& tensor) {
   tensor
       .def_prop_ro("_address",
                    [](TensorBase& t) {
-                     if (t.value->meta().device.kind == Device::Kind::gpu) hand_out(get(*t.value));
+                     if (t.value->meta().device.kind == Device::Kind::gpu) {
+                       const Writer writer(get(*t.value).owner(0));  // what it notes stays
+                       hand_out(get(*t.value));
+                     }
                      return reinterpret_cast<uintptr_t>(get(*t.value).at(0));
                    })
       .def("_dlpack", &dlpack, nb::arg("stream"))

@@ -30,8 +30,10 @@ DType dtype_from(nb::dlpack::dtype d) {
   return DType::none;
 }
 
-// One sample that shares or copies the memory of a foreign array, which must be C-contiguous.
-nb::object tensor_from_array(nb::ndarray<nb::ro> array, const std::string& layout, bool copy, bool read_only) {
+// One sample that shares or copies the memory of a foreign array, which must be C-contiguous. It is `read_only`
+// for those who get the tensor's memory; others may be able to write to it nevertheless.
+nb::object tensor_from_array(nb::ndarray<nb::ro> array, const std::string& layout, bool copy, bool read_only,
+                             bool others_write) {
   DType dtype = dtype_from(array.dtype());
   if (dtype == DType::none) type_error("the array's element type is not supported");
   if (array.device_type() != nb::device::cpu::value) type_error("the array is not in CPU memory");
@@ -55,7 +57,8 @@ nb::object tensor_from_array(nb::ndarray<nb::ro> array, const std::string& layou
   } else {
     auto keeper = hold(nb::capsule(new nb::ndarray<nb::ro>(array),
                                    [](void* p) noexcept { delete static_cast<nb::ndarray<nb::ro>*>(p); }));
-    data.place(Block(source, BlockDeleter([keeper](void*) {}, true)), source, 0);
+    const Borrowed borrowed = others_write ? Borrowed::to_write : Borrowed::to_read;
+    data.place(Block(source, BlockDeleter([keeper](void*) {}, borrowed)), source, 0);
     data.read_only = read_only;
   }
   return wrap(std::move(data), false);
@@ -74,7 +77,7 @@ nb::object gpu_tensor(void* memory, const Shape& shape, DType dtype, const std::
   auto release = [keeper = std::move(keeper), device = stream.device, handle = stream.handle](void*) {
     at_the_end([&] { Gpu::at(device).keep_until_done(keeper, handle); });
   };
-  Block block(memory, BlockDeleter(std::move(release), true));
+  Block block(memory, BlockDeleter(std::move(release), Borrowed::to_write));
   data.place(std::move(block), memory, 0);
   return wrap(std::move(data), false);
 }
@@ -119,7 +122,7 @@ nb::object from_cuda_array(const std::string& type, std::vector<int64_t> extents
 
 void bind_imports(nb::module_& m) {
   m.def("tensor_from_array", &tensor_from_array, nb::arg("array"), nb::arg("layout"), nb::arg("copy"),
-        nb::arg("read_only") = false);
+        nb::arg("read_only") = false, nb::arg("others_write") = true);
   m.def("gpu_tensor_from_dlpack", &from_dlpack, nb::arg("array"), nb::arg("layout"), nb::arg("stream"));
   m.def("gpu_tensor_from_array", &from_cuda_array, nb::arg("type"), nb::arg("shape"), nb::arg("strides").none(),
         nb::arg("memory"), nb::arg("stream").none(), nb::arg("owner"), nb::arg("layout"), nb::arg("own_stream"));

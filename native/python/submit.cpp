@@ -7,20 +7,21 @@
 namespace avida::python {
 namespace {
 
+// Runs the task according to this thread's evaluation mode, and in all of them before the caller can write to memory
+// that it reads.
 void launch(const std::shared_ptr<Task>& task) {
   Ambient& ambient = Ambient::here();
   auto& executor = ambient.current()->executor;
-  switch (ambient.mode) {
-    case EvalMode::deferred:
-      return executor->defer(task);
-    case EvalMode::eager:
-      return executor->submit(task);
-    case EvalMode::sync_cpu:
-    case EvalMode::sync_full: {
-      WithoutGil released;
-      executor->run_here(task, answer_signals());
-    }
+  if (ambient.mode == EvalMode::sync_cpu || ambient.mode == EvalMode::sync_full) {
+    WithoutGil released;
+    return executor->run_here(task, answer_signals());
   }
+  if (task->keeps_borrowed()) {
+    WithoutGil released;
+    return executor->run_at_once(task, answer_signals());
+  }
+  if (ambient.mode == EvalMode::deferred) return executor->defer(task);
+  executor->submit(task);
 }
 
 // After a call in one of the modes that wait: raises its error.

@@ -222,15 +222,12 @@ nb::object copy_ready(nb::handle object) {
   if (value.pending()) return nb::none();
   const Data& data = value.ready();
   if (data.device.kind == Device::Kind::gpu) return nb::none();
-  Meta meta = value.meta();
-  Data out = allocate_data(meta, data.shapes);
-  out.origins = data.origins;
+  Data out;
   {
     WithoutGil released;
-    for (int i = 0; i < data.size(); i++)
-      if (int64_t bytes = data.bytes(i)) std::memcpy(out.at(i), data.at(i), bytes);
+    out = copy_of(data);
   }
-  return wrap(std::move(out), meta.is_batch, lineage_of(value));
+  return wrap(std::move(out), value.meta().is_batch, lineage_of(value));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <system_error>
 #include <thread>
 
+#include "core/made_once.h"
 #include "runtime/fork.h"
 #include "runtime/memory.h"
 #include "runtime/thread_pool.h"
@@ -449,8 +450,8 @@ class Everyone : ForkAware {
     return out;
   }
   static Everyone& instance() {
-    static Everyone* everyone = new Everyone;
-    return *everyone;
+    static constinit MadeOnce<Everyone> everyone;
+    return everyone.get();
   }
 
  private:

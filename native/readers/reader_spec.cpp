@@ -1,13 +1,14 @@
 #include "readers/reader_spec.h"
 
+#include "core/made_once.h"
 #include "readers/declare.h"
 
 namespace avida {
 namespace {
 
 std::vector<std::function<ReaderSpec()>>& declarations() {
-  static auto* list = new std::vector<std::function<ReaderSpec()>>;
-  return *list;
+  static constinit MadeOnce<std::vector<std::function<ReaderSpec()>>> list;
+  return list.get();
 }
 
 // Python's Reader sees to these arguments; sources know two of them.
@@ -68,21 +69,21 @@ int register_reader(std::function<ReaderSpec()> declaration) {
 }
 
 const std::vector<ReaderSpec>& all_readers() {
-  static const auto* specs = [] {
-    auto* list = new std::vector<ReaderSpec>;
+  static constinit MadeOnce<const std::vector<ReaderSpec>> specs;
+  return specs.get([] {
+    auto list = std::make_unique<std::vector<ReaderSpec>>();
     for (auto& declaration : declarations()) list->push_back(declaration());
     return list;
-  }();
-  return *specs;
+  });
 }
 
 const std::vector<ReaderArg>& common_reader_args() {
-  static const auto* args = [] {
+  static constinit MadeOnce<const std::vector<ReaderArg>> args;
+  return args.get([] {
     ReaderDeclaration<ReaderArgs> common("");
     declare_common(common);
-    return new std::vector<ReaderArg>(std::move(common.spec.args));
-  }();
-  return *args;
+    return std::make_unique<const std::vector<ReaderArg>>(std::move(common.spec.args));
+  });
 }
 
 }  // namespace avida

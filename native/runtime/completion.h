@@ -6,6 +6,7 @@
 #include <mutex>
 #include <vector>
 
+#include "core/made_once.h"
 #include "runtime/executor.h"
 #include "runtime/fork.h"
 
@@ -40,8 +41,8 @@ class Completion : ForkAware {
   }
 
   static Completion& instance() {
-    static Completion* completion = new Completion;
-    return *completion;
+    static constinit MadeOnce<Completion> completion;
+    return completion.get();
   }
 
  private:

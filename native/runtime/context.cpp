@@ -4,6 +4,8 @@
 #include <mutex>
 #include <string>
 
+#include "core/made_once.h"
+
 namespace avida {
 namespace {
 
@@ -19,8 +21,8 @@ class SharedPool : ForkAware {
     if (replace || !pool_) pool_.swap(pool);
   }
   static SharedPool& instance() {
-    static SharedPool* shared = new SharedPool;  // never destroyed: threads may outlive the statics
-    return *shared;
+    static constinit MadeOnce<SharedPool> shared;  // never destroyed: threads may outlive the statics
+    return shared.get();
   }
 
  private:

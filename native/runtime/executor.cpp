@@ -9,6 +9,7 @@
 #include <system_error>
 #include <thread>
 
+#include "core/made_once.h"
 #include "runtime/completion.h"
 #include "runtime/thread_pool.h"
 
@@ -33,9 +34,8 @@ inline void relax() {
 
 // For an error whose description raises an error itself.
 std::shared_ptr<const Failure> undescribed_failure() {
-  static auto* failure = new auto(std::make_shared<const Failure>(
-      Failure{ErrorKind::runtime, "an operator failed, and describing its error failed too", {}}));
-  return *failure;
+  return std::make_shared<const Failure>(
+      Failure{ErrorKind::runtime, "an operator failed, and describing its error failed too", {}});
 }
 
 std::shared_ptr<const Failure> shutdown_failure() {
@@ -79,8 +79,8 @@ class Everyone : ForkAware {
     return out;
   }
   static Everyone& instance() {
-    static Everyone* everyone = new Everyone;
-    return *everyone;
+    static constinit MadeOnce<Everyone> everyone;
+    return everyone.get();
   }
 
  private:
@@ -208,6 +208,16 @@ bool Executor::computed_elsewhere(Value& value, const Executor& here) {
   return producer && producer->executor_.get() != &here;
 }
 
+void Executor::drop_if_dead(const std::shared_ptr<Task>& task) {
+  if (!task->submitted_ || task->finished_ || !task->executor_ || !task->pure()) return;
+  if (!std::ranges::all_of(task->outputs_, [](auto& output) { return output.expired(); })) return;
+  Executor& executor = *task->executor_;
+  std::unique_lock lock(executor.mutex_);
+  const std::shared_ptr<Task> taken = executor.take_from_queue(task.get());
+  lock.unlock();
+  if (taken) publish(*taken, {}, nullptr, &executor.finished_);
+}
+
 void Executor::promote(Task& task) {
   if (!task.ahead_) return;
   Executor& executor = *task.executor_;
@@ -235,17 +245,23 @@ void Executor::ensure_thread() {
 
 bool Executor::on_own_thread() { return executor_of_thread != nullptr; }
 
+// The task, if it was in the queue. Needs the lock.
+std::shared_ptr<Task> Executor::take_from_queue(const Task* task) {
+  for (auto* queue : {&queue_, &ahead_}) {
+    // From the end, where what is dropped again mostly is.
+    auto at = std::ranges::find(queue->rbegin(), queue->rend(), task, &std::shared_ptr<Task>::get);
+    if (at == queue->rend()) continue;
+    std::shared_ptr<Task> taken = std::move(*at);
+    queue->erase(std::next(at).base());
+    return taken;
+  }
+  return nullptr;
+}
+
 // Runs the task if it is in the queue; returns whether it was.
 bool Executor::run_from_queue(const Task* task, const Interrupt& interrupt) {
   std::unique_lock lock(mutex_);
-  std::shared_ptr<Task> taken;
-  for (auto* queue : {&queue_, &ahead_}) {
-    auto at = std::ranges::find(*queue, task, &std::shared_ptr<Task>::get);
-    if (at == queue->end()) continue;
-    taken = std::move(*at);
-    queue->erase(at);
-    break;
-  }
+  std::shared_ptr<Task> taken = take_from_queue(task);
   if (!taken) return false;
   nested_.push_back(taken);
   lock.unlock();
@@ -264,6 +280,7 @@ bool Executor::run_from_queue(const Task* task, const Interrupt& interrupt) {
   }
   lock.lock();
   nested_.pop_back();
+  lock.unlock();  // before the task ends, with what it holds
   return true;
 }
 
@@ -272,6 +289,12 @@ void Executor::run_here(const std::shared_ptr<Task>& task, const Interrupt& inte
   for (auto& input : task->inputs)
     if (input->pending()) wait(*input, interrupt);
   execute(*task, nullptr);
+}
+
+void Executor::run_at_once(const std::shared_ptr<Task>& task, const Interrupt& interrupt) {
+  if (task->pure()) return run_here(task, interrupt);
+  submit(task);
+  finish(task, interrupt);
 }
 
 void Executor::wait(Value& value, const Interrupt& interrupt) {
@@ -369,6 +392,42 @@ void Executor::drain(const Interrupt& interrupt) {
   wait_for_work([&] { return std::ranges::all_of(std::views::reverse(tasks), finished); }, interrupt);
 }
 
+// Waits until a submitted task has run.
+void Executor::finish(const std::shared_ptr<Task>& task, const Interrupt& interrupt) {
+  Executor& executor = *task->executor_;
+  if (&executor == executor_of_thread && executor.run_from_queue(task.get(), interrupt)) return;
+  executor.wait_for_work([&] { return task->finished_.load(); }, interrupt);
+}
+
+// Tasks of all executors that read this memory, or will do so, except those that wait to run ahead of a loop: these are
+// given up.
+std::vector<std::shared_ptr<Task>> Executor::readers_of(const Data& memory) {
+  std::vector<std::shared_ptr<Task>> all, readers;  // `all` is released outside the locks
+  for (auto& executor : Everyone::instance().alive()) {
+    std::lock_guard lock(executor->mutex_);
+    for (auto* tasks : {&executor->running_, &executor->nested_}) all.insert(all.end(), tasks->begin(), tasks->end());
+    all.insert(all.end(), executor->queue_.begin(), executor->queue_.end());
+    for (auto& deferred : executor->deferred_)
+      if (auto task = deferred.lock()) all.push_back(std::move(task));
+  }
+  for (auto& task : all)
+    if (!task->finished_ && task->reads(memory)) readers.push_back(task);
+  return readers;
+}
+
+bool Executor::is_read(const Data& memory) { return !left_out_of(memory).empty() || !readers_of(memory).empty(); }
+
+void Executor::finish_reading(const Data& memory, const Interrupt& interrupt) {
+  for (auto& value : left_out_of(memory)) wait(*value, interrupt);
+  if (on_own_thread()) return;
+  // Again, since results may share the memory, and have readers in turn.
+  for (auto readers = readers_of(memory); !readers.empty(); readers = readers_of(memory))
+    for (auto& task : readers) {
+      task->executor_->submit(task);
+      finish(task, interrupt);
+    }
+}
+
 void Executor::close() {
   std::lock_guard lock(mutex_);
   close_ = true;
@@ -408,7 +467,7 @@ void Executor::join(std::chrono::steady_clock::time_point latest, const Interrup
 // The next call of a loop arrives within microseconds; sleeping and waking up takes longer. But where many executors
 // share few cores, spinning takes these from the work.
 void Executor::spin_until_submitted() {
-  static std::atomic<int> most{0};
+  static constinit std::atomic<int> most{0};
   if (most == 0) most = std::max(1, available_cpus() / 2);
   uint64_t seen = finished_;
   if (spinning++ < most)
@@ -491,6 +550,9 @@ void Executor::execute(Task& task, std::atomic<uint64_t>* finished) {
   try {
     if (wanted) {
       for (auto& input : task.inputs) input->get();
+      // No loop takes what was made of memory that others had, and they may be writing to it. In this order: memory may
+      // be handed out right after the loop has asked for the task.
+      if (task.reads_exposed() && task.ahead_) refuse("a call ahead of its loop was given up");
       if (profile::on()) record(work, std::array{&task});
       results = task.run();
       work.made(results);

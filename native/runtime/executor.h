@@ -28,13 +28,19 @@ class Executor : public std::enable_shared_from_this<Executor>, ForkAware {
   static void submit_ahead(std::span<const std::shared_ptr<Task>> tasks, const std::shared_ptr<Executor>& executor);
   // Whether a pending value is to be computed by another executor than `here`.
   static bool computed_elsewhere(Value& value, const Executor& here);
+  // Takes a task from the queue whose outputs nobody holds any more, with all that it holds.
+  static void drop_if_dead(const std::shared_ptr<Task>& task);
   // A task that was submitted ahead is asked for now.
   static void promote(Task& task);
-  // Computes what a chain has left out of values that are computed from this memory, before others write to it.
-  static void complete(const Data& memory, const Interrupt& interrupt);
-  static bool any_incomplete();
+  // Whether some task still has to read this memory, or is to be left alone by those who write to it.
+  static bool is_read(const Data& memory);
+  // Runs the tasks that read this memory, deferred ones and what chains have left out included, before others write to
+  // it. An operator of Python does not wait: what reads the memory may need its result.
+  static void finish_reading(const Data& memory, const Interrupt& interrupt);
   // Runs the task on this thread, after waiting for its inputs.
   void run_here(const std::shared_ptr<Task>& task, const Interrupt& interrupt);
+  // The same, but for a task with side effects, which waits for its turn.
+  void run_at_once(const std::shared_ptr<Task>& task, const Interrupt& interrupt);
   // Submits deferred tasks whose values are still referenced.
   void submit_deferred();
   // Waits until all tasks submitted so far have run, except those submitted ahead. Throws on the executor's own thread,
@@ -69,6 +75,7 @@ class Executor : public std::enable_shared_from_this<Executor>, ForkAware {
   void submit(const std::shared_ptr<Task>& task, bool wake);
   void enqueue(const std::shared_ptr<Task>& task, bool wake);
   void ensure_thread();
+  std::shared_ptr<Task> take_from_queue(const Task* task);
   bool run_from_queue(const Task* task, const Interrupt& interrupt);
   void wait_for_work(const std::function<bool()>& done, const Interrupt& interrupt);
   bool may_run_while_waiting();
@@ -86,7 +93,10 @@ class Executor : public std::enable_shared_from_this<Executor>, ForkAware {
   static bool try_chain(std::span<const std::shared_ptr<Task>> chain, std::atomic<uint64_t>* finished);
   static void publish(Task& task, std::vector<Data> results, std::shared_ptr<const Failure> failure,
                       std::atomic<uint64_t>* finished);
+  static void finish(const std::shared_ptr<Task>& task, const Interrupt& interrupt);
   static std::shared_ptr<Task> producer_of(Value& value);
+  static std::vector<std::shared_ptr<Task>> readers_of(const Data& memory);
+  static std::vector<ValuePtr> left_out_of(const Data& memory);
   static void record(profile::Work& work, std::span<Task* const> tasks);
 
   std::mutex mutex_;

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 
+#include "core/made_once.h"
 #include "runtime/completion.h"
 #include "runtime/executor.h"
 
@@ -33,8 +34,8 @@ class Incomplete : ForkAware {
   }
   bool any() const { return any_; }
   static Incomplete& instance() {
-    static Incomplete* incomplete = new Incomplete;
-    return *incomplete;
+    static constinit MadeOnce<Incomplete> incomplete;
+    return incomplete.get();
   }
 
  private:
@@ -66,9 +67,11 @@ void Executor::wait_for_followers(std::unique_lock<std::mutex>& lock) {
 // Moves the first task from the queue, or of the work ahead if the queue is empty, to running_, together with the tasks
 // that form a chain with it, and before them the tasks that compute their arguments.
 void Executor::take_next() {
+  // Without holding the output: its end takes this executor's lock.
   auto makes = [](const Task& task, const ValuePtr& value) {
-    return std::any_of(task.outputs_.begin(), task.outputs_.end(),
-                       [&](auto& output) { return output.lock() == value; });
+    return std::ranges::any_of(task.outputs_, [&](auto& output) {
+      return !output.owner_before(value) && !value.owner_before(output);
+    });
   };
   auto ready = [](const Task& task) {
     return std::none_of(task.inputs.begin(), task.inputs.end(), [](auto& input) { return input->pending(); });
@@ -135,6 +138,7 @@ bool Executor::try_chain(std::span<const std::shared_ptr<Task>> chain, std::atom
     for (size_t k = 0; k < chain.size(); k++) {
       tasks.push_back(chain[k].get());
       for (size_t i = k == 0 ? 0 : 1; i < chain[k]->inputs.size(); i++) chain[k]->inputs[i]->get();
+      if (chain[k]->reads_exposed() && chain[k]->ahead_) return false;  // each is given up by itself
       kept[k] = true;
       if (k + 1 == chain.size()) break;
       const ValuePtr& link = chain[k + 1]->inputs[0];
@@ -174,26 +178,18 @@ void Executor::leave_deferred(Task& task, const ValuePtr& value, std::atomic<uin
   });
   Incomplete::instance().add(task.shared_from_this());
   // A thread may wait for it that took it for submitted, and others may be about to write to its input.
-  auto is_exposed = [](const ValuePtr& in) { return !in->pending() && !in->failed() && exposed(in->ready()); };
-  if (*value->read_by_others_ || std::ranges::any_of(task.inputs, is_exposed))
+  if (*value->read_by_others_ || task.reads_exposed())
     task.executor_->submit(task.shared_from_this());
 }
 
-bool Executor::any_incomplete() { return Incomplete::instance().any(); }
-
-void Executor::complete(const Data& memory, const Interrupt& interrupt) {
-  auto same_block = [](const Block& a, const Block& b) { return !a.owner_before(b) && !b.owner_before(a); };
-  auto shares = [&](const ValuePtr& input) {
-    if (input->pending() || input->failed()) return false;
-    for (const Block& a : input->ready().blocks())
-      for (const Block& b : memory.blocks())
-        if (same_block(a, b)) return true;
-    return false;
-  };
+// Values that are computed from this memory, of which a chain has left something out.
+std::vector<ValuePtr> Executor::left_out_of(const Data& memory) {
+  std::vector<ValuePtr> values;
+  if (!Incomplete::instance().any()) return values;
   for (auto& task : Incomplete::instance().alive())
-    if (ValuePtr value = task->outputs_[0].lock();
-        value && value->pending() && std::ranges::any_of(task->inputs, shares))
-      wait(*value, interrupt);
+    if (ValuePtr value = task->outputs_[0].lock(); value && value->pending() && task->reads(memory))
+      values.push_back(std::move(value));
+  return values;
 }
 
 }  // namespace avida

@@ -9,6 +9,8 @@
 #include <thread>
 #include <utility>
 
+#include "core/made_once.h"
+
 namespace avida {
 namespace {
 
@@ -20,8 +22,8 @@ struct Members {
     pthread_atfork([] { instance().prepare(); }, [] { instance().resume(false); }, [] { instance().resume(true); });
   }
   static Members& instance() {
-    static Members* members = new Members;
-    return *members;
+    static constinit MadeOnce<Members> members;
+    return members.get();
   }
   void prepare() {
     while (!try_lock_all()) std::this_thread::sleep_for(std::chrono::microseconds(20));

@@ -7,12 +7,14 @@
 #include <atomic>
 #include <bit>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <mutex>
 #include <new>
 #include <thread>
 #include <vector>
 
+#include "core/made_once.h"
 #include "runtime/fork.h"
 
 // Blocks that are reused, or larger than requested, would hide errors from AddressSanitizer. With it, no block is kept,
@@ -42,7 +44,6 @@ constexpr int64_t kTurnover = 8;
 constexpr int64_t kLeastTurnover = 64 << 20;
 
 int64_t default_budget() {
-  if (kSanitized) return 0;
   int64_t memory = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
   // A container may have less: the files of both cgroup versions contain a number, or a word for no limit.
   for (const char* path : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"})
@@ -133,7 +134,7 @@ class Pool : ForkAware {
     {
       std::lock_guard lock(mutex_);
       in_use_ -= bytes;
-      if (kept_ + bytes <= budget_) {
+      if (!kSanitized && kept_ + bytes <= budget_) {
         try {
           free_[size_class].push_back({p, traffic_});
           kept_ += bytes;
@@ -215,9 +216,11 @@ class Pool : ForkAware {
 };
 
 Pool& pool() {
-  static Pool* pool = new Pool;  // never destroyed: blocks may outlive every other static
-  return *pool;
+  static constinit MadeOnce<Pool> pool;  // never destroyed: blocks may outlive every other static
+  return pool.get();
 }
+
+[[maybe_unused]] const bool made_at_load = (pool(), true);
 
 }  // namespace
 
@@ -275,6 +278,17 @@ Data allocate_data(const Meta& meta, const ShapeList& shapes, const std::functio
   for (int i = 0; i < n; i++) samples[i] = static_cast<char*>(block.get()) + offsets[i];
   data.place(std::move(block), std::move(samples));
   return data;
+}
+
+Data copy_of(const Data& data) {
+  Meta meta;
+  meta.dtype = data.dtype;
+  meta.layout = data.layout;
+  Data copy = allocate_data(meta, data.shapes);
+  copy.origins = data.origins;
+  for (int i = 0; i < data.size(); i++)
+    if (const int64_t bytes = data.bytes(i)) std::memcpy(copy.at(i), data.at(i), static_cast<size_t>(bytes));
+  return copy;
 }
 
 }  // namespace avida

@@ -17,6 +17,9 @@ Block allocate(int64_t bytes);
 Data allocate_data(const Meta& meta, const ShapeList& shapes,
                    const std::function<Block(int64_t bytes)>& allocate = avida::allocate);
 
+// The same samples in new memory. For data on the CPU.
+Data copy_of(const Data& data);
+
 // For std::allocate_shared: objects that one thread creates and another destroys, where malloc would contend.
 template <class T>
 struct PoolAllocator {

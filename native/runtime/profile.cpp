@@ -13,6 +13,7 @@
 #include <tuple>
 
 #include "core/error.h"
+#include "core/made_once.h"
 #include "runtime/fork.h"
 #include "runtime/memory.h"
 
@@ -108,8 +109,8 @@ class Collector : ForkAware {
   }
 
   static Collector& instance() {
-    static Collector* collector = new Collector;
-    return *collector;
+    static constinit MadeOnce<Collector> collector;
+    return collector.get();
   }
 
  private:

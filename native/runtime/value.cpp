@@ -1,5 +1,6 @@
 #include "runtime/value.h"
 
+#include <algorithm>
 #include <iterator>
 
 #include "runtime/executor.h"
@@ -25,6 +26,11 @@ Value::Value(Data data, bool is_batch)
 Value::Value(const Meta& meta, std::shared_ptr<const Failure> failure)
     : meta_(meta), failure_(std::move(failure)), state_(State::failed) {}
 
+// Nobody can ask for it any more.
+Value::~Value() {
+  if (producer_ && pending()) Executor::drop_if_dead(producer_);
+}
+
 Meta Value::meta() const {
   if (pending() || failure_) return meta_;
   return {meta_.is_batch, data_.size(), data_.dtype, data_.shapes.ndim(), data_.layout, data_.device};
@@ -40,11 +46,11 @@ const Data& Value::ready() const {
   return data_;
 }
 
-// Dropping the end of a long chain of deferred tasks would recurse once per link; this list unrolls it.
+// Dropping the end of a long chain of tasks would recurse once per link; this list unrolls it.
 Task::~Task() {
   static thread_local std::vector<ValuePtr>* dropping = nullptr;
   bool chained = false;
-  for (auto& input : inputs) chained |= input && input->deferred_;
+  for (auto& input : inputs) chained |= input && input->pending();
   if (!chained) return;
   if (dropping) {
     for (auto& input : inputs) dropping->push_back(std::move(input));
@@ -58,6 +64,35 @@ Task::~Task() {
     list.pop_back();
   }
   dropping = nullptr;
+}
+
+bool Task::keeps_borrowed() {
+  bool remain = false;
+  for (ValuePtr& input : inputs) {
+    if (input->pending() || input->failed() || !others_write(input->ready())) continue;
+    const Data& data = input->ready();
+    if (data.bytes() > copies_up_to()) {
+      remain = true;
+      continue;
+    }
+    auto copied = std::make_shared<Value>(copy_of(data), input->meta().is_batch);
+    copied->lineage = input->lineage;
+    input = std::move(copied);
+  }
+  return remain;
+}
+
+// Whether an input is in the memory.
+bool Task::reads(const Data& memory) const {
+  return std::ranges::any_of(inputs, [&](auto& input) {
+    return !input->pending() && !input->failed() && share_memory(input->ready(), memory);
+  });
+}
+
+// Whether others have been able to write to an input.
+bool Task::reads_exposed() const {
+  return std::ranges::any_of(
+      inputs, [](auto& input) { return !input->pending() && !input->failed() && exposed(input->ready()); });
 }
 
 std::vector<Data> Task::run_chain(std::span<Task* const>, std::span<const bool>) { return {}; }

@@ -39,6 +39,7 @@ class Value {
   Value(Data data, bool is_batch);
   Value(const Meta& meta, std::shared_ptr<const Failure> failure);
   Value(const Value&) = delete;
+  ~Value();
 
   // The metadata that is known without waiting; complete once ready.
   Meta meta() const;
@@ -75,6 +76,8 @@ class Value {
 
 using ValuePtr = std::shared_ptr<Value>;
 
+constexpr int64_t kFewBorrowed = 64 << 10;  // bytes: copying them takes less than a thread needs to wake up
+
 // One unit of work with its inputs and its promised values.
 class Task : public std::enable_shared_from_this<Task> {
  public:
@@ -91,6 +94,10 @@ class Task : public std::enable_shared_from_this<Task> {
 
   std::pmr::vector<ValuePtr> inputs{&memory};
 
+  // Copies inputs in memory that others can write to, where that is cheaper than to wait for the task. Returns whether
+  // some remain: then the task is to have run when its call returns.
+  bool keeps_borrowed();
+
  protected:
   // Computes all outputs, in the order of the promises. May throw.
   virtual std::vector<Data> run() = 0;
@@ -100,6 +107,8 @@ class Task : public std::enable_shared_from_this<Task> {
   // Whether a thread that waits for a value may run it, which it does without answering interrupts; else only the
   // thread of the executor does.
   virtual bool runs_anywhere() const { return false; }
+  // How many bytes of an input, in memory that others can write to, are rather copied than read before the call returns.
+  virtual int64_t copies_up_to() const { return kFewBorrowed; }
   // What profiles call it.
   virtual profile::Label label() const = 0;
 
@@ -114,6 +123,9 @@ class Task : public std::enable_shared_from_this<Task> {
  private:
   friend class Executor;
   friend class Value;
+  bool reads(const Data& memory) const;
+  bool reads_exposed() const;
+
   std::pmr::vector<std::weak_ptr<Value>> outputs_{&memory};
   std::shared_ptr<Executor> executor_;
   std::atomic<bool> submitted_{false}, finished_{false};

@@ -4,9 +4,8 @@ A program uses a few names, and its lines read and set them in any order:
 
 - `f` and `l` are the newest files and labels, `g` those of the second reader; `x` and `y` images, `p` and `q` numbers
   for each sample. All but `f` and `l` may be left from an earlier iteration, epoch or batch size.
-- `i` counts iterations. `python` and `own` are generators; `small` and `wide` are arrays that the program changes as it
-  likes, since calls copy them. `tensor` is a Tensor, and `view` one over the memory of the array `shared`: what values
-  hold is changed only when no call can be reading it.
+- `i` counts iterations. `python` and `own` are generators; `small` and `wide` are arrays, `tensor` is a Tensor, and
+  `view` one over the memory of the array `shared`. The program changes all of them as it likes.
 
 What the other names do is in tests/ahead/running.py.
 """
@@ -60,9 +59,9 @@ VIEWS = [  # the same memory, or the same samples, as another value
     line("{x} = ndd.decoders.image(one_of({f}))", x=images, f=files),
     line("f = rebuilt(f)"),
 ]
-WRITES = [  # to memory that no call may be reading
-    line("settle(); write({v})", v=one_of(*"xyplf", "tensor")),
-    one_of("settle(); shared += 1", "small += 1", "wide[i] = i"),
+WRITES = [  # to memory that calls may have to read
+    line("write({v})", v=one_of(*"xyplf", "tensor")),
+    one_of("shared += 1", "small += 1", "wide[i] = i"),
 ]
 READS = [
     line("read({v})", v=anything),

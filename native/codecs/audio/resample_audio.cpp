@@ -9,6 +9,7 @@
 
 #include "core/clones.h"
 #include "core/error.h"
+#include "core/made_once.h"
 #include "device/macros.h"
 
 namespace avida {
@@ -106,13 +107,8 @@ ResamplingFilter::ResamplingFilter(int lobes)
 }
 
 const ResamplingFilter& ResamplingFilter::shared(int lobes) {
-  // Without a lock, which a fork could leave locked: if two threads create the same filter, one discards its own.
-  static constinit std::array<std::atomic<const ResamplingFilter*>, kMostLobes + 1> filters{};
-  auto& slot = filters.at(static_cast<size_t>(lobes));
-  const ResamplingFilter* found = slot.load();
-  if (found) return *found;
-  auto made = std::make_unique<const ResamplingFilter>(lobes);
-  return slot.compare_exchange_strong(found, made.get()) ? *made.release() : *found;
+  static constinit std::array<MadeOnce<const ResamplingFilter>, kMostLobes + 1> filters;
+  return filters.at(static_cast<size_t>(lobes)).get([&] { return std::make_unique<const ResamplingFilter>(lobes); });
 }
 
 void ResamplingFilter::run(const float* in, int64_t length, double in_rate, double out_rate, int64_t begin, int64_t end,

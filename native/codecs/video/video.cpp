@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "codecs/limits.h"
+#include "core/made_once.h"
 #include "runtime/memory.h"
 #include "runtime/thread_pool.h"
 
@@ -24,8 +25,9 @@ namespace {
 std::atomic<int> sharing_videos{0};
 
 int threads_of_each() {
-  static const int cpus = available_cpus();
-  return std::clamp(cpus / std::max(1, sharing_videos.load()), 1, 16);
+  static constinit MadeOnce<const int> cpus;
+  const int here = cpus.get([] { return std::make_unique<const int>(available_cpus()); });
+  return std::clamp(here / std::max(1, sharing_videos.load()), 1, 16);
 }
 
 struct FreeFrame {

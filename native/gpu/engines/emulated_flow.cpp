@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <deque>
 
+#include "core/made_once.h"
 #include "gpu/engines/optical_flow.h"
 
 namespace avida {
@@ -91,8 +92,10 @@ class EmulatedSession : public FlowSession {
 }  // namespace
 
 const FlowLimits& emulated_flow_limits() {
-  static const auto* limits = new FlowLimits{{1, 2, 4}, {1, 2, 4, 8}, 32, 32, 8192, 8192};
-  return *limits;
+  static constinit MadeOnce<const FlowLimits> limits;
+  return limits.get([] {
+    return std::make_unique<const FlowLimits>(FlowLimits{{1, 2, 4}, {1, 2, 4, 8}, 32, 32, 8192, 8192});
+  });
 }
 
 std::unique_ptr<FlowSession> open_emulated_flow_session(const FlowSettings& settings) {

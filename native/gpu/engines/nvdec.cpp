@@ -2,6 +2,8 @@
 
 #include <mutex>
 
+#include "core/made_once.h"
+
 namespace avida {
 namespace {
 
@@ -11,8 +13,8 @@ struct History {
   std::string refusal;
 };
 History& history_of_process() {
-  static auto* history = new History;
-  return *history;
+  static constinit MadeOnce<History> history;
+  return history.get();
 }
 
 }  // namespace
@@ -90,8 +92,8 @@ Cuvid open_cuvid() {
 }
 
 const Cuvid& cuvid() {
-  static const auto* opened = new Cuvid(open_cuvid());
-  return *opened;
+  static constinit MadeOnce<const Cuvid> opened;
+  return opened.get([] { return std::make_unique<const Cuvid>(open_cuvid()); });
 }
 
 void check(CUresult result, const char* doing) {
@@ -138,10 +140,10 @@ struct Decoder {
 class Decoders {
  public:
   static Decoders& of(int device) {
-    static std::mutex mutex;
-    static auto* all = new std::map<int, Decoders>;
+    static constinit std::mutex mutex;
+    static constinit MadeOnce<std::map<int, Decoders>> all;
     std::lock_guard lock(mutex);
-    return (*all)[device];
+    return all.get()[device];
   }
 
   // Asking takes 10 ms, one thread at a time.

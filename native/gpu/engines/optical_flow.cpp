@@ -3,6 +3,7 @@
 #include <map>
 #include <mutex>
 
+#include "core/made_once.h"
 #include "gpu/engines/optical_flow_api.h"
 #include "gpu/entered.h"
 #include "gpu/library.h"
@@ -21,8 +22,9 @@ const Functions& functions() {
     Functions functions = {};
     std::string missing;
   };
-  static const auto* opened = [] {
-    auto* made = new Opened;
+  static constinit MadeOnce<const Opened> once;
+  const Opened& opened = once.get([] {
+    auto made = std::make_unique<Opened>();
     Library library({kLibrary});
     Status (*create)(uint32_t version, Functions* functions);
     library.find(create, "NvOFAPICreateInstanceCuda");
@@ -34,9 +36,9 @@ const Functions& functions() {
       made->missing =
           str(kLibrary, " is too old: expected version 5.0 of its interface; install a newer NVIDIA driver");
     return made;
-  }();
-  if (!opened->missing.empty()) refuse(opened->missing);
-  return opened->functions;
+  });
+  if (!opened.missing.empty()) refuse(opened.missing);
+  return opened.functions;
 }
 
 const char* text_of(Status status) {
@@ -193,11 +195,12 @@ FlowLimits ask_limits(Gpu& gpu) {
 
 const FlowLimits& flow_limits(Gpu& gpu) {
   if (!gpu.context()) return emulated_flow_limits();
-  static std::mutex mutex;
-  static auto* known = new std::map<int, FlowLimits>;
+  static constinit std::mutex mutex;
+  static constinit MadeOnce<std::map<int, FlowLimits>> all;
   std::lock_guard lock(mutex);
-  auto found = known->find(gpu.device);
-  if (found == known->end()) found = known->emplace(gpu.device, ask_limits(gpu)).first;
+  auto& known = all.get();
+  auto found = known.find(gpu.device);
+  if (found == known.end()) found = known.emplace(gpu.device, ask_limits(gpu)).first;
   return found->second;
 }
 

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <tuple>
 
+#include "core/made_once.h"
 #include "loops/flow/flow_items.h"
 #include "operator/launches.h"
 #include "operator/sample.h"
@@ -19,8 +20,8 @@ class Sessions {
   using Key = std::tuple<int, StreamHandle, FlowSettings>;  // the GPU, the stream
 
   static Sessions& all() {
-    static auto* sessions = new Sessions;
-    return *sessions;
+    static constinit MadeOnce<Sessions> sessions;
+    return sessions.get();
   }
 
   std::unique_ptr<FlowSession> take(const Key& key) {

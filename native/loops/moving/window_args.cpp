@@ -10,8 +10,8 @@ void infer_window(const WindowTypeArgs& args, Meta& out) {
 }
 
 Layout layout_or_default(const Layout& layout, int ndim) {
-  static const Layout kDefaults[] = {"", "", "HW", "HWC", "DHWC", "FDHWC"};
-  return layout.empty() && ndim < static_cast<int>(std::size(kDefaults)) ? kDefaults[ndim] : layout;
+  constexpr const char* kDefaults[] = {"", "", "HW", "HWC", "DHWC", "FDHWC"};
+  return layout.empty() && ndim < static_cast<int>(std::size(kDefaults)) ? Layout(kDefaults[ndim]) : layout;
 }
 
 void fit_window(Window& window, const SampleView& in, const WindowArgs& args) {
@@ -24,7 +24,7 @@ void fit_window(Window& window, const SampleView& in, const WindowArgs& args) {
 }
 
 WindowCopy window_copy(const SampleView& out, const SampleView& in, const Window& window, const WindowArgs& args) {
-  static const float kZero = 0;
+  static constexpr float kZero = 0;
   std::span<const float> fill = args.fill_values;
   if (fill.empty()) fill = {&kZero, 1};
   int channel = fill.size() > 1 ? layout_or_default(in.layout, in.ndim()).find('C') : -1;

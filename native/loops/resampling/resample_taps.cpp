@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/error.h"
+#include "core/made_once.h"
 #include "loops/resampling/recent.h"
 
 namespace avida {
@@ -16,16 +17,18 @@ constexpr int64_t kMostTaps = 1 << 26;  // weights of one axis; more is refused
 }  // namespace
 
 const float* filter_table(ResampleFilter filter) {
-  static const auto tables = [] {
-    std::array<std::vector<float>, 6> all;
+  using Tables = std::array<std::vector<float>, 6>;
+  static constinit MadeOnce<const Tables> tables;
+  const auto make = [] {
+    auto all = std::make_unique<Tables>();
     for (int i = 0; i < 6; i++) {
       auto kind = static_cast<ResampleFilter>(i);
-      all[i].resize(filter_table_size(kind));
-      fill_filter_table(kind, all[i].data());
+      (*all)[i].resize(filter_table_size(kind));
+      fill_filter_table(kind, (*all)[i].data());
     }
     return all;
-  }();
-  return tables[static_cast<int>(filter)].data();
+  };
+  return tables.get(make)[static_cast<int>(filter)].data();
 }
 
 void check_not_empty(const ResampleAxis& axis) {

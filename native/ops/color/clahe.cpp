@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/clones.h"
+#include "core/made_once.h"
 #include "operator/declare.h"
 #include "operator/launches.h"
 #include "ops/color/lab_rows.h"
@@ -147,8 +148,10 @@ GpuTables upload_tables(Launches& launches) {
     LightnessTables lightness;
     ColorTables colors;
   };
-  static const Both both = [] {
-    Both made;
+  static constinit MadeOnce<const Both> once;
+  const auto make = [] {
+    auto both = std::make_unique<Both>();
+    Both& made = *both;
     LabTables tables;
     fill(tables);
     for (int i = 0; i < 256; i++) {
@@ -160,8 +163,9 @@ GpuTables upload_tables(Launches& launches) {
       made.colors.root[i] = static_cast<uint16_t>(tables.root[i]);
     }
     for (int i = 0; i < kShadeValues; i++) made.colors.shade[i] = static_cast<uint8_t>(tables.shade[i]);
-    return made;
-  }();
+    return both;
+  };
+  const Both& both = once.get(make);
   return {launches.upload(std::span(&both.lightness, 1)), launches.upload(std::span(&both.colors, 1))};
 }
 

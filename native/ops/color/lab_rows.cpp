@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/clones.h"
+#include "core/made_once.h"
 #include "ops/color/lab.h"
 
 // Looking up is left to plain loops, block by block, and arithmetic to vectors: instructions that look up many numbers
@@ -36,8 +37,8 @@ struct RowTables {
 };
 
 const RowTables& row_tables() {
-  static const RowTables tables;
-  return tables;
+  static constinit MadeOnce<const RowTables> tables;
+  return tables.get();
 }
 
 struct Planes {

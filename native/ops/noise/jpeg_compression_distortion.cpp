@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "codecs/jpeg/pixels/pixel_vectors.h"
+#include "core/made_once.h"
 #include "operator/declare.h"
 #include "operator/launches.h"
 #include "ops/noise/lossy_rows.h"
@@ -172,17 +173,19 @@ class DistortedFrame {
 // For luma and for the other planes. Making them takes longer than anything else that the host does for a sample.
 using Tables = std::array<Quantization, 2>;
 const Tables& tables_for(int quality) {
-  static const auto all = [] {
-    std::array<Tables, 101> made{};
+  using All = std::array<Tables, 101>;
+  static constinit MadeOnce<const All> all;
+  const auto make = [] {
+    auto made = std::make_unique<All>();
     for (int q = 1; q <= 100; q++)
       for (int table = 0; table < 2; table++)
         for (int k = 0; k < 64; k++) {
           const int step = quantization_step(table, k, q);
-          made[q][table].steps[k] = {static_cast<int>((int64_t{1} << 32) / (8 * step)) + 1, step};
+          (*made)[q][table].steps[k] = {static_cast<int>((int64_t{1} << 32) / (8 * step)) + 1, step};
         }
     return made;
-  }();
-  return all[static_cast<size_t>(std::clamp(quality, 1, 100))];
+  };
+  return all.get(make)[static_cast<size_t>(std::clamp(quality, 1, 100))];
 }
 
 void launch(const Sample<JpegDistortionArgs>& sample, const Extents& extents) {

@@ -8,6 +8,7 @@
 
 #include "core/byte_order.h"
 #include "core/error.h"
+#include "core/made_once.h"
 #include "readers/fits/fits_pixels.h"
 
 namespace avida {
@@ -136,17 +137,18 @@ constexpr int64_t kRandomNumbers = 10'000;
 
 // The random numbers of the FITS standard: a reader subtracts what the writer added (dithering).
 const std::array<float, kRandomNumbers>& random_numbers() {
-  static const auto numbers = [] {
-    std::array<float, kRandomNumbers> out;
+  using Numbers = std::array<float, kRandomNumbers>;
+  static constinit MadeOnce<const Numbers> numbers;
+  return numbers.get([] {
+    auto out = std::make_unique<Numbers>();
     constexpr int64_t kModulus = 2147483647;
     int64_t seed = 1;
-    for (float& number : out) {
+    for (float& number : *out) {
       seed = seed * 16807 % kModulus;
       number = static_cast<float>(static_cast<double>(seed) / kModulus);
     }
     return out;
-  }();
-  return numbers;
+  });
 }
 
 template <class Real>

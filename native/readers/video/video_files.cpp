@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/made_once.h"
 #include "runtime/thread_pool.h"
 
 namespace avida {
@@ -76,7 +77,8 @@ void VideoFiles::give_back(size_t file, std::unique_ptr<Video> video) {
     released = std::move(std::ranges::find_if(idle_, has_engine)->video->on_gpu);
   idle_.push_back({file, std::move(video)});
   // Frames that are kept serve the next clip of the file, if it comes soon.
-  static const auto cpus = static_cast<size_t>(available_cpus());
+  static constinit MadeOnce<const size_t> once;
+  const size_t cpus = once.get([] { return std::make_unique<const size_t>(available_cpus()); });
   if (idle_.size() > cpus) idle_[idle_.size() - cpus - 1].video->forget();
 }
 

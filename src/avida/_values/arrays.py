@@ -32,7 +32,8 @@ def native_tensor(data: Any, dtype: DType | None, layout: str, copy: bool) -> _c
         return _from_cuda_array(data, layout, copy)
     if is_number or (isinstance(data, complex | Sequence) and not hasattr(data, "__array__")):
         data = _from_python(data, dtype)
-        copy = copy and data.base is not None
+        if data.base is None:
+            return _from_numpy(data, layout, False, others_write=False)
     elif isinstance(data, np.ndarray | np.generic):
         pass
     elif hasattr(data, "__dlpack__"):
@@ -69,7 +70,10 @@ def _pillow_layout(data: Any) -> str:
     return "HWC" if pillow and isinstance(data, pillow.Image) and len(data.getbands()) > 1 else ""
 
 
-def _from_numpy(array: np.ndarray, layout: str, copy: bool) -> _core.TensorBase:
+def _from_numpy(array: np.ndarray, layout: str, copy: bool, others_write: bool | None = None) -> _core.TensorBase:
+    """`others_write`: whether other code can write to the array; by default, whether NumPy would let it."""
+    if others_write is None:
+        others_write = array.flags.writeable or (isinstance(array.base, np.ndarray) and array.base.flags.writeable)
     if array.dtype.kind in "mMV" and array.dtype.name != "bfloat16":
         raise ValueError(f"arrays of {array.dtype} are not numbers")
     if array.dtype.kind in "SU":
@@ -77,13 +81,13 @@ def _from_numpy(array: np.ndarray, layout: str, copy: bool) -> _core.TensorBase:
     if array.dtype.kind not in "biufV" or array.dtype.itemsize > 8:
         raise RuntimeError(f"arrays of {array.dtype} are not supported")
     if array.dtype.name == "bfloat16":
-        bits = _from_numpy(array.view(np.uint16), layout, copy)
+        bits = _from_numpy(array.view(np.uint16), layout, copy, others_write)
         return _core.op("reinterpret")(bits, dtype=bfloat16)
     if not array.dtype.isnative:
-        array, copy = array.astype(array.dtype.newbyteorder("=")), False
+        array, copy, others_write = array.astype(array.dtype.newbyteorder("=")), False, False
     if not array.flags.c_contiguous:
-        array, copy = np.array(array, order="C"), False
-    return _core.tensor_from_array(array, layout, copy, not array.flags.writeable)
+        array, copy, others_write = np.array(array, order="C"), False, False
+    return _core.tensor_from_array(array, layout, copy, not array.flags.writeable, others_write)
 
 
 def _from_dlpack(data: Any, layout: str, copy: bool) -> _core.TensorBase:
@@ -108,7 +112,7 @@ def _from_dlpack(data: Any, layout: str, copy: bool) -> _core.TensorBase:
     except ValueError as error:
         if "C-contiguous" not in str(error):
             raise
-        return _from_numpy(np.array(np.from_dlpack(data), order="C"), layout, False)
+        return _from_numpy(np.array(np.from_dlpack(data), order="C"), layout, False, others_write=False)
     except TypeError as error:  # of libraries whose DLPack lacks the element type
         if hasattr(data, "__array__") or hasattr(data, "__array_interface__"):
             with contextlib.suppress(TypeError):
