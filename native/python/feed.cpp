@@ -105,7 +105,7 @@ nb::object Feed::take(nb::handle make, nb::handle commit, nb::handle end) {
     Busy busy(*this);
     if (!item.is_valid()) {
       if (loop_) loop_->close();
-      if (!end.is_none() && nb::cast<bool>(call_python(end, {}))) return {};
+      if (this->end(end)) return {};
       throw nb::stop_iteration();
     }
     if (loop_) loop_->begin(values_in(item));
@@ -121,11 +121,11 @@ nb::object Feed::hand_over(nb::object item, nb::handle make, nb::handle commit) 
       made = call_python(make, {item.ptr()});
     } catch (nb::python_error& error) {
       if (!is_fault_of_item(error)) throw;
-      call_python(commit, {item.ptr(), Py_None});
+      this->commit(commit, item, nb::none());
       item.reset();
       throw;
     }
-    call_python(commit, {item.ptr(), made.ptr()});
+    this->commit(commit, item, made);
     return made;
   } catch (...) {
     if (item.is_valid()) returned_.push_back(std::move(item));

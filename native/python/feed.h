@@ -39,6 +39,13 @@ class Feed {
   // Has the function called when more items can be seen.
   virtual void when_read(std::function<void()>) {}
 
+  // Notes that an item was passed on; `made` is None if making it has failed. All or nothing is stored.
+  virtual void commit(nb::handle function, nb::handle item, nb::handle made) {
+    call_python(function, {item.ptr(), made.ptr()});
+  }
+  // Notes that there are no more. Returns whether another feed has the rest.
+  virtual bool end(nb::handle function) { return !function.is_none() && nb::cast<bool>(call_python(function, {})); }
+
   // Whether another feed has the items that were left.
   virtual bool is_retired() const { return false; }
 

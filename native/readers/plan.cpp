@@ -51,14 +51,14 @@ class Plan::Order {
     size_ = part_size(all, part, plan.shards);
     all_ = all;
     if (plan.shuffle == Shuffle::all) deal_.emplace(plan.samples, plan.seed, pass);
-    if (plan.shuffle == Shuffle::shard && shards_ > 1) deal_.emplace(plan.samples, kDealingKey, 0);
+    if (plan.shuffle == Shuffle::within_shards && shards_ > 1) deal_.emplace(plan.samples, kDealingKey, 0);
   }
 
   int64_t operator()(int64_t position) {
     // A shard without remaining samples repeats the nearest one.
     int64_t i = std::min(first_ + std::min(position, std::max<int64_t>(size_ - 1, 0)), all_ - 1);
     if (rest_) i = place_in(*rest_, i);
-    if (plan_.shuffle == Shuffle::shard) i = shuffled(i);
+    if (plan_.shuffle == Shuffle::within_shards) i = shuffled(i);
     if (deal_) i = (*deal_)(i);
     return plan_.order ? (*plan_.order)[i] : i;
   }
@@ -103,7 +103,7 @@ int64_t Plan::size_of(int64_t pass) const { return part_size(rest_size(pass), pa
 int64_t Plan::longest(int64_t pass) const { return parts(rest_size(pass), shards); }
 
 int64_t Plan::epoch_size(int64_t epoch) const {
-  if (last != Last::wrap) return rest_size(epoch);
+  if (last != LastBatch::wrap) return rest_size(epoch);
   return resumed_ && epoch == first_epoch_ ? left_in_first_epoch_ : samples;
 }
 
@@ -111,18 +111,19 @@ int64_t Plan::quota(int64_t epoch, int64_t shard, int shards) const {
   return part_size(epoch_size(epoch), part_of(shard, epoch, shards), shards);
 }
 
-int64_t Plan::padded_samples() const { return last == Last::pad ? parts(samples, shards) * shards : samples; }
+int64_t Plan::padded_samples() const { return last == LastBatch::pad ? parts(samples, shards) * shards : samples; }
 
 // The position of a shard of some size when the longest ones have taken `taken` samples. A shard that would have no
 // sample for the last step keeps one back.
 int64_t Plan::held_position(int64_t taken, int64_t size, int64_t longest, int64_t batch_size) const {
-  if (last == Last::pad) return taken;
-  bool held = last == Last::partial && batch_size > 1 && taken == size && size > 0 && longest > size;
+  if (last == LastBatch::pad) return taken;
+  bool held = last == LastBatch::partial && batch_size > 1 && taken == size && size > 0 && longest > size;
   return held ? size - 1 : std::min(taken, size);
 }
 
-void Plan::resume(const std::vector<Phase>& phases) {
-  for (const Phase& phase : phases) {
+void Plan::resume(const ReaderState& state) {
+  for (const Phase& phase : state.history) {
+    if (order && phase.epoch != state.epoch) continue;
     check(phase);
     std::vector<Position> ends;
     int64_t slowest = INT64_MAX, fastest = 0, left_in_epoch = 0;
@@ -178,10 +179,10 @@ void Plan::remove(int64_t pass, const Phase& phase, const std::vector<Position>&
 
 // States are untrusted input from files: nothing may overflow or take long.
 void Plan::check(const Phase& phase) const {
-  bool sane = phase.shards >= 1 && (phase.shards <= samples || last != Last::wrap) && phase.batch_size >= 1;
+  bool sane = phase.shards >= 1 && (phase.shards <= samples || last != LastBatch::wrap) && phase.batch_size >= 1;
   for (int64_t number : {phase.base, phase.taken, phase.epoch, phase.done, phase.batch_size})
     sane = sane && number >= 0 && number <= kMost;
-  sane = sane && (resumed_ ? first_epoch_ : last == Last::wrap ? phase.base : 0) <= phase.epoch;
+  sane = sane && (resumed_ ? first_epoch_ : last == LastBatch::wrap ? phase.base : 0) <= phase.epoch;
   std::pair at(resumed_ ? first_epoch_ : 0, int64_t{0});
   for (const Stretch& stretch : phase.stretches) {
     std::pair from(stretch.epoch, stretch.done);
@@ -194,7 +195,7 @@ void Plan::check(const Phase& phase) const {
 }
 
 Plan::Position Plan::end_of(const Phase& phase, int64_t s) const {
-  if (last == Last::wrap) return forward({base_of(phase), taken_by(s, phase)}, s, phase.shards);
+  if (last == LastBatch::wrap) return forward({base_of(phase), taken_by(s, phase)}, s, phase.shards);
   int64_t all = rest_size(phase.epoch), size = part_size(all, part_of(s, phase.epoch, phase.shards), phase.shards);
   return {phase.epoch, std::min(size, held_position(phase.done, size, parts(all, phase.shards), phase.batch_size))};
 }
@@ -249,7 +250,7 @@ Cursor Plan::cursor(const Phase& phase) const {
          phase.done);
   check(phase);
   auto [epoch, done] = std::pair(phase.epoch, phase.done);
-  if (last != Last::wrap)
+  if (last != LastBatch::wrap)
     return {epoch, done, epoch, held_position(done, size_of(epoch), longest(epoch), phase.batch_size)};
   auto [pass, position] = end_of(phase, shard);
   return {epoch, done, pass, position};
@@ -262,11 +263,11 @@ int64_t Plan::taken(const Phase& phase) const {
 
 int64_t Plan::steps(const Cursor& at, int64_t batch_size) const {
   switch (last) {
-    case Last::wrap:
+    case LastBatch::wrap:
       return parts(std::max<int64_t>(0, quota(at.epoch, shard, shards) - at.done), batch_size);
-    case Last::pad:
+    case LastBatch::pad:
       return parts(std::max<int64_t>(0, longest(at.epoch) - at.done), batch_size);
-    case Last::drop:
+    case LastBatch::drop:
       return std::max<int64_t>(0, rest_size(at.epoch) / shards - at.done) / batch_size;
     default:
       break;
@@ -277,7 +278,7 @@ int64_t Plan::steps(const Cursor& at, int64_t batch_size) const {
 }
 
 int64_t Plan::count(const Cursor& at, int64_t batch_size) const {
-  if (last != Last::partial || batch_size == 1) return steps(at, batch_size) > 0 ? batch_size : 0;
+  if (last != LastBatch::partial || batch_size == 1) return steps(at, batch_size) > 0 ? batch_size : 0;
   int64_t left = size_of(at.epoch) - at.position;
   return std::clamp<int64_t>(left - (steps(at, batch_size) - 1), 0, batch_size);
 }
@@ -287,7 +288,7 @@ std::vector<SampleId> Plan::batch(const Cursor& at, int64_t batch_size) const {
   int64_t pass = at.pass, position = at.position, wanted = count(at, batch_size);
   while (static_cast<int64_t>(ids.size()) < wanted) {
     int64_t missing = wanted - static_cast<int64_t>(ids.size());
-    int64_t n = last == Last::wrap ? std::min(missing, size_of(pass) - position) : missing;
+    int64_t n = last == LastBatch::wrap ? std::min(missing, size_of(pass) - position) : missing;
     Order order(*this, pass);
     for (int64_t i = 0; i < n; i++) ids.push_back({order(position + i), pass});
     pass++;
@@ -298,7 +299,7 @@ std::vector<SampleId> Plan::batch(const Cursor& at, int64_t batch_size) const {
 
 void Plan::move(Cursor& at, int64_t count) const {
   at.position += count;
-  if (last != Last::wrap || at.position < size_of(at.pass)) return;
+  if (last != LastBatch::wrap || at.position < size_of(at.pass)) return;
   auto [pass, position] = forward({at.pass, at.position}, shard, shards);
   at.pass = pass;
   at.position = position;
@@ -313,7 +314,8 @@ Cursor Plan::after(const Cursor& at, int64_t batch_size) const {
 }
 
 Cursor Plan::behind(const Cursor& at, int64_t batch_size) const {
-  if (last == Last::drop || at.done + batch_size >= parts(epoch_size(at.epoch), shards)) return after(at, batch_size);
+  if (last == LastBatch::drop || at.done + batch_size >= parts(epoch_size(at.epoch), shards))
+    return after(at, batch_size);
   Cursor next = at;
   next.done += batch_size;
   move(next, count(at, batch_size));
@@ -321,12 +323,21 @@ Cursor Plan::behind(const Cursor& at, int64_t batch_size) const {
 }
 
 Cursor Plan::next_epoch(const Cursor& at, int64_t batch_size) const {
-  if (last != Last::wrap) return {at.epoch + 1, 0, at.epoch + 1, 0};
+  if (last != LastBatch::wrap) return {at.epoch + 1, 0, at.epoch + 1, 0};
   Cursor next = at;
   move(next, steps(at, batch_size) * batch_size);
   next.epoch++;
   next.done = 0;
   return next;
+}
+
+Cursor Plan::ahead_of(Cursor at, int64_t batch_size, int batches) const {
+  for (int i = 0; i < batches; i++) {
+    const Cursor next = after(at, batch_size);
+    if (next.epoch != at.epoch) break;
+    at = next;
+  }
+  return at;
 }
 
 }  // namespace avida

@@ -7,6 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "arguments/choices.h"
+#include "readers/state.h"
+
 namespace avida {
 
 // The position of a batch. An epoch is one loop of the user; a pass reads each sample of a shard once. The two differ
@@ -21,41 +24,29 @@ struct SampleId {
   int64_t index, pass;
 };
 
-// The batch size from a position on. With Last::wrap, shards of different sizes may read different numbers of batches
-// in an epoch, so the samples that each has taken depend on the batch sizes.
-struct Stretch {
-  int64_t epoch, done, batch_size;
-};
+// Samples are assigned to shards at random, once, and each pass shuffles within the shards; or each pass assigns all
+// samples anew.
+enum class Shuffle { none, within_shards, all };
+AVIDA_CHOICES(Shuffle, "no shuffling", "random_shuffle", "shuffle_after_epoch")
 
-// A part of the run with a constant number of shards, up to a step that all of them have reached.
-struct Phase {
-  int shards;
-  int64_t base;         // the pass with which the run began; later phases begin at the end of the previous one
-  int64_t taken;        // samples that each shard took before the first stretch
-  int64_t epoch, done;  // the position at the end of the phase
-  int64_t batch_size;   // of the last batch
-  std::vector<Stretch> stretches;
-};
+// What happens to the last batch of an epoch if it is not full. wrap: it is completed from the next pass. pad: it
+// repeats its last sample, so that all shards have the same number of batches. partial: it stays small. drop: it is
+// omitted.
+enum class LastBatch { wrap, pad, partial, drop };
+AVIDA_CHOICES_WITH(LastBatch, kRaisesValueError, "wrap", "pad", "partial", "drop")
 
 struct Plan {
-  // shard: samples are assigned to shards at random, once; each pass shuffles within the shards.
-  // all: each pass assigns all samples anew.
-  enum class Shuffle { none, shard, all };
-  // What happens to the last batch of an epoch if it is not full. wrap: it is completed from the next pass. pad: it
-  // repeats its last sample, so that all shards have the same number of batches. partial: it stays small. drop: it is
-  // omitted.
-  enum class Last { wrap, pad, partial, drop };
-
   int64_t samples = 0;
   int shards = 1, shard = 0;
   bool stick = false;  // keep one shard; otherwise each pass takes the next one
-  Last last = Last::wrap;
+  LastBatch last = LastBatch::wrap;
   Shuffle shuffle = Shuffle::none;
   uint64_t seed = 0;
   std::shared_ptr<const std::vector<int64_t>> order;  // the user's order of sample indices, if any
 
-  // Resumes a run of several phases. Throws if they are inconsistent.
-  void resume(const std::vector<Phase>& phases);
+  // Resumes a run of several phases. Throws if they are inconsistent. An order of the user's own replaces one epoch:
+  // nothing of those before it is left to be read.
+  void resume(const ReaderState& state);
 
   // The position of this shard at the end of a phase that follows those of resume(), and the samples that it has taken
   // in that phase.
@@ -72,6 +63,8 @@ struct Plan {
   // The position of the whole run after the batch at a cursor: within the epoch as long as a longer shard is.
   Cursor behind(const Cursor& at, int64_t batch_size) const;
   Cursor next_epoch(const Cursor& at, int64_t batch_size) const;
+  // The cursor some batches later; at most that of the last one of the epoch.
+  Cursor ahead_of(Cursor at, int64_t batch_size, int batches) const;
 
  private:
   struct Range {

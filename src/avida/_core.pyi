@@ -390,9 +390,88 @@ def kernels() -> list[tuple[str, list[str], bool]]:
 
 MAX_BATCH_SIZE: int = 16777216
 
+LAST_BATCHES: tuple = ("wrap", "pad", "partial", "drop")
+
 class ReaderSource:
     @property
     def size(self) -> int: ...
+
+class ReaderStretch:
+    """The batch size of a reader from a position on."""
+
+    @property
+    def epoch(self) -> int: ...
+    @property
+    def done(self) -> int: ...
+    @property
+    def batch_size(self) -> int: ...
+
+class ReaderPhase:
+    """A part of a run with one number of shards."""
+
+    @property
+    def shards(self) -> int: ...
+    @property
+    def base(self) -> int: ...
+    @property
+    def taken(self) -> int: ...
+    @property
+    def epoch(self) -> int: ...
+    @property
+    def done(self) -> int: ...
+    @property
+    def batch_size(self) -> int: ...
+    @property
+    def stretches(self) -> list[ReaderStretch]: ...
+
+class ReaderState(ReaderPhase):
+    """
+    The position of a reader in its data.
+
+    ``str(state)`` is its text; its members are an implementation detail.
+    """
+
+    def __init__(self, **members: Any) -> None: ...
+    @property
+    def history(self) -> list[ReaderPhase]: ...
+    @property
+    def samples(self) -> int: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def order(self) -> str: ...
+    @property
+    def own_order(self) -> int: ...
+    def moved_to(self, epoch: int, done: int, batch_size: int, wraps: bool) -> ReaderState:
+        """The state at a later position, up to which batches have this size."""
+
+    def divided_by(self, shards: int) -> ReaderState:
+        """The same position of a run that goes on with this number of shards."""
+
+    def of_data(self, samples: int, seed: int, order: str) -> ReaderState:
+        """The same position in data with these properties."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As a dictionary of numbers, lists of numbers and a text."""
+
+    @staticmethod
+    def from_dict(values: dict[str, Any]) -> ReaderState:
+        """The reverse of :meth:`to_dict`."""
+
+    @staticmethod
+    def parse(text: str) -> ReaderState:
+        """The reverse of ``str(state)``."""
+
+    @staticmethod
+    def of(state: ReaderState | str | bytes | dict[str, Any]) -> ReaderState:
+        """From a state, its text, the bytes of its text or its dictionary."""
+
+    def __str__(self) -> str: ...
+    def __repr__(self) -> str: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    def __getstate__(self) -> dict[str, Any]: ...
+    def __setstate__(self, values: dict[str, Any]) -> None: ...
 
 def has_reader(name: str) -> bool: ...
 def describe_readers() -> list: ...
@@ -457,53 +536,90 @@ class ReaderCursor:
 class ReaderPlan:
     def __init__(
         self,
+        from_: ReaderState,
         samples: int,
-        shards: int,
-        shard: int,
-        stick: bool,
-        last: int,
-        shuffle: int,
-        seed: int,
+        *,
+        shard: int = 0,
+        stick: bool = False,
+        last: str = "wrap",
+        shuffle: str = "no shuffling",
         order: Sequence[int] | None = None,
-        history: Sequence[Sequence[int]] = [],
     ) -> None:
         """
-        Each phase of a history: shards, base, taken, epoch, done, batch size, then its stretches.
+        The order of samples from a state on. An order of the user's own replaces that of its epoch.
         """
 
     @property
     def padded_samples(self) -> int: ...
-    def cursor(self, phase: Sequence[int]) -> ReaderCursor:
+    def cursor(self, phase: ReaderPhase) -> ReaderCursor:
         """Where this shard stands at the end of a phase."""
-
-    def taken(self, phase: Sequence[int]) -> int:
-        """How many samples this shard has taken in a phase."""
 
     def steps(self, at: ReaderCursor, batch_size: int) -> int: ...
     def batch(self, at: ReaderCursor, batch_size: int) -> list[tuple[int, int]]:
         """Number and pass of the samples of the batch at a cursor."""
 
     def after(self, at: ReaderCursor, batch_size: int) -> ReaderCursor: ...
-    def behind(self, at: ReaderCursor, batch_size: int) -> ReaderCursor: ...
     def next_epoch(self, at: ReaderCursor, batch_size: int) -> ReaderCursor: ...
 
-class ReaderPrefetcher:
+class Reading:
+    """An epoch of a reader, or one of several workers' part of it."""
+
     def __init__(
+        self, plan: ReaderPlan, from_: ReaderState, batch_size: int, first: int, turns: int, own_order: int = 0
+    ) -> None: ...
+    @property
+    def batches(self) -> int: ...
+    @property
+    def items(self) -> int: ...
+
+class ReaderPosition:
+    """Where a reader stands."""
+
+    def __init__(self, state: ReaderState) -> None: ...
+    @property
+    def next(self) -> ReaderState:
+        """The state at which the next epoch begins."""
+
+    @property
+    def state(self) -> ReaderState:
+        """The state behind the last item that the newest epoch has given out."""
+
+    @property
+    def own_order(self) -> int:
+        """
+        A checksum of the user's own order of the epoch that is being read; 0 without one.
+        """
+
+    def move_to(self, state: ReaderState) -> None: ...
+
+class ReaderItems(Feed):
+    def __init__(self, position: ReaderPosition, errors: list, batch_size: int | None) -> None: ...
+    @property
+    def batch_size(self) -> int | None: ...
+    @property
+    def is_begun(self) -> bool: ...
+    @property
+    def has_ended(self) -> bool: ...
+    @property
+    def has_given(self) -> bool: ...
+    @property
+    def given(self) -> int: ...
+    def __len__(self) -> int: ...
+    def begin(
         self,
+        reading: Reading,
         source: ReaderSource,
-        plan: ReaderPlan,
-        start: ReaderCursor,
-        batch_size: int,
-        batches: bool,
         depth: int,
         one_epoch: bool,
         skip_errors: bool,
-        stride: int = 1,
-    ) -> None: ...
-    @property
-    def cursor(self) -> ReaderCursor: ...
-    @property
-    def one_epoch(self) -> bool: ...
+        loop: Loop,
+        ahead: int,
+    ) -> None:
+        """
+        Gives it the next epoch, unless another one has got that since `reading` was made.
+        """
 
-class ReaderItems(Feed):
-    def __init__(self, prefetcher: object | None, epoch: int) -> None: ...
+    def goes_on(self, batch_size: int | None) -> bool:
+        """
+        Whether it has more items of this size. If they are of another size, the next epoch is the rest.
+        """

@@ -11,6 +11,7 @@ import pathlib
 import random
 import signal
 import sys
+import time
 import wave
 import zlib
 
@@ -139,6 +140,7 @@ class Run:
     shards: list[int]  # of one attempt after another, over and over
     order: dict
     ahead: int | None = None
+    longest_wait: float = 0  # in seconds, before an attempt is killed: it may then be in any line
 
 
 class Log:
@@ -200,8 +202,8 @@ def write_samples(log, samples):
         log.write(b"%d %d %08x %08x\n" % (source.epoch, source.index, *hashes))
 
 
-def forked_attempt(run, shards, steps):
-    """Runs to the end, or is killed some steps after it began; returns whether it was."""
+def forked_attempt(run, shards, steps, wait=0):
+    """Runs to the end, or is killed some steps after it began and a wait; returns whether it was."""
     told, tell = os.pipe()
     child = os.fork()
     if not child:
@@ -219,6 +221,7 @@ def forked_attempt(run, shards, steps):
                 break
             steps = steps and steps - count
         if steps == 0:
+            time.sleep(wait)
             os.kill(child, signal.SIGKILL)
     finally:
         os.close(told)
@@ -233,7 +236,8 @@ def killed_run(run):
     killed = 0
     while True:
         steps = choose.randint(1, 2 * EVERY + 1) if killed < run.kills else None
-        if not forked_attempt(run, run.shards[killed % len(run.shards)], steps):
+        wait = choose.uniform(0, run.longest_wait)
+        if not forked_attempt(run, run.shards[killed % len(run.shards)], steps, wait):
             return killed
         killed += 1
 

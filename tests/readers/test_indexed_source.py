@@ -15,6 +15,7 @@ import threading
 import time
 import traceback
 import weakref
+from typing import Any
 
 import numpy as np
 import pyarrow
@@ -36,7 +37,7 @@ class Squares:
     def __len__(self):
         return self.n
 
-    def __getitem__(self, i):
+    def __getitem__(self, i) -> Any:
         self.asked.append(i)
         return {"square": i * i, "name": f"number {i}"}
 
@@ -313,6 +314,16 @@ def test_one_thread_at_a_time_for_all_that_read():
             done.result()
 
 
+@pytest.mark.parametrize("depth", DEPTHS)
+@pytest.mark.filterwarnings("ignore:this epoch has ended")  # a thread came late
+def test_threads_that_share_an_epoch_end_with_it(depth):
+    for _ in range(10):
+        epoch = avida.ExternalSource(list(range(100)), prefetch_queue_depth=depth).next_epoch(3)
+        with concurrent.futures.ThreadPoolExecutor(16) as pool:
+            parts = [pool.submit(lambda: [x.item() for (batch,) in epoch for x in batch]) for _ in range(16)]
+        assert sorted(itertools.chain(*(part.result() for part in parts))) == list(range(100))
+
+
 def test_a_source_that_reads_itself():
     class Doubled(Squares):
         def __getitem__(self, i):
@@ -358,7 +369,8 @@ def test_errors_keep_their_cause(depth):
 
 def test_a_source_that_refers_to_its_reader_is_collected():
     class Circle(Squares):
-        pass
+        reader: Any
+        epoch: Any
 
     samples = Circle()
     samples.reader = avida.ExternalSource(samples)

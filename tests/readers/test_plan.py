@@ -10,14 +10,21 @@ from hypothesis import strategies as st
 
 from avida import _core
 
-NONE, SHARD, ALL = range(3)
+ORDERS = NONE, SHARD, ALL = "no shuffling", "random_shuffle", "shuffle_after_epoch"
+WRAP, PAD, PARTIAL, DROP = _core.LAST_BATCHES
 
 
-WRAP, PAD, PARTIAL, DROP = range(4)
+def state(phase, history=(), seed=0):
+    """From the numbers that a phase has in the dictionary of a state."""
+    names = ("shards", "base", "taken", "epoch", "done", "batch_size")
+    numbers = dict(zip(names, phase[:6], strict=True))
+    history = [list(earlier) for earlier in history]
+    return _core.ReaderState(**numbers, stretches=list(phase[6:]), history=history, seed=seed)
 
 
 def plan(samples, shards=1, shard=0, stick=False, last=WRAP, shuffle=NONE, seed=0, history=()):
-    return _core.ReaderPlan(samples, shards, shard, stick, last, shuffle, seed, None, list(history))
+    start = state((shards, 0, 0, 0, 0, 1), history, seed)
+    return _core.ReaderPlan(start, samples, shard=shard, stick=stick, last=last, shuffle=shuffle)
 
 
 def first_epoch(**kwargs):
@@ -63,13 +70,13 @@ def test_a_million_samples_cost_nothing_to_plan():
 class Run:
     """All shards of a run, step by step."""
 
-    def __init__(self, samples, shards, batch_size, last, stick, shuffle, state=None):
+    def __init__(self, samples, shards, batch_size, last, stick, shuffle, place=None):
         self.settings = samples, stick, last, shuffle
         self.batch_size = batch_size
-        phase, self.history = state or ((shards, 0, 0, 0, 0, 1), [])
+        phase, self.history = place or ((shards, 0, 0, 0, 0, 1), [])
         self.stretches = [*phase[6:], *phase[3:5], batch_size]
         self.shards = [plan(samples, shards, s, stick, last, shuffle, 5, self.history) for s in range(shards)]
-        self.cursors = [shard.cursor(phase) for shard in self.shards]
+        self.cursors = [shard.cursor(state(phase)) for shard in self.shards]
 
     def step(self):
         """The batches of all shards at one step; None at the end of a shard's epoch."""
@@ -91,17 +98,17 @@ class Run:
         at = self.cursors[by]
         phase = (len(self.shards), 0, 0, at.epoch, at.done, self.batch_size, *self.stretches)
         history = [phase for phase in self.history if last == WRAP or phase[3] == at.epoch]
-        state = phase, history
+        place = phase, history
         if shards != len(self.shards):
-            state = (shards, 0, 0, at.epoch, 0, self.batch_size), [*history, phase]
-        return Run(samples, shards, batch_size, last, stick, shuffle, state)
+            place = (shards, 0, 0, at.epoch, 0, self.batch_size), [*history, phase]
+        return Run(samples, shards, batch_size, last, stick, shuffle, place)
 
 
 RUNS = {
     "samples": st.integers(1, 60),
     "shards": st.integers(1, 6),
     "batch_size": st.integers(1, 12),
-    "shuffle": st.sampled_from([NONE, SHARD, ALL]),
+    "shuffle": st.sampled_from(ORDERS),
     "stick": st.booleans(),
 }
 
@@ -115,7 +122,7 @@ def test_epochs_of_all_shards(samples, shards, batch_size, shuffle, stick, last)
         seen, lengths = [], set()
         for shard in range(shards):
             one = plan(samples, shards, shard, stick, last, shuffle, 5)
-            at = one.cursor((shards, epoch, 0, epoch, 0, 1))
+            at = one.cursor(state((shards, epoch, 0, epoch, 0, 1)))
             lengths.add(one.steps(at, batch_size))
             for _ in range(one.steps(at, batch_size)):
                 seen.append(one.batch(at, batch_size))
@@ -139,7 +146,7 @@ def test_epochs_of_all_shards(samples, shards, batch_size, shuffle, stick, last)
             assert len(found) >= samples - shards * batch_size
 
 
-@given(samples=st.integers(1, 20), batch_size=st.integers(1, 50), shuffle=st.sampled_from([NONE, SHARD, ALL]))
+@given(samples=st.integers(1, 20), batch_size=st.integers(1, 50), shuffle=st.sampled_from(ORDERS))
 @settings(max_examples=60, deadline=None)
 def test_epochs_follow_one_another_without_gaps(samples, batch_size, shuffle):
     one = plan(samples, shuffle=shuffle)

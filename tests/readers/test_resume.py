@@ -2,7 +2,9 @@
 
 import dataclasses
 import json
+import os
 import pathlib
+import random
 import subprocess
 import sys
 
@@ -14,6 +16,7 @@ from tests.readers.resumable import FORMATS, Run
 BATCH_SIZES = [1, 7, 64]
 KILLS = {"File": 17}  # of each run, where it is not 2
 SAMPLES = 300
+RANDOM_KILLS = int(os.environ.get("AVIDA_KILLS", "5"))  # of each order; 200 take some minutes
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +66,19 @@ def test_killed(reader, data, tmp_path):
         assert len(expected) == runs[i].epochs * SAMPLES
         assert stitched == expected
         assert sorted(map(without_stream, from_shards)) == sorted(map(without_stream, expected))
+
+
+@pytest.mark.parametrize("order", [{"random_shuffle": True, "seed": 3}, {"shuffle_after_epoch": True}], ids=repr)
+def test_random_kills(order, data, tmp_path):
+    """Killed in any line, and resumed with another number of shards each time."""
+    choose = random.Random(str(order))
+    shards = [choose.randint(1, 8) for _ in range(RANDOM_KILLS)]
+    folder = str(tmp_path / "run-")
+    whole = Run("File", str(data / "File"), folder + "whole", 3, 1 + RANDOM_KILLS * 120 // SAMPLES, 0, [1], order)
+    killed = dataclasses.replace(whole, folder=folder + "killed", kills=RANDOM_KILLS, shards=shards, longest_wait=0.003)
+    expected, merged = logs_of([whole, killed], tmp_path)
+    assert len(expected) == whole.epochs * SAMPLES
+    assert sorted(map(without_stream, merged)) == sorted(map(without_stream, expected))
 
 
 def without_stream(line):

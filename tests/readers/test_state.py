@@ -345,3 +345,16 @@ def test_state_without_shuffling_has_no_seed(files):
 def test_bytes_that_are_no_state(files, state):
     with pytest.raises((ValueError, TypeError), match="state of a reader"):
         reader_of(files).set_state(state)
+
+
+def test_an_epoch_that_was_left_leaves_nothing_to_a_reader_that_was_moved(files):
+    """What it had read ahead has another seed than the state."""
+    options = {"random_shuffle": True, "last_batch": "partial"}
+    other = reader_of(files, seed=5, **options)
+    epoch(other, 4)
+    reader = reader_of(files, **options)
+    left = reader.next_epoch(4)
+    next(left)
+    reader.set_state(other.get_state())
+    list(left)
+    assert epoch(reader, 4) == epoch(other, 4)

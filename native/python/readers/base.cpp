@@ -1,6 +1,7 @@
 // Readers: the order of samples, and prefetched batches. Formats bind themselves.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -9,6 +10,7 @@
 #include "python/feed.h"
 #include "python/readers/readers.h"
 #include "readers/prefetcher.h"
+#include "readers/reading.h"
 
 namespace avida::python {
 namespace {
@@ -24,25 +26,60 @@ nb::tuple wrap_all(std::vector<ValuePtr>& values) {
   return nb::tuple(out);
 }
 
-// The items of one epoch: the batch, empty if all its samples were skipped; the skipped samples, as (source, index,
-// epoch, error); and the cursor of the batch.
+constexpr Py_ssize_t kMostErrors = 1000;
+
+// The items of one epoch, which begins with the first: the batch, empty if all its samples were skipped; the skipped
+// samples, as (source, index, epoch, error); and the cursor of the batch. Beginning, noting that an item was given out
+// and ending change the position of the reader in one C function each.
 class EpochItems : public Feed {
  public:
-  EpochItems(nb::object prefetcher, int64_t epoch) : prefetcher_(std::move(prefetcher)), epoch_(epoch) {}
+  EpochItems(std::shared_ptr<Position> position, nb::list errors, std::optional<int> batch_size)
+      : position_(std::move(position)), errors_(std::move(errors)), batch_size_(batch_size) {}
+
+  std::optional<int> batch_size() const { return batch_size_; }
+  bool is_begun() const { return reading_ != nullptr; }
+  bool has_ended() const { return ended(); }
+  bool has_given() const { return has_given_; }  // not just left out
+  int64_t given() const { return reading_ ? reading_->given() : 0; }
+  int64_t size() const { return reading_ ? reading_->items() : 0; }
+
+  // Gives it the next epoch, unless another one has got that since `reading` was made.
+  void begin(const Reading& prepared, const SourceHandle& source, int depth, bool one_epoch, bool skip_errors,
+             const std::shared_ptr<Loop>& loop, int ahead) {
+    if (reading_ || position_->next() != prepared.from()) return;
+    auto reading = std::make_shared<Reading>(prepared);
+    options_ = {static_cast<int>(reading->batch_size()),
+                batch_size_.has_value(),
+                depth,
+                one_epoch,
+                skip_errors,
+                reading->turns().items};
+    prefetcher_ = position_->begin(reading, options_);
+    if (!prefetcher_ && reading->items() > 0)
+      prefetcher_ = std::make_shared<Prefetcher>(source.source, reading->plan(), reading->first(), options_);
+    epoch_ = reading->epoch();
+    moves_ = position_->moves();
+    reading_ = std::move(reading);
+    run_ahead(loop->is_open() ? std::make_shared<Loop>() : loop, ahead);
+  }
+
+  // Whether it has more items of this size. If there are more, but not of this size, they become the next epoch.
+  bool goes_on(std::optional<int> batch_size) {
+    if (ended()) return false;
+    if (batch_size == batch_size_) return !reading_ || moves_ == position_->moves();
+    if (reading_ && reading_ == position_->newest()) position_->move_to(position_->state());
+    return false;
+  }
 
  protected:
   nb::object next() override {
     collect_garbage();
     std::optional<Prefetcher::Item> item;
-    if (nb::object kept = prefetcher_; !kept.is_none()) {  // another thread may reach the end meanwhile, and drop it
-      Prefetcher& prefetcher = nb::cast<Prefetcher&>(kept);
+    if (std::shared_ptr<Prefetcher> kept = prefetcher_) {  // another thread may reach the end meanwhile, and drop it
       WithoutGil released;
-      item = prefetcher.take(epoch_, answer_signals());
+      item = kept->take(epoch_, answer_signals());
     }
-    if (!item) {
-      prefetcher_ = nb::none();  // the next epoch continues with it
-      return {};
-    }
+    if (!item) return {};
     nb::list skipped;
     for (auto& sample : item->skipped)
       skipped.append(nb::make_tuple(
@@ -54,22 +91,53 @@ class EpochItems : public Feed {
     return nb::make_tuple(wrap_all(item->values), skipped, item->cursor);
   }
 
-  profile::Event taking_item() const override {
-    if (prefetcher_.is_none()) return {.kind = profile::Kind::item};
-    return nb::cast<Prefetcher&>(prefetcher_).taking_item();
+  void commit(nb::handle, nb::handle item, nb::handle made) override {
+    note_skipped(item[1]);
+    reading_->note_given(nb::cast<Cursor>(item[2]));
+    has_given_ |= !made.is_none();
   }
 
-  Loop::Peek peek() override {
-    return prefetcher_.is_none() ? nullptr : Loop::Peek(nb::cast<Prefetcher&>(prefetcher_).peek(epoch_));
+  bool end(nb::handle) override {
+    if (moves_ == position_->moves()) position_->end(reading_, prefetcher_, options_);
+    prefetcher_ = nullptr;
+    return false;
   }
-  void when_read(std::function<void()> function) override {
-    nb::cast<Prefetcher&>(prefetcher_).when_read(std::move(function));
+
+  profile::Event taking_item() const override {
+    return prefetcher_ ? prefetcher_->taking_item() : profile::Event{.kind = profile::Kind::item};
   }
+
+  Loop::Peek peek() override { return prefetcher_ ? Loop::Peek(prefetcher_->peek(epoch_)) : nullptr; }
+  void when_read(std::function<void()> function) override { prefetcher_->when_read(std::move(function)); }
 
  private:
-  nb::object prefetcher_;
-  const int64_t epoch_;
+  // Changes nothing before all that can fail is done.
+  void note_skipped(const nb::object& samples) {
+    if (nb::len(samples) == 0) return;
+    const nb::object error = nb::module_::import_("avida.readers._epoch").attr("ReadError");
+    nb::list made;
+    for (nb::handle sample : samples) made.append(error(*nb::borrow<nb::tuple>(sample)));
+    errors_.attr("total") = nb::int_(nb::cast<int64_t>(errors_.attr("total")) + static_cast<int64_t>(nb::len(made)));
+    errors_.extend(made);
+    const Py_ssize_t more = PyList_GET_SIZE(errors_.ptr()) - kMostErrors;
+    if (more > 0 && PyList_SetSlice(errors_.ptr(), 0, more, nullptr)) throw nb::python_error();
+  }
+
+  const std::shared_ptr<Position> position_;
+  nb::list errors_;
+  const std::optional<int> batch_size_;     // none: single samples
+  std::shared_ptr<Reading> reading_;        // null until it begins
+  std::shared_ptr<Prefetcher> prefetcher_;  // null if it has no items, and at its end: the next epoch continues with it
+  Prefetcher::Options options_;
+  int64_t epoch_ = 0;
+  uint64_t moves_ = 0;  // of the position, when it began
+  bool has_given_ = false;
 };
+
+template <HasChoices E>
+E member_of(const std::string& name) {
+  return static_cast<E>(choices_of(E()).number_of(name));
+}
 
 nb::tuple read_numbers(const SourceHandle& handle, const std::vector<int64_t>& indices, int64_t epoch, bool batches) {
   std::vector<SampleId> ids;
@@ -80,16 +148,6 @@ nb::tuple read_numbers(const SourceHandle& handle, const std::vector<int64_t>& i
     values = read_batch(*handle.source, ids, batches, answer_signals());
   }
   return wrap_all(values);
-}
-
-// Six integers, and three for each stretch.
-Phase phase_of(const std::vector<int64_t>& numbers) {
-  if (numbers.size() < 6 || numbers.size() % 3 != 0 || numbers[0] < 1 || numbers[0] > INT32_MAX)
-    value_error("expected the phase of a run");
-  Phase phase{static_cast<int>(numbers[0]), numbers[1], numbers[2], numbers[3], numbers[4], numbers[5], {}};
-  for (size_t i = 6; i < numbers.size(); i += 3)
-    phase.stretches.push_back({numbers[i], numbers[i + 1], numbers[i + 2]});
-  return phase;
 }
 
 }  // namespace
@@ -113,10 +171,15 @@ std::vector<std::string> paths_of(nb::handle texts) {
 
 void bind_readers(nb::module_& m) {
   m.attr("MAX_BATCH_SIZE") = kMaxSamples;
+  nb::list last_batches;
+  for (const Choice& choice : kChoicesOfLastBatch.list())
+    last_batches.append(nb::str(choice.name.data(), choice.name.size()));
+  m.attr("LAST_BATCHES") = nb::tuple(last_batches);
 
   nb::class_<SourceHandle>(m, "ReaderSource").def_prop_ro("size", [](SourceHandle& handle) {
     return handle.source->size();
   });
+  bind_reader_states(m);
   for (auto bind : formats()) bind(m);
 
   m.def("read_samples", &read_numbers, nb::arg("source"), nb::arg("indices"), nb::arg("epoch"), nb::arg("batches"));
@@ -131,36 +194,33 @@ void bind_readers(nb::module_& m) {
           "__eq__", [](const Cursor& a, const Cursor& b) { return a == b; }, nb::is_operator(),
           nb::sig("def __eq__(self, other: object, /) -> bool"));
 
-  using History = std::vector<std::vector<int64_t>>;
   nb::class_<Plan>(m, "ReaderPlan")
       .def(
           "__init__",
-          [](Plan* self, int64_t samples, int shards, int shard, bool stick, int last, int shuffle, uint64_t seed,
-             std::optional<std::vector<int64_t>> order, const History& history) {
+          [](Plan* self, const ReaderState& from, int64_t samples, int shard, bool stick, const std::string& last,
+             const std::string& shuffle, std::optional<std::vector<int64_t>> order) {
             Plan plan;
             plan.samples = samples;
-            plan.shards = shards;
+            plan.shards = from.shards;
             plan.shard = shard;
             plan.stick = stick;
-            plan.last = static_cast<Plan::Last>(last);
-            plan.shuffle = static_cast<Plan::Shuffle>(shuffle);
-            plan.seed = seed;
-            if (order) plan.order = std::make_shared<const std::vector<int64_t>>(std::move(*order));
-            std::vector<Phase> phases;
-            for (auto& numbers : history) phases.push_back(phase_of(numbers));
-            plan.resume(phases);
+            plan.last = member_of<LastBatch>(last);
+            plan.shuffle = member_of<Shuffle>(shuffle);
+            plan.seed = from.seed;
+            if (order) {
+              plan.order = std::make_shared<const std::vector<int64_t>>(std::move(*order));
+              plan.samples = std::ssize(*plan.order);
+              plan.shuffle = Shuffle::none;
+              if (plan.last == LastBatch::wrap) plan.last = LastBatch::partial;
+            }
+            plan.resume(from);
             new (self) Plan(std::move(plan));
           },
-          nb::arg("samples"), nb::arg("shards"), nb::arg("shard"), nb::arg("stick"), nb::arg("last"),
-          nb::arg("shuffle"), nb::arg("seed"), nb::arg("order").none() = nb::none(), nb::arg("history") = History(),
-          "Each phase of a history: shards, base, taken, epoch, done, batch size, then its stretches.")
+          nb::arg("from_"), nb::arg("samples"), nb::kw_only(), nb::arg("shard") = 0, nb::arg("stick") = false,
+          nb::arg("last") = "wrap", nb::arg("shuffle") = "no shuffling", nb::arg("order").none() = nb::none(),
+          "The order of samples from a state on. An order of the user's own replaces that of its epoch.")
       .def_prop_ro("padded_samples", &Plan::padded_samples)
-      .def(
-          "cursor", [](const Plan& plan, const std::vector<int64_t>& phase) { return plan.cursor(phase_of(phase)); },
-          nb::arg("phase"), "Where this shard stands at the end of a phase.")
-      .def(
-          "taken", [](const Plan& plan, const std::vector<int64_t>& phase) { return plan.taken(phase_of(phase)); },
-          nb::arg("phase"), "How many samples this shard has taken in a phase.")
+      .def("cursor", &Plan::cursor, nb::arg("phase"), "Where this shard stands at the end of a phase.")
       .def("steps", &Plan::steps, nb::arg("at"), nb::arg("batch_size"))
       .def(
           "batch",
@@ -171,24 +231,42 @@ void bind_readers(nb::module_& m) {
           },
           nb::arg("at"), nb::arg("batch_size"), "Number and pass of the samples of the batch at a cursor.")
       .def("after", &Plan::after, nb::arg("at"), nb::arg("batch_size"))
-      .def("behind", &Plan::behind, nb::arg("at"), nb::arg("batch_size"))
       .def("next_epoch", &Plan::next_epoch, nb::arg("at"), nb::arg("batch_size"));
 
-  nb::class_<Prefetcher>(m, "ReaderPrefetcher")
+  nb::class_<Reading>(m, "Reading", "An epoch of a reader, or one of several workers' part of it.")
       .def(
           "__init__",
-          [](Prefetcher* prefetcher, const SourceHandle& handle, const Plan& plan, const Cursor& start, int batch_size,
-             bool batches, int depth, bool one_epoch, bool skip_errors, int stride) {
-            new (prefetcher)
-                Prefetcher(handle.source, plan, start, {batch_size, batches, depth, one_epoch, skip_errors, stride});
-          },
-          nb::arg("source"), nb::arg("plan"), nb::arg("start"), nb::arg("batch_size"), nb::arg("batches"),
-          nb::arg("depth"), nb::arg("one_epoch"), nb::arg("skip_errors"), nb::arg("stride") = 1)
-      .def_prop_ro("cursor", &Prefetcher::cursor)
-      .def_prop_ro("one_epoch", &Prefetcher::one_epoch);
+          [](Reading* self, const Plan& plan, const ReaderState& from, int64_t batch_size, int first, int turns,
+             uint64_t own_order) { new (self) Reading(plan, from, batch_size, own_order, {first, turns}); },
+          nb::arg("plan"), nb::arg("from_"), nb::arg("batch_size"), nb::arg("first"), nb::arg("turns"),
+          nb::arg("own_order") = 0)
+      .def_prop_ro("batches", &Reading::batches)
+      .def_prop_ro("items", &Reading::items);
+
+  nb::class_<Position>(m, "ReaderPosition", "Where a reader stands.")
+      .def(nb::new_([](const ReaderState& state) { return std::make_shared<Position>(state); }), nb::arg("state"))
+      .def_prop_ro(
+          "next", [](const Position& position) { return position.next(); }, "The state at which the next epoch begins.")
+      .def_prop_ro("state", &Position::state, "The state behind the last item that the newest epoch has given out.")
+      .def_prop_ro(
+          "own_order", [](const Position& position) { return position.newest() ? position.newest()->own_order() : 0; },
+          "A checksum of the user's own order of the epoch that is being read; 0 without one.")
+      .def("move_to", &Position::move_to, nb::arg("state"));
 
   nb::class_<EpochItems, Feed>(m, "ReaderItems")
-      .def(nb::init<nb::object, int64_t>(), nb::arg("prefetcher").none(), nb::arg("epoch"));
+      .def(nb::init<std::shared_ptr<Position>, nb::list, std::optional<int>>(), nb::arg("position"), nb::arg("errors"),
+           nb::arg("batch_size").none())
+      .def_prop_ro("batch_size", &EpochItems::batch_size)
+      .def_prop_ro("is_begun", &EpochItems::is_begun)
+      .def_prop_ro("has_ended", &EpochItems::has_ended)
+      .def_prop_ro("has_given", &EpochItems::has_given)
+      .def_prop_ro("given", &EpochItems::given)
+      .def("__len__", &EpochItems::size)
+      .def("begin", &EpochItems::begin, nb::arg("reading"), nb::arg("source"), nb::arg("depth"), nb::arg("one_epoch"),
+           nb::arg("skip_errors"), nb::arg("loop"), nb::arg("ahead"),
+           "Gives it the next epoch, unless another one has got that since `reading` was made.")
+      .def("goes_on", &EpochItems::goes_on, nb::arg("batch_size").none(),
+           "Whether it has more items of this size. If they are of another size, the next epoch is the rest.");
 }
 
 }  // namespace avida::python

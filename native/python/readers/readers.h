@@ -28,6 +28,8 @@ inline void report_progress(const nb::object& progress, int64_t done, int64_t al
   if (!progress.is_none()) progress(done, all);
 }
 
+void bind_reader_states(nb::module_& m);
+
 // Adds the functions that create the sources of one format to the module. For a static variable in the format's file,
 // so that a build without its library can omit that file.
 struct BindFormat {

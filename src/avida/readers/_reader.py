@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 import operator
 import os
@@ -24,7 +23,7 @@ from avida._values.device import device as make_device
 from avida._values.integers import integer_within
 from avida._values.tensor import Tensor
 from avida._values.typing import DeviceArg
-from avida.readers._epoch import Epoch, ReadError, Reading, moved_on
+from avida.readers._epoch import Epoch, ReadError
 from avida.readers._state import ReaderState
 
 T = TypeVar("T")
@@ -33,10 +32,8 @@ _DEFAULT_DEPTH = 2
 _SAMPLE_DEPTH = 32  # single samples are read ahead by more: each is little work
 MOST_DEPTH = 65_536
 _LOOP = "for batch in reader.next_epoch(batch_size=64)"
-_LAST = ["wrap", "pad", "partial", "drop"]
 
-# One lock for the positions of all readers: held briefly, and fork can take it. Garbage collection within that time
-# may run what reads a state.
+# One lock for the epochs that calls of all readers go through: held briefly, and fork can take it.
 _lock = threading.RLock()
 os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 
@@ -59,8 +56,7 @@ class Reader:
     _arguments: tuple[tuple, dict[str, Any]]
     _reads_archives: ClassVar[bool] = False  # they may be told to shuffle in both ways
     _located: Mapping[str, Any] = {}  # arguments that say where the data is
-    _prefetch: Callable[..., Any] = _core.ReaderPrefetcher
-    _read: Callable[..., Any] = staticmethod(_core.read_samples)
+    _epochs_apart: ClassVar[bool] = False  # nothing is read ahead beyond the end of an epoch
 
     def __init__(
         self,
@@ -93,10 +89,11 @@ class Reader:
             raise RuntimeError("shuffle_after_epoch cannot be combined with random_shuffle; pass one of them")
         self._stick = bool(options.get("stick_to_shard") or again)
         self._last = _last_batch(options.get("last_batch"), bool(options.get("pad_last_batch")))
-        self._shuffle = 2 if again else 1 if options.get("random_shuffle") else 0
+        shuffles = bool(options.get("random_shuffle"))
+        self._shuffle = "shuffle_after_epoch" if again else "random_shuffle" if shuffles else "no shuffling"
         seed = options.get("shuffle_after_epoch_seed" if again else "seed")
         self._has_own_seed = seed is not None  # else it takes up that of a state
-        self._seed = _integer(seed, -1) % 2**64
+        start = ReaderState(shards=self._shards, seed=_integer(seed, -1) % 2**64)
         self._skip = _one_of("on_error", options.get("on_error", "raise"), ["raise", "skip"]) == "skip"
 
         self.errors = ReadErrors()
@@ -105,8 +102,9 @@ class Reader:
         self._sampler: Iterable[int] | None = None
         self._source: _core.ReaderSource | None = None
         self._part, self._parts = 0, 1  # see _divide
+        self._position = _core.ReaderPosition(start)
+        self._called: Epoch | None = None  # the epoch that calls go through
         self._loop = _core.Loop()  # knows what the last epoch's loop did
-        self._move_to(ReaderState(shards=self._shards))
         if not options.get("lazy_init"):
             self._set_up()
 
@@ -177,7 +175,7 @@ class Reader:
         numbers = _numbers([index] if single else index, source.size)
         if not numbers:
             raise ValueError("expected indices of samples, got an empty list")
-        return self._item(self._placed(self._read(source, numbers, self.epoch, not single)))
+        return self._item(self._placed(_core.read_samples(source, numbers, self.epoch, not single)))
 
     def _placed(self, outputs: tuple) -> tuple:
         return outputs if self._device == Device.CPU else tuple(output.to_device(self._device) for output in outputs)
@@ -193,7 +191,7 @@ class Reader:
         """
         return {
             "epoch_size": len(self),
-            "epoch_size_padded": self._plan(self._next).padded_samples,
+            "epoch_size_padded": self._plan(self._position.next).padded_samples,
             "number_of_shards": self._shards,
             "shard_id": self._shard,
             "pad_last_batch": int(self._last == "pad"),
@@ -283,7 +281,10 @@ class Reader:
             [(3,)] u8
         """
         size = self._max_batch_size if batch_size is None else self._checked_batch_size(batch_size)
-        return Epoch(self, size, indices, batches_ahead(ahead, capture or compile))
+        return self._new_epoch(size, indices, batches_ahead(ahead, capture or compile))
+
+    def _new_epoch(self, size: int | None, indices: Iterable[int] | None, ahead: int) -> Epoch:
+        return Epoch(self, _core.ReaderItems(self._position, self.errors, size), indices, ahead)
 
     def _checked_batch_size(self, batch_size: int) -> int:
         size = _batch_size(batch_size)
@@ -319,30 +320,27 @@ class Reader:
             item = next(epoch, None)
             if item is not None:
                 return item
-            if not epoch._has_items:
+            if not epoch.has_given:
                 raise RuntimeError(f"{self._title()}: epoch {self.epoch - 1} has no item that can be read")
 
     def _epoch_of_calls(self, batch_size: int | None) -> Epoch:
         """The epoch that calls go through: a new one at its end, the rest of it where the batch size changes."""
         with _lock:
-            epoch = self._called
-            if epoch is not None and not epoch._ended and epoch._batch_size != batch_size:
-                if (reading := epoch._reading) is not None and reading is self._reading:
-                    self._move_to(reading.state(reading.at))
-                epoch = None
-            if epoch is None or epoch._ended:
-                epoch = self._called = Epoch(self, batch_size, None, batches_ahead(None, False))
-            return epoch
+            if self._called is None or not self._called.goes_on(batch_size):
+                self._called = self._new_epoch(batch_size, None, batches_ahead(None, False))
+            return self._called
 
     @property
     def epoch(self) -> int:
         """The number of the epoch that is being read; of the next one after its end."""
-        return self._next.epoch if self._reading is None else self._reading.at.epoch
+        return self._position.state.epoch
 
     def seek(self, epoch: int, position: int = 0) -> None:
         """Moves to an epoch, after the first ``position`` samples of this shard."""
         epoch, position = integer_within("epoch", epoch, 0), integer_within("position", position, 0)
-        self._move_to(ReaderState(epoch=epoch, done=position, base=epoch, taken=position, shards=self._shards))
+        seed = self._position.next.seed
+        place = {"epoch": epoch, "done": position, "base": epoch, "taken": position}
+        self._position.move_to(ReaderState(**place, shards=self._shards, seed=seed))
 
     def get_state(self, *, cuda_stream: Any = None) -> ReaderState:
         """Returns the position: after the last item that the newest iterator returned.
@@ -351,10 +349,9 @@ class Reader:
         all of them, as long as all are at the same step. An epoch with an order of your own, from ``indices`` or a
         sampler, can be resumed if the same order is given again: that of a sampler must follow from ``set_epoch``.
         """
-        with _lock:
-            state = self._next if self._reading is None else self._reading.state(self._reading.at)
+        state = self._position.state
         samples = 0 if self._source is None else self._source.size
-        return dataclasses.replace(state, samples=samples, seed=self._seed, order=self._order_name())
+        return state.of_data(samples, state.seed, self._order_name())
 
     def set_state(self, state: ReaderState | str | bytes | dict[str, Any]) -> None:
         """Resumes at a state, perhaps with another number of shards.
@@ -362,19 +359,18 @@ class Reader:
         The state may be that of another reader, if it reads the same data in the same order. A reader that was made
         without a seed takes up that of the state. Iterators in use are not affected.
         """
-        state = ReaderState.of(state)
+        state, seed = ReaderState.of(state), self._position.next.seed
         if state.order != self._order_name():
             raise ValueError(f"the state is of a reader with {state.order}, this one has {self._order_name()}")
-        if self._shuffle and self._has_own_seed and state.seed != self._seed:
-            raise ValueError(f"the state is of a reader with the seed {state.seed}, this one has {self._seed}")
+        shuffles = self._shuffle != "no shuffling"
+        if shuffles and self._has_own_seed and state.seed != seed:
+            raise ValueError(f"the state is of a reader with the seed {state.seed}, this one has {seed}")
         if state.samples and state.samples != len(self):
             raise ValueError(f"the state is of a data set with {state.samples} samples, this one has {len(self)}")
-        if any(phase[0] > len(self) for phase in (*state.history, state.as_phase())):
+        if any(phase.shards > len(self) for phase in (*state.history, state)):
             raise ValueError(f"the state is of a run with more shards than the {len(self)} samples here")
-        if state.shards != self._shards:
-            history = (*state.history, state.as_phase())
-            state = dataclasses.replace(state, done=0, taken=0, shards=self._shards, stretches=(), history=history)
-        self._move_to(state, state.seed)
+        state = state.of_data(len(self), state.seed if shuffles else seed, state.order)
+        self._position.move_to(state.divided_by(self._shards))
 
     def state_dict(self) -> dict[str, Any]:
         """Returns the state as a dictionary of integers, as PyTorch objects do."""
@@ -389,133 +385,90 @@ class Reader:
 
         States count rounds of ``parts`` items, so that the parts agree about where the next round begins.
         """
-        self._move_to(self._next)  # what was read ahead is of no use
+        self._position.move_to(self._position.next)  # what was read ahead is of no use
         self._part, self._parts = part, parts
 
     @property
     def _own_order(self) -> int:
         """A checksum of the user's own order of the epoch that is being read; 0 without one."""
-        return 0 if self._reading is None else self._reading.own_order
-
-    def _own_items(self, items: int) -> int:
-        return max(0, -((self._part - items) // self._parts))
+        return self._position.own_order
 
     def _skip_to(self, epoch: int, batch_size: int | None) -> None:
         """Makes the next epoch a later one, as reading all epochs before it in batches of that size does."""
-        self._move_to(self._state_before(epoch, batch_size or 1))
+        self._position.move_to(self._state_before(epoch, batch_size or 1))
 
     def _state_before(self, epoch: int, batch_size: int) -> ReaderState:
-        return self._next.moved_to(epoch, 0, batch_size, self._last == "wrap" and self._sampler is None)
+        wraps = self._last == "wrap" and self._sampler is None
+        return self._position.next.moved_to(epoch, 0, batch_size, wraps)
 
     def _epoch_length(self, epoch: int, batch_size: int) -> int:
         """The number of items of the next epoch, with those that were taken of it before a state was set, or of a later
         epoch."""
-        start = self._next if epoch <= self._next.epoch else self._state_before(epoch, batch_size)
-        return -(-start.done // batch_size) + self._steps(start, self._sampler, batch_size)
+        start = self._position.next
+        if epoch > start.epoch:
+            start = self._state_before(epoch, batch_size)
+        return -(-start.done // batch_size) + self._items_left(batch_size, None, start)
 
-    def _steps(self, start: ReaderState, order: Iterable[int] | None, batch_size: int) -> int:
-        """The number of items from a position to the end of its epoch."""
+    def _items_left(self, batch_size: int, indices: Sequence[int] | None, start: ReaderState | None = None) -> int:
+        """The number of items from a position, or that of the reader, to the end of its epoch."""
+        order = self._sampler if indices is None else indices
         if order is not None and not isinstance(order, Sized):
             raise TypeError("the sampler has no length; once the epoch has begun, its length is known")
-        plan = self._plan(start, None if order is None else range(len(order)))
-        return self._own_items(plan.steps(plan.cursor(start.as_phase()), batch_size))
+        start = start or self._position.next
+        return self._reading(start, None if order is None else range(len(order)), batch_size).items
 
     def _order_name(self) -> str:
-        kind = ["no shuffling", "random_shuffle", "shuffle_after_epoch"][self._shuffle]
-        stick = ", stick_to_shard" if self._stick and self._shuffle != 2 else ""
+        stick = ", stick_to_shard" if self._stick and self._shuffle != "shuffle_after_epoch" else ""
         sampler = "" if self._sampler is None else ", a sampler"
-        return f'{kind}{stick}, last_batch="{self._last}"{sampler}'
-
-    def _move_to(self, state: ReaderState, seed: int | None = None) -> None:
-        with _lock:
-            if seed is not None and self._shuffle:
-                self._seed = seed
-            self._next = state  # where the next epoch begins
-            self._called: Epoch | None = None  # the epoch that calls go through
-            self._reading: Reading | None = None  # the newest epoch, once it has begun
-            self._ahead: tuple[int | None, _core.ReaderPrefetcher] | None = None  # left by the last epoch, and its mode
+        return f'{self._shuffle}{stick}, last_batch="{self._last}"{sampler}'
 
     def _plan(self, start: ReaderState, order: Sequence[int] | None = None) -> _core.ReaderPlan:
-        # An order of the user's own replaces one epoch: nothing of those before it is left to be read.
-        history = [phase for phase in start.history if order is None or phase[3] == start.epoch]
         return _core.ReaderPlan(
-            samples=len(self) if order is None else len(order),
-            shards=self._shards,
+            start,
+            len(self),
             shard=self._shard,
             stick=self._stick,
-            last=_LAST.index(self._last if order is None or self._last != "wrap" else "partial"),
-            shuffle=self._shuffle if order is None else 0,
-            seed=self._seed,
+            last=self._last,
+            shuffle=self._shuffle,
             order=order,
-            history=history,
         )
 
-    def _order(self, indices: Sequence[int] | None) -> Sequence[int] | None:
-        """The user's own order of the next epoch, if any."""
+    def _reading(
+        self, start: ReaderState, order: Sequence[int] | None, batch_size: int, own_order: int = 0
+    ) -> _core.Reading:
+        return _core.Reading(self._plan(start, order), start, batch_size, self._part, self._parts, own_order)
+
+    def _order(self, indices: Sequence[int] | None, epoch: int) -> Sequence[int] | None:
+        """The user's own order of an epoch, if any."""
         if indices is None and self._sampler is not None:
             set_epoch = getattr(self._sampler, "set_epoch", None)
             if set_epoch is not None:
-                set_epoch(self._next.epoch)
+                set_epoch(epoch)
             indices = list(self._sampler)
         return None if indices is None else _numbers(indices, len(self))
 
-    def _begin_epoch(self, epoch: Epoch) -> None:
-        """Gives the next epoch to an iterator that has none yet, and moves on to the epoch after it."""
-        batch_size = epoch._batch_size
-        source, order, size = self._set_up(), self._order(epoch._indices), batch_size or 1
-        with _lock:
-            if epoch._items is not None:  # another thread was faster
-                return
-            start = self._next
+    def _begin(self, items: _core.ReaderItems, indices: Sequence[int] | None, ahead: int) -> None:
+        """Gives the next epoch to items that have none yet, and moves on to the epoch after it."""
+        source, batch_size = self._set_up(), items.batch_size or 1
+        while not items.is_begun:  # another thread may be faster
+            start = self._position.next
+            order = self._order(indices, start.epoch)
             own_order = 0 if order is None else zlib.crc32(np.array(order, np.int64).tobytes()) + 1
             if start.own_order and start.own_order != own_order:
                 raise ValueError("the state is of an epoch with an order of its own, and this epoch has another one")
-            plan = self._plan(start, order)
-            at = plan.cursor(start.as_phase())
-            whole = plan.steps(at, size)
-            if whole == 0 and start.done == 0 and self._last == "drop":
+            reading = self._reading(start, order, batch_size, own_order)
+            if reading.batches == 0 and start.done == 0 and self._last == "drop":
                 warn(
                     f'this epoch is empty: last_batch="drop" leaves out batches that are not full, and this shard has '
-                    f"fewer than batch_size={size} samples. Use a smaller batch_size or another last_batch."
+                    f"fewer than batch_size={batch_size} samples. Use a smaller batch_size or another last_batch."
                 )
-            steps = self._own_items(whole)
-            ahead, prefetcher = self._ahead, None
-            if steps and order is None and ahead and ahead[0] == batch_size and ahead[1].cursor == at:
-                prefetcher = ahead[1]
-            elif steps:
-                depth = max(self._depth, _SAMPLE_DEPTH if batch_size is None else 0, epoch._ahead + 1)
-                one_epoch = order is not None or self._parts > 1
-                prefetcher = self._prefetch(
-                    source,
-                    plan,
-                    moved_on(plan, at, size, self._part),
-                    size,
-                    batch_size is not None,
-                    depth,
-                    one_epoch,
-                    self._skip,
-                    self._parts,
-                )
-            wraps = self._last == "wrap" and order is None
-            reading = Reading(plan, at, wraps, size, start, own_order, self._parts - 1 - self._part)
-            following = reading.state(plan.next_epoch(at, size))
-            items = self._items_of(prefetcher, at.epoch)
-            items.run_ahead(_core.Loop() if self._loop.is_open else self._loop, epoch._ahead)
-            # Only attributes are stored from here on: no exception comes in between.
-            self._ahead, self._reading, self._next = None, reading, following
-            epoch._reading, epoch._prefetcher, epoch._length, epoch._items = reading, prefetcher, steps, items
+            one_epoch = self._epochs_apart or order is not None or self._parts > 1
+            depth = self._items_ahead(items.batch_size, ahead)
+            items.begin(reading, source, depth, one_epoch, self._skip, self._loop, ahead)
 
-    def _items_of(self, prefetcher: Any, epoch: int) -> _core.Feed:
-        return _core.ReaderItems(prefetcher, epoch)
-
-    def _end_epoch(self, epoch: Epoch) -> None:
-        with _lock:
-            prefetcher = epoch._prefetcher
-            ahead = self._ahead
-            if prefetcher is not None and not prefetcher.one_epoch:
-                ahead = epoch._batch_size, prefetcher  # what was read ahead already belongs to the next epoch
-            reading = None if self._reading is epoch._reading else self._reading
-            self._reading, self._ahead, epoch._prefetcher, epoch._ended = reading, ahead, None, True
+    def _items_ahead(self, batch_size: int | None, ahead: int) -> int:
+        """How many items are read before they are asked for."""
+        return max(self._depth, _SAMPLE_DEPTH if batch_size is None else 0, ahead + 1)
 
 
 def _make_again(
@@ -551,7 +504,7 @@ def _last_batch(last_batch: str | None, pad: bool) -> str:
         return "pad" if pad else "wrap"
     if pad and last_batch != "pad":
         raise ValueError(f"pad_last_batch=True contradicts last_batch={last_batch!r}")
-    return _one_of("last_batch", last_batch, _LAST)
+    return _one_of("last_batch", last_batch, _core.LAST_BATCHES)
 
 
 def _batch_size(value: SupportsIndex) -> int:

@@ -268,7 +268,7 @@ class ExternalSource:
         if self._reader is not None and not self._called:
             return self._reader.get_state()
         epoch, samples = self._at
-        return ReaderState(epoch, samples, epoch, samples, shards=1, order=_ORDER)
+        return ReaderState(epoch=epoch, done=samples, base=epoch, taken=samples, order=_ORDER)
 
     def set_state(self, state: ReaderState | str | bytes | dict[str, Any]) -> None:
         """Resumes: the next epoch is the rest of the one in which the state was taken.

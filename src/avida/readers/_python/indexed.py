@@ -52,9 +52,11 @@ class _Samples:
 class IndexedReader(Reader):
     """Shards, shuffling, state and access by index for a Python object."""
 
+    _epochs_apart = True  # users may change their data between epochs
+
     def __init__(self, samples: Any, form: Form, depth: int, device: DeviceArg | None, **options: Any) -> None:
         self._form = form
-        self._items_ahead = depth
+        self._most_ahead = depth
         make: Any = lambda: _core.PythonSource(_Samples(samples, form))  # noqa: E731
         super().__init__(make, None, None, device, None, **options)
 
@@ -71,18 +73,5 @@ class IndexedReader(Reader):
         outputs[0].evaluate()  # raises what the source has raised
         return super()._placed(outputs)
 
-    def _prefetch(
-        self,
-        source: _core.ReaderSource,
-        plan: _core.ReaderPlan,
-        at: _core.ReaderCursor,
-        batch_size: int,
-        batches: bool,
-        depth: int,
-        one_epoch: bool,
-        skip_errors: bool,
-        parts: int = 1,
-    ) -> _core.ReaderPrefetcher:
-        """Ends with the epoch, since users may change their data between epochs."""
-        ahead = self._items_ahead
-        return _core.ReaderPrefetcher(source, plan, at, batch_size, batches, ahead, True, skip_errors, parts)
+    def _items_ahead(self, batch_size: int | None, ahead: int) -> int:
+        return self._most_ahead
