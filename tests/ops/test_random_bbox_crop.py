@@ -257,7 +257,7 @@ def test_boxes_outside(box):
     ],
 )
 def test_refused(arguments):
-    with pytest.raises(RuntimeError, match="expected"):
+    with pytest.raises(RuntimeError, match=r"expected|must be"):
         ndd.random_bbox_crop(BOXES, **arguments)[0].evaluate()
 
 
@@ -268,7 +268,7 @@ def test_refused(arguments):
         (BOXES[:, :3].copy(),),
         (BOXES.astype(np.float64),),
         (BOXES, np.int32([1, 2])),
-        (BOXES, np.int64([1, 2, 3])),
+        (BOXES, np.int16([1, 2, 3])),
         (BOXES, np.int32(1)),
     ],
 )
