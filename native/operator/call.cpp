@@ -425,7 +425,7 @@ profile::Label Call::label() const { return {profile::intern(shown_name(spec_)),
 Failure Call::describe_failure(std::exception_ptr error) const {
   Failure failure = describe(error);
   failure.message = shown_name(spec_) + ": " + failure.message;
-  if (where_.file) failure.message += str(" (called at ", where_.file, ":", where_.line, ")");
+  if (where_.file) failure.note = str("called at ", where_.file, ":", where_.line);
   return failure;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "arguments/traits.h"
 #include "core/made_once.h"
 
 namespace avida::python {
@@ -60,6 +61,23 @@ DType to_dtype(nb::handle object) {
 }
 
 bool is_list(nb::handle object) { return PyList_Check(object.ptr()) || PyTuple_Check(object.ptr()); }
+
+template <class... Lists>
+bool is_kind_of(const MemberKind* kind) {
+  return ((kind == &arg::kind_of<Lists>() || kind == &arg::kind_of<std::optional<Lists>>()) || ...);
+}
+
+// Lists in a list, for an argument that is a list of numbers: one for each sample.
+bool is_list_per_sample(const ArgSpec& arg, nb::handle object) {
+  if (!is_kind_of<Vec<int>, Vec<int64_t>, Vec<float>, std::vector<int>, std::vector<float>>(arg.kind)) return false;
+  for (nb::handle item : nb::borrow<nb::sequence>(object))
+    if (!is_list(item)) return false;
+  return nb::len(object) > 0;
+}
+
+ValuePtr batch_of(nb::handle lists) {
+  return *value_of(nb::module_::import_("avida._values.batch").attr("batch")(lists));
+}
 
 // A list of plain numbers; false when it holds anything else (a nested list, an array).
 template <class Item, class Convert>
@@ -159,7 +177,7 @@ BoundArg bind_arg(const ArgSpec& arg, nb::handle object) {
           return ArgValue(std::move(reals));
         }
         if (arg.flags & fixed) type_error("expected a list of numbers, got ", nb::repr(object).c_str());
-        return to_value(object);
+        return is_list_per_sample(arg, object) ? batch_of(object) : to_value(object);
       }
       if (arg.type == ArgType::integers) return ArgValue(to_integer(object));
       return ArgValue(to_real(object));

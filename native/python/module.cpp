@@ -48,9 +48,15 @@ PyObject* exception_type(ErrorKind kind) {
 }
 
 // File names in a message may contain any bytes.
-void set_error(ErrorKind kind, const std::string& message) {
-  nb::object text = nb::steal(PyUnicode_DecodeUTF8(message.data(), message.size(), "surrogateescape"));
-  PyErr_SetObject(exception_type(kind), text.ptr());
+nb::object decoded(const std::string& text) {
+  return nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "surrogateescape"));
+}
+
+// Tracebacks show the note, str(error) does not.
+void set_error(ErrorKind kind, const std::string& message, const std::string& note = {}) {
+  nb::object error = nb::handle(exception_type(kind))(decoded(message));
+  if (!note.empty()) error.attr("add_note")(decoded(note));
+  PyErr_SetObject(exception_type(kind), error.ptr());
 }
 
 // Creates a new exception each time: raising one object repeatedly would grow its traceback and keep its frames alive.
@@ -78,7 +84,7 @@ void set_python_error(std::exception_ptr pointer) {
       nb::object cause = copy_of(static_cast<PyObject*>(error.failure->cause.get()));
       PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(cause.ptr())), cause.ptr());
     } else {
-      set_error(error.failure->kind, error.failure->message);
+      set_error(error.failure->kind, error.failure->message, error.failure->note);
     }
   } catch (const Error& error) {
     set_error(error.kind, error.message);

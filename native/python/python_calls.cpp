@@ -114,7 +114,8 @@ class PythonCall : public Task {
       return {ErrorKind::runtime, note, hold(std::move(exception))};
     } catch (...) {
       Failure failure = describe(std::current_exception());
-      failure.message = str(function_->name(), ": ", failure.message, " (", note, ")");
+      failure.message = str(function_->name(), ": ", failure.message);
+      failure.note = failure.note.empty() ? note : str(failure.note, "; ", note);
       return failure;
     }
   }

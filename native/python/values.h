@@ -5,7 +5,8 @@
 
 namespace avida::python {
 
-// Others get access to the memory, and may write to it.
+// Others get access to the memory, and may write to it: what still has to read it does so now. They hold a Writer
+// already, so that nothing new begins to read it in the background.
 void hand_out(const Data& data);
 // The memory of a tensor on a GPU, for work in another stream: that stream waits for ours, and ours waits for it before
 // the memory is reused. -1: the other stream need not wait.

@@ -21,6 +21,7 @@ struct Failure {
   ErrorKind kind;
   std::string message;
   std::shared_ptr<void> cause;  // the Python exception, if a Python function raised it
+  std::string note = {};        // where the call was made; clients of a server need not see it
 };
 
 // Kind and message of any exception.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/made_once.h"
 #include "runtime/fork.h"
 #include "runtime/memory.h"
 #include "storage/storage.h"
@@ -94,8 +95,8 @@ class MemoryStore : public Store, ForkAware {
 };
 
 MemoryStore& store() {
-  static const auto* made = new std::shared_ptr<MemoryStore>(std::make_shared<MemoryStore>());
-  return **made;
+  static constinit MadeOnce<const std::shared_ptr<MemoryStore>> made;  // while the library is loaded
+  return *made.get([] { return std::make_unique<const std::shared_ptr<MemoryStore>>(new MemoryStore); });
 }
 
 [[maybe_unused]] const bool registered = [] {

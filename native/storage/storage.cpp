@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/made_once.h"
 #include "runtime/fork.h"
 #include "runtime/memory.h"
 #include "storage/fetched.h"
@@ -45,8 +46,8 @@ class Registry : ForkAware {
     return names;
   }
   static Registry& instance() {
-    static Registry* registry = new Registry;
-    return *registry;
+    static constinit MadeOnce<Registry> registry;  // stores register while the library is loaded
+    return registry.get();
   }
 
  private:

@@ -13,6 +13,8 @@ MIGRATION = "docs/migration.md in the repository of avida shows what takes its p
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+REQUIRED: Any = type("Required", (), {"__repr__": lambda _: "REQUIRED"})()
+"""The default of arguments that have to be given, so that a misspelt name is reported before the one it leaves out."""
 _TAKES_ANY_KEYWORD = 0x08  # inspect.CO_VARKEYWORDS
 _ARGUMENTS_ELSEWHERE = {
     "num_threads": "avida.set_num_threads(n) sets it for all",
@@ -33,10 +35,12 @@ def _absent(module: str, name: str) -> NoReturn:
 
 
 def suggests(function: Function) -> Function:
-    """Hides ``**unknown`` of a function from its signature; the function passes it to :func:`unknown_argument`."""
+    """Hides ``**unknown`` and ``REQUIRED`` of a function from its signature; it raises :func:`wrong_arguments`."""
     code = function.__code__
     shown = types.FunctionType(code.replace(co_flags=code.co_flags & ~_TAKES_ANY_KEYWORD), {}, function.__name__)
-    shown.__kwdefaults__, shown.__defaults__ = function.__kwdefaults__, function.__defaults__
+    defaults = function.__kwdefaults__ or {}
+    shown.__kwdefaults__ = {name: value for name, value in defaults.items() if value is not REQUIRED}
+    shown.__defaults__ = function.__defaults__
     shown.__annotations__ = {name: kind for name, kind in function.__annotations__.items() if name != "unknown"}
     function.__wrapped__ = shown  # pyright: ignore[reportFunctionMemberAccess]
     return function
@@ -51,6 +55,16 @@ def unknown_argument(function: Callable[..., object], name: str, *others: str) -
     named = f"did you mean {near!r}?" if near else "help() of it lists those that it has"
     hint = _ARGUMENTS_ELSEWHERE.get(name, named)
     return TypeError(f"{function.__name__}() has no argument {name!r}; {hint}")
+
+
+def wrong_arguments(function: Callable[..., object], unknown: Iterable[str], **required: Any) -> TypeError:
+    """The error for arguments that a function does not have, or else for those that it was not given."""
+    if unknown:
+        return unknown_argument(function, *unknown)
+    missing = [name for name, value in required.items() if value is REQUIRED]
+    many = "s" if len(missing) > 1 else ""
+    names = " and ".join(map(repr, missing))
+    return TypeError(f"{function.__name__}() missing {len(missing)} required keyword-only argument{many}: {names}")
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Never, Required, Unpack
 
 from avida._core import call as _call
 from avida._core import op_with_args as _op
+from avida._missing import REQUIRED as _REQUIRED
 from avida._missing import suggests as _suggests
-from avida._missing import unknown_argument as _unknown_argument
+from avida._missing import wrong_arguments as _wrong_arguments
 from avida._values.batch import Batch
 from avida._values.tensor import Tensor
 from avida._values.typing import (
@@ -73,6 +74,7 @@ __all__ = [
     "jitter",
     "jpeg_compression_distortion",
     "laplacian",
+    "letterbox",
     "lookup_table",
     "mel_filter_bank",
     "mfcc",
@@ -162,6 +164,7 @@ _HUE = _op("hue", "dtype hue image_type")
 _JITTER = _op("jitter", "fill_value interp_type mask nDegree")
 _JPEG_COMPRESSION_DISTORTION = _op("jpeg_compression_distortion", "quality")
 _LAPLACIAN = _op("laplacian", "dtype normalized_kernel scale smoothing_size window_size")
+_LETTERBOX = _op("letterbox", "center fill_value save_matrix scale_up size")
 _LOOKUP_TABLE = _op("lookup_table", "default_value dtype keys output_dtype values")
 _MEL_FILTER_BANK = _op("mel_filter_bank", "freq_high freq_low mel_formula nfilter normalize sample_rate")
 _MFCC = _op("mfcc", "axis dct_type lifter n_mfcc normalize")
@@ -196,7 +199,7 @@ _REINTERPRET = _op("reinterpret", "dtype layout rel_shape shape src_dims")
 _RESHAPE = _op("reshape", "layout rel_shape shape src_dims")
 _RESIZE = _op(
     "resize",
-    "antialias dtype image_type interp_type mag_filter max_size min_filter minibatch_size mode resize_longer resize_shorter resize_x resize_y resize_z roi_end roi_relative roi_start save_attrs size subpixel_scale temp_buffer_hint",
+    "antialias dtype image_type interp_type mag_filter max_size min_filter minibatch_size mode resize_longer resize_shorter resize_x resize_y resize_z roi_end roi_relative roi_start save_attrs size size_rounding subpixel_scale temp_buffer_hint",
 )
 _RESIZE_CROP_MIRROR = _op(
     "resize_crop_mirror",
@@ -292,7 +295,7 @@ def audio_resample(
         >>> avida.audio_resample(np.sin(np.arange(100, dtype=np.float32)), in_rate=16000, out_rate=8000)
     """
     if unknown:
-        raise _unknown_argument(globals()["audio_resample"], *unknown)
+        raise _wrong_arguments(globals()["audio_resample"], unknown)
     return _call(_AUDIO_RESAMPLE, (input,), batch_size, device, (dtype, in_rate, out_length, out_rate, quality, scale))
 
 
@@ -348,7 +351,7 @@ def batch_permutation(
         >>> avida.permute_batch(batch, indices=avida.batch_permutation(batch_size=2))
     """
     if unknown:
-        raise _unknown_argument(globals()["batch_permutation"], *unknown)
+        raise _wrong_arguments(globals()["batch_permutation"], unknown)
     return _call(_BATCH_PERMUTATION, (), batch_size, device, (allow_repetitions, no_fixed_points), rng, None, like)
 
 
@@ -402,7 +405,7 @@ def bb_flip(
         >>> avida.bb_flip(np.float32([[0.1, 0.2, 0.3, 0.4]]))
     """
     if unknown:
-        raise _unknown_argument(globals()["bb_flip"], *unknown)
+        raise _wrong_arguments(globals()["bb_flip"], unknown)
     return _call(_BB_FLIP, (input,), batch_size, device, (horizontal, ltrb, vertical))
 
 
@@ -438,7 +441,7 @@ def bbox_paste(
     ltrb: bool | None = None,
     paste_x: FloatArg | None = None,
     paste_y: FloatArg | None = None,
-    ratio: FloatArg,
+    ratio: FloatArg = _REQUIRED,
     **unknown: Never,
 ) -> Any:
     """Moves bounding boxes to where paste() puts their image on the canvas.
@@ -460,8 +463,8 @@ def bbox_paste(
     Example:
         >>> avida.bbox_paste(np.float32([[0.1, 0.2, 0.3, 0.4]]), ratio=2)
     """
-    if unknown:
-        raise _unknown_argument(globals()["bbox_paste"], *unknown)
+    if unknown or ratio is _REQUIRED:
+        raise _wrong_arguments(globals()["bbox_paste"], unknown, ratio=ratio)
     return _call(_BBOX_PASTE, (input,), batch_size, device, (ltrb, paste_x, paste_y, ratio))
 
 
@@ -473,10 +476,10 @@ def bbox_rotate(
     *,
     batch_size: int | None = None,
     device: DeviceArg | None = None,
-    angle: FloatArg,
+    angle: FloatArg = _REQUIRED,
     bbox_layout: Literal["xyXY", "xyWH"] | None = None,
     bbox_normalized: bool | None = None,
-    input_shape: IntsArg,
+    input_shape: IntsArg = _REQUIRED,
     keep_size: bool | None = None,
     mode: Literal["expand", "halfway", "fixed"] | None = None,
     remove_threshold: float | None = None,
@@ -488,7 +491,7 @@ def bbox_rotate(
 
     Args:
         bboxes: Rows of four floats in the order of `bbox_layout`.
-        labels: An int32 label for each box; labels of removed boxes are removed too.
+        labels: An int32 or int64 label for each box; labels of removed boxes are removed too.
         angle: The angle in degrees, counter-clockwise. Required. Can differ between samples.
         input_shape: The extents of the image before the rotation. Required. Can differ between samples.
         bbox_layout: The format of boxes: xyXY, start and end, or xyWH, start and extents. Default: ``'xyXY'``.
@@ -512,8 +515,8 @@ def bbox_rotate(
     Example:
         >>> avida.bbox_rotate(np.float32([[0.1, 0.2, 0.3, 0.5]]), angle=30, input_shape=[480, 640])
     """
-    if unknown:
-        raise _unknown_argument(globals()["bbox_rotate"], *unknown)
+    if unknown or angle is _REQUIRED or input_shape is _REQUIRED:
+        raise _wrong_arguments(globals()["bbox_rotate"], unknown, angle=angle, input_shape=input_shape)
     return _call(
         _BBOX_ROTATE,
         (bboxes, labels),
@@ -570,7 +573,7 @@ def box_encoder(
     *,
     batch_size: int | None = None,
     device: DeviceArg | None = None,
-    anchors: FixedFloats,
+    anchors: FixedFloats = _REQUIRED,
     criteria: float | None = None,
     means: FixedFloats | None = None,
     offset: bool | None = None,
@@ -598,8 +601,8 @@ def box_encoder(
     Example:
         >>> boxes, labels = avida.box_encoder(np.float32([[0, 0, 0.5, 0.5]]), [1], anchors=[0, 0, 0.4, 0.4])
     """
-    if unknown:
-        raise _unknown_argument(globals()["box_encoder"], *unknown)
+    if unknown or anchors is _REQUIRED:
+        raise _wrong_arguments(globals()["box_encoder"], unknown, anchors=anchors)
     return _call(_BOX_ENCODER, (input_0, input_1), batch_size, device, (anchors, criteria, means, offset, scale, stds))
 
 
@@ -655,7 +658,7 @@ def brightness(
         >>> avida.brightness(image, brightness=1.5)
     """
     if unknown:
-        raise _unknown_argument(globals()["brightness"], *unknown)
+        raise _wrong_arguments(globals()["brightness"], unknown)
     return _call(_BRIGHTNESS, (input,), batch_size, device, (brightness, brightness_shift, dtype))
 
 
@@ -719,7 +722,7 @@ def brightness_contrast(
         >>> avida.brightness_contrast(image, brightness=1.5, contrast=0.5)
     """
     if unknown:
-        raise _unknown_argument(globals()["brightness_contrast"], *unknown)
+        raise _wrong_arguments(globals()["brightness_contrast"], unknown)
     return _call(
         _BRIGHTNESS_CONTRAST,
         (input,),
@@ -749,7 +752,7 @@ def cast(
     *,
     batch_size: int | None = None,
     device: DeviceArg | None = None,
-    dtype: DTypeArg,
+    dtype: DTypeArg = _REQUIRED,
     **unknown: Never,
 ) -> Any:
     """Converts elements to another type, with saturation.
@@ -768,8 +771,8 @@ def cast(
     Example:
         >>> avida.cast(image, dtype=avida.float32)
     """
-    if unknown:
-        raise _unknown_argument(globals()["cast"], *unknown)
+    if unknown or dtype is _REQUIRED:
+        raise _wrong_arguments(globals()["cast"], unknown, dtype=dtype)
     return _call(_CAST, (input,), batch_size, device, (dtype,))
 
 
@@ -814,7 +817,7 @@ def cast_like(
         >>> avida.cast_like(image, np.float32(0))
     """
     if unknown:
-        raise _unknown_argument(globals()["cast_like"], *unknown)
+        raise _wrong_arguments(globals()["cast_like"], unknown)
     return _call(_CAST_LIKE, (input_0, input_1), batch_size, device, ())
 
 
@@ -866,7 +869,7 @@ def cat(
         >>> avida.cat(image, image, axis_name="W")
     """
     if unknown:
-        raise _unknown_argument(globals()["cat"], *unknown)
+        raise _wrong_arguments(globals()["cat"], unknown)
     return _call(_CAT, (input_0, *inputs), batch_size, device, (axis, axis_name))
 
 
@@ -895,10 +898,10 @@ def clahe(
     batch_size: int | None = None,
     device: DeviceArg | None = None,
     bins: int | None = None,
-    clip_limit: float,
+    clip_limit: float = _REQUIRED,
     luma_only: bool | None = None,
-    tiles_x: int,
-    tiles_y: int,
+    tiles_x: int = _REQUIRED,
+    tiles_y: int = _REQUIRED,
     **unknown: Never,
 ) -> Any:
     """Applies contrast limited adaptive histogram equalization.
@@ -923,8 +926,8 @@ def clahe(
     Example:
         >>> avida.clahe(image, tiles_x=2, tiles_y=2, clip_limit=2.0)
     """
-    if unknown:
-        raise _unknown_argument(globals()["clahe"], *unknown)
+    if unknown or clip_limit is _REQUIRED or tiles_x is _REQUIRED or tiles_y is _REQUIRED:
+        raise _wrong_arguments(globals()["clahe"], unknown, clip_limit=clip_limit, tiles_x=tiles_x, tiles_y=tiles_y)
     return _call(_CLAHE, (input,), batch_size, device, (bins, clip_limit, luma_only, tiles_x, tiles_y))
 
 
@@ -955,8 +958,8 @@ def color_space_conversion(
     *,
     batch_size: int | None = None,
     device: DeviceArg | None = None,
-    image_type: ImageTypeArg,
-    output_type: ImageTypeArg,
+    image_type: ImageTypeArg = _REQUIRED,
+    output_type: ImageTypeArg = _REQUIRED,
     **unknown: Never,
 ) -> Any:
     """Converts images between the colour spaces RGB, BGR, GRAY and YCbCr.
@@ -974,8 +977,10 @@ def color_space_conversion(
     Example:
         >>> avida.color_space_conversion(image, image_type=avida.types.RGB, output_type=avida.types.GRAY)
     """
-    if unknown:
-        raise _unknown_argument(globals()["color_space_conversion"], *unknown)
+    if unknown or image_type is _REQUIRED or output_type is _REQUIRED:
+        raise _wrong_arguments(
+            globals()["color_space_conversion"], unknown, image_type=image_type, output_type=output_type
+        )
     return _call(_COLOR_SPACE_CONVERSION, (input,), batch_size, device, (image_type, output_type))
 
 
@@ -1041,7 +1046,7 @@ def color_twist(
         >>> avida.color_twist(image, brightness=1.2, contrast=0.8, hue=20, saturation=1.5)
     """
     if unknown:
-        raise _unknown_argument(globals()["color_twist"], *unknown)
+        raise _wrong_arguments(globals()["color_twist"], unknown)
     return _call(_COLOR_TWIST, (input,), batch_size, device, (brightness, contrast, dtype, hue, image_type, saturation))
 
 
@@ -1100,7 +1105,7 @@ def contrast(
         >>> avida.contrast(image, contrast=0.5)
     """
     if unknown:
-        raise _unknown_argument(globals()["contrast"], *unknown)
+        raise _wrong_arguments(globals()["contrast"], unknown)
     return _call(_CONTRAST, (input,), batch_size, device, (contrast, contrast_center, dtype))
 
 
@@ -1166,7 +1171,7 @@ def coord_flip(
         >>> avida.coord_flip(np.float32([[0.1, 0.2], [0.5, 0.9]]))
     """
     if unknown:
-        raise _unknown_argument(globals()["coord_flip"], *unknown)
+        raise _wrong_arguments(globals()["coord_flip"], unknown)
     return _call(
         _COORD_FLIP, (input,), batch_size, device, (center_x, center_y, center_z, flip_x, flip_y, flip_z, layout)
     )
@@ -1225,7 +1230,7 @@ def coord_transform(
         >>> avida.coord_transform(np.float32([[1, 2], [3, 4]]), MT=avida.transforms.rotation(angle=90))
     """
     if unknown:
-        raise _unknown_argument(globals()["coord_transform"], *unknown)
+        raise _wrong_arguments(globals()["coord_transform"], unknown)
     return _call(_COORD_TRANSFORM, (input,), batch_size, device, (M, MT, T, dtype))
 
 
@@ -1262,7 +1267,7 @@ def copy(
         >>> avida.copy(image)
     """
     if unknown:
-        raise _unknown_argument(globals()["copy"], *unknown)
+        raise _wrong_arguments(globals()["copy"], unknown)
     return _call(_COPY, (input,), batch_size, device, ())
 
 
@@ -1371,7 +1376,7 @@ def crop(
         >>> avida.crop(image, crop=[2, 3], crop_pos_x=0, crop_pos_y=0)
     """
     if unknown:
-        raise _unknown_argument(globals()["crop"], *unknown)
+        raise _wrong_arguments(globals()["crop"], unknown)
     return _call(
         _CROP,
         (input,),
@@ -1507,7 +1512,7 @@ def crop_mirror_normalize(
         >>> avida.crop_mirror_normalize(image, mirror=1, mean=[124, 117, 104], std=[59, 57, 58])
     """
     if unknown:
-        raise _unknown_argument(globals()["crop_mirror_normalize"], *unknown)
+        raise _wrong_arguments(globals()["crop_mirror_normalize"], unknown)
     return _call(
         _CROP_MIRROR_NORMALIZE,
         (input,),
@@ -1566,7 +1571,7 @@ def debayer(
     batch_size: int | None = None,
     device: DeviceArg | None = None,
     algorithm: Literal["bilinear_ocv", "edgeaware_ocv", "gray_ocv", "vng_ocv"] | None = None,
-    blue_position: IntsArg,
+    blue_position: IntsArg = _REQUIRED,
     **unknown: Never,
 ) -> Any:
     """Makes colour images of raw images from a sensor with a Bayer filter.
@@ -1588,8 +1593,8 @@ def debayer(
     Example:
         >>> avida.debayer(np.zeros((4, 6), np.uint8), blue_position=[0, 0])
     """
-    if unknown:
-        raise _unknown_argument(globals()["debayer"], *unknown)
+    if unknown or blue_position is _REQUIRED:
+        raise _wrong_arguments(globals()["debayer"], unknown, blue_position=blue_position)
     return _call(_DEBAYER, (input,), batch_size, device, (algorithm, blue_position))
 
 
@@ -1600,7 +1605,7 @@ def element_extract(
     *,
     batch_size: int | None = None,
     device: DeviceArg | None = None,
-    element_map: FixedInts,
+    element_map: FixedInts = _REQUIRED,
     **unknown: Never,
 ) -> Any:
     """Extracts single elements of sequences, such as frames of videos.
@@ -1619,8 +1624,8 @@ def element_extract(
     Example:
         >>> first, last = avida.element_extract(np.zeros((5, 4, 6, 3), np.uint8), element_map=[0, 4])
     """
-    if unknown:
-        raise _unknown_argument(globals()["element_extract"], *unknown)
+    if unknown or element_map is _REQUIRED:
+        raise _wrong_arguments(globals()["element_extract"], unknown, element_map=element_map)
     return _call(_ELEMENT_EXTRACT, (input,), batch_size, device, (element_map,))
 
 
@@ -1659,7 +1664,7 @@ def equalize(
         >>> avida.equalize(image)
     """
     if unknown:
-        raise _unknown_argument(globals()["equalize"], *unknown)
+        raise _wrong_arguments(globals()["equalize"], unknown)
     return _call(_EQUALIZE, (input,), batch_size, device, ())
 
 
@@ -1736,7 +1741,7 @@ def erase(
         >>> avida.erase(image, anchor=[1, 2], shape=[2, 3], fill_value=255)
     """
     if unknown:
-        raise _unknown_argument(globals()["erase"], *unknown)
+        raise _wrong_arguments(globals()["erase"], unknown)
     return _call(
         _ERASE,
         (input,),
@@ -1773,7 +1778,7 @@ def expand_dims(
     *,
     batch_size: int | None = None,
     device: DeviceArg | None = None,
-    axes: FixedInts,
+    axes: FixedInts = _REQUIRED,
     new_axis_names: str | None = None,
     **unknown: Never,
 ) -> Any:
@@ -1793,8 +1798,8 @@ def expand_dims(
     Example:
         >>> avida.expand_dims(image, axes=0, new_axis_names="F")
     """
-    if unknown:
-        raise _unknown_argument(globals()["expand_dims"], *unknown)
+    if unknown or axes is _REQUIRED:
+        raise _wrong_arguments(globals()["expand_dims"], unknown, axes=axes)
     return _call(_EXPAND_DIMS, (data,), batch_size, device, (axes, new_axis_names))
 
 
@@ -1913,7 +1918,7 @@ def filter(
         >>> avida.filter(image, np.ones((3, 3), np.float32) / 9)
     """
     if unknown:
-        raise _unknown_argument(globals()["filter"], *unknown)
+        raise _wrong_arguments(globals()["filter"], unknown)
     return _call(_FILTER, (data, filter, fill_value), batch_size, device, (anchor, border, dtype, mode))
 
 
@@ -1968,7 +1973,7 @@ def flip(
         >>> avida.flip(image, horizontal=0, vertical=1)
     """
     if unknown:
-        raise _unknown_argument(globals()["flip"], *unknown)
+        raise _wrong_arguments(globals()["flip"], unknown)
     return _call(_FLIP, (input,), batch_size, device, (depthwise, horizontal, vertical))
 
 
@@ -2010,7 +2015,7 @@ def full(
     Args:
         fill_value: A number, or an array that is repeated along the axes as NumPy broadcasts it.
         layout: One letter per axis.
-        shape: The extents of the axes; a single number without them. Can differ between samples.
+        shape: The extents of the axes; by default those of the fill value. Can differ between samples.
         batch_size: Makes a Batch of this many samples when no input is one.
         device: Where to run. Default: where the inputs are.
 
@@ -2021,7 +2026,7 @@ def full(
         >>> avida.full([1, 2, 3], shape=[2, 3])
     """
     if unknown:
-        raise _unknown_argument(globals()["full"], *unknown)
+        raise _wrong_arguments(globals()["full"], unknown)
     return _call(_FULL, (fill_value,), batch_size, device, (layout, shape))
 
 
@@ -2068,7 +2073,7 @@ def full_like(
         >>> avida.full_like(image, 7)
     """
     if unknown:
-        raise _unknown_argument(globals()["full_like"], *unknown)
+        raise _wrong_arguments(globals()["full_like"], unknown)
     return _call(_FULL_LIKE, (data_like, fill_value), batch_size, device, ())
 
 
@@ -2112,10 +2117,9 @@ def gaussian_blur(
     Args:
         input: The samples to blur; channels (C) come first or last.
         dtype: The element type of the output: float32, or the input's.
-        sigma: The standard deviation of the Gaussian, in elements: one number, or one for each spatial axis.
-            Where it is 0 it follows from `window_size`, which blurs too: 0.3 * (radius - 1) + 0.8. Nothing is
-            blurred where both are 0: to blur some samples only, pass 0 for the others and no `window_size`. Can
-            differ between samples.
+        sigma: The standard deviation of the Gaussian, in elements: one number, or one for each spatial axis. By
+            default it follows from `window_size`: 0.3 * (radius - 1) + 0.8. Where it is 0 nothing is blurred,
+            which needs a `window_size` of 0. Can differ between samples.
         window_size: The size of the window: an odd number of elements, or one for each spatial axis. Where it
             is 0 it follows from sigma: 2 * ceil(3 * sigma) + 1. Default: ``[0]``. Can differ between samples.
         batch_size: Makes a Batch of this many samples when no input is one.
@@ -2129,7 +2133,7 @@ def gaussian_blur(
         >>> avida.gaussian_blur(image, sigma=1.5)
     """
     if unknown:
-        raise _unknown_argument(globals()["gaussian_blur"], *unknown)
+        raise _wrong_arguments(globals()["gaussian_blur"], unknown)
     return _call(_GAUSSIAN_BLUR, (input,), batch_size, device, (dtype, sigma, window_size))
 
 
@@ -2159,7 +2163,7 @@ def get_property(
     *,
     batch_size: int | None = None,
     device: DeviceArg | None = None,
-    key: Literal["layout", "source_info"],
+    key: Literal["layout", "source_info"] = _REQUIRED,
     **unknown: Never,
 ) -> Any:
     """Returns a property of each sample as text, in bytes.
@@ -2178,8 +2182,8 @@ def get_property(
     Example:
         >>> avida.get_property(image, key='layout')
     """
-    if unknown:
-        raise _unknown_argument(globals()["get_property"], *unknown)
+    if unknown or key is _REQUIRED:
+        raise _wrong_arguments(globals()["get_property"], unknown, key=key)
     return _call(_GET_PROPERTY, (input,), batch_size, device, (key,))
 
 
@@ -2223,7 +2227,8 @@ def grid_mask(
     """Sets pixels to 0 in the squares of a regular grid.
 
     Args:
-        input: Images or videos. Layouts: HWC, CHW, HW, FHWC, FCHW.
+        input: Images, videos or volumes, of which each slice is an image. Layouts: HWC, CHW, HW, FHWC, FCHW,
+            CFHW, DHWC, CDHW, DHW, FDHWC, FCDHW, CFDHW.
         angle: The angle of the grid, in radians. Default: ``0.0``. Can differ between samples.
         ratio: The side of a square divided by the side of a tile. Default: ``0.5``. Can differ between samples.
         shift_x: The offset of the grid to the right, in pixels. Default: ``0.0``. Can differ between samples.
@@ -2241,7 +2246,7 @@ def grid_mask(
         >>> avida.grid_mask(image, tile=4, ratio=0.5)
     """
     if unknown:
-        raise _unknown_argument(globals()["grid_mask"], *unknown)
+        raise _wrong_arguments(globals()["grid_mask"], unknown)
     return _call(_GRID_MASK, (input,), batch_size, device, (angle, ratio, shift_x, shift_y, tile))
 
 
@@ -2298,7 +2303,7 @@ def hsv(
         >>> avida.hsv(image, hue=30, saturation=1.2, value=0.9)
     """
     if unknown:
-        raise _unknown_argument(globals()["hsv"], *unknown)
+        raise _wrong_arguments(globals()["hsv"], unknown)
     return _call(_HSV, (input,), batch_size, device, (dtype, hue, saturation, value))
 
 
@@ -2349,7 +2354,7 @@ def hue(
         >>> avida.hue(image, hue=120)
     """
     if unknown:
-        raise _unknown_argument(globals()["hue"], *unknown)
+        raise _wrong_arguments(globals()["hue"], unknown)
     return _call(_HUE, (input,), batch_size, device, (dtype, hue, image_type))
 
 
@@ -2427,7 +2432,7 @@ def jitter(
         >>> avida.jitter(image, nDegree=4)
     """
     if unknown:
-        raise _unknown_argument(globals()["jitter"], *unknown)
+        raise _wrong_arguments(globals()["jitter"], unknown)
     return _call(_JITTER, (input,), batch_size, device, (fill_value, interp_type, mask, nDegree), rng, keyed_by)
 
 
@@ -2489,7 +2494,7 @@ def jpeg_compression_distortion(
         >>> avida.jpeg_compression_distortion(image, quality=10)
     """
     if unknown:
-        raise _unknown_argument(globals()["jpeg_compression_distortion"], *unknown)
+        raise _wrong_arguments(globals()["jpeg_compression_distortion"], unknown)
     return _call(_JPEG_COMPRESSION_DISTORTION, (input,), batch_size, device, (quality,))
 
 
@@ -2557,10 +2562,90 @@ def laplacian(
         >>> avida.laplacian(image, window_size=5, normalized_kernel=True)
     """
     if unknown:
-        raise _unknown_argument(globals()["laplacian"], *unknown)
+        raise _wrong_arguments(globals()["laplacian"], unknown)
     return _call(
         _LAPLACIAN, (input,), batch_size, device, (dtype, normalized_kernel, scale, smoothing_size, window_size)
     )
+
+
+if TYPE_CHECKING:
+
+    class LetterboxArguments(Placed, total=False):
+        center: bool | None
+        fill_value: FixedFloats | None
+        scale_up: bool | None
+        size: Required[FixedInts]
+
+    @overload
+    def letterbox(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        save_matrix: Literal[False] | None = None,
+        **arguments: Unpack[LetterboxArguments],
+    ) -> Batch: ...
+    @overload
+    def letterbox(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        save_matrix: Literal[False] | None = None,
+        **arguments: Unpack[LetterboxArguments],
+    ) -> Tensor: ...
+    @overload
+    def letterbox(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        save_matrix: bool | None = None,
+        **arguments: Unpack[LetterboxArguments],
+    ) -> Any: ...
+
+
+@_suggests
+def letterbox(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    center: bool | None = None,
+    fill_value: FixedFloats | None = None,
+    save_matrix: bool | None = None,
+    scale_up: bool | None = None,
+    size: FixedInts = _REQUIRED,
+    **unknown: Never,
+) -> Any:
+    """Resizes images to fit into a canvas of a given size, keeps their aspect ratio, and fills the rest.
+
+    Sizes, places and (of uint8) pixels equal those of Ultralytics' LetterBox, which resizes with OpenCV's
+    INTER_LINEAR: without antialiasing.
+
+    Args:
+        input: Images or videos. Layouts: HWC, CHW, HW, FHWC, FCHW.
+        size: The height and width of the canvas, or one number for both. Required.
+        center: Whether the image is in the middle of the canvas, half a pixel up and left where the rest is
+            odd; otherwise it is in the upper left corner. Default: ``True``.
+        fill_value: The colour of the rest: one number, or one for each channel. Default: ``[114.0]``.
+        save_matrix: Whether to return the matrices too that coord_transform() moves points of the image with.
+            Default: ``False``.
+        scale_up: Whether small images are enlarged. Default: ``True``.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        One result, or a tuple of several: Batches when an input is one, else Tensors. Element type: that of the
+        input. Layout: that of the input.
+
+    Example:
+        >>> avida.letterbox(image, size=[64, 64])
+    """
+    if unknown or size is _REQUIRED:
+        raise _wrong_arguments(globals()["letterbox"], unknown, size=size)
+    return _call(_LETTERBOX, (input,), batch_size, device, (center, fill_value, save_matrix, scale_up, size))
 
 
 if TYPE_CHECKING:
@@ -2619,7 +2704,7 @@ def lookup_table(
         >>> avida.lookup_table(np.array([0, 1, 2]), keys=[1, 2], values=[0.5, 0.25])
     """
     if unknown:
-        raise _unknown_argument(globals()["lookup_table"], *unknown)
+        raise _wrong_arguments(globals()["lookup_table"], unknown)
     return _call(_LOOKUP_TABLE, (input,), batch_size, device, (default_value, dtype, keys, output_dtype, values))
 
 
@@ -2685,7 +2770,7 @@ def mel_filter_bank(
         >>> avida.mel_filter_bank(np.ones((257, 10), np.float32), nfilter=40, sample_rate=16000)
     """
     if unknown:
-        raise _unknown_argument(globals()["mel_filter_bank"], *unknown)
+        raise _wrong_arguments(globals()["mel_filter_bank"], unknown)
     return _call(
         _MEL_FILTER_BANK,
         (input,),
@@ -2748,7 +2833,7 @@ def mfcc(
         >>> avida.mfcc(np.ones((40, 10), np.float32), n_mfcc=13)
     """
     if unknown:
-        raise _unknown_argument(globals()["mfcc"], *unknown)
+        raise _wrong_arguments(globals()["mfcc"], unknown)
     return _call(_MFCC, (input,), batch_size, device, (axis, dct_type, lifter, n_mfcc, normalize))
 
 
@@ -2841,7 +2926,7 @@ def multi_paste(
         >>> avida.multi_paste(image, image, output_size=[8, 12], out_anchors=[[0, 0], [4, 6]])
     """
     if unknown:
-        raise _unknown_argument(globals()["multi_paste"], *unknown)
+        raise _wrong_arguments(globals()["multi_paste"], unknown)
     return _call(
         _MULTI_PASTE,
         (input_0, *inputs),
@@ -2909,7 +2994,7 @@ def nonsilent_region(
         >>> avida.nonsilent_region(np.array([0, 0, 5, 7, 0, 0, 0], np.int16), window_length=1)
     """
     if unknown:
-        raise _unknown_argument(globals()["nonsilent_region"], *unknown)
+        raise _wrong_arguments(globals()["nonsilent_region"], unknown)
     return _call(
         _NONSILENT_REGION, (input,), batch_size, device, (cutoff_db, reference_power, reset_interval, window_length)
     )
@@ -2991,7 +3076,7 @@ def normalize(
         >>> avida.normalize(image, axes=[0, 1], epsilon=1e-6)
     """
     if unknown:
-        raise _unknown_argument(globals()["normalize"], *unknown)
+        raise _wrong_arguments(globals()["normalize"], unknown)
     return _call(
         _NORMALIZE,
         (input,),
@@ -3057,7 +3142,7 @@ def one_hot(
         >>> avida.one_hot(np.array([2, 0]), num_classes=3)
     """
     if unknown:
-        raise _unknown_argument(globals()["one_hot"], *unknown)
+        raise _wrong_arguments(globals()["one_hot"], unknown)
     return _call(_ONE_HOT, (input,), batch_size, device, (axis, axis_name, dtype, num_classes, off_value, on_value))
 
 
@@ -3102,7 +3187,7 @@ def ones(
         >>> avida.ones(shape=[2, 3], dtype=avida.float32)
     """
     if unknown:
-        raise _unknown_argument(globals()["ones"], *unknown)
+        raise _wrong_arguments(globals()["ones"], unknown)
     return _call(_ONES, (), batch_size, device, (dtype, layout, shape))
 
 
@@ -3151,7 +3236,7 @@ def ones_like(
         >>> avida.ones_like(batch)
     """
     if unknown:
-        raise _unknown_argument(globals()["ones_like"], *unknown)
+        raise _wrong_arguments(globals()["ones_like"], unknown)
     return _call(_ONES_LIKE, (data_like,), batch_size, device, (dtype,))
 
 
@@ -3245,7 +3330,7 @@ def optical_flow(
         >>> avida.optical_flow(video, output_grid=4)
     """
     if unknown:
-        raise _unknown_argument(globals()["optical_flow"], *unknown)
+        raise _wrong_arguments(globals()["optical_flow"], unknown)
     return _call(
         _OPTICAL_FLOW,
         (input_0, input_1),
@@ -3311,7 +3396,7 @@ def pad(
         >>> avida.pad(batch, fill_value=255)
     """
     if unknown:
-        raise _unknown_argument(globals()["pad"], *unknown)
+        raise _wrong_arguments(globals()["pad"], unknown)
     return _call(_PAD, (input,), batch_size, device, (align, axes, axis_names, fill_value, shape))
 
 
@@ -3346,12 +3431,12 @@ def paste(
     *,
     batch_size: int | None = None,
     device: DeviceArg | None = None,
-    fill_value: FixedInts,
+    fill_value: FixedInts = _REQUIRED,
     min_canvas_size: FloatArg | None = None,
     n_channels: int | None = None,
     paste_x: FloatArg | None = None,
     paste_y: FloatArg | None = None,
-    ratio: FloatArg,
+    ratio: FloatArg = _REQUIRED,
     **unknown: Never,
 ) -> Any:
     """Pastes images onto larger canvases of one colour.
@@ -3377,8 +3462,8 @@ def paste(
     Example:
         >>> avida.paste(image, ratio=2, fill_value=[255, 0, 0])
     """
-    if unknown:
-        raise _unknown_argument(globals()["paste"], *unknown)
+    if unknown or fill_value is _REQUIRED or ratio is _REQUIRED:
+        raise _wrong_arguments(globals()["paste"], unknown, fill_value=fill_value, ratio=ratio)
     return _call(
         _PASTE, (input,), batch_size, device, (fill_value, min_canvas_size, n_channels, paste_x, paste_y, ratio)
     )
@@ -3435,7 +3520,7 @@ def peek_image_shape(
         >>> avida.peek_image_shape(np.frombuffer(b"P5 2 1 255 ab", np.uint8))
     """
     if unknown:
-        raise _unknown_argument(globals()["peek_image_shape"], *unknown)
+        raise _wrong_arguments(globals()["peek_image_shape"], unknown)
     return _call(_PEEK_IMAGE_SHAPE, (input,), batch_size, device, (adjust_orientation, dtype, image_type))
 
 
@@ -3486,7 +3571,7 @@ def per_frame(
         >>> avida.brightness(avida.tensor(np.ones((2, 4, 6, 3)), layout="FHWC"), brightness=avida.per_frame([1, 2]))
     """
     if unknown:
-        raise _unknown_argument(globals()["per_frame"], *unknown)
+        raise _wrong_arguments(globals()["per_frame"], unknown)
     return _call(_PER_FRAME, (input,), batch_size, device, (replace,))
 
 
@@ -3516,7 +3601,7 @@ def permute_batch(
     *,
     batch_size: int | None = None,
     device: DeviceArg | None = None,
-    indices: IntArg,
+    indices: IntArg = _REQUIRED,
     **unknown: Never,
 ) -> Any:
     """Reorders the samples of a batch.
@@ -3537,8 +3622,8 @@ def permute_batch(
     Example:
         >>> avida.permute_batch(batch, indices=avida.as_batch([1, 0]))
     """
-    if unknown:
-        raise _unknown_argument(globals()["permute_batch"], *unknown)
+    if unknown or indices is _REQUIRED:
+        raise _wrong_arguments(globals()["permute_batch"], unknown, indices=indices)
     return _call(_PERMUTE_BATCH, (input,), batch_size, device, (indices,))
 
 
@@ -3596,7 +3681,7 @@ def power_spectrum(
         >>> avida.power_spectrum(np.sin(np.arange(1000, dtype=np.float32)))
     """
     if unknown:
-        raise _unknown_argument(globals()["power_spectrum"], *unknown)
+        raise _wrong_arguments(globals()["power_spectrum"], unknown)
     return _call(_POWER_SPECTRUM, (input,), batch_size, device, (axis, nfft, power))
 
 
@@ -3653,7 +3738,7 @@ def preemphasis_filter(
         >>> avida.preemphasis_filter(np.array([1, 2, 4], np.float32), preemph_coeff=0.5)
     """
     if unknown:
-        raise _unknown_argument(globals()["preemphasis_filter"], *unknown)
+        raise _wrong_arguments(globals()["preemphasis_filter"], unknown)
     return _call(_PREEMPHASIS_FILTER, (input,), batch_size, device, (border, dtype, preemph_coeff))
 
 
@@ -3693,7 +3778,7 @@ def random_bbox_crop(
     Args:
         boxes: Rows of four numbers, or six for volumes, as fractions of the image's extents, in the order of
             `bbox_layout`.
-        labels: An int32 label for each box; the labels of the kept boxes are the fourth output.
+        labels: An int32 or int64 label for each box; the labels of the kept boxes are the fourth output.
         all_boxes_above_threshold: Whether all boxes have to meet the threshold; otherwise one is enough.
             Default: ``True``.
         allow_no_crop: Whether the whole image may be drawn, as often as each threshold; by default unless
@@ -3733,7 +3818,7 @@ def random_bbox_crop(
         >>> anchor, shape, boxes = avida.random_bbox_crop(np.float32([[0.1, 0.2, 0.5, 0.6]]), scaling=[0.5, 1], thresholds=[0, 0.3])
     """
     if unknown:
-        raise _unknown_argument(globals()["random_bbox_crop"], *unknown)
+        raise _wrong_arguments(globals()["random_bbox_crop"], unknown)
     return _call(
         _RANDOM_BBOX_CROP,
         (boxes, labels),
@@ -3836,7 +3921,7 @@ def random_crop_generator(
         >>> start, shape = avida.random_crop_generator([480, 640, 3])
     """
     if unknown:
-        raise _unknown_argument(globals()["random_crop_generator"], *unknown)
+        raise _wrong_arguments(globals()["random_crop_generator"], unknown)
     return _call(
         _RANDOM_CROP_GENERATOR,
         (input,),
@@ -3908,7 +3993,7 @@ def random_resized_crop(
     num_attempts: int | None = None,
     random_area: FixedFloats | None = None,
     random_aspect_ratio: FixedFloats | None = None,
-    size: FixedInts,
+    size: FixedInts = _REQUIRED,
     temp_buffer_hint: int | None = None,
     rng: RNG | None = None,
     keyed_by: KeyedBy | None = None,
@@ -3945,8 +4030,8 @@ def random_resized_crop(
     Example:
         >>> avida.random_resized_crop(image, size=[2, 3])
     """
-    if unknown:
-        raise _unknown_argument(globals()["random_resized_crop"], *unknown)
+    if unknown or size is _REQUIRED:
+        raise _wrong_arguments(globals()["random_resized_crop"], unknown, size=size)
     return _call(
         _RANDOM_RESIZED_CROP,
         (input,),
@@ -4048,7 +4133,7 @@ def reinterpret(
         >>> avida.reinterpret(np.float32([1, 2]), dtype=avida.uint8)
     """
     if unknown:
-        raise _unknown_argument(globals()["reinterpret"], *unknown)
+        raise _wrong_arguments(globals()["reinterpret"], unknown)
     return _call(_REINTERPRET, (data, shape_input), batch_size, device, (dtype, layout, rel_shape, shape, src_dims))
 
 
@@ -4127,7 +4212,7 @@ def reshape(
         >>> avida.reshape(image, shape=[4, -1])
     """
     if unknown:
-        raise _unknown_argument(globals()["reshape"], *unknown)
+        raise _wrong_arguments(globals()["reshape"], unknown)
     return _call(_RESHAPE, (data, shape_input), batch_size, device, (layout, rel_shape, shape, src_dims))
 
 
@@ -4152,6 +4237,7 @@ if TYPE_CHECKING:
         roi_relative: bool | None
         roi_start: FixedFloats | Varies | None
         size: FixedFloats | Varies | None
+        size_rounding: Literal["round", "torchvision", "detr", "transformers"] | None
         subpixel_scale: bool | None
         temp_buffer_hint: int | None
 
@@ -4210,6 +4296,7 @@ def resize(
     roi_start: FloatsArg | None = None,
     save_attrs: bool | None = None,
     size: FloatsArg | None = None,
+    size_rounding: Literal["round", "torchvision", "detr", "transformers"] | None = None,
     subpixel_scale: bool | None = None,
     temp_buffer_hint: int | None = None,
     **unknown: Never,
@@ -4241,6 +4328,9 @@ def resize(
         save_attrs: Whether to return the spatial extents of the input as well. Default: ``False``.
         size: The size of each axis. A size of 0 counts as not given; a negative one mirrors the axis. Can
             differ between samples.
+        size_rounding: Whose rounding gives the longer side with `resize_shorter` and `max_size`: "round", to
+            the nearest number; "torchvision", its Resize; "detr", the transforms of DETR; "transformers", its
+            image processor of DETR. Default: ``'round'``.
         subpixel_scale: Whether to adjust the region where a size is rounded, so that the scale stays exact.
             Default: ``True``.
         batch_size: Makes a Batch of this many samples when no input is one.
@@ -4255,7 +4345,7 @@ def resize(
         >>> avida.resize(image, size=[2, 3])
     """
     if unknown:
-        raise _unknown_argument(globals()["resize"], *unknown)
+        raise _wrong_arguments(globals()["resize"], unknown)
     return _call(
         _RESIZE,
         (input,),
@@ -4281,6 +4371,7 @@ def resize(
             roi_start,
             save_attrs,
             size,
+            size_rounding,
             subpixel_scale,
             temp_buffer_hint,
         ),
@@ -4425,7 +4516,7 @@ def resize_crop_mirror(
         >>> avida.resize_crop_mirror(image, size=[4, 6], crop=[2, 3], mirror=1)
     """
     if unknown:
-        raise _unknown_argument(globals()["resize_crop_mirror"], *unknown)
+        raise _wrong_arguments(globals()["resize_crop_mirror"], unknown)
     return _call(
         _RESIZE_CROP_MIRROR,
         (input,),
@@ -4518,11 +4609,11 @@ def roi_random_crop(
     *,
     batch_size: int | None = None,
     device: DeviceArg | None = None,
-    crop_shape: IntsArg,
+    crop_shape: IntsArg = _REQUIRED,
     in_shape: IntsArg | None = None,
     roi_end: IntsArg | None = None,
     roi_shape: IntsArg | None = None,
-    roi_start: IntsArg,
+    roi_start: IntsArg = _REQUIRED,
     rng: RNG | None = None,
     keyed_by: KeyedBy | None = None,
     **unknown: Never,
@@ -4550,8 +4641,8 @@ def roi_random_crop(
     Example:
         >>> avida.roi_random_crop(crop_shape=[2, 2], roi_start=[3, 3], roi_end=[9, 9])
     """
-    if unknown:
-        raise _unknown_argument(globals()["roi_random_crop"], *unknown)
+    if unknown or crop_shape is _REQUIRED or roi_start is _REQUIRED:
+        raise _wrong_arguments(globals()["roi_random_crop"], unknown, crop_shape=crop_shape, roi_start=roi_start)
     return _call(
         _ROI_RANDOM_CROP,
         (input,),
@@ -4596,7 +4687,7 @@ def rotate(
     *,
     batch_size: int | None = None,
     device: DeviceArg | None = None,
-    angle: FloatArg,
+    angle: FloatArg = _REQUIRED,
     axis: FloatsArg | None = None,
     dtype: DTypeArg | None = None,
     fill_value: float | None = None,
@@ -4629,8 +4720,8 @@ def rotate(
     Example:
         >>> avida.rotate(image, angle=30, fill_value=0)
     """
-    if unknown:
-        raise _unknown_argument(globals()["rotate"], *unknown)
+    if unknown or angle is _REQUIRED:
+        raise _wrong_arguments(globals()["rotate"], unknown, angle=angle)
     return _call(
         _ROTATE,
         (input,),
@@ -4692,7 +4783,7 @@ def saturation(
         >>> avida.saturation(image, saturation=0.5)
     """
     if unknown:
-        raise _unknown_argument(globals()["saturation"], *unknown)
+        raise _wrong_arguments(globals()["saturation"], unknown)
     return _call(_SATURATION, (input,), batch_size, device, (dtype, image_type, saturation))
 
 
@@ -4722,7 +4813,7 @@ def sequence_rearrange(
     *,
     batch_size: int | None = None,
     device: DeviceArg | None = None,
-    new_order: IntsArg,
+    new_order: IntsArg = _REQUIRED,
     **unknown: Never,
 ) -> Any:
     """Reorders the frames of sequences.
@@ -4742,8 +4833,8 @@ def sequence_rearrange(
     Example:
         >>> avida.sequence_rearrange(np.zeros((4, 6, 8, 3), np.uint8), new_order=[3, 2, 1, 0])
     """
-    if unknown:
-        raise _unknown_argument(globals()["sequence_rearrange"], *unknown)
+    if unknown or new_order is _REQUIRED:
+        raise _wrong_arguments(globals()["sequence_rearrange"], unknown, new_order=new_order)
     return _call(_SEQUENCE_REARRANGE, (input,), batch_size, device, (new_order,))
 
 
@@ -4876,7 +4967,7 @@ def slice(
         >>> avida.slice(image, start=[1, 0], shape=[2, 3], axis_names="HW")
     """
     if unknown:
-        raise _unknown_argument(globals()["slice"], *unknown)
+        raise _wrong_arguments(globals()["slice"], unknown)
     return _call(
         _SLICE,
         (data, anchor, shape_input),
@@ -4972,7 +5063,7 @@ def spectrogram(
         >>> avida.spectrogram(np.sin(np.arange(1000, dtype=np.float32)), window_length=200, window_step=100)
     """
     if unknown:
-        raise _unknown_argument(globals()["spectrogram"], *unknown)
+        raise _wrong_arguments(globals()["spectrogram"], unknown)
     return _call(
         _SPECTROGRAM,
         (input,),
@@ -5033,7 +5124,7 @@ def sphere(
         >>> avida.sphere(image, interp_type=1)
     """
     if unknown:
-        raise _unknown_argument(globals()["sphere"], *unknown)
+        raise _wrong_arguments(globals()["sphere"], unknown)
     return _call(_SPHERE, (input,), batch_size, device, (fill_value, interp_type, mask))
 
 
@@ -5084,7 +5175,7 @@ def squeeze(
         >>> avida.squeeze(avida.expand_dims(image, axes=0), axes=0)
     """
     if unknown:
-        raise _unknown_argument(globals()["squeeze"], *unknown)
+        raise _wrong_arguments(globals()["squeeze"], unknown)
     return _call(_SQUEEZE, (data,), batch_size, device, (axes, axis_names))
 
 
@@ -5137,7 +5228,7 @@ def stack(
         >>> avida.stack(image, image, axis_name="F")
     """
     if unknown:
-        raise _unknown_argument(globals()["stack"], *unknown)
+        raise _wrong_arguments(globals()["stack"], unknown)
     return _call(_STACK, (input_0, *inputs), batch_size, device, (axis, axis_name))
 
 
@@ -5246,7 +5337,7 @@ def tensor_resize(
         >>> avida.tensor_resize(image, sizes=[2, 3], axes=[0, 1])
     """
     if unknown:
-        raise _unknown_argument(globals()["tensor_resize"], *unknown)
+        raise _wrong_arguments(globals()["tensor_resize"], unknown)
     return _call(
         _TENSOR_RESIZE,
         (input,),
@@ -5328,7 +5419,7 @@ def to_decibels(
         >>> avida.to_decibels(np.array([1, 10, 0.1], np.float32), reference=1)
     """
     if unknown:
-        raise _unknown_argument(globals()["to_decibels"], *unknown)
+        raise _wrong_arguments(globals()["to_decibels"], unknown)
     return _call(_TO_DECIBELS, (input,), batch_size, device, (cutoff_db, multiplier, reference))
 
 
@@ -5382,7 +5473,7 @@ def transpose(
         >>> avida.transpose(image, perm=[2, 0, 1])
     """
     if unknown:
-        raise _unknown_argument(globals()["transpose"], *unknown)
+        raise _wrong_arguments(globals()["transpose"], unknown)
     return _call(_TRANSPOSE, (input,), batch_size, device, (output_layout, perm, transpose_layout))
 
 
@@ -5472,7 +5563,7 @@ def warp_affine(
         >>> avida.warp_affine(image, matrix=[1, 0.5, 0, 0, 1, 0], fill_value=0)
     """
     if unknown:
-        raise _unknown_argument(globals()["warp_affine"], *unknown)
+        raise _wrong_arguments(globals()["warp_affine"], unknown)
     return _call(
         _WARP_AFFINE,
         (data, mtx),
@@ -5553,7 +5644,7 @@ def water(
         >>> avida.water(image, ampl_x=1, ampl_y=1, freq_x=1, freq_y=1)
     """
     if unknown:
-        raise _unknown_argument(globals()["water"], *unknown)
+        raise _wrong_arguments(globals()["water"], unknown)
     return _call(
         _WATER,
         (input,),
@@ -5604,7 +5695,7 @@ def zeros(
         >>> avida.zeros(shape=[2, 3], dtype=avida.float32)
     """
     if unknown:
-        raise _unknown_argument(globals()["zeros"], *unknown)
+        raise _wrong_arguments(globals()["zeros"], unknown)
     return _call(_ZEROS, (), batch_size, device, (dtype, layout, shape))
 
 
@@ -5653,5 +5744,5 @@ def zeros_like(
         >>> avida.zeros_like(batch)
     """
     if unknown:
-        raise _unknown_argument(globals()["zeros_like"], *unknown)
+        raise _wrong_arguments(globals()["zeros_like"], unknown)
     return _call(_ZEROS_LIKE, (data_like,), batch_size, device, (dtype,))

@@ -300,11 +300,11 @@ def described(value):
 
 def described_error(error):
     """Type, text and notes. Errors of calls are given the line that they have when they are raised later."""
-    text = str(error)
-    if "(called at " not in text:
+    notes = list(getattr(error, "__notes__", []))
+    if not any("called at " in note for note in notes):
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == FILE]
-        text += f" (called at {FILE}:{lines[0] if lines else '?'})"
-    return type(error).__name__, text, getattr(error, "__notes__", [])
+        notes.append(f"called at {FILE}:{lines[0] if lines else '?'}")
+    return type(error).__name__, str(error), notes
 
 
 def difference(logs):

@@ -69,6 +69,7 @@ class TestBytes:
             column,
             pa.chunked_array([column]),
             column.to_pylist(),
+            list(column),
         ):
             assert ndd.decoders.image(files).shape == [(4, 6, 3), (5, 3, 3)]
             assert [bytes(file) for file in ndd.batch(files)] == FILES
@@ -157,6 +158,46 @@ class TestLists:
         for numbers in ([1, 2], [[1, 2], [3, 4]], [[[1], [2]]], [np.float32([1, 2]), np.float32([3, 4])], []):
             assert isinstance(ndd.cast(numbers, dtype="float32"), ndd.Tensor)
         assert not recwarn.list
+
+    def test_of_lists_is_a_list_for_each_sample(self):
+        """As arguments that are lists of numbers, of equal lengths or not."""
+        images = ndd.batch([PIXELS[0], PIXELS[0]])
+        assert ndd.resize(images, size=[[3, 4], (5, 6)]).shape == [(3, 4, 3), (5, 6, 3)]
+        video = np.arange(4, dtype=np.uint8).reshape(4, 1, 1, 1)
+        ordered = ndd.sequence_rearrange(ndd.batch([video, video], layout="FHWC"), new_order=[[0, 1], [3, 2, 1]])
+        assert [np.asarray(frames).ravel().tolist() for frames in ordered] == [[0, 1], [3, 2, 1]]
+        with pytest.raises(ValueError, match="batch"):
+            ndd.resize(images, size=[[3, 4], [5, 6], [7, 8]])
+        with pytest.raises(TypeError, match="list of numbers"):
+            ndd.random_resized_crop(images, size=[[3, 4], [5, 6]])
+
+    def test_of_different_lengths_is_no_tensor(self):
+        for make in (ndd.tensor, ndd.as_tensor):
+            with pytest.raises(ValueError, match=r"lists of different lengths.*avida\.batch"):
+                make([[1, 2], [3, 4, 5]])
+        assert ndd.as_batch([[1, 2], [3, 4, 5]]).shape == [(2,), (3,)]
+
+
+class TestArrow:
+    @pytest.mark.parametrize("kind", ["int8", "uint8", "int64", "float32", "float64", "bool_"])
+    def test_rows_of_columns(self, kind):
+        kind = getattr(pa, kind)()
+        one, zero = (True, False) if kind == pa.bool_() else (1, 0)
+        column = pa.array([[one, zero], [one]], pa.list_(kind))
+        for rows in (column, pa.chunked_array([column]), list(column), tuple(column)):
+            made = ndd.batch(rows)
+            assert made.dtype == ndd.dtype(kind.to_pandas_dtype())
+            assert [np.asarray(row).tolist() for row in made] == [[1, 0], [1]]
+        assert ndd.cast(list(column), dtype="float32").shape == [(2,), (1,)]
+        numbers = ndd.batch(list(pa.array([one, zero], kind)))
+        assert (numbers.dtype, numbers.shape) == (ndd.dtype(kind.to_pandas_dtype()), [(), ()])
+        boxes = ndd.batch(list(pa.array([[[1, 2], [3, 4]], [[5, 6]]], pa.list_(pa.list_(pa.int16(), 2)))))
+        assert (boxes.dtype, boxes.shape) == (ndd.int16, [(2, 2), (1, 2)])
+
+    def test_nulls_are_refused(self):
+        for column in (pa.array([[1, None]]), pa.array([[1], None])):
+            with pytest.raises((ValueError, TypeError), match=r"null|None"):
+                ndd.batch(column)
 
 
 class TestPillow:

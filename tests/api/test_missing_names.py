@@ -78,6 +78,12 @@ def test_all_public_modules_suggest():
     ("call", "message"),
     [
         (lambda: ndd.resize(IMAGE, sise=3), r"resize\(\) has no argument 'sise'; did you mean 'size'\?"),
+        (lambda: ndd.rotate(IMAGE, angel=3), r"rotate\(\) has no argument 'angel'; did you mean 'angle'\?"),
+        (lambda: ndd.rotate(IMAGE), r"rotate\(\) missing 1 required keyword-only argument: 'angle'"),
+        (
+            lambda: ndd.roi_random_crop(),
+            r"roi_random_crop\(\) missing 2 required keyword-only arguments: 'crop_shape' and 'roi_start'",
+        ),
         (lambda: ndd.cat(IMAGE, IMAGE, axsi=0), r"cat\(\) has no argument 'axsi'; did you mean 'axis'\?"),
         (lambda: ndd.random.uniform(Range=[0, 1]), r"uniform\(\) has no argument 'Range'; did you mean 'range'\?"),
         (lambda: ndd.random.uniform(seed=3), r"has no argument 'seed'; pass rng=avida\.random\.RNG\(seed=\.\.\.\)"),

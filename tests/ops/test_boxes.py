@@ -243,3 +243,41 @@ def test_boxes_outside_are_moved_like_others():
 def test_paste_needs_a_canvas(ratio):
     with pytest.raises(RuntimeError, match="ratio"):
         ndd.bbox_paste(BOXES[0][0], ratio=ratio).evaluate()
+
+
+PIXELS = np.float32([[10, 20, 110, 220], [5, 5, 50, 60]])
+
+
+@pytest.mark.parametrize(
+    ("call", "remedy"),
+    [
+        (lambda x: ndd.bb_flip(x, ltrb=True), "width and height"),
+        (lambda x: ndd.bbox_paste(x, ratio=2), "width and height"),
+        (lambda x: ndd.bbox_rotate(x, angle=30, input_shape=[480, 640]), "bbox_normalized=False"),
+        (lambda x: ndd.coord_flip(x[:, :2].copy()), "center_x"),
+    ],
+)
+def test_pixels_are_no_fractions(call, remedy):
+    with pytest.raises(RuntimeError, match=f"expected fractions.*got [12]0.*looks like pixels.*{remedy}"):
+        call(PIXELS[:1]).evaluate()
+
+
+def test_pixels_where_they_make_sense():
+    assert ndd.bbox_rotate(PIXELS, angle=30, input_shape=[480, 640], bbox_normalized=False).shape == (2, 4)
+    points = ndd.coord_flip(PIXELS[:, :2].copy(), center_x=320)
+    np.testing.assert_array_equal(np.asarray(points), [[630, 20], [635, 5]])
+    beyond = np.float32([[-3, 0, 7, 1]])  # of a crop, before boxes are clipped
+    np.testing.assert_array_equal(np.asarray(ndd.bb_flip(beyond, ltrb=True)), [[-6, 0, 4, 1]])
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_labels_keep_their_type(dtype):
+    boxes, labels = np.float32([[0, 0, 0.1, 0.1], [0.4, 0.4, 0.6, 0.6]]), np.array([5, 6], dtype)
+    _, kept = ndd.bbox_rotate(boxes, labels, angle=45, input_shape=[100, 100], keep_size=True)
+    assert np.asarray(kept).dtype == dtype
+    assert np.asarray(kept).tolist() == [6]
+    *_, kept = ndd.random_bbox_crop(boxes, labels, scaling=[1, 1])
+    assert np.asarray(kept).dtype == dtype
+    assert np.asarray(kept).tolist() == [5, 6]
+    with pytest.raises(RuntimeError, match="int32 or int64"):
+        ndd.random_bbox_crop(boxes, labels.astype(np.float32))[0].evaluate()

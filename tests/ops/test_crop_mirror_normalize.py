@@ -80,7 +80,7 @@ def test_videos_and_volumes(layout, wanted):
     [
         ({"mean": [1.0, 2.0]}, 'one or 3 numbers in "mean", got 2'),
         ({"std": []}, 'one or 3 numbers in "std", got 0'),
-        ({"output_layout": "FCHW"}, 'output_layout with the axes of the input\'s layout "HWC", got "FCHW"'),
+        ({"output_layout": "FCHW"}, '"output_layout" with the axes of the input, "HWC", such as "CHW", got "FCHW"'),
         ({"out_of_bounds_policy": "wrap"}, 'got "wrap"'),
         ({"crop": [9, 9]}, "reaches beyond the sample"),
         ({"crop_h": 1}, '"crop_h" and "crop_w" together'),
@@ -90,6 +90,15 @@ def test_videos_and_volumes(layout, wanted):
 def test_errors(arguments, message):
     with pytest.raises(RuntimeError, match=message):
         ndd.crop_mirror_normalize(ndd.zeros(shape=[4, 5, 3], dtype=ndd.uint8), **arguments).evaluate()
+
+
+@pytest.mark.parametrize(("layout", "wanted"), [("FHWC", "FCHW"), ("DHWC", "CDHW"), ("CFHW", "FCHW")])
+def test_the_layout_to_ask_for_is_named(layout, wanted):
+    """The default is that of images."""
+    x = ndd.as_tensor(np.zeros((2, 4, 4, 3), np.uint8), layout=layout)
+    with pytest.raises(RuntimeError, match=f'axes of the input, "{layout}", such as "{wanted}", got "CHW"'):
+        ndd.crop_mirror_normalize(x)
+    assert ndd.crop_mirror_normalize(x, output_layout=wanted).layout == wanted
 
 
 def test_numbers_per_sample():

@@ -90,9 +90,8 @@ def test_layouts_that_do_not_fit(shape, layout):
 def test_full_takes_the_type_of_its_value():
     for value, dtype in ((3, ndd.int32), (3.5, ndd.float32), (True, ndd.bool), (np.float16(2), ndd.float16)):
         assert ndd.full(value, shape=2).dtype == dtype
-    assert ndd.full([7, 8]).item() == 7
+    assert np.asarray(ndd.full([7, 8])).tolist() == [7, 8]
     assert np.asarray(ndd.full([[1], [2]], shape=[2, 3])).tolist() == [[1, 1, 1], [2, 2, 2]]
-    assert np.asarray(ndd.full([[1, 2], [3, 4]], shape=[2])).tolist() == [1, 2]
 
 
 def test_full_like_rounds_and_saturates():
@@ -115,10 +114,10 @@ def test_large_values_are_repeated_right():
     [
         (lambda: ndd.zeros(shape=[-1]), "negative"),
         (lambda: ndd.zeros(shape=ndd.as_batch([[2], [-1]])), "sample 1: .*negative"),
-        (lambda: ndd.zeros(shape=[[2]]), "shape"),
+        (lambda: ndd.zeros(shape=np.array([[2]])), "shape"),
         (lambda: ndd.zeros(shape=ndd.as_batch([[1, 2], [2]])), "number of axes"),
         (lambda: ndd.full([1, 2], shape=[3]), "cannot be repeated"),
-        (lambda: ndd.full(np.zeros(0)), "cannot be repeated"),
+        (lambda: ndd.full(np.zeros(0), shape=[]), "cannot be repeated"),
         (lambda: ndd.full(np.zeros(0), shape=[1]), "cannot be repeated"),
         (lambda: ndd.full_like(np.zeros((2, 2)), [1, 2, 3]), "cannot be repeated"),
         (lambda: ndd.full_like(np.zeros((0, 2)), [1, 2, 3]), "cannot be repeated"),
@@ -136,3 +135,17 @@ def test_huge_shapes_are_refused():
         ndd.zeros([2])
     with pytest.raises(TypeError):
         ndd.full(1, dtype=ndd.int8)
+
+
+def test_without_a_shape_the_value_has_one():
+    assert np.asarray(ndd.full([1, 2, 3])).tolist() == [1, 2, 3]
+    assert np.asarray(ndd.full([1, 2, 3], batch_size=2, layout="X")).tolist() == [[1, 2, 3]] * 2
+    assert [x.tolist() for x in map(np.asarray, ndd.full(ndd.batch([[1, 2], [3]])))] == [[1, 2], [3]]
+    assert np.asarray(ndd.full(7)).tolist() == 7
+
+
+@pytest.mark.parametrize("shape", [[], [2], [1, 2]])
+def test_values_are_not_cut(shape):
+    with pytest.raises(RuntimeError, match="cannot be repeated"):
+        ndd.full([[1, 2, 3], [4, 5, 6]], shape=shape).evaluate()
+    assert ndd.full([[[5]]], shape=[2]).shape == (2,)

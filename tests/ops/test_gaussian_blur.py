@@ -24,7 +24,7 @@ def assert_close(got, expected):
 
 
 @op_case("gaussian_blur", layout="HWC", shapes=SHAPES, dtypes=NUMBERS, rtol=1e-4, atol=1,
-         sigma=[[0.5, 0.5], [1.2, 0.3], [4.0, 2.0], [0.0, 1.0]], window_size=[[3, 3], [5, 1], [21, 9]])  # fmt: skip
+         sigma=[[0.5, 0.5], [1.2, 0.3], [4.0, 2.0], [0.6, 1.0]], window_size=[[3, 3], [5, 1], [21, 9]])  # fmt: skip
 def per_axis(x, sigma, window_size):
     return gaussian_blur(x, sigma, window_size)
 
@@ -122,3 +122,13 @@ def test_wrong_layouts(layout):
     x = random((2, 3, 4, 5, 2)[: len(layout)])
     with pytest.raises(RuntimeError, match="expected"):
         ndd.gaussian_blur(ndd.tensor(x, layout=layout), sigma=1.0).evaluate()
+
+
+@pytest.mark.parametrize("sigma", [0, [0, 1.5]])
+def test_no_sigma_beside_a_window_is_refused(sigma):
+    """It could mean that nothing is blurred, or that sigma follows from the window."""
+    with pytest.raises(RuntimeError, match=r'"sigma" of more than 0 beside a "window_size".*leave out'):
+        ndd.gaussian_blur(ndd.tensor(random(SHAPES[0]), layout="HWC"), sigma=sigma, window_size=9).evaluate()
+    sigmas = ndd.batch([1.5, 0.0], dtype="float32")
+    with pytest.raises(RuntimeError, match=r"sample 1.*more than 0"):
+        ndd.gaussian_blur(ndd.batch([random(SHAPES[0])] * 2), sigma=sigmas, window_size=9).evaluate()

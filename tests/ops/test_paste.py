@@ -90,6 +90,17 @@ def test_grid_mask_layouts():
     np.testing.assert_array_equal(np.asarray(ndd.grid_mask(tensor(x[None], "FHWC"), tile=4))[0], expected)
 
 
+@pytest.mark.parametrize("layout", ["DHWC", "CDHW", "FDHWC", "CFHW", "DHW"])
+def test_grid_mask_of_volumes(layout):
+    """Each slice is masked as an image."""
+    x = np.ones([{"F": 2, "D": 4, "H": 6, "W": 8, "C": 3}[axis] for axis in layout], np.uint8)
+    out = ndd.grid_mask(tensor(x, layout), tile=4, angle=0.3)
+    assert out.layout == layout
+    mask = np.asarray(ndd.grid_mask(tensor(np.ones((6, 8), np.uint8), "HW"), tile=4, angle=0.3))
+    shape = [6 if axis == "H" else 8 if axis == "W" else 1 for axis in layout]
+    np.testing.assert_array_equal(np.asarray(out), np.broadcast_to(mask.reshape(shape), x.shape))
+
+
 @pytest.mark.parametrize("arguments", [{"angle": np.inf}, {"ratio": -np.inf}, {"shift_x": np.inf}, {"shift_y": -1e30}])
 def test_grid_mask_takes_any_number(arguments):
     assert np.asarray(ndd.grid_mask(np.ones((4, 4, 1), np.uint8), **arguments)).shape == (4, 4, 1)

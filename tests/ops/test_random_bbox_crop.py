@@ -268,7 +268,7 @@ def test_refused(arguments):
         (BOXES[:, :3].copy(),),
         (BOXES.astype(np.float64),),
         (BOXES, np.int32([1, 2])),
-        (BOXES, np.int64([1, 2, 3])),
+        (BOXES, np.int16([1, 2, 3])),
         (BOXES, np.int32(1)),
     ],
 )

@@ -320,3 +320,75 @@ def test_far_out():
         np.full((8, 8, 1), 3, np.float32), size=[4, 4], roi_start=[1e8, 1e8], roi_end=[1e8 + 64, 1e8 + 64]
     )
     np.testing.assert_array_equal(np.asarray(made), 3)
+
+
+def size_of_torchvision(shorter, longer, size, limit):
+    other = int(size * longer / shorter)
+    return (int(limit * size / other), limit) if limit and other > limit else (size, other)
+
+
+def size_of_detr(shorter, longer, size, limit):
+    if limit and float(longer) / float(shorter) * size > limit:
+        size = round(limit * float(shorter) / float(longer))
+    return (shorter, longer) if shorter == size else (size, int(size * longer / shorter))
+
+
+def size_of_transformers(shorter, longer, size, limit):
+    exact = size
+    if limit and float(longer) / float(shorter) * size > limit:
+        exact = limit * float(shorter) / float(longer)
+        size = round(exact)
+    return (shorter, longer) if shorter == size else (size, int(exact * longer / shorter))
+
+
+ROUNDINGS = {"torchvision": size_of_torchvision, "detr": size_of_detr, "transformers": size_of_transformers}
+
+
+@pytest.mark.parametrize("limit", [None, 50, 97])
+@pytest.mark.parametrize("rounding", ROUNDINGS)
+def test_sizes_of_other_libraries(rounding, limit):
+    rng = np.random.default_rng(3)
+    images = [np.zeros((*rng.integers(1, 60, 2), 1), np.uint8) for _ in range(60)]
+    images += [np.zeros(shape, np.uint8) for shape in ((37, 37, 1), (40, 41, 1), (41, 40, 1), (37, 59, 1))]
+    options = {} if limit is None else {"max_size": limit}
+    for size in (1, 37, 41):
+        out = ndd.resize(ndd.batch(images, layout="HWC"), resize_shorter=size, size_rounding=rounding, **options)
+        for image, (height, width, _) in zip(images, out.shape, strict=True):
+            expected = [max(1, side) for side in ROUNDINGS[rounding](*sorted(image.shape[:2]), size, limit)]
+            assert [height, width] == (expected if image.shape[0] <= image.shape[1] else expected[::-1])
+
+
+def test_sizes_of_detr_show_the_whole_image():
+    x = np.random.default_rng(0).integers(0, 256, (33, 50, 3), dtype=np.uint8)
+    out = ndd.resize(x, resize_shorter=20, max_size=29, size_rounding="detr")
+    assert out.shape == (19, 28, 3)
+    np.testing.assert_array_equal(np.asarray(out), np.asarray(ndd.resize(x, size=[19, 28])))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"size": [3, 4]},
+        {"resize_longer": 4},
+        {"resize_shorter": 4.5},
+        {"resize_shorter": 4, "max_size": [5, 6]},
+        {"resize_shorter": 4, "roi_start": [0, 0], "roi_end": [1, 1]},
+    ],
+)
+def test_sizes_of_other_libraries_are_of_the_shorter_side(arguments):
+    with pytest.raises(RuntimeError, match="size_rounding"):
+        ndd.resize(np.zeros((4, 5, 3), np.uint8), size_rounding="detr", **arguments).evaluate()
+
+
+@pytest.mark.parametrize(
+    ("other", "name"), [("nearest", "nn"), ("bilinear", "linear"), ("BICUBIC", "cubic"), ("lanczos", "lanczos3")]
+)
+def test_names_that_other_libraries_have(other, name):
+    x = np.random.default_rng(0).integers(0, 256, (33, 50, 3), dtype=np.uint8)
+    np.testing.assert_array_equal(
+        np.asarray(ndd.resize(x, size=[20, 70], interp_type=other)),
+        np.asarray(ndd.resize(x, size=[20, 70], interp_type=name)),
+    )
+    if name in ("nn", "linear"):
+        assert ndd.rotate(x, angle=3, interp_type=other).shape == ndd.rotate(x, angle=3).shape
+        assert ndd.augment.rand_augment(ndd.batch([x]), interp_type=other).shape == [x.shape]

@@ -77,6 +77,7 @@ UNSTATED = [
     for name in SHARED
     for argument, (_, _, default) in documented(THEIRS[name]).items()
     if default is not None and not {arg["name"]: arg["default"] for arg in OPS[name]["args"]}.get(argument, "?")
+    if (name, argument) != ("gaussian_blur", "sigma")  # 0 beside a window is refused here
 ]
 # What a call needs so that the argument says something.
 BESIDE = {

@@ -39,7 +39,7 @@ def test_constants_forms(name):
 @pytest.mark.parametrize("dtype", ALL)
 def test_full(dtype):
     value = np.array([1, 0, 3]).astype(dtype)
-    for shape in ([3], [2, 3], [1, 3], [0, 3], 3, None, []):
+    for shape in ([3], [2, 3], [1, 3], [0, 3], 3):
         both(lambda lib, s=shape: lib.full(lib.as_tensor(value), shape=s))
     both(lambda lib: lib.full(lib.as_tensor(value[:1]), shape=[2, 2]))
     both(lambda lib: lib.full_like(np.zeros((2, 3), dtype), lib.as_tensor(value)))
@@ -58,7 +58,6 @@ def test_full(dtype):
             ([1, 2], [3, 2]),
             ([[1], [2]], [2, 3]),
             ([[1, 2]], [2]),
-            ([[1, 2], [3, 4]], [2]),
             ([[1], [2]], [2, 2, 3]),
             ([[[1], [2]]], [4, 2, 3]),
             (np.zeros(0, np.int32), [0]),

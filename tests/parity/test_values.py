@@ -1,8 +1,10 @@
 """Tensors and batches made by both libraries from the same things."""
 
 import numpy as np
+import nvidia.dali.experimental.dynamic as dali
 import pytest
 
+import avida
 from tests.parity.compare import ALL_DTYPES, both
 
 THINGS = [
@@ -182,3 +184,108 @@ def test_general_call_rules():
     both(lambda lib: lib.flip(lib.as_tensor(image, layout="XYZ")), fails=ValueError)
     both(lambda lib: lib.flip(np.stack([image] * 2)))
     both(lambda lib: lib.flip([image, image], vertical=1))
+
+
+@pytest.mark.parametrize("index", [np.s_[5:1], np.s_[2:5:-1], np.s_[5:1:-1], np.s_[5:1, 1:], np.s_[5:1, 0]])
+def test_ranges_that_end_before_they_start(index):
+    both(lambda lib: lib.tensor(np.arange(12).reshape(6, 2))[index])
+    both(lambda lib: lib.batch(np.arange(24).reshape(2, 6, 2)).slice[index])
+
+
+def test_powers_of_zero():
+    for dtype in ("uint8", "uint32", "int32"):
+        both(lambda lib, t=dtype: 0 ** lib.batch([1, 0], dtype=getattr(lib, t)))
+    both(lambda lib: 0 ** lib.batch([2**31, 0], dtype=lib.uint32))
+    both(lambda lib: 0 ** lib.tensor([0, 1, 2], dtype=lib.uint32))
+
+
+def test_negatives_as_unsigned():
+    """Python's numbers are refused, those of arrays are clamped."""
+    for numbers in (-1, [-1], [-1.5]):
+        both(lambda lib, x=numbers: lib.tensor(x, dtype=lib.uint32), fails=OverflowError)
+    for numbers in (np.array([-1]), np.array([-1.5])):
+        both(lambda lib, x=numbers: lib.tensor(x, dtype=lib.uint32))
+        both(lambda lib, x=numbers: lib.tensor(lib.tensor(x), dtype=lib.uint32))
+
+
+def test_the_layout_of_batches_that_become_tensors():
+    for layout in ("N", "C"):
+        both(lambda lib, x=layout: lib.as_tensor(lib.as_batch(np.zeros((2, 3)), layout=x)))
+    both(lambda lib: lib.batch([1, 2], layout="N"), fails=ValueError)
+
+
+@pytest.mark.parametrize(
+    "shapes", [[(0, 2), (2, 3)], [(2, 0), (2, 3)], [(3, 0), (2, 3)], [(0, 2), (0, 3)], [(1, 2), (0, 3)]]
+)
+def test_joins_with_empty_arrays(shapes):
+    both(lambda lib: lib.cat(*(np.ones(shape) for shape in shapes), axis=0))
+
+
+def test_integers_from_two_to_the_31():
+    both(lambda lib: lib.tensor(2**31))
+    both(lambda lib: lib.batch([2**31]))
+    both(lambda lib: lib.tensor([1, 2**32]), fails=OverflowError)
+    for value in (1, 1.5):
+        both(lambda lib, x=value: lib.tensor([x]) * 2**31, fails=OverflowError)
+    both(lambda lib: lib.tensor([1], dtype=lib.int64) + 2**31, fails=OverflowError)
+
+
+class TestDifferences:
+    """What docs/differences.md says of values."""
+
+    def test_arrays_on_the_left(self):
+        for library, kinds in ((dali, (np.ndarray, np.ndarray)), (avida, (avida.Tensor, avida.Batch))):
+            assert isinstance(np.array([1, 2]) + library.tensor([1, 2]), kinds[0])
+            assert isinstance(np.array([1, 2]) + library.batch([[1, 2], [3, 4]]), kinds[1])
+
+    @pytest.mark.parametrize("index", [np.s_[:], np.s_[:, :]])
+    def test_more_full_slices_than_axes(self, index):
+        assert dali.tensor(3)[index].shape == ()
+        with pytest.raises(ValueError, match="too many indices"):
+            avida.tensor(3)[index]
+
+    @pytest.mark.parametrize("index", [1.0, 1.7, np.s_[0.5:2]])
+    def test_floats_as_indices(self, index):
+        dali.batch([[1, 2]]).slice[index].evaluate()
+        with pytest.raises(ValueError, match="expected integers"):
+            avida.batch([[1, 2]]).slice[index]
+
+    def test_joins_of_nothing(self):
+        for library, shape in ((dali, (2, 0)), (avida, (5, 0))):
+            assert library.cat(np.zeros((2, 0)), np.zeros((3, 0)), axis=0).shape == shape
+
+    def test_integers_as_inputs(self):
+        assert str(dali.full(2**31).dtype) == "u32"
+        with pytest.raises(OverflowError, match="pass an array or tensor of a wider type"):
+            avida.full(2**31)
+        assert np.asarray(avida.full(np.int64(2**31))) == 2**31
+
+    def test_layouts_of_grid_mask(self):
+        x = np.ones((4, 6, 3), np.uint8)
+        assert dali.grid_mask(x, tile=2).layout is None
+        assert avida.grid_mask(x, tile=2).layout == "HWC" == dali.flip(x).layout
+
+    def test_state_of_a_reader_that_was_used(self, tmp_path):
+        for i in range(6):
+            (tmp_path / f"{i}.bin").write_bytes(bytes([i]))
+        options = {"files": [str(tmp_path / f"{i}.bin") for i in range(6)], "enable_checkpointing": True}
+
+        def first_of(batches):
+            return [int(np.asarray(data.tensors[0])[0]) for data, _ in batches]
+
+        for library, is_refused in ((dali, True), (avida, False)):
+            reader = library.readers.File(**options)
+            batches = reader.next_epoch(batch_size=2)
+            next(iter(batches))
+            state = reader.get_state()
+            first_of(batches)
+            if is_refused:
+                with pytest.raises(RuntimeError, match="set_state"):
+                    reader.set_state(state)
+            else:
+                reader.set_state(state)
+                assert first_of(reader.next_epoch(batch_size=2)) == [2, 4]
+
+    def test_names_of_inputs(self):
+        """Both refuse them."""
+        both(lambda lib: lib.experimental.decoders.image_slice(input_0=np.zeros(3, np.uint8)), fails=TypeError)

@@ -121,7 +121,7 @@ def wrong_types(tensor: Tensor, batch: Batch, reader: File) -> None:
     avida.reductions.mean(batch, axes=0.5)  # type: ignore[call-overload]
     avida.cast(batch, dtype="float33")  # type: ignore[call-overload]
     avida.cast(batch, dtype=3.0)  # type: ignore[call-overload]
-    avida.resize(batch, size=[2, 2], interp_type="bilinear")  # type: ignore[call-overload]
+    avida.resize(batch, size=[2, 2], interp_type="bilinearly")  # type: ignore[call-overload]
     avida.resize(batch, size=[2, 2], interp_type=types.RGB)  # type: ignore[call-overload]
     avida.decoders.image(batch, output_type="rgba")  # type: ignore[call-overload]
     avida.decoders.image(batch, output_type=types.INTERP_LINEAR)  # type: ignore[call-overload]

@@ -87,7 +87,7 @@ void check_broadcast(const Shape& from, const Shape& shape) {
     int64_t extent = last[last.size() - 1 - k];
     fits &= extent == 1 || extent == shape[shape.size() - 1 - static_cast<int>(k)];
   }
-  for (int64_t extent : from.span().first(from.size() - last.size())) fits &= extent > 0;
+  for (int64_t extent : from.span().first(from.size() - last.size())) fits &= extent == 1;
   if (!fits) refuse("a fill value of the shape ", from, " cannot be repeated to the shape ", shape);
 }
 

@@ -20,7 +20,8 @@
 namespace avida {
 
 enum class Interpolation { nearest, linear };
-AVIDA_CHOICES_WITH(Interpolation, kInterpType, "nn", "linear")
+AVIDA_CHOICES_WITH(Interpolation, kInterpType, "nn", "linear", {"nearest", Interpolation::nearest},
+                   {"bilinear", Interpolation::linear})
 
 // What most warps take.
 struct WarpArgs {

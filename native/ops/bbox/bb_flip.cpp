@@ -24,6 +24,7 @@ AVIDA_OP(bb_flip, BbFlipArgs) {
       .infer(infer_boxes)
       .each_sample(boxes_shape, [](const Sample<BbFlipArgs>& sample) {
         const BbFlipArgs& args = sample.args;
+        check_fractions(sample, kDivideBoxes);
         each_item<BbFlip>(
             sample, 0, sample.in[0].elements() / 4,
             {sample.out[0].as<float>(), sample.in[0].as<float>(), args.horizontal != 0, args.vertical != 0, args.ltrb});

@@ -25,6 +25,7 @@ AVIDA_OP(bbox_paste, BboxPasteArgs) {
       .infer(infer_boxes)
       .each_sample(boxes_shape, [](const Sample<Args>& sample) {
         const Args& args = sample.args;
+        check_fractions(sample, kDivideBoxes);
         if (!(args.ratio > 0)) refuse("expected a \"ratio\" of more than 0, got ", args.ratio);
         const float scale = 1 / args.ratio, margin = 1 - scale;
         // The image stays on its canvas.

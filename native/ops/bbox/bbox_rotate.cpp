@@ -85,6 +85,7 @@ class BboxRotate {
     if (sample.out.size() > 1 &&
         (labels_.elements() != in.shape[0] || labels_.ndim() < 1 || labels_.shape[0] != in.shape[0]))
       refuse_labels(labels_, in.shape[0]);
+    if (args_.bbox_normalized) check_fractions(sample, "For boxes in pixels pass bbox_normalized=False.");
     for (int64_t i = 0; i < in.shape[0]; i++) rotate(in.as<float>() + 4 * i, i);
   }
 
@@ -96,9 +97,9 @@ class BboxRotate {
   }
 
   void run(const Sample<BboxRotateArgs>& sample) const {
-    for (size_t k = 0; k < kept_.size(); k++) {
+    for (int64_t k = 0; k < std::ssize(kept_); k++) {
       std::copy_n(kept_[k].numbers, 4, sample.out[0].as<float>() + 4 * k);
-      if (sample.out.size() > 1) sample.out[1].as<int>()[k] = labels_.as<int>()[kept_[k].index];
+      if (sample.out.size() > 1) copy_label(sample.out[1], k, labels_, kept_[k].index, 1);
     }
   }
 
@@ -144,7 +145,7 @@ void infer(Infer<BboxRotateArgs>& call) {
     refuse("expected a \"shape_layout\" with H and W, got ", args.shape_layout);
   call.out[0].layout = {};
   if (call.out.size() < 2) return;
-  check_labels(call.in[1]);
+  check_integer_labels(call.in[1]);
   call.out[1] = call.in[1];
   call.out[1].is_batch = call.out[0].is_batch;
   call.out[1].samples = call.out[0].samples;
@@ -156,7 +157,7 @@ AVIDA_OP(bbox_rotate, BboxRotateArgs) {
   using Args = BboxRotateArgs;
   op.doc("Rotates bounding boxes, as rotate() rotates their image.")
       .input("bboxes", "Rows of four floats in the order of `bbox_layout`.")
-      .optional_input("labels", "An int32 label for each box; labels of removed boxes are removed too.")
+      .optional_input("labels", "An int32 or int64 label for each box; labels of removed boxes are removed too.")
       .arg("angle", &Args::angle, "The angle in degrees, counter-clockwise.", required)
       .arg("bbox_layout", &Args::bbox_layout, "The format of boxes: xyXY, start and end, or xyWH, start and extents.")
       .arg("bbox_normalized", &Args::bbox_normalized,

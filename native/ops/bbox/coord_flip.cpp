@@ -45,6 +45,7 @@ class CoordFlipPlan {
   Shape shape() const { return shape_; }
 
   void run(const Sample<CoordFlipArgs>& sample) const {
+    check_mirrored(sample);
     CoordFlip::Params params = params_;
     params.out = sample.out[0].as<float>();
     params.in = sample.in[0].as<float>();
@@ -54,6 +55,18 @@ class CoordFlipPlan {
   }
 
  private:
+  // Where points are mirrored about 0.5, their coordinates are fractions.
+  void check_mirrored(const Sample<CoordFlipArgs>& sample) const {
+    auto about_half = [&](int64_t c) { return params_.twice_center[c] == 1; };
+    bool mirrors = false;
+    for (int c = 0; c < params_.count; c++) mirrors |= params_.flips[c] && about_half(c);
+    if (!mirrors || sample.launches) return;
+    const float* in = sample.in[0].as<float>();
+    for (int64_t i = 0; i < sample.in[0].elements(); i++)
+      if (about_half(i % params_.count) && std::fabs(in[i]) > kLargestFraction)
+        refuse_pixels(in[i], "For pixels pass the centre: half of the width as center_x, of the height as center_y.");
+  }
+
   const Shape shape_;
   CoordFlip::Params params_{};
 };

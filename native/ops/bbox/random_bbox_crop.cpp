@@ -159,7 +159,7 @@ class RandomBboxCrop {
     const int64_t width = labels_.data && !boxes_.empty() ? labels_.elements() / std::ssize(boxes_) : 0;
     for (int64_t k = 0; k < std::ssize(kept_); k++) {
       layout_.write(boxes_[kept_[k]], window_, sample.out[2].as<float>() + 2 * dims * k);
-      if (width) std::copy_n(labels_.as<int>() + kept_[k] * width, width, sample.out[3].as<int>() + k * width);
+      if (width) copy_label(sample.out[3], k, labels_, kept_[k], width);
       if (args_.output_bbox_indices) sample.out.back().as<int>()[k] = kept_[k];
     }
   }
@@ -342,9 +342,9 @@ void infer(Infer<RandomBboxCropArgs>& call) {
     call.out.back().ndim = 1;
   }
   if (call.in[1].dtype == DType::none) return;
-  check_labels(call.in[1]);
+  check_integer_labels(call.in[1]);
   if (call.in[1].ndim < 1) refuse("expected a label for each box, got a single number");
-  call.out[3].dtype = DType::int32;
+  call.out[3].dtype = call.in[1].dtype;
   call.out[3].ndim = call.in[1].ndim;
 }
 
@@ -360,7 +360,8 @@ AVIDA_OP(random_bbox_crop, RandomBboxCropArgs) {
       .input("boxes",
              "Rows of four numbers, or six for volumes, as fractions of the image's extents, in the order of "
              "`bbox_layout`.")
-      .optional_input("labels", "An int32 label for each box; the labels of the kept boxes are the fourth output.")
+      .optional_input("labels",
+                      "An int32 or int64 label for each box; the labels of the kept boxes are the fourth output.")
       .arg("all_boxes_above_threshold", &Args::all_boxes_above_threshold,
            "Whether all boxes have to meet the threshold; otherwise one is enough.", fixed)
       .arg("allow_no_crop", &Args::allow_no_crop,

@@ -51,7 +51,11 @@ struct GaussianBlur {
     for (int i = 0; i < space.axes; i++) {
       const int64_t size = for_axis(sizes, i, space.axes, "window_size");
       if (!sigma && size == 0) refuse("expected a \"sigma\", or a \"window_size\" other than 0");
-      windows[space.first() + i] = gaussian_window(sigma ? for_axis(*sigma, i, space.axes, "sigma") : 0, size);
+      const float spread = sigma ? for_axis(*sigma, i, space.axes, "sigma") : 0;
+      if (sigma && spread == 0 && size != 0)
+        refuse("expected a \"sigma\" of more than 0 beside a \"window_size\", got 0. To blur nothing, leave out ",
+               "\"window_size\"; for a sigma that follows from \"window_size\", leave out \"sigma\".");
+      windows[space.first() + i] = gaussian_window(spread, size);
     }
   }
 
@@ -76,10 +80,10 @@ AVIDA_OP(gaussian_blur, GaussianBlurArgs) {
       .input("input", "The samples to blur; channels (C) come first or last.")
       .arg("dtype", &Args::dtype, "The element type of the output: float32, or the input's.")
       .arg("sigma", &Args::sigma,
-           "The standard deviation of the Gaussian, in elements: one number, or one for each spatial axis. Where it is "
-           "0 it follows from `window_size`, which blurs too: 0.3 * (radius - 1) + 0.8. Nothing is blurred where both "
-           "are 0: "
-           "to blur some samples only, pass 0 for the others and no `window_size`.")
+           "The standard deviation of the Gaussian, in elements: one number, or one for each spatial axis. By default "
+           "it "
+           "follows from `window_size`: 0.3 * (radius - 1) + 0.8. Where it is 0 nothing is blurred, which needs a "
+           "`window_size` of 0.")
       .arg("window_size", &Args::window_size,
            "The size of the window: an odd number of elements, or one for each spatial axis. Where it is 0 it follows "
            "from "

@@ -10,14 +10,14 @@ void check_layout(const FillArgs& args, int ndim) {
 
 }  // namespace
 
-void infer_from_shape(Infer<FillArgs>& call) {
+void infer_from_shape(Infer<FillArgs>& call, int ndim_without_shape) {
   Meta& out = call.out[0];
   out.layout = call.args.layout.value_or(Layout());
   if (call.call.per_sample("shape")) {
     out.ndim = -1;
   } else {
-    out.ndim = call.args.shape ? call.args.shape->size() : 0;
-    check_layout(call.args, out.ndim);
+    out.ndim = call.args.shape ? call.args.shape->size() : ndim_without_shape;
+    if (out.ndim >= 0) check_layout(call.args, out.ndim);
   }
 }
 
@@ -25,7 +25,7 @@ void shape_from_args(Sample<FillArgs>& sample) {
   Shape& shape = sample.out[0].shape;
   if (sample.args.shape)
     for (int64_t extent : *sample.args.shape) shape.push_back(extent);
-  check_layout(sample.args, shape.size());
+  if (sample.args.shape) check_layout(sample.args, shape.size());
   for (int64_t extent : shape)
     if (extent < 0) refuse("the shape ", shape, " has a negative extent");
 }

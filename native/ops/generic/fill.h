@@ -15,7 +15,7 @@ struct FillLikeArgs {
 };
 
 // Rank and layout of an output that has `shape` and `layout` as arguments.
-void infer_from_shape(Infer<FillArgs>& call);
+void infer_from_shape(Infer<FillArgs>& call, int ndim_without_shape = 0);
 void shape_from_args(Sample<FillArgs>& sample);
 
 template <class Args>

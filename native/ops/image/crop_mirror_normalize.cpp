@@ -329,6 +329,15 @@ class NormalizePlan {
   const ConvertRun from_float_ = rounding_run(out_.dtype, DType::float32);
 };
 
+// The same axes, with C before D, H and W.
+Layout channels_first(const Layout& layout) {
+  std::string letters;
+  for (char letter : layout.view())
+    if (letter != 'C') letters += letter;
+  letters.insert(std::min(letters.find_first_of("DHW"), letters.size()), "C");
+  return Layout(letters);
+}
+
 void infer_normalized(Infer<CropMirrorNormalizeArgs>& call) {
   auto& args = call.args;
   Meta& out = call.out[0];
@@ -336,7 +345,8 @@ void infer_normalized(Infer<CropMirrorNormalizeArgs>& call) {
   check_crop_place(args, call.call);
   const Layout &in = call.in[0].layout, &wanted = args.output_layout;
   if (!std::is_permutation(in.view().begin(), in.view().end(), wanted.view().begin(), wanted.view().end()))
-    refuse("expected an output_layout with the axes of the input's layout ", in, ", got ", wanted);
+    refuse("expected an \"output_layout\" with the axes of the input, ", in, ", such as ", channels_first(in), ", got ",
+           wanted);
   out.layout = wanted;
 }
 

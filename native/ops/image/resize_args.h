@@ -5,7 +5,9 @@
 
 namespace avida {
 
-AVIDA_CHOICES_WITH(ResampleFilter, kInterpType, "nn", "linear", "cubic", "lanczos3", "triangular", "gaussian")
+AVIDA_CHOICES_WITH(ResampleFilter, kInterpType, "nn", "linear", "cubic", "lanczos3", "triangular", "gaussian",
+                   {"nearest", ResampleFilter::nearest}, {"bilinear", ResampleFilter::linear},
+                   {"bicubic", ResampleFilter::cubic}, {"lanczos", ResampleFilter::lanczos3})
 
 enum class SizeMode { each_scaled, each, not_larger, not_smaller };
 AVIDA_CHOICES(SizeMode, "default", "stretch", "not_larger", "not_smaller")

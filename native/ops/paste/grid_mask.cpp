@@ -100,7 +100,8 @@ class GridMaskPlan {
 AVIDA_OP(grid_mask, GridMaskArgs) {
   using Args = GridMaskArgs;
   op.doc("Sets pixels to 0 in the squares of a regular grid.")
-      .input("input", "Images or videos.", {"HWC", "CHW", "HW", "FHWC", "FCHW"})
+      .input("input", "Images, videos or volumes, of which each slice is an image.",
+             {"HWC", "CHW", "HW", "FHWC", "FCHW", "CFHW", "DHWC", "CDHW", "DHW", "FDHWC", "FCDHW", "CFDHW"})
       .arg("angle", &Args::angle, "The angle of the grid, in radians.")
       .arg("ratio", &Args::ratio, "The side of a square divided by the side of a tile.")
       .arg("shift_x", &Args::shift_x, "The offset of the grid to the right, in pixels.")

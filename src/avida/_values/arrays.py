@@ -26,6 +26,8 @@ def native_tensor(data: Any, dtype: DType | None, layout: str, copy: bool) -> _c
         raise ValueError("expected data for a tensor, got None")
     if isinstance(data, str):
         raise RuntimeError(f"expected numbers or bytes, got the string {data!r:.80}; text.encode() gives its bytes")
+    if hasattr(data, "as_py"):
+        data = _from_arrow(data)
     if isinstance(data, bytes):
         return _from_numpy(np.frombuffer(data, np.uint8), layout, copy)
     if not hasattr(data, "__dlpack__") and hasattr(data, "__cuda_array_interface__"):
@@ -56,12 +58,30 @@ def native_tensor(data: Any, dtype: DType | None, layout: str, copy: bool) -> _c
 def listed(data: Any) -> Sequence[Any] | None:
     """The items of a list, or of a column of bytes or strings: of NumPy, pandas or PyArrow. None for anything else."""
     if isinstance(data, list | tuple):
-        return data
+        return [_from_arrow(item) for item in data] if data and hasattr(data[0], "as_py") else data
     if getattr(getattr(data, "dtype", None), "kind", "") in ("O", "U", "T") and data.ndim == 1:
         return list(data)
-    if hasattr(data, "to_pylist") and any(name in str(data.type) for name in ("binary", "string")):
-        return data.to_pylist()
+    if hasattr(data, "to_pylist"):
+        kind = str(data.type)
+        if "list<" in kind or "fixed_size_list" in kind:
+            return [_from_arrow(item) for item in data]
+        if "binary" in kind or "string" in kind:
+            return data.to_pylist()
     return None
+
+
+def _from_arrow(scalar: Any) -> Any:
+    """What a scalar of PyArrow holds: bytes, a text, a number or an array, of its element type."""
+    found = scalar.as_py()
+    if found is None or isinstance(found, bytes | str):
+        return found
+    kind, depth = scalar.type, 0
+    while hasattr(kind, "value_type"):
+        kind, depth = kind.value_type, depth + 1
+    array = np.asarray(found)  # refuses lists of different lengths
+    if array.dtype == object or (array.ndim < depth and array.size):
+        raise ValueError(f"expected numbers without nulls, got {found!r:.80} of {scalar.type}")
+    return array.astype(kind.to_pandas_dtype())
 
 
 def _pillow_layout(data: Any) -> str:
@@ -79,7 +99,8 @@ def _from_numpy(array: np.ndarray, layout: str, copy: bool, others_write: bool |
     if array.dtype.kind in "SU":
         raise RuntimeError("expected numbers, got a list of strings or bytes; avida.batch makes a Batch of bytes")
     if array.dtype.kind not in "biufV" or array.dtype.itemsize > 8:
-        raise RuntimeError(f"arrays of {array.dtype} are not supported")
+        hint = "; avida.batch(list(column)) makes a Batch of the rows of a column" if array.dtype.kind == "O" else ""
+        raise RuntimeError(f"arrays of {array.dtype} are not supported{hint}")
     if array.dtype.name == "bfloat16":
         bits = _from_numpy(array.view(np.uint16), layout, copy, others_write)
         return _core.op("reinterpret")(bits, dtype=bfloat16)
@@ -146,7 +167,7 @@ def _from_python(data: Any, dtype: DType | None) -> np.ndarray:
         data = [np.asarray(item) for item in data]
     if dtype is not None and dtype.name != "bfloat16":
         target = numpy_dtype(dtype)
-        plain = np.asarray(data)
+        plain = _regular(data)
         if plain.dtype.kind == "f" and target.kind in "iu":
             # Truncates like int(), and refuses what does not fit, as NumPy does for Python integers.
             plain = np.trunc(plain)
@@ -157,7 +178,7 @@ def _from_python(data: Any, dtype: DType | None) -> np.ndarray:
             if int(plain.min()) < low or int(plain.max()) > high:  # exactly: floats round at 2**63
                 raise OverflowError(f"a number is out of range for {dtype.name} ({low} to {high})")
         return plain.astype(target)
-    array = np.asarray(data)
+    array = _regular(data)
     if array.dtype.kind == "f" and array.dtype.itemsize == 8:
         return array.astype(np.float32)
     if array.dtype.kind == "c":
@@ -170,3 +191,15 @@ def _from_python(data: Any, dtype: DType | None) -> np.ndarray:
             raise OverflowError("the numbers fit neither into int32 nor into uint32; give dtype=")
         return array.astype(np.uint32 if wide else np.int32)
     return array
+
+
+def _regular(data: Any) -> np.ndarray:
+    try:
+        return np.asarray(data)
+    except ValueError as error:
+        if "inhomogeneous" not in str(error):
+            raise
+        raise ValueError(
+            "expected numbers, or lists of equal lengths, got lists of different lengths; avida.batch(lists) "
+            "makes a Batch of them"
+        ) from None

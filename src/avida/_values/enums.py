@@ -5,6 +5,8 @@ from typing import TypeVar
 
 Enum = TypeVar("Enum", bound=IntEnum)
 
+_OTHER_NAMES = {"nearest": "nn", "bilinear": "linear", "bicubic": "cubic", "lanczos": "lanczos3"}
+
 
 def by_name(enum: type[Enum], name: str) -> Enum | None:
     """The member that ``"linear"`` or ``"INTERP_LINEAR"`` stands for, in small or capital letters."""
@@ -12,4 +14,5 @@ def by_name(enum: type[Enum], name: str) -> Enum | None:
 
 
 def _short(name: str) -> str:
-    return name.lower().removeprefix("interp_")
+    short = name.lower().removeprefix("interp_")
+    return _OTHER_NAMES.get(short, short)

@@ -142,7 +142,11 @@ ImageTypeArg: TypeAlias = (
     | Literal["RGB", "BGR", "GRAY", "YCbCr", "ANY_DATA", "INDICES"]
 )
 FixedInterpType: TypeAlias = (
-    DALIInterpType | Literal["nn", "linear", "cubic", "lanczos3", "triangular", "gaussian"] | Tensor | np.ndarray
+    DALIInterpType
+    | Literal["nn", "linear", "cubic", "lanczos3", "triangular", "gaussian"]
+    | Literal["nearest", "bilinear", "bicubic", "lanczos"]
+    | Tensor
+    | np.ndarray
 )
 InterpTypeArg: TypeAlias = FixedInterpType | Array
 KeyedBy: TypeAlias = Batch | Tensor | tuple[Batch | Tensor, str]

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Never, Required, Unpack
 
 from avida._core import call as _call
 from avida._core import op_with_args as _op
+from avida._missing import REQUIRED as _REQUIRED
 from avida._missing import suggests as _suggests
-from avida._missing import unknown_argument as _unknown_argument
+from avida._missing import wrong_arguments as _wrong_arguments
 from avida._values.batch import Batch
 from avida._values.tensor import Tensor
 from avida._values.typing import (
@@ -129,7 +130,7 @@ def audio(
         >>> avida.decoders.audio(np.frombuffer(b".snd\0\0\0\x18\0\0\0\2\0\0\0\2\0\0\x1f@\0\0\0\1@\xc0", np.uint8))
     """
     if unknown:
-        raise _unknown_argument(globals()["audio"], *unknown)
+        raise _wrong_arguments(globals()["audio"], unknown)
     return _call(_DECODERS_AUDIO, (input,), batch_size, device, (downmix, dtype, on_error, quality, sample_rate))
 
 
@@ -246,7 +247,7 @@ def image(
         >>> avida.decoders.image(np.frombuffer(b"P5 2 1 255 ab", np.uint8), output_type=avida.types.GRAY)
     """
     if unknown:
-        raise _unknown_argument(globals()["image"], *unknown)
+        raise _wrong_arguments(globals()["image"], unknown)
     return _call(
         _DECODERS_IMAGE,
         (input,),
@@ -409,7 +410,7 @@ def image_crop(
         >>> avida.decoders.image_crop(np.frombuffer(b"P5 3 1 255 abc", np.uint8), crop=[1, 2])
     """
     if unknown:
-        raise _unknown_argument(globals()["image_crop"], *unknown)
+        raise _wrong_arguments(globals()["image_crop"], unknown)
     return _call(
         _DECODERS_IMAGE_CROP,
         (input,),
@@ -573,7 +574,7 @@ def image_random_crop(
         >>> avida.decoders.image_random_crop(np.frombuffer(b"P5 3 1 255 abc", np.uint8))
     """
     if unknown:
-        raise _unknown_argument(globals()["image_random_crop"], *unknown)
+        raise _wrong_arguments(globals()["image_random_crop"], unknown)
     return _call(
         _DECODERS_IMAGE_RANDOM_CROP,
         (input,),
@@ -757,7 +758,7 @@ def image_slice(
         >>> avida.decoders.image_slice(np.frombuffer(b"P5 3 1 255 abc", np.uint8), start=[1, 0], shape=[2, 1])
     """
     if unknown:
-        raise _unknown_argument(globals()["image_slice"], *unknown)
+        raise _wrong_arguments(globals()["image_slice"], unknown)
     return _call(
         _DECODERS_IMAGE_SLICE,
         (data, anchor, shape_input),
@@ -836,7 +837,7 @@ def inflate(
     dtype: DTypeArg | None = None,
     layout: str | None = None,
     sequence_axis_name: str | None = None,
-    shape: IntsArg,
+    shape: IntsArg = _REQUIRED,
     **unknown: Never,
 ) -> Any:
     """Decompresses LZ4 blocks.
@@ -866,8 +867,8 @@ def inflate(
     Example:
         >>> avida.decoders.inflate(b"\x50hello", shape=[5])
     """
-    if unknown:
-        raise _unknown_argument(globals()["inflate"], *unknown)
+    if unknown or shape is _REQUIRED:
+        raise _wrong_arguments(globals()["inflate"], unknown, shape=shape)
     return _call(
         _DECODERS_INFLATE,
         (input,),
@@ -920,7 +921,7 @@ def numpy(
         >>> avida.decoders.numpy(file.getvalue(), dtype=avida.float32)
     """
     if unknown:
-        raise _unknown_argument(globals()["numpy"], *unknown)
+        raise _wrong_arguments(globals()["numpy"], unknown)
     return _call(_DECODERS_NUMPY, (data,), batch_size, device, (dtype,))
 
 
@@ -1015,7 +1016,7 @@ def video(
         >>> avida.decoders.video(np.frombuffer(b"YUV4MPEG2 W4 H2 F25:1%cFRAME%c" % (10, 10) + bytes(range(16, 28)), np.uint8), sequence_length=2)
     """
     if unknown:
-        raise _unknown_argument(globals()["video"], *unknown)
+        raise _wrong_arguments(globals()["video"], unknown)
     return _call(
         _DECODERS_VIDEO,
         (encoded,),

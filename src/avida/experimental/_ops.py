@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Never, Unpack, overload
 from avida._core import call as _call
 from avida._core import op_with_args as _op
 from avida._missing import suggests as _suggests
-from avida._missing import unknown_argument as _unknown_argument
+from avida._missing import wrong_arguments as _wrong_arguments
 from avida._values.batch import Batch
 from avida._values.tensor import Tensor
 from avida._values.typing import (
@@ -125,7 +125,7 @@ def dilate(
         >>> avida.experimental.dilate(image, mask_size=[3, 5])
     """
     if unknown:
-        raise _unknown_argument(globals()["dilate"], *unknown)
+        raise _wrong_arguments(globals()["dilate"], unknown)
     return _call(_EXPERIMENTAL_DILATE, (input,), batch_size, device, (anchor, border_mode, iterations, mask_size))
 
 
@@ -219,7 +219,7 @@ def erode(
         >>> avida.experimental.erode(image, mask_size=[3, 5])
     """
     if unknown:
-        raise _unknown_argument(globals()["erode"], *unknown)
+        raise _wrong_arguments(globals()["erode"], unknown)
     return _call(_EXPERIMENTAL_ERODE, (input,), batch_size, device, (anchor, border_mode, iterations, mask_size))
 
 
@@ -272,7 +272,7 @@ def median_blur(
         >>> avida.experimental.median_blur(image, window_size=[3, 3])
     """
     if unknown:
-        raise _unknown_argument(globals()["median_blur"], *unknown)
+        raise _wrong_arguments(globals()["median_blur"], unknown)
     return _call(_EXPERIMENTAL_MEDIAN_BLUR, (input,), batch_size, device, (window_size,))
 
 
@@ -348,7 +348,7 @@ def remap(
         >>> avida.experimental.remap(image, 5 - x, y, pixel_origin="center")
     """
     if unknown:
-        raise _unknown_argument(globals()["remap"], *unknown)
+        raise _wrong_arguments(globals()["remap"], unknown)
     return _call(_EXPERIMENTAL_REMAP, (input, mapx, mapy), batch_size, device, (interp, pixel_origin))
 
 
@@ -435,7 +435,7 @@ def warp_perspective(
         >>> avida.experimental.warp_perspective(image, matrix=[1, 0, 0, 0, 1, 0, 0.1, 0, 1])
     """
     if unknown:
-        raise _unknown_argument(globals()["warp_perspective"], *unknown)
+        raise _wrong_arguments(globals()["warp_perspective"], unknown)
     return _call(
         _EXPERIMENTAL_WARP_PERSPECTIVE,
         (input, matrix_input),

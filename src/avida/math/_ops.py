@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Never, overload
 from avida._core import call as _call
 from avida._core import op_with_args as _op
 from avida._missing import suggests as _suggests
-from avida._missing import unknown_argument as _unknown_argument
+from avida._missing import wrong_arguments as _wrong_arguments
 from avida._values.batch import Batch
 from avida._values.tensor import Tensor
 from avida._values.typing import SingleTensor, TensorLike
@@ -102,7 +102,7 @@ def abs(
         >>> avida.math.abs(avida.tensor([-1, 2]))
     """
     if unknown:
-        raise _unknown_argument(globals()["abs"], *unknown)
+        raise _wrong_arguments(globals()["abs"], unknown)
     return _call(_MATH_ABS, (input,), None, None, ())
 
 
@@ -135,7 +135,7 @@ def acos(
         >>> avida.math.acos(avida.tensor([0.25, 0.5, 1.0]))
     """
     if unknown:
-        raise _unknown_argument(globals()["acos"], *unknown)
+        raise _wrong_arguments(globals()["acos"], unknown)
     return _call(_MATH_ACOS, (input,), None, None, ())
 
 
@@ -168,7 +168,7 @@ def acosh(
         >>> avida.math.acosh(avida.tensor([0.25, 0.5, 1.0]))
     """
     if unknown:
-        raise _unknown_argument(globals()["acosh"], *unknown)
+        raise _wrong_arguments(globals()["acosh"], unknown)
     return _call(_MATH_ACOSH, (input,), None, None, ())
 
 
@@ -201,7 +201,7 @@ def asin(
         >>> avida.math.asin(avida.tensor([0.25, 0.5, 1.0]))
     """
     if unknown:
-        raise _unknown_argument(globals()["asin"], *unknown)
+        raise _wrong_arguments(globals()["asin"], unknown)
     return _call(_MATH_ASIN, (input,), None, None, ())
 
 
@@ -234,7 +234,7 @@ def asinh(
         >>> avida.math.asinh(avida.tensor([0.25, 0.5, 1.0]))
     """
     if unknown:
-        raise _unknown_argument(globals()["asinh"], *unknown)
+        raise _wrong_arguments(globals()["asinh"], unknown)
     return _call(_MATH_ASINH, (input,), None, None, ())
 
 
@@ -267,7 +267,7 @@ def atan(
         >>> avida.math.atan(avida.tensor([0.25, 0.5, 1.0]))
     """
     if unknown:
-        raise _unknown_argument(globals()["atan"], *unknown)
+        raise _wrong_arguments(globals()["atan"], unknown)
     return _call(_MATH_ATAN, (input,), None, None, ())
 
 
@@ -302,7 +302,7 @@ def atan2(
         >>> avida.math.atan2(avida.tensor([1.0, -1.0]), 2.0)
     """
     if unknown:
-        raise _unknown_argument(globals()["atan2"], *unknown)
+        raise _wrong_arguments(globals()["atan2"], unknown)
     return _call(_MATH_ATAN2, (x, y), None, None, ())
 
 
@@ -335,7 +335,7 @@ def atanh(
         >>> avida.math.atanh(avida.tensor([0.25, 0.5, 1.0]))
     """
     if unknown:
-        raise _unknown_argument(globals()["atanh"], *unknown)
+        raise _wrong_arguments(globals()["atanh"], unknown)
     return _call(_MATH_ATANH, (input,), None, None, ())
 
 
@@ -368,7 +368,7 @@ def cbrt(
         >>> avida.math.cbrt(avida.tensor([0.25, 0.5, 1.0]))
     """
     if unknown:
-        raise _unknown_argument(globals()["cbrt"], *unknown)
+        raise _wrong_arguments(globals()["cbrt"], unknown)
     return _call(_MATH_CBRT, (input,), None, None, ())
 
 
@@ -401,7 +401,7 @@ def ceil(
         >>> avida.math.ceil(avida.tensor([0.25, 0.5, 1.0]))
     """
     if unknown:
-        raise _unknown_argument(globals()["ceil"], *unknown)
+        raise _wrong_arguments(globals()["ceil"], unknown)
     return _call(_MATH_CEIL, (input,), None, None, ())
 
 
@@ -436,7 +436,7 @@ def clamp(
         >>> avida.math.clamp(avida.tensor([1, 5, 9]), 2, 6)
     """
     if unknown:
-        raise _unknown_argument(globals()["clamp"], *unknown)
+        raise _wrong_arguments(globals()["clamp"], unknown)
     return _call(_MATH_CLAMP, (value, lo, hi), None, None, ())
 
 
@@ -469,7 +469,7 @@ def cos(
         >>> avida.math.cos(avida.tensor([0.25, 0.5, 1.0]))
     """
     if unknown:
-        raise _unknown_argument(globals()["cos"], *unknown)
+        raise _wrong_arguments(globals()["cos"], unknown)
     return _call(_MATH_COS, (input,), None, None, ())
 
 
@@ -502,7 +502,7 @@ def cosh(
         >>> avida.math.cosh(avida.tensor([0.25, 0.5, 1.0]))
     """
     if unknown:
-        raise _unknown_argument(globals()["cosh"], *unknown)
+        raise _wrong_arguments(globals()["cosh"], unknown)
     return _call(_MATH_COSH, (input,), None, None, ())
 
 
@@ -535,7 +535,7 @@ def exp(
         >>> avida.math.exp(avida.tensor([0.25, 0.5, 1.0]))
     """
     if unknown:
-        raise _unknown_argument(globals()["exp"], *unknown)
+        raise _wrong_arguments(globals()["exp"], unknown)
     return _call(_MATH_EXP, (input,), None, None, ())
 
 
@@ -568,7 +568,7 @@ def fabs(
         >>> avida.math.fabs(avida.tensor([0.25, 0.5, 1.0]))
     """
     if unknown:
-        raise _unknown_argument(globals()["fabs"], *unknown)
+        raise _wrong_arguments(globals()["fabs"], unknown)
     return _call(_MATH_FABS, (input,), None, None, ())
 
 
@@ -601,7 +601,7 @@ def floor(
         >>> avida.math.floor(avida.tensor([0.25, 0.5, 1.0]))
     """
     if unknown:
-        raise _unknown_argument(globals()["floor"], *unknown)
+        raise _wrong_arguments(globals()["floor"], unknown)
     return _call(_MATH_FLOOR, (input,), None, None, ())
 
 
@@ -636,7 +636,7 @@ def fpow(
         >>> avida.math.fpow(avida.tensor([2, 3]), -1)
     """
     if unknown:
-        raise _unknown_argument(globals()["fpow"], *unknown)
+        raise _wrong_arguments(globals()["fpow"], unknown)
     return _call(_MATH_FPOW, (base, exponent), None, None, ())
 
 
@@ -669,7 +669,7 @@ def log(
         >>> avida.math.log(avida.tensor([0.25, 0.5, 1.0]))
     """
     if unknown:
-        raise _unknown_argument(globals()["log"], *unknown)
+        raise _wrong_arguments(globals()["log"], unknown)
     return _call(_MATH_LOG, (input,), None, None, ())
 
 
@@ -702,7 +702,7 @@ def log10(
         >>> avida.math.log10(avida.tensor([0.25, 0.5, 1.0]))
     """
     if unknown:
-        raise _unknown_argument(globals()["log10"], *unknown)
+        raise _wrong_arguments(globals()["log10"], unknown)
     return _call(_MATH_LOG10, (input,), None, None, ())
 
 
@@ -735,7 +735,7 @@ def log2(
         >>> avida.math.log2(avida.tensor([0.25, 0.5, 1.0]))
     """
     if unknown:
-        raise _unknown_argument(globals()["log2"], *unknown)
+        raise _wrong_arguments(globals()["log2"], unknown)
     return _call(_MATH_LOG2, (input,), None, None, ())
 
 
@@ -768,7 +768,7 @@ def max(
         >>> avida.math.max(avida.tensor([1, 5]), 3)
     """
     if unknown:
-        raise _unknown_argument(globals()["max"], *unknown)
+        raise _wrong_arguments(globals()["max"], unknown)
     return _call(_MATH_MAX, (left, right), None, None, ())
 
 
@@ -801,7 +801,7 @@ def min(
         >>> avida.math.min(avida.tensor([1, 5]), 3)
     """
     if unknown:
-        raise _unknown_argument(globals()["min"], *unknown)
+        raise _wrong_arguments(globals()["min"], unknown)
     return _call(_MATH_MIN, (left, right), None, None, ())
 
 
@@ -836,7 +836,7 @@ def pow(
         >>> avida.math.pow(avida.tensor([2, 3]), 3)
     """
     if unknown:
-        raise _unknown_argument(globals()["pow"], *unknown)
+        raise _wrong_arguments(globals()["pow"], unknown)
     return _call(_MATH_POW, (base, exponent), None, None, ())
 
 
@@ -869,7 +869,7 @@ def rsqrt(
         >>> avida.math.rsqrt(avida.tensor([0.25, 0.5, 1.0]))
     """
     if unknown:
-        raise _unknown_argument(globals()["rsqrt"], *unknown)
+        raise _wrong_arguments(globals()["rsqrt"], unknown)
     return _call(_MATH_RSQRT, (input,), None, None, ())
 
 
@@ -902,7 +902,7 @@ def sin(
         >>> avida.math.sin(avida.tensor([0.25, 0.5, 1.0]))
     """
     if unknown:
-        raise _unknown_argument(globals()["sin"], *unknown)
+        raise _wrong_arguments(globals()["sin"], unknown)
     return _call(_MATH_SIN, (input,), None, None, ())
 
 
@@ -935,7 +935,7 @@ def sinh(
         >>> avida.math.sinh(avida.tensor([0.25, 0.5, 1.0]))
     """
     if unknown:
-        raise _unknown_argument(globals()["sinh"], *unknown)
+        raise _wrong_arguments(globals()["sinh"], unknown)
     return _call(_MATH_SINH, (input,), None, None, ())
 
 
@@ -968,7 +968,7 @@ def sqrt(
         >>> avida.math.sqrt(avida.tensor([0.25, 0.5, 1.0]))
     """
     if unknown:
-        raise _unknown_argument(globals()["sqrt"], *unknown)
+        raise _wrong_arguments(globals()["sqrt"], unknown)
     return _call(_MATH_SQRT, (input,), None, None, ())
 
 
@@ -1001,7 +1001,7 @@ def tan(
         >>> avida.math.tan(avida.tensor([0.25, 0.5, 1.0]))
     """
     if unknown:
-        raise _unknown_argument(globals()["tan"], *unknown)
+        raise _wrong_arguments(globals()["tan"], unknown)
     return _call(_MATH_TAN, (input,), None, None, ())
 
 
@@ -1034,5 +1034,5 @@ def tanh(
         >>> avida.math.tanh(avida.tensor([0.25, 0.5, 1.0]))
     """
     if unknown:
-        raise _unknown_argument(globals()["tanh"], *unknown)
+        raise _wrong_arguments(globals()["tanh"], unknown)
     return _call(_MATH_TANH, (input,), None, None, ())

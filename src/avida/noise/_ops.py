@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, Never, Unpack, overload
 from avida._core import call as _call
 from avida._core import op_with_args as _op
 from avida._missing import suggests as _suggests
-from avida._missing import unknown_argument as _unknown_argument
+from avida._missing import wrong_arguments as _wrong_arguments
 from avida._values.batch import Batch
 from avida._values.tensor import Tensor
 from avida._values.typing import (
@@ -101,7 +101,7 @@ def gaussian(
         >>> avida.noise.gaussian(image, stddev=10)
     """
     if unknown:
-        raise _unknown_argument(globals()["gaussian"], *unknown)
+        raise _wrong_arguments(globals()["gaussian"], unknown)
     return _call(_NOISE_GAUSSIAN, (input,), batch_size, device, (mean, stddev), rng, keyed_by)
 
 
@@ -185,7 +185,7 @@ def salt_and_pepper(
         >>> avida.noise.salt_and_pepper(image, prob=0.1)
     """
     if unknown:
-        raise _unknown_argument(globals()["salt_and_pepper"], *unknown)
+        raise _wrong_arguments(globals()["salt_and_pepper"], unknown)
     return _call(
         _NOISE_SALT_AND_PEPPER,
         (input,),
@@ -263,5 +263,5 @@ def shot(
         >>> avida.noise.shot(image, factor=10)
     """
     if unknown:
-        raise _unknown_argument(globals()["shot"], *unknown)
+        raise _wrong_arguments(globals()["shot"], unknown)
     return _call(_NOISE_SHOT, (input,), batch_size, device, (factor,), rng, keyed_by)

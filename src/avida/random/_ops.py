@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, Never, Unpack, overload
 from avida._core import call as _call
 from avida._core import op_with_args as _op
 from avida._missing import suggests as _suggests
-from avida._missing import unknown_argument as _unknown_argument
+from avida._missing import wrong_arguments as _wrong_arguments
 from avida._values.batch import Batch
 from avida._values.tensor import Tensor
 from avida._values.typing import (
@@ -139,7 +139,7 @@ def beta(
         >>> avida.random.beta(alpha=0.2, beta=0.2, shape=[4])
     """
     if unknown:
-        raise _unknown_argument(globals()["beta"], *unknown)
+        raise _wrong_arguments(globals()["beta"], unknown)
     return _call(_RANDOM_BETA, (shape_like,), batch_size, device, (alpha, beta, dtype, shape), rng, keyed_by, like)
 
 
@@ -220,7 +220,7 @@ def choice(
         >>> avida.random.choice([10, 20, 30], p=[0.5, 0.3, 0.2], shape=[4])
     """
     if unknown:
-        raise _unknown_argument(globals()["choice"], *unknown)
+        raise _wrong_arguments(globals()["choice"], unknown)
     return _call(_RANDOM_CHOICE, (a, shape_like), batch_size, device, (p, shape), rng, keyed_by, like)
 
 
@@ -319,7 +319,7 @@ def coin_flip(
         >>> avida.flip(batch, horizontal=avida.random.coin_flip(like=batch))
     """
     if unknown:
-        raise _unknown_argument(globals()["coin_flip"], *unknown)
+        raise _wrong_arguments(globals()["coin_flip"], unknown)
     return _call(_RANDOM_COIN_FLIP, (shape_like,), batch_size, device, (dtype, probability, shape), rng, keyed_by, like)
 
 
@@ -421,7 +421,7 @@ def normal(
         >>> avida.random.normal(mean=5, stddev=0.5, shape=[2, 3])
     """
     if unknown:
-        raise _unknown_argument(globals()["normal"], *unknown)
+        raise _wrong_arguments(globals()["normal"], unknown)
     return _call(_RANDOM_NORMAL, (shape_like,), batch_size, device, (dtype, mean, shape, stddev), rng, keyed_by, like)
 
 
@@ -524,5 +524,5 @@ def uniform(
         >>> avida.random.uniform(range=[0, 10], shape=[2, 3])
     """
     if unknown:
-        raise _unknown_argument(globals()["uniform"], *unknown)
+        raise _wrong_arguments(globals()["uniform"], unknown)
     return _call(_RANDOM_UNIFORM, (shape_like,), batch_size, device, (dtype, range, shape, values), rng, keyed_by, like)

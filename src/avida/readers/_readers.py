@@ -1517,6 +1517,9 @@ class VideoResize(VideoResizeHooks, Video):
         sequence_length: The number of frames of a clip.
         size: The size of each axis. A size of 0 counts as not given; a negative one mirrors the axis. Can differ
             between samples.
+        size_rounding: Whose rounding gives the longer side with `resize_shorter` and `max_size`: "round", to the
+            nearest number; "torchvision", its Resize; "detr", the transforms of DETR; "transformers", its image
+            processor of DETR. Default: ``'round'``.
         skip_vfr_check: Read videos with a variable frame rate, too. Default: ``False``.
         step: The distance between the beginnings of clips. Default: ``sequence_length * stride``.
         stride: The distance between frames of a clip. Default: ``1``.
@@ -1582,6 +1585,7 @@ class VideoResize(VideoResizeHooks, Video):
         "roi_relative",
         "roi_start",
         "size",
+        "size_rounding",
         "subpixel_scale",
     )
 
@@ -1637,6 +1641,7 @@ class VideoResize(VideoResizeHooks, Video):
         shuffle_after_epoch: bool | None = None,
         shuffle_after_epoch_seed: int | None = None,
         size: FloatsArg | None = None,
+        size_rounding: Literal["round", "torchvision", "detr", "transformers"] | None = None,
         skip_cached_images: bool | None = None,
         skip_vfr_check: bool | None = None,
         step: int | None = None,
@@ -1699,6 +1704,7 @@ class VideoResize(VideoResizeHooks, Video):
             shuffle_after_epoch=shuffle_after_epoch,
             shuffle_after_epoch_seed=shuffle_after_epoch_seed,
             size=size,
+            size_rounding=size_rounding,
             skip_cached_images=skip_cached_images,
             skip_vfr_check=skip_vfr_check,
             step=step,

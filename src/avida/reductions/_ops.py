@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Never, Unpack, overload
 from avida._core import call as _call
 from avida._core import op_with_args as _op
 from avida._missing import suggests as _suggests
-from avida._missing import unknown_argument as _unknown_argument
+from avida._missing import wrong_arguments as _wrong_arguments
 from avida._values.batch import Batch
 from avida._values.tensor import Tensor
 from avida._values.typing import DeviceArg, DTypeArg, FixedInts, Placed, SingleTensor, TensorLike
@@ -70,7 +70,7 @@ def max(
         >>> avida.reductions.max(image, axes=[0, 1])
     """
     if unknown:
-        raise _unknown_argument(globals()["max"], *unknown)
+        raise _wrong_arguments(globals()["max"], unknown)
     return _call(_REDUCTIONS_MAX, (input,), batch_size, device, (axes, axis_names, keep_dims))
 
 
@@ -124,7 +124,7 @@ def mean(
         >>> avida.reductions.mean(image, axis_names='HW')
     """
     if unknown:
-        raise _unknown_argument(globals()["mean"], *unknown)
+        raise _wrong_arguments(globals()["mean"], unknown)
     return _call(_REDUCTIONS_MEAN, (input,), batch_size, device, (axes, axis_names, dtype, keep_dims))
 
 
@@ -184,7 +184,7 @@ def mean_square(
         >>> avida.reductions.mean_square(image, axes=[0, 1])
     """
     if unknown:
-        raise _unknown_argument(globals()["mean_square"], *unknown)
+        raise _wrong_arguments(globals()["mean_square"], unknown)
     return _call(_REDUCTIONS_MEAN_SQUARE, (input,), batch_size, device, (axes, axis_names, dtype, keep_dims))
 
 
@@ -234,7 +234,7 @@ def min(
         >>> avida.reductions.min(image, axes=[0, 1])
     """
     if unknown:
-        raise _unknown_argument(globals()["min"], *unknown)
+        raise _wrong_arguments(globals()["min"], unknown)
     return _call(_REDUCTIONS_MIN, (input,), batch_size, device, (axes, axis_names, keep_dims))
 
 
@@ -288,7 +288,7 @@ def rms(
         >>> avida.reductions.rms(image, axes=[0, 1])
     """
     if unknown:
-        raise _unknown_argument(globals()["rms"], *unknown)
+        raise _wrong_arguments(globals()["rms"], unknown)
     return _call(_REDUCTIONS_RMS, (input,), batch_size, device, (axes, axis_names, dtype, keep_dims))
 
 
@@ -347,7 +347,7 @@ def std_dev(
         >>> avida.reductions.std_dev(image, avida.reductions.mean(image))
     """
     if unknown:
-        raise _unknown_argument(globals()["std_dev"], *unknown)
+        raise _wrong_arguments(globals()["std_dev"], unknown)
     return _call(_REDUCTIONS_STD_DEV, (data, mean), batch_size, device, (axes, axis_names, ddof, keep_dims))
 
 
@@ -398,7 +398,7 @@ def sum(
         >>> avida.reductions.sum(image, axes=[0, 1])
     """
     if unknown:
-        raise _unknown_argument(globals()["sum"], *unknown)
+        raise _wrong_arguments(globals()["sum"], unknown)
     return _call(_REDUCTIONS_SUM, (input,), batch_size, device, (axes, axis_names, dtype, keep_dims))
 
 
@@ -457,5 +457,5 @@ def variance(
         >>> avida.reductions.variance(image, avida.reductions.mean(image))
     """
     if unknown:
-        raise _unknown_argument(globals()["variance"], *unknown)
+        raise _wrong_arguments(globals()["variance"], unknown)
     return _call(_REDUCTIONS_VARIANCE, (data, mean), batch_size, device, (axes, axis_names, ddof, keep_dims))

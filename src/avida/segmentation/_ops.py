@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Never, Unpack, overload
 from avida._core import call as _call
 from avida._core import op_with_args as _op
 from avida._missing import suggests as _suggests
-from avida._missing import unknown_argument as _unknown_argument
+from avida._missing import wrong_arguments as _wrong_arguments
 from avida._values.batch import Batch
 from avida._values.tensor import Tensor
 from avida._values.typing import (
@@ -113,7 +113,7 @@ def random_mask_pixel(
         >>> avida.segmentation.random_mask_pixel(np.int32([[0, 0, 1], [0, 1, 1]]), foreground=1)
     """
     if unknown:
-        raise _unknown_argument(globals()["random_mask_pixel"], *unknown)
+        raise _wrong_arguments(globals()["random_mask_pixel"], unknown)
     return _call(
         _SEGMENTATION_RANDOM_MASK_PIXEL, (input,), batch_size, device, (foreground, threshold, value), rng, keyed_by
     )
@@ -177,7 +177,7 @@ def random_object_bbox(
         >>> start, shape = avida.segmentation.random_object_bbox(np.int32([[0, 1, 1], [0, 0, 0], [2, 0, 0]]))
     """
     if unknown:
-        raise _unknown_argument(globals()["random_object_bbox"], *unknown)
+        raise _wrong_arguments(globals()["random_object_bbox"], unknown)
     return _call(
         _SEGMENTATION_RANDOM_OBJECT_BBOX,
         (input,),
@@ -266,5 +266,5 @@ def select_masks(
         >>> avida.segmentation.select_masks([1], np.int32([[0, 0, 3], [1, 3, 6]]), np.zeros((6, 2), np.float32))
     """
     if unknown:
-        raise _unknown_argument(globals()["select_masks"], *unknown)
+        raise _wrong_arguments(globals()["select_masks"], unknown)
     return _call(_SEGMENTATION_SELECT_MASKS, (mask_ids, polygons, vertices), batch_size, device, (reindex_masks,))

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any, Generic, Never, Required, Unpack, overloa
 
 from avida._core import call as _call
 from avida._core import op_with_args as _op
+from avida._missing import REQUIRED as _REQUIRED
 from avida._missing import suggests as _suggests
-from avida._missing import unknown_argument as _unknown_argument
+from avida._missing import wrong_arguments as _wrong_arguments
 from avida._values.batch import Batch
 from avida._values.tensor import Tensor
 from avida._values.typing import (
@@ -94,7 +95,7 @@ def combine(
         >>> avida.transforms.combine(np.float32([[2, 0, 0], [0, 2, 0]]), np.float32([[1, 0, 5], [0, 1, 0]]))
     """
     if unknown:
-        raise _unknown_argument(globals()["combine"], *unknown)
+        raise _wrong_arguments(globals()["combine"], unknown)
     return _call(_TRANSFORMS_COMBINE, (input_0, input_1, *inputs), batch_size, device, (reverse_order,))
 
 
@@ -161,7 +162,7 @@ def crop(
         >>> avida.transforms.crop(from_end=[640, 480], to_end=[1, 1])
     """
     if unknown:
-        raise _unknown_argument(globals()["crop"], *unknown)
+        raise _wrong_arguments(globals()["crop"], unknown)
     return _call(
         _TRANSFORMS_CROP,
         (input,),
@@ -208,7 +209,7 @@ def rotation(
     *,
     batch_size: int | None = None,
     device: DeviceArg | None = None,
-    angle: FloatArg,
+    angle: FloatArg = _REQUIRED,
     axis: FloatsArg | None = None,
     center: FloatsArg | None = None,
     reverse_order: bool | None = None,
@@ -231,8 +232,8 @@ def rotation(
     Example:
         >>> avida.transforms.rotation(angle=30, center=[50, 50])
     """
-    if unknown:
-        raise _unknown_argument(globals()["rotation"], *unknown)
+    if unknown or angle is _REQUIRED:
+        raise _wrong_arguments(globals()["rotation"], unknown, angle=angle)
     return _call(_TRANSFORMS_ROTATION, (input,), batch_size, device, (angle, axis, center, reverse_order))
 
 
@@ -272,7 +273,7 @@ def scale(
     center: FloatsArg | None = None,
     ndim: int | None = None,
     reverse_order: bool | None = None,
-    scale: FloatsArg,
+    scale: FloatsArg = _REQUIRED,
     **unknown: Never,
 ) -> Any:
     """Makes the matrix that scales along the axes.
@@ -292,8 +293,8 @@ def scale(
     Example:
         >>> avida.transforms.scale(scale=[2, 3], center=[50, 50])
     """
-    if unknown:
-        raise _unknown_argument(globals()["scale"], *unknown)
+    if unknown or scale is _REQUIRED:
+        raise _wrong_arguments(globals()["scale"], unknown, scale=scale)
     return _call(_TRANSFORMS_SCALE, (input,), batch_size, device, (center, ndim, reverse_order, scale))
 
 
@@ -355,7 +356,7 @@ def shear(
         >>> avida.transforms.shear(shear=[0.5, 0])
     """
     if unknown:
-        raise _unknown_argument(globals()["shear"], *unknown)
+        raise _wrong_arguments(globals()["shear"], unknown)
     return _call(_TRANSFORMS_SHEAR, (input,), batch_size, device, (angles, center, reverse_order, shear))
 
 
@@ -398,7 +399,7 @@ def translation(
     *,
     batch_size: int | None = None,
     device: DeviceArg | None = None,
-    offset: FloatsArg,
+    offset: FloatsArg = _REQUIRED,
     reverse_order: bool | None = None,
     **unknown: Never,
 ) -> Any:
@@ -417,6 +418,6 @@ def translation(
     Example:
         >>> avida.transforms.translation(offset=[10, 20])
     """
-    if unknown:
-        raise _unknown_argument(globals()["translation"], *unknown)
+    if unknown or offset is _REQUIRED:
+        raise _wrong_arguments(globals()["translation"], unknown, offset=offset)
     return _call(_TRANSFORMS_TRANSLATION, (input,), batch_size, device, (offset, reverse_order))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Never, Unpack, overload
 from avida._core import call as _call
 from avida._core import op_with_args as _op
 from avida._missing import suggests as _suggests
-from avida._missing import unknown_argument as _unknown_argument
+from avida._missing import wrong_arguments as _wrong_arguments
 from avida._values.batch import Batch
 from avida._values.tensor import Tensor
 from avida._values.typing import DeviceArg, PathLike, Placed, TensorLike
@@ -64,5 +64,5 @@ def read(
         >>> avida.io.file.read(np.frombuffer(avida.__file__.encode(), np.uint8))
     """
     if unknown:
-        raise _unknown_argument(globals()["read"], *unknown)
+        raise _wrong_arguments(globals()["read"], unknown)
     return _call(_IO_FILE_READ, (filepaths,), batch_size, device, (dont_use_mmap, use_o_direct))
