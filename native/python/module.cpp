@@ -113,6 +113,7 @@ NB_MODULE(_core, m) {
   bind_python_calls(m);
   bind_gpu(m);
   bind_profiles(m);
+  bind_descriptors(m);
   m.def(
       "sound_formats",
       [] {

@@ -103,6 +103,7 @@ void bind_execution(nb::module_& m);
 void bind_python_calls(nb::module_& m);
 void bind_gpu(nb::module_& m);
 void bind_profiles(nb::module_& m);
+void bind_descriptors(nb::module_& m);
 
 // The memory of a tensor on a GPU, for work in another stream: that stream waits for ours, and ours waits for it before
 // the memory is reused. -1: the other stream need not wait.

@@ -1,8 +1,10 @@
 """Files are written as a whole, and take the place of files only: devices, pipes and links stay what they are."""
 
+import gc
 import os
 import socket
 import stat
+import sys
 
 import pytest
 
@@ -109,3 +111,71 @@ def write_set(folder, *names):
     with replaced_files(folder, names[-1]) as made:
         for name in names:
             write_file(os.path.join(made, name), "new")
+
+
+def open_descriptors():
+    return len(os.listdir("/proc/self/fd"))
+
+
+def interrupted_at(step, action):
+    """Runs the action, with an interrupt at its n-th instruction inside of the package; whether it got so far."""
+    left = step
+
+    def trace(frame, event, arg):
+        nonlocal left
+        if not frame.f_code.co_filename.startswith(os.path.dirname(avida.__file__)):
+            return None
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        if event == "opcode":
+            left -= 1
+            if left == 0:
+                sys.settrace(None)
+                raise KeyboardInterrupt
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        action()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(before)
+    return False
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+def test_interrupted_writers_lose_no_descriptor(tmp_path):
+    """As Ctrl-C would, which Python raises between any two instructions."""
+    path = tmp_path / "new" / "file"
+
+    def write():
+        write_file(path, "text")
+
+    def write_set():
+        with replaced_files(tmp_path, "last") as made:
+            write_file(os.path.join(made, "last"), "text")
+
+    for action in (write, write_set):
+        action()
+        before, step = open_descriptors(), 1
+        while interrupted_at(step, action):
+            step += 1
+        gc.collect()
+        assert step > 100
+        assert open_descriptors() == before
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "socket", "folder"])
+def test_only_files_are_read(tmp_path, monkeypatch, kind):
+    monkeypatch.chdir(tmp_path)
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind("socket")
+        os.mkfifo("pipe")
+        os.mkdir("folder")
+        path = "/dev/zero" if kind == "device" else kind
+        checkpoint = avida.checkpoint.Checkpoint()
+        with pytest.raises(OSError, match="Is a directory" if kind == "folder" else f"found a {kind}: '{path}'"):
+            checkpoint.load(path)
+        with pytest.raises(OSError, match="Is a directory" if kind == "folder" else f"found a {kind}: '{path}'"):
+            avida.readers.Video(filenames=["x.mp4"], index_path=path, sequence_length=1)

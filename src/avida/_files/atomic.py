@@ -14,6 +14,8 @@ import tempfile
 from collections.abc import Iterator
 from typing import BinaryIO
 
+from avida._core import Descriptor
+
 _PREFIX, _SUFFIX = ".avida-", ".tmp"
 
 
@@ -66,12 +68,12 @@ def replaced_files(folder: str | os.PathLike[str], last: str) -> Iterator[str]:
     folder = pathlib.Path(folder)
     _remove_abandoned(folder)
     temporary, lock = _new_temporary_folder(folder)
-    try:
-        yield str(temporary)
-        _move_all(temporary, folder, last)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
-        os.close(lock)
+    with lock:
+        try:
+            yield str(temporary)
+            _move_all(temporary, folder, last)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _is_stream(path: pathlib.Path) -> bool:
@@ -88,15 +90,15 @@ def _is_stream(path: pathlib.Path) -> bool:
 
 def _write_to_stream(path: pathlib.Path, data: bytes) -> None:
     try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)  # which waits for no reader of a pipe
+        stream = Descriptor(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)  # which waits for no reader of a pipe
     except OSError as error:
         if error.errno != errno.ENXIO:
             raise
         wanted = "expected a file, or a pipe that somebody reads, found a pipe that nobody reads"
         raise OSError(errno.ENXIO, wanted, str(path)) from error
-    os.set_blocking(descriptor, True)
-    with open(descriptor, "wb") as stream:
-        stream.write(data)
+    with stream, open(stream.fileno(), "wb", closefd=False) as file:
+        os.set_blocking(stream.fileno(), True)
+        file.write(data)
 
 
 @contextlib.contextmanager
@@ -121,30 +123,26 @@ def _new_temporary(folder: pathlib.Path) -> BinaryIO:
         file.close()  # somebody removed it before it was locked
 
 
-def _new_temporary_folder(folder: pathlib.Path) -> tuple[pathlib.Path, int]:
-    """The same for a folder: its path, and the descriptor that locks it."""
+def _new_temporary_folder(folder: pathlib.Path) -> tuple[pathlib.Path, Descriptor]:
+    """The same for a folder: its path, and what locks it."""
     while True:
         path = pathlib.Path(tempfile.mkdtemp(_SUFFIX, _PREFIX, folder))
         with contextlib.suppress(FileNotFoundError):  # somebody removed it before it was locked
-            descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+            lock = Descriptor(path, os.O_RDONLY | os.O_DIRECTORY)
             with contextlib.suppress(OSError):
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
+                fcntl.flock(lock, fcntl.LOCK_EX)
             if path.exists():
-                return path, descriptor
-            os.close(descriptor)
+                return path, lock
 
 
 def _remove_abandoned(folder: pathlib.Path) -> None:
     for path in folder.glob(f"{_PREFIX}*{_SUFFIX}"):
         is_folder = path.is_dir()
         flags = os.O_RDONLY | os.O_DIRECTORY if is_folder else os.O_RDWR | os.O_NONBLOCK
-        with contextlib.suppress(OSError):  # locked, somebody else's, or gone
-            descriptor = os.open(path, flags | os.O_NOFOLLOW)
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                shutil.rmtree(path) if is_folder else path.unlink()
-            finally:
-                os.close(descriptor)
+        # Others are locked, somebody else's, or gone.
+        with contextlib.suppress(OSError), Descriptor(path, flags | os.O_NOFOLLOW) as descriptor:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(path) if is_folder else path.unlink()
 
 
 def _move_all(source: pathlib.Path, target: pathlib.Path, last: str) -> None:
@@ -186,8 +184,5 @@ def _make_folder(path: pathlib.Path) -> None:
 
 def _sync(path: pathlib.Path) -> None:
     """Contents of files, and new names in folders, last through a power cut only when they are on the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    with Descriptor(path, os.O_RDONLY) as descriptor:
+        os.fsync(descriptor.fileno())
