@@ -123,7 +123,8 @@ def signature(op: dict, inputs: Parameters, keywords: Parameters, others: str) -
 def overloads(op: dict, name: str, inputs: Parameters, keywords: Parameters) -> str:
     """A Batch in gives a Batch, Tensors and numbers give a Tensor; of the rest, the values decide."""
     extra = next((arg["name"] for arg in op["args"] if arg["adds_output"]), None)
-    if op["outputs"] < 1 and not extra:
+    always_many = op["least_outputs"] > 1
+    if op["outputs"] < 1 and not (extra or always_many):
         return ""
     declared, arguments, varies = class_of_arguments(op, name, extra)
     known = {name: keywords[name] for name in ("batch_size", "keyed_by", "like") if name in keywords}
@@ -142,6 +143,7 @@ def overloads(op: dict, name: str, inputs: Parameters, keywords: Parameters) -> 
     lines = [declared] if declared else []
     for value, of_inputs, of_keywords, varying in forms:
         result = value if value == "Any" or op["outputs"] in (1, -1) else f"tuple[{', '.join([value] * op['outputs'])}]"
+        result = f"tuple[{value}, ...]" if op["outputs"] == -1 and always_many else result
         taken = f"{arguments}[{varying}]" if varies else arguments
         others = f"**arguments: Unpack[{taken}]" if arguments else ""
         lines.append(f"@overload\ndef {name}({signature(op, of_inputs, of_keywords, others)}) -> {result}: ...")
@@ -234,7 +236,10 @@ def result_text(op: dict) -> str:
     given = f"{' or '.join(batches)} is one" if batches else f"{' or '.join(sized)} is given"
     if op["outputs"] == 1:
         return f"A Batch when {given}, else a Tensor."
-    many = f"A tuple of {op['outputs']}" if op["outputs"] > 1 else "One result, or a tuple of several"
+    some = (
+        f"A tuple of at least {op['least_outputs']}" if op["least_outputs"] > 1 else "One result, or a tuple of several"
+    )
+    many = f"A tuple of {op['outputs']}" if op["outputs"] > 1 else some
     return f"{many}: Batches when {given}, else Tensors."
 
 

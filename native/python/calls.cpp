@@ -462,6 +462,7 @@ nb::dict describe_op(int id) {
   out["outputs"] = spec.count_outputs || spec.output_per_optional_input
                        ? -1
                        : spec.outputs;  // -1: the arguments determine the number
+  out["least_outputs"] = spec.outputs;
   return out;
 }
 

@@ -119,16 +119,16 @@ NB_MODULE(_core, m) {
   bind_python_calls(m);
   bind_gpu(m);
   bind_profiles(m);
+  bind_descriptors(m);
   m.def(
-      "codecs",
+      "sound_formats",
       [] {
         std::vector<std::pair<std::string, std::string>> found;
-        for (const codecs::Codec& codec : codecs::all_codecs()) found.emplace_back(codec.name, codec.library);
         for (const codecs::AudioFormat& format : codecs::audio_formats())
           found.emplace_back(format.name, format.library);
         return found;
       },
-      "The image and sound formats that this build reads, each with its library.");
+      "The sound formats that this build reads, each with its library.");
   m.def(
       "image_formats",
       [] {

@@ -331,10 +331,8 @@ class ProfileRecording:
 def enter_profile(arg: object, /) -> Any: ...
 def exit_profile(arg0: object, /, *args) -> None: ...
 def note_ahead(file: str, line: int, name: str, outcome: int, reason: str) -> None: ...
-def codecs() -> list[tuple[str, str]]:
-    """
-    The image and sound formats that this build reads, each with its library.
-    """
+def sound_formats() -> list[tuple[str, str]]:
+    """The sound formats that this build reads, each with its library."""
 
 def image_formats() -> list[tuple[str, list[str], str, str, list[str]]]:
     """
@@ -506,6 +504,11 @@ class FrameFilter:
 def operator_filter(operator: str, arguments: dict) -> FrameFilter | None: ...
 
 VIDEO_FILES: list = ...
+
+def video_codecs() -> list[tuple[str, str]]:
+    """
+    The common codecs of videos that this build decodes on the CPU, each with its library.
+    """
 
 class VideoIndexes:
     def __init__(self, path: str, content: bytes) -> None: ...

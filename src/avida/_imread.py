@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Never, Unpack, overload
 
 from avida._values.arrays import listed
 from avida._values.batch import Batch, as_batch
 from avida._values.tensor import Tensor, as_tensor
-from avida._values.typing import DeviceArg, DTypeArg, ImageTypeArg
+from avida._values.typing import Array, DeviceArg, DTypeArg, ImageTypeArg
 from avida.decoders import image
 from avida.io.file import read
 
+if TYPE_CHECKING:
+    from avida.decoders._ops import ImageArguments
+
 Path = str | os.PathLike[str]
+
+
+@overload
+def imread(filepaths: Path | Tensor, /, **arguments: Unpack[ImageArguments[Never]]) -> Tensor: ...
+@overload
+def imread(filepaths: Sequence[Path] | Batch, /, **arguments: Unpack[ImageArguments[Array]]) -> Batch: ...
 
 
 def imread(

@@ -3742,6 +3742,58 @@ def preemphasis_filter(
     return _call(_PREEMPHASIS_FILTER, (input,), batch_size, device, (border, dtype, preemph_coeff))
 
 
+if TYPE_CHECKING:
+
+    class RandomBboxCropArguments(DrawnAnywhere, Generic[Varies], total=False):
+        all_boxes_above_threshold: bool | None
+        allow_no_crop: bool | None
+        aspect_ratio: FixedFloats | None
+        bbox_layout: str | None
+        bbox_prune_threshold: float | None
+        crop_shape: FixedInts | Varies | None
+        input_shape: FixedInts | Varies | None
+        ltrb: bool | None
+        num_attempts: int | None
+        output_bbox_indices: bool | None
+        quiet: bool | None
+        scaling: FixedFloats | None
+        shape_layout: str | None
+        threshold_type: Literal["iou", "overlap"] | None
+        thresholds: FixedFloats | None
+        total_num_attempts: int | None
+
+    @overload
+    def random_bbox_crop(
+        boxes: Batch,
+        labels: TensorLike | None = None,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[RandomBboxCropArguments[Array]],
+    ) -> tuple[Batch, ...]: ...
+    @overload
+    def random_bbox_crop(
+        boxes: SingleTensor,
+        labels: SingleTensor | None = None,
+        /,
+        *,
+        batch_size: None = None,
+        keyed_by: FixedKey | None = None,
+        **arguments: Unpack[RandomBboxCropArguments[Never]],
+    ) -> tuple[Tensor, ...]: ...
+    @overload
+    def random_bbox_crop(
+        boxes: TensorLike,
+        labels: TensorLike | None = None,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[RandomBboxCropArguments[Array]],
+    ) -> tuple[Any, ...]: ...
+
+
 @_suggests
 def random_bbox_crop(
     boxes: TensorLike,
@@ -3812,7 +3864,7 @@ def random_bbox_crop(
         Ignored, accepted for compatibility: quiet.
 
     Returns:
-        One result, or a tuple of several: Batches when an input or an argument is one, else Tensors.
+        A tuple of at least 3: Batches when an input or an argument is one, else Tensors.
 
     Example:
         >>> anchor, shape, boxes = avida.random_bbox_crop(np.float32([[0.1, 0.2, 0.5, 0.6]]), scaling=[0.5, 1], thresholds=[0, 0.3])

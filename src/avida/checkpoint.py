@@ -7,6 +7,7 @@ import os
 from typing import Any, NamedTuple
 
 from avida._files.numbered_files import NumberedFiles
+from avida._files.reading import read_file
 
 _VERSION = 2  # of the text
 _ANONYMOUS = "__op_"
@@ -220,13 +221,12 @@ class Checkpoint:
 
         Raises:
             FileNotFoundError: There is no such file.
+            OSError: It is a device or a pipe.
             ValueError: The file is not a checkpoint of this version.
         """
         path, number = NumberedFiles(filename).newest()
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
         try:
-            self.deserialize(text)
+            self.deserialize(read_file(path))
         except ValueError as error:
             error.add_note(f"in {path}")
             raise

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import avida as ndd
+from avida._values.picture import pixels
 
 ALL = [
     "uint8",
@@ -271,6 +272,35 @@ class TestProperties:
         grid = ndd.batch([np.zeros(shape, np.uint8) for shape in shapes], layout="HWC")._repr_html_()
         assert grid.count("<img") == 2
         assert ndd.batch([[1], [2]])._repr_html_() is None
+
+    @pytest.mark.parametrize("layout", ["FHWC", "FCHW", "FHW"])
+    def test_video(self, layout):
+        """Eight frames from the first to the last, in two rows."""
+        frames = np.zeros((20, 30, 40, 3), np.uint8)
+        frames[0] = 50
+        frames[-1] = 200
+        array = {"FHWC": frames, "FCHW": frames.transpose(0, 3, 1, 2), "FHW": frames[..., 0]}[layout]
+        sheet = pixels(ndd.tensor(array, layout=layout))
+        assert sheet.shape == (2 * 42 + 2, 4 * 42 + 2, 3)
+        assert (sheet[10:30, 2:42] == 50).all()
+        assert (sheet[10:30, 44:84] == 0).all()
+        assert (sheet[52:72, 128:168] == 200).all()
+        assert "<img" in ndd.tensor(array, layout=layout)._repr_html_()
+        assert ndd.batch([array, array[:3]], layout=layout)._repr_html_().count("<img") == 2
+
+    @pytest.mark.parametrize("layout", ["ft", "tf"])
+    def test_spectrogram(self, layout):
+        """Low frequencies at the bottom; a tone that is 40 dB below another one is half as bright."""
+        tone = np.sin(np.arange(16000) * 2 * np.pi / 16, dtype=np.float32)
+        wave = np.concatenate([tone, 0.01 * tone])
+        power = ndd.spectrogram(wave, nfft=256, window_length=256, window_step=128, layout=layout)
+        image = pixels(power)
+        assert image.shape == (129, 251, 1)
+        assert np.argmax(image[:, 50]) == 128 - 16
+        assert image[112, 50, 0] == pytest.approx(255, abs=2)
+        assert image[112, 200, 0] == pytest.approx(127, abs=2)
+        assert "<img" in power._repr_html_()
+        assert "<img" in ndd.to_decibels(power)._repr_html_()
 
     def test_copies(self):
         t = ndd.tensor([1, 2], layout="X")

@@ -1,7 +1,10 @@
 """The commands on a small folder of images."""
 
 import json
+import os
 import pathlib
+import re
+import shlex
 import subprocess
 import sys
 
@@ -77,6 +80,10 @@ def test_info(capsys):
     assert avida.__version__ in shown
     for word in ("JPEG", "PNG", "threads", "memory", "GPU", "instructions"):
         assert word in shown
+    lines = {line.split()[0]: " ".join(line.split()[1:]) for line in shown.splitlines()}
+    assert "(libpng 1." in " ".join(shown.split())
+    assert re.match(r"WAV, .*FLAC.* \(libsndfile 1\.", lines["sound"])
+    assert re.match(r"H\.264, .*\(FFmpeg ", " ".join(shown.split("video ")[1].split()))
 
 
 def test_instructions():
@@ -172,3 +179,104 @@ def test_contestants(folder, tmp_path):
         batch = np.load(tmp_path / "x.npy")
         assert batch.shape == (4, 3, 16, 16)
         assert batch.dtype == np.float32
+
+
+def run_command(*arguments, streams="", timeout=600):
+    """In a process of its own, with redirections of the shell."""
+    command = " ".join(shlex.quote(str(word)) for word in [sys.executable, "-m", "avida", *arguments])
+    buffered = {name: text for name, text in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    shell = ["sh", "-c", f"{command} {streams}"]
+    return subprocess.run(shell, capture_output=True, text=True, timeout=timeout, env=buffered)
+
+
+def test_version(capsys):
+    with pytest.raises(SystemExit) as ended:
+        _cli.main(["--version"])
+    assert not ended.value.code
+    assert capsys.readouterr().out == f"avida {avida.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["view", "x", "-n", "0"],
+        ["view", "x", "-n", "-3"],
+        ["view", "x", "-n", "many"],
+        ["view", "x", "--variants", "-1"],
+        ["view", "x", "--cell", "0"],
+        ["view", "x", "--seed", "-1"],
+        ["bench", "--threads", "0"],
+        ["bench", "--files", "0"],
+        ["bench", "--batch", "-1"],
+        ["bench", "--size", "0"],
+        ["index", "x", "-j", "0"],
+    ],
+)
+def test_numbers_have_bounds(capsys, arguments):
+    with pytest.raises(SystemExit) as ended:
+        _cli.main(arguments)
+    assert ended.value.code == 2
+    assert "expected an integer from " in capsys.readouterr().err
+
+
+def test_view_of_an_image(folder, tmp_path, capsys):
+    output = tmp_path / "sheet.png"
+    assert _cli.main(["view", str(folder / "class0" / "0.png"), "-o", str(output), "--cell", "32"]) == 0
+    assert "1 of 1 images" in capsys.readouterr().out
+    assert decode(output).ndim == 3
+
+
+def test_view_of_another_file(folder, capsys):
+    assert _cli.main(["view", str(folder / "notes.txt")]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("avida view: ")
+    assert "notes.txt: expected a video" in said
+
+
+def test_view_into_a_folder(folder, tmp_path, capsys):
+    assert _cli.main(["view", str(folder), "-o", str(tmp_path)]) == 1
+    assert capsys.readouterr().err == f"avida view: {tmp_path}: expected a file for the contact sheet, found a folder\n"
+
+
+@pytest.mark.parametrize("options", [["--variants", "100000"], ["--cell", "16384"]])
+def test_huge_sheets(folder, tmp_path, capsys, options):
+    assert _cli.main(["view", str(folder), "-o", str(tmp_path / "x.png"), *options]) == 2
+    assert "lower --images, --variants or --cell" in capsys.readouterr().err
+    assert not (tmp_path / "x.png").exists()
+
+
+@pytest.mark.skipif(not pathlib.Path("/dev/full").is_char_device(), reason="there is no full device")
+@pytest.mark.parametrize("arguments", [["info"], ["--help"]])
+def test_full_disk(arguments):
+    done = run_command(*arguments, streams=">/dev/full")
+    assert done.returncode == 1
+    assert done.stderr in ("avida info: No space left on device\n", "avida: No space left on device\n")
+
+
+def test_full_disk_of_the_sheet(folder, tmp_path):
+    """As a limit on the size of files, which any user may set."""
+    command = f"ulimit -f 1; trap '' XFSZ; exec {sys.executable} -m avida view {folder} -o {tmp_path}/x.png"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=600)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == f"avida view: {tmp_path}/x.png: File too large"
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "x.png").exists()
+
+
+@pytest.mark.parametrize("streams", ["2>&-", ">&- 2>&-"])
+def test_closed_streams(folder, tmp_path, streams):
+    """A damaged image is told nowhere, and not into the sheet."""
+    done = run_command("view", folder, "-o", tmp_path / "x.png", "--cell", "32", streams=streams)
+    assert done.returncode == 0
+    assert "cut.png" not in done.stdout
+    assert decode(tmp_path / "x.png").ndim == 3
+
+
+@pytest.mark.parametrize("command", [["index"], ["index", "-f", "recordio"], ["view"]])
+def test_special_files(tmp_path, command):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", "/dev/zero"):
+        done = run_command(*command, path)
+        assert done.returncode in (1, 2)
+        assert str(path) in done.stderr
+        assert "Traceback" not in done.stderr

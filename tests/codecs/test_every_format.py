@@ -113,7 +113,7 @@ def test_a_bad_file_among_good_ones_is_named() -> None:
 
 
 def test_codecs_are_listed() -> None:
-    names = [name for name, _ in avida._core.codecs()]
+    names = [name for name, *_ in avida._core.image_formats()]
     assert {"BMP", "JPEG", "JPEG 2000", "PNG", "PNM", "TIFF", "WebP"} <= set(names)
     assert len(set(names)) == len(names)
 

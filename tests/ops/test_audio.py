@@ -196,7 +196,7 @@ def test_wrong_arguments():
 
 
 def test_formats_are_listed():
-    libraries = dict(ndd._core.codecs())
+    libraries = dict(ndd._core.sound_formats())
     assert all(libraries[name].startswith("libsndfile ") for name in ("WAV", "FLAC", "Ogg"))
 
 

@@ -36,6 +36,10 @@ def kinds_of_results(tensor: Tensor, batch: Batch, generator: avida.random.RNG) 
     assert_type(avida.zeros(shape=[2, 3], dtype=avida.uint8), Tensor)
     assert_type(avida.zeros(shape=[2, 3], batch_size=4), Batch)
     assert_type(avida.io.file.read("image.jpg"), Tensor)
+    assert_type(avida.imread("image.jpg", device="gpu"), Tensor)
+    assert_type(avida.imread(["one.jpg", "other.jpg"], output_type=types.GRAY), Batch)
+    assert_type(avida.random_bbox_crop(batch, scaling=[0.5, 1.0]), tuple[Batch, ...])
+    assert_type(avida.random_bbox_crop(tensor, output_bbox_indices=True), tuple[Tensor, ...])
 
 
 def values(tensor: Tensor, batch: Batch) -> None:
@@ -113,6 +117,8 @@ def wrong_keywords(tensor: Tensor, batch: Batch, reader: File) -> None:
 
 def wrong_types(tensor: Tensor, batch: Batch, reader: File) -> None:
     avida.flip("image.jpg")  # type: ignore[call-overload]
+    avida.imread(3)  # type: ignore[call-overload]
+    avida.imread("image.jpg", devic="gpu")  # type: ignore[call-overload]
     avida.flip(None)  # type: ignore[call-overload]
     avida.flip({"image": 1})  # type: ignore[call-overload]
     avida.flip(batch, horizontal="yes")  # type: ignore[call-overload]

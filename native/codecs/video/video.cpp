@@ -111,6 +111,22 @@ PicturePlanes describe_planes(int number, int height, int width, int color_range
   return planes;
 }
 
+std::vector<std::pair<std::string, std::string>> video_codecs() {
+  constexpr std::pair<AVCodecID, const char*> kCommon[] = {
+      {AV_CODEC_ID_H264, "H.264"},        {AV_CODEC_ID_HEVC, "HEVC"},         {AV_CODEC_ID_AV1, "AV1"},
+      {AV_CODEC_ID_VP8, "VP8"},           {AV_CODEC_ID_VP9, "VP9"},           {AV_CODEC_ID_MPEG4, "MPEG-4"},
+      {AV_CODEC_ID_MPEG2VIDEO, "MPEG-2"}, {AV_CODEC_ID_MPEG1VIDEO, "MPEG-1"}, {AV_CODEC_ID_MJPEG, "MJPEG"},
+      {AV_CODEC_ID_THEORA, "Theora"},     {AV_CODEC_ID_VC1, "VC-1"},          {AV_CODEC_ID_WMV3, "WMV"}};
+  std::vector<std::pair<std::string, std::string>> found;
+  for (const auto& [id, name] : kCommon) {
+    const AVCodec* codec = avcodec_find_decoder(id);
+    if (!codec) continue;
+    const std::string wrapped = codec->wrapper_name ? str(" with ", codec->wrapper_name) : "";
+    found.emplace_back(name, str("FFmpeg ", av_version_info(), wrapped));
+  }
+  return found;
+}
+
 class VideoFile::Decoder {
  public:
   Decoder(storage::ObjectPtr file, std::shared_ptr<const VideoIndex> index) : stream_(std::move(file)) {

@@ -3,6 +3,8 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "arguments/choices.h"
@@ -61,6 +63,9 @@ class VideoFile {
   class Decoder;
   std::unique_ptr<Decoder> decoder_;
 };
+
+// For `avida info`: the common codecs of videos that the CPU decodes, each with its library.
+std::vector<std::pair<std::string, std::string>> video_codecs();
 
 // The planes of pictures with a pixel format of FFmpeg, without the memory that they lie in.
 PicturePlanes describe_planes(int format, int height, int width, int color_range, int colorspace,

@@ -404,6 +404,7 @@ AVIDA_OP(random_bbox_crop, RandomBboxCropArgs) {
           "anchor, shape, boxes = avida.random_bbox_crop(np.float32([[0.1, 0.2, 0.5, 0.6]]), scaling=[0.5, 1], "
           "thresholds=[0, 0.3])")
       .random()
+      .outputs(3)  // at least
       .outputs_from([](const Args& args) { return 3 + args.output_bbox_indices; })
       .output_per_optional_input()
       .infer(infer)

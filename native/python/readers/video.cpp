@@ -122,6 +122,8 @@ const BindFormat video([](nb::module_& m) {
   nb::list patterns;
   for (auto& pattern : kVideoFiles) patterns.append(pattern);
   m.attr("VIDEO_FILES") = patterns;
+  m.def("video_codecs", &codecs::video_codecs,
+        "The common codecs of videos that this build decodes on the CPU, each with its library.");
   nb::class_<VideoIndexes>(m, "VideoIndexes")
       .def(
           "__init__",

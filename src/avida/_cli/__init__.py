@@ -10,7 +10,9 @@ import importlib
 import sys
 from collections.abc import Sequence
 
+import avida
 from avida._cli.images import NoImagesError
+from avida._cli.streams import flush_output, open_closed_streams
 
 COMMANDS = {
     "info": "what this build can do on this machine",
@@ -26,20 +28,36 @@ COMMANDS = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command and returns the exit code."""
+    open_closed_streams()
     parser = argparse.ArgumentParser(prog="avida", description="Data loading and preprocessing on ragged batches.")
+    parser.add_argument("--version", action="version", version=f"avida {avida.__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     modules = {}
     for name, text in COMMANDS.items():
         modules[name] = importlib.import_module(f"avida._cli.{name}")
         modules[name].add_arguments(commands.add_parser(name, help=text, description=modules[name].__doc__))
-    options = parser.parse_args(arguments)
+    program = parser.prog
     try:
-        return modules[options.command].run(options)
+        try:
+            options = parser.parse_args(arguments)
+            program = f"{parser.prog} {options.command}"
+            return modules[options.command].run(options)
+        finally:
+            flush_output()
     except NoImagesError as error:
-        print(f"avida {options.command}: {error}", file=sys.stderr)
+        print(f"{program}: {error}", file=sys.stderr)
         return 2
     except BrokenPipeError:  # the reader of our output, `head` perhaps, has seen enough
-        sys.stderr.close()
+        return 1
+    except (OSError, RuntimeError) as error:
+        print(f"{program}: {describe(error)}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130
+
+
+def describe(error: OSError | RuntimeError) -> str:
+    """An error in words, without its number."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return str(error)

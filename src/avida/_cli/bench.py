@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import avida
+from avida._cli.arguments import integer
 from avida._cli.images import find_images, make_images
 from avida._cli.stages import Job, measure
 
@@ -26,10 +27,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "folder", nargs="?", metavar="DIR", help="a folder of images; some are made when it is left out"
     )
-    parser.add_argument("--files", type=int, default=1024, help="repeat the files up to this number (%(default)s)")
-    parser.add_argument("--batch", type=int, default=64, help="samples in a batch (%(default)s)")
-    parser.add_argument("--size", type=int, default=224, help="height and width of the results (%(default)s)")
-    parser.add_argument("--threads", type=int, help="threads of the operators (all cores)")
+    parser.add_argument(
+        "--files", type=integer(1, 10**9), default=1024, help="repeat the files up to this number (%(default)s)"
+    )
+    parser.add_argument("--batch", type=integer(1, 10**6), default=64, help="samples in a batch (%(default)s)")
+    parser.add_argument(
+        "--size", type=integer(1, 2**14), default=224, help="height and width of the results (%(default)s)"
+    )
+    parser.add_argument("--threads", type=integer(1, 2**12), help="threads of the operators (all cores)")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import pathlib
+import stat
 import struct
 import sys
 import tarfile
@@ -14,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import NamedTuple
 
 from avida import _core
+from avida._cli.arguments import integer
 from avida._files.atomic import write_file
 from avida.progress import Progress
 
@@ -70,7 +72,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-f", "--format", choices=sorted(FORMATS), help="what the files are (found from their contents)"
     )
     parser.add_argument("-o", "--output", metavar="DIR", help="where the index files go (beside the files)")
-    parser.add_argument("-j", "--jobs", type=int, default=4, help="how many files to read at a time (%(default)s)")
+    parser.add_argument(
+        "-j", "--jobs", type=integer(1, 2**12), default=4, help="how many files to read at a time (%(default)s)"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -84,7 +88,7 @@ def run(options: argparse.Namespace) -> int:
     stop = threading.Event()
     with Progress("indexing", total=max(1, total // _MEGABYTE), unit="MB") as bar:
         done = _Done(bar, stop)
-        with ThreadPoolExecutor(max(1, options.jobs)) as pool:
+        with ThreadPoolExecutor(options.jobs) as pool:
             jobs = {pool.submit(_write_index, file, *how, done): file for file, how in found.items()}
             try:
                 for job in as_completed(jobs):
@@ -163,6 +167,8 @@ def _write_index(file: pathlib.Path, kind: str, target: pathlib.Path, done: _Don
 
 
 def _find_format(file: pathlib.Path) -> str:
+    if not stat.S_ISREG(file.stat().st_mode):
+        raise RuntimeError(f"{file}: expected a regular file, got a pipe or device")
     for name, kind in FORMATS.items():
         if kind.fits(file):
             return name

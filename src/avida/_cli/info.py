@@ -1,4 +1,4 @@
-"""Shows what this build can do on this machine: version, instruction sets, codecs, threads, memory, GPU."""
+"""Shows what this build can do on this machine: version, instruction sets, formats, threads, memory, GPU."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import argparse
 import pathlib
 import platform
 import textwrap
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -41,10 +42,27 @@ def facts() -> dict[str, str]:
         "instructions": instructions(cpu_flags()),
         "threads": f"{avida.get_num_threads()} (AVIDA_NUM_THREADS or set_num_threads() changes it)",
         "memory": f"budget {_size(budget)} (AVIDA_MEMORY_BUDGET or set_memory_budget() changes it)",
-        "codecs": ", ".join(f"{name} ({library})" for name, library in _core.codecs()),
+        "images": by_library((name, library) for name, _, library, *_ in _core.image_formats()),
+        "sound": by_library(_core.sound_formats()),
+        "video": video(),
         "GPU": gpu(),
         "kernels": kernels(),
     }
+
+
+def by_library(codecs: Iterable[tuple[str, str]]) -> str:
+    """Names of formats, with the library that reads them."""
+    names: dict[str, list[str]] = {}
+    for name, library in codecs:
+        names.setdefault(library, []).append(name)
+    return "; ".join(f"{', '.join(formats)} ({library})" for library, formats in names.items()) or "none"
+
+
+def video() -> str:
+    """The codecs of videos that the CPU decodes, or why there are none."""
+    if not hasattr(_core, "video_codecs"):
+        return "none: FFmpeg was missing when avida was built"
+    return by_library(_core.video_codecs())
 
 
 def cpu_flags() -> set[str]:

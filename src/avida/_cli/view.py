@@ -1,8 +1,9 @@
-"""Writes a contact sheet as PNG: of a folder of images, as they are and augmented, or of the frames of a video."""
+"""Writes a contact sheet as PNG: of a folder of images or one, as they are and augmented, or of a video's frames."""
 
 from __future__ import annotations
 
 import argparse
+import errno
 import pathlib
 import sys
 from collections.abc import Sequence
@@ -10,27 +11,43 @@ from collections.abc import Sequence
 import numpy as np
 
 import avida
-from avida._cli.images import NoImagesError, find_images
+from avida._cli.arguments import integer
+from avida._cli.images import SUFFIXES, NoImagesError, find_images
+from avida._files.atomic import write_file
 from avida._values.picture import contact_sheet, pixels, png
 from avida.progress import Progress
 
 _BATCH = 16
+_MOST_PIXELS = 2**27
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folder", metavar="DIR", help="where the images are, also in folders below it; or a video")
+    parser.add_argument("folder", metavar="DIR", help="where the images are, also below it; an image or a video")
     parser.add_argument("-o", "--output", metavar="FILE", default="sheet.png", help="the PNG to write (%(default)s)")
-    parser.add_argument("-n", "--images", type=int, default=24, help="how many images or frames to show (%(default)s)")
-    parser.add_argument("--variants", type=int, default=3, help="augmented forms of each (%(default)s)")
-    parser.add_argument("--cell", type=int, default=160, help="extent of one picture in pixels (%(default)s)")
-    parser.add_argument("--seed", type=int, default=0, help="other images, other augmentation (%(default)s)")
+    parser.add_argument(
+        "-n", "--images", type=integer(1, 10**6), default=24, help="how many images or frames to show (%(default)s)"
+    )
+    parser.add_argument(
+        "--variants", type=integer(0, 10**6), default=3, help="augmented forms of each image (%(default)s)"
+    )
+    parser.add_argument(
+        "--cell", type=integer(1, 2**14), default=160, help="extent of one picture in pixels (%(default)s)"
+    )
+    parser.add_argument(
+        "--seed", type=integer(0, 2**63 - 1), default=0, help="other images, other augmentation (%(default)s)"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
-    if pathlib.Path(options.folder).is_file():
+    place = pathlib.Path(options.folder)
+    if pathlib.Path(options.output).is_dir():
+        raise IsADirectoryError(errno.EISDIR, "expected a file for the contact sheet, found a folder", options.output)
+    if place.is_file() and place.suffix.lower() not in SUFFIXES:
         return show_video(options)
-    files = find_images(options.folder)
-    chosen = np.random.default_rng(options.seed).permutation(len(files))[: max(1, options.images)]
+    files = [place] if place.is_file() else find_images(place)
+    count = min(options.images, len(files))
+    _check_size(count, options.variants, options.cell)
+    chosen = np.random.default_rng(options.seed).permutation(len(files))[:count]
     shown, errors = write_sheet(
         [files[i] for i in sorted(chosen)], options.output, options.variants, options.cell, options.seed
     )
@@ -42,11 +59,22 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
+def _check_size(pictures: int, variants: int, cell: int) -> None:
+    """Refuses sheets that no memory holds and no program shows."""
+    pixels = pictures * (1 + variants) * cell**2
+    if pixels > _MOST_PIXELS:
+        raise NoImagesError(
+            f"expected a sheet of at most {_MOST_PIXELS:,} pixels, got {pictures} x {1 + variants} pictures of "
+            f"{cell} x {cell}: {pixels:,} pixels; lower --images, --variants or --cell"
+        )
+
+
 def show_video(options: argparse.Namespace) -> int:
     """Evenly spaced frames, from the first to the last."""
+    _check_size(options.images, 0, options.cell)
     reader = avida.experimental.readers.Video(
         filenames=[options.folder],
-        sequence_length=max(1, options.images),
+        sequence_length=options.images,
         uniform_sample=True,
         enable_frame_num="sequence",
         enable_timestamps=True,
@@ -56,7 +84,7 @@ def show_video(options: argparse.Namespace) -> int:
     frames = dict(zip(np.asarray(numbers).tolist(), small, strict=True))  # a short video repeats some
     across = max(1, round((len(frames) * 1.5) ** 0.5))
     sheet = contact_sheet([[frame] for frame in frames.values()], across, options.cell)
-    pathlib.Path(options.output).write_bytes(png(sheet))
+    write_file(options.output, png(sheet))
     height, width = clip.shape[1:3]
     print(
         f"{options.output}: {len(frames)} frames, {height} x {width}, from 0 to {np.asarray(times)[-1]:.2f} s "
@@ -85,7 +113,7 @@ def write_sheet(
             bar.advance(encoded.batch_size)
     if strips:
         across = max(1, round((len(strips) * 1.5 / (1 + variants)) ** 0.5))  # about as wide as a screen
-        pathlib.Path(output).write_bytes(png(contact_sheet(strips, across, cell)))
+        write_file(output, png(contact_sheet(strips, across, cell)))
     return len(strips), [f"{source}: {message}" for source, message in errors.items()]
 
 

@@ -14,6 +14,8 @@ from avida._values.dtype import float32, uint8
 
 _PAPER = 235  # photos have white edges more often than grey ones
 _MISSING = 200
+_SHOWN = ("HW", "HWC", "CHW", "FHW", "FHWC", "FCHW", "ft", "tf")
+_FRAMES, _FRAME_EXTENT = 8, 120  # of a video
 
 
 def numbers(tensor: Any) -> np.ndarray:
@@ -26,21 +28,36 @@ def numbers(tensor: Any) -> np.ndarray:
 def pixels(tensor: Any) -> np.ndarray | None:
     """HWC uint8 with 1, 3 or 4 channels when the layout says that the tensor is an image, else None.
 
-    Numbers that are not pixel values (of normalized images, say) are stretched from black to white.
+    Some frames of a video stand side by side, and a spectrogram has its low frequencies at the bottom. Numbers that are
+    not pixel values (of normalized images, say) are stretched from black to white.
     """
     layout = tensor.layout or ""
     if not layout and tensor.ndim == 3 and tensor.dtype == uint8 and tensor.shape[2] in (1, 3, 4):
         layout = "HWC"  # it looks like an image
-    if layout not in ("HW", "HWC", "CHW"):
+    if layout not in _SHOWN or 0 in tensor.shape:
+        return None
+    if layout in ("ft", "tf"):
+        return _spectrogram(numbers(tensor), layout)
+    is_video = layout[0] == "F"
+    if _channels(tensor.shape, layout) not in (1, 3, 4):
         return None
     array = numbers(tensor)
-    if layout == "CHW":
-        array = array.transpose(1, 2, 0)
-    elif layout == "HW":
-        array = array[:, :, None]
-    height, width, channels = array.shape
-    if channels not in (1, 3, 4) or height == 0 or width == 0:
-        return None
+    if is_video:
+        count = min(len(array), _FRAMES)
+        array = array[np.linspace(0, len(array) - 1, count).round().astype(int)]
+    if "C" not in layout:
+        array = array[..., None]
+    elif layout.endswith("CHW"):
+        array = np.moveaxis(array, -3, -1)
+    array = _as_bytes(array)
+    return _side_by_side(array) if is_video else array
+
+
+def _channels(shape: tuple[int, ...], layout: str) -> int:
+    return shape[layout.index("C")] if "C" in layout else 1
+
+
+def _as_bytes(array: np.ndarray) -> np.ndarray:
     if array.dtype == np.bool_:
         return array.astype(np.uint8) * np.uint8(255)
     if array.dtype == np.uint8:
@@ -51,6 +68,23 @@ def pixels(tensor: Any) -> np.ndarray | None:
     if not (low >= 0 and high <= 255 and array.dtype.kind in "iu"):
         values = (np.nan_to_num(values, nan=low, posinf=high, neginf=low) - low) * (255 / ((high - low) or 1))
     return np.clip(values, 0, 255).astype(np.uint8)
+
+
+def _side_by_side(frames: np.ndarray) -> np.ndarray:
+    """FHWC as a contact sheet, with fewer pixels where the frames are large."""
+    step = max(1, -(-max(frames.shape[1:3]) // _FRAME_EXTENT))
+    small = frames[:, ::step, ::step]
+    return contact_sheet([[frame] for frame in small], min(len(small), 4), max(small.shape[1:3]), gap=2)
+
+
+def _spectrogram(array: np.ndarray, layout: str) -> np.ndarray:
+    """Energies in decibels, of which the loudest 80 are shown; what has negative numbers is not energies any more."""
+    values = (array if layout == "ft" else array.T).astype(np.float64)[::-1, :, None]
+    values = np.nan_to_num(values, posinf=0, neginf=0)
+    high = float(values.max())
+    if float(values.min()) >= 0 and high > 0:
+        values = np.log10(np.maximum(values, high * 1e-8))
+    return _as_bytes(values)
 
 
 def png(image: np.ndarray) -> bytes:

@@ -1,3 +1,3 @@
 """Reading from outside."""
 
-from avida.io import file
+from avida.io import file as file

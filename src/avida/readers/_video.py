@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import pathlib
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from avida import _core, _ops
 from avida._files.atomic import write_file
+from avida._files.reading import read_file
 from avida._running.warn import warn
 from avida._values.device import Device
 from avida._values.device import device as make_device
@@ -65,7 +65,7 @@ def read_indexes(path: Path) -> _core.VideoIndexes:
     if not hasattr(_core, "VideoIndexes"):
         raise RuntimeError("this build of avida cannot read videos: FFmpeg was missing when it was built")
     try:
-        content = pathlib.Path(path).read_bytes()
+        content = read_file(path)
     except FileNotFoundError:
         content = b""
     return _core.VideoIndexes(os.fspath(path), content)
