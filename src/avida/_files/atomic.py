@@ -9,6 +9,7 @@ import os
 import pathlib
 import secrets
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from typing import BinaryIO
@@ -19,7 +20,8 @@ _PREFIX, _SUFFIX = ".avida-", ".tmp"
 def write_file(path: str | os.PathLike[str], content: str | bytes, *, replace: bool = True) -> None:
     """Writes a file such that others see all of it or nothing, and what was there before until then.
 
-    Missing folders are made. Temporary files that killed processes left beside it are removed.
+    Missing folders are made. Temporary files that killed processes left beside it are removed. A link stays, and the
+    file that it leads to is replaced. Devices and pipes, such as ``/dev/null`` and ``/dev/stdout``, are written to.
 
     Args:
         path: The file.
@@ -27,15 +29,22 @@ def write_file(path: str | os.PathLike[str], content: str | bytes, *, replace: b
         replace: Whether the file may exist already. Default: ``True``.
 
     Raises:
-        FileExistsError: There is something of that name already, and ``replace`` is false.
+        FileExistsError: There is something of that name already, and ``replace`` is false; or it is neither a file nor
+            anything that can be written to.
         NotADirectoryError: There is something else where a folder is needed.
     """
-    path = pathlib.Path(path)
+    path, data = pathlib.Path(path), content.encode() if isinstance(content, str) else content
     _make_folder(path.parent)
+    if replace:
+        with _naming(path):
+            if _is_stream(path):
+                _write_to_stream(path, data)
+                return
+        path = pathlib.Path(os.path.realpath(path)) if path.is_symlink() else path
     _remove_abandoned(path.parent)
     with _naming(path), _new_temporary(path.parent) as file:
         try:
-            file.write(content.encode() if isinstance(content, str) else content)
+            file.write(data)
             file.flush()
             os.fsync(file.fileno())
             if replace:
@@ -63,6 +72,31 @@ def replaced_files(folder: str | os.PathLike[str], last: str) -> Iterator[str]:
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
         os.close(lock)
+
+
+def _is_stream(path: pathlib.Path) -> bool:
+    """Whether a path names a device or a pipe, which takes data and which no file may replace."""
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        return False
+    if stat.S_ISBLK(mode) or stat.S_ISSOCK(mode):
+        found = "a disk" if stat.S_ISBLK(mode) else "a socket"
+        raise FileExistsError(errno.EEXIST, f"expected a file, a pipe or a new name, found {found}", str(path))
+    return stat.S_ISCHR(mode) or stat.S_ISFIFO(mode)
+
+
+def _write_to_stream(path: pathlib.Path, data: bytes) -> None:
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)  # which waits for no reader of a pipe
+    except OSError as error:
+        if error.errno != errno.ENXIO:
+            raise
+        wanted = "expected a file, or a pipe that somebody reads, found a pipe that nobody reads"
+        raise OSError(errno.ENXIO, wanted, str(path)) from error
+    os.set_blocking(descriptor, True)
+    with open(descriptor, "wb") as stream:
+        stream.write(data)
 
 
 @contextlib.contextmanager
@@ -117,6 +151,10 @@ def _move_all(source: pathlib.Path, target: pathlib.Path, last: str) -> None:
     files = sorted(source.iterdir(), key=lambda path: path.name == last)
     for file in files:
         _sync(file)
+    for file in files:
+        if _is_stream(target / file.name):
+            found = target / file.name
+            raise FileExistsError(errno.EEXIST, "expected a file or a new name, found a device or a pipe", str(found))
     (target / last).unlink(missing_ok=True)
     for file in files:
         file.replace(target / file.name)
