@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/window.h"
+#include "core/slices/window.h"
 #include "loops/moving/convert_run.h"
 #include "loops/moving/strided_move.h"
 #include "loops/moving/window_item.h"

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "codecs/codec.h"
-#include "core/slice_range.h"
+#include "core/slices/slice_range.h"
 #include "loops/moving/window_args.h"
 #include "operator/axes.h"
 

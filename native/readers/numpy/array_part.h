@@ -2,7 +2,7 @@
 #pragma once
 #include <functional>
 
-#include "core/window.h"
+#include "core/slices/window.h"
 
 namespace avida {
 

@@ -7,9 +7,9 @@
 
 #include "codecs/npy.h"
 #include "core/byte_order.h"
-#include "core/slice_range.h"
+#include "core/slices/slice_range.h"
+#include "core/slices/window.h"
 #include "core/strided_copy.h"
-#include "core/window.h"
 #include "device/convert.h"
 #include "readers/file/file_args.h"
 #include "readers/file/held_file.h"

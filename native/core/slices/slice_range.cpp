@@ -1,4 +1,4 @@
-#include "core/slice_range.h"
+#include "core/slices/slice_range.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "core/window.h"
+#include "core/slices/window.h"
 
 #include <algorithm>
 #include <cctype>
