@@ -27,22 +27,22 @@ FROM_DEBIAN = {
     "libdav1d": "BSD-2-Clause",
     "libdeflate": "MIT",
     "libhwy": "Apache-2.0",
-    "libjpeg": "IJG AND BSD-3-Clause AND Zlib",
     "liblz4": "BSD-2-Clause",
     "liblzma": "LicenseRef-Public-Domain",
     "libmpg123": "LGPL-2.1-only",
     "libogg": "BSD-3-Clause",
-    "libopenjp2": "BSD-2-Clause",
     "libopus": "BSD-3-Clause",
-    "libpng16": "libpng-2.0",
     "libsimdjson": "Apache-2.0",
     "libsndfile": "LGPL-2.1-or-later",
-    "libtiff": "libtiff",
     "libvorbis": "BSD-3-Clause",
     "libvorbisenc": "BSD-3-Clause",
-    "libwebp": "BSD-3-Clause",
     "libzstd": "BSD-3-Clause",
 }
+# Those of image formats are in the declarations of these.
+CODECS = pathlib.Path(__file__).parent.parent / "native" / "codecs"
+DECLARED = re.compile(r'\.shared = "(\S+)",\s*\.license = "(.+)"')
+OF_FORMATS = dict(found for file in CODECS.rglob("*.cpp") for found in DECLARED.findall(file.read_text()))
+FROM_DEBIAN |= OF_FORMATS
 # As auditwheel names them: with the beginning of the checksum of the file that it copied.
 BUNDLED = re.compile(r"(?P<stem>.+)-(?P<checksum>[0-9a-f]{8})(?P<suffix>\.so.*)")
 
@@ -63,7 +63,8 @@ def license_of(file: str, libraries: pathlib.Path, folder: pathlib.Path) -> str:
         return BUILT_HERE[stem]
     if stem not in FROM_DEBIAN:
         sys.exit(
-            f"{original} would be in the wheel: look at its licence, and add it to {__file__} unless it is the GPL"
+            f"{original} would be in the wheel: look at its licence, and add it to {__file__}, or to the declaration "
+            "of the image format that needs it, unless it is the GPL"
         )
     package = run("dpkg-query", "--search", f"*/{original}").partition(":")[0]
     (folder / package).mkdir(exist_ok=True)

@@ -7,12 +7,64 @@
 #include "core/made_once.h"
 
 namespace avida::codecs {
+
+using namespace std::string_view_literals;
+
 namespace {
 
 std::vector<Codec>& registry() {
   static constinit MadeOnce<std::vector<Codec>> codecs;
   return codecs.get();
 }
+
+// A format by bytes at a place near the beginning.
+struct KnownFormat {
+  std::string_view name, bytes;
+  size_t at = 0;
+};
+
+// What users have, and one of the decoders, or all of them, do not read.
+constexpr KnownFormat kKnownFormats[] = {
+    {"AVIF", "ftypavif", 4},
+    {"AVIF", "ftypavis", 4},
+    {"HEIC", "ftyphei", 4},
+    {"HEIC", "ftyphevc", 4},
+    {"HEIF", "ftypmif1", 4},
+    {"HEIF", "ftypmsf1", 4},
+    {"a Canon raw file", "ftypcrx", 4},
+    {"MP4 or QuickTime", "ftyp", 4},
+    {"JPEG XL", "\xFF\x0A"},
+    {"JPEG XL", "JXL \r\n", 4},
+    {"JPEG XR", "II\xBC"},
+    {"GIF", "GIF8"},
+    {"JPEG", "\xFF\xD8\xFF"},
+    {"PNG", "\x89PNG"},
+    {"TIFF", "II*\0"sv},
+    {"TIFF", "MM\0*"sv},
+    {"WebP", "WEBP", 8},
+    {"JPEG 2000", "jP  ", 4},
+    {"Photoshop", "8BPS"},
+    {"OpenEXR", "\x76\x2F\x31\x01"},
+    {"Radiance HDR", "#?R"},
+    {"DirectDraw", "DDS "},
+    {"QOI", "qoif"},
+    {"DICOM", "DICM", 128},
+    {"PDF", "%PDF-"},
+    {"SVG", "<svg"},
+    {"XML", "<?xml"},
+    {"NumPy (.npy)", "\x93NUMPY"},
+    {"WAV", "WAVE", 8},
+    {"AVI", "AVI ", 8},
+    {"FLAC", "fLaC"},
+    {"Ogg", "OggS"},
+    {"MP3", "ID3"},
+    {"Matroska or WebM", "\x1A\x45\xDF\xA3"},
+    {"HDF5", "\x89HDF"},
+    {"Parquet", "PAR1"},
+    {"a zip archive", "PK\3\4"},
+    {"gzip", "\x1F\x8B"},
+    {"a tar archive", "ustar", 257},
+};
 
 }  // namespace
 
@@ -63,6 +115,8 @@ OpenedImage open_image(Bytes file) {
 }
 
 std::string describe_unknown(Bytes beginning, int64_t size) {
+  const auto* known = std::ranges::find_if(
+      kKnownFormats, [beginning](const KnownFormat& format) { return has_text(beginning, format.at, format.bytes); });
   beginning = beginning.first(std::min<size_t>(beginning.size(), 64));
   std::string text(beginning.begin(), beginning.end());
   std::transform(text.begin(), text.end(), text.begin(),
@@ -77,7 +131,8 @@ std::string describe_unknown(Bytes beginning, int64_t size) {
     hex += {' ', kDigits[byte >> 4], kDigits[byte & 15]};
     shown += byte >= ' ' && byte <= '~' ? static_cast<char>(byte) : '.';
   }
-  return str("a file of ", size, " bytes that begins with", hex, " (\"", shown, "\")");
+  const std::string name = known == std::end(kKnownFormats) ? "" : str(known->name, ": ");
+  return str(name, "a file of ", size, " bytes that begins with", hex, " (\"", shown, "\")");
 }
 
 void check_extents(int64_t height, int64_t width, int64_t channels) {

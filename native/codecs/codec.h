@@ -74,10 +74,8 @@ class ImageFile {
   ImageFile(const ImageFile&) = delete;
 
   Bytes bytes() const { return bytes_; }
-  // Of the first frame.
+  // Of the first page of several, or the first picture of an animation, which is what is decoded.
   const ImageInfo& info() const { return info_; }
-  // Pages, or the pictures of an animation.
-  virtual int frames() const { return 1; }
   // The colours that decode() writes, as close to the request as the library can.
   virtual ColorModel color(const DecodeOptions& options) const { return info_.for_type(options.type).color; }
   // Writes the rectangle, with the element type of info().for_type() and the channels of color(), and only that. Throws
@@ -110,6 +108,7 @@ struct Codec {
   std::vector<std::string_view> endings;  // of file names, in lower case: ".png"
   std::vector<std::string_view> begins;   // the first bytes of a file are one of these
   std::string library;                    // with its version: "libpng 1.6.39"; "avida" without one
+  std::string_view shared;                // the library's file, up to ".so": "libpng16"; "" without one
   std::string_view license;               // of the library, an SPDX expression; "" without one
   CodecAbilities can;
   // Parses the header. Throws Error for an implausible one. Null: it is another format that begins alike.
@@ -154,7 +153,8 @@ struct OpenedImage {
 };
 // Throws Error for an empty file, for an unknown format and for what the codec refuses.
 OpenedImage open_image(Bytes file);
-// Describes a file of `size` bytes by its first bytes, for messages about unknown formats.
+// Describes a file of `size` bytes by its first bytes, for messages about unknown formats. Those of other programs are
+// named.
 std::string describe_unknown(Bytes beginning, int64_t size);
 
 // Where a library finds another image than the one that was planned.

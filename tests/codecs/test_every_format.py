@@ -2,15 +2,18 @@
 
 import io
 import resource
+from collections.abc import Callable
 
+import imagecodecs
 import numpy as np
 import pytest
+import tifffile
 from PIL import Image
 
 import avida
 
 from .decoding import as_input, decode, decode_part, to_uint8
-from .files import all_files
+from .files import RGB, all_files
 
 CASES = [(format_name, name) for format_name, files in all_files().items() for name in files]
 FORMATS = list(all_files())
@@ -128,8 +131,15 @@ def test_codecs_are_listed() -> None:
         ),
         (b"<!DOCTYPE html><title>404</title>", "an HTML page"),
         (b"<HTML><body>", "an HTML page"),
-        (b"GIF89a\1\0\1\0\x80", r'11 bytes that begins with 47 49 46 38 39 61 01 00 01 00 80 \("GIF89a....."\)'),
-        (b"\0" * 100, r"100 bytes that begins with( 00){16} \("),
+        (
+            b"GIF89a\1\0\1\0\x80",
+            r'got GIF: a file of 11 bytes that begins with 47 49 46 38 39 61 01 00 01 00 80 \("GIF89a....."\)',
+        ),
+        (b"\0\0\0 ftypavif\0\0\0\0", "got AVIF: a file of 16 bytes that begins with"),
+        (b"\0\0\0 ftypheic\0\0\0\0", "got HEIC: "),
+        (b"\0\0\0 ftypisom\0\0\0\0", "got MP4 or QuickTime: "),
+        (b"\xff\x0a" + bytes(20), "got JPEG XL: "),
+        (b"\0" * 100, r"got a file of 100 bytes that begins with( 00){16} \("),
         (b"x", r'1 bytes that begins with 78 \("x"\)'),
     ],
 )
@@ -138,3 +148,35 @@ def test_unknown_formats_say_what_was_found(data: bytes, message: str) -> None:
         decode(data)
     with pytest.raises(RuntimeError, match=message):
         avida.decoders.audio(as_input(data))[0].evaluate()
+
+
+def test_jpeg_ls_is_named() -> None:
+    data = bytes(imagecodecs.jpegls_encode(RGB))
+    with pytest.raises(RuntimeError, match="expected JPEG, got JPEG-LS"):
+        decode(data)
+
+
+def apng(*images: np.ndarray) -> bytes:
+    out = io.BytesIO()
+    first, *others = map(Image.fromarray, images)
+    first.save(out, "PNG", save_all=True, append_images=others)
+    return out.getvalue()
+
+
+def tiff_pages(*images: np.ndarray) -> bytes:
+    out = io.BytesIO()
+    tifffile.imwrite(out, np.stack(images), photometric="rgb")
+    return out.getvalue()
+
+
+def webp_animation(*images: np.ndarray) -> bytes:
+    out = io.BytesIO()
+    first, *others = map(Image.fromarray, images)
+    first.save(out, "WEBP", save_all=True, append_images=others, lossless=True)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("written", [apng, tiff_pages, webp_animation])
+def test_the_first_of_several_images_is_decoded(written: Callable[..., bytes]) -> None:
+    """As docs/formats.md says."""
+    np.testing.assert_array_equal(decode(written(RGB, RGB[::-1].copy()), "RGB"), RGB)

@@ -273,6 +273,14 @@ def test_filters(tmp_path):
         found(dir_filters=["c?"], case_sensitive_filter=True)
 
 
+def test_usual_endings_are_those_of_the_formats(tmp_path):
+    endings = {ending for _, endings, *_ in avida._core.image_formats() for ending in endings}
+    names = sorted(f"a/1{ending}" for ending in {*endings, ".jfif", ".wav", ".mp3", ".opus"})
+    root = make(tmp_path, [*names, "a/1.avif", "a/1.txt", "a/1"])
+    read = [bytes(np.asarray(data)).decode() for data, _ in avida.readers.File(file_root=root).next_epoch()]
+    assert read == names
+
+
 def test_lazy_init_looks_later(tmp_path):
     with pytest.raises(RuntimeError, match="nowhere"):
         avida.readers.File(file_root=tmp_path / "nowhere")

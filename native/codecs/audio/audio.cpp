@@ -192,23 +192,28 @@ AVIDA_CLONES void swapped_to_floats(const int16_t* from, float* to, int64_t n) {
     to[i] = static_cast<int16_t>(__builtin_bswap16(static_cast<uint16_t>(from[i]))) * (1.0f / 32768);
 }
 
-// For `avida info`: the common formats that this build of the library supports.
+// The common formats that this build of the library supports.
 int list_formats() {
-  constexpr std::pair<int, const char*> known[] = {{SF_FORMAT_WAV, "WAV"},
-                                                   {SF_FORMAT_FLAC, "FLAC"},
-                                                   {SF_FORMAT_OGG, "Ogg"},
-                                                   {SF_FORMAT_MPEG, "MP3"},
-                                                   {SF_FORMAT_AIFF, "AIFF"}};
+  struct Known {
+    int number;
+    const char* name;
+    std::vector<std::string_view> endings;
+  };
+  const Known known[] = {{SF_FORMAT_WAV, "WAV", {".wav"}},
+                         {SF_FORMAT_FLAC, "FLAC", {".flac"}},
+                         {SF_FORMAT_OGG, "Ogg", {".oga", ".ogg", ".opus"}},
+                         {SF_FORMAT_MPEG, "MP3", {".mp3"}},
+                         {SF_FORMAT_AIFF, "AIFF", {".aif", ".aiff"}}};
   std::string library = sf_version_string();  // "libsndfile-1.2.0"
   std::replace(library.begin(), library.end(), '-', ' ');
   int count = 0;
   sf_command(nullptr, SFC_GET_FORMAT_MAJOR_COUNT, &count, sizeof(count));
-  for (auto& [number, name] : known)
+  for (auto& [number, name, endings] : known)
     for (int i = 0; i < count; i++) {
       SF_FORMAT_INFO format{};
       format.format = i;
       sf_command(nullptr, SFC_GET_FORMAT_MAJOR, &format, sizeof(format));
-      if (format.format == number) audio_formats().push_back({name, library});
+      if (format.format == number) audio_formats().push_back({name, library, endings});
     }
   return count;
 }

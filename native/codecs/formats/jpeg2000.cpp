@@ -312,9 +312,10 @@ class Jpeg2000File : public ImageFile {
 };
 
 const int registered = register_codec({.name = "JPEG 2000",
-                                       .endings = {".jp2"},
+                                       .endings = {".j2k", ".jp2"},
                                        .begins = {kBoxes, kCodestream},
                                        .library = str("OpenJPEG ", opj_version()),
+                                       .shared = "libopenjp2",
                                        .license = "BSD-2-Clause",
                                        .can = {.parts = true, .indices = true, .alpha = true, .wide = true},
                                        .open = open_as<Jpeg2000File>});

@@ -184,6 +184,7 @@ const int registered = register_codec({.name = "PNG",
                                        .endings = {".png"},
                                        .begins = {kSignature},
                                        .library = "libpng " PNG_LIBPNG_VER_STRING,
+                                       .shared = "libpng16",
                                        .license = "libpng-2.0",
                                        .can = {.parts = true, .indices = true, .alpha = true, .wide = true},
                                        .open = open_as<PngFile>});

@@ -209,7 +209,7 @@ std::unique_ptr<const ImageFile> open(Bytes bytes) {
 }
 
 const int registered = register_codec({.name = "PNM",
-                                       .endings = {".pbm", ".pgm", ".pnm", ".ppm"},
+                                       .endings = {".pam", ".pbm", ".pgm", ".pnm", ".ppm"},
                                        .begins = {"P1", "P2", "P3", "P4", "P5", "P6", "P7"},
                                        .library = "avida",
                                        .can = {.parts = true, .indices = true, .alpha = true, .wide = true},

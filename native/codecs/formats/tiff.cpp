@@ -405,6 +405,7 @@ const int registered =
                     .endings = {".tif", ".tiff"},
                     .begins = {"II*\0"sv, "MM\0*"sv, "II+\0"sv, "MM\0+"sv},
                     .library = library(),
+                    .shared = "libtiff",
                     .license = "libtiff",
                     .can = {.parts = true, .indices = true, .alpha = true, .wide = true, .floats = true},
                     .open = open_as<TiffFile>});

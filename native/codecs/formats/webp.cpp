@@ -154,6 +154,7 @@ const int registered = register_codec({.name = "WebP",
                                        .endings = {".webp"},
                                        .begins = {"RIFF"},
                                        .library = library(),
+                                       .shared = "libwebp",
                                        .license = "BSD-3-Clause",
                                        .can = {.parts = true, .alpha = true},
                                        .open = open});

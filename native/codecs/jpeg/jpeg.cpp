@@ -262,9 +262,10 @@ std::unique_ptr<const ImageFile> open_file(Bytes bytes) {
 #define AVIDA_TEXT_OF(X) #X
 #define AVIDA_TEXT(X) AVIDA_TEXT_OF(X)
 [[maybe_unused]] const int kRegistered = register_codec({.name = "JPEG",
-                                                         .endings = {".jpeg", ".jpg"},
+                                                         .endings = {".jfif", ".jpe", ".jpeg", ".jpg"},
                                                          .begins = {kJpegBegin},
                                                          .library = "libjpeg-turbo " AVIDA_TEXT(LIBJPEG_TURBO_VERSION),
+                                                         .shared = "libjpeg",
                                                          .license = "IJG AND BSD-3-Clause AND Zlib",
                                                          .can = {.scales = true, .parts = true, .indices = true},
                                                          .open = open_file});

@@ -10,6 +10,7 @@ namespace avida::codecs {
 namespace {
 
 constexpr int kHuffmanTables = 0xC4, kScan = 0xDA, kEnd = 0xD9, kFactors = 0xDB, kInterval = 0xDD, kExif = 0xE1;
+constexpr int kJpegLsFrame = 0xF7;
 constexpr int kMostExtent = 65500;  // of an image: libjpeg refuses more
 constexpr int kMostBlocks = 10;     // of an MCU
 
@@ -203,6 +204,7 @@ class HeaderReader {
  private:
   bool read_segment(JpegHeader& header, bool ordinary) {
     const Bytes content = segments_.content;
+    if (segments_.marker == kJpegLsFrame) refuse("expected JPEG, got JPEG-LS, which avida does not read");
     if (is_frame(segments_.marker)) return !header.frame && read_frame(header);
     if (segments_.marker == kExif && !header.frame && !oriented_ && has_text(content, 0, "Exif")) {
       header.orientation = exif_orientation(content);

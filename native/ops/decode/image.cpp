@@ -28,7 +28,9 @@ codecs::ImageRequest request(const DecodeImageArgs& args) {
 }  // namespace
 
 AVIDA_OP_IN(decoders, image, DecodeImageArgs) {
-  op.doc("Decodes images, in any of the formats that `avida info` lists.")
+  op.doc(
+        "Decodes images, in any of the formats that `avida info` lists. Of animations and files with several pages, "
+        "the first image is decoded.")
       .input("input", "The bytes of image files.")
       .ignored("cache_batch_copy", true)
       .ignored("cache_debug", false)
@@ -37,8 +39,10 @@ AVIDA_OP_IN(decoders, image, DecodeImageArgs) {
       .ignored("cache_type", std::string())
       .arg("reduce_to", &DecodeImageArgs::reduce_to,
            "The least extents that are needed of images that will be downscaled: (H, W), or one number for the shorter "
-           "side. JPEG images are decoded at the smallest of the scales 1/8, 1/4, 3/8 and 1/2 that is not below it, "
-           "which is faster. Where none of the scales suffices, and in other formats, images are decoded at full size.")
+           "side. Formats with reduced sizes, such as JPEG, are decoded at the smallest of the scales 1/8, 1/4, 3/8 "
+           "and 1/2 that is not below it, which is faster. Where none of the scales suffices, and in other formats, "
+           "images are decoded "
+           "at full size.")
       .example("avida.decoders.image(np.frombuffer(b\"P5 2 1 255 ab\", np.uint8), output_type=avida.types.GRAY)")
       .infer([](Infer<DecodeImageArgs>& call) { infer_decode(call.args, call.in, call.out[0]); });
   decodes<whole, request>(op);

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "codecs/audio/audio_formats.h"
 #include "codecs/codec.h"
 #include "readers/file/file_args.h"
 
@@ -74,7 +75,8 @@ struct FileArgs : FilesArgs {
 std::vector<std::string> usual_files() {
   std::vector<std::string> patterns;
   for (std::string_view ending : codecs::image_endings()) patterns.push_back(str('*', ending));
-  for (const char* ending : {".flac", ".ogg", ".wav"}) patterns.push_back(str('*', ending));
+  for (const codecs::AudioFormat& format : codecs::audio_formats())
+    for (std::string_view ending : format.endings) patterns.push_back(str('*', ending));
   return patterns;
 }
 
@@ -117,8 +119,8 @@ that names the file; the batches after it are not affected.)")
       .arg("dir_filters", &FileArgs::dir_filters,
            "Patterns of which a folder's name must match one. Default: any name.")
       .arg("file_filters", &FileArgs::file_filters,
-           "Patterns of which a file's name in ``file_root`` must match one. Default: usual endings of images and "
-           "sounds.")
+           "Patterns of which a file's name in ``file_root`` must match one. Default: the endings of the "
+           "image and sound formats that this build decodes.")
       .path("file_list", &FileArgs::file_list,
             "A text file with a file name and a label in each line, separated by blanks. Names are relative to "
             "``file_root``, or else to the folder of the list.")

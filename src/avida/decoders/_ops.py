@@ -211,6 +211,8 @@ def image(
 ) -> Any:
     """Decodes images, in any of the formats that `avida info` lists.
 
+    Of animations and files with several pages, the first image is decoded.
+
     Args:
         input: The bytes of image files.
         adjust_orientation: Rotate and mirror the image as its EXIF orientation says. Default: ``True``.
@@ -224,9 +226,10 @@ def image(
             the indices of an image with a palette, or the values of a grayscale image; other images are an
             error. Names are accepted, too: "gray". Default: ``'rgb'``.
         reduce_to: The least extents that are needed of images that will be downscaled: (H, W), or one number
-            for the shorter side. JPEG images are decoded at the smallest of the scales 1/8, 1/4, 3/8 and 1/2
-            that is not below it, which is faster. Where none of the scales suffices, and in other formats,
-            images are decoded at full size. Default: ``[]``. Can differ between samples.
+            for the shorter side. Formats with reduced sizes, such as JPEG, are decoded at the smallest of the
+            scales 1/8, 1/4, 3/8 and 1/2 that is not below it, which is faster. Where none of the scales
+            suffices, and in other formats, images are decoded at full size. Default: ``[]``. Can differ between
+            samples.
         use_fast_idct: Decode JPEG images with a faster, less accurate IDCT. Default: ``False``.
         batch_size: Makes a Batch of this many samples when no input is one.
         device: Where to run. Default: where the inputs are.

@@ -15,6 +15,20 @@ from avida.readers._tfrecord import TFRecordHooks
 from avida.readers._video import VideoHooks, VideoResizeHooks
 from avida.readers._webdataset import Decoding, WebdatasetHooks
 
+__all__ = [
+    "COCO",
+    "Caffe",
+    "Caffe2",
+    "File",
+    "MXNet",
+    "NemoAsr",
+    "Numpy",
+    "TFRecord",
+    "Video",
+    "VideoResize",
+    "Webdataset",
+]
+
 
 class COCO(COCOHooks):
     """Reads images and what their annotations say of the objects in them.
@@ -472,8 +486,8 @@ class File(DeclaredReader):
         confine: Refuse a name in ``file_list`` that leads outside of ``file_root``, or of the list's folder: by being
             absolute, by ``..`` or by a symbolic link. Checked when the reader is made. Default: ``False``.
         dir_filters: Patterns of which a folder's name must match one. Default: any name.
-        file_filters: Patterns of which a file's name in ``file_root`` must match one. Default: usual endings of images
-            and sounds.
+        file_filters: Patterns of which a file's name in ``file_root`` must match one. Default: the endings of the image
+            and sound formats that this build decodes.
         file_list: A text file with a file name and a label in each line, separated by blanks. Names are relative to
             ``file_root``, or else to the folder of the list.
         file_root: A folder with one folder of files for each label; the base of relative names in ``file_list`` and

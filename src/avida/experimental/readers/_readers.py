@@ -10,6 +10,8 @@ from avida.experimental.readers._video import VideoHooks
 from avida.readers._declared import DeclaredReader
 from avida.readers._paths import Path
 
+__all__ = ["Fits", "Video"]
+
 
 class Fits(DeclaredReader):
     """Reads images from FITS files, also compressed ones.
