@@ -22,9 +22,9 @@ std::string version() { return str("2, libavformat ", codecs::demuxer_version(),
 
 // Integers of seven bits to a byte, the lowest first; signed ones alternate between the signs, so that small ones are
 // short.
-class Writer {
+class IndexWriter {
  public:
-  explicit Writer(std::string& to) : to_(to) {}
+  explicit IndexWriter(std::string& to) : to_(to) {}
   void number(uint64_t value) {
     for (; value >= 0x80; value >>= 7) to_.push_back(static_cast<char>(value | 0x80));
     to_.push_back(static_cast<char>(value));
@@ -41,9 +41,9 @@ class Writer {
 };
 
 // Throws std::out_of_range where the data ends or a number is too large.
-class Reader {
+class IndexReader {
  public:
-  explicit Reader(std::span<const uint8_t> data) : data_(data) {}
+  explicit IndexReader(std::span<const uint8_t> data) : data_(data) {}
   bool at_end() const { return data_.empty(); }
   uint64_t number() {
     uint64_t value = 0;
@@ -78,7 +78,7 @@ class Reader {
   std::span<const uint8_t> data_;
 };
 
-void write(Writer& to, const codecs::VideoIndex& index) {
+void write(IndexWriter& to, const codecs::VideoIndex& index) {
   to.number(static_cast<uint64_t>(index.height));
   to.number(static_cast<uint64_t>(index.width));
   to.number(index.has_times);
@@ -106,7 +106,7 @@ void check(const codecs::VideoIndex& index) {
   if (!good || index.times.empty()) throw std::out_of_range("index");
 }
 
-codecs::VideoIndex read_index(Reader& from) {
+codecs::VideoIndex read_index(IndexReader& from) {
   codecs::VideoIndex index;
   index.height = static_cast<int>(std::min(from.number(), uint64_t{INT32_MAX}));
   index.width = static_cast<int>(std::min(from.number(), uint64_t{INT32_MAX}));
@@ -147,7 +147,7 @@ void VideoIndexes::parse(std::span<const uint8_t> content) {
   const size_t size = content.size() - sizeof(checksum);
   std::memcpy(&checksum, content.data() + size, sizeof(checksum));
   if (crc32c(content.data(), static_cast<int64_t>(size)) != checksum) throw std::out_of_range("checksum");
-  Reader from(content.subspan(line, size - line));
+  IndexReader from(content.subspan(line, size - line));
   while (!from.at_end()) {
     const size_t length = from.count();
     std::string name(reinterpret_cast<const char*>(from.take(length)), length);
@@ -186,7 +186,7 @@ int64_t VideoIndexes::frames() const {
 
 std::string VideoIndexes::content() const {
   std::string content = std::string(kBeginning) + version();
-  Writer to(content);
+  IndexWriter to(content);
   for (auto& [name, known] : known_) {
     // Without "..", since the folder need not be there yet.
     if (!storage::exists(storage::full_name(storage::name_in(folder_, name)))) continue;

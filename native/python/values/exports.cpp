@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "gpu/gpu.h"
-#include "python/values.h"
+#include "python/values/values.h"
 #include "runtime/executor.h"
 
 namespace avida::python {

@@ -1,4 +1,4 @@
-#include "python/values.h"
+#include "python/values/values.h"
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>

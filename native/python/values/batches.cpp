@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "gpu/gpu.h"
-#include "python/values.h"
+#include "python/values/values.h"
 #include "runtime/memory.h"
 
 namespace avida::python {
