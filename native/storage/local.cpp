@@ -223,7 +223,11 @@ ObjectPtr LocalFile::open(std::string path) {
 }
 
 LocalFile::LocalFile(std::string path, int descriptor, const struct stat& info)
-    : Object(info.st_size), path_(std::move(path)), changed_(time_of_change(info)), device_(info.st_dev), inode_(info.st_ino) {
+    : Object(info.st_size),
+      path_(std::move(path)),
+      changed_(time_of_change(info)),
+      device_(info.st_dev),
+      inode_(info.st_ino) {
   if (!OpenFiles::instance().add(*this, descriptor)) ::close(descriptor);
 }
 
