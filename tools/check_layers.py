@@ -117,9 +117,9 @@ def problems_of_file(path: pathlib.Path) -> Iterator[tuple[int, str]]:
             yield number, f"<{header}>: only native/python knows Python"
         if CUDA.fullmatch(header) and folder != "gpu":
             yield number, f"<{header}>: only native/gpu knows CUDA"
-        if FILES.fullmatch(header) and (name := str(path.relative_to(NATIVE))).startswith(OF_DATA):
-            if name not in WRITES_FILES:
-                yield number, f"<{header}>: only native/storage opens and lists the files that data is read from"
+        name = path.relative_to(NATIVE).as_posix()
+        if FILES.fullmatch(header) and name.startswith(OF_DATA) and name not in WRITES_FILES:
+            yield number, f"<{header}>: only native/storage opens and lists the files that data is read from"
         if folder == "ops" and target == "gpu":
             yield number, f'"{header}": operators leave CUDA to the loop families in native/loops'
         if folder == "ops" and THREADS.fullmatch(header):

@@ -19,8 +19,8 @@
 namespace avida::python {
 namespace {
 
-nb::object text_of(std::string_view name) {
-  return nb::steal(PyUnicode_DecodeFSDefaultAndSize(name.data(), static_cast<Py_ssize_t>(name.size())));
+nb::str text_of(std::string_view name) {
+  return nb::steal<nb::str>(PyUnicode_DecodeFSDefaultAndSize(name.data(), static_cast<Py_ssize_t>(name.size())));
 }
 
 // The memory of an object such as bytes, while it lives.
@@ -61,7 +61,7 @@ class MappingStore : public storage::Store {
 
   void get(storage::Request& request) const override {
     ask_python([&] {
-      const nb::object name = text_of(request.name);
+      const nb::str name = text_of(request.name);
       const nb::object content = call_python(mapping().attr("__getitem__"), {name.ptr()});
       const BufferView view(content);
       const int64_t size = std::ssize(view.bytes()), begin = std::min(request.offset, size);
@@ -101,7 +101,7 @@ void register_mapping(const std::string& scheme, nb::object mapping, int at_once
 }
 
 // The names in a folder, and whether each is a folder itself.
-std::vector<std::pair<nb::object, bool>> list_names(nb::handle folder, bool deep) {
+std::vector<std::pair<nb::str, bool>> list_names(nb::handle folder, bool deep) {
   const std::string name = path_of(folder);
   std::vector<std::pair<std::string, bool>> found;
   {
@@ -112,7 +112,7 @@ std::vector<std::pair<nb::object, bool>> list_names(nb::handle folder, bool deep
     });
   }
   std::sort(found.begin(), found.end());
-  std::vector<std::pair<nb::object, bool>> names;
+  std::vector<std::pair<nb::str, bool>> names;
   for (auto& [entry, is_folder] : found) names.emplace_back(text_of(entry), is_folder);
   return names;
 }
@@ -142,7 +142,7 @@ void bind_storage(nb::module_& m) {
       },
       nb::arg("name"));
   m.def("names_in_memory", [] {
-    std::vector<nb::object> names;
+    std::vector<nb::str> names;
     for (const std::string& name : storage::names_in_memory()) names.push_back(text_of(name));
     return names;
   });

@@ -126,10 +126,10 @@ Fetched::Fetched(const Needs& needs) {
   }
 }
 
-ObjectPtr Fetched::open(const std::string& name) const {
-  if (found_.empty()) return storage::open(name);
+ObjectPtr Fetched::open(std::string name) const {
+  if (found_.empty()) return storage::open(std::move(name));
   auto found = found_.find(name);
-  if (found == found_.end()) return storage::open(name);
+  if (found == found_.end()) return storage::open(std::move(name));
   if (found->second.error) std::rethrow_exception(found->second.error);
   return found->second.object;
 }

@@ -32,7 +32,7 @@ class Fetched {
   // Parts that are near each other are one request.
   explicit Fetched(const Needs& needs);
 
-  ObjectPtr open(const std::string& name) const;
+  ObjectPtr open(std::string name) const;
   std::string read_text(const std::string& name) const;  // all of it
   // The same for an object that is open already.
   const ObjectPtr& of(const std::string& name, const ObjectPtr& object) const;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <mutex>
@@ -32,8 +33,8 @@ int64_t time_of_change(const struct stat& info) {
 // A file, its descriptor, if it is open, and its place among those that are open.
 class LocalFile : public Object {
  public:
-  static ObjectPtr open(const std::string& path);
-  LocalFile(const std::string& path, int descriptor, const struct stat& info);
+  static ObjectPtr open(std::string path);
+  LocalFile(std::string path, int descriptor, const struct stat& info);
   ~LocalFile() override;
 
   Identity identity() const override { return {size(), std::to_string(changed_)}; }
@@ -56,8 +57,9 @@ class LocalFile : public Object {
   const dev_t device_;
   const ino_t inode_;
 
-  // All of this is guarded by the lock of OpenFiles.
-  mutable int descriptor_ = -1, readers_ = 0;
+  // Guarded by the lock of OpenFiles, except that readers leave without it.
+  mutable int descriptor_ = -1;
+  mutable std::atomic<int> readers_ = 0;
   mutable const LocalFile *newer_ = nullptr, *older_ = nullptr;
 };
 
@@ -92,10 +94,7 @@ class OpenFiles : ForkAware {
     if (closed >= 0) ::close(closed);
     return descriptor;
   }
-  void give_back(const LocalFile& file) {
-    std::lock_guard lock(mutex_);
-    file.readers_--;
-  }
+  static void give_back(const LocalFile& file) { file.readers_--; }
   void close(const LocalFile& file) {
     int closed = -1;
     {
@@ -187,7 +186,7 @@ class Reading {
  public:
   template <class Open>
   Reading(const LocalFile& file, const Open& open) : descriptor(OpenFiles::instance().take(file, open)), file_(file) {}
-  ~Reading() { OpenFiles::instance().give_back(file_); }
+  ~Reading() { OpenFiles::give_back(file_); }
   Reading(const Reading&) = delete;
 
   const int descriptor;
@@ -218,13 +217,17 @@ LocalFile::Opened LocalFile::open_path(const std::string& path) {
   refuse("expected a regular file, got a folder, pipe or device");
 }
 
-ObjectPtr LocalFile::open(const std::string& path) {
+ObjectPtr LocalFile::open(std::string path) {
   const Opened opened = open_path(path);
-  return std::make_shared<LocalFile>(path, opened.descriptor, opened.info);
+  return std::make_shared<LocalFile>(std::move(path), opened.descriptor, opened.info);
 }
 
-LocalFile::LocalFile(const std::string& path, int descriptor, const struct stat& info)
-    : Object(info.st_size), path_(path), changed_(time_of_change(info)), device_(info.st_dev), inode_(info.st_ino) {
+LocalFile::LocalFile(std::string path, int descriptor, const struct stat& info)
+    : Object(info.st_size),
+      path_(std::move(path)),
+      changed_(time_of_change(info)),
+      device_(info.st_dev),
+      inode_(info.st_ino) {
   if (!OpenFiles::instance().add(*this, descriptor)) ::close(descriptor);
 }
 
@@ -340,6 +343,8 @@ const std::shared_ptr<const Store>* const made = new std::shared_ptr<const Store
 }  // namespace
 
 const std::shared_ptr<const Store>& local_store() { return *made; }
+
+ObjectPtr open_file(std::string path) { return LocalFile::open(std::move(path)); }
 
 bool is_local_path(const std::string& name) {
   const std::string_view scheme = scheme_of(name);

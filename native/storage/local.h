@@ -8,6 +8,7 @@
 namespace avida::storage {
 
 const std::shared_ptr<const Store>& local_store();
+ObjectPtr open_file(std::string path);
 
 // Whether a name is a path or begins with file://, and the path.
 bool is_local_path(const std::string& name);

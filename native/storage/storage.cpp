@@ -185,8 +185,8 @@ bool is_local(std::string_view name) {
   return store && store->is_local();
 }
 
-ObjectPtr open(const std::string& name) {
-  if (scheme_of(name).empty()) return local_store()->open(name);  // without a lock or a copy
+ObjectPtr open(std::string name) {
+  if (scheme_of(name).empty()) return open_file(std::move(name));  // without a lock
   const Place place = place_of(name);
   return place.store->open(place.name);
 }

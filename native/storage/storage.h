@@ -124,7 +124,7 @@ void unregister_store(const std::string& scheme);
 std::string_view scheme_of(std::string_view name);
 bool is_local(std::string_view name);
 
-ObjectPtr open(const std::string& name);
+ObjectPtr open(std::string name);
 // Many, which are asked for together; each opened, or why it cannot be. They rest until they are read.
 struct Opened {
   ObjectPtr object;

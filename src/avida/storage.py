@@ -16,10 +16,10 @@ __all__ = ["memory", "register", "unregister"]
 
 
 def register(scheme: str, store: Mapping[str, Any], *, at_once: int = 128) -> None:
-    """Makes a mapping a store: its values are what names that begin with the scheme refer to.
+    """Makes a mapping a store, to whose values names with the scheme refer.
 
-    The samples of a batch are fetched together, on threads. A mapping that takes long for a value, since it asks another
-    machine for it, is asked for many at the same time.
+    The samples of a batch are fetched together, on threads. So a mapping that takes long for a value, since it asks
+    another machine for it, is asked for many at the same time.
 
     Args:
         scheme: What stands before ``://`` in names. A store that had it is replaced.

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import avida
+from avida.readers._webdataset import index_webdataset
 from avida.tfrecord import FixedLenFeature, int64, string
 from tests.readers import lmdb_records
 from tests.readers.records import example, image, ints, recordio, strings, write_recordio, write_tfrecords
@@ -105,7 +106,7 @@ def webdataset(folder):
 def indexed_webdataset(folder):
     webdataset(folder)
     for part in range(3):
-        text = avida.readers._webdataset.index_webdataset(folder / f"{part}.tar")
+        text = index_webdataset(folder / f"{part}.tar")
         (folder / f"{part}.idx").write_text(text)
     return lambda root: avida.readers.Webdataset(
         paths=f"{root}/{{0..2}}.tar", index_paths=f"{root}/{{0..2}}.idx", ext=["a", "b"]
@@ -222,7 +223,7 @@ def test_objects_that_are_missing_are_skipped():
         ((batch, _),) = reader.next_epoch(batch_size=6)
         assert [int(np.asarray(sample)[0]) for sample in batch] == [0, 2, 3, 5]
         assert [error.source for error in reader.errors] == ["held://a/1.jpg", "held://a/4.jpg"]
-        assert "there is no object" in reader.errors[0].message or "no object of this name" in reader.errors[0].message
+        assert "no object of this name" in reader.errors[0].message
         with pytest.raises(RuntimeError, match=r"sample 1 \(held://a/1\.jpg\): cannot be opened"):
             next(failing.next_epoch(batch_size=6))[0].evaluate()
 

@@ -106,14 +106,16 @@ def test_a_child_asks_by_itself():
 
 
 class Silent(HeldStore):
-    """Asks for a signal, and never answers before it is told to."""
+    """Sends one signal when it is asked for something, and never answers before it is told to."""
 
     def __init__(self, objects):
         super().__init__(objects)
         self.answer = threading.Event()
+        self._signals = [signal.SIGINT]
 
     def __getitem__(self, name):
-        os.kill(os.getpid(), signal.SIGINT)
+        for number in [self._signals.pop()] if self._signals else []:
+            os.kill(os.getpid(), number)
         self.answer.wait(timeout=300)
         return self.objects[name]
 

@@ -28,12 +28,9 @@ RecordFiles::RecordFiles(std::vector<std::string> paths) : paths_(std::move(path
     named(path(files()), [&] {
       if (opened.error) std::rethrow_exception(opened.error);
     });
+    is_local_ &= opened.object->is_local();
     files_.push_back(std::move(opened.object));
   }
-}
-
-bool RecordFiles::is_local() const {
-  return std::ranges::all_of(files_, [](const storage::ObjectPtr& file) { return file->is_local(); });
 }
 
 void RecordFiles::add(int file, int64_t offset, int64_t size) {

@@ -26,7 +26,7 @@ class RecordFiles {
   int files() const { return static_cast<int>(files_.size()); }
   const std::string& path(int file) const { return paths_[static_cast<size_t>(file)]; }
   const storage::ObjectPtr& file(int number) const { return files_[static_cast<size_t>(number)]; }
-  bool is_local() const;
+  bool is_local() const { return is_local_; }
 
   // Records are added file by file. Their offsets are checked when they are read.
   void add(int file, int64_t offset, int64_t size);
@@ -48,6 +48,7 @@ class RecordFiles {
 
   const std::vector<std::string> paths_;
   std::vector<storage::ObjectPtr> files_;
+  bool is_local_ = true;
   std::vector<Record> records_;
   std::vector<int64_t> first_;  // the first record of each file
 };
