@@ -1,4 +1,4 @@
-"""Memory that other code can write to: a call has read it when it returns, and who gets memory waits for its readers."""
+"""Memory that others can write to: a call has read it when it returns, and who gets memory waits for its readers."""
 
 import contextlib
 import threading
@@ -74,10 +74,6 @@ def reshaped(buffers):
 
 def from_torch(buffers):
     return ndd.as_batch(list(torch.from_numpy(buffers)), layout="HWC")
-
-
-def from_buffer_protocol(buffers):
-    return ndd.reshape(ndd.as_tensor(memoryview(buffers)), shape=buffers.shape[1:], layout="HWC", rel_shape=None)
 
 
 def from_array_interface(buffers):

@@ -333,7 +333,9 @@ def as_tensor(
 ) -> Tensor:
     """Makes a :class:`Tensor` that shares the data's memory where that is possible.
 
-    Do not write to shared memory while an operator may still read it.
+    The memory may be written to whenever no call is running: an operator has read it when its call returns, which takes
+    as long as the work does where the memory is large and not read-only. :func:`tensor` copies, and its calls return
+    at once.
 
     Example:
         >>> avida.as_tensor(np.zeros((2, 3), np.uint8), layout="HW").layout
