@@ -95,9 +95,12 @@ def problems_of_file(path: pathlib.Path) -> Iterator[tuple[int, str]]:
         elif re.match(r"#\s*endif", line):
             conditions.pop()
         if folder != "python" and (variable := LOCKED_STATIC.match(line)):  # a fork of Python's holds the GIL
-            yield number, (
-                f"static {variable[6]}: a child that is forked while a thread makes it would wait for ever; use "
-                "static constinit MadeOnce of core/made_once.h, or constexpr"
+            yield (
+                number,
+                (
+                    f"static {variable[6]}: a child that is forked while a thread makes it would wait for ever; use "
+                    "static constinit MadeOnce of core/made_once.h, or constexpr"
+                ),
             )
         found = INCLUDE.match(line)
         if not found:

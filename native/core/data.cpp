@@ -108,9 +108,8 @@ bool foreign(const Data& data) {
 
 bool share_memory(const Data& a, const Data& b) {
   return std::ranges::any_of(a.blocks(), [&](const Block& one) {
-    return std::ranges::any_of(b.blocks(), [&](const Block& other) {
-      return one && !one.owner_before(other) && !other.owner_before(one);
-    });
+    return std::ranges::any_of(
+        b.blocks(), [&](const Block& other) { return one && !one.owner_before(other) && !other.owner_before(one); });
   });
 }
 

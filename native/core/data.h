@@ -32,8 +32,7 @@ struct BlockDeleter {
   explicit BlockDeleter(std::function<void(void*)> release, Borrowed borrowed = Borrowed::no,
                         std::shared_ptr<void> pinned = {})
       : release(std::move(release)), borrowed(borrowed), pinned(std::move(pinned)) {}
-  BlockDeleter(const BlockDeleter& other)
-      : release(other.release), borrowed(other.borrowed), pinned(other.pinned) {}
+  BlockDeleter(const BlockDeleter& other) : release(other.release), borrowed(other.borrowed), pinned(other.pinned) {}
   void operator()(void* memory) const { release(memory); }
 
   std::function<void(void*)> release;

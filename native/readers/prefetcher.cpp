@@ -462,6 +462,8 @@ class Everyone : ForkAware {
   ForkRegistration fork_{this, Rank::reader};
 };
 
+[[maybe_unused]] const bool made_at_load = (Everyone::instance(), true);
+
 }  // namespace
 
 Prefetcher::Prefetcher(std::shared_ptr<const Source> source, const Plan& plan, const Cursor& start,

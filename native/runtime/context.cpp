@@ -33,6 +33,8 @@ class SharedPool : ForkAware {
   ForkRegistration fork_{this, Rank::executor};
 };
 
+[[maybe_unused]] const bool made_at_load = (SharedPool::instance(), true);
+
 int default_threads() {
   for (const char* name : {"AVIDA_NUM_THREADS", "DALI_NUM_THREADS"}) {
     const char* text = std::getenv(name);

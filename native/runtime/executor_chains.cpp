@@ -69,9 +69,8 @@ void Executor::wait_for_followers(std::unique_lock<std::mutex>& lock) {
 void Executor::take_next() {
   // Without holding the output: its end takes this executor's lock.
   auto makes = [](const Task& task, const ValuePtr& value) {
-    return std::ranges::any_of(task.outputs_, [&](auto& output) {
-      return !output.owner_before(value) && !value.owner_before(output);
-    });
+    return std::ranges::any_of(
+        task.outputs_, [&](auto& output) { return !output.owner_before(value) && !value.owner_before(output); });
   };
   auto ready = [](const Task& task) {
     return std::none_of(task.inputs.begin(), task.inputs.end(), [](auto& input) { return input->pending(); });
@@ -178,8 +177,7 @@ void Executor::leave_deferred(Task& task, const ValuePtr& value, std::atomic<uin
   });
   Incomplete::instance().add(task.shared_from_this());
   // A thread may wait for it that took it for submitted, and others may be about to write to its input.
-  if (*value->read_by_others_ || task.reads_exposed())
-    task.executor_->submit(task.shared_from_this());
+  if (*value->read_by_others_ || task.reads_exposed()) task.executor_->submit(task.shared_from_this());
 }
 
 // Values that are computed from this memory, of which a chain has left something out.

@@ -2,8 +2,7 @@
 // fork, so that the child finds consistent data, and after_fork(true) resets the state of threads that the child does
 // not have. A fork takes all locks or none, and then tries again: it waits for no lock while it has another one, so
 // that objects may register, and end, under any lock. Locks are released in the order of their ranks. Singletons that
-// threads use without the GIL are made while the library is loaded: had another thread been making one during the fork,
-// the child would wait for it for ever.
+// have locks are made while the library is loaded, and what is made later is MadeOnce (core/made_once.h).
 #pragma once
 
 namespace avida {

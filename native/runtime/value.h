@@ -108,7 +108,8 @@ class Task : public std::enable_shared_from_this<Task> {
   // Whether a thread that waits for a value may run it, which it does without answering interrupts; else only the
   // thread of the executor does.
   virtual bool runs_anywhere() const { return false; }
-  // How many bytes of an input, in memory that others can write to, are rather copied than read before the call returns.
+  // How many bytes of an input, in memory that others can write to, are rather copied than read before the call
+  // returns.
   virtual int64_t copies_up_to() const { return kFewBorrowed; }
   // What profiles call it.
   virtual profile::Label label() const = 0;

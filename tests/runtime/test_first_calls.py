@@ -46,8 +46,9 @@ CALLS = """
         made += [ndd.clahe(image, clip_limit=2.0, tiles_x=4, tiles_y=4)]
         made += [ndd.jpeg_compression_distortion(image, quality=30)]
         made += [ndd.hsv(image, hue=20.0), ndd.gaussian_blur(image, sigma=2.0), ndd.rotate(image, angle=30.0)]
-        made += [ndd.crop(image, crop=[100, 100], out_of_bounds_policy="pad"), ndd.experimental.median_blur(image, window_size=5)]
-        made += [ndd.warp_affine(image, matrix=[[1.0, 0.5, 0.0], [0.0, 1.0, 3.0]]), ndd.experimental.remap(image, *maps(image))]
+        made += [ndd.crop(image, crop=[100, 100], out_of_bounds_policy="pad")]
+        made += [ndd.experimental.median_blur(image, window_size=5), ndd.experimental.remap(image, *maps())]
+        made += [ndd.warp_affine(image, matrix=[[1.0, 0.5, 0.0], [0.0, 1.0, 3.0]])]
         spectrum = ndd.spectrogram(sound, nfft=256, window_length=256)
         mel = ndd.mel_filter_bank(spectrum, nfilter=20)
         made += [mel, ndd.mfcc(ndd.to_decibels(mel)), ndd.audio_resample(sound, in_rate=16000.0, out_rate=22050.0)]
@@ -66,7 +67,7 @@ CALLS = """
         for value in made:
             value.evaluate()
 
-    def maps(image):
+    def maps():
         rows, columns = np.mgrid[0:60, 0:80].astype(np.float32)
         return ndd.tensor(columns), ndd.tensor(rows)
 

@@ -93,9 +93,8 @@ class EmulatedSession : public FlowSession {
 
 const FlowLimits& emulated_flow_limits() {
   static constinit MadeOnce<const FlowLimits> limits;
-  return limits.get([] {
-    return std::make_unique<const FlowLimits>(FlowLimits{{1, 2, 4}, {1, 2, 4, 8}, 32, 32, 8192, 8192});
-  });
+  return limits.get(
+      [] { return std::make_unique<const FlowLimits>(FlowLimits{{1, 2, 4}, {1, 2, 4, 8}, 32, 32, 8192, 8192}); });
 }
 
 std::unique_ptr<FlowSession> open_emulated_flow_session(const FlowSettings& settings) {

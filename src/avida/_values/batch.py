@@ -386,7 +386,9 @@ def as_batch(
 ) -> Batch:
     """Makes a :class:`Batch` that shares the samples' memory where that is possible.
 
-    It takes the arguments of :func:`batch`. Do not write to shared memory while an operator may still read it.
+    It takes the arguments of :func:`batch`. The memory may be written to whenever no call is running: an operator has
+    read it when its call returns, which takes as long as the work does where the memory is large and not read-only.
+    :func:`batch` copies, and its calls return at once.
     """
     return _make_batch(tensors, dtype, device, layout, False)
 

@@ -22,7 +22,7 @@ def numbers(tensor: Any) -> np.ndarray:
     """The tensor as an array, in a type that NumPy knows."""
     if tensor.dtype.name == "bfloat16":
         tensor = _core.op("cast")(tensor, dtype=float32)
-    return np.asarray(tensor.cpu())
+    return tensor._elements()
 
 
 def pixels(tensor: Any) -> np.ndarray | None:

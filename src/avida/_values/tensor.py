@@ -101,7 +101,7 @@ class Tensor(_core.TensorBase, Value):
             raise ValueError(f"item() needs a tensor of one element, got the shape {self.shape}")
         if self.dtype.name == "bfloat16":
             return float(self)
-        number = np.asarray(self.cpu()).item()
+        number = self._elements().item()
         return next((member for member in enum_of(self.dtype) or () if member == number), number)
 
     def torch(self, copy: bool | None = False, *, pin_memory: bool = False) -> torch_module.Tensor:
@@ -198,14 +198,18 @@ class Tensor(_core.TensorBase, Value):
     def __getitem__(self, index: Index | tuple[Index, ...]) -> Tensor:
         return subscript(self, index)
 
+    def _elements(self) -> np.ndarray:
+        """To be read only, so that it waits for no other call that reads them."""
+        return np.asarray(_core.read_only(self.cpu()))
+
     def _number(self, to: type) -> Any:
         if self.size != 1:
             raise ValueError(f"{to.__name__}() needs a tensor of one element, got the shape {self.shape}")
         if self.dtype.name == "bfloat16":
             from avida._ops import cast
 
-            return to(np.asarray(cast(self.cpu(), dtype=by_id(9))).item())
-        return to(np.asarray(self.cpu()).item())
+            return to(cast(self.cpu(), dtype=by_id(9))._elements().item())
+        return to(self._elements().item())
 
     def __bool__(self) -> bool:
         return self._number(bool)
@@ -224,13 +228,13 @@ class Tensor(_core.TensorBase, Value):
     __hash__ = None  # pyright: ignore[reportAssignmentType]
 
     def __bytes__(self) -> bytes:
-        return np.asarray(self.cpu()).tobytes()
+        return self._elements().tobytes()
 
     def __reduce__(self) -> tuple:
         if self.dtype.name == "bfloat16":
             raise TypeError("bfloat16 tensors cannot be pickled; cast to float32 first")
         device = None if self._gpu < 0 else str(self.device)
-        return (tensor, (np.asarray(self.cpu()), self.dtype.name, device, self.layout))
+        return (tensor, (self._elements(), self.dtype.name, device, self.layout))
 
     def __copy__(self) -> Tensor:
         return copied(self)
@@ -333,7 +337,9 @@ def as_tensor(
 ) -> Tensor:
     """Makes a :class:`Tensor` that shares the data's memory where that is possible.
 
-    Do not write to shared memory while an operator may still read it.
+    The memory may be written to whenever no call is running: an operator has read it when its call returns, which takes
+    as long as the work does where the memory is large and not read-only. :func:`tensor` copies, and its calls return
+    at once.
 
     Example:
         >>> avida.as_tensor(np.zeros((2, 3), np.uint8), layout="HW").layout
