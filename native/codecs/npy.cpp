@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cstring>
 
+#include "codecs/codec.h"
 #include "core/error.h"
 
 namespace avida::codecs {
@@ -126,7 +127,8 @@ class HeaderParser {
 
 int64_t npy_header_bytes(std::string_view prefix, int64_t file_bytes) {
   if (!prefix.starts_with(kMagic) || prefix.size() < 10)
-    refuse("expected a .npy file, got a file without its magic number");
+    refuse("expected a .npy file, got a file without its magic number: ",
+           describe_unknown({reinterpret_cast<const uint8_t*>(prefix.data()), prefix.size()}, file_bytes));
   int major = static_cast<unsigned char>(prefix[6]), minor = static_cast<unsigned char>(prefix[7]);
   if (major < 1 || major > 3 || minor != 0)
     refuse("expected a .npy file of version 1.0, 2.0 or 3.0, got ", major, ".", minor);

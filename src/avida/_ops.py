@@ -2118,8 +2118,9 @@ def gaussian_blur(
         input: The samples to blur; channels (C) come first or last.
         dtype: The element type of the output: float32, or the input's.
         sigma: The standard deviation of the Gaussian, in elements: one number, or one for each spatial axis. By
-            default it follows from `window_size`: 0.3 * (radius - 1) + 0.8. Where it is 0 nothing is blurred,
-            which needs a `window_size` of 0. Can differ between samples.
+            default it follows from `window_size`: 0.3 * (radius - 1) + 0.8; so it does along an axis where it
+            is 0, if both have a number for each axis. Where it is 0 otherwise, nothing is blurred, and no
+            `window_size` is taken. Can differ between samples.
         window_size: The size of the window: an odd number of elements, or one for each spatial axis. Where it
             is 0 it follows from sigma: 2 * ceil(3 * sigma) + 1. Default: ``[0]``. Can differ between samples.
         batch_size: Makes a Batch of this many samples when no input is one.
@@ -2619,10 +2620,10 @@ def letterbox(
     size: FixedInts = _REQUIRED,
     **unknown: Never,
 ) -> Any:
-    """Resizes images to fit into a canvas of a given size, keeps their aspect ratio, and fills the rest.
+    """Fits images into a canvas, with their aspect ratio kept.
 
-    Sizes, places and (of uint8) pixels equal those of Ultralytics' LetterBox, which resizes with OpenCV's
-    INTER_LINEAR: without antialiasing.
+    The rest of the canvas is filled. Sizes, places and (of uint8) pixels equal those of Ultralytics' LetterBox,
+    which resizes with OpenCV's INTER_LINEAR: without antialiasing.
 
     Args:
         input: Images or videos. Layouts: HWC, CHW, HW, FHWC, FCHW.

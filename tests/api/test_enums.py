@@ -43,8 +43,8 @@ def test_element_types():
 
 
 def test_other_names_are_refused():
-    with pytest.raises(ValueError, match=r'resize: argument "interp_type" must be "nn", "linear", .*got "bilinear"'):
-        ndd.resize(IMAGE, size=(3, 9), interp_type="bilinear")
+    with pytest.raises(ValueError, match=r'resize: argument "interp_type" must be "nn", "linear", .*got "bilinearly"'):
+        ndd.resize(IMAGE, size=(3, 9), interp_type="bilinearly")
     with pytest.raises(ValueError, match=r'"output_type" must be "rgb", "bgr", "gray" or "ycbcr", got "cmyk"'):
         ndd.color_space_conversion(IMAGE, image_type="rgb", output_type="cmyk")
     with pytest.raises(TypeError, match="expected an integer, got 'yes'"):

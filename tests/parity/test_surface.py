@@ -27,7 +27,7 @@ DTYPES = [
     "InterpType",
 ]
 # Arguments of avida's own.
-ADDED = {"color_matrix", "keyed_by", "like", "on_error", "pin_memory", "reduce_to"}
+ADDED = {"color_matrix", "keyed_by", "like", "on_error", "pin_memory", "reduce_to", "size_rounding"}
 # Operators leave __cuda_array_interface__ to tensors on a GPU.
 ABSENT = {"Tensor": {"__cuda_array_interface__"}, "pytorch.nodes.Tensor": {"__cuda_array_interface__"}}
 # Of Python's own machinery.

@@ -52,7 +52,8 @@ struct GaussianBlur {
       const int64_t size = for_axis(sizes, i, space.axes, "window_size");
       if (!sigma && size == 0) refuse("expected a \"sigma\", or a \"window_size\" other than 0");
       const float spread = sigma ? for_axis(*sigma, i, space.axes, "sigma") : 0;
-      if (sigma && spread == 0 && size != 0)
+      // With a number for each axis in both, they complement each other.
+      if (sigma && spread == 0 && size != 0 && (sigma->size() == 1 || sizes.size() == 1))
         refuse("expected a \"sigma\" of more than 0 beside a \"window_size\", got 0. To blur nothing, leave out ",
                "\"window_size\"; for a sigma that follows from \"window_size\", leave out \"sigma\".");
       windows[space.first() + i] = gaussian_window(spread, size);
@@ -82,8 +83,9 @@ AVIDA_OP(gaussian_blur, GaussianBlurArgs) {
       .arg("sigma", &Args::sigma,
            "The standard deviation of the Gaussian, in elements: one number, or one for each spatial axis. By default "
            "it "
-           "follows from `window_size`: 0.3 * (radius - 1) + 0.8. Where it is 0 nothing is blurred, which needs a "
-           "`window_size` of 0.")
+           "follows from `window_size`: 0.3 * (radius - 1) + 0.8; so it does along an axis where it is 0, if both have "
+           "a "
+           "number for each axis. Where it is 0 otherwise, nothing is blurred, and no `window_size` is taken.")
       .arg("window_size", &Args::window_size,
            "The size of the window: an odd number of elements, or one for each spatial axis. Where it is 0 it follows "
            "from "

@@ -204,7 +204,7 @@ void infer(Infer<LetterboxArgs>& call) {
 AVIDA_OP(letterbox, LetterboxArgs) {
   using Args = LetterboxArgs;
   op.doc(
-        "Resizes images to fit into a canvas of a given size, keeps their aspect ratio, and fills the rest. "
+        "Fits images into a canvas, with their aspect ratio kept. The rest of the canvas is filled. "
         "Sizes, places and (of uint8) pixels equal those of Ultralytics' LetterBox, which resizes with OpenCV's "
         "INTER_LINEAR: without antialiasing.")
       .input("input", "Images or videos.", {"HWC", "CHW", "HW", "FHWC", "FCHW"})

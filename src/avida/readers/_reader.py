@@ -24,6 +24,7 @@ from avida._values.integers import integer_within
 from avida._values.tensor import Tensor
 from avida._values.typing import DeviceArg
 from avida.readers._epoch import Epoch, ReadError
+from avida.readers._pointers import pointer_among
 from avida.readers._state import ReaderState
 
 T = TypeVar("T")
@@ -126,18 +127,27 @@ class Reader:
     def _set_up(self) -> _core.ReaderSource:
         if self._source is None:
             name = self._title()
+            # Of an archive with an index nothing is read before the first sample, which then seems damaged.
+            if self._reads_archives and (pointer := self._pointer()):
+                raise RuntimeError(f"{name}: {pointer}")
             try:
                 source = self._make_source()
             except (RuntimeError, ValueError) as error:
-                text = str(error)
+                text = self._pointer() or str(error)
                 raise type(error)(text if f"{name}: " in text else f"{name}: {text}") from None
             if source.size < self._shards:
+                if pointer := self._pointer():
+                    raise RuntimeError(f"{name}: {pointer}")
                 raise RuntimeError(
                     f"{name}: expected at least one sample for each of {self._shards} shards, got {source.size} "
                     f"from {self._data_name()}"
                 )
             self._source = source
         return self._source
+
+    def _pointer(self) -> str | None:
+        """What to do if a file of the data was not fetched by git-LFS."""
+        return pointer_among(list(self._located.values()))
 
     def _data_name(self) -> str:
         """The arguments that say where the data is."""
