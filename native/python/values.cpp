@@ -14,6 +14,7 @@
 #include "python/python.h"
 #include "runtime/executor.h"
 #include "runtime/memory.h"
+#include "runtime/notices.h"
 
 namespace avida::python {
 namespace {
@@ -554,7 +555,9 @@ const Data& get(Value& value) {
     WithoutGil released;
     Executor::wait(value, answer_signals());
   }
-  return value.ready();
+  const Data& data = value.ready();
+  for (const std::string& text : take_notices()) nb::module_::import_("avida._running.warn").attr("warn")(text);
+  return data;
 }
 
 void bind_values(nb::module_& m) {
