@@ -100,20 +100,6 @@ def epochs(reader: File) -> None:
     assert_type(reader[[5, 1]], tuple[Batch, ...])
 
 
-def python_sources(arrays: list[np.ndarray], rows: list[dict[str, int]]) -> None:
-    for (images,) in avida.ExternalSource(arrays).next_epoch(batch_size=4):
-        assert_type(images, Batch)
-    for row in avida.ExternalSource(rows, random_shuffle=True).next_epoch(batch_size=4):
-        assert_type(row, dict[str, Batch])
-    assert_type(avida.ExternalSource(rows)[3]["label"], Tensor)
-    assert_type(avida.ExternalSource(arrays)[:2], tuple[Batch, ...])
-    for (numbers,) in avida.ExternalSource(lambda: iter([1, 2])).next_epoch(batch_size=2):
-        assert_type(numbers, Batch)
-    for made in avida.ExternalSource(lambda: iter(rows)).next_epoch(batch_size=2):
-        assert_type(made, dict[str, Batch])
-    avida.ExternalSource(3)  # type: ignore[arg-type]
-
-
 def wrong_keywords(tensor: Tensor, batch: Batch, reader: File) -> None:
     avida.flip(batch, horizontl=1)  # type: ignore[call-overload]
     avida.flip(input=batch)  # type: ignore[call-overload]

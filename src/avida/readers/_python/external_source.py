@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Generic, Literal, NoReturn, Protocol, Self, SupportsIndex, TypeAlias, TypeVar, overload
+from typing import Any, Literal, NoReturn, Self, SupportsIndex
 
 from avida import _core
 from avida._running.ahead import HandedOver, batches_ahead, run_ahead
@@ -15,7 +15,6 @@ from avida._values.device import Device
 from avida._values.device import device as make_device
 from avida._values.integers import integer_within
 from avida._values.outputs import Form, Outputs
-from avida._values.tensor import Tensor
 from avida._values.typing import DeviceArg, DTypeArg
 from avida.readers._epoch import ReadError
 from avida.readers._python.indexed import IndexedReader
@@ -28,21 +27,8 @@ _DEFAULT_DEPTH = 2
 _ORDER = "ExternalSource"
 _CYCLES = (None, False, True, "no", "quiet", "raise")
 
-Item = TypeVar("Item", covariant=True)
 
-
-class Indexed(Protocol[Item]):
-    """A list of samples, a dataset of PyTorch or Hugging Face."""
-
-    def __len__(self) -> int: ...
-    def __getitem__(self, index: int, /) -> Item: ...
-
-
-Row: TypeAlias = Mapping[str, Any]
-OfRows: TypeAlias = "ExternalSource[Row] | ExternalSource[Iterator[Row]]"  # the latter of generator functions
-
-
-class ExternalSource(Generic[Item]):
+class ExternalSource:
     """Takes data from a Python iterable or callable.
 
     An item of the source is a sample, a Batch, a tuple with one of them for each output, or a dictionary of outputs,
@@ -90,7 +76,7 @@ class ExternalSource(Generic[Item]):
 
     def __init__(
         self,
-        source: Indexed[Item] | Iterable[Item] | Callable[[], Item],
+        source: Callable[[], Any] | Iterable[Any] | Any,
         num_outputs: int = 1,
         *,
         cycle: Literal["no", "quiet", "raise"] | bool | None = None,
@@ -167,14 +153,6 @@ class ExternalSource(Generic[Item]):
     def __bool__(self) -> bool:
         return True
 
-    @overload
-    def __getitem__(self: OfRows, index: SupportsIndex) -> dict[str, Tensor]: ...
-    @overload
-    def __getitem__(self: OfRows, index: slice | Sequence[SupportsIndex]) -> dict[str, Batch]: ...
-    @overload
-    def __getitem__(self, index: SupportsIndex) -> tuple[Tensor, ...]: ...
-    @overload
-    def __getitem__(self, index: slice | Sequence[SupportsIndex]) -> tuple[Batch, ...]: ...
     def __getitem__(self, index: Any) -> Any:
         """Reads samples by index: ``reader[3]``, ``reader[[5, 1]]``, ``reader[:10]``.
 
@@ -219,50 +197,6 @@ class ExternalSource(Generic[Item]):
                 self._pass.ahead, self._pass.items = rest.ahead, rest.items
         return _Calls(self, size)
 
-    @overload
-    def next_epoch(
-        self: OfRows,
-        batch_size: SupportsIndex,
-        ctx: EvalContext | None = None,
-        capture: bool = False,
-        *,
-        compile: bool = False,
-        ahead: SupportsIndex | None = None,
-        indices: Iterable[int] | None = None,
-    ) -> Iterator[dict[str, Batch]]: ...
-    @overload
-    def next_epoch(
-        self: OfRows,
-        batch_size: None = None,
-        ctx: EvalContext | None = None,
-        capture: bool = False,
-        *,
-        compile: bool = False,
-        ahead: SupportsIndex | None = None,
-        indices: Iterable[int] | None = None,
-    ) -> Iterator[dict[str, Any]]: ...
-    @overload
-    def next_epoch(
-        self,
-        batch_size: SupportsIndex,
-        ctx: EvalContext | None = None,
-        capture: bool = False,
-        *,
-        compile: bool = False,
-        ahead: SupportsIndex | None = None,
-        indices: Iterable[int] | None = None,
-    ) -> Iterator[tuple[Batch, ...]]: ...
-    @overload
-    def next_epoch(
-        self,
-        batch_size: None = None,
-        ctx: EvalContext | None = None,
-        capture: bool = False,
-        *,
-        compile: bool = False,
-        ahead: SupportsIndex | None = None,
-        indices: Iterable[int] | None = None,
-    ) -> Iterator[tuple[Any, ...]]: ...
     def next_epoch(
         self,
         batch_size: SupportsIndex | None = None,
@@ -272,7 +206,7 @@ class ExternalSource(Generic[Item]):
         compile: bool = False,
         ahead: SupportsIndex | None = None,
         indices: Iterable[int] | None = None,
-    ) -> Any:
+    ) -> Iterator[Any]:
         """Iterates over the next epoch: Batches, or Tensors without ``batch_size``.
 
         If the items of the source are dictionaries, so are those of the epoch. Samples are joined, and Batches split,
