@@ -11,10 +11,10 @@
 
 #include "gpu/gpu.h"
 #include "operator/sample.h"
+#include "operator/notices.h"
 #include "python/python.h"
 #include "runtime/executor.h"
 #include "runtime/memory.h"
-#include "runtime/notices.h"
 
 namespace avida::python {
 namespace {

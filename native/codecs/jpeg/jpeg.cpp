@@ -19,7 +19,7 @@ namespace {
 
 constexpr int64_t kMostShrinking = 4096;  // bytes of pixels per byte of file; a constant gray image has 256
 constexpr int kFirstArithmeticFrame = 0xC9;
-constexpr int kMostExtraBytes = 512;      // between two segments
+constexpr int kMostExtraBytes = 512;  // between two segments
 
 struct Decompressor {
   jpeg_decompress_struct jpeg;

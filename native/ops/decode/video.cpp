@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <atomic>
 #include <memory>
 #include <vector>
 
@@ -7,8 +6,8 @@
 #include "device/border.h"
 #include "loops/decoding/decode_videos.h"
 #include "operator/declare.h"
+#include "operator/notices.h"
 #include "ops/decode/decode.h"
-#include "runtime/notices.h"
 
 namespace avida::ops {
 namespace {
@@ -72,10 +71,10 @@ std::vector<int64_t> asked_frames(const VideoArgs& args, int64_t count) {
 
 // Black frames that nobody asked for by name are told, by the first call that has any.
 void tell_padding(const std::vector<int64_t>& frames, int64_t count, int sample) {
-  static std::atomic<bool> told{false};
   const auto beyond = std::ranges::find_if(frames, [count](int64_t frame) { return frame < 0 || frame >= count; });
-  if (beyond == frames.end() || told.exchange(true)) return;
-  post_notice(str("decoders.video: sample ", sample, " has frames 0 to ", count - 1, ", and frame ", *beyond,
+  if (beyond == frames.end()) return;
+  post_notice("frames outside of a video",
+              str("decoders.video: sample ", sample, " has frames 0 to ", count - 1, ", and frame ", *beyond,
                   " was asked for: frames outside of a video are of the colour fill_value; pad_mode=\"constant\" says "
                   "that this is meant, \"edge\" repeats the last frame, and \"none\" makes it an error"));
 }

@@ -55,8 +55,7 @@ void check_name(std::string_view extension, std::string_view name, WebdatasetSam
   if (parsed.extension != inside(extension))
     refuse("expected \"", extension, "\" as the extension of \"", name, "\", whose bytes it describes");
   if (sample.members.empty()) sample.key = parsed.key;
-  if (parsed.key != sample.key)
-    refuse("expected components of one sample, found ", sample.key, " and ", parsed.key);
+  if (parsed.key != sample.key) refuse("expected components of one sample, found ", sample.key, " and ", parsed.key);
 }
 
 // The components of one line: extension, offset, size, and in the newer version the name.
@@ -143,7 +142,8 @@ void list_webdataset_samples(std::string_view index, int64_t archive_bytes, Webd
     on_sample(sample);
   }
   if (const std::string_view more = next_line(); !more.empty())
-    refuse("line ", *samples + 2, ": expected the end after ", *samples, " samples, found \"", more.substr(0, 40), "\"");
+    refuse("line ", *samples + 2, ": expected the end after ", *samples, " samples, found \"", more.substr(0, 40),
+           "\"");
 }
 
 std::string webdataset_index(const File& archive, const ScanProgress& on_progress) {

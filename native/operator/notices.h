@@ -5,8 +5,9 @@
 
 namespace avida {
 
-void post_notice(std::string text);
-// Those posted since the last time, in order. Costs one load where there are none.
+// Only the first of a kind, which is a literal, is ever told.
+void post_notice(const char* kind, std::string text);
+// Those posted since the last time. Costs one load where there are none.
 std::vector<std::string> take_notices();
 
 }  // namespace avida
