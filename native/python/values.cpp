@@ -10,8 +10,8 @@
 #include <mutex>
 
 #include "gpu/gpu.h"
-#include "operator/sample.h"
 #include "operator/notices.h"
+#include "operator/sample.h"
 #include "python/python.h"
 #include "runtime/executor.h"
 #include "runtime/memory.h"
