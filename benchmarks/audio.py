@@ -92,7 +92,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--formats", nargs="+", default=["wav", "aiff", "flac", "ogg"])
     options = parser.parse_args()
-    print("avida uses", dict(avida._core.codecs())["WAV"])
+    print("avida uses", dict(avida._core.sound_formats())["WAV"])
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         for ending, paths in write_files(folder, options.formats, options.files, options.seconds).items():

@@ -1,10 +1,12 @@
 """tools/license_wheel.py adds licences to a wheel, and refuses libraries that must not be in it."""
 
 import hashlib
+import pathlib
 import sys
 
 import pytest
 
+from avida import _core
 from tests.test_documents import ROOT
 
 sys.path.insert(0, str(ROOT / "tools"))
@@ -62,3 +64,16 @@ def test_an_unknown_library_is_refused(wheel, libraries):
     put_library(wheel, "libx264", ".so.164", b"x264")
     with pytest.raises(SystemExit, match=r"libx264.so.164 would be in the wheel: look at its licence"):
         license_wheel.add_licenses(wheel, libraries)
+
+
+def test_paths_of_the_build_are_refused(wheel, tmp_path):
+    put_library(wheel, "libavutil", ".so.57", b"built here")
+    license_wheel.refuse_paths(wheel, tmp_path / "source")
+    (wheel / "_core.so").write_bytes(b"\0--prefix=" + bytes(tmp_path / "source" / "build") + b"\0")
+    with pytest.raises(SystemExit, match=r"_core.so would be in the wheel with .*source, the path of this folder"):
+        license_wheel.refuse_paths(wheel, tmp_path / "source")
+
+
+def test_the_module_does_not_name_its_folder():
+    """Assertions of libraries may have names of files in them."""
+    assert bytes(ROOT) + b"/native" not in pathlib.Path(_core.__file__).read_bytes()

@@ -44,9 +44,12 @@ options=(--enable-shared --disable-static --disable-gpl --disable-nonfree --disa
 cd "$work/ffmpeg"
 version=$(dpkg-parsechangelog --show-field Version)
 echo "Building FFmpeg $version"
-quietly ./configure --prefix="$folder" "${options[@]}"
+# FFmpeg keeps its configuration as a text: with a prefix that tells nothing of this machine.
+quietly ./configure --prefix=/usr "${options[@]}"
 quietly make -j"$(nproc)"
-quietly make install
+quietly make install DESTDIR="$work/installed"
+cp -r "$work"/installed/usr/. "$folder"
+sed -i "s|=/usr|=$folder|" "$folder"/lib/pkgconfig/*.pc
 cp COPYING.LGPLv2.1 LICENSE.md "$folder/licenses/ffmpeg"
 printf '%s\n' "Debian's source package ffmpeg, version $version, configured with:" "${options[@]}" \
   >"$folder/licenses/ffmpeg/SOURCE"

@@ -1,4 +1,5 @@
-"""Puts the licences of the libraries inside a wheel into it, and refuses libraries whose licence nobody has looked at.
+"""Puts the licences of the libraries inside a wheel into it, and refuses libraries whose licence nobody has looked at,
+and files that name the folder in which they were built.
 
     python tools/license_wheel.py WHEEL LIBRARIES
 
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 
+ROOT = pathlib.Path(__file__).resolve().parent.parent
 # SPDX identifiers. Nothing under the GPL may be added; libraries under the LGPL stay files that users can replace.
 BUILT_HERE = {
     "libavcodec": "LGPL-2.1-or-later",
@@ -86,11 +88,21 @@ def add_licenses(wheel: pathlib.Path, libraries: pathlib.Path) -> None:
     (info / "METADATA").write_text(text)
 
 
+def refuse_paths(wheel: pathlib.Path, place: pathlib.Path) -> None:
+    """A wheel is the same wherever it is built, and tells nobody where that was."""
+    for file in sorted(wheel.rglob("*")):
+        if file.is_file() and (at := file.read_bytes().find(bytes(place))) >= 0:
+            sys.exit(
+                f"{file.relative_to(wheel)} would be in the wheel with {place}, the path of this folder, at byte {at}"
+            )
+
+
 def main(wheel: pathlib.Path, libraries: pathlib.Path) -> None:
     with tempfile.TemporaryDirectory() as temporary:
         run(sys.executable, "-m", "wheel", "unpack", "--dest", temporary, wheel)
         (unpacked,) = pathlib.Path(temporary).iterdir()
         add_licenses(unpacked, libraries)
+        refuse_paths(unpacked, ROOT)
         run(sys.executable, "-m", "wheel", "pack", "--dest-dir", wheel.parent, unpacked)
 
 

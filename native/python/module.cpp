@@ -146,9 +146,9 @@ NB_MODULE(_core, m) {
       "decode_limits",
       [] {
         const codecs::DecodeLimits limits = codecs::decode_limits();
-        return std::make_tuple(limits.pixels, limits.scans, limits.memory);
+        return std::make_tuple(limits.pixels, limits.scans, limits.work, limits.memory);
       },
-      "The maximum numbers of pixels, scans and bytes of memory of a file.");
+      "The maximum numbers of pixels, scans, steps of work and bytes of memory of a file.");
   m.def(
       "vector_targets",
       [] {
@@ -178,8 +178,10 @@ NB_MODULE(_core, m) {
         "For tests: threads share the data of every JPEG file in segments of so many bytes. 0: as usual.");
   m.def(
       "set_decode_limits",
-      [](int64_t pixels, int64_t scans, int64_t memory) { codecs::set_decode_limits({pixels, scans, memory}); },
-      nb::arg("pixels"), nb::arg("scans"), nb::arg("memory"));
+      [](int64_t pixels, int64_t scans, int64_t work, int64_t memory) {
+        codecs::set_decode_limits({pixels, scans, work, memory});
+      },
+      nb::arg("pixels"), nb::arg("scans"), nb::arg("work"), nb::arg("memory"));
   m.def(
       "kernels",
       [] {

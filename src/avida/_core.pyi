@@ -335,6 +335,13 @@ class ProfileRecording:
 def enter_profile(arg: object, /) -> Any: ...
 def exit_profile(arg0: object, /, *args) -> None: ...
 def note_ahead(file: str, line: int, name: str, outcome: int, reason: str) -> None: ...
+
+class Descriptor:
+    def __init__(self, path: object, flags: int) -> None: ...
+    def fileno(self) -> int: ...
+    def __enter__(self) -> Any: ...
+    def __exit__(self, *args) -> None: ...
+
 def sound_formats() -> list[tuple[str, str]]:
     """The sound formats that this build reads, each with its library."""
 
@@ -346,8 +353,10 @@ def image_formats() -> list[tuple[str, list[str], str, str, list[str]]]:
 def image_endings() -> list[str]:
     """The endings of the files of all image formats, in order."""
 
-def decode_limits() -> tuple[int, int, int]:
-    """The maximum numbers of pixels, scans and bytes of memory of a file."""
+def decode_limits() -> tuple[int, int, int, int]:
+    """
+    The maximum numbers of pixels, scans, steps of work and bytes of memory of a file.
+    """
 
 def vector_targets() -> list[str]:
     """
@@ -384,7 +393,7 @@ def split_jpeg_scans(bytes: int) -> None:
     For tests: threads share the data of every JPEG file in segments of so many bytes. 0: as usual.
     """
 
-def set_decode_limits(pixels: int, scans: int, memory: int) -> None: ...
+def set_decode_limits(pixels: int, scans: int, work: int, memory: int) -> None: ...
 def kernels() -> list[tuple[str, list[str], bool]]:
     """
     The bodies that a GPU can run: C++ types, the headers that declare them, whether a thread block processes an item.

@@ -58,6 +58,11 @@ def many_scans(count: int, size: int = 64) -> bytes:
     return data[:end] + data[first:end] * (count - data.count(b"\xff\xda")) + data[end:]
 
 
+def many_scans_of(count: int, extent: int, padding: int) -> bytes:
+    data = many_scans(count)
+    return patched(data, (data.index(b"\xff\xc2") + 5, struct.pack(">HH", extent, extent)), padding=padding)
+
+
 def many_plain_scans(count: int) -> bytes:
     """A file without progression whose components come one by one, and the last again and again."""
     data = bytes(imagecodecs.jpeg8_encode(np.zeros((64, 64), np.uint8)))

@@ -2,6 +2,9 @@
 
 import re
 import struct
+import subprocess
+import sys
+import textwrap
 
 import numpy as np
 import pytest
@@ -106,6 +109,38 @@ def test_arguments_per_sample():
 def test_wrong_arguments(arguments, message):
     with pytest.raises((RuntimeError, ValueError), match=message):
         decode(all_videos()["h264.mp4"], **arguments)
+
+
+def test_frames_beyond_the_end_are_told_once(tmp_path):
+    """Black frames that nobody asked for: a warning at the line that reads the first of them."""
+    (tmp_path / "video.mp4").write_bytes(all_videos()["h264.mp4"].tobytes())
+    script = tmp_path / "script.py"
+    script.write_text(
+        textwrap.dedent(f"""
+        import linecache
+        import warnings
+        import numpy as np
+        import avida
+
+        file = np.fromfile({str(tmp_path / "video.mp4")!r}, np.uint8)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            for mode in ("constant", "edge", "none"):
+                avida.decoders.video(file, start_frame=15, sequence_length=10, pad_mode=mode).shape
+            avida.decoders.video(file, start_frame=15, sequence_length=5).shape
+            assert not caught, caught[0].message
+            for arguments in ({{"frames": [3, 20]}}, {{"start_frame": 15, "sequence_length": 10}}):
+                clip = avida.decoders.video(avida.batch([file, file]), **arguments)
+                last = np.asarray(clip.tensors[1])[-1]  # the line
+                assert not last.any()
+        (warning,) = caught
+        assert "has frames 0 to 19, and frame 20 was asked for" in str(warning.message), warning.message
+        assert warning.filename == __file__
+        assert "# the line" in linecache.getline(__file__, warning.lineno)
+        """)
+    )
+    ran = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=600)
+    assert ran.returncode == 0, ran.stderr
 
 
 def test_sound_is_not_a_video():

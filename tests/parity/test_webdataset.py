@@ -141,7 +141,6 @@ def test_shards_and_padding(shards):
 INDICES = [
     "v1.2 1\nbin 512 8 0.bin cls 1536 1 0.cls\n",
     "v1.2 1\nbin 512 8 0.bin cls 1536 1 0.cls",
-    "v1.2 1\nbin 512 8 0.bin\nbin 512 4 1.bin\n",
     "v1.2 1 more\r\n \tbin   512\t8  0.bin  \r\n",
     "v1.2 2\ncls 1536 1 0.cls bin 512 8 0.bin cls 512 3 0.cls bin 512 2 0.bin\nother 2560 1 0.other\n",
     "v1.1 2\nbin 512 8 cls 1536 1\ncls 1536 1\n",

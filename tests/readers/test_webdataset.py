@@ -280,25 +280,28 @@ BAD_INDICES = [
     ("v1.2 0\n", "line 1: expected the number of samples"),
     ("v1.2 -1\n", "line 1: expected the number of samples"),
     ("v1.2 99999999999999999999\n", "line 1: expected the number of samples"),
-    ("v1.2 9223372036854775807\njpg 512 5 a\n", "line 3: expected at least one component"),
-    ("v1.2 2\njpg 512 5 a\n\n", "line 3: expected at least one component"),
+    ("v1.2 9223372036854775807\njpg 512 5 a.jpg\n", "line 3: expected at least one component"),
+    ("v1.2 2\njpg 512 5 a.jpg\n\n", "line 3: expected at least one component"),
     (
         "v1.2 1\njpg 512 5\n",
         'line 2: expected an extension, an offset, a size and a name for each component, after "jpg"',
     ),
-    ("v1.2 1\njpg 512 5 a b.jpg\n", 'after "b.jpg"'),
-    ("v1.2 1\njpg 512 5x a\n", 'after "jpg"'),
-    ("v1.1 1\njpg 512 5 a\n", 'expected an extension, an offset and a size for each component, after "a"'),
-    ("v1.2 1\njpg 513 5 a\n", 'multiple of 512, after a header, for "jpg", found 513'),
-    ("v1.2 1\njpg -512 5 a\n", "multiple of 512"),
-    ("v1.2 1\njpg 0 5 a\n", "multiple of 512, after a header"),
-    ("v1.2 1\njpg 512 -5 a\n", "the -5 bytes .* exceed the archive"),
+    ("v1.2 1\njpg 512 5 a.jpg b.jpg\n", 'after "b.jpg"'),
+    ("v1.2 1\njpg 512 5x a.jpg\n", 'after "jpg"'),
+    ("v1.1 1\njpg 512 5 a.jpg\n", 'expected an extension, an offset and a size for each component, after "a.jpg"'),
+    ("v1.2 1\njpg 513 5 a.jpg\n", 'multiple of 512, after a header, for "jpg", found 513'),
+    ("v1.2 1\njpg -512 5 a.jpg\n", "multiple of 512"),
+    ("v1.2 1\njpg 0 5 a.jpg\n", "multiple of 512, after a header"),
+    ("v1.2 1\njpg 512 -5 a.jpg\n", "the -5 bytes .* exceed the archive"),
     (
-        "v1.2 1\njpg 512 10240 a\n",
+        "v1.2 1\njpg 512 10240 a.jpg\n",
         'the 10240 bytes of "jpg" from byte 512 on exceed the archive, which has 10240 bytes',
     ),
-    ("v1.2 1\njpg 1099511627776 5 a\n", "exceed the archive"),
-    ("v1.2 1\njpg 512 9223372036854775807 a\n", "exceed the archive"),
+    ("v1.2 1\njpg 1099511627776 5 a.jpg\n", "exceed the archive"),
+    ("v1.2 1\njpg 512 9223372036854775807 a.jpg\n", "exceed the archive"),
+    ("v1.2 1\njpg 512 5 a.png\n", 'line 2: expected "jpg" as the extension of "a.png"'),
+    ("v1.2 1\njpg 512 5 a.jpg cls 1536 5 b.cls\n", "line 2: expected components of one sample, found a and b"),
+    ("v1.2 1\njpg 512 5 a.jpg\njpg 2560 5 b.jpg\n", "line 3: expected the end after 1 samples"),
 ]
 
 
@@ -335,6 +338,28 @@ def test_stale_index(tmp_path):
                 evaluate_all(reader.next_epoch(batch_size=5))
             assert f"the index {stale} does not match the archive {path}: expected " in str(error.value)
             assert f"avida index {path}" in str(error.value)
+
+
+def test_damaged_index(tmp_path):
+    """Whatever happens to a byte of an index with names: the samples are right, or there is an error."""
+    path = write_tar(
+        tmp_path / "a.tar", [(f"{i}.{e}", f"{i}{e}".encode()) for i in range(3) for e in ("jpg", "png", "cls")]
+    )
+    text = index_webdataset(path)
+    ext = ["jpg;png", "cls;png"]
+    expected = read(path, ext)
+    assert read(path, ext, index_paths=write_index(tmp_path / "a.idx", text)) == expected
+    refused = 0
+    for at, old in enumerate(text):
+        for new in "0159jcp. \n":
+            if new == old:
+                continue
+            index = write_index(tmp_path / "a.idx", text[:at] + new + text[at + 1 :])
+            try:
+                assert read(path, ext, index_paths=index) == expected, (at, new)
+            except RuntimeError:
+                refused += 1
+    assert refused > 1000
 
 
 def bytes_read():

@@ -34,6 +34,8 @@ Bytes find_box(Bytes boxes, std::string_view kind) {
   return {};
 }
 
+constexpr int kSteps = 16;  // of work for a pixel, at least: transforms of wavelets in 32 bits
+
 int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // The colour information of the boxes around the codestream.
@@ -124,7 +126,7 @@ Header read_header(Bytes file) {
   const int64_t height = divide_up(bottom, step_y) - divide_up(top, step_y);
   const int64_t width = divide_up(right, step_x) - divide_up(left, step_x);
   check_extents(height, width, components);
-  check_ratio(file, height * width * components * static_cast<int64_t>(sizeof(OPJ_INT32)), 65536);
+  check_work(height * width, "pixels", kSteps);
   if (!tile_width || !tile_height || tile_left > left || tile_top > top)
     refuse("JPEG 2000: the tiles do not cover the image");
   constexpr int64_t kTileBytes = 14;  // the size of the markers at the beginning of a tile

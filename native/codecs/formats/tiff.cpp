@@ -101,7 +101,7 @@ int64_t ratio_of(int compression) {
     case COMPRESSION_ADOBE_DEFLATE:
       return 1032;
     default:
-      return 65536;
+      return 0;  // a uniform picture may be as small as it likes
   }
 }
 
@@ -187,7 +187,8 @@ Header read_header(const File& file, Bytes bytes) {
   const int64_t pixels = std::max(height * width, header.block_height * block_width);
   const int64_t stored_bits = std::max(1, header.samples * header.bits),
                 pixel_size = info.channels * size_of(info.dtype);
-  check_ratio(bytes, pixels * pixel_size, ratio_of(compression) * std::max<int64_t>(1, 8 * pixel_size / stored_bits));
+  if (const int64_t ratio = ratio_of(compression))
+    check_ratio(bytes, pixels * pixel_size, ratio * std::max<int64_t>(1, 8 * pixel_size / stored_bits));
   return header;
 }
 

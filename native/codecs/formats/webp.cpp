@@ -51,7 +51,6 @@ ImageInfo read_info(Bytes file) {
   ImageInfo info = info_of(features);
   check_extents(info.height, info.width, info.channels);
   const int64_t pixels = int64_t{info.height} * info.width;
-  check_ratio(file, pixels * info.channels, 16384);
   constexpr int kLossy = 1;
   info.scratch.always = features.format == kLossy ? (features.has_alpha ? 2 * pixels : 0) : 4 * pixels;
   info.scratch.per_pixel_of_parts = info.channels;  // for the rectangle and its border

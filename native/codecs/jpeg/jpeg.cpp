@@ -18,7 +18,8 @@ namespace avida::codecs {
 namespace {
 
 constexpr int64_t kMostShrinking = 4096;  // bytes of pixels per byte of file; a constant gray image has 256
-constexpr int kMostExtraBytes = 512;      // between two segments
+constexpr int kFirstArithmeticFrame = 0xC9;
+constexpr int kMostExtraBytes = 512;  // between two segments
 
 struct Decompressor {
   jpeg_decompress_struct jpeg;
@@ -219,8 +220,10 @@ void LibraryFile::describe() {
   const int channels = header_.components;
   if (header_.precision != 8) refuse("expected 8 bits per sample, got ", header_.precision);
   const int64_t samples = int64_t{header_.height} * header_.width * channels;
-  check_ratio(bytes_, samples, kMostShrinking);
+  // Arithmetic coding makes next to nothing of a uniform picture.
+  if (header_.frame < kFirstArithmeticFrame) check_ratio(bytes_, samples, kMostShrinking);
   check_scans(header_.scans);
+  check_work(int64_t{header_.height} * header_.width, "pixels", header_.scans);  // a step for each scan
   info_ = {.height = header_.height, .width = header_.width, .channels = channels};
   info_.orientation = header_.orientation;
   info_.index_bits = channels == 1 ? 8 : 0;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "codecs/limits.h"
+#include "codecs/video/mp4_boxes.h"
 
 extern "C" {
 #include <libavcodec/avcodec.h>
@@ -116,6 +117,7 @@ void VideoStream::check(int code, const char* what) {
 }
 
 void VideoStream::open() {
+  check_boxes(io_->size, io_->read_at);
   io_->open();
   format_ = avformat_alloc_context();
   // No protocol is allowed: playlists would open other files.

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -5,6 +6,7 @@
 #include "device/border.h"
 #include "loops/decoding/decode_videos.h"
 #include "operator/declare.h"
+#include "operator/notices.h"
 #include "ops/decode/decode.h"
 
 namespace avida::ops {
@@ -21,7 +23,7 @@ struct VideoArgs {
   std::vector<int> fill_value = {0};
   std::optional<std::vector<int>> frames;
   OnError on_error = OnError::raise;
-  FramePadding pad_mode = FramePadding::constant;
+  std::optional<FramePadding> pad_mode;
   std::optional<int> sequence_length, start_frame, stride;
 };
 
@@ -67,10 +69,21 @@ std::vector<int64_t> asked_frames(const VideoArgs& args, int64_t count) {
   return frames;
 }
 
-std::vector<int64_t> frames_of(const VideoArgs& args, int64_t count) {
+// Black frames that nobody asked for by name are told, by the first call that has any.
+void tell_padding(const std::vector<int64_t>& frames, int64_t count, int sample) {
+  const auto beyond = std::ranges::find_if(frames, [count](int64_t frame) { return frame < 0 || frame >= count; });
+  if (beyond == frames.end()) return;
+  post_notice("frames outside of a video",
+              str("decoders.video: sample ", sample, " has frames 0 to ", count - 1, ", and frame ", *beyond,
+                  " was asked for: frames outside of a video are of the colour fill_value; pad_mode=\"constant\" says "
+                  "that this is meant, \"edge\" repeats the last frame, and \"none\" makes it an error"));
+}
+
+std::vector<int64_t> frames_of(const VideoArgs& args, int64_t count, int sample) {
   check(args);
-  const FramePadding padding = args.pad_mode;
+  const FramePadding padding = args.pad_mode.value_or(FramePadding::constant);
   std::vector<int64_t> frames = asked_frames(args, count);
+  if (!args.pad_mode) tell_padding(frames, count, sample);
   if (padding == FramePadding::none) {
     for (int64_t frame : frames)
       if (frame < 0 || (args.frames && frame >= count))
@@ -97,7 +110,7 @@ class VideoPlan {
 
   explicit VideoPlan(const Sample<VideoArgs>& sample) : request_(request_of(sample.args)) {
     auto video = open(sample);
-    frames_ = frames_of(sample.args, video->index().frames());
+    frames_ = frames_of(sample.args, video->index().frames(), sample.index);
     shape_ = shape_of(*video);
     codecs::check_memory(checked_volume(shape_));
     codecs::read_fill_value(sample.args.fill_value, fill_);
@@ -178,13 +191,14 @@ AVIDA_OP_IN(decoders, video, VideoArgs) {
       .arg("pad_mode", &VideoArgs::pad_mode,
            "What stands for frames beyond the end: \"constant\" (fill_value), \"edge\" or \"repeat\" (the last "
            "frame), \"reflect_1001\" or \"symmetric\", \"reflect_101\" or \"reflect\" (backwards, with and without "
-           "the last frame again), or \"none\": the sequence is shorter, and other frames are an error.")
+           "the last frame again), or \"none\": the sequence is shorter, and other frames are an error. Default: "
+           "\"constant\", with a warning once where there are such frames.")
       .arg("sequence_length", &VideoArgs::sequence_length, "The number of frames to decode.")
       .arg("start_frame", &VideoArgs::start_frame, "The first frame to decode. Default: 0.")
       .arg("stride", &VideoArgs::stride, "The distance between frames. Default: 1.")
       .example(
           "avida.decoders.video(np.frombuffer(b\"YUV4MPEG2 W4 H2 F25:1%cFRAME%c\" % (10, 10) + bytes(range(16, 28)), "
-          "np.uint8), sequence_length=2)")
+          "np.uint8), sequence_length=2, pad_mode=\"edge\")")
       .takes_files()
       .raises(kRaises)
       .infer(infer)

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "gpu/gpu.h"
+#include "operator/notices.h"
 #include "operator/sample.h"
 #include "runtime/executor.h"
 #include "runtime/memory.h"
@@ -163,7 +164,9 @@ const Data& get(Value& value) {
     WithoutGil released;
     Executor::wait(value, answer_signals());
   }
-  return value.ready();
+  const Data& data = value.ready();
+  for (const std::string& text : take_notices()) nb::module_::import_("avida._running.warn").attr("warn")(text);
+  return data;
 }
 
 Layout layout_for(const std::string& text, int ndim) {

@@ -63,7 +63,7 @@ std::unique_ptr<VideoFiles::Video> VideoFiles::take(size_t file, int64_t frame) 
 void VideoFiles::give_back(size_t file, std::unique_ptr<Video> video) {
   std::vector<Idle> closed;  // both after the lock is released
   std::unique_ptr<codecs::GpuVideo> released;
-  std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   auto pixels_of = [](const Video& each) { return int64_t{1} * each.video.index().height * each.video.index().width; };
   int64_t pixels = pixels_of(*video);
   for (const Idle& idle : idle_) pixels += pixels_of(*idle.video);
@@ -79,7 +79,16 @@ void VideoFiles::give_back(size_t file, std::unique_ptr<Video> video) {
   // Frames that are kept serve the next clip of the file, if it comes soon.
   static constinit MadeOnce<const size_t> once;
   const size_t cpus = once.get([] { return std::make_unique<const size_t>(available_cpus()); });
-  if (idle_.size() > cpus) idle_[idle_.size() - cpus - 1].video->forget();
+  if (idle_.size() <= cpus) return;
+  // Nobody else takes it while it forgets, which closes a decoder; it is among the oldest afterwards.
+  const auto old = idle_.end() - static_cast<ptrdiff_t>(cpus) - 1;
+  Idle forgetting = std::move(*old);
+  idle_.erase(old);
+  lock.unlock();
+  forgetting.video->forget();
+  lock.lock();
+  const size_t newer = std::min(cpus, idle_.size());
+  idle_.insert(idle_.end() - static_cast<ptrdiff_t>(newer), std::move(forgetting));
 }
 
 }  // namespace avida

@@ -36,6 +36,7 @@ constexpr size_t kMostShown = 20, kMembersLookedAt = 1000;  // for messages abou
 
 struct Part {  // the member for one output; has no offset if the sample has no such member
   int64_t offset = -1, size = 0;
+  uint64_t name = 0;  // a hash of the member's name in an index that has names
 };
 
 std::string lower(std::string text) {
@@ -173,7 +174,7 @@ class Finder {
     std::string folded = extensions_.fold(member.extension);
     for (size_t k = 0; k < parts_.size(); k++) {
       if (parts_[k].offset >= 0 || !extensions_.fits(k, folded)) continue;
-      parts_[k] = {member.offset, member.size};
+      parts_[k] = {member.offset, member.size, args_.index_paths.empty() ? 0 : hash_of_webdataset_name(member.name)};
       is_matched_[k] = true;
     }
     if (looked_at_++ < kMembersLookedAt && seen_.size() < kMostShown) seen_.insert(member.extension);
@@ -343,10 +344,10 @@ class WebdatasetSource : public Source {
   bool is_verified(size_t archive) const { return is_verified_.empty() || is_verified_[archive]; }
 
   bool is_member(const TarHeader& header, size_t output, int64_t index) const {
-    WebdatasetName name = parse_webdataset_name(header.name);
-    std::string_view key = key_of(index);
-    return header.size == parts_of(index)[output].size && (key.empty() || name.has_key(key)) &&
-           extensions_.fits(output, extensions_.fold(name.extension));
+    const Part& part = parts_of(index)[output];
+    if (header.size != part.size) return false;
+    if (part.name) return hash_of_webdataset_name(header.name) == part.name;
+    return extensions_.fits(output, extensions_.fold(parse_webdataset_name(header.name).extension));
   }
 
   static std::string describe_member(const TarHeader& header) {

@@ -49,6 +49,15 @@ class Words {
   std::string_view rest_;
 };
 
+// The name repeats the extension, and the key of the sample: a damaged index contradicts itself.
+void check_name(std::string_view extension, std::string_view name, WebdatasetSample& sample) {
+  const WebdatasetName parsed = parse_webdataset_name(name);
+  if (parsed.extension != inside(extension))
+    refuse("expected \"", extension, "\" as the extension of \"", name, "\", whose bytes it describes");
+  if (sample.members.empty()) sample.key = parsed.key;
+  if (parsed.key != sample.key) refuse("expected components of one sample, found ", sample.key, " and ", parsed.key);
+}
+
 // The components of one line: extension, offset, size, and in the newer version the name.
 void read_line(std::string_view line, bool with_names, int64_t archive_bytes, WebdatasetSample& sample) {
   Words words(line);
@@ -63,7 +72,7 @@ void read_line(std::string_view line, bool with_names, int64_t archive_bytes, We
     if (*size < 0 || *offset > archive_bytes || *size > archive_bytes - *offset)
       refuse("the ", *size, " bytes of \"", extension, "\" from byte ", *offset, " on exceed the archive, which has ",
              archive_bytes, " bytes");
-    if (sample.members.empty()) sample.key = parse_webdataset_name(name).key;
+    if (with_names) check_name(extension, name, sample);
     sample.members.push_back({std::string(name), std::string(extension), *offset, *size});
   }
   if (sample.members.empty()) refuse("expected at least one component, found none");
@@ -81,9 +90,11 @@ WebdatasetName parse_webdataset_name(std::string_view name) {
   return {name.substr(0, dot), name.substr(dot == name.npos ? 0 : dot + 1)};
 }
 
-bool WebdatasetName::has_key(std::string_view in_index) const {
-  auto same = [](char a, char b) { return without_blank(a) == without_blank(b); };
-  return std::equal(key.begin(), key.end(), in_index.begin(), in_index.end(), same);
+uint64_t hash_of_webdataset_name(std::string_view name) {
+  if (name.empty()) return 0;
+  uint64_t hash = 14695981039346656037u;  // FNV-1a
+  for (char c : inside(name)) hash = (hash ^ static_cast<uint8_t>(without_blank(c))) * 1099511628211u;
+  return std::max<uint64_t>(hash, 1);
 }
 
 void find_webdataset_samples(const storage::Object& archive, WebdatasetSample& sample,
@@ -130,6 +141,9 @@ void list_webdataset_samples(std::string_view index, int64_t archive_bytes, Webd
     }
     on_sample(sample);
   }
+  if (const std::string_view more = next_line(); !more.empty())
+    refuse("line ", *samples + 2, ": expected the end after ", *samples, " samples, found \"", more.substr(0, 40),
+           "\"");
 }
 
 std::string webdataset_index(const storage::Object& archive, const ScanProgress& on_progress) {

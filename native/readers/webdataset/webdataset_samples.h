@@ -21,12 +21,13 @@ struct WebdatasetSample {
   std::vector<WebdatasetMember> members;
 };
 
-// The key of the sample and the extension, from a member's name. An index has underscores instead of blanks in names.
+// The key of the sample and the extension, from a member's name.
 struct WebdatasetName {
   std::string_view key, extension;
-  bool has_key(std::string_view in_index) const;
 };
 WebdatasetName parse_webdataset_name(std::string_view name);
+// The same for a member's name and for its form in an index, which has underscores instead of blanks. 0 without a name.
+uint64_t hash_of_webdataset_name(std::string_view name);
 
 using OnWebdatasetSample = std::function<void(const WebdatasetSample&)>;
 

@@ -1000,7 +1000,7 @@ def video(
         pad_mode: What stands for frames beyond the end: "constant" (fill_value), "edge" or "repeat" (the last
             frame), "reflect_1001" or "symmetric", "reflect_101" or "reflect" (backwards, with and without the
             last frame again), or "none": the sequence is shorter, and other frames are an error. Default:
-            ``'constant'``.
+            "constant", with a warning once where there are such frames.
         sequence_length: The number of frames to decode. Can differ between samples.
         start_frame: The first frame to decode. Default: 0. Can differ between samples.
         stride: The distance between frames. Default: 1. Can differ between samples.
@@ -1016,7 +1016,7 @@ def video(
             "placeholder".
 
     Example:
-        >>> avida.decoders.video(np.frombuffer(b"YUV4MPEG2 W4 H2 F25:1%cFRAME%c" % (10, 10) + bytes(range(16, 28)), np.uint8), sequence_length=2)
+        >>> avida.decoders.video(np.frombuffer(b"YUV4MPEG2 W4 H2 F25:1%cFRAME%c" % (10, 10) + bytes(range(16, 28)), np.uint8), sequence_length=2, pad_mode="edge")
     """
     if unknown:
         raise _wrong_arguments(globals()["video"], unknown)
