@@ -33,6 +33,12 @@ def run(options: argparse.Namespace) -> int:
     try:
         with tokenize.open(options.script) as script:  # which knows the encoding that a script declares
             migrated = migrate(script.read())
+    except (RecursionError, MemoryError):
+        print(f"avida migrate: {options.script} has expressions that are nested too deeply", file=sys.stderr)
+        return 2
+    except RuntimeError as error:
+        print(f"avida migrate: {options.script}: {error}", file=sys.stderr)
+        return 2
     except OSError as error:
         print(f"avida migrate: cannot read {options.script}: {error.strerror}", file=sys.stderr)
         return 2
@@ -40,7 +46,11 @@ def run(options: argparse.Namespace) -> int:
         print(f"avida migrate: {options.script} is not a Python script: {error}", file=sys.stderr)
         return 2
     if options.output:
-        write_file(pathlib.Path(options.output), migrated)
+        try:
+            write_file(pathlib.Path(options.output), migrated)
+        except OSError as error:
+            print(f"avida migrate: cannot write {options.output}: {error.strerror}", file=sys.stderr)
+            return 2
     else:
         sys.stdout.write(migrated)
     left = marks(migrated)
@@ -68,10 +78,19 @@ def migrate(text: str) -> str:
     names.rewrite_imports()
     migrated = source.result()
     try:
-        ast.parse(migrated)
+        left = names.unresolved(migrated)
     except SyntaxError as error:
         raise RuntimeError("what was written is not Python: please report this, with the script") from error
-    return migrated
+    return _with_marks(migrated, left)
+
+
+def _with_marks(migrated: str, left: list[tuple[ast.AST, str]]) -> str:
+    """The last look: what still has a name that is no longer imported is marked, wherever no stage did so."""
+    lines = migrated.splitlines(keepends=True)
+    for number, name in sorted({(node.lineno, name) for node, name in left}, reverse=True):  # type: ignore[attr-defined]
+        if not any(MARK in line for line in lines[max(0, number - 10) : number]):
+            lines.insert(0, f"{MARK}line {number + 1}: {name} is not imported any more\n")
+    return "".join(lines)
 
 
 def marks(text: str) -> list[tuple[int, str]]:

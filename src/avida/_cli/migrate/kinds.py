@@ -15,15 +15,22 @@ Scope = ast.AST  # a function or the module
 
 
 class Kind(NamedTuple):
-    """``what`` it is, and the pipeline or the names of outputs that belong to it.
+    """``what`` it is, and the pipelines, the names of outputs or the kinds of parts that belong to it.
 
-    pipeline, loader; batches: an iterator over items of a loader; numbered: the same with enumerate; item: a list of
-    one row; row: outputs by name; outputs: the tuple of pipe.run(); output: one of them; data: a value inside a
-    pipeline; sequence: several of those.
+    definition: a function that makes a pipeline; pipeline, loader; batches: an iterator over items of a loader; item: a
+    list of one row; row: outputs by name; outputs: the tuple of pipe.run(); output: one of them; tensor: a sample of
+    that; data: a value inside a pipeline; sequence: several of those; many: several values of one kind; parts: a tuple
+    of values of several kinds.
     """
 
     what: str
     of: Any = None
+
+
+class JaxNames(tuple[str, ...]):
+    """The names of the outputs of an iterator for JAX, whose items are rows."""
+
+    __slots__ = ()
 
 
 class Pipeline:
@@ -36,6 +43,7 @@ class Pipeline:
         self.calls: list[ast.Call] = []
         self.iterators: list[ast.Call] = []
         self.is_run = False
+        self.has_length = False  # whether what is written can tell the number of batches
 
     @property
     def is_endless(self) -> bool:
@@ -53,7 +61,10 @@ class Kinds:
         self._parameters: dict[tuple[Scope, str], Kind | None] = {}
         self._returns: dict[Scope, Kind | None] = {}
         found = [node for node in ast.walk(source.tree) if isinstance(node, Function)]
-        self.functions = {node.name: node for node in found if not isinstance(source.parents[node], ast.ClassDef)}
+        plain = [node for node in found if not isinstance(source.parents[node], ast.ClassDef)]
+        self.functions = {node.name: node for node in plain}
+        self._definitions = {name: [node for node in plain if node.name == name] for name in self.functions}
+        self._made: dict[str, list[ast.Call]] = {}
         self._methods = {
             (above, node.name): node for node in found if isinstance(above := source.parents[node], ast.ClassDef)
         }
@@ -65,6 +76,15 @@ class Kinds:
             self._visit(source.tree)
         for call in (node for node in ast.walk(source.tree) if isinstance(node, ast.Call)):
             self._note_use(call)
+
+    def is_length(self, node: ast.AST) -> bool:
+        """Whether this asks for the number of batches of a loader."""
+        return (
+            isinstance(node, ast.Call)
+            and ast.unparse(node.func) == "len"
+            and len(node.args) == 1
+            and self._what(node.args[0]) == "loader"
+        )
 
     def all_pipelines(self) -> list[Pipeline]:
         return [*self._pipelines.values(), *self.blocks.values()]
@@ -83,6 +103,11 @@ class Kinds:
             node = self._source.parents[node]
         return found.get(id(node))
 
+    def is_known_above(self, value: ast.expr, pipeline: Pipeline) -> bool:
+        """Whether a value needs nothing that the statements of a pipeline compute."""
+        stored = {n.id for n in ast.walk(pipeline.node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        return not any(isinstance(node, ast.Name) and node.id in stored for node in ast.walk(value))
+
     def is_in_iterator(self, node: ast.AST) -> bool:
         """Whether a node is part of the arguments of an iterator."""
         while node in self._source.parents and not isinstance(node, ast.stmt):
@@ -98,7 +123,10 @@ class Kinds:
                 kind = self._look_up(node)
                 if kind is None and isinstance(node, ast.Attribute) and self._what(node.value) == "data":
                     return Kind("data")
-                return kind
+                function = self._definition(node) if kind is None and isinstance(node, ast.Name) else None
+                return (
+                    Kind("definition", frozenset({self._pipelines[function]})) if function in self._pipelines else kind
+                )
             case ast.Call():
                 return self._of_call(node)
             case ast.Subscript():
@@ -110,7 +138,8 @@ class Kinds:
             case ast.ListComp() | ast.GeneratorExp() if self.is_data(node.elt):
                 return Kind("sequence")
             case ast.BinOp() if any(self.is_data(each) for each in (node.left, node.right)):
-                return Kind("data")
+                both = {self._what(node.left), self._what(node.right)}
+                return Kind("sequence" if "sequence" in both and isinstance(node.op, ast.Add) else "data")
             case ast.UnaryOp() if self.is_data(node.operand):
                 return Kind("data")
             case ast.Compare(ops=[ast.Is() | ast.IsNot() | ast.In() | ast.NotIn()]):
@@ -121,6 +150,13 @@ class Kinds:
                 return Kind("data")
             case ast.IfExp():
                 return self.of(node.body) or self.of(node.orelse)
+            case ast.List() | ast.Tuple() | ast.Dict():
+                values = node.values if isinstance(node, ast.Dict) else node.elts
+                return _many([self.of(value) for value in values])
+            case ast.ListComp() | ast.GeneratorExp():
+                return _many([self.of(node.elt)])
+            case ast.Await() | ast.Starred():
+                return self.of(node.value)
         return None
 
     def is_data(self, node: ast.AST) -> bool:
@@ -130,6 +166,10 @@ class Kinds:
         """``decoders.image`` for a call of an operator of pipeline mode."""
         path = self.names.path(call.func) if isinstance(call, ast.Call) else None
         return path and table.operator_path(path)
+
+    def is_set_of_inputs(self, node: ast.AST) -> bool:
+        """Whether an argument of an operator is a list of inputs, to each of which it is applied."""
+        return not isinstance(node, ast.Starred) and self._what(node) == "sequence"
 
     def _what(self, node: ast.AST) -> str | None:
         kind = self.of(node)
@@ -154,6 +194,19 @@ class Kinds:
             elif (text := ast.unparse(expression)) in made:
                 yield node, Pipeline(node, _pipeline_arguments(made[text]), text)
 
+    def is_ambiguous(self, name: ast.Name) -> bool:
+        """Whether a name stands for one of several functions, and it cannot be told which."""
+        found = self._definitions.get(name.id, [])
+        scopes = {self.scope(node) for node in found}
+        return len(found) > 1 and self.scope(name) not in scopes and any(each in self._pipelines for each in found)
+
+    def _definition(self, name: ast.Name) -> Function | None:
+        """The function of the script that a name stands for: the last one above it of this name."""
+        found = self._definitions.get(name.id, [])
+        inner = [node for node in found if self.scope(node) is self.scope(name)]
+        above = [node for node in inner if self._source.start(node) < self._source.start(name)]
+        return above[-1] if above else inner[0] if inner else found[-1] if found else None
+
     def _is_pipeline_call(self, node: ast.AST) -> bool:
         return isinstance(node, ast.Call) and self.names.path(node.func) in table.PIPELINE
 
@@ -172,7 +225,8 @@ class Kinds:
             case ast.With():
                 for item in node.items:
                     if node in self.blocks and item.optional_vars is not None:
-                        self._bind(item.optional_vars, Kind("pipeline", self.blocks[node]), self._source.start(node))
+                        kind = Kind("pipeline", frozenset({self.blocks[node]}))
+                        self._bind(item.optional_vars, kind, self._source.start(node))
             case ast.Return(value=ast.expr() as value):
                 scope = self.scope(node)
                 self._returns[scope] = self.of(value) or self._returns.get(scope)
@@ -183,6 +237,8 @@ class Kinds:
             case ast.Call(func=ast.Attribute(value=ast.Name() as target, attr="append" | "extend" | "insert")):
                 if any(self.is_data(argument) for argument in node.args):
                     self._bind(target, Kind("sequence"), self._source.end(node))
+                elif many := _many([self.of(argument) for argument in node.args[-1:]]):
+                    self._bind(target, many, self._source.end(node))
         for child in ast.iter_child_nodes(node):
             self._visit(child)
 
@@ -228,8 +284,8 @@ class Kinds:
         match call.func:
             case ast.Name(id=name) if name in self._classes:
                 return self._methods.get((self._classes[name], "__init__"))
-            case ast.Name(id=name):
-                return self.functions.get(name)
+            case ast.Name():
+                return self._definition(call.func)
             case ast.Attribute(attr=name) if self.names.path(call.func) is None:
                 found = [method for (_, method_name), method in self._methods.items() if method_name == name]
                 return found[0] if len(found) == 1 else None
@@ -238,7 +294,8 @@ class Kinds:
     def is_something_else_too(self, node: ast.Name | ast.Attribute) -> bool:
         """Whether a variable that is a pipeline or a loader also gets values of another kind."""
         found = {kind and kind.what for _, kind in self._bindings.get(self._key(node), [])}
-        return isinstance(node.ctx, ast.Load) and len(found) > 1 and bool(found & {"pipeline", "loader"})
+        followed = {"definition", "pipeline", "loader"}
+        return isinstance(node.ctx, ast.Load) and len(found) > 1 and bool(found & followed)
 
     def parameters(self, function: Function, call: ast.Call) -> Iterator[tuple[ast.expr, Kind | None]]:
         """The arguments of a call, with the kind that the parameter has."""
@@ -256,32 +313,39 @@ class Kinds:
         for name, value in self._arguments(function, call):
             if kind := self.of(value):
                 old = self._parameters.get((function, name))
-                merged = kind if old in (None, kind) or old.what != kind.what else Kind(kind.what)
-                self._parameters[function, name] = merged
+                self._parameters[function, name] = _merged(old, kind)
 
     # Kinds of expressions.
 
     def _of_call(self, call: ast.Call) -> Kind | None:
         path, operator = self.names.path(call.func), self.operator(call)
         if operator is not None:
-            return Kind("sequence" if self.has_several_outputs(call, operator) else "data")
+            is_several = self.has_several_outputs(call, operator) or any(map(self.is_set_of_inputs, call.args))
+            return Kind("sequence" if is_several else "data")
         if path in table.ITERATORS:
             return Kind("loader", self.output_names(call))
         if path == f"{table.DALI}.types.Constant":
             return Kind("data")
         if self._is_pipeline_call(call):
             found = [p for p in self.blocks.values() if p.arguments and p.arguments == _pipeline_arguments(call)]
-            return Kind("pipeline", found[0] if found else None)
+            return Kind("pipeline", frozenset(found[:1]))
         if (function := self.function(call)) is not None:
             pipeline = self._pipelines.get(function)
-            return Kind("pipeline", pipeline) if pipeline else self._returns.get(function)
+            return Kind("pipeline", frozenset({pipeline})) if pipeline else self._returns.get(function)
+        if isinstance(call.func, ast.Name) and (kind := self._look_up(call.func)) and kind.what == "definition":
+            return Kind("pipeline", kind.of)
         match call.func:
             case ast.Name(id="list" | "tuple") if len(call.args) == 1 and self._what(call.args[0]) == "sequence":
                 return Kind("sequence")
-            case ast.Name(id="enumerate") if call.args and self._what(call.args[0]) in ("loader", "batches"):
-                return Kind("numbered", self.of(call.args[0]).of)  # type: ignore[union-attr]
+            case ast.Name(id="list" | "tuple" | "reversed" | "sorted") if len(call.args) == 1:
+                kind = self.of(call.args[0])
+                return kind if kind and kind.what in ("outputs", "many", "batches") else _many([_element(kind)])
+            case ast.Name(id="enumerate") if call.args and (element := _element(self.of(call.args[0]))):
+                return Kind("many", Kind("parts", (None, element)))
+            case ast.Name(id="zip") if any(elements := [_element(self.of(argument)) for argument in call.args]):
+                return Kind("many", Kind("parts", tuple(elements)))
             case ast.Name(id="next") if call.args and self._what(call.args[0]) in ("batches", "loader"):
-                return Kind("item", self.of(call.args[0]).of)  # type: ignore[union-attr]
+                return _element(self.of(call.args[0]))
             case ast.Name(id="iter" | "tqdm" | "islice") | ast.Attribute(attr="tqdm" | "islice") if call.args:
                 kind = self.of(call.args[0])
                 return Kind("batches", kind.of) if kind and kind.what in ("loader", "batches") else kind
@@ -291,6 +355,14 @@ class Kinds:
 
     def _of_method(self, kind: Kind | None, method: str) -> Kind | None:
         match kind and kind.what, method:
+            case "many", "values" | "copy":
+                return kind
+            case "many", "pop" | "get":
+                return _element(kind)
+            case "output", "as_tensor":
+                return Kind("tensor")
+            case "tensor", "as_cpu":
+                return kind
             case "pipeline", "run":
                 return Kind("outputs")
             case "output", "as_cpu":
@@ -304,8 +376,16 @@ class Kinds:
     def _of_subscript(self, node: ast.Subscript) -> Kind | None:
         kind = self.of(node.value)
         match kind and kind.what:
+            case "outputs" | "many" if isinstance(node.slice, ast.Slice):
+                return kind
             case "outputs":
-                return Kind("outputs" if isinstance(node.slice, ast.Slice) else "output")
+                return Kind("output")
+            case "output" if not isinstance(node.slice, ast.Slice):
+                return Kind("tensor")
+            case "many":
+                return kind.of  # type: ignore[union-attr]
+            case "parts" if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, int):
+                return _part(kind, node.slice.value)
             case "item" if isinstance(node.slice, ast.Constant) and node.slice.value == 0:
                 return Kind("row", kind.of)  # type: ignore[union-attr]
             case "data" | "sequence":
@@ -334,7 +414,8 @@ class Kinds:
         names = iterator_arguments(call, order).get("output_map")
         if not isinstance(names, ast.List | ast.Tuple):
             return None
-        return tuple(getattr(name, "value", "") for name in names.elts)
+        made = JaxNames if self.names.path(call.func) == table.JAX else tuple
+        return made(getattr(name, "value", "") for name in names.elts)
 
     def _note_use(self, call: ast.Call) -> None:
         """Notes where pipelines are made, iterated over and run."""
@@ -342,15 +423,17 @@ class Kinds:
         path = self.names.path(call.func)
         if path in table.ITERATORS:
             pipeline = self.of(one_pipeline(iterator_arguments(call, table.ITERATORS[path][0])) or call)
-            if pipeline and pipeline.what == "pipeline" and pipeline.of:
-                pipeline.of.iterators.append(call)
-        elif kind and kind.what == "pipeline" and kind.of and not self._is_pipeline_call(call):
-            if self.function(call) is kind.of.node:
-                kind.of.calls.append(call)
+            for each in pipeline.of if pipeline and pipeline.what == "pipeline" else ():
+                each.iterators.append(call)
+        elif kind and kind.what == "pipeline" and not self._is_pipeline_call(call):
+            made = self.function(call) or (isinstance(call.func, ast.Name) and self.of(call.func))
+            for each in kind.of:
+                if made is each.node or isinstance(made, Kind):
+                    each.calls.append(call)
         elif kind and kind.what == "outputs" and isinstance(call.func, ast.Attribute):
             of = self.of(call.func.value)
-            if of and of.of:
-                of.of.is_run = True
+            for each in of.of if of and of.what == "pipeline" else ():
+                each.is_run = True
 
 
 def iterator_arguments(call: ast.Call, order: list[str]) -> dict[str, ast.expr]:
@@ -374,11 +457,13 @@ def _element(kind: Kind | None) -> Kind | None:
     """What iterating yields."""
     match kind and kind.what:
         case "loader" | "batches":
-            return Kind("item", kind.of)  # type: ignore[union-attr]
-        case "numbered":
-            return Kind("pair", kind.of)  # type: ignore[union-attr]
+            return Kind("row" if isinstance(kind.of, JaxNames) else "item", kind.of)  # type: ignore[union-attr]
+        case "many":
+            return kind.of  # type: ignore[union-attr]
         case "outputs":
             return Kind("output")
+        case "output":
+            return Kind("tensor")
         case "sequence":
             return Kind("data")
     return None
@@ -387,10 +472,26 @@ def _element(kind: Kind | None) -> Kind | None:
 def _part(kind: Kind | None, index: int) -> Kind | None:
     """What unpacking assigns to each name."""
     match kind and kind.what:
-        case "outputs":
-            return Kind("output")
         case "sequence" | "data":
             return Kind("data")
-        case "pair" if index == 1:
-            return Kind("item", kind.of)  # type: ignore[union-attr]
-    return None
+        case "parts":
+            return kind.of[index] if index < len(kind.of) else None  # type: ignore[union-attr]
+    return _element(kind)
+
+
+def _many(kinds: list[Kind | None]) -> Kind | None:
+    """Several values of one kind, if it is one."""
+    first = kinds[0] if kinds else None
+    if first is None or any(kind is None or kind.what != first.what for kind in kinds):
+        return None
+    merged: Kind | None = None
+    for kind in kinds:
+        merged = _merged(merged, kind)  # type: ignore[arg-type]
+    return Kind("many", merged)
+
+
+def _merged(old: Kind | None, kind: Kind) -> Kind:
+    """The kind of a variable that has values of two kinds, of which the last one counts."""
+    if old is None or old.what != kind.what or old == kind:
+        return kind
+    return Kind(kind.what, old.of | kind.of if kind.what in ("pipeline", "definition") else None)
