@@ -1,6 +1,7 @@
 """`avida migrate`: what it writes for each construct, what it keeps, and what it marks."""
 
 import ast
+import json
 import pathlib
 import textwrap
 
@@ -116,8 +117,8 @@ def test_expressions(line, expected):
         ("x = dali.ops.Resize(size=8)(images)", "operator classes"),
         ("x = images.shape(dtype=types.FLOAT)", "set the type"),
         ("for i in range(3):\n    if flag:\n        return images, labels", "leave the inner loop"),
-        ("f = fn.flip", "there is no counterpart"),
-        ("f = getattr(fn, 'flip')", "there is no counterpart"),
+        ("f = unknown(fn.flip)", "fn.flip goes where its calls cannot be followed"),
+        ("f = getattr(fn, 'flip')", "fn goes where its calls cannot be followed"),
         ("ndd = 1", "an ndd of its own"),
     ],
 )
@@ -402,6 +403,57 @@ def test_command(tmp_path, capsys):
     message = "this is a function: each call gives a generator over the next epoch"
     assert said.err == f"{output}:{len(lines) - 1}: {message}\n"
     assert lines[-2] == f"# avida migrate: {message}"
+
+
+def test_notebook(tmp_path, capsys):
+    """Cells stay apart; text, commands of IPython and what else is in the file stay the same."""
+    script, output = tmp_path / "old.ipynb", tmp_path / "new.ipynb"
+    sources = [
+        ["%matplotlib inline\n", "from nvidia.dali import fn, pipeline_def\n", "if True:\n", "    !ls"],
+        ["%%bash\n", "pipe.build()"],
+        IMPORTS + in_pipeline("pass") + "\n%timeit sum(range(9))",
+        "loader.reset(); print(1)\nunknown(loader)",
+    ]
+    cells = [{"cell_type": "markdown", "metadata": {}, "source": ["# größer"]}]
+    cells += [{"cell_type": "code", "metadata": {}, "outputs": [3], "source": source} for source in sources]
+    script.write_text(json.dumps({"cells": cells, "metadata": {"a": 1}, "nbformat": 4}, ensure_ascii=False))
+    assert _cli.main(["migrate", str(script), "-o", str(output)]) == 1
+    assert capsys.readouterr().err.startswith(f"{output}, cell 4:2: this is a function")
+    made = json.loads(output.read_text())
+    assert {**made, "cells": 0} == {"cells": 0, "metadata": {"a": 1}, "nbformat": 4}
+    assert [{**cell, "source": 0} for cell in made["cells"]] == [{**cell, "source": 0} for cell in cells]
+    assert made["cells"][0] == cells[0]
+    new = [cell["source"] for cell in made["cells"][1:]]
+    assert new[0] == ["%matplotlib inline\n", "import avida as ndd\n", "if True:\n", "    !ls"]
+    assert new[1] == sources[1]
+    assert new[2].endswith("loader = pipe()\n%timeit sum(range(9))")
+    assert new[3].startswith("pass; print(1)\n# avida migrate: this is a function")
+
+
+def test_no_code_is_deleted():
+    """What shares lines with a statement that goes stays, and runs."""
+    code = in_pipeline("pass") + "p = pipe(); p.build(); print('train')\nif True: p.build(); print(1)\n"
+    text = migrated(code + "q = pipe(); q.build()\nprint(q)\np.build(); x = 3  # three\n")
+    assert "p = pipe(); pass; print('train')\nif True: pass; print(1)\nq = pipe(); pass\n" in text
+    assert text.endswith("pass; x = 3  # three\n")
+    imports = "import nvidia.dali.fn; print(1)\nimport nvidia.dali.types; print(2)\n"
+    assert migrate(imports) == "import avida as ndd; print(1)\npass; print(2)\n"
+
+
+@pytest.mark.parametrize("use", ["x = Constant", "def f(i):\n    return isinstance(i, Constant)", "Constant.x"])
+def test_names_that_are_gone_are_marked(use):
+    assert marks(migrate(f"from nvidia.dali.types import Constant\n{use}\n"))
+
+
+def test_deep_expressions_and_full_disks(tmp_path, capsys):
+    script = tmp_path / "script.py"
+    script.write_text("import nvidia.dali\nx = " + "+".join(["1"] * 20000) + "\n")
+    assert _cli.main(["migrate", str(script)]) == 2
+    assert "nested too deeply" in capsys.readouterr().err
+    script.write_text(IMPORTS)
+    assert _cli.main(["migrate", str(script), "-o", "/dev/full"]) == 2
+    assert "cannot write /dev/full: No space left on device" in capsys.readouterr().err
+    assert _cli.main(["migrate", str(script), "-o", "/dev/stdout"]) == 0
 
 
 @pytest.mark.parametrize(("text", "message"), [("x = ", "not a Python script"), (None, "cannot read")])

@@ -40,6 +40,8 @@ class Expressions(ast.NodeVisitor):
             self._constant(node)
         elif kind and kind.what == "data" and isinstance(node.func, ast.Attribute):
             self._data_method(node, node.func)
+        elif any(map(self._kinds.is_data, [*node.args, *(keyword.value for keyword in node.keywords)])):
+            self._check_call(node)
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
         path = self._kinds.names.path(node)
@@ -51,8 +53,21 @@ class Expressions(ast.NodeVisitor):
             self._name_of_dynamic_mode(node, path)
         elif "LastBatchPolicy." in path and node.attr in table.POLICIES:
             self._source.edit(node, f'"{table.POLICIES[node.attr]}"')
+        elif self._is_value(node, path):
+            self._source.edit(node, f"ndd.{table.plain_operator(path)}")
         elif not self._is_known(node, path):
             self._source.mark(node, table.why_missing(path))
+
+    def visit_While(self, node: ast.While) -> None:
+        self._check_truth(node)
+
+    def visit_Assert(self, node: ast.Assert) -> None:
+        self._check_truth(node)
+
+    def _check_truth(self, node: ast.While | ast.Assert) -> None:
+        self.generic_visit(node)
+        if self._kinds.is_data(node.test):
+            self._source.mark(node, "this is data of a batch, and neither true nor false")
 
     def visit_Name(self, node: ast.Name) -> None:
         path = self._kinds.names.path(node)
@@ -68,6 +83,8 @@ class Expressions(ast.NodeVisitor):
                 self._source.mark(node, table.why_missing(path))
         elif table.is_dynamic(path):
             self._name_of_dynamic_mode(node, path)
+        elif self._is_value(node, path):
+            self._source.edit(node, f"ndd.{table.plain_operator(path)}")
         elif not self._is_known(node, path):
             self._source.mark(node, table.why_missing(path))
 
@@ -108,6 +125,13 @@ class Expressions(ast.NodeVisitor):
             return
         values = ", ".join(self._source.text(each) for each in (node.test, node.body, node.orelse))
         self._source.edit(node, f"ndd.batch([a if yes else b for yes, a, b in zip({values}, strict=True)])")
+
+    def _is_value(self, node: ast.AST, path: str) -> bool:
+        """Whether an operator is passed on where its calls are found."""
+        above = self._source.parents[node]
+        is_called = isinstance(above, ast.Call) and above.func is node
+        passed_on = (ast.Assign, ast.List, ast.Tuple, ast.Dict, ast.For, ast.IfExp)
+        return not is_called and isinstance(above, passed_on) and table.plain_operator(path) is not None
 
     def _is_known(self, node: ast.AST, path: str) -> bool:
         """Whether a name of nvidia.dali is part of something that another stage rewrites."""
@@ -199,6 +223,21 @@ class Expressions(ast.NodeVisitor):
             self._source.edit(each, name)
         over = values[0] if len(sets) == 1 else f"zip({', '.join(values)}, strict=True)"
         self._source.edit(node, f"[{self._source.text(node)} for {', '.join(names)} in {over}]")
+
+    def _check_call(self, node: ast.Call) -> None:
+        """What a function does with data can be told if it is in the script, or one of Python's."""
+        name = ast.unparse(node.func)
+        known = (
+            name in table.BUILTINS
+            or name.endswith("set_outputs")
+            or self._kinds.function(node)
+            or self._kinds.called_values(node)
+        )
+        if isinstance(node.func, ast.Attribute):
+            known = known or (node.func.attr in table.CHANGING and self._kinds.names.path(node.func) is None)
+        kind = self._kinds.of(node.func)
+        if not known and not (kind and kind.what == "operator") and self._kinds.names.path(node.func) is None:
+            self._source.mark(node, f"{name} is not in this script: migrate it too, and see what it does with a Batch")
 
     def _batch_size(self, node: ast.AST) -> str | None:
         """The number of samples of the batch, where no input tells it."""

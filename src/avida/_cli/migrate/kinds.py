@@ -61,6 +61,9 @@ class Kinds:
         self._parameters: dict[tuple[Scope, str], Kind | None] = {}
         self._returns: dict[Scope, Kind | None] = {}
         found = [node for node in ast.walk(source.tree) if isinstance(node, Function)]
+        self._globals = {
+            self.scope(node): set(node.names) for node in ast.walk(source.tree) if isinstance(node, ast.Global)
+        }
         plain = [node for node in found if not isinstance(source.parents[node], ast.ClassDef)]
         self.functions = {node.name: node for node in plain}
         self._definitions = {name: [node for node in plain if node.name == name] for name in self.functions}
@@ -71,6 +74,13 @@ class Kinds:
         self._classes = {node.name: node for node in ast.walk(source.tree) if isinstance(node, ast.ClassDef)}
         self._pipelines = {node: pipeline for node in found if (pipeline := self._decorated(node))}
         self.blocks = dict(self._with_blocks())
+        names = [node for node in ast.walk(source.tree) if isinstance(node, ast.Name)]
+        arguments = [node.arg for node in ast.walk(source.tree) if isinstance(node, ast.arg)]
+        self._variables = {*arguments, *(node.id for node in names if isinstance(node.ctx, ast.Store))}
+        values = [
+            self._definition(node) for node in names if isinstance(node.ctx, ast.Load) and not self._is_called(node)
+        ]
+        self._values = list(dict.fromkeys(each for each in values if each and each not in self._pipelines))
         for _ in range(5):  # values pass through a few functions at most
             self._bindings = {}
             self._visit(source.tree)
@@ -129,6 +139,8 @@ class Kinds:
                 )
             case ast.Call():
                 return self._of_call(node)
+            case ast.Name() | ast.Attribute() if operator := table.plain_operator(self.names.path(node)):
+                return Kind("operator", frozenset({operator}))
             case ast.Subscript():
                 return self._of_subscript(node)
             case ast.List() | ast.Tuple() | ast.Set() if any(self.is_data(each) for each in node.elts):
@@ -170,6 +182,10 @@ class Kinds:
     def is_set_of_inputs(self, node: ast.AST) -> bool:
         """Whether an argument of an operator is a list of inputs, to each of which it is applied."""
         return not isinstance(node, ast.Starred) and self._what(node) == "sequence"
+
+    def _is_called(self, node: ast.AST) -> bool:
+        above = self._source.parents[node]
+        return isinstance(above, ast.Call) and above.func is node
 
     def _what(self, node: ast.AST) -> str | None:
         kind = self.of(node)
@@ -234,6 +250,9 @@ class Kinds:
                 self._bind(node.target, Kind("data"), self._source.end(node))
             case ast.Call() if (function := self.function(node)) and function not in self._pipelines:
                 self._pass_arguments(function, node)
+            case ast.Call() if functions := self.called_values(node):
+                for function in functions:
+                    self._pass_arguments(function, node)
             case ast.Call(func=ast.Attribute(value=ast.Name() as target, attr="append" | "extend" | "insert")):
                 if any(self.is_data(argument) for argument in node.args):
                     self._bind(target, Kind("sequence"), self._source.end(node))
@@ -245,7 +264,8 @@ class Kinds:
     def _bind(self, target: ast.AST, kind: Kind | None, at: int, value: ast.AST | None = None) -> None:
         match target:
             case ast.Name() | ast.Attribute():
-                self._bindings.setdefault(self._key(target), []).append((at, kind))
+                if not (isinstance(value, ast.Constant) and value.value is None):  # which says that there is none yet
+                    self._bindings.setdefault(self._key(target), []).append((at, kind))
             case ast.Tuple() | ast.List():
                 values = value.elts if isinstance(value, ast.Tuple | ast.List) else []
                 for i, part in enumerate(target.elts):
@@ -257,7 +277,10 @@ class Kinds:
                         self._bind(part, _part(kind, i), at)
 
     def _key(self, target: ast.Name | ast.Attribute) -> tuple[Scope, str]:
-        return (self.scope(target) if isinstance(target, ast.Name) else self._source.tree, ast.unparse(target))
+        scope = self.scope(target)
+        if not isinstance(target, ast.Name) or target.id in self._globals.get(scope, ()):
+            scope = self._source.tree
+        return scope, ast.unparse(target)
 
     def _look_up(self, node: ast.Name | ast.Attribute) -> Kind | None:
         scope, name = self._key(node)
@@ -290,6 +313,13 @@ class Kinds:
                 found = [method for (_, method_name), method in self._methods.items() if method_name == name]
                 return found[0] if len(found) == 1 else None
         return None
+
+    def called_values(self, call: ast.Call) -> list[Function]:
+        """The functions that a variable may stand for: all that the script uses as values, if data is passed to it."""
+        if not isinstance(call.func, ast.Name) or self.names.path(call.func) or self.function(call):
+            return []
+        is_variable = call.func.id in self._variables
+        return self._values if is_variable and any(map(self.is_data, call.args)) else []
 
     def is_something_else_too(self, node: ast.Name | ast.Attribute) -> bool:
         """Whether a variable that is a pipeline or a loader also gets values of another kind."""
@@ -332,9 +362,17 @@ class Kinds:
         if (function := self.function(call)) is not None:
             pipeline = self._pipelines.get(function)
             return Kind("pipeline", frozenset({pipeline})) if pipeline else self._returns.get(function)
-        if isinstance(call.func, ast.Name) and (kind := self._look_up(call.func)) and kind.what == "definition":
+        kind = self.of(call.func) if isinstance(call.func, ast.Name | ast.Subscript) else None
+        if kind and kind.what == "definition":
             return Kind("pipeline", kind.of)
+        if kind and kind.what == "operator":
+            return Kind("sequence" if any(map(table.SEVERAL_OUTPUTS.__contains__, kind.of)) else "data")
+        if self.called_values(call):
+            kinds = [self._returns.get(function) for function in self.called_values(call)]
+            return next((kind for kind in kinds if kind), None)
         match call.func:
+            case ast.Name(id="sum") if call.args and self._what(call.args[0]) == "sequence":
+                return Kind("data")
             case ast.Name(id="list" | "tuple") if len(call.args) == 1 and self._what(call.args[0]) == "sequence":
                 return Kind("sequence")
             case ast.Name(id="list" | "tuple" | "reversed" | "sorted") if len(call.args) == 1:
@@ -357,6 +395,8 @@ class Kinds:
         match kind and kind.what, method:
             case "many", "values" | "copy":
                 return kind
+            case "many", "items":
+                return Kind("many", Kind("parts", (None, _element(kind))))
             case "many", "pop" | "get":
                 return _element(kind)
             case "output", "as_tensor":
@@ -494,4 +534,4 @@ def _merged(old: Kind | None, kind: Kind) -> Kind:
     """The kind of a variable that has values of two kinds, of which the last one counts."""
     if old is None or old.what != kind.what or old == kind:
         return kind
-    return Kind(kind.what, old.of | kind.of if kind.what in ("pipeline", "definition") else None)
+    return Kind(kind.what, old.of | kind.of if kind.what in ("pipeline", "definition", "operator") else None)

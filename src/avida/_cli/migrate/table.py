@@ -147,6 +147,20 @@ METHOD_MARKS = {
 }
 ITERATING = {"enumerate", "iter", "zip", "list", "tuple", "islice", "tqdm", "map", "filter", "chain", "trange", "next"}
 
+BUILTINS = {
+    "len",
+    "print",
+    "isinstance",
+    "list",
+    "tuple",
+    "zip",
+    "enumerate",
+    "reversed",
+    "sum",
+    "type",
+    "id",
+    "hasattr",
+}
 CHANGING = {"append", "extend", "insert", "update", "pop", "remove", "clear", "sort", "reverse", "setdefault", "add"}
 
 NO_COUNTERPART = {
@@ -181,6 +195,17 @@ def operator_path(path: str) -> str | None:
     return ALIASES.get(name, name)
 
 
+def plain_operator(path: str | None) -> str | None:
+    """An operator that is the same function here, given its inputs: it may be passed on as a value."""
+    operator = operator_path(path) if path else None
+    function = find(operator) if operator else None
+    if not callable(function) or operator in AUTO_AUGMENT:
+        return None
+    first = next(iter(inspect.signature(function).parameters.values()), None)
+    needs_input = first is not None and first.default is first.empty and first.kind is not first.KEYWORD_ONLY
+    return operator if needs_input else None
+
+
 def find(name: str) -> Callable[..., Any] | None:
     """What avida has under a dotted name."""
     found: Any = avida
@@ -196,4 +221,6 @@ def parameters(name: str) -> set[str]:
 
 def why_missing(path: str) -> str:
     words = next((text for prefix, text in NO_COUNTERPART.items() if path.startswith(prefix)), "this name")
+    if path in (DALI, f"{DALI}.fn", f"{DALI}.math") or plain_operator(path):
+        return f"{path.removeprefix('nvidia.')} goes where its calls cannot be followed: call it by its name"
     return f"{path.removeprefix(DALI + '.')}: there is no counterpart of {words} ({PAGE})"

@@ -71,7 +71,14 @@ class Uses(ast.NodeVisitor):
         if inner.what not in ("pipeline", "definition", "loader"):
             return
         is_part = isinstance(above, ast.Subscript) and above.value is node
-        is_method = isinstance(above, ast.Attribute) and above.attr in ("append", "extend", "values", "pop", "get")
+        is_method = isinstance(above, ast.Attribute) and above.attr in (
+            "append",
+            "extend",
+            "values",
+            "items",
+            "pop",
+            "get",
+        )
         is_iterated = isinstance(above, ast.For | ast.comprehension) and above.iter is node
         if isinstance(above, ast.Call) and not is_iterated:
             is_iterated = ast.unparse(above.func) in ("len", "zip", "enumerate", "list", "tuple", "reversed")
@@ -118,7 +125,9 @@ class Uses(ast.NodeVisitor):
                 return isinstance(above, ast.Tuple) and isinstance(self._source.parents[above], ast.Assign)
             above = self._source.parents[above]
         if isinstance(above, ast.For | ast.comprehension):
-            return True
+            return above is not self._source.parents[node]  # a list of it, as many, is iterated over
+        if isinstance(above, ast.withitem):
+            return self._source.parents[above] in self._kinds.blocks
         if isinstance(above, ast.Call):
             path = self._kinds.names.path(above.func)
             if isinstance(above.func, ast.Attribute) and above.func.attr == "append":
