@@ -170,6 +170,45 @@ unused = pipe()
     assert marks(text) == []
 
 
+def test_policies_that_differ_with_padding():
+    """FILL is what the reader does, and each iterator has its own policy."""
+    code = in_pipeline("pass").replace('"train")', '"train", pad_last_batch=True)')
+    text = migrated(code + "other = DALIClassificationIterator(pipe(), last_batch_policy=LastBatchPolicy.PARTIAL)\n")
+    assert 'loader = pipe(last_batch="pad")\nother = pipe(last_batch="partial")\n' in text
+    assert marks(text) == []
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("b = pipe\nx = b(batch_size=2)\nx.build()\ny = x.run()[1].at(0)", "y = next(x)[1].tensors[0].numpy()"),
+        ("ps = {'a': pipe()}\nfor n, p in ps.items():\n    y = p.run()", "    y = next(p)"),
+        ("p = None\ndef f():\n    global p\n    p = pipe()\ny = p.run()", "y = next(p)"),
+        ("def f(p):\n    return p.run()\ny = f(pipe())[0][0].as_cpu()", "y = f(pipe())[0].tensors[0].cpu()"),
+        ("for o in pipe().run():\n    y = [t.shape() for t in o]", "    y = [list(t.shape) for t in o]"),
+        ("d = 0\np = pipe(device_id=d)\ny = p.run()[0].is_dense_tensor()", "y = (len(set(next(p)[0].shape)) == 1)"),
+    ],
+)
+def test_pipelines_are_followed(code, expected):
+    text = migrated(in_pipeline("pass").replace("loader = DALIClassificationIterator(pipe())\n", "") + code + "\n")
+    assert text.endswith(f"{expected}\n")
+    assert marks(text) == []
+
+
+def test_length_of_a_loader():
+    text = migrated(in_pipeline("pass") + "n = len(loader)\n")
+    assert "    epoch.length = lambda: len(reader.next_epoch(batch_size=batch_size))\n    return epoch\n" in text
+    assert text.endswith("n = loader.length()\n")
+
+
+def test_video_readers():
+    """One output is data; labels and numbers of frames are further ones."""
+    code = "@pipeline_def(batch_size=2)\ndef p(x):\n    {} = fn.readers.video({})\n    return v[:, 0]\np([]).run()\n"
+    text = migrated(code.format("v", "filenames=x"))
+    assert "for (v,) in reader.next_epoch(batch_size=batch_size):\n            yield (v.slice[:, 0],)\n" in text
+    assert "for v, n in reader.next" in migrated(code.format("v, n", "filenames=x, enable_frame_num=True"))
+
+
 @pytest.mark.parametrize(
     "code",
     [

@@ -67,19 +67,17 @@ class Kinds:
         plain = [node for node in found if not isinstance(source.parents[node], ast.ClassDef)]
         self.functions = {node.name: node for node in plain}
         self._definitions = {name: [node for node in plain if node.name == name] for name in self.functions}
-        self._made: dict[str, list[ast.Call]] = {}
         self._methods = {
             (above, node.name): node for node in found if isinstance(above := source.parents[node], ast.ClassDef)
         }
         self._classes = {node.name: node for node in ast.walk(source.tree) if isinstance(node, ast.ClassDef)}
         self._pipelines = {node: pipeline for node in found if (pipeline := self._decorated(node))}
         self.blocks = dict(self._with_blocks())
-        names = [node for node in ast.walk(source.tree) if isinstance(node, ast.Name)]
+        all_names = [node for node in ast.walk(source.tree) if isinstance(node, ast.Name)]
         arguments = [node.arg for node in ast.walk(source.tree) if isinstance(node, ast.arg)]
-        self._variables = {*arguments, *(node.id for node in names if isinstance(node.ctx, ast.Store))}
-        values = [
-            self._definition(node) for node in names if isinstance(node.ctx, ast.Load) and not self._is_called(node)
-        ]
+        self._variables = {*arguments, *(node.id for node in all_names if isinstance(node.ctx, ast.Store))}
+        read = [node for node in all_names if isinstance(node.ctx, ast.Load)]
+        values = [self._definition(node) for node in read if not self._is_called(node)]
         self._values = list(dict.fromkeys(each for each in values if each and each not in self._pipelines))
         for _ in range(5):  # values pass through a few functions at most
             self._bindings = {}
@@ -112,6 +110,26 @@ class Kinds:
         while node in self._source.parents and id(node) not in found:
             node = self._source.parents[node]
         return found.get(id(node))
+
+    def value_of(self, name: ast.Name) -> ast.expr | None:
+        """What a variable always stands for: what its one assignment says, or the one default of a parameter."""
+        nodes = list(ast.walk(self._source.tree))
+        stored = [n for n in nodes if isinstance(n, ast.Name) and n.id == name.id and not isinstance(n.ctx, ast.Load)]
+        assigned = [n.value for n in nodes if isinstance(n, ast.Assign) and stored and n.targets == stored[:1]]
+        found = [n for n in nodes if isinstance(n, Function | ast.Lambda) and name.id in _parameters(n)]
+        given = [n for n in nodes if isinstance(n, ast.keyword) and n.arg == name.id and ast.unparse(n.value) != n.arg]
+        if not found and len(stored) == len(assigned) == 1:
+            return assigned[0]
+        if stored or len(found) != 1 or isinstance(found[0], ast.Lambda):
+            return None
+        values = [
+            value
+            for call in nodes
+            if isinstance(call, ast.Call) and self.function(call) is found[0]
+            for key, value in self._arguments(found[0], call)
+            if key == name.id
+        ]
+        return None if values or given else _default(found[0], name.id)
 
     def is_known_above(self, value: ast.expr, pipeline: Pipeline) -> bool:
         """Whether a value needs nothing that the statements of a pipeline compute."""
@@ -247,7 +265,8 @@ class Kinds:
                 scope = self.scope(node)
                 self._returns[scope] = self.of(value) or self._returns.get(scope)
             case ast.AugAssign() if self.is_data(node.value):
-                self._bind(node.target, Kind("data"), self._source.end(node))
+                several = self._what(node.value) == "sequence"
+                self._bind(node.target, Kind("sequence" if several else "data"), self._source.end(node))
             case ast.Call() if (function := self.function(node)) and function not in self._pipelines:
                 self._pass_arguments(function, node)
             case ast.Call() if functions := self.called_values(node):
@@ -444,6 +463,8 @@ class Kinds:
             )
         if operator == "readers.nemo_asr":
             return any(name and name.startswith("read_") for name in keywords)
+        if operator in ("readers.video", "readers.video_resize", "experimental.readers.video"):
+            return any(name in table.VIDEO_OUTPUTS or (name or "").startswith("enable_") for name in keywords)
         return operator.startswith("readers.") or operator in table.SEVERAL_OUTPUTS
 
     def output_names(self, call: ast.Call) -> tuple[str, ...] | None:
@@ -452,6 +473,7 @@ class Kinds:
         if fixed:
             return fixed
         names = iterator_arguments(call, order).get("output_map")
+        names = self.value_of(names) if isinstance(names, ast.Name) else names
         if not isinstance(names, ast.List | ast.Tuple):
             return None
         made = JaxNames if self.names.path(call.func) == table.JAX else tuple
@@ -491,6 +513,20 @@ def one_pipeline(arguments: dict[str, ast.expr]) -> ast.expr | None:
 def _pipeline_arguments(call: ast.AST) -> dict[str, ast.expr]:
     assert isinstance(call, ast.Call)
     return iterator_arguments(call, table.PIPELINE_PARAMETERS)
+
+
+def _parameters(function: Function | ast.Lambda) -> list[str]:
+    given = function.args
+    return [argument.arg for argument in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
+
+
+def _default(function: Function, name: str) -> ast.expr | None:
+    """The default of a parameter, if it has one."""
+    given = function.args
+    plain = [argument.arg for argument in (*given.posonlyargs, *given.args)]
+    defaults = dict(zip(reversed(plain), reversed(given.defaults), strict=False))
+    keyword_only = zip((argument.arg for argument in given.kwonlyargs), given.kw_defaults, strict=True)
+    return (defaults | {key: value for key, value in keyword_only if value}).get(name)
 
 
 def _element(kind: Kind | None) -> Kind | None:

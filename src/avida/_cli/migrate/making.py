@@ -93,7 +93,8 @@ class InputWriter:
             self._source.mark(each.call, "iterators over this reader compute their last_batch_policy: set last_batch=")
         if self._last.is_parameter:
             pad = each.keywords.get("pad_last_batch")
-            if pad is not None and ast.unparse(pad) != "False":
+            is_constant = isinstance(pad, ast.Constant) and self._last.are_constants
+            if pad is not None and ast.unparse(pad) != "False" and not is_constant:
                 self._source.mark(each.call, 'pad_last_batch: LastBatchPolicy.FILL is last_batch="pad" with it')
             return "last_batch"
         return None if self._last.fixed in (None, "wrap") else f'"{self._last.fixed}"'

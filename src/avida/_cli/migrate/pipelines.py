@@ -30,7 +30,8 @@ class PipelineWriter:
         self._settings = self._find_settings()
         seed = "seed" if isinstance(pipeline.node, Function) else self._settings.get("seed")
         seed = seed if "seed" in self._settings else None
-        self._last = LastBatch(source, kinds, pipeline)
+        pads = [getattr(each.keywords.get("pad_last_batch"), "value", False) for each in inputs.found if each.is_reader]
+        self._last = LastBatch(source, kinds, pipeline, bool(pads) and all(pads))
         self._input_writer = InputWriter(source, kinds, pipeline, inputs, self._last, seed)
 
     def write_calls(self) -> None:
@@ -98,6 +99,7 @@ class PipelineWriter:
     def _is_left_out(self, name: str, value: ast.expr) -> bool:
         """Whether an argument of a pipeline has no place any more; marks it if something is to be done instead."""
         if name == "device_id":
+            value = (self._kinds.value_of(value) if isinstance(value, ast.Name) else None) or value
             is_cpu = (self._kinds.names.path(value) or "").endswith(".CPU_ONLY_DEVICE_ID")
             if not is_cpu and not (isinstance(value, ast.Constant) and value.value in (0, None)):
                 advice = f'with ndd.Device("gpu", {ast.unparse(value)}):'

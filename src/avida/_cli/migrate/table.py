@@ -95,6 +95,7 @@ AUTO_AUGMENT = {
 POLICY_NAMES = {"image_net": "imagenet", "reduced_cifar10": "cifar10", "svhn": "svhn"}
 CASTS = {f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)}
 CASTS |= {"float16", "float32", "float64", "bool"}
+VIDEO_OUTPUTS = {"file_root", "file_list", "labels"}  # which add labels
 SEVERAL_OUTPUTS = {"decoders.audio", "nonsilent_region", "random_bbox_crop", "box_encoder", "random_crop_generator"}
 SEVERAL_OUTPUTS |= {"segmentation.random_object_bbox", "segmentation.select_masks"}
 

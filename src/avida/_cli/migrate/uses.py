@@ -145,7 +145,16 @@ class Uses(ast.NodeVisitor):
         above = self._source.parents[node]
         is_jax = isinstance(kind.of, JaxNames)
         item = node.value if isinstance(node, ast.Subscript) and not is_jax else node
-        if isinstance(above, ast.Subscript) and above.value is node and isinstance(above.slice, ast.Constant):
+        if (
+            isinstance(above, ast.Subscript)
+            and above.value is node
+            and kind.of
+            and not is_jax
+            and _is_name(above.slice)
+        ):
+            number = f"{list(kind.of)}.index({self._source.text(above.slice)})".replace("'", '"')
+            self._source.edit(above, f"{self._source.text(item)}[{number}].torch()")
+        elif isinstance(above, ast.Subscript) and above.value is node and isinstance(above.slice, ast.Constant):
             name = above.slice.value
             if kind.of is None or name not in kind.of:
                 self._source.mark(node, f"outputs have numbers and no names: write {ast.unparse(item)}[...].torch()")
@@ -214,6 +223,10 @@ class Uses(ast.NodeVisitor):
         else:
             advice = table.METHOD_MARKS.get(function.attr, "this has no counterpart")
             self._source.mark(function, f"{function.attr}: {advice}")
+
+
+def _is_name(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name)
 
 
 def _are_endless(kind: Kind) -> bool:
