@@ -78,7 +78,10 @@ class Kinds:
         self._variables = {*arguments, *(node.id for node in all_names if isinstance(node.ctx, ast.Store))}
         read = [node for node in all_names if isinstance(node.ctx, ast.Load)]
         values = [self._definition(node) for node in read if not self._is_called(node)]
-        self._values = list(dict.fromkeys(each for each in values if each and each not in self._pipelines))
+        self._values: list[Function | ast.Lambda] = []
+        self._values += dict.fromkeys(each for each in values if each and each not in self._pipelines)
+        lambdas = [node for node in ast.walk(source.tree) if isinstance(node, ast.Lambda)]
+        self._values += [each for each in lambdas if any(map(self.operator, ast.walk(each.body)))]
         for _ in range(5):  # values pass through a few functions at most
             self._bindings = {}
             self._visit(source.tree)
@@ -333,12 +336,13 @@ class Kinds:
                 return found[0] if len(found) == 1 else None
         return None
 
-    def called_values(self, call: ast.Call) -> list[Function]:
+    def called_values(self, call: ast.Call) -> list[Function | ast.Lambda]:
         """The functions that a variable may stand for: all that the script uses as values, if data is passed to it."""
-        if not isinstance(call.func, ast.Name) or self.names.path(call.func) or self.function(call):
+        name = call.func.value if isinstance(call.func, ast.Subscript) else call.func
+        if not isinstance(name, ast.Name) or self.names.path(name) or self.function(call):
             return []
-        is_variable = call.func.id in self._variables
-        return self._values if is_variable and any(map(self.is_data, call.args)) else []
+        values = [*call.args, *(keyword.value for keyword in call.keywords)]
+        return self._values if name.id in self._variables and any(map(self.is_data, values)) else []
 
     def is_something_else_too(self, node: ast.Name | ast.Attribute) -> bool:
         """Whether a variable that is a pipeline or a loader also gets values of another kind."""
@@ -351,14 +355,14 @@ class Kinds:
         for name, value in self._arguments(function, call):
             yield value, self._parameters.get((function, name))
 
-    def _arguments(self, function: Function, call: ast.Call) -> Iterator[tuple[str, ast.expr]]:
+    def _arguments(self, function: Function | ast.Lambda, call: ast.Call) -> Iterator[tuple[str, ast.expr]]:
         names = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
         is_method = isinstance(self._source.parents[function], ast.ClassDef)
         through_class = isinstance(call.func, ast.Attribute) and ast.unparse(call.func.value) in self._classes
         yield from zip(names[is_method and not through_class :], call.args, strict=False)
         yield from ((keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg)
 
-    def _pass_arguments(self, function: Function, call: ast.Call) -> None:
+    def _pass_arguments(self, function: Function | ast.Lambda, call: ast.Call) -> None:
         for name, value in self._arguments(function, call):
             if kind := self.of(value):
                 old = self._parameters.get((function, name))
@@ -387,7 +391,8 @@ class Kinds:
         if kind and kind.what == "operator":
             return Kind("sequence" if any(map(table.SEVERAL_OUTPUTS.__contains__, kind.of)) else "data")
         if self.called_values(call):
-            kinds = [self._returns.get(function) for function in self.called_values(call)]
+            functions = self.called_values(call)
+            kinds = [self.of(f.body) if isinstance(f, ast.Lambda) else self._returns.get(f) for f in functions]
             return next((kind for kind in kinds if kind), None)
         match call.func:
             case ast.Name(id="sum") if call.args and self._what(call.args[0]) == "sequence":
