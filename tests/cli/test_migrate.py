@@ -1,6 +1,7 @@
 """`avida migrate`: what it writes for each construct, what it keeps, and what it marks."""
 
 import ast
+import json
 import pathlib
 import textwrap
 
@@ -65,6 +66,20 @@ def in_pipeline(*lines, arguments="", parameters=""):
         ("x = math.sqrt(labels)", "x = ndd.math.sqrt(labels)"),
         ("x = labels * types.Constant(2)", "x = labels * ndd.Batch.broadcast(2, jpegs.batch_size)"),
         ("x = not labels[0]", "x = (labels.slice[0] == 0)"),
+        ("x = not labels == 1", "x = ((labels == 1) == 0)"),
+        ("x = labels and images", "x = (((labels) != 0) & ((images) != 0))"),
+        ("x = types.Constant(2).uint8()", "x = ndd.cast(ndd.Batch.broadcast(2, jpegs.batch_size), dtype=ndd.uint8)"),
+        ("x = fn.flip([images, images])", "x = [ndd.flip(each) for each in [images, images]]"),
+        (
+            "x = fn.cat([images, images], [labels, labels])",
+            "x = [ndd.cat(each, each_2) for each, each_2 in zip([images, images], [labels, labels], strict=True)]",
+        ),
+        ("x = fn.random.uniform(seed=5)", "x = ndd.random.uniform(rng=rng, batch_size=jpegs.batch_size)"),
+        ("x = fn.experimental.decoders.video(jpegs)", "x = ndd.decoders.video(jpegs)"),
+        (
+            "x = dali.auto_aug.rand_augment.rand_augment(images, n=2, m=9, shape=[8, 8])",
+            "x = ndd.rand_augment(images, n=2, m=9, max_translate_rel=100 / 224)",
+        ),
         ("x = fn.cast(images, dtype=dali.types.FLOAT)", "x = ndd.cast(images, dtype=ndd.types.FLOAT)"),
         ("x = fn.python_function(images, function=abs)", "x = ndd.operator(abs)(images)"),
         ("x = images.gpu()  # a comment", "x = images.gpu()  # a comment"),
@@ -81,15 +96,15 @@ def test_expressions(line, expected):
     [
         ("x = fn.no_such_operator(images)", "fn.no_such_operator: there is no counterpart"),
         ("x = fn.resize(images, no_such_argument=1)", "resize has no argument no_such_argument"),
-        ("x = fn.random.uniform(seed=5)", "make rng = ndd.random.RNG(seed=5) above the loop"),
+        ("x = [fn.random.uniform(seed=i) for i in range(2)]", "make rng = ndd.random.RNG(seed=i) above the loop"),
         ("x = types.NO_SUCH_TYPE", "types.NO_SUCH_TYPE: there is no counterpart"),
-        ("x = types.Constant(np.zeros(3))", "types.Constant"),
+        ("x = types.Constant(1, shape=[3])", "types.Constant"),
         ("x = images.source_info()", "a Batch has no source_info()"),
-        ("x = labels[0] and labels[0]", "and, or"),
-        ("x = images if labels[0] else images * 2", "this chooses for every sample"),
+        ("x = labels[0] and flag", "and, or"),
+        ("x = images if labels[0] else 2", "this chooses for every sample"),
         ("if labels[0]:\n    print(1)", "this chooses for every sample"),
         (
-            "if labels[0]:\n    images = images\nelif labels[0] == 2:\n    images = -images",
+            "if labels[0]:\n    images = images\nelif flag:\n    images = -images",
             "this chooses for every sample",
         ),
         ('x = fn.python_function(images, function=abs, output_layouts="HWC")', "python_function"),
@@ -102,8 +117,8 @@ def test_expressions(line, expected):
         ("x = dali.ops.Resize(size=8)(images)", "operator classes"),
         ("x = images.shape(dtype=types.FLOAT)", "set the type"),
         ("for i in range(3):\n    if flag:\n        return images, labels", "leave the inner loop"),
-        ("f = fn.flip", "there is no counterpart"),
-        ("f = getattr(fn, 'flip')", "there is no counterpart"),
+        ("f = unknown(fn.flip)", "fn.flip goes where its calls cannot be followed"),
+        ("f = getattr(fn, 'flip')", "fn goes where its calls cannot be followed"),
         ("ndd = 1", "an ndd of its own"),
     ],
 )
@@ -153,6 +168,45 @@ unused = pipe()
     assert 'policy = "drop" if len(text) else "partial"\n' in text
     assert "other = pipe(batch_size=2, last_batch=policy)\n" in text
     assert marks(text) == []
+
+
+def test_policies_that_differ_with_padding():
+    """FILL is what the reader does, and each iterator has its own policy."""
+    code = in_pipeline("pass").replace('"train")', '"train", pad_last_batch=True)')
+    text = migrated(code + "other = DALIClassificationIterator(pipe(), last_batch_policy=LastBatchPolicy.PARTIAL)\n")
+    assert 'loader = pipe(last_batch="pad")\nother = pipe(last_batch="partial")\n' in text
+    assert marks(text) == []
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("b = pipe\nx = b(batch_size=2)\nx.build()\ny = x.run()[1].at(0)", "y = next(x)[1].tensors[0].numpy()"),
+        ("ps = {'a': pipe()}\nfor n, p in ps.items():\n    y = p.run()", "    y = next(p)"),
+        ("p = None\ndef f():\n    global p\n    p = pipe()\ny = p.run()", "y = next(p)"),
+        ("def f(p):\n    return p.run()\ny = f(pipe())[0][0].as_cpu()", "y = f(pipe())[0].tensors[0].cpu()"),
+        ("for o in pipe().run():\n    y = [t.shape() for t in o]", "    y = [list(t.shape) for t in o]"),
+        ("d = 0\np = pipe(device_id=d)\ny = p.run()[0].is_dense_tensor()", "y = (len(set(next(p)[0].shape)) == 1)"),
+    ],
+)
+def test_pipelines_are_followed(code, expected):
+    text = migrated(in_pipeline("pass").replace("loader = DALIClassificationIterator(pipe())\n", "") + code + "\n")
+    assert text.endswith(f"{expected}\n")
+    assert marks(text) == []
+
+
+def test_length_of_a_loader():
+    text = migrated(in_pipeline("pass") + "n = len(loader)\n")
+    assert "    epoch.length = lambda: len(reader.next_epoch(batch_size=batch_size))\n    return epoch\n" in text
+    assert text.endswith("n = loader.length()\n")
+
+
+def test_video_readers():
+    """One output is data; labels and numbers of frames are further ones."""
+    code = "@pipeline_def(batch_size=2)\ndef p(x):\n    {} = fn.readers.video({})\n    return v[:, 0]\np([]).run()\n"
+    text = migrated(code.format("v", "filenames=x"))
+    assert "for (v,) in reader.next_epoch(batch_size=batch_size):\n            yield (v.slice[:, 0],)\n" in text
+    assert "for v, n in reader.next" in migrated(code.format("v, n", "filenames=x, enable_frame_num=True"))
 
 
 @pytest.mark.parametrize(
@@ -259,8 +313,9 @@ def test_loops(code, expected):
 @pytest.mark.parametrize(
     ("code", "message"),
     [
-        ("print(len(loader))", "the number of batches"),
-        ("loaders = {'train': loader}", "this is a function"),
+        ("unknown({'train': loader})", "this is a function"),
+        ("unknown(pipe)", "this is a function that makes a generator"),
+        ("def pipe(x):\n    return x\ndef f():\n    return pipe(1)", "the name of several functions"),
         ("for _ in range(3):\n    x = next(iter(loader))", "each loader() begins an epoch"),
         ("x = next(loader)[0]['data']", "this is a function"),
         ("x = loader.next()", "each loader() begins an epoch"),
@@ -293,14 +348,8 @@ def test_marked_uses(code, message):
 @pytest.mark.parametrize(
     ("definition", "argument", "message"),
     [
-        (
-            "class Source:\n    def __call__(self, info):\n        return 1",
-            "Source()",
-            "is called for each batch or sample",
-        ),
-        ("def source():\n    return 1", "source", "is called for each batch or sample"),
+        ("class Source:\n    pass", "Source()", "Source must be iterable"),
         ("from elsewhere import thing", "thing", "must be iterable"),
-        ("def source():\n    yield 1", "source()", "must be iterable"),
         ("", "[1, 2], cycle='quiet'", "began again by itself"),
         ("", "name='fed'", "without a source"),
     ],
@@ -385,13 +434,65 @@ def test_command(tmp_path, capsys):
     assert said.out == migrate(script.read_text())
     assert said.err == ""
 
-    script.write_text(IMPORTS + in_pipeline("pass") + "len(loader)\n")
+    script.write_text(IMPORTS + in_pipeline("pass") + "f = sorted(loader, key=id)\n")
     assert _cli.main(["migrate", str(script), "-o", str(output)]) == 1
     said = capsys.readouterr()
     assert said.out == ""
     lines = output.read_text().splitlines()
-    assert said.err == f"{output}:{len(lines) - 1}: the number of batches is len(reader.next_epoch(batch_size=...))\n"
-    assert lines[-2].startswith("# avida migrate: the number of batches")
+    message = "this is a function: each call gives a generator over the next epoch"
+    assert said.err == f"{output}:{len(lines) - 1}: {message}\n"
+    assert lines[-2] == f"# avida migrate: {message}"
+
+
+def test_notebook(tmp_path, capsys):
+    """Cells stay apart; text, commands of IPython and what else is in the file stay the same."""
+    script, output = tmp_path / "old.ipynb", tmp_path / "new.ipynb"
+    sources = [
+        ["%matplotlib inline\n", "from nvidia.dali import fn, pipeline_def\n", "if True:\n", "    !ls"],
+        ["%%bash\n", "pipe.build()"],
+        IMPORTS + in_pipeline("pass") + "\n%timeit sum(range(9))",
+        "loader.reset(); print(1)\nunknown(loader)",
+    ]
+    cells = [{"cell_type": "markdown", "metadata": {}, "source": ["# größer"]}]
+    cells += [{"cell_type": "code", "metadata": {}, "outputs": [3], "source": source} for source in sources]
+    script.write_text(json.dumps({"cells": cells, "metadata": {"a": 1}, "nbformat": 4}, ensure_ascii=False))
+    assert _cli.main(["migrate", str(script), "-o", str(output)]) == 1
+    assert capsys.readouterr().err.startswith(f"{output}, cell 4:2: this is a function")
+    made = json.loads(output.read_text())
+    assert {**made, "cells": 0} == {"cells": 0, "metadata": {"a": 1}, "nbformat": 4}
+    assert [{**cell, "source": 0} for cell in made["cells"]] == [{**cell, "source": 0} for cell in cells]
+    assert made["cells"][0] == cells[0]
+    new = [cell["source"] for cell in made["cells"][1:]]
+    assert new[0] == ["%matplotlib inline\n", "import avida as ndd\n", "if True:\n", "    !ls"]
+    assert new[1] == sources[1]
+    assert new[2].endswith("loader = pipe()\n%timeit sum(range(9))")
+    assert new[3].startswith("pass; print(1)\n# avida migrate: this is a function")
+
+
+def test_no_code_is_deleted():
+    """What shares lines with a statement that goes stays, and runs."""
+    code = in_pipeline("pass") + "p = pipe(); p.build(); print('train')\nif True: p.build(); print(1)\n"
+    text = migrated(code + "q = pipe(); q.build()\nprint(q)\np.build(); x = 3  # three\n")
+    assert "p = pipe(); pass; print('train')\nif True: pass; print(1)\nq = pipe(); pass\n" in text
+    assert text.endswith("pass; x = 3  # three\n")
+    imports = "import nvidia.dali.fn; print(1)\nimport nvidia.dali.types; print(2)\n"
+    assert migrate(imports) == "import avida as ndd; print(1)\npass; print(2)\n"
+
+
+@pytest.mark.parametrize("use", ["x = Constant", "def f(i):\n    return isinstance(i, Constant)", "Constant.x"])
+def test_names_that_are_gone_are_marked(use):
+    assert marks(migrate(f"from nvidia.dali.types import Constant\n{use}\n"))
+
+
+def test_deep_expressions_and_full_disks(tmp_path, capsys):
+    script = tmp_path / "script.py"
+    script.write_text("import nvidia.dali\nx = " + "+".join(["1"] * 20000) + "\n")
+    assert _cli.main(["migrate", str(script)]) == 2
+    assert "nested too deeply" in capsys.readouterr().err
+    script.write_text(IMPORTS)
+    assert _cli.main(["migrate", str(script), "-o", "/dev/full"]) == 2
+    assert "cannot write /dev/full: No space left on device" in capsys.readouterr().err
+    assert _cli.main(["migrate", str(script), "-o", "/dev/stdout"]) == 0
 
 
 @pytest.mark.parametrize(("text", "message"), [("x = ", "not a Python script"), (None, "cannot read")])

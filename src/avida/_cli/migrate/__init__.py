@@ -1,4 +1,4 @@
-"""Rewrites a script of pipeline mode into one with loops, and marks what is left to do by hand.
+"""Rewrites a script or notebook of pipeline mode into one with loops, and marks what is left to do by hand.
 
 The new script goes to standard output, or to a file with -o. What it could not rewrite, or could not be sure about, has
 a comment "# avida migrate: ..." above it and is listed on standard error with its line. The exit code is 0 if nothing
@@ -18,35 +18,58 @@ from avida._cli.migrate.expressions import Expressions
 from avida._cli.migrate.inputs import Inputs
 from avida._cli.migrate.kinds import Kinds
 from avida._cli.migrate.names import Names
+from avida._cli.migrate.notebooks import Notebook
 from avida._cli.migrate.pipelines import PipelineWriter
 from avida._cli.migrate.source import MARK, Source
 from avida._cli.migrate.uses import Uses
+from avida._cli.run import is_notebook
 from avida._files.atomic import write_file
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("script", help="the Python file; it is not changed")
+    parser.add_argument("script", help="the Python file, or a notebook (.ipynb); it is not changed")
     parser.add_argument("-o", "--output", metavar="FILE", help="where the new script goes (standard output)")
 
 
 def run(options: argparse.Namespace) -> int:
     try:
-        with tokenize.open(options.script) as script:  # which knows the encoding that a script declares
-            migrated = migrate(script.read())
+        migrated, left = _migrate_file(options.script, options.output or "-")
+    except (RecursionError, MemoryError):
+        print(f"avida migrate: {options.script} has expressions that are nested too deeply", file=sys.stderr)
+        return 2
     except OSError as error:
         print(f"avida migrate: cannot read {options.script}: {error.strerror}", file=sys.stderr)
         return 2
     except (SyntaxError, UnicodeDecodeError) as error:
-        print(f"avida migrate: {options.script} is not a Python script: {error}", file=sys.stderr)
+        kind = "notebook" if is_notebook(options.script) else "Python script"
+        print(f"avida migrate: {options.script} is not a {kind}: {error}", file=sys.stderr)
         return 2
-    if options.output:
-        write_file(pathlib.Path(options.output), migrated)
-    else:
-        sys.stdout.write(migrated)
-    left = marks(migrated)
-    for line, message in left:
-        print(f"{options.output or '-'}:{line}: {message}", file=sys.stderr)
+    except RuntimeError as error:
+        print(f"avida migrate: {options.script}: {error}", file=sys.stderr)
+        return 2
+    try:
+        if options.output:
+            write_file(pathlib.Path(options.output), migrated)
+        else:
+            sys.stdout.write(migrated)
+    except OSError as error:
+        print(f"avida migrate: cannot write {options.output or 'the new script'}: {error.strerror}", file=sys.stderr)
+        return 2
+    for line in left:
+        print(line, file=sys.stderr)
     return 1 if left else 0
+
+
+def _migrate_file(script: str, output: str) -> tuple[str, list[str]]:
+    """What a script or notebook becomes, and what is left, with its place."""
+    if not is_notebook(script):
+        with tokenize.open(script) as file:  # which knows the encoding that a script declares
+            migrated = migrate(file.read())
+        return migrated, [f"{output}:{line}: {message}" for line, message in marks(migrated)]
+    notebook = Notebook(pathlib.Path(script).read_text(encoding="utf-8"))
+    cells = notebook.migrate(migrate)
+    left = [(number, *mark) for number, text in cells.items() for mark in marks(text)]
+    return notebook.text(), [f"{output}, cell {number}:{line}: {message}" for number, line, message in left]
 
 
 def migrate(text: str) -> str:
@@ -68,10 +91,17 @@ def migrate(text: str) -> str:
     names.rewrite_imports()
     migrated = source.result()
     try:
-        ast.parse(migrated)
+        left = names.unresolved(migrated)
     except SyntaxError as error:
         raise RuntimeError("what was written is not Python: please report this, with the script") from error
-    return migrated
+    return _with_marks(migrated, left)
+
+
+def _with_marks(migrated: str, left: list[tuple[ast.AST, str]]) -> str:
+    """The last look: what still has a name that is no longer imported is marked, wherever no stage did so."""
+    found = sorted({(node.lineno, name) for node, name in left})  # type: ignore[attr-defined]
+    said = (f"{MARK}line {number + len(found)}: {name} is not imported any more\n" for number, name in found)
+    return "".join(said) + migrated if found and not marks(migrated) else migrated
 
 
 def marks(text: str) -> list[tuple[int, str]]:

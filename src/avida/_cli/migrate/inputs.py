@@ -21,6 +21,9 @@ class Input:
         self.target = target  # of the assignment; None where the call is inside an expression
         self.name = fresh  # of the reader or source
         self.batch_name = batch_name  # of what an inner call gives for a batch
+        self.is_called = False  # a source that is a function, for each batch or sample
+        self.takes_number = False  # of the batch
+        self.called = ""
         self.keywords = {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
 
     @property
@@ -59,7 +62,7 @@ class Input:
         names = ", ".join(self.data_names)
         if isinstance(self.target, ast.Tuple | ast.List):
             return ast.unparse(self.target).strip("()[]") if len(self.target.elts) > 1 else f"({names},)"
-        return names if self.several or self.has_batches else f"({names},)"
+        return names if self.several or self.has_batches or self.is_called else f"({names},)"
 
 
 class Inputs:
@@ -68,7 +71,8 @@ class Inputs:
     def __init__(self, pipeline: Pipeline, kinds: Kinds, source: Source) -> None:
         self._kinds = kinds
         self._pipeline = pipeline
-        self._scope = pipeline.node if isinstance(pipeline.node, Function) else kinds.scope(pipeline.node)
+        self.scope = pipeline.node if isinstance(pipeline.node, Function) else kinds.scope(pipeline.node)
+        self.made: list[str] = []  # statements above the loop that make what operators need
         self.found: list[Input] = []
         self.hoisted: set[ast.stmt] = set()  # assignments that only make a reader
         for node in ast.walk(pipeline.node):
@@ -84,9 +88,9 @@ class Inputs:
             self.hoisted.add(parent)
             twins = [each for each in self.found if each.target and ast.dump(each.target) == ast.dump(target)]
         base = "reader" if operator in READERS else "source"
-        fresh = twins[0].name if twins else source.fresh(base, self._scope)
+        fresh = twins[0].name if twins else source.fresh(base, self.scope)
         several = self._kinds.has_several_outputs(call, operator)
-        batch_name = "" if target is not None else source.fresh(f"{fresh}_batch", self._scope)
+        batch_name = "" if target is not None else source.fresh(f"{fresh}_batch", self.scope)
         self.found.append(Input(call, operator, several, target, fresh, batch_name))
 
     @property

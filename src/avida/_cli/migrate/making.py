@@ -40,12 +40,23 @@ class InputWriter:
         if not loops:
             return "while True:"
         parts = [self._items(each) for each in loops]
+        if self._pipeline.is_endless and len(loops) > 1:
+            parts = [
+                self._endless(part) if each.begins_again else part for each, part in zip(loops, parts, strict=True)
+            ]
         if len(loops) == 1:
             return f"for {loops[0].header} in {parts[0]}:"
         targets = ", ".join(f"({each.header})" for each in loops)
         return f"for {targets} in zip({', '.join(parts)}, strict=False):"
 
+    def _endless(self, items: str) -> str:
+        """All epochs one after another."""
+        itertools = self._kinds.names.need("itertools")
+        return f"{itertools}.chain.from_iterable({items} for _ in {itertools}.count())"
+
     def _items(self, each: Input) -> str:
+        if each.is_called:
+            return self._called_items(each)
         if not each.has_batches:
             return f"{each.name}.next_epoch(batch_size={self._inputs.requested_batch_size()})"
         return f"{each.name}()" if self._is_generator_function(each.source) else each.name
@@ -82,7 +93,8 @@ class InputWriter:
             self._source.mark(each.call, "iterators over this reader compute their last_batch_policy: set last_batch=")
         if self._last.is_parameter:
             pad = each.keywords.get("pad_last_batch")
-            if pad is not None and ast.unparse(pad) != "False":
+            is_constant = isinstance(pad, ast.Constant) and self._last.are_constants
+            if pad is not None and ast.unparse(pad) != "False" and not is_constant:
                 self._source.mark(each.call, 'pad_last_batch: LastBatchPolicy.FILL is last_batch="pad" with it')
             return "last_batch"
         return None if self._last.fixed in (None, "wrap") else f'"{self._last.fixed}"'
@@ -95,38 +107,80 @@ class InputWriter:
             return
         self._check_source(each, each.source)
         text = self._source.text(each.source)
-        if each.has_batches:
+        if each.is_called and not each.has_batches:
+            each.called = text if isinstance(each.source, ast.Name) else each.name
+            self._make_sample_batches(each)
+            self.first += self._conversions(each)
+            if each.called == each.name:
+                self._replace(each, text)
+            elif each.target is not None:
+                self._source.remove_statement(self._source.statement(each.call))
+            else:
+                self._source.edit(each.call, each.batch_name)
+        elif each.has_batches or each.is_called:
             self.first += self._conversions(each)
             if isinstance(each.source, ast.Name) and each.target is not None:
-                each.name = text
+                each.name = each.called = text
                 self._source.remove_statement(self._source.statement(each.call))
                 return
             self._replace(each, text)
         else:
-            options = [name for name in ("num_outputs", "layout") if name in each.keywords]
-            options = [f"{name}={self._source.text(each.keywords[name])}" for name in options]
+            names = [name for name in ("num_outputs", "layout", "dtype") if name in each.keywords]
+            options = [f"{name}={self._source.text(each.keywords[name])}" for name in names]
             size = self._inputs.batch_size() or each.data_names[0]
             self.first.append(f"if {size} < {self._inputs.requested_batch_size()}:")
             self.first.append("    break  # pipelines leave out an incomplete batch of samples")
             self._replace(each, f"ndd.ExternalSource({', '.join([text, *options])})")
 
+    def _called_items(self, each: Input) -> str:
+        """What a function gives that is called for each batch, until it raises StopIteration."""
+        if not each.has_batches:
+            return f"{each.name}_batches()"
+        itertools = self._kinds.names.need("itertools")
+        called = each.called or each.name
+        return f"map({called if each.takes_number else f'lambda _: {called}()'}, {itertools}.count())"
+
+    def _make_sample_batches(self, each: Input) -> None:
+        """A generator over the batches of an epoch, for a function that gives the sample of a number."""
+        itertools, collections = map(self._kinds.names.need, ("itertools", "collections"))
+        size = self._inputs.requested_batch_size()
+        samples = "[list(output) for output in zip(*samples, strict=True)]" if each.several else "samples"
+        self.made += [
+            f'SampleInfo = {collections}.namedtuple("SampleInfo", "idx_in_epoch idx_in_batch iteration epoch_idx")',
+            f"{each.name}_epochs = {itertools}.count()",
+            "",
+            f"def {each.name}_batches():",
+            f"    epoch_idx = next({each.name}_epochs)",
+            f"    for iteration in {itertools}.count():",
+            f"        infos = [SampleInfo(iteration * {size} + i, i, iteration, epoch_idx) for i in range({size})]",
+            "        try:",
+            f"            samples = [{each.called}(info) for info in infos]",
+            "        except StopIteration:",
+            "            return",
+            f"        yield {samples}",
+        ]
+
     def _conversions(self, each: Input) -> list[str]:
         """The lines that make Batches of what the source gives."""
-        layout, device = each.keywords.get("layout"), each.keywords.get("device")
+        device = each.keywords.get("device")
         options = [f"device={self._source.text(device)}"] if device is not None else []
         if each.several and not isinstance(each.target, ast.Tuple | ast.List):
             name = each.data_names[0]
-            if layout is not None:
-                self._source.mark(each.call, f"set the layouts of {name}: ndd.as_batch(..., layout=...)")
+            if each.keywords.keys() & {"layout", "dtype"}:
+                self._source.mark(each.call, f"set layouts and types of {name} by ndd.as_batch(..., layout=...)")
             return [f"{name} = [ndd.as_batch({', '.join(['each', *options])}) for each in {name}]"]
         lines = []
         for i, name in enumerate(each.data_names):
-            own = layout.elts[i] if isinstance(layout, ast.List | ast.Tuple) else layout
-            has_layout = own is not None and not (isinstance(own, ast.Constant) and not own.value)
-            arguments = [name, *options, *([f"layout={self._source.text(own)}"] if own and has_layout else [])]
+            own = {option: self._of_output(each.keywords.get(option), i) for option in ("layout", "dtype")}
+            given = [f"{option}={self._source.text(value)}" for option, value in own.items() if value is not None]
             if name != "_":
-                lines.append(f"{name} = ndd.as_batch({', '.join(arguments)})")
+                lines.append(f"{name} = ndd.as_batch({', '.join([name, *options, *given])})")
         return lines
+
+    def _of_output(self, option: ast.expr | None, index: int) -> ast.expr | None:
+        """The option of one output: all have the same, or there is a list; empty ones do not count."""
+        own = option.elts[index] if isinstance(option, ast.List | ast.Tuple) else option
+        return None if isinstance(own, ast.Constant) and not own.value else own
 
     def _check_source(self, each: Input, given: ast.expr) -> None:
         for keyword in ("repeat_last", "batch_info"):
@@ -137,10 +191,13 @@ class InputWriter:
         what = self._definition(given)
         if isinstance(what, ast.ClassDef):
             methods = {method.name for method in what.body if isinstance(method, Function)}
-            if "__iter__" not in methods and ("__call__" in methods or "__getitem__" not in methods):
-                self._source.mark(each.call, _called(what.name))
-        elif isinstance(what, Function) and not _has_yield(what):
-            self._source.mark(each.call, _called(what.name))
+            if "__iter__" not in methods and "__getitem__" not in methods and "__call__" not in methods:
+                self._source.mark(each.call, f"{what.name} must be iterable, from the beginning in each epoch")
+            elif "__iter__" not in methods and "__call__" in methods:
+                call = next(m for m in what.body if isinstance(m, Function) and m.name == "__call__")
+                each.is_called, each.takes_number = True, len(call.args.args) > 1
+        elif isinstance(what, Function | ast.Lambda) and not _has_yield(what):
+            each.is_called, each.takes_number = True, len(what.args.args) > 0
         elif what is None:
             self._source.mark(each.call, f"{ast.unparse(given)} must be iterable, from the beginning in each epoch")
 
@@ -150,13 +207,13 @@ class InputWriter:
 
     def _definition(self, given: ast.expr) -> ast.AST | None:
         """The class or function of the script that a source is made of, or the list that it is."""
-        if isinstance(given, ast.List | ast.Tuple | ast.ListComp):
+        if isinstance(given, ast.List | ast.Tuple | ast.ListComp | ast.Lambda):
             return given
         functions = self._kinds.functions
         if isinstance(given, ast.Call):
             name = ast.unparse(given.func)
             if name in functions and _has_yield(functions[name]):
-                return None  # a generator, which ends after one epoch
+                return given  # a generator, which ends after one epoch
             classes = [node for node in ast.walk(self._source.tree) if isinstance(node, ast.ClassDef)]
             return next((node for node in classes if node.name == name), None)
         if ast.unparse(given) in functions:
@@ -173,13 +230,6 @@ class InputWriter:
             return [value for parameter, value in passed if parameter == name]
         assigned = [n for n in ast.walk(self._source.tree) if isinstance(n, ast.Assign)]
         return [n.value for n in assigned if name in map(ast.unparse, n.targets)]
-
-
-def _called(name: str) -> str:
-    return (
-        f"{name} is called for each batch or sample: give it __len__ and __getitem__(index), and loop over "
-        "ndd.ExternalSource(...).next_epoch(batch_size=...); or write it as a generator"
-    )
 
 
 def _has_yield(function: ast.AST) -> bool:

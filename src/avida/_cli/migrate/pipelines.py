@@ -30,7 +30,8 @@ class PipelineWriter:
         self._settings = self._find_settings()
         seed = "seed" if isinstance(pipeline.node, Function) else self._settings.get("seed")
         seed = seed if "seed" in self._settings else None
-        self._last = LastBatch(source, kinds, pipeline)
+        pads = [getattr(each.keywords.get("pad_last_batch"), "value", False) for each in inputs.found if each.is_reader]
+        self._last = LastBatch(source, kinds, pipeline, bool(pads) and all(pads))
         self._input_writer = InputWriter(source, kinds, pipeline, inputs, self._last, seed)
 
     def write_calls(self) -> None:
@@ -39,6 +40,8 @@ class PipelineWriter:
             self._change_call(call)
         for name, value in self._pipeline.arguments.items():
             self._is_left_out(name, value)
+        loops = self._inputs.loops
+        self._pipeline.has_length = len(loops) == 1 and loops[0].is_reader and not self._pipeline.is_endless
 
     def write(self) -> None:
         """Replaces the pipeline; its expressions must have been edited before."""
@@ -96,7 +99,9 @@ class PipelineWriter:
     def _is_left_out(self, name: str, value: ast.expr) -> bool:
         """Whether an argument of a pipeline has no place any more; marks it if something is to be done instead."""
         if name == "device_id":
-            if not (isinstance(value, ast.Constant) and value.value in (0, None)):
+            value = (self._kinds.value_of(value) if isinstance(value, ast.Name) else None) or value
+            is_cpu = (self._kinds.names.path(value) or "").endswith(".CPU_ONLY_DEVICE_ID")
+            if not is_cpu and not (isinstance(value, ast.Constant) and value.value in (0, None)):
                 advice = f'with ndd.Device("gpu", {ast.unparse(value)}):'
                 self._source.mark(value, f"device_id chose the GPU: run the loop {advice}")
             return True
@@ -108,7 +113,8 @@ class PipelineWriter:
     # The statements above the loop and in it.
 
     def _split(self) -> tuple[list[ast.stmt], list[ast.stmt]]:
-        setup, loop = [], []
+        setup: list[ast.stmt] = []
+        loop: list[ast.stmt] = []
         changed = self._changed_objects()
         for statement in self._pipeline.node.body:
             is_plain = not self._depends_on_data(statement) and not _names(statement, (ast.Store,)) & changed
@@ -153,7 +159,8 @@ class PipelineWriter:
 
     def _check_loop(self, loop: list[ast.stmt]) -> None:
         """Marks variables that the loop changes although their first value comes from above it."""
-        if len(self._inputs.loops) > 1:
+        readers = [each for each in self._inputs.loops if each.begins_again]
+        if len(self._inputs.loops) > 1 and readers and not self._pipeline.is_endless:
             self._source.mark(self._pipeline.node, "an epoch ends with the shortest of these readers")
         given = {name for each in self._inputs.loops for name in each.data_names}
         nodes = [node for statement in loop for node in ast.walk(statement)]
@@ -177,10 +184,17 @@ class PipelineWriter:
     def _write_outputs(self) -> None:
         for node in ast.walk(self._pipeline.node):
             if isinstance(node, ast.Return) and self._kinds.scope(node) is self._pipeline.node:
-                self._source.edit(node, f"yield {self._outputs(node)}{self._after(node)}")
+                self._source.edit(node, f"{self._yield(node)}{self._after(node)}")
             elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and _is_set_outputs(node):
                 values = [self._source.text(value) for value in node.value.args]
                 self._source.edit(node, f"yield {', '.join(values)}" if len(values) > 1 else f"yield ({values[0]},)")
+
+    def _yield(self, node: ast.Return) -> str:
+        if node.value is None or isinstance(node.value, ast.Tuple) or self._kinds.of(node.value) is not None:
+            return f"yield {self._outputs(node)}"
+        name = self._source.fresh("outputs", self._pipeline.node)  # one or several: the script does not say
+        made = f"{name} = {self._source.text(node.value)}\n{self._source.indent_of(node)}"
+        return f"{made}yield tuple({name}) if isinstance({name}, tuple | list) else ({name},)"
 
     def _outputs(self, node: ast.Return) -> str:
         if node.value is None:
@@ -189,8 +203,6 @@ class PipelineWriter:
         if isinstance(node.value, ast.Tuple):
             return text
         kind = self._kinds.of(node.value)
-        if kind is None:
-            self._source.mark(node, "if these are several outputs, yield a tuple of them")
         return f"tuple({text})" if kind and kind.what == "sequence" else f"({text},)"
 
     def _after(self, node: ast.AST) -> str:
@@ -210,7 +222,8 @@ class PipelineWriter:
 
     def _loop_text(self, loop: list[ast.stmt], indent: str) -> str:
         lines = []
-        if self._pipeline.is_endless and self._inputs.loops and all(each.begins_again for each in self._inputs.loops):
+        loops = self._inputs.loops
+        if self._pipeline.is_endless and len(loops) == 1 and loops[0].begins_again:
             lines.append(f"{indent}while True:\n")
             indent += _STEP
         lines.append(f"{indent}{self._input_writer.header()}\n")
@@ -225,7 +238,7 @@ class PipelineWriter:
         node = self._pipeline.node
         has_docstring = isinstance(node, Function) and ast.get_docstring(node) is not None
         lines.insert(1 if has_docstring else 0, settings)
-        lines += [f"{indent}{line}\n" for line in self._input_writer.made]
+        lines += [f"{indent}{line}\n" if line else "\n" for line in (*self._input_writer.made, *self._inputs.made)]
         return "".join(lines)
 
     def _lines_of(self, statement: ast.stmt, indent: str) -> str:
@@ -248,7 +261,8 @@ class PipelineWriter:
             text += self._loop_text(loop, inner)
         else:
             name = source.fresh("epoch", node)
-            text += f"\n{inner}def {name}():\n{self._loop_text(loop, inner + _STEP)}\n{inner}return {name}\n"
+            text += f"\n{inner}def {name}():\n{self._loop_text(loop, inner + _STEP)}\n"
+            text += f"{self._length_text(name, inner)}{inner}return {name}\n"
         source.replace(source.line_start(source.first_line(node)), source.line_start((node.end_lineno or 0) + 1), text)
         if not self._pipeline.calls:
             source.mark(
@@ -260,8 +274,16 @@ class PipelineWriter:
         name = source.fresh(self._pipeline.variable.rpartition(".")[2] + "_epoch", self._kinds.scope(node))
         text = self._setup_text(setup, indent)
         text += f"\n{indent}def {name}():\n{self._loop_text(loop, indent + _STEP)}\n"
+        text += self._length_text(name, indent)
         text += f"{indent}{self._pipeline.variable} = {name}{'()' if self._pipeline.is_endless else ''}\n"
         source.replace(source.line_start(node.lineno), source.line_start((node.end_lineno or 0) + 1), text)
+
+    def _length_text(self, name: str, indent: str) -> str:
+        """What tells the number of batches, in scripts that ask a loader for it."""
+        if not self._pipeline.has_length or not any(map(self._kinds.is_length, ast.walk(self._source.tree))):
+            return ""
+        items = f"{self._inputs.loops[0].name}.next_epoch(batch_size={self._inputs.requested_batch_size()})"
+        return f"{indent}{name}.length = lambda: len({items})\n"
 
     def _add_parameters(self, node: Function) -> None:
         """Adds the arguments that were those of every pipeline."""

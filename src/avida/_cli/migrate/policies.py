@@ -12,7 +12,8 @@ from avida._cli.migrate.source import Source
 class LastBatch:
     """The policy of a pipeline: one for all iterators, or an argument of each call of the pipeline function."""
 
-    def __init__(self, source: Source, kinds: Kinds, pipeline: Pipeline) -> None:
+    def __init__(self, source: Source, kinds: Kinds, pipeline: Pipeline, pads: bool) -> None:
+        self._fill = '"pad"' if pads else '"wrap"'  # what FILL is, which takes up what the reader does
         self._source = source
         self._kinds = kinds
         self._pipeline = pipeline
@@ -35,10 +36,16 @@ class LastBatch:
             return None
         policy = self._by_call[call].get("last_batch_policy")
         constant = self._constant(self._by_call[call])
+        if constant == "wrap":
+            return self._fill
         return f'"{constant}"' if constant or policy is None else self._source.text(policy)
 
+    @property
+    def are_constants(self) -> bool:
+        return all(map(self._constant, self._arguments))
+
     def default(self) -> str:
-        return "" if set(self._pipeline.calls) <= set(self._by_call) else '"wrap"'
+        return "" if set(self._pipeline.calls) <= set(self._by_call) else self._fill
 
     def _arguments_of(self, iterator: ast.Call) -> dict[str, ast.expr]:
         return iterator_arguments(iterator, table.ITERATORS[self._kinds.names.path(iterator.func) or ""][0])

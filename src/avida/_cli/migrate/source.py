@@ -144,16 +144,21 @@ class Source:
         return self._indent(self.line_start(self.statement(node).lineno))
 
     def remove_statement(self, statement: ast.stmt) -> None:
-        """Removes the lines of a statement; where nothing would remain in its block, it becomes ``pass``."""
+        """Removes the lines of a statement; it becomes ``pass`` where its block has no other, or its lines do."""
         parent = self.parents[statement]
         blocks = [getattr(parent, field, []) for field in ("body", "orelse", "finalbody")]
         block = next(block for block in blocks if isinstance(block, list) and statement in block)
         self._removed.add(statement)
-        if self._removed.issuperset(block):
+        if self._removed.issuperset(block) or not self._has_lines_of_its_own(statement):
             self.edit(statement, "pass")
         else:
             end = self.line_start((statement.end_lineno or 0) + 1)
             self.replace(self.line_start(statement.lineno), end, "")
+
+    def _has_lines_of_its_own(self, statement: ast.stmt) -> bool:
+        before = self._bytes[self.line_start(statement.lineno) : self.start(statement)]
+        after = self._bytes[self.end(statement) : self.line_start((statement.end_lineno or 0) + 1)]
+        return not before.strip() and after.strip()[:1] in (b"", b"#")
 
     def _indent(self, at: int) -> str:
         line = self._bytes[at:].split(b"\n", 1)[0]

@@ -13,6 +13,7 @@ PAGE = "docs/migration.md"
 
 # Modules that avida has too: an import of them stays an import.
 MODULES = {f"{DALI}.types": "types", f"{DALI}.tfrecord": "tfrecord"}
+DYNAMIC = f"{DALI}.experimental.dynamic"  # what avida as a whole is
 PIPELINE_DEF = {f"{DALI}.pipeline_def", f"{DALI}.pipeline.pipeline_def", f"{DALI}.pipeline.experimental.pipeline_def"}
 PIPELINE_DEF |= {f"{DALI}.experimental.pipeline_def"}
 PIPELINE = {f"{DALI}.Pipeline", f"{DALI}.pipeline.Pipeline"}
@@ -24,6 +25,9 @@ ITERATORS: dict[str, tuple[list[str], tuple[str, ...] | None]] = {
     f"{_PYTORCH}.DALIClassificationIterator": (["pipelines", *_ITERATOR_PARAMETERS], ("data", "label")),
     f"{_PYTORCH}.DALIGenericIterator": (["pipelines", "output_map", *_ITERATOR_PARAMETERS], None),
 }
+JAX = f"{DALI}.plugin.jax.DALIGenericIterator"
+_JAX_PARAMETERS = ["size", "reader_name", "auto_reset", "last_batch_padded", "last_batch_policy", "prepare_first_batch"]
+ITERATORS |= {JAX: (["pipelines", "output_map", *_JAX_PARAMETERS], None)}
 POLICIES = {"FILL": "wrap", "PARTIAL": "partial", "DROP": "drop"}
 
 # Older names of operators.
@@ -39,6 +43,7 @@ ALIASES = {
     "experimental.decoders.image_crop": "decoders.image_crop",
     "experimental.decoders.image_random_crop": "decoders.image_random_crop",
     "experimental.decoders.image_slice": "decoders.image_slice",
+    "experimental.decoders.video": "decoders.video",
     "experimental.equalize": "equalize",
     "experimental.filter": "filter",
     "experimental.inflate": "decoders.inflate",
@@ -56,6 +61,8 @@ ALIASES = {
     "tfrecord_reader": "readers.tfrecord",
     "transform_translation": "transforms.translation",
     "uniform": "random.uniform",
+    "video_reader": "readers.video",
+    "video_reader_resize": "readers.video_resize",
 }
 READERS = {
     "readers.caffe": "readers.Caffe",
@@ -66,9 +73,29 @@ READERS = {
     "readers.nemo_asr": "readers.NemoAsr",
     "readers.numpy": "readers.Numpy",
     "readers.tfrecord": "readers.TFRecord",
+    "readers.video": "readers.Video",
+    "readers.video_resize": "readers.VideoResize",
     "readers.webdataset": "readers.Webdataset",
     "experimental.readers.fits": "experimental.readers.Fits",
+    "experimental.readers.video": "experimental.readers.Video",
 }
+# Automatic augmentation: ours, the order of arguments, and the longest translations: in pixels where no shape is given,
+# and as a share of it where there is one.
+AUTO_AUGMENT = {
+    "auto_augment.auto_augment": ("auto_augment", ["data", "policy_name", "shape"], "250", "1.0"),
+    "auto_augment.auto_augment_image_net": ("auto_augment", ["data", "shape"], "250", "1.0"),
+    "rand_augment.rand_augment": (
+        "rand_augment",
+        ["data", "n", "m", "num_magnitude_bins", "shape"],
+        "100",
+        "100 / 224",
+    ),
+    "trivial_augment.trivial_augment_wide": ("trivial_augment", ["data", "num_magnitude_bins", "shape"], "32", "1.0"),
+}
+POLICY_NAMES = {"image_net": "imagenet", "reduced_cifar10": "cifar10", "svhn": "svhn"}
+CASTS = {f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)}
+CASTS |= {"float16", "float32", "float64", "bool"}
+VIDEO_OUTPUTS = {"file_root", "file_list", "labels"}  # which add labels
 SEVERAL_OUTPUTS = {"decoders.audio", "nonsilent_region", "random_bbox_crop", "box_encoder", "random_crop_generator"}
 SEVERAL_OUTPUTS |= {"segmentation.random_object_bbox", "segmentation.select_masks"}
 
@@ -93,9 +120,17 @@ PIPELINE_MARKS = {
 OUTPUT_METHODS = {
     "as_array": "{0}.numpy()",
     "as_cpu": "{0}.cpu()",
+    "as_tensor": "ndd.as_tensor({0})",
     "at": "{0}.tensors[{1}].numpy()",
-    "layout": "{0}.layout",
+    "is_dense_tensor": "(len(set({0}.shape)) == 1)",
+    "layout": '({0}.layout or "")',
     "shape": "{0}.shape",
+}
+# Of a sample of it, or of all samples in one tensor.
+TENSOR_METHODS = {
+    "as_cpu": "{0}.cpu()",
+    "layout": '({0}.layout or "")',
+    "shape": "list({0}.shape)",
 }
 # Methods of values inside a pipeline.
 DATA_METHODS = {"gpu": "{0}.gpu()", "cpu": "{0}.cpu()", "shape": "ndd.batch({0}.shape, dtype=ndd.int64)"}
@@ -113,6 +148,20 @@ METHOD_MARKS = {
 }
 ITERATING = {"enumerate", "iter", "zip", "list", "tuple", "islice", "tqdm", "map", "filter", "chain", "trange", "next"}
 
+BUILTINS = {
+    "len",
+    "print",
+    "isinstance",
+    "list",
+    "tuple",
+    "zip",
+    "enumerate",
+    "reversed",
+    "sum",
+    "type",
+    "id",
+    "hasattr",
+}
 CHANGING = {"append", "extend", "insert", "update", "pop", "remove", "clear", "sort", "reverse", "setdefault", "add"}
 
 NO_COUNTERPART = {
@@ -128,12 +177,34 @@ NO_COUNTERPART = {
 }
 
 
+def module_of(path: str) -> str | None:
+    """The module of MODULES that a full name begins with."""
+    return next((module for module in MODULES if path == module or path.startswith(module + ".")), None)
+
+
+def is_dynamic(path: str) -> bool:
+    return path == DYNAMIC or path.startswith(DYNAMIC + ".")
+
+
 def operator_path(path: str) -> str | None:
     """``decoders.image`` for the full name of an operator of pipeline mode, in its newest spelling."""
+    if path.removeprefix(f"{DALI}.auto_aug.") in AUTO_AUGMENT:
+        return path.removeprefix(f"{DALI}.auto_aug.")
     name = path.removeprefix(f"{DALI}.fn.")
     if name == path:
         return f"math.{path.removeprefix(f'{DALI}.math.')}" if path.startswith(f"{DALI}.math.") else None
     return ALIASES.get(name, name)
+
+
+def plain_operator(path: str | None) -> str | None:
+    """An operator that is the same function here, given its inputs: it may be passed on as a value."""
+    operator = operator_path(path) if path else None
+    function = find(operator) if operator else None
+    if not callable(function) or operator in AUTO_AUGMENT:
+        return None
+    first = next(iter(inspect.signature(function).parameters.values()), None)
+    needs_input = first is not None and first.default is first.empty and first.kind is not first.KEYWORD_ONLY
+    return operator if needs_input else None
 
 
 def find(name: str) -> Callable[..., Any] | None:
@@ -151,4 +222,6 @@ def parameters(name: str) -> set[str]:
 
 def why_missing(path: str) -> str:
     words = next((text for prefix, text in NO_COUNTERPART.items() if path.startswith(prefix)), "this name")
+    if path in (DALI, f"{DALI}.fn", f"{DALI}.math") or plain_operator(path):
+        return f"{path.removeprefix('nvidia.')} goes where its calls cannot be followed: call it by its name"
     return f"{path.removeprefix(DALI + '.')}: there is no counterpart of {words} ({PAGE})"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from avida._cli.migrate import table
-from avida._cli.migrate.kinds import Function, Kind, Kinds, iterator_arguments, one_pipeline
+from avida._cli.migrate.kinds import Function, JaxNames, Kind, Kinds, iterator_arguments, one_pipeline
 from avida._cli.migrate.source import Source
 
 # What may be done with a pipeline or a loader without a change: it is passed on, and found again there.
@@ -29,6 +29,8 @@ class Uses(ast.NodeVisitor):
             self._method(node)
         if isinstance(node, ast.Call) and (function := self._kinds.function(node)):
             self._check_arguments(function, node)
+        if isinstance(node, ast.Name) and self._kinds.is_ambiguous(node):
+            self._source.mark(node, f"{node.id} is the name of several functions: give each its own")
         if isinstance(node, ast.Name | ast.Attribute) and self._kinds.is_something_else_too(node):
             self._source.mark(node, f"{ast.unparse(node)} is a pipeline or its loader in one place only")
 
@@ -49,10 +51,39 @@ class Uses(ast.NodeVisitor):
         above = self._source.parents[node]
         if isinstance(above, ast.withitem):
             return
-        if isinstance(above, ast.Assign) and self._kinds.of(node) != Kind("pipeline"):
+        if isinstance(above, ast.Assign) and self._kinds.of(node) != Kind("pipeline", frozenset()):
             self._source.remove_statement(above)
         else:
             self._source.mark(node, table.why_missing(table.DALI + ".Pipeline"))
+
+    def _use_definition(self, node: ast.expr, kind: Kind) -> None:
+        above = self._source.parents[node]
+        is_called = isinstance(above, ast.Call) and above.func is node
+        if not is_called and not self._is_passed_on(node, above):
+            self._source.mark(node, "this is a function that makes a generator, and no pipeline")
+
+    def _use_many(self, node: ast.expr, kind: Kind) -> None:
+        """Several pipelines or loaders: in a variable, iterated over, or one of them by its index."""
+        above = self._source.parents[node]
+        inner = kind
+        while inner.what == "many" and inner.of:
+            inner = inner.of
+        if inner.what not in ("pipeline", "definition", "loader"):
+            return
+        is_part = isinstance(above, ast.Subscript) and above.value is node
+        is_method = isinstance(above, ast.Attribute) and above.attr in (
+            "append",
+            "extend",
+            "values",
+            "items",
+            "pop",
+            "get",
+        )
+        is_iterated = isinstance(above, ast.For | ast.comprehension) and above.iter is node
+        if isinstance(above, ast.Call) and not is_iterated:
+            is_iterated = ast.unparse(above.func) in ("len", "zip", "enumerate", "list", "tuple", "reversed")
+        if not (is_part or is_method or is_iterated or self._is_passed_on(node, above)):
+            self._source.mark(node, f"these are generators, or functions that return some, and no {inner.what}s")
 
     def _use_loader(self, node: ast.expr, kind: Kind) -> None:
         above = self._source.parents[node]
@@ -63,7 +94,10 @@ class Uses(ast.NodeVisitor):
             if isinstance(outer := self._source.parents[above], ast.Call) and ast.unparse(outer.func) == "next":
                 self._source.mark(node, table.METHOD_MARKS["next"])
         elif isinstance(above, ast.Call) and ast.unparse(above.func) == "len":
-            self._source.mark(node, "the number of batches is len(reader.next_epoch(batch_size=...))")
+            if all(pipeline.has_length for pipeline in self._kinds.all_pipelines() if pipeline.iterators):
+                self._source.edit(above, f"{self._source.text(node)}.length()")
+            else:
+                self._source.mark(node, "the number of batches is len(reader.next_epoch(batch_size=...))")
         elif not isinstance(above, ast.Attribute) and not self._is_passed_on(node, above):
             self._source.mark(node, "this is a function: each call gives a generator over the next epoch")
 
@@ -86,10 +120,18 @@ class Uses(ast.NodeVisitor):
 
     def _is_passed_on(self, node: ast.expr, above: ast.AST) -> bool:
         """Whether another stage finds the value again: in a variable, or as a parameter of a function of the script."""
-        while isinstance(above, ast.keyword | ast.List):
+        while isinstance(above, ast.keyword | ast.List | ast.Tuple | ast.ListComp | ast.Dict):
+            if isinstance(above, ast.List | ast.Tuple | ast.ListComp | ast.Dict) and self._kinds.of(above) is None:
+                return isinstance(above, ast.Tuple) and isinstance(self._source.parents[above], ast.Assign)
             above = self._source.parents[above]
+        if isinstance(above, ast.For | ast.comprehension):
+            return above is not self._source.parents[node]  # a list of it, as many, is iterated over
+        if isinstance(above, ast.withitem):
+            return self._source.parents[above] in self._kinds.blocks
         if isinstance(above, ast.Call):
             path = self._kinds.names.path(above.func)
+            if isinstance(above.func, ast.Attribute) and above.func.attr == "append":
+                return True
             return path in table.ITERATORS or self._kinds.function(above) is not None
         return isinstance(above, (*_PASSED_ON, ast.Expr))
 
@@ -101,13 +143,27 @@ class Uses(ast.NodeVisitor):
 
     def _use_row(self, node: ast.expr, kind: Kind) -> None:
         above = self._source.parents[node]
-        item = node.value if isinstance(node, ast.Subscript) else node
-        if isinstance(above, ast.Subscript) and above.value is node and isinstance(above.slice, ast.Constant):
+        is_jax = isinstance(kind.of, JaxNames)
+        item = node.value if isinstance(node, ast.Subscript) and not is_jax else node
+        if (
+            isinstance(above, ast.Subscript)
+            and above.value is node
+            and kind.of
+            and not is_jax
+            and _is_name(above.slice)
+        ):
+            number = f"{list(kind.of)}.index({self._source.text(above.slice)})".replace("'", '"')
+            self._source.edit(above, f"{self._source.text(item)}[{number}].torch()")
+        elif isinstance(above, ast.Subscript) and above.value is node and isinstance(above.slice, ast.Constant):
             name = above.slice.value
             if kind.of is None or name not in kind.of:
                 self._source.mark(node, f"outputs have numbers and no names: write {ast.unparse(item)}[...].torch()")
                 return
-            self._source.edit(above, f"{self._source.text(item)}[{kind.of.index(name)}].torch()")
+            output = f"{self._source.text(item)}[{kind.of.index(name)}]"
+            if is_jax:
+                self._source.edit(above, f"{self._kinds.names.need('jax.numpy')}.asarray({output}.numpy())")
+            else:
+                self._source.edit(above, f"{output}.torch()")
         elif self._is_passed_on(node, above):
             self._source.edit(node, self._source.text(item))
         else:
@@ -117,6 +173,17 @@ class Uses(ast.NodeVisitor):
         above = self._source.parents[node]
         if isinstance(above, ast.Subscript) and above.value is node:
             self._source.insert_after(node, ".tensors")
+        elif isinstance(above, ast.Attribute) and not self._is_call(above) and above.attr != "dtype":
+            self._source.mark(node, f"a Batch has no {above.attr}: see numpy(), torch(), tensors and slice")
+
+    def _use_tensor(self, node: ast.expr, kind: Kind) -> None:
+        above = self._source.parents[node]
+        if isinstance(above, ast.Attribute) and not self._is_call(above) and above.attr != "dtype":
+            self._source.mark(node, f"a Tensor has no {above.attr}: see numpy() and torch()")
+
+    def _is_call(self, node: ast.AST) -> bool:
+        above = self._source.parents[node]
+        return isinstance(above, ast.Call) and above.func is node
 
     def _method(self, node: ast.AST) -> None:
         """A method call, or an attribute, of a pipeline, a loader or an output."""
@@ -125,18 +192,22 @@ class Uses(ast.NodeVisitor):
         kind = self._kinds.of(node.value)
         above = self._source.parents[node]
         is_call = isinstance(above, ast.Call) and above.func is node
-        if kind and kind.what == "output" and is_call:
-            self._output_method(above, node)  # type: ignore[arg-type]
+        if kind and kind.what in ("output", "tensor") and is_call:
+            self._output_method(above, node, kind.what)  # type: ignore[arg-type]
         elif kind and kind.what in ("pipeline", "loader"):
             self._pipeline_method(above if is_call else None, node, kind)
+        elif self._kinds.names.path(node) is not None:
+            pass  # of a module
         elif kind is None and node.attr in ("as_array", "as_cpu", "as_tensor") and is_call:
             form = table.OUTPUT_METHODS.get(node.attr, "ndd.as_tensor({0})").format(ast.unparse(node.value))
             self._source.mark(node, f"if this is an output of a pipeline, write {form}")
 
-    def _output_method(self, call: ast.Call, function: ast.Attribute) -> None:
-        form = table.OUTPUT_METHODS.get(function.attr)
+    def _output_method(self, call: ast.Call, function: ast.Attribute, what: str) -> None:
+        forms = table.OUTPUT_METHODS if what == "output" else table.TENSOR_METHODS
+        form = forms.get(function.attr)
         if form is None:
-            self._source.mark(call, f"a Batch has no {function.attr}(): see numpy(), torch(), tensors and slice")
+            name = "Batch" if what == "output" else "Tensor"
+            self._source.mark(call, f"a {name} has no {function.attr}(): see numpy(), torch(), tensors and slice")
             return
         arguments = [self._source.text(argument) for argument in call.args]
         self._source.edit(call, form.format(self._source.text(function.value), *arguments))
@@ -147,11 +218,19 @@ class Uses(ast.NodeVisitor):
             self._source.remove_statement(statement)
         elif function.attr == "set_outputs" or self._kinds.is_in_iterator(function):
             pass  # the end of a with block; an argument such as size, which is left out
-        elif function.attr == "run" and call and kind.of and kind.of.is_endless:
+        elif function.attr == "run" and call and kind.what == "pipeline" and _are_endless(kind):
             self._source.edit(call, f"next({self._source.text(function.value)})")
         else:
             advice = table.METHOD_MARKS.get(function.attr, "this has no counterpart")
             self._source.mark(function, f"{function.attr}: {advice}")
+
+
+def _is_name(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name)
+
+
+def _are_endless(kind: Kind) -> bool:
+    return bool(kind.of) and all(pipeline.is_endless for pipeline in kind.of)
 
 
 def _now_batches(kind: Kind) -> str:
