@@ -76,7 +76,7 @@ class Form:
         structure = self._known.get("item")
         return outputs if structure is None else _filled(structure, iter(outputs))
 
-    def joined(self, samples: Iterable[Sequence[Tensor]]) -> Outputs:
+    def joined(self, samples: Iterable[Sequence[Any]]) -> Outputs:
         """Batches of samples that a source gave one by one."""
         columns = list(zip(*samples, strict=True))
         return tuple([self._batched(place, column) for place, column in enumerate(columns)])
@@ -89,12 +89,12 @@ class Form:
                 names = " and ".join(sorted(sample.dtype.name for sample in (first, other)))
                 raise TypeError(
                     f"{self._column_name(place)}expected samples of one element type from the source, got {names}; "
-                    f"pass dtype= (in {first.source.name} and {other.source.name})"
+                    f"pass dtype= (in {_where(first)} and {_where(other)})"
                 )
             if other.ndim != first.ndim:
                 raise ValueError(
                     f"{self._column_name(place)}expected samples with the same number of axes, got the shape "
-                    f"{first.shape} in {first.source.name} and {other.shape} in {other.source.name}; gray images have "
+                    f"{first.shape} in {_where(first)} and {other.shape} in {_where(other)}; gray images have "
                     'no axis of channels, and image.convert("RGB") of Pillow gives them one'
                 )
         return batch(samples)
@@ -104,6 +104,10 @@ class Form:
         _collect(structure, structure, (), leaves)
         path = leaves[place][0]
         return f"{_shown_path(path)}: " if path else ""
+
+
+def _where(sample: Any) -> str:
+    return sample.source.name
 
 
 def _structure(item: Any) -> Structure:
@@ -175,11 +179,11 @@ def _per_output(given: Any, outputs: int | None, name: str, check: Callable[[Any
     return dict(enumerate(map(check, given)))
 
 
-def _of(given: Any, path: tuple) -> Any:
+def _of(given: Any, path: tuple[Any, ...]) -> Any:
     """What is given for an output: under its key, or under all keys on the way to it, with dots."""
     if given.__class__ is not dict:
         return given
-    return given.get(".".join(map(str, path)), given.get(path[-1])) if len(path) > 1 else given.get(path[0])
+    return given.get(".".join(map(str, path)), given.get(path[-1]))
 
 
 def _layout(text: Any) -> str | None:
