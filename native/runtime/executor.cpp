@@ -1,5 +1,7 @@
 #include "runtime/executor.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -236,7 +238,10 @@ void Executor::promote(Task& task) {
 void Executor::ensure_thread() {
   if (thread_ || stop_ || (queue_.empty() && ahead_.empty())) return;
   try {
-    std::thread([self = shared_from_this()] { self->loop(); }).detach();
+    std::thread([self = shared_from_this()] {
+      pthread_setname_np(pthread_self(), "avida-executor");  // not that of the thread that starts it
+      self->loop();
+    }).detach();
   } catch (const std::system_error& error) {
     refuse("cannot start the thread of the executor: ", error.what());
   }

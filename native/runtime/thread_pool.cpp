@@ -1,5 +1,6 @@
 #include "runtime/thread_pool.h"
 
+#include <pthread.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -89,7 +90,11 @@ void ThreadPool::start_threads() {
   if (!workers_.empty()) return;
   started_ = true;
   try {
-    for (int i = 1; i < threads_; i++) workers_.emplace_back([this, i] { loop(i); });
+    for (int i = 1; i < threads_; i++) 
+      workers_.emplace_back([this, i] {
+        pthread_setname_np(pthread_self(), "avida-pool");
+        loop(i);
+      });
   } catch (const std::system_error&) {
     // The system allows no more threads. The threads that were started, or the caller alone, do the work.
   }

@@ -320,7 +320,9 @@ def test_threads_that_share_an_epoch_end_with_it(depth):
     for _ in range(10):
         epoch = avida.ExternalSource(list(range(100)), prefetch_queue_depth=depth).next_epoch(3)
         with concurrent.futures.ThreadPoolExecutor(16) as pool:
-            parts = [pool.submit(lambda: [x.item() for (batch,) in epoch for x in batch]) for _ in range(16)]
+            parts = [
+                pool.submit(lambda items: [x.item() for (batch,) in items for x in batch], epoch) for _ in range(16)
+            ]
         assert sorted(itertools.chain(*(part.result() for part in parts))) == list(range(100))
 
 

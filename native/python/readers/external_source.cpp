@@ -1,4 +1,5 @@
 // ExternalSource: Python objects that are read by index as a Source, and the origins of samples from Python code.
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
 #include <chrono>
@@ -6,19 +7,21 @@
 #include <deque>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <thread>
 
 #include "python/feed.h"
 #include "python/readers/readers.h"
+#include "python/readers/team.h"
 #include "runtime/fork.h"
 
 namespace avida::python {
 namespace {
 
-Origins numbered(const std::string& name, int n, int64_t first, int64_t epoch) {
+Origins numbered(const std::string& name, int n, int64_t first, int64_t epoch, const std::optional<std::string>& own) {
   std::vector<Origin> origins(n);
   for (int i = 0; i < n; i++) {
-    origins[i].source = str(name, '[', first + i, ']');
+    origins[i].source = own ? *own : str(name, '[', first + i, ']');
     origins[i].index = first + i;
     origins[i].epoch = epoch;
   }
@@ -26,8 +29,9 @@ Origins numbered(const std::string& name, int n, int64_t first, int64_t epoch) {
 }
 
 // The outputs of one item, as values whose samples are numbered from `first`. Samples of another reader keep their
-// origin.
-nb::object identify(nb::list outputs, const std::string& name, int64_t first, int64_t epoch) {
+// origin. `own` is the name that the user gives the item.
+nb::object identify(nb::list outputs, const std::string& name, int64_t first, int64_t epoch,
+                    const std::optional<std::string>& own) {
   std::vector<ValuePtr> values, made;
   Origins origins;
   for (nb::handle output : outputs) {
@@ -36,7 +40,7 @@ nb::object identify(nb::list outputs, const std::string& name, int64_t first, in
     if (value->lineage) continue;
     Data data = get(*value);
     if (!origins || static_cast<int>(origins->size()) != data.size())
-      origins = numbered(name, data.size(), first, epoch);
+      origins = numbered(name, data.size(), first, epoch, own);
     data.origins = origins;
     values.back() = std::make_shared<Value>(std::move(data), value->meta().is_batch);
     made.push_back(values.back());
@@ -112,11 +116,16 @@ class Turns : ForkAware {
   ForkRegistration fork_{this, Rank::reader};
 };
 
-// Samples of a Python object with __len__, read(index, epoch) and join(samples): see _Samples in indexed.py. An
-// exception belongs to its batch, which raises the same one.
+// The helpers of a thread that reads ahead.
+thread_local Team* team_here = nullptr;
+
+// Samples of a Python object with __len__, read(index, epoch), read_many(indices, epochs) and join(samples): see
+// _Samples in indexed.py. An exception belongs to its batch, which raises the same one. With `threads` more than one,
+// as many read at the same time, else one at a time, whoever asks. With `many`, samples are asked for together.
 class PythonSource : public Source {
  public:
-  explicit PythonSource(nb::object samples) : samples_(hold(std::move(samples))) {}
+  PythonSource(nb::object samples, int threads, bool many)
+      : samples_(hold(std::move(samples))), threads_(threads), many_(many) {}
 
   PyObject* object() const { return static_cast<PyObject*>(samples_.get()); }
 
@@ -136,7 +145,9 @@ class PythonSource : public Source {
 
   void start_thread(std::function<void()> work) const override {
     WithGil acquired;
-    start_python_thread([work = std::move(work)] {
+    start_python_thread([work = std::move(work), helpers = threads_ - 1] {
+      Team team(helpers);
+      team_here = &team;
       WithoutGil released;
       work();
     });
@@ -156,15 +167,11 @@ class PythonSource : public Source {
  private:
   std::vector<ValuePtr> read(const Request& request) const {
     const nb::object samples = nb::borrow(object());
-    const nb::object read = samples.attr("read");
+    const std::vector<SampleId> ids(request.ids.begin(), request.ids.end());
     nb::list outputs;
-    for (const SampleId& id : request.ids) {
-      try {
-        outputs.append(read_sample(read, id, request.stop));
-      } catch (nb::python_error& error) {
-        if (!request.skipped || !is_fault_of_item(error)) throw;
-        request.skipped->push_back({describe(id.index), id, text_of(samples, error)});
-      }
+    if (!read_together(ids, request, outputs)) {
+      outputs.clear();
+      for (const SampleId& id : ids) add_sample(id, request, outputs);
     }
     std::vector<ValuePtr> values;
     if (nb::len(outputs) == 0) return values;
@@ -173,14 +180,88 @@ class PythonSource : public Source {
     return values;
   }
 
-  nb::object read_sample(const nb::object& read, const SampleId& id, const std::atomic<bool>* stop) const {
+  // Adds a sample, or notes why it is left out.
+  void add_sample(const SampleId& id, const Request& request, nb::list& outputs) const {
+    try {
+      outputs.append(in_turn(request.stop, [&] { return read_sample(object(), id); }));
+    } catch (nb::python_error& error) {
+      if (!request.skipped || !is_fault_of_item(error)) throw;
+      request.skipped->push_back({describe(id.index), id, text_of(object(), error)});
+    }
+  }
+
+  // Adds samples that are asked for together or by several threads. Returns false if they have to be read one by one:
+  // because they are few, or one of them fails and is to be left out.
+  bool read_together(const std::vector<SampleId>& ids, const Request& request, nb::list& outputs) const {
+    const size_t threads = std::min(static_cast<size_t>(threads_), ids.size());
+    if (ids.size() < 2 || (threads == 1 && !many_)) return false;
+    const size_t parts = many_ ? threads : ids.size();
+    auto work = std::make_shared<Team::Work>(parts, reader_of_parts(ids, parts));
+    if (threads == 1) {
+      in_turn(request.stop, [&] {
+        work->take_part();
+        return nb::none();
+      });
+    } else if (team_here) {
+      team_here->run(work, request.stop);
+    } else {
+      Team(static_cast<int>(threads) - 1).run(work, request.stop);
+    }
+    for (auto& error : work->errors)
+      if (error && !is_fault(error)) std::rethrow_exception(error);  // interrupted
+    for (size_t i = 0; i < parts; i++) {
+      if (work->errors[i] && request.skipped) return false;
+      if (work->errors[i]) std::rethrow_exception(work->errors[i]);
+      outputs.extend(work->made[i]);
+    }
+    return true;
+  }
+
+  static bool is_fault(const std::exception_ptr& raised) {
+    try {
+      std::rethrow_exception(raised);
+    } catch (nb::python_error& error) {
+      return is_fault_of_item(error);
+    } catch (...) {
+      return false;
+    }
+  }
+
+  // A function that reads one of so many parts, and refers to nothing that ends with the request.
+  std::function<nb::object(size_t)> reader_of_parts(std::vector<SampleId> ids, size_t parts) const {
+    return [ids = std::move(ids), parts, many = many_, samples = nb::borrow(object())](size_t part) -> nb::object {
+      if (!many) {
+        nb::list one;
+        one.append(read_sample(samples, ids[part]));
+        return one;
+      }
+      nb::list indices, epochs;
+      for (size_t i = ids.size() * part / parts; i < ids.size() * (part + 1) / parts; i++) {
+        indices.append(ids[i].index);
+        epochs.append(ids[i].pass);
+      }
+      return call_python(samples.attr("read_many"), {indices.ptr(), epochs.ptr()});
+    };
+  }
+
+  static nb::object read_sample(nb::handle samples, const SampleId& id) {
+    return call_python(samples.attr("read"), {nb::int_(id.index).ptr(), nb::int_(id.pass).ptr()});
+  }
+
+  // One thread at a time, unless there are to be more.
+  template <class Read>
+  nb::object in_turn(const std::atomic<bool>* stop, Read read) const {
+    if (threads_ > 1) {
+      if (stop && *stop) throw Stopped();
+      return read();
+    }
     turns_.take(stop);
     struct Turn {
       Turns& turns;
       ~Turn() { turns.give_back(); }
     } turn{turns_};
     if (stop && *stop) throw Stopped();
-    return call_python(read, {nb::int_(id.index).ptr(), nb::int_(id.pass).ptr()});
+    return read();
   }
 
   static std::string text_of(nb::handle samples, const nb::python_error& error) {
@@ -188,13 +269,16 @@ class PythonSource : public Source {
   }
 
   std::shared_ptr<void> samples_;
+  const int threads_;
+  const bool many_;
   mutable Turns turns_;
   const std::vector<Meta> unknown_{Meta::unknown(true, 1)};
 };
 
 // Shows the garbage collector the user's object, which may refer to its reader.
 struct PythonSourceHandle : SourceHandle {
-  explicit PythonSourceHandle(nb::object samples) : SourceHandle{std::make_shared<PythonSource>(std::move(samples))} {}
+  PythonSourceHandle(nb::object samples, int threads, bool many)
+      : SourceHandle{std::make_shared<PythonSource>(std::move(samples), threads, many)} {}
 
   static int traverse(PyObject* self, visitproc visit, void* arg) {
     Py_VISIT(Py_TYPE(self));
@@ -211,8 +295,9 @@ PyType_Slot collected_slots[] = {
 
 const BindFormat external_source([](nb::module_& m) {
   nb::class_<PythonSourceHandle, SourceHandle>(m, "PythonSource", nb::type_slots(collected_slots))
-      .def(nb::init<nb::object>(), nb::arg("samples"));
-  m.def("identify", &identify, nb::arg("outputs"), nb::arg("name"), nb::arg("first"), nb::arg("epoch"));
+      .def(nb::init<nb::object, int, bool>(), nb::arg("samples"), nb::arg("threads") = 1, nb::arg("many") = false);
+  m.def("identify", &identify, nb::arg("outputs"), nb::arg("name"), nb::arg("first"), nb::arg("epoch"),
+        nb::arg("own").none() = nb::none());
 });
 
 }  // namespace

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import pathlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,57 +16,159 @@ from avida._values.tensor import Tensor, as_tensor, tensor
 Outputs = tuple[Tensor | Batch, ...]
 
 
-class Form:
-    """What the outputs are to be: how many, of which types and layouts, or under which names."""
+Structure = None | tuple | dict
+"""What an item looks like: None for an output, tuples and dictionaries of structures."""
 
-    def __init__(self, count: int, dtype: Any, layout: Any) -> None:
+
+class Form:
+    """What the outputs are to be: how many, of which types and layouts, or under which names.
+
+    The first item tells the structure of all: tuples are outputs, dictionaries are outputs with names, and both may
+    have such parts. A number of outputs tells it before.
+    """
+
+    def __init__(
+        self, count: int | None, dtype: Any, layout: Any, name: str | Callable[[Any], str] | None = None
+    ) -> None:
+        for given in (dtype, layout):
+            if count is None and isinstance(given, list | tuple):
+                count = len(given)
         self._count = count
+        self._name = name
         self._dtypes = _per_output(dtype, count, "dtype", lambda t: t if t is None else make_dtype(t))
         self._layouts = _per_output(layout, count, "layout", _layout)
-        self._known: dict[str, tuple[str, ...]] = {}  # the keys of items that are dictionaries, once there was one
+        self._known: dict[str, Structure] = {}  # of the first item
 
     def convert(self, item: Any) -> Outputs:
-        if self._count == 1:
-            if not isinstance(item, np.ndarray) and isinstance(item, Mapping):
-                return self._from_dictionary(item)
-            return (_value(item, _of(self._dtypes, 0), _of(self._layouts, 0)),)
-        if not isinstance(item, tuple | list) or len(item) != self._count:
-            raise ValueError(f"expected a tuple of {self._count} outputs from the source, got {_shown(item)}")
-        return self._from_values(item, range(self._count))
+        if _is_table(item):
+            item = dict(zip(item.schema.names, map(_column, item.columns), strict=True))
+        if self._count is not None and self._count > 1:
+            if not isinstance(item, tuple | list) or len(item) != self._count:
+                raise ValueError(f"expected a tuple of {self._count} outputs from the source, got {_shown(item)}")
+            item = tuple(item)
+        elif self._count == 1 and isinstance(item, tuple):
+            return (_value(item, _of(self._dtypes, (0,)), _of(self._layouts, (0,))),)
+        # One step: several threads may bring the first item.
+        structure = self._known["item"] if self._known else self._known.setdefault("item", _structure(item))
+        if structure is None:
+            return (self._output((), item),)
+        leaves: list[tuple[tuple, Any]] = []
+        _collect(item, structure, (), leaves)
+        return tuple([self._output(path, value) for path, value in leaves])
+
+    def _output(self, path: tuple, value: Any) -> Tensor | Batch:
+        place = path or (0,)
+        try:
+            return _value(value, _of(self._dtypes, place), _of(self._layouts, place))
+        except Exception as error:
+            if isinstance(place[-1], str):
+                error.add_note(f"in {_shown_path(path)}")
+            raise
+
+    def name_of(self, item: Any) -> str | None:
+        """The user's name for an item."""
+        if self._name is None:
+            return None
+        return str(item[self._name] if isinstance(self._name, str) else self._name(item))
 
     def result(self, outputs: Outputs) -> Any:
-        """What users get: a tuple, or a dictionary where the source gives dictionaries."""
-        keys = self._known.get("keys")
-        return outputs if keys is None else dict(zip(keys, outputs, strict=True))
+        """What users get: a tuple, or what the source gives with these outputs in place of its data."""
+        structure = self._known.get("item")
+        return outputs if structure is None else _filled(structure, iter(outputs))
 
-    def _from_dictionary(self, item: Mapping[str, Any]) -> Outputs:
-        keys = self._known.setdefault("keys", tuple(item))  # one step: several threads may bring the first item
-        if not keys or set(keys) != set(item):
-            raise ValueError(f"expected dictionaries with the keys {list(keys)} from the source, got {list(item)}")
-        return self._from_values([item[key] for key in keys], keys)
+    def joined(self, samples: Iterable[Sequence[Any]]) -> Outputs:
+        """Batches of samples that a source gave one by one."""
+        columns = list(zip(*samples, strict=True))
+        return tuple([self._batched(place, column) for place, column in enumerate(columns)])
 
-    def _from_values(self, values: Any, names: Any) -> Outputs:
-        outputs = []
-        for value, name in zip(values, names, strict=True):
-            try:
-                outputs.append(_value(value, _of(self._dtypes, name), _of(self._layouts, name)))
-            except Exception as error:
-                if isinstance(name, str):
-                    error.add_note(f"in {name!r}")
-                raise
-        return tuple(outputs)
+    def _batched(self, place: int, samples: Sequence[Tensor]) -> Batch:
+        """A type for all is not guessed: it would lose fractions."""
+        first = samples[0]
+        for other in samples:
+            if other.dtype != first.dtype:
+                names = " and ".join(sorted(sample.dtype.name for sample in (first, other)))
+                raise TypeError(
+                    f"{self._column_name(place)}expected samples of one element type from the source, got {names}; "
+                    f"pass dtype= (in {_where(first)} and {_where(other)})"
+                )
+            if other.ndim != first.ndim:
+                raise ValueError(
+                    f"{self._column_name(place)}expected samples with the same number of axes, got the shape "
+                    f"{first.shape} in {_where(first)} and {other.shape} in {_where(other)}; gray images have "
+                    'no axis of channels, and image.convert("RGB") of Pillow gives them one'
+                )
+        return batch(samples)
+
+    def _column_name(self, place: int) -> str:
+        structure, leaves = self._known.get("item"), []
+        _collect(structure, structure, (), leaves)
+        path = leaves[place][0]
+        return f"{_shown_path(path)}: " if path else ""
 
 
-def batched(samples: Sequence[Tensor]) -> Batch:
-    """A Batch of samples that a source gave one by one. A type for all is not guessed: it would lose fractions."""
-    types = {sample.dtype for sample in samples}
-    if len(types) > 1:
-        names = " and ".join(sorted(type_.name for type_ in types))
-        raise TypeError(f"expected samples of one element type from the source, got {names}; pass dtype=")
-    return batch(samples)
+def _where(sample: Any) -> str:
+    return sample.source.name
 
 
-def _per_output(given: Any, outputs: int, name: str, check: Callable[[Any], Any]) -> Any:
+def _structure(item: Any) -> Structure:
+    if isinstance(item, np.ndarray) or _is_file(item):
+        return None
+    if isinstance(item, Mapping):
+        if not item:
+            raise ValueError("expected outputs from the source, got an empty dictionary")
+        return {key: _structure(value) for key, value in item.items()}
+    if isinstance(item, tuple) and item:
+        return tuple(map(_structure, item))
+    return None
+
+
+def _collect(item: Any, structure: Structure, path: tuple, leaves: list[tuple[tuple, Any]]) -> None:
+    """Adds what stands at the places of outputs, in the order of the structure."""
+    if structure is None:
+        leaves.append((path, item))
+        return
+    keys = list(structure) if isinstance(structure, dict) else range(len(structure))
+    if isinstance(structure, dict):
+        if not isinstance(item, Mapping) or set(item) != set(keys):
+            found = list(item) if isinstance(item, Mapping) else _shown(item)
+            raise ValueError(f"expected dictionaries with the keys {keys} from the source, got {found}")
+    elif not isinstance(item, tuple | list) or len(item) != len(keys):
+        raise ValueError(f"expected a tuple of {len(keys)} outputs from the source, got {_shown(item)}")
+    for key in keys:
+        _collect(item[key], structure[key], (*path, key), leaves)
+
+
+def _filled(structure: Structure, outputs: Iterator[Any]) -> Any:
+    if structure is None:
+        return next(outputs)
+    if isinstance(structure, dict):
+        return {key: _filled(part, outputs) for key, part in structure.items()}
+    return tuple([_filled(part, outputs) for part in structure])
+
+
+def _shown_path(path: tuple) -> str:
+    return repr(".".join(map(str, path)))
+
+
+def _is_table(item: Any) -> bool:
+    return type(item).__module__.startswith("pyarrow") and hasattr(item, "schema") and hasattr(item, "columns")
+
+
+def _column(column: Any) -> Batch:
+    """The samples in a column of PyArrow."""
+    if any(name in str(column.type) for name in ("binary", "string", "list", "struct")):
+        return batch([_value(value, None, None) for value in column.to_pylist()])
+    if column.null_count:
+        raise ValueError(f"expected data from the source, got a column with {column.null_count} nulls")
+    return batch(column.to_numpy(zero_copy_only=False) if hasattr(column, "buffers") else column.to_numpy())
+
+
+def _is_file(item: Any) -> bool:
+    """What data sets of Hugging Face have in place of a file."""
+    return isinstance(item, dict) and item.keys() == {"bytes", "path"}
+
+
+def _per_output(given: Any, outputs: int | None, name: str, check: Callable[[Any], Any]) -> Any:
     """A value for each output, by index or key; one value for all outputs is kept as it is."""
     if isinstance(given, Mapping):
         return {key: check(value) for key, value in given.items()}
@@ -76,8 +179,11 @@ def _per_output(given: Any, outputs: int, name: str, check: Callable[[Any], Any]
     return dict(enumerate(map(check, given)))
 
 
-def _of(given: Any, name: int | str) -> Any:
-    return given.get(name) if given.__class__ is dict else given
+def _of(given: Any, path: tuple[Any, ...]) -> Any:
+    """What is given for an output: under its key, or under all keys on the way to it, with dots."""
+    if given.__class__ is not dict:
+        return given
+    return given.get(".".join(map(str, path)), given.get(path[-1]))
 
 
 def _layout(text: Any) -> str | None:
@@ -91,6 +197,10 @@ def _value(item: Any, dtype: Any, layout: str | None) -> Tensor | Batch:
         return tensor(item, dtype=dtype, layout=layout)  # a copy: the source may use its memory again
     if item is None:
         raise ValueError("expected data from the source, got None")
+    if _is_file(item):
+        item = pathlib.Path(item["path"]).read_bytes() if item["bytes"] is None else item["bytes"]
+    if getattr(item, "mode", None) == "P" and hasattr(item, "getpalette") and layout != "HW":
+        item = item.convert("RGBA" if "transparency" in item.info else "RGB")  # "HW" asks for the indices of colours
     if isinstance(item, Batch):
         return as_batch(item, dtype=dtype, layout=layout)
     if hasattr(item, "as_py"):  # a scalar of PyArrow

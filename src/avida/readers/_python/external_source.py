@@ -32,19 +32,28 @@ class ExternalSource:
     """Takes data from a Python iterable or callable.
 
     An item of the source is a sample, a Batch, a tuple with one of them for each output, or a dictionary of outputs,
-    which is returned as a dictionary. A sample is anything that can become a Tensor: numbers, arrays, Pillow images,
-    ``bytes`` (as uint8) and strings (their UTF-8 bytes). Exceptions of the source are raised where the item is used,
-    with their own traceback. Each sample has an index, so that ``keyed_by`` and ``sources`` work as with other readers;
-    samples that another reader has read keep their identity.
+    which is returned as a dictionary. Tuples and dictionaries may have such parts, as ``(image, {"boxes": boxes})``; a
+    list is one array, or a Batch. A ``Table`` or ``RecordBatch`` of PyArrow is a dictionary of Batches.
+
+    A sample is anything that can become a Tensor: numbers, arrays, Pillow images, ``bytes`` (as uint8) and strings
+    (their UTF-8 bytes). The content of a file is also what data sets of Hugging Face have for it,
+    ``{"bytes": ..., "path": ...}``. Pillow images with a palette become RGB or RGBA; their indices of colours are asked
+    for by the layout "HW".
+
+    Exceptions of the source are raised where the item is used, with their own traceback. Each sample has an index, so
+    that ``keyed_by`` and ``sources`` work as with other readers; samples that another reader has read keep their
+    identity.
 
     A source with ``__len__`` and ``__getitem__``, such as a list of samples or a dataset of PyTorch or Hugging Face, is
     read by index: epochs can be shuffled, divided into shards and resumed without reading the samples before, and
-    ``len(reader)``, ``reader[i]``, ``seek`` and ``sampler`` work as with other readers. One thread calls the source.
+    ``len(reader)``, ``reader[i]``, ``seek`` and ``sampler`` work as with other readers. One thread at a time calls the
+    source, or as many as ``num_threads`` says; ``__getitems__`` is called for several samples where there is one.
 
     Args:
         source: An iterable; an object with ``__len__`` and ``__getitem__``; a function that returns the next item and
             raises ``StopIteration`` after the last; or a generator function, which is called once for each epoch.
-        num_outputs: The number of outputs of an item.
+        num_outputs: The number of outputs of an item. Default: those of the tuples that the source gives. With ``1`` a
+            tuple is one array.
         cycle: What a call does after the last item: ``"no"`` raises ``StopIteration`` from then on, ``"quiet"`` begins
             again, ``"raise"`` raises once and then begins again. For iterables only.
         device: Where the outputs are.
@@ -62,6 +71,10 @@ class ExternalSource:
             Default: "partial".
         on_error: What to do when the source raises an exception for a sample: "raise", or "skip", which leaves the
             sample out and adds it to ``errors``. Default: "raise".
+        num_threads: How many threads may call a source that is read by index at the same time, for the samples of a
+            batch. They live as long as an epoch. Default: ``1``.
+        name: What samples are called in ``sources`` and messages: a key of the source's dictionaries, or a function of
+            an item. Default: ``ExternalSource[index]``.
 
     Example:
         >>> squares = avida.ExternalSource([i * i for i in range(5)])
@@ -77,7 +90,7 @@ class ExternalSource:
     def __init__(
         self,
         source: Callable[[], Any] | Iterable[Any] | Any,
-        num_outputs: int = 1,
+        num_outputs: int | None = None,
         *,
         cycle: Literal["no", "quiet", "raise"] | bool | None = None,
         device: DeviceArg | None = "cpu",
@@ -91,14 +104,16 @@ class ExternalSource:
         seed: int | None = None,
         last_batch: Literal["partial", "wrap", "pad", "drop"] | None = None,
         on_error: Literal["raise", "skip"] | None = None,
+        num_threads: SupportsIndex | None = None,
+        name: str | Callable[[Any], str] | None = None,
     ) -> None:
         given = {name: value for name, value in locals().items() if name != "self"}
         self._arguments = given  # of which another process makes the same source
         self._device = make_device(device) or Device.CPU
-        self._num_outputs = operator.index(num_outputs)
-        if self._num_outputs < 1:
+        if num_outputs is not None and operator.index(num_outputs) < 1:
             raise ValueError(f"num_outputs must be at least 1, got {num_outputs}")
-        self._form = Form(self._num_outputs, dtype, layout)
+        self._form = Form(None if num_outputs is None else operator.index(num_outputs), dtype, layout, name)
+        self._threads = integer_within("num_threads", 1 if num_threads is None else num_threads, 1, 1024)
         depth = prefetch_queue_depth
         self._depth = None if depth is None else integer_within("prefetch_queue_depth", depth, 0, MOST_DEPTH)
         if not any(cycle is known for known in _CYCLES):
@@ -132,14 +147,16 @@ class ExternalSource:
 
     def _by_number(self, source: Any) -> IndexedReader | None:
         if not has_numbers(source) or (not self._options and (len(source) == 0 or gives_batches(source))):
-            if self._options:
+            given = [*self._options, *(["num_threads"] if self._threads > 1 else [])]
+            if given:
                 raise TypeError(
-                    f"{', '.join(self._options)} expected a source with __len__ and __getitem__, "
-                    f"got {type(source).__name__}"
+                    f"{', '.join(given)} expected a source with __len__ and __getitem__, got {type(source).__name__}"
                 )
             return None
         depth = _DEFAULT_DEPTH if self._depth is None else self._depth
-        return IndexedReader(source, self._form, depth, self._device, **({"last_batch": "partial"} | self._options))
+        return IndexedReader(
+            source, self._form, depth, self._threads, self._device, **({"last_batch": "partial"} | self._options)
+        )
 
     def _numbered(self, what: str) -> IndexedReader:
         if self._reader is None:
@@ -421,7 +438,7 @@ class _Calls(_OverPass):
         source = self._source
         outputs = source._placed(source._of_one_kind(item, self._batch_size))
         result = source._form.result(outputs)
-        return outputs[0] if source._num_outputs == 1 and result is outputs else result
+        return result[0] if isinstance(result, tuple) and len(result) == 1 else result
 
     def _end(self) -> bool:
         source, begun = self._source, self._current_pass()

@@ -7,7 +7,7 @@ from typing import Any
 
 from avida import _core
 from avida._values.batch import Batch
-from avida._values.outputs import Form, Outputs, batched
+from avida._values.outputs import Form, Outputs
 from avida._values.tensor import Tensor
 
 
@@ -62,11 +62,11 @@ class Items(Iterator[Outputs]):
 
     def _outputs_and_parts(self, item: Any) -> tuple[Outputs, list[Any]]:
         try:
-            outputs = self._form.convert(item)
+            outputs, name = self._form.convert(item), self._form.name_of(item)
         except Exception as error:
             error.add_note(f"in what the source of an ExternalSource gave after {self._samples} samples")
             raise
-        identified = _core.identify(list(outputs), "ExternalSource", self._samples, self._epoch)
+        identified = _core.identify(list(outputs), "ExternalSource", self._samples, self._epoch, name)
         return identified, self._parts_of(identified)
 
     def _add(self, item: Any, made: tuple[Outputs, list[Any]] | None) -> None:
@@ -105,7 +105,7 @@ class Collected(Separate):
         if self._begins_with_batch():
             return super().__next__()
         taken = self._parts[self._given : self._given + self._size]
-        made = tuple(map(batched, zip(*taken, strict=True)))
+        made = self._form.joined(taken)
         given = self._given + len(taken)
         self._given = given
         return made
