@@ -7,7 +7,7 @@
 namespace avida {
 namespace {
 
-class SharedPool : ForkAware {
+class SharedPool {
  public:
   std::shared_ptr<ThreadPool> get() {
     std::lock_guard lock(mutex_);
@@ -24,11 +24,8 @@ class SharedPool : ForkAware {
   }
 
  private:
-  bool try_before_fork() override { return mutex_.try_lock(); }
-  void after_fork(bool) override { mutex_.unlock(); }
-  std::mutex mutex_;
+  ForkSafe<> mutex_{ForkAware::Rank::executor};
   std::shared_ptr<ThreadPool> pool_;
-  ForkRegistration fork_{this, Rank::executor};
 };
 
 int default_threads() {
