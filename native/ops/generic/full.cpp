@@ -1,6 +1,17 @@
 #include "ops/generic/fill.h"
 
 namespace avida::ops {
+namespace {
+
+struct FullPlan : FillPlan {
+  static void shape(Sample<FillArgs>& sample) {
+    sample.out[0].shape = shape_from_args(sample.args);
+    check_broadcast(sample.in[0].shape, sample.out[0].shape);
+  }
+  static void run(const Sample<FillArgs>& sample) { broadcast(sample, sample.in[0]); }
+};
+
+}  // namespace
 
 AVIDA_OP(full, FillArgs) {
   op.doc("Makes samples of a given shape by repeating a fill value. They have its element type.")
@@ -9,13 +20,7 @@ AVIDA_OP(full, FillArgs) {
       .arg("shape", &FillArgs::shape, "The extents of the axes; a single number without them.")
       .example("avida.full([1, 2, 3], shape=[2, 3])")
       .infer(infer_from_shape)
-      .each_sample(
-          [](Sample<FillArgs>& sample) {
-            shape_from_args(sample);
-            check_broadcast(sample.in[0].shape, sample.out[0].shape);
-          },
-          [](const Sample<FillArgs>& sample) { broadcast(sample, sample.in[0]); })
-      .rows(count_filled_rows);
+      .each_sample<FullPlan>();
 }
 
 }  // namespace avida::ops
