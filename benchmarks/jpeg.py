@@ -70,7 +70,7 @@ def main() -> None:
 
 
 def ours() -> list[str]:
-    return _core.jpeg_decoders()[:-1]
+    return _core.testing.jpeg_decoders()[:-1]
 
 
 def compose(images: list[np.ndarray], megapixels: float, **options: object) -> list[bytes]:
@@ -98,7 +98,7 @@ def by_avida(files: list[bytes], name: str, clock: Clock = time.process_time, th
     context = avida.EvalContext(num_threads=threads)
 
     def run() -> float:
-        _core.use_jpeg_decoder(name)
+        _core.testing.use_jpeg_decoder(name)
         with context:
             start = clock()
             avida.decoders.image(encoded).evaluate()
@@ -150,9 +150,9 @@ def measure(title: str, files: list[bytes], rounds: int) -> str:
     with tempfile.TemporaryDirectory() as folder:
         passes = [by_libjpeg(files, pathlib.Path(folder)), by_simplejpeg(files)]
         passes += [by_avida(files, name) for name in ours()]
-        before = _core.jpeg_decodes()
+        before = _core.testing.jpeg_decodes()
         best = best_of(passes, rounds)
-        if _core.jpeg_decodes() - before < len(files) * rounds:
+        if _core.testing.jpeg_decodes() - before < len(files) * rounds:
             title += " (*)"  # libjpeg-turbo decoded some of them for avida
     times = [seconds / len(files) * 1e6 for seconds in best]
     cells = "".join(f"{micros:>16,.0f}" for micros in times[:2])

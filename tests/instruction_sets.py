@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from avida import _core
 
-INSTRUCTION_SETS = _core.vector_targets()
+INSTRUCTION_SETS = _core.testing.vector_targets()
 
 
 def on_every_instruction_set(make: Callable[[], bytes]) -> list[bytes]:
@@ -12,8 +12,8 @@ def on_every_instruction_set(make: Callable[[], bytes]) -> list[bytes]:
     found = []
     try:
         for name in INSTRUCTION_SETS:
-            _core.use_vectors(name)
+            _core.testing.use_vectors(name)
             found.append(make())
     finally:
-        _core.use_vectors(INSTRUCTION_SETS[0])
+        _core.testing.use_vectors(INSTRUCTION_SETS[0])
     return found

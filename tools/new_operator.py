@@ -51,16 +51,14 @@ struct @Name@Args {  // one for each sample
 class @Name@Plan {
  public:
   explicit @Name@Plan(const Sample<@Name@Args>& sample)
-      : shape_(sample.in[0].shape), grid_(pixel_grid(sample.in[0])), strength_(sample.args.strength) {
+      : grid_(pixel_grid(sample.in[0])), strength_(sample.args.strength) {
     if (grid_.channels != @Name@::in) refuse("expected 3 channels (RGB), got ", grid_.channels);
   }
 
-  Shape shape() const { return shape_; }
   int64_t rows() const { return grid_.blocks(); }
   void run(const Sample<@Name@Args>& sample) const { each_pixel<@Name@>(sample, grid_, strength_); }
 
  private:
-  const Shape shape_;
   const PixelGrid grid_;
   const float strength_;
 };

@@ -20,21 +20,12 @@ constexpr size_t kMostSteps = 256;  // of an iteration; what follows is not made
 constexpr int kMostMisses = 5;
 
 // One for all loops. Loops of Python have the GIL anyway; it keeps the threads of readers apart from them.
-class Lock : ForkAware {
- public:
-  std::mutex mutex;
-  static Lock& instance() {
-    static constinit MadeOnce<Lock> lock;
-    return lock.get();
-  }
+ForkSafe<>& mutex() {
+  static constinit MadeOnce<ForkSafe<>> made;
+  return made.get([] { return std::make_unique<ForkSafe<>>(ForkAware::Rank::loops); });
+}
 
- private:
-  bool try_before_fork() override { return mutex.try_lock(); }
-  void after_fork(bool) override { mutex.unlock(); }
-  ForkRegistration fork_{this, Rank::loops};
-};
-
-[[maybe_unused]] const bool made_at_load = (Lock::instance(), true);
+[[maybe_unused]] const bool made_at_load = (mutex(), true);
 
 uint64_t steps_so_far = 0;  // these are guarded by the lock
 Loop::Counts totals;
@@ -124,7 +115,7 @@ Loop::Loop() = default;
 Loop::~Loop() { close(); }
 
 void Loop::open(Peek peek, int depth) {
-  std::lock_guard lock(Lock::instance().mutex);
+  std::lock_guard lock(mutex());
   peek_ = std::move(peek);
   depth_ = depth;
 }
@@ -132,7 +123,7 @@ void Loop::open(Peek peek, int depth) {
 void Loop::close() {
   Dropped dropped;
   Peek peek;
-  std::lock_guard lock(Lock::instance().mutex);
+  std::lock_guard lock(mutex());
   leave_thread();
   if (in_iteration_ && current_.size() < previous_.size()) current_ = previous_;  // it was left early
   end_iteration(dropped);
@@ -144,14 +135,14 @@ void Loop::close() {
 }
 
 bool Loop::is_open() const {
-  std::lock_guard lock(Lock::instance().mutex);
+  std::lock_guard lock(mutex());
   return static_cast<bool>(peek_);
 }
 
 bool Loop::here() { return !Thread::here()->loops.empty(); }
 
 Loop::Counts Loop::counts() {
-  std::lock_guard lock(Lock::instance().mutex);
+  std::lock_guard lock(mutex());
   return totals;
 }
 
@@ -188,7 +179,7 @@ void Loop::drop(std::deque<Ahead>::iterator end, Dropped& dropped) {
 
 void Loop::begin(const Item& item) {
   Dropped dropped;
-  std::lock_guard lock(Lock::instance().mutex);
+  std::lock_guard lock(mutex());
   if (!peek_ || depth_ == 0) return;
   if (learned_on_ != Thread::here()) {  // steps of several threads would be mixed up
     for (auto* steps : {&current_, &previous_}) {
@@ -216,7 +207,7 @@ void Loop::begin(const Item& item) {
 }
 
 void Loop::advance() {
-  std::lock_guard lock(Lock::instance().mutex);
+  std::lock_guard lock(mutex());
   if (!peek_ || !thread_) return;
   peek();
   advance_thread();
@@ -355,7 +346,7 @@ void Loop::expect_chains(Ahead& ahead, size_t first) const {
 }
 
 std::vector<ValuePtr> Loop::take(const Request& request) {
-  std::unique_lock lock(Lock::instance().mutex);
+  std::unique_lock lock(mutex());
   auto& loops = Thread::here()->loops;
   if (loops.empty() || loops.back()->now_.empty()) return {};
   if (request.function && request.function->why_not_ahead()) return {};
@@ -393,7 +384,7 @@ std::vector<ValuePtr> Loop::take(const Request& request) {
 }
 
 void Loop::record(const Request& request, std::span<const ValuePtr> results) {
-  std::lock_guard lock(Lock::instance().mutex);
+  std::lock_guard lock(mutex());
   auto& loops = Thread::here()->loops;
   if (loops.empty() || loops.back()->current_.size() >= kMostSteps) return;
   if (request.spec && (request.spec->reads_files || request.spec->writes_files)) return;

@@ -108,48 +108,58 @@ std::shared_ptr<Call> Call::make(const OpSpec& spec, std::span<const ValuePtr> i
   call->draws_ = std::move(draws);
   call->samples_ = batch_size < 0 ? 1 : batch_size;
   call->is_batch_ = batch_size >= 0;
-
-  bool sized = false;  // by a Batch, which takes precedence over batch_size
   std::string_view sized_by;
-  auto take = [&](ValuePtr value, std::string_view name) {
-    Meta meta = value->meta();
-    if (meta.is_batch) {
-      if (sized && meta.samples != call->samples_)
-        value_error("batch sizes differ: \"", sized_by, "\" has ", call->samples_, " samples, \"", name, "\" has ",
-                    meta.samples);
-      call->samples_ = meta.samples;
-      call->is_batch_ = sized = true;
-      sized_by = name;
-    }
-    call->inputs.push_back(std::move(value));
-  };
+  call->take_inputs(inputs, sized_by);
+  call->find_device(place);
+  call->take_args(args, sized_by);
+  if (call->draws_.lineage && static_cast<int>(call->draws_.keyed.size()) != call->samples_)
+    value_error("batch sizes differ: \"keyed_by\" has ", call->draws_.keyed.size(), " samples, the call has ",
+                call->samples_);
+  call->count_outputs();
+  call->infer_if_known();
+  return call;
+}
 
-  size_t declared = spec.inputs.size();
-  bool variadic = spec.max_inputs() < 0;
-  for (size_t i = 0; i < inputs.size(); i++) {
-    const InputSpec& input = spec.inputs[std::min(i, declared - 1)];
-    if (inputs[i]) {
-      call->slots_.push_back(static_cast<int>(call->inputs.size()));
-      take(inputs[i], input.name);
+// A Batch takes precedence over batch_size; `sized_by` is the name of the first one.
+void Call::take(const ValuePtr& value, std::string_view name, std::string_view& sized_by) {
+  Meta meta = value->meta();
+  if (meta.is_batch) {
+    if (!sized_by.empty() && meta.samples != samples_)
+      value_error("batch sizes differ: \"", sized_by, "\" has ", samples_, " samples, \"", name, "\" has ",
+                  meta.samples);
+    samples_ = meta.samples;
+    is_batch_ = true;
+    sized_by = name;
+  }
+  inputs.push_back(value);
+}
+
+void Call::take_inputs(std::span<const ValuePtr> given, std::string_view& sized_by) {
+  const size_t declared = spec_.inputs.size();
+  const bool variadic = spec_.max_inputs() < 0;
+  for (size_t i = 0; i < given.size(); i++) {
+    if (given[i]) {
+      slots_.push_back(static_cast<int>(inputs.size()));
+      take(given[i], spec_.inputs[std::min(i, declared - 1)].name, sized_by);
     } else if (!variadic) {
-      call->slots_.push_back(-1);
+      slots_.push_back(-1);
     }
   }
-  if (!variadic) call->slots_.resize(declared, -1);
+  if (!variadic) slots_.resize(declared, -1);
+}
 
-  call->find_device(place);
-
-  call->args_ = spec.default_args;
+void Call::take_args(std::span<const BoundArg> args, std::string_view& sized_by) {
+  args_ = spec_.default_args;
   for (size_t i = 0; i < args.size(); i++) {
-    const ArgSpec& arg = spec.args[i];
+    const ArgSpec& arg = spec_.args[i];
     try {
       if (auto* fixed_value = std::get_if<ArgValue>(&args[i])) {
         refuse_nan(arg, *fixed_value);
-        if (call->args_ == spec.default_args) call->args_ = spec.args_type.make();
-        arg.set(call->args_.get(), *fixed_value);
+        if (args_ == spec_.default_args) args_ = spec_.args_type.make();
+        arg.set(args_.get(), *fixed_value);
       } else if (auto* value = std::get_if<ValuePtr>(&args[i])) {
-        call->tensor_args_.push_back(static_cast<int>(i));
-        take(*value, arg.name);
+        tensor_args_.push_back(static_cast<int>(i));
+        take(*value, arg.name, sized_by);
       } else if (arg.flags & required) {
         type_error("is missing");
       }
@@ -157,27 +167,25 @@ std::shared_ptr<Call> Call::make(const OpSpec& spec, std::span<const ValuePtr> i
       throw Error(error.kind, str("argument \"", arg.name, "\" ", error.message));
     }
   }
+}
 
-  if (call->draws_.lineage && static_cast<int>(call->draws_.keyed.size()) != call->samples_)
-    value_error("batch sizes differ: \"keyed_by\" has ", call->draws_.keyed.size(), " samples, the call has ",
-                call->samples_);
+void Call::count_outputs() {
+  outputs_ = spec_.count_outputs ? spec_.count_outputs(args_.get()) : spec_.outputs;
+  if (spec_.output_per_optional_input)
+    for (const InputSpec& input : spec_.inputs) outputs_ += input.optional && slots_[&input - spec_.inputs.data()] >= 0;
+}
 
-  call->outputs_ = spec.count_outputs ? spec.count_outputs(call->args_.get()) : spec.outputs;
-  if (spec.output_per_optional_input)
-    for (const InputSpec& input : spec.inputs)
-      call->outputs_ += input.optional && call->slots_[&input - spec.inputs.data()] >= 0;
-
+void Call::infer_if_known() {
   std::byte buffer[512];
   std::pmr::monotonic_buffer_resource scratch(buffer, sizeof(buffer));
   std::pmr::vector<Meta> in(&scratch);
   bool known = true;
-  for (int slot : call->slots_) {
-    in.push_back(slot < 0 ? Meta{} : call->inputs[slot]->meta());
+  for (int slot : slots_) {
+    in.push_back(slot < 0 ? Meta{} : inputs[slot]->meta());
     known &= slot < 0 || in.back().known();
   }
-  call->find_per_frame();
-  if (known && call->per_frame_) call->infer(in);
-  return call;
+  find_per_frame();
+  if (known && per_frame_) infer(in);
 }
 
 // A call runs where its inputs are. If some are on a GPU, those on the CPU are copied there.

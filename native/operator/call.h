@@ -39,8 +39,9 @@ class Call : public Task {
   };
 
   // Checks everything that does not need data. Throws Error, which is raised at the line of the call.
-  static std::shared_ptr<Call> make(const OpSpec& spec, std::span<const ValuePtr> inputs, std::span<const BoundArg> args,
-                                    int batch_size, Place place, Location where, Draws draws = {});
+  static std::shared_ptr<Call> make(const OpSpec& spec, std::span<const ValuePtr> inputs,
+                                    std::span<const BoundArg> args, int batch_size, Place place, Location where,
+                                    Draws draws = {});
 
   std::vector<ValuePtr> promises();
 
@@ -61,6 +62,11 @@ class Call : public Task {
  private:
   struct Bound;
   void infer(std::span<const Meta> in);
+  void take(const ValuePtr& value, std::string_view name, std::string_view& sized_by);
+  void take_inputs(std::span<const ValuePtr> given, std::string_view& sized_by);
+  void take_args(std::span<const BoundArg> args, std::string_view& sized_by);
+  void count_outputs();
+  void infer_if_known();
   void find_device(const Place& place);
   void find_per_frame();
   bool joins_frames(std::span<const Meta> in) const;

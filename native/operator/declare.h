@@ -24,21 +24,15 @@ struct Infer {
   const Inference& call;
 };
 
-// One sample, with its arguments.
+// One sample of a call, with its arguments.
 template <class Args>
-struct Sample {
+struct Sample : SampleWork {
+  explicit Sample(const SampleWork& work) : SampleWork(work), args(*static_cast<const Args*>(work.args)) {}
+
   const Args& args;
-  std::span<const SampleView> in;
-  std::span<SampleView> out;
-  int64_t begin, end;
-  int index;
-  RandomKey random;    // for RandomStream, of random operators
-  const Part* needed;  // the part of the output that will be read; null if all of it
-  Launches* launches;  // see Run
-  ThreadPool* pool;    // see SampleWork
 };
 
-// For each_sample: the output has the shape of the first input.
+// For loops: the output has the shape of the first input.
 inline constexpr auto same_shape = [](auto& sample) { sample.out[0].shape = sample.in[0].shape; };
 
 // The part of a declaration that does not depend on the arguments struct, compiled once.
@@ -155,20 +149,16 @@ class Op : public Declaration {
     return *this;
   }
 
-  // Any code on one sample: `shape` sets the outputs' shapes (same_shape: those of the first input), `body` fills them.
-  Op& each_sample(void (*shape)(Sample<Args>&), void (*body)(const Sample<Args>&)) {
-    loop_.shape = [shape](SampleWork& work) { call_typed(shape, work); };
-    loop_.body = [body](const SampleWork& work) { call_typed(body, work); };
-    return with_loop();
-  }
-  // A plan for each sample, made once in a call before any output has memory:
-  //   explicit Plan(const Sample<Args>&);           draws, checks, computes
-  //   Shape shape() const;                          of the output; or void shape(std::span<SampleView> out) const
+  // Code on one sample: a plan for each, made once in a call before any output has memory.
+  //   explicit Plan(const Sample<Args>&);           optional: draws, checks, computes
+  //   Shape shape() const;                          of the output; without it, that of the first input
   //   int64_t rows() const;                         optional: the number of independent parts of the work
-  //   Part reads() const;                           optional: see reads() below
+  //   Part reads() const;                           optional: the part of the first input that run() reads; in a chain,
+  //                                                 the previous call computes only this part
   //   void run(const Sample<Args>& sample) const;   does the parts [sample.begin, sample.end)
   //   static constexpr bool takes_long = true;      optional: creates plans on the thread pool
-  // rows() may also have the parameter `const Sample<Args>&`, whose outputs then have memory.
+  // With a parameter `Sample<Args>& sample`, shape() sets the shapes of sample.out itself; with `const Sample<Args>&
+  // sample`, rows() sees outputs that have memory.
   template <class Plan>
   Op& each_sample() {
     using Typed = Sample<Args>;
@@ -178,40 +168,41 @@ class Op : public Declaration {
       loop_.drop_plan = [](void* plan) { std::destroy_at(static_cast<Plan*>(plan)); };
     loop_.plans_take_long = requires { Plan::takes_long; };
     loop_.shape = [](SampleWork& work) {
-      Plan* plan = call_typed([&](Typed& sample) { return new (work.plan) Plan(sample); }, work);
+      Typed sample(work);
+      Plan* plan;
+      if constexpr (std::is_constructible_v<Plan, const Typed&>)
+        plan = new (work.plan) Plan(std::as_const(sample));
+      else
+        plan = new (work.plan) Plan();
       try {
-        if constexpr (requires { plan->shape(work.out); })
-          plan->shape(work.out);
-        else
+        if constexpr (requires { plan->shape(sample); })
+          plan->shape(sample);
+        else if constexpr (requires { plan->shape(); })
           work.out[0].shape = plan->shape();
+        else
+          same_shape(work);
       } catch (...) {
         std::destroy_at(plan);
         throw;
       }
     };
-    loop_.body = [](const SampleWork& work) {
-      call_typed([&](const Typed& sample) { plan_of<Plan>(work).run(sample); }, work);
-    };
+    loop_.body = [](const SampleWork& work) { plan_of<Plan>(work).run(Typed(work)); };
     if constexpr (requires(const Plan& plan) { plan.rows(); })
       loop_.rows = [](const SampleWork& work) { return int64_t{plan_of<Plan>(work).rows()}; };
     if constexpr (requires(const Plan& plan, const Typed& sample) { plan.rows(sample); })
-      loop_.rows = [](const SampleWork& work) {
-        return call_typed([&](const Typed& sample) { return int64_t{plan_of<Plan>(work).rows(sample)}; }, work);
-      };
+      loop_.rows = [](const SampleWork& work) { return int64_t{plan_of<Plan>(work).rows(Typed(work))}; };
     if constexpr (requires(const Plan& plan) { plan.reads(); })
       loop_.reads = [](const SampleWork& work) { return plan_of<Plan>(work).reads(); };
-    return with_loop();
-  }
-  // The number of independent rows of a sample's work; the body then computes the rows [begin, end).
-  Op& rows(int64_t (*fn)(const Sample<Args>&)) {
-    loop_.rows = [fn](const SampleWork& work) { return call_typed(fn, work); };
     return with_loop();
   }
   // A loop of a loop family.
   Op& loop(SampleLoop loop) { return loop_ = std::move(loop), with_loop(); }
   // Called for a sample that failed. Returns true if it has set the shapes of a placeholder.
   Op& replace(bool (*fn)(Sample<Args>&)) {
-    loop_.replace = [fn](SampleWork& work) { return call_typed(fn, work); };
+    loop_.replace = [fn](SampleWork& work) {
+      Sample<Args> sample(work);
+      return fn(sample);
+    };
     return with_loop();
   }
   Op& largest_first() { return loop_.largest_first = true, with_loop(); }
@@ -235,11 +226,6 @@ class Op : public Declaration {
   // Calls of this operator may join a chain (chain.h). For loops whose output shapes depend only on the arguments and
   // the shapes of the first input.
   Op& chains() { return spec.chains = true, *this; }
-  // The part of the first input that the body reads: in a chain, the previous call computes only this part.
-  Op& reads(Part (*fn)(const Sample<Args>&)) {
-    loop_.reads = [fn](const SampleWork& work) { return call_typed(fn, work); };
-    return with_loop();
-  }
   // Calls of this operator may start a chain: the executor waits for up to 2 ms after each submission for calls to
   // join. For operators that dominate a usual loop, such as decoders.
   Op& leads_chains(bool (*fn)(const Args&)) {
@@ -251,7 +237,10 @@ class Op : public Declaration {
   // infer() could not.
   Op& view(void (*shape)(Sample<Args>&)) {
     spec.run = [shape](const Run& run) {
-      return run_view(run, [shape](SampleWork& work) { call_typed(shape, work); });
+      return run_view(run, [shape](SampleWork& work) {
+        Sample<Args> sample(work);
+        shape(sample);
+      });
     };
     spec.view = true;
     return on_gpu();
@@ -264,20 +253,6 @@ class Op : public Declaration {
   template <class Plan>
   static const Plan& plan_of(const SampleWork& work) {
     return *static_cast<const Plan*>(work.plan);
-  }
-  template <class Fn, class Work>
-  static auto call_typed(Fn fn, Work& work) {
-    Sample<Args> sample{*static_cast<const Args*>(work.args),
-                        work.in,
-                        work.out,
-                        work.begin,
-                        work.end,
-                        work.index,
-                        work.random,
-                        work.needed,
-                        work.launches,
-                        work.pool};
-    return fn(sample);
   }
   Op& with_loop() { return finish_loop(), *this; }
 };

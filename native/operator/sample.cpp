@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <functional>
 #include <memory_resource>
 #include <string>
 
@@ -263,6 +264,53 @@ Data SampleWorks::allocate(int k) {
   return data;
 }
 
+namespace {
+
+// In bytes, weighted.
+double cost_of(const SampleWork& work, const SampleLoop& loop) {
+  int64_t bytes = 0;
+  for (auto& view : work.in) bytes += view.data ? view.bytes() : 0;
+  for (auto& view : work.out) bytes += view.bytes();
+  return static_cast<double>(bytes) * loop.cost;
+}
+
+// The work in parts of about `share`, for threads.
+std::vector<SampleWork> parts_of(SampleWorks& works, const SampleLoop& loop, const Failures& failures, double share) {
+  std::vector<SampleWork> parts;
+  parts.reserve(works.end() - works.begin());
+  for (auto& work : works) {
+    if (failures.absent(work.index)) continue;
+    int64_t rows = work.end;
+    int64_t cuts = rows > 1 ? std::clamp<int64_t>(static_cast<int64_t>(cost_of(work, loop) / share), 1, rows) : 1;
+    for (int64_t c = 0; c < cuts; c++) {
+      parts.push_back(work);
+      parts.back().begin = rows * c / cuts;
+      parts.back().end = rows * (c + 1) / cuts;
+    }
+  }
+  if (loop.largest_first)
+    std::ranges::stable_sort(parts, std::greater(), [&](auto& part) { return cost_of(part, loop); });
+  return parts;
+}
+
+void run_bodies(const Run& run, SampleWorks& works, const SampleLoop& loop, Failures& failures) {
+  double total = 0;
+  for (auto& work : works) total += cost_of(work, loop);
+  if (total < (loop.cost > 1 ? kWorthThreads : kWorthMoving) || run.pool.threads() == 1 || run.launches) {
+    for (auto& work : works) {
+      if (!failures.absent(work.index)) failures.guard(work, [&] { loop.body(work); });
+      if (run.launches) run.launches->next_sample();
+    }
+    return;
+  }
+  auto parts = parts_of(works, loop, failures, std::max(total / (4.0 * run.pool.threads()), kLeastPart));
+  run.pool.parallel_for(
+      std::ssize(parts), [&](int64_t p) { failures.guard(parts[p], [&] { loop.body(parts[p]); }); },
+      loop.largest_first ? ThreadPool::Share::in_order : ThreadPool::Share::neighbours);
+}
+
+}  // namespace
+
 std::vector<Data> run_samples(const Run& run, const SampleLoop& loop) {
   SampleWorks works(run, loop);
   Failures failures(run, loop);
@@ -281,46 +329,9 @@ std::vector<Data> run_samples(const Run& run, const SampleLoop& loop) {
   results.reserve(run.out.size());
   for (size_t k = 0; k < run.out.size(); k++) results.push_back(works.allocate(static_cast<int>(k)));
   failures.clear_lost(results);
-
-  auto cost_of = [&](const SampleWork& work) {
-    int64_t bytes = 0;
-    for (auto& view : work.in) bytes += view.data ? view.bytes() : 0;
-    for (auto& view : work.out) bytes += view.bytes();
-    return static_cast<double>(bytes) * loop.cost;
-  };
-  double total = 0;
-  for (auto& work : works) total += cost_of(work);
-
   for (auto& work : works)
     if (!failures.absent(work.index)) work.end = loop.rows ? loop.rows(work) : 1;
-  if (total < (loop.cost > 1 ? kWorthThreads : kWorthMoving) || run.pool.threads() == 1 || run.launches) {
-    for (auto& work : works) {
-      if (!failures.absent(work.index)) failures.guard(work, [&] { loop.body(work); });
-      if (run.launches) run.launches->next_sample();
-    }
-    failures.rethrow_first();
-    failures.mark(results, works);
-    return results;
-  }
-
-  std::vector<SampleWork> parts;
-  parts.reserve(run.samples);
-  double share = std::max(total / (4.0 * run.pool.threads()), kLeastPart);
-  for (auto& work : works) {
-    if (failures.absent(work.index)) continue;
-    int64_t rows = work.end;
-    int64_t cuts = rows > 1 ? std::clamp<int64_t>(static_cast<int64_t>(cost_of(work) / share), 1, rows) : 1;
-    for (int64_t c = 0; c < cuts; c++) {
-      parts.push_back(work);
-      parts.back().begin = rows * c / cuts;
-      parts.back().end = rows * (c + 1) / cuts;
-    }
-  }
-  if (loop.largest_first)
-    std::stable_sort(parts.begin(), parts.end(), [&](auto& a, auto& b) { return cost_of(a) > cost_of(b); });
-  run.pool.parallel_for(
-      static_cast<int64_t>(parts.size()), [&](int64_t p) { failures.guard(parts[p], [&] { loop.body(parts[p]); }); },
-      loop.largest_first ? ThreadPool::Share::in_order : ThreadPool::Share::neighbours);
+  run_bodies(run, works, loop, failures);
   failures.rethrow_first();
   failures.mark(results, works);
   return results;

@@ -43,10 +43,10 @@ inline Part whole_part(const SampleView& in) {
 // One sample of a call. The work may be split into rows: [begin, end) of the number that `rows` returned.
 struct SampleWork {
   int index;
-  const void* args;
+  const void* args;  // see Sample
   std::span<const SampleView> in;
   std::span<SampleView> out;
-  RandomKey random = {};
+  RandomKey random = {};  // for RandomStream, of random operators
   int64_t begin = 0, end = 1;
   const Part* needed = nullptr;  // the part of the output that will be read; null if all of it
   Launches* launches = nullptr;  // see Run

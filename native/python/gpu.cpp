@@ -12,7 +12,6 @@
 
 #include "gpu/compiler.h"
 #include "gpu/driver.h"
-#include "gpu/engines/nvdec.h"
 #include "gpu/streams.h"
 #include "operator/gpu_call.h"
 #include "python/submit.h"
@@ -22,10 +21,6 @@ namespace {
 
 void bind_devices(nb::module_& m) {
   m.def("gpu_count", &Gpu::count);
-  m.def("nvdec_history", &Nvdec::history);
-  m.def("gpu_launches", &all_launches, "The number of kernels launched on GPUs so far.");
-  m.def("gpu_block_launches", &block_launches,
-        "The number of kernels launched on GPUs so far whose thread blocks share memory.");
   m.def("gpu_missing", &Gpu::missing, "Why there is no GPU, in one line.");
   m.def("gpu_driver", [] {
     int version = 0;
@@ -92,6 +87,17 @@ void bind_streams(nb::module_& m) {
 }
 
 void bind_kernels(nb::module_& m) {
+  m.def(
+      "kernels",
+      [] {
+        std::vector<std::tuple<std::string, std::vector<std::string>, bool>> found;
+        for (const Kernel* kernel : kernels())
+          found.emplace_back(kernel->body, std::vector<std::string>(kernel->headers.begin(), kernel->headers.end()),
+                             kernel->block_threads > 0);
+        return found;
+      },
+      "The bodies that a GPU can run: C++ types, the headers that declare them, whether a thread block processes an "
+      "item.");
   m.def(
       "kernel_cache",
       [] {

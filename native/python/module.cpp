@@ -9,10 +9,12 @@
 #include "codecs/codec.h"
 #include "codecs/jpeg/sequential_decoder.h"
 #include "core/vectors.h"
-#include "gpu/kernel.h"
+#include "gpu/engines/nvdec.h"
 #include "loops/decoding/decode_on_gpu.h"
+#include "operator/gpu_call.h"
 #include "python/feed.h"
 #include "python/python.h"
+#include "runtime/executor.h"
 
 namespace avida::python {
 namespace {
@@ -103,23 +105,7 @@ bool check_interpreter() {
 
 int exec_in_main_interpreter(PyObject* module) { return check_interpreter() ? exec_of_nanobind(module) : -1; }
 
-}  // namespace
-
-// nanobind's module function, under another name. Initialising nanobind in a subinterpreter would break the main one,
-// so PyInit__core, below, checks first.
-#define PyInit__core PyInit_core_by_nanobind
-NB_MODULE(_core, m) {
-  nb::register_exception_translator([](const std::exception_ptr& error, void*) { set_python_error(error); });
-  nb::set_leak_warnings(false);  // values may live until the process exits
-  m.attr("compiler") = kCompiler;
-  bind_values(m);
-  bind_calls(m);
-  bind_execution(m);
-  bind_feeds(m);
-  bind_python_calls(m);
-  bind_gpu(m);
-  bind_profiles(m);
-  bind_descriptors(m);
+void bind_codecs(nb::module_& m) {
   m.def(
       "sound_formats",
       [] {
@@ -150,6 +136,19 @@ NB_MODULE(_core, m) {
       },
       "The maximum numbers of pixels, scans, steps of work and bytes of memory of a file.");
   m.def(
+      "set_decode_limits",
+      [](int64_t pixels, int64_t scans, int64_t work, int64_t memory) {
+        codecs::set_decode_limits({pixels, scans, work, memory});
+      },
+      nb::arg("pixels"), nb::arg("scans"), nb::arg("work"), nb::arg("memory"));
+}
+
+// Switches and counters that only tests and benchmarks use.
+struct Testing {};
+
+void bind_testing(nb::module_& m) {
+  auto testing = nb::class_<Testing>(m, "testing");
+  testing.def_static(
       "vector_targets",
       [] {
         std::vector<std::string> names;
@@ -157,42 +156,53 @@ NB_MODULE(_core, m) {
         return names;
       },
       "The instruction sets of this machine that vector code was compiled for, the best one first.");
-  m.def(
+  testing.def_static(
       "use_vectors", [](const std::string& target) { use_vectors(target); }, nb::arg("target"),
-      "For tests: nothing better than this one of vector_targets() is used from now on.");
-  m.def("jpeg_decodes", &codecs::sequential_decodes, "The number of JPEG images that libjpeg-turbo did not decode.");
-  m.def("jpeg_headers_read", &codecs::jpeg_headers_read, "The number of headers of JPEG files that were parsed.");
-  m.def("shared_jpeg_decodes", &codecs::shared_sequential_decodes,
-        "The number of JPEG images that several threads began to decode together.");
-  m.def("gpu_jpeg_decodes", &jpegs_decoded_by_kernels,
-        "The number of JPEG images that GPUs decoded themselves, from the data of the file on.");
-  m.def("jpeg_decoders", [] {
+      "Nothing better than this one of vector_targets() is used from now on.");
+  testing.def_static("jpeg_decodes", &codecs::sequential_decodes,
+                     "The number of JPEG images that libjpeg-turbo did not decode.");
+  testing.def_static("jpeg_headers_read", &codecs::jpeg_headers_read,
+                     "The number of headers of JPEG files that were parsed.");
+  testing.def_static("shared_jpeg_decodes", &codecs::shared_sequential_decodes,
+                     "The number of JPEG images that several threads began to decode together.");
+  testing.def_static("gpu_jpeg_decodes", &jpegs_decoded_by_kernels,
+                     "The number of JPEG images that GPUs decoded themselves, from the data of the file on.");
+  testing.def_static("jpeg_decoders", [] {
     std::vector<std::string> names;
     for (std::string_view name : codecs::jpeg_decoders()) names.emplace_back(name);
     return names;
   });
-  m.def(
+  testing.def_static(
       "use_jpeg_decoder", [](const std::string& name) { codecs::use_jpeg_decoder(name); }, nb::arg("name"),
-      "For tests: one of jpeg_decoders() decodes from now on.");
-  m.def("split_jpeg_scans", &codecs::split_jpeg_scans, nb::arg("bytes"),
-        "For tests: threads share the data of every JPEG file in segments of so many bytes. 0: as usual.");
-  m.def(
-      "set_decode_limits",
-      [](int64_t pixels, int64_t scans, int64_t work, int64_t memory) {
-        codecs::set_decode_limits({pixels, scans, work, memory});
-      },
-      nb::arg("pixels"), nb::arg("scans"), nb::arg("work"), nb::arg("memory"));
-  m.def(
-      "kernels",
-      [] {
-        std::vector<std::tuple<std::string, std::vector<std::string>, bool>> found;
-        for (const Kernel* kernel : kernels())
-          found.emplace_back(kernel->body, std::vector<std::string>(kernel->headers.begin(), kernel->headers.end()),
-                             kernel->block_threads > 0);
-        return found;
-      },
-      "The bodies that a GPU can run: C++ types, the headers that declare them, whether a thread block processes an "
-      "item.");
+      "One of jpeg_decoders() decodes from now on.");
+  testing.def_static("split_jpeg_scans", &codecs::split_jpeg_scans, nb::arg("bytes"),
+                     "Threads share the data of every JPEG file in segments of so many bytes. 0: as usual.");
+  testing.def_static("nvdec_history", &Nvdec::history);
+  testing.def_static("gpu_launches", &all_launches, "The number of kernels launched on GPUs so far.");
+  testing.def_static("gpu_block_launches", &block_launches,
+                     "The number of kernels launched on GPUs so far whose thread blocks share memory.");
+  testing.def_static("chained_calls", &Executor::chained_tasks, "How many calls were run as part of a chain so far.");
+}
+
+}  // namespace
+
+// nanobind's module function, under another name. Initialising nanobind in a subinterpreter would break the main one,
+// so PyInit__core, below, checks first.
+#define PyInit__core PyInit_core_by_nanobind
+NB_MODULE(_core, m) {
+  nb::register_exception_translator([](const std::exception_ptr& error, void*) { set_python_error(error); });
+  nb::set_leak_warnings(false);  // values may live until the process exits
+  m.attr("compiler") = kCompiler;
+  bind_values(m);
+  bind_calls(m);
+  bind_execution(m);
+  bind_feeds(m);
+  bind_python_calls(m);
+  bind_gpu(m);
+  bind_profiles(m);
+  bind_codecs(m);
+  bind_testing(m);
+  bind_descriptors(m);
   bind_storage(m);
   bind_readers(m);
 }

@@ -9,7 +9,7 @@ namespace avida::python {
 namespace {
 
 // References dropped by threads without the GIL; a thread that holds it releases them later.
-class Garbage : ForkAware {
+class Garbage {
  public:
   void add(PyObject* object) {
     {
@@ -39,12 +39,9 @@ class Garbage : ForkAware {
     if (PyInterpreterState_Get() == PyInterpreterState_Main()) instance().collect();
     return 0;
   }
-  bool try_before_fork() override { return mutex_.try_lock(); }
-  void after_fork(bool) override { mutex_.unlock(); }
-  std::mutex mutex_;
+  ForkSafe<> mutex_{ForkAware::Rank::garbage};
   std::vector<PyObject*> objects_;
   std::atomic<bool> any_{false};
-  ForkRegistration fork_{this, Rank::garbage};
 };
 
 bool finalizing() {

@@ -435,32 +435,7 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
 namespace {
 
 // All queues, to be stopped at the end of the process.
-class Everyone : ForkAware {
- public:
-  void add(std::weak_ptr<void> queue) {
-    std::lock_guard lock(mutex_);
-    std::erase_if(list_, [](auto& weak) { return weak.expired(); });
-    list_.push_back(std::move(queue));
-  }
-  std::vector<std::shared_ptr<void>> alive() {
-    std::lock_guard lock(mutex_);
-    std::vector<std::shared_ptr<void>> out;
-    for (auto& weak : list_)
-      if (auto queue = weak.lock()) out.push_back(std::move(queue));
-    return out;
-  }
-  static Everyone& instance() {
-    static constinit MadeOnce<Everyone> everyone;
-    return everyone.get();
-  }
-
- private:
-  bool try_before_fork() override { return mutex_.try_lock(); }
-  void after_fork(bool) override { mutex_.unlock(); }
-  std::mutex mutex_;
-  std::vector<std::weak_ptr<void>> list_;
-  ForkRegistration fork_{this, Rank::reader};
-};
+using Everyone = AllOf<void, ForkAware::Rank::reader>;
 
 [[maybe_unused]] const bool made_at_load = (Everyone::instance(), true);
 

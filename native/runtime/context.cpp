@@ -9,7 +9,7 @@
 namespace avida {
 namespace {
 
-class SharedPool : ForkAware {
+class SharedPool {
  public:
   std::shared_ptr<ThreadPool> get() {
     std::lock_guard lock(mutex_);
@@ -26,11 +26,8 @@ class SharedPool : ForkAware {
   }
 
  private:
-  bool try_before_fork() override { return mutex_.try_lock(); }
-  void after_fork(bool) override { mutex_.unlock(); }
-  std::mutex mutex_;
+  ForkSafe<> mutex_{ForkAware::Rank::executor};
   std::shared_ptr<ThreadPool> pool_;
-  ForkRegistration fork_{this, Rank::executor};
 };
 
 [[maybe_unused]] const bool made_at_load = (SharedPool::instance(), true);

@@ -66,35 +66,7 @@ struct Running {
 };
 thread_local Running* Running::innermost = nullptr;
 
-class Everyone : ForkAware {
- public:
-  void add(const std::shared_ptr<Executor>& executor) {
-    std::lock_guard lock(mutex_);
-    std::erase_if(list_, [](auto& weak) { return weak.expired(); });
-    list_.push_back(executor);
-  }
-  std::vector<std::shared_ptr<Executor>> alive() {
-    std::lock_guard lock(mutex_);
-    std::vector<std::shared_ptr<Executor>> out;
-    for (auto& weak : list_)
-      if (auto executor = weak.lock()) out.push_back(std::move(executor));
-    return out;
-  }
-  static Everyone& instance() {
-    static constinit MadeOnce<Everyone> everyone;
-    return everyone.get();
-  }
-
- private:
-  bool try_before_fork() override { return mutex_.try_lock(); }
-  void after_fork(bool in_child) override {
-    if (in_child) spinning = 0;
-    mutex_.unlock();
-  }
-  std::mutex mutex_;
-  std::vector<std::weak_ptr<Executor>> list_;
-  ForkRegistration fork_{this, Rank::executor};
-};
+using Everyone = AllOf<Executor, ForkAware::Rank::executor>;
 
 [[maybe_unused]] const bool made_at_load = (Completion::instance(), Everyone::instance(), true);
 
@@ -603,6 +575,7 @@ bool Executor::try_before_fork() { return mutex_.try_lock(); }
 
 void Executor::after_fork(bool in_child) {
   if (in_child) {
+    spinning = 0;
     for (auto* condition : {&work_, &wanted_, &ended_}) new (condition) std::condition_variable;
     thread_ = busy_ = expects_followers_ = false;
     readers_ = 0;

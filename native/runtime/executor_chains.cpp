@@ -15,7 +15,7 @@ constexpr std::chrono::milliseconds kPatience{2};             // without another
 constexpr size_t kLongestChain = 16, kFarthestFollower = 64;  // in the queue
 
 // Tasks whose values a chain did not compute as a whole.
-class Incomplete : ForkAware {
+class Incomplete {
  public:
   void add(const std::shared_ptr<Task>& task) {
     std::lock_guard lock(mutex_);
@@ -39,12 +39,9 @@ class Incomplete : ForkAware {
   }
 
  private:
-  bool try_before_fork() override { return mutex_.try_lock(); }
-  void after_fork(bool) override { mutex_.unlock(); }
-  std::mutex mutex_;
+  ForkSafe<> mutex_{ForkAware::Rank::executor};
   std::vector<std::weak_ptr<Task>> list_;
   std::atomic<bool> any_{false};
-  ForkRegistration fork_{this, Rank::executor};
 };
 
 [[maybe_unused]] const bool made_at_load = (Incomplete::instance(), true);

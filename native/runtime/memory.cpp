@@ -83,7 +83,7 @@ class SpinLock {
   std::atomic_flag busy_ = ATOMIC_FLAG_INIT;
 };
 
-class Pool : ForkAware {
+class Pool {
  public:
   // Size classes: four steps per power of two, at least 128 bytes; a block is at most 25 % larger than requested.
   static int class_of(size_t bytes) {
@@ -177,9 +177,6 @@ class Pool : ForkAware {
   }
 
  private:
-  bool try_before_fork() override { return mutex_.try_lock(); }
-  void after_fork(bool) override { mutex_.unlock(); }
-
   struct Free {
     void* p;
     int64_t since;  // traffic_ when it was freed
@@ -208,11 +205,10 @@ class Pool : ForkAware {
     for (int i = 0; i < count; i++) release(evicted[i].p, evicted[i].size_class, bytes_of(evicted[i].size_class));
   }
 
-  SpinLock mutex_;
+  ForkSafe<SpinLock> mutex_{ForkAware::Rank::memory};
   std::vector<Free> free_[kClasses];
   int64_t in_use_ = 0, kept_ = 0, budget_ = default_budget();
   int64_t traffic_ = 0, next_look_ = kLeastTurnover;  // bytes handed out so far
-  ForkRegistration fork_{this, Rank::memory};
 };
 
 Pool& pool() {

@@ -38,11 +38,11 @@ class TensorBase:
     def shape(self) -> tuple[int, ...]:
         """The extents of the axes."""
 
+    def _become(self, arg: TensorBase, /) -> None: ...
     @property
     def _address(self) -> int: ...
     def _dlpack(self, stream: int) -> Any: ...
     def _raise_dropped_interrupt(self) -> None: ...
-    def _become(self, arg: TensorBase, /) -> None: ...
 
 class BatchBase:
     def __init__(self) -> None: ...
@@ -82,12 +82,13 @@ class BatchBase:
 
     def _uniform(self) -> bool: ...
     def _contiguous(self) -> bool: ...
+    def _become(self, arg: BatchBase, /) -> None: ...
     def _sample(self, arg: int, /) -> Any: ...
     def _select(self, arg: Sequence[int], /) -> Any: ...
     def _join(self, copy: bool | None, layout: str, pin: int = -1) -> Any: ...
-    def _become(self, arg: BatchBase, /) -> None: ...
 
-def set_classes(arg0: type, arg1: type, /) -> None: ...
+def batch_from_tensors(arg0: list, arg1: int, arg2: str, /) -> Any: ...
+def split(arg0: TensorBase, arg1: str, /) -> Any: ...
 def tensor_from_array(
     array: Annotated[NDArray, dict(writable=False)],
     layout: str,
@@ -95,9 +96,21 @@ def tensor_from_array(
     read_only: bool = False,
     others_write: bool = True,
 ) -> Any: ...
+def gpu_tensor_from_dlpack(
+    array: Annotated[NDArray, dict(writable=False)], layout: str, stream: NativeStream
+) -> Any: ...
+def gpu_tensor_from_array(
+    type: str,
+    shape: Sequence[int],
+    strides: object | None,
+    memory: tuple[int, bool],
+    stream: object | None,
+    owner: object,
+    layout: str,
+    own_stream: NativeStream,
+) -> Any: ...
+def set_classes(arg0: type, arg1: type, /) -> None: ...
 def tensor_from_number(arg: object, /) -> Any: ...
-def batch_from_tensors(arg0: list, arg1: int, arg2: str, /) -> Any: ...
-def split(arg0: TensorBase, arg1: str, /) -> Any: ...
 def copy_ready(arg: object, /) -> Any:
     """An immediate copy, or None for a value that is still pending."""
 
@@ -108,9 +121,6 @@ def read_only(arg: object, /) -> Any:
     """
     The same samples, for arrays that cannot write to them: code that has one leaves the samples as they are.
     """
-
-def chained_calls() -> int:
-    """How many calls were run as part of a chain so far."""
 
 def memory_use() -> tuple[int, int, int]:
     """
@@ -227,6 +237,17 @@ def python_call(
     pure: bool = False,
     key: object | None = None,
 ) -> Any: ...
+def gpu_count() -> int: ...
+def gpu_missing() -> str:
+    """Why there is no GPU, in one line."""
+
+def gpu_driver() -> tuple[int, int]: ...
+def gpu_name(arg: int, /) -> str: ...
+def gpu_architecture(arg: int, /) -> str: ...
+def gpu_memory_use(arg: int, /) -> tuple[int, int, int | None]: ...
+def set_gpu_memory_budget(device: int, bytes: int | None) -> None: ...
+def gpu_of_memory(arg: int, /) -> int:
+    """The GPU that owns the memory, or -1."""
 
 class NativeStream:
     def __init__(self, device: int) -> None: ...
@@ -240,24 +261,26 @@ class NativeStream:
     def handle(self) -> int: ...
     def synchronize(self) -> None: ...
 
-def gpu_count() -> int: ...
-def nvdec_history() -> tuple[int, str]: ...
-def gpu_launches() -> int:
-    """The number of kernels launched on GPUs so far."""
-
-def gpu_block_launches() -> int:
+def set_default_stream(device: int, stream: NativeStream | None) -> None: ...
+def default_stream(device: int) -> NativeStream: ...
+def context_gpu(arg: NativeContext, /) -> int:
     """
-    The number of kernels launched on GPUs so far whose thread blocks share memory.
+    The GPU of a context: that of its stream, the one it was created for, or the one this thread has selected.
     """
 
-def gpu_missing() -> str:
-    """Why there is no GPU, in one line."""
+def context_stream(arg0: NativeContext, arg1: int, /) -> NativeStream: ...
+def set_context_stream(context: NativeContext, stream: NativeStream | None) -> None: ...
+def set_context_pinned(context: NativeContext, gpu: int) -> None:
+    """
+    Results of operators on the CPU are allocated in pinned memory, for this GPU; -1: in ordinary memory.
+    """
 
-def gpu_driver() -> tuple[int, int]: ...
-def gpu_name(arg: int, /) -> str: ...
-def gpu_architecture(arg: int, /) -> str: ...
-def gpu_memory_use(arg: int, /) -> tuple[int, int, int | None]: ...
-def set_gpu_memory_budget(device: int, bytes: int | None) -> None: ...
+def context_pinned(arg: NativeContext, /) -> bool: ...
+def kernels() -> list[tuple[str, list[str], bool]]:
+    """
+    The bodies that a GPU can run: C++ types, the headers that declare them, whether a thread block processes an item.
+    """
+
 def kernel_cache() -> tuple[str, str]:
     """The folder of compiled kernels, and the reason if it is not used."""
 
@@ -275,43 +298,12 @@ def set_compiler_library(path: str) -> None: ...
 def kernel_compiler() -> str:
     """NVRTC's version, or why it cannot be used."""
 
-def set_default_stream(device: int, stream: NativeStream | None) -> None: ...
-def default_stream(device: int) -> NativeStream: ...
-def context_gpu(arg: NativeContext, /) -> int:
-    """
-    The GPU of a context: that of its stream, the one it was created for, or the one this thread has selected.
-    """
-
-def gpu_of_memory(arg: int, /) -> int:
-    """The GPU that owns the memory, or -1."""
-
-def context_stream(arg0: NativeContext, arg1: int, /) -> NativeStream: ...
-def set_context_stream(context: NativeContext, stream: NativeStream | None) -> None: ...
-def set_context_pinned(context: NativeContext, gpu: int) -> None:
-    """
-    Results of operators on the CPU are allocated in pinned memory, for this GPU; -1: in ordinary memory.
-    """
-
-def context_pinned(arg: NativeContext, /) -> bool: ...
 def pinned_copy(tensor: TensorBase, gpu: int) -> Any:
     """A copy in pinned memory of a tensor on the CPU."""
 
 def copy_gpu_tensor(arg: TensorBase, /) -> Any:
     """A copy that is complete on return: its source may be changed."""
 
-def gpu_tensor_from_dlpack(
-    array: Annotated[NDArray, dict(writable=False)], layout: str, stream: NativeStream
-) -> Any: ...
-def gpu_tensor_from_array(
-    type: str,
-    shape: Sequence[int],
-    strides: object | None,
-    memory: tuple[int, bool],
-    stream: object | None,
-    owner: object,
-    layout: str,
-    own_stream: NativeStream,
-) -> Any: ...
 def to_device(arg0: object, arg1: int, /) -> Any:
     """Copies a value to a GPU; -1: to the CPU."""
 
@@ -358,46 +350,66 @@ def decode_limits() -> tuple[int, int, int, int]:
     The maximum numbers of pixels, scans, steps of work and bytes of memory of a file.
     """
 
-def vector_targets() -> list[str]:
-    """
-    The instruction sets of this machine that vector code was compiled for, the best one first.
-    """
-
-def use_vectors(target: str) -> None:
-    """
-    For tests: nothing better than this one of vector_targets() is used from now on.
-    """
-
-def jpeg_decodes() -> int:
-    """The number of JPEG images that libjpeg-turbo did not decode."""
-
-def jpeg_headers_read() -> int:
-    """The number of headers of JPEG files that were parsed."""
-
-def shared_jpeg_decodes() -> int:
-    """
-    The number of JPEG images that several threads began to decode together.
-    """
-
-def gpu_jpeg_decodes() -> int:
-    """
-    The number of JPEG images that GPUs decoded themselves, from the data of the file on.
-    """
-
-def jpeg_decoders() -> list[str]: ...
-def use_jpeg_decoder(name: str) -> None:
-    """For tests: one of jpeg_decoders() decodes from now on."""
-
-def split_jpeg_scans(bytes: int) -> None:
-    """
-    For tests: threads share the data of every JPEG file in segments of so many bytes. 0: as usual.
-    """
-
 def set_decode_limits(pixels: int, scans: int, work: int, memory: int) -> None: ...
-def kernels() -> list[tuple[str, list[str], bool]]:
-    """
-    The bodies that a GPU can run: C++ types, the headers that declare them, whether a thread block processes an item.
-    """
+
+class testing:
+    @staticmethod
+    def vector_targets() -> list[str]:
+        """
+        The instruction sets of this machine that vector code was compiled for, the best one first.
+        """
+
+    @staticmethod
+    def use_vectors(target: str) -> None:
+        """Nothing better than this one of vector_targets() is used from now on."""
+
+    @staticmethod
+    def jpeg_decodes() -> int:
+        """The number of JPEG images that libjpeg-turbo did not decode."""
+
+    @staticmethod
+    def jpeg_headers_read() -> int:
+        """The number of headers of JPEG files that were parsed."""
+
+    @staticmethod
+    def shared_jpeg_decodes() -> int:
+        """
+        The number of JPEG images that several threads began to decode together.
+        """
+
+    @staticmethod
+    def gpu_jpeg_decodes() -> int:
+        """
+        The number of JPEG images that GPUs decoded themselves, from the data of the file on.
+        """
+
+    @staticmethod
+    def jpeg_decoders() -> list[str]: ...
+    @staticmethod
+    def use_jpeg_decoder(name: str) -> None:
+        """One of jpeg_decoders() decodes from now on."""
+
+    @staticmethod
+    def split_jpeg_scans(bytes: int) -> None:
+        """
+        Threads share the data of every JPEG file in segments of so many bytes. 0: as usual.
+        """
+
+    @staticmethod
+    def nvdec_history() -> tuple[int, str]: ...
+    @staticmethod
+    def gpu_launches() -> int:
+        """The number of kernels launched on GPUs so far."""
+
+    @staticmethod
+    def gpu_block_launches() -> int:
+        """
+        The number of kernels launched on GPUs so far whose thread blocks share memory.
+        """
+
+    @staticmethod
+    def chained_calls() -> int:
+        """How many calls were run as part of a chain so far."""
 
 def register_store(scheme: str, mapping: object, at_once: int) -> None: ...
 def unregister_store(scheme: str) -> None: ...

@@ -10,27 +10,27 @@ from avida import _core
 from .decoding import decode
 
 LIBRARY = "libjpeg-turbo"
-OURS = [name for name in _core.jpeg_decoders() if name != LIBRARY]
+OURS = [name for name in _core.testing.jpeg_decoders() if name != LIBRARY]
 
 
 @contextlib.contextmanager
 def decoder(name: str) -> Iterator[None]:
-    _core.use_jpeg_decoder(name)
+    _core.testing.use_jpeg_decoder(name)
     try:
         yield
     finally:
-        _core.use_jpeg_decoder(OURS[0])
+        _core.testing.use_jpeg_decoder(OURS[0])
 
 
 def outcome(name: str, run: Callable[[], np.ndarray]) -> tuple[np.ndarray | str, bool]:
     """The image or the text of the error, and whether our own decoder made it."""
     with decoder(name):
-        before = _core.jpeg_decodes()
+        before = _core.testing.jpeg_decodes()
         try:
             found: np.ndarray | str = run()
         except RuntimeError as error:
             found = str(error).splitlines()[0]
-        return found, _core.jpeg_decodes() > before
+        return found, _core.testing.jpeg_decodes() > before
 
 
 def equal_outcomes(run: Callable[[], np.ndarray]) -> tuple[np.ndarray | str, bool]:

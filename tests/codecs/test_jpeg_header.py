@@ -29,6 +29,6 @@ CALLS = {
 @pytest.mark.parametrize("kind", FILES)
 def test_a_header_is_parsed_once(kind, call):
     files = avida.batch([FILES[kind]] * 5)
-    before = _core.jpeg_headers_read()
+    before = _core.testing.jpeg_headers_read()
     CALLS[call](files).evaluate()
-    assert _core.jpeg_headers_read() - before == 5
+    assert _core.testing.jpeg_headers_read() - before == 5

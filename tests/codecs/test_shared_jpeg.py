@@ -15,7 +15,7 @@ from .jpeg_decoders import outcome
 from .samples import encoded, jpeg, picture
 from .test_fuzz_jpeg import damage_scan, file
 
-OURS = _core.jpeg_decoders()[0]
+OURS = _core.testing.jpeg_decoders()[0]
 THREADS = [1, 2, 5]
 SEGMENTS = [16, 150, 3000]
 
@@ -23,18 +23,18 @@ SEGMENTS = [16, 150, 3000]
 @contextlib.contextmanager
 def shared(threads: int, segment: int) -> Iterator[None]:
     """Threads share every file, in segments of so many bytes."""
-    _core.split_jpeg_scans(segment)
+    _core.testing.split_jpeg_scans(segment)
     try:
         with avida.EvalContext(num_threads=threads):
             yield
     finally:
-        _core.split_jpeg_scans(0)
+        _core.testing.split_jpeg_scans(0)
 
 
 def check(run: Callable[[], np.ndarray]) -> int:
     """Compares the outcomes of all numbers of threads; returns how many files were shared."""
     expected, by_us = outcome(OURS, run)
-    before = _core.shared_jpeg_decodes()
+    before = _core.testing.shared_jpeg_decodes()
     for threads in THREADS:
         for segment in SEGMENTS:
             with shared(threads, segment):
@@ -44,7 +44,7 @@ def check(run: Callable[[], np.ndarray]) -> int:
             else:
                 np.testing.assert_array_equal(found, expected, err_msg=f"{threads} threads, {segment} bytes")
             assert also_by_us == by_us
-    return _core.shared_jpeg_decodes() - before
+    return _core.testing.shared_jpeg_decodes() - before
 
 
 @pytest.mark.parametrize("restart", [0, 1, 3, 7, 100])
@@ -101,13 +101,13 @@ def test_large_images_use_idle_threads():
     for restart in (0, 50):
         data = jpeg(noise, "420", 95, restart=restart).tobytes()
         with avida.EvalContext(num_threads=1):
-            before = _core.shared_jpeg_decodes()
+            before = _core.testing.shared_jpeg_decodes()
             expected = decode(data)
-            assert _core.shared_jpeg_decodes() == before
+            assert _core.testing.shared_jpeg_decodes() == before
         for threads in (2, 5):
             with avida.EvalContext(num_threads=threads):
                 np.testing.assert_array_equal(decode(data), expected)
-                assert _core.shared_jpeg_decodes() > before
+                assert _core.testing.shared_jpeg_decodes() > before
                 batch = avida.decoders.image(avida.as_batch([as_input(data)] * 3))
                 for image in batch:
                     np.testing.assert_array_equal(np.asarray(image)[..., :3], decode(data, "RGB"))
@@ -130,10 +130,10 @@ def decoded(files: list[bytes]) -> avida.Batch:
 
 
 def test_small_images_do_not_wake_threads():
-    before = _core.shared_jpeg_decodes()
+    before = _core.testing.shared_jpeg_decodes()
     with avida.EvalContext(num_threads=5):
         decode(jpeg(picture(375, 500)).tobytes())
-    assert _core.shared_jpeg_decodes() == before
+    assert _core.testing.shared_jpeg_decodes() == before
 
 
 def test_eight_huffman_tables():

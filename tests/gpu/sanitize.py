@@ -52,11 +52,11 @@ def pytest_runtest_protocol(item):
     """With `-p tests.gpu.sanitize`, pytest notes the costs of each test: launches for racecheck, and seconds."""
     from avida import _core
 
-    launches, start = _core.gpu_block_launches(), time.monotonic()
+    launches, start = _core.testing.gpu_block_launches(), time.monotonic()
     try:
         return (yield)
     finally:
-        launches, seconds = _core.gpu_block_launches() - launches, time.monotonic() - start
+        launches, seconds = _core.testing.gpu_block_launches() - launches, time.monotonic() - start
         with open(os.environ["COSTS_OF_TESTS"], "a") as file:
             file.write(f"{launches}\t{seconds}\t{item.nodeid}\n")
 

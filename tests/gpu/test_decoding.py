@@ -118,6 +118,6 @@ def test_limits(limit):
 @pytest.mark.parametrize("kind", ["4:2:0", "progressive", "restarts", "inks"])
 def test_headers_are_parsed_once(kind):
     files = ndd.batch(FILES[kind])
-    before = ndd._core.jpeg_headers_read()
+    before = ndd._core.testing.jpeg_headers_read()
     ndd.decoders.image(files, device="gpu").evaluate()
-    assert ndd._core.jpeg_headers_read() - before == len(SIZES)
+    assert ndd._core.testing.jpeg_headers_read() - before == len(SIZES)

@@ -28,9 +28,9 @@ def page(height: int, width: int, colour: int = 255) -> np.ndarray:
 
 def decoded(files: list[np.ndarray], **options: object) -> int:
     """How many of the files kernels decode; all have the bits of the CPU."""
-    before = _core.gpu_jpeg_decodes()
+    before = _core.testing.gpu_jpeg_decodes()
     got = ndd.decoders.image(ndd.batch(files), device="gpu", **options).evaluate().cpu()
-    count = _core.gpu_jpeg_decodes() - before
+    count = _core.testing.gpu_jpeg_decodes() - before
     for i, (file, image) in enumerate(zip(files, got, strict=True)):
         expected = ndd.decoders.image(file, device="cpu", **options)
         np.testing.assert_array_equal(np.asarray(image), np.asarray(expected), err_msg=f"file {i}")
@@ -137,11 +137,11 @@ def test_stretches_that_only_look_empty():
 
 def test_broken_and_unusual_files_are_given_back():
     good = encoded(picture(97, 131))
-    before = _core.gpu_jpeg_decodes()
+    before = _core.testing.gpu_jpeg_decodes()
     for broken in (good[: len(good) // 2], np.concatenate([good[:-40], good[-20:]])):
         with pytest.raises(RuntimeError):
             ndd.decoders.image(broken, device="gpu").evaluate()
-    assert _core.gpu_jpeg_decodes() == before
+    assert _core.testing.gpu_jpeg_decodes() == before
     assert decoded([encoded(picture(97, 131), keep_rgb=True), good]) == 1
 
 

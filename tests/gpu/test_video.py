@@ -42,12 +42,12 @@ def test_every_format(name):
 
 @pytest.mark.parametrize("name", LARGE)
 def test_the_engine_decodes(name, is_fake):
-    file, before = large(name), ndd._core.nvdec_history()[0]
+    file, before = large(name), ndd._core.testing.nvdec_history()[0]
     np.testing.assert_array_equal(*both(file))
     for first in (0, 3, 8, 17):
         np.testing.assert_array_equal(*both(file, start_frame=first, sequence_length=5, stride=2))
     if not is_fake:
-        frames, refusal = ndd._core.nvdec_history()
+        frames, refusal = ndd._core.testing.nvdec_history()
         assert frames > before, refusal
 
 
@@ -55,14 +55,14 @@ def test_the_engine_decodes(name, is_fake):
 def test_pictures_are_converted_together(name, tmp_path):
     """One launch for a clip; where the video engine decodes, for the eight pictures that it lends at a time."""
     (tmp_path / "a").write_bytes(large(name).tobytes())
-    before = ndd._core.gpu_launches()
+    before = ndd._core.testing.gpu_launches()
     ndd.decoders.video(large(name), device="gpu").evaluate()
-    operator = ndd._core.gpu_launches() - before
+    operator = ndd._core.testing.gpu_launches() - before
     reader = ndd.experimental.readers.Video(filenames=[tmp_path / "a"], sequence_length=24, device="gpu")
     for (clips,) in reader.next_epoch(batch_size=1):
         clips.evaluate()
     assert 1 <= operator <= 3
-    assert 1 <= ndd._core.gpu_launches() - before - operator <= 3
+    assert 1 <= ndd._core.testing.gpu_launches() - before - operator <= 3
 
 
 @pytest.mark.parametrize("matrix", [("bt601", 5), ("bt709", 1), ("bt2020", 9)])

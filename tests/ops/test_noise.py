@@ -154,7 +154,7 @@ JPEG_SIZES = [
 @pytest.mark.parametrize("instructions", INSTRUCTION_SETS)
 def test_jpeg_at_every_quality_and_size(instructions):
     rng = np.random.default_rng(0)
-    _core.use_vectors(instructions)
+    _core.testing.use_vectors(instructions)
     try:
         for quality in range(1, 101):
             for height, width in JPEG_SIZES if quality in (1, 50, 100) else [JPEG_SIZES[quality % len(JPEG_SIZES)]]:
@@ -163,7 +163,7 @@ def test_jpeg_at_every_quality_and_size(instructions):
                         out = np.asarray(ndd.jpeg_compression_distortion(x, quality=quality))
                         np.testing.assert_array_equal(out, distorted(x, quality))
     finally:
-        _core.use_vectors(INSTRUCTION_SETS[0])
+        _core.testing.use_vectors(INSTRUCTION_SETS[0])
 
 
 @pytest.mark.parametrize("channels", [1, 3])

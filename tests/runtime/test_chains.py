@@ -47,11 +47,11 @@ def held_up():
 
 def chained(run):
     """The result, and how many calls were run in chains."""
-    before = ndd._core.chained_calls()
+    before = ndd._core.testing.chained_calls()
     with held_up():
         made = run()
     samples = [np.asarray(made.tensors[i]) for i in range(made.batch_size)]
-    return samples, ndd._core.chained_calls() - before
+    return samples, ndd._core.testing.chained_calls() - before
 
 
 def resized():
@@ -178,12 +178,12 @@ def test_a_decoder_of_what_a_decoder_made():
 
 
 def test_batches_in_flight_are_chains_each():
-    before = ndd._core.chained_calls()
+    before = ndd._core.testing.chained_calls()
     with held_up():
         batches = [resized() for _ in range(6)]
     for made in batches:
         made.evaluate()
-    assert ndd._core.chained_calls() - before == 18
+    assert ndd._core.testing.chained_calls() - before == 18
 
 
 def test_a_part_beyond_the_border_of_floats():

@@ -198,7 +198,7 @@ def test_calls_of_a_chain():
     """The time of a chain is that of its calls; what is not kept is no result."""
     files = [np.frombuffer(b"P6 60 40 255 " + bytes(60 * 40 * 3), np.uint8) for _ in range(8)]
     batch = ndd.batch(files)
-    ready, before = threading.Event(), _core.chained_calls()
+    ready, before = threading.Event(), _core.testing.chained_calls()
     with ndd.profile() as p:
         ndd.operator(lambda x: ready.wait() and x)(ndd.tensor([0]))  # keeps the executor until all calls are queued
         images = ndd.decoders.image(batch)
@@ -206,7 +206,7 @@ def test_calls_of_a_chain():
         images = ndd.crop_mirror_normalize(images, mean=[1.0, 2.0, 3.0])
         ready.set()
         images.evaluate()
-    assert _core.chained_calls() - before == 3
+    assert _core.testing.chained_calls() - before == 3
     names = ["decoders.image", "resize", "crop_mirror_normalize"]
     decoder, resize, last = (of_operator(p, name) for name in names)
     assert [decoder.line + 1, decoder.line + 2] == [resize.line, last.line]

@@ -12,6 +12,16 @@ struct BbFlipArgs {
   int vertical = 0;
 };
 
+struct FlipBoxesPlan : BoxesPlan {
+  static void run(const Sample<BbFlipArgs>& sample) {
+    const BbFlipArgs& args = sample.args;
+    check_fractions(sample, kDivideBoxes);
+    each_item<BbFlip>(
+        sample, 0, sample.in[0].elements() / 4,
+        {sample.out[0].as<float>(), sample.in[0].as<float>(), args.horizontal != 0, args.vertical != 0, args.ltrb});
+  }
+};
+
 }  // namespace
 
 AVIDA_OP(bb_flip, BbFlipArgs) {
@@ -22,13 +32,7 @@ AVIDA_OP(bb_flip, BbFlipArgs) {
       .arg("vertical", &BbFlipArgs::vertical, "Whether to mirror top to bottom.")
       .example("avida.bb_flip(np.float32([[0.1, 0.2, 0.3, 0.4]]))")
       .infer(infer_boxes)
-      .each_sample(boxes_shape, [](const Sample<BbFlipArgs>& sample) {
-        const BbFlipArgs& args = sample.args;
-        check_fractions(sample, kDivideBoxes);
-        each_item<BbFlip>(
-            sample, 0, sample.in[0].elements() / 4,
-            {sample.out[0].as<float>(), sample.in[0].as<float>(), args.horizontal != 0, args.vertical != 0, args.ltrb});
-      });
+      .each_sample<FlipBoxesPlan>();
 }
 
 }  // namespace avida::ops

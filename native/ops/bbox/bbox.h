@@ -56,11 +56,13 @@ void infer_boxes(Infer<Args>& call) {
   check_floats(call.in[0], "boxes");
 }
 
-// Any shape whose elements are consecutive boxes.
-template <class Args>
-void boxes_shape(Sample<Args>& sample) {
-  if (sample.in[0].elements() % 4 != 0) refuse("expected boxes of four numbers, got the shape ", sample.in[0].shape);
-  sample.out[0].shape = sample.in[0].shape;
-}
+// For plans: any shape whose elements are consecutive boxes.
+struct BoxesPlan {
+  template <class Args>
+  static void shape(Sample<Args>& sample) {
+    if (sample.in[0].elements() % 4 != 0) refuse("expected boxes of four numbers, got the shape ", sample.in[0].shape);
+    same_shape(sample);
+  }
+};
 
 }  // namespace avida::ops

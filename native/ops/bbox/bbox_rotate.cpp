@@ -89,11 +89,11 @@ class BboxRotate {
     for (int64_t i = 0; i < in.shape[0]; i++) rotate(in.as<float>() + 4 * i, i);
   }
 
-  void shape(std::span<SampleView> out) const {
-    out[0].shape = {std::ssize(kept_), 4};
-    if (out.size() < 2) return;
-    out[1].shape = labels_.shape;
-    out[1].shape[0] = std::ssize(kept_);
+  void shape(Sample<BboxRotateArgs>& sample) const {
+    sample.out[0].shape = {std::ssize(kept_), 4};
+    if (sample.out.size() < 2) return;
+    sample.out[1].shape = labels_.shape;
+    sample.out[1].shape[0] = std::ssize(kept_);
   }
 
   void run(const Sample<BboxRotateArgs>& sample) const {

@@ -99,7 +99,12 @@ void infer(Infer<BoxEncoderArgs>& call) {
   for (Meta& out : call.out) out.layout = {};
 }
 
-void set_shape(Sample<BoxEncoderArgs>& sample) {
+struct EncoderPlan {
+  static void shape(Sample<BoxEncoderArgs>& sample);
+  static void run(const Sample<BoxEncoderArgs>& sample);
+};
+
+void EncoderPlan::shape(Sample<BoxEncoderArgs>& sample) {
   const SampleView &boxes = sample.in[0], &labels = sample.in[1];
   if (boxes.ndim() != 2 || boxes.shape[1] != 4) refuse("expected rows of four numbers, got the shape ", boxes.shape);
   if (labels.elements() != boxes.shape[0]) refuse_labels(labels, boxes.shape[0]);
@@ -118,7 +123,7 @@ void check_boxes(const SampleView& boxes) {
   }
 }
 
-void run(const Sample<BoxEncoderArgs>& sample) {
+void EncoderPlan::run(const Sample<BoxEncoderArgs>& sample) {
   const BoxEncoderArgs& args = sample.args;
   EncodeAnchor::Params params{.out = sample.out[0].as<float>(),
                               .out_labels = sample.out[1].as<int>(),
@@ -163,7 +168,7 @@ AVIDA_OP(box_encoder, BoxEncoderArgs) {
       .example("boxes, labels = avida.box_encoder(np.float32([[0, 0, 0.5, 0.5]]), [1], anchors=[0, 0, 0.4, 0.4])")
       .outputs(2)
       .infer(infer)
-      .each_sample(set_shape, run)
+      .each_sample<EncoderPlan>()
       .cost(20);
 }
 

@@ -138,14 +138,14 @@ class RandomBboxCrop {
       if (keeps(window_, boxes_[i])) kept_.push_back(i);
   }
 
-  void shape(std::span<SampleView> out) const {
+  void shape(Sample<RandomBboxCropArgs>& sample) const {
     const int64_t kept = std::ssize(kept_);
-    out[0].shape = out[1].shape = {layout_.dims};
-    out[2].shape = {kept, 2 * layout_.dims};
-    if (args_.output_bbox_indices) out.back().shape = {kept};
+    sample.out[0].shape = sample.out[1].shape = {layout_.dims};
+    sample.out[2].shape = {kept, 2 * layout_.dims};
+    if (args_.output_bbox_indices) sample.out.back().shape = {kept};
     if (labels_.dtype == DType::none) return;
-    out[3].shape = labels_.shape;
-    out[3].shape[0] = kept;
+    sample.out[3].shape = labels_.shape;
+    sample.out[3].shape[0] = kept;
   }
 
   void run(const Sample<RandomBboxCropArgs>& sample) const {

@@ -25,6 +25,19 @@ Scaling scaling(const BrightnessContrastArgs& args, DType in, DType out) {
           args.brightness_shift * range + args.brightness * (center - args.contrast * center)};
 }
 
+class ScalePlan {
+ public:
+  explicit ScalePlan(const Sample<BrightnessContrastArgs>& sample)
+      : grid_(element_grid(sample.in[0])), by_(scaling(sample.args, sample.in[0].dtype, sample.out[0].dtype)) {}
+
+  int64_t rows() const { return grid_.blocks(); }
+  void run(const Sample<BrightnessContrastArgs>& sample) const { each_pixel<Scale>(sample, grid_, by_); }
+
+ private:
+  const PixelGrid grid_;
+  const Scaling by_;
+};
+
 void image_loop(Op<BrightnessContrastArgs>& op) {
   using Args = BrightnessContrastArgs;
   op.input("input", "Images, videos or volumes.", {"FHWC", "DHWC", "HWC", "FCHW", "CDHW", "CHW"})
@@ -34,12 +47,7 @@ void image_loop(Op<BrightnessContrastArgs>& op) {
         for (DType dtype : {call.in[0].dtype, call.out[0].dtype})
           if (dtype == DType::boolean) refuse("expected numbers, got bool");
       })
-      .each_sample(same_shape,
-                   [](const Sample<Args>& sample) {
-                     each_pixel<Scale>(sample, element_grid(sample.in[0]),
-                                       scaling(sample.args, sample.in[0].dtype, sample.out[0].dtype));
-                   })
-      .rows([](const Sample<Args>& sample) { return element_grid(sample.in[0]).blocks(); })
+      .each_sample<ScalePlan>()
       .chains();
 }
 

@@ -15,6 +15,27 @@ struct HsvArgs : TwistArgs {
 };
 
 template <class Args>
+class TwistPlan {
+ public:
+  explicit TwistPlan(const Sample<Args>& sample)
+      : grid_(pixel_grid(sample.in[0])), matrix_(matrix(sample.args, is_float(sample.in[0].dtype) ? 0.5f : 128)) {
+    if (grid_.channels != 3) refuse("expected the 3 channels of RGB, got ", grid_.channels);
+  }
+
+  int64_t rows() const { return grid_.blocks(); }
+  void run(const Sample<Args>& sample) const { each_pixel<Recolor<3, 3>>(sample, grid_, matrix_); }
+
+ private:
+  static ColorMatrix<3, 3> matrix(const TwistArgs& args, float gray) {
+    return twist_matrix(args.hue, args.saturation, args.brightness * args.contrast,
+                        args.brightness * (gray - gray * args.contrast));
+  }
+
+  const PixelGrid grid_;
+  const ColorMatrix<3, 3> matrix_;
+};
+
+template <class Args>
 void rgb_loop(Op<Args>& op) {
   op.input("input", "Images, videos or volumes in RGB.", {"HWC", "FHWC", "DHWC", "CHW", "FCHW", "CDHW"})
       .infer([](Infer<Args>& call) {
@@ -22,20 +43,7 @@ void rgb_loop(Op<Args>& op) {
         for (DType dtype : {call.in[0].dtype, call.out[0].dtype})
           if (dtype == DType::boolean) refuse("expected numbers, got bool");
       })
-      .each_sample(
-          [](Sample<Args>& sample) {
-            int64_t channels = pixel_grid(sample.in[0]).channels;
-            if (channels != 3) refuse("expected the 3 channels of RGB, got ", channels);
-            sample.out[0].shape = sample.in[0].shape;
-          },
-          [](const Sample<Args>& sample) {
-            const TwistArgs& args = sample.args;
-            float gray = is_float(sample.in[0].dtype) ? 0.5f : 128;
-            each_pixel<Recolor<3, 3>>(sample, pixel_grid(sample.in[0]),
-                                      twist_matrix(args.hue, args.saturation, args.brightness * args.contrast,
-                                                   args.brightness * (gray - gray * args.contrast)));
-          })
-      .rows([](const Sample<Args>& sample) { return pixel_grid(sample.in[0]).blocks(); })
+      .template each_sample<TwistPlan<Args>>()
       .cost(2)
       .chains();
 }

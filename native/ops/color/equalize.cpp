@@ -82,6 +82,28 @@ void launch(Launches& launches, uint8_t* out, const uint8_t* in, const Planes& p
   launches.add<ApplyTables>(0, items, {out, in, tables, cut});
 }
 
+class EqualizePlan {
+ public:
+  explicit EqualizePlan(const Sample<NoArgs>& sample) : planes_(planes_of(sample.in[0])) {}
+
+  int64_t rows() const { return planes_.planes; }
+  void run(const Sample<NoArgs>& sample) const {
+    const int64_t plane_bytes = planes_.pixels * planes_.channels;
+    if (planes_.planes * plane_bytes == 0) return;
+    auto* out = sample.out[0].as<uint8_t>();
+    auto* in = sample.in[0].as<uint8_t>();
+    if (sample.launches) return launch(*sample.launches, out, in, planes_);
+    auto equalize = planes_.channels == 1   ? equalize_plane<1>
+                    : planes_.channels == 3 ? equalize_plane<3>
+                                            : equalize_plane<0>;
+    for (int64_t plane = sample.begin; plane < sample.end; plane++)
+      equalize(out + plane * plane_bytes, in + plane * plane_bytes, planes_.pixels, planes_.channels);
+  }
+
+ private:
+  const Planes planes_;
+};
+
 }  // namespace
 
 AVIDA_OP(equalize, NoArgs) {
@@ -91,22 +113,7 @@ AVIDA_OP(equalize, NoArgs) {
       .infer([](Infer<NoArgs>& call) {
         if (call.in[0].dtype != DType::uint8) refuse("expected uint8, got ", call.in[0].dtype);
       })
-      .each_sample(same_shape,
-                   [](const Sample<NoArgs>& sample) {
-                     Planes planes = planes_of(sample.in[0]);
-                     if (planes.planes * planes.pixels * planes.channels == 0) return;
-                     auto* out = sample.out[0].as<uint8_t>();
-                     auto* in = sample.in[0].as<uint8_t>();
-                     if (sample.launches) return launch(*sample.launches, out, in, planes);
-                     auto equalize = planes.channels == 1   ? equalize_plane<1>
-                                     : planes.channels == 3 ? equalize_plane<3>
-                                                            : equalize_plane<0>;
-                     for (int64_t plane = sample.begin; plane < sample.end; plane++) {
-                       int64_t at = plane * planes.pixels * planes.channels;
-                       equalize(out + at, in + at, planes.pixels, planes.channels);
-                     }
-                   })
-      .rows([](const Sample<NoArgs>& sample) { return planes_of(sample.in[0]).planes; })
+      .each_sample<EqualizePlan>()
       .cost(4)
       .chains();
 }

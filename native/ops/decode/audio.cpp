@@ -43,9 +43,9 @@ class AudioPlan {
     shape_ = shape_of(*file);
     if (sample.index < kMostOpen) file_ = std::move(file);
   }
-  void shape(std::span<SampleView> out) const {
-    out[0].shape = shape_;
-    out[1].shape = {};
+  void shape(Sample<AudioArgs>& sample) const {
+    sample.out[0].shape = shape_;
+    sample.out[1].shape = {};
   }
   void run(const Sample<AudioArgs>& sample) const {
     auto file = file_ ? std::move(file_) : open(sample);

@@ -104,7 +104,7 @@ Op<Args>& decodes(Op<Args>& op) {
         return decode_on_gpu(run, stream, [&run](int i) -> ImagePart {
           SampleView in[3];  // as many as image_slice has
           input_views(run, i, in);
-          return Plan({args_of<Args>(run, i), in, {}, 0, 0, i, run.random_key(i), nullptr, nullptr, nullptr});
+          return Plan(Sample<Args>({i, run.args.at(i), in, {}, run.random_key(i)}));
         });
       });
 }

@@ -9,17 +9,20 @@ struct PeekArgs {
   codecs::ImageType image_type = codecs::ImageType::rgb;
 };
 
-void peek(const Sample<PeekArgs>& sample) {
-  codecs::ImageRequest request;
-  request.type = sample.args.image_type;
-  request.adjust_orientation = sample.args.adjust_orientation;
-  codecs::Extents image = codecs::EncodedImage(encoded_bytes(sample.in[0]), request).extents();
-  const int extents[] = {image.height, image.width, image.channels};
-  with_dtype(sample.args.dtype, [&](auto type) {
-    using T = typename decltype(type)::type;
-    for (int i = 0; i < 3; i++) sample.out[0].as<T>()[i] = convert<T>(extents[i]);
-  });
-}
+struct PeekPlan {
+  Shape shape() const { return {3}; }
+  void run(const Sample<PeekArgs>& sample) const {
+    codecs::ImageRequest request;
+    request.type = sample.args.image_type;
+    request.adjust_orientation = sample.args.adjust_orientation;
+    codecs::Extents image = codecs::EncodedImage(encoded_bytes(sample.in[0]), request).extents();
+    const int extents[] = {image.height, image.width, image.channels};
+    with_dtype(sample.args.dtype, [&](auto type) {
+      using T = typename decltype(type)::type;
+      for (int i = 0; i < 3; i++) sample.out[0].as<T>()[i] = convert<T>(extents[i]);
+    });
+  }
+};
 
 }  // namespace
 
@@ -39,7 +42,7 @@ AVIDA_OP(peek_image_shape, PeekArgs) {
         call.out[0].layout = {};
       })
       .on_cpu()
-      .each_sample([](Sample<PeekArgs>& sample) { sample.out[0].shape = {3}; }, peek);
+      .each_sample<PeekPlan>();
 }
 
 }  // namespace avida::ops

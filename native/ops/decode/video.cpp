@@ -160,9 +160,7 @@ std::optional<std::vector<Data>> decode_on_gpu(const Run& run, const GpuStream& 
   return decode_videos(run, stream, [&run](int i) -> VideoPart {
     auto in = std::make_shared<SampleView>();
     input_views(run, i, {in.get(), 1});
-    const auto sample = [&run, in, i] {
-      return Sample<VideoArgs>{args_of<VideoArgs>(run, i), {in.get(), 1}, {}, 0, 0, i, {}, nullptr, nullptr, nullptr};
-    };
+    const auto sample = [&run, in, i] { return Sample<VideoArgs>({i, run.args.at(i), {in.get(), 1}, {}}); };
     auto plan = std::make_shared<VideoPlan>(sample());
     return {plan->shape(), [plan, sample](void* out, const GpuStream& to) { plan->run(sample(), out, to); }};
   });

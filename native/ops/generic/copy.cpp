@@ -2,17 +2,25 @@
 #include "operator/declare.h"
 
 namespace avida::ops {
+namespace {
+
+struct CopyPlan {
+  explicit CopyPlan(const Sample<NoArgs>& sample) : move(sample.in[0].bytes()) {}
+
+  int64_t rows() const { return move.rows(); }
+  void run(const Sample<NoArgs>& sample) const { move.run(sample, sample.out[0].data, sample.in[0].data); }
+
+  const DenseMove move;
+};
+
+}  // namespace
 
 AVIDA_OP(copy, NoArgs) {
   op.doc("Copies the samples into memory of their own.")
       .takes_enums()
       .input("input", "The samples to copy.")
       .example("avida.copy(image)")
-      .each_sample(same_shape,
-                   [](const Sample<NoArgs>& sample) {
-                     DenseMove(sample.out[0].bytes()).run(sample, sample.out[0].data, sample.in[0].data);
-                   })
-      .rows([](const Sample<NoArgs>& sample) { return DenseMove(sample.out[0].bytes()).rows(); });
+      .each_sample<CopyPlan>();
 }
 
 }  // namespace avida::ops

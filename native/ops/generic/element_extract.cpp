@@ -19,23 +19,26 @@ void infer(Infer<ElementExtractArgs>& call) {
   }
 }
 
-void shape(Sample<ElementExtractArgs>& sample) {
-  const Shape& in = sample.in[0].shape;
-  for (size_t k = 0; k < sample.out.size(); k++) {
-    int element = sample.args.element_map[k];
-    if (element < 0 || element >= in[0]) refuse("the element ", element, " is out of range for a sequence of ", in[0]);
-    sample.out[k].shape = Shape(in.span().subspan(1));
-  }
-}
-
 // A row is one output.
-void body(const Sample<ElementExtractArgs>& sample) {
-  for (int64_t k = sample.begin; k < sample.end; k++) {
-    const int64_t bytes = sample.out[k].bytes();
-    DenseMove(bytes).run_whole(sample, sample.out[k].data,
-                               sample.in[0].as<char>() + bytes * sample.args.element_map[k]);
+struct ExtractPlan {
+  static void shape(Sample<ElementExtractArgs>& sample) {
+    const Shape& in = sample.in[0].shape;
+    for (size_t k = 0; k < sample.out.size(); k++) {
+      int element = sample.args.element_map[k];
+      if (element < 0 || element >= in[0])
+        refuse("the element ", element, " is out of range for a sequence of ", in[0]);
+      sample.out[k].shape = Shape(in.span().subspan(1));
+    }
   }
-}
+  static int64_t rows(const Sample<ElementExtractArgs>& sample) { return std::ssize(sample.out); }
+  static void run(const Sample<ElementExtractArgs>& sample) {
+    for (int64_t k = sample.begin; k < sample.end; k++) {
+      const int64_t bytes = sample.out[k].bytes();
+      DenseMove(bytes).run_whole(sample, sample.out[k].data,
+                                 sample.in[0].as<char>() + bytes * sample.args.element_map[k]);
+    }
+  }
+};
 
 }  // namespace
 
@@ -50,8 +53,7 @@ AVIDA_OP(element_extract, ElementExtractArgs) {
         return static_cast<int>(args.element_map.size());
       })
       .infer(infer)
-      .each_sample(shape, body)
-      .rows([](const Sample<ElementExtractArgs>& sample) { return static_cast<int64_t>(sample.out.size()); });
+      .each_sample<ExtractPlan>();
 }
 
 }  // namespace avida::ops

@@ -21,13 +21,14 @@ void infer_from_shape(Infer<FillArgs>& call, int ndim_without_shape) {
   }
 }
 
-void shape_from_args(Sample<FillArgs>& sample) {
-  Shape& shape = sample.out[0].shape;
-  if (sample.args.shape)
-    for (int64_t extent : *sample.args.shape) shape.push_back(extent);
-  if (sample.args.shape) check_layout(sample.args, shape.size());
+Shape shape_from_args(const FillArgs& args) {
+  Shape shape;
+  if (args.shape)
+    for (int64_t extent : *args.shape) shape.push_back(extent);
+  if (args.shape) check_layout(args, shape.size());
   for (int64_t extent : shape)
     if (extent < 0) refuse("the shape ", shape, " has a negative extent");
+  return shape;
 }
 
 }  // namespace avida::ops

@@ -16,12 +16,25 @@ struct FillLikeArgs {
 
 // Rank and layout of an output that has `shape` and `layout` as arguments.
 void infer_from_shape(Infer<FillArgs>& call, int ndim_without_shape = 0);
-void shape_from_args(Sample<FillArgs>& sample);
+Shape shape_from_args(const FillArgs& args);
 
-template <class Args>
-int64_t count_filled_rows(const Sample<Args>& sample) {
-  return filled_rows(sample.out[0]);
-}
+// For plans: the rows of their work.
+struct FillPlan {
+  template <class Args>
+  static int64_t rows(const Sample<Args>& sample) {
+    return filled_rows(sample.out[0]);
+  }
+};
+
+template <int number>
+struct ConstantPlan : FillPlan {
+  static void shape(Sample<FillArgs>& sample) { sample.out[0].shape = shape_from_args(sample.args); }
+  static void run(const Sample<FillArgs>& sample) { fill(sample, number); }
+};
+template <int number>
+struct ConstantLikePlan : FillPlan {
+  static void run(const Sample<FillLikeArgs>& sample) { fill(sample, number); }
+};
 
 // Declares an operator that makes samples of a given shape, all of one number.
 template <int number>
@@ -33,8 +46,7 @@ void declare_constant(Op<FillArgs>& op) {
         call.out[0].dtype = call.args.dtype;
         infer_from_shape(call);
       })
-      .each_sample(shape_from_args, [](const Sample<FillArgs>& sample) { fill(sample, number); })
-      .rows(count_filled_rows);
+      .template each_sample<ConstantPlan<number>>();
 }
 
 // Declares an operator that makes samples of the input's shape, all of one number.
@@ -43,8 +55,7 @@ void declare_constant_like(Op<FillLikeArgs>& op) {
   op.input("data_like", "The samples whose shape, element type and layout to take.")
       .arg("dtype", &FillLikeArgs::dtype, "The element type, when another is wanted.")
       .infer([](Infer<FillLikeArgs>& call) { call.out[0].dtype = call.args.dtype.value_or(call.in[0].dtype); })
-      .each_sample(same_shape, [](const Sample<FillLikeArgs>& sample) { fill(sample, number); })
-      .rows(count_filled_rows);
+      .template each_sample<ConstantLikePlan<number>>();
 }
 
 }  // namespace avida::ops

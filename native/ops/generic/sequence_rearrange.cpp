@@ -8,16 +8,32 @@ struct SequenceRearrangeArgs {
   std::vector<int> new_order;
 };
 
-void set_shape(Sample<SequenceRearrangeArgs>& sample) {
-  Shape shape = sample.in[0].shape;
-  const std::vector<int>& order = sample.args.new_order;
-  if (order.empty()) refuse("expected at least one frame in \"new_order\", got none");
-  for (int frame : order)
-    if (frame < 0 || frame >= shape[0])
-      refuse("expected frames from 0 to below ", shape[0], " in \"new_order\", got ", frame);
-  shape[0] = std::ssize(order);
-  sample.out[0].shape = shape;
-}
+// A row is a frame.
+class RearrangePlan {
+ public:
+  explicit RearrangePlan(const Sample<SequenceRearrangeArgs>& sample) : order_(sample.args.new_order) {
+    const int64_t frames = sample.in[0].shape[0];
+    if (order_.empty()) refuse("expected at least one frame in \"new_order\", got none");
+    for (int frame : order_)
+      if (frame < 0 || frame >= frames)
+        refuse("expected frames from 0 to below ", frames, " in \"new_order\", got ", frame);
+    shape_ = sample.in[0].shape;
+    shape_[0] = std::ssize(order_);
+  }
+
+  const Shape& shape() const { return shape_; }
+  int64_t rows() const { return shape_[0]; }
+  void run(const Sample<SequenceRearrangeArgs>& sample) const {
+    const int64_t bytes = sample.out[0].bytes() / rows();
+    const DenseMove frame(bytes);
+    for (int64_t i = sample.begin; i < sample.end; i++)
+      frame.run_whole(sample, sample.out[0].as<char>() + i * bytes, sample.in[0].as<char>() + order_[i] * bytes);
+  }
+
+ private:
+  const std::vector<int>& order_;
+  Shape shape_;
+};
 
 }  // namespace
 
@@ -33,15 +49,7 @@ AVIDA_OP(sequence_rearrange, SequenceRearrangeArgs) {
         if (in.layout.size() > 0 && in.layout[0] != 'F')
           refuse("expected a layout that starts with F, got ", in.layout);
       })
-      .each_sample(set_shape,
-                   [](const Sample<Args>& sample) {
-                     const int64_t bytes = sample.out[0].bytes() / sample.out[0].shape[0];
-                     const DenseMove frame(bytes);
-                     for (int64_t i = sample.begin; i < sample.end; i++)
-                       frame.run_whole(sample, sample.out[0].as<char>() + i * bytes,
-                                       sample.in[0].as<char>() + sample.args.new_order[i] * bytes);
-                   })
-      .rows([](const Sample<Args>& sample) { return sample.out[0].shape[0]; });
+      .each_sample<RearrangePlan>();
 }
 
 }  // namespace avida::ops

@@ -72,6 +72,35 @@ struct TransformArgs {
 
 // make(args, dims) is the operator's own transform; dims is the input's, or 0.
 template <auto make, class Args>
+class TransformPlan {
+ public:
+  explicit TransformPlan(const Sample<Args>& sample)
+      : in_(sample.in[0]), given_(in_.data ? dims_of(in_) : 0), own_(make(sample.args, given_)) {
+    if (in_.data && own_.n != given_)
+      refuse("expected a transform of ", own_.n, " dimensions to go on from, got ", given_);
+  }
+
+  Shape shape() const { return in_.data ? in_.shape : Shape{own_.n, own_.n + 1}; }
+  void run(const Sample<Args>& sample) const {
+    const int n = own_.n, size = n * (n + 1);
+    float own[kMostDims * (kMostDims + 1)];
+    float* out = sample.out[0].template as<float>();
+    for (int i = 0; i < size; i++) own[i] = own_.m[i / (n + 1)][i % (n + 1)];
+    if (!in_.data) std::copy_n(own, size, out);
+    for (int64_t i = 0; in_.data && i < in_.elements(); i += size)
+      if (sample.args.reverse_order)
+        chain(n, in_.as<const float>() + i, own, out + i);
+      else
+        chain(n, own, in_.as<const float>() + i, out + i);
+  }
+
+ private:
+  const SampleView& in_;
+  const int given_;
+  const Transform own_;
+};
+
+template <auto make, class Args>
 Op<Args>& transforms(Op<Args>& op) {
   return op.optional_input("input", "A transform to go on from.")
       .per_frame()
@@ -84,29 +113,7 @@ Op<Args>& transforms(Op<Args>& op) {
         out.layout = out.ndim == 2 ? "**" : "F**";
       })
       .on_cpu()
-      .each_sample(
-          [](Sample<Args>& sample) {
-            const SampleView& in = sample.in[0];
-            int given = in.data ? dims_of(in) : 0;
-            Transform own = make(sample.args, given);
-            if (in.data && own.n != given)
-              refuse("expected a transform of ", own.n, " dimensions to go on from, got ", given);
-            sample.out[0].shape = in.data ? in.shape : Shape{own.n, own.n + 1};
-          },
-          [](const Sample<Args>& sample) {
-            const SampleView& in = sample.in[0];
-            const Transform own = make(sample.args, in.data ? dims_of(in) : 0);
-            const int n = own.n, size = n * (n + 1);
-            float own_numbers[kMostDims * (kMostDims + 1)];
-            float* out = sample.out[0].template as<float>();
-            for (int i = 0; i < size; i++) own_numbers[i] = own.m[i / (n + 1)][i % (n + 1)];
-            if (!in.data) std::copy_n(own_numbers, size, out);
-            for (int64_t i = 0; in.data && i < in.elements(); i += size)
-              if (sample.args.reverse_order)
-                chain(n, in.template as<const float>() + i, own_numbers, out + i);
-              else
-                chain(n, own_numbers, in.template as<const float>() + i, out + i);
-          });
+      .template each_sample<TransformPlan<make, Args>>();
 }
 
 struct TranslationArgs : TransformArgs {
@@ -194,16 +201,22 @@ Transform cropping(const CropTransformArgs& args, int) {
   return transform;
 }
 
-void combine_shape(Sample<TransformArgs>& sample) {
-  dims_of(sample.in[0]);
-  for (const SampleView& in : sample.in)
-    if (in.shape != sample.in[0].shape)
-      refuse("expected transforms of one shape, got ", sample.in[0].shape, " and ", in.shape);
-  sample.out[0].shape = sample.in[0].shape;
-}
+class CombinePlan {
+ public:
+  explicit CombinePlan(const Sample<TransformArgs>& sample) : n_(dims_of(sample.in[0])) {
+    for (const SampleView& in : sample.in)
+      if (in.shape != sample.in[0].shape)
+        refuse("expected transforms of one shape, got ", sample.in[0].shape, " and ", in.shape);
+  }
 
-void combine(const Sample<TransformArgs>& sample) {
-  const int n = dims_of(sample.in[0]), size = n * (n + 1);
+  void run(const Sample<TransformArgs>& sample) const;
+
+ private:
+  const int n_;
+};
+
+void CombinePlan::run(const Sample<TransformArgs>& sample) const {
+  const int n = n_, size = n * (n + 1);
   float *out = sample.out[0].as<float>(), before[kMostDims * (kMostDims + 1)];
   for (int64_t i = 0; i < sample.in[0].elements(); i += size) {
     std::copy_n(sample.in[0].as<const float>() + i, size, out + i);
@@ -280,7 +293,7 @@ AVIDA_OP_IN(transforms, combine, TransformArgs) {
         call.out[0].layout = call.out[0].ndim == 2 ? "**" : "F**";
       })
       .on_cpu()
-      .each_sample(combine_shape, combine);
+      .each_sample<CombinePlan>();
 }
 
 }  // namespace avida::ops

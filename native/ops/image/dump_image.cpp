@@ -41,11 +41,18 @@ void infer(Infer<DumpImageArgs>& call) {
            in.layout);
 }
 
-void set_shape(Sample<DumpImageArgs>& sample) {
-  const Shape& shape = sample.in[0].shape;
-  if (shape[2] != 1 && shape[2] != 3) refuse("expected images of 1 or 3 channels, got the shape ", shape);
-  sample.out[0].shape = shape;
-}
+struct DumpPlan {
+  explicit DumpPlan(const Sample<DumpImageArgs>& sample) {
+    const Shape& shape = sample.in[0].shape;
+    if (shape[2] != 1 && shape[2] != 3) refuse("expected images of 1 or 3 channels, got the shape ", shape);
+  }
+
+  void run(const Sample<DumpImageArgs>& sample) const {
+    write_file(str(sample.index, '-', sample.args.suffix, "-0.ppm"), ppm_text(sample.in[0]));
+    if (const int64_t bytes = sample.out[0].bytes())
+      std::memcpy(sample.out[0].data, sample.in[0].data, static_cast<size_t>(bytes));
+  }
+};
 
 }  // namespace
 
@@ -58,11 +65,7 @@ AVIDA_OP_NAMED(dump_image, "_dump_image", DumpImageArgs) {
       .infer(infer)
       .writes_files()
       .on_cpu()
-      .each_sample(set_shape, [](const Sample<DumpImageArgs>& sample) {
-        write_file(str(sample.index, '-', sample.args.suffix, "-0.ppm"), ppm_text(sample.in[0]));
-        if (const int64_t bytes = sample.out[0].bytes())
-          std::memcpy(sample.out[0].data, sample.in[0].data, static_cast<size_t>(bytes));
-      });
+      .each_sample<DumpPlan>();
 }
 
 }  // namespace avida::ops

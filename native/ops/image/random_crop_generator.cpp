@@ -34,7 +34,7 @@ class WindowDraw {
     RandomStream random(sample.random);
     box_ = draw_crop_box(random, extents[0], extents[1], sample.args);
   }
-  void shape(std::span<SampleView> out) const { out[0].shape = out[1].shape = {2}; }
+  void shape(Sample<RandomCropArgs>& sample) const { sample.out[0].shape = sample.out[1].shape = {2}; }
   void run(const Sample<RandomCropArgs>& sample) const {
     auto store = [](const SampleView& out, int64_t a, int64_t b) {
       out.as<int32_t>()[0] = static_cast<int32_t>(a);

@@ -82,9 +82,9 @@ class ResizePlan : public ResamplePlan<plan, ResizeArgs> {
  public:
   using ResamplePlan::ResamplePlan;
 
-  void shape(std::span<SampleView> out) const {
-    out[0].shape = ResamplePlan::shape();
-    if (out.size() > 1) out[1].shape = {std::ssize(axes_)};
+  void shape(Sample<ResizeArgs>& sample) const {
+    sample.out[0].shape = ResamplePlan::shape();
+    if (sample.out.size() > 1) sample.out[1].shape = {std::ssize(axes_)};
   }
   void run(const Sample<ResizeArgs>& sample) const {
     ResamplePlan::run(sample);

@@ -36,6 +36,12 @@ void make_noisy(const Sample<GaussianArgs>& sample) {
       });
 }
 
+struct GaussianPlan : NoisePlan {
+  void run(const Sample<GaussianArgs>& sample) const {
+    with_noisy_type(sample.in[0].dtype, [&](auto type) { make_noisy<typename decltype(type)::type>(sample); });
+  }
+};
+
 }  // namespace
 
 AVIDA_OP_IN(noise, gaussian, GaussianArgs) {
@@ -47,12 +53,7 @@ AVIDA_OP_IN(noise, gaussian, GaussianArgs) {
       .example("avida.noise.gaussian(image, stddev=10)")
       .random()
       .infer(infer_noisy)
-      .each_sample(same_shape,
-                   [](const Sample<GaussianArgs>& sample) {
-                     with_noisy_type(sample.in[0].dtype,
-                                     [&](auto type) { make_noisy<typename decltype(type)::type>(sample); });
-                   })
-      .rows(count_draw_rows)
+      .each_sample<GaussianPlan>()
       .cost(5);
 }
 

@@ -26,6 +26,14 @@ void with_noisy_type(DType dtype, Fn&& fn) {
 template <class T>
 using NoiseReal = std::conditional_t<sizeof(T) <= 2 || std::is_same_v<T, float>, float, double>;
 
+// For plans: the rows of their work.
+struct NoisePlan {
+  template <class Args>
+  static int64_t rows(const Sample<Args>& sample) {
+    return draw_rows(sample.out[0].elements());
+  }
+};
+
 // Runs a body whose items are blocks of random words, for the rows of `work`: some of `draws` elements or pixels.
 template <class Body, int per_block, class Work, class HostLoop>
 void each_block(const Work& work, int64_t draws, const typename Body::Params& params, HostLoop&& host_loop) {

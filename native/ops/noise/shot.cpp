@@ -84,14 +84,16 @@ void make_bytes_noisy(const Sample<ShotArgs>& sample) {
                                         [&] { look_up_rows<Byte>(params, sample.begin, sample.end); });
 }
 
-void run(const Sample<ShotArgs>& sample) {
-  with_noisy_type(sample.in[0].dtype, [&](auto type) {
-    using T = typename decltype(type)::type;
-    if constexpr (sizeof(T) == 1)
-      if (256 / std::abs(sample.args.factor) <= kMostWordMean) return make_bytes_noisy<T>(sample);
-    make_noisy<T>(sample);
-  });
-}
+struct ShotPlan : NoisePlan {
+  void run(const Sample<ShotArgs>& sample) const {
+    with_noisy_type(sample.in[0].dtype, [&](auto type) {
+      using T = typename decltype(type)::type;
+      if constexpr (sizeof(T) == 1)
+        if (256 / std::abs(sample.args.factor) <= kMostWordMean) return make_bytes_noisy<T>(sample);
+      make_noisy<T>(sample);
+    });
+  }
+};
 
 }  // namespace
 
@@ -103,8 +105,7 @@ AVIDA_OP_IN(noise, shot, ShotArgs) {
       .example("avida.noise.shot(image, factor=10)")
       .random()
       .infer(infer_noisy)
-      .each_sample(same_shape, run)
-      .rows(count_draw_rows)
+      .each_sample<ShotPlan>()
       .cost(10);
 }
 

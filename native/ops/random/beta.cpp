@@ -12,16 +12,21 @@ struct BetaArgs : DrawArgs {
 // Beyond these, rounding errors decide about attempts, and none might ever succeed.
 constexpr double kSmallest = 1e-200, kLargest = 1e12;
 
-void check(Sample<BetaArgs>& sample) {
-  auto check_number = [](double number, const char* name) {
-    if (!(number > 0 && std::isfinite(number))) refuse("expected a positive number for \"", name, "\", got ", number);
-    if (number < kSmallest || number > kLargest)
-      refuse("expected a number from ", kSmallest, " to ", kLargest, " for \"", name, "\", got ", number);
-  };
-  check_number(sample.args.alpha, "alpha");
-  check_number(sample.args.beta, "beta");
-  set_drawn_shape(sample);
+double checked(double number, const char* name) {
+  if (!(number > 0 && std::isfinite(number))) refuse("expected a positive number for \"", name, "\", got ", number);
+  if (number < kSmallest || number > kLargest)
+    refuse("expected a number from ", kSmallest, " to ", kLargest, " for \"", name, "\", got ", number);
+  return number;
 }
+
+struct BetaPlan : DrawPlan {
+  explicit BetaPlan(const Sample<BetaArgs>& sample)
+      : beta{checked(sample.args.alpha, "alpha"), checked(sample.args.beta, "beta")} {}
+
+  void run(const Sample<BetaArgs>& sample) const { draw(sample, beta); }
+
+  const Beta beta;
+};
 
 }  // namespace
 
@@ -38,9 +43,7 @@ AVIDA_OP_IN(random, beta, BetaArgs) {
         infer_drawn(call, DType::float32);
         if (!is_float(call.out[0].dtype)) refuse("expected a float type as \"dtype\", got ", call.out[0].dtype);
       })
-      .each_sample(check,
-                   [](const Sample<BetaArgs>& sample) { draw(sample, Beta(sample.args.alpha, sample.args.beta)); })
-      .rows(count_draw_rows)
+      .each_sample<BetaPlan>()
       .cost(40);
 }
 

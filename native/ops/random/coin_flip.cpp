@@ -9,11 +9,13 @@ struct CoinFlipArgs : DrawArgs {
   double probability = 0.5;
 };
 
-void flip_coins(const Sample<CoinFlipArgs>& sample) {
-  // NaN counts as 0.
-  const double probability = sample.args.probability > 0 ? std::min(sample.args.probability, 1.) : 0;
-  draw(sample, CoinFlip{static_cast<uint64_t>(std::round(probability * 0x1p32))});
-}
+struct CoinFlipPlan : DrawPlan {
+  void run(const Sample<CoinFlipArgs>& sample) const {
+    // NaN counts as 0.
+    const double probability = sample.args.probability > 0 ? std::min(sample.args.probability, 1.) : 0;
+    draw(sample, CoinFlip{static_cast<uint64_t>(std::round(probability * 0x1p32))});
+  }
+};
 
 }  // namespace
 
@@ -26,8 +28,7 @@ AVIDA_OP_IN(random, coin_flip, CoinFlipArgs) {
       .example("avida.flip(batch, horizontal=avida.random.coin_flip(like=batch))")
       .draws_numbers()
       .infer([](Infer<CoinFlipArgs>& call) { infer_drawn(call, DType::int32); })
-      .each_sample(set_drawn_shape, flip_coins)
-      .rows(count_draw_rows)
+      .each_sample<CoinFlipPlan>()
       .cost(2);
 }
 

@@ -12,6 +12,12 @@ void draw_normal(const Sample<NormalArgs>& sample) {
   draw(sample, Normal<Real>{static_cast<Real>(sample.args.mean), static_cast<Real>(sample.args.stddev)});
 }
 
+struct NormalPlan : DrawPlan {
+  void run(const Sample<NormalArgs>& sample) const {
+    drawn_as_float(sample.out[0].dtype) ? draw_normal<float>(sample) : draw_normal<double>(sample);
+  }
+};
+
 }  // namespace
 
 AVIDA_OP_IN(random, normal, NormalArgs) {
@@ -24,11 +30,7 @@ AVIDA_OP_IN(random, normal, NormalArgs) {
       .example("avida.random.normal(mean=5, stddev=0.5, shape=[2, 3])")
       .draws_numbers()
       .infer([](Infer<NormalArgs>& call) { infer_drawn(call, DType::float32); })
-      .each_sample(set_drawn_shape,
-                   [](const Sample<NormalArgs>& sample) {
-                     drawn_as_float(sample.out[0].dtype) ? draw_normal<float>(sample) : draw_normal<double>(sample);
-                   })
-      .rows(count_draw_rows)
+      .each_sample<NormalPlan>()
       .cost(5);
 }
 

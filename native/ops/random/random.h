@@ -45,10 +45,17 @@ inline Shape drawn_shape(const std::optional<Vec<int64_t>>& extents, const Sampl
   return shape;
 }
 
-template <class Args>
-void set_drawn_shape(Sample<Args>& sample) {
-  sample.out[0].shape = drawn_shape(sample.args.shape, sample.in[0]);
-}
+// For plans: the shape of the output, and the rows of the work.
+struct DrawPlan {
+  template <class Args>
+  static void shape(Sample<Args>& sample) {
+    sample.out[0].shape = drawn_shape(sample.args.shape, sample.in[0]);
+  }
+  template <class Args>
+  static int64_t rows(const Sample<Args>& sample) {
+    return draw_rows(sample.out[0].elements());
+  }
+};
 
 // Draws the sample's elements from a distribution: some rows, or all on a GPU.
 template <class Args, class Draw>

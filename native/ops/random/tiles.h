@@ -12,12 +12,6 @@ constexpr int64_t kDrawRow = 4096;  // elements; a multiple of any tile
 
 inline int64_t draw_rows(int64_t elements) { return (elements + kDrawRow - 1) / kDrawRow; }
 
-// For rows() of a declaration.
-template <class Sample>
-int64_t count_draw_rows(const Sample& sample) {
-  return draw_rows(sample.out[0].elements());
-}
-
 // The blocks of a tile, word by word.
 struct PhiloxTile {
   unsigned word[4][kLanes];

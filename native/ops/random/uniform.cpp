@@ -21,17 +21,27 @@ void from_range(const Sample<UniformArgs>& sample) {
   draw(sample, Uniform<Real>{low / 2, high / 2 - low / 2, std::nextafter(high, low)});
 }
 
-void check(Sample<UniformArgs>& sample) {
-  const UniformArgs& args = sample.args;
-  if (args.values) {
-    if (args.values->empty()) refuse("expected at least one number in \"values\", got none");
-  } else {
-    if (args.range && args.range->size() != 2) refuse("expected two numbers for \"range\", got ", args.range->size());
-    if (!(args.low() < args.high()))
-      refuse("expected a range that ends after its start, got [", args.low(), ", ", args.high(), ")");
+struct UniformPlan : DrawPlan {
+  explicit UniformPlan(const Sample<UniformArgs>& sample) {
+    const UniformArgs& args = sample.args;
+    if (args.values) {
+      if (args.values->empty()) refuse("expected at least one number in \"values\", got none");
+    } else {
+      if (args.range && args.range->size() != 2) refuse("expected two numbers for \"range\", got ", args.range->size());
+      if (!(args.low() < args.high()))
+        refuse("expected a range that ends after its start, got [", args.low(), ", ", args.high(), ")");
+    }
   }
-  set_drawn_shape(sample);
-}
+
+  void run(const Sample<UniformArgs>& sample) const {
+    if (sample.args.values)
+      draw(sample, Chosen{readable(sample, *sample.args.values), std::ssize(*sample.args.values)});
+    else if (drawn_as_float(sample.out[0].dtype))
+      from_range<float>(sample);
+    else
+      from_range<double>(sample);
+  }
+};
 
 }  // namespace
 
@@ -45,16 +55,7 @@ AVIDA_OP_IN(random, uniform, UniformArgs) {
       .example("avida.random.uniform(range=[0, 10], shape=[2, 3])")
       .draws_numbers()
       .infer([](Infer<UniformArgs>& call) { infer_drawn(call, DType::float32); })
-      .each_sample(check,
-                   [](const Sample<UniformArgs>& sample) {
-                     if (sample.args.values)
-                       draw(sample, Chosen{readable(sample, *sample.args.values), std::ssize(*sample.args.values)});
-                     else if (drawn_as_float(sample.out[0].dtype))
-                       from_range<float>(sample);
-                     else
-                       from_range<double>(sample);
-                   })
-      .rows(count_draw_rows)
+      .each_sample<UniformPlan>()
       .cost(2);
 }
 

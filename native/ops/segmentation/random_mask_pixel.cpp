@@ -44,13 +44,21 @@ int64_t draw_foreground(const SampleView& in, const RandomMaskPixelArgs& args, R
   });
 }
 
-void run(const Sample<RandomMaskPixelArgs>& sample) {
-  const SampleView& in = sample.in[0];
-  RandomStream random(sample.random);
-  int64_t index = sample.args.foreground ? draw_foreground(in, sample.args, random) : -1;
-  if (index < 0) index = random.below(static_cast<unsigned>(in.elements()));
-  for (int d = in.ndim() - 1; d >= 0; index /= in.shape[d--]) sample.out[0].as<int64_t>()[d] = index % in.shape[d];
-}
+struct MaskPixel {
+  static void shape(Sample<RandomMaskPixelArgs>& sample) {
+    const int64_t elements = sample.in[0].elements();
+    if (elements == 0 || elements > UINT32_MAX)
+      refuse("expected a mask of 1 to 2^32 - 1 elements, got the shape ", sample.in[0].shape);
+    sample.out[0].shape = {sample.in[0].ndim()};
+  }
+  static void run(const Sample<RandomMaskPixelArgs>& sample) {
+    const SampleView& in = sample.in[0];
+    RandomStream random(sample.random);
+    int64_t index = sample.args.foreground ? draw_foreground(in, sample.args, random) : -1;
+    if (index < 0) index = random.below(static_cast<unsigned>(in.elements()));
+    for (int d = in.ndim() - 1; d >= 0; index /= in.shape[d--]) sample.out[0].as<int64_t>()[d] = index % in.shape[d];
+  }
+};
 
 }  // namespace
 
@@ -70,14 +78,7 @@ AVIDA_OP_IN(segmentation, random_mask_pixel, RandomMaskPixelArgs) {
         call.out[0].layout = {};
       })
       .on_cpu()
-      .each_sample(
-          [](Sample<Args>& sample) {
-            const int64_t elements = sample.in[0].elements();
-            if (elements == 0 || elements > UINT32_MAX)
-              refuse("expected a mask of 1 to 2^32 - 1 elements, got the shape ", sample.in[0].shape);
-            sample.out[0].shape = {sample.in[0].ndim()};
-          },
-          run);
+      .each_sample<MaskPixel>();
 }
 
 }  // namespace avida::ops

@@ -113,7 +113,13 @@ int choose(std::vector<Candidates>& found, const Objects& objects, const RandomO
   return those[random.below(static_cast<unsigned>(those.size()))];
 }
 
-void run(const Sample<RandomObjectBboxArgs>& sample) {
+// The box of a drawn object.
+struct ObjectBox {
+  static void shape(Sample<RandomObjectBboxArgs>& sample);
+  static void run(const Sample<RandomObjectBboxArgs>& sample);
+};
+
+void ObjectBox::run(const Sample<RandomObjectBboxArgs>& sample) {
   const SampleView& mask = sample.in[0];
   const RandomObjectBboxArgs& args = sample.args;
   int label = background_of(args);
@@ -138,6 +144,19 @@ void run(const Sample<RandomObjectBboxArgs>& sample) {
   if (args.output_class) *sample.out.back().as<int>() = label;
 }
 
+void ObjectBox::shape(Sample<RandomObjectBboxArgs>& sample) {
+  const SampleView& mask = sample.in[0];
+  check_classes(sample.args);
+  for (int64_t extent : mask.shape)
+    if (extent > INT32_MAX) refuse("expected extents of 32 bits, got the shape ", mask.shape);
+  if (const auto& threshold = sample.args.threshold;
+      threshold && threshold->size() != 1 && threshold->size() != mask.ndim())
+    refuse("expected one \"threshold\", or one for each of ", mask.ndim(), " axes, got ", threshold->size());
+  for (SampleView& out : sample.out) out.shape = {mask.ndim()};
+  if (sample.args.format == BoxOutputs::box) sample.out[0].shape = {2 * mask.ndim()};
+  if (sample.args.output_class) sample.out.back().shape = {};
+}
+
 void infer(Infer<RandomObjectBboxArgs>& call) {
   const RandomObjectBboxArgs& args = call.args;
   const Meta& in = call.in[0];
@@ -154,19 +173,6 @@ void infer(Infer<RandomObjectBboxArgs>& call) {
     out.layout = {};
   }
   if (args.output_class) call.out.back().ndim = 0;
-}
-
-void set_shape(Sample<RandomObjectBboxArgs>& sample) {
-  const SampleView& mask = sample.in[0];
-  check_classes(sample.args);
-  for (int64_t extent : mask.shape)
-    if (extent > INT32_MAX) refuse("expected extents of 32 bits, got the shape ", mask.shape);
-  if (const auto& threshold = sample.args.threshold;
-      threshold && threshold->size() != 1 && threshold->size() != mask.ndim())
-    refuse("expected one \"threshold\", or one for each of ", mask.ndim(), " axes, got ", threshold->size());
-  for (SampleView& out : sample.out) out.shape = {mask.ndim()};
-  if (sample.args.format == BoxOutputs::box) sample.out[0].shape = {2 * mask.ndim()};
-  if (sample.args.output_class) sample.out.back().shape = {};
 }
 
 }  // namespace
@@ -200,7 +206,7 @@ AVIDA_OP_IN(segmentation, random_object_bbox, RandomObjectBboxArgs) {
       .outputs_from([](const Args& args) { return (args.format == BoxOutputs::box ? 1 : 2) + args.output_class; })
       .infer(infer)
       .on_cpu()
-      .each_sample(set_shape, run)
+      .each_sample<ObjectBox>()
       .cost(10);
 }
 

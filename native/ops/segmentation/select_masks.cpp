@@ -33,9 +33,9 @@ class SelectMasks {
     if (corners_ > INT32_MAX) refuse("expected fewer than 2^31 vertices, got ", corners_);
   }
 
-  void shape(std::span<SampleView> out) const {
-    out[0].shape = {std::ssize(chosen_), 3};
-    out[1].shape = {corners_, vertices_.shape[1]};
+  void shape(Sample<SelectMasksArgs>& sample) const {
+    sample.out[0].shape = {std::ssize(chosen_), 3};
+    sample.out[1].shape = {corners_, vertices_.shape[1]};
   }
 
   void run(const Sample<SelectMasksArgs>& sample) const {

@@ -39,37 +39,42 @@ void with_sound_type(DType dtype, Fn&& fn) {
   });
 }
 
-void run(const Sample<NonsilentArgs>& sample) {
-  const NonsilentArgs& args = sample.args;
-  const SampleView& in = sample.in[0];
-  const long elements = in.elements();
-  const long never = std::numeric_limits<long>::max() / 4;
-  long interval = args.reset_interval > 0 && in.dtype == DType::float32 ? args.reset_interval : never;
-  if (size_of(in.dtype) <= 2) interval = kExactInterval;
-  NonsilentParams params{.begin = sample.out[0].as<int>(),
-                         .length = sample.out[1].as<int>(),
-                         .in = in.data,
-                         .powers = nullptr,
-                         .elements = elements,
-                         .window = std::min<long>(args.window_length, elements),
-                         .interval = interval,
-                         .reference = args.reference_power.value_or(0),
-                         .cutoff = std::pow(10.0f, args.cutoff_db / 10)};
-  const auto bytes = static_cast<int64_t>(sizeof(float)) * std::max(1L, elements);
-  if (sample.launches) {
-    sample.launches->clear(params.begin, sizeof(int));
-    sample.launches->clear(params.length, sizeof(int));
-    if (elements == 0) return;
-    params.powers = static_cast<float*>(sample.launches->scratch(bytes));
-    return with_sound_type(in.dtype, [&](auto type) {
-      sample.launches->add<NonsilentRegion<typename decltype(type)::type>>(0, 1, params);
-    });
+struct RegionPlan {
+  void shape(Sample<NonsilentArgs>& sample) const {
+    for (SampleView& out : sample.out) out.shape = {};
   }
-  if (elements == 0) return store_region(params, 0, -1);
-  const Block block = allocate(bytes);
-  params.powers = static_cast<float*>(block.get());
-  with_sound_type(in.dtype, [&](auto type) { find_region<typename decltype(type)::type>(params); });
-}
+  void run(const Sample<NonsilentArgs>& sample) const {
+    const NonsilentArgs& args = sample.args;
+    const SampleView& in = sample.in[0];
+    const long elements = in.elements();
+    const long never = std::numeric_limits<long>::max() / 4;
+    long interval = args.reset_interval > 0 && in.dtype == DType::float32 ? args.reset_interval : never;
+    if (size_of(in.dtype) <= 2) interval = kExactInterval;
+    NonsilentParams params{.begin = sample.out[0].as<int>(),
+                           .length = sample.out[1].as<int>(),
+                           .in = in.data,
+                           .powers = nullptr,
+                           .elements = elements,
+                           .window = std::min<long>(args.window_length, elements),
+                           .interval = interval,
+                           .reference = args.reference_power.value_or(0),
+                           .cutoff = std::pow(10.0f, args.cutoff_db / 10)};
+    const auto bytes = static_cast<int64_t>(sizeof(float)) * std::max(1L, elements);
+    if (sample.launches) {
+      sample.launches->clear(params.begin, sizeof(int));
+      sample.launches->clear(params.length, sizeof(int));
+      if (elements == 0) return;
+      params.powers = static_cast<float*>(sample.launches->scratch(bytes));
+      return with_sound_type(in.dtype, [&](auto type) {
+        sample.launches->add<NonsilentRegion<typename decltype(type)::type>>(0, 1, params);
+      });
+    }
+    if (elements == 0) return store_region(params, 0, -1);
+    const Block block = allocate(bytes);
+    params.powers = static_cast<float*>(block.get());
+    with_sound_type(in.dtype, [&](auto type) { find_region<typename decltype(type)::type>(params); });
+  }
+};
 
 void infer(Infer<NonsilentArgs>& call) {
   const NonsilentArgs& args = call.args;
@@ -109,11 +114,7 @@ AVIDA_OP(nonsilent_region, NonsilentArgs) {
       .arg("window_length", &Args::window_length, "The length of the windows; at most that of the signal.", fixed)
       .example("avida.nonsilent_region(np.array([0, 0, 5, 7, 0, 0, 0], np.int16), window_length=1)")
       .infer(infer)
-      .each_sample(
-          [](Sample<Args>& sample) {
-            for (SampleView& out : sample.out) out.shape = {};
-          },
-          run)
+      .each_sample<RegionPlan>()
       .cost(8);
 }
 

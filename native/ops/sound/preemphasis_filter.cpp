@@ -50,23 +50,26 @@ void filter_rows(const AnyPreemphasis::Params& params, int64_t begin, int64_t en
   }
 }
 
-void run(const Sample<PreemphasisArgs>& sample) {
-  const SampleView &in = sample.in[0], &out = sample.out[0];
-  const AnyPreemphasis::Params params{.out = out.data,
-                                      .in = in.data,
-                                      .to = static_cast<int>(out.dtype),
-                                      .from = static_cast<int>(in.dtype),
-                                      .border = sample.args.border,
-                                      .coefficient = sample.args.preemph_coeff,
-                                      .length = in.elements()};
-  if (!sample.launches) return filter_rows(params, sample.begin, sample.end);
-  with_kernel_types(out.dtype, in.dtype, [&](auto to, auto from) {
-    using Body = Preemphasis<typename decltype(to)::type, typename decltype(from)::type>;
-    sample.launches->add<Body>(
-        0, params.length,
-        {params.out, params.in, params.to, params.from, params.border, params.coefficient, params.length});
-  });
-}
+struct PreemphasisPlan {
+  int64_t rows(const Sample<PreemphasisArgs>& sample) const { return (sample.in[0].elements() + kTile - 1) / kTile; }
+  void run(const Sample<PreemphasisArgs>& sample) const {
+    const SampleView &in = sample.in[0], &out = sample.out[0];
+    const AnyPreemphasis::Params params{.out = out.data,
+                                        .in = in.data,
+                                        .to = static_cast<int>(out.dtype),
+                                        .from = static_cast<int>(in.dtype),
+                                        .border = sample.args.border,
+                                        .coefficient = sample.args.preemph_coeff,
+                                        .length = in.elements()};
+    if (!sample.launches) return filter_rows(params, sample.begin, sample.end);
+    with_kernel_types(out.dtype, in.dtype, [&](auto to, auto from) {
+      using Body = Preemphasis<typename decltype(to)::type, typename decltype(from)::type>;
+      sample.launches->add<Body>(
+          0, params.length,
+          {params.out, params.in, params.to, params.from, params.border, params.coefficient, params.length});
+    });
+  }
+};
 
 }  // namespace
 
@@ -84,8 +87,7 @@ AVIDA_OP(preemphasis_filter, PreemphasisArgs) {
           refuse("expected numbers, got bool");
         call.out[0].dtype = call.args.dtype;
       })
-      .each_sample(same_shape, run)
-      .rows([](const Sample<Args>& sample) { return (sample.in[0].elements() + kTile - 1) / kTile; })
+      .each_sample<PreemphasisPlan>()
       .cost(2);
 }
 

@@ -42,24 +42,27 @@ const float* launch_greatest(Launches& launches, const float* in, int64_t count)
   return parts == 1 ? out : launch_greatest(launches, out, parts);
 }
 
-void to_decibels(const Sample<ToDecibelsArgs>& sample) {
-  const ToDecibelsArgs& args = sample.args;
-  const SampleView& in = sample.in[0];
-  const auto least = static_cast<float>(std::pow(10.0, args.cutoff_db / args.multiplier));
-  const float smallest = std::numeric_limits<float>::denorm_min();
-  Decibels::Params params{sample.out[0].as<float>(),
-                          in.as<float>(),
-                          nullptr,
-                          1 / args.reference.value_or(1),
-                          least > smallest ? least : smallest,
-                          static_cast<float>(args.multiplier / std::log(10.0))};
-  if (sample.launches && !args.reference) params.maximum = launch_greatest(*sample.launches, params.in, in.elements());
-  each_item<Decibels>(sample, 0, in.elements(), params, [&] {
-    convert(params,
-            args.reference ? params.inverse_reference : Decibels::inverse_of(greatest(params.in, in.elements())),
-            in.elements());
-  });
-}
+struct DecibelsPlan {
+  void run(const Sample<ToDecibelsArgs>& sample) const {
+    const ToDecibelsArgs& args = sample.args;
+    const SampleView& in = sample.in[0];
+    const auto least = static_cast<float>(std::pow(10.0, args.cutoff_db / args.multiplier));
+    const float smallest = std::numeric_limits<float>::denorm_min();
+    Decibels::Params params{sample.out[0].as<float>(),
+                            in.as<float>(),
+                            nullptr,
+                            1 / args.reference.value_or(1),
+                            least > smallest ? least : smallest,
+                            static_cast<float>(args.multiplier / std::log(10.0))};
+    if (sample.launches && !args.reference)
+      params.maximum = launch_greatest(*sample.launches, params.in, in.elements());
+    each_item<Decibels>(sample, 0, in.elements(), params, [&] {
+      convert(params,
+              args.reference ? params.inverse_reference : Decibels::inverse_of(greatest(params.in, in.elements())),
+              in.elements());
+    });
+  }
+};
 
 }  // namespace
 
@@ -79,7 +82,7 @@ AVIDA_OP(to_decibels, ToDecibelsArgs) {
         check_float32(call.in[0]);
         if (call.args.reference && *call.args.reference == 0) refuse("expected a reference other than 0");
       })
-      .each_sample(same_shape, to_decibels)
+      .each_sample<DecibelsPlan>()
       .cost(4);
 }
 

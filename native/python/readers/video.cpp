@@ -21,7 +21,7 @@ namespace avida::python {
 namespace {
 
 // An operator on images, with fixed arguments, that runs in the thread that decodes.
-class OperatorFilter : ForkAware {
+class OperatorFilter {
  public:
   using Extents = codecs::FrameFilter::Extents;
 
@@ -65,16 +65,12 @@ class OperatorFilter : ForkAware {
     return spec_.run({.in = inputs, .samples = 1, .is_batch = false, .args = args, .out = out_, .pool = pool_}).at(0);
   }
 
-  bool try_before_fork() override { return mutex_.try_lock(); }
-  void after_fork(bool) override { mutex_.unlock(); }
-
   const OpSpec& spec_;
   const std::shared_ptr<void> args_;
   std::pmr::vector<Meta> out_;
   mutable ThreadPool pool_{1};
-  mutable std::mutex mutex_;
+  mutable ForkSafe<> mutex_{ForkAware::Rank::reader};
   mutable std::map<std::pair<int, int>, Extents> extents_;
-  ForkRegistration fork_{this, Rank::reader};
 };
 
 struct FilterHandle {

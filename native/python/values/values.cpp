@@ -254,7 +254,6 @@ void bind_values(nb::module_& m) {
   m.def(
       "read_only", [](nb::handle object) { return changed(object, [](Data& data) { data.read_only = true; }); },
       "The same samples, for arrays that cannot write to them: code that has one leaves the samples as they are.");
-  m.def("chained_calls", &Executor::chained_tasks, "How many calls were run as part of a chain so far.");
   m.def(
       "memory_use",
       [] {

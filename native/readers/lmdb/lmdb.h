@@ -13,7 +13,7 @@ namespace avida {
 // Reads the file without liblmdb, which trusts the mapped file: pages are read one by one, and every number in them is
 // checked. The records are those of the newest transaction at the time of opening. Takes no locks on the file.
 // Thread-safe, and usable in a forked child.
-class Lmdb : ForkAware {
+class Lmdb {
  public:
   // The folder with data.mdb, or such a file. In a store that is not local, pages take a request each.
   explicit Lmdb(std::string path);
@@ -63,17 +63,13 @@ class Lmdb : ForkAware {
   int64_t root_ = 0, size_ = 0;
   int depth_ = 0;
 
-  mutable std::mutex mutex_;
+  mutable ForkSafe<> mutex_{ForkAware::Rank::reader};
   // Branches do not store the number of records below them, so leaves are counted in order, as far as needed. These are
   // the branches above the next leaf.
   mutable std::vector<Leaf> leaves_;
   mutable std::vector<Level> levels_;
   mutable std::vector<std::shared_ptr<const Page>>
       recent_;  // a cache of leaves, indexed by page number modulo its size
-
-  bool try_before_fork() override { return mutex_.try_lock(); }
-  void after_fork(bool) override { mutex_.unlock(); }
-  ForkRegistration fork_{this, Rank::reader};
 };
 
 }  // namespace avida

@@ -14,7 +14,7 @@
 
 namespace avida {
 
-class VideoFiles : ForkAware {
+class VideoFiles {
  public:
   explicit VideoFiles(std::vector<std::string> paths) : paths_(std::move(paths)), files_(paths_.size()) {}
 
@@ -56,14 +56,11 @@ class VideoFiles : ForkAware {
   };
 
   void read_index(size_t file, VideoIndexes* known);
-  bool try_before_fork() override { return mutex_.try_lock(); }
-  void after_fork(bool) override { mutex_.unlock(); }
 
   const std::vector<std::string> paths_;
   std::vector<Known> files_;
-  std::mutex mutex_;
+  ForkSafe<> mutex_{ForkAware::Rank::reader};
   std::vector<Idle> idle_;  // the one that was used last at the end
-  ForkRegistration fork_{this, Rank::reader};
 };
 
 }  // namespace avida

@@ -14,7 +14,7 @@
 
 namespace avida {
 
-class VideoIndexes : ForkAware {
+class VideoIndexes {
  public:
   using Index = std::shared_ptr<const codecs::VideoIndex>;
 
@@ -40,14 +40,11 @@ class VideoIndexes : ForkAware {
 
   std::string name_of(const std::string& video) const;
   void parse(std::span<const uint8_t> content);
-  bool try_before_fork() override { return mutex_.try_lock(); }
-  void after_fork(bool) override { mutex_.unlock(); }
 
   std::string path_, folder_;
   std::map<std::string, Known> known_;
   bool changed_ = false;
-  mutable std::mutex mutex_;
-  ForkRegistration fork_{this, Rank::reader};
+  mutable ForkSafe<> mutex_{ForkAware::Rank::reader};
 };
 
 }  // namespace avida
