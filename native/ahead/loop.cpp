@@ -28,7 +28,7 @@ ForkSafe<>& mutex() {
 [[maybe_unused]] const bool made_at_load = (mutex(), true);
 
 uint64_t steps_so_far = 0;  // these are guarded by the lock
-Loop::Counts totals;
+UserLoop::Counts totals;
 
 // The stream that a call of the step would use now.
 StreamHandle stream_now(const Context& context, const Device& device) {
@@ -68,15 +68,15 @@ bool within_budget(const Device& device) {
 }  // namespace
 
 // The loops that a thread is in, the innermost last.
-struct Loop::Thread {
-  std::vector<Loop*> loops;
+struct UserLoop::Thread {
+  std::vector<UserLoop*> loops;
   static const std::shared_ptr<Thread>& here() {
     static thread_local auto thread = std::make_shared<Thread>();
     return thread;
   }
 };
 
-struct Loop::Slot {
+struct UserLoop::Slot {
   std::weak_ptr<Value> value;
   const Value* address;  // not reused as long as there is a weak pointer to it
   uint64_t step;
@@ -84,7 +84,7 @@ struct Loop::Slot {
 };
 
 // A call that was made ahead.
-struct Loop::Made {
+struct UserLoop::Made {
   uint64_t id;  // of the step
   std::shared_ptr<Step> step;
   std::shared_ptr<Executor> executor;
@@ -98,29 +98,29 @@ struct Loop::Made {
   bool is_used = false;
 };
 
-struct Loop::Ahead {
+struct UserLoop::Ahead {
   int64_t number;
   Item item;
   std::vector<Made> calls;
 };
 
 // What is destroyed outside the lock, since that may run code of Python.
-struct Loop::Dropped {
+struct UserLoop::Dropped {
   std::vector<Ahead> ahead;
   std::vector<std::shared_ptr<Step>> steps;
 };
 
-Loop::Loop() = default;
+UserLoop::UserLoop() = default;
 
-Loop::~Loop() { close(); }
+UserLoop::~UserLoop() { close(); }
 
-void Loop::open(Peek peek, int depth) {
+void UserLoop::open(Peek peek, int depth) {
   std::lock_guard lock(mutex());
   peek_ = std::move(peek);
   depth_ = depth;
 }
 
-void Loop::close() {
+void UserLoop::close() {
   Dropped dropped;
   Peek peek;
   std::lock_guard lock(mutex());
@@ -134,24 +134,24 @@ void Loop::close() {
   peek.swap(peek_);
 }
 
-bool Loop::is_open() const {
+bool UserLoop::is_open() const {
   std::lock_guard lock(mutex());
   return static_cast<bool>(peek_);
 }
 
-bool Loop::here() { return !Thread::here()->loops.empty(); }
+bool UserLoop::here() { return !Thread::here()->loops.empty(); }
 
-Loop::Counts Loop::counts() {
+UserLoop::Counts UserLoop::counts() {
   std::lock_guard lock(mutex());
   return totals;
 }
 
-void Loop::leave_thread() {
+void UserLoop::leave_thread() {
   if (thread_) std::erase(thread_->loops, this);
   thread_.reset();
 }
 
-void Loop::end_iteration(Dropped& dropped) {
+void UserLoop::end_iteration(Dropped& dropped) {
   if (!in_iteration_) return;
   in_iteration_ = false;
   for (Ahead& ahead : now_)
@@ -171,13 +171,13 @@ void Loop::end_iteration(Dropped& dropped) {
 }
 
 // Drops what was made for the next items, up to this one.
-void Loop::drop(std::deque<Ahead>::iterator end, Dropped& dropped) {
+void UserLoop::drop(std::deque<Ahead>::iterator end, Dropped& dropped) {
   for (auto ahead = ahead_.begin(); ahead != end; ++ahead) totals.dropped += ahead->calls.size();
   std::move(ahead_.begin(), end, std::back_inserter(dropped.ahead));
   ahead_.erase(ahead_.begin(), end);
 }
 
-void Loop::begin(const Item& item) {
+void UserLoop::begin(const Item& item) {
   Dropped dropped;
   std::lock_guard lock(mutex());
   if (!peek_ || depth_ == 0) return;
@@ -206,20 +206,20 @@ void Loop::begin(const Item& item) {
   advance_thread();
 }
 
-void Loop::advance() {
+void UserLoop::advance() {
   std::lock_guard lock(mutex());
   if (!peek_ || !thread_) return;
   peek();
   advance_thread();
 }
 
-void Loop::advance_thread() {
-  for (Loop* loop : thread_->loops)
+void UserLoop::advance_thread() {
+  for (UserLoop* loop : thread_->loops)
     for (Ahead& ahead : loop->ahead_) loop->make_all(ahead);
 }
 
 // What is known of the items stays: the next one may have been taken, by a thread that is about to begin with it.
-void Loop::peek() {
+void UserLoop::peek() {
   for (Item& item : peek_(depth_)) {
     if (std::ssize(ahead_) == depth_) return;
     if (std::ranges::find(ahead_, item, &Ahead::item) == ahead_.end())
@@ -227,7 +227,7 @@ void Loop::peek() {
   }
 }
 
-void Loop::make_all(Ahead& ahead) {
+void UserLoop::make_all(Ahead& ahead) {
   const size_t first = ahead.calls.size();
   for (auto& step : previous_) {
     if (step->streak < 2 << step->misses) continue;
@@ -246,7 +246,7 @@ void Loop::make_all(Ahead& ahead) {
   }
 }
 
-std::optional<Loop::Made> Loop::make(const std::shared_ptr<Step>& step, const Ahead& ahead) const {
+std::optional<UserLoop::Made> UserLoop::make(const std::shared_ptr<Step>& step, const Ahead& ahead) const {
   auto context = step->context.lock();
   if (!context) return {};
   Made made{step->id, step, context->executor, {}, {}, {}, {}, step->samples, {}, nullptr};
@@ -293,7 +293,7 @@ std::optional<Loop::Made> Loop::make(const std::shared_ptr<Step>& step, const Ah
   }
 }
 
-ValuePtr Loop::find(const Operand& operand, const Ahead& ahead) const {
+ValuePtr UserLoop::find(const Operand& operand, const Ahead& ahead) const {
   if (operand.copy) return operand.copy;
   if (!operand.loop) {
     ValuePtr value = operand.value.lock();
@@ -309,7 +309,7 @@ ValuePtr Loop::find(const Operand& operand, const Ahead& ahead) const {
 }
 
 // Whether another executor has yet to compute the value. Waiting for it would hold up what the loop asks of this one.
-bool Loop::computed_elsewhere(const ValuePtr& value, const Ahead& ahead, const std::shared_ptr<Executor>& executor) {
+bool UserLoop::computed_elsewhere(const ValuePtr& value, const Ahead& ahead, const std::shared_ptr<Executor>& executor) {
   if (!value->pending()) return false;
   for (const Made& made : ahead.calls)
     if (std::ranges::find(made.results, value) != made.results.end()) return made.executor != executor;
@@ -317,7 +317,7 @@ bool Loop::computed_elsewhere(const ValuePtr& value, const Ahead& ahead, const s
 }
 
 // An output of this iteration or of one that is made ahead; null if there is none.
-ValuePtr Loop::output(int64_t number, uint64_t step, int index) const {
+ValuePtr UserLoop::output(int64_t number, uint64_t step, int index) const {
   if (number == number_) {
     for (const Slot& slot : slots_)
       if (slot.step == step && slot.output == index) return slot.value.lock();
@@ -328,7 +328,7 @@ ValuePtr Loop::output(int64_t number, uint64_t step, int index) const {
 }
 
 // Results that only the next call of a chain takes are not made as a whole, unless users have read them before.
-void Loop::expect_chains(Ahead& ahead, size_t first) const {
+void UserLoop::expect_chains(Ahead& ahead, size_t first) const {
   for (size_t i = first; i < ahead.calls.size(); i++) {
     Made& made = ahead.calls[i];
     auto* call = made.step->spec ? static_cast<Call*>(made.task.get()) : nullptr;
@@ -345,12 +345,12 @@ void Loop::expect_chains(Ahead& ahead, size_t first) const {
   }
 }
 
-std::vector<ValuePtr> Loop::take(const Request& request) {
+std::vector<ValuePtr> UserLoop::take(const Request& request) {
   std::unique_lock lock(mutex());
   auto& loops = Thread::here()->loops;
   if (loops.empty() || loops.back()->now_.empty()) return {};
   if (request.function && request.function->why_not_ahead()) return {};
-  Loop& loop = *loops.back();
+  UserLoop& loop = *loops.back();
   std::vector<ValuePtr> values;
   const uint64_t limits = codecs::decode_limits_version();
   for (Made& made : loop.now_[0].calls) {
@@ -383,7 +383,7 @@ std::vector<ValuePtr> Loop::take(const Request& request) {
   return {};
 }
 
-void Loop::record(const Request& request, std::span<const ValuePtr> results) {
+void UserLoop::record(const Request& request, std::span<const ValuePtr> results) {
   std::lock_guard lock(mutex());
   auto& loops = Thread::here()->loops;
   if (loops.empty() || loops.back()->current_.size() >= kMostSteps) return;
@@ -392,7 +392,7 @@ void Loop::record(const Request& request, std::span<const ValuePtr> results) {
     if (profile::on()) note_ahead(request, profile::Ahead::not_predicted, reason);
     return;
   }
-  Loop& loop = *loops.back();
+  UserLoop& loop = *loops.back();
   const std::vector<ValuePtr> values = request.values();
   std::vector<Operand> operands = loop.operands_of(values, request.spec ? request.spec->view : !request.function);
   std::shared_ptr<Step> step;
@@ -439,7 +439,7 @@ void Loop::record(const Request& request, std::span<const ValuePtr> results) {
 
 // Why the loop's call was not made ahead, for a person; empty if the loop has only begun to make it. `known`: the step
 // of the last iteration that it repeats, or null.
-std::string Loop::why_not(const Request& request, const Step* known, const std::vector<Operand>& operands,
+std::string UserLoop::why_not(const Request& request, const Step* known, const std::vector<Operand>& operands,
                           const std::vector<ValuePtr>& values) const {
   if (!known) {
     auto similar = std::ranges::find_if(previous_, [&](auto& step) {
@@ -467,12 +467,12 @@ std::string Loop::why_not(const Request& request, const Step* known, const std::
   return "its random generator, its stream, the memory budget or the memory of an input changed";
 }
 
-bool Loop::was_made_ahead(uint64_t step) const {
+bool UserLoop::was_made_ahead(uint64_t step) const {
   return !now_.empty() && std::ranges::find(now_[0].calls, step, &Made::id) != now_[0].calls.end();
 }
 
 // The same because of a value that the call takes.
-std::string Loop::why_not(const Operand& operand, const std::string& name) const {
+std::string UserLoop::why_not(const Operand& operand, const std::string& name) const {
   auto maker = std::ranges::find(current_, operand.loop == this ? operand.step : 0, &Step::id);
   if (maker != current_.end() && !was_made_ahead(operand.step))
     return str(name, " comes from ", name_of_call((*maker)->spec, (*maker)->function.get(), (*maker)->device),
@@ -483,13 +483,13 @@ std::string Loop::why_not(const Operand& operand, const std::string& name) const
   return name + " is made anew in each iteration, and not from the batch";
 }
 
-void Loop::note(const std::shared_ptr<Step>& step, std::span<const ValuePtr> results) {
+void UserLoop::note(const std::shared_ptr<Step>& step, std::span<const ValuePtr> results) {
   current_.push_back(step);
   for (size_t i = 0; i < results.size(); i++)
     slots_.push_back({results[i], results[i].get(), step->id, static_cast<int>(i)});
 }
 
-std::vector<Operand> Loop::operands_of(const std::vector<ValuePtr>& values, bool is_view) const {
+std::vector<Operand> UserLoop::operands_of(const std::vector<ValuePtr>& values, bool is_view) const {
   std::vector<Operand> operands;
   for (auto& value : values) {
     Operand& operand = operands.emplace_back();
@@ -510,7 +510,7 @@ std::vector<Operand> Loop::operands_of(const std::vector<ValuePtr>& values, bool
   return operands;
 }
 
-bool Loop::same_operands(const Step& step, const std::vector<Operand>& operands,
+bool UserLoop::same_operands(const Step& step, const std::vector<Operand>& operands,
                          const std::vector<ValuePtr>& values) const {
   if (step.operands.size() != operands.size()) return false;
   for (size_t i = 0; i < operands.size(); i++)

@@ -14,15 +14,15 @@
 
 namespace avida {
 
-class Loop : public std::enable_shared_from_this<Loop> {
+class UserLoop : public std::enable_shared_from_this<UserLoop> {
  public:
   using Item = std::vector<ValuePtr>;
   // The next items that have been read already, without waiting; at most as many as given.
   using Peek = std::function<std::vector<Item>(int)>;
 
-  Loop();
-  Loop(const Loop&) = delete;
-  ~Loop();
+  UserLoop();
+  UserLoop(const UserLoop&) = delete;
+  ~UserLoop();
 
   // Begins an epoch, of which `depth` items are to be prepared ahead.
   void open(Peek peek, int depth);

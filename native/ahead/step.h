@@ -11,7 +11,7 @@
 
 namespace avida {
 
-class Loop;
+class UserLoop;
 
 // A function of Python, with all its arguments but the values.
 class PythonFunction {
@@ -60,7 +60,7 @@ std::shared_ptr<Task> make_task(const Request& request, std::vector<ValuePtr>& r
 struct Operand {
   bool is_given = false;
   // An output of a step of an iteration, or of the item itself if `step` is 0.
-  const Loop* loop = nullptr;
+  const UserLoop* loop = nullptr;
   int64_t lag = 0;  // the number of that loop's iteration minus that of the step's own loop
   uint64_t step = 0;
   int output = 0;

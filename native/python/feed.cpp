@@ -22,7 +22,7 @@ void follow_threading(const char* getter, const char* setter) {
 }
 
 // The values in an item: a Tensor or Batch, or a tuple, list or dictionary of such.
-void collect_values(nb::handle item, Loop::Item& values) {
+void collect_values(nb::handle item, UserLoop::Item& values) {
   if (PyTuple_Check(item.ptr()) || PyList_Check(item.ptr())) {
     for (nb::handle part : nb::borrow<nb::sequence>(item)) collect_values(part, values);
   } else if (PyDict_Check(item.ptr())) {
@@ -32,8 +32,8 @@ void collect_values(nb::handle item, Loop::Item& values) {
   }
 }
 
-Loop::Item values_in(nb::handle item) {
-  Loop::Item values;
+UserLoop::Item values_in(nb::handle item) {
+  UserLoop::Item values;
   collect_values(item, values);
   return values;
 }
@@ -47,7 +47,7 @@ void start_python_thread(std::function<void()> work) {
   settings.mode = Ambient::here().mode;
   settings.context = Ambient::here().current();
   nb::object body = nb::cpp_function([work = std::move(work), settings = std::move(settings)] {
-    pthread_setname_np(pthread_self(), "avida-ahead");
+    pthread_setname_np(pthread_self(), "avida-source");
     Ambient::here() = settings;
     try {
       follow_threading("gettrace", "settrace");
@@ -77,8 +77,8 @@ Feed::~Feed() {
   if (loop_) loop_->close();
 }
 
-void Feed::run_ahead(std::shared_ptr<Loop> loop, int depth) {
-  Loop::Peek function = peek();
+void Feed::run_ahead(std::shared_ptr<UserLoop> loop, int depth) {
+  UserLoop::Peek function = peek();
   if (!function) return;
   loop_ = std::move(loop);
   loop_->open(std::move(function), depth);
@@ -141,10 +141,10 @@ int Feed::traverse(visitproc visit, void* arg) const {
 namespace {
 
 // Items of a Python function, which a background thread calls ahead, or which is called on demand if the depth is 0.
-class AheadItems : public Feed, ForkAware {
+class BackgroundItems : public Feed, ForkAware {
  public:
-  AheadItems(nb::object function, int depth) : function_(std::move(function)), depth_(depth) { all().insert(this); }
-  ~AheadItems() override { all().erase(this); }
+  BackgroundItems(nb::object function, int depth) : function_(std::move(function)), depth_(depth) { all().insert(this); }
+  ~BackgroundItems() override { all().erase(this); }
 
   bool is_lost() const { return lost_; }
 
@@ -208,9 +208,9 @@ class AheadItems : public Feed, ForkAware {
     function_.reset();
   }
 
-  static std::set<AheadItems*>& all() {  // guarded by the GIL
-    static auto* aheads = new std::set<AheadItems*>;
-    return *aheads;
+  static std::set<BackgroundItems*>& all() {  // guarded by the GIL
+    static auto* found = new std::set<BackgroundItems*>;
+    return *found;
   }
 
  protected:
@@ -245,10 +245,10 @@ class AheadItems : public Feed, ForkAware {
 
   bool is_retired() const override { return retired_; }
   profile::Event taking_item() const override { return event(profile::Kind::item); }
-  Loop::Peek peek() override {
+  UserLoop::Peek peek() override {
     if (depth_ == 0) return nullptr;
     return [this](int most) {
-      std::vector<Loop::Item> items;
+      std::vector<UserLoop::Item> items;
       std::lock_guard lock(mutex_);
       for (auto& outcome : done_) {
         if (std::ssize(items) == most || !outcome.error.is_none()) break;
@@ -264,7 +264,7 @@ class AheadItems : public Feed, ForkAware {
     nb::object item, error;
     // Of the item. Whoever peeks holds the lock of loops, and must not make Python objects: that may start a garbage
     // collection, which may close other loops.
-    Loop::Item values;
+    UserLoop::Item values;
   };
 
   profile::Event event(profile::Kind kind) const {
@@ -322,7 +322,7 @@ class AheadItems : public Feed, ForkAware {
 
   void put(nb::object item, nb::object error) {
     reading_.end();
-    Loop::Item values = values_in(item);
+    UserLoop::Item values = values_in(item);
     {
       std::unique_lock lock(mutex_);
       inside_ = false;
@@ -375,18 +375,18 @@ class AheadItems : public Feed, ForkAware {
 
 // Owned by those that want the items: when it is destroyed, the thread ends. Its destructor is C code, which no signal
 // handler interrupts.
-struct Ahead {
-  Ahead(nb::object function, int depth)
-      : items(nb::cast(new AheadItems(std::move(function), depth), nb::rv_policy::take_ownership)) {}
-  Ahead(const Ahead&) = delete;
-  ~Ahead() { clear(); }
+struct Background {
+  Background(nb::object function, int depth)
+      : items(nb::cast(new BackgroundItems(std::move(function), depth), nb::rv_policy::take_ownership)) {}
+  Background(const Background&) = delete;
+  ~Background() { clear(); }
 
   int traverse(visitproc visit, void* arg) const {
     Py_VISIT(items.ptr());
     return 0;
   }
   void clear() {
-    if (nb::object dropped = std::move(items); dropped.is_valid()) nb::cast<AheadItems&>(dropped).stop();
+    if (nb::object dropped = std::move(items); dropped.is_valid()) nb::cast<BackgroundItems&>(dropped).stop();
   }
 
   nb::object items;
@@ -427,20 +427,20 @@ nb::object next_item(nb::handle self) {
 }  // namespace
 
 void stop_running_ahead(std::chrono::steady_clock::time_point latest, const Interrupt& interrupt) {
-  std::vector<nb::object> aheads;
-  for (AheadItems* items : AheadItems::all()) aheads.push_back(nb::find(items));
-  for (auto& ahead : aheads) nb::cast<AheadItems&>(ahead).stop();
-  for (auto& ahead : aheads) {
-    auto& items = nb::cast<AheadItems&>(ahead);
+  std::vector<nb::object> found;
+  for (BackgroundItems* items : BackgroundItems::all()) found.push_back(nb::find(items));
+  for (auto& ahead : found) nb::cast<BackgroundItems&>(ahead).stop();
+  for (auto& ahead : found) {
+    auto& items = nb::cast<BackgroundItems&>(ahead);
     WithoutGil released;
     items.join(latest, interrupt);
   }
 }
 
 void bind_feeds(nb::module_& m) {
-  nb::class_<Loop>(m, "Loop", "What the loops over a reader have in common.")
-      .def(nb::new_([] { return std::make_shared<Loop>(); }))
-      .def_prop_ro("is_open", &Loop::is_open);
+  nb::class_<UserLoop>(m, "UserLoop", "What the loops over a reader have in common.")
+      .def(nb::new_([] { return std::make_shared<UserLoop>(); }))
+      .def_prop_ro("is_open", &UserLoop::is_open);
   nb::class_<Feed>(m, "Feed")
       .def(
           "take", [](Feed& feed, nb::handle make, nb::handle commit) { return feed.take(make, commit, nb::none()); },
@@ -452,17 +452,17 @@ void bind_feeds(nb::module_& m) {
   m.def(
       "ahead_counts",
       [] {
-        Loop::Counts counts = Loop::counts();
+        UserLoop::Counts counts = UserLoop::counts();
         return std::make_tuple(counts.made, counts.used, counts.dropped);
       },
       "How many calls were made ahead so far, and how many of them were asked for or dropped.");
-  nb::class_<AheadItems, Feed>(m, "AheadItems", nb::type_slots(collected_slots<AheadItems>()))
-      .def_prop_ro("is_lost", &AheadItems::is_lost)
-      .def("pause", &AheadItems::pause, nb::sig("def pause(self) -> tuple[list[Any], BaseException | None, int]"))
-      .def("retire", &AheadItems::retire, nb::arg("changes"), nb::arg("stores"));
-  nb::class_<Ahead>(m, "Ahead", nb::type_slots(collected_slots<Ahead>()))
+  nb::class_<BackgroundItems, Feed>(m, "BackgroundItems", nb::type_slots(collected_slots<BackgroundItems>()))
+      .def_prop_ro("is_lost", &BackgroundItems::is_lost)
+      .def("pause", &BackgroundItems::pause, nb::sig("def pause(self) -> tuple[list[Any], BaseException | None, int]"))
+      .def("retire", &BackgroundItems::retire, nb::arg("changes"), nb::arg("stores"));
+  nb::class_<Background>(m, "Background", nb::type_slots(collected_slots<Background>()))
       .def(nb::init<nb::object, int>(), nb::arg("function"), nb::arg("depth"))
-      .def_ro("items", &Ahead::items, nb::sig("def items(self) -> AheadItems"));
+      .def_ro("items", &Background::items, nb::sig("def items(self) -> BackgroundItems"));
   m.def("next_item", &next_item, nb::arg("iterator"));
   m.def(
       "as_method", [](nb::object function) { return nb::steal(PyInstanceMethod_New(function.ptr())); },

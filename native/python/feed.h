@@ -17,7 +17,7 @@ class Feed {
   virtual ~Feed();
 
   // Prepares up to `depth` items ahead of the loop that takes them.
-  void run_ahead(std::shared_ptr<Loop> loop, int depth);
+  void run_ahead(std::shared_ptr<UserLoop> loop, int depth);
 
   // Calls made = make(item) for the next item, and commit(item, made), which records that it was passed on: by storing
   // attributes, after everything that can fail. Continues with the next item if `made` is None. If make(item) fails
@@ -35,7 +35,7 @@ class Feed {
   // What profiles say of that.
   virtual profile::Event taking_item() const = 0;
   // A function that shows the next items, or null; it makes no Python objects.
-  virtual Loop::Peek peek() { return nullptr; }
+  virtual UserLoop::Peek peek() { return nullptr; }
   // Has the function called when more items can be seen.
   virtual void when_read(std::function<void()>) {}
 
@@ -70,7 +70,7 @@ class Feed {
   nb::object hand_over(nb::object item, nb::handle make, nb::handle commit);
 
   std::deque<nb::object> returned_;  // taken, but not passed on
-  std::shared_ptr<Loop> loop_;       // null if nothing is prepared ahead
+  std::shared_ptr<UserLoop> loop_;       // null if nothing is prepared ahead
   bool ended_ = false;
   std::atomic<int> busy_{0};
 };

@@ -36,12 +36,12 @@ void finish(const Value& result, EvalMode mode) {
 
 std::vector<ValuePtr> submit(const Request& request) {
   const EvalMode mode = Ambient::here().mode;
-  const bool in_loop = mode == EvalMode::eager && Loop::here();
+  const bool in_loop = mode == EvalMode::eager && UserLoop::here();
   std::vector<ValuePtr> results;
-  if (in_loop) results = Loop::take(request);
+  if (in_loop) results = UserLoop::take(request);
   if (!results.empty()) return results;
   launch(make_task(request, results));
-  if (in_loop) Loop::record(request, results);  // from now on, threads of readers may see it
+  if (in_loop) UserLoop::record(request, results);  // from now on, threads of readers may see it
   if (mode == EvalMode::sync_cpu || mode == EvalMode::sync_full) finish(*results[0], mode);
   return results;
 }

@@ -214,9 +214,9 @@ std::vector<ValuePtr> read_batch(const Source& source, const std::vector<SampleI
 
 class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware {
  public:
-  Queue(std::shared_ptr<const Source> source, const Plan& plan, const Cursor& start, const Options& options)
+  Queue(std::shared_ptr<const Source> source, const Schedule& schedule, const Cursor& start, const Options& options)
       : source_(std::move(source)),
-        plan_(plan),
+        schedule_(schedule),
         options_(options),
         pool_(pool_for(*source_)),
         last_epoch_(start.epoch),
@@ -301,7 +301,7 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
     while (static_cast<int>(slots_.size()) < std::max(options_.depth, 1) && !ended()) {
       slots_.push_back(std::make_shared<Slot>());
       slots_.back()->item.cursor = end_;
-      for (int i = 0; i < options_.stride && !ended(); i++) end_ = plan_.after(end_, options_.batch_size);
+      for (int i = 0; i < options_.stride && !ended(); i++) end_ = schedule_.after(end_, options_.batch_size);
     }
   }
 
@@ -373,7 +373,7 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
   Item read(const Cursor& at, const Interrupt& interrupt) const {
     Item item{at, {}, {}};
     try {
-      const auto ids = plan_.batch(at, options_.batch_size);
+      const auto ids = schedule_.batch(at, options_.batch_size);
       auto* skipped = options_.skip_errors ? &item.skipped : nullptr;
       if (auto made = source_->read_batch({ids, options_.batches, &stop_, skipped, options_.depth > 0})) {
         item.values = std::move(*made);
@@ -418,7 +418,7 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
   }
 
   const std::shared_ptr<const Source> source_;
-  const Plan plan_;
+  const Schedule schedule_;
   const Options options_;
   const std::shared_ptr<ThreadPool> pool_;
   const int64_t last_epoch_;  // the epoch after which one_epoch ends
@@ -441,9 +441,9 @@ using Everyone = AllOf<void, ForkAware::Rank::reader>;
 
 }  // namespace
 
-Prefetcher::Prefetcher(std::shared_ptr<const Source> source, const Plan& plan, const Cursor& start,
+Prefetcher::Prefetcher(std::shared_ptr<const Source> source, const Schedule& schedule, const Cursor& start,
                        const Options& options)
-    : queue_(std::make_shared<Queue>(std::move(source), plan, start, options)) {
+    : queue_(std::make_shared<Queue>(std::move(source), schedule, start, options)) {
   Everyone::instance().add(queue_);
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "readers/plan.h"
+#include "readers/schedule.h"
 #include "readers/source.h"
 #include "runtime/executor.h"
 #include "runtime/value.h"
@@ -35,7 +35,7 @@ class Prefetcher {
     std::vector<Skipped> skipped;
   };
 
-  Prefetcher(std::shared_ptr<const Source> source, const Plan& plan, const Cursor& start, const Options& options);
+  Prefetcher(std::shared_ptr<const Source> source, const Schedule& schedule, const Cursor& start, const Options& options);
   ~Prefetcher();
   Prefetcher(const Prefetcher&) = delete;
 

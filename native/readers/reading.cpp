@@ -4,14 +4,14 @@
 
 namespace avida {
 
-Reading::Reading(const Plan& plan, const ReaderState& from, int64_t batch_size, uint64_t own_order, const Turns& turns)
-    : plan_(plan),
+Reading::Reading(const Schedule& schedule, const ReaderState& from, int64_t batch_size, uint64_t own_order, const Turns& turns)
+    : schedule_(schedule),
       from_(from),
       batch_size_(batch_size),
       own_order_(own_order),
       turns_(turns),
-      begin_(plan_.cursor(from_)),
-      batches_(plan_.steps(begin_, batch_size_)) {}
+      begin_(schedule_.cursor(from_)),
+      batches_(schedule_.steps(begin_, batch_size_)) {}
 
 int64_t Reading::items() const {
   return std::max<int64_t>(0, (batches_ - turns_.first + turns_.items - 1) / turns_.items);
@@ -24,19 +24,19 @@ void Reading::note_given(const Cursor& at) {
 
 ReaderState Reading::state() const {
   if (!last_) return state_at(begin_);
-  const Cursor last = plan_.ahead_of(*last_, batch_size_, turns_.items - 1 - turns_.first);
-  return state_at(plan_.behind(last, batch_size_));
+  const Cursor last = schedule_.ahead_of(*last_, batch_size_, turns_.items - 1 - turns_.first);
+  return state_at(schedule_.behind(last, batch_size_));
 }
 
-ReaderState Reading::next_epoch() const { return state_at(plan_.next_epoch(begin_, batch_size_)); }
+ReaderState Reading::next_epoch() const { return state_at(schedule_.next_epoch(begin_, batch_size_)); }
 
 ReaderState Reading::state_at(const Cursor& at) const {
   if (at.epoch == from_.epoch && at.done == from_.done) return from_;
-  const bool wraps = plan_.last == LastBatch::wrap;
+  const bool wraps = schedule_.last == LastBatch::wrap;
   ReaderState state = from_.moved_to(at.epoch, at.done, batch_size_, wraps);
   if (at.done > 0) state.own_order = own_order_;
   if (!wraps || state.shards > 1) return state;
-  state.taken = plan_.taken(state);
+  state.taken = schedule_.taken(state);
   state.stretches.clear();
   return state;
 }

@@ -3,7 +3,7 @@
 #include <memory>
 #include <optional>
 
-#include "readers/plan.h"
+#include "readers/schedule.h"
 #include "readers/prefetcher.h"
 
 namespace avida {
@@ -15,9 +15,9 @@ class Reading {
     int first = 0, items = 1;
   };
 
-  Reading(const Plan& plan, const ReaderState& from, int64_t batch_size, uint64_t own_order, const Turns& turns);
+  Reading(const Schedule& schedule, const ReaderState& from, int64_t batch_size, uint64_t own_order, const Turns& turns);
 
-  const Plan& plan() const { return plan_; }
+  const Schedule& schedule() const { return schedule_; }
   const ReaderState& from() const { return from_; }
   int64_t batch_size() const { return batch_size_; }
   uint64_t own_order() const { return own_order_; }
@@ -26,7 +26,7 @@ class Reading {
   int64_t epoch() const { return begin_.epoch; }
   int64_t batches() const { return batches_; }  // from that state to the end of the epoch, of all workers
   int64_t items() const;                        // of this worker
-  Cursor first() const { return plan_.ahead_of(begin_, batch_size_, turns_.first); }
+  Cursor first() const { return schedule_.ahead_of(begin_, batch_size_, turns_.first); }
 
   // Notes that the item at a cursor was given out. Several threads may share an epoch, and come in any order.
   void note_given(const Cursor& at);
@@ -37,7 +37,7 @@ class Reading {
  private:
   ReaderState state_at(const Cursor& at) const;
 
-  Plan plan_;
+  Schedule schedule_;
   ReaderState from_;
   int64_t batch_size_;
   uint64_t own_order_;

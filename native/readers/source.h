@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/data.h"
-#include "readers/plan.h"
+#include "readers/schedule.h"
 #include "runtime/memory.h"
 #include "runtime/value.h"
 #include "storage/fetched.h"

@@ -19,10 +19,10 @@ namespace avida {
 namespace {
 
 // Counts a thread that waits for a result.
-struct Reader {
-  explicit Reader(std::atomic<int>& count) : readers(count) { readers++; }
-  ~Reader() { readers--; }
-  std::atomic<int>& readers;
+struct WaitingThread {
+  explicit WaitingThread(std::atomic<int>& count) : count(count) { count++; }
+  ~WaitingThread() { count--; }
+  std::atomic<int>& count;
 };
 
 // A spin-wait hint for the CPU.
@@ -321,7 +321,7 @@ void Executor::wait_for_work(const std::function<bool()>& done, const Interrupt&
   } leave{self};
   run_while_waiting(done);
   if (done()) return;
-  Reader reader(readers_);
+  WaitingThread waiting(readers_);
   {
     std::lock_guard lock(mutex_);
     ensure_thread();  // in a child process it may not have been started yet

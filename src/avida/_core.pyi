@@ -191,7 +191,7 @@ def num_threads() -> int: ...
 def available_cpus() -> int: ...
 def stop(seconds: float = 2.0) -> None: ...
 
-class Loop:
+class UserLoop:
     """What the loops over a reader have in common."""
 
     def __init__(self) -> None: ...
@@ -204,7 +204,7 @@ class Feed:
         made = make(item) for the next item, after commit(item, made), which stores attributes after all that can fail.
         """
 
-    def run_ahead(self, loop: Loop, depth: int) -> None:
+    def run_ahead(self, loop: UserLoop, depth: int) -> None:
         """Prepares up to `depth` items ahead of the loop that takes them."""
 
 def ahead_counts() -> tuple[int, int, int]:
@@ -212,16 +212,16 @@ def ahead_counts() -> tuple[int, int, int]:
     How many calls were made ahead so far, and how many of them were asked for or dropped.
     """
 
-class AheadItems(Feed):
+class BackgroundItems(Feed):
     @property
     def is_lost(self) -> bool: ...
     def pause(self) -> tuple[list[Any], BaseException | None, int]: ...
     def retire(self, changes: int, stores: list) -> bool: ...
 
-class Ahead:
+class Background:
     def __init__(self, function: object, depth: int) -> None: ...
     @property
-    def items(self) -> AheadItems: ...
+    def items(self) -> BackgroundItems: ...
 
 def next_item(iterator: object) -> Any: ...
 def as_method(function: object) -> Any:
@@ -558,7 +558,7 @@ class ReaderCursor:
     def position(self) -> int: ...
     def __eq__(self, other: object, /) -> bool: ...
 
-class ReaderPlan:
+class ReaderSchedule:
     def __init__(
         self,
         from_: ReaderState,
@@ -590,7 +590,7 @@ class Reading:
     """An epoch of a reader, or one of several workers' part of it."""
 
     def __init__(
-        self, plan: ReaderPlan, from_: ReaderState, batch_size: int, first: int, turns: int, own_order: int = 0
+        self, schedule: ReaderSchedule, from_: ReaderState, batch_size: int, first: int, turns: int, own_order: int = 0
     ) -> None: ...
     @property
     def batches(self) -> int: ...
@@ -637,7 +637,7 @@ class ReaderItems(Feed):
         depth: int,
         one_epoch: bool,
         skip_errors: bool,
-        loop: Loop,
+        loop: UserLoop,
         ahead: int,
     ) -> None:
         """

@@ -28,7 +28,7 @@ def threads():
     for task in pathlib.Path("/proc/self/task").iterdir():
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has ended
             names.append((task / "comm").read_text().strip())
-    return [name for name in names if name == "avida-ahead"]
+    return [name for name in names if name == "avida-source"]
 
 
 def wait_for(condition):

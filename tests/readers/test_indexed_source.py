@@ -251,7 +251,7 @@ def threads():
     for task in pathlib.Path("/proc/self/task").iterdir():
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has ended
             names.append((task / "comm").read_text().strip())
-    return names.count("avida-ahead")
+    return names.count("avida-source")
 
 
 def wait_for(condition):

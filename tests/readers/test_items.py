@@ -166,7 +166,7 @@ def test_errors_with_several_threads(depth):
 def test_threads_end_with_the_epoch():
     def threads():
         return sum(
-            (task / "comm").read_text().strip() == "avida-ahead" for task in pathlib.Path("/proc/self/task").iterdir()
+            (task / "comm").read_text().strip() == "avida-source" for task in pathlib.Path("/proc/self/task").iterdir()
         )
 
     before = threads()

@@ -45,7 +45,7 @@ class EpochItems : public Feed {
 
   // Gives it the next epoch, unless another one has got that since `reading` was made.
   void begin(const Reading& prepared, const SourceHandle& source, int depth, bool one_epoch, bool skip_errors,
-             const std::shared_ptr<Loop>& loop, int ahead) {
+             const std::shared_ptr<UserLoop>& loop, int ahead) {
     if (reading_ || position_->next() != prepared.from()) return;
     auto reading = std::make_shared<Reading>(prepared);
     options_ = {static_cast<int>(reading->batch_size()),
@@ -56,11 +56,11 @@ class EpochItems : public Feed {
                 reading->turns().items};
     prefetcher_ = position_->begin(reading, options_);
     if (!prefetcher_ && reading->items() > 0)
-      prefetcher_ = std::make_shared<Prefetcher>(source.source, reading->plan(), reading->first(), options_);
+      prefetcher_ = std::make_shared<Prefetcher>(source.source, reading->schedule(), reading->first(), options_);
     epoch_ = reading->epoch();
     moves_ = position_->moves();
     reading_ = std::move(reading);
-    run_ahead(loop->is_open() ? std::make_shared<Loop>() : loop, ahead);
+    run_ahead(loop->is_open() ? std::make_shared<UserLoop>() : loop, ahead);
   }
 
   // Whether it has more items of this size. If there are more, but not of this size, they become the next epoch.
@@ -107,7 +107,7 @@ class EpochItems : public Feed {
     return prefetcher_ ? prefetcher_->taking_item() : profile::Event{.kind = profile::Kind::item};
   }
 
-  Loop::Peek peek() override { return prefetcher_ ? Loop::Peek(prefetcher_->peek(epoch_)) : nullptr; }
+  UserLoop::Peek peek() override { return prefetcher_ ? UserLoop::Peek(prefetcher_->peek(epoch_)) : nullptr; }
   void when_read(std::function<void()> function) override { prefetcher_->when_read(std::move(function)); }
 
  private:
@@ -194,51 +194,51 @@ void bind_readers(nb::module_& m) {
           "__eq__", [](const Cursor& a, const Cursor& b) { return a == b; }, nb::is_operator(),
           nb::sig("def __eq__(self, other: object, /) -> bool"));
 
-  nb::class_<Plan>(m, "ReaderPlan")
+  nb::class_<Schedule>(m, "ReaderSchedule")
       .def(
           "__init__",
-          [](Plan* self, const ReaderState& from, int64_t samples, int shard, bool stick, const std::string& last,
+          [](Schedule* self, const ReaderState& from, int64_t samples, int shard, bool stick, const std::string& last,
              const std::string& shuffle, std::optional<std::vector<int64_t>> order) {
-            Plan plan;
-            plan.samples = samples;
-            plan.shards = from.shards;
-            plan.shard = shard;
-            plan.stick = stick;
-            plan.last = member_of<LastBatch>(last);
-            plan.shuffle = member_of<Shuffle>(shuffle);
-            plan.seed = from.seed;
+            Schedule schedule;
+            schedule.samples = samples;
+            schedule.shards = from.shards;
+            schedule.shard = shard;
+            schedule.stick = stick;
+            schedule.last = member_of<LastBatch>(last);
+            schedule.shuffle = member_of<Shuffle>(shuffle);
+            schedule.seed = from.seed;
             if (order) {
-              plan.order = std::make_shared<const std::vector<int64_t>>(std::move(*order));
-              plan.samples = std::ssize(*plan.order);
-              plan.shuffle = Shuffle::none;
-              if (plan.last == LastBatch::wrap) plan.last = LastBatch::partial;
+              schedule.order = std::make_shared<const std::vector<int64_t>>(std::move(*order));
+              schedule.samples = std::ssize(*schedule.order);
+              schedule.shuffle = Shuffle::none;
+              if (schedule.last == LastBatch::wrap) schedule.last = LastBatch::partial;
             }
-            plan.resume(from);
-            new (self) Plan(std::move(plan));
+            schedule.resume(from);
+            new (self) Schedule(std::move(schedule));
           },
           nb::arg("from_"), nb::arg("samples"), nb::kw_only(), nb::arg("shard") = 0, nb::arg("stick") = false,
           nb::arg("last") = "wrap", nb::arg("shuffle") = "no shuffling", nb::arg("order").none() = nb::none(),
           "The order of samples from a state on. An order of the user's own replaces that of its epoch.")
-      .def_prop_ro("padded_samples", &Plan::padded_samples)
-      .def("cursor", &Plan::cursor, nb::arg("phase"), "Where this shard stands at the end of a phase.")
-      .def("steps", &Plan::steps, nb::arg("at"), nb::arg("batch_size"))
+      .def_prop_ro("padded_samples", &Schedule::padded_samples)
+      .def("cursor", &Schedule::cursor, nb::arg("phase"), "Where this shard stands at the end of a phase.")
+      .def("steps", &Schedule::steps, nb::arg("at"), nb::arg("batch_size"))
       .def(
           "batch",
-          [](const Plan& plan, const Cursor& at, int64_t batch_size) {
+          [](const Schedule& schedule, const Cursor& at, int64_t batch_size) {
             std::vector<std::pair<int64_t, int64_t>> ids;
-            for (auto& id : plan.batch(at, batch_size)) ids.emplace_back(id.index, id.pass);
+            for (auto& id : schedule.batch(at, batch_size)) ids.emplace_back(id.index, id.pass);
             return ids;
           },
           nb::arg("at"), nb::arg("batch_size"), "Number and pass of the samples of the batch at a cursor.")
-      .def("after", &Plan::after, nb::arg("at"), nb::arg("batch_size"))
-      .def("next_epoch", &Plan::next_epoch, nb::arg("at"), nb::arg("batch_size"));
+      .def("after", &Schedule::after, nb::arg("at"), nb::arg("batch_size"))
+      .def("next_epoch", &Schedule::next_epoch, nb::arg("at"), nb::arg("batch_size"));
 
   nb::class_<Reading>(m, "Reading", "An epoch of a reader, or one of several workers' part of it.")
       .def(
           "__init__",
-          [](Reading* self, const Plan& plan, const ReaderState& from, int64_t batch_size, int first, int turns,
-             uint64_t own_order) { new (self) Reading(plan, from, batch_size, own_order, {first, turns}); },
-          nb::arg("plan"), nb::arg("from_"), nb::arg("batch_size"), nb::arg("first"), nb::arg("turns"),
+          [](Reading* self, const Schedule& schedule, const ReaderState& from, int64_t batch_size, int first, int turns,
+             uint64_t own_order) { new (self) Reading(schedule, from, batch_size, own_order, {first, turns}); },
+          nb::arg("schedule"), nb::arg("from_"), nb::arg("batch_size"), nb::arg("first"), nb::arg("turns"),
           nb::arg("own_order") = 0)
       .def_prop_ro("batches", &Reading::batches)
       .def_prop_ro("items", &Reading::items);

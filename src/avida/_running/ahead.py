@@ -14,7 +14,7 @@ from avida._values.integers import integer_within
 MOST_AHEAD = 64
 
 
-def run_ahead(function: Callable[[], Any], depth: int) -> _core.Ahead:
+def run_in_background(function: Callable[[], Any], depth: int) -> _core.Background:
     """Calls ``function()`` up to ``depth`` times ahead, in a thread of its own.
 
     With ``depth=0`` there is no thread: whoever takes an item calls the function. What the function raises is raised
@@ -22,7 +22,7 @@ def run_ahead(function: Callable[[], Any], depth: int) -> _core.Ahead:
     after ``StopIteration`` none does. The thread ends when what this function returns is dropped, once ``function``
     returns.
     """
-    return _core.Ahead(function, depth)
+    return _core.Background(function, depth)
 
 
 def batches_ahead(ahead: SupportsIndex | None, capture: bool) -> int:

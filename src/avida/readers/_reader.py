@@ -105,7 +105,7 @@ class Reader:
         self._part, self._parts = 0, 1  # see _divide
         self._position = _core.ReaderPosition(start)
         self._called: Epoch | None = None  # the epoch that calls go through
-        self._loop = _core.Loop()  # knows what the last epoch's loop did
+        self._loop = _core.UserLoop()  # knows what the last epoch's loop did
         if not options.get("lazy_init"):
             self._set_up()
 
@@ -201,7 +201,7 @@ class Reader:
         """
         return {
             "epoch_size": len(self),
-            "epoch_size_padded": self._plan(self._position.next).padded_samples,
+            "epoch_size_padded": self._schedule(self._position.next).padded_samples,
             "number_of_shards": self._shards,
             "shard_id": self._shard,
             "pad_last_batch": int(self._last == "pad"),
@@ -432,8 +432,8 @@ class Reader:
         sampler = "" if self._sampler is None else ", a sampler"
         return f'{self._shuffle}{stick}, last_batch="{self._last}"{sampler}'
 
-    def _plan(self, start: ReaderState, order: Sequence[int] | None = None) -> _core.ReaderPlan:
-        return _core.ReaderPlan(
+    def _schedule(self, start: ReaderState, order: Sequence[int] | None = None) -> _core.ReaderSchedule:
+        return _core.ReaderSchedule(
             start,
             len(self),
             shard=self._shard,
@@ -446,7 +446,7 @@ class Reader:
     def _reading(
         self, start: ReaderState, order: Sequence[int] | None, batch_size: int, own_order: int = 0
     ) -> _core.Reading:
-        return _core.Reading(self._plan(start, order), start, batch_size, self._part, self._parts, own_order)
+        return _core.Reading(self._schedule(start, order), start, batch_size, self._part, self._parts, own_order)
 
     def _order(self, indices: Sequence[int] | None, epoch: int) -> Sequence[int] | None:
         """The user's own order of an epoch, if any."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NoReturn, Self, SupportsIndex
 
 from avida import _core
-from avida._running.ahead import HandedOver, batches_ahead, run_ahead
+from avida._running.ahead import HandedOver, batches_ahead, run_in_background
 from avida._running.eval import EvalContext
 from avida._running.warn import warn
 from avida._values.batch import Batch
@@ -129,7 +129,7 @@ class ExternalSource:
         self._pass: _Pass | None = None  # of the epoch that calls read
         self._left: _Pass | None = None  # the newest one of a source that continues, unless it has ended
         self._called = False  # the newest item was given out by a call
-        self._loop = _core.Loop()  # knows what the last epoch's loop did
+        self._loop = _core.UserLoop()  # knows what the last epoch's loop did
         options = {
             "num_shards": num_shards,
             "shard_id": shard_id,
@@ -211,7 +211,7 @@ class ExternalSource:
             self._depth = _DEFAULT_DEPTH
             if self._pass is not None:
                 rest, _ = self._pass.grouped_by(Items, None, _DEFAULT_DEPTH)
-                self._pass.ahead, self._pass.items = rest.ahead, rest.items
+                self._pass.background, self._pass.items = rest.background, rest.items
         return _Calls(self, size)
 
     def next_epoch(
@@ -330,7 +330,7 @@ class ExternalSource:
     def _begin_pass(self, owner: _Epoch | ExternalSource, group: type[Items], size: int | None, depth: int) -> None:
         """Begins the next epoch, and gives it to its owner."""
         epoch, skip = self._epoch, self._skip
-        items = group(run_ahead(self._begin(), 0).items, self._form, epoch, skip, size)
+        items = group(run_in_background(self._begin(), 0).items, self._form, epoch, skip, size)
         begun, at = _Pass(items, depth, epoch, skip), (epoch, skip)
         self._prepare(begun, owner)
         left = begun if self._continues else None
@@ -350,12 +350,12 @@ class ExternalSource:
         mine = [(owner, "_pass", rest), (owner, "_is_rest", True)]
         stores = [*mine, (self, "_pass", None), (self, "_left", rest), (left, "rest", rest)]
         if owner._pass is None and self._left is left:
-            left.ahead.items.retire(changes, stores)  # fails if another thread has taken an item meanwhile
+            left.background.items.retire(changes, stores)  # fails if another thread has taken an item meanwhile
 
     def _prepare(self, begun: _Pass, owner: _Epoch | ExternalSource) -> None:
         """Has the calls of the owner's loop made ahead."""
         if isinstance(owner, _Epoch):
-            begun.ahead.items.run_ahead(_core.Loop() if self._loop.is_open else self._loop, owner._ahead)
+            begun.background.items.run_ahead(_core.UserLoop() if self._loop.is_open else self._loop, owner._ahead)
 
     def _placed(self, outputs: Outputs) -> Outputs:
         return tuple([output.to_device(self._device) for output in outputs])
@@ -376,7 +376,7 @@ class _Pass:
 
     def __init__(self, items: Items, depth: int, epoch: int, samples: int) -> None:
         self.items = items
-        self.ahead = run_ahead(items.__next__, depth)
+        self.background = run_in_background(items.__next__, depth)
         self.epoch = epoch
         self.samples = samples  # given out
         self.has_given = False
@@ -387,7 +387,7 @@ class _Pass:
 
         Until then this one keeps what it has, in case that nobody takes the other.
         """
-        made, error, changes = self.ahead.items.pause()
+        made, error, changes = self.background.items.pause()
         return _Pass(self.items.grouped_by(group, size, made, error), depth, self.epoch, self.samples), changes
 
 
@@ -402,7 +402,7 @@ class _OverPass(HandedOver):
         raise NotImplementedError
 
     def _feed(self) -> _core.Feed:
-        return self._current_pass().ahead.items
+        return self._current_pass().background.items
 
     def _commit(self, item: Outputs, made: Any) -> None:
         source, begun = self._source, self._current_pass()
@@ -470,7 +470,7 @@ class _Epoch(_OverPass, Iterator[Any]):
         depth = max(_DEFAULT_DEPTH, self._ahead + 1) if source._depth is None else source._depth
         while self._pass is None:
             left = source._left
-            if left is None or left.ahead.items.is_lost:
+            if left is None or left.background.items.is_lost:
                 source._begin_pass(self, group, size, depth)
             else:
                 source._continue_pass(left, self, group, size, depth)

@@ -1,4 +1,4 @@
-#include "readers/plan.h"
+#include "readers/schedule.h"
 
 #include <algorithm>
 #include <optional>
@@ -37,30 +37,30 @@ int64_t part_size(int64_t size, int64_t part, int64_t n) {
 }  // namespace
 
 // The samples of one pass of one shard, by position.
-class Plan::Order {
+class Schedule::Order {
  public:
-  Order(const Plan& plan, int64_t pass) : plan_(plan), pass_(pass), shards_(plan.shards) {
-    auto rest = plan.rests_.find(pass);
-    if (rest != plan.rests_.end()) {
+  Order(const Schedule& schedule, int64_t pass) : schedule_(schedule), pass_(pass), shards_(schedule.shards) {
+    auto rest = schedule.rests_.find(pass);
+    if (rest != schedule.rests_.end()) {
       rest_ = &rest->second;
       shards_ = rest_->shards;
     }
-    int64_t all = plan.rest_size(pass);
-    int part = plan.part_of(plan.shard, pass, plan.shards);
-    first_ = part_begin(all, part, plan.shards);
-    size_ = part_size(all, part, plan.shards);
+    int64_t all = schedule.rest_size(pass);
+    int part = schedule.part_of(schedule.shard, pass, schedule.shards);
+    first_ = part_begin(all, part, schedule.shards);
+    size_ = part_size(all, part, schedule.shards);
     all_ = all;
-    if (plan.shuffle == Shuffle::all) deal_.emplace(plan.samples, plan.seed, pass);
-    if (plan.shuffle == Shuffle::within_shards && shards_ > 1) deal_.emplace(plan.samples, kDealingKey, 0);
+    if (schedule.shuffle == Shuffle::all) deal_.emplace(schedule.samples, schedule.seed, pass);
+    if (schedule.shuffle == Shuffle::within_shards && shards_ > 1) deal_.emplace(schedule.samples, kDealingKey, 0);
   }
 
   int64_t operator()(int64_t position) {
     // A shard without remaining samples repeats the nearest one.
     int64_t i = std::min(first_ + std::min(position, std::max<int64_t>(size_ - 1, 0)), all_ - 1);
     if (rest_) i = place_in(*rest_, i);
-    if (plan_.shuffle == Shuffle::within_shards) i = shuffled(i);
+    if (schedule_.shuffle == Shuffle::within_shards) i = shuffled(i);
     if (deal_) i = (*deal_)(i);
-    return plan_.order ? (*plan_.order)[i] : i;
+    return schedule_.order ? (*schedule_.order)[i] : i;
   }
 
  private:
@@ -74,14 +74,14 @@ class Plan::Order {
 
   // Within the shard of the position; shards have one of two sizes.
   int64_t shuffled(int64_t i) {
-    auto n = static_cast<int64_t>(plan_.samples);
+    auto n = static_cast<int64_t>(schedule_.samples);
     int64_t part = part_at(n, i, shards_), first = part_begin(n, part, shards_), size = part_size(n, part, shards_);
     auto& order = orders_[size % 2];
-    if (!order) order.emplace(size, plan_.seed, pass_);
+    if (!order) order.emplace(size, schedule_.seed, pass_);
     return first + (*order)(i - first);
   }
 
-  const Plan& plan_;
+  const Schedule& schedule_;
   int64_t pass_;
   int shards_;  // their number when the pass got its order
   const Rest* rest_ = nullptr;
@@ -89,39 +89,39 @@ class Plan::Order {
   std::optional<Permutation> orders_[2], deal_;
 };
 
-int Plan::part_of(int64_t shard, int64_t pass, int shards) const {
+int Schedule::part_of(int64_t shard, int64_t pass, int shards) const {
   return static_cast<int>(stick ? shard : (shard + pass) % shards);
 }
 
-int64_t Plan::rest_size(int64_t pass) const {
+int64_t Schedule::rest_size(int64_t pass) const {
   auto rest = rests_.find(pass);
   return rest == rests_.end() ? samples : rest->second.size;
 }
 
-int64_t Plan::size_of(int64_t pass) const { return part_size(rest_size(pass), part_of(shard, pass, shards), shards); }
+int64_t Schedule::size_of(int64_t pass) const { return part_size(rest_size(pass), part_of(shard, pass, shards), shards); }
 
-int64_t Plan::longest(int64_t pass) const { return parts(rest_size(pass), shards); }
+int64_t Schedule::longest(int64_t pass) const { return parts(rest_size(pass), shards); }
 
-int64_t Plan::epoch_size(int64_t epoch) const {
+int64_t Schedule::epoch_size(int64_t epoch) const {
   if (last != LastBatch::wrap) return rest_size(epoch);
   return resumed_ && epoch == first_epoch_ ? left_in_first_epoch_ : samples;
 }
 
-int64_t Plan::quota(int64_t epoch, int64_t shard, int shards) const {
+int64_t Schedule::quota(int64_t epoch, int64_t shard, int shards) const {
   return part_size(epoch_size(epoch), part_of(shard, epoch, shards), shards);
 }
 
-int64_t Plan::padded_samples() const { return last == LastBatch::pad ? parts(samples, shards) * shards : samples; }
+int64_t Schedule::padded_samples() const { return last == LastBatch::pad ? parts(samples, shards) * shards : samples; }
 
 // The position of a shard of some size when the longest ones have taken `taken` samples. A shard that would have no
 // sample for the last step keeps one back.
-int64_t Plan::held_position(int64_t taken, int64_t size, int64_t longest, int64_t batch_size) const {
+int64_t Schedule::held_position(int64_t taken, int64_t size, int64_t longest, int64_t batch_size) const {
   if (last == LastBatch::pad) return taken;
   bool held = last == LastBatch::partial && batch_size > 1 && taken == size && size > 0 && longest > size;
   return held ? size - 1 : std::min(taken, size);
 }
 
-void Plan::resume(const ReaderState& state) {
+void Schedule::resume(const ReaderState& state) {
   for (const Phase& phase : state.history) {
     if (order && phase.epoch != state.epoch) continue;
     check(phase);
@@ -146,7 +146,7 @@ void Plan::resume(const ReaderState& state) {
 }
 
 // Removes from a pass the samples that the shards of a phase have read.
-void Plan::remove(int64_t pass, const Phase& phase, const std::vector<Position>& ends) {
+void Schedule::remove(int64_t pass, const Phase& phase, const std::vector<Position>& ends) {
   auto found = rests_.find(pass);
   Rest rest = found == rests_.end() ? Rest{{{0, samples}}, samples, phase.shards} : found->second;
   Rest next{{}, 0, rest.shards};
@@ -178,7 +178,7 @@ void Plan::remove(int64_t pass, const Phase& phase, const std::vector<Position>&
 }
 
 // States are untrusted input from files: nothing may overflow or take long.
-void Plan::check(const Phase& phase) const {
+void Schedule::check(const Phase& phase) const {
   bool sane = phase.shards >= 1 && (phase.shards <= samples || last != LastBatch::wrap) && phase.batch_size >= 1;
   for (int64_t number : {phase.base, phase.taken, phase.epoch, phase.done, phase.batch_size})
     sane = sane && number >= 0 && number <= kMost;
@@ -194,13 +194,13 @@ void Plan::check(const Phase& phase) const {
     refuse();
 }
 
-Plan::Position Plan::end_of(const Phase& phase, int64_t s) const {
+Schedule::Position Schedule::end_of(const Phase& phase, int64_t s) const {
   if (last == LastBatch::wrap) return forward({base_of(phase), taken_by(s, phase)}, s, phase.shards);
   int64_t all = rest_size(phase.epoch), size = part_size(all, part_of(s, phase.epoch, phase.shards), phase.shards);
   return {phase.epoch, std::min(size, held_position(phase.done, size, parts(all, phase.shards), phase.batch_size))};
 }
 
-int64_t Plan::taken_by(int64_t s, const Phase& phase) const {
+int64_t Schedule::taken_by(int64_t s, const Phase& phase) const {
   __int128 count = phase.taken;
   for (size_t i = 0; i < phase.stretches.size(); i++) {
     bool is_last = i + 1 == phase.stretches.size();
@@ -213,7 +213,7 @@ int64_t Plan::taken_by(int64_t s, const Phase& phase) const {
 }
 
 // The samples that a shard takes between two positions: whole batches, as many as its part of each epoch needs.
-__int128 Plan::taken_in(const Stretch& from, int64_t epoch, int64_t done, int64_t s, int n) const {
+__int128 Schedule::taken_in(const Stretch& from, int64_t epoch, int64_t done, int64_t s, int n) const {
   auto batches = [&](int64_t wanted) -> __int128 { return parts(std::max<int64_t>(0, wanted), from.batch_size); };
   auto first = batches(quota(from.epoch, s, n) - from.done);
   if (epoch == from.epoch) return std::min<__int128>(first, (done - from.done) / from.batch_size) * from.batch_size;
@@ -228,7 +228,7 @@ __int128 Plan::taken_in(const Stretch& from, int64_t epoch, int64_t done, int64_
 }
 
 // The position `from.position` samples after the beginning of pass `from.pass`.
-Plan::Position Plan::forward(Position from, int64_t s, int n) const {
+Schedule::Position Schedule::forward(Position from, int64_t s, int n) const {
   for (; has_gaps_from(from.pass); from.pass++) {
     int64_t size = part_size(rest_size(from.pass), part_of(s, from.pass, n), n);
     if (from.position < size) return from;
@@ -244,7 +244,7 @@ Plan::Position Plan::forward(Position from, int64_t s, int n) const {
   return {part - s, static_cast<int64_t>(element - wide_begin(samples, part, n))};
 }
 
-Cursor Plan::cursor(const Phase& phase) const {
+Cursor Schedule::cursor(const Phase& phase) const {
   if (std::max({phase.epoch, phase.done, phase.taken, phase.base}) > kMost)
     fail(ErrorKind::value, "expected a position in a run below 2**53, got epoch ", phase.epoch, ", sample ",
          phase.done);
@@ -256,12 +256,12 @@ Cursor Plan::cursor(const Phase& phase) const {
   return {epoch, done, pass, position};
 }
 
-int64_t Plan::taken(const Phase& phase) const {
+int64_t Schedule::taken(const Phase& phase) const {
   check(phase);
   return taken_by(shard, phase);
 }
 
-int64_t Plan::steps(const Cursor& at, int64_t batch_size) const {
+int64_t Schedule::steps(const Cursor& at, int64_t batch_size) const {
   switch (last) {
     case LastBatch::wrap:
       return parts(std::max<int64_t>(0, quota(at.epoch, shard, shards) - at.done), batch_size);
@@ -277,13 +277,13 @@ int64_t Plan::steps(const Cursor& at, int64_t batch_size) const {
   return batch_size == 1 ? left : parts(longest(at.epoch) - at.done, batch_size);
 }
 
-int64_t Plan::count(const Cursor& at, int64_t batch_size) const {
+int64_t Schedule::count(const Cursor& at, int64_t batch_size) const {
   if (last != LastBatch::partial || batch_size == 1) return steps(at, batch_size) > 0 ? batch_size : 0;
   int64_t left = size_of(at.epoch) - at.position;
   return std::clamp<int64_t>(left - (steps(at, batch_size) - 1), 0, batch_size);
 }
 
-std::vector<SampleId> Plan::batch(const Cursor& at, int64_t batch_size) const {
+std::vector<SampleId> Schedule::batch(const Cursor& at, int64_t batch_size) const {
   std::vector<SampleId> ids;
   int64_t pass = at.pass, position = at.position, wanted = count(at, batch_size);
   while (static_cast<int64_t>(ids.size()) < wanted) {
@@ -297,7 +297,7 @@ std::vector<SampleId> Plan::batch(const Cursor& at, int64_t batch_size) const {
   return ids;
 }
 
-void Plan::move(Cursor& at, int64_t count) const {
+void Schedule::move(Cursor& at, int64_t count) const {
   at.position += count;
   if (last != LastBatch::wrap || at.position < size_of(at.pass)) return;
   auto [pass, position] = forward({at.pass, at.position}, shard, shards);
@@ -305,7 +305,7 @@ void Plan::move(Cursor& at, int64_t count) const {
   at.position = position;
 }
 
-Cursor Plan::after(const Cursor& at, int64_t batch_size) const {
+Cursor Schedule::after(const Cursor& at, int64_t batch_size) const {
   if (steps(at, batch_size) <= 1) return next_epoch(at, batch_size);
   Cursor next = at;
   next.done += batch_size;
@@ -313,7 +313,7 @@ Cursor Plan::after(const Cursor& at, int64_t batch_size) const {
   return next;
 }
 
-Cursor Plan::behind(const Cursor& at, int64_t batch_size) const {
+Cursor Schedule::behind(const Cursor& at, int64_t batch_size) const {
   if (last == LastBatch::drop || at.done + batch_size >= parts(epoch_size(at.epoch), shards))
     return after(at, batch_size);
   Cursor next = at;
@@ -322,7 +322,7 @@ Cursor Plan::behind(const Cursor& at, int64_t batch_size) const {
   return next;
 }
 
-Cursor Plan::next_epoch(const Cursor& at, int64_t batch_size) const {
+Cursor Schedule::next_epoch(const Cursor& at, int64_t batch_size) const {
   if (last != LastBatch::wrap) return {at.epoch + 1, 0, at.epoch + 1, 0};
   Cursor next = at;
   move(next, steps(at, batch_size) * batch_size);
@@ -331,7 +331,7 @@ Cursor Plan::next_epoch(const Cursor& at, int64_t batch_size) const {
   return next;
 }
 
-Cursor Plan::ahead_of(Cursor at, int64_t batch_size, int batches) const {
+Cursor Schedule::ahead_of(Cursor at, int64_t batch_size, int batches) const {
   for (int i = 0; i < batches; i++) {
     const Cursor next = after(at, batch_size);
     if (next.epoch != at.epoch) break;

@@ -22,13 +22,13 @@ def state(phase, history=(), seed=0):
     return _core.ReaderState(**numbers, stretches=list(phase[6:]), history=history, seed=seed)
 
 
-def plan(samples, shards=1, shard=0, stick=False, last=WRAP, shuffle=NONE, seed=0, history=()):
+def schedule(samples, shards=1, shard=0, stick=False, last=WRAP, shuffle=NONE, seed=0, history=()):
     start = state((shards, 0, 0, 0, 0, 1), history, seed)
-    return _core.ReaderPlan(start, samples, shard=shard, stick=stick, last=last, shuffle=shuffle)
+    return _core.ReaderSchedule(start, samples, shard=shard, stick=stick, last=last, shuffle=shuffle)
 
 
 def first_epoch(**kwargs):
-    return [index for index, _ in plan(**kwargs).batch(_core.ReaderCursor(), kwargs["samples"])]
+    return [index for index, _ in schedule(**kwargs).batch(_core.ReaderCursor(), kwargs["samples"])]
 
 
 @pytest.mark.parametrize("shuffle", [SHARD, ALL])
@@ -61,7 +61,7 @@ def test_places_in_large_shuffles_are_uniform():
 
 
 def test_a_million_samples_cost_nothing_to_plan():
-    large = plan(10**12, shards=7, shard=3, shuffle=SHARD)
+    large = schedule(10**12, shards=7, shard=3, shuffle=SHARD)
     batch = [index for index, _ in large.batch(_core.ReaderCursor(), 1000)]
     assert len(set(batch)) == 1000
     assert all(0 <= index < 10**12 for index in batch)
@@ -75,7 +75,7 @@ class Run:
         self.batch_size = batch_size
         phase, self.history = place or ((shards, 0, 0, 0, 0, 1), [])
         self.stretches = [*phase[6:], *phase[3:5], batch_size]
-        self.shards = [plan(samples, shards, s, stick, last, shuffle, 5, self.history) for s in range(shards)]
+        self.shards = [schedule(samples, shards, s, stick, last, shuffle, 5, self.history) for s in range(shards)]
         self.cursors = [shard.cursor(state(phase)) for shard in self.shards]
 
     def step(self):
@@ -121,7 +121,7 @@ def test_epochs_of_all_shards(samples, shards, batch_size, shuffle, stick, last)
     for epoch in range(3):
         seen, lengths = [], set()
         for shard in range(shards):
-            one = plan(samples, shards, shard, stick, last, shuffle, 5)
+            one = schedule(samples, shards, shard, stick, last, shuffle, 5)
             at = one.cursor(state((shards, epoch, 0, epoch, 0, 1)))
             lengths.add(one.steps(at, batch_size))
             for _ in range(one.steps(at, batch_size)):
@@ -149,7 +149,7 @@ def test_epochs_of_all_shards(samples, shards, batch_size, shuffle, stick, last)
 @given(samples=st.integers(1, 20), batch_size=st.integers(1, 50), shuffle=st.sampled_from(ORDERS))
 @settings(max_examples=60, deadline=None)
 def test_epochs_follow_one_another_without_gaps(samples, batch_size, shuffle):
-    one = plan(samples, shuffle=shuffle)
+    one = schedule(samples, shuffle=shuffle)
     cursor, stream = _core.ReaderCursor(), []
     for epoch in range(4):
         while cursor.epoch == epoch:

@@ -1,4 +1,4 @@
-// Plan: which samples a batch has. It is a pure function of a few integers, so that any batch of any epoch can be asked
+// Schedule: which samples a batch has. It is a pure function of a few integers, so that any batch of any epoch can be asked
 // for at any time. Shuffling, sharding, padding and the rest of an interrupted run are decided here.
 #pragma once
 #include <cstdint>
@@ -35,7 +35,7 @@ AVIDA_CHOICES(Shuffle, "no shuffling", "random_shuffle", "shuffle_after_epoch")
 enum class LastBatch { wrap, pad, partial, drop };
 AVIDA_CHOICES_WITH(LastBatch, kRaisesValueError, "wrap", "pad", "partial", "drop")
 
-struct Plan {
+struct Schedule {
   int64_t samples = 0;
   int shards = 1, shard = 0;
   bool stick = false;  // keep one shard; otherwise each pass takes the next one
