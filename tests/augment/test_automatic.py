@@ -268,7 +268,7 @@ def test_wrong_arguments(call, error, text):
     [
         ({"interp_type": 2}, ValueError, "expected one of INTERP_NN, INTERP_LINEAR as interp_type; got 2"),
         ({"interp_type": avida.types.INTERP_CUBIC}, ValueError, ".* as interp_type; got INTERP_CUBIC"),
-        ({"interp_type": "nearest"}, ValueError, ".* as interp_type; got 'nearest'"),
+        ({"interp_type": "closest"}, ValueError, ".* as interp_type; got 'closest'"),
         ({"fill_value": "x"}, TypeError, "expected a number as fill_value, got 'x'"),
         ({"fill_value": [1, 2, 3]}, TypeError, "expected a number as fill_value, got list"),
         ({"fill_value": float("nan")}, ValueError, "expected fill_value to be finite, got nan"),
