@@ -27,6 +27,8 @@ struct Buffer {
   const int64_t thread;
   std::mutex mutex;
   std::deque<Event> events;
+  // Of fallbacks, which have names of files: there may be any number of them, so they end with the recordings.
+  const std::shared_ptr<std::set<std::string>> texts = std::make_shared<std::set<std::string>>();
 };
 
 // The events of all open recordings; they are dropped when the last one is closed.
@@ -56,9 +58,18 @@ class Collector : ForkAware {
 
   void add(const Event& event) {
     if (room_.fetch_sub(1, std::memory_order_relaxed) <= 0) return;
-    Buffer& buffer = own_buffer();
-    std::lock_guard lock(buffer.mutex);
-    buffer.events.push_back(event);
+    const auto buffer = own_buffer();
+    std::lock_guard lock(buffer->mutex);
+    buffer->events.push_back(event);
+  }
+
+  void add_fallback(Event event, std::string_view name, std::string_view reason) {
+    if (room_.fetch_sub(1, std::memory_order_relaxed) <= 0) return;
+    const auto buffer = own_buffer();
+    std::lock_guard lock(buffer->mutex);
+    event.label.name = buffer->texts->emplace(name).first->c_str();
+    event.reason = buffer->texts->emplace(reason).first->c_str();
+    buffer->events.push_back(event);
   }
 
   void add_later(const Event& event, std::unique_ptr<Later> later) {
@@ -94,7 +105,7 @@ class Collector : ForkAware {
     out.complete = room_ >= 0;
     for (auto& buffer : buffers) {
       std::lock_guard lock(buffer->mutex);
-      auto& thread = out.threads.emplace_back(Recording::Thread{buffer->thread, {}});
+      auto& thread = out.threads.emplace_back(Recording::Thread{buffer->thread, {}, buffer->texts});
       for (const Event& event : buffer->events)
         if (event.begin >= since) thread.events.push_back(event);
     }
@@ -128,13 +139,14 @@ class Collector : ForkAware {
     add(item.event);
   }
 
-  Buffer& own_buffer() {
-    thread_local std::shared_ptr<Buffer> own;
-    if (own && own->session == session_) return *own;
+  std::shared_ptr<Buffer> own_buffer() {
+    thread_local std::weak_ptr<Buffer> own;
+    if (auto buffer = own.lock(); buffer && buffer->session == session_) return buffer;
     std::lock_guard lock(mutex_);
-    own = std::make_shared<Buffer>(session_, syscall(SYS_gettid));
-    buffers_.push_back(own);
-    return *own;
+    auto buffer = std::make_shared<Buffer>(session_, syscall(SYS_gettid));
+    own = buffer;
+    buffers_.push_back(buffer);
+    return buffer;
   }
 
   bool try_before_fork() override { return mutex_.try_lock(); }
@@ -211,10 +223,12 @@ void note_ahead(Location where, std::string_view name, Ahead outcome, std::strin
 
 void note_fallback(std::string_view name, std::string_view reason) noexcept {
   if (!on()) return;
-  Event event{.kind = Kind::fallback, .label = {.name = intern(name)}};
+  Event event{.kind = Kind::fallback};
   event.begin = event.end = now();
-  event.reason = intern(reason);
-  record(event);
+  try {
+    Collector::instance().add_fallback(event, name, reason);
+  } catch (...) {
+  }
 }
 
 namespace {

@@ -164,6 +164,7 @@ class Recording {
   struct Thread {
     int64_t id;  // the system's
     std::vector<Event> events;
+    std::shared_ptr<const void> texts;  // that events of fallbacks point into
   };
   struct Recorded {
     std::vector<Thread> threads;

@@ -79,6 +79,7 @@ def from_torch(buffers):
 
 def from_array_interface(buffers):
     class Array:
+        owner = buffers  # whoever has the array keeps its memory
         __array_interface__ = buffers[0].__array_interface__
 
     return ndd.as_tensor(Array(), layout="HWC")
