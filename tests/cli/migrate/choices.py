@@ -26,6 +26,11 @@ def conditional(folder):
         output = fn.brightness(image, brightness=0.5)
     else:
         output = image
+    if mean > 90:
+        angle = fn.random.uniform(values=[90.0])
+    else:
+        angle = 0.0
+    output = fn.rotate(output, angle=angle, keep_size=True, fill_value=2)
     do_rotate = fn.random.coin_flip(probability=1.0, dtype=types.DALIDataType.BOOL)
     if do_rotate:
         output = fn.rotate(output, angle=fn.random.uniform(values=[180.0]), keep_size=True, fill_value=1)

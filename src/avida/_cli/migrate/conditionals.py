@@ -40,7 +40,7 @@ class Conditionals(ast.NodeVisitor):
         allowed = all(isinstance(each, ast.Assign | ast.AugAssign | ast.If) for each in statements)
         on_lines = all(each.lineno > node.test.lineno for each in statements)
         assigned = [each for each in statements if isinstance(each, ast.Assign | ast.AugAssign)]
-        data = all(self._kinds.is_data(each.value) or isinstance(each, ast.AugAssign) for each in assigned)
+        data = all(_is_number(each.value) or self._kinds.is_data(each.value) for each in assigned)
         both = [set(self._assigned(branch)) for branch in (node.body, node.orelse)]
         bound = all(self._kinds.is_data_before(name, node) or (name in both[0] and name in both[1]) for name in names)
         inner = [each for each in statements if self._is_elif(each)]
@@ -60,6 +60,10 @@ class Conditionals(ast.NodeVisitor):
         kept = [name for name in names if self._kinds.is_data_before(name, node)]
         condition = source.fresh("condition", scope)
         before = {name: source.fresh(f"{name}_before", scope) for name in kept}
+        for each in (*node.body, *node.orelse):
+            if isinstance(each, ast.Assign) and _is_number(each.value):  # the same for all samples
+                number = source.text(each.value)
+                source.edit(each.value, f"ndd.Batch.broadcast({number}, {condition}.batch_size)")
         chosen = {name: source.fresh(f"{name}_chosen", scope) for name in names}
         lines = [f"{indent}{condition} = {source.text(node.test)}  # for every sample\n"]
         lines += [f"{indent}{before[name]} = {name}\n" for name in kept]
@@ -74,3 +78,7 @@ class Conditionals(ast.NodeVisitor):
             samples = f"zip({condition}, {chosen[name]}, {name}, strict=True)"
             lines.append(f"{indent}{name} = ndd.batch([a if yes else b for yes, a, b in {samples}])\n")
         return "".join(lines)
+
+
+def _is_number(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, int | float)

@@ -114,6 +114,14 @@ class Kinds:
             node = self._source.parents[node]
         return found.get(id(node))
 
+    def given_to_unknown_callers(self, function: Function) -> str | None:
+        """What a function returns that has another form now, if nothing in the script calls it."""
+        kind = self._returns.get(function)
+        if kind is None or kind.what not in ("pipeline", "loader", "outputs", "output", "item", "row"):
+            return None
+        calls = [node for node in ast.walk(self._source.tree) if isinstance(node, ast.Call)]
+        return None if any(self.function(call) is function for call in calls) else kind.what
+
     def value_of(self, name: ast.Name) -> ast.expr | None:
         """What a variable always stands for: what its one assignment says, or the one default of a parameter."""
         nodes = list(ast.walk(self._source.tree))

@@ -27,6 +27,8 @@ class Uses(ast.NodeVisitor):
             if kind and is_read and (use := getattr(self, f"_use_{kind.what}", None)):
                 use(node, kind)
             self._method(node)
+        if isinstance(node, ast.FunctionDef) and (what := self._kinds.given_to_unknown_callers(node)):
+            self._source.mark(node, f"for its callers in other files: {node.name} gives a {what} in the new form")
         if isinstance(node, ast.Call) and (function := self._kinds.function(node)):
             self._check_arguments(function, node)
         if isinstance(node, ast.Name) and self._kinds.is_ambiguous(node):
@@ -173,13 +175,17 @@ class Uses(ast.NodeVisitor):
         above = self._source.parents[node]
         if isinstance(above, ast.Subscript) and above.value is node:
             self._source.insert_after(node, ".tensors")
-        elif isinstance(above, ast.Attribute) and not self._is_call(above) and above.attr != "dtype":
+        elif isinstance(above, ast.Attribute) and not self._is_call(above) and not self._is_shown_type(above):
             self._source.mark(node, f"a Batch has no {above.attr}: see numpy(), torch(), tensors and slice")
 
     def _use_tensor(self, node: ast.expr, kind: Kind) -> None:
         above = self._source.parents[node]
-        if isinstance(above, ast.Attribute) and not self._is_call(above) and above.attr != "dtype":
+        if isinstance(above, ast.Attribute) and not self._is_call(above) and not self._is_shown_type(above):
             self._source.mark(node, f"a Tensor has no {above.attr}: see numpy() and torch()")
+
+    def _is_shown_type(self, node: ast.Attribute) -> bool:
+        """Types are the same where they are shown, but those of values do not equal those of ``types``."""
+        return node.attr == "dtype" and not isinstance(self._source.parents[node], ast.Compare)
 
     def _is_call(self, node: ast.AST) -> bool:
         above = self._source.parents[node]
@@ -198,8 +204,8 @@ class Uses(ast.NodeVisitor):
             self._pipeline_method(above if is_call else None, node, kind)
         elif self._kinds.names.path(node) is not None:
             pass  # of a module
-        elif kind is None and node.attr in ("as_array", "as_cpu", "as_tensor") and is_call:
-            form = table.OUTPUT_METHODS.get(node.attr, "ndd.as_tensor({0})").format(ast.unparse(node.value))
+        elif kind is None and node.attr in table.OUTPUT_METHODS and is_call:
+            form = table.OUTPUT_METHODS[node.attr].format(ast.unparse(node.value), "...")
             self._source.mark(node, f"if this is an output of a pipeline, write {form}")
 
     def _output_method(self, call: ast.Call, function: ast.Attribute, what: str) -> None:
