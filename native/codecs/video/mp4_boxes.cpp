@@ -18,7 +18,7 @@ constexpr std::string_view kContainers[] = {"dinf", "edts", "gmhd", "ilst", "ipc
 
 class Boxes {
  public:
-  Boxes(int64_t size, const ReadAt& read) : size_(size), read_(read) {}
+  explicit Boxes(const storage::Object& file) : file_(file) {}
 
   // Those between two offsets, and what is in them.
   void count(int64_t at, int64_t end, int depth = 0) {
@@ -60,21 +60,20 @@ class Boxes {
 
   Bytes bytes(int64_t at, int64_t count) {
     if (at < window_at_ || at + count > window_at_ + window_bytes_) {
-      window_bytes_ = std::min<int64_t>(window_.size(), size_ - at);
-      read_(at, window_.data(), window_bytes_);
+      window_bytes_ = std::min<int64_t>(window_.size(), file_.size() - at);
+      file_.read_at(at, window_.data(), window_bytes_);
       window_at_ = at;
     }
     return {window_.data() + (at - window_at_), static_cast<size_t>(count)};
   }
 
-  const int64_t size_;
-  const ReadAt& read_;
+  const storage::Object& file_;
   std::array<uint8_t, 4096> window_;
   int64_t window_at_ = 0, window_bytes_ = 0, count_ = 0;
 };
 
 }  // namespace
 
-void check_boxes(int64_t size, const ReadAt& read) { Boxes(size, read).count(0, size); }
+void check_boxes(const storage::Object& file) { Boxes(file).count(0, file.size()); }
 
 }  // namespace avida::codecs

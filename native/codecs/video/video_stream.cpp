@@ -117,7 +117,7 @@ void VideoStream::check(int code, const char* what) {
 }
 
 void VideoStream::open() {
-  check_boxes(io_->size, io_->read_at);
+  check_boxes(*io_->object);
   io_->open();
   format_ = avformat_alloc_context();
   // No protocol is allowed: playlists would open other files.
