@@ -82,6 +82,7 @@ def in_pipeline(*lines, arguments="", parameters=""):
         ),
         ("x = fn.cast(images, dtype=dali.types.FLOAT)", "x = ndd.cast(images, dtype=ndd.types.FLOAT)"),
         ("x = fn.python_function(images, function=abs)", "x = ndd.operator(abs)(images)"),
+        ("x = f'{len(images)} ä {{}} {images[0]!r:>4}'", "x = f'{len(images)} ä {{}} {images.slice[0]!r:>4}'"),
         ("x = images.gpu()  # a comment", "x = images.gpu()  # a comment"),
     ],
 )
@@ -108,7 +109,7 @@ def test_expressions(line, expected):
             "this chooses for every sample",
         ),
         ('x = fn.python_function(images, function=abs, output_layouts="HWC")', "python_function"),
-        ('x = f"{images[0]}"', "in this f-string"),
+        ('x = f"""{images[0]}\n"""', "in this f-string"),
         ("masks = fn.readers.file(file_root='masks')[0]", "the shortest of these readers"),
         (
             "if flag:\n    masks, _ = fn.readers.file(file_root='masks')\n    masks = fn.decoders.image(masks)",

@@ -228,6 +228,10 @@ class InputWriter:
         if isinstance(node, Function) and name in (names := [argument.arg for argument in node.args.args]):
             passed = [value for call in self._pipeline.calls for value in iterator_arguments(call, names).items()]
             return [value for parameter, value in passed if parameter == name]
+        scope = self._kinds.scope(node)
+        if isinstance(scope, Function) and name in (names := [argument.arg for argument in scope.args.args]):
+            calls = [iterator_arguments(call, names) for call in self._kinds.calls_of(scope)]
+            return [call[name] for call in calls if name in call]
         assigned = [n for n in ast.walk(self._source.tree) if isinstance(n, ast.Assign)]
         return [n.value for n in assigned if name in map(ast.unparse, n.targets)]
 
