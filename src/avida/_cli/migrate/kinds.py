@@ -77,11 +77,12 @@ class Kinds:
         arguments = [node.arg for node in ast.walk(source.tree) if isinstance(node, ast.arg)]
         self._variables = {*arguments, *(node.id for node in all_names if isinstance(node.ctx, ast.Store))}
         read = [node for node in all_names if isinstance(node.ctx, ast.Load)]
-        values = [self._definition(node) for node in read if not self._is_called(node)]
-        self._values: list[Function | ast.Lambda] = []
-        self._values += dict.fromkeys(each for each in values if each and each not in self._pipelines)
-        lambdas = [node for node in ast.walk(source.tree) if isinstance(node, ast.Lambda)]
-        self._values += [each for each in lambdas if any(map(self.operator, ast.walk(each.body)))]
+        values: list[Function | ast.Lambda | None] = [
+            self._definition(node) for node in read if not self._is_called(node)
+        ]
+        values += [node for node in ast.walk(source.tree) if isinstance(node, ast.Lambda)]
+        found_values = dict.fromkeys(each for each in values if each and each not in self._pipelines)
+        self._values = [each for each in found_values if any(map(self.operator, ast.walk(each)))]
         for _ in range(5):  # values pass through a few functions at most
             self._bindings = {}
             self._visit(source.tree)
@@ -243,6 +244,9 @@ class Kinds:
             elif (text := ast.unparse(expression)) in made:
                 yield node, Pipeline(node, _pipeline_arguments(made[text]), text)
 
+    def is_defined_once(self, function: str) -> bool:
+        return len(self._definitions[function]) == 1
+
     def is_ambiguous(self, name: ast.Name) -> bool:
         """Whether a name stands for one of several functions, and it cannot be told which."""
         found = self._definitions.get(name.id, [])
@@ -349,7 +353,7 @@ class Kinds:
         return None
 
     def called_values(self, call: ast.Call) -> list[Function | ast.Lambda]:
-        """The functions that a variable may stand for: all that the script uses as values, if data is passed to it."""
+        """The functions that a variable may stand for, if data is passed to it: those of operators that are values."""
         name = call.func.value if isinstance(call.func, ast.Subscript) else call.func
         if not isinstance(name, ast.Name) or self.names.path(name) or self.function(call):
             return []
