@@ -189,6 +189,7 @@ def test_policies_that_differ_with_padding():
         ("ps = {'a': pipe()}\nfor n, p in ps.items():\n    y = p.run()", "    y = next(p)"),
         ("p = None\ndef f():\n    global p\n    p = pipe()\ny = p.run()", "y = next(p)"),
         ("def f(p):\n    return p.run()\ny = f(pipe())[0][0].as_cpu()", "y = f(pipe())[0].tensors[0].cpu()"),
+        ("a, b = [o.as_cpu() for o in pipe().run()]\ny = b.at(0)", "y = b.tensors[0].numpy()"),
         ("for o in pipe().run():\n    y = [t.shape() for t in o]", "    y = [list(t.shape) for t in o]"),
         ("d = 0\np = pipe(device_id=d)\ny = p.run()[0].is_dense_tensor()", "y = (len(set(next(p)[0].shape)) == 1)"),
     ],

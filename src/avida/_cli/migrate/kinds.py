@@ -266,6 +266,9 @@ class Kinds:
     # Bindings, in the order of the text.
 
     def _visit(self, node: ast.AST) -> None:
+        if isinstance(node, ast.Assign | ast.AugAssign | ast.Return):  # whose value needs what is bound inside it
+            for inner in (each for each in ast.walk(node) if isinstance(each, ast.comprehension)):
+                self._bind(inner.target, _element(self.of(inner.iter)), self._source.start(inner.target))
         match node:
             case ast.Assign():
                 for target in node.targets:
