@@ -89,7 +89,7 @@ def test_labels_go_with_their_boxes():
     ],
 )
 def test_rotate_refuses(arguments):
-    with pytest.raises(RuntimeError, match="expected|must be"):
+    with pytest.raises(RuntimeError, match=r"expected|must be"):
         ndd.bbox_rotate(BOXES[0][0], angle=30, **arguments).evaluate()
 
 

@@ -106,7 +106,7 @@ def test_one_large_image_is_shared_among_threads():
      {"iterations": -1}, {"border_mode": "none"}],
 )  # fmt: skip
 def test_wrong_arguments(arguments):
-    with pytest.raises(RuntimeError, match="expected|must be"):
+    with pytest.raises(RuntimeError, match=r"expected|must be"):
         ndd.experimental.dilate(ndd.tensor(random((4, 5, 3)), layout="HWC"), **arguments).evaluate()
 
 

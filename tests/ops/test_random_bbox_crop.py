@@ -257,7 +257,7 @@ def test_boxes_outside(box):
     ],
 )
 def test_refused(arguments):
-    with pytest.raises(RuntimeError, match="expected|must be"):
+    with pytest.raises(RuntimeError, match=r"expected|must be"):
         ndd.random_bbox_crop(BOXES, **arguments)[0].evaluate()
 
 

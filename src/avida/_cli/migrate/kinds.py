@@ -77,11 +77,12 @@ class Kinds:
         arguments = [node.arg for node in ast.walk(source.tree) if isinstance(node, ast.arg)]
         self._variables = {*arguments, *(node.id for node in all_names if isinstance(node.ctx, ast.Store))}
         read = [node for node in all_names if isinstance(node.ctx, ast.Load)]
-        values = [self._definition(node) for node in read if not self._is_called(node)]
-        self._values: list[Function | ast.Lambda] = []
-        self._values += dict.fromkeys(each for each in values if each and each not in self._pipelines)
-        lambdas = [node for node in ast.walk(source.tree) if isinstance(node, ast.Lambda)]
-        self._values += [each for each in lambdas if any(map(self.operator, ast.walk(each.body)))]
+        values: list[Function | ast.Lambda | None] = [
+            self._definition(node) for node in read if not self._is_called(node)
+        ]
+        values += [node for node in ast.walk(source.tree) if isinstance(node, ast.Lambda)]
+        found_values = dict.fromkeys(each for each in values if each and each not in self._pipelines)
+        self._values = [each for each in found_values if any(map(self.operator, ast.walk(each)))]
         for _ in range(5):  # values pass through a few functions at most
             self._bindings = {}
             self._visit(source.tree)
@@ -119,28 +120,32 @@ class Kinds:
         kind = self._returns.get(function)
         if kind is None or kind.what not in ("pipeline", "loader", "outputs", "output", "item", "row"):
             return None
-        calls = [node for node in ast.walk(self._source.tree) if isinstance(node, ast.Call)]
-        return None if any(self.function(call) is function for call in calls) else kind.what
+        return None if self.calls_of(function) else kind.what
 
     def value_of(self, name: ast.Name) -> ast.expr | None:
-        """What a variable always stands for: what its one assignment says, or the one default of a parameter."""
-        nodes = list(ast.walk(self._source.tree))
+        """What a variable always stands for: what its one assignment says, or all that is passed for a parameter."""
+        scope = self.scope(name)
+        while scope is not self._source.tree and name.id not in _parameters(scope):
+            scope = self.scope(scope)
+        nodes = list(ast.walk(scope))
         stored = [n for n in nodes if isinstance(n, ast.Name) and n.id == name.id and not isinstance(n.ctx, ast.Load)]
-        assigned = [n.value for n in nodes if isinstance(n, ast.Assign) and stored and n.targets == stored[:1]]
-        found = [n for n in nodes if isinstance(n, Function | ast.Lambda) and name.id in _parameters(n)]
-        given = [n for n in nodes if isinstance(n, ast.keyword) and n.arg == name.id and ast.unparse(n.value) != n.arg]
-        if not found and len(stored) == len(assigned) == 1:
-            return assigned[0]
-        if stored or len(found) != 1 or isinstance(found[0], ast.Lambda):
-            return None
-        values = [
-            value
-            for call in nodes
-            if isinstance(call, ast.Call) and self.function(call) is found[0]
-            for key, value in self._arguments(found[0], call)
-            if key == name.id
-        ]
-        return None if values or given else _default(found[0], name.id)
+        if not isinstance(scope, Function):
+            assigned = [n.value for n in nodes if isinstance(n, ast.Assign) and n.targets == stored]
+            return assigned[0] if len(assigned) == 1 else None
+        passed = [dict(self._arguments(scope, call)) for call in self.calls_of(scope)]
+        values = [each.get(name.id) or _default(scope, name.id) for each in passed or [{}]]
+        same = {isinstance(value, ast.Constant) and (value.value or 0) for value in values}
+        is_constant = len(same) == 1 and all(isinstance(value, ast.Constant) for value in values)
+        return values[0] if is_constant and not stored and not self._is_passed_blindly(scope) else None
+
+    def _is_passed_blindly(self, function: Function) -> bool:
+        """Whether a function gets arguments that are not written out, or is called by somebody else."""
+        stars = [call for call in self.calls_of(function) if any(k.arg is None for k in call.keywords)]
+        return bool(stars) or function in self._values
+
+    def calls_of(self, function: Function) -> list[ast.Call]:
+        calls = [node for node in ast.walk(self._source.tree) if isinstance(node, ast.Call)]
+        return [call for call in calls if self.function(call) is function]
 
     def is_known_above(self, value: ast.expr, pipeline: Pipeline) -> bool:
         """Whether a value needs nothing that the statements of a pipeline compute."""
@@ -239,6 +244,9 @@ class Kinds:
             elif (text := ast.unparse(expression)) in made:
                 yield node, Pipeline(node, _pipeline_arguments(made[text]), text)
 
+    def is_defined_once(self, function: str) -> bool:
+        return len(self._definitions[function]) == 1
+
     def is_ambiguous(self, name: ast.Name) -> bool:
         """Whether a name stands for one of several functions, and it cannot be told which."""
         found = self._definitions.get(name.id, [])
@@ -258,6 +266,9 @@ class Kinds:
     # Bindings, in the order of the text.
 
     def _visit(self, node: ast.AST) -> None:
+        if isinstance(node, ast.Assign | ast.AugAssign | ast.Return):  # whose value needs what is bound inside it
+            for inner in (each for each in ast.walk(node) if isinstance(each, ast.comprehension)):
+                self._bind(inner.target, _element(self.of(inner.iter)), self._source.start(inner.target))
         match node:
             case ast.Assign():
                 for target in node.targets:
@@ -345,7 +356,7 @@ class Kinds:
         return None
 
     def called_values(self, call: ast.Call) -> list[Function | ast.Lambda]:
-        """The functions that a variable may stand for: all that the script uses as values, if data is passed to it."""
+        """The functions that a variable may stand for, if data is passed to it: those of operators that are values."""
         name = call.func.value if isinstance(call.func, ast.Subscript) else call.func
         if not isinstance(name, ast.Name) or self.names.path(name) or self.function(call):
             return []
@@ -528,7 +539,8 @@ def _pipeline_arguments(call: ast.AST) -> dict[str, ast.expr]:
     return iterator_arguments(call, table.PIPELINE_PARAMETERS)
 
 
-def _parameters(function: Function | ast.Lambda) -> list[str]:
+def _parameters(function: ast.AST) -> list[str]:
+    assert isinstance(function, Function | ast.Lambda)
     given = function.args
     return [argument.arg for argument in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
 

@@ -198,6 +198,8 @@ class InputWriter:
                 each.is_called, each.takes_number = True, len(call.args.args) > 1
         elif isinstance(what, Function | ast.Lambda) and not _has_yield(what):
             each.is_called, each.takes_number = True, len(what.args.args) > 0
+        if each.is_called and any(_takes_defaults(method) for method in _called_methods(what)):
+            self._source.mark(each.call, "this function has defaults: give it no argument, or the number of the batch")
         elif what is None:
             self._source.mark(each.call, f"{ast.unparse(given)} must be iterable, from the beginning in each epoch")
 
@@ -217,10 +219,11 @@ class InputWriter:
             classes = [node for node in ast.walk(self._source.tree) if isinstance(node, ast.ClassDef)]
             return next((node for node in classes if node.name == name), None)
         if ast.unparse(given) in functions:
-            return functions[ast.unparse(given)]
+            name = ast.unparse(given)
+            return functions[name] if self._kinds.is_defined_once(name) else None
         values = self._values_of(given)
         found = [self._definition(value) for value in values if ast.unparse(value) != ast.unparse(given)]
-        return found[0] if found and all(type(each) is type(found[0]) for each in found) else None
+        return found[0] if len(set(map(_form, found))) == 1 else None
 
     def _values_of(self, given: ast.expr) -> list[ast.expr]:
         """What is passed for a parameter of the pipeline, or assigned to a variable."""
@@ -228,9 +231,31 @@ class InputWriter:
         if isinstance(node, Function) and name in (names := [argument.arg for argument in node.args.args]):
             passed = [value for call in self._pipeline.calls for value in iterator_arguments(call, names).items()]
             return [value for parameter, value in passed if parameter == name]
+        scope = self._kinds.scope(node)
+        if isinstance(scope, Function) and name in (names := [argument.arg for argument in scope.args.args]):
+            calls = [iterator_arguments(call, names) for call in self._kinds.calls_of(scope)]
+            return [call[name] for call in calls if name in call]
         assigned = [n for n in ast.walk(self._source.tree) if isinstance(n, ast.Assign)]
         return [n.value for n in assigned if name in map(ast.unparse, n.targets)]
 
 
 def _has_yield(function: ast.AST) -> bool:
     return any(isinstance(node, ast.Yield | ast.YieldFrom) for node in ast.walk(function))
+
+
+def _called_methods(what: ast.AST | None) -> list[ast.AST]:
+    """The function itself, or the method of a class that makes it one."""
+    if not isinstance(what, ast.ClassDef):
+        return [what] if what else []
+    return [each for each in what.body if isinstance(each, Function) and each.name == "__call__"]
+
+
+def _takes_defaults(function: ast.AST) -> bool:
+    return isinstance(function, Function | ast.Lambda) and bool(function.args.defaults or function.args.vararg)
+
+
+def _form(what: ast.AST | None) -> tuple[object, ...]:
+    """What two sources have in common that one loop can go over."""
+    is_function = isinstance(what, Function | ast.Lambda)
+    name = what.name if isinstance(what, ast.ClassDef) else ""
+    return type(what), name, what is not None and _has_yield(what), len(what.args.args) if is_function else 0  # type: ignore[union-attr]

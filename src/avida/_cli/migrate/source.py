@@ -6,6 +6,8 @@ import ast
 import io
 import tokenize
 
+from avida._cli.migrate.fstrings import place_expressions
+
 MARK = "# avida migrate: "
 
 
@@ -18,6 +20,7 @@ class Source:
         self._lines = [0]
         for line in self._bytes.splitlines(keepends=True):
             self._lines.append(self._lines[-1] + len(line))
+        self._misplaced = place_expressions(self.tree, self._bytes.decode().splitlines())
         self._edits: dict[tuple[int, int], str] = {}
         self._marks: dict[int, list[str]] = {}
         self._removed: set[ast.stmt] = set()
@@ -165,10 +168,10 @@ class Source:
         return line[: len(line) - len(line.lstrip())].decode()
 
     def in_fstring(self, node: ast.AST) -> bool:
-        """Whether a node is inside an f-string, where Python before 3.12 gives wrong positions."""
+        """Whether a node is inside an f-string whose expressions could not be placed."""
         while node in self.parents and not isinstance(node, ast.stmt):
             node = self.parents[node]
-            if isinstance(node, ast.JoinedStr):
+            if node in self._misplaced:
                 return True
         return False
 
