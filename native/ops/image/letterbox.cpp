@@ -21,9 +21,9 @@ struct LetterboxArgs {
   std::vector<int64_t> size;
 };
 
-std::vector<Between> neighbours(int64_t in, int64_t out, bool keeps_ends, bool bytes) {
+std::vector<Neighbours> neighbours(int64_t in, int64_t out, bool keeps_ends, bool bytes) {
   const double step = 1 / (static_cast<double>(out) / static_cast<double>(in));
-  std::vector<Between> list(static_cast<size_t>(out));
+  std::vector<Neighbours> list(static_cast<size_t>(out));
   for (int64_t i = 0; i < out; i++) {
     const auto place = static_cast<float>((static_cast<double>(i) + 0.5) * step - 0.5);
     auto first = static_cast<int64_t>(std::floor(place));
@@ -37,17 +37,17 @@ std::vector<Between> neighbours(int64_t in, int64_t out, bool keeps_ends, bool b
 }
 
 template <int channels, class T>
-AVIDA_INLINE void mix_pixels(typename Mixing<T>::Sum* __restrict out, const T* __restrict in, const Between* columns,
+AVIDA_INLINE void mix_pixels(typename Mixing<T>::Sum* __restrict out, const T* __restrict in, const Neighbours* columns,
                              int64_t count, int64_t any) {
   const int64_t n = channels ? channels : any;
   for (int64_t x = 0; x < count; x++) {
-    const Between by = columns[x];
+    const Neighbours by = columns[x];
     for (int64_t c = 0; c < n; c++) out[x * n + c] = Mixing<T>::along(in[by.at[0] * n + c], in[by.at[1] * n + c], by);
   }
 }
 
 template <class T>
-void mix_along(typename Mixing<T>::Sum* out, const T* in, const Between* columns, int64_t count, int64_t channels) {
+void mix_along(typename Mixing<T>::Sum* out, const T* in, const Neighbours* columns, int64_t count, int64_t channels) {
   if (channels == 3) return mix_pixels<3>(out, in, columns, count, 3);
   if (channels == 1) return mix_pixels<1>(out, in, columns, count, 1);
   mix_pixels<0>(out, in, columns, count, channels);
@@ -55,17 +55,17 @@ void mix_along(typename Mixing<T>::Sum* out, const T* in, const Between* columns
 
 template <class T>
 AVIDA_INLINE void mix_across_any(T* __restrict out, const typename Mixing<T>::Sum* __restrict upper,
-                                 const typename Mixing<T>::Sum* __restrict lower, const Between& by, int64_t n) {
-  const Between weights = by;  // which stores of bytes cannot change
+                                 const typename Mixing<T>::Sum* __restrict lower, const Neighbours& by, int64_t n) {
+  const Neighbours weights = by;  // which stores of bytes cannot change
   for (int64_t i = 0; i < n; i++) out[i] = Mixing<T>::across(upper[i], lower[i], weights);
 }
 template <class T>
-void mix_across(T* out, const typename Mixing<T>::Sum* upper, const typename Mixing<T>::Sum* lower, const Between& by,
+void mix_across(T* out, const typename Mixing<T>::Sum* upper, const typename Mixing<T>::Sum* lower, const Neighbours& by,
                 int64_t n) {
   mix_across_any(out, upper, lower, by, n);
 }
 template <>
-AVIDA_CLONES void mix_across(uint8_t* out, const int* upper, const int* lower, const Between& by, int64_t n) {
+AVIDA_CLONES void mix_across(uint8_t* out, const int* upper, const int* lower, const Neighbours& by, int64_t n) {
   mix_across_any(out, upper, lower, by, n);
 }
 
@@ -95,7 +95,7 @@ void make_rows(const typename Letterbox<T>::Params& params, int64_t begin, int64
       fill(0, params.width);
       continue;
     }
-    const Between& by = params.rows[y];
+    const Neighbours& by = params.rows[y];
     const int64_t first = plane * params.in_height;
     const Sum* upper = mixed_row(first + by.at[0]);
     const Sum* lower = mixed_row(first + by.at[1]);
@@ -182,7 +182,7 @@ class LetterboxPlan {
   const int w_;  // axis of the columns, which follows that of the rows
   Shape canvas_;
   double scale_ = 1;
-  std::vector<Between> rows_, columns_;
+  std::vector<Neighbours> rows_, columns_;
   int64_t top_ = 0, left_ = 0, inner_channels_ = 1, outer_channels_ = 1;
 };
 

@@ -6,7 +6,7 @@
 namespace avida::ops {
 
 // The two rows or columns of the image that one of the result lies between, and their weights.
-struct Between {
+struct Neighbours {
   int at[2];
   float weights[2];
 };
@@ -15,10 +15,10 @@ struct Between {
 template <class T>
 struct Mixing {
   using Sum = float;
-  AVIDA_HD AVIDA_INLINE static Sum along(T left, T right, const Between& by) {
+  AVIDA_HD AVIDA_INLINE static Sum along(T left, T right, const Neighbours& by) {
     return static_cast<Sum>(left) * by.weights[0] + static_cast<Sum>(right) * by.weights[1];
   }
-  AVIDA_HD AVIDA_INLINE static T across(Sum upper, Sum lower, const Between& by) {
+  AVIDA_HD AVIDA_INLINE static T across(Sum upper, Sum lower, const Neighbours& by) {
     return convert<T>(upper * by.weights[0] + lower * by.weights[1]);
   }
 };
@@ -27,10 +27,10 @@ struct Mixing {
 template <>
 struct Mixing<unsigned char> {
   using Sum = int;
-  AVIDA_HD AVIDA_INLINE static Sum along(unsigned char left, unsigned char right, const Between& by) {
+  AVIDA_HD AVIDA_INLINE static Sum along(unsigned char left, unsigned char right, const Neighbours& by) {
     return left * static_cast<int>(by.weights[0]) + right * static_cast<int>(by.weights[1]);
   }
-  AVIDA_HD AVIDA_INLINE static unsigned char across(Sum upper, Sum lower, const Between& by) {
+  AVIDA_HD AVIDA_INLINE static unsigned char across(Sum upper, Sum lower, const Neighbours& by) {
     const int from_upper = (static_cast<int>(by.weights[0]) * (upper >> 4)) >> 16;
     const int from_lower = (static_cast<int>(by.weights[1]) * (lower >> 4)) >> 16;
     return static_cast<unsigned char>((from_upper + from_lower + 2) >> 2);
@@ -44,7 +44,7 @@ struct Letterbox {
   struct Params {
     T* out;
     const T* in;
-    const Between *rows, *columns;  // of the image on the canvas
+    const Neighbours *rows, *columns;  // of the image on the canvas
     const T* fills;                 // one for each channel
     long row_count, column_count;   // how many the image has there
     long height, width, top, left;  // of the canvas; where the image begins
@@ -61,7 +61,7 @@ struct Letterbox {
       params.out[i] = params.fills[channel + divided(plane, params.outer_channels).rest];
       return;
     }
-    const Between &between_rows = params.rows[in_y], &between_columns = params.columns[in_x];
+    const Neighbours &between_rows = params.rows[in_y], &between_columns = params.columns[in_x];
     const T* from = params.in + plane * params.in_height * params.in_width * params.inner_channels + channel;
     typename Mixing<T>::Sum sums[2];
     for (int k = 0; k < 2; k++) {
