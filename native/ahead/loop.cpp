@@ -309,7 +309,8 @@ ValuePtr UserLoop::find(const Operand& operand, const Ahead& ahead) const {
 }
 
 // Whether another executor has yet to compute the value. Waiting for it would hold up what the loop asks of this one.
-bool UserLoop::computed_elsewhere(const ValuePtr& value, const Ahead& ahead, const std::shared_ptr<Executor>& executor) {
+bool UserLoop::computed_elsewhere(const ValuePtr& value, const Ahead& ahead,
+                                  const std::shared_ptr<Executor>& executor) {
   if (!value->pending()) return false;
   for (const Made& made : ahead.calls)
     if (std::ranges::find(made.results, value) != made.results.end()) return made.executor != executor;
@@ -440,7 +441,7 @@ void UserLoop::record(const Request& request, std::span<const ValuePtr> results)
 // Why the loop's call was not made ahead, for a person; empty if the loop has only begun to make it. `known`: the step
 // of the last iteration that it repeats, or null.
 std::string UserLoop::why_not(const Request& request, const Step* known, const std::vector<Operand>& operands,
-                          const std::vector<ValuePtr>& values) const {
+                              const std::vector<ValuePtr>& values) const {
   if (!known) {
     auto similar = std::ranges::find_if(previous_, [&](auto& step) {
       return step->spec == request.spec && !step->function == !request.function &&
@@ -511,7 +512,7 @@ std::vector<Operand> UserLoop::operands_of(const std::vector<ValuePtr>& values, 
 }
 
 bool UserLoop::same_operands(const Step& step, const std::vector<Operand>& operands,
-                         const std::vector<ValuePtr>& values) const {
+                             const std::vector<ValuePtr>& values) const {
   if (step.operands.size() != operands.size()) return false;
   for (size_t i = 0; i < operands.size(); i++)
     if (!same_operand(step.operands[i], operands[i], values[i])) return false;

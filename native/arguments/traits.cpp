@@ -11,8 +11,8 @@ std::string text_of(double number) {
   return text.find_first_of(".en") == std::string::npos ? text + ".0" : text;
 }
 
-#define AVIDA_X(...)                                   \
-  template const MemberKind& kind_of<__VA_ARGS__>();   \
+#define AVIDA_X(...)                                 \
+  template const MemberKind& kind_of<__VA_ARGS__>(); \
   template const MemberKind& kind_of<std::optional<__VA_ARGS__>>();
 AVIDA_EACH_MEMBER_TYPE(AVIDA_X)
 #undef AVIDA_X

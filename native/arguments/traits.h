@@ -197,10 +197,16 @@ const MemberKind& kind_of() {
 
 // Compiled once, in traits.cpp: the types of most members.
 #define AVIDA_EACH_MEMBER_TYPE(X) \
-  X(bool) X(int) X(int64_t) X(float) X(double) X(std::string) X(Layout) X(DType) \
-  X(Vec<int>) X(Vec<int64_t>) X(Vec<float>) X(std::vector<int>) X(std::vector<float>) X(std::vector<double>)
-#define AVIDA_X(...)                                          \
-  extern template const MemberKind& kind_of<__VA_ARGS__>();   \
+  X(bool)                         \
+  X(int)                          \
+  X(int64_t)                      \
+  X(float)                        \
+  X(double)                       \
+  X(std::string)                  \
+  X(Layout)                       \
+  X(DType) X(Vec<int>) X(Vec<int64_t>) X(Vec<float>) X(std::vector<int>) X(std::vector<float>) X(std::vector<double>)
+#define AVIDA_X(...)                                        \
+  extern template const MemberKind& kind_of<__VA_ARGS__>(); \
   extern template const MemberKind& kind_of<std::optional<__VA_ARGS__>>();
 AVIDA_EACH_MEMBER_TYPE(AVIDA_X)
 #undef AVIDA_X

@@ -18,8 +18,8 @@ void Declaration::add_input(std::string_view name, std::string_view text, std::s
 void Declaration::add_arg(std::string_view name, std::string_view text, const MemberKind& kind, unsigned flags,
                           const void* default_value, size_t offset) {
   if (arg::always_fixed(kind.type)) flags |= fixed;
-  spec.args.push_back({std::string(name), std::string(text), kind.type, flags, kind.choices, kind.text(default_value),
-                       &kind, offset});
+  spec.args.push_back(
+      {std::string(name), std::string(text), kind.type, flags, kind.choices, kind.text(default_value), &kind, offset});
 }
 
 void Declaration::finish_loop() {

@@ -179,8 +179,10 @@ class Op : public Declaration {
           plan->shape(sample);
         else if constexpr (requires { plan->shape(); })
           work.out[0].shape = plan->shape();
-        else
+        else {
+          static_assert(!requires { &Plan::shape; }, "shape() takes nothing, or Sample<Args>&");
           same_shape(work);
+        }
       } catch (...) {
         std::destroy_at(plan);
         throw;

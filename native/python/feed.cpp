@@ -143,7 +143,9 @@ namespace {
 // Items of a Python function, which a background thread calls ahead, or which is called on demand if the depth is 0.
 class BackgroundItems : public Feed, ForkAware {
  public:
-  BackgroundItems(nb::object function, int depth) : function_(std::move(function)), depth_(depth) { all().insert(this); }
+  BackgroundItems(nb::object function, int depth) : function_(std::move(function)), depth_(depth) {
+    all().insert(this);
+  }
   ~BackgroundItems() override { all().erase(this); }
 
   bool is_lost() const { return lost_; }

@@ -70,7 +70,7 @@ class Feed {
   nb::object hand_over(nb::object item, nb::handle make, nb::handle commit);
 
   std::deque<nb::object> returned_;  // taken, but not passed on
-  std::shared_ptr<UserLoop> loop_;       // null if nothing is prepared ahead
+  std::shared_ptr<UserLoop> loop_;   // null if nothing is prepared ahead
   bool ended_ = false;
   std::atomic<int> busy_{0};
 };

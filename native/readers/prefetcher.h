@@ -35,7 +35,8 @@ class Prefetcher {
     std::vector<Skipped> skipped;
   };
 
-  Prefetcher(std::shared_ptr<const Source> source, const Schedule& schedule, const Cursor& start, const Options& options);
+  Prefetcher(std::shared_ptr<const Source> source, const Schedule& schedule, const Cursor& start,
+             const Options& options);
   ~Prefetcher();
   Prefetcher(const Prefetcher&) = delete;
 

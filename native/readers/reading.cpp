@@ -4,7 +4,8 @@
 
 namespace avida {
 
-Reading::Reading(const Schedule& schedule, const ReaderState& from, int64_t batch_size, uint64_t own_order, const Turns& turns)
+Reading::Reading(const Schedule& schedule, const ReaderState& from, int64_t batch_size, uint64_t own_order,
+                 const Turns& turns)
     : schedule_(schedule),
       from_(from),
       batch_size_(batch_size),

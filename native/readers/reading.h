@@ -3,8 +3,8 @@
 #include <memory>
 #include <optional>
 
-#include "readers/schedule.h"
 #include "readers/prefetcher.h"
+#include "readers/schedule.h"
 
 namespace avida {
 
@@ -15,7 +15,8 @@ class Reading {
     int first = 0, items = 1;
   };
 
-  Reading(const Schedule& schedule, const ReaderState& from, int64_t batch_size, uint64_t own_order, const Turns& turns);
+  Reading(const Schedule& schedule, const ReaderState& from, int64_t batch_size, uint64_t own_order,
+          const Turns& turns);
 
   const Schedule& schedule() const { return schedule_; }
   const ReaderState& from() const { return from_; }

@@ -98,7 +98,9 @@ int64_t Schedule::rest_size(int64_t pass) const {
   return rest == rests_.end() ? samples : rest->second.size;
 }
 
-int64_t Schedule::size_of(int64_t pass) const { return part_size(rest_size(pass), part_of(shard, pass, shards), shards); }
+int64_t Schedule::size_of(int64_t pass) const {
+  return part_size(rest_size(pass), part_of(shard, pass, shards), shards);
+}
 
 int64_t Schedule::longest(int64_t pass) const { return parts(rest_size(pass), shards); }
 

@@ -1,5 +1,5 @@
-// Schedule: which samples a batch has. It is a pure function of a few integers, so that any batch of any epoch can be asked
-// for at any time. Shuffling, sharding, padding and the rest of an interrupted run are decided here.
+// Schedule: which samples a batch has. It is a pure function of a few integers, so that any batch of any epoch can be
+// asked for at any time. Shuffling, sharding, padding and the rest of an interrupted run are decided here.
 #pragma once
 #include <cstdint>
 #include <map>

@@ -90,7 +90,7 @@ void ThreadPool::start_threads() {
   if (!workers_.empty()) return;
   started_ = true;
   try {
-    for (int i = 1; i < threads_; i++) 
+    for (int i = 1; i < threads_; i++)
       workers_.emplace_back([this, i] {
         pthread_setname_np(pthread_self(), "avida-pool");
         loop(i);

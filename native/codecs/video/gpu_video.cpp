@@ -346,8 +346,7 @@ void GpuVideo::decode_missing(std::span<const int64_t> frames, const VideoReques
       gpu.wait(engine_->stream().handle, to.stream.handle);  // the memory may still be in use there
       WaitingPictures pictures(pixels, engine_->stream());
       return engine_->decode(
-          frames, request,
-          [&](size_t i, const PicturePlanes& picture) { pictures.add(picture, places.at(frames[i])); },
+          frames, request, [&](size_t i, const PicturePlanes& picture) { pictures.add(picture, places.at(frames[i])); },
           [&] { pictures.convert(); }, next);
     } catch (const NvdecRefused& refused) {  // libavcodec decodes the video, or says what is wrong with it
       engine_.reset();                       // waits for its work
@@ -359,9 +358,8 @@ void GpuVideo::decode_missing(std::span<const int64_t> frames, const VideoReques
   }
   profile::note_fallback(name_, *refusal_);
   WaitingPictures pictures(pixels, to.stream);
-  file_.decode(frames, request, [&](size_t i, const PicturePlanes& picture) {
-    pictures.upload(gpu, picture, places.at(frames[i]));
-  });
+  file_.decode(frames, request,
+               [&](size_t i, const PicturePlanes& picture) { pictures.upload(gpu, picture, places.at(frames[i])); });
   pictures.convert();
 }
 

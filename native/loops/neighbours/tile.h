@@ -94,8 +94,8 @@ AVIDA_HD AVIDA_INLINE void load_column(const TileSource<In>& source, const In* c
   }
 }
 
-// Warps take rows, so that threads read words side by side; each keeps several loads in flight. Words that reach beyond the
-// border come after. Borders may be filled only where that is said.
+// Warps take rows, so that threads read words side by side; each keeps several loads in flight. Words that reach beyond
+// the border come after. Borders may be filled only where that is said.
 template <int threads, bool fills, class In>
 AVIDA_HD AVIDA_KERNEL_INLINE void load_tile(const TileSource<In>& source, const In* image, const TileSpan& span,
                                             const int* row_at, unsigned* to, int pitch, int thread) {

@@ -41,7 +41,7 @@ SliceRange named_range(const SlicePlace& args, int i, int n, int64_t extent) {
 }
 
 SliceRange input_range(const SlicePlace& place, const SampleView& anchor, const SampleView& shape, int i, int n,
-                  int64_t extent) {
+                       int64_t extent) {
   auto number = [&](const SampleView& in, bool normalized, const char* name) {
     if (in.elements() != n) refuse("expected ", n, " numbers as the ", name, ", got the shape ", in.shape);
     double value = arg::element<double>(in.data, in.dtype, i);
@@ -87,7 +87,7 @@ Window slice_window(const SlicePlace& place, const SampleView& anchor, const Sam
   for (int i = 0; i < axes.size(); i++) {
     int64_t extent = shape[axes[i]];
     SliceRange range = anchor.dtype != DType::none ? input_range(place, anchor, shape_input, i, axes.size(), extent)
-                                              : named_range(place, i, axes.size(), extent);
+                                                   : named_range(place, i, axes.size(), extent);
     window.start[axes[i]] = range.start;
     window.size[axes[i]] = range.end - range.start;
   }

@@ -60,8 +60,8 @@ AVIDA_INLINE void mix_across_any(T* __restrict out, const typename Mixing<T>::Su
   for (int64_t i = 0; i < n; i++) out[i] = Mixing<T>::across(upper[i], lower[i], weights);
 }
 template <class T>
-void mix_across(T* out, const typename Mixing<T>::Sum* upper, const typename Mixing<T>::Sum* lower, const Neighbours& by,
-                int64_t n) {
+void mix_across(T* out, const typename Mixing<T>::Sum* upper, const typename Mixing<T>::Sum* lower,
+                const Neighbours& by, int64_t n) {
   mix_across_any(out, upper, lower, by, n);
 }
 template <>
@@ -129,9 +129,9 @@ class LetterboxPlan {
       refuse("expected one number or ", channels, " in \"fill_value\", got ", args_.fill_value.size());
   }
 
-  void shape(std::span<SampleView> out) const {
-    out[0].shape = canvas_;
-    if (out.size() > 1) out[1].shape = {2, 3};
+  void shape(Sample<LetterboxArgs>& sample) const {
+    sample.out[0].shape = canvas_;
+    if (sample.out.size() > 1) sample.out[1].shape = {2, 3};
   }
   int64_t rows() const { return inner_channels_ == 0 ? 0 : volume(canvas_) / (canvas_[w_] * inner_channels_); }
   void run(const Sample<LetterboxArgs>& sample) const {

@@ -45,9 +45,9 @@ struct Letterbox {
     T* out;
     const T* in;
     const Neighbours *rows, *columns;  // of the image on the canvas
-    const T* fills;                 // one for each channel
-    long row_count, column_count;   // how many the image has there
-    long height, width, top, left;  // of the canvas; where the image begins
+    const T* fills;                    // one for each channel
+    long row_count, column_count;      // how many the image has there
+    long height, width, top, left;     // of the canvas; where the image begins
     long in_height, in_width;
     long inner_channels, outer_channels;  // of interleaved channels, of planes; one of both is 1
   };
