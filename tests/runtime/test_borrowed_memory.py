@@ -190,7 +190,7 @@ def test_python_operators_stay_in_order():
 def test_decoders_of_borrowed_files_still_form_chains():
     files = [file.copy() for file in FILES]
     expected = read(ndd.resize(ndd.decoders.image(ndd.batch(FILES)), size=[16, 20]))
-    before = ndd._core.chained_calls()
+    before = ndd._core.testing.chained_calls()
     with held_up():
         images = ndd.decoders.image(ndd.as_batch(files))
         made = ndd.resize(images, size=[16, 20])
@@ -198,7 +198,7 @@ def test_decoders_of_borrowed_files_still_form_chains():
             file[:] = 0
     for sample, wanted in zip(read(made), expected, strict=True):
         np.testing.assert_array_equal(sample, wanted)
-    assert ndd._core.chained_calls() - before == 2
+    assert ndd._core.testing.chained_calls() - before == 2
     assert images.shape[0] == PIXELS[0].shape
 
 

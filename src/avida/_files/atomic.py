@@ -101,31 +101,6 @@ def _write_to_stream(path: pathlib.Path, data: bytes) -> None:
         file.write(data)
 
 
-def _is_stream(path: pathlib.Path) -> bool:
-    """Whether a path names a device or a pipe, which takes data and which no file may replace."""
-    try:
-        mode = path.stat().st_mode
-    except FileNotFoundError:
-        return False
-    if stat.S_ISBLK(mode) or stat.S_ISSOCK(mode):
-        found = "a disk" if stat.S_ISBLK(mode) else "a socket"
-        raise FileExistsError(errno.EEXIST, f"expected a file, a pipe or a new name, found {found}", str(path))
-    return stat.S_ISCHR(mode) or stat.S_ISFIFO(mode)
-
-
-def _write_to_stream(path: pathlib.Path, data: bytes) -> None:
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)  # which waits for no reader of a pipe
-    except OSError as error:
-        if error.errno != errno.ENXIO:
-            raise
-        wanted = "expected a file, or a pipe that somebody reads, found a pipe that nobody reads"
-        raise OSError(errno.ENXIO, wanted, str(path)) from error
-    os.set_blocking(descriptor, True)
-    with open(descriptor, "wb") as stream:
-        stream.write(data)
-
-
 @contextlib.contextmanager
 def _naming(path: pathlib.Path) -> Iterator[None]:
     """Errors name the file that was to be written, and not its temporary, or none."""
