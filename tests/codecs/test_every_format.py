@@ -92,7 +92,9 @@ def test_cut_files_fail_or_are_whole(format_name: str) -> None:
 )
 def test_headers_that_lie_cost_nothing(data: bytes) -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    with pytest.raises(RuntimeError, match=r"expected (an image of at most|a file that can hold|\d+ bytes at)"):
+    with pytest.raises(
+        RuntimeError, match=r"expected (an image of at most|a file that can hold|\d+ bytes at)|the data is corrupt"
+    ):
         decode(data)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000  # KiB
 
@@ -103,7 +105,7 @@ def test_lying_tiff() -> None:
     data = bytearray(out.getvalue())
     for field in (256, 257):  # width and height
         place = data.index(field.to_bytes(2, "little") + b"\4\0\1\0\0\0") + 8
-        data[place : place + 4] = (20000).to_bytes(4, "little")
+        data[place : place + 4] = (16000).to_bytes(4, "little")
     with pytest.raises(RuntimeError, match="expected a file that can hold"):
         decode(bytes(data))
 

@@ -22,7 +22,10 @@ def test_operators(case):
         return
     sources = [ndd.SampleSource(f"data[{10 + i}]", 10 + i, 0) for i in range(batches[0].batch_size)]
     with ndd.EvalMode.deferred:
-        outputs = results(case.function(*identified(*batches), **combinations(case)[0]))
+        inputs = identified(
+            *(ndd.batch(batch) for batch in batches)
+        )  # memory of their own, which calls need not read at once
+        outputs = results(case.function(*inputs, **combinations(case)[0]))
         draws = [ndd.random.uniform(keyed_by=out) for out in outputs]
         assert all(out._pending() for out in outputs), "a keyed draw waits for nothing"
         for out, drawn in zip(outputs, draws, strict=True):

@@ -78,6 +78,7 @@ UNSTATED = [
     for argument, (_, _, default) in documented(THEIRS[name]).items()
     if default is not None and not {arg["name"]: arg["default"] for arg in OPS[name]["args"]}.get(argument, "?")
     if (name, argument) != ("gaussian_blur", "sigma")  # 0 beside a window is refused here
+    if (name, argument) != ("decoders.video", "pad_mode")  # padding that nobody asked for is told here
 ]
 # What a call needs so that the argument says something.
 BESIDE = {

@@ -129,7 +129,7 @@ OF_READERS = {f"{relative}roi_{part}" for relative in ("", "rel_") for part in (
 OF_READERS |= {f"resize_{side}" for side in ("longer", "shorter", "x", "y", "z")}
 OF_READERS |= {"size", "interp_type", "mag_filter", "min_filter", "pad_mode"}
 # Index files are optional here.
-OPTIONAL = {("readers.MXNet", "index_path"), ("readers.TFRecord", "index_path")}
+OPTIONAL = {("readers.MXNet", "index_path"), ("readers.TFRecord", "index_path"), ("ExternalSource", "num_outputs")}
 
 
 def signature_of(function):

@@ -78,5 +78,8 @@ class Epoch(HandedOver, Iterator[tuple[T, ...]], Generic[T]):
         return self._items.has_given
 
     def goes_on(self, batch_size: int | None) -> bool:
-        """Whether there are more items of this size. If they are of another size, the next epoch is the rest."""
+        """Whether there are more items of this size.
+
+        If they are of another size, the next epoch is the rest.
+        """
         return self._items.goes_on(batch_size)
