@@ -4,9 +4,12 @@ import pathlib
 import runpy
 
 import numpy as np
+import pytest
 
 from avida._cli.migrate import marks, migrate
-from tests.cli.migrate_data import make_data
+
+pytest.importorskip("soundfile", reason="soundfile makes the data")
+from tests.cli.migrate_data import make_data  # noqa: E402
 
 SCRIPT = pathlib.Path(__file__).parent.parent / "cli" / "migrate" / "colour_spaces.py"
 
