@@ -9,7 +9,7 @@ import pytest
 from avida._cli.migrate import marks, migrate
 
 pytest.importorskip("soundfile", reason="soundfile makes the data")
-from tests.cli.migrate_data import make_data  # noqa: E402
+from tests.cli.migrate_data import make_data
 
 SCRIPT = pathlib.Path(__file__).parent.parent / "cli" / "migrate" / "colour_spaces.py"
 
