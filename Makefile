@@ -22,7 +22,7 @@ install = $(PY) tools/requirements.py $(1) | $(PY) -m pip install -qq -r /dev/st
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: help packages setup build demo bench test gpu-test check format operator generate tables wheel asan fuzz interrupts clean
+.PHONY: help packages setup build demo bench test gpu-test check format operator generate tables wheel asan fuzz interrupts kills clean
 .DEFAULT_GOAL := help
 
 help:  ## List the targets
@@ -90,6 +90,9 @@ fuzz: build $(VENV)/test.stamp  ## Read broken files, FILES=5000 of each format:
 
 interrupts: build $(VENV)/test.stamp  ## Fire signals at random microseconds into readers, sources, blocks and checkpoints, for SECONDS=3600
 	@AVIDA_INTERRUPT_SECONDS=$(or $(SECONDS),3600) $(PY) -m pytest -q tests/runtime/test_interrupts.py
+
+kills: build $(VENV)/test.stamp  ## Kill readers at random moments and resume them with other shards, KILLS=200 times in each order
+	@AVIDA_KILLS=$(or $(KILLS),200) $(PY) -m pytest -q tests/readers/test_resume.py -k random_kills
 
 clean:  ## Remove what was built; .venv stays
 	rm -rf build dist src/avida/_core.*.so .mypy_cache .pytest_cache .ruff_cache .hypothesis
