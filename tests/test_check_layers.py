@@ -105,3 +105,22 @@ def test_full_folder_needs_a_readme(checker, tmp_path, capsys):
     assert capsys.readouterr().out.startswith("tests/ops:1: ")
     write(tmp_path, "tests/ops/README.md", "What is here.")
     assert checker.main() == 0
+
+
+@pytest.mark.parametrize(
+    ("second", "problems"),
+    [
+        ("namespace avida {\nclass Window : Base {", 1),
+        ("namespace avida {\nstruct Window {};", 1),
+        ("namespace avida {\nstruct Window;", 0),
+        ("namespace avida {\nnamespace {\nstruct Window {", 0),
+        ("namespace avida::ops {\nstruct Window {", 0),
+        ("namespace avida {\nnamespace {\nint x;\n}  // namespace\nstruct Window {", 1),
+    ],
+)
+def test_types_of_one_name(checker, tmp_path, capsys, second, problems):
+    write(tmp_path, "native/readers/a.h", "namespace avida {\nclass Window {")
+    write(tmp_path, "native/readers/b.cpp", second)
+    assert checker.main() == problems
+    expected = f"native/readers/b.cpp:{len(second.splitlines())}: native/readers/a.h:2 has another avida::Window"
+    assert capsys.readouterr().out.startswith(expected if problems else "")

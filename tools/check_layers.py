@@ -3,8 +3,8 @@
 The rules: a native folder includes only itself and what stands above it in LAYERS; readers include nothing of
 operators; what NVRTC compiles includes nothing else; nanobind stays in native/python; native/storage alone opens the
 files that data is read from; operators know nothing of CUDA, threads or Python; no function has a static variable that
-is made at its first use; a folder has at most twenty source
-files, and with more than six it explains itself in a README.
+is made at its first use; no two files have types of one name in a namespace, which would be one type to the linker; a
+folder has at most twenty source files, and with more than six it explains itself in a README.
 """
 
 import pathlib
@@ -59,6 +59,9 @@ LOCKED_STATIC = re.compile(
     r"\s+(const )?static (?!(inline |thread_local |constexpr |constinit ))(const )?"
     r"[\w:]+(<[^;={]*>)?[\s*&]+(const )?(\w*[^\W_])(\[\w*\])?\s*[={;]"
 )
+# clang-format indents nothing in namespaces, and names them where they end.
+NAMESPACE = re.compile(r"namespace ?([\w:]*) ?\{$|\}  // namespace")
+TYPE = re.compile(r"(?:struct|class|union|enum(?: class)?) (?:\[\[\w+\]\] |alignas\(.*?\) )?(\w+)( final)?( :.*)? \{")
 HOST_ONLY = re.compile(r"#\s*ifndef __CUDACC_RTC__")
 INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^">]+)')
 MOST_WITHOUT_README, MOST_FILES = 6, 20
@@ -129,6 +132,26 @@ def problems_of_file(path: pathlib.Path) -> Iterator[tuple[int, str]]:
             yield number, f"<{header}>: operators leave threads to the loop families in native/loops"
 
 
+def types_of_file(path: pathlib.Path) -> Iterator[tuple[int, str]]:
+    """The types that a file defines in namespaces with names: the line and the full name of each."""
+    around: list[str] = []
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        if namespace := NAMESPACE.match(line):
+            around.append(namespace[1] or "") if line.startswith("namespace") else around.pop()
+        elif (found := TYPE.match(line)) and all(around):
+            yield number, "::".join([*around, found[1]])
+
+
+def problems_of_types(paths: list[pathlib.Path]) -> Iterator[str]:
+    first: dict[str, str] = {}
+    for path in paths:
+        for line, name in types_of_file(path):
+            place = f"{path.relative_to(ROOT)}:{line}"
+            if name in first:
+                yield f"{place}: {first[name]} has another {name}: the linker takes them for one, rename one of them"
+            first.setdefault(name, place)
+
+
 def source_folders() -> Iterator[pathlib.Path]:
     for top in ("native", "src", "tests", "tools", "examples", "benchmarks"):
         for folder in sorted([ROOT / top, *(ROOT / top).rglob("*")]):
@@ -148,9 +171,10 @@ def problems_of_folders() -> Iterator[str]:
 
 def main() -> int:
     problems = []
-    for path in sorted(NATIVE.rglob("*")):
-        if path.suffix in SOURCE_SUFFIXES:
-            problems += [f"{path.relative_to(ROOT)}:{line}: {text}" for line, text in problems_of_file(path)]
+    paths = [path for path in sorted(NATIVE.rglob("*")) if path.suffix in SOURCE_SUFFIXES]
+    for path in paths:
+        problems += [f"{path.relative_to(ROOT)}:{line}: {text}" for line, text in problems_of_file(path)]
+    problems += problems_of_types(paths)
     problems += problems_of_folders()
     print("\n".join(problems), end="\n" if problems else "")
     return 1 if problems else 0

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <map>
+#include <mutex>
 #include <thread>
 
 #include "gpu/compiler.h"
@@ -23,6 +24,21 @@ constexpr double kPatience = 2;  // seconds to wait at exit
 std::atomic<bool> shutting_down{false}, out_of_patience{false};
 std::thread::id shutting_down_by;
 std::atomic<int> taking_gil{0};
+
+// Guards making states of threads, during which Python has a lock without the GIL. Up to 3.11, a child that is forked
+// meanwhile waits for that lock for ever. Forks of Python take this one, as they can wait for it without the GIL.
+std::mutex& making_state = *new std::mutex;
+
+void register_for_forks() {
+  auto take = [] {
+    WithoutGil released;
+    making_state.lock();
+  };
+  auto give_back = [] { making_state.unlock(); };
+  nb::module_::import_("os").attr("register_at_fork")(nb::arg("before") = nb::cpp_function(take),
+                                                      nb::arg("after_in_parent") = nb::cpp_function(give_back),
+                                                      nb::arg("after_in_child") = nb::cpp_function(give_back));
+}
 
 // Stops all threads. Work that is not done within `seconds`, or when a signal handler raises an exception, is
 // abandoned.
@@ -157,7 +173,30 @@ TakingGil::TakingGil() {
 
 TakingGil::~TakingGil() { taking_gil--; }
 
+WithGil::WithGil() {
+  TakingGil taking;
+  if (PyGILState_GetThisThreadState()) {
+    state_ = PyGILState_Ensure();
+    return;
+  }
+  {
+    std::lock_guard lock(making_state);
+    made_ = PyThreadState_New(PyInterpreterState_Main());
+  }
+  PyEval_AcquireThread(made_);
+}
+
+WithGil::~WithGil() {
+  if (!made_) {
+    PyGILState_Release(state_);
+    return;
+  }
+  PyThreadState_Clear(made_);
+  PyThreadState_DeleteCurrent();
+}
+
 void bind_execution(nb::module_& m) {
+  register_for_forks();
   nb::class_<ThreadPool>(m, "NativeThreadPool")
       .def(nb::new_([](int threads) { return std::make_shared<ThreadPool>(threads); }))
       .def_prop_ro("threads", &ThreadPool::threads);

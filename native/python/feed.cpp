@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <set>
+#include <utility>
 
 #include "runtime/fork.h"
 
@@ -104,7 +105,7 @@ nb::object Feed::take(nb::handle make, nb::handle commit, nb::handle end) {
     }
     Busy busy(*this);
     if (!item.is_valid()) {
-      if (loop_) loop_->close();
+      if (auto loop = std::exchange(loop_, nullptr)) loop->close();  // the next epoch may open it again
       if (this->end(end)) return {};
       throw nb::stop_iteration();
     }

@@ -59,15 +59,13 @@ class WithoutGil {
 // Acquires the GIL in a scope, in a thread that may not have it.
 class WithGil {
  public:
-  WithGil() {
-    TakingGil taking;
-    state_ = PyGILState_Ensure();
-  }
-  ~WithGil() { PyGILState_Release(state_); }
+  WithGil();
+  ~WithGil();
   WithGil(const WithGil&) = delete;
 
  private:
-  PyGILState_STATE state_;
+  PyThreadState* made_ = nullptr;  // in a thread that Python did not know
+  PyGILState_STATE state_{};
 };
 
 // Calls Python code that may run for long. If the interpreter exits meanwhile, the thread never returns: Python would

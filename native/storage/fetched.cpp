@@ -71,8 +71,9 @@ std::vector<Range> joined(std::vector<Range> ranges) {
   std::ranges::sort(ranges);
   std::vector<Range> out;
   for (auto [offset, bytes] : ranges) {
-    if (!out.empty() && out.back().second != Request::kAll) {
+    if (!out.empty()) {
       auto& [begin, size] = out.back();
+      if (size == Request::kAll) break;  // which has all that follows
       const int64_t end = bytes == Request::kAll ? INT64_MAX : std::max(begin + size, offset + bytes);
       const bool is_inside = end == begin + size;
       if (is_inside || (offset - (begin + size) <= kNear && end - begin <= kLargest)) {

@@ -105,6 +105,7 @@ class ObjectInOrder : public Object {
   void read_at(int64_t offset, void* to, int64_t bytes) const override {
     if (bytes >= kWindow || offset + bytes > size()) return object_->read_at(offset, to, bytes);
     if (offset < begin_ || offset + bytes > begin_ + std::ssize(window_)) {
+      begin_ = size();  // the window has nothing if the read fails
       window_.resize(static_cast<size_t>(std::min(kWindow, size() - offset)));
       object_->read_at(offset, window_.data(), std::ssize(window_));
       begin_ = offset;

@@ -263,6 +263,21 @@ def test_epochs(data, ahead):
     assert count <= 2
 
 
+def test_the_end_of_an_epoch_that_has_ended(data):
+    files = reader(data)
+    over = files.next_epoch(1)
+    for item in over:
+        augmented(0, *item)
+
+    def body(i, *item):
+        if i == 4:
+            assert next(over, None) is None
+        return augmented(i, *item)
+
+    _, count = run(files.next_epoch(1), body, CALLS)
+    assert count >= CALLS * 10
+
+
 def test_many_epochs(data):
     """What is remembered of a loop does not grow with its epochs."""
     files = reader(data)

@@ -180,9 +180,9 @@ def test_a_batch_is_one_round_of_requests():
     objects = {f"a/{i:03}.jpg": bytes([i]) for i in range(256)}
     with registered(HeldStore(objects, together=256), at_once=256) as store:
         reader = avida.readers.File(file_root="held://", prefetch_queue_depth=1)
-        batch, _ = next(reader.next_epoch(batch_size=256))
+        batch, _ = next(reader.next_epoch(batch_size=256, indices=range(256)))  # and no other epoch ahead of it
         assert [np.asarray(sample)[0] for sample in batch] == list(range(256))
-        assert store.asked % 256 == 0, "no object is asked for twice for a batch, nor for its size"
+        assert store.asked == 256, "no object is asked for twice for a batch, nor for its size"
 
 
 def test_a_store_is_asked_for_so_many_objects_at_once():
@@ -200,6 +200,14 @@ def test_images_of_a_call_are_one_round_of_requests():
         names = [np.frombuffer(f"held://{i}".encode(), np.uint8) for i in range(100)]
         assert [int(np.asarray(each)[0]) for each in avida.io.file.read(avida.as_batch(names))] == list(range(100))
         assert store.asked == 100
+
+
+def test_an_object_that_a_call_has_twice_is_asked_for_once():
+    with registered(HeldStore({"a": b"one", "b": b"two"})) as store:
+        names = [np.frombuffer(f"held://{name}".encode(), np.uint8) for name in "aba"]
+        files = avida.io.file.read(avida.as_batch(names))
+        assert [bytes(np.asarray(file)) for file in files] == [b"one", b"two", b"one"]
+        assert store.asked == 2
 
 
 def test_records_that_are_near_are_one_request(tmp_path):

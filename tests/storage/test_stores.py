@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -221,3 +222,40 @@ def test_an_object_that_changes_between_requests():
             r"expected version a\.tfrecord 1, found a\.tfrecord 2",
         ):
             next(reader.next_epoch())["number"].evaluate()
+
+
+def test_children_of_a_process_whose_threads_ask_python():
+    """Python knows these threads while they ask it: a fork finds none of its locks taken by them."""
+    names = avida.as_batch([np.frombuffer(f"held://{i}".encode(), np.uint8) for i in range(64)])
+    done = threading.Event()
+
+    def ask():
+        while not done.is_set():
+            avida.io.file.read(names).evaluate()
+
+    with registered({str(i): b"one" for i in range(64)}, at_once=32):
+        threads = [threading.Thread(target=ask) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        try:
+            for _ in range(200):
+                ended = in_time(os.fork())
+                assert ended, "a child has not come back from the fork"
+        finally:
+            done.set()
+            for thread in threads:
+                thread.join()
+
+
+def in_time(child):
+    """Ends the child at once; the parent returns whether it has ended within a minute."""
+    if child == 0:
+        os._exit(0)
+    latest = time.monotonic() + 60
+    while time.monotonic() < latest:
+        if os.waitpid(child, os.WNOHANG)[0]:
+            return True
+        time.sleep(0.001)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return False

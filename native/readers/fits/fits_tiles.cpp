@@ -48,10 +48,10 @@ int bytes_of(char type) {
 
 }  // namespace
 
-// Reads consecutive parts of a file, with read-ahead.
-class FileWindow {
+// Reads consecutive parts of a table, with read-ahead.
+class TableWindow {
  public:
-  FileWindow(FitsBytes& file, int64_t begin, int64_t bytes) : file_(file), begin_(begin), bytes_(bytes) {}
+  TableWindow(FitsBytes& file, int64_t begin, int64_t bytes) : file_(file), begin_(begin), bytes_(bytes) {}
 
   int64_t size() const { return bytes_; }
   // Valid until the next call; kBytesBeyond more bytes are readable.
@@ -203,7 +203,7 @@ TiledImage::Tile TiledImage::place_of(int64_t number) const {
   return tile;
 }
 
-ByteSpan TiledImage::heap_part(const std::optional<Column>& column, const unsigned char* row, FileWindow& heap,
+ByteSpan TiledImage::heap_part(const std::optional<Column>& column, const unsigned char* row, TableWindow& heap,
                                int64_t pixels) const {
   if (!column) return {};
   row += column->at;
@@ -220,7 +220,7 @@ ByteSpan TiledImage::heap_part(const std::optional<Column>& column, const unsign
   return {heap.at(offset, bytes), static_cast<size_t>(bytes)};
 }
 
-DType TiledImage::unpack(TileUnpacker& unpacker, const unsigned char* row, FileWindow& heap, const Tile& tile) const {
+DType TiledImage::unpack(TileUnpacker& unpacker, const unsigned char* row, TableWindow& heap, const Tile& tile) const {
   int64_t n = tile.pixels;
   ByteSpan packed = heap_part(columns_.packed, row, heap, n);
   if (packed.empty()) {  // a tile that could not be compressed with the method of the others
@@ -252,7 +252,7 @@ DType TiledImage::unpack(TileUnpacker& unpacker, const unsigned char* row, FileW
 }
 
 bool TiledImage::read(FitsBytes& file, const FitsScaling& scaling, DType dtype, void* to) const {
-  FileWindow table(file, data_, row_bytes_ * rows_), heap(file, heap_, heap_bytes_);
+  TableWindow table(file, data_, row_bytes_ * rows_), heap(file, heap_, heap_bytes_);
   TileUnpacker unpacker;
   int size = size_of(dtype);
   int64_t tiles = 1;

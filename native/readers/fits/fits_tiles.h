@@ -38,9 +38,9 @@ class TiledImage {
   void set_packing(const FitsHeader& header);
   void set_quantization(const FitsHeader& header);
   Tile place_of(int64_t tile) const;
-  DType unpack(TileUnpacker& unpacker, const unsigned char* row, class FileWindow& heap, const Tile& tile) const;
+  DType unpack(TileUnpacker& unpacker, const unsigned char* row, class TableWindow& heap, const Tile& tile) const;
   // The heap data that a row refers to; empty if there is none.
-  ByteSpan heap_part(const std::optional<Column>& column, const unsigned char* row, class FileWindow& heap,
+  ByteSpan heap_part(const std::optional<Column>& column, const unsigned char* row, class TableWindow& heap,
                      int64_t pixels) const;
 
   int64_t data_, row_bytes_, rows_;
