@@ -17,9 +17,7 @@ import avida
 def root(tmp_path_factory):
     """Odd names, links, an empty folder, files that are no images. Each file holds its own name."""
     folder = tmp_path_factory.mktemp("files")
-    names = (
-        "b/1.jpg b/10.jpg b/2.JPG a/x.png a/y.txt a/sub/z.jpg Z/k.webp top.jpg a/a.jpeg b/B.jpg"
-    )
+    names = "b/1.jpg b/10.jpg b/2.JPG a/x.png a/y.txt a/sub/z.jpg Z/k.webp top.jpg a/a.jpeg b/B.jpg"
     for name in [*names.split(), "c d/sp ace.wav", "é/ü.tiff"]:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -86,9 +86,9 @@ def test_images_without_objects_have_types_and_shapes(folder):
 
 
 def test_classes_are_names_by_label(folder):
-    """Labels index them, whether they are numbers or ids; labels that no category has, or has a name for, are not there."""
+    """Labels index them, numbers or ids; those without a category, or a name for it, are not there."""
     categories = [{"id": 16, "name": "bird"}, {"name": "c\u00e4t", "id": 17}, {"id": 90}, {"id": 16, "name": "again"}]
-    categories += [{"id": 91, "name": 5}, {"id": 3, "name": "a \"dog\""}]
+    categories += [{"id": 91, "name": 5}, {"id": 3, "name": 'a "dog"'}]
     document = {"images": [image(7)], "annotations": [annotation(7, 17)], "categories": categories}
     written = folder.write(document)
     reader = avida.readers.COCO(**written)

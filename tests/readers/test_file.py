@@ -346,7 +346,10 @@ def test_classes(folder, tmp_path_factory):
     assert numbers(label for _, label in avida.readers.File(file_root=other).next_epoch()) == [0, 1]
     same = avida.readers.File(file_root=other, classes=reader.classes)
     assert same.classes == reader.classes
-    assert [(names([file])[0], label.item()) for file, label in same.next_epoch()] == [("bee/1.jpg", 1), ("cat/1.jpg", 2)]
+    assert [(names([file])[0], label.item()) for file, label in same.next_epoch()] == [
+        ("bee/1.jpg", 1),
+        ("cat/1.jpg", 2),
+    ]
     turned = avida.readers.File(file_root=other, classes=["cat", "none", "bee"], lazy_init=True)
     assert turned.classes == ["cat", "none", "bee"]
     assert numbers(label for _, label in turned.next_epoch()) == [2, 0]

@@ -108,19 +108,18 @@ void check_file_args(FileArgs& args) {
       refuse(name, " must not be an empty list; leave it out to accept the usual names");
 }
 
-constexpr const char* kRemedy =
-    "file_filters= says which files are wanted, such as [\"*\"] or [\"*.jpg\", \"*.avif\"]";
+constexpr const char* kRemedy = "file_filters= says which files are wanted, such as [\"*\"] or [\"*.jpg\", \"*.avif\"]";
 
 std::shared_ptr<Source> source_of_args(const FileArgs& args, const Opening& opening) {
-  FileList list =
-      args.files ? args.named_files(args.labels)
-      : args.file_list
-          ? args.listed_files(true, opening)
-          : FileList::from_folders(args.root(),
-                                   {args.file_filters ? *args.file_filters : usual_files(),
-                                    args.dir_filters.value_or(std::vector<std::string>()), args.case_sensitive_filter,
-                                    args.classes.value_or(std::vector<std::string>()), args.file_filters ? "" : kRemedy},
-                                   opening);
+  FileList list = args.files ? args.named_files(args.labels)
+                  : args.file_list
+                      ? args.listed_files(true, opening)
+                      : FileList::from_folders(
+                            args.root(),
+                            {args.file_filters ? *args.file_filters : usual_files(),
+                             args.dir_filters.value_or(std::vector<std::string>()), args.case_sensitive_filter,
+                             args.classes.value_or(std::vector<std::string>()), args.file_filters ? "" : kRemedy},
+                            opening);
   return file_source(std::make_shared<const FileList>(std::move(list)), args.read_ahead);
 }
 
@@ -147,9 +146,10 @@ that names the file; the batches after it are not affected.)")
       .arg("confine", &FileArgs::confine, kConfineText)
       .arg("dir_filters", &FileArgs::dir_filters,
            "Patterns of which a folder's name must match one. Default: any name that does not begin with a dot.")
-      .arg("file_filters", &FileArgs::file_filters,
-           "Patterns of which a file's name in ``file_root`` must match one; hidden files match those that begin with a "
-           "dot. Default: the endings of the image and sound formats that this build decodes.")
+      .arg(
+          "file_filters", &FileArgs::file_filters,
+          "Patterns of which a file's name in ``file_root`` must match one; hidden files match those that begin with a "
+          "dot. Default: the endings of the image and sound formats that this build decodes.")
       .path("file_list", &FileArgs::file_list,
             "A text file with a file name and a label in each line, separated by blanks. Names are relative to "
             "``file_root``, or else to the folder of the list.")

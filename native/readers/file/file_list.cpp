@@ -147,8 +147,8 @@ class Labels {
   int32_t of(std::string_view folder) const {
     auto found = label_of_.find(folder);
     if (found == label_of_.end())
-      refuse("expected folders in ", root_, " that are among the ", classes_.size(), " names in classes, got \"", folder,
-             "\". Add it there, or choose folders by dir_filters");
+      refuse("expected folders in ", root_, " that are among the ", classes_.size(), " names in classes, got \"",
+             folder, "\". Add it there, or choose folders by dir_filters");
     return found->second;
   }
 
@@ -164,7 +164,8 @@ std::string warning(const LeftOut& left_out, const std::string& root, const File
   if (const std::string classes = left_out.classes(); !classes.empty())
     text += str(" Without any other file, but with their labels: ", classes, ".");
   if (left_out.has_endings()) text += ' ' + filters.remedy + '.';
-  if (left_out.has_hidden()) text += " Names that begin with a dot are hidden: only filters that begin with one match them.";
+  if (left_out.has_hidden())
+    text += " Names that begin with a dot are hidden: only filters that begin with one match them.";
   return text;
 }
 

@@ -24,9 +24,9 @@ class FileList {
 
   // `interrupt` is called regularly, and may throw.
 
-  // The files in the folders under `root`, sorted by name; the index of the folder, or that of its name in `classes`, is
-  // the label. Names match one of the filters; those that begin with a dot match no other one. A folder keeps its label
-  // where all its files are left out. Warns of what is left out.
+  // The files in the folders under `root`, sorted by name; the index of the folder, or that of its name in `classes`,
+  // is the label. Names match one of the filters; those that begin with a dot match no other one. A folder keeps its
+  // label where all its files are left out. Warns of what is left out.
   struct Filters {
     std::vector<std::string> files, folders;  // empty folders match all
     bool case_sensitive = false;

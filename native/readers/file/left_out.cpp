@@ -30,9 +30,7 @@ void LeftOut::add(std::string_view file) {
     count_of_ending_.emplace(ending, 1);
 }
 
-void LeftOut::add_class(std::string_view name, int64_t label) {
-  classes_.push_back(str(name, " (label ", label, ")"));
-}
+void LeftOut::add_class(std::string_view name, int64_t label) { classes_.push_back(str(name, " (label ", label, ")")); }
 
 std::string LeftOut::what() const {
   std::vector<std::pair<int64_t, std::string>> counts;
