@@ -1,4 +1,4 @@
-"""What CONTRIBUTING says of new image formats and readers: so many files and lines, and everything else follows."""
+"""What CONTRIBUTING says of new image formats, readers and stores: so many lines, and everything else follows."""
 
 import pathlib
 import re
@@ -87,10 +87,11 @@ FORMAT_LINES = [
 READER = "native/readers/lines/lines.cpp"
 SOURCE = """\
 // readers.Lines: lines of texts.
-#include <fstream>
+#include <sstream>
 
 #include "readers/declare.h"
 #include "readers/source.h"
+#include "storage/storage.h"
 
 namespace avida {
 namespace {
@@ -121,12 +122,12 @@ class LinesSource : public Source {
     outputs_[0].dtype = DType::uint8;
     outputs_[0].ndim = 1;
     for (const std::string& path : args.paths) {
-      std::ifstream file(path);
-      if (!file) refuse("expected a text file, \\"", path, "\\" cannot be read");
+      if (!storage::exists(path)) refuse("expected a text file, \\"", path, "\\" is not there");
+      std::istringstream file(storage::read_text(path));
       std::string line;
       for (int64_t at = 0; std::getline(file, line); at += std::ssize(line) + 1) {
         if (interrupt) interrupt();
-        lines_.push_back({path, at});
+        lines_.push_back({path, at, std::ssize(line)});
       }
     }
   }
@@ -135,18 +136,17 @@ class LinesSource : public Source {
   int64_t size() const override { return std::ssize(lines_); }
   const std::vector<Meta>& outputs() const override { return outputs_; }
   std::string describe(int64_t index) const override { return str(lines_[index].path, ", byte ", lines_[index].at); }
-  std::unique_ptr<Sample> open(int64_t index) const override {
-    std::ifstream file(lines_[index].path);
-    file.seekg(lines_[index].at);
-    std::string line;
-    if (!std::getline(file, line)) refuse("the file has become shorter");
+  std::unique_ptr<Sample> open(int64_t index, const storage::Fetched& fetched) const override {
+    auto& [path, at, bytes] = lines_[index];
+    std::string line(bytes, ' ');
+    fetched.open(path)->read_at(at, line.data(), bytes);
     return std::make_unique<LineSample>(strip_ ? stripped(line) : line);
   }
 
  private:
   struct Line {
     std::string path;
-    int64_t at;
+    int64_t at, bytes;
   };
   std::vector<Line> lines_;
   const bool strip_;
@@ -212,6 +212,70 @@ def test_errors(paths):
         avida.readers.Lines()
 '''
 
+STORE = "native/storage/shelf.cpp"
+SHELF = """\
+// Objects of a dictionary, by names that begin with shelf://.
+#include <cstring>
+#include <map>
+
+#include "core/error.h"
+#include "runtime/memory.h"
+#include "storage/storage.h"
+
+namespace avida::storage {
+namespace {
+
+class ShelfStore : public Store {
+ public:
+  void get(Request& request) const override {
+    auto found = objects_.find(request.name);
+    if (found == objects_.end()) refuse("cannot be opened: it is not on the shelf");
+    const std::string& bytes = found->second;
+    request.identity = {std::ssize(bytes), "1"};
+    const int64_t left = std::max<int64_t>(std::ssize(bytes) - request.offset, 0);
+    request.received = request.bytes == Request::kAll ? left : std::min(request.bytes, left);
+    request.data = allocate(request.received);
+    if (request.received) std::memcpy(request.data.get(), bytes.data() + request.offset, request.received);
+  }
+  void list(const std::string& folder, bool deep, const OnEntry& on_entry) const override {
+    EntriesOf entries(folder, deep, on_entry);
+    for (auto& [name, bytes] : objects_) entries.add(name);
+  }
+
+ private:
+  const std::map<std::string, std::string> objects_ = {
+      {"zoo/ant/1.jpg", "an ant"}, {"zoo/bee/1.jpg", "a bee"}, {"zoo/bee/2.jpg", ""}};
+};
+
+[[maybe_unused]] const bool registered = (register_store("shelf", std::make_shared<ShelfStore>()), true);
+
+}  // namespace
+}  // namespace avida::storage
+"""
+STORE_TEST = "tests/storage/test_shelf.py"
+SHELF_TEST = '''\
+"""shelf:// in names: what readers list and read, and what is not there."""
+
+import numpy as np
+import pytest
+
+import avida
+
+
+def test_readers_list_and_read():
+    reader = avida.readers.File(file_root="shelf://zoo")
+    assert reader.classes == ["ant", "bee"]
+    [(files, labels)] = reader.next_epoch(batch_size=3)
+    assert [bytes(np.asarray(file)) for file in files] == [b"an ant", b"a bee", b""]
+    assert [label.item() for label in labels] == [0, 1, 1]
+
+
+def test_one_object():
+    assert bytes(np.asarray(avida.io.file.read("shelf://zoo/bee/1.jpg"))) == b"a bee"
+    with pytest.raises(RuntimeError, match="not on the shelf"):
+        avida.io.file.read("shelf://zoo/cat/1.jpg").evaluate()
+'''
+
 
 def edit(tree: Tree, lines: list[tuple[str, str, str]]) -> None:
     for file, old, new in lines:
@@ -221,23 +285,24 @@ def edit(tree: Tree, lines: list[tuple[str, str, str]]) -> None:
 
 
 @needs_a_build
-def test_a_format_and_a_reader(tmp_path: pathlib.Path) -> None:
+def test_a_format_a_reader_and_a_store(tmp_path: pathlib.Path) -> None:
     """The steps of CONTRIBUTING in a copy of the sources: written, generated, checked, tested, deleted."""
     tree = Tree(tmp_path / "avida")
     written = {FORMAT: CODEC, FORMAT_TEST: CODEC_TEST, READER: SOURCE, READER_TEST: SOURCE_TEST}
+    written |= {STORE: SHELF, STORE_TEST: SHELF_TEST}
     for file, text in written.items():
         (tree.root / file).parent.mkdir(exist_ok=True)
         (tree.root / file).write_text(text)
     edit(tree, FORMAT_LINES)
     by_hand = set(written) | {file for file, *_ in FORMAT_LINES}
-    tree.build(FORMAT, READER)
+    tree.build(FORMAT, READER, STORE)
     tree.make("generate")
     generated = {"docs/formats.md", "src/avida/readers/_readers.py", *READMES}
     assert tree.changed() == by_hand | generated
     assert re.search(r"^\| ZFF \| `.zff` \| zlib \| Zlib \|", (tree.root / "docs/formats.md").read_text(), re.M)
 
-    tree.check(FORMAT, READER)
-    tree.test(FORMAT_TEST, READER_TEST, "tests/codecs/test_declarations.py")
+    tree.check(FORMAT, READER, STORE)
+    tree.test(FORMAT_TEST, READER_TEST, STORE_TEST, "tests/codecs/test_declarations.py")
     tree.test("tests/codecs/test_every_format.py", "tests/codecs/test_indices.py", "-k", "zff or GIF")
 
     for file in written:
@@ -248,4 +313,7 @@ def test_a_format_and_a_reader(tmp_path: pathlib.Path) -> None:
     assert tree.changed() == set()
 
 
-READMES = {f"{folder}/README.md" for folder in ("native/codecs/formats", "tests/codecs", "tests/readers")}
+READMES = {
+    f"{folder}/README.md"
+    for folder in ("native/codecs/formats", "native/storage", "tests/codecs", "tests/readers", "tests/storage")
+}

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -80,6 +81,10 @@ class Source {
   // Both are thread-safe, and throw Error.
   virtual std::unique_ptr<Sample> open(int64_t index, const storage::Fetched& fetched) const = 0;
   virtual std::string describe(int64_t index) const = 0;
+
+  // The names of labels, where the data has them.
+  using Classes = std::map<int32_t, std::string>;
+  virtual std::optional<Classes> classes() const { return {}; }
 };
 
 }  // namespace avida

@@ -425,6 +425,8 @@ LAST_BATCHES: tuple = ("wrap", "pad", "partial", "drop")
 class ReaderSource:
     @property
     def size(self) -> int: ...
+    @property
+    def classes(self) -> dict[int, str] | None: ...
 
 class ReaderStretch:
     """The batch size of a reader from a position on."""

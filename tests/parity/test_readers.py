@@ -15,11 +15,9 @@ import avida
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory):
-    """Odd names, hidden ones, links, an empty folder, files that are no images. Each file holds its own name."""
+    """Odd names, links, an empty folder, files that are no images. Each file holds its own name."""
     folder = tmp_path_factory.mktemp("files")
-    names = (
-        "b/1.jpg b/10.jpg b/2.JPG a/x.png a/.hidden.jpg a/y.txt a/sub/z.jpg .h/q.jpg Z/k.webp top.jpg a/a.jpeg b/B.jpg"
-    )
+    names = "b/1.jpg b/10.jpg b/2.JPG a/x.png a/y.txt a/sub/z.jpg Z/k.webp top.jpg a/a.jpeg b/B.jpg"
     for name in [*names.split(), "c d/sp ace.wav", "é/ü.tiff"]:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -96,6 +94,23 @@ FOLDERS = [
 @pytest.mark.parametrize("arguments", FOLDERS, ids=str)
 def test_folders(root, arguments):
     both(file_root=root, **arguments)
+
+
+def test_hidden_names_where_they_are_asked_for(tmp_path):
+    for name in ("a/1.jpg", "a/._1.jpg", ".b/2.jpg", "c/.hidden"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(name.encode())
+    chosen = {"file_filters": ["*.jpg", ".*.jpg"], "dir_filters": ["*", ".*"]}
+    assert read(avida, file_root=tmp_path, **chosen) == read(dali, file_root=str(tmp_path))
+
+
+def test_a_class_without_a_file_that_is_read(tmp_path):
+    for name in ("a/1.none", "b/1.jpg", "d/1.jpg"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(name.encode())
+    (tmp_path / "c").mkdir()
+    with pytest.warns(UserWarning, match=r"a \(label 0\)"):
+        both(file_root=str(tmp_path))
 
 
 def test_slash_at_the_end(root):

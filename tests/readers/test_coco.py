@@ -85,6 +85,22 @@ def test_images_without_objects_have_types_and_shapes(folder):
     assert not outputs[3].any()
 
 
+def test_classes_are_names_by_label(folder):
+    """Labels index them, numbers or ids; those without a category, or a name for it, are not there."""
+    categories = [{"id": 16, "name": "bird"}, {"name": "c\u00e4t", "id": 17}, {"id": 90}, {"id": 16, "name": "again"}]
+    categories += [{"id": 91, "name": 5}, {"id": 3, "name": 'a "dog"'}]
+    document = {"images": [image(7)], "annotations": [annotation(7, 17)], "categories": categories}
+    written = folder.write(document)
+    reader = avida.readers.COCO(**written)
+    assert reader.classes == {1: "bird", 2: "cät", 6: 'a "dog"'}
+    [(_, _, labels)] = reader.next_epoch()
+    assert reader.classes[labels.item()] == "cät"
+    ids = avida.readers.COCO(**written, avoid_class_remapping=True)
+    assert ids.classes == {3: 'a "dog"', 16: "bird", 17: "cät"}
+    [(_, _, labels)] = ids.next_epoch()
+    assert ids.classes[labels.item()] == "cät"
+
+
 def test_sources_are_file_names(folder):
     reader = avida.readers.COCO(**folder.document([], [image(1, "ü.jpg"), image(2)]))
     for outputs in reader.next_epoch(batch_size=2):

@@ -2,6 +2,7 @@
 
 import glob
 import os
+import warnings
 from collections import Counter
 
 import numpy as np
@@ -265,8 +266,8 @@ def test_filters(tmp_path):
         reader = avida.readers.File(file_root=root, **kwargs)
         return [(bytes(np.asarray(f)).decode(), label.item()) for f, label in reader.next_epoch()]
 
-    assert found() == [("Cc/3.webp", 0), ("a/x.png", 1), ("b/.h.png", 2), ("b/1.JPG", 2)]
-    assert found(case_sensitive_filter=True) == [("Cc/3.webp", 0), ("a/x.png", 1), ("b/.h.png", 2)]
+    assert found() == [("Cc/3.webp", 0), ("a/x.png", 1), ("b/1.JPG", 2)]
+    assert found(case_sensitive_filter=True) == [("Cc/3.webp", 0), ("a/x.png", 1)]
     assert found(file_filters=["[0-9].?xt", "X*"]) == [("a/x.png", 1), ("b/2.txt", 2)]
     assert found(dir_filters="c?") == [("Cc/3.webp", 0)]
     with pytest.raises(RuntimeError, match="no files found"):
@@ -279,6 +280,97 @@ def test_usual_endings_are_those_of_the_formats(tmp_path):
     root = make(tmp_path, [*names, "a/1.avif", "a/1.txt", "a/1"])
     read = [bytes(np.asarray(data)).decode() for data, _ in avida.readers.File(file_root=root).next_epoch()]
     assert read == names
+
+
+def warning_of(**arguments):
+    """What making a reader warns of, or nothing."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        avida.readers.File(**arguments)
+    texts = [str(each.message) for each in caught]
+    assert len(texts) <= 1
+    return texts[0] if texts else None
+
+
+def test_what_is_left_out_is_said_once(tmp_path):
+    root = make(tmp_path, ["a/1.avif", "a/2.avif", "a/3", "b/1.jpg", "c/1.JPG", "c/.DS_Store", "d/1.heic"])
+    os.mkdir(f"{root}/empty")
+    text = warning_of(file_root=root)
+    assert text is not None
+    assert f"leaves out of {root}: .avif (2), without an ending (1), .heic (1). " in text
+    assert "with their labels: a (label 0), d (label 3). file_filters= says" in text
+    assert "hidden" not in text
+    assert ".JPG (1), .heic (1). " in warning_of(file_root=root, case_sensitive_filter=True)
+    assert warning_of(file_root=root, dir_filters=["b", "c"]) is None
+    assert warning_of(file_root=root, file_filters=["*.jpg"]) is None
+    assert f"{root}: 1 hidden file." in warning_of(file_root=root, file_filters=["*"])
+    assert warning_of(files=[f"{root}/a/1.avif"]) is None
+
+
+def test_a_folder_keeps_its_label_where_all_its_files_are_left_out(tmp_path):
+    reader = avida.readers.File(file_root=make(tmp_path, ["a/1.avif", "b/1.jpg", "c/._1.jpg", "d/1.jpg"]))
+    assert [label.item() for _, label in reader.next_epoch()] == [1, 3]
+    assert reader.classes == ["a", "b", "c", "d"]
+
+
+def test_hidden_names_are_left_out(tmp_path):
+    root = make(tmp_path, ["a/1.jpg", "a/._1.jpg", "a/.h.png", "a/.DS_Store", ".trash/1.jpg", "b/2.jpg"])
+    reader = avida.readers.File(file_root=root)
+    assert epoch(reader, 2) == [["a/1.jpg", "b/2.jpg"]]
+    text = warning_of(file_root=root)
+    assert f"{root}: 2 hidden files; the hidden folder .trash. Names that begin with a dot are hidden" in text
+    assert "1 hidden file;" in warning_of(file_root=root, file_filters="*.jpg")
+    chosen = avida.readers.File(file_root=root, file_filters=["*.jpg", ".*.jpg"], dir_filters=["*", ".t*"])
+    assert flat(epoch(chosen, 4)) == [".trash/1.jpg", "a/._1.jpg", "a/1.jpg", "b/2.jpg"]
+    assert "a/.h.png" in flat(epoch(avida.readers.File(file_root=root, file_filters=["*", ".*"]), 1))
+
+
+def test_many_endings_are_summed_up(tmp_path):
+    names = [f"a/scan.{i:04}" for i in range(1200)] + ["a/1.jpg", "a/1.avif", "a/2.avif"]
+    text = warning_of(file_root=make(tmp_path, names))
+    assert ".avif (2), .0000 (1), " in text
+    assert ".0006 (1), others (1193). " in text
+
+
+def test_an_error_says_what_was_left_out(tmp_path):
+    root = make(tmp_path, ["a/1.avif", "b/2.avif"])
+    with pytest.raises(RuntimeError, match=r"no files found: .* leaves out of .*: \.avif \(2\)\..* file_filters="):
+        avida.readers.File(file_root=root)
+
+
+def test_classes(folder, tmp_path_factory):
+    """The labels of a set that lacks a class are those of the set that has it."""
+    reader = avida.readers.File(file_root=folder)
+    assert reader.classes == ["ant", "bee", "cat"]
+    other = make(tmp_path_factory.mktemp("validation"), ["cat/1.jpg", "bee/1.jpg"])
+    assert numbers(label for _, label in avida.readers.File(file_root=other).next_epoch()) == [0, 1]
+    same = avida.readers.File(file_root=other, classes=reader.classes)
+    assert same.classes == reader.classes
+    assert [(names([file])[0], label.item()) for file, label in same.next_epoch()] == [
+        ("bee/1.jpg", 1),
+        ("cat/1.jpg", 2),
+    ]
+    turned = avida.readers.File(file_root=other, classes=["cat", "none", "bee"], lazy_init=True)
+    assert turned.classes == ["cat", "none", "bee"]
+    assert numbers(label for _, label in turned.next_epoch()) == [2, 0]
+    assert avida.readers.File(file_root=folder, dir_filters=["b*"]).classes == ["bee"]
+    assert avida.readers.File(files=[f"{folder}/ant/0.jpg"]).classes is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"classes": ["ant", "cat"]}, 'among the 2 names in classes, got "bee"'),
+        ({"classes": ["ant", "bee", "ant"]}, 'each name once in classes, got "ant" twice'),
+        ({"classes": []}, "classes must not be an empty list"),
+        ({"classes": ["a"], "file_list": "list.txt"}, "classes needs file_root alone"),
+    ],
+)
+def test_classes_that_do_not_fit(folder, arguments, message):
+    with pytest.raises(RuntimeError, match=message):
+        avida.readers.File(file_root=folder, **arguments)
+    if message.startswith("among"):
+        assert len(avida.readers.File(file_root=folder, dir_filters=arguments["classes"], **arguments)) == 8
 
 
 def test_lazy_init_looks_later(tmp_path):

@@ -150,6 +150,18 @@ nb::tuple read_numbers(const SourceHandle& handle, const std::vector<int64_t>& i
   return wrap_all(values);
 }
 
+nb::object text_of(const std::string& name) {
+  return nb::steal(PyUnicode_DecodeFSDefaultAndSize(name.data(), static_cast<Py_ssize_t>(name.size())));
+}
+
+nb::object classes_of(const SourceHandle& handle) {
+  const auto classes = handle.source->classes();
+  if (!classes) return nb::none();
+  nb::dict names;
+  for (auto& [label, name] : *classes) names[nb::int_(label)] = text_of(name);
+  return names;
+}
+
 }  // namespace
 
 BindFormat::BindFormat(Function function) { formats().push_back(function); }
@@ -176,9 +188,9 @@ void bind_readers(nb::module_& m) {
     last_batches.append(nb::str(choice.name.data(), choice.name.size()));
   m.attr("LAST_BATCHES") = nb::tuple(last_batches);
 
-  nb::class_<SourceHandle>(m, "ReaderSource").def_prop_ro("size", [](SourceHandle& handle) {
-    return handle.source->size();
-  });
+  nb::class_<SourceHandle>(m, "ReaderSource")
+      .def_prop_ro("size", [](SourceHandle& handle) { return handle.source->size(); })
+      .def_prop_ro("classes", &classes_of, nb::sig("def classes(self) -> dict[int, str] | None"));
   bind_reader_states(m);
   for (auto bind : formats()) bind(m);
 

@@ -33,6 +33,7 @@ class CocoParser {
 
   CocoDataset parse() {
     if (options_.outlines()) data_.first_polygon = data_.first_vertex = {0};
+    data_.classes.emplace();
     stream_.object([&](std::string_view key) {
       if (key == "images")
         elements("images", [&](ondemand::object image) { add_image(image); });
@@ -114,15 +115,20 @@ class CocoParser {
   }
 
   void add_category(ondemand::object& element) {
-    bool has_id = false;
+    std::optional<int32_t> id;
+    std::optional<std::string> name;  // others than texts are no names
     categories_++;
     for (auto field : element) {
       ondemand::raw_json_string key = field.key();
-      if (key != "id") continue;
-      number_of_category_.emplace(small_integer(field.value(), "id"), categories_);
-      has_id = true;
+      ondemand::value value = field.value();
+      if (key == "id")
+        id = small_integer(value, "id");
+      else if (key == "name" && value.type() == ondemand::json_type::string)
+        name = std::string_view(value.get_string());
     }
-    if (!has_id) throw Unexpected{"id", "an integer, got none"};
+    if (!id) throw Unexpected{"id", "an integer, got none"};
+    const bool is_new = number_of_category_.emplace(*id, categories_).second;
+    if (name && is_new) data_.classes->emplace(options_.remap ? categories_ : *id, std::move(*name));
   }
 
   void add_object(ondemand::object& element) {
@@ -353,7 +359,7 @@ Images come in the order of their ids. Annotations of images that are not listed
       .path("annotations_file", &CocoArgs::annotations_file, "The JSON file.")
       .arg("avoid_class_remapping", &CocoArgs::avoid_class_remapping,
            "Labels are the ids of categories as they are in the file. Default: ``False``, they are numbered from 1 in "
-           "the order of the file; categories that it does not list are 0.")
+           "the order of the file; categories that it does not list are 0. ``reader.classes[label]`` is the name.")
       .arg("confine", &CocoOptions::confine,
            "Refuse the name of an image that leads outside of ``file_root``: by being absolute, by ``..`` or by a "
            "symbolic link. Checked when the reader is made.")

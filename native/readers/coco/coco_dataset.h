@@ -2,6 +2,8 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -55,6 +57,7 @@ struct CocoDataset {
   std::vector<int32_t> runs_of;
   std::vector<Runs> runs;
   std::vector<uint32_t> lengths;
+  std::optional<std::map<int32_t, std::string>> classes;  // names of categories by label; saved data has none
 
   std::string_view name(const Image& image) const {
     return std::string_view(names).substr(image.name, image.name_length);

@@ -44,6 +44,7 @@ class CocoSource : public Source {
   int64_t size() const override { return static_cast<int64_t>(data_.images.size()); }
   const std::vector<Meta>& outputs() const override { return outputs_; }
   std::string describe(int64_t index) const override { return files_->describe(index); }
+  std::optional<Classes> classes() const override { return data_.classes; }
   bool is_local() const override { return files_->is_local(); }
   void name_needs(int64_t index, storage::Needs& needs) const override { files_->name_needs(index, needs); }
   std::unique_ptr<Sample> open(int64_t index, const storage::Fetched& fetched) const override;

@@ -1,6 +1,7 @@
 #include "readers/file/file.h"
 
 #include <cstring>
+#include <set>
 #include <utility>
 
 #include "codecs/audio/audio_formats.h"
@@ -46,6 +47,7 @@ class FileSource : public Source {
   int64_t size() const override { return files_->size(); }
   const std::vector<Meta>& outputs() const override { return outputs_; }
   std::string describe(int64_t index) const override { return files_->path(index); }
+  std::optional<Classes> classes() const override { return classes_of_folders(*files_); }
   bool is_local() const override { return is_local_; }
   void name_needs(int64_t index, storage::Needs& needs) const override { needs.whole(files_->path(index)); }
   std::unique_ptr<Sample> open(int64_t index, const storage::Fetched& fetched) const override {
@@ -60,6 +62,13 @@ class FileSource : public Source {
 
 }  // namespace
 
+std::optional<Source::Classes> classes_of_folders(const FileList& files) {
+  if (files.classes().empty()) return {};
+  Source::Classes names;
+  for (const std::string& name : files.classes()) names.emplace(static_cast<int32_t>(names.size()), name);
+  return names;
+}
+
 std::shared_ptr<Source> file_source(std::shared_ptr<const FileList> files, bool read_ahead) {
   return std::make_shared<FileSource>(std::move(files), read_ahead);
 }
@@ -68,7 +77,7 @@ namespace {
 
 struct FileArgs : FilesArgs {
   bool case_sensitive_filter = false;
-  std::optional<std::vector<std::string>> dir_filters, file_filters;
+  std::optional<std::vector<std::string>> classes, dir_filters, file_filters;
   std::optional<std::vector<int64_t>> labels;
 };
 
@@ -80,23 +89,37 @@ std::vector<std::string> usual_files() {
   return patterns;
 }
 
+void check_classes(const FileArgs& args) {
+  if (args.files || args.file_list)
+    refuse("classes needs file_root alone: with files or file_list, labels are given and not found");
+  if (args.classes->empty())
+    refuse("classes must not be an empty list; leave it out to take the folders that are there");
+  std::set<std::string_view> names;
+  for (const std::string& name : *args.classes)
+    if (!names.insert(name).second) refuse("expected each name once in classes, got \"", name, "\" twice");
+}
+
 void check_file_args(FileArgs& args) {
   args.check();
   if (args.labels && !args.files) refuse("labels needs files: otherwise they come from the folders or the list");
+  if (args.classes) check_classes(args);
   for (auto& [name, filters] : {std::pair("dir_filters", &args.dir_filters), {"file_filters", &args.file_filters}})
     if (*filters && (*filters)->empty())
       refuse(name, " must not be an empty list; leave it out to accept the usual names");
 }
 
+constexpr const char* kRemedy = "file_filters= says which files are wanted, such as [\"*\"] or [\"*.jpg\", \"*.avif\"]";
+
 std::shared_ptr<Source> source_of_args(const FileArgs& args, const Opening& opening) {
-  FileList list =
-      args.files ? args.named_files(args.labels)
-      : args.file_list
-          ? args.listed_files(true, opening)
-          : FileList::from_folders(args.root(),
-                                   {args.file_filters ? *args.file_filters : usual_files(),
-                                    args.dir_filters.value_or(std::vector<std::string>()), args.case_sensitive_filter},
-                                   opening.interrupt);
+  FileList list = args.files ? args.named_files(args.labels)
+                  : args.file_list
+                      ? args.listed_files(true, opening)
+                      : FileList::from_folders(
+                            args.root(),
+                            {args.file_filters ? *args.file_filters : usual_files(),
+                             args.dir_filters.value_or(std::vector<std::string>()), args.case_sensitive_filter,
+                             args.classes.value_or(std::vector<std::string>()), args.file_filters ? "" : kRemedy},
+                            opening);
   return file_source(std::make_shared<const FileList>(std::move(list)), args.read_ahead);
 }
 
@@ -109,18 +132,24 @@ AVIDA_READER(File, FileArgs) {
 The outputs are the bytes of each file (uint8) and its label (int32, one element).
 
 The files are those in the folders under ``file_root``, sorted, where a folder's number is the label of its files; or
-those that ``file_list`` or ``files`` name.
+those that ``file_list`` or ``files`` name. A folder keeps its number where all its files are left out. Files of other
+endings, and files and folders that begin with a dot, are left out with a warning.
 
 All batches are full: the last one of an epoch is filled up with the first samples of the next epoch, which then begins
 behind them; see ``pad_last_batch``. A file that cannot be read makes its batch fail when that is used, with a message
 that names the file; the batches after it are not affected.)")
       .arg("case_sensitive_filter", &FileArgs::case_sensitive_filter, "Whether filters tell upper from lower case.")
+      .arg("classes", &FileArgs::classes,
+           "The names of the folders in ``file_root``, in the order of their labels, such as ``classes`` of the reader "
+           "of the training data. A folder that is not among them is an error, a name without a folder has no files. "
+           "Default: the folders that are there, sorted.")
       .arg("confine", &FileArgs::confine, kConfineText)
       .arg("dir_filters", &FileArgs::dir_filters,
-           "Patterns of which a folder's name must match one. Default: any name.")
-      .arg("file_filters", &FileArgs::file_filters,
-           "Patterns of which a file's name in ``file_root`` must match one. Default: the endings of the "
-           "image and sound formats that this build decodes.")
+           "Patterns of which a folder's name must match one. Default: any name that does not begin with a dot.")
+      .arg(
+          "file_filters", &FileArgs::file_filters,
+          "Patterns of which a file's name in ``file_root`` must match one; hidden files match those that begin with a "
+          "dot. Default: the endings of the image and sound formats that this build decodes.")
       .path("file_list", &FileArgs::file_list,
             "A text file with a file name and a label in each line, separated by blanks. Names are relative to "
             "``file_root``, or else to the folder of the list.")
@@ -138,7 +167,9 @@ that names the file; the batches after it are not affected.)")
 >>> reader = avida.readers.File(file_root=folder.name)
 >>> for jpegs, labels in reader.next_epoch(batch_size=3):
 ...     print(labels.torch().flatten().tolist(), jpegs.shape)
-[0, 0, 1] [(10,), (10,), (10,)])")
+[0, 0, 1] [(10,), (10,), (10,)]
+>>> reader.classes
+['cat', 'dog'])")
       .check(check_file_args)
       .source(source_of_args);
 }

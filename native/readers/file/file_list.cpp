@@ -9,11 +9,14 @@
 #include <map>
 
 #include "core/error.h"
+#include "readers/file/left_out.h"
 #include "storage/names.h"
 #include "storage/storage.h"
 
 namespace avida {
 namespace {
+
+bool is_hidden(std::string_view name) { return name.starts_with('.'); }
 
 class NameFilter {
  public:
@@ -30,7 +33,13 @@ class NameFilter {
     }
     return fnmatch(pattern_.c_str(), std::string(name).c_str(), case_sensitive_ ? 0 : FNM_CASEFOLD) == 0;
   }
+  // As in a shell, hidden names match patterns that begin with a dot only.
   static bool any_matches(const std::vector<NameFilter>& filters, std::string_view name) {
+    return std::any_of(filters.begin(), filters.end(), [&](auto& filter) {
+      return filter.matches(name) && (!is_hidden(name) || is_hidden(filter.pattern_));
+    });
+  }
+  static bool any_but_for_its_dot(const std::vector<NameFilter>& filters, std::string_view name) {
     return std::any_of(filters.begin(), filters.end(), [&](auto& filter) { return filter.matches(name); });
   }
   static std::vector<NameFilter> all(const std::vector<std::string>& patterns, bool case_sensitive) {
@@ -129,6 +138,37 @@ std::string hint_for_flat_folder(const Folders& root, const std::string& prefix,
              prefix, "*", is_common ? ending(files[0]) : "", "\"))");
 }
 
+// The numbers of classes by their names.
+class Labels {
+ public:
+  Labels(const std::string& root, const std::vector<std::string>& classes) : root_(root), classes_(classes) {
+    for (const std::string& name : classes) label_of_.emplace(name, static_cast<int32_t>(label_of_.size()));
+  }
+  int32_t of(std::string_view folder) const {
+    auto found = label_of_.find(folder);
+    if (found == label_of_.end())
+      refuse("expected folders in ", root_, " that are among the ", classes_.size(), " names in classes, got \"",
+             folder, "\". Add it there, or choose folders by dir_filters");
+    return found->second;
+  }
+
+ private:
+  const std::string& root_;
+  const std::vector<std::string>& classes_;
+  std::map<std::string, int32_t, std::less<>> label_of_;
+};
+
+std::string warning(const LeftOut& left_out, const std::string& root, const FileList::Filters& filters,
+                    const Opening& opening) {
+  std::string text = str(opening.reader, " leaves out of ", root, ": ", left_out.what(), ".");
+  if (const std::string classes = left_out.classes(); !classes.empty())
+    text += str(" Without any other file, but with their labels: ", classes, ".");
+  if (left_out.has_endings()) text += ' ' + filters.remedy + '.';
+  if (left_out.has_hidden())
+    text += " Names that begin with a dot are hidden: only filters that begin with one match them.";
+  return text;
+}
+
 }  // namespace
 
 std::string FileList::path(int64_t i) const {
@@ -159,27 +199,41 @@ void FileList::add(int folder, std::string_view name, int32_t label) {
   names_ += name;
 }
 
-FileList FileList::from_folders(const std::string& root, const Filters& filters, const Interrupt& interrupt) {
-  Steps steps(interrupt);
+FileList FileList::from_folders(const std::string& root, const Filters& filters, const Opening& opening) {
+  Steps steps(opening.interrupt);
   auto of_files = NameFilter::all(filters.files, filters.case_sensitive);
   auto of_folders = NameFilter::all(filters.folders, filters.case_sensitive);
   FileList list;
+  LeftOut left_out;
   const Folders folders(root, steps);
   std::string prefix = root.ends_with('/') ? root : root + '/';
   std::string folder_names, file_names;
   const auto found = folders.list("", true, folder_names, [&](std::string_view name) {
-    return of_folders.empty() || NameFilter::any_matches(of_folders, name);
+    if (of_folders.empty() ? !is_hidden(name) : NameFilter::any_matches(of_folders, name)) return true;
+    if (of_folders.empty() || NameFilter::any_but_for_its_dot(of_folders, name)) left_out.add_hidden_folder(name);
+    return false;
   });
-  for (size_t label = 0; label < found.size(); label++) {
+  list.classes_ = filters.classes.empty() ? std::vector<std::string>(found.begin(), found.end()) : filters.classes;
+  const Labels labels(root, list.classes_);
+  for (std::string_view name : found) {
     steps.next();
-    const auto files = folders.list(found[label], false, file_names,
-                                    [&](std::string_view name) { return NameFilter::any_matches(of_files, name); });
-    int folder = list.add_folder(prefix + std::string(found[label]));
-    for (std::string_view file : files) list.add(folder, file, static_cast<int32_t>(label));
+    const int32_t label = labels.of(name);
+    const int64_t left_out_before = left_out.files();
+    const auto files = folders.list(name, false, file_names, [&](std::string_view file) {
+      if (NameFilter::any_matches(of_files, file)) return true;
+      if (!is_hidden(file) && !filters.remedy.empty()) left_out.add(file);
+      if (is_hidden(file) && NameFilter::any_but_for_its_dot(of_files, file)) left_out.add_hidden_file();
+      return false;
+    });
+    if (files.empty() && left_out.files() > left_out_before) left_out.add_class(name, label);
+    int folder = list.add_folder(prefix + std::string(name));
+    for (std::string_view file : files) list.add(folder, file, label);
   }
   if (list.size() == 0)
     refuse("no files found: expected ", prefix, "*/FILE, where FILE matches one of the filters",
+           left_out.is_empty() ? "" : ". " + warning(left_out, root, filters, opening),
            hint_for_flat_folder(folders, prefix, of_files));
+  if (!left_out.is_empty()) opening.warn(warning(left_out, root, filters, opening));
   return list;
 }
 

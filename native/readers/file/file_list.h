@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/executor.h"
+#include "readers/reader_spec.h"
 
 namespace avida {
 
@@ -14,6 +14,8 @@ class FileList {
   int64_t size() const { return static_cast<int64_t>(entries_.size()); }
   int32_t label(int64_t i) const { return entries_[i].label; }
   std::string path(int64_t i) const;
+  // The names of the labels, from 0 on; empty if they do not come from folders.
+  const std::vector<std::string>& classes() const { return classes_; }
   bool is_local() const;  // whether all files lie where reading takes no longer than from the page cache
 
   // Names are relative to their folder, unless they are complete.
@@ -22,13 +24,16 @@ class FileList {
 
   // `interrupt` is called regularly, and may throw.
 
-  // The files in the folders under `root`, sorted by name; the index of the folder is the label. Names match one of the
-  // filters.
+  // The files in the folders under `root`, sorted by name; the index of the folder, or that of its name in `classes`,
+  // is the label. Names match one of the filters; those that begin with a dot match no other one. A folder keeps its
+  // label where all its files are left out. Warns of what is left out.
   struct Filters {
     std::vector<std::string> files, folders;  // empty folders match all
     bool case_sensitive = false;
+    std::vector<std::string> classes;  // empty: the folders that are found
+    std::string remedy;                // how users choose other files; empty if they chose these
   };
-  static FileList from_folders(const std::string& root, const Filters& filters, const Interrupt& interrupt = {});
+  static FileList from_folders(const std::string& root, const Filters& filters, const Opening& opening);
   // The files in `root` itself, then those in the folders under it, sorted by name. No labels; the filter is
   // case-sensitive.
   static FileList from_tree(const std::string& root, const std::string& filter, const Interrupt& interrupt = {});
@@ -48,6 +53,7 @@ class FileList {
   };
 
   std::string names_;  // concatenated
+  std::vector<std::string> classes_;
   std::vector<std::string> folders_;
   std::vector<Entry> entries_;
 };

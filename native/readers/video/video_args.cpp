@@ -105,7 +105,8 @@ std::shared_ptr<Source> VideoArgs::open(VideoOptions options, const Opening& ope
   else if (is_given(file_list))
     videos = read_list(*file_list, opening);
   else
-    videos.files = FileList::from_folders(*file_root, {kVideoFiles, {}, false}, opening.interrupt);
+    videos.files =
+        FileList::from_folders(*file_root, {kVideoFiles, {}, false, {}, "filenames= takes other files"}, opening);
   return video_source(videos.files, videos.bounds, options, indexes, opening.interrupt);
 }
 

@@ -10,6 +10,7 @@
 
 #include "codecs/limits.h"
 #include "core/clones.h"
+#include "readers/file/file.h"
 #include "readers/video/video_files.h"
 #include "runtime/memory.h"
 #include "runtime/thread_pool.h"
@@ -33,8 +34,8 @@ AVIDA_CLONES void to_floats(const uint8_t* from, float* to, int64_t n, float sca
 
 class VideoSource : public Source {
  public:
-  VideoSource(std::unique_ptr<VideoFiles> files, const VideoOptions& options)
-      : files_(std::move(files)), options_(options) {
+  VideoSource(std::unique_ptr<VideoFiles> files, const VideoOptions& options, std::optional<Classes> classes)
+      : files_(std::move(files)), options_(options), classes_(std::move(classes)) {
     codecs::read_fill_value(options.fill_value, fill_);
     add(Output::frames, options.dtype, 4);
     metas_[0].layout = Layout("FHWC");
@@ -62,6 +63,7 @@ class VideoSource : public Source {
   const char* name() const override { return options_.reader.c_str(); }
   int64_t size() const override { return size_; }
   const std::vector<Meta>& outputs() const override { return metas_; }
+  std::optional<Classes> classes() const override { return classes_; }
   bool takes_long() const override { return true; }
   Data allocate(const Meta& meta, const ShapeList& shapes) const override {
     if (meta.device.kind == Device::Kind::cpu) return allocate_data(meta, shapes);
@@ -261,6 +263,7 @@ class VideoSource : public Source {
 
   std::unique_ptr<VideoFiles> files_;
   VideoOptions options_;
+  const std::optional<Classes> classes_;
   uint8_t fill_[3];
   std::vector<Entry> entries_;
   int64_t size_ = 0;
@@ -291,7 +294,7 @@ std::shared_ptr<Source> video_source(const FileList& list, const std::vector<Cli
     const Error& error = files.error(numbers[0]);
     throw Error(error.kind, str(files.path(numbers[0]), ": ", error.message));
   }
-  auto source = std::make_shared<VideoSource>(std::move(owned), options);
+  auto source = std::make_shared<VideoSource>(std::move(owned), options, classes_of_folders(list));
   const double nothing = std::numeric_limits<double>::quiet_NaN();
   for (size_t i = 0; i < numbers.size(); i++)
     source->add_part(numbers[i], list.label(static_cast<int64_t>(i)),

@@ -15,7 +15,12 @@ _SAVED = ("images", "ltrb", "ratio", "skip_empty", "size_threshold")
 
 
 class COCOHooks(DeclaredReader):
-    """Replaces saved annotations at once."""
+    """Replaces saved annotations at once, and names labels."""
+
+    @property
+    def classes(self) -> dict[int, str] | None:
+        """The names of categories by their labels; ``None`` for preprocessed annotations, which have no names."""
+        return self._set_up().classes
 
     def _prepare(self, given: dict[str, Any]) -> None:
         if given["masks"] is not None:

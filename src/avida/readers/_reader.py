@@ -145,6 +145,16 @@ class Reader:
             self._source = source
         return self._source
 
+    @property
+    def classes(self) -> Sequence[str] | Mapping[int, str] | None:
+        """The names of the labels, where the data has them: ``reader.classes[label]``.
+
+        ``File`` and the readers of videos have a list, of the folders in ``file_root``; ``COCO`` has a dictionary, of
+        the categories that the annotations name. It is ``None`` for all other data, since nothing there names labels.
+        Two readers, of training and of validation data, have the same labels if this is equal.
+        """
+        return self._set_up().classes
+
     def _pointer(self) -> str | None:
         """What to do if a file of the data was not fetched by git-LFS."""
         return pointer_among(list(self._located.values()))

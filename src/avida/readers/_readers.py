@@ -9,6 +9,7 @@ from avida import tfrecord
 from avida._values.typing import DeviceArg, DTypeArg, FixedFloats, FloatArg, FloatsArg, ImageTypeArg, InterpTypeArg
 from avida.readers._coco import COCOHooks
 from avida.readers._declared import DeclaredReader
+from avida.readers._file import FileHooks
 from avida.readers._nemo_asr import NemoAsrHooks
 from avida.readers._paths import Path
 from avida.readers._tfrecord import TFRecordHooks
@@ -49,7 +50,8 @@ class COCO(COCOHooks):
     Args:
         annotations_file: The JSON file.
         avoid_class_remapping: Labels are the ids of categories as they are in the file. Default: ``False``, they are
-            numbered from 1 in the order of the file; categories that it does not list are 0.
+            numbered from 1 in the order of the file; categories that it does not list are 0. ``reader.classes[label]``
+            is the name.
         confine: Refuse the name of an image that leads outside of ``file_root``: by being absolute, by ``..`` or by a
             symbolic link. Checked when the reader is made. Default: ``False``.
         dump_meta_files: Old name of ``save_preprocessed_annotations``.
@@ -469,13 +471,14 @@ class Caffe2(DeclaredReader):
         )
 
 
-class File(DeclaredReader):
+class File(FileHooks):
     """Reads files and their labels.
 
     The outputs are the bytes of each file (uint8) and its label (int32, one element).
 
     The files are those in the folders under ``file_root``, sorted, where a folder's number is the label of its files;
-    or those that ``file_list`` or ``files`` name.
+    or those that ``file_list`` or ``files`` name. A folder keeps its number where all its files are left out. Files of
+    other endings, and files and folders that begin with a dot, are left out with a warning.
 
     All batches are full: the last one of an epoch is filled up with the first samples of the next epoch, which then
     begins behind them; see ``pad_last_batch``. A file that cannot be read makes its batch fail when that is used, with
@@ -483,11 +486,14 @@ class File(DeclaredReader):
 
     Args:
         case_sensitive_filter: Whether filters tell upper from lower case. Default: ``False``.
+        classes: The names of the folders in ``file_root``, in the order of their labels, such as ``classes`` of the
+            reader of the training data. A folder that is not among them is an error, a name without a folder has no
+            files. Default: the folders that are there, sorted.
         confine: Refuse a name in ``file_list`` that leads outside of ``file_root``, or of the list's folder: by being
             absolute, by ``..`` or by a symbolic link. Checked when the reader is made. Default: ``False``.
-        dir_filters: Patterns of which a folder's name must match one. Default: any name.
-        file_filters: Patterns of which a file's name in ``file_root`` must match one. Default: the endings of the image
-            and sound formats that this build decodes.
+        dir_filters: Patterns of which a folder's name must match one. Default: any name that does not begin with a dot.
+        file_filters: Patterns of which a file's name in ``file_root`` must match one; hidden files match those that
+            begin with a dot. Default: the endings of the image and sound formats that this build decodes.
         file_list: A text file with a file name and a label in each line, separated by blanks. Names are relative to
             ``file_root``, or else to the folder of the list.
         file_root: A folder with one folder of files for each label; the base of relative names in ``file_list`` and
@@ -536,6 +542,8 @@ class File(DeclaredReader):
         >>> for jpegs, labels in reader.next_epoch(batch_size=3):
         ...     print(labels.torch().flatten().tolist(), jpegs.shape)
         [0, 0, 1] [(10,), (10,), (10,)]
+        >>> reader.classes
+        ['cat', 'dog']
     """
 
     _declared = "File"
@@ -549,6 +557,7 @@ class File(DeclaredReader):
         num_inputs: int | None = None,
         *,
         case_sensitive_filter: bool | None = None,
+        classes: str | Sequence[str] | None = None,
         confine: bool | None = None,
         dir_filters: str | Sequence[str] | None = None,
         dont_use_mmap: bool | None = None,
@@ -581,6 +590,7 @@ class File(DeclaredReader):
             device,
             num_inputs,
             case_sensitive_filter=case_sensitive_filter,
+            classes=classes,
             confine=confine,
             dir_filters=dir_filters,
             dont_use_mmap=dont_use_mmap,
