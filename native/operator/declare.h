@@ -191,10 +191,14 @@ class Op : public Declaration {
     loop_.body = [](const SampleWork& work) { plan_of<Plan>(work).run(Typed(work)); };
     if constexpr (requires(const Plan& plan) { plan.rows(); })
       loop_.rows = [](const SampleWork& work) { return int64_t{plan_of<Plan>(work).rows()}; };
-    if constexpr (requires(const Plan& plan, const Typed& sample) { plan.rows(sample); })
+    else if constexpr (requires(const Plan& plan, const Typed& sample) { plan.rows(sample); })
       loop_.rows = [](const SampleWork& work) { return int64_t{plan_of<Plan>(work).rows(Typed(work))}; };
+    else
+      static_assert(!requires { &Plan::rows; }, "rows() is const, and takes nothing, or const Sample<Args>&");
     if constexpr (requires(const Plan& plan) { plan.reads(); })
       loop_.reads = [](const SampleWork& work) { return plan_of<Plan>(work).reads(); };
+    else
+      static_assert(!requires { &Plan::reads; }, "reads() is const, and takes nothing");
     return with_loop();
   }
   // A loop of a loop family.
