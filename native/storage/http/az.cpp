@@ -35,7 +35,7 @@ class AzureStore : public HttpStore {
       Query query = {{"restype", "container"}, {"comp", "list"}, {"prefix", prefix}};
       if (!deep) query.emplace_back("delimiter", "/");
       if (!next.empty()) query.emplace_back("marker", next);
-      const std::string text = page(folder, [&] { return question(container, query, {}, settings_of(full(folder))); });
+      const std::string text = page(folder, [&](const Settings& settings) { return question({container, {}, {}}, query, settings); });
       if (text.find("<EnumerationResults") == text.npos)
         refuse("expected a listing in XML (EnumerationResults), got ", text.size(), " bytes of something else");
       auto give = [&](std::string_view each, bool is_folder) {
@@ -52,16 +52,16 @@ class AzureStore : public HttpStore {
   }
 
  protected:
-  HttpQuestion object(const std::string& name, const std::string& range, const Settings& settings) const override {
+  HttpQuestion object(const HttpPart& part, const Settings& settings) const override {
+    const std::string& name = part.name;
     const size_t slash = name.find('/');
     if (slash == 0 || slash == name.npos || slash + 1 == name.size())
       value_error("expected az://CONTAINER/BLOB, got az://", name);
-    return question(name, {}, range, settings);
+    return question(part, {}, settings);
   }
 
  private:
-  static HttpQuestion question(const std::string& path, const Query& query, const std::string& range,
-                               const Settings& settings) {
+  static HttpQuestion question(const HttpPart& part, const Query& query, const Settings& settings) {
     const std::string account =
         settings.account ? *settings.account
                          : environment({"AZURE_STORAGE_ACCOUNT_NAME", "AZURE_STORAGE_ACCOUNT"}).value_or("");
@@ -70,7 +70,7 @@ class AzureStore : public HttpStore {
                   "avida.storage.configure(\"az://...\")");
     std::string base = settings.endpoint.value_or(str("https://", account, ".blob.core.windows.net"));
     while (base.ends_with('/')) base.pop_back();
-    const std::string encoded = '/' + percent_encoded(path, true);
+    const std::string encoded = '/' + percent_encoded(part.name, true);
     HttpQuestion asked{str(base, encoded, query_text(query))};
     asked.take_credentials(settings);
     const std::string date = http_date();
@@ -84,8 +84,8 @@ class AzureStore : public HttpStore {
       Query sorted = query;
       std::ranges::sort(sorted);
       for (auto& [name, value] : sorted) resource += str('\n', name, ':', value);
-      // Eleven headers of the protocol are signed, of which only the last one is sent.
-      const std::string text = str("GET\n\n\n\n\n\n\n\n\n\n\n", range, "\nx-ms-date:", date, "\nx-ms-version:",
+      // Eleven headers of the protocol are signed, of which If-Match and Range may be there.
+      const std::string text = str("GET\n\n\n\n\n\n\n\n", part.match, "\n\n\n", part.range, "\nx-ms-date:", date, "\nx-ms-version:",
                                    kVersion, '\n', resource);
       asked.headers = {"x-ms-date: " + date, "x-ms-version: " + std::string(kVersion),
                        str("Authorization: SharedKey ", account, ':',

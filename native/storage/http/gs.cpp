@@ -24,13 +24,14 @@ class GoogleStore : public HttpStore {
       Query query = {{"prefix", prefix}, {"fields", "items(name),prefixes,nextPageToken"}};
       if (!deep) query.emplace_back("delimiter", "/");
       if (!next.empty()) query.emplace_back("pageToken", next);
-      const std::string text = page(folder, [&] { return question(bucket, {}, query, settings_of(full(folder))); });
+      const std::string text = page(folder, [&](const Settings& settings) { return question(bucket, {}, query, settings); });
       next = take_page(text, prefix, on_entry);
     } while (!next.empty());
   }
 
  protected:
-  HttpQuestion object(const std::string& name, const std::string&, const Settings& settings) const override {
+  HttpQuestion object(const HttpPart& part, const Settings& settings) const override {
+    const std::string& name = part.name;
     const size_t slash = name.find('/');
     if (slash == 0 || slash == name.npos || slash + 1 == name.size())
       value_error("expected gs://BUCKET/KEY, got gs://", name);

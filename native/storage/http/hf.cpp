@@ -48,14 +48,15 @@ class HubStore : public HttpStore {
     while (!url.empty()) {
       std::string link;
       const std::string text = page(
-          folder, [&] { return with_token(url, settings_of(full(folder))); }, "link", &link);
+          folder, [&](const Settings& given) { return with_token(url, given); }, "link", &link);
       take_page(text, path.empty() ? "" : path + '/', deep, on_entry);
       url = next_page(link, endpoint(settings));
     }
   }
 
  protected:
-  HttpQuestion object(const std::string& name, const std::string&, const Settings& settings) const override {
+  HttpQuestion object(const HttpPart& part, const Settings& settings) const override {
+    const std::string& name = part.name;
     const HubName place = parse(name);
     if (place.path.empty()) value_error("expected the name of a file in hf://", name);
     const std::string kind = place.kind == "models" ? "" : place.kind + '/';

@@ -13,9 +13,21 @@ class WebStore : public HttpStore {
     refuse(full(folder), " cannot be listed: HTTP has no listings. Name the files, such as by files= or file_list=");
   }
 
+ private:
+  // Names are addresses as they are, but for what no address has: blanks, and letters that are not of ASCII.
+  static std::string address(const std::string& name) {
+    std::string encoded;
+    for (const char& c : name)
+      if (c > ' ' && c < 127)
+        encoded += c;
+      else
+        encoded += percent_encoded({&c, 1}, false);
+    return encoded;
+  }
+
  protected:
-  HttpQuestion object(const std::string& name, const std::string&, const Settings& settings) const override {
-    HttpQuestion asked{full(name), {}, true};
+  HttpQuestion object(const HttpPart& part, const Settings& settings) const override {
+    HttpQuestion asked{address(full(part.name)), {}, true};
     asked.send_token(settings);
     return asked;
   }

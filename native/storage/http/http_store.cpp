@@ -19,6 +19,7 @@ constexpr int kRequests = 64;          // under way at a time
 constexpr double kDeadline = 60;       // seconds for all tries of a request
 constexpr double kSilence = 20;        // seconds without a byte
 constexpr double kConnecting = 10;     // seconds
+constexpr double kShortestSilence = 1; // seconds, close to the deadline
 constexpr double kFirstPause = 0.1;    // seconds before the second try; each pause is twice as long as the one before
 constexpr double kLongestPause = 8;    // seconds
 constexpr int kHourInSeconds = 3600;
@@ -31,6 +32,15 @@ double jittered(double pause) {
 
 // One byte tells size and version.
 int64_t bytes_asked(const Request& request) { return request.bytes == 0 ? 1 : request.bytes; }
+
+// The version that the server itself compares: it does so with strong ETags alone.
+std::string match_of(const Request& request) { return request.version.starts_with('"') ? request.version : ""; }
+
+// S3 has a status of its own for those that have expired.
+bool refuses_credentials(const Transfer& answer) {
+  return answer.status == 401 || answer.status == 403 ||
+         (answer.status == 400 && answer.text.find("<Code>ExpiredToken</Code>") != std::string::npos);
+}
 
 bool is_overload(int status) {
   return status == 408 || status == 425 || status == 429 || (status >= 500 && status != 501 && status != 505);
@@ -66,49 +76,61 @@ std::string explained(const Transfer& answer) {
 struct HttpStore::Asked {
   Request* request;
   std::string name;  // whole
-  std::function<HttpQuestion()> ask;
+  std::function<HttpQuestion(const Settings&)> ask;
   std::function<void(const Transfer&)> answered{};  // sees the answer that is taken
   HttpQuestion question{};
   int tries = 0;
   bool renewed = false;  // the credentials
-  Clock::time_point first{};
+  Clock::time_point first{}, deadline{};
   std::string last{};  // what went wrong
 
-  std::unique_ptr<Transfer> transfer(const Settings& settings) {
-    question = ask();
+  std::unique_ptr<Transfer> transfer() {
+    const Settings settings = settings_of(name);
+    const double seconds = settings.deadline.value_or(kDeadline);
+    if (tries++ == 0) {
+      first = Clock::now();
+      deadline = first + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+    }
+    const double left = std::chrono::duration<double>(deadline - Clock::now()).count();
+    question = ask(settings);
     auto made = std::make_unique<Transfer>();
     made->url = question.url;
     made->headers = question.headers;
     made->redirects = question.redirects;
     made->offset = request->offset;
     made->bytes = bytes_asked(*request);
-    if (!request->version.empty() && request->version.front() == '"')
-      made->headers.push_back(str("If-Match: ", request->version));
-    made->silence = settings.timeout.value_or(kSilence);
-    made->connecting = settings.connect_timeout.value_or(kConnecting);
+    if (const std::string match = match_of(*request); !match.empty()) made->headers.push_back("If-Match: " + match);
+    made->silence = std::min(settings.timeout.value_or(kSilence), std::max(left, kShortestSilence));
+    made->connecting = std::min(settings.connect_timeout.value_or(kConnecting), std::max(left, kShortestSilence));
     made->certificates = settings.certificates.value_or("");
-    if (tries++ == 0) first = Clock::now();
     return made;
   }
 
   // The seconds to wait before the next try; nothing if the answer is final.
   std::optional<double> judge(Transfer& answer, const HttpStore& store) {
-    if (answer.trouble.empty() && (answer.status / 100 == 2 || answer.status == 416)) return take(answer, store);
+    if (answer.trouble.empty() && (answer.is_data() || answer.status == 416)) return take(answer, store);
     if (answer.status == 412)
       return fails("the object changed after it was opened: the server has another version by now");
-    if ((answer.status == 401 || answer.status == 403) && question.signed_by && !renewed) {
+    if (refuses_credentials(answer) && question.signed_by && !renewed) {
       renewed = true;
       question.signed_by->refuse(question.credentials);
       return 0;
     }
     const bool again = answer.trouble.empty() ? is_overload(answer.status) : answer.may_pass;
     last = answer.trouble.empty() ? explained(answer) : answer.trouble;
+    if (answer.trouble.empty() && (answer.status == 404 || answer.status == 410)) {
+      request->error = std::make_exception_ptr(MissingObject(last));
+      return {};
+    }
     if (!again) return fails(last);
-    const double usual = jittered(std::min(kLongestPause, kFirstPause * static_cast<double>(1 << std::min(tries, 20))));
     int wanted = 0;
     const std::string after = answer.header("retry-after");
     std::from_chars(after.data(), after.data() + after.size(), wanted);
-    return std::max<double>(usual, std::clamp(wanted, 0, kHourInSeconds));
+    return std::max<double>(pause(), std::clamp(wanted, 0, kHourInSeconds));
+  }
+
+  double pause() const {
+    return jittered(std::min(kLongestPause, kFirstPause * static_cast<double>(1 << std::min(tries, 20))));
   }
 
   void give_up() {
@@ -125,6 +147,8 @@ struct HttpStore::Asked {
   std::optional<double> take(Transfer& answer, const HttpStore& store) {
     const int64_t size = answer.object_size();
     if (answer.status == 416 && (size < 0 || size > request->offset)) return fails(explained(answer));
+    if (size < 0 && (answer.is_cut || answer.status == 206))
+      return fails("the server does not say how many bytes the object has");
     request->identity.size = size >= 0 ? size : answer.received;
     request->identity.version = store.version([&](const std::string& name) { return answer.header(name); });
     if (!request->version.empty() && request->identity.version != request->version)
@@ -134,8 +158,10 @@ struct HttpStore::Asked {
     const int64_t wanted = request->bytes == Request::kAll ? there : std::min(there, request->bytes);
     if (request->bytes != 0 && answer.received < wanted) {
       last = str("the server sent ", answer.received, " of ", wanted, " bytes");
-      return jittered(kFirstPause * static_cast<double>(1 << std::min(tries, 6)));
+      return pause();
     }
+    if (request->bytes != 0 && answer.received > wanted)
+      return fails(str("the server sent ", answer.received, " bytes, but says that there are ", wanted));
     if (answered) answered(answer);
     request->data = std::move(answer.data);
     request->received = request->bytes == 0 ? 0 : answer.received;
@@ -165,26 +191,26 @@ void HttpStore::fetch(std::span<Request> requests) const {
   if (requests.empty()) return;
   std::vector<Asked> asked;
   for (Request& request : requests)
-    asked.push_back({&request, full(request.name), [this, &request] {
-                       return object(request.name, Transfer::range_text(request.offset, bytes_asked(request)),
-                                     settings_of(full(request.name)));
+    asked.push_back({&request, full(request.name), [this, &request](const Settings& settings) {
+                       return object({request.name, Transfer::range_text(request.offset, bytes_asked(request)),
+                                      match_of(request)},
+                                     settings);
                      }});
-  answer_all(asked, settings_of(full(requests[0].name)));
+  answer_all(asked);
 }
 
-std::string HttpStore::page(const std::string& name, const std::function<HttpQuestion()>& ask,
+std::string HttpStore::page(const std::string& name, const std::function<HttpQuestion(const Settings&)>& ask,
                             const std::string& header_name, std::string* header) const {
   Request request{.name = name};
   Asked asked{&request, full(name), ask};
   if (header) asked.answered = [&](const Transfer& answer) { *header = answer.header(header_name); };
-  answer_all({&asked, 1}, settings_of(full(name)));
+  answer_all({&asked, 1});
   if (request.error) std::rethrow_exception(request.error);
   return {static_cast<const char*>(request.data.get()), static_cast<size_t>(request.received)};
 }
 
-void HttpStore::answer_all(std::span<Asked> asked, const Settings& settings) const {
-  const auto most = static_cast<size_t>(std::max(1, settings.requests.value_or(kRequests)));
-  const auto deadline = std::chrono::duration<double>(settings.deadline.value_or(kDeadline));
+void HttpStore::answer_all(std::span<Asked> asked) const {
+  const auto most = static_cast<size_t>(std::max(1, settings_of(asked[0].name).requests.value_or(kRequests)));
   std::multimap<Clock::time_point, size_t> due;
   for (size_t i = 0; i < asked.size(); i++) due.emplace(Clock::time_point(), i);
   size_t under_way = 0;
@@ -194,7 +220,7 @@ void HttpStore::answer_all(std::span<Asked> asked, const Settings& settings) con
       const size_t i = due.begin()->second;
       due.erase(due.begin());
       try {
-        group.start(asked[i].transfer(settings), i);
+        group.start(asked[i].transfer(), i);
         under_way++;
       } catch (const std::exception&) {
         asked[i].request->error = std::current_exception();
@@ -207,7 +233,7 @@ void HttpStore::answer_all(std::span<Asked> asked, const Settings& settings) con
       const auto pause = asked[i].judge(*answer, *this);
       if (!pause) continue;
       const auto next = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(*pause));
-      if (next - asked[i].first > deadline)
+      if (next > asked[i].deadline)
         asked[i].give_up();
       else
         due.emplace(next, i);
@@ -233,7 +259,7 @@ std::string percent_decoded(std::string_view text) {
   std::string decoded;
   for (size_t i = 0; i < text.size(); i++) {
     unsigned value = 0;
-    if (text[i] == '%' && i + 2 < text.size() + 0 &&
+    if (text[i] == '%' && i + 2 < text.size() &&
         std::from_chars(text.data() + i + 1, text.data() + i + 3, value, 16).ptr == text.data() + i + 3) {
       decoded += static_cast<char>(value);
       i += 2;

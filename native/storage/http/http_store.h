@@ -23,6 +23,11 @@ struct HttpQuestion {
   void send_token(const Settings& settings);
 };
 
+// What an object is asked for: the values of the headers Range and If-Match, which are added later, or nothing.
+struct HttpPart {
+  std::string name, range, match;
+};
+
 class HttpStore : public Store {
  public:
   explicit HttpStore(std::string scheme) : scheme_(std::move(scheme)) {}
@@ -32,20 +37,20 @@ class HttpStore : public Store {
   void fetch(std::span<Request> requests) const override;
 
  protected:
-  // Called for each try, since signatures have a date. `range` is the value of that header, which is added later. The
-  // settings are those of the name.
-  virtual HttpQuestion object(const std::string& name, const std::string& range, const Settings& settings) const = 0;
+  // Called for each try, since signatures have a date. The settings are those of the name.
+  virtual HttpQuestion object(const HttpPart& part, const Settings& settings) const = 0;
   // What the headers of an answer say of the version.
   virtual std::string version(const std::function<std::string(const std::string&)>& header) const;
 
   std::string full(const std::string& name) const { return scheme_ + "://" + name; }
   // The text at an address, such as a page of a listing. `header` receives the header of that name.
-  std::string page(const std::string& name, const std::function<HttpQuestion()>& ask, const std::string& header_name = {},
+  std::string page(const std::string& name, const std::function<HttpQuestion(const Settings&)>& ask,
+                   const std::string& header_name = {},
                    std::string* header = nullptr) const;
 
  private:
   struct Asked;
-  void answer_all(std::span<Asked> asked, const Settings& settings) const;
+  void answer_all(std::span<Asked> asked) const;
 
   const std::string scheme_;
 };

@@ -33,13 +33,14 @@ class S3Store : public HttpStore {
       Query query = {{"list-type", "2"}, {"prefix", prefix}, {"encoding-type", "url"}};
       if (!deep) query.emplace_back("delimiter", "/");
       if (!next.empty()) query.emplace_back("continuation-token", next);
-      const std::string text = page(folder, [&] { return question(bucket, "", query, settings_of(full(folder))); });
+      const std::string text = page(folder, [&](const Settings& settings) { return question(bucket, "", query, settings); });
       next = take_page(text, prefix, on_entry);
     } while (!next.empty());
   }
 
  protected:
-  HttpQuestion object(const std::string& name, const std::string&, const Settings& settings) const override {
+  HttpQuestion object(const HttpPart& part, const Settings& settings) const override {
+    const std::string& name = part.name;
     const auto [bucket, key] = parts_of(name);
     if (key.empty()) value_error("expected s3://BUCKET/KEY, got s3://", name);
     return question(bucket, key, {}, settings);
@@ -50,9 +51,12 @@ class S3Store : public HttpStore {
   static std::string take_page(const std::string& text, const std::string& prefix, const OnEntry& on_entry) {
     if (text.find("<ListBucketResult") == text.npos)
       refuse("expected a listing in XML (ListBucketResult), got ", text.size(), " bytes of something else");
-    auto give = [&](std::string encoded, bool is_folder) {
-      std::ranges::replace(encoded, '+', ' ');
-      std::string name = percent_decoded(encoded);
+    const bool is_encoded = element_text(text, "EncodingType") == "url";
+    auto give = [&](std::string name, bool is_folder) {
+      if (is_encoded) {
+        std::ranges::replace(name, '+', ' ');
+        name = percent_decoded(name);
+      }
       if (!name.starts_with(prefix)) return;
       name.erase(0, prefix.size());
       if (is_folder && name.ends_with('/')) name.pop_back();
@@ -60,7 +64,10 @@ class S3Store : public HttpStore {
     };
     each_element(text, "Contents", [&](std::string_view each) { give(element_text(each, "Key"), false); });
     each_element(text, "CommonPrefixes", [&](std::string_view each) { give(element_text(each, "Prefix"), true); });
-    return element_text(text, "IsTruncated") == "true" ? element_text(text, "NextContinuationToken") : "";
+    if (element_text(text, "IsTruncated") != "true") return {};
+    std::string next = element_text(text, "NextContinuationToken");
+    if (next.empty()) refuse("the listing of the store is not complete, and it does not say how it goes on");
+    return next;
   }
 
   static HttpQuestion question(const std::string& bucket, const std::string& key, const Query& query,
@@ -87,6 +94,9 @@ class S3Store : public HttpStore {
       host.erase(slash);
     }
     HttpQuestion asked{base.substr(0, host_at + 3) + host + path + query_text(query)};
+    // libcurl does not send the usual ports, so they are not signed.
+    for (const auto& [scheme, port] : {std::pair("http://", ":80"), std::pair("https://", ":443")})
+      if (base.starts_with(scheme) && host.ends_with(port)) host.erase(host.rfind(':'));
     asked.take_credentials(settings);
     if (!asked.credentials.key.empty())
       asked.headers = signed_headers(asked.credentials, region, host, path, query, std::time(nullptr));

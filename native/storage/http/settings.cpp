@@ -1,5 +1,6 @@
 #include "storage/http/settings.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <map>
@@ -63,11 +64,12 @@ Configured* const Configured::instance_ = new Configured;
 Credentials CredentialSource::get() {
   {
     std::lock_guard lock(mutex_);
-    if (last_ && (last_->expires == 0 || now() < last_->expires - kBeforehand)) return *last_;
+    if (last_ && (last_->expires == 0 || now() < renewal_)) return *last_;
   }
   Credentials made = provider_();  // without the lock, since it may wait for Python
   std::lock_guard lock(mutex_);
   last_ = made;
+  renewal_ = made.expires - std::min(kBeforehand, (made.expires - now()) / 2);
   return made;
 }
 

@@ -36,6 +36,7 @@ class CredentialSource : ForkAware {
   const Provider provider_;
   std::mutex mutex_;
   std::optional<Credentials> last_;
+  double renewal_ = 0;  // when they are asked for again, in seconds since 1970
   ForkRegistration fork_{this, Rank::reader};
 };
 

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
+#include <mutex>
 
 #include "core/error.h"
+#include "runtime/fork.h"
 #include "storage/http/http_store.h"
 
 namespace avida::storage {
@@ -15,6 +17,9 @@ namespace {
 
 constexpr size_t kHash = 32;  // bytes of SHA-256
 const std::string kEmptyHash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+
+// OpenSSL has locks that no child may find taken.
+ForkSafe<>* const hashing = new ForkSafe<>(ForkAware::Rank::reader);
 
 const unsigned char* bytes_of(std::string_view text) { return reinterpret_cast<const unsigned char*>(text.data()); }
 
@@ -36,6 +41,7 @@ std::string formatted(int64_t time, const char* format) {
 }  // namespace
 
 std::string sha256_hex(std::string_view text) {
+  std::lock_guard lock(*hashing);
   std::string hash(kHash, '\0');
   unsigned size = 0;
   EVP_Digest(text.data(), text.size(), reinterpret_cast<unsigned char*>(hash.data()), &size, EVP_sha256(), nullptr);
@@ -43,6 +49,7 @@ std::string sha256_hex(std::string_view text) {
 }
 
 std::string hmac_sha256(std::string_view key, std::string_view text) {
+  std::lock_guard lock(*hashing);
   std::string hash(kHash, '\0');
   unsigned size = 0;
   HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()), bytes_of(text), text.size(),

@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <atomic>
 #include <charconv>
+#include <cmath>
 #include <condition_variable>
+#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <mutex>
@@ -32,6 +34,7 @@ constexpr size_t kMostText = 4 << 10;                  // of an answer that is n
 constexpr size_t kMostHeaders = 64 << 10;              // bytes
 constexpr int64_t kMostAtFirst = 64 << 20;             // bytes, before they have arrived: the server may lie
 constexpr int64_t kMostBytes = int64_t{1} << 40;
+constexpr int64_t kMostUnannounced = 128 << 20;        // bytes of an answer whose length the server does not say
 constexpr long kMostRedirects = 5;
 constexpr long kKeptConnections = 512;
 
@@ -82,7 +85,7 @@ class Receiving {
   const std::shared_ptr<TransferResults> results_;
   char message_[CURL_ERROR_SIZE] = "";
   size_t header_bytes_ = 0;
-  int64_t skip_ = 0, wanted_ = kAll, room_ = 0;
+  int64_t skip_ = 0, wanted_ = kAll, room_ = 0, most_ = kMostUnannounced;
   bool has_begun_ = false, has_enough_ = false;
 };
 
@@ -156,9 +159,10 @@ void Receiving::prepare(CURL* easy, const std::string& usual_certificates) {
   set(CURLOPT_TCP_KEEPALIVE, 1L);
   set(CURLOPT_BUFFERSIZE, 512L << 10);
   set(CURLOPT_PATH_AS_IS, 1L);
-  set(CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(asked.connecting * 1000));
+  set(CURLOPT_QUICK_EXIT, 1L);  // who cancels does not wait for the names of hosts
+  set(CURLOPT_CONNECTTIMEOUT_MS, std::max(1L, static_cast<long>(asked.connecting * 1000)));
   set(CURLOPT_LOW_SPEED_LIMIT, 1L);
-  set(CURLOPT_LOW_SPEED_TIME, std::max(1L, static_cast<long>(asked.silence)));
+  set(CURLOPT_LOW_SPEED_TIME, static_cast<long>(std::ceil(asked.silence)));
   if (asked.redirects) {
     set(CURLOPT_FOLLOWLOCATION, 1L);
     set(CURLOPT_MAXREDIRS, kMostRedirects);
@@ -178,9 +182,10 @@ void Receiving::prepare(CURL* easy, const std::string& usual_certificates) {
 }
 
 bool Receiving::take_header(std::string_view line) {
-  if (line.starts_with("HTTP/")) transfer_->answered_headers.clear();  // of a redirection
   header_bytes_ += line.size();
   if (header_bytes_ > kMostHeaders) return fails("the answer has more than 64 KiB of headers");
+  if (has_begun_) return true;                                         // behind the data: a trailer
+  if (line.starts_with("HTTP/")) transfer_->answered_headers.clear();  // of a redirection
   const size_t colon = line.find(':');
   if (colon != line.npos)
     transfer_->answered_headers[in_lower_case(line.substr(0, colon))] = trimmed(line.substr(colon + 1));
@@ -200,17 +205,21 @@ bool Receiving::begin_data() {
     if (range.start != answer.offset)
       return fails(str("asked for bytes from ", answer.offset, " on, got \"", answer.header("content-range"), '"'));
   }
-  if (answer.status / 100 != 2) return true;
+  if (!answer.is_data()) return true;
   const int64_t size = number_in(answer.header("content-length"));
   if (size > kMostBytes) return fails(str("the answer is said to have ", size, " bytes"));
+  if (size >= 0) most_ = kMostBytes;
   const int64_t coming = size < 0 ? 0 : std::max<int64_t>(0, size - skip_);
   return make_room(std::min({coming, wanted_ == kAll ? coming : wanted_, kMostAtFirst}));
 }
 
 bool Receiving::make_room(int64_t bytes) {
   if (bytes <= room_ && transfer_->data) return true;
-  const int64_t most = wanted_ == kAll ? kMostBytes : wanted_;
+  const int64_t most = wanted_ == kAll ? most_ : wanted_;
   const int64_t room = std::min(std::max(bytes, 2 * room_), most);
+  if (room < bytes && wanted_ == kAll)
+    return fails(str("the server does not say how long the answer is (no Content-Length), and has sent more than ", most,
+                     " bytes"));
   if (room < bytes) return fails("the answer is longer than what was asked for");
   try {
     Block larger = allocate(room);
@@ -228,7 +237,7 @@ bool Receiving::take(const char* data, int64_t size) {
   if (is_cancelled()) return false;
   if (!has_begun_ && !begin_data()) return false;
   Transfer& answer = *transfer_;
-  if (answer.status / 100 != 2) {
+  if (!answer.is_data()) {
     answer.text.append(data, std::min(static_cast<size_t>(size), kMostText - answer.text.size()));
     return answer.text.size() < kMostText;
   }
@@ -250,7 +259,8 @@ void Receiving::finish(CURLcode result) {
   curl_slist_free_all(headers);
   if (!has_begun_ && result == CURLE_OK) begin_data();
   Transfer& answer = *transfer_;
-  const bool cut_text = answer.status / 100 != 2 && answer.status > 0 && result == CURLE_WRITE_ERROR;
+  answer.is_cut = has_enough_;
+  const bool cut_text = !answer.is_data() && answer.status > 0 && result == CURLE_WRITE_ERROR;
   if (result != CURLE_OK && answer.trouble.empty() && !has_enough_ && !cut_text) {
     answer.trouble = *message_ ? message_ : curl_easy_strerror(result);
     answer.may_pass = storage::may_pass(result);
@@ -279,6 +289,7 @@ class Transfers : ForkAware {
     queue_.push_back(std::move(receiving));
     wake();
   }
+  int forks() const { return forks_; }  // from which this process comes: what was under way before is lost
   void look() {
     std::lock_guard lock(mutex_);
     wake();
@@ -319,6 +330,7 @@ class Transfers : ForkAware {
   void open() {
     // The handlers that OpenSSL has for the end of the process must not run beside this thread.
     OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, nullptr);
+    std::atexit([] { instance_->performing_.lock(); });  // if OpenSSL was used before: they run after this one
     curl_global_init(CURL_GLOBAL_DEFAULT);
     multi_ = curl_multi_init();
     if (certificates_.empty()) certificates_ = system_certificates();
@@ -339,8 +351,10 @@ class Transfers : ForkAware {
       queue_.front()->prepare(handle, certificates_);
       curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, open_socket);
       curl_easy_setopt(handle, CURLOPT_CLOSESOCKETFUNCTION, close_socket);
-      curl_multi_add_handle(multi_, handle);
-      under_way_.push_back(std::move(queue_.front()));
+      if (curl_multi_add_handle(multi_, handle) == CURLM_OK)
+        under_way_.push_back(std::move(queue_.front()));
+      else
+        queue_.front()->finish(CURLE_FAILED_INIT);
     }
   }
 
@@ -361,8 +375,8 @@ class Transfers : ForkAware {
 
   void finish(Receiving* receiving, CURLcode result) {
     CURL* handle = receiving->handle;
-    receiving->finish(result);
     curl_multi_remove_handle(multi_, handle);
+    receiving->finish(result);
     curl_easy_reset(handle);
     free_.push_back(handle);
     std::lock_guard lock(mutex_);
@@ -396,6 +410,7 @@ class Transfers : ForkAware {
       free_.clear();
       multi_ = nullptr;
       is_running_ = false;
+      forks_++;
     }
     mutex_.unlock();
     performing_.unlock();
@@ -410,6 +425,7 @@ class Transfers : ForkAware {
   std::string certificates_;  // of the system
   CURLM* multi_ = nullptr;
   bool is_running_ = false;
+  std::atomic<int> forks_ = 0;
   ForkRegistration fork_{this, Rank::reader};
 };
 
@@ -423,6 +439,7 @@ std::string Transfer::range_text(int64_t offset, int64_t bytes) {
 }
 
 int64_t Transfer::object_size() const {
+  if (status == 416 && offset == 0) return 0;  // it does not even have a first byte
   if (status == 206 || status == 416) return content_range(header("content-range")).size;
   return number_in(header("content-length"));
 }
@@ -432,7 +449,8 @@ std::string Transfer::header(const std::string& name) const {
   return found == answered_headers.end() ? std::string() : found->second;
 }
 
-TransferGroup::TransferGroup() : results_(std::make_shared<TransferResults>()) {}
+TransferGroup::TransferGroup()
+    : results_(std::make_shared<TransferResults>()), forks_(Transfers::instance().forks()) {}
 
 TransferGroup::~TransferGroup() {
   results_->cancelled = true;
@@ -444,8 +462,14 @@ void TransferGroup::start(std::unique_ptr<Transfer> transfer, size_t tag) {
 }
 
 std::vector<TransferGroup::Done> TransferGroup::wait(std::chrono::steady_clock::time_point latest) {
+  if (std::chrono::steady_clock::now() - checked_ >= kWake) {
+    Interruptible::check();
+    checked_ = std::chrono::steady_clock::now();
+  }
   std::unique_lock lock(results_->mutex);
   while (results_->done.empty()) {
+    if (Transfers::instance().forks() != forks_)
+      refuse("the process was forked by a signal's handler while it waited for an answer");
     const auto now = std::chrono::steady_clock::now();
     if (now >= latest) break;
     if (results_->arrived.wait_until(lock, std::min(latest, now + kWake)) == std::cv_status::no_timeout) continue;

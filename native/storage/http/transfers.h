@@ -29,6 +29,9 @@ struct Transfer {
   std::string text;      // the beginning of an answer that is not data
   std::string trouble;   // why there is no whole answer; empty if there is one
   bool may_pass = false; // the trouble is one of the network, and may pass
+  bool is_cut = false;   // the server had more than the range
+
+  bool is_data() const { return status == 200 || status == 206; }
 
   // The value of the header that asks for the range; empty: everything.
   static std::string range_text(int64_t offset, int64_t bytes);
@@ -55,6 +58,8 @@ class TransferGroup {
 
  private:
   const std::shared_ptr<TransferResults> results_;
+  const int forks_;
+  std::chrono::steady_clock::time_point checked_{};
 };
 
 }  // namespace avida::storage
