@@ -35,7 +35,8 @@ class AzureStore : public HttpStore {
       Query query = {{"restype", "container"}, {"comp", "list"}, {"prefix", prefix}};
       if (!deep) query.emplace_back("delimiter", "/");
       if (!next.empty()) query.emplace_back("marker", next);
-      const std::string text = page(folder, [&](const Settings& settings) { return question({container, {}, {}}, query, settings); });
+      const std::string text =
+          page(folder, [&](const Settings& settings) { return question({container, {}, {}}, query, settings); });
       if (text.find("<EnumerationResults") == text.npos)
         refuse("expected a listing in XML (EnumerationResults), got ", text.size(), " bytes of something else");
       auto give = [&](std::string_view each, bool is_folder) {
@@ -62,12 +63,13 @@ class AzureStore : public HttpStore {
 
  private:
   static HttpQuestion question(const HttpPart& part, const Query& query, const Settings& settings) {
-    const std::string account =
-        settings.account ? *settings.account
-                         : environment({"AZURE_STORAGE_ACCOUNT_NAME", "AZURE_STORAGE_ACCOUNT"}).value_or("");
+    const std::string account = settings.account
+                                    ? *settings.account
+                                    : environment({"AZURE_STORAGE_ACCOUNT_NAME", "AZURE_STORAGE_ACCOUNT"}).value_or("");
     if (account.empty() && !settings.endpoint)
-      value_error("the name of the Azure account is not known: set AZURE_STORAGE_ACCOUNT_NAME, or pass account= to "
-                  "avida.storage.configure(\"az://...\")");
+      value_error(
+          "the name of the Azure account is not known: set AZURE_STORAGE_ACCOUNT_NAME, or pass account= to "
+          "avida.storage.configure(\"az://...\")");
     std::string base = settings.endpoint.value_or(str("https://", account, ".blob.core.windows.net"));
     while (base.ends_with('/')) base.pop_back();
     const std::string encoded = '/' + percent_encoded(part.name, true);
@@ -85,8 +87,8 @@ class AzureStore : public HttpStore {
       std::ranges::sort(sorted);
       for (auto& [name, value] : sorted) resource += str('\n', name, ':', value);
       // Eleven headers of the protocol are signed, of which If-Match and Range may be there.
-      const std::string text = str("GET\n\n\n\n\n\n\n\n", part.match, "\n\n\n", part.range, "\nx-ms-date:", date, "\nx-ms-version:",
-                                   kVersion, '\n', resource);
+      const std::string text = str("GET\n\n\n\n\n\n\n\n", part.match, "\n\n\n", part.range, "\nx-ms-date:", date,
+                                   "\nx-ms-version:", kVersion, '\n', resource);
       asked.headers = {"x-ms-date: " + date, "x-ms-version: " + std::string(kVersion),
                        str("Authorization: SharedKey ", account, ':',
                            base64(hmac_sha256(base64_decoded(asked.credentials.secret), text)))};

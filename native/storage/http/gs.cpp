@@ -24,7 +24,8 @@ class GoogleStore : public HttpStore {
       Query query = {{"prefix", prefix}, {"fields", "items(name),prefixes,nextPageToken"}};
       if (!deep) query.emplace_back("delimiter", "/");
       if (!next.empty()) query.emplace_back("pageToken", next);
-      const std::string text = page(folder, [&](const Settings& settings) { return question(bucket, {}, query, settings); });
+      const std::string text =
+          page(folder, [&](const Settings& settings) { return question(bucket, {}, query, settings); });
       next = take_page(text, prefix, on_entry);
     } while (!next.empty());
   }
@@ -67,8 +68,9 @@ class GoogleStore : public HttpStore {
 
   static HttpQuestion question(const std::string& bucket, const std::string& key, const Query& query,
                                const Settings& settings) {
-    std::string base = settings.endpoint ? *settings.endpoint
-                                         : environment({"STORAGE_EMULATOR_HOST"}).value_or("https://storage.googleapis.com");
+    std::string base = settings.endpoint
+                           ? *settings.endpoint
+                           : environment({"STORAGE_EMULATOR_HOST"}).value_or("https://storage.googleapis.com");
     if (base.find("://") == base.npos) base = "http://" + base;
     while (base.ends_with('/')) base.pop_back();
     HttpQuestion asked{str(base, "/storage/v1/b/", percent_encoded(bucket, false), "/o",

@@ -47,8 +47,8 @@ class HubStore : public HttpStore {
                           deep ? "?recursive=true" : "");
     while (!url.empty()) {
       std::string link;
-      const std::string text = page(
-          folder, [&](const Settings& given) { return with_token(url, given); }, "link", &link);
+      const std::string text =
+          page(folder, [&](const Settings& given) { return with_token(url, given); }, "link", &link);
       take_page(text, path.empty() ? "" : path + '/', deep, on_entry);
       url = next_page(link, endpoint(settings));
     }

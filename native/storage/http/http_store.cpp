@@ -15,13 +15,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kRequests = 64;          // under way at a time
-constexpr double kDeadline = 60;       // seconds for all tries of a request
-constexpr double kSilence = 20;        // seconds without a byte
-constexpr double kConnecting = 10;     // seconds
-constexpr double kShortestSilence = 1; // seconds, close to the deadline
-constexpr double kFirstPause = 0.1;    // seconds before the second try; each pause is twice as long as the one before
-constexpr double kLongestPause = 8;    // seconds
+constexpr int kRequests = 64;           // under way at a time
+constexpr double kDeadline = 60;        // seconds for all tries of a request
+constexpr double kSilence = 20;         // seconds without a byte
+constexpr double kConnecting = 10;      // seconds
+constexpr double kShortestSilence = 1;  // seconds, close to the deadline
+constexpr double kFirstPause = 0.1;     // seconds before the second try; each pause is twice as long as the one before
+constexpr double kLongestPause = 8;     // seconds
 constexpr int kHourInSeconds = 3600;
 
 // Between half of it and all of it, so that many clients do not come back together.
@@ -135,8 +135,8 @@ struct HttpStore::Asked {
 
   void give_up() {
     const double seconds = std::chrono::duration<double>(Clock::now() - first).count();
-    fails(str(last, "; gave up after ", tries, tries == 1 ? " try" : " tries", " in ",
-              static_cast<int>(seconds + 0.5), " s"));
+    fails(str(last, "; gave up after ", tries, tries == 1 ? " try" : " tries", " in ", static_cast<int>(seconds + 0.5),
+              " s"));
   }
 
   std::optional<double> fails(const std::string& why) {
@@ -191,11 +191,11 @@ void HttpStore::fetch(std::span<Request> requests) const {
   if (requests.empty()) return;
   std::vector<Asked> asked;
   for (Request& request : requests)
-    asked.push_back({&request, full(request.name), [this, &request](const Settings& settings) {
-                       return object({request.name, Transfer::range_text(request.offset, bytes_asked(request)),
-                                      match_of(request)},
-                                     settings);
-                     }});
+    asked.push_back(
+        {&request, full(request.name), [this, &request](const Settings& settings) {
+           return object({request.name, Transfer::range_text(request.offset, bytes_asked(request)), match_of(request)},
+                         settings);
+         }});
   answer_all(asked);
 }
 
@@ -232,7 +232,8 @@ void HttpStore::answer_all(std::span<Asked> asked) const {
       under_way--;
       const auto pause = asked[i].judge(*answer, *this);
       if (!pause) continue;
-      const auto next = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(*pause));
+      const auto next =
+          Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(*pause));
       if (next > asked[i].deadline)
         asked[i].give_up();
       else

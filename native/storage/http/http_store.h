@@ -45,8 +45,7 @@ class HttpStore : public Store {
   std::string full(const std::string& name) const { return scheme_ + "://" + name; }
   // The text at an address, such as a page of a listing. `header` receives the header of that name.
   std::string page(const std::string& name, const std::function<HttpQuestion(const Settings&)>& ask,
-                   const std::string& header_name = {},
-                   std::string* header = nullptr) const;
+                   const std::string& header_name = {}, std::string* header = nullptr) const;
 
  private:
   struct Asked;

@@ -33,7 +33,8 @@ class S3Store : public HttpStore {
       Query query = {{"list-type", "2"}, {"prefix", prefix}, {"encoding-type", "url"}};
       if (!deep) query.emplace_back("delimiter", "/");
       if (!next.empty()) query.emplace_back("continuation-token", next);
-      const std::string text = page(folder, [&](const Settings& settings) { return question(bucket, "", query, settings); });
+      const std::string text =
+          page(folder, [&](const Settings& settings) { return question(bucket, "", query, settings); });
       next = take_page(text, prefix, on_entry);
     } while (!next.empty());
   }
@@ -81,8 +82,7 @@ class S3Store : public HttpStore {
     const size_t host_at = base.find("://");
     if (host_at == base.npos) value_error("expected an endpoint such as http://host:9000, got ", base);
     // Certificates are not for names with further dots.
-    const bool in_path =
-        settings.path_style.value_or(endpoint.has_value() || bucket.find('.') != bucket.npos);
+    const bool in_path = settings.path_style.value_or(endpoint.has_value() || bucket.find('.') != bucket.npos);
     std::string path = '/' + percent_encoded(key, true);
     if (in_path)
       path = '/' + bucket + path;

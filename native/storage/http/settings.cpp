@@ -11,9 +11,7 @@ namespace {
 
 constexpr double kBeforehand = 120;  // seconds by which credentials are renewed before they expire
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
+double now() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
 template <class T>
 void take_over(T& setting, const T& given) {

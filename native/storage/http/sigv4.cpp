@@ -59,16 +59,16 @@ std::string hmac_sha256(std::string_view key, std::string_view text) {
 
 std::string base64(std::string_view bytes) {
   std::string text(4 * (bytes.size() / 3 + 1) + 1, '\0');
-  const int size = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()), bytes_of(bytes),
-                                   static_cast<int>(bytes.size()));
+  const int size =
+      EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()), bytes_of(bytes), static_cast<int>(bytes.size()));
   text.resize(static_cast<size_t>(size));
   return text;
 }
 
 std::string base64_decoded(std::string_view text) {
   std::string bytes(3 * (text.size() / 4 + 1), '\0');
-  const int size = EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()), bytes_of(text),
-                                   static_cast<int>(text.size()));
+  const int size =
+      EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()), bytes_of(text), static_cast<int>(text.size()));
   if (size < 0) value_error("expected an account key in base64");
   const auto padding = static_cast<size_t>(std::ranges::count(text, '='));
   bytes.resize(static_cast<size_t>(size) - padding);
@@ -87,8 +87,8 @@ std::string query_text(std::vector<std::pair<std::string, std::string>> query) {
 }
 
 std::vector<std::string> signed_headers(const Credentials& credentials, std::string_view region, std::string_view host,
-                                        std::string_view path,
-                                        std::vector<std::pair<std::string, std::string>> query, int64_t time) {
+                                        std::string_view path, std::vector<std::pair<std::string, std::string>> query,
+                                        int64_t time) {
   const std::string now = formatted(time, "%Y%m%dT%H%M%SZ"), day = now.substr(0, 8);
   std::string canonical = query_text(std::move(query));
   if (!canonical.empty()) canonical.erase(0, 1);
@@ -102,12 +102,12 @@ std::vector<std::string> signed_headers(const Credentials& credentials, std::str
   const std::string scope = str(day, '/', region, "/s3/aws4_request");
   const std::string to_sign = str("AWS4-HMAC-SHA256\n", now, '\n', scope, '\n', sha256_hex(request));
   std::string key = "AWS4" + credentials.secret;
-  for (const std::string_view part : {std::string_view(day), region, std::string_view("s3"), std::string_view("aws4_request")})
+  for (const std::string_view part :
+       {std::string_view(day), region, std::string_view("s3"), std::string_view("aws4_request")})
     key = hmac_sha256(key, part);
-  std::vector<std::string> headers = {
-      "x-amz-content-sha256: " + kEmptyHash, "x-amz-date: " + now,
-      str("Authorization: AWS4-HMAC-SHA256 Credential=", credentials.key, '/', scope, ", SignedHeaders=", names,
-          ", Signature=", hex(hmac_sha256(key, to_sign)))};
+  std::vector<std::string> headers = {"x-amz-content-sha256: " + kEmptyHash, "x-amz-date: " + now,
+                                      str("Authorization: AWS4-HMAC-SHA256 Credential=", credentials.key, '/', scope,
+                                          ", SignedHeaders=", names, ", Signature=", hex(hmac_sha256(key, to_sign)))};
   if (!credentials.token.empty()) headers.push_back("x-amz-security-token: " + credentials.token);
   return headers;
 }

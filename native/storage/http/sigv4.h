@@ -18,8 +18,8 @@ std::string base64_decoded(std::string_view text);  // throws
 // The headers of a signed GET of `path` (encoded) with a query (names and values, not encoded) at a host. `time` is
 // that of the signature, in seconds since 1970.
 std::vector<std::string> signed_headers(const Credentials& credentials, std::string_view region, std::string_view host,
-                                        std::string_view path,
-                                        std::vector<std::pair<std::string, std::string>> query, int64_t time);
+                                        std::string_view path, std::vector<std::pair<std::string, std::string>> query,
+                                        int64_t time);
 
 // "?a=b&c=d", encoded and sorted as signatures want it; empty without names.
 std::string query_text(std::vector<std::pair<std::string, std::string>> query);

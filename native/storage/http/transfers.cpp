@@ -34,7 +34,7 @@ constexpr size_t kMostText = 4 << 10;                  // of an answer that is n
 constexpr size_t kMostHeaders = 64 << 10;              // bytes
 constexpr int64_t kMostAtFirst = 64 << 20;             // bytes, before they have arrived: the server may lie
 constexpr int64_t kMostBytes = int64_t{1} << 40;
-constexpr int64_t kMostUnannounced = 128 << 20;        // bytes of an answer whose length the server does not say
+constexpr int64_t kMostUnannounced = 128 << 20;  // bytes of an answer whose length the server does not say
 constexpr long kMostRedirects = 5;
 constexpr long kKeptConnections = 512;
 
@@ -86,7 +86,7 @@ class Receiving {
   char message_[CURL_ERROR_SIZE] = "";
   size_t header_bytes_ = 0;
   int64_t skip_ = 0, wanted_ = kAll, room_ = 0, most_ = kMostUnannounced;
-  bool has_begun_ = false, has_enough_ = false;
+  bool has_headers_ = false, has_begun_ = false, has_enough_ = false;  // has_headers_: to the empty line at their end
 };
 
 int64_t number_in(std::string_view text) {
@@ -121,9 +121,9 @@ ContentRange content_range(std::string_view text) {
 
 // Files of certificates by distribution: a wheel's TLS library does not know where they are.
 std::string system_certificates() {
-  for (const char* file : {"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
-                           "/etc/ssl/ca-bundle.pem", "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
-                           "/etc/ssl/cert.pem"})
+  for (const char* file :
+       {"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
+        "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", "/etc/ssl/cert.pem"})
     if (access(file, R_OK) == 0) return file;
   return {};
 }
@@ -186,6 +186,7 @@ bool Receiving::take_header(std::string_view line) {
   if (header_bytes_ > kMostHeaders) return fails("the answer has more than 64 KiB of headers");
   if (has_begun_) return true;                                         // behind the data: a trailer
   if (line.starts_with("HTTP/")) transfer_->answered_headers.clear();  // of a redirection
+  has_headers_ = trimmed(line).empty();
   const size_t colon = line.find(':');
   if (colon != line.npos)
     transfer_->answered_headers[in_lower_case(line.substr(0, colon))] = trimmed(line.substr(colon + 1));
@@ -218,8 +219,8 @@ bool Receiving::make_room(int64_t bytes) {
   const int64_t most = wanted_ == kAll ? most_ : wanted_;
   const int64_t room = std::min(std::max(bytes, 2 * room_), most);
   if (room < bytes && wanted_ == kAll)
-    return fails(str("the server does not say how long the answer is (no Content-Length), and has sent more than ", most,
-                     " bytes"));
+    return fails(str("the server does not say how long the answer is (no Content-Length), and has sent more than ",
+                     most, " bytes"));
   if (room < bytes) return fails("the answer is longer than what was asked for");
   try {
     Block larger = allocate(room);
@@ -260,6 +261,10 @@ void Receiving::finish(CURLcode result) {
   if (!has_begun_ && result == CURLE_OK) begin_data();
   Transfer& answer = *transfer_;
   answer.is_cut = has_enough_;
+  if (result == CURLE_OK && !has_headers_ && answer.trouble.empty()) {
+    answer.trouble = "the answer ended in the middle of its headers";
+    answer.may_pass = true;
+  }
   const bool cut_text = !answer.is_data() && answer.status > 0 && result == CURLE_WRITE_ERROR;
   if (result != CURLE_OK && answer.trouble.empty() && !has_enough_ && !cut_text) {
     answer.trouble = *message_ ? message_ : curl_easy_strerror(result);
@@ -449,8 +454,7 @@ std::string Transfer::header(const std::string& name) const {
   return found == answered_headers.end() ? std::string() : found->second;
 }
 
-TransferGroup::TransferGroup()
-    : results_(std::make_shared<TransferResults>()), forks_(Transfers::instance().forks()) {}
+TransferGroup::TransferGroup() : results_(std::make_shared<TransferResults>()), forks_(Transfers::instance().forks()) {}
 
 TransferGroup::~TransferGroup() {
   results_->cancelled = true;

@@ -16,20 +16,21 @@ struct Transfer {
   static constexpr int64_t kAll = -1;
 
   std::string url;
-  std::vector<std::string> headers;    // "Name: value"; Authorization is sent to this host alone
-  bool redirects = false;              // to where the server says, without Authorization
-  int64_t offset = 0, bytes = kAll;    // the range
-  double silence = 30, connecting = 10;  // after so many seconds without a byte, and without a connection, it has failed
-  std::string certificates;            // a file of those that are trusted; empty: those of the system
+  std::vector<std::string> headers;  // "Name: value"; Authorization is sent to this host alone
+  bool redirects = false;            // to where the server says, without Authorization
+  int64_t offset = 0, bytes = kAll;  // the range
+  double silence = 30,
+         connecting = 10;    // after so many seconds without a byte, and without a connection, it has failed
+  std::string certificates;  // a file of those that are trusted; empty: those of the system
 
   int status = 0;                                       // of HTTP; 0: there is no answer
   std::map<std::string, std::string> answered_headers;  // names in lower case
   Block data;
-  int64_t received = 0;  // bytes
-  std::string text;      // the beginning of an answer that is not data
-  std::string trouble;   // why there is no whole answer; empty if there is one
-  bool may_pass = false; // the trouble is one of the network, and may pass
-  bool is_cut = false;   // the server had more than the range
+  int64_t received = 0;   // bytes
+  std::string text;       // the beginning of an answer that is not data
+  std::string trouble;    // why there is no whole answer; empty if there is one
+  bool may_pass = false;  // the trouble is one of the network, and may pass
+  bool is_cut = false;    // the server had more than the range
 
   bool is_data() const { return status == 200 || status == 206; }
 
@@ -59,7 +60,7 @@ class TransferGroup {
  private:
   const std::shared_ptr<TransferResults> results_;
   const int forks_;
-  std::chrono::steady_clock::time_point checked_{};
+  std::chrono::steady_clock::time_point checked_ = std::chrono::steady_clock::now();  // for interrupts
 };
 
 }  // namespace avida::storage
