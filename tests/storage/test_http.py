@@ -89,7 +89,7 @@ def test_a_listing_that_does_not_go_on():
 
 
 def test_the_web_has_no_listings():
-    with pytest.raises(RuntimeError, match="http://127.0.0.1/data cannot be listed: HTTP has no listings"):
+    with pytest.raises(RuntimeError, match=r"http://127.0.0.1/data cannot be listed: HTTP has no listings"):
         avida.readers.File(file_root="http://127.0.0.1/data")
 
 
@@ -355,7 +355,7 @@ def test_an_answer_without_end():
             return True
 
         server.fault = fault
-        with pytest.raises(RuntimeError, match="does not say how long the answer is .*more than 134217728 bytes"):
+        with pytest.raises(RuntimeError, match=r"does not say how long the answer is .*more than 134217728 bytes"):
             avida.storage.read(f"{server.url}/data/a")
         with pytest.raises(RuntimeError, match="does not say how many bytes the object has"):
             avida.storage.exists(f"{server.url}/data/a")

@@ -36,8 +36,8 @@ def configure(
     """Says how names that begin with a prefix are reached.
 
     What several prefixes of a name set is taken from the longest one; what none of them sets, from the environment
-    (``AWS_ENDPOINT_URL``, ``AWS_REGION``, ``STORAGE_EMULATOR_HOST``, ``HF_ENDPOINT``, ``AZURE_STORAGE_ACCOUNT_NAME``). A
-    second call for a prefix replaces the first one.
+    (``AWS_ENDPOINT_URL``, ``AWS_REGION``, ``STORAGE_EMULATOR_HOST``, ``HF_ENDPOINT``, ``AZURE_STORAGE_ACCOUNT_NAME``).
+    A second call for a prefix replaces the first one.
 
     Args:
         prefix: The beginning of names, such as ``"s3://bucket"`` or ``"https://host/"``.
