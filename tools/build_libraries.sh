@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Builds a small FFmpeg for wheels from Debian's sources, and stand-ins for the libraries that would bring GPL code along.
+# Builds a small FFmpeg and libcurl for wheels from Debian's sources, and stand-ins for the libraries that would bring GPL code along.
 # usage: build_libraries.sh FOLDER    fills FOLDER with lib, include, licenses and sources, unless they are there
 set -euo pipefail
 folder=$(realpath -m "$1")
 
 # Built again when this file changes, or when an update of Debian's packages was installed.
-key=$({ cat "$0" && dpkg-query -W libavcodec-dev libdav1d-dev libsndfile1-dev libtiff-dev; } | sha256sum)
+key=$({ cat "$0" && dpkg-query -W libavcodec-dev libcurl4-openssl-dev libdav1d-dev libsndfile1-dev libssl-dev libtiff-dev; } | sha256sum)
 [[ ! -e $folder/key || $(<"$folder/key") != "$key" ]] || exit 0
 rm -rf "$folder"
-mkdir -p "$folder"/{lib,licenses/ffmpeg,sources}
+mkdir -p "$folder"/{lib,licenses/{curl,ffmpeg},sources}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -25,11 +25,12 @@ apt() {
 # Shows what a command prints only if it fails.
 quietly() { "$@" >"$work/log" 2>&1 || { tail -n 40 "$work/log" >&2 && exit 1; }; }
 
-echo "Fetching the sources of FFmpeg"
+echo "Fetching the sources of FFmpeg and libcurl"
 cd "$folder/sources"
 quietly apt update
-quietly apt source --download-only ffmpeg # apt refuses files that differ from the checksums in Debian's signed lists
+quietly apt source --download-only ffmpeg curl # apt refuses files that differ from the checksums in Debian's signed lists
 quietly dpkg-source --extract ffmpeg_*.dsc "$work/ffmpeg"
+quietly dpkg-source --extract curl_*.dsc "$work/curl"
 
 # The formats of docs/video.md. No sound is decoded; its parsers tell demuxers at once what streams beside the video are.
 # The bitstream filters are for decoders in hardware, which want other packets than files have.
@@ -53,6 +54,26 @@ sed -i "s|=/usr|=$folder|" "$folder"/lib/pkgconfig/*.pc
 cp COPYING.LGPLv2.1 LICENSE.md "$folder/licenses/ffmpeg"
 printf '%s\n' "Debian's source package ffmpeg, version $version, configured with:" "${options[@]}" \
   >"$folder/licenses/ffmpeg/SOURCE"
+
+# HTTP with and without TLS, and nothing that Debian's libcurl brings along: LDAP, Kerberos, RTMP, SSH and others.
+off=(dict file ftp gopher imap ldap ldaps mqtt pop3 rtsp smb smtp telnet tftp alt-svc cookies doh hsts manual netrc ntlm
+  static tls-srp unix-sockets)
+without=(brotli gssapi libgsasl libidn2 libpsl librtmp libssh libssh2 nghttp2 zlib zstd ca-bundle ca-path)
+options=(--enable-shared --with-openssl --enable-threaded-resolver --disable-dependency-tracking
+  "${off[@]/#/--disable-}" "${without[@]/#/--without-}")
+cd "$work/curl"
+version=$(dpkg-parsechangelog --show-field Version)
+echo "Building libcurl $version"
+quietly ./configure --prefix=/usr "${options[@]}"
+quietly make -C lib -j"$(nproc)"
+quietly make -C lib install DESTDIR="$work/installed_curl"
+quietly make -C include install DESTDIR="$work/installed_curl"
+quietly make install-pkgconfigDATA DESTDIR="$work/installed_curl"
+cp -r "$work"/installed_curl/usr/. "$folder"
+sed -i "s|=/usr|=$folder|" "$folder"/lib/pkgconfig/libcurl.pc
+cp COPYING "$folder/licenses/curl"
+printf '%s\n' "Debian's source package curl, version $version, configured with:" "${options[@]}" \
+  >"$folder/licenses/curl/SOURCE"
 
 # Debian's libtiff wants JBIG-KIT, which is under the GPL, and libsndfile LAME to write MP3, of which one file is. Reading
 # needs neither, but for images compressed by JBIG, which are refused.

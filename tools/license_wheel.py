@@ -20,12 +20,14 @@ BUILT_HERE = {
     "libavcodec": "LGPL-2.1-or-later",
     "libavformat": "LGPL-2.1-or-later",
     "libavutil": "LGPL-2.1-or-later",
+    "libcurl": "curl",
     "libjbig": "Apache-2.0",
     "libmp3lame": "Apache-2.0",
 }
 FROM_DEBIAN = {
     "libFLAC": "BSD-3-Clause",
     "libLerc": "Apache-2.0",
+    "libcrypto": "Apache-2.0",
     "libdav1d": "BSD-2-Clause",
     "libdeflate": "MIT",
     "libhwy": "Apache-2.0",
@@ -36,6 +38,7 @@ FROM_DEBIAN = {
     "libopus": "BSD-3-Clause",
     "libsimdjson": "Apache-2.0",
     "libsndfile": "LGPL-2.1-or-later",
+    "libssl": "Apache-2.0",
     "libvorbis": "BSD-3-Clause",
     "libvorbisenc": "BSD-3-Clause",
     "libzstd": "BSD-3-Clause",

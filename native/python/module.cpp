@@ -204,6 +204,7 @@ NB_MODULE(_core, m) {
   bind_testing(m);
   bind_descriptors(m);
   bind_storage(m);
+  bind_stores(m);
   bind_readers(m);
 }
 

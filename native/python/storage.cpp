@@ -46,7 +46,8 @@ void ask_python(Function&& function) {
   try {
     function();
   } catch (nb::python_error& error) {
-    if (error.matches(PyExc_KeyError)) refuse("cannot be opened: the store has no object of this name");
+    if (error.matches(PyExc_KeyError))
+      throw storage::MissingObject("cannot be opened: the store has no object of this name");
     const std::string type = nb::cast<std::string>(error.type().attr("__name__"));
     fail(ErrorKind::runtime, "cannot be read: ", type, ": ", nb::str(error.value()).c_str());
   }

@@ -38,7 +38,7 @@ class MemoryStore : public Store, ForkAware {
   ObjectPtr open(const std::string& name) const override {
     std::lock_guard lock(mutex_);
     auto found = objects_.find(name);
-    if (found == objects_.end()) refuse("cannot be opened: there is no object of this name in memory");
+    if (found == objects_.end()) throw MissingObject("cannot be opened: there is no object of this name in memory");
     return std::make_shared<MemoryObject>(found->second.content, found->second.version);
   }
 

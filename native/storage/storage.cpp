@@ -17,6 +17,7 @@ namespace avida::storage {
 namespace {
 
 constexpr std::string_view kBehindScheme = "://";
+constexpr std::string_view kSchemesOfHttp[] = {"az", "gs", "hf", "http", "https", "s3"};
 constexpr int64_t kWindow = 1 << 20;  // of what is read in order: as much as arrives in the time of a few requests
 
 // The stores by their schemes.
@@ -69,6 +70,8 @@ Place place_of(const std::string& name) {
   const std::string_view scheme = scheme_of(name);
   if (scheme.empty() || scheme == "file") return {local_store(), local_path(name)};
   auto store = Registry::instance().find(scheme);
+  if (!store && std::ranges::find(kSchemesOfHttp, scheme) != std::end(kSchemesOfHttp))
+    refuse("this build has no libcurl or no simdjson: ", scheme, kBehindScheme, " cannot be read");
   if (!store)
     refuse("no store is registered for ", scheme, kBehindScheme, "; there are: ", Registry::instance().schemes(),
            ". A path that begins like this is written ./", name);
@@ -236,7 +239,7 @@ bool exists(const std::string& name) {
   try {
     identity(name);
     return true;
-  } catch (const Error&) {
+  } catch (const MissingObject&) {
     return false;
   }
 }

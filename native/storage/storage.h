@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/data.h"
+#include "core/error.h"
 
 namespace avida::storage {
 
@@ -54,6 +55,11 @@ class BytesObject : public Object {
 
  private:
   std::span<const uint8_t> bytes_;
+};
+
+// What a store throws where it knows that there is no object of the name. All else that goes wrong leaves that open.
+struct MissingObject : Error {
+  explicit MissingObject(std::string message) : Error(ErrorKind::runtime, std::move(message)) {}
 };
 
 // A range of an object that a store is asked for, and what it answers.
@@ -133,7 +139,7 @@ struct Opened {
 std::vector<Opened> open_all(const std::vector<std::string>& names);
 std::string read_text(const std::string& name);  // all of it
 Identity identity(const std::string& name);
-bool exists(const std::string& name);
+bool exists(const std::string& name);  // throws where that cannot be found out
 // Whether the name is that of a folder on this machine.
 bool is_local_folder(const std::string& name);
 // Many requests with whole names, of any stores, at the same time.

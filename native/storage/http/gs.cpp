@@ -1,0 +1,89 @@
+// gs://bucket/key: Google Cloud Storage, by its JSON interface.
+#include <simdjson.h>
+
+#include "core/error.h"
+#include "storage/http/http_store.h"
+#include "storage/http/sigv4.h"
+
+namespace avida::storage {
+namespace {
+
+using Query = std::vector<std::pair<std::string, std::string>>;
+
+class GoogleStore : public HttpStore {
+ public:
+  GoogleStore() : HttpStore("gs") {}
+
+  void list(const std::string& folder, bool deep, const OnEntry& on_entry) const override {
+    const size_t slash = folder.find('/');
+    const std::string bucket = folder.substr(0, slash);
+    std::string prefix = slash == folder.npos ? "" : folder.substr(slash + 1);
+    if (!prefix.empty() && !prefix.ends_with('/')) prefix += '/';
+    std::string next;
+    do {
+      Query query = {{"prefix", prefix}, {"fields", "items(name),prefixes,nextPageToken"}};
+      if (!deep) query.emplace_back("delimiter", "/");
+      if (!next.empty()) query.emplace_back("pageToken", next);
+      const std::string text =
+          page(folder, [&](const Settings& settings) { return question(bucket, {}, query, settings); });
+      next = take_page(text, prefix, on_entry);
+    } while (!next.empty());
+  }
+
+ protected:
+  HttpQuestion object(const HttpPart& part, const Settings& settings) const override {
+    const std::string& name = part.name;
+    const size_t slash = name.find('/');
+    if (slash == 0 || slash == name.npos || slash + 1 == name.size())
+      value_error("expected gs://BUCKET/KEY, got gs://", name);
+    return question(name.substr(0, slash), name.substr(slash + 1), {{"alt", "media"}}, settings);
+  }
+  std::string version(const std::function<std::string(const std::string&)>& header) const override {
+    const std::string generation = header("x-goog-generation");
+    return generation.empty() ? HttpStore::version(header) : generation;
+  }
+
+ private:
+  static std::string take_page(const std::string& text, const std::string& prefix, const OnEntry& on_entry) {
+    simdjson::dom::parser parser;
+    simdjson::dom::element answer;
+    if (parser.parse(text).get(answer) != simdjson::SUCCESS || !answer.is_object())
+      refuse("expected a listing in JSON, got ", text.size(), " bytes of something else");
+    auto give = [&](std::string_view name, bool is_folder) {
+      if (!name.starts_with(prefix)) return;
+      name.remove_prefix(prefix.size());
+      if (is_folder && name.ends_with('/')) name.remove_suffix(1);
+      if (!name.empty() && !name.ends_with('/')) on_entry({name, is_folder});
+    };
+    std::string_view name;
+    if (simdjson::dom::array items; answer["items"].get(items) == simdjson::SUCCESS)
+      for (simdjson::dom::element item : items)
+        if (item["name"].get(name) == simdjson::SUCCESS) give(name, false);
+    if (simdjson::dom::array folders; answer["prefixes"].get(folders) == simdjson::SUCCESS)
+      for (simdjson::dom::element folder : folders)
+        if (folder.get(name) == simdjson::SUCCESS) give(name, true);
+    std::string_view next;
+    return answer["nextPageToken"].get(next) == simdjson::SUCCESS ? std::string(next) : "";
+  }
+
+  static HttpQuestion question(const std::string& bucket, const std::string& key, const Query& query,
+                               const Settings& settings) {
+    std::string base = settings.endpoint
+                           ? *settings.endpoint
+                           : environment({"STORAGE_EMULATOR_HOST"}).value_or("https://storage.googleapis.com");
+    if (base.find("://") == base.npos) base = "http://" + base;
+    while (base.ends_with('/')) base.pop_back();
+    HttpQuestion asked{str(base, "/storage/v1/b/", percent_encoded(bucket, false), "/o",
+                           key.empty() ? "" : "/" + percent_encoded(key, false), query_text(query))};
+    asked.send_token(settings);
+    return asked;
+  }
+};
+
+[[maybe_unused]] const int registered = [] {
+  register_store("gs", std::make_shared<GoogleStore>());
+  return 0;
+}();
+
+}  // namespace
+}  // namespace avida::storage

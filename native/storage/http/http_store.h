@@ -1,0 +1,61 @@
+// A store that is reached over HTTP: many requests at a time, tried again where that may help.
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "storage/http/settings.h"
+#include "storage/storage.h"
+
+namespace avida::storage {
+
+// How an object, or a page of a listing, is asked for.
+struct HttpQuestion {
+  std::string url;
+  std::vector<std::string> headers;  // "Name: value"
+  bool redirects = false;            // may be followed: no header but Authorization is secret
+  std::shared_ptr<CredentialSource> signed_by{};
+  Credentials credentials{};  // those that it is signed with; none if there are none
+
+  void take_credentials(const Settings& settings);
+  // Takes them, and sends their token as a header.
+  void send_token(const Settings& settings);
+};
+
+// What an object is asked for: the values of the headers Range and If-Match, which are added later, or nothing.
+struct HttpPart {
+  std::string name, range, match;
+};
+
+class HttpStore : public Store {
+ public:
+  explicit HttpStore(std::string scheme) : scheme_(std::move(scheme)) {}
+
+  int most_requests() const override;
+  void get(Request& request) const override { fetch({&request, 1}); }
+  void fetch(std::span<Request> requests) const override;
+
+ protected:
+  // Called for each try, since signatures have a date. The settings are those of the name.
+  virtual HttpQuestion object(const HttpPart& part, const Settings& settings) const = 0;
+  // What the headers of an answer say of the version.
+  virtual std::string version(const std::function<std::string(const std::string&)>& header) const;
+
+  std::string full(const std::string& name) const { return scheme_ + "://" + name; }
+  // The text at an address, such as a page of a listing. `header` receives the header of that name.
+  std::string page(const std::string& name, const std::function<HttpQuestion(const Settings&)>& ask,
+                   const std::string& header_name = {}, std::string* header = nullptr) const;
+
+ private:
+  struct Asked;
+  void answer_all(std::span<Asked> asked) const;
+
+  const std::string scheme_;
+};
+
+// Everything but letters, digits and -._~ as %XX, and slashes too unless they are kept.
+std::string percent_encoded(std::string_view text, bool keep_slashes);
+std::string percent_decoded(std::string_view text);
+
+}  // namespace avida::storage
