@@ -10,6 +10,7 @@ import ssl
 import struct
 import threading
 import urllib.parse
+from typing import Any
 from xml.sax.saxutils import escape
 
 # A key that everybody has, and a certificate for 127.0.0.1 that it has signed itself.
@@ -40,10 +41,11 @@ def signature(method, target, headers, secret):
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
+    server: Any
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
 
-    def log_message(self, *_):
+    def log_message(self, format, *_):
         pass
 
     def do_GET(self):
@@ -140,12 +142,12 @@ class Server(http.server.ThreadingHTTPServer):
         self.objects = dict(objects)
         self.asked = []  # paths and headers of all requests
         self.page = 1000
-        self.secret = None  # requests are not signed
-        self.fault = None  # called with the handler and the number of the request; true if it has answered
+        self.secret: str | None = None  # requests are not signed
+        self.fault: Any = None  # called with the handler and the number of the request; true if it has answered
         self.lock = threading.Lock()
         self.url = f"http://127.0.0.1:{self.server_port}"
 
-    def handle_error(self, *_):
+    def handle_error(self, request, client_address):
         pass  # clients that go away
 
 

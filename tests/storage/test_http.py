@@ -221,7 +221,7 @@ def test_credentials_of_the_environment(monkeypatch):
         monkeypatch.setenv("AWS_ENDPOINT_URL", server.url)
         monkeypatch.setenv("AWS_ACCESS_KEY_ID", KEY)
         monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
-        avida.storage.configure("s3://", credentials=avida.storage._credentials.USUAL["s3"])
+        avida.storage.configure("s3://")
         assert avida.storage.read("s3://data/1/01.jpg") == OBJECTS["data/1/01.jpg"]
 
 

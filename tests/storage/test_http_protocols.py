@@ -1,4 +1,4 @@
-"""The protocols of Google, Azure and the Hugging Face Hub, as far as their documents say what a client sends and gets."""
+"""The protocols of Google, Azure and the Hugging Face Hub, as their documents describe requests and answers."""
 
 import base64
 import hmac
