@@ -108,7 +108,10 @@ def ls(folder: Name, *, deep: bool = False) -> list[str]:
 
 
 def exists(name: Name) -> bool:
-    """Returns whether there is a file or an object of this name. Raises an error where that cannot be found out."""
+    """Returns whether there is a file or an object of this name.
+
+    Raises an error where that cannot be found out.
+    """
     return _core.object_exists(os.fspath(name))
 
 
