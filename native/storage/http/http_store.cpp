@@ -15,13 +15,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kRequests = 64;           // under way at a time
-constexpr double kDeadline = 60;        // seconds for all tries of a request
-constexpr double kSilence = 20;         // seconds without a byte
-constexpr double kConnecting = 10;      // seconds
-constexpr double kShortestSilence = 1;  // seconds, close to the deadline
-constexpr double kFirstPause = 0.1;     // seconds before the second try; each pause is twice as long as the one before
-constexpr double kLongestPause = 8;     // seconds
+constexpr int kRequests = 64;             // under way at a time
+constexpr double kLongestDeadline = 1e8;  // seconds, which a clock can count
+constexpr double kDeadline = 60;          // seconds for all tries of a request
+constexpr double kSilence = 20;           // seconds without a byte
+constexpr double kConnecting = 10;        // seconds
+constexpr double kShortestSilence = 1;    // seconds, close to the deadline
+constexpr double kFirstPause = 0.1;  // seconds before the second try; each pause is twice as long as the one before
+constexpr double kLongestPause = 8;  // seconds
 constexpr int kHourInSeconds = 3600;
 
 // Between half of it and all of it, so that many clients do not come back together.
@@ -86,7 +87,7 @@ struct HttpStore::Asked {
 
   std::unique_ptr<Transfer> transfer() {
     const Settings settings = settings_of(name);
-    const double seconds = settings.deadline.value_or(kDeadline);
+    const double seconds = std::min(settings.deadline.value_or(kDeadline), kLongestDeadline);
     if (tries++ == 0) {
       first = Clock::now();
       deadline = first + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
@@ -149,7 +150,7 @@ struct HttpStore::Asked {
     if (answer.status == 416 && (size < 0 || size > request->offset)) return fails(explained(answer));
     if (size < 0 && (answer.is_cut || answer.status == 206))
       return fails("the server does not say how many bytes the object has");
-    request->identity.size = size >= 0 ? size : answer.received;
+    request->identity.size = size >= 0 ? size : request->offset + answer.received;
     request->identity.version = store.version([&](const std::string& name) { return answer.header(name); });
     if (!request->version.empty() && request->identity.version != request->version)
       return fails(str("the object changed after it was opened: expected version ", request->version, ", found ",

@@ -2,6 +2,8 @@
 
 #include <curl/curl.h>
 #include <openssl/crypto.h>
+#include <pthread.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -209,8 +211,8 @@ bool Receiving::begin_data() {
   if (!answer.is_data()) return true;
   const int64_t size = number_in(answer.header("content-length"));
   if (size > kMostBytes) return fails(str("the answer is said to have ", size, " bytes"));
-  if (size >= 0) most_ = kMostBytes;
   const int64_t coming = size < 0 ? 0 : std::max<int64_t>(0, size - skip_);
+  if (size >= 0) most_ = coming;
   return make_room(std::min({coming, wanted_ == kAll ? coming : wanted_, kMostAtFirst}));
 }
 
@@ -218,10 +220,11 @@ bool Receiving::make_room(int64_t bytes) {
   if (bytes <= room_ && transfer_->data) return true;
   const int64_t most = wanted_ == kAll ? most_ : wanted_;
   const int64_t room = std::min(std::max(bytes, 2 * room_), most);
-  if (room < bytes && wanted_ == kAll)
-    return fails(str("the server does not say how long the answer is (no Content-Length), and has sent more than ",
-                     most, " bytes"));
-  if (room < bytes) return fails("the answer is longer than what was asked for");
+  if (room < bytes && wanted_ != kAll) return fails("the answer is longer than what was asked for");
+  if (room < bytes)
+    return fails(str("the server has sent more than ", most, " bytes, ",
+                     most == kMostUnannounced ? "and does not say how many it will be (no Content-Length)"
+                                              : "which is its own Content-Length"));
   try {
     Block larger = allocate(room);
     if (transfer_->received > 0)
@@ -310,6 +313,10 @@ class Transfers : ForkAware {
   }
 
   void run() {
+    sigset_t broken_pipes;  // TLS writes to connections that are gone
+    sigemptyset(&broken_pipes);
+    sigaddset(&broken_pipes, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &broken_pipes, nullptr);
     while (true) {
       {
         std::unique_lock lock(mutex_);
