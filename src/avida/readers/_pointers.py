@@ -39,7 +39,7 @@ def _files(data: Any) -> Iterator[str]:
 
 def _is_pointer(path: str) -> bool:
     try:
-        if os.path.getsize(path) > _MOST_BYTES:
+        if not os.path.isfile(path) or os.path.getsize(path) > _MOST_BYTES:  # a pipe would wait for its writer
             return False
         with open(path, "rb") as file:
             return file.read(len(_BEGINS)) == _BEGINS
