@@ -247,6 +247,7 @@ def test_bad_arguments(numbered, arguments):
 
 # Arguments of avida's own; the real library has those for all shuffled epochs in some readers only.
 ADDED = {
+    "classes",
     "color_matrix",
     "confine",
     "decode",
@@ -261,7 +262,7 @@ OPTIONAL = {"index_path"}
 READERS = [
     name
     for name, value in vars(avida.readers).items()
-    if isinstance(value, type) and avida.readers.Reader in value.__bases__
+    if isinstance(value, type) and issubclass(value, avida.readers.Reader) and value is not avida.readers.Reader
 ]
 
 

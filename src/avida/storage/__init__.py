@@ -110,7 +110,11 @@ def ls(folder: Name, *, deep: bool = False) -> list[str]:
 def exists(name: Name) -> bool:
     """Returns whether there is a file or an object of this name.
 
-    Raises an error where that cannot be found out.
+    Where that cannot be found out, such as without access, it raises an error.
+
+    Examples:
+        >>> avida.storage.exists("memory://farm/horse.jpg")
+        False
     """
     return _core.object_exists(os.fspath(name))
 
