@@ -256,6 +256,7 @@ ADDED = {
     "on_error",
     "shuffle_after_epoch",
     "shuffle_after_epoch_seed",
+    "size_rounding",
 }
 # Index files that can be done without here.
 OPTIONAL = {"index_path"}
