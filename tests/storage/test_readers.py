@@ -241,10 +241,10 @@ def test_names_that_lead_out_of_a_store(name):
     with (
         registered(HeldStore({"root/list.txt": f"{name} 0\n".encode()})),
         pytest.raises(
-            RuntimeError, match=r"held://root/list\.txt: expected (the names of files within|a name without)"
+            RuntimeError, match=r"held://data/list\.txt: expected (the names of files within|a name without)"
         ),
     ):
-        avida.readers.File(file_list="held://root/list.txt", confine=True).next_epoch()
+        avida.readers.File(file_list="held://data/list.txt", confine=True).next_epoch()
 
 
 def test_a_child_reads_on():

@@ -100,8 +100,8 @@ def ls(folder: Name, *, deep: bool = False) -> list[str]:
         deep: Whether to list the files of all folders under it instead.
 
     Examples:
-        >>> avida.storage.memory["farm/cow.jpg"] = b"a cow"
-        >>> avida.storage.ls("memory://farm")
+        >>> avida.storage.memory["animals/cow.jpg"] = b"a cow"
+        >>> avida.storage.ls("memory://animals")
         ['cow.jpg']
     """
     return [f"{name}/" if is_folder else name for name, is_folder in _core.list_names(os.fspath(folder), deep)]
@@ -113,7 +113,7 @@ def exists(name: Name) -> bool:
     Where that cannot be found out, such as without access, it raises an error.
 
     Examples:
-        >>> avida.storage.exists("memory://farm/horse.jpg")
+        >>> avida.storage.exists("memory://animals/horse.jpg")
         False
     """
     return _core.object_exists(os.fspath(name))
@@ -123,8 +123,8 @@ def read(name: Name) -> bytes:
     """Returns all bytes of a file or an object.
 
     Examples:
-        >>> avida.storage.memory["farm/cow.jpg"] = b"a cow"
-        >>> avida.storage.read("memory://farm/cow.jpg")
+        >>> avida.storage.memory["animals/cow.jpg"] = b"a cow"
+        >>> avida.storage.read("memory://animals/cow.jpg")
         b'a cow'
     """
     return _core.read_object(os.fspath(name))
