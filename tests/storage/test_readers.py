@@ -239,7 +239,7 @@ def test_objects_that_are_missing_are_skipped():
 @pytest.mark.parametrize("name", ["../b/x.jpg", "memory://x", "/etc/passwd", "a/../../x"])
 def test_names_that_lead_out_of_a_store(name):
     with (
-        registered(HeldStore({"root/list.txt": f"{name} 0\n".encode()})),
+        registered(HeldStore({"data/list.txt": f"{name} 0\n".encode()})),
         pytest.raises(
             RuntimeError, match=r"held://data/list\.txt: expected (the names of files within|a name without)"
         ),
