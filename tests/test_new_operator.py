@@ -52,7 +52,7 @@ def test_what_the_scaffold_writes_passes_everything(tmp_path):
         ("", "native/ops/image", "", "got ''"),
         ("class", "native/ops/image", "", "got 'class'"),
         ("flip", "native/ops/image", "", "exists already"),
-        ("scale", "native/ops/image", "", "has a 'struct Scale' already"),
+        ("scale", "native/ops/image", "", "has a 'class ScalePlan' already"),
         ("fade", "native/loops/pixels", "", "got 'native/loops/pixels'"),
         ("fade", "native/ops/image", "nowhere", "got 'nowhere'"),
     ],
