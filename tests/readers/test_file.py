@@ -2,6 +2,7 @@
 
 import glob
 import os
+import re
 import warnings
 from collections import Counter
 
@@ -330,6 +331,8 @@ def test_many_endings_are_summed_up(tmp_path):
     text = warning_of(file_root=make(tmp_path, names))
     assert ".avif (2), .0000 (1), " in text
     assert ".0006 (1), others (893). " in text
+    more = warning_of(file_root=make(tmp_path, [f"a/scan.{i:04}" for i in range(900, 1200)]))  # too many to tell apart
+    assert sum(int(count) for count in re.findall(r"\((\d+)\)", more)) == 1202
 
 
 def test_an_error_says_what_was_left_out(tmp_path):

@@ -31,6 +31,7 @@ class AzureStore : public HttpStore {
     const std::string container = folder.substr(0, slash);
     std::string prefix = slash == folder.npos ? "" : folder.substr(slash + 1), next;
     if (!prefix.empty() && !prefix.ends_with('/')) prefix += '/';
+    EntriesOf entries(prefix, deep, on_entry);
     do {
       Query query = {{"restype", "container"}, {"comp", "list"}, {"prefix", prefix}};
       if (!deep) query.emplace_back("delimiter", "/");
@@ -39,15 +40,8 @@ class AzureStore : public HttpStore {
           page(folder, [&](const Settings& settings) { return question({container, {}, {}}, query, settings); });
       if (text.find("<EnumerationResults") == text.npos)
         refuse("expected a listing in XML (EnumerationResults), got ", text.size(), " bytes of something else");
-      auto give = [&](std::string_view each, bool is_folder) {
-        std::string name = element_text(each, "Name");
-        if (!name.starts_with(prefix)) return;
-        name.erase(0, prefix.size());
-        if (is_folder && name.ends_with('/')) name.pop_back();
-        if (!name.empty() && !name.ends_with('/')) on_entry({name, is_folder});
-      };
-      each_element(text, "Blob", [&](std::string_view each) { give(each, false); });
-      each_element(text, "BlobPrefix", [&](std::string_view each) { give(each, true); });
+      for (const char* kind : {"Blob", "BlobPrefix"})
+        each_element(text, kind, [&](std::string_view each) { entries.add(element_text(each, "Name")); });
       next = element_text(text, "NextMarker");
     } while (!next.empty());
   }

@@ -19,6 +19,7 @@ class GoogleStore : public HttpStore {
     const std::string bucket = folder.substr(0, slash);
     std::string prefix = slash == folder.npos ? "" : folder.substr(slash + 1);
     if (!prefix.empty() && !prefix.ends_with('/')) prefix += '/';
+    EntriesOf entries(prefix, deep, on_entry);
     std::string next;
     do {
       Query query = {{"prefix", prefix}, {"fields", "items(name),prefixes,nextPageToken"}};
@@ -26,7 +27,7 @@ class GoogleStore : public HttpStore {
       if (!next.empty()) query.emplace_back("pageToken", next);
       const std::string text =
           page(folder, [&](const Settings& settings) { return question(bucket, {}, query, settings); });
-      next = take_page(text, prefix, on_entry);
+      next = take_page(text, entries);
     } while (!next.empty());
   }
 
@@ -44,24 +45,18 @@ class GoogleStore : public HttpStore {
   }
 
  private:
-  static std::string take_page(const std::string& text, const std::string& prefix, const OnEntry& on_entry) {
+  static std::string take_page(const std::string& text, EntriesOf& entries) {
     simdjson::dom::parser parser;
     simdjson::dom::element answer;
     if (parser.parse(text).get(answer) != simdjson::SUCCESS || !answer.is_object())
       refuse("expected a listing in JSON, got ", text.size(), " bytes of something else");
-    auto give = [&](std::string_view name, bool is_folder) {
-      if (!name.starts_with(prefix)) return;
-      name.remove_prefix(prefix.size());
-      if (is_folder && name.ends_with('/')) name.remove_suffix(1);
-      if (!name.empty() && !name.ends_with('/')) on_entry({name, is_folder});
-    };
     std::string_view name;
     if (simdjson::dom::array items; answer["items"].get(items) == simdjson::SUCCESS)
       for (simdjson::dom::element item : items)
-        if (item["name"].get(name) == simdjson::SUCCESS) give(name, false);
+        if (item["name"].get(name) == simdjson::SUCCESS) entries.add(name);
     if (simdjson::dom::array folders; answer["prefixes"].get(folders) == simdjson::SUCCESS)
       for (simdjson::dom::element folder : folders)
-        if (folder.get(name) == simdjson::SUCCESS) give(name, true);
+        if (folder.get(name) == simdjson::SUCCESS) entries.add(name);
     std::string_view next;
     return answer["nextPageToken"].get(next) == simdjson::SUCCESS ? std::string(next) : "";
   }
@@ -74,7 +69,7 @@ class GoogleStore : public HttpStore {
     if (base.find("://") == base.npos) base = "http://" + base;
     while (base.ends_with('/')) base.pop_back();
     HttpQuestion asked{str(base, "/storage/v1/b/", percent_encoded(bucket, false), "/o",
-                           key.empty() ? "" : "/" + percent_encoded(key, false), query_text(query))};
+                           key.empty() ? "" : str("/", percent_encoded(key, false)), query_text(query))};
     asked.send_token(settings);
     return asked;
   }

@@ -28,6 +28,7 @@ class S3Store : public HttpStore {
   void list(const std::string& folder, bool deep, const OnEntry& on_entry) const override {
     auto [bucket, prefix] = parts_of(folder);
     if (!prefix.empty() && !prefix.ends_with('/')) prefix += '/';
+    EntriesOf entries(prefix, deep, on_entry);
     std::string next;
     do {
       Query query = {{"list-type", "2"}, {"prefix", prefix}, {"encoding-type", "url"}};
@@ -35,7 +36,7 @@ class S3Store : public HttpStore {
       if (!next.empty()) query.emplace_back("continuation-token", next);
       const std::string text =
           page(folder, [&](const Settings& settings) { return question(bucket, "", query, settings); });
-      next = take_page(text, prefix, on_entry);
+      next = take_page(text, entries);
     } while (!next.empty());
   }
 
@@ -49,22 +50,19 @@ class S3Store : public HttpStore {
 
  private:
   // Returns the token of the next page; empty behind the last one.
-  static std::string take_page(const std::string& text, const std::string& prefix, const OnEntry& on_entry) {
+  static std::string take_page(const std::string& text, EntriesOf& entries) {
     if (text.find("<ListBucketResult") == text.npos)
       refuse("expected a listing in XML (ListBucketResult), got ", text.size(), " bytes of something else");
     const bool is_encoded = element_text(text, "EncodingType") == "url";
-    auto give = [&](std::string name, bool is_folder) {
+    auto add = [&](std::string name) {
       if (is_encoded) {
         std::ranges::replace(name, '+', ' ');
         name = percent_decoded(name);
       }
-      if (!name.starts_with(prefix)) return;
-      name.erase(0, prefix.size());
-      if (is_folder && name.ends_with('/')) name.pop_back();
-      if (!name.empty() && !name.ends_with('/')) on_entry({name, is_folder});
+      entries.add(name);
     };
-    each_element(text, "Contents", [&](std::string_view each) { give(element_text(each, "Key"), false); });
-    each_element(text, "CommonPrefixes", [&](std::string_view each) { give(element_text(each, "Prefix"), true); });
+    each_element(text, "Contents", [&](std::string_view each) { add(element_text(each, "Key")); });
+    each_element(text, "CommonPrefixes", [&](std::string_view each) { add(element_text(each, "Prefix")); });
     if (element_text(text, "IsTruncated") != "true") return {};
     std::string next = element_text(text, "NextContinuationToken");
     if (next.empty()) refuse("the listing of the store is not complete, and it does not say how it goes on");
