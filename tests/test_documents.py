@@ -17,6 +17,7 @@ from PIL import Image
 import avida
 from avida import _core
 from avida._values.picture import png
+from tests.codecs.videos import encoded
 
 ROOT = pathlib.Path(__file__).parent.parent
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -124,7 +125,34 @@ def masks(tmp_path):
             image.save(tmp_path / "voc" / folder / f"{i}.{ending}")
 
 
-@pytest.mark.usefixtures("annotated", "table", "masks")
+@pytest.fixture
+def robot(tmp_path):
+    """robot/: three episodes as LeRobot has them, with videos of two cameras, one of which begins a second file."""
+    cameras, lengths = ("observation.images.front", "observation.images.wrist"), (7, 5, 6)
+    starts, place = np.cumsum((0, *lengths)), ((0, 0.0), (0, 7 / 25), (1, 0.0))  # file, beginning
+    info = {"fps": 25, "video_path": "videos/{video_key}/chunk-{chunk_index:03d}/file-{file_index:03d}.mp4"}
+    info["features"] = {name: {"dtype": "video"} for name in cameras} | {"action": {"dtype": "float32"}}
+    rows = [(e, i) for e, n in enumerate(lengths) for i in range(n)]
+    pairs = pyarrow.array([[i / 25, e] for e, i in rows], pyarrow.list_(pyarrow.float32(), 2))
+    data = {"index": range(len(rows)), "episode_index": [e for e, _ in rows], "observation.state": pairs}
+    data["action"] = pairs
+    data["timestamp"] = pyarrow.array([i / 25 for _, i in rows], pyarrow.float32())
+    episodes = {"episode_index": range(3), "dataset_to_index": starts[1:]}
+    for name in cameras:
+        episodes |= {f"videos/{name}/chunk_index": [0] * 3, f"videos/{name}/file_index": [file for file, _ in place]}
+        episodes[f"videos/{name}/from_timestamp"] = [begin for _, begin in place]
+        for file, frames in enumerate((12, 6)):
+            path = tmp_path / "robot" / info["video_path"].format(video_key=name, chunk_index=0, file_index=file)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            encoded("libx264", "mp4", frames=frames, gop=2).tofile(path)
+    (tmp_path / "robot/meta").mkdir()
+    (tmp_path / "robot/meta/info.json").write_text(json.dumps(info))
+    for folder, table in (("data", data), ("meta/episodes", episodes)):
+        (tmp_path / "robot" / folder / "chunk-000").mkdir(parents=True)
+        pyarrow.parquet.write_table(pyarrow.table(table), tmp_path / "robot" / folder / "chunk-000/file-000.parquet")
+
+
+@pytest.mark.usefixtures("annotated", "table", "masks", "robot")
 @pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
 def test_code_runs(document, folders, tmp_path):
     """The Python blocks of a document run one after another, as a reader would run them."""

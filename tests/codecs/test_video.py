@@ -11,7 +11,7 @@ import pytest
 
 import avida
 
-from .videos import all_videos, decoded, encoded, rotated
+from .videos import all_videos, decoded, encoded, rotated, times_of
 
 
 def decode(file, **arguments):
@@ -91,10 +91,34 @@ def test_arguments_per_sample():
         np.testing.assert_array_equal(np.asarray(clip), whole[frames])
 
 
+@pytest.mark.parametrize("name", ["h264.mp4", "h264_variable_rate.mp4", "vp9.webm"])
+def test_times_give_the_frames_that_are_shown(name):
+    file = all_videos()[name]
+    frames, times = decode(file), times_of(file)
+    early, late = times[1:] - 0.0005, (times[:-1] + times[1:]) / 2  # rounded down to a millisecond; between two frames
+    for asked, expected in ((times, frames), (early, frames[1:]), (late, frames[:-1]), (times[::-2], frames[::-2])):
+        np.testing.assert_array_equal(decode(file, times=asked), expected)
+    beyond = [-1.0, times[-1] + 1.0]
+    np.testing.assert_array_equal(decode(file, times=beyond, pad_mode="constant"), np.zeros_like(frames[:2]))
+    np.testing.assert_array_equal(decode(file, times=beyond, pad_mode="edge"), frames[[0, -1]])
+
+
+def test_times_per_sample():
+    file = all_videos()["h264.mp4"]
+    frames, times = decode(file), times_of(file)
+    asked = [[3, 1], [5], [0, 19, 7]]
+    clips = avida.decoders.video(avida.batch([file] * 3), times=avida.batch([times[numbers] for numbers in asked]))
+    for clip, numbers in zip(clips.tensors, asked, strict=True):
+        np.testing.assert_array_equal(np.asarray(clip), frames[numbers])
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"frames": [1], "stride": 2}, "got both"),
+        ({"frames": [1], "stride": 2}, "got several"),
+        ({"frames": [1], "times": [0.5]}, "got several"),
+        ({"times": [float("inf")], "pad_mode": "none"}, "frames from 0 to 19"),
+        ({"times": [-1.0], "pad_mode": "none"}, "frames from 0 to 19"),
         ({"sequence_length": 2, "end_frame": 4}, "got both"),
         ({"stride": 0}, "at least 1, got 0"),
         ({"start_frame": 20}, "below 20"),

@@ -27,7 +27,7 @@ DTYPES = [
     "InterpType",
 ]
 # Arguments of avida's own.
-ADDED = {"color_matrix", "keyed_by", "like", "on_error", "pin_memory", "reduce_to", "size_rounding"}
+ADDED = {"color_matrix", "keyed_by", "like", "on_error", "pin_memory", "reduce_to", "size_rounding", "times"}
 # Operators leave __cuda_array_interface__ to tensors on a GPU.
 ABSENT = {"Tensor": {"__cuda_array_interface__"}, "pytorch.nodes.Tensor": {"__cuda_array_interface__"}}
 # Of Python's own machinery.
@@ -128,8 +128,9 @@ INTERNAL |= {"exc_type", "exc_value", "traceback"}
 OF_READERS = {f"{relative}roi_{part}" for relative in ("", "rel_") for part in ("start", "end", "shape")}
 OF_READERS |= {f"resize_{side}" for side in ("longer", "shorter", "x", "y", "z")}
 OF_READERS |= {"size", "interp_type", "mag_filter", "min_filter", "pad_mode"}
-# Index files are optional here.
+# Index files are optional here, and clips of videos may be given by times.
 OPTIONAL = {("readers.MXNet", "index_path"), ("readers.TFRecord", "index_path"), ("ExternalSource", "num_outputs")}
+OPTIONAL |= {(name, "sequence_length") for name in CLASSES if "readers.Video" in name}
 
 
 def signature_of(function):

@@ -361,6 +361,66 @@ def test_ycbcr(folder):
     assert np.abs(np.asarray(again).astype(int) - np.asarray(rgb)).max() <= 2
 
 
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_clips_by_times(folder, shuffled):
+    """as rows of a table name them: a video and the times of some frames, of different numbers of frames."""
+    times = times_of(all_videos()["h264.mp4"])  # those of all three
+    names = ["cat/a.mp4", "dog/a.webm", "cat/b.mkv"]
+    rows = [(names[i % 3], [(5 * i + k * i) % 20 for k in range(1 + i % 3)]) for i in range(12)]
+    reader = avida.experimental.readers.Video(
+        filenames=[folder / name for name, _ in rows],
+        labels=range(12),
+        last_batch="partial",
+        times=[times[frames] for _, frames in rows],
+        enable_frame_num="sequence",
+        random_shuffle=shuffled,
+        seed=5,
+    )
+    seen = []
+    for clips, labels, numbers in reader.next_epoch(batch_size=5):
+        for frames, row, numbers_of_clip in zip(clips.tensors, labels.tensors, numbers.tensors, strict=True):
+            name, expected = rows[int(row)]
+            assert np.asarray(numbers_of_clip).tolist() == expected
+            np.testing.assert_array_equal(np.asarray(frames), clip(folder, name, expected))
+            assert frames.source.name == f"{folder / name}, clip at {times[expected[0]]:g} s"
+            seen.append(int(row))
+    assert sorted(seen) == list(range(12))
+    assert (seen != sorted(seen)) == shuffled
+
+
+def test_times_outside_of_a_video(folder):
+    arguments = {"filenames": [folder / "cat/a.mp4"] * 3, "times": np.array([[0.0], [100.0], [-1.0]])}
+    reader = avida.experimental.readers.Video(**arguments)
+    assert reader[0][0].shape[0] == 1
+    for row in (1, 2):
+        with pytest.raises(RuntimeError, match=r"clip at .* s: expected times from 0 to .* without padding"):
+            reader[row][0].evaluate()
+    padded = avida.experimental.readers.Video(**arguments, pad_mode="edge", enable_frame_num="sequence")
+    assert [int(padded[row][1][0]) for row in range(3)] == [0, 19, 0]
+    black = avida.readers.Video(**arguments, pad_sequences=True, labels=[])
+    for clips, labels in black.next_epoch(batch_size=3):
+        assert [bool(np.asarray(frames).any()) for frames in clips.tensors] == [True, False, False]
+        assert np.asarray(labels.torch()).ravel().tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({}, "expected sequence_length"),
+        ({"times": [[0.0]], "sequence_length": 2}, "got both"),
+        ({"times": [[0.0]], "uniform_sample": True}, "got both"),
+        ({"times": [[0.0], [1.0]]}, "got 1 files, 2 lists of times"),
+        ({"times": [[]]}, "at least one time"),
+        ({"times": [[float("inf")]]}, "got inf"),
+        ({"times": [["1 s"]]}, "must be real number"),
+        ({"times": [[0.0]], "filenames": None, "file_root": "."}, "times go with filenames"),
+    ],
+)
+def test_wrong_times(folder, arguments, message):
+    with pytest.raises((RuntimeError, ValueError, TypeError), match=message):
+        avida.experimental.readers.Video(**{"filenames": [folder / "cat/a.mp4"]} | arguments)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

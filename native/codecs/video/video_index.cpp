@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace avida::codecs {
 
@@ -13,6 +14,20 @@ int64_t VideoIndex::frame_at(double seconds, Rounding rounding) const {
   auto found = std::lower_bound(times.begin(), times.end(), time);
   if (rounding == Rounding::down && (found == times.end() || *found != time)) --found;
   return found - times.begin();
+}
+
+int64_t VideoIndex::shown_at(double seconds) const {
+  const double rate = this->rate();
+  if (rate == 0) return seconds < 0 ? -1 : 0;
+  constexpr double kEarly = 1.0 / 20, kFar = 1e15;  // frames
+  const double distance = 1 / (rate * unit), asked = static_cast<double>(times[0]) + seconds / unit;
+  const auto next = std::ranges::upper_bound(times, asked, {}, [](int64_t time) { return static_cast<double>(time); });
+  if (next == times.end())
+    return frames() - 1 + static_cast<int64_t>(std::min((asked - times.back()) / distance + kEarly, kFar));
+  if (next == times.begin())
+    return static_cast<int64_t>(std::max(std::floor((asked - times[0]) / distance + kEarly), -kFar));
+  const double from_last = static_cast<double>(*next - *std::prev(next)), to_next = *next - asked;
+  return next - times.begin() - (to_next < from_last * kEarly ? 0 : 1);
 }
 
 bool VideoIndex::variable_rate() const {

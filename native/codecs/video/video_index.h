@@ -25,6 +25,9 @@ struct VideoIndex {
   double time(int64_t frame) const { return static_cast<double>(times[frame] - times[0]) * unit; }
   // The frame that is shown at a time; of times between two frames the earlier or later one. From 0 to frames().
   int64_t frame_at(double seconds, Rounding rounding) const;
+  // The frame that a player shows at a time: the last one that has begun, or begins within a twentieth of a frame,
+  // since times are rounded. Negative, or frames() and more, at times outside of the video.
+  int64_t shown_at(double seconds) const;
   // Whether the distances of frames differ by more than the rounding of times explains.
   bool variable_rate() const;
   double rate() const;  // frames per second, on average; 0 unless there are two frames

@@ -25,6 +25,7 @@ struct VideoArgs {
   OnError on_error = OnError::raise;
   std::optional<FramePadding> pad_mode;
   std::optional<int> sequence_length, start_frame, stride;
+  std::optional<std::vector<double>> times;
 };
 
 codecs::VideoRequest request_of(const VideoArgs& args) {
@@ -32,8 +33,9 @@ codecs::VideoRequest request_of(const VideoArgs& args) {
 }
 
 void check(const VideoArgs& args) {
-  if (args.frames && (args.start_frame || args.end_frame || args.sequence_length || args.stride))
-    refuse("expected frames, or start_frame, end_frame, sequence_length and stride, got both");
+  const bool has_range = args.start_frame || args.end_frame || args.sequence_length || args.stride;
+  if (args.frames.has_value() + args.times.has_value() + has_range > 1)
+    refuse("expected one of frames, times, and start_frame with end_frame, sequence_length and stride, got several");
   if (args.sequence_length && args.end_frame) refuse("expected sequence_length or end_frame, got both");
   if (args.stride && *args.stride < 1) refuse("expected a stride of at least 1, got ", *args.stride);
   if (args.sequence_length && *args.sequence_length < 0)
@@ -52,8 +54,14 @@ void infer(Infer<VideoArgs>& call) {
 }
 
 // The numbers of the frames as they are asked for, which may lie outside of the video.
-std::vector<int64_t> asked_frames(const VideoArgs& args, int64_t count) {
+std::vector<int64_t> asked_frames(const VideoArgs& args, const codecs::VideoIndex& index) {
   if (args.frames) return {args.frames->begin(), args.frames->end()};
+  if (args.times) {
+    std::vector<int64_t> frames;
+    for (double time : *args.times) frames.push_back(index.shown_at(time));
+    return frames;
+  }
+  const int64_t count = index.frames();
   const int64_t start = args.start_frame.value_or(0), stride = args.stride.value_or(1);
   if (start >= count) refuse("expected a start_frame below ", count, ", the number of frames, got ", start);
   int64_t length;
@@ -79,14 +87,15 @@ void tell_padding(const std::vector<int64_t>& frames, int64_t count, int sample)
                   "that this is meant, \"edge\" repeats the last frame, and \"none\" makes it an error"));
 }
 
-std::vector<int64_t> frames_of(const VideoArgs& args, int64_t count, int sample) {
+std::vector<int64_t> frames_of(const VideoArgs& args, const codecs::VideoIndex& index, int sample) {
   check(args);
+  const int64_t count = index.frames();
   const FramePadding padding = args.pad_mode.value_or(FramePadding::constant);
-  std::vector<int64_t> frames = asked_frames(args, count);
+  std::vector<int64_t> frames = asked_frames(args, index);
   if (!args.pad_mode) tell_padding(frames, count, sample);
   if (padding == FramePadding::none) {
     for (int64_t frame : frames)
-      if (frame < 0 || (args.frames && frame >= count))
+      if (frame < 0 || ((args.frames || args.times) && frame >= count))
         refuse("expected frames from 0 to ", count - 1, " with pad_mode=\"none\", got ", frame);
     std::erase_if(frames, [count](int64_t frame) { return frame >= count; });
     return frames;
@@ -110,7 +119,7 @@ class VideoPlan {
 
   explicit VideoPlan(const Sample<VideoArgs>& sample) : request_(request_of(sample.args)) {
     auto video = open(sample);
-    frames_ = frames_of(sample.args, video->index().frames(), sample.index);
+    frames_ = frames_of(sample.args, video->index(), sample.index);
     shape_ = shape_of(*video);
     codecs::check_memory(checked_volume(shape_));
     codecs::read_fill_value(sample.args.fill_value, fill_);
@@ -194,6 +203,8 @@ AVIDA_OP_IN(decoders, video, VideoArgs) {
       .arg("sequence_length", &VideoArgs::sequence_length, "The number of frames to decode.")
       .arg("start_frame", &VideoArgs::start_frame, "The first frame to decode. Default: 0.")
       .arg("stride", &VideoArgs::stride, "The distance between frames. Default: 1.")
+      .arg("times", &VideoArgs::times,
+           "Times in seconds after the first frame, in any order: each gives the frame that is shown then.")
       .example(
           "avida.decoders.video(np.frombuffer(b\"YUV4MPEG2 W4 H2 F25:1%cFRAME%c\" % (10, 10) + bytes(range(16, 28)), "
           "np.uint8), sequence_length=2, pad_mode=\"edge\")")

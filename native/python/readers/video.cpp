@@ -110,6 +110,24 @@ std::vector<std::pair<nb::str, std::string>> read_indexes(VideoIndexes& indexes,
 
 const ConvertArgument filter("filter",
                              [](nb::handle object) -> std::any { return nb::cast<FilterHandle&>(object).filter; });
+std::vector<double> times_of_clip(nb::handle clip) {
+  std::vector<double> times;
+  auto add = [&times](nb::handle time) {
+    times.push_back(PyFloat_AsDouble(time.ptr()));
+    if (PyErr_Occurred()) throw nb::python_error();
+  };
+  if (PyFloat_Check(clip.ptr()) || PyLong_Check(clip.ptr()))
+    add(clip);
+  else
+    for (nb::handle time : clip) add(time);
+  return times;
+}
+
+const ConvertArgument times("times", [](nb::handle clips) -> std::any {
+  ClipTimes times;
+  for (nb::handle clip : clips) times.push_back(times_of_clip(clip));
+  return times;
+});
 const ConvertArgument indexes("indexes", [](nb::handle object) -> std::any { return nb::cast<VideoIndexes*>(object); });
 
 const BindFormat video([](nb::module_& m) {

@@ -21,7 +21,10 @@ struct ExperimentalArgs : VideoArgs {
   bool uniform_sample = false;
 };
 
-void check_experimental(ExperimentalArgs& args) { args.check(); }
+void check_experimental(ExperimentalArgs& args) {
+  if (args.times && args.uniform_sample) refuse("expected times or uniform_sample, got both");
+  args.check();
+}
 
 std::shared_ptr<Source> experimental_source(const ExperimentalArgs& args, const Opening& opening) {
   VideoOptions options = args.options();

@@ -68,6 +68,19 @@ ListedVideos read_list(const std::string& path, const Opening& opening) {
 
 bool is_given(const std::optional<std::string>& path) { return path && !path->empty(); }
 
+void check_times(const ClipTimes& times, const VideoArgs& args) {
+  if (!args.filenames) refuse("times go with filenames, which name the video of each clip");
+  if (args.sequence_length || args.stride || args.step)
+    refuse("expected times, or sequence_length with stride and step, got both");
+  if (times.size() != args.filenames->size())
+    refuse("expected times for each file, got ", args.filenames->size(), " files, ", times.size(), " lists of times");
+  for (const std::vector<double>& clip : times) {
+    if (clip.empty()) refuse("expected at least one time for a clip, got none");
+    for (double time : clip)
+      if (!std::isfinite(time)) refuse("expected finite times in seconds, got ", time);
+  }
+}
+
 }  // namespace
 
 const std::vector<std::string> kVideoFiles = {"*.mp4", "*.m4v",  "*.mov", "*.mkv", "*.webm", "*.avi", "*.ts", "*.m2ts",
@@ -79,16 +92,19 @@ void VideoArgs::check() {
   if (labels && !filenames) refuse("labels go with filenames; elsewhere they come from the folders or the list");
   if (labels && labels->size() != filenames->size())
     refuse("expected one label for each file, got ", filenames->size(), " files, ", labels->size(), " labels");
-  check_within("sequence_length", sequence_length, 1);
-  check_within("stride", stride, 1);
+  if (times) return check_times(*times, *this);
+  if (!sequence_length) fail(ErrorKind::type, "expected sequence_length, the number of frames of a clip, or times");
+  check_within("sequence_length", *sequence_length, 1);
+  check_within("stride", stride.value_or(1), 1);
   check_within("step", step.value_or(-1), -kLargestLength);
 }
 
 VideoOptions VideoArgs::options() const {
   VideoOptions options;
-  options.clips.length = sequence_length;
-  options.clips.stride = stride;
-  options.clips.step = step.value_or(-1) > 0 ? *step : sequence_length * stride;
+  options.clips.length = sequence_length.value_or(1);
+  options.clips.stride = stride.value_or(1);
+  options.clips.step = step.value_or(-1) > 0 ? *step : options.clips.length * options.clips.stride;
+  options.times = times;
   options.request = {static_cast<codecs::ImageType>(image_type), color_matrix == ColorMatrix::file};
   options.labels = !filenames || labels;
   options.frame_numbers = enable_frame_num;

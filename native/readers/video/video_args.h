@@ -23,8 +23,8 @@ struct VideoArgs : ReaderArgs {
   std::optional<std::string> file_root, file_list, index_path;
   std::optional<std::vector<std::string>> filenames;
   std::optional<std::vector<int64_t>> labels;
-  int64_t sequence_length = 0, stride = 1;
-  std::optional<int64_t> step;
+  std::optional<int64_t> sequence_length, stride, step;
+  std::optional<ClipTimes> times;
   ColorMatrix color_matrix = ColorMatrix::bt601;
   FrameNumbers enable_frame_num = FrameNumbers::none;
   bool enable_timestamps = false;
@@ -68,9 +68,14 @@ void declare_videos(ReaderDeclaration<Args>& reader) {
             "A file that keeps times and keyframes of the videos, so that the next run need not read all of them "
             "first. It is made where it is missing; videos that have changed are read again. ``avida index FOLDER`` "
             "makes it, too.")
-      .arg("sequence_length", &Args::sequence_length, "The number of frames of a clip.", ReaderArg::required)
+      .arg("sequence_length", &Args::sequence_length, "The number of frames of a clip. Required without ``times``.")
       .arg("step", &Args::step, "The distance between the beginnings of clips. Default: ``sequence_length * stride``.")
-      .arg("stride", &Args::stride, "The distance between frames of a clip.")
+      .arg("stride", &Args::stride, "The distance between frames of a clip. Default: ``1``.")
+      .arg("times", &Args::times,
+           "For each of ``filenames``, in which a file may stand many times, the times of the frames of one clip, in "
+           "seconds after the first frame: the frames that are shown then. Times outside of the video are an error, "
+           "unless the reader pads.")
+      .typed("Iterable[FixedFloats] | None")
       .arg("indexes", &Args::indexes, "", ReaderArg::internal);
 }
 

@@ -61,6 +61,19 @@ std::vector<int64_t> clip_frames(ClipRange range, const ClipOptions& options, in
   return frames;
 }
 
+std::vector<int64_t> frames_shown(const codecs::VideoIndex& index, const std::vector<double>& times,
+                                  FramePadding padding) {
+  std::vector<int64_t> frames;
+  for (double time : times) {
+    const int64_t frame = index.shown_at(time);
+    if (padding == FramePadding::none && (frame < 0 || frame >= index.frames()))
+      refuse("expected times from 0 to ", index.time(index.frames() - 1),
+             " s, that of the last frame, without padding, got ", time, " s");
+    frames.push_back(border_index(border_of(padding), frame, index.frames()));
+  }
+  return frames;
+}
+
 ClipRange clip_range(const codecs::VideoIndex& index, const ClipBounds& bounds, const BoundsOptions& options) {
   ClipRange range{0, index.frames()};
   if (!std::isnan(bounds.begin)) range.begin = frame_of(index, bounds.begin, options.in_frames, options.begin);

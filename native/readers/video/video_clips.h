@@ -25,6 +25,10 @@ struct ClipRange {
 int64_t count_clips(ClipRange range, const ClipOptions& options);
 // The frames of a clip; -1 for one that has the fill value.
 std::vector<int64_t> clip_frames(ClipRange range, const ClipOptions& options, int64_t clip);
+// The frames that are shown at some times; -1 for one that has the fill value. Without padding, a time outside of the
+// video is an error.
+std::vector<int64_t> frames_shown(const codecs::VideoIndex& index, const std::vector<double>& times,
+                                  codecs::FramePadding padding);
 
 // Where a part begins and ends, before the video is known: in seconds or in frames. NaN where nothing was given.
 struct ClipBounds {

@@ -22,7 +22,7 @@ enum class Output { frames, label, numbers, times };
 
 // A part of a file, with the number of its first clip.
 struct Entry {
-  size_t file;
+  size_t file, part;  // numbers; that of the part is its place in the list of files
   int32_t label;
   ClipRange range;
   int64_t first_clip;
@@ -48,15 +48,15 @@ class VideoSource : public Source {
     if (options.timestamps) add(Output::times, DType::float64, 1);
   }
 
-  void add_part(size_t file, int32_t label, const ClipBounds& bounds) {
+  void add_part(size_t part, size_t file, int32_t label, const ClipBounds& bounds) {
     int64_t clips = 1;  // that fails, for a file that cannot be read
     ClipRange range{};
-    if (const codecs::VideoIndex* index = files_->index(file)) {
+    if (const codecs::VideoIndex* index = files_->index(file); index && !options_.times) {
       range = clip_range(*index, bounds, options_.bounds);
       if (!is_refused(*index)) clips = count_clips(range, options_.clips);
     }
     if (clips == 0) return;
-    entries_.push_back({file, label, range, size_});
+    entries_.push_back({file, part, label, range, size_});
     size_ += clips;
   }
 
@@ -75,6 +75,7 @@ class VideoSource : public Source {
   }
   std::string describe(int64_t index) const override {
     const Entry& entry = entry_of(index);
+    if (options_.times) return str(files_->path(entry.file), ", clip at ", (*options_.times)[entry.part][0], " s");
     if (!files_->index(entry.file)) return files_->path(entry.file);
     return str(files_->path(entry.file), ", clip from frame ", frames_of(entry, index)[0]);
   }
@@ -125,8 +126,8 @@ class VideoSource : public Source {
     }
 
     size_t file() const { return entry_.file; }
-    int64_t first_frame() const { return sorted_.front(); }
-    int64_t last_frame() const { return sorted_.back(); }
+    int64_t first_frame() const { return sorted_.empty() ? 0 : sorted_.front(); }
+    int64_t last_frame() const { return sorted_.empty() ? 0 : sorted_.back(); }
     int64_t decodes_from() const {
       const int64_t key = index_.key_before(first_frame());
       return key < 0 ? 0 : index_.keys[static_cast<size_t>(key)].frame;
@@ -250,6 +251,8 @@ class VideoSource : public Source {
     return *std::prev(after);
   }
   std::vector<int64_t> frames_of(const Entry& entry, int64_t index) const {
+    if (options_.times)
+      return frames_shown(*files_->index(entry.file), (*options_.times)[entry.part], options_.clips.padding);
     return clip_frames(entry.range, options_.clips, index - entry.first_clip);
   }
 
@@ -297,7 +300,7 @@ std::shared_ptr<Source> video_source(const FileList& list, const std::vector<Cli
   auto source = std::make_shared<VideoSource>(std::move(owned), options, classes_of_folders(list));
   const double nothing = std::numeric_limits<double>::quiet_NaN();
   for (size_t i = 0; i < numbers.size(); i++)
-    source->add_part(numbers[i], list.label(static_cast<int64_t>(i)),
+    source->add_part(i, numbers[i], list.label(static_cast<int64_t>(i)),
                      bounds.empty() ? ClipBounds{nothing, nothing} : bounds[i]);
   return source;
 }

@@ -15,10 +15,14 @@ namespace avida {
 
 enum class FrameNumbers { none, first, all };
 
+// The times of the frames of each clip, in seconds.
+using ClipTimes = std::vector<std::vector<double>>;
+
 struct VideoOptions {
   std::string reader;  // its name, for messages
   ClipOptions clips;
   BoundsOptions bounds;
+  std::optional<ClipTimes> times;  // a clip of each file instead
   codecs::VideoRequest request;
   std::shared_ptr<const codecs::FrameFilter> filter;  // or null; for uint8 only
   std::vector<int> fill_value = {0};

@@ -59,7 +59,7 @@ _DECODERS_INFLATE = _op(
 _DECODERS_NUMPY = _op("decoders.numpy", "dtype")
 _DECODERS_VIDEO = _op(
     "decoders.video",
-    "affine build_index color_matrix end_frame fill_value frames on_error pad_mode sequence_length start_frame stride",
+    "affine build_index color_matrix end_frame fill_value frames on_error pad_mode sequence_length start_frame stride times",
 )
 
 
@@ -944,6 +944,7 @@ if TYPE_CHECKING:
         sequence_length: FixedInts | Varies | None
         start_frame: FixedInts | Varies | None
         stride: FixedInts | Varies | None
+        times: FixedFloats | Varies | None
 
     @overload
     def video(
@@ -978,6 +979,7 @@ def video(
     sequence_length: IntArg | None = None,
     start_frame: IntArg | None = None,
     stride: IntArg | None = None,
+    times: FloatsArg | None = None,
     **unknown: Never,
 ) -> Any:
     """Decodes video files: H.264, HEVC, VP8, VP9, AV1, MPEG-4, MJPEG and others.
@@ -1004,6 +1006,8 @@ def video(
         sequence_length: The number of frames to decode. Can differ between samples.
         start_frame: The first frame to decode. Default: 0. Can differ between samples.
         stride: The distance between frames. Default: 1. Can differ between samples.
+        times: Times in seconds after the first frame, in any order: each gives the frame that is shown then.
+            Can differ between samples.
         batch_size: Makes a Batch of this many samples when no input is one.
         device: Where to run. Default: where the inputs are.
         Ignored, accepted for compatibility: affine, build_index.
@@ -1037,5 +1041,6 @@ def video(
             sequence_length,
             start_frame,
             stride,
+            times,
         ),
     )

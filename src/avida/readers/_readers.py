@@ -1205,10 +1205,13 @@ class Video(VideoHooks):
         normalized: Return floats from 0 to 1, not to 255. Default: ``False``.
         pad_sequences: Return clips also where frames are missing at the end: those are black. Otherwise such clips are
             left out. Default: ``False``.
-        sequence_length: The number of frames of a clip.
+        sequence_length: The number of frames of a clip. Required without ``times``.
         skip_vfr_check: Read videos with a variable frame rate, too. Default: ``False``.
         step: The distance between the beginnings of clips. Default: ``sequence_length * stride``.
         stride: The distance between frames of a clip. Default: ``1``.
+        times: For each of ``filenames``, in which a file may stand many times, the times of the frames of one clip, in
+            seconds after the first frame: the frames that are shown then. Times outside of the video are an error,
+            unless the reader pads.
         max_batch_size: The largest ``batch_size`` that may be requested. Default for ``batch_size``.
         name: A name of your choice.
         device: Where the outputs are. Decoders take files on the CPU. Default: ``"cpu"``.
@@ -1287,7 +1290,7 @@ class Video(VideoHooks):
         random_shuffle: bool | None = None,
         read_ahead: bool | None = None,
         seed: int | None = None,
-        sequence_length: int,
+        sequence_length: int | None = None,
         shard_id: int | None = None,
         shuffle_after_epoch: bool | None = None,
         shuffle_after_epoch_seed: int | None = None,
@@ -1297,6 +1300,7 @@ class Video(VideoHooks):
         stick_to_shard: bool | None = None,
         stride: int | None = None,
         tensor_init_bytes: int | None = None,
+        times: Iterable[FixedFloats] | None = None,
         enable_checkpointing: bool = False,
         last_batch: Literal["wrap", "pad", "partial", "drop"] | None = None,
         on_error: Literal["raise", "skip"] = "raise",
@@ -1341,6 +1345,7 @@ class Video(VideoHooks):
             stick_to_shard=stick_to_shard,
             stride=stride,
             tensor_init_bytes=tensor_init_bytes,
+            times=times,
             enable_checkpointing=enable_checkpointing,
             last_batch=last_batch,
             on_error=on_error,
@@ -1538,7 +1543,7 @@ class VideoResize(VideoResizeHooks, Video):
         roi_relative: Whether the region is given in fractions of the extents of the input. Default: ``False``.
         roi_start: The start of the region that is resized, one number for each axis. A start after the end mirrors the
             axis. Can differ between samples.
-        sequence_length: The number of frames of a clip.
+        sequence_length: The number of frames of a clip. Required without ``times``.
         size: The size of each axis. A size of 0 counts as not given; a negative one mirrors the axis. Can differ
             between samples.
         size_rounding: Whose rounding gives the longer side with `resize_shorter` and `max_size`: "round", to the
@@ -1549,6 +1554,9 @@ class VideoResize(VideoResizeHooks, Video):
         stride: The distance between frames of a clip. Default: ``1``.
         subpixel_scale: Whether to adjust the region where a size is rounded, so that the scale stays exact. Default:
             ``True``.
+        times: For each of ``filenames``, in which a file may stand many times, the times of the frames of one clip, in
+            seconds after the first frame: the frames that are shown then. Times outside of the video are an error,
+            unless the reader pads.
         max_batch_size: The largest ``batch_size`` that may be requested. Default for ``batch_size``.
         name: A name of your choice.
         device: Where the outputs are. Decoders take files on the CPU. Default: ``"cpu"``.
@@ -1660,7 +1668,7 @@ class VideoResize(VideoResizeHooks, Video):
         roi_relative: bool | None = None,
         roi_start: FloatsArg | None = None,
         seed: int | None = None,
-        sequence_length: int,
+        sequence_length: int | None = None,
         shard_id: int | None = None,
         shuffle_after_epoch: bool | None = None,
         shuffle_after_epoch_seed: int | None = None,
@@ -1674,6 +1682,7 @@ class VideoResize(VideoResizeHooks, Video):
         subpixel_scale: bool | None = None,
         temp_buffer_hint: int | None = None,
         tensor_init_bytes: int | None = None,
+        times: Iterable[FixedFloats] | None = None,
         enable_checkpointing: bool = False,
         last_batch: Literal["wrap", "pad", "partial", "drop"] | None = None,
         on_error: Literal["raise", "skip"] = "raise",
@@ -1737,6 +1746,7 @@ class VideoResize(VideoResizeHooks, Video):
             subpixel_scale=subpixel_scale,
             temp_buffer_hint=temp_buffer_hint,
             tensor_init_bytes=tensor_init_bytes,
+            times=times,
             enable_checkpointing=enable_checkpointing,
             last_batch=last_batch,
             on_error=on_error,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from avida._values.typing import DeviceArg, DTypeArg, ImageTypeArg
+from avida._values.typing import DeviceArg, DTypeArg, FixedFloats, ImageTypeArg
 from avida.experimental.readers._video import VideoHooks
 from avida.readers._declared import DeclaredReader
 from avida.readers._paths import Path
@@ -187,9 +187,12 @@ class Video(VideoHooks):
         pad_mode: What stands for frames beyond the end: "constant" (``fill_value``), "edge" or "repeat" (the last
             frame), "reflect_1001" or "symmetric", "reflect_101" or "reflect" (backwards, with and without the last
             frame again), or "none": clips that are too short are left out. Default: ``"none"``.
-        sequence_length: The number of frames of a clip.
+        sequence_length: The number of frames of a clip. Required without ``times``.
         step: The distance between the beginnings of clips. Default: ``sequence_length * stride``.
         stride: The distance between frames of a clip. Default: ``1``.
+        times: For each of ``filenames``, in which a file may stand many times, the times of the frames of one clip, in
+            seconds after the first frame: the frames that are shown then. Times outside of the video are an error,
+            unless the reader pads.
         uniform_sample: Make one clip of each file, or part, with evenly spaced frames from the first to the last;
             ``stride``, ``step`` and ``pad_mode`` have no effect. Default: ``False``.
         max_batch_size: The largest ``batch_size`` that may be requested. Default for ``batch_size``.
@@ -271,7 +274,7 @@ class Video(VideoHooks):
         random_shuffle: bool | None = None,
         read_ahead: bool | None = None,
         seed: int | None = None,
-        sequence_length: int,
+        sequence_length: int | None = None,
         shard_id: int | None = None,
         shuffle_after_epoch: bool | None = None,
         shuffle_after_epoch_seed: int | None = None,
@@ -280,6 +283,7 @@ class Video(VideoHooks):
         stick_to_shard: bool | None = None,
         stride: int | None = None,
         tensor_init_bytes: int | None = None,
+        times: Iterable[FixedFloats] | None = None,
         uniform_sample: bool | None = None,
         enable_checkpointing: bool = False,
         last_batch: Literal["wrap", "pad", "partial", "drop"] | None = None,
@@ -322,6 +326,7 @@ class Video(VideoHooks):
             stick_to_shard=stick_to_shard,
             stride=stride,
             tensor_init_bytes=tensor_init_bytes,
+            times=times,
             uniform_sample=uniform_sample,
             enable_checkpointing=enable_checkpointing,
             last_batch=last_batch,
