@@ -194,6 +194,7 @@ NB_MODULE(_core, m) {
   nb::set_leak_warnings(false);  // values may live until the process exits
   m.attr("compiler") = kCompiler;
   bind_values(m);
+  bind_arrow(m);
   bind_calls(m);
   bind_execution(m);
   bind_feeds(m);

@@ -93,6 +93,7 @@ profile::Event call_at_user_line(std::string_view name);
 std::shared_ptr<void> hold(nb::object object);
 
 void bind_values(nb::module_& m);
+void bind_arrow(nb::module_& m);
 void bind_calls(nb::module_& m);
 void bind_execution(nb::module_& m);
 void bind_python_calls(nb::module_& m);

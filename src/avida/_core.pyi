@@ -128,6 +128,7 @@ def memory_use() -> tuple[int, int, int]:
     """
 
 def set_memory_budget(bytes: int) -> None: ...
+def from_arrow(data: object | None) -> Any: ...
 def op(name: str) -> Any:
     """
     An operator as a function: inputs by position, everything else by name.

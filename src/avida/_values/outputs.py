@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from avida._values.arrow import from_arrow
 from avida._values.batch import Batch, as_batch, batch
 from avida._values.dtype import dtype as make_dtype
 from avida._values.inputs import samples_of
@@ -41,7 +42,7 @@ class Form:
 
     def convert(self, item: Any) -> Outputs:
         if _is_table(item):
-            item = dict(zip(item.schema.names, map(_column, item.columns), strict=True))
+            item = from_arrow(item)
         if self._count is not None and self._count > 1:
             if not isinstance(item, tuple | list) or len(item) != self._count:
                 raise ValueError(f"expected a tuple of {self._count} outputs from the source, got {_shown(item)}")
@@ -151,16 +152,7 @@ def _shown_path(path: tuple) -> str:
 
 
 def _is_table(item: Any) -> bool:
-    return type(item).__module__.startswith("pyarrow") and hasattr(item, "schema") and hasattr(item, "columns")
-
-
-def _column(column: Any) -> Batch:
-    """The samples in a column of PyArrow."""
-    if any(name in str(column.type) for name in ("binary", "string", "list", "struct")):
-        return batch([_value(value, None, None) for value in column.to_pylist()])
-    if column.null_count:
-        raise ValueError(f"expected data from the source, got a column with {column.null_count} nulls")
-    return batch(column.to_numpy(zero_copy_only=False) if hasattr(column, "buffers") else column.to_numpy())
+    return hasattr(item, "columns") and (hasattr(item, "__arrow_c_stream__") or hasattr(item, "__arrow_c_array__"))
 
 
 def _is_file(item: Any) -> bool:
