@@ -46,7 +46,7 @@ void ask_python(Function&& function) {
   try {
     function();
   } catch (nb::python_error& error) {
-    if (error.matches(PyExc_KeyError))
+    if (error.matches(PyExc_KeyError) || error.matches(PyExc_FileNotFoundError))
       throw storage::MissingObject("cannot be opened: the store has no object of this name");
     const std::string type = nb::cast<std::string>(error.type().attr("__name__"));
     fail(ErrorKind::runtime, "cannot be read: ", type, ": ", nb::str(error.value()).c_str());
@@ -94,11 +94,54 @@ class MappingStore : public storage::Store {
   const int most_;
 };
 
-void register_mapping(const std::string& scheme, nb::object mapping, int at_once) {
+// A store that Python code asks for ranges: an Adapter of storage/_adapters.py.
+class AdaptedStore : public storage::Store {
+ public:
+  AdaptedStore(nb::object adapter, int most) : adapter_(hold(std::move(adapter))), most_(most) {}
+
+  int most_requests() const override { return most_; }
+
+  void get(storage::Request& request) const override {
+    ask_python([&] {
+      const int64_t bytes = request.bytes;
+      const nb::object end =
+          bytes == storage::Request::kAll ? nb::none() : nb::object(nb::int_(request.offset + bytes));
+      const nb::bool_ watched(!request.version.empty());
+      const nb::object answer =
+          call_python(adapter().attr("get"),
+                      {text_of(request.name).ptr(), nb::int_(request.offset).ptr(), end.ptr(), watched.ptr()});
+      const BufferView view(answer[0]);
+      request.identity = {nb::cast<int64_t>(answer[1]), nb::cast<std::string>(answer[2])};
+      request.received = std::ssize(view.bytes());
+      if (bytes != storage::Request::kAll && request.received > bytes)
+        refuse("asked for ", bytes, " bytes, got ", request.received);
+      request.data = allocate(request.received);
+      std::memcpy(request.data.get(), view.bytes().data(), static_cast<size_t>(request.received));
+    });
+  }
+
+  void list(const std::string& folder, bool deep, const storage::OnEntry& on_entry) const override {
+    std::vector<std::pair<std::string, bool>> found;
+    ask_python([&] {
+      const nb::object all = call_python(adapter().attr("ls"), {text_of(folder).ptr(), nb::bool_(deep).ptr()});
+      for (nb::handle each : nb::borrow<nb::list>(all)) found.emplace_back(path_of(each[0]), nb::cast<bool>(each[1]));
+    });
+    for (auto& [name, is_folder] : found) on_entry({name, is_folder});
+  }
+
+ private:
+  nb::handle adapter() const { return static_cast<PyObject*>(adapter_.get()); }
+
+  const std::shared_ptr<void> adapter_;
+  const int most_;
+};
+
+template <class Kind>
+void register_python(const std::string& scheme, nb::object store, int at_once) {
   if (at_once < 1) value_error("expected at least one request at once, got at_once=", at_once);
-  auto store = std::make_shared<const MappingStore>(std::move(mapping), at_once);
+  auto made = std::make_shared<const Kind>(std::move(store), at_once);
   WithoutGil released;
-  storage::register_store(scheme, std::move(store));
+  storage::register_store(scheme, std::move(made));
 }
 
 // The names in a folder, and whether each is a folder itself.
@@ -121,7 +164,8 @@ std::vector<std::pair<nb::str, bool>> list_names(nb::handle folder, bool deep) {
 }  // namespace
 
 void bind_storage(nb::module_& m) {
-  m.def("register_store", &register_mapping, nb::arg("scheme"), nb::arg("mapping"), nb::arg("at_once"));
+  m.def("register_store", &register_python<MappingStore>, nb::arg("scheme"), nb::arg("mapping"), nb::arg("at_once"));
+  m.def("register_adapter", &register_python<AdaptedStore>, nb::arg("scheme"), nb::arg("adapter"), nb::arg("at_once"));
   m.def("unregister_store", &storage::unregister_store, nb::arg("scheme"));
   m.def("list_names", &list_names, nb::arg("folder"), nb::arg("deep"));
   m.def(

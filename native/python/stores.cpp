@@ -77,6 +77,7 @@ auto named(const std::string& name, Function&& function) {
 
 void bind_stores(nb::module_& m) {
   m.def("configure_store", &configure, nb::arg("prefix"), nb::arg("settings"));
+  m.def("has_certificates", [] { return !storage::system_certificates().empty(); });
   m.def(
       "object_size",
       [](nb::handle name) {

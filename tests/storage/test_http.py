@@ -19,8 +19,10 @@ from tests.storage.http_server import CERTIFICATE, KEY, SECRET, serving
 from tests.storage.stores import objects_in
 
 WITHOUT_LISTING = [
-    *(test_readers.listed_files, test_readers.named_files, test_readers.coco, test_readers.indexed_tfrecords),
+    *(test_readers.listed_files, test_readers.named_files, test_readers.braced_files, test_readers.coco),
+    test_readers.indexed_tfrecords,
     *(test_readers.indexed_mxnet, test_readers.indexed_webdataset, test_readers.speech, test_readers.videos),
+    *(test_readers.saved_coco, test_readers.listed_videos, test_readers.resized_videos),
 ]
 OBJECTS = {f"data/{i % 3}/{i:02}.jpg": np.random.default_rng(i).bytes(1 + 997 * i) for i in range(60)}
 

@@ -72,6 +72,15 @@ def coco(folder):
     return lambda root: avida.readers.COCO(file_root=root, annotations_file=f"{root}/annotations.json")
 
 
+def saved_coco(folder):
+    coco(folder)
+    (folder / "saved").mkdir()
+    saving = {"save_preprocessed_annotations": True, "save_preprocessed_annotations_dir": str(folder / "saved")}
+    root, annotations = str(folder), str(folder / "annotations.json")
+    samples(avida.readers.COCO(file_root=root, annotations_file=annotations, ratio=True, **saving))
+    return lambda root: avida.readers.COCO(file_root=root, preprocessed_annotations=f"{root}/saved")
+
+
 def tfrecords(folder, **index):
     messages = [example(number=ints(i), image=strings(content)) for i, content in enumerate(contents())]
     write_tfrecords(folder / "a.tfrecord", messages)
@@ -113,6 +122,18 @@ def indexed_webdataset(folder):
     )
 
 
+def several_records(folder):
+    for part in range(2):
+        records = [recordio(image(content, i)) for i, content in enumerate(contents()[part::2])]
+        write_recordio(folder / f"{part}.rec", records)
+    return lambda root: avida.readers.MXNet(path=f"{root}/?.rec", index_path=[f"{root}/{{0,1}}.rec.idx"])
+
+
+def braced_files(folder):
+    files(folder)
+    return lambda root: avida.readers.File(files=f"{root}/{{0/00,1/01,2/02,0/03,1/04,2/05}}.jpg")
+
+
 def speech(folder):
     lines = []
     for i in range(SAMPLES):
@@ -132,14 +153,34 @@ def videos(folder):
     return lambda root: avida.experimental.readers.Video(file_list=f"{root}/list.txt", sequence_length=3)
 
 
+def listed_videos(folder):
+    videos(folder)
+    return lambda root: avida.readers.Video(filenames=[f"{root}/{i}.y4m" for i in range(3)], sequence_length=3)
+
+
+def resized_videos(folder):
+    videos(folder)
+    return lambda root: avida.readers.VideoResize(
+        filenames=f"{root}/{{0..2}}.y4m", sequence_length=3, resize_x=2, resize_y=2
+    )
+
+
+def caffe2(folder):
+    label = lmdb_records.tensor(lmdb_records.INT32, dims=[1], values=[7])
+    images = [lmdb_records.tensor(lmdb_records.STRING, dims=[1], data=content) for content in contents()]
+    lmdb_records.write(folder / "db", [lmdb_records.record(each, label) for each in images])
+    return lambda root: avida.readers.Caffe2(path=f"{root}/db")
+
+
 def caffe(folder):
     lmdb_records.write(folder / "db", [lmdb_records.datum(content, i) for i, content in enumerate(contents())])
     return lambda root: avida.readers.Caffe(path=f"{root}/db")
 
 
 MAKERS = [
-    *(files, listed_files, named_files, arrays, regions, fits, coco, tfrecords, indexed_tfrecords, mxnet),
-    *(indexed_mxnet, webdataset, indexed_webdataset, speech, videos, caffe),
+    *(files, listed_files, named_files, braced_files, several_records, arrays, regions, fits, coco, saved_coco),
+    *(tfrecords, indexed_tfrecords, mxnet, indexed_mxnet, webdataset, indexed_webdataset, speech, videos),
+    *(listed_videos, resized_videos, caffe, caffe2),
 ]
 
 
@@ -218,6 +259,13 @@ def test_records_that_are_near_are_one_request(tmp_path):
         (batch,) = reader.next_epoch(batch_size=SAMPLES)
         batch["number"].evaluate()
         assert store.asked <= 2, "one for the batch, and one for the next one"
+
+
+def test_files_whose_names_have_braces(tmp_path):
+    for name in ("{a,b}.jpg", "a[1].jpg", "c.jpg"):
+        (tmp_path / name).write_bytes(name.encode())
+    reader = avida.readers.File(file_root=tmp_path, files=["{a,b}.jpg", "a[1].jpg", "{c..c}.jpg"])
+    assert [bytes(np.asarray(file)) for file, _ in reader.next_epoch()] == [b"{a,b}.jpg", b"a[1].jpg", b"c.jpg"]
 
 
 def test_objects_that_are_missing_are_skipped():

@@ -206,7 +206,11 @@ std::string HttpStore::page(const std::string& name, const std::function<HttpQue
   Asked asked{&request, full(name), ask};
   if (header) asked.answered = [&](const Transfer& answer) { *header = answer.header(header_name); };
   answer_all({&asked, 1});
-  if (request.error) std::rethrow_exception(request.error);
+  try {
+    if (request.error) std::rethrow_exception(request.error);
+  } catch (const Error& error) {
+    throw Error(error.kind, str("cannot list ", asked.name, ": ", error.message));
+  }
   return {static_cast<const char*>(request.data.get()), static_cast<size_t>(request.received)};
 }
 

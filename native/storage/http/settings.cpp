@@ -1,5 +1,7 @@
 #include "storage/http/settings.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -85,6 +87,16 @@ Settings settings_of(const std::string& name) { return Configured::instance().of
 std::optional<std::string> environment(std::initializer_list<const char*> variables) {
   for (const char* variable : variables)
     if (const char* value = std::getenv(variable); value && *value) return value;
+  return {};
+}
+
+// By distribution: a wheel's TLS library does not know where they are.
+std::string system_certificates() {
+  if (const auto file = environment({"SSL_CERT_FILE"})) return *file;
+  for (const char* file :
+       {"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
+        "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", "/etc/ssl/cert.pem"})
+    if (access(file, R_OK) == 0) return file;
   return {};
 }
 

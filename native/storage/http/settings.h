@@ -59,4 +59,7 @@ Settings settings_of(const std::string& name);
 // The value of the first variable that is set, or nothing.
 std::optional<std::string> environment(std::initializer_list<const char*> variables);
 
+// The file of the certificates that the system trusts, or that SSL_CERT_FILE names; empty if there is none.
+std::string system_certificates();
+
 }  // namespace avida::storage

@@ -25,6 +25,7 @@
 #include "core/error.h"
 #include "runtime/fork.h"
 #include "runtime/memory.h"
+#include "storage/http/settings.h"
 #include "storage/waiting.h"
 
 namespace avida::storage {
@@ -37,6 +38,7 @@ constexpr size_t kMostHeaders = 64 << 10;              // bytes
 constexpr int64_t kMostAtFirst = 64 << 20;             // bytes, before they have arrived: the server may lie
 constexpr int64_t kMostBytes = int64_t{1} << 40;
 constexpr int64_t kMostUnannounced = 128 << 20;  // bytes of an answer whose length the server does not say
+constexpr long kSlowest = 1 << 10;               // bytes per second: who sends less for long is as good as silent
 constexpr long kMostRedirects = 5;
 constexpr long kKeptConnections = 512;
 
@@ -121,15 +123,6 @@ ContentRange content_range(std::string_view text) {
   return {number_in(text.substr(0, text.find('-'))), number_in(text.substr(slash + 1))};
 }
 
-// Files of certificates by distribution: a wheel's TLS library does not know where they are.
-std::string system_certificates() {
-  for (const char* file :
-       {"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
-        "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", "/etc/ssl/cert.pem"})
-    if (access(file, R_OK) == 0) return file;
-  return {};
-}
-
 bool may_pass(CURLcode result) {
   switch (result) {
     case CURLE_COULDNT_RESOLVE_HOST:
@@ -163,7 +156,7 @@ void Receiving::prepare(CURL* easy, const std::string& usual_certificates) {
   set(CURLOPT_PATH_AS_IS, 1L);
   set(CURLOPT_QUICK_EXIT, 1L);  // who cancels does not wait for the names of hosts
   set(CURLOPT_CONNECTTIMEOUT_MS, std::max(1L, static_cast<long>(asked.connecting * 1000)));
-  set(CURLOPT_LOW_SPEED_LIMIT, 1L);
+  set(CURLOPT_LOW_SPEED_LIMIT, kSlowest);
   set(CURLOPT_LOW_SPEED_TIME, static_cast<long>(std::ceil(asked.silence)));
   if (asked.redirects) {
     set(CURLOPT_FOLLOWLOCATION, 1L);

@@ -1,4 +1,4 @@
-"""The command line: ``avida info | demo | bench | view | index | profile | run | migrate``.
+"""The command line: ``avida info | ls | demo | bench | view | index | profile | run | migrate``.
 
 Each command is one module with these two functions: ``add_arguments(parser)`` and ``run(options) -> exit code``.
 """
@@ -16,6 +16,7 @@ from avida._cli.streams import flush_output, open_closed_streams
 
 COMMANDS = {
     "info": "what this build can do on this machine",
+    "ls": "list a folder, on this machine or in a store such as s3://",
     "demo": "a folder of images becomes training batches: speed of each stage, and a contact sheet",
     "bench": "images per second on this machine, stage by stage",
     "view": "write a contact sheet of a folder of images, decoded and augmented, or of a video",

@@ -10,6 +10,7 @@ from avida import _core
 from avida._running.warn import warn
 from avida._values.device import device as make_device
 from avida._values.typing import DeviceArg
+from avida.readers._paths import expand_paths
 from avida.readers._reader import Reader
 
 
@@ -18,6 +19,7 @@ class DeclaredReader(Reader):
 
     _declared: ClassVar[str]
     _locating: ClassVar[Sequence[str]]  # the arguments that say where the data is
+    _several: ClassVar[Sequence[str]] = ()  # those of them that name any number of files
     _old_names: ClassVar[Sequence[tuple[str, str]]] = ()
     _library: ClassVar[str] = ""
     _warns: ClassVar[type[Warning]] = UserWarning  # of the data
@@ -56,5 +58,9 @@ class DeclaredReader(Reader):
 
     @classmethod
     def _open(cls, arguments: _core.ReaderArguments, given: dict[str, Any]) -> _core.ReaderSource:
-        """Opens the data."""
+        """Opens the data. Braces in names stand for several; in those of archives, wildcards too."""
+        for name in cls._several:
+            if (paths := given[name]) is not None:
+                root = "" if cls._reads_archives else given.get("file_root")
+                arguments.set(name, expand_paths(name, paths, wildcards=cls._reads_archives, root=root))
         return arguments.open(lambda message: warn(message, cls._warns))

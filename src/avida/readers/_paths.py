@@ -6,36 +6,38 @@ import fnmatch
 import glob
 import os
 import re
-from collections.abc import Sequence
+from typing import Any
 
 from avida import _core
 
 Path = str | os.PathLike[str]
 
 
-def list_of_paths(argument: str, paths: Path | Sequence[Path]) -> list[str]:
-    """One or several names, as a list that is not empty."""
-    names = [os.fspath(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
-    if not names:
-        raise RuntimeError(f"expected the names of files in {argument}, got an empty list")
-    return names
-
-
-def expand_paths(argument: str, paths: Path | Sequence[Path]) -> list[str]:
+def expand_paths(
+    argument: str, paths: Any, *, wildcards: bool = True, root: Path | None = None
+) -> str | list[str] | Any:
     """The files that are meant: braces and wildcards are expanded where no file has the name itself.
 
     ``train-{000..123}.tar`` and ``{a,b}.tar`` stand for all of these names, ``*.tar`` for those that there are, sorted.
+    Stores are not asked whether they have a name with braces.
     """
-    return [file for path in list_of_paths(argument, paths) for file in _expand(argument, path)]
+    names = [paths] if isinstance(paths, str | os.PathLike) else paths
+    special = re.compile(r"[{*?[]" if wildcards else r"\{").search
+    if not isinstance(names, list | tuple) or not any(special(os.fsdecode(name)) for name in names):
+        return paths
+    files: list[str] = []
+    for name in map(os.fsdecode, names):
+        files += _expand(argument, name, wildcards, root) if special(name) else [name]
+    return files
 
 
-def _expand(argument: str, path: str) -> list[str]:
+def _expand(argument: str, path: str, wildcards: bool, root: Path | None) -> list[str]:
     in_store = re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", path)
-    if not in_store and os.path.exists(path):
+    if not in_store and os.path.exists(os.path.join(root or "", path)):
         return [path]
     files = []
     for name in expand_braces(path):
-        if glob.has_magic(name) and (in_store or not os.path.exists(name)):
+        if wildcards and glob.has_magic(name) and (in_store or not os.path.exists(name)):
             found = _found_in_store(name) if in_store else sorted(glob.glob(name))
             if not found:
                 raise RuntimeError(f"expected files that match {name!r} in {argument}, found none")

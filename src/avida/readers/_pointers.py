@@ -30,9 +30,9 @@ def _files(data: Any) -> Iterator[str]:
             yield os.path.join(path, _FILE_OF_DATABASES)
         elif os.path.exists(path):
             yield path
-        else:
+        elif "://" not in path:  # git-LFS knows nothing of stores
             try:
-                yield from expand_paths("", path)
+                yield from expand_paths("", [path])
             except RuntimeError:  # wildcards that stand for nothing
                 return
 

@@ -284,6 +284,7 @@ class Caffe(DeclaredReader):
 
     _declared = "Caffe"
     _locating = ("path",)
+    _several = ("path",)
 
     def __init__(
         self,
@@ -406,6 +407,7 @@ class Caffe2(DeclaredReader):
 
     _declared = "Caffe2"
     _locating = ("path",)
+    _several = ("path",)
 
     def __init__(
         self,
@@ -548,6 +550,7 @@ class File(FileHooks):
 
     _declared = "File"
     _locating = ("file_list", "file_root", "files")
+    _several = ("files",)
 
     def __init__(
         self,
@@ -678,6 +681,7 @@ class MXNet(DeclaredReader):
 
     _declared = "MXNet"
     _locating = ("index_path", "path")
+    _several = ("index_path", "path")
     _reads_archives = True
 
     def __init__(
@@ -807,6 +811,7 @@ class NemoAsr(NemoAsrHooks):
 
     _declared = "NemoAsr"
     _locating = ("manifest_filepaths",)
+    _several = ("manifest_filepaths",)
     _library = "libsndfile or simdjson"
 
     def __init__(
@@ -954,6 +959,7 @@ class Numpy(DeclaredReader):
 
     _declared = "Numpy"
     _locating = ("file_list", "file_root", "files")
+    _several = ("files",)
 
     def __init__(
         self,
@@ -1110,6 +1116,7 @@ class TFRecord(TFRecordHooks):
 
     _declared = "TFRecord"
     _locating = ("index_path", "path")
+    _several = ("index_path", "path")
     _reads_archives = True
 
     def __init__(
@@ -1256,6 +1263,7 @@ class Video(VideoHooks):
 
     _declared = "Video"
     _locating = ("file_list", "file_root", "filenames", "index_path")
+    _several = ("filenames",)
     _library = "FFmpeg"
 
     def __init__(
@@ -1429,6 +1437,7 @@ class Webdataset(WebdatasetHooks):
 
     _declared = "Webdataset"
     _locating = ("index_paths", "paths")
+    _several = ("index_paths", "paths")
     _reads_archives = True
 
     def __init__(
@@ -1601,6 +1610,7 @@ class VideoResize(VideoResizeHooks, Video):
 
     _declared = "VideoResize"
     _locating = ("file_list", "file_root", "filenames", "index_path")
+    _several = ("filenames",)
     _library = "FFmpeg"
     _operator_args = (
         "antialias",

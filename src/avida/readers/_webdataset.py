@@ -14,7 +14,7 @@ from avida._values.batch import Batch
 from avida._values.dtype import DType, bool_, float32, float64, int64, uint8
 from avida._values.dtype import dtype as make_dtype
 from avida.readers._declared import DeclaredReader
-from avida.readers._paths import Path, expand_paths
+from avida.readers._paths import Path
 
 Decoding = Literal["bytes", "int", "float", "text", "json"]
 
@@ -28,7 +28,7 @@ _DECODINGS: dict[str, Decoding] = {
 
 
 class WebdatasetHooks(DeclaredReader):
-    """Expands names of archives, and decodes texts and JSON."""
+    """Decodes texts and JSON."""
 
     _decodings: list[Decoding]
 
@@ -39,13 +39,6 @@ class WebdatasetHooks(DeclaredReader):
         given["dtypes"] = _types(given["dtypes"], self._decodings) if extensions else None
         given["index_paths"] = given["index_paths"] or None
         given["missing_component_behavior"] = given["missing_component_behavior"] or None  # "" is the default, too
-
-    @classmethod
-    def _open(cls, arguments: _core.ReaderArguments, given: dict[str, Any]) -> _core.ReaderSource:
-        for name in ("paths", "index_paths"):
-            if given[name] is not None:
-                arguments.set(name, expand_paths(name, given[name]))
-        return super()._open(arguments, given)
 
     def _item(self, outputs: tuple) -> Any:
         return tuple(

@@ -11,7 +11,9 @@ from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from typing import Any
 
 from avida import _core
+from avida.storage._adapters import adapter_of as _adapter_of
 from avida.storage._credentials import USUAL as _USUAL_CREDENTIALS
+from avida.storage._credentials import certificates as _certificates
 
 __all__ = ["configure", "exists", "ls", "memory", "read", "register", "unregister"]
 
@@ -51,8 +53,9 @@ def configure(
             ``"secret"`` and ``"token"`` for S3, ``"secret"`` or ``"token"`` for Azure, ``"token"`` for the others, and
             perhaps ``"expires"``, in seconds since 1970. Default: those of botocore, google-auth, azure-identity and
             huggingface_hub where they are installed, else of the environment. They are not stored anywhere.
-        certificates: A file of the certificates that are trusted. Default: those of the system.
-        timeout: A request that receives nothing for so many seconds is made again. Default: 20.
+        certificates: A file of the certificates that are trusted. Default: ``SSL_CERT_FILE``, else those of the system,
+            else those of the package certifi.
+        timeout: A request that receives less than 1 KiB a second for so many seconds is made again. Default: 20.
         connect_timeout: The same for a connection. Default: 10.
         deadline: After so many seconds of tries a request has failed. Default: 60.
         requests: How many requests of a batch are under way at a time. Default: 64.
@@ -88,8 +91,10 @@ def configure(
     )
 
 
-for _scheme, _provider in _USUAL_CREDENTIALS.items():
-    _core.configure_store(f"{_scheme}:", {"credentials": _provider})  # shorter than what users configure
+for _scheme in ("https", *_USUAL_CREDENTIALS):  # prefixes that are shorter than what users configure
+    _core.configure_store(
+        f"{_scheme}:", {"credentials": _USUAL_CREDENTIALS.get(_scheme), "certificates": _certificates()}
+    )
 
 
 def ls(folder: Name, *, deep: bool = False) -> list[str]:
@@ -130,17 +135,20 @@ def read(name: Name) -> bytes:
     return _core.read_object(os.fspath(name))
 
 
-def register(scheme: str, store: Mapping[str, Any], *, at_once: int = 128) -> None:
-    """Makes a mapping a store, to whose values names with the scheme refer.
+def register(scheme: str, store: Any, *, at_once: int = 128) -> None:
+    """Makes a mapping, a file system of fsspec or a store of obstore one to whose objects names with the scheme refer.
 
-    The samples of a batch are fetched together, on threads. So a mapping that takes long for a value, since it asks
-    another machine for it, is asked for many at the same time.
+    The samples of a batch are fetched together, on threads. So a store that takes long for an object, since it asks
+    another machine for it, is asked for many at the same time. All of this is Python: ``s3://``, ``gs://``, ``az://``,
+    ``hf://`` and ``https://`` are faster without it. obstore, and most file systems of fsspec, do not work in processes
+    that were forked after their use; for obstore that is an error, since it would wait for ever.
 
     Args:
         scheme: What stands before ``://`` in names. A store that had it is replaced.
         store: A mapping from names, which are what follows ``://``, to ``bytes`` or what has their memory. A missing
             name is a ``KeyError``. Folders are listed by iterating over it. If it has a method ``version(name)``, an
-            object whose version changes after a reader has opened it is an error.
+            object whose version changes after a reader has opened it is an error. Or an object of fsspec or obstore,
+            which is asked for ranges and for its own listings and versions.
         at_once: How many threads may ask for values at the same time.
 
     Examples:
@@ -150,9 +158,15 @@ def register(scheme: str, store: Mapping[str, Any], *, at_once: int = 128) -> No
         ...     print([bytes(np.asarray(file)) for file in files], labels.torch().flatten().tolist())
         [b'a cat', b'a dog'] [0, 1]
     """
-    if not isinstance(store, Mapping):
-        raise TypeError(f"expected a mapping from names to bytes as a store, got {type(store).__name__}")
-    _core.register_store(scheme, store, at_once)
+    if isinstance(store, Mapping):
+        return _core.register_store(scheme, store, at_once)
+    adapter = _adapter_of(store)
+    if adapter is None:
+        raise TypeError(
+            "expected a mapping from names to bytes, a file system of fsspec or a store of obstore, got "
+            f"{type(store).__name__}"
+        )
+    return _core.register_adapter(scheme, adapter, at_once)
 
 
 def unregister(scheme: str) -> None:

@@ -1,4 +1,4 @@
-"""Credentials for stores: those of the clouds' own packages where they are installed, else of the environment."""
+"""Credentials for stores: of the clouds' own packages where there are any, or of the environment; certificates."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import importlib
 import os
 import time
 from collections.abc import Callable, Mapping
+from datetime import UTC
 from typing import Any
+
+from avida import _core
 
 Provider = Callable[[], Mapping[str, Any]]
 
@@ -49,7 +52,8 @@ def _of_google() -> Mapping[str, Any]:
     except auth.exceptions.DefaultCredentialsError:
         return {"expires": time.time() + _AGAIN}
     found.refresh(transport.Request())
-    return {"token": found.token, "expires": found.expiry.timestamp() if found.expiry else 0}
+    expires = found.expiry.replace(tzinfo=UTC).timestamp() if found.expiry else 0  # in UTC, but it does not say so
+    return {"token": found.token, "expires": expires}
 
 
 def _of_azure() -> Mapping[str, Any]:
@@ -71,3 +75,9 @@ def _of_hugging_face() -> Mapping[str, Any]:
 
 
 USUAL: dict[str, Provider] = {"s3": _of_amazon, "gs": _of_google, "az": _of_azure, "hf": _of_hugging_face}
+
+
+def certificates() -> str | None:
+    """The file of those that are trusted where the system has none: those of certifi, if it is installed."""
+    certifi = None if _core.has_certificates() else _package("certifi")
+    return certifi.where() if certifi else None

@@ -81,6 +81,7 @@ class Fits(DeclaredReader):
 
     _declared = "experimental.Fits"
     _locating = ("file_list", "file_root", "files")
+    _several = ("files",)
     _library = "zlib"
 
     def __init__(
@@ -241,6 +242,7 @@ class Video(VideoHooks):
 
     _declared = "experimental.Video"
     _locating = ("file_list", "file_root", "filenames", "index_path")
+    _several = ("filenames",)
     _library = "FFmpeg"
 
     def __init__(
