@@ -26,6 +26,7 @@ IMPORTS = {
     "avida._values.typing": [
         *("DeviceArg", "DTypeArg", "FixedFloats", "FloatArg", "FloatsArg", "ImageTypeArg", "InterpTypeArg"),
     ],
+    "avida.readers._blocks": ["Blocks"],
     "avida.readers._declared": ["DeclaredReader"],
     "avida.readers._paths": ["Path"],
     "avida.readers._webdataset": ["Decoding"],
@@ -100,6 +101,7 @@ def class_text(reader: dict, common: list[dict], hooks: dict[str, pathlib.Path],
     facts += [f'_library = "{reader["library"]}"'] if reader["library"] else []
     facts += [f"_operator_args = {tuple(arg['name'] for arg in of_op if not arg['ignored'])!r}"] if of_op else []
     facts += ["_reads_archives = True"] if reader["archive"] else []
+    facts += ["_has_blocks = True"] if reader["blocks"] else []
     body = [
         f'"""{docstring(reader, own, shared)}"""\n',
         *facts,

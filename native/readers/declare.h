@@ -106,6 +106,15 @@ class ReaderDeclaration {
   ReaderDeclaration& needs(std::string_view library) { return spec.library = library, *this; }
   // The reader may be told to shuffle in both ways, as readers of archives are in the real library.
   ReaderDeclaration& archive() { return spec.archive = true, *this; }
+  // Its source has blocks, so that the reader may be told to shuffle by them.
+  ReaderDeclaration& blocks() {
+    spec.blocks = true;
+    return python(
+        "random_shuffle", "bool | Blocks | None",
+        "Assign the samples to the shards at random (in the same way in all shards) and shuffle the whole "
+        "shard in each epoch. ``readers.Blocks(window=16)`` shuffles by blocks, so that neighbours lie near each "
+        "other. Default: ``False``.");
+  }
   // A reader that this one is a kind of.
   ReaderDeclaration& extends(std::string_view reader) { return spec.base = reader, *this; }
 

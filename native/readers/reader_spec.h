@@ -69,7 +69,7 @@ struct ReaderSpec {
   std::string base;     // the reader that it is a kind of
   std::string op;       // an operator whose arguments it takes too, for Python code to pass on
   std::string library;  // without which a build lacks it
-  bool archive = false;
+  bool archive = false, blocks = false;
   std::vector<ReaderArg> args;                                 // the reader's own
   std::vector<std::pair<std::string, std::string>> old_names;  // of arguments, and their names now
   std::shared_ptr<ReaderArgs> (*make_args)();

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "core/error.h"
+#include "readers/blocks/block_order.h"
 #include "readers/permutation.h"
 
 namespace avida {
@@ -50,6 +51,7 @@ class Schedule::Order {
     first_ = part_begin(all, part, schedule.shards);
     size_ = part_size(all, part, schedule.shards);
     all_ = all;
+    if (in_blocks()) return;
     if (schedule.shuffle == Shuffle::all) deal_.emplace(schedule.samples, schedule.seed, pass);
     if (schedule.shuffle == Shuffle::within_shards && shards_ > 1) deal_.emplace(schedule.samples, kDealingKey, 0);
   }
@@ -58,6 +60,7 @@ class Schedule::Order {
     // A shard without remaining samples repeats the nearest one.
     int64_t i = std::min(first_ + std::min(position, std::max<int64_t>(size_ - 1, 0)), all_ - 1);
     if (rest_) i = place_in(*rest_, i);
+    if (in_blocks()) return sample_in_blocks(i);
     if (schedule_.shuffle == Shuffle::within_shards) i = shuffled(i);
     if (deal_) i = (*deal_)(i);
     return schedule_.order ? (*schedule_.order)[i] : i;
@@ -70,6 +73,22 @@ class Schedule::Order {
       i -= range.end - range.begin;
     }
     return 0;
+  }
+
+  bool in_blocks() const { return schedule_.blocks && schedule_.shuffle != Shuffle::none; }
+
+  int64_t sample_in_blocks(int64_t i) {
+    const int64_t n = schedule_.samples, part = part_at(n, i, shards_), first = part_begin(n, part, shards_);
+    if (!samples_ || samples_->part().begin != first) {
+      const bool anew = schedule_.shuffle == Shuffle::all;
+      samples_.emplace(*schedule_.blocks, BlockOrder::Part{.dealing_key = anew ? schedule_.seed : kDealingKey,
+                                                           .dealing = anew ? pass_ : 0,
+                                                           .seed = schedule_.seed,
+                                                           .pass = pass_,
+                                                           .begin = first,
+                                                           .size = part_size(n, part, shards_)});
+    }
+    return (*samples_)(i - first);
   }
 
   // Within the shard of the position; shards have one of two sizes.
@@ -87,6 +106,7 @@ class Schedule::Order {
   const Rest* rest_ = nullptr;
   int64_t first_ = 0, size_ = 0, all_ = 0;
   std::optional<Permutation> orders_[2], deal_;
+  std::optional<BlockOrder::Samples> samples_;
 };
 
 int Schedule::part_of(int64_t shard, int64_t pass, int shards) const {

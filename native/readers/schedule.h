@@ -12,6 +12,8 @@
 
 namespace avida {
 
+class BlockOrder;
+
 // The position of a batch. An epoch is one loop of the user; a pass reads each sample of a shard once. The two differ
 // if the last batch of an epoch is completed from the next pass, and the next epoch starts after it.
 struct Cursor {
@@ -42,6 +44,7 @@ struct Schedule {
   LastBatch last = LastBatch::wrap;
   Shuffle shuffle = Shuffle::none;
   uint64_t seed = 0;
+  std::shared_ptr<const BlockOrder> blocks;           // whose samples are shuffled by blocks; null: one by one
   std::shared_ptr<const std::vector<int64_t>> order;  // the user's order of sample indices, if any
 
   // Resumes a run of several phases. Throws if they are inconsistent. An order of the user's own replaces one epoch:

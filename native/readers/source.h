@@ -82,6 +82,10 @@ class Source {
   virtual std::unique_ptr<Sample> open(int64_t index, const storage::Fetched& fetched) const = 0;
   virtual std::string describe(int64_t index) const = 0;
 
+  // The first sample of each block, in ascending order from 0: parts of the data that are best read as a whole, of
+  // about 16 MiB. They follow from the data alone, wherever it lies. None: the format has no blocks.
+  virtual std::vector<int64_t> blocks() const { return {}; }
+
   // The names of labels, where the data has them.
   using Classes = std::map<int32_t, std::string>;
   virtual std::optional<Classes> classes() const { return {}; }

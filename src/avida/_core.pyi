@@ -433,6 +433,8 @@ class ReaderSource:
     @property
     def size(self) -> int: ...
     @property
+    def blocks(self) -> list[int]: ...
+    @property
     def classes(self) -> dict[int, str] | None: ...
 
 class ReaderStretch:
@@ -566,6 +568,10 @@ class ReaderCursor:
     def position(self) -> int: ...
     def __eq__(self, other: object, /) -> bool: ...
 
+class ReaderBlocks:
+    def __init__(self, firsts: Sequence[int], samples: int, window: int) -> None:
+        """The order of samples in blocks with these first samples."""
+
 class ReaderSchedule:
     def __init__(
         self,
@@ -576,6 +582,7 @@ class ReaderSchedule:
         stick: bool = False,
         last: str = "wrap",
         shuffle: str = "no shuffling",
+        blocks: ReaderBlocks | None = None,
         order: Sequence[int] | None = None,
     ) -> None:
         """

@@ -2,6 +2,7 @@
 
 import itertools
 from collections import Counter
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -22,16 +23,32 @@ def state(phase, history=(), seed=0):
     return _core.ReaderState(**numbers, stretches=list(phase[6:]), history=history, seed=seed)
 
 
+class Blocks(NamedTuple):
+    """A shuffle by blocks of these sizes, over and over."""
+
+    shuffle: str
+    sizes: list
+    window: int
+
+    def firsts(self, samples):
+        sums = itertools.accumulate(itertools.cycle(self.sizes), initial=0)
+        return list(itertools.takewhile(lambda first: first < samples, sums))
+
+
 def schedule(samples, shards=1, shard=0, stick=False, last=WRAP, shuffle=NONE, seed=0, history=()):
     start = state((shards, 0, 0, 0, 0, 1), history, seed)
-    return _core.ReaderSchedule(start, samples, shard=shard, stick=stick, last=last, shuffle=shuffle)
+    blocks = None
+    if isinstance(shuffle, Blocks):
+        blocks = _core.ReaderBlocks(shuffle.firsts(samples), samples, shuffle.window)
+        shuffle = shuffle.shuffle
+    return _core.ReaderSchedule(start, samples, shard=shard, stick=stick, last=last, shuffle=shuffle, blocks=blocks)
 
 
 def first_epoch(**kwargs):
     return [index for index, _ in schedule(**kwargs).batch(_core.ReaderCursor(), kwargs["samples"])]
 
 
-@pytest.mark.parametrize("shuffle", [SHARD, ALL])
+@pytest.mark.parametrize("shuffle", [SHARD, ALL, Blocks(SHARD, [5, 1, 90], 2), Blocks(ALL, [7], 1)])
 @pytest.mark.parametrize("samples", [1, 2, 3, 7, 64, 1000, 4099])
 def test_shuffles_are_permutations(samples, shuffle):
     for seed in range(5):
@@ -104,11 +121,14 @@ class Run:
         return Run(samples, shards, batch_size, last, stick, shuffle, place)
 
 
+SHUFFLES = st.sampled_from(ORDERS) | st.builds(
+    Blocks, st.sampled_from([SHARD, ALL]), st.lists(st.integers(1, 12), min_size=1, max_size=4), st.integers(1, 5)
+)
 RUNS = {
     "samples": st.integers(1, 60),
     "shards": st.integers(1, 6),
     "batch_size": st.integers(1, 12),
-    "shuffle": st.sampled_from(ORDERS),
+    "shuffle": SHUFFLES,
     "stick": st.booleans(),
 }
 
@@ -146,7 +166,7 @@ def test_epochs_of_all_shards(samples, shards, batch_size, shuffle, stick, last)
             assert len(found) >= samples - shards * batch_size
 
 
-@given(samples=st.integers(1, 20), batch_size=st.integers(1, 50), shuffle=st.sampled_from(ORDERS))
+@given(samples=st.integers(1, 20), batch_size=st.integers(1, 50), shuffle=SHUFFLES)
 @settings(max_examples=60, deadline=None)
 def test_epochs_follow_one_another_without_gaps(samples, batch_size, shuffle):
     one = schedule(samples, shuffle=shuffle)
@@ -205,10 +225,11 @@ def test_other_numbers_of_shards(samples, shards, batch_size, shuffle, stick, la
         assert Counter({i: counts[i, number] for i in range(samples)}) == Counter(range(samples)), number
 
 
+@pytest.mark.parametrize("shuffle", [SHARD, Blocks(SHARD, [7, 2], 2)])
 @pytest.mark.parametrize("last", [WRAP, PAD, PARTIAL])
-def test_the_same_shards_go_on_from_the_state_of_any(last):
+def test_the_same_shards_go_on_from_the_state_of_any(last, shuffle):
     for steps, by in itertools.product(range(9), range(3)):
-        run = Run(40, 3, 5, last, False, SHARD)
+        run = Run(40, 3, 5, last, False, shuffle)
         for _ in range(steps):
             run.step()
         if len({cursor.epoch for cursor in run.cursors}) > 1:

@@ -9,6 +9,7 @@
 
 #include "python/feed.h"
 #include "python/readers/readers.h"
+#include "readers/blocks/block_order.h"
 #include "readers/prefetcher.h"
 #include "readers/reading.h"
 
@@ -190,6 +191,7 @@ void bind_readers(nb::module_& m) {
 
   nb::class_<SourceHandle>(m, "ReaderSource")
       .def_prop_ro("size", [](SourceHandle& handle) { return handle.source->size(); })
+      .def_prop_ro("blocks", [](SourceHandle& handle) { return handle.source->blocks(); })
       .def_prop_ro("classes", &classes_of, nb::sig("def classes(self) -> dict[int, str] | None"));
   bind_reader_states(m);
   for (auto bind : formats()) bind(m);
@@ -206,11 +208,19 @@ void bind_readers(nb::module_& m) {
           "__eq__", [](const Cursor& a, const Cursor& b) { return a == b; }, nb::is_operator(),
           nb::sig("def __eq__(self, other: object, /) -> bool"));
 
+  nb::class_<BlockOrder>(m, "ReaderBlocks")
+      .def(nb::new_([](const std::vector<int64_t>& firsts, int64_t samples, int64_t window) {
+             return std::make_shared<BlockOrder>(firsts, samples, window);
+           }),
+           nb::arg("firsts"), nb::arg("samples"), nb::arg("window"),
+           "The order of samples in blocks with these first samples.");
+
   nb::class_<Schedule>(m, "ReaderSchedule")
       .def(
           "__init__",
           [](Schedule* self, const ReaderState& from, int64_t samples, int shard, bool stick, const std::string& last,
-             const std::string& shuffle, std::optional<std::vector<int64_t>> order) {
+             const std::string& shuffle, std::shared_ptr<BlockOrder> blocks,
+             std::optional<std::vector<int64_t>> order) {
             Schedule schedule;
             schedule.samples = samples;
             schedule.shards = from.shards;
@@ -219,6 +229,7 @@ void bind_readers(nb::module_& m) {
             schedule.last = member_of<LastBatch>(last);
             schedule.shuffle = member_of<Shuffle>(shuffle);
             schedule.seed = from.seed;
+            schedule.blocks = std::move(blocks);
             if (order) {
               schedule.order = std::make_shared<const std::vector<int64_t>>(std::move(*order));
               schedule.samples = std::ssize(*schedule.order);
@@ -229,7 +240,8 @@ void bind_readers(nb::module_& m) {
             new (self) Schedule(std::move(schedule));
           },
           nb::arg("from_"), nb::arg("samples"), nb::kw_only(), nb::arg("shard") = 0, nb::arg("stick") = false,
-          nb::arg("last") = "wrap", nb::arg("shuffle") = "no shuffling", nb::arg("order").none() = nb::none(),
+          nb::arg("last") = "wrap", nb::arg("shuffle") = "no shuffling", nb::arg("blocks").none() = nb::none(),
+          nb::arg("order").none() = nb::none(),
           "The order of samples from a state on. An order of the user's own replaces that of its epoch.")
       .def_prop_ro("padded_samples", &Schedule::padded_samples)
       .def("cursor", &Schedule::cursor, nb::arg("phase"), "Where this shard stands at the end of a phase.")

@@ -208,6 +208,7 @@ nb::list describe_readers() {
     d["library"] = spec.library;
     d["op"] = spec.op;
     d["archive"] = spec.archive;
+    d["blocks"] = spec.blocks;
     d["args"] = describe(spec.args);
     d["old_names"] = old_names;
     readers.append(d);

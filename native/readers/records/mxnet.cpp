@@ -130,6 +130,7 @@ class MXNetSource : public Source {
   std::string describe(int64_t index) const override { return records_.describe(index); }
   bool is_local() const override { return records_.is_local(); }
   void name_needs(int64_t index, storage::Needs& needs) const override { records_.name_needs(index, needs); }
+  std::vector<int64_t> blocks() const override { return records_.blocks(); }
   std::unique_ptr<Sample> open(int64_t index, const storage::Fetched& fetched) const override {
     RecordFiles::Place at = records_.place(index);
     return std::make_unique<PackedImage>(records_.file_of(at, fetched), at.offset, read_ahead_);
@@ -224,6 +225,7 @@ used, with a message that names the file, the record and its place.)")
 ...     print(images.shape, labels.torch().flatten().tolist())
 [(12,), (12,)] [3.0, 5.0])")
       .archive()
+      .blocks()
       .check(check_args)
       .source(source_of_args);
 }

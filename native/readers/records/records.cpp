@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "readers/blocks/block_cutter.h"
 
 namespace avida {
 namespace {
@@ -64,15 +65,28 @@ std::string RecordFiles::describe(int64_t record) const {
   return str(path(at.file), ", record ", record - first_[at.file], " at byte ", at.offset);
 }
 
-void RecordFiles::name_needs(int64_t record, storage::Needs& needs) const {
-  constexpr int64_t kMost = 16 << 20;  // of a record of unknown size, which may be damaged
-  const Place at = place(record);
+int64_t RecordFiles::end_of(int64_t record, const Place& at) const {
   int64_t end = file(at.file)->size();
   if (at.size > 0)
     end = std::min(end, at.offset + at.size);
   else if (record + 1 < size() && place(record + 1).file == at.file)
     end = std::min(place(record + 1).offset, end);
-  if (at.offset < end) needs.part(path(at.file), file(at.file), at.offset, std::min(end - at.offset, kMost));
+  return std::max(at.offset, end);
+}
+
+void RecordFiles::name_needs(int64_t record, storage::Needs& needs) const {
+  constexpr int64_t kMost = 16 << 20;  // of a record of unknown size, which may be damaged
+  const Place at = place(record);
+  needs.part(path(at.file), file(at.file), at.offset, std::min(end_of(record, at) - at.offset, kMost));
+}
+
+std::vector<int64_t> RecordFiles::blocks() const {
+  BlockCutter cutter;
+  for (int64_t record = 0; record < size(); record++) {
+    const Place at = place(record);
+    cutter.add(static_cast<size_t>(at.file), at.offset, end_of(record, at));
+  }
+  return std::move(cutter).firsts();
 }
 
 void read_pairs(const std::string& path, const storage::Fetched& fetched,

@@ -37,6 +37,7 @@ class RecordFiles {
   Place place(int64_t record) const;
   std::string describe(int64_t record) const;  // "a.tfrecord, record 17 at byte 1234"
   void name_needs(int64_t record, storage::Needs& needs) const;
+  std::vector<int64_t> blocks() const;
   const storage::ObjectPtr& file_of(const Place& at, const storage::Fetched& fetched) const {
     return fetched.of(path(at.file), file(at.file));
   }
@@ -45,6 +46,8 @@ class RecordFiles {
   struct Record {
     int64_t offset, size;
   };
+
+  int64_t end_of(int64_t record, const Place& at) const;
 
   const std::vector<std::string> paths_;
   std::vector<storage::ObjectPtr> files_;

@@ -291,6 +291,7 @@ class TFRecordSource : public Source {
   std::string describe(int64_t index) const override { return records_.describe(index); }
   bool is_local() const override { return records_.is_local(); }
   void name_needs(int64_t index, storage::Needs& needs) const override { records_.name_needs(index, needs); }
+  std::vector<int64_t> blocks() const override { return records_.blocks(); }
   std::unique_ptr<Sample> open(int64_t index, const storage::Fetched& fetched) const override {
     RecordFiles::Place at = records_.place(index);
     return std::make_unique<Example>(features_, records_.file_of(at, fetched), at);
@@ -392,6 +393,7 @@ record makes its batch fail when that is used, with a message that names the fil
 ...     print(int(sample["label"][0]))
 7)")
       .archive()
+      .blocks()
       .check(check_args)
       .source(source_of_args);
 }

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "readers/blocks/block_cutter.h"
 #include "readers/declare.h"
 #include "readers/webdataset/webdataset_samples.h"
 
@@ -257,6 +258,16 @@ class WebdatasetSource : public Source {
       if (const Part& part = parts_of(index)[k]; part.offset >= 0)
         needs.part(args_.paths[archive], found_.archives[archive], part.offset - header, part.size + header);
   }
+  std::vector<int64_t> blocks() const override {
+    BlockCutter cutter;
+    size_t archive = 0;
+    for (int64_t index = 0; index < size(); index++) {
+      while (index == found_.ends_of_archives[archive]) archive++;
+      const auto [begin, end] = bytes_of(index);
+      cutter.add(archive, begin, end);
+    }
+    return std::move(cutter).firsts();
+  }
   std::unique_ptr<Sample> open(int64_t index, const storage::Fetched& fetched) const override {
     if (!found_.failures.empty())
       if (auto failed = found_.failures.find(index); failed != found_.failures.end()) refuse(failed->second);
@@ -379,6 +390,18 @@ class WebdatasetSource : public Source {
            ", found ", found, ". Write the index again: avida index ", args_.paths[archive]);
   }
 
+  // From its first member to the end of the last one, without the header of the first.
+  std::pair<int64_t, int64_t> bytes_of(int64_t index) const {
+    std::pair<int64_t, int64_t> bytes(0, 0);
+    for (size_t k = 0; k < outputs_.size(); k++) {
+      const Part& part = parts_of(index)[k];
+      if (part.size == 0) continue;
+      bytes = {bytes.second == 0 ? part.offset : std::min(bytes.first, part.offset),
+               std::max(bytes.second, part.offset + part.size)};
+    }
+    return bytes;
+  }
+
   const Part* parts_of(int64_t index) const {
     return found_.parts.data() + static_cast<size_t>(index) * outputs_.size();
   }
@@ -470,6 +493,7 @@ file that does not match its archive raises an error when a sample is read.)")
 ...     print(images.shape, classes.torch())
 [(5,), (7,)] tensor([7, 9]))")
       .archive()
+      .blocks()
       .check(check_args)
       .source(source_of_args);
 }

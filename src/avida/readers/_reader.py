@@ -23,6 +23,7 @@ from avida._values.device import device as make_device
 from avida._values.integers import integer_within
 from avida._values.tensor import Tensor
 from avida._values.typing import DeviceArg
+from avida.readers._blocks import Blocks
 from avida.readers._epoch import Epoch, ReadError
 from avida.readers._pointers import pointer_among
 from avida.readers._state import ReaderState
@@ -56,6 +57,7 @@ class Reader:
 
     _arguments: tuple[tuple, dict[str, Any]]
     _reads_archives: ClassVar[bool] = False  # they may be told to shuffle in both ways
+    _has_blocks: ClassVar[bool] = False  # its source has
     _located: Mapping[str, Any] = {}  # arguments that say where the data is
     _epochs_apart: ClassVar[bool] = False  # nothing is read ahead beyond the end of an epoch
 
@@ -90,8 +92,12 @@ class Reader:
             raise RuntimeError("shuffle_after_epoch cannot be combined with random_shuffle; pass one of them")
         self._stick = bool(options.get("stick_to_shard") or again)
         self._last = _last_batch(options.get("last_batch"), bool(options.get("pad_last_batch")))
-        shuffles = bool(options.get("random_shuffle"))
-        self._shuffle = "shuffle_after_epoch" if again else "random_shuffle" if shuffles else "no shuffling"
+        shuffle = options.get("random_shuffle")
+        self._shuffle = "shuffle_after_epoch" if again else "random_shuffle" if shuffle else "no shuffling"
+        self._blocks = shuffle if isinstance(shuffle, Blocks) else None
+        if self._blocks and not self._has_blocks:
+            raise ValueError(f"{self._title()} has no blocks to shuffle; these readers have: {_readers_with_blocks()}")
+        self._block_order: _core.ReaderBlocks | None = None
         seed = options.get("shuffle_after_epoch_seed" if again else "seed")
         self._has_own_seed = seed is not None  # else it takes up that of a state
         start = ReaderState(shards=self._shards, seed=_integer(seed, -1) % 2**64)
@@ -142,6 +148,8 @@ class Reader:
                     f"{name}: expected at least one sample for each of {self._shards} shards, got {source.size} "
                     f"from {self._data_name()}"
                 )
+            if self._blocks:
+                self._block_order = _core.ReaderBlocks(source.blocks, source.size, self._blocks.window)
             self._source = source
         return self._source
 
@@ -440,7 +448,8 @@ class Reader:
     def _order_name(self) -> str:
         stick = ", stick_to_shard" if self._stick and self._shuffle != "shuffle_after_epoch" else ""
         sampler = "" if self._sampler is None else ", a sampler"
-        return f'{self._shuffle}{stick}, last_batch="{self._last}"{sampler}'
+        blocks = f", {self._blocks}" if self._blocks else ""
+        return f'{self._shuffle}{blocks}{stick}, last_batch="{self._last}"{sampler}'
 
     def _schedule(self, start: ReaderState, order: Sequence[int] | None = None) -> _core.ReaderSchedule:
         return _core.ReaderSchedule(
@@ -450,6 +459,7 @@ class Reader:
             stick=self._stick,
             last=self._last,
             shuffle=self._shuffle,
+            blocks=self._block_order,
             order=order,
         )
 
@@ -498,6 +508,16 @@ def _make_again(
     made.sampler = sampler
     made.set_state(state)
     return made
+
+
+def _readers_with_blocks() -> str:
+    kinds, names = [Reader], set[str]()
+    while kinds:
+        kind = kinds.pop()
+        kinds += kind.__subclasses__()
+        if kind._has_blocks:
+            names.add(kind.__name__)
+    return ", ".join(sorted(names))
 
 
 def _shortened(value: Any) -> str:

@@ -7,6 +7,7 @@ from typing import Literal
 
 from avida import tfrecord
 from avida._values.typing import DeviceArg, DTypeArg, FixedFloats, FloatArg, FloatsArg, ImageTypeArg, InterpTypeArg
+from avida.readers._blocks import Blocks
 from avida.readers._coco import COCOHooks
 from avida.readers._declared import DeclaredReader
 from avida.readers._file import FileHooks
@@ -635,13 +636,14 @@ class MXNet(DeclaredReader):
             files, offsets count on from file to file. Default: the files are searched for their records, which takes a
             read for each of them.
         path: The files.
+        random_shuffle: Assign the samples to the shards at random (in the same way in all shards) and shuffle the whole
+            shard in each epoch. ``readers.Blocks(window=16)`` shuffles by blocks, so that neighbours lie near each
+            other. Default: ``False``.
         max_batch_size: The largest ``batch_size`` that may be requested. Default for ``batch_size``.
         name: A name of your choice.
         device: Where the outputs are. Decoders take files on the CPU. Default: ``"cpu"``.
         num_shards: The number of parts into which the samples are divided. Default: ``1``.
         shard_id: The index of the part to read. Default: ``0``.
-        random_shuffle: Assign the samples to the shards at random (in the same way in all shards) and shuffle the whole
-            shard in each epoch. Default: ``False``.
         seed: The seed of ``random_shuffle``. Default: a fixed one.
         shuffle_after_epoch: Shuffle all samples in each epoch, before they are divided; each reader stays with its
             shard. Default: ``False``.
@@ -683,6 +685,7 @@ class MXNet(DeclaredReader):
     _locating = ("index_path", "path")
     _several = ("index_path", "path")
     _reads_archives = True
+    _has_blocks = True
 
     def __init__(
         self,
@@ -699,7 +702,7 @@ class MXNet(DeclaredReader):
         pad_last_batch: bool | None = None,
         path: Path | Sequence[Path],
         prefetch_queue_depth: int | None = None,
-        random_shuffle: bool | None = None,
+        random_shuffle: bool | Blocks | None = None,
         read_ahead: bool | None = None,
         seed: int | None = None,
         shard_id: int | None = None,
@@ -1062,13 +1065,14 @@ class TFRecord(TFRecordHooks):
         index_path: The index of each file, with the offset and size of a record in each line; ``avida index`` makes
             them. Default: the files are searched for their records, which takes a read for each of them.
         path: The files.
+        random_shuffle: Assign the samples to the shards at random (in the same way in all shards) and shuffle the whole
+            shard in each epoch. ``readers.Blocks(window=16)`` shuffles by blocks, so that neighbours lie near each
+            other. Default: ``False``.
         max_batch_size: The largest ``batch_size`` that may be requested. Default for ``batch_size``.
         name: A name of your choice.
         device: Where the outputs are. Decoders take files on the CPU. Default: ``"cpu"``.
         num_shards: The number of parts into which the samples are divided. Default: ``1``.
         shard_id: The index of the part to read. Default: ``0``.
-        random_shuffle: Assign the samples to the shards at random (in the same way in all shards) and shuffle the whole
-            shard in each epoch. Default: ``False``.
         seed: The seed of ``random_shuffle``. Default: a fixed one.
         shuffle_after_epoch: Shuffle all samples in each epoch, before they are divided; each reader stays with its
             shard. Default: ``False``.
@@ -1118,6 +1122,7 @@ class TFRecord(TFRecordHooks):
     _locating = ("index_path", "path")
     _several = ("index_path", "path")
     _reads_archives = True
+    _has_blocks = True
 
     def __init__(
         self,
@@ -1135,7 +1140,7 @@ class TFRecord(TFRecordHooks):
         pad_last_batch: bool | None = None,
         path: Path | Sequence[Path],
         prefetch_queue_depth: int | None = None,
-        random_shuffle: bool | None = None,
+        random_shuffle: bool | Blocks | None = None,
         read_ahead: bool | None = None,
         seed: int | None = None,
         shard_id: int | None = None,
@@ -1390,13 +1395,14 @@ class Webdataset(WebdatasetHooks):
             extension that no sample has is an error.
         paths: The archives, in this order. Braces and wildcards are expanded if no file has that name:
             ``"train-{000..123}.tar"``, ``"train-*.tar"`` (sorted). The same applies to ``index_paths``.
+        random_shuffle: Assign the samples to the shards at random (in the same way in all shards) and shuffle the whole
+            shard in each epoch. ``readers.Blocks(window=16)`` shuffles by blocks, so that neighbours lie near each
+            other. Default: ``False``.
         max_batch_size: The largest ``batch_size`` that may be requested. Default for ``batch_size``.
         name: A name of your choice.
         device: Where the outputs are. Decoders take files on the CPU. Default: ``"cpu"``.
         num_shards: The number of parts into which the samples are divided. Default: ``1``.
         shard_id: The index of the part to read. Default: ``0``.
-        random_shuffle: Assign the samples to the shards at random (in the same way in all shards) and shuffle the whole
-            shard in each epoch. Default: ``False``.
         seed: The seed of ``random_shuffle``. Default: a fixed one.
         shuffle_after_epoch: Shuffle all samples in each epoch, before they are divided; each reader stays with its
             shard. Default: ``False``.
@@ -1439,6 +1445,7 @@ class Webdataset(WebdatasetHooks):
     _locating = ("index_paths", "paths")
     _several = ("index_paths", "paths")
     _reads_archives = True
+    _has_blocks = True
 
     def __init__(
         self,
@@ -1460,7 +1467,7 @@ class Webdataset(WebdatasetHooks):
         pad_last_batch: bool | None = None,
         paths: Path | Sequence[Path],
         prefetch_queue_depth: int | None = None,
-        random_shuffle: bool | None = None,
+        random_shuffle: bool | Blocks | None = None,
         read_ahead: bool | None = None,
         seed: int | None = None,
         shard_id: int | None = None,
