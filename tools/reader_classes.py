@@ -26,6 +26,7 @@ IMPORTS = {
     "avida._values.typing": [
         *("DeviceArg", "DTypeArg", "FixedFloats", "FloatArg", "FloatsArg", "ImageTypeArg", "InterpTypeArg"),
     ],
+    "avida.distributed": ["World"],
     "avida.readers._blocks": ["Blocks"],
     "avida.readers._declared": ["DeclaredReader"],
     "avida.readers._paths": ["Path"],

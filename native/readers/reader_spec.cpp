@@ -39,6 +39,10 @@ void declare_common(ReaderDeclaration<ReaderArgs>& reader) {
               "samples of the next epoch, which then begins after them; \"pad\" is ``pad_last_batch``; \"partial\" "
               "keeps it small, so that every sample is read exactly once; \"drop\" drops it. Default: ``\"wrap\"``.",
               last)
+      .python("shards", "World | Literal[\"auto\"] | None",
+              "In place of ``num_shards`` and ``shard_id``: what ``avida.distributed.world()`` returns, or \"auto\", "
+              "which also notices when that changes.",
+              last)
       .python("pad_last_batch", "bool | None",
               "Fill the last batch with copies of its last sample, so that all shards have equally many samples. Every "
               "epoch then begins with the first sample of its shard. Default: ``False``.")

@@ -23,6 +23,7 @@ from avida._values.device import device as make_device
 from avida._values.integers import integer_within
 from avida._values.tensor import Tensor
 from avida._values.typing import DeviceArg
+from avida.distributed import World, world
 from avida.readers._blocks import Blocks
 from avida.readers._epoch import Epoch, ReadError
 from avida.readers._pointers import pointer_among
@@ -76,12 +77,8 @@ class Reader:
         self._make_source = make_source
         self._name = name
         self._max_batch_size = None if max_batch_size is None else _batch_size(max_batch_size)
-        self._shards = _integer(options.get("num_shards"), 1)
-        if self._shards < 1:
-            raise ValueError(f"num_shards must be at least 1, got {self._shards}")
-        self._shard = _integer(options.get("shard_id"), 0)
-        if not 0 <= self._shard < self._shards:
-            raise ValueError(f"shard_id must be from 0 to {self._shards - 1}, got {self._shard}")
+        self._world = world() if options.get("shards") == "auto" else None  # which must not change
+        self._shards, self._shard = _shards_of(options, self._world)
         self._depth = _integer(options.get("prefetch_queue_depth"), _DEFAULT_DEPTH)
         if not 1 <= self._depth <= MOST_DEPTH:
             raise RuntimeError(f"prefetch_queue_depth must be from 1 to {MOST_DEPTH} batches, got {self._depth}")
@@ -312,6 +309,11 @@ class Reader:
         return self._new_epoch(size, indices, batches_ahead(ahead, capture or compile))
 
     def _new_epoch(self, size: int | None, indices: Iterable[int] | None, ahead: int) -> Epoch:
+        if self._world and (now := world()) != self._world:
+            raise RuntimeError(
+                f"{self._title()}: the reader was made as {self._world}, and this process is now {now}: make the "
+                "reader after the processes know of one another, and again when their number changes; its state goes on"
+            )
         return Epoch(self, _core.ReaderItems(self._position, self.errors, size), indices, ahead)
 
     def _checked_batch_size(self, batch_size: int) -> int:
@@ -525,6 +527,24 @@ def _shortened(value: Any) -> str:
         return repr(os.fspath(value))
     names = [repr(os.fspath(each)) for each in value]
     return f"[{', '.join(names[:3])}{', ...' if len(names) > 3 else ''}]"
+
+
+def _shards_of(options: Mapping[str, Any], found: World | None) -> tuple[int, int]:
+    """The number of shards, and that of this reader."""
+    count, shard, shards = options.get("num_shards"), options.get("shard_id"), options.get("shards")
+    if shards is not None:
+        if count is not None or shard is not None:
+            raise TypeError("expected shards, or num_shards and shard_id, got both")
+        place = found or shards
+        if not isinstance(place, World):
+            raise TypeError(f'expected "auto" or a World in shards, got {shards!r}')
+        return place.size, place.rank
+    count, shard = _integer(count, 1), _integer(shard, 0)
+    if count < 1:
+        raise ValueError(f"num_shards must be at least 1, got {count}")
+    if not 0 <= shard < count:
+        raise ValueError(f"shard_id must be from 0 to {count - 1}, got {shard}")
+    return count, shard
 
 
 def _integer(value: SupportsIndex | None, default: int) -> int:

@@ -7,6 +7,7 @@ from typing import Literal
 
 from avida import tfrecord
 from avida._values.typing import DeviceArg, DTypeArg, FixedFloats, FloatArg, FloatsArg, ImageTypeArg, InterpTypeArg
+from avida.distributed import World
 from avida.readers._blocks import Blocks
 from avida.readers._coco import COCOHooks
 from avida.readers._declared import DeclaredReader
@@ -92,6 +93,8 @@ class COCO(COCOHooks):
         last_batch: What happens to the last batch of an epoch when it is not full: "wrap" fills it with the first
             samples of the next epoch, which then begins after them; "pad" is ``pad_last_batch``; "partial" keeps it
             small, so that every sample is read exactly once; "drop" drops it. Default: ``"wrap"``.
+        shards: In place of ``num_shards`` and ``shard_id``: what ``avida.distributed.world()`` returns, or "auto",
+            which also notices when that changes.
         pad_last_batch: Fill the last batch with copies of its last sample, so that all shards have equally many
             samples. Every epoch then begins with the first sample of its shard. Default: ``False``.
         on_error: What happens to a sample that cannot be read: "raise" makes its batch fail when it is used; "skip"
@@ -181,6 +184,7 @@ class COCO(COCOHooks):
         enable_checkpointing: bool = False,
         last_batch: Literal["wrap", "pad", "partial", "drop"] | None = None,
         on_error: Literal["raise", "skip"] = "raise",
+        shards: World | Literal["auto"] | None = None,
     ) -> None:
         self._declare(
             max_batch_size,
@@ -226,6 +230,7 @@ class COCO(COCOHooks):
             enable_checkpointing=enable_checkpointing,
             last_batch=last_batch,
             on_error=on_error,
+            shards=shards,
         )
 
 
@@ -255,6 +260,8 @@ class Caffe(DeclaredReader):
         last_batch: What happens to the last batch of an epoch when it is not full: "wrap" fills it with the first
             samples of the next epoch, which then begins after them; "pad" is ``pad_last_batch``; "partial" keeps it
             small, so that every sample is read exactly once; "drop" drops it. Default: ``"wrap"``.
+        shards: In place of ``num_shards`` and ``shard_id``: what ``avida.distributed.world()`` returns, or "auto",
+            which also notices when that changes.
         pad_last_batch: Fill the last batch with copies of its last sample, so that all shards have equally many
             samples. Every epoch then begins with the first sample of its shard. Default: ``False``.
         on_error: What happens to a sample that cannot be read: "raise" makes its batch fail when it is used; "skip"
@@ -315,6 +322,7 @@ class Caffe(DeclaredReader):
         enable_checkpointing: bool = False,
         last_batch: Literal["wrap", "pad", "partial", "drop"] | None = None,
         on_error: Literal["raise", "skip"] = "raise",
+        shards: World | Literal["auto"] | None = None,
     ) -> None:
         self._declare(
             max_batch_size,
@@ -342,6 +350,7 @@ class Caffe(DeclaredReader):
             enable_checkpointing=enable_checkpointing,
             last_batch=last_batch,
             on_error=on_error,
+            shards=shards,
         )
 
 
@@ -376,6 +385,8 @@ class Caffe2(DeclaredReader):
         last_batch: What happens to the last batch of an epoch when it is not full: "wrap" fills it with the first
             samples of the next epoch, which then begins after them; "pad" is ``pad_last_batch``; "partial" keeps it
             small, so that every sample is read exactly once; "drop" drops it. Default: ``"wrap"``.
+        shards: In place of ``num_shards`` and ``shard_id``: what ``avida.distributed.world()`` returns, or "auto",
+            which also notices when that changes.
         pad_last_batch: Fill the last batch with copies of its last sample, so that all shards have equally many
             samples. Every epoch then begins with the first sample of its shard. Default: ``False``.
         on_error: What happens to a sample that cannot be read: "raise" makes its batch fail when it is used; "skip"
@@ -441,6 +452,7 @@ class Caffe2(DeclaredReader):
         enable_checkpointing: bool = False,
         last_batch: Literal["wrap", "pad", "partial", "drop"] | None = None,
         on_error: Literal["raise", "skip"] = "raise",
+        shards: World | Literal["auto"] | None = None,
     ) -> None:
         self._declare(
             max_batch_size,
@@ -471,6 +483,7 @@ class Caffe2(DeclaredReader):
             enable_checkpointing=enable_checkpointing,
             last_batch=last_batch,
             on_error=on_error,
+            shards=shards,
         )
 
 
@@ -518,6 +531,8 @@ class File(FileHooks):
         last_batch: What happens to the last batch of an epoch when it is not full: "wrap" fills it with the first
             samples of the next epoch, which then begins after them; "pad" is ``pad_last_batch``; "partial" keeps it
             small, so that every sample is read exactly once; "drop" drops it. Default: ``"wrap"``.
+        shards: In place of ``num_shards`` and ``shard_id``: what ``avida.distributed.world()`` returns, or "auto",
+            which also notices when that changes.
         pad_last_batch: Fill the last batch with copies of its last sample, so that all shards have equally many
             samples. Every epoch then begins with the first sample of its shard. Default: ``False``.
         on_error: What happens to a sample that cannot be read: "raise" makes its batch fail when it is used; "skip"
@@ -587,6 +602,7 @@ class File(FileHooks):
         enable_checkpointing: bool = False,
         last_batch: Literal["wrap", "pad", "partial", "drop"] | None = None,
         on_error: Literal["raise", "skip"] = "raise",
+        shards: World | Literal["auto"] | None = None,
     ) -> None:
         self._declare(
             max_batch_size,
@@ -620,6 +636,7 @@ class File(FileHooks):
             enable_checkpointing=enable_checkpointing,
             last_batch=last_batch,
             on_error=on_error,
+            shards=shards,
         )
 
 
@@ -652,6 +669,8 @@ class MXNet(DeclaredReader):
         last_batch: What happens to the last batch of an epoch when it is not full: "wrap" fills it with the first
             samples of the next epoch, which then begins after them; "pad" is ``pad_last_batch``; "partial" keeps it
             small, so that every sample is read exactly once; "drop" drops it. Default: ``"wrap"``.
+        shards: In place of ``num_shards`` and ``shard_id``: what ``avida.distributed.world()`` returns, or "auto",
+            which also notices when that changes.
         pad_last_batch: Fill the last batch with copies of its last sample, so that all shards have equally many
             samples. Every epoch then begins with the first sample of its shard. Default: ``False``.
         on_error: What happens to a sample that cannot be read: "raise" makes its batch fail when it is used; "skip"
@@ -714,6 +733,7 @@ class MXNet(DeclaredReader):
         enable_checkpointing: bool = False,
         last_batch: Literal["wrap", "pad", "partial", "drop"] | None = None,
         on_error: Literal["raise", "skip"] = "raise",
+        shards: World | Literal["auto"] | None = None,
     ) -> None:
         self._declare(
             max_batch_size,
@@ -740,6 +760,7 @@ class MXNet(DeclaredReader):
             enable_checkpointing=enable_checkpointing,
             last_batch=last_batch,
             on_error=on_error,
+            shards=shards,
         )
 
 
@@ -782,6 +803,8 @@ class NemoAsr(NemoAsrHooks):
         last_batch: What happens to the last batch of an epoch when it is not full: "wrap" fills it with the first
             samples of the next epoch, which then begins after them; "pad" is ``pad_last_batch``; "partial" keeps it
             small, so that every sample is read exactly once; "drop" drops it. Default: ``"wrap"``.
+        shards: In place of ``num_shards`` and ``shard_id``: what ``avida.distributed.world()`` returns, or "auto",
+            which also notices when that changes.
         pad_last_batch: Fill the last batch with copies of its last sample, so that all shards have equally many
             samples. Every epoch then begins with the first sample of its shard. Default: ``False``.
         on_error: What happens to a sample that cannot be read: "raise" makes its batch fail when it is used; "skip"
@@ -853,6 +876,7 @@ class NemoAsr(NemoAsrHooks):
         enable_checkpointing: bool = False,
         last_batch: Literal["wrap", "pad", "partial", "drop"] | None = None,
         on_error: Literal["raise", "skip"] = "raise",
+        shards: World | Literal["auto"] | None = None,
     ) -> None:
         self._declare(
             max_batch_size,
@@ -888,6 +912,7 @@ class NemoAsr(NemoAsrHooks):
             enable_checkpointing=enable_checkpointing,
             last_batch=last_batch,
             on_error=on_error,
+            shards=shards,
         )
 
 
@@ -933,6 +958,8 @@ class Numpy(DeclaredReader):
         last_batch: What happens to the last batch of an epoch when it is not full: "wrap" fills it with the first
             samples of the next epoch, which then begins after them; "pad" is ``pad_last_batch``; "partial" keeps it
             small, so that every sample is read exactly once; "drop" drops it. Default: ``"wrap"``.
+        shards: In place of ``num_shards`` and ``shard_id``: what ``avida.distributed.world()`` returns, or "auto",
+            which also notices when that changes.
         pad_last_batch: Fill the last batch with copies of its last sample, so that all shards have equally many
             samples. Every epoch then begins with the first sample of its shard. Default: ``False``.
         on_error: What happens to a sample that cannot be read: "raise" makes its batch fail when it is used; "skip"
@@ -1006,6 +1033,7 @@ class Numpy(DeclaredReader):
         enable_checkpointing: bool = False,
         last_batch: Literal["wrap", "pad", "partial", "drop"] | None = None,
         on_error: Literal["raise", "skip"] = "raise",
+        shards: World | Literal["auto"] | None = None,
     ) -> None:
         self._declare(
             max_batch_size,
@@ -1047,6 +1075,7 @@ class Numpy(DeclaredReader):
             enable_checkpointing=enable_checkpointing,
             last_batch=last_batch,
             on_error=on_error,
+            shards=shards,
         )
 
 
@@ -1081,6 +1110,8 @@ class TFRecord(TFRecordHooks):
         last_batch: What happens to the last batch of an epoch when it is not full: "wrap" fills it with the first
             samples of the next epoch, which then begins after them; "pad" is ``pad_last_batch``; "partial" keeps it
             small, so that every sample is read exactly once; "drop" drops it. Default: ``"wrap"``.
+        shards: In place of ``num_shards`` and ``shard_id``: what ``avida.distributed.world()`` returns, or "auto",
+            which also notices when that changes.
         pad_last_batch: Fill the last batch with copies of its last sample, so that all shards have equally many
             samples. Every epoch then begins with the first sample of its shard. Default: ``False``.
         on_error: What happens to a sample that cannot be read: "raise" makes its batch fail when it is used; "skip"
@@ -1153,6 +1184,7 @@ class TFRecord(TFRecordHooks):
         enable_checkpointing: bool = False,
         last_batch: Literal["wrap", "pad", "partial", "drop"] | None = None,
         on_error: Literal["raise", "skip"] = "raise",
+        shards: World | Literal["auto"] | None = None,
     ) -> None:
         self._declare(
             max_batch_size,
@@ -1181,6 +1213,7 @@ class TFRecord(TFRecordHooks):
             enable_checkpointing=enable_checkpointing,
             last_batch=last_batch,
             on_error=on_error,
+            shards=shards,
         )
 
 
@@ -1239,6 +1272,8 @@ class Video(VideoHooks):
         last_batch: What happens to the last batch of an epoch when it is not full: "wrap" fills it with the first
             samples of the next epoch, which then begins after them; "pad" is ``pad_last_batch``; "partial" keeps it
             small, so that every sample is read exactly once; "drop" drops it. Default: ``"wrap"``.
+        shards: In place of ``num_shards`` and ``shard_id``: what ``avida.distributed.world()`` returns, or "auto",
+            which also notices when that changes.
         pad_last_batch: Fill the last batch with copies of its last sample, so that all shards have equally many
             samples. Every epoch then begins with the first sample of its shard. Default: ``False``.
         on_error: What happens to a sample that cannot be read: "raise" makes its batch fail when it is used; "skip"
@@ -1317,6 +1352,7 @@ class Video(VideoHooks):
         enable_checkpointing: bool = False,
         last_batch: Literal["wrap", "pad", "partial", "drop"] | None = None,
         on_error: Literal["raise", "skip"] = "raise",
+        shards: World | Literal["auto"] | None = None,
     ) -> None:
         self._declare(
             max_batch_size,
@@ -1362,6 +1398,7 @@ class Video(VideoHooks):
             enable_checkpointing=enable_checkpointing,
             last_batch=last_batch,
             on_error=on_error,
+            shards=shards,
         )
 
 
@@ -1411,6 +1448,8 @@ class Webdataset(WebdatasetHooks):
         last_batch: What happens to the last batch of an epoch when it is not full: "wrap" fills it with the first
             samples of the next epoch, which then begins after them; "pad" is ``pad_last_batch``; "partial" keeps it
             small, so that every sample is read exactly once; "drop" drops it. Default: ``"wrap"``.
+        shards: In place of ``num_shards`` and ``shard_id``: what ``avida.distributed.world()`` returns, or "auto",
+            which also notices when that changes.
         pad_last_batch: Fill the last batch with copies of its last sample, so that all shards have equally many
             samples. Every epoch then begins with the first sample of its shard. Default: ``False``.
         on_error: What happens to a sample that cannot be read: "raise" makes its batch fail when it is used; "skip"
@@ -1479,6 +1518,7 @@ class Webdataset(WebdatasetHooks):
         enable_checkpointing: bool = False,
         last_batch: Literal["wrap", "pad", "partial", "drop"] | None = None,
         on_error: Literal["raise", "skip"] = "raise",
+        shards: World | Literal["auto"] | None = None,
     ) -> None:
         self._declare(
             max_batch_size,
@@ -1510,6 +1550,7 @@ class Webdataset(WebdatasetHooks):
             enable_checkpointing=enable_checkpointing,
             last_batch=last_batch,
             on_error=on_error,
+            shards=shards,
         )
 
 
@@ -1588,6 +1629,8 @@ class VideoResize(VideoResizeHooks, Video):
         last_batch: What happens to the last batch of an epoch when it is not full: "wrap" fills it with the first
             samples of the next epoch, which then begins after them; "pad" is ``pad_last_batch``; "partial" keeps it
             small, so that every sample is read exactly once; "drop" drops it. Default: ``"wrap"``.
+        shards: In place of ``num_shards`` and ``shard_id``: what ``avida.distributed.world()`` returns, or "auto",
+            which also notices when that changes.
         pad_last_batch: Fill the last batch with copies of its last sample, so that all shards have equally many
             samples. Every epoch then begins with the first sample of its shard. Default: ``False``.
         on_error: What happens to a sample that cannot be read: "raise" makes its batch fail when it is used; "skip"
@@ -1703,6 +1746,7 @@ class VideoResize(VideoResizeHooks, Video):
         enable_checkpointing: bool = False,
         last_batch: Literal["wrap", "pad", "partial", "drop"] | None = None,
         on_error: Literal["raise", "skip"] = "raise",
+        shards: World | Literal["auto"] | None = None,
     ) -> None:
         self._declare(
             max_batch_size,
@@ -1767,4 +1811,5 @@ class VideoResize(VideoResizeHooks, Video):
             enable_checkpointing=enable_checkpointing,
             last_batch=last_batch,
             on_error=on_error,
+            shards=shards,
         )

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from avida._values.typing import DeviceArg, DTypeArg, FixedFloats, ImageTypeArg
+from avida.distributed import World
 from avida.experimental.readers._video import VideoHooks
 from avida.readers._declared import DeclaredReader
 from avida.readers._paths import Path
@@ -51,6 +52,8 @@ class Fits(DeclaredReader):
         last_batch: What happens to the last batch of an epoch when it is not full: "wrap" fills it with the first
             samples of the next epoch, which then begins after them; "pad" is ``pad_last_batch``; "partial" keeps it
             small, so that every sample is read exactly once; "drop" drops it. Default: ``"wrap"``.
+        shards: In place of ``num_shards`` and ``shard_id``: what ``avida.distributed.world()`` returns, or "auto",
+            which also notices when that changes.
         pad_last_batch: Fill the last batch with copies of its last sample, so that all shards have equally many
             samples. Every epoch then begins with the first sample of its shard. Default: ``False``.
         on_error: What happens to a sample that cannot be read: "raise" makes its batch fail when it is used; "skip"
@@ -116,6 +119,7 @@ class Fits(DeclaredReader):
         enable_checkpointing: bool = False,
         last_batch: Literal["wrap", "pad", "partial", "drop"] | None = None,
         on_error: Literal["raise", "skip"] = "raise",
+        shards: World | Literal["auto"] | None = None,
     ) -> None:
         self._declare(
             max_batch_size,
@@ -147,6 +151,7 @@ class Fits(DeclaredReader):
             enable_checkpointing=enable_checkpointing,
             last_batch=last_batch,
             on_error=on_error,
+            shards=shards,
         )
 
 
@@ -211,6 +216,8 @@ class Video(VideoHooks):
         last_batch: What happens to the last batch of an epoch when it is not full: "wrap" fills it with the first
             samples of the next epoch, which then begins after them; "pad" is ``pad_last_batch``; "partial" keeps it
             small, so that every sample is read exactly once; "drop" drops it. Default: ``"wrap"``.
+        shards: In place of ``num_shards`` and ``shard_id``: what ``avida.distributed.world()`` returns, or "auto",
+            which also notices when that changes.
         pad_last_batch: Fill the last batch with copies of its last sample, so that all shards have equally many
             samples. Every epoch then begins with the first sample of its shard. Default: ``False``.
         on_error: What happens to a sample that cannot be read: "raise" makes its batch fail when it is used; "skip"
@@ -290,6 +297,7 @@ class Video(VideoHooks):
         enable_checkpointing: bool = False,
         last_batch: Literal["wrap", "pad", "partial", "drop"] | None = None,
         on_error: Literal["raise", "skip"] = "raise",
+        shards: World | Literal["auto"] | None = None,
     ) -> None:
         self._declare(
             max_batch_size,
@@ -333,4 +341,5 @@ class Video(VideoHooks):
             enable_checkpointing=enable_checkpointing,
             last_batch=last_batch,
             on_error=on_error,
+            shards=shards,
         )

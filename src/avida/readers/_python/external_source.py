@@ -16,6 +16,7 @@ from avida._values.device import device as make_device
 from avida._values.integers import integer_within
 from avida._values.outputs import Form, Outputs
 from avida._values.typing import DeviceArg, DTypeArg
+from avida.distributed import World
 from avida.readers._epoch import ReadError
 from avida.readers._python.indexed import IndexedReader
 from avida.readers._python.items import Collected, Items, Separate, count_samples
@@ -64,6 +65,8 @@ class ExternalSource:
         num_shards: The number of shards that the samples are divided into. This and the following arguments need a
             source that is read by index, and apply to ``next_epoch``. Default: ``1``.
         shard_id: The shard to read. Default: ``0``.
+        shards: In place of both: what ``avida.distributed.world()`` returns, or "auto", which also notices when that
+            changes.
         stick_to_shard: Read the same shard in every epoch, instead of the next one each time. Default: ``False``.
         random_shuffle: Shuffle all samples in each epoch. Default: ``False``.
         seed: The seed of ``random_shuffle``. Default: the same order in every run.
@@ -106,6 +109,7 @@ class ExternalSource:
         on_error: Literal["raise", "skip"] | None = None,
         num_threads: SupportsIndex | None = None,
         name: str | Callable[[Any], str] | None = None,
+        shards: World | Literal["auto"] | None = None,
     ) -> None:
         given = {name: value for name, value in locals().items() if name != "self"}
         self._arguments = given  # of which another process makes the same source
@@ -133,6 +137,7 @@ class ExternalSource:
         options = {
             "num_shards": num_shards,
             "shard_id": shard_id,
+            "shards": shards,
             "stick_to_shard": stick_to_shard,
             "random_shuffle": random_shuffle,
             "seed": seed,
