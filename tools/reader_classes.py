@@ -88,12 +88,12 @@ def class_text(reader: dict, common: list[dict], hooks: dict[str, pathlib.Path],
     args = reader["args"] + of_op + [renamed(old, new, reader["args"]) for old, new in reader["old_names"].items()]
     own = sorted(args, key=lambda arg: arg["name"])
     shared = [arg for arg in common if all(arg["name"] != each["name"] for each in own)]
-    own = [arg for arg in own if not arg["positional"]]
+    first = [arg for arg in own if arg["positional"]]  # what may be given without its name, in front of all others
     bases = [base for base in (f"{name}Hooks" if f"{name}Hooks" in hooks else "", reader["base"]) if base]
     positional = [arg for arg in shared if arg["positional"]]
     named = sorted((arg for arg in own + shared if not arg["positional"]), key=lambda arg: (arg["last"], arg["name"]))
-    parameters = [*map(parameter, positional), "*", *map(parameter, named)]
-    passed = [arg["name"] for arg in positional] + [f"{arg['name']}={arg['name']}" for arg in named]
+    parameters = [*map(parameter, first + positional), "*", *map(parameter, named)]
+    passed = [arg["name"] for arg in positional] + [f"{arg['name']}={arg['name']}" for arg in first + named]
     located = [arg["name"] for arg in own if arg["locates"]]
     several = [arg["name"] for arg in own if arg["locates"] and arg["type"] == "paths"]
     facts = [f'_declared = "{reader["name"]}"', f"_locating = {tuple(located)!r}"]

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/data.h"
@@ -85,6 +86,10 @@ class Source {
   // The first sample of each block, in ascending order from 0: parts of the data that are best read as a whole, of
   // about 16 MiB. They follow from the data alone, wherever it lies. None: the format has no blocks.
   virtual std::vector<int64_t> blocks() const { return {}; }
+
+  // Name and type of each output, where the data has them: the type as the format calls it.
+  using Column = std::pair<std::string, std::string>;
+  virtual std::vector<Column> columns() const { return {}; }
 
   // The names of labels, where the data has them.
   using Classes = std::map<int32_t, std::string>;

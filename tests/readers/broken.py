@@ -1,6 +1,7 @@
 """Broken data sets of every format, the same for the same number."""
 
 import dataclasses
+import functools
 import gzip
 import io
 import itertools
@@ -21,7 +22,7 @@ import numpy as np
 import avida
 from tests.codecs.videos import all_videos
 from tests.fuzz import mutate
-from tests.readers import lmdb_records, records, tars
+from tests.readers import lmdb_records, mds_files, records, tars
 
 PAGE = 4096
 CARD = 80
@@ -288,6 +289,59 @@ def _webdataset_index() -> Format:
     return Format("a.idx", [index.encode()], reader, others={"a.tar": archive}, breaks=[_with_other_numbers] * 2)
 
 
+MDS_COLUMNS = {
+    "text": "str",
+    "label": "int",
+    "array": "ndarray",
+    "image": "pil",
+    "rank": "ndarray:uint8",
+    "n": "str_int",
+}
+
+
+def _mds_data(compression: str | None) -> tuple[bytes, bytes]:
+    """A shard, and the index of a data set of this one."""
+    pixels = struct.pack("<III", 2, 2, 1) + b"LABCD"
+    samples = [
+        {
+            "text": b"a" * i * 900,
+            "label": i,
+            "array": np.arange(3 + i, dtype=np.int16),
+            "image": pixels,
+            "rank": np.zeros((2, 1 + i), np.uint8),
+            "n": b"%d" % i,
+        }
+        for i in range(6)
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        index = mds_files.write_mds(pathlib.Path(folder), MDS_COLUMNS, samples, per_shard=6, compression=compression)
+        (shard,) = pathlib.Path(folder).glob("*.mds*")
+        return shard.read_bytes(), json.dumps(index).encode()
+
+
+def _mds_reader(folder: pathlib.Path) -> Any:
+    return avida.readers.MDS(folder)
+
+
+def _mds() -> Format:
+    shard, index = _mds_data(None)
+    resized = _mutated_at(
+        lambda data, rng: rng.choice([rng.randrange(32), rng.randrange(300), rng.randrange(len(data))])
+    )
+    return Format("shard.00000.mds", [shard], _mds_reader, others={"index.json": index}, breaks=[resized] * 3)
+
+
+def _mds_packed(compression: str) -> Format:
+    shard, index = _mds_data(compression)
+    return Format(f"shard.00000.mds.{compression}", [shard], _mds_reader, others={"index.json": index})
+
+
+def _mds_index(compression: str | None) -> Format:
+    shard, index = _mds_data(compression)
+    name = f"shard.00000.mds.{compression}" if compression else "shard.00000.mds"
+    return Format("index.json", [index], _mds_reader, others={name: shard}, breaks=[_with_other_numbers] * 3)
+
+
 def _numpy() -> Format:
     def saved(array: np.ndarray) -> bytes:
         out = io.BytesIO()
@@ -414,6 +468,11 @@ FORMATS: dict[str, Callable[[], Format]] = {
     "mxnet_index": _mxnet_index,
     "webdataset": _webdataset,
     "webdataset_index": _webdataset_index,
+    "mds": _mds,
+    "mds_zstd": functools.partial(_mds_packed, "zstd"),
+    "mds_gz": functools.partial(_mds_packed, "gz"),
+    "mds_index": functools.partial(_mds_index, None),
+    "mds_index_zstd": functools.partial(_mds_index, "zstd"),
     "numpy": _numpy,
     "coco": _coco,
     "nemo_asr": _nemo,

@@ -12,6 +12,7 @@ import avida
 from avida.readers._webdataset import index_webdataset
 from avida.tfrecord import FixedLenFeature, int64, string
 from tests.readers import lmdb_records
+from tests.readers.mds_files import write_mds
 from tests.readers.records import example, image, ints, recordio, strings, write_recordio, write_tfrecords
 from tests.readers.tars import write_tar
 from tests.storage.stores import HeldStore, objects_in, registered
@@ -177,10 +178,20 @@ def caffe(folder):
     return lambda root: avida.readers.Caffe(path=f"{root}/db")
 
 
+def mds(folder, compression=None):
+    rows = [{"image": content, "label": i} for i, content in enumerate(contents())]
+    write_mds(folder / "data", {"image": "jpeg", "label": "int"}, rows, compression=compression)
+    return lambda root: avida.readers.MDS(f"{root}/data")
+
+
+def compressed_mds(folder):
+    return mds(folder, "zstd")
+
+
 MAKERS = [
     *(files, listed_files, named_files, braced_files, several_records, arrays, regions, fits, coco, saved_coco),
     *(tfrecords, indexed_tfrecords, mxnet, indexed_mxnet, webdataset, indexed_webdataset, speech, videos),
-    *(listed_videos, resized_videos, caffe, caffe2),
+    *(listed_videos, resized_videos, caffe, caffe2, mds, compressed_mds),
 ]
 
 

@@ -192,6 +192,7 @@ void bind_readers(nb::module_& m) {
   nb::class_<SourceHandle>(m, "ReaderSource")
       .def_prop_ro("size", [](SourceHandle& handle) { return handle.source->size(); })
       .def_prop_ro("blocks", [](SourceHandle& handle) { return handle.source->blocks(); })
+      .def_prop_ro("columns", [](SourceHandle& handle) { return handle.source->columns(); })
       .def_prop_ro("classes", &classes_of, nb::sig("def classes(self) -> dict[int, str] | None"));
   bind_reader_states(m);
   for (auto bind : formats()) bind(m);

@@ -12,6 +12,7 @@ from avida.readers._blocks import Blocks
 from avida.readers._coco import COCOHooks
 from avida.readers._declared import DeclaredReader
 from avida.readers._file import FileHooks
+from avida.readers._mds import MDSHooks
 from avida.readers._nemo_asr import NemoAsrHooks
 from avida.readers._paths import Path
 from avida.readers._tfrecord import TFRecordHooks
@@ -23,6 +24,7 @@ __all__ = [
     "Caffe",
     "Caffe2",
     "File",
+    "MDS",
     "MXNet",
     "NemoAsr",
     "Numpy",
@@ -637,6 +639,137 @@ class File(FileHooks):
             last_batch=last_batch,
             on_error=on_error,
             shards=shards,
+        )
+
+
+class MDS(MDSHooks):
+    """Reads samples of MosaicML Streaming's format (MDS), by column.
+
+    Items are dictionaries with the columns.
+
+    Texts, JSON and encoded images are their bytes (uint8); numbers are scalars; ``ndarray`` is an array, whose element
+    type and rank are those of the first sample; images of Pillow (``pil``) have the layout HWC. Pickles are not read,
+    since reading one runs what its writer wants.
+
+    Shards without compression are read sample by sample. Those compressed by ``zstd`` or ``gz`` are read and
+    decompressed as a whole, and kept within ``memory_limit``: shuffle them by blocks. Sizes, counts and offsets that do
+    not agree are an error that names the shard.
+
+    Args:
+        columns: The columns to read, by name. Default: all.
+        memory_limit: The most bytes of decompressed shards that are kept for further samples. At least those in use
+            are. Default: ``2147483648``.
+        paths: The folder of ``index.json``, or a folder of such folders, whose samples follow one another, sorted by
+            name; or several, or such files. Braces and wildcards are expanded.
+        max_batch_size: The largest ``batch_size`` that may be requested. Default for ``batch_size``.
+        name: A name of your choice.
+        device: Where the outputs are. Decoders take files on the CPU. Default: ``"cpu"``.
+        num_shards: The number of parts into which the samples are divided. Default: ``1``.
+        shard_id: The index of the part to read. Default: ``0``.
+        random_shuffle: Assign the samples to the shards at random (in the same way in all shards) and shuffle the whole
+            shard in each epoch. Default: ``False``.
+        seed: The seed of ``random_shuffle``. Default: a fixed one.
+        shuffle_after_epoch: Shuffle all samples in each epoch, before they are divided; each reader stays with its
+            shard. Default: ``False``.
+        shuffle_after_epoch_seed: The seed of ``shuffle_after_epoch``; the same in all shards. Default: a fixed one.
+        stick_to_shard: Read the same shard in every epoch, instead of the next one each time. Default: ``False``.
+        last_batch: What happens to the last batch of an epoch when it is not full: "wrap" fills it with the first
+            samples of the next epoch, which then begins after them; "pad" is ``pad_last_batch``; "partial" keeps it
+            small, so that every sample is read exactly once; "drop" drops it. Default: ``"wrap"``.
+        pad_last_batch: Fill the last batch with copies of its last sample, so that all shards have equally many
+            samples. Every epoch then begins with the first sample of its shard. Default: ``False``.
+        on_error: What happens to a sample that cannot be read: "raise" makes its batch fail when it is used; "skip"
+            leaves the sample out and records it in ``reader.errors``, a list of the newest 1,000. Its batch is smaller,
+            and left out when it is empty. Default: ``"raise"``.
+        prefetch_queue_depth: The number of batches to prefetch, several at the same time where storage is slow; at most
+            65,536. Default: ``2``.
+        read_ahead: Request all data of a batch from the system before reading the first sample. Default: ``False``.
+        lazy_init: Open the data when the first sample is needed, instead of at once. Default: ``False``.
+        Ignored, accepted for compatibility: num_inputs, dont_use_mmap, enable_checkpointing, initial_fill,
+            skip_cached_images, tensor_init_bytes.
+
+    Raises:
+        RuntimeError: The data is not there or not in this format, or has fewer samples than there are shards. With
+            ``lazy_init`` when the first sample is needed.
+
+    Example:
+        >>> import json, struct, tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> samples = [struct.pack("<Iq", len(text), label) + text for text, label in [(b"a cat", 3), (b"a dog", 5)]]
+        >>> offsets = [16, 16 + len(samples[0]), 16 + len(samples[0] + samples[1])]
+        >>> shard = struct.pack("<4I", 2, *offsets) + b"".join(samples)
+        >>> with open(f"{folder.name}/shard.00000.mds", "wb") as file:
+        ...     _ = file.write(shard)
+        >>> about = {"format": "mds", "compression": None, "samples": 2, "column_names": ["text", "label"]}
+        >>> about |= {"column_encodings": ["str", "int"], "column_sizes": [None, 8], "zip_data": None}
+        >>> about |= {"raw_data": {"basename": "shard.00000.mds", "bytes": len(shard)}}
+        >>> with open(f"{folder.name}/index.json", "w") as file:
+        ...     json.dump({"version": 2, "shards": [about]}, file)
+        >>> reader = avida.readers.MDS(folder.name)
+        >>> for batch in reader.next_epoch(batch_size=2):
+        ...     print([bytes(text).decode() for text in batch["text"]], batch["label"].torch().tolist())
+        ['a cat', 'a dog'] [3, 5]
+    """
+
+    _declared = "MDS"
+    _locating = ("paths",)
+    _library = "simdjson, zlib or libzstd"
+
+    def __init__(
+        self,
+        paths: Path | Sequence[Path],
+        max_batch_size: int | None = None,
+        name: str | None = None,
+        device: DeviceArg | None = "cpu",
+        num_inputs: int | None = None,
+        *,
+        columns: str | Sequence[str] | None = None,
+        dont_use_mmap: bool | None = None,
+        initial_fill: int | None = None,
+        lazy_init: bool | None = None,
+        memory_limit: int | None = None,
+        num_shards: int | None = None,
+        pad_last_batch: bool | None = None,
+        prefetch_queue_depth: int | None = None,
+        random_shuffle: bool | None = None,
+        read_ahead: bool | None = None,
+        seed: int | None = None,
+        shard_id: int | None = None,
+        shuffle_after_epoch: bool | None = None,
+        shuffle_after_epoch_seed: int | None = None,
+        skip_cached_images: bool | None = None,
+        stick_to_shard: bool | None = None,
+        tensor_init_bytes: int | None = None,
+        enable_checkpointing: bool = False,
+        last_batch: Literal["wrap", "pad", "partial", "drop"] | None = None,
+        on_error: Literal["raise", "skip"] = "raise",
+    ) -> None:
+        self._declare(
+            max_batch_size,
+            name,
+            device,
+            num_inputs,
+            paths=paths,
+            columns=columns,
+            dont_use_mmap=dont_use_mmap,
+            initial_fill=initial_fill,
+            lazy_init=lazy_init,
+            memory_limit=memory_limit,
+            num_shards=num_shards,
+            pad_last_batch=pad_last_batch,
+            prefetch_queue_depth=prefetch_queue_depth,
+            random_shuffle=random_shuffle,
+            read_ahead=read_ahead,
+            seed=seed,
+            shard_id=shard_id,
+            shuffle_after_epoch=shuffle_after_epoch,
+            shuffle_after_epoch_seed=shuffle_after_epoch_seed,
+            skip_cached_images=skip_cached_images,
+            stick_to_shard=stick_to_shard,
+            tensor_init_bytes=tensor_init_bytes,
+            enable_checkpointing=enable_checkpointing,
+            last_batch=last_batch,
+            on_error=on_error,
         )
 
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, SupportsIndex, overload
+from typing import Any
 
 from avida import tfrecord
-from avida._values.batch import Batch
-from avida._values.tensor import Tensor
-from avida.readers._declared import DeclaredReader
+from avida.readers._by_column import ByColumn
 
 
-class TFRecordHooks(DeclaredReader):
+class TFRecordHooks(ByColumn):
     """Checks features, and gives items their names."""
 
     _names: list[str]
@@ -27,19 +24,6 @@ class TFRecordHooks(DeclaredReader):
 
     def _item(self, outputs: tuple) -> dict[str, Any]:
         return dict(zip(self._names, outputs, strict=True))
-
-    if TYPE_CHECKING:  # the same as in all readers, with other items
-
-        @overload
-        def __getitem__(self, index: SupportsIndex) -> dict[str, Tensor]: ...
-        @overload
-        def __getitem__(self, index: slice | Sequence[SupportsIndex]) -> dict[str, Batch]: ...
-        def __getitem__(self, index: Any) -> dict: ...  # pyright: ignore[reportIncompatibleMethodOverride]
-        @overload  # type: ignore[override]
-        def next_epoch(self, batch_size: None = None, *args: Any, **kwargs: Any) -> Iterator[dict[str, Tensor]]: ...
-        @overload
-        def next_epoch(self, batch_size: int, *args: Any, **kwargs: Any) -> Iterator[dict[str, Batch]]: ...
-        def next_epoch(self, batch_size: int | None = None, *args: Any, **kwargs: Any) -> Iterator[dict]: ...  # pyright: ignore[reportIncompatibleMethodOverride]
 
 
 def _fields(name: Any, feature: tfrecord.Feature) -> tuple[bytes, int, bool, list[int], int | float | bytes]:
