@@ -260,10 +260,12 @@ ADDED = {
 }
 # Index files that can be done without here.
 OPTIONAL = {"index_path"}
+OURS = {"MDS"}  # readers that are not there
 READERS = [
     name
     for name, value in vars(avida.readers).items()
-    if isinstance(value, type) and issubclass(value, avida.readers.Reader) and value is not avida.readers.Reader
+    if name not in OURS
+    and isinstance(value, type) and issubclass(value, avida.readers.Reader) and value is not avida.readers.Reader
 ]
 
 
