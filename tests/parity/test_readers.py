@@ -265,7 +265,9 @@ READERS = [
     name
     for name, value in vars(avida.readers).items()
     if name not in OURS
-    and isinstance(value, type) and issubclass(value, avida.readers.Reader) and value is not avida.readers.Reader
+    and isinstance(value, type)
+    and issubclass(value, avida.readers.Reader)
+    and value is not avida.readers.Reader
 ]
 
 

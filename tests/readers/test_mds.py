@@ -259,6 +259,19 @@ def test_shards_beyond_the_limit_of_memory(tmp_path):
         avida.set_decode_limits(**before._asdict())
 
 
+@pytest.mark.parametrize("compression", [None, "zstd"])
+def test_blocks(tmp_path, compression):
+    """Of 16 MiB, and each compressed shard, of which a window of two is read at a time."""
+    write_mds(tmp_path, {"x": "bytes", "i": "int"}, [{"x": bytes(6 << 20), "i": i} for i in range(12)], 6, compression)
+    order = avida.readers.Blocks(window=1)
+    reader = avida.readers.MDS(tmp_path, columns=["i"], random_shuffle=order, memory_limit=0)
+    numbers = [int(row["i"]) for row in read(reader, batch_size=1)]
+    length = 6 if compression else 2
+    blocks = [numbers[begin : begin + length] for begin in range(0, 12, length)]
+    assert sorted(map(sorted, blocks)) == [[*range(begin, begin + length)] for begin in range(0, 12, length)]
+    assert numbers != sorted(numbers)
+
+
 def test_a_compressed_shard_is_fetched_once(tmp_path):
     """Whatever batches need it at the same time; and again only where newer ones have taken its room."""
     write_mds(tmp_path, COLUMNS, rows(), per_shard=3, compression="zstd")

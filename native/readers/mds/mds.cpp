@@ -143,6 +143,7 @@ class MdsSource : public Source {
   std::string describe(int64_t index) const override { return shards_.describe(index); }
   bool is_local() const override { return shards_.is_local(); }
   void name_needs(int64_t index, storage::Needs& needs) const override { shards_.name_needs(index, needs); }
+  std::vector<int64_t> blocks() const override { return shards_.blocks(); }
   std::unique_ptr<Sample> open(int64_t index, const storage::Fetched& fetched) const override {
     auto sample = open_sample(index, fetched);
     for (size_t k = 0; k < outputs_.size(); k++)
@@ -254,7 +255,7 @@ type and rank are those of the first sample; images of Pillow (``pil``) have the
 since reading one runs what its writer wants.
 
 Shards without compression are read sample by sample. Those compressed by ``zstd`` or ``gz`` are read and decompressed
-as a whole, and kept within ``memory_limit``: shuffle them by blocks. Sizes, counts and offsets that do not agree are an
+as a whole, and kept within ``memory_limit``: shuffle them by blocks, so that each is read once. Sizes, counts and offsets that do not agree are an
 error that names the shard.)")
       .arg("columns", &MdsArgs::columns, "The columns to read, by name. Default: all.")
       .arg("memory_limit", &MdsArgs::memory_limit,
@@ -280,6 +281,7 @@ error that names the shard.)")
 ...     print([bytes(text).decode() for text in batch["text"]], batch["label"].torch().tolist())
 ['a cat', 'a dog'] [3, 5])")
       .needs("simdjson, zlib or libzstd")
+      .blocks()
       .check(check_args)
       .source(source_of_args);
 }

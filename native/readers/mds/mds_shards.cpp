@@ -11,6 +11,7 @@
 #include "codecs/codec.h"
 #include "codecs/limits.h"
 #include "core/error.h"
+#include "readers/blocks/block_cutter.h"
 #include "readers/fits/fits_bytes.h"
 #include "runtime/memory.h"
 #include "storage/waiting.h"
@@ -184,6 +185,16 @@ void MdsShards::name_needs(int64_t index, storage::Needs& needs) const {
   if (!open) return;  // a compressed one is fetched as a whole, once
   const int64_t begin = open->offsets[static_cast<size_t>(at.sample)];
   needs.part(shards_[at.shard].name, open->object, begin, open->offsets[static_cast<size_t>(at.sample) + 1] - begin);
+}
+
+std::vector<int64_t> MdsShards::blocks() const {
+  BlockCutter cutter;
+  for (size_t i = 0; i < shards_.size(); i++)
+    for (int64_t sample = 0; sample < shards_[i].samples; sample++) {
+      const uint32_t* offsets = open_[i] ? &open_[i]->offsets[static_cast<size_t>(sample)] : nullptr;
+      cutter.add(i, offsets ? offsets[0] : 0, offsets ? offsets[1] : 1);  // a compressed shard is one block
+    }
+  return std::move(cutter).firsts();
 }
 
 MdsShards::Bytes MdsShards::open(int64_t index, const storage::Fetched& fetched) const {

@@ -65,6 +65,7 @@ class MdsShards {
   Place place(int64_t index) const;
   std::string describe(int64_t index) const;
   void name_needs(int64_t index, storage::Needs& needs) const;
+  std::vector<int64_t> blocks() const;  // those of Source
 
   // The bytes of a sample: an object, and where they are in it.
   struct Bytes {

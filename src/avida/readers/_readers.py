@@ -652,8 +652,8 @@ class MDS(MDSHooks):
     since reading one runs what its writer wants.
 
     Shards without compression are read sample by sample. Those compressed by ``zstd`` or ``gz`` are read and
-    decompressed as a whole, and kept within ``memory_limit``: shuffle them by blocks. Sizes, counts and offsets that do
-    not agree are an error that names the shard.
+    decompressed as a whole, and kept within ``memory_limit``: shuffle them by blocks, so that each is read once. Sizes,
+    counts and offsets that do not agree are an error that names the shard.
 
     Args:
         columns: The columns to read, by name. Default: all.
@@ -661,13 +661,14 @@ class MDS(MDSHooks):
             are. Default: ``2147483648``.
         paths: The folder of ``index.json``, or a folder of such folders, whose samples follow one another, sorted by
             name; or several, or such files. Braces and wildcards are expanded.
+        random_shuffle: Assign the samples to the shards at random (in the same way in all shards) and shuffle the whole
+            shard in each epoch. ``readers.Blocks(window=16)`` shuffles by blocks, so that neighbours lie near each
+            other. Default: ``False``.
         max_batch_size: The largest ``batch_size`` that may be requested. Default for ``batch_size``.
         name: A name of your choice.
         device: Where the outputs are. Decoders take files on the CPU. Default: ``"cpu"``.
         num_shards: The number of parts into which the samples are divided. Default: ``1``.
         shard_id: The index of the part to read. Default: ``0``.
-        random_shuffle: Assign the samples to the shards at random (in the same way in all shards) and shuffle the whole
-            shard in each epoch. Default: ``False``.
         seed: The seed of ``random_shuffle``. Default: a fixed one.
         shuffle_after_epoch: Shuffle all samples in each epoch, before they are divided; each reader stays with its
             shard. Default: ``False``.
@@ -713,7 +714,9 @@ class MDS(MDSHooks):
 
     _declared = "MDS"
     _locating = ("paths",)
+    _several = ("paths",)
     _library = "simdjson, zlib or libzstd"
+    _has_blocks = True
 
     def __init__(
         self,
@@ -731,7 +734,7 @@ class MDS(MDSHooks):
         num_shards: int | None = None,
         pad_last_batch: bool | None = None,
         prefetch_queue_depth: int | None = None,
-        random_shuffle: bool | None = None,
+        random_shuffle: bool | Blocks | None = None,
         read_ahead: bool | None = None,
         seed: int | None = None,
         shard_id: int | None = None,
