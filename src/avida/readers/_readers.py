@@ -677,6 +677,8 @@ class MDS(MDSHooks):
         last_batch: What happens to the last batch of an epoch when it is not full: "wrap" fills it with the first
             samples of the next epoch, which then begins after them; "pad" is ``pad_last_batch``; "partial" keeps it
             small, so that every sample is read exactly once; "drop" drops it. Default: ``"wrap"``.
+        shards: In place of ``num_shards`` and ``shard_id``: what ``avida.distributed.world()`` returns, or "auto",
+            which also notices when that changes.
         pad_last_batch: Fill the last batch with copies of its last sample, so that all shards have equally many
             samples. Every epoch then begins with the first sample of its shard. Default: ``False``.
         on_error: What happens to a sample that cannot be read: "raise" makes its batch fail when it is used; "skip"
@@ -746,6 +748,7 @@ class MDS(MDSHooks):
         enable_checkpointing: bool = False,
         last_batch: Literal["wrap", "pad", "partial", "drop"] | None = None,
         on_error: Literal["raise", "skip"] = "raise",
+        shards: World | Literal["auto"] | None = None,
     ) -> None:
         self._declare(
             max_batch_size,
@@ -773,6 +776,7 @@ class MDS(MDSHooks):
             enable_checkpointing=enable_checkpointing,
             last_batch=last_batch,
             on_error=on_error,
+            shards=shards,
         )
 
 
