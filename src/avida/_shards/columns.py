@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -72,29 +73,32 @@ def ending_of(data: bytes) -> str | None:
     return None
 
 
-def column_of(name: str, values: list[Any], kind: Kind | None = None, classes: tuple[str, ...] = ()) -> Column:
+class Json(str):
+    """A text of JSON, which stays as it is."""
+
+
+def column_of(name: str, values: Sequence[Any], classes: Sequence[str] = ()) -> Column:
     """The column that holds such values, which came from a few samples."""
-    if kind is None:
-        kind = _kind_of(values)
+    kind = _kind_of(values)
     if kind not in ("number", "array"):
         return Column(name, kind)
-    arrays = [np.asarray(value) for value in values]
-    dtype, rank = arrays[0].dtype, 0 if kind == "number" else arrays[0].ndim
-    if dtype.kind not in "biuf":
-        raise ValueError(f"column {name!r}: expected numbers, text, bytes or arrays, got {_described(values[0])}")
-    return Column(name, kind, dtype.name, rank, classes)
+    array = np.asarray(values[0])
+    if array.dtype.kind not in "biuf":
+        raise ValueError(
+            f"column {name!r}: expected bytes, text, numbers or arrays of them, got {_described(values[0])}"
+        )
+    return Column(name, kind, array.dtype.name, array.ndim, tuple(classes))
 
 
-def _kind_of(values: list[Any]) -> Kind:
+def _kind_of(values: Sequence[Any]) -> Kind:
     first = values[0]
-    if isinstance(first, bytes | bytearray | memoryview):
-        return next((_medium(ending) for value in values if (ending := ending_of(bytes(value)))), "bytes")
+    if isinstance(first, bytes):
+        return next((_medium(ending) for value in values if (ending := ending_of(value))), "bytes")
+    if isinstance(first, Json | dict | None):
+        return "json"
     if isinstance(first, str):
         return "text"
-    if isinstance(first, dict | list) or first is None:
-        return "json"
-    array = np.asarray(first)
-    return "array" if array.ndim else "number"
+    return "array" if np.ndim(first) else "number"
 
 
 def _medium(ending: str) -> Kind:
@@ -104,23 +108,15 @@ def _medium(ending: str) -> Kind:
 def value_of(column: Column, value: Any) -> Any:
     """The value as it is written. Raises ValueError where it is none of the column."""
     if column.kind == "json":
-        return bytes(value).decode() if isinstance(value, bytes) else json.dumps(value, sort_keys=True)
-    if column.kind == "text":
-        if not isinstance(value, str | bytes):
-            raise _unlike(column, value)
-        return value.decode() if isinstance(value, bytes) else value
-    if column.kind == "bytes" or column.kind in MEDIA:
-        if not isinstance(value, bytes | bytearray | memoryview):
-            raise _unlike(column, value)
-        return bytes(value)
-    if isinstance(value, str | bytes):
+        return value if isinstance(value, Json) else json.dumps(value, sort_keys=True)
+    expected = str if column.kind == "text" else np.ndarray if column.kind in ("number", "array") else bytes
+    if expected is np.ndarray and not isinstance(value, str | bytes | dict | None):
+        value = np.asarray(value)
+    if not isinstance(value, expected):
         raise _unlike(column, value)
-    array = np.asarray(value)
-    if column.kind == "number" and array.size == 1:
-        array = array.reshape(())
-    if array.dtype.name != column.dtype or array.ndim != column.rank:
+    if expected is np.ndarray and (value.dtype.name, value.ndim) != (column.dtype, column.rank):
         raise _unlike(column, value)
-    return array
+    return value
 
 
 def _unlike(column: Column, value: Any) -> ValueError:
