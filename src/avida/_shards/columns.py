@@ -93,7 +93,8 @@ def column_of(name: str, values: Sequence[Any], classes: Sequence[str] = ()) -> 
 def _kind_of(values: Sequence[Any]) -> Kind:
     first = values[0]
     if isinstance(first, bytes):
-        return next((_medium(ending) for value in values if (ending := ending_of(value))), "bytes")
+        endings = [ending for value in values if (ending := ending_of(value))]
+        return _medium(endings[0]) if endings else "bytes"
     if isinstance(first, Json | dict | None):
         return "json"
     if isinstance(first, str):
@@ -109,14 +110,20 @@ def value_of(column: Column, value: Any) -> Any:
     """The value as it is written. Raises ValueError where it is none of the column."""
     if column.kind == "json":
         return value if isinstance(value, Json) else json.dumps(value, sort_keys=True)
-    expected = str if column.kind == "text" else np.ndarray if column.kind in ("number", "array") else bytes
-    if expected is np.ndarray and not isinstance(value, str | bytes | dict | None):
-        value = np.asarray(value)
-    if not isinstance(value, expected):
-        raise _unlike(column, value)
-    if expected is np.ndarray and (value.dtype.name, value.ndim) != (column.dtype, column.rank):
+    if column.kind in ("number", "array"):
+        return _array_of(column, value)
+    if not isinstance(value, str if column.kind == "text" else bytes):
         raise _unlike(column, value)
     return value
+
+
+def _array_of(column: Column, value: Any) -> np.ndarray:
+    if isinstance(value, str | bytes | dict | None):
+        raise _unlike(column, value)
+    array = np.asarray(value)
+    if (array.dtype.name, array.ndim) != (column.dtype, column.rank):
+        raise _unlike(column, value)
+    return array
 
 
 def _unlike(column: Column, value: Any) -> ValueError:

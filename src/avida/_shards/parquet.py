@@ -19,10 +19,8 @@ def write(file: BinaryIO, columns: Sequence[Column], samples: Iterable[Sample]) 
     columns = [KEY, *columns]
     schema = _schema(columns)
     leaves = [leaf for column in columns for leaf in _packed_leaves(column)]
-    compression = dict.fromkeys(leaves, "zstd")  # others are compressed by their own coding
-    with parquet.ParquetWriter(
-        file, schema, compression=compression, use_dictionary=False, write_statistics=leaves
-    ) as writer:
+    options: Any = {"compression": dict.fromkeys(leaves, "zstd"), "write_statistics": leaves}  # media are compressed
+    with parquet.ParquetWriter(file, schema, use_dictionary=False, **options) as writer:
         rows: list[list[Any]] = []
         size = 0
         for key, values in samples:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import importlib.util
+import json
 import os
 import pathlib
 import re
@@ -23,6 +24,7 @@ from avida._shards.columns import KEY, Json
 # Names of outputs by the class of a reader; columns whose encoding says that they are texts.
 _NAMES = {"File": ["image", "label"], "MXNet": ["image", "label"], "Caffe": ["image", "label"], "Numpy": ["array"]}
 _NAMES |= {"COCO": ["image", "boxes", "labels"]}
+CLASSES = "classes.json"  # beside the shards
 _SCRIPT = re.compile(r"[^()]+\.py(:\w+)?")
 _TEXTS = ("str", "string", "large_string", "text")
 
@@ -63,14 +65,18 @@ class Data:
     def __init__(self, place: From) -> None:
         self._place = place
         found = None if place.source is None else find(place.source)
-        self.reader = _made_by(place.reader) if found is None else found.open()
+        try:
+            self.reader = _made_by(place.reader) if found is None else found.open()
+        except ValueError as error:
+            raise RuntimeError(str(error)) from error
         if not hasattr(self.reader, "__len__") or not hasattr(self.reader, "__getitem__"):
             raise RuntimeError(
                 f"expected a reader whose samples have numbers, got {self.reader!r}; an ExternalSource has them if its "
                 "source has __len__ and __getitem__"
             )
-        self.classes = getattr(self.reader, "classes", None)
+        self.classes = getattr(self.reader, "classes", None) or _classes_beside(place.source)
         self._names = _names_of(self.reader, found)
+        self._scalars = found.scalars if found else ["label"] if type(self.reader).__name__ == "File" else []
         self._decodings = _decodings_of(self.reader, found)
         self._chosen = _chosen(place.columns)
         self._root = str(getattr(self.reader, "_located", {}).get("file_root") or "").rstrip("/") + "/"
@@ -88,7 +94,8 @@ class Data:
         item = self.reader[list(indices)]
         if not isinstance(item, dict):
             names = self._names or [f"output_{i}" for i in range(len(item))]
-            item = dict(zip(names, item, strict=True))
+            item = {name: column for name, column in zip(names, item, strict=True) if name}
+        item |= {name: avida.reshape(item[name], shape=[]) for name in self._scalars if name in item}
         for name, column in item.items():
             if not isinstance(column, avida.Batch | list):
                 raise RuntimeError(
@@ -109,12 +116,15 @@ class Data:
 
     def rows(self, keys: list[str], columns: dict[str, Any]) -> Rows:
         """What is written of samples that were read."""
+        made = columns
         if self.function is not None:
-            return _apply(self.function, keys, columns)
+            keys, made = _apply(self.function, keys, columns)
         old = {new: name for name, new in self._chosen.items()}
-        return Rows(
-            keys, {name: _values(each, self._decodings.get(old.get(name, name))) for name, each in columns.items()}
-        )
+        rows = {}
+        for name, column in made.items():
+            unchanged = column is columns.get(name)
+            rows[str(name)] = _values(column, self._decodings.get(old.get(name, name)) if unchanged else None)
+        return Rows(keys, rows)
 
     def _key(self, source: str | None, index: int) -> str:
         """A name for a sample: that of its file within the folder, or of its record."""
@@ -129,7 +139,13 @@ def _within(name: str) -> str:
     return name.rpartition(".tar/")[2] if ".tar/" in name else name.rpartition("/")[2]
 
 
-def _names_of(reader: Any, found: DataSet | None) -> list[str]:
+def _classes_beside(source: str | None) -> Any:
+    """The names of labels that an earlier run has written."""
+    path = f"{(source or '').rstrip('/')}/{CLASSES}"
+    return json.loads(avida.storage.read(path)) if source and avida.storage.exists(path) else None
+
+
+def _names_of(reader: Any, found: DataSet | None) -> Sequence[str | None]:
     if found is not None:
         return found.names
     names = _NAMES.get(type(reader).__name__, [])
@@ -138,8 +154,6 @@ def _names_of(reader: Any, found: DataSet | None) -> list[str]:
 
 def _decodings_of(reader: Any, found: DataSet | None) -> dict[str, Decoding]:
     decodings = dict(found.decodings) if found else {}
-    if found is None and type(reader).__name__ == "File":
-        decodings["label"] = lambda value: np.asarray(value).reshape(())
     for name, encoding in (getattr(reader, "columns", None) or {}).items():
         if encoding == "json":
             decodings[name] = lambda value: Json(value.decode())
@@ -163,9 +177,11 @@ def _value(array: np.ndarray) -> Any:
     return array.tobytes() if array.dtype == np.uint8 and array.ndim == 1 else array
 
 
-def _apply(function: Callable[[dict[str, Any]], Any], keys: list[str], columns: dict[str, Any]) -> Rows:
+def _apply(
+    function: Callable[[dict[str, Any]], Any], keys: list[str], columns: dict[str, Any]
+) -> tuple[list[str], Mapping[str, Any]]:
     """What the function of a script makes of a batch. Samples that it leaves out are known by the others' sources."""
-    indices = next((_indices(each) for each in columns.values() if isinstance(each, avida.Batch)), None)
+    indices = _known_indices(columns)
     try:
         made = function(dict(columns))
         if not isinstance(made, Mapping) or not made:
@@ -180,9 +196,7 @@ def _apply(function: Callable[[dict[str, Any]], Any], keys: list[str], columns: 
         raise RuntimeError(f"expected as many values in each column, got {sizes}")
     size = next(iter(sizes.values()))
     if size != len(keys):
-        left = next(
-            (_indices(each) for each in made.values() if isinstance(each, avida.Batch) and _indices(each)), None
-        )
+        left = _known_indices(made)
         if not indices or not left:
             raise RuntimeError(
                 f"expected {len(keys)} values in each column, got {size}; samples may be left out of Batches, by "
@@ -190,12 +204,18 @@ def _apply(function: Callable[[dict[str, Any]], Any], keys: list[str], columns: 
             )
         named = dict(zip(indices, keys, strict=True))
         keys = [named[index] for index in left]
-    return Rows(keys, {str(name): _values(column, None) for name, column in made.items()})
+    return keys, made
 
 
-def _indices(batch: avida.Batch) -> list[int] | None:
-    sources = batch.sources
-    return None if None in sources else [source.index for source in sources if source]
+def _known_indices(columns: Mapping[str, Any]) -> list[int]:
+    batches = [each for each in columns.values() if isinstance(each, avida.Batch)]
+    return next((found for each in batches if (found := _indices(each))), [])
+
+
+def _indices(batch: avida.Batch) -> list[int]:
+    """The numbers of samples in their data set; none where they are not known."""
+    numbers = [source.index for source in batch.sources if source]
+    return [number for number in numbers if number is not None] if len(numbers) == batch.batch_size else []
 
 
 def _place_of(error: BaseException) -> str:

@@ -9,19 +9,20 @@ import fcntl
 import json
 import os
 import pathlib
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from avida._cli.rewriting.engines import Engine
-from avida._cli.rewriting.rows import load_source, open_data
+from avida._cli.rewriting.rows import CLASSES, load_source, open_data
 from avida._cli.rewriting.shards import STATE, Job, Plan
 from avida._files.atomic import write_file
 from avida._shards.formats import index_of, missing_package
 from avida.progress import Progress
 
 _PLAN, _LOCK = "plan.json", "lock"
-_ERRORS, _CLASSES = "errors.txt", "classes.json"
+_ERRORS = "errors.txt"
 _SHOWN = 10  # errors, on the screen
 _MIB = 2**20
 
@@ -66,7 +67,13 @@ def _alone_in(target: str) -> Iterator[pathlib.Path]:
             fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # which processes that are forked do not have
         except BlockingIOError:
             raise RuntimeError(f"{target}: another process is writing shards there") from None
-        yield state
+        try:
+            yield state
+        finally:
+            if not (state / _PLAN).exists():  # nothing was begun
+                shutil.rmtree(state)
+                with contextlib.suppress(OSError):
+                    folder.rmdir()
 
 
 def _described(job: Job) -> dict[str, Any]:
@@ -120,10 +127,10 @@ def _finish(state: pathlib.Path, job: Job, plan: Plan, records: list[dict[str, A
     for name, text in index_of(job.format, job.compression, plan.columns, written).items():
         write_file(os.path.join(job.target, name), text)
     if classes:
-        write_file(os.path.join(job.target, _CLASSES), json.dumps(classes, ensure_ascii=False))
+        write_file(os.path.join(job.target, CLASSES), json.dumps(classes, ensure_ascii=False))
     errors = [error for record in records for error in record["errors"]]
     if errors:
-        lines = "".join(f"{each['sample']}\\t{each['error']}\\n" for each in errors)
+        lines = "".join(f"{each['sample']}\t{each['error']}\n" for each in errors)
         write_file(os.path.join(job.target, _ERRORS), lines)
     content = json.loads((state / _PLAN).read_text()) | {"shards": records}
     write_file(state / _PLAN, json.dumps(content))

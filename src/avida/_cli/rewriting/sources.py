@@ -40,10 +40,6 @@ TITLES = {
 }
 
 
-def _scalar(value: Any) -> np.ndarray:
-    return np.asarray(value).reshape(())
-
-
 def _array(value: bytes) -> np.ndarray:
     return np.lib.format.read_array(io.BytesIO(value), allow_pickle=False)
 
@@ -54,7 +50,7 @@ def _json(value: bytes) -> Json:
 
 Decoding = Callable[[Any], Any]
 # By the extensions of members of tar archives.
-_DECODINGS: dict[str, Decoding] = {"cls": int, "txt": bytes.decode, "json": _json, "npy": _array}
+_DECODINGS: dict[str, Decoding] = {"txt": bytes.decode, "json": _json, "npy": _array}
 
 
 @dataclasses.dataclass
@@ -65,8 +61,9 @@ class DataSet:
     arguments: dict[str, Any]
     files: list[str]  # the shards, or the files as far as they were listed
     indexes: list[str] = dataclasses.field(default_factory=list)
-    names: list[str] = dataclasses.field(default_factory=list)  # of the outputs; empty: items have them
-    decodings: dict[str, Decoding] = dataclasses.field(default_factory=dict)  # of columns
+    names: Sequence[str | None] = ()  # of outputs, None: not taken; or items have them
+    decodings: dict[str, Decoding] = dataclasses.field(default_factory=dict)  # of values, by column
+    scalars: list[str] = dataclasses.field(default_factory=list)  # columns of one element that have an axis
 
     def open(self) -> Any:
         """Its reader. Raises RuntimeError where this build has none."""
@@ -77,7 +74,7 @@ class DataSet:
 
 def find(source: str) -> DataSet:
     """The data set that a name stands for: a folder, a file, or several by wildcards and braces."""
-    files = expand_paths("SOURCE", [source])
+    files: list[str] = list(expand_paths("SOURCE", [source]))
     reader = _reader_of(files[0])
     if reader is None and len(files) > 1:
         raise RuntimeError(f"{source}: expected files of a known format, {files[0]} is none; see --reader")
@@ -125,7 +122,7 @@ def _find_in_folder(folder: str) -> DataSet:
             every = [f"{each}{name}" for each in folders for name in avida.storage.ls(each, deep=True)]
             return _of_files(folder, "Parquet", [name for name in every if name.endswith(".parquet")])
         return DataSet(
-            "File", {"file_root": folder, "last_batch": "partial"}, [], [], ["image", "label"], {"label": _scalar}
+            "File", {"file_root": folder, "last_batch": "partial"}, [], [], ["image", "label"], scalars=["label"]
         )
     readers = collections.Counter(reader for name in files if (reader := _reader_of_any(name)))
     if not readers:
@@ -158,12 +155,12 @@ def _find_annotations(folder: str, names: Sequence[str]) -> DataSet | None:
     root = next((name for name in (f"{part}/", "images/") if name in names), "")
     arguments = {"file_root": f"{folder}/{root}", "annotations_file": f"{folder}/{found[0]}", "image_ids": True}
     outputs = ["image", "boxes", "labels", "image_id"]
-    return DataSet("COCO", arguments, [f"{folder}/{found[0]}"], [], outputs, {"image_id": _scalar})
+    return DataSet("COCO", arguments, [f"{folder}/{found[0]}"], [], outputs, scalars=["image_id"])
 
 
 def _of_files(source: str, reader: str, files: list[str]) -> DataSet:
     if reader == "File":
-        return DataSet("File", {"files": files}, files, [], ["image"])
+        return DataSet("File", {"files": files}, files, [], ["image", None])
     if reader == "Numpy":
         return DataSet("Numpy", {"files": files}, files, [], ["array"])
     if reader == "MDS":
@@ -180,6 +177,8 @@ def _of_files(source: str, reader: str, files: list[str]) -> DataSet:
     columns = _members(_index_text(files[0]))
     arguments = {"paths": files, "ext": [";".join(each) for each in columns.values()], "index_paths": index}
     arguments["missing_component_behavior"] = "error"
+    numbers = [extension for some in columns.values() for extension in some if _ending(extension) == "cls"]
+    arguments["decode"] = dict.fromkeys(numbers, "int")
     decodings = {name: decode for name, (first, *_) in columns.items() if (decode := _DECODINGS.get(_ending(first)))}
     return DataSet(reader, arguments, files, indexes, list(columns), decodings)
 
