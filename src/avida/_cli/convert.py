@@ -15,9 +15,9 @@ from avida._cli.rewriting.running import run_job
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("source", nargs="?", help="a folder, or archives by wildcards; none with --reader")
     parser.add_argument("target", help="the folder for the shards")
-    options.add_arguments(parser, batch_size=64)
+    options.add_arguments(parser)
 
 
 def run(options_: argparse.Namespace) -> int:
-    job = options.job_of(options_, options_.source, options_.target, None)
+    job = options.job_of(options_, options_.source, options_.target)
     return run_job(job, functools.partial(engines.local, jobs=options_.jobs))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import functools
 
+from avida._cli.arguments import integer
 from avida._cli.rewriting import engines, options
 from avida._cli.rewriting.running import run_job
 
@@ -20,10 +21,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--engine", choices=["local", "ray"], default="local", help="processes of this machine, or Ray (%(default)s)"
     )
-    options.add_arguments(parser, batch_size=32)
+    parser.add_argument(
+        "--batch-size", type=integer(1, 2**20), default=32, help="samples in a batch of the function (%(default)s)"
+    )
+    options.add_arguments(parser)
 
 
 def run(options_: argparse.Namespace) -> int:
-    job = options.job_of(options_, options_.input, options_.output, options_.script)
+    job = options.job_of(options_, options_.input, options_.output)
     engine = engines.ray if options_.engine == "ray" else engines.local
     return run_job(job, functools.partial(engine, jobs=options_.jobs))

@@ -12,8 +12,21 @@ import numpy as np
 from avida._shards.columns import MEDIA, Column, Sample, ending_of
 
 _BLOCK = 512
+_LONGEST, _LARGEST = 99, 8**11 - 1  # name and size that an ordinary header has room for
+_MODE = 0o444
 # Columns of these names need none in the names of members: ``1.jpg``, ``1.cls``. Others have it: ``1.caption.txt``.
 UNNAMED = {kind: kind for kind in (*MEDIA, "text", "json")} | {"number": "label"}
+
+
+def _empty_header() -> bytes:
+    member = tarfile.TarInfo("")
+    member.mode = _MODE
+    return member.tobuf(tarfile.GNU_FORMAT)
+
+
+_EMPTY = _empty_header()
+_FRONT, _MIDDLE, _REST = _EMPTY[100:124], _EMPTY[135:148], _EMPTY[154:]
+_SUM = sum(_EMPTY[:124]) + sum(_EMPTY[135:148]) + 8 * ord(" ") + sum(_EMPTY[156:])
 
 
 def write(file: BinaryIO, columns: Sequence[Column], samples: Iterable[Sample]) -> None:
@@ -36,9 +49,14 @@ def write(file: BinaryIO, columns: Sequence[Column], samples: Iterable[Sample]) 
 
 def _header(name: str, size: int) -> bytes:
     """Of a file that anyone may read, of no time and no owner: the same samples are the same bytes."""
-    member = tarfile.TarInfo(name)
-    member.size, member.mode = size, 0o444
-    return member.tobuf(tarfile.GNU_FORMAT)
+    encoded = name.encode()
+    if len(encoded) > _LONGEST or size > _LARGEST:
+        member = tarfile.TarInfo(name)
+        member.size, member.mode = size, _MODE
+        return member.tobuf(tarfile.GNU_FORMAT)
+    digits = b"%011o" % size  # what follows is what tarfile writes, in a fifth of the time
+    checksum = b"%06o" % (_SUM + sum(encoded) + sum(digits))
+    return encoded.ljust(100, b"\0") + _FRONT + digits + _MIDDLE + checksum + _REST
 
 
 def _member(column: Column, value: Any) -> tuple[str, bytes]:

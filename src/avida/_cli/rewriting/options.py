@@ -14,7 +14,7 @@ from avida._shards.formats import COMPRESSIONS, FORMATS
 _UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 
 
-def add_arguments(parser: argparse.ArgumentParser, batch_size: int) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--to", choices=FORMATS, default="webdataset", help="the format of the shards (%(default)s)")
     parser.add_argument(
         "--shard-size", type=size, default="256MB", metavar="SIZE", help="about how large they are (%(default)s)"
@@ -33,9 +33,6 @@ def add_arguments(parser: argparse.ArgumentParser, batch_size: int) -> None:
         "-j", "--jobs", type=integer(1, 2**12), default=avida.get_num_threads(), help="worker processes (%(default)s)"
     )
     parser.add_argument(
-        "--batch-size", type=integer(1, 2**20), default=batch_size, help="samples that are read together (%(default)s)"
-    )
-    parser.add_argument(
         "--on-error",
         choices=["raise", "skip"],
         default="raise",
@@ -43,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser, batch_size: int) -> None:
     )
 
 
-def job_of(options: argparse.Namespace, source: str | None, target: str, script: str | None) -> Job:
+def job_of(options: argparse.Namespace, source: str | None, target: str) -> Job:
     """The job that was asked for. Raises RuntimeError for what does not go together."""
     if (source is None) == (options.reader is None):
         raise RuntimeError("expected a data set or --reader, got " + ("neither" if source is None else "both"))
@@ -53,12 +50,12 @@ def job_of(options: argparse.Namespace, source: str | None, target: str, script:
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", target):
         raise RuntimeError(f"{target}: shards are written to folders of this machine: write to one, and upload it")
     return Job(
-        From(source, options.reader, options.columns, script),
+        From(source, options.reader, options.columns, getattr(options, "script", None)),
         target,
         options.to,
         options.compression,
         options.shard_size,
-        options.batch_size,
+        getattr(options, "batch_size", None),
         options.limit,
         options.on_error == "skip",
     )

@@ -79,7 +79,7 @@ def _alone_in(target: str) -> Iterator[pathlib.Path]:
 def _described(job: Job) -> dict[str, Any]:
     """What has to be the same when a job goes on."""
     fields = dataclasses.asdict(job)
-    ignored = {"target", "skip"} if job.place.script else {"target", "skip", "batch_size"}
+    ignored = {"target", "skip"}
     texts = [load_source(each) for each in (job.place.script, job.place.reader)]
     return {name: value for name, value in fields.items() if name not in ignored} | {"scripts": texts}
 

@@ -18,6 +18,7 @@ from avida._shards.formats import BYTES_BESIDE, file_name, write_shard
 
 STATE = ".avida"  # the folder in the target that knows what is finished
 _PROBES = 32  # samples that tell columns and sizes
+_BATCH_BYTES, _MOST_IN_BATCH = 4 << 20, 1024  # that are read together
 
 Told = Callable[[int], None]  # samples that are done
 
@@ -31,7 +32,7 @@ class Job:
     format: str
     compression: str | None
     shard_bytes: int
-    batch_size: int
+    batch_size: int | None  # of the script's function; None: whatever is quick
     limit: int | None
     skip: bool  # samples that cannot be read or changed; else they end it
 
@@ -43,6 +44,7 @@ class Plan:
     columns: tuple[Column, ...]
     samples: int
     per_shard: int
+    per_batch: int
     fingerprint: int  # of some samples
 
     @property
@@ -71,7 +73,9 @@ def make_plan(job: Job) -> Plan:
     count = sum(len(row.keys) for row in rows)
     size = sum(row.bytes() for row in rows) / count + len(columns) * BYTES_BESIDE[job.format]
     told = "".join(f"{key} {row.bytes()}\n" for row in rows for key in row.keys)
-    return Plan(tuple(columns), samples, max(1, round(job.shard_bytes / size)), zlib.crc32(told.encode()))
+    per_batch = job.batch_size or min(max(1, round(_BATCH_BYTES / size)), _MOST_IN_BATCH)
+    per_shard = max(1, round(job.shard_bytes / size))
+    return Plan(tuple(columns), samples, per_shard, per_batch, zlib.crc32(told.encode()))
 
 
 def _classes_of(name: str, classes: list[str]) -> list[str]:
@@ -104,7 +108,7 @@ def _samples(job: Job, plan: Plan, indices: range, record: dict[str, Any], told:
     """The samples of a shard, one after another. The next batch is read meanwhile."""
     data = open_data(job.place)
     seen = set[str]()
-    batches = [indices[at : at + job.batch_size] for at in range(0, len(indices), job.batch_size)]
+    batches = [indices[at : at + plan.per_batch] for at in range(0, len(indices), plan.per_batch)]
     with ThreadPoolExecutor(1) as reading:
         ahead: Future[Any] = reading.submit(data.read, batches[0])
         for number, batch in enumerate(batches):
@@ -117,7 +121,7 @@ def _samples(job: Job, plan: Plan, indices: range, record: dict[str, Any], told:
                     except ValueError as error:
                         failed.append({"sample": key, "error": str(error)})
                         continue
-                    unique = key if key not in seen else f"{key}-{batch[0]}-{i}"
+                    unique = key if key not in seen else f"{key}-{indices[0] + len(seen)}"
                     seen.add(unique)
                     record["samples"] += 1
                     yield Sample(unique, sample)
