@@ -13,7 +13,7 @@ from avida._cli.rewriting.running import run_job
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("source", nargs="?", help="a folder, or archives by wildcards; none with --reader")
+    parser.add_argument("source", help=options.SOURCE)
     parser.add_argument("target", help="the folder for the shards")
     options.add_arguments(parser)
 

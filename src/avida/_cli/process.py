@@ -16,7 +16,7 @@ from avida._cli.rewriting.running import run_job
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("script", help="the Python file; SCRIPT.py:NAME calls its function NAME in place of process")
-    parser.add_argument("--input", metavar="URL", help="a folder, or archives by wildcards; none with --reader")
+    parser.add_argument("--input", metavar="URL", required=True, help=options.SOURCE)
     parser.add_argument("--output", metavar="DIR", required=True, help="the folder for the shards")
     parser.add_argument(
         "--engine", choices=["local", "ray"], default="local", help="processes of this machine, or Ray (%(default)s)"

@@ -25,7 +25,7 @@ def features_of(path: str) -> dict[str, tfrecord.Feature]:
                     if kind == 1 and len(list(_fields(content))) > 1:
                         raise RuntimeError(
                             f"{path}: feature {name.decode()!r} has several strings, and a sample here has one; name "
-                            "the others by --reader 'readers.TFRecord(path=..., features=...)'"
+                            "the others by 'readers.TFRecord(path=..., features=...)' in place of the file"
                         )
                     features[name.decode()] = _TYPES[kind]
     if not features:

@@ -11,7 +11,11 @@ from avida._cli.rewriting.rows import From
 from avida._cli.rewriting.shards import Job
 from avida._shards.formats import COMPRESSIONS, FORMATS
 
-_UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
+SOURCE = (
+    "a folder, or archives by wildcards, here or in a store; or what reads it: 'readers.MXNet(path=...)', or "
+    "SCRIPT.py:FUNCTION, which returns a reader"
+)
+_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,11 +24,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--shard-size", type=size, default="256MB", metavar="SIZE", help="about how large they are (%(default)s)"
     )
     parser.add_argument("--compression", choices=COMPRESSIONS, help="of the shards of MDS (none)")
-    parser.add_argument(
-        "--reader",
-        metavar="READER",
-        help="what reads the data: 'readers.MXNet(path=...)', or SCRIPT.py:FUNCTION, which returns a reader",
-    )
     parser.add_argument(
         "--columns", metavar="NAME[=NEW],...", help="the columns to take, perhaps under other names (all)"
     )
@@ -40,17 +39,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def job_of(options: argparse.Namespace, source: str | None, target: str) -> Job:
+def job_of(options: argparse.Namespace, source: str, target: str) -> Job:
     """The job that was asked for. Raises RuntimeError for what does not go together."""
-    if (source is None) == (options.reader is None):
-        raise RuntimeError("expected a data set or --reader, got " + ("neither" if source is None else "both"))
     if options.compression and options.to != "mds":
         raise RuntimeError(f"--compression is for --to mds, got --to {options.to}")
     target = target.removeprefix("file://")
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", target):
         raise RuntimeError(f"{target}: shards are written to folders of this machine: write to one, and upload it")
     return Job(
-        From(source, options.reader, options.columns, getattr(options, "script", None)),
+        From(source, options.columns, getattr(options, "script", None)),
         target,
         options.to,
         options.compression,

@@ -26,6 +26,7 @@ _NAMES = {"File": ["image", "label"], "MXNet": ["image", "label"], "Caffe": ["im
 _NAMES |= {"COCO": ["image", "boxes", "labels"]}
 CLASSES = "classes.json"  # beside the shards
 _SCRIPT = re.compile(r"[^()]+\.py(:\w+)?")
+_CALL = re.compile(r"[A-Za-z_][\w.]*\(.*\)", re.DOTALL)
 _TEXTS = ("str", "string", "large_string", "text")
 
 
@@ -33,8 +34,7 @@ _TEXTS = ("str", "string", "large_string", "text")
 class From:
     """Where samples come from, in words that another process understands, too."""
 
-    source: str | None = None  # what `find` takes
-    reader: str | None = None  # or an expression, or a script and its function
+    source: str  # what `find` takes, or what makes a reader
     columns: str | None = None  # NAME or NAME=NEW, separated by commas
     script: str | None = None  # a script with a function of batches
 
@@ -64,9 +64,9 @@ class Data:
 
     def __init__(self, place: From) -> None:
         self._place = place
-        found = None if place.source is None else find(place.source)
+        found = None if _makes_reader(place.source) else find(place.source)
         try:
-            self.reader = _made_by(place.reader) if found is None else found.open()
+            self.reader = _made_by(place.source) if found is None else found.open()
         except ValueError as error:
             raise RuntimeError(str(error)) from error
         if not hasattr(self.reader, "__len__") or not hasattr(self.reader, "__getitem__"):
@@ -139,10 +139,10 @@ def _within(name: str) -> str:
     return name.rpartition(".tar/")[2] if ".tar/" in name else name.rpartition("/")[2]
 
 
-def _classes_beside(source: str | None) -> Any:
+def _classes_beside(source: str) -> Any:
     """The names of labels that an earlier run has written."""
-    path = f"{(source or '').rstrip('/')}/{CLASSES}"
-    return json.loads(avida.storage.read(path)) if source and avida.storage.exists(path) else None
+    path = f"{source.rstrip('/')}/{CLASSES}"
+    return None if _makes_reader(source) or not avida.storage.exists(path) else json.loads(avida.storage.read(path))
 
 
 def _names_of(reader: Any, found: DataSet | None) -> Sequence[str | None]:
@@ -229,9 +229,12 @@ def _is_ours(file: str) -> bool:
     return pathlib.Path(file).is_relative_to(pathlib.Path(avida.__file__).parent)
 
 
-def _made_by(text: str | None) -> Any:
-    """A reader, from an expression such as ``readers.MDS("data")``, or from a function: ``script.py:make_reader``."""
-    text = text or ""
+def _makes_reader(source: str) -> bool:
+    """Whether it is an expression such as ``readers.MDS("data")``, or a script, and no name of data."""
+    return bool(_SCRIPT.fullmatch(source) or (_CALL.fullmatch(source) and not os.path.exists(source)))
+
+
+def _made_by(text: str) -> Any:
     if _SCRIPT.fullmatch(text):
         return load_function(text, "make_reader")()
     names = {"avida": avida, "ndd": avida, "np": np, "readers": avida.readers, "tfrecord": avida.tfrecord}
@@ -239,7 +242,7 @@ def _made_by(text: str | None) -> Any:
     try:
         return eval(text, names)
     except (SyntaxError, NameError, AttributeError, TypeError, ValueError) as error:
-        raise RuntimeError(f"--reader {text}: {type(error).__name__}: {error}") from error
+        raise RuntimeError(f"{text}: {type(error).__name__}: {error}") from error
 
 
 def load_source(place: str | None) -> str | None:

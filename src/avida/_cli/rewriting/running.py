@@ -80,7 +80,7 @@ def _described(job: Job) -> dict[str, Any]:
     """What has to be the same when a job goes on."""
     fields = dataclasses.asdict(job)
     ignored = {"target", "skip"}
-    texts = [load_source(each) for each in (job.place.script, job.place.reader)]
+    texts = [load_source(each) for each in (job.place.script, job.place.source)]
     return {name: value for name, value in fields.items() if name not in ignored} | {"scripts": texts}
 
 

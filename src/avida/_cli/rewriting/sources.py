@@ -77,7 +77,7 @@ def find(source: str) -> DataSet:
     files: list[str] = list(expand_paths("SOURCE", [source]))
     reader = _reader_of(files[0])
     if reader is None and len(files) > 1:
-        raise RuntimeError(f"{source}: expected files of a known format, {files[0]} is none; see --reader")
+        raise RuntimeError(f"{source}: expected files of a known format, {files[0]} is none; give what reads them")
     if reader is None:
         return _find_in_folder(source)
     return _of_files(source, reader, files)
@@ -126,7 +126,10 @@ def _find_in_folder(folder: str) -> DataSet:
         )
     readers = collections.Counter(reader for name in files if (reader := _reader_of_any(name)))
     if not readers:
-        raise RuntimeError(f"{folder}: expected a data set of {', '.join(TITLES.values())}; see --reader for others")
+        raise RuntimeError(
+            f"{folder}: expected a data set of {', '.join(TITLES.values())}; others are named by what reads them, such "
+            "as 'readers.NemoAsr(manifest_filepaths=...)'"
+        )
     reader = readers.most_common(1)[0][0]
     return _of_files(folder, reader, [name for name in files if _reader_of_any(name) == reader])
 
@@ -149,7 +152,7 @@ def _find_annotations(folder: str, names: Sequence[str]) -> DataSet | None:
     if len(found) > 1:
         raise RuntimeError(
             f"{folder}: expected one file of annotations, found {', '.join(found)}; name one by "
-            f"--reader 'readers.COCO(file_root=..., annotations_file=...)'"
+            "'readers.COCO(file_root=..., annotations_file=...)' in place of the folder"
         )
     part = re.sub(r".*instances_?|\.json$", "", found[0])
     root = next((name for name in (f"{part}/", "images/") if name in names), "")
