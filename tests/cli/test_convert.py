@@ -66,7 +66,7 @@ def test_round_trip(tmp_path, capsys):
     assert rows_of_tars(tars) == expected
     assert rows_of_mds(mds) == expected
     assert rows_of_parquet(tables) == expected
-    assert json.loads((tables / "classes.json").read_text()) == ["ant", "bee", "cat"]
+    assert json.loads((tables / ".avida" / "classes.json").read_text()) == ["ant", "bee", "cat"]
     assert json.loads((mds / "index.json").read_text())["shards"][0]["compression"] == "zstd"
 
 
@@ -79,7 +79,7 @@ def test_others_read_it(tmp_path):
     assert convert(tmp_path / "files", tmp_path / "tables", "--to", "parquet") == 0
     table = datasets.load_dataset("parquet", data_dir=str(tmp_path / "tables"), cache_dir=str(tmp_path / "cache"))
     row = table["train"][3]
-    assert row["image"].size == (30, 21)
+    assert row["image"].size == (30, 24)
     assert table["train"].features["label"].int2str(row["label"]) == "bee"
     assert convert(tmp_path / "source.py", tmp_path / "tars") == 0
     shards = webdataset.WebDataset(str(tmp_path / "tars" / "shard-000000.tar"), shardshuffle=False).decode()
@@ -103,18 +103,7 @@ def test_jobs_do_not_matter(tmp_path, kind):
 def test_kills(tmp_path, kind):
     """The command and its workers are killed again and again: what is finished stays, and in the end all is there."""
     (tmp_path / "source.py").write_text(DEADLY_SOURCE)
-    command = [
-        sys.executable,
-        "-m",
-        "avida",
-        "convert",
-        "--reader",
-        str(tmp_path / "source.py"),
-        "-j",
-        "2",
-        "--to",
-        kind,
-    ]
+    command = [sys.executable, "-m", "avida", "convert", str(tmp_path / "source.py"), "-j", "2", "--to", kind]
     command += ["--shard-size", {"webdataset": "50KB", "mds": "800B", "parquet": "800B"}[kind]]
     subprocess.run([*command, str(tmp_path / "whole")], check=True, timeout=100)
     (tmp_path / "marks").mkdir()
@@ -162,12 +151,12 @@ def test_failures(tmp_path, capsys):
     target = tmp_path / "target"
     command = (path, target, "--to", "mds", "--shard-size", "200B", "-j", "2")
     assert convert(*command) == 1
-    assert "rows_tfrecord_record_21" in capsys.readouterr().err
+    assert "rows.tfrecord, record 21" in capsys.readouterr().err
     assert convert(*command, "--on-error", "skip") == 0
     shown = capsys.readouterr()
     assert "39 samples" in shown.out
     assert "left out: 1 samples, listed in" in shown.err
-    assert "checksum" in (target / "errors.txt").read_text()
+    assert "checksum" in (target / ".avida" / "errors.txt").read_text()
     reader = avida.readers.MDS(target)
     texts = [bytes(np.asarray(reader[i]["text"])) for i in range(len(reader))]
     assert texts == [b"row %d" % i for i in range(40) if i != 21]

@@ -14,7 +14,7 @@ from avida._cli.rewriting.running import run_job
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("source", help=options.SOURCE)
-    parser.add_argument("target", help="the folder for the shards")
+    parser.add_argument("target", metavar="dest", help="the folder for the shards")
     options.add_arguments(parser)
 
 

@@ -87,7 +87,7 @@ def column_of(name: str, values: Sequence[Any], classes: Sequence[str] = ()) -> 
         raise ValueError(
             f"column {name!r}: expected bytes, text, numbers or arrays of them, got {_described(values[0])}"
         )
-    return Column(name, kind, array.dtype.name, array.ndim, tuple(classes))
+    return Column(name, kind, array.dtype.name, array.ndim, tuple(classes) if kind == "number" else ())
 
 
 def _kind_of(values: Sequence[Any]) -> Kind:

@@ -57,7 +57,7 @@ def _type(column: Column) -> Any:
         return pyarrow.binary()
     if column.kind in ("text", "json"):
         return pyarrow.string()
-    made = pyarrow.from_numpy_dtype(column.dtype)
+    made = pyarrow.from_numpy_dtype("int64" if column.classes else column.dtype)  # as class labels of Hugging Face are
     for _ in range(column.rank):
         made = pyarrow.list_(pyarrow.field("element", made))
     return made
@@ -66,7 +66,7 @@ def _type(column: Column) -> Any:
 def _feature(column: Column) -> dict[str, Any]:
     if column.kind in MEDIA:
         return {"_type": column.kind.capitalize()}
-    if column.classes and column.kind == "number":
+    if column.classes:
         return {"names": list(column.classes), "_type": "ClassLabel"}
     of_kind = {"bytes": "binary", "text": "string", "json": "string"}
     feature: dict[str, Any] = {"dtype": of_kind.get(column.kind, column.dtype), "_type": "Value"}
@@ -92,7 +92,7 @@ def _array(column: Column, values: Sequence[Any], keys: Sequence[str]) -> Any:
         parts = [pyarrow.array(values, pyarrow.binary()), pyarrow.array(names, pyarrow.string())]
         return pyarrow.StructArray.from_arrays(parts, ["bytes", "path"])
     if column.kind == "number":
-        return pyarrow.array(np.array(values))
+        return pyarrow.array(np.array(values)).cast(_type(column))
     if column.kind != "array":
         return pyarrow.array(values, _type(column))
     made = pyarrow.array(np.concatenate([value.reshape(-1) for value in values]))

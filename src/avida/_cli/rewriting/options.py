@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--on-error",
         choices=["raise", "skip"],
         default="raise",
-        help="end at a sample that fails, or leave it out and list it in errors.txt (%(default)s)",
+        help="end at a sample that fails, or leave it out and list it in DEST/.avida/errors.txt (%(default)s)",
     )
 
 

@@ -24,7 +24,8 @@ from avida._shards.columns import KEY, Json
 # Names of outputs by the class of a reader; columns whose encoding says that they are texts.
 _NAMES = {"File": ["image", "label"], "MXNet": ["image", "label"], "Caffe": ["image", "label"], "Numpy": ["array"]}
 _NAMES |= {"COCO": ["image", "boxes", "labels"]}
-CLASSES = "classes.json"  # beside the shards
+STATE = ".avida"  # the folder in a target with what is no shard: what is finished, classes, errors
+CLASSES = "classes.json"
 _SCRIPT = re.compile(r"[^()]+\.py(:\w+)?")
 _CALL = re.compile(r"[A-Za-z_][\w.]*\(.*\)", re.DOTALL)
 _TEXTS = ("str", "string", "large_string", "text")
@@ -69,11 +70,13 @@ class Data:
             self.reader = _made_by(place.source) if found is None else found.open()
         except ValueError as error:
             raise RuntimeError(str(error)) from error
-        if not hasattr(self.reader, "__len__") or not hasattr(self.reader, "__getitem__"):
+        try:
+            self.size = len(self.reader)
+        except TypeError as error:
             raise RuntimeError(
                 f"expected a reader whose samples have numbers, got {self.reader!r}; an ExternalSource has them if its "
                 "source has __len__ and __getitem__"
-            )
+            ) from error
         self.classes = getattr(self.reader, "classes", None) or _classes_beside(place.source)
         self._names = _names_of(self.reader, found)
         self._scalars = found.scalars if found else ["label"] if type(self.reader).__name__ == "File" else []
@@ -82,7 +85,7 @@ class Data:
         self._root = str(getattr(self.reader, "_located", {}).get("file_root") or "").rstrip("/") + "/"
 
     def __len__(self) -> int:
-        return len(self.reader)
+        return self.size
 
     @functools.cached_property
     def function(self) -> Callable[[dict[str, Any]], Any] | None:
@@ -141,7 +144,7 @@ def _within(name: str) -> str:
 
 def _classes_beside(source: str) -> Any:
     """The names of labels that an earlier run has written."""
-    path = f"{source.rstrip('/')}/{CLASSES}"
+    path = f"{source.rstrip('/')}/{STATE}/{CLASSES}"
     return None if _makes_reader(source) or not avida.storage.exists(path) else json.loads(avida.storage.read(path))
 
 

@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from avida._cli.rewriting.engines import Engine
-from avida._cli.rewriting.rows import CLASSES, load_source, open_data
-from avida._cli.rewriting.shards import STATE, Job, Plan
+from avida._cli.rewriting.rows import CLASSES, STATE, load_source, open_data
+from avida._cli.rewriting.shards import Job, Plan
 from avida._files.atomic import write_file
 from avida._shards.formats import index_of, missing_package
 from avida.progress import Progress
@@ -29,6 +29,7 @@ _MIB = 2**20
 
 def run_job(job: Job, engine: Callable[[Job], contextlib.AbstractContextManager[Engine]]) -> int:
     """Writes the shards that are missing, and what belongs beside them; says what was done."""
+    open_data.cache_clear()  # the data may have changed since another run in this process
     if package := missing_package(job.format, job.compression):
         raise RuntimeError(package)
     with _alone_in(job.target) as state:
@@ -127,11 +128,11 @@ def _finish(state: pathlib.Path, job: Job, plan: Plan, records: list[dict[str, A
     for name, text in index_of(job.format, job.compression, plan.columns, written).items():
         write_file(os.path.join(job.target, name), text)
     if classes:
-        write_file(os.path.join(job.target, CLASSES), json.dumps(classes, ensure_ascii=False))
+        write_file(state / CLASSES, json.dumps(classes, ensure_ascii=False))
     errors = [error for record in records for error in record["errors"]]
     if errors:
         lines = "".join(f"{each['sample']}\t{each['error']}\n" for each in errors)
-        write_file(os.path.join(job.target, _ERRORS), lines)
+        write_file(state / _ERRORS, lines)
     content = json.loads((state / _PLAN).read_text()) | {"shards": records}
     write_file(state / _PLAN, json.dumps(content))
     for path in state.glob("[0-9]*.json"):
@@ -147,5 +148,7 @@ def _report(job: Job, records: list[dict[str, Any]]) -> int:
     for error in errors[:_SHOWN]:
         print(f"left out: {error['sample']}: {error['error']}", file=sys.stderr)
     if errors:
-        print(f"left out: {len(errors):,} samples, listed in {os.path.join(job.target, _ERRORS)}", file=sys.stderr)
+        print(
+            f"left out: {len(errors):,} samples, listed in {os.path.join(job.target, STATE, _ERRORS)}", file=sys.stderr
+        )
     return 0

@@ -11,12 +11,11 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import chain
 from typing import Any
 
-from avida._cli.rewriting.rows import Data, From, Rows, open_data
+from avida._cli.rewriting.rows import STATE, Data, From, Rows, open_data
 from avida._files.atomic import replaced_file, write_file
 from avida._shards.columns import Column, Sample, column_of, value_of
 from avida._shards.formats import BYTES_BESIDE, file_name, write_shard
 
-STATE = ".avida"  # the folder in the target that knows what is finished
 _PROBES = 32  # samples that tell columns and sizes
 _BATCH_BYTES, _MOST_IN_BATCH = 4 << 20, 1024  # that are read together
 
