@@ -81,7 +81,7 @@ def test_others_read_it(tmp_path):
     row = table["train"][3]
     assert row["image"].size == (30, 24)
     assert table["train"].features["label"].int2str(row["label"]) == "bee"
-    assert convert(tmp_path / "source.py", tmp_path / "tars") == 0
+    assert convert(tmp_path / "source.py", tmp_path / "tars", "--texts", "text") == 0
     shards = webdataset.WebDataset(str(tmp_path / "tars" / "shard-000000.tar"), shardshuffle=False).decode()
     last = list(shards)[-1]
     assert (last["__key__"], last["cls"], last["txt"], last["half.npy"]) == ("row_119", 119, "row 119", 59.5)

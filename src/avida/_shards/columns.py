@@ -84,7 +84,7 @@ def column_of(name: str, values: Sequence[Any], classes: Sequence[str] = ()) -> 
         return Column(name, kind)
     array = np.asarray(values[0])
     if array.dtype.kind not in "biuf":
-        raise ValueError(
+        raise RuntimeError(
             f"column {name!r}: expected bytes, text, numbers or arrays of them, got {_described(values[0])}"
         )
     return Column(name, kind, array.dtype.name, array.ndim, tuple(classes) if kind == "number" else ())

@@ -27,6 +27,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--columns", metavar="NAME[=NEW],...", help="the columns to take, perhaps under other names (all)"
     )
+    parser.add_argument(
+        "--texts", metavar="NAME,...", help="columns whose bytes are texts, where the data does not tell"
+    )
     parser.add_argument("--limit", type=integer(1, 2**63 - 1), help="only so many samples, from the first")
     parser.add_argument(
         "-j", "--jobs", type=integer(1, 2**12), default=avida.get_num_threads(), help="worker processes (%(default)s)"
@@ -47,7 +50,7 @@ def job_of(options: argparse.Namespace, source: str, target: str) -> Job:
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", target):
         raise RuntimeError(f"{target}: shards are written to folders of this machine: write to one, and upload it")
     return Job(
-        From(source, options.columns, getattr(options, "script", None)),
+        From(source, options.columns, options.texts, getattr(options, "script", None)),
         target,
         options.to,
         options.compression,

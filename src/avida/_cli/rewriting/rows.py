@@ -37,6 +37,7 @@ class From:
 
     source: str  # what `find` takes, or what makes a reader
     columns: str | None = None  # NAME or NAME=NEW, separated by commas
+    texts: str | None = None  # names of columns whose bytes are texts
     script: str | None = None  # a script with a function of batches
 
 
@@ -81,6 +82,7 @@ class Data:
         self._names = _names_of(self.reader, found)
         self._scalars = found.scalars if found else ["label"] if type(self.reader).__name__ == "File" else []
         self._decodings = _decodings_of(self.reader, found)
+        self._decodings |= {name.strip(): bytes.decode for name in (place.texts or "").split(",") if name.strip()}
         self._chosen = _chosen(place.columns)
         self._root = str(getattr(self.reader, "_located", {}).get("file_root") or "").rstrip("/") + "/"
 
@@ -277,6 +279,8 @@ def load_function(place: str, usual: str) -> Callable[..., Any]:
     sys.modules[spec.name] = module
     try:
         spec.loader.exec_module(module)
+    except SyntaxError as error:
+        raise RuntimeError(f"{error.filename}, line {error.lineno}: SyntaxError: {error.msg}") from error
     except Exception as error:
         raise RuntimeError(_place_of(error) + str(error)) from error
     function = getattr(module, name, None)

@@ -54,6 +54,7 @@ class Plan:
 def make_plan(job: Job) -> Plan:
     """Looks at some samples, evenly spaced."""
     data = open_data(job.place)
+    _ = data.function  # which may be none, for all samples
     samples = min(len(data), job.limit or len(data))
     probes = sorted({i * samples // _PROBES for i in range(_PROBES)})
     failed: list[dict[str, Any]] = []

@@ -198,8 +198,9 @@ def _index_text(archive: str) -> str:
 
 def _members(index: str) -> dict[str, list[str]]:
     """The columns of the samples in an archive, and their extensions."""
-    samples = {tuple(found[1] for found in _MEMBER.finditer(line)) for line in index.splitlines()[1:]}
-    extensions = sorted({extension for sample in samples for extension in sample})
+    lines = index.splitlines()[1:]
+    samples = dict.fromkeys(tuple(found[1] for found in _MEMBER.finditer(line)) for line in lines)
+    extensions = dict.fromkeys(extension for sample in samples for extension in sample)
     columns: dict[str, list[str]] = {}
     for extension in extensions:
         columns.setdefault(_column_name(extension), []).append(extension)
