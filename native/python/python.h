@@ -94,6 +94,7 @@ std::shared_ptr<void> hold(nb::object object);
 
 void bind_values(nb::module_& m);
 void bind_arrow(nb::module_& m);
+void bind_arrow_exports(nb::module_& m);
 void bind_calls(nb::module_& m);
 void bind_execution(nb::module_& m);
 void bind_python_calls(nb::module_& m);
