@@ -12,20 +12,7 @@ from hypothesis import strategies as st
 import avida
 from tests.api.test_arrow import bytes_of, rows_of
 
-DTYPES = [
-    "uint8",
-    "uint16",
-    "uint32",
-    "uint64",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "float16",
-    "float32",
-    "float64",
-    "bool",
-]
+NUMBERS = ["uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64", "float16", "float32", "float64"]
 
 
 def text_of(kind: pa.DataType) -> str:

@@ -94,8 +94,8 @@ def to_arrow(
 
     ``pyarrow.table(...)``, ``polars.DataFrame(...)`` and DuckDB take the result, and :func:`from_arrow` makes the same
     Batches of it, with their shapes, element types and layouts of images. PyArrow itself is not needed. No sample
-    becomes a Python object, and samples that lie one behind the other are not copied: all numbers, and samples of one shape. A
-    Batch is a column by itself: ``pyarrow.array(batch)``.
+    becomes a Python object, and samples that lie one behind the other are not copied: all numbers, and samples of one
+    shape. A Batch is a column by itself: ``pyarrow.array(batch)``.
 
     ================================  ===============================================================
     samples                           column
