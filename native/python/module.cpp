@@ -207,6 +207,7 @@ NB_MODULE(_core, m) {
   bind_descriptors(m);
   bind_storage(m);
   bind_stores(m);
+  bind_stored_files(m);
   bind_readers(m);
 }
 

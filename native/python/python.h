@@ -103,6 +103,7 @@ void bind_profiles(nb::module_& m);
 void bind_descriptors(nb::module_& m);
 void bind_storage(nb::module_& m);
 void bind_stores(nb::module_& m);
+void bind_stored_files(nb::module_& m);
 void bind_readers(nb::module_& m);
 
 }  // namespace avida::python
