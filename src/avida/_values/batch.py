@@ -210,6 +210,12 @@ class Batch(_core.BatchBase, Value):
     def __dlpack_device__(self) -> tuple[int, int]:
         return (1, 0) if self._gpu < 0 else (2, self._gpu)
 
+    def __arrow_c_schema__(self) -> Any:
+        return _core.arrow_schema(("", self, False, True))
+
+    def __arrow_c_array__(self, requested_schema: Any = None) -> tuple[Any, Any]:
+        return _core.arrow_array(("", self, False, True))
+
     def _joined(self, copy: bool | None, pad: bool, caller: str, pin: int = -1) -> Tensor:
         needs_copy = not self._contiguous() if self._uniform() else pad
         if copy is False and (needs_copy or (pin >= 0 and not self._pinned)):

@@ -173,6 +173,16 @@ class Tensor(_core.TensorBase, Value):
     def __dlpack_device__(self) -> tuple[int, int]:
         return (1, 0) if self._gpu < 0 else (2, self._gpu)
 
+    def __arrow_c_schema__(self) -> Any:
+        return _core.arrow_schema(self._parts())
+
+    def __arrow_c_array__(self, requested_schema: Any = None) -> tuple[Any, Any]:
+        return _core.arrow_array(self._parts())
+
+    def _parts(self) -> tuple[str, Any, bool, bool]:
+        """The parts along the first axis, as a column of Arrow."""
+        return "", _core.split(self, (self.layout or "")[1:]), False, True
+
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
         if self._gpu < 0:
