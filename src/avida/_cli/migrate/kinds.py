@@ -233,16 +233,22 @@ class Kinds:
         return None
 
     def _with_blocks(self) -> Iterator[tuple[ast.AST, Pipeline]]:
-        made = {}
+        made: dict[str, list[ast.Assign]] = {}
         for node in ast.walk(self._source.tree):
             if isinstance(node, ast.Assign) and self._is_pipeline_call(node.value):
-                made[ast.unparse(node.targets[0])] = node.value
+                made.setdefault(ast.unparse(node.targets[0]), []).append(node)
         for node in (n for n in ast.walk(self._source.tree) if isinstance(n, ast.With) and len(n.items) == 1):
             expression, variable = node.items[0].context_expr, node.items[0].optional_vars
             if self._is_pipeline_call(expression) and variable is not None:
                 yield node, Pipeline(node, _pipeline_arguments(expression), ast.unparse(variable))
-            elif (text := ast.unparse(expression)) in made:
-                yield node, Pipeline(node, _pipeline_arguments(made[text]), text)
+            elif assigned := self._assigned_before(made.get(text := ast.unparse(expression), []), node):
+                yield node, Pipeline(node, _pipeline_arguments(assigned.value), text)
+
+    def _assigned_before(self, assigned: list[ast.Assign], block: ast.With) -> ast.Assign | None:
+        """The pipeline that a variable has where a block begins: several may have one name, one after another."""
+        inner = [each for each in assigned if self.scope(each) is self.scope(block)]
+        above = [each for each in inner if self._source.start(each) < self._source.start(block)]
+        return max(above, key=self._source.start) if above else assigned[-1] if assigned else None
 
     def is_defined_once(self, function: str) -> bool:
         return len(self._definitions[function]) == 1

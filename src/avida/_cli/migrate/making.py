@@ -166,8 +166,11 @@ class InputWriter:
         options = [f"device={self._source.text(device)}"] if device is not None else []
         if each.several and not isinstance(each.target, ast.Tuple | ast.List):
             name = each.data_names[0]
-            if each.keywords.keys() & {"layout", "dtype"}:
-                self._source.mark(each.call, f"set layouts and types of {name} by ndd.as_batch(..., layout=...)")
+            for option in [option for option in ("layout", "dtype") if option in each.keywords]:
+                if isinstance(value := each.keywords[option], ast.List | ast.Tuple):
+                    self._source.mark(each.call, f"set layouts and types of {name} by ndd.as_batch(..., layout=...)")
+                elif not (isinstance(value, ast.Constant) and not value.value):
+                    options.append(f"{option}={self._source.text(value)}")
             return [f"{name} = [ndd.as_batch({', '.join(['each', *options])}) for each in {name}]"]
         lines = []
         for i, name in enumerate(each.data_names):

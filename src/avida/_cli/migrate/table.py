@@ -92,6 +92,7 @@ AUTO_AUGMENT = {
     ),
     "trivial_augment.trivial_augment_wide": ("trivial_augment", ["data", "num_magnitude_bins", "shape"], "32", "1.0"),
 }
+OF_CONSTANTS = {"fdata", "idata", "shape", "dtype"}
 POLICY_NAMES = {"image_net": "imagenet", "reduced_cifar10": "cifar10", "svhn": "svhn"}
 CASTS = {f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)}
 CASTS |= {"float16", "float32", "float64", "bool"}
