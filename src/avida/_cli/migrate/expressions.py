@@ -74,8 +74,8 @@ class Expressions(ast.NodeVisitor):
         above = self._source.parents[node]
         if path is None or isinstance(above, ast.Attribute):
             return
-        if path == f"{table.DALI}.types.SampleInfo" and isinstance(above, ast.arg):
-            self._source.edit(node, '"SampleInfo"')
+        if path in table.INFOS and isinstance(above, ast.arg):
+            self._source.edit(node, f'"{table.INFOS[path]}"')
             return
         if module := table.module_of(path):
             name = table.MODULES[module] + path.removeprefix(module)
@@ -147,8 +147,8 @@ class Expressions(ast.NodeVisitor):
         module = table.module_of(path) or ""
         name = table.MODULES[module] + path.removeprefix(module)
         above = self._source.parents[node]
-        if path == f"{table.DALI}.types.SampleInfo" and isinstance(above, ast.arg):
-            self._source.edit(node, '"SampleInfo"')
+        if path in table.INFOS and isinstance(above, ast.arg):
+            self._source.edit(node, f'"{table.INFOS[path]}"')
         elif table.find(name) is None and name != "types.Constant":
             self._source.mark(node, table.why_missing(path))
         elif not self._kinds.names.stays(node):
