@@ -363,9 +363,7 @@ def test_classes(folder, tmp_path_factory):
 def test_readers_that_number_a_class_differently_are_told(folder, tmp_path_factory):
     other = make(tmp_path_factory.mktemp("validation"), ["bee/1.jpg", "cat/1.jpg"])
     train = avida.readers.File(file_root=folder)
-    with pytest.warns(
-        UserWarning, match=r"'bee' has the label 0 in file_root=.*validation.*, and 1 in file_root=.*clas"
-    ):
+    with pytest.warns(UserWarning, match=r"'bee' has the label 0 in file_root=.*valid.*, and 1 in file_root=.*clas"):
         avida.readers.File(file_root=other)
     del train
     with warnings.catch_warnings():

@@ -38,7 +38,7 @@ def compare_classes(reader: Any, title: str, classes: Mapping[int, str] | None, 
             if "classes" not in inspect.signature(type(reader)).parameters:
                 advice = "their labels must not be mixed"
             warn(
-                f"{title}: the class {name!r} has the label {labels[name]} in {reader._data_name()}, and {theirs[name]} "
-                f"in {other._data_name()}. If both are parts of one data set, {advice}"
+                f"{title}: the class {name!r} has the label {labels[name]} in {reader._data_name()}, and "
+                f"{theirs[name]} in {other._data_name()}. If both are parts of one data set, {advice}"
             )
             return
