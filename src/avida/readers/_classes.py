@@ -28,7 +28,7 @@ def compare_classes(reader: Any, title: str, classes: Mapping[int, str] | None, 
         return
     labels = {name: label for label, name in classes.items()}
     found = [(each.reader(), each) for each in _named]
-    alike = [(other, each.labels) for other, each in found if type(other) is type(reader)]
+    alike = [(other, each.labels) for other, each in found if other is not None and type(other) is type(reader)]
     _named = [each for other, each in found if other is not None] + [_Named(reader, labels)]
     if chosen:
         return
