@@ -71,4 +71,4 @@ def test_features_of_whisper():
     exec(re.search(r"```python\n(def whisper_features.*?\n)\n\n", page, re.DOTALL)[1], names)  # type: ignore[index]
     (got,) = names["whisper_features"](ndd.batch([SIGNAL]))
     assert got.shape == (80, 3000)
-    np.testing.assert_allclose(got.numpy(), expected, atol=1e-5)
+    np.testing.assert_allclose(got.numpy(), expected, atol=1e-4)
