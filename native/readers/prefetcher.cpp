@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "core/made_once.h"
+#include "readers/blocks/fetched_blocks.h"
 #include "runtime/fork.h"
 #include "runtime/memory.h"
 #include "runtime/thread_pool.h"
@@ -30,12 +31,24 @@ std::shared_ptr<ThreadPool> pool_for(const Source& source) {
   return source.is_local() ? nullptr : std::make_shared<ThreadPool>(kWaiting);
 }
 
+// The blocks of a source on another machine whose samples are shuffled by them; null for all others.
+std::shared_ptr<FetchedBlocks> blocks_for(const std::shared_ptr<const Source>& source, const Schedule& schedule) {
+  if (source->is_local() || !schedule.blocks || schedule.order || schedule.shuffle == Shuffle::none) return nullptr;
+  return std::make_shared<FetchedBlocks>(source, schedule.blocks);
+}
+
 // Reads the samples of a batch. With `skipped`, samples that cannot be read are omitted and recorded there.
 class BatchReader {
  public:
   BatchReader(const Source& source, std::vector<SampleId> ids, bool is_batch, const std::atomic<bool>* stop,
-              std::vector<Skipped>* skipped, ThreadPool* pool)
-      : source_(source), ids_(std::move(ids)), is_batch_(is_batch), stop_(stop), skipped_(skipped), pool_(pool) {}
+              std::vector<Skipped>* skipped, ThreadPool* pool, FetchedBlocks* blocks = nullptr)
+      : source_(source),
+        ids_(std::move(ids)),
+        is_batch_(is_batch),
+        stop_(stop),
+        skipped_(skipped),
+        pool_(pool),
+        blocks_(blocks) {}
 
   // Each output in one block; empty if no sample remains.
   std::vector<Data> read() {
@@ -51,6 +64,7 @@ class BatchReader {
  private:
   storage::Fetched fetch() const {
     if (source_.is_local()) return {};
+    if (blocks_) return blocks_->get(ids_);
     storage::Needs needs;
     for (const SampleId& id : ids_) source_.name_needs(id.index, needs);
     return storage::Fetched(needs);
@@ -183,6 +197,7 @@ class BatchReader {
   const std::atomic<bool>* stop_;
   std::vector<Skipped>* skipped_;
   ThreadPool* pool_;
+  FetchedBlocks* blocks_;  // of a source whose samples are shuffled by blocks; null: each batch asks for its own
   std::vector<std::unique_ptr<Source::Sample>> samples_;
 };
 
@@ -219,8 +234,12 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
         schedule_(schedule),
         options_(options),
         pool_(pool_for(*source_)),
+        blocks_(blocks_for(source_, schedule_)),
         last_epoch_(start.epoch),
-        end_(start) {
+        end_(start),
+        announced_(start) {
+    if (blocks_ && options_.depth > 0)
+      for (int64_t i = 0; i < schedule_.blocks->samples_in_window(); i += options_.batch_size) move(announced_);
     fill();
   }
 
@@ -276,12 +295,14 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
 
   void stop() {
     stop_ = true;
+    if (blocks_) blocks_->stop();
     std::lock_guard lock(mutex_);
     work_.notify_all();
   }
   void join(std::chrono::steady_clock::time_point latest, const Interrupt& interrupt) {
     std::unique_lock lock(mutex_);
     while (threads_ > 0 && std::chrono::steady_clock::now() < latest) wait(lock, interrupt);
+    if (blocks_) blocks_->join(latest);
   }
 
  private:
@@ -301,11 +322,24 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
     while (static_cast<int>(slots_.size()) < std::max(options_.depth, 1) && !ended()) {
       slots_.push_back(std::make_shared<Slot>());
       slots_.back()->item.cursor = end_;
-      for (int i = 0; i < options_.stride && !ended(); i++) end_ = schedule_.after(end_, options_.batch_size);
+      move(end_);
+      if (blocks_ && options_.depth > 0) announce();
     }
   }
 
-  bool ended() const { return options_.one_epoch && end_.epoch != last_epoch_; }
+  bool ended() const { return is_over(end_); }
+  bool is_over(const Cursor& at) const { return options_.one_epoch && at.epoch != last_epoch_; }
+  // To the next batch that is taken.
+  void move(Cursor& at) const {
+    for (int i = 0; i < options_.stride && !is_over(at); i++) at = schedule_.after(at, options_.batch_size);
+  }
+
+  // The batch that lies a window behind the one that is read next.
+  void announce() {
+    if (is_over(announced_)) return;
+    blocks_->announce(schedule_.batch(announced_, options_.batch_size));
+    move(announced_);
+  }
 
   // Returns whether it has released the lock, as a thread may need the GIL to start.
   bool start_threads(std::unique_lock<std::mutex>& lock) {
@@ -379,7 +413,7 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
         item.values = std::move(*made);
         return item;
       }
-      BatchReader reader(*source_, ids, options_.batches, &stop_, skipped, pool_.get());
+      BatchReader reader(*source_, ids, options_.batches, &stop_, skipped, pool_.get(), blocks_.get());
       for (Data& data : storage::interruptibly(interrupt, [&] { return reader.read(); }))
         item.values.push_back(std::make_shared<Value>(std::move(data), options_.batches));
       begin_lineage(item.values);
@@ -421,11 +455,13 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
   const Schedule schedule_;
   const Options options_;
   const std::shared_ptr<ThreadPool> pool_;
+  const std::shared_ptr<FetchedBlocks> blocks_;
   const int64_t last_epoch_;  // the epoch after which one_epoch ends
   std::mutex mutex_;
   std::condition_variable work_, ready_;
   std::deque<std::shared_ptr<Slot>> slots_;  // in the order in which they are taken
   Cursor end_;                               // of the batch after the last slot
+  Cursor announced_;                         // of the batch whose blocks are fetched next
   int threads_ = 0;
   std::function<void()> when_read_;
   std::atomic<bool> stop_{false};

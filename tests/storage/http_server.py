@@ -137,8 +137,8 @@ class Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128
 
-    def __init__(self, objects):
-        super().__init__(("127.0.0.1", 0), Handler)
+    def __init__(self, objects, port=0):
+        super().__init__(("127.0.0.1", port), Handler)
         self.objects = dict(objects)
         self.asked = []  # paths and headers of all requests
         self.page = 1000
