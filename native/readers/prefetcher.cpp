@@ -32,23 +32,23 @@ std::shared_ptr<ThreadPool> pool_for(const Source& source) {
 }
 
 // The blocks of a source on another machine whose samples are shuffled by them; null for all others.
-std::shared_ptr<FetchedBlocks> blocks_for(const std::shared_ptr<const Source>& source, const Schedule& schedule) {
+std::shared_ptr<FetchedBlocks> blocks_for(const std::shared_ptr<const Source>& source, const Schedule& schedule,
+                                          int depth) {
   if (source->is_local() || !schedule.blocks || schedule.order || schedule.shuffle == Shuffle::none) return nullptr;
-  return std::make_shared<FetchedBlocks>(source, schedule.blocks);
+  return std::make_shared<FetchedBlocks>(source, schedule.blocks, std::max(depth, 1), depth > 0);
 }
 
 // Reads the samples of a batch. With `skipped`, samples that cannot be read are omitted and recorded there.
 class BatchReader {
  public:
   BatchReader(const Source& source, std::vector<SampleId> ids, bool is_batch, const std::atomic<bool>* stop,
-              std::vector<Skipped>* skipped, ThreadPool* pool, FetchedBlocks* blocks = nullptr)
-      : source_(source),
-        ids_(std::move(ids)),
-        is_batch_(is_batch),
-        stop_(stop),
-        skipped_(skipped),
-        pool_(pool),
-        blocks_(blocks) {}
+              std::vector<Skipped>* skipped, ThreadPool* pool)
+      : source_(source), ids_(std::move(ids)), is_batch_(is_batch), stop_(stop), skipped_(skipped), pool_(pool) {}
+  // Whose samples are shuffled by blocks.
+  void fetch_by(FetchedBlocks* blocks, int64_t batch) {
+    blocks_ = blocks;
+    batch_ = batch;
+  }
 
   // Each output in one block; empty if no sample remains.
   std::vector<Data> read() {
@@ -64,7 +64,7 @@ class BatchReader {
  private:
   storage::Fetched fetch() const {
     if (source_.is_local()) return {};
-    if (blocks_) return blocks_->get(ids_);
+    if (blocks_) return blocks_->get(batch_, ids_);
     storage::Needs needs;
     for (const SampleId& id : ids_) source_.name_needs(id.index, needs);
     return storage::Fetched(needs);
@@ -197,7 +197,8 @@ class BatchReader {
   const std::atomic<bool>* stop_;
   std::vector<Skipped>* skipped_;
   ThreadPool* pool_;
-  FetchedBlocks* blocks_;  // of a source whose samples are shuffled by blocks; null: each batch asks for its own
+  FetchedBlocks* blocks_ = nullptr;  // null: each batch asks for what it needs
+  int64_t batch_ = 0;
   std::vector<std::unique_ptr<Source::Sample>> samples_;
 };
 
@@ -234,12 +235,12 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
         schedule_(schedule),
         options_(options),
         pool_(pool_for(*source_)),
-        blocks_(blocks_for(source_, schedule_)),
+        blocks_(blocks_for(source_, schedule_, options_.depth)),
         last_epoch_(start.epoch),
         end_(start),
         announced_(start) {
-    if (blocks_ && options_.depth > 0)
-      for (int64_t i = 0; i < schedule_.blocks->samples_in_window(); i += options_.batch_size) move(announced_);
+    if (blocks_)
+      for (int64_t i = 0; i < schedule_.blocks->samples_in_window(); i += options_.batch_size) announce();
     fill();
   }
 
@@ -309,6 +310,7 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
   struct Slot {
     enum State { open, reading, done } state = open;
     Item item;  // its cursor is set at once
+    int64_t number = 0;
   };
 
   void wait(std::unique_lock<std::mutex>& lock, const Interrupt& interrupt) {
@@ -322,8 +324,9 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
     while (static_cast<int>(slots_.size()) < std::max(options_.depth, 1) && !ended()) {
       slots_.push_back(std::make_shared<Slot>());
       slots_.back()->item.cursor = end_;
+      slots_.back()->number = filled_++;
       move(end_);
-      if (blocks_ && options_.depth > 0) announce();
+      if (blocks_) announce();
     }
   }
 
@@ -334,10 +337,10 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
     for (int i = 0; i < options_.stride && !is_over(at); i++) at = schedule_.after(at, options_.batch_size);
   }
 
-  // The batch that lies a window behind the one that is read next.
+  // The batches that lie up to a window behind the one that is read next.
   void announce() {
     if (is_over(announced_)) return;
-    blocks_->announce(schedule_.batch(announced_, options_.batch_size));
+    blocks_->announce(announcements_++, schedule_.batch(announced_, options_.batch_size));
     move(announced_);
   }
 
@@ -391,7 +394,7 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
       if (interrupt) interrupt();
     };
     try {
-      Item item = read(slot.item.cursor, stop_or_interrupt);
+      Item item = read(slot.item.cursor, slot.number, stop_or_interrupt);
       lock.lock();
       std::swap(slot.item, item);
       slot.state = Slot::done;
@@ -404,7 +407,7 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
     ready_.notify_all();
   }
 
-  Item read(const Cursor& at, const Interrupt& interrupt) const {
+  Item read(const Cursor& at, int64_t number, const Interrupt& interrupt) const {
     Item item{at, {}, {}};
     try {
       const auto ids = schedule_.batch(at, options_.batch_size);
@@ -413,7 +416,8 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
         item.values = std::move(*made);
         return item;
       }
-      BatchReader reader(*source_, ids, options_.batches, &stop_, skipped, pool_.get(), blocks_.get());
+      BatchReader reader(*source_, ids, options_.batches, &stop_, skipped, pool_.get());
+      reader.fetch_by(blocks_.get(), number);
       for (Data& data : storage::interruptibly(interrupt, [&] { return reader.read(); }))
         item.values.push_back(std::make_shared<Value>(std::move(data), options_.batches));
       begin_lineage(item.values);
@@ -461,7 +465,8 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
   std::condition_variable work_, ready_;
   std::deque<std::shared_ptr<Slot>> slots_;  // in the order in which they are taken
   Cursor end_;                               // of the batch after the last slot
-  Cursor announced_;                         // of the batch whose blocks are fetched next
+  Cursor announced_;                         // of the first batch whose blocks are not named yet
+  int64_t filled_ = 0, announcements_ = 0;   // batches
   int threads_ = 0;
   std::function<void()> when_read_;
   std::atomic<bool> stop_{false};

@@ -4,7 +4,6 @@
 #include <new>
 #include <system_error>
 #include <thread>
-#include <vector>
 
 #include "storage/waiting.h"
 
@@ -12,126 +11,121 @@ namespace avida {
 namespace {
 
 constexpr auto kWake = std::chrono::milliseconds(20);  // to look for interrupts
-constexpr int64_t kUses = 16;                          // of each block in so many samples, on average
 
 }  // namespace
 
-FetchedBlocks::FetchedBlocks(std::shared_ptr<const Source> source, std::shared_ptr<const BlockOrder> order)
-    : source_(std::move(source)),
-      order_(std::move(order)),
-      most_(static_cast<size_t>(2 * order_->window() + 1)),
-      stale_(kUses * order_->window()) {}
+FetchedBlocks::FetchedBlocks(std::shared_ptr<const Source> source, std::shared_ptr<const BlockOrder> order, int depth,
+                             bool ahead)
+    : source_(std::move(source)), order_(std::move(order)), depth_(depth), ahead_(ahead) {}
 
-std::set<int64_t> FetchedBlocks::blocks_of(std::span<const SampleId> ids) const {
-  std::set<int64_t> blocks;
+FetchedBlocks::Numbers FetchedBlocks::blocks_of(std::span<const SampleId> ids) const {
+  Numbers blocks;
   for (const SampleId& id : ids) blocks.insert(order_->block_of(id.index).first);
   return blocks;
 }
 
-storage::Fetched FetchedBlocks::get(std::span<const SampleId> ids) {
-  std::set<int64_t> needed = blocks_of(ids);
-  std::map<int64_t, Part> got;
+void FetchedBlocks::announce(int64_t batch, std::span<const SampleId> ids) {
+  const Numbers needed = blocks_of(ids);
+  std::lock_guard lock(mutex_);
+  for (int64_t number : needed) {
+    const auto [block, is_new] = blocks_.try_emplace(number);
+    block->second.until = std::max(block->second.until, batch);
+    if (is_new) named_.push_back(number);
+  }
+}
+
+storage::Fetched FetchedBlocks::get(int64_t batch, std::span<const SampleId> ids) {
+  Numbers needed = blocks_of(ids);
+  std::vector<Parts> got;
   std::unique_lock lock(mutex_);
-  read_ += std::ssize(ids);
-  while (true) {
-    std::set<int64_t> missing;
-    for (auto block = needed.begin(); block != needed.end();) {
-      auto found = kept_.find(*block);
-      if (found == kept_.end()) missing.insert(*block);
-      if (found == kept_.end() || !found->second.part) {
-        block++;
-        continue;
-      }
-      found->second.used = read_;
-      got.emplace(*block, found->second.part);
-      block = needed.erase(block);
-    }
-    if (needed.empty()) break;
-    if (missing.empty()) {
-      if (fetched_.wait_for(lock, kWake) == std::cv_status::no_timeout) continue;
+  for (int64_t number : needed) blocks_[number].until = std::max(blocks_[number].until, batch);
+  while (!needed.empty()) {
+    const Numbers missing = take_there(needed, got);
+    if (!missing.empty()) {
+      fetch(missing, lock, got);
+      for (int64_t number : missing) needed.erase(number);
+    } else if (!needed.empty() && changed_.wait_for(lock, kWake) == std::cv_status::timeout) {
       lock.unlock();
       storage::Interruptible::check();
       lock.lock();
-      continue;
     }
-    fetch(missing, lock, got);
-    for (int64_t block : missing) needed.erase(block);
   }
-  drop_old();
+  drop_before(batch - depth_);
   start_thread();
   lock.unlock();
   storage::Fetched all;
-  for (auto& [block, part] : got) all.add(*part);
+  for (const Parts& parts : got) all.add(*parts);
   return all;
 }
 
-// Called with the lock. What could not be fetched is in the answer, and is asked for again next time.
-void FetchedBlocks::fetch(const std::set<int64_t>& blocks, std::unique_lock<std::mutex>& lock,
-                          std::map<int64_t, Part>& got) {
-  for (int64_t block : blocks) kept_[block] = {};
-  lock.unlock();
-  std::vector<storage::Fetched> parts;
-  try {
-    std::vector<storage::Needs> needs(blocks.size());
-    for (size_t i = 0; int64_t block : blocks) {
-      for (int64_t sample = block; sample < order_->block_of(block).end; sample++)
-        source_->name_needs(sample, needs[i]);
-      i++;
+// Moves what is there from what is needed to what there is; returns what nobody fetches. Called with the lock.
+FetchedBlocks::Numbers FetchedBlocks::take_there(Numbers& needed, std::vector<Parts>& got) const {
+  Numbers missing;
+  for (auto number = needed.begin(); number != needed.end();) {
+    const auto block = blocks_.find(*number);
+    if (block != blocks_.end() && block->second.state == Block::there) {
+      got.push_back(block->second.parts);
+      number = needed.erase(number);
+      continue;
     }
-    parts = storage::Fetched::all_of(needs);
+    if (block == blocks_.end() || block->second.state == Block::named) missing.insert(*number);
+    number++;
+  }
+  return missing;
+}
+
+// Called with the lock. What could not be fetched is in the answer, and is asked for again next time.
+void FetchedBlocks::fetch(const Numbers& numbers, std::unique_lock<std::mutex>& lock, std::vector<Parts>& got) {
+  for (int64_t number : numbers) blocks_[number].state = Block::under_way;
+  lock.unlock();
+  std::vector<storage::Fetched> fetched;
+  try {
+    std::vector<storage::Needs> needs;
+    for (int64_t number : numbers) {
+      needs.emplace_back();
+      const int64_t end = order_->block_of(number).end;
+      for (int64_t sample = number; sample < end; sample++) source_->name_needs(sample, needs.back());
+    }
+    fetched = storage::Fetched::all_of(needs);
   } catch (...) {
     lock.lock();
-    for (int64_t block : blocks) kept_.erase(block);
-    fetched_.notify_all();
+    for (int64_t number : numbers) blocks_[number].state = Block::named;
+    changed_.notify_all();
     throw;
   }
   lock.lock();
-  for (size_t i = 0; int64_t block : blocks) {
-    auto part = std::make_shared<const storage::Fetched>(std::move(parts[i++]));
-    got.emplace(block, part);
-    if (part->has_errors())
-      kept_.erase(block);
-    else
-      kept_[block].part = std::move(part);
+  for (size_t i = 0; int64_t number : numbers) {
+    auto parts = std::make_shared<const storage::Fetched>(std::move(fetched[i++]));
+    got.push_back(parts);
+    Block& block = blocks_[number];
+    block.state = parts->has_errors() ? Block::named : Block::there;
+    if (block.state == Block::there) block.parts = std::move(parts);
   }
-  fetched_.notify_all();
+  changed_.notify_all();
 }
 
-// Blocks that were not used for long, and those used least recently where there are too many.
-void FetchedBlocks::drop_old() {
-  std::erase_if(kept_, [&](auto& each) {
-    const Kept& kept = each.second;
-    return kept.part && kept.used > 0 && read_ - kept.used > stale_;
-  });
-  while (kept_.size() > most_) {
-    auto oldest = kept_.end();
-    for (auto each = kept_.begin(); each != kept_.end(); each++)
-      if (each->second.part && (oldest == kept_.end() || each->second.used < oldest->second.used)) oldest = each;
-    if (oldest == kept_.end()) break;
-    kept_.erase(oldest);
-  }
-}
-
-void FetchedBlocks::announce(std::span<const SampleId> ids) {
-  const std::set<int64_t> blocks = blocks_of(ids);
-  std::lock_guard lock(mutex_);
-  announced_.insert(blocks.begin(), blocks.end());
+void FetchedBlocks::drop_before(int64_t batch) {
+  std::erase_if(blocks_,
+                [&](auto& each) { return each.second.until < batch && each.second.state != Block::under_way; });
 }
 
 // As many as there is room for.
-std::set<int64_t> FetchedBlocks::next_announced() {
-  drop_old();
-  std::set<int64_t> next;
-  for (auto block = announced_.begin(); block != announced_.end() && kept_.size() + next.size() < most_;) {
-    if (!kept_.contains(*block)) next.insert(*block);
-    block = announced_.erase(block);
+FetchedBlocks::Numbers FetchedBlocks::next_named() {
+  auto room = 2 * order_->window() -
+              std::ranges::count_if(blocks_, [](auto& each) { return each.second.state != Block::named; });
+  Numbers next;
+  for (; !named_.empty() && room > 0; named_.pop_front()) {
+    const auto block = blocks_.find(named_.front());
+    if (block == blocks_.end() || block->second.state != Block::named) continue;
+    next.insert(named_.front());
+    room--;
   }
   return next;
 }
 
 // Called with the lock.
 void FetchedBlocks::start_thread() {
-  if (is_working_ || announced_.empty() || stop_) return;
+  if (!ahead_ || is_working_ || named_.empty() || stop_) return;
   try {
     std::thread([self = shared_from_this()] { self->work(); }).detach();
     is_working_ = true;
@@ -140,29 +134,23 @@ void FetchedBlocks::start_thread() {
 }
 
 void FetchedBlocks::work() {
+  const auto until_stopped = [this] {
+    if (stop_) throw Stopped();
+  };
   std::unique_lock lock(mutex_);
-  for (auto next = next_announced(); !next.empty() && !stop_; next = next_announced()) {
-    try {
-      std::map<int64_t, Part> got;
-      storage::interruptibly(
-          [this] {
-            if (stop_) throw Stopped();
-          },
-          [&] { fetch(next, lock, got); });
-    } catch (...) {
-      break;  // whoever needs them fetches them, and has the error
-    }
+  try {
+    std::vector<Parts> got;
+    for (Numbers next = next_named(); !next.empty() && !stop_; next = next_named(), got.clear())
+      storage::interruptibly(until_stopped, [&] { fetch(next, lock, got); });
+  } catch (...) {  // whoever needs them fetches them, and has the error
   }
-  if (!lock.owns_lock()) lock.lock();
   is_working_ = false;
-  fetched_.notify_all();
+  changed_.notify_all();
 }
-
-void FetchedBlocks::stop() { stop_ = true; }
 
 void FetchedBlocks::join(std::chrono::steady_clock::time_point latest) {
   std::unique_lock lock(mutex_);
-  while (is_working_ && std::chrono::steady_clock::now() < latest) fetched_.wait_for(lock, kWake);
+  while (is_working_ && std::chrono::steady_clock::now() < latest) changed_.wait_for(lock, kWake);
 }
 
 bool FetchedBlocks::try_before_fork() { return mutex_.try_lock(); }
@@ -170,8 +158,9 @@ bool FetchedBlocks::try_before_fork() { return mutex_.try_lock(); }
 // The child has no threads: what they were fetching is fetched again.
 void FetchedBlocks::after_fork(bool in_child) {
   if (in_child) {
-    new (&fetched_) std::condition_variable;
-    std::erase_if(kept_, [](auto& each) { return !each.second.part; });
+    new (&changed_) std::condition_variable;
+    for (auto& [number, block] : blocks_)
+      if (block.state == Block::under_way) block.state = Block::named;
     is_working_ = false;
   }
   mutex_.unlock();
