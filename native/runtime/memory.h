@@ -51,6 +51,9 @@ void PoolAllocator<T>::deallocate(T* p, size_t n) noexcept {
   give_bytes(p, n * sizeof(T));
 }
 
+// What this machine has, or the container that the process runs in.
+int64_t memory_of_machine();
+
 struct MemoryUse {
   int64_t in_use;  // bytes handed out
   int64_t kept;    // bytes kept for reuse
