@@ -10,7 +10,6 @@ import tarfile
 import numpy as np
 import pyarrow.parquet
 import pytest
-import webdataset
 
 import avida
 from avida import _cli
@@ -54,18 +53,20 @@ def rows_of_parquet(folder):
 
 
 def test_round_trip(tmp_path, capsys):
-    """Files to archives, to MDS, to Parquet: the bytes of images, labels and names stay; so do the names of classes."""
-    files, tars, mds, tables = (tmp_path / name for name in ("files", "tars", "mds", "tables"))
+    """Files to archives, to MDS, to Parquet and back: images, labels, names and the names of classes stay."""
+    files, tars, mds, tables, again = (tmp_path / name for name in ("files", "tars", "mds", "tables", "again"))
     write_images(files)
     assert convert(files, tars, "--shard-size", "20KB") == 0
     assert f"{tars}: 30 samples in 5 shards of webdataset" in capsys.readouterr().out
     assert convert(tars, mds, "--to", "mds", "--shard-size", "30KB", "--compression", "zstd") == 0
     assert convert(mds, tables, "--to", "parquet") == 0
+    assert convert(tables, again, "--to", "mds", "--shard-size", "30KB", "--compression", "zstd") == 0
     expected = rows_of_files(files)
     assert len(expected) == 30
     assert rows_of_tars(tars) == expected
     assert rows_of_mds(mds) == expected
     assert rows_of_parquet(tables) == expected
+    assert rows_of_mds(again) == expected
     assert json.loads((tables / ".avida" / "classes.json").read_text()) == ["ant", "bee", "cat"]
     assert json.loads((mds / "index.json").read_text())["shards"][0]["compression"] == "zstd"
 
@@ -73,6 +74,7 @@ def test_round_trip(tmp_path, capsys):
 def test_others_read_it(tmp_path):
     """What the package webdataset and that of Hugging Face make of the shards."""
     import datasets
+    import webdataset.compat
 
     write_images(tmp_path / "files", 6)
     (tmp_path / "source.py").write_text(DEADLY_SOURCE)
@@ -82,7 +84,7 @@ def test_others_read_it(tmp_path):
     assert row["image"].size == (30, 24)
     assert table["train"].features["label"].int2str(row["label"]) == "bee"
     assert convert(tmp_path / "source.py", tmp_path / "tars", "--texts", "text") == 0
-    shards = webdataset.WebDataset(str(tmp_path / "tars" / "shard-000000.tar"), shardshuffle=False).decode()
+    shards = webdataset.compat.WebDataset(str(tmp_path / "tars" / "shard-000000.tar"), shardshuffle=False).decode()
     last = list(shards)[-1]
     assert (last["__key__"], last["cls"], last["txt"], last["half.npy"]) == ("row_119", 119, "row 119", 59.5)
     assert last["boxes.npy"].tolist() == [[119, 1, 2, 3]] * 3
@@ -201,6 +203,7 @@ def test_what_sources_are_recognised(tmp_path):
         "arrays": {"array": "array"},
         "a.tar": {"left": "bytes", "right": "bytes", "text": "text", "a-b": "json"},
         "mds": {"caption": "text", "meta": "json"},
+        "of mds": {"caption": "text", "meta": "text"},
         "[a].tar": {"left": "bytes", "right": "bytes", "text": "text", "a-b": "json"},
     }
     for name, kinds in expected.items():

@@ -62,6 +62,16 @@ def test_mds_in_a_store(tmp_path, capsys, compression):
     assert told["bytes"].endswith(", compressed by zstd") == bool(compression)
 
 
+def test_parquet(tmp_path, capsys):
+    write_images(tmp_path / "files", 12)
+    assert _cli.main(["convert", str(tmp_path / "files"), str(tmp_path / "tables"), "--to", "parquet"]) == 0
+    capsys.readouterr()
+    told = info(capsys, tmp_path / "tables")
+    assert told["samples"] == "12 in 1 shard"
+    assert told["columns"] == "image: image (png, jpg); label: int64"
+    assert told["classes"] == "3: ant, bee, cat"
+
+
 def test_nothing(tmp_path, capsys):
     (tmp_path / "notes.md").write_text("nothing to see")
     assert _cli.main(["info", str(tmp_path)]) == 1
