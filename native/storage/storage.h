@@ -106,7 +106,7 @@ class Store : public std::enable_shared_from_this<Store> {
  public:
   virtual ~Store() = default;
 
-  // Whether reading takes no longer than from the page cache, so that nothing is fetched ahead for a batch.
+  // Whether reading takes no longer than from the page cache, so that nothing is fetched for a whole batch.
   virtual bool is_local() const { return false; }
   // How many requests may be under way at a time, for all readers together.
   virtual int most_requests() const { return 128; }

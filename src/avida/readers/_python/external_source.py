@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NoReturn, Self, SupportsIndex
 
 from avida import _core
-from avida._running.ahead import HandedOver, batches_ahead, run_in_background
+from avida._running.background import HandedOver, run_in_background
+from avida._running.generators import batches_ahead
 from avida._running.eval import EvalContext
 from avida._running.warn import warn
 from avida._values.batch import Batch
