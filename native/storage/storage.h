@@ -71,7 +71,7 @@ struct Request {
   std::string version;               // the one that is expected, unless empty
 
   Identity identity{};
-  Block data{};  // of received bytes
+  Block data{};  // of received bytes: what allocate() of runtime/memory.h gives
   int64_t received = 0;
   std::exception_ptr error{};  // then there is nothing else
 
