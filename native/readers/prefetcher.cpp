@@ -12,6 +12,8 @@
 #include <thread>
 
 #include "core/made_once.h"
+#include "gpu/gpu.h"
+#include "readers/blocks/fetched_blocks.h"
 #include "runtime/fork.h"
 #include "runtime/memory.h"
 #include "runtime/thread_pool.h"
@@ -30,12 +32,24 @@ std::shared_ptr<ThreadPool> pool_for(const Source& source) {
   return source.is_local() ? nullptr : std::make_shared<ThreadPool>(kWaiting);
 }
 
+// The blocks of a source on another machine whose samples are shuffled by them; null for all others.
+std::shared_ptr<FetchedBlocks> blocks_for(const std::shared_ptr<const Source>& source, const Schedule& schedule,
+                                          int depth) {
+  if (source->is_local() || !schedule.blocks || schedule.order || schedule.shuffle == Shuffle::none) return nullptr;
+  return std::make_shared<FetchedBlocks>(source, schedule.blocks, std::max(depth, 1), depth > 0);
+}
+
 // Reads the samples of a batch. With `skipped`, samples that cannot be read are omitted and recorded there.
 class BatchReader {
  public:
   BatchReader(const Source& source, std::vector<SampleId> ids, bool is_batch, const std::atomic<bool>* stop,
               std::vector<Skipped>* skipped, ThreadPool* pool)
       : source_(source), ids_(std::move(ids)), is_batch_(is_batch), stop_(stop), skipped_(skipped), pool_(pool) {}
+  // Whose samples are shuffled by blocks.
+  void fetch_by(FetchedBlocks* blocks, int64_t batch) {
+    blocks_ = blocks;
+    batch_ = batch;
+  }
 
   // Each output in one block; empty if no sample remains.
   std::vector<Data> read() {
@@ -51,6 +65,7 @@ class BatchReader {
  private:
   storage::Fetched fetch() const {
     if (source_.is_local()) return {};
+    if (blocks_) return blocks_->get(batch_, ids_);
     storage::Needs needs;
     for (const SampleId& id : ids_) source_.name_needs(id.index, needs);
     return storage::Fetched(needs);
@@ -183,10 +198,19 @@ class BatchReader {
   const std::atomic<bool>* stop_;
   std::vector<Skipped>* skipped_;
   ThreadPool* pool_;
+  FetchedBlocks* blocks_ = nullptr;  // null: each batch asks for what it needs
+  int64_t batch_ = 0;
   std::vector<std::unique_ptr<Source::Sample>> samples_;
 };
 
 }  // namespace
+
+Data Source::allocate(const Meta& meta, const ShapeList& shapes) const {
+  const bool is_file = meta.dtype == DType::uint8 && meta.ndim == 1;
+  Gpu* gpu = is_file ? nullptr : Gpu::that_copies();
+  if (!gpu) return allocate_data(meta, shapes);
+  return allocate_data(meta, shapes, [gpu](int64_t bytes) { return gpu->allocate_for_copies(bytes); });
+}
 
 void Source::start_thread(std::function<void()> work) const {
   try {
@@ -219,8 +243,12 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
         schedule_(schedule),
         options_(options),
         pool_(pool_for(*source_)),
+        blocks_(blocks_for(source_, schedule_, options_.depth)),
         last_epoch_(start.epoch),
-        end_(start) {
+        end_(start),
+        announced_(start) {
+    if (blocks_)
+      for (int64_t i = 0; i < schedule_.blocks->samples_in_window(); i += options_.batch_size) announce();
     fill();
   }
 
@@ -276,18 +304,21 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
 
   void stop() {
     stop_ = true;
+    if (blocks_) blocks_->stop();
     std::lock_guard lock(mutex_);
     work_.notify_all();
   }
   void join(std::chrono::steady_clock::time_point latest, const Interrupt& interrupt) {
     std::unique_lock lock(mutex_);
     while (threads_ > 0 && std::chrono::steady_clock::now() < latest) wait(lock, interrupt);
+    if (blocks_) blocks_->join(latest);
   }
 
  private:
   struct Slot {
     enum State { open, reading, done } state = open;
     Item item;  // its cursor is set at once
+    int64_t number = 0;
   };
 
   void wait(std::unique_lock<std::mutex>& lock, const Interrupt& interrupt) {
@@ -301,11 +332,25 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
     while (static_cast<int>(slots_.size()) < std::max(options_.depth, 1) && !ended()) {
       slots_.push_back(std::make_shared<Slot>());
       slots_.back()->item.cursor = end_;
-      for (int i = 0; i < options_.stride && !ended(); i++) end_ = schedule_.after(end_, options_.batch_size);
+      slots_.back()->number = filled_++;
+      move(end_);
+      if (blocks_) announce();
     }
   }
 
-  bool ended() const { return options_.one_epoch && end_.epoch != last_epoch_; }
+  bool ended() const { return is_over(end_); }
+  bool is_over(const Cursor& at) const { return options_.one_epoch && at.epoch != last_epoch_; }
+  // To the next batch that is taken.
+  void move(Cursor& at) const {
+    for (int i = 0; i < options_.stride && !is_over(at); i++) at = schedule_.after(at, options_.batch_size);
+  }
+
+  // The batches that lie up to a window behind the one that is read next.
+  void announce() {
+    if (is_over(announced_)) return;
+    blocks_->announce(announcements_++, schedule_.batch(announced_, options_.batch_size));
+    move(announced_);
+  }
 
   // Returns whether it has released the lock, as a thread may need the GIL to start.
   bool start_threads(std::unique_lock<std::mutex>& lock) {
@@ -357,7 +402,7 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
       if (interrupt) interrupt();
     };
     try {
-      Item item = read(slot.item.cursor, stop_or_interrupt);
+      Item item = read(slot.item.cursor, slot.number, stop_or_interrupt);
       lock.lock();
       std::swap(slot.item, item);
       slot.state = Slot::done;
@@ -370,7 +415,7 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
     ready_.notify_all();
   }
 
-  Item read(const Cursor& at, const Interrupt& interrupt) const {
+  Item read(const Cursor& at, int64_t number, const Interrupt& interrupt) const {
     Item item{at, {}, {}};
     try {
       const auto ids = schedule_.batch(at, options_.batch_size);
@@ -380,6 +425,7 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
         return item;
       }
       BatchReader reader(*source_, ids, options_.batches, &stop_, skipped, pool_.get());
+      reader.fetch_by(blocks_.get(), number);
       for (Data& data : storage::interruptibly(interrupt, [&] { return reader.read(); }))
         item.values.push_back(std::make_shared<Value>(std::move(data), options_.batches));
       begin_lineage(item.values);
@@ -421,11 +467,14 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
   const Schedule schedule_;
   const Options options_;
   const std::shared_ptr<ThreadPool> pool_;
+  const std::shared_ptr<FetchedBlocks> blocks_;
   const int64_t last_epoch_;  // the epoch after which one_epoch ends
   std::mutex mutex_;
   std::condition_variable work_, ready_;
   std::deque<std::shared_ptr<Slot>> slots_;  // in the order in which they are taken
   Cursor end_;                               // of the batch after the last slot
+  Cursor announced_;                         // of the first batch whose blocks are not named yet
+  int64_t filled_ = 0, announcements_ = 0;   // batches
   int threads_ = 0;
   std::function<void()> when_read_;
   std::atomic<bool> stop_{false};

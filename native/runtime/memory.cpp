@@ -43,13 +43,7 @@ constexpr int kStretch = 2;
 constexpr int64_t kTurnover = 8;
 constexpr int64_t kLeastTurnover = 64 << 20;
 
-int64_t default_budget() {
-  int64_t memory = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
-  // A container may have less: the files of both cgroup versions contain a number, or a word for no limit.
-  for (const char* path : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"})
-    if (int64_t limit; std::ifstream(path) >> limit) memory = std::min(memory, limit);
-  return std::min(memory / 4, int64_t(4) << 30);
-}
+int64_t default_budget() { return std::min(memory_of_machine() / 4, int64_t(4) << 30); }
 
 void* obtain(int size_class, size_t bytes) {
   if (size_class < kFirstLarge || kSanitized) {
@@ -236,6 +230,14 @@ void* take_bytes(size_t bytes) {
 }
 
 void give_bytes(void* p, size_t bytes) noexcept { pool().give(p, Pool::class_of(bytes)); }
+
+int64_t memory_of_machine() {
+  int64_t memory = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+  // A container may have less: the files of both cgroup versions contain a number, or a word for no limit.
+  for (const char* path : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"})
+    if (int64_t limit; std::ifstream(path) >> limit) memory = std::min(memory, limit);
+  return memory;
+}
 
 MemoryUse memory_use() { return pool().use(); }
 void set_memory_budget(int64_t bytes) { pool().set_budget(bytes); }

@@ -1,6 +1,8 @@
 // What the samples of a batch need of objects that are not local, fetched together before they are opened.
 #pragma once
 #include <map>
+#include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,6 +10,8 @@
 #include "storage/storage.h"
 
 namespace avida::storage {
+
+class FetchedObject;
 
 // The parts of objects that samples name. Those of local stores are passed over.
 class Needs {
@@ -31,17 +35,25 @@ class Fetched {
   Fetched() = default;
   // Parts that are near each other are one request.
   explicit Fetched(const Needs& needs);
+  // One for each, asked for together.
+  static std::vector<Fetched> all_of(std::span<const Needs> needs);
+
+  // Takes over what another one has.
+  void add(const Fetched& other);
+  bool has_errors() const;
 
   ObjectPtr open(std::string name) const;
   std::string read_text(const std::string& name) const;  // all of it
   // The same for an object that is open already.
-  const ObjectPtr& of(const std::string& name, const ObjectPtr& object) const;
+  ObjectPtr of(const std::string& name, const ObjectPtr& object) const;
 
  private:
   struct Found {
-    ObjectPtr object;
-    std::exception_ptr error;
+    std::shared_ptr<const FetchedObject> object;
+    std::exception_ptr error{};
   };
+  void take(std::span<Request> answers, const ObjectPtr& object);
+
   std::map<std::string, Found, std::less<>> found_;
 };
 

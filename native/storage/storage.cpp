@@ -147,9 +147,11 @@ void EntriesOf::add(std::string_view name) {
   name.remove_prefix(prefix_.size());
   const size_t end = name.find('/');
   if (name.empty() || (deep_ && name.ends_with('/'))) return;
-  if (deep_ || end == name.npos) return on_entry_({name, false});
   const std::string_view folder = name.substr(0, end);
-  if (folders_.find(folder) != folders_.end()) return;
+  const bool is_file = deep_ || end == name.npos;
+  if (!is_file && folders_.find(folder) != folders_.end()) return;
+  count_++;
+  if (is_file) return on_entry_({name, false});
   folders_.emplace(folder);
   on_entry_({folder, true});
 }

@@ -1,6 +1,7 @@
 """An HTTP server for the tests, which answers like S3: ranges, ETags, listings in pages, signatures, and faults."""
 
 import contextlib
+import functools
 import hashlib
 import hmac
 import http.server
@@ -18,6 +19,7 @@ CERTIFICATE = pathlib.Path(__file__).parent / "localhost.pem"
 KEY, SECRET = "a key", "a secret/of+40=letters"
 
 
+@functools.lru_cache(1000)
 def etag(content):
     return f'"{hashlib.md5(content).hexdigest()}"'
 
@@ -137,8 +139,8 @@ class Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128
 
-    def __init__(self, objects):
-        super().__init__(("127.0.0.1", 0), Handler)
+    def __init__(self, objects, port=0):
+        super().__init__(("127.0.0.1", port), Handler)
         self.objects = dict(objects)
         self.asked = []  # paths and headers of all requests
         self.page = 1000
@@ -152,8 +154,8 @@ class Server(http.server.ThreadingHTTPServer):
 
 
 @contextlib.contextmanager
-def serving(objects, tls=False):
-    with Server(objects) as server:
+def serving(objects, tls=False, port=0):
+    with Server(objects, port) as server:
         if tls:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(CERTIFICATE)

@@ -32,6 +32,11 @@ BlockOrder::BlockOrder(const std::vector<int64_t>& firsts, int64_t samples, int6
   if (firsts_.empty()) refuse("expected at least one block with samples");
 }
 
+BlockOrder::Block BlockOrder::block_of(int64_t sample) const {
+  const auto next = std::ranges::upper_bound(firsts_, sample);
+  return {*std::prev(next), next == firsts_.end() ? samples_ : *next};
+}
+
 const BlockOrder::Dealt& BlockOrder::deal(const Part& part) const {
   if (dealt_ && dealt_->key == part.dealing_key && dealt_->dealing == part.dealing) return *dealt_;
   Dealt dealt{part.dealing_key, part.dealing, {}};

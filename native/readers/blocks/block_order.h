@@ -1,6 +1,7 @@
 // BlockOrder: the order of samples that lie in blocks. The blocks of a shard are shuffled, and the samples within each
 // window of them, so that a window holds all that is read for a while.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <list>
 #include <memory>
@@ -18,6 +19,14 @@ class BlockOrder {
  public:
   // The first sample of each block, in ascending order from 0, and the number of blocks in a window.
   BlockOrder(const std::vector<int64_t>& firsts, int64_t samples, int64_t window);
+
+  // The samples of the block that a sample is in, from the first one to that behind the last one.
+  struct Block {
+    int64_t first, end;
+  };
+  Block block_of(int64_t sample) const;
+  int64_t window() const { return window_; }
+  int64_t samples_in_window() const { return std::min(samples_, window_ * (samples_ / std::ssize(firsts_) + 1)); }
 
   // One shard in one pass. All blocks, in the order that the dealing gives them, are one sequence of samples, of which
   // the shard has a part; so it shares no block with others but the first and the last.

@@ -39,7 +39,7 @@ class RecordFiles {
   std::string describe(int64_t record) const;  // "a.tfrecord, record 17 at byte 1234"
   void name_needs(int64_t record, storage::Needs& needs) const;
   std::vector<int64_t> blocks() const;
-  const storage::ObjectPtr& file_of(const Place& at, const storage::Fetched& fetched) const {
+  storage::ObjectPtr file_of(const Place& at, const storage::Fetched& fetched) const {
     return fetched.of(path(at.file), file(at.file));
   }
 

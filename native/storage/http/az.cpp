@@ -32,6 +32,7 @@ class AzureStore : public HttpStore {
     std::string prefix = slash == folder.npos ? "" : folder.substr(slash + 1), next;
     if (!prefix.empty() && !prefix.ends_with('/')) prefix += '/';
     EntriesOf entries(prefix, deep, on_entry);
+    Onward onward;
     do {
       Query query = {{"restype", "container"}, {"comp", "list"}, {"prefix", prefix}};
       if (!deep) query.emplace_back("delimiter", "/");
@@ -43,6 +44,7 @@ class AzureStore : public HttpStore {
       for (const char* kind : {"Blob", "BlobPrefix"})
         each_element(text, kind, [&](std::string_view each) { entries.add(element_text(each, "Name")); });
       next = element_text(text, "NextMarker");
+      onward.check(next, entries.count());
     } while (!next.empty());
   }
 

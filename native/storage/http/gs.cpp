@@ -21,6 +21,7 @@ class GoogleStore : public HttpStore {
     if (!prefix.empty() && !prefix.ends_with('/')) prefix += '/';
     EntriesOf entries(prefix, deep, on_entry);
     std::string next;
+    Onward onward;
     do {
       Query query = {{"prefix", prefix}, {"fields", "items(name),prefixes,nextPageToken"}};
       if (!deep) query.emplace_back("delimiter", "/");
@@ -28,6 +29,7 @@ class GoogleStore : public HttpStore {
       const std::string text =
           page(folder, [&](const Settings& settings) { return question(bucket, {}, query, settings); });
       next = take_page(text, entries);
+      onward.check(next, entries.count());
     } while (!next.empty());
   }
 

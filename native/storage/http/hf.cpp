@@ -45,12 +45,19 @@ class HubStore : public HttpStore {
     std::string url = str(endpoint(settings), "/api/", place.kind, '/', place.repository, "/tree/",
                           percent_encoded(place.revision, false), path.empty() ? "" : "/", percent_encoded(path, true),
                           deep ? "?recursive=true" : "");
+    Onward onward;
+    int64_t names = 0;
+    const OnEntry counted = [&](const Entry& entry) {
+      names++;
+      on_entry(entry);
+    };
     while (!url.empty()) {
       std::string link;
       const std::string text =
           page(folder, [&](const Settings& given) { return with_token(url, given); }, "link", &link);
-      take_page(text, path.empty() ? "" : path + '/', deep, on_entry);
+      take_page(text, path.empty() ? "" : path + '/', deep, counted);
       url = next_page(link, endpoint(settings));
+      onward.check(url, names);
     }
   }
 

@@ -24,6 +24,9 @@ constexpr double kShortestSilence = 1;    // seconds, close to the deadline
 constexpr double kFirstPause = 0.1;  // seconds before the second try; each pause is twice as long as the one before
 constexpr double kLongestPause = 8;  // seconds
 constexpr int kHourInSeconds = 3600;
+constexpr int64_t kMostOfPage = 64 << 20;  // bytes of a page of a listing; a thousand long names have five million
+constexpr int kMostWithoutNames = 1000;    // pages of a listing
+constexpr size_t kMostQuoted = 64;         // letters of what a server says of itself
 
 // Between half of it and all of it, so that many clients do not come back together.
 double jittered(double pause) {
@@ -47,6 +50,13 @@ bool is_overload(int status) {
   return status == 408 || status == 425 || status == 429 || (status >= 500 && status != 501 && status != 505);
 }
 
+// What a server says of itself: it may send anything, and errors are printed.
+std::string quoted(std::string_view text) {
+  std::string kept;
+  for (const char c : text.substr(0, kMostQuoted)) kept += ' ' <= c && c <= '~' ? c : '?';
+  return kept;
+}
+
 // The names of codes, and what to do about them.
 std::string explained(const Transfer& answer) {
   std::string text = str("the server answered ", answer.status);
@@ -63,11 +73,11 @@ std::string explained(const Transfer& answer) {
       break;
   }
   if (const std::string region = answer.header("x-amz-bucket-region"); !region.empty() && answer.status / 100 != 2)
-    text += str("; the bucket is in the region ", region, ": set AWS_REGION or configure(..., region=)");
+    text += str("; the bucket is in the region ", quoted(region), ": set AWS_REGION or configure(..., region=)");
   // S3, GCS and Azure give a code, such as SignatureDoesNotMatch.
   const size_t begin = answer.text.find("<Code>"), end = answer.text.find("</Code>");
   if (begin != std::string::npos && end != std::string::npos && begin < end && end - begin < 100)
-    text += str(" (", answer.text.substr(begin + 6, end - begin - 6), ')');
+    text += str(" (", quoted(answer.text.substr(begin + 6, end - begin - 6)), ')');
   return text;
 }
 
@@ -79,6 +89,7 @@ struct HttpStore::Asked {
   std::string name;  // whole
   std::function<HttpQuestion(const Settings&)> ask;
   std::function<void(const Transfer&)> answered{};  // sees the answer that is taken
+  int64_t most = 0;                                 // bytes of the answer
   HttpQuestion question{};
   int tries = 0;
   bool renewed = false;  // the credentials
@@ -104,6 +115,7 @@ struct HttpStore::Asked {
     made->silence = std::min(settings.timeout.value_or(kSilence), std::max(left, kShortestSilence));
     made->connecting = std::min(settings.connect_timeout.value_or(kConnecting), std::max(left, kShortestSilence));
     made->certificates = settings.certificates.value_or("");
+    made->most = most;
     return made;
   }
 
@@ -154,7 +166,7 @@ struct HttpStore::Asked {
     request->identity.version = store.version([&](const std::string& name) { return answer.header(name); });
     if (!request->version.empty() && request->identity.version != request->version)
       return fails(str("the object changed after it was opened: expected version ", request->version, ", found ",
-                       request->identity.version));
+                       quoted(request->identity.version)));
     const int64_t there = std::max<int64_t>(0, request->identity.size - request->offset);
     const int64_t wanted = request->bytes == Request::kAll ? there : std::min(there, request->bytes);
     if (request->bytes != 0 && answer.received < wanted) {
@@ -197,6 +209,7 @@ void HttpStore::fetch(std::span<Request> requests) const {
            return object({request.name, Transfer::range_text(request.offset, bytes_asked(request)), match_of(request)},
                          settings);
          }});
+  for (Asked& each : asked) each.most = most_;
   answer_all(asked);
 }
 
@@ -204,6 +217,7 @@ std::string HttpStore::page(const std::string& name, const std::function<HttpQue
                             const std::string& header_name, std::string* header) const {
   Request request{.name = name};
   Asked asked{&request, full(name), ask};
+  asked.most = kMostOfPage;
   if (header) asked.answered = [&](const Transfer& answer) { *header = answer.header(header_name); };
   answer_all({&asked, 1});
   try {
@@ -245,6 +259,21 @@ void HttpStore::answer_all(std::span<Asked> asked) const {
         due.emplace(next, i);
     }
   }
+}
+
+// A circle of any length comes back to a page that was remembered, since each is remembered for twice as many pages.
+void Onward::check(const std::string& next, int64_t names) {
+  if (next.empty()) return;
+  if (pages_ > 0 && next == earlier_)
+    refuse("the listing of the store goes in a circle: it comes back to ", quoted(next));
+  if (++pages_ == compared_) {
+    earlier_ = next;
+    compared_ *= 2;
+  }
+  without_names_ = names == names_ ? without_names_ + 1 : 0;
+  names_ = names;
+  if (without_names_ == kMostWithoutNames)
+    refuse("the listing of the store goes on, but its last ", kMostWithoutNames, " pages had no names");
 }
 
 std::string percent_encoded(std::string_view text, bool keep_slashes) {

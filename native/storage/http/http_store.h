@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/memory.h"
 #include "storage/http/settings.h"
 #include "storage/storage.h"
 
@@ -52,6 +53,18 @@ class HttpStore : public Store {
   void answer_all(std::span<Asked> asked) const;
 
   const std::string scheme_;
+  const int64_t most_ = memory_of_machine() / 2;  // bytes of an object that is read as a whole
+};
+
+// The pages of a listing, which must lead on: a server may go in a circle, or send pages without names for ever.
+class Onward {
+ public:
+  // Where the next page begins, and the names that all pages had up to there. Throws where it was there before.
+  void check(const std::string& next, int64_t names);
+
+ private:
+  std::string earlier_;
+  int64_t pages_ = 0, compared_ = 1, names_ = 0, without_names_ = 0;
 };
 
 // Everything but letters, digits and -._~ as %XX, and slashes too unless they are kept.

@@ -30,6 +30,7 @@ class S3Store : public HttpStore {
     if (!prefix.empty() && !prefix.ends_with('/')) prefix += '/';
     EntriesOf entries(prefix, deep, on_entry);
     std::string next;
+    Onward onward;
     do {
       Query query = {{"list-type", "2"}, {"prefix", prefix}, {"encoding-type", "url"}};
       if (!deep) query.emplace_back("delimiter", "/");
@@ -37,6 +38,7 @@ class S3Store : public HttpStore {
       const std::string text =
           page(folder, [&](const Settings& settings) { return question(bucket, "", query, settings); });
       next = take_page(text, entries);
+      onward.check(next, entries.count());
     } while (!next.empty());
   }
 

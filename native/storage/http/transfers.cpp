@@ -36,9 +36,8 @@ constexpr int kSleep = 1000;                           // ms, of the thread whil
 constexpr size_t kMostText = 4 << 10;                  // of an answer that is not data
 constexpr size_t kMostHeaders = 64 << 10;              // bytes
 constexpr int64_t kMostAtFirst = 64 << 20;             // bytes, before they have arrived: the server may lie
-constexpr int64_t kMostBytes = int64_t{1} << 40;
-constexpr int64_t kMostUnannounced = 128 << 20;  // bytes of an answer whose length the server does not say
-constexpr long kSlowest = 1 << 10;               // bytes per second: who sends less for long is as good as silent
+constexpr int64_t kMostUnannounced = 128 << 20;        // bytes of an answer whose length the server does not say
+constexpr long kSlowest = 1 << 10;                     // bytes per second: who sends less for long is as good as silent
 constexpr long kMostRedirects = 5;
 constexpr long kKeptConnections = 512;
 
@@ -203,9 +202,10 @@ bool Receiving::begin_data() {
   }
   if (!answer.is_data()) return true;
   const int64_t size = number_in(answer.header("content-length"));
-  if (size > kMostBytes) return fails(str("the answer is said to have ", size, " bytes"));
   const int64_t coming = size < 0 ? 0 : std::max<int64_t>(0, size - skip_);
-  if (size >= 0) most_ = coming;
+  if (wanted_ == kAll && coming > answer.most)
+    return fails(str("the answer is said to have ", size, " bytes, expected at most ", answer.most));
+  most_ = size >= 0 ? coming : std::min(kMostUnannounced, answer.most);
   return make_room(std::min({coming, wanted_ == kAll ? coming : wanted_, kMostAtFirst}));
 }
 
@@ -216,8 +216,9 @@ bool Receiving::make_room(int64_t bytes) {
   if (room < bytes && wanted_ != kAll) return fails("the answer is longer than what was asked for");
   if (room < bytes)
     return fails(str("the server has sent more than ", most, " bytes, ",
-                     most == kMostUnannounced ? "and does not say how many it will be (no Content-Length)"
-                                              : "which is its own Content-Length"));
+                     transfer_->answered_headers.contains("content-length")
+                         ? "which is its own Content-Length"
+                         : "and does not say how many it will be (no Content-Length)"));
   try {
     Block larger = allocate(room);
     if (transfer_->received > 0)

@@ -14,14 +14,16 @@ namespace avida::storage {
 // One try of a request, and its answer. The thread that asked owns it again once it is done.
 struct Transfer {
   static constexpr int64_t kAll = -1;
+  static constexpr int64_t kMostOfOne = int64_t{1} << 40;
 
   std::string url;
   std::vector<std::string> headers;  // "Name: value"; Authorization is sent to this host alone
   bool redirects = false;            // to where the server says, without Authorization
   int64_t offset = 0, bytes = kAll;  // the range
   double silence = 30,
-         connecting = 10;    // after so many seconds without a byte, and without a connection, it has failed
-  std::string certificates;  // a file of those that are trusted; empty: those of the system
+         connecting = 10;     // after so many seconds without a byte, and without a connection, it has failed
+  std::string certificates;   // a file of those that are trusted; empty: those of the system
+  int64_t most = kMostOfOne;  // bytes that it may have: the server may lie, or never end
 
   int status = 0;                                       // of HTTP; 0: there is no answer
   std::map<std::string, std::string> answered_headers;  // names in lower case

@@ -5,6 +5,8 @@
 namespace avida::storage {
 namespace {
 
+constexpr size_t kLongestEntity = 16;  // characters, from & to ;
+
 void add_utf8(std::string& text, unsigned code) {
   if (code < 0x80) {
     text += static_cast<char>(code);
@@ -26,7 +28,7 @@ std::string without_entities(std::string_view text) {
     plain += text.substr(0, at);
     if (at == text.npos) break;
     text.remove_prefix(at);
-    const size_t end = text.find(';');
+    const size_t end = text.substr(0, kLongestEntity).find(';');  // no further: hostile text has many of these
     const std::string_view name = text.substr(1, end == text.npos ? 0 : end - 1);
     unsigned code = 0;
     if (name == "amp") code = '&';
@@ -56,9 +58,10 @@ bool next_element(std::string_view& xml, std::string_view name, std::string_view
     if (open == xml.npos) return false;
     xml.remove_prefix(open + 1);
     if (!xml.starts_with(name)) continue;
-    const size_t close = xml.find('>');
     const std::string_view rest = xml.substr(name.size());
-    if (close == xml.npos || rest.empty() || (rest[0] != '>' && rest[0] != ' ' && rest[0] != '/')) continue;
+    if (rest.empty() || (rest[0] != '>' && rest[0] != ' ' && rest[0] != '/')) continue;
+    const size_t close = xml.find('>');
+    if (close == xml.npos) return false;
     const bool is_empty = xml[close - 1] == '/';
     xml.remove_prefix(close + 1);
     if (is_empty) {
