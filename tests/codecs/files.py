@@ -316,18 +316,10 @@ def jpeg_files() -> dict[str, bytes]:
     }
 
 
-def farbfeld(image: np.ndarray) -> bytes:
-    height, width, _ = image.shape
-    pixels = np.full((height, width, 4), 65535, ">u2")
-    pixels[..., :3] = image.astype(np.uint16) * 257
-    return b"farbfeld" + struct.pack(">II", width, height) + pixels.tobytes()
-
-
 def all_files() -> dict[str, dict[str, bytes]]:
     """Files by format and variant."""
     return {
         "bmp": bmp_files(),
-        "farbfeld": {"rgb": farbfeld(RGB)},
         "jpeg": jpeg_files(),
         "jpeg2000": jpeg2000_files(),
         "png": png_files(),

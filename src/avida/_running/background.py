@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from avida import _core
 
+
 def run_in_background(function: Callable[[], Any], depth: int) -> _core.Background:
     """Calls ``function()`` in a thread of its own, until ``depth`` results wait to be taken.
 

@@ -14,8 +14,8 @@ import numpy as np
 
 from avida import _core
 from avida._missing import unknown_argument
-from avida._running.generators import batches_ahead
 from avida._running.eval import EvalContext
+from avida._running.generators import batches_ahead
 from avida._running.warn import warn
 from avida._values.batch import Batch
 from avida._values.device import Device

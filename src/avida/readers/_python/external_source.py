@@ -8,8 +8,8 @@ from typing import Any, Literal, NoReturn, Self, SupportsIndex
 
 from avida import _core
 from avida._running.background import HandedOver, run_in_background
-from avida._running.generators import batches_ahead
 from avida._running.eval import EvalContext
+from avida._running.generators import batches_ahead
 from avida._running.warn import warn
 from avida._values.batch import Batch
 from avida._values.device import Device
