@@ -19,6 +19,8 @@ __all__ = ["configure", "exists", "ls", "memory", "read", "register", "unregiste
 
 Name = str | os.PathLike[str]
 
+_PARTS_OF_CREDENTIALS = ("key", "secret", "token", "expires")
+
 
 def configure(
     prefix: str,
@@ -65,6 +67,10 @@ def configure(
     """
     if isinstance(credentials, Mapping):
         given = dict(credentials)
+        if unknown := sorted(map(str, given.keys() - _PARTS_OF_CREDENTIALS)):  # whose values are not shown
+            raise ValueError(
+                f"expected credentials with some of the keys {', '.join(_PARTS_OF_CREDENTIALS)}, got {', '.join(unknown)}"
+            )
         credentials = lambda: given  # noqa: E731
     elif credentials is not None and not callable(credentials):
         raise TypeError(f"expected a mapping or a function as credentials, got {type(credentials).__name__}")
