@@ -207,3 +207,22 @@ def test_threads_need_a_source_that_is_read_by_index():
         avida.ExternalSource(iter([1]), num_threads=2)
     with pytest.raises(ValueError, match="num_threads must be from 1"):
         avida.ExternalSource([1], num_threads=0)
+
+
+def test_classes_are_those_of_the_source():
+    datasets = pytest.importorskip("datasets")
+
+    class Folder(list):
+        classes = ("cat", "dog")
+
+    labels = datasets.ClassLabel(names=["cat", "dog"])
+    rows = datasets.Dataset.from_dict({"label": [0, 1]}, features=datasets.Features({"label": labels}))
+    for source in (Folder([1, 2]), rows):
+        assert avida.ExternalSource(source).classes == ["cat", "dog"]
+    both = datasets.Features({"a": labels, "b": labels})
+    for source in (
+        [1, 2],
+        rows.remove_columns("label"),
+        datasets.Dataset.from_dict({"a": [0], "b": [1]}, features=both),
+    ):
+        assert avida.ExternalSource(source).classes is None

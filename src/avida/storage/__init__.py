@@ -68,9 +68,8 @@ def configure(
     if isinstance(credentials, Mapping):
         given = dict(credentials)
         if unknown := sorted(map(str, given.keys() - _PARTS_OF_CREDENTIALS)):  # whose values are not shown
-            raise ValueError(
-                f"expected credentials with some of the keys {', '.join(_PARTS_OF_CREDENTIALS)}, got {', '.join(unknown)}"
-            )
+            known = ", ".join(_PARTS_OF_CREDENTIALS)
+            raise ValueError(f"expected credentials with some of the keys {known}, got {', '.join(unknown)}")
         credentials = lambda: given  # noqa: E731
     elif credentials is not None and not callable(credentials):
         raise TypeError(f"expected a mapping or a function as credentials, got {type(credentials).__name__}")
