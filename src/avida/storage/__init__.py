@@ -141,11 +141,11 @@ def read(name: Name) -> bytes:
 
 
 def register(scheme: str, store: Any, *, at_once: int = 128) -> None:
-    """Makes a mapping, a file system of fsspec or a store of obstore one to whose objects names with the scheme refer.
+    """Makes a store of a mapping, a file system of fsspec or a store of obstore.
 
-    The samples of a batch are fetched together, on threads. So a store that takes long for an object, since it asks
-    another machine for it, is asked for many at the same time. All of this is Python: ``s3://``, ``gs://``, ``az://``,
-    ``hf://`` and ``https://`` are faster without it. obstore, and most file systems of fsspec, do not work in processes
+    Names with the scheme refer to its objects. The samples of a batch are fetched together, on threads. So a store that
+    takes long for an object, since it asks another machine for it, is asked for many at the same time. All of this is
+    Python: ``s3://``, ``gs://``, ``az://``, ``hf://`` and ``https://`` are faster without it. obstore, and most file systems of fsspec, do not work in processes
     that were forked after their use; for obstore that is an error, since it would wait for ever.
 
     Args:
