@@ -145,8 +145,9 @@ def register(scheme: str, store: Any, *, at_once: int = 128) -> None:
 
     Names with the scheme refer to its objects. The samples of a batch are fetched together, on threads. So a store that
     takes long for an object, since it asks another machine for it, is asked for many at the same time. All of this is
-    Python: ``s3://``, ``gs://``, ``az://``, ``hf://`` and ``https://`` are faster without it. obstore, and most file systems of fsspec, do not work in processes
-    that were forked after their use; for obstore that is an error, since it would wait for ever.
+    Python: ``s3://``, ``gs://``, ``az://``, ``hf://`` and ``https://`` are faster without it. obstore, and most file
+    systems of fsspec, do not work in processes that were forked after their use; for obstore that is an error, since it
+    would wait for ever.
 
     Args:
         scheme: What stands before ``://`` in names. A store that had it is replaced.
