@@ -4,6 +4,7 @@ import itertools
 import pathlib
 import threading
 import time
+import warnings
 
 import numpy as np
 import PIL.Image
@@ -83,6 +84,19 @@ def test_palettes_are_colours_unless_indices_are_asked_for():
     image.putpalette([i for n in range(256) for i in (n, 10, 20)])
     assert avida.ExternalSource([image])().numpy().tolist() == [[[7, 10, 20]] * 3] * 2
     assert avida.ExternalSource([image], layout="HW")().numpy().tolist() == [[7] * 3] * 2
+
+
+def test_a_list_of_equal_images_is_said_to_be_one_array():
+    pairs = [[np.zeros((4, 5, 3), np.uint8), np.ones((4, 5, 3), np.uint8)]] * 3
+    with pytest.warns(UserWarning, match="a list of 2 arrays of one shape.* return a tuple") as caught:
+        (made,) = next(avida.ExternalSource(pairs).next_epoch(3))
+    assert made.shape == [(2, 4, 5, 3)] * 3
+    assert len(caught) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        next(avida.ExternalSource(pairs, num_outputs=1).next_epoch(3))
+        next(avida.ExternalSource(pairs, num_outputs=2).next_epoch(3))
+        next(avida.ExternalSource([[1, 2], [3, 4]]).next_epoch(2))
 
 
 @READ
