@@ -61,13 +61,8 @@ class Form:
 
     def _output(self, path: tuple, value: Any) -> Tensor | Batch:
         place = path or (0,)
-        if (
-            not path
-            and not self._count
-            and isinstance(value, list)
-            and getattr(value[0] if value else None, "ndim", 0) > 1
-        ):
-            self._warn_of_list(value)
+        if not path and self._count is None and isinstance(value, list) and value:
+            self._check_list(value)
         try:
             return _value(value, _of(self._dtypes, place), _of(self._layouts, place))
         except Exception as error:
