@@ -15,7 +15,7 @@ class Rows:
         return 120
 
     def __getitem__(self, i):
-        victims = {5: os.getppid, 33: os.getppid, 50: os.getpid, 51: os.getppid, 77: os.getppid, 119: os.getppid}
+        victims = {5: os.getppid, 33: os.getppid, 50: os.getpid, 119: os.getppid}
         if i in victims and MARKS.is_dir() and not (MARKS / str(i)).exists():
             (MARKS / str(i)).touch()
             os.kill(victims[i](), signal.SIGKILL)
