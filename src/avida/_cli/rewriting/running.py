@@ -35,6 +35,7 @@ def run_job(job: Job, engine: Callable[[Job], contextlib.AbstractContextManager[
     with _alone_in(job.target) as state:
         known = _known_plan(state, job)
         if known and known.get("shards") is not None:
+            _remove_records(state)
             return _report(job, known["shards"])
         with engine(job) as working:
             plan = working.plan()
@@ -135,9 +136,14 @@ def _finish(state: pathlib.Path, job: Job, plan: Plan, records: list[dict[str, A
         write_file(state / _ERRORS, lines)
     content = json.loads((state / _PLAN).read_text()) | {"shards": records}
     write_file(state / _PLAN, json.dumps(content))
+    _remove_records(state)
+    return records
+
+
+def _remove_records(state: pathlib.Path) -> None:
+    """Those of single shards, which the plan has taken up."""
     for path in state.glob("[0-9]*.json"):
         path.unlink()
-    return records
 
 
 def _report(job: Job, records: list[dict[str, Any]]) -> int:
