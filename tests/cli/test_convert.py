@@ -123,6 +123,7 @@ def test_kills(tmp_path, kind):
     if kind == "mds":
         reader = avida.readers.MDS(target)
         assert [reader[i]["label"].item() for i in range(len(reader))] == list(range(120))
+        (target / ".avida" / "000000.json").write_text("{}")  # a kill when all was written leaves such
         subprocess.run([*command, str(target)], check=True, timeout=100)
         assert contents(target) == contents(tmp_path / "whole"), "again, where nothing is left to do"
 
