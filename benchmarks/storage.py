@@ -218,11 +218,15 @@ def ratios(results: dict[str, dict[str, Any]], total: int, shards: int) -> str:
 
     for one, other, least in RATIOS:
         if one in results and other in results:
-            rate, cpu = (results[one][key] / results[other][key] for key in ("samples_per_second", "samples_per_cpu_second"))
+            rate, cpu = (
+                results[one][key] / results[other][key] for key in ("samples_per_second", "samples_per_cpu_second")
+            )
             add(f"{one} / {other}", rate, f"{cpu:.2f}", f"at least {least}")
     if slow := results.get("avida, objects, 30 ms"):
         ideal = AT_ONCE / LATENCY
-        add(f"30 ms: requests per second / ({AT_ONCE} / 30 ms)", slow["samples_per_second"] / ideal, "", "at least 0.95")
+        add(
+            f"30 ms: requests per second / ({AT_ONCE} / 30 ms)", slow["samples_per_second"] / ideal, "", "at least 0.95"
+        )
     if tars := results.get("avida, tars in blocks"):
         most = 1.1 * total / (8 << 20) + shards
         asked = tars["requests"] - 2 * shards  # without the indices and the sizes
@@ -253,7 +257,10 @@ def main() -> None:
         size = sum(path.stat().st_size for path in (folder / "bucket" / "photos").iterdir()) / options.samples
         with serving(folder, options.server) as endpoints:
             results = measure(settings | endpoints, folder, options)
-    print(f"\n{options.samples:,} photos of {size:,.0f} bytes, batches of {options.batch}, {options.rounds} rounds, ", end="")
+    print(
+        f"\n{options.samples:,} photos of {size:,.0f} bytes, batches of {options.batch}, {options.rounds} rounds, ",
+        end="",
+    )
     print(f"load {os.getloadavg()[0]:.1f}\n\n{table(results, size)}\n\n{ratios(results, total, settings['shards'])}")
     options.output.mkdir(parents=True, exist_ok=True)
     about = {name: getattr(options, name) for name in ("samples", "batch", "rounds")} | {"bytes_of_sample": size}

@@ -22,6 +22,7 @@ from typing import Any, ClassVar
 
 Settings = dict[str, Any]
 Counts = Iterator[tuple[int, int]]  # samples and bytes, batch by batch
+Epoch = Callable[[], Counts]
 MEAN, STD = [0.485 * 255, 0.456 * 255, 0.406 * 255], [0.229 * 255, 0.224 * 255, 0.225 * 255]
 AT_ONCE = 64  # requests under way, of those who can be told
 
@@ -75,12 +76,12 @@ def alone(_: Any, settings: Settings, reader: Any) -> Counts:
 
 
 def of_avida(make: Callable[..., Any], read: Callable[..., Counts], local: bool = False, latency: bool = False) -> Any:
-    def counts(settings: Settings) -> Counts:
+    def prepare(settings: Settings) -> Epoch:
         ndd = avida(settings, latency)
         root = settings["folder"] + "/bucket" if local else "s3://bucket"
-        return read(ndd, settings, make(ndd, settings, root))
+        return lambda: read(ndd, settings, make(ndd, settings, root))
 
-    return counts
+    return prepare
 
 
 # --- others ---
@@ -103,21 +104,29 @@ def S3_BYTES(reader: Any) -> int:  # noqa: N802
     return len(reader.read())
 
 
-def s3torchconnector_threads(settings: Settings) -> Counts:
+def s3torchconnector_threads(settings: Settings) -> Epoch:
     from concurrent.futures import ThreadPoolExecutor
 
     data = s3_objects(settings)
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        for size in pool.map(data.__getitem__, range(len(data))):
-            yield 1, size
+
+    def epoch() -> Counts:
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            for size in pool.map(data.__getitem__, range(len(data))):
+                yield 1, size
+
+    return epoch
 
 
-def s3torchconnector_workers(settings: Settings) -> Counts:
+def s3torchconnector_workers(settings: Settings) -> Epoch:
     import torch
 
-    loader = torch.utils.data.DataLoader(s3_objects(settings), batch_size=settings["batch"], num_workers=4)
-    for sizes in loader:
-        yield len(sizes), int(sizes.sum())
+    data = s3_objects(settings)
+
+    def epoch() -> Counts:
+        for sizes in torch.utils.data.DataLoader(data, batch_size=settings["batch"], num_workers=4):
+            yield len(sizes), int(sizes.sum())
+
+    return epoch
 
 
 class Unused(types.ModuleType):
@@ -141,18 +150,16 @@ def imported_streaming() -> Any:
     return streaming
 
 
-def streaming(settings: Settings) -> Counts:
-    StreamingDataset = imported_streaming().StreamingDataset
-
+def streaming(settings: Settings) -> Epoch:
+    library = imported_streaming()
     os.environ["S3_ENDPOINT_URL"] = settings["endpoint"]
-    data = StreamingDataset(
+    data = library.StreamingDataset(
         remote="s3://bucket/mds", local=settings["cache"], shuffle=True, batch_size=settings["batch"], predownload=2048
     )
-    for sample in data:
-        yield 1, len(sample["image"])
+    return lambda: ((1, len(sample["image"])) for sample in data)
 
 
-def litdata(settings: Settings) -> Counts:
+def litdata(settings: Settings) -> Epoch:
     from litdata import StreamingDataset
     from litdata.streaming import downloader
 
@@ -164,8 +171,7 @@ def litdata(settings: Settings) -> Counts:
         storage_options={"endpoint_url": settings["endpoint"], "region_name": "us-east-1"},
         max_pre_download=4,
     )
-    for sample in data:
-        yield 1, len(sample["image"])
+    return lambda: ((1, len(sample["image"])) for sample in data)
 
 
 def stored_photos(settings: Settings) -> Iterator[bytes]:
@@ -191,7 +197,7 @@ def write_lit(settings: Settings) -> None:
     cache.merge()
 
 
-CONTESTANTS: dict[str, Callable[[Settings], Counts]] = {
+CONTESTANTS: dict[str, Callable[[Settings], Epoch]] = {
     "photos, local files": of_avida(photos, decoded, local=True),
     "photos from S3": of_avida(photos, decoded),
     "tars, local, decoded": of_avida(archives, decoded, local=True),
@@ -218,10 +224,10 @@ def main(name: str, settings: Settings) -> None:
     if name in WRITERS:
         return WRITERS[name](settings)
     shutil.rmtree(settings["cache"], ignore_errors=True)
-    counts = CONTESTANTS[name](settings)
+    epoch = CONTESTANTS[name](settings)  # which imports the library
     samples = size = 0
     started, cpu = time.perf_counter(), cpu_seconds()
-    for more, more_bytes in counts:
+    for more, more_bytes in epoch():
         samples += more
         size += more_bytes
     seconds = time.perf_counter() - started

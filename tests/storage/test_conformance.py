@@ -260,9 +260,7 @@ def container(azure):
 
 
 def put_azure(url, objects):
-    put = {
-        name.removeprefix("data/"): base64.b64encode(content).decode() for name, content in objects.items()
-    }
+    put = {name.removeprefix("data/"): base64.b64encode(content).decode() for name, content in objects.items()}
     servers.in_python_of_clouds(PUT_BLOBS, url, AZURE_KEY, given=json.dumps(put))
 
 
