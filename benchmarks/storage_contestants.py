@@ -180,9 +180,8 @@ def stored_photos(settings: Settings) -> Iterator[bytes]:
 
 
 def write_mds(settings: Settings) -> None:
-    MDSWriter = imported_streaming().MDSWriter
-
-    with MDSWriter(out=settings["folder"] + "/bucket/mds", columns={"image": "bytes"}) as out:
+    write = imported_streaming().MDSWriter
+    with write(out=settings["folder"] + "/bucket/mds", columns={"image": "bytes"}) as out:
         for photo in stored_photos(settings):
             out.write({"image": photo})
 
