@@ -1,12 +1,14 @@
 #include "gpu/gpu.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <mutex>
 #include <vector>
 
 #include "core/made_once.h"
 #include "gpu/driver.h"
+#include "gpu/library.h"
 #include "gpu/make.h"
 #include "gpu/pool.h"
 #include "runtime/memory.h"
@@ -30,6 +32,9 @@ std::vector<Gpu*>& made() {  // the GPUs that were used so far; asking for them 
   return gpus.get();
 }
 
+std::atomic<Gpu*> copying = nullptr;
+std::atomic<bool> is_settled = false;  // whether there is one
+
 Found& found() {
   static constinit MadeOnce<Found> all;
   return all.get([] {
@@ -42,6 +47,21 @@ Found& found() {
     }
     return found;
   });
+}
+
+// Whether this process has a context of CUDA, made here or by another library.
+bool uses_cuda() {
+  if (fake_count() > 0) {
+    std::lock_guard lock(making);
+    return !made().empty();
+  }
+  if (cuda::forked() || !Library::is_loaded("libcuda.so.1") || !cuda::driver().missing.empty()) return false;
+  for (int number = 0; number < cuda::driver().devices; number++) {
+    unsigned flags = 0;
+    int is_active = 0;
+    if (cuda::driver().context_state(number, &flags, &is_active) == 0 && is_active) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -130,6 +150,30 @@ Block Gpu::allocate_pinned(int64_t bytes) {
     if (!cuda::forked()) pinned->pool->give(pinned->taken, pinned->was_handed_over);  // else it is the parent's memory
   };
   return Block(taken.memory, BlockDeleter(std::move(release), Borrowed::no, pinned));
+}
+
+Block Gpu::allocate_for_copies(int64_t bytes) {
+  if (cuda::forked() || pinned_->in_use() + bytes > avida::memory_use().budget) return avida::allocate(bytes);
+  try {
+    return allocate_pinned(bytes);
+  } catch (const Error&) {
+    return avida::allocate(bytes);
+  }
+}
+
+Gpu* Gpu::that_copies() { return copying; }
+
+bool Gpu::knows_copies() { return is_settled; }
+
+void Gpu::note_hand_over(bool is_copied) {
+  if (is_settled || !(is_copied || uses_cuda())) return;
+  is_settled = true;
+  try {
+    Gpu& gpu = at(cuda::current_device());
+    gpu.allocate_pinned(1);  // older drivers cannot
+    copying = &gpu;
+  } catch (const Error&) {  // then results lie in ordinary memory, as before
+  }
 }
 
 bool Gpu::is_pinned(const Data& data) {

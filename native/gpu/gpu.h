@@ -63,6 +63,15 @@ class Gpu {
   // A block of pinned CPU memory, which GPUs read while the CPU goes on. In a forked child, which has no GPU, it is
   // ordinary memory.
   Block allocate_pinned(int64_t bytes);
+  // The same within the memory budget; beyond it, and where there is none, ordinary memory.
+  Block allocate_for_copies(int64_t bytes);
+  // The GPU to which results on the CPU are copied, by whatever library, so that they had better lie in pinned memory:
+  // known from the first one on that is handed to another library while this process uses CUDA. Null: none so far.
+  static Gpu* that_copies();
+  // Called when a result on the CPU is handed to another library, until it is known whether results are copied; or by
+  // those who know that they are.
+  static void note_hand_over(bool is_copied = false);
+  static bool knows_copies();
   // Whether all samples are in such blocks.
   static bool is_pinned(const Data& data);
   // To be called before another library gets the memory; see PinnedPool. No effect on memory that is not pinned.

@@ -15,6 +15,13 @@ class Library {
       if (!file.empty() && (handle_ = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL))) break;
   }
 
+  // Whether this process has loaded the file, here or elsewhere.
+  static bool is_loaded(const char* file) {
+    void* handle = dlopen(file, RTLD_NOW | RTLD_NOLOAD);
+    if (handle) dlclose(handle);
+    return handle;
+  }
+
   bool found() const { return handle_; }
 
   template <class Function>

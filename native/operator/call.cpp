@@ -215,7 +215,7 @@ void Call::find_device(const Place& place) {
   if (device_.kind == Device::Kind::gpu)
     stream_ = stream_of(place.context, device_.id);
   else
-    pinned_for_ = place.context.pinned_for;
+    results_in_ = place.context.results.value_or(ResultMemory{Gpu::that_copies(), false});
 }
 
 void Call::find_per_frame() {
@@ -354,7 +354,7 @@ Call::Bound::Bound(Call& call, const Data* linked) : call(call) {
   }
   args.emplace(list, stride);
   run.emplace(Run{in, samples, call.is_batch_, *args, out, *call.pool_, call.draws_.random, keys, places});
-  run->pinned_for = call.pinned_for_;
+  run->results_in = call.results_in_;
 }
 
 void Call::Bound::split_frames() {
@@ -392,9 +392,9 @@ std::vector<Data> Call::run() {
   if (bound.frames)
     for (auto& result : results) {
       if (bound.joins && stream_ && !bound.frames->in_order(result))
-        result = to_gpu(bound.frames->join(to_cpu(result), bound.first_frame, pinned_for_), *stream_);
+        result = to_gpu(bound.frames->join(to_cpu(result), bound.first_frame, results_in_), *stream_);
       else if (bound.joins)
-        result = bound.frames->join(result, bound.first_frame, pinned_for_);
+        result = bound.frames->join(result, bound.first_frame, results_in_);
       result.origins = bound.origins;
     }
   for (auto& result : results)

@@ -71,7 +71,7 @@ bool Frames::single() const {
   return std::ranges::all_of(counts_, [](int64_t n) { return n == 1; });
 }
 
-Data Frames::join(const Data& frames, const Shape& frame, Gpu* pinned_for) const {
+Data Frames::join(const Data& frames, const Shape& frame, ResultMemory where) const {
   const int samples = static_cast<int>(counts_.size());
   Meta meta;
   meta.dtype = frames.dtype;
@@ -94,7 +94,7 @@ Data Frames::join(const Data& frames, const Shape& frame, Gpu* pinned_for) const
     shapes.set(i, shape);
   }
   if (!in_order(frames)) {
-    Data out = allocate_result(meta, shapes, pinned_for);
+    Data out = allocate_result(meta, shapes, where);
     for (int i = 0; i < size(); i++) {
       auto [sample, frame] = places_[i];
       std::memcpy(static_cast<char*>(out.at(sample)) + frame * frames.bytes(i), frames.at(i),

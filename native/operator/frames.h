@@ -6,6 +6,7 @@
 
 #include "core/data.h"
 #include "device/philox.h"
+#include "runtime/memory.h"
 
 namespace avida {
 
@@ -39,7 +40,7 @@ class Frames {
   // Joins the frames of an operator's result to sequences. Contiguous frames are not copied. If there are no frames,
   // `frame` is the shape of one, provided that it has the right number of axes.
   bool in_order(const Data& frames) const;
-  Data join(const Data& frames, const Shape& frame, Gpu* pinned_for) const;
+  Data join(const Data& frames, const Shape& frame, ResultMemory where) const;
 
  private:
   std::vector<int64_t> counts_;  // of each sample

@@ -20,13 +20,15 @@ namespace avida {
 constexpr double kWorthThreads = 256 << 10, kWorthMoving = 1 << 20, kLeastPart = 64 << 10;
 
 Data allocate_output(const Run& run, int k, const ShapeList& shapes) {
-  if (!run.launches) return allocate_result(run.out[k], shapes, run.pinned_for);
+  if (!run.launches) return allocate_result(run.out[k], shapes, run.results_in);
   return allocate_data(run.out[k], shapes, [&](int64_t bytes) { return run.launches->allocate(bytes); });
 }
 
-Data allocate_result(const Meta& meta, const ShapeList& shapes, Gpu* pinned_for) {
-  if (!pinned_for) return allocate_data(meta, shapes);
-  return allocate_data(meta, shapes, [&](int64_t bytes) { return pinned_for->allocate_pinned(bytes); });
+Data allocate_result(const Meta& meta, const ShapeList& shapes, ResultMemory where) {
+  if (!where.pinned_for) return allocate_data(meta, shapes);
+  return allocate_data(meta, shapes, [&](int64_t bytes) {
+    return where.is_asked ? where.pinned_for->allocate_pinned(bytes) : where.pinned_for->allocate_for_copies(bytes);
+  });
 }
 
 Error error_at_sample(const Run& run, int i, const Error& error) {

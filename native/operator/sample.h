@@ -111,8 +111,8 @@ std::vector<Data> run_view(const Run& run, const std::function<void(SampleWork&)
 
 // Allocates output k of a call, on its device.
 Data allocate_output(const Run& run, int k, const ShapeList& shapes);
-// Memory on the CPU for one output; see Context::pinned_for.
-Data allocate_result(const Meta& meta, const ShapeList& shapes, Gpu* pinned_for);
+// Memory on the CPU for one output.
+Data allocate_result(const Meta& meta, const ShapeList& shapes, ResultMemory where);
 
 // The error with the sample's index and source added.
 Error error_at_sample(const Run& run, int i, const Error& error);

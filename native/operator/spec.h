@@ -11,6 +11,7 @@
 #include "arguments/arg_spec.h"
 #include "core/data.h"
 #include "device/philox.h"
+#include "runtime/memory.h"
 
 namespace avida {
 
@@ -64,7 +65,7 @@ struct Run {
       keyed;  // the streams of the samples, if they do not depend on the sample's index in the batch
   std::span<const FramePlace> frames;  // if the samples are frames of sequences; see Frames
   Launches* launches = nullptr;        // records the work of a call on a GPU; null on the CPU
-  Gpu* pinned_for = nullptr;           // see Context; null on a GPU
+  ResultMemory results_in{};           // on the CPU
 
   RandomKey random_key(int i) const {
     return keyed.empty() ? RandomKey{random.seed, random.position, static_cast<unsigned>(i)} : keyed[i];

@@ -76,14 +76,27 @@ void bind_streams(nb::module_& m) {
       nb::arg("context"), nb::arg("stream").none());
   m.def(
       "set_context_pinned",
-      [](Context& context, int gpu) {
-        Gpu* pinned_for = gpu < 0 ? nullptr : &Gpu::at(gpu);
-        if (pinned_for) pinned_for->allocate_pinned(1);  // raises here what keeps it from working
-        context.pinned_for = pinned_for;
+      [](Context& context, std::optional<int> gpu) {
+        if (gpu && *gpu >= 0) Gpu::at(*gpu).allocate_pinned(1);  // raises here what keeps it from working
+        context.results.reset();
+        if (gpu) context.results = ResultMemory{*gpu < 0 ? nullptr : &Gpu::at(*gpu)};
       },
-      nb::arg("context"), nb::arg("gpu"),
-      "Results of operators on the CPU are allocated in pinned memory, for this GPU; -1: in ordinary memory.");
-  m.def("context_pinned", [](Context& context) { return context.pinned_for != nullptr; });
+      nb::arg("context"), nb::arg("gpu").none(),
+      "Results of operators on the CPU are allocated in pinned memory, for this GPU; -1: in ordinary memory; None: in "
+      "pinned memory as soon as another library that uses CUDA gets results.");
+  m.def("context_pinned", [](Context& context) {
+    return (context.results ? context.results->pinned_for : Gpu::that_copies()) != nullptr;
+  });
+  m.def(
+      "pin_from_now_on",
+      [] {
+        WithoutGil released;
+        Gpu::note_hand_over(true);
+      },
+      "Results on the CPU lie in pinned memory unless a context says otherwise, since they are copied to a GPU.");
+  m.def(
+      "pins_for_copies", [] { return Gpu::that_copies() != nullptr; },
+      "Whether results on the CPU lie in pinned memory unless a context says otherwise.");
 }
 
 void bind_kernels(nb::module_& m) {

@@ -195,6 +195,7 @@ NB_MODULE(_core, m) {
   m.attr("compiler") = kCompiler;
   bind_values(m);
   bind_arrow(m);
+  bind_arrow_exports(m);
   bind_calls(m);
   bind_execution(m);
   bind_feeds(m);
@@ -206,6 +207,7 @@ NB_MODULE(_core, m) {
   bind_descriptors(m);
   bind_storage(m);
   bind_stores(m);
+  bind_stored_files(m);
   bind_readers(m);
 }
 

@@ -94,6 +94,7 @@ std::shared_ptr<void> hold(nb::object object);
 
 void bind_values(nb::module_& m);
 void bind_arrow(nb::module_& m);
+void bind_arrow_exports(nb::module_& m);
 void bind_calls(nb::module_& m);
 void bind_execution(nb::module_& m);
 void bind_python_calls(nb::module_& m);
@@ -102,6 +103,7 @@ void bind_profiles(nb::module_& m);
 void bind_descriptors(nb::module_& m);
 void bind_storage(nb::module_& m);
 void bind_stores(nb::module_& m);
+void bind_stored_files(nb::module_& m);
 void bind_readers(nb::module_& m);
 
 }  // namespace avida::python

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "core/made_once.h"
+#include "gpu/gpu.h"
 #include "readers/blocks/fetched_blocks.h"
 #include "runtime/fork.h"
 #include "runtime/memory.h"
@@ -203,6 +204,13 @@ class BatchReader {
 };
 
 }  // namespace
+
+Data Source::allocate(const Meta& meta, const ShapeList& shapes) const {
+  const bool is_file = meta.dtype == DType::uint8 && meta.ndim == 1;
+  Gpu* gpu = is_file ? nullptr : Gpu::that_copies();
+  if (!gpu) return allocate_data(meta, shapes);
+  return allocate_data(meta, shapes, [gpu](int64_t bytes) { return gpu->allocate_for_copies(bytes); });
+}
 
 void Source::start_thread(std::function<void()> work) const {
   try {

@@ -46,8 +46,9 @@ class Source {
   virtual int64_t size() const = 0;
   // Type, rank and layout of each output.
   virtual const std::vector<Meta>& outputs() const = 0;
-  // Memory for the samples of an output, on the device of its Meta.
-  virtual Data allocate(const Meta& meta, const ShapeList& shapes) const { return allocate_data(meta, shapes); }
+  // Memory for the samples of an output, on the device of its Meta; pinned where results are, unless they are the bytes
+  // of files, which are decoded on the CPU.
+  virtual Data allocate(const Meta& meta, const ShapeList& shapes) const;
   // Whether reading a sample takes so long that the samples of a batch are read by several threads.
   virtual bool takes_long() const { return false; }
   // Called before the samples of a batch are read, with those of one list by one thread, in this order: their

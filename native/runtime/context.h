@@ -1,10 +1,12 @@
 // Where and how operators run: a thread pool and an executor, and each thread's choice of them.
 #pragma once
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "core/data.h"
 #include "runtime/executor.h"
+#include "runtime/memory.h"
 #include "runtime/thread_pool.h"
 
 namespace avida {
@@ -24,7 +26,8 @@ class Context : public std::enable_shared_from_this<Context> {
   const std::shared_ptr<Executor> executor = Executor::create();
   const int device_id;                // the GPU it was created for; -1 for the one that the thread has selected
   std::shared_ptr<GpuStream> stream;  // for work on a GPU; null for the default stream
-  Gpu* pinned_for = nullptr;          // allocates the results of operators on the CPU, in pinned memory; null: no GPU
+  // Nothing: in pinned memory as soon as they are copied to a GPU; see Gpu::that_copies().
+  std::optional<ResultMemory> results;
 
   std::shared_ptr<ThreadPool> threads() const;
 };

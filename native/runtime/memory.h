@@ -8,6 +8,8 @@
 
 namespace avida {
 
+class Gpu;
+
 constexpr size_t kAlignment = 64;
 
 // A block of at least `bytes` bytes, aligned to kAlignment; not cleared. Throws a memory error that names the size.
@@ -16,6 +18,12 @@ Block allocate(int64_t bytes);
 // Samples of these shapes in one new block, without gaps if they have one shape.
 Data allocate_data(const Meta& meta, const ShapeList& shapes,
                    const std::function<Block(int64_t bytes)>& allocate = avida::allocate);
+
+// Where the results of operators on the CPU lie.
+struct ResultMemory {
+  Gpu* pinned_for = nullptr;  // the GPU that reads them from pinned memory; null: in ordinary memory
+  bool is_asked = true;       // otherwise ordinary memory will do where pinned memory is short
+};
 
 // The same samples in new memory. For data on the CPU.
 Data copy_of(const Data& data);

@@ -27,7 +27,7 @@ from avida._running.eval import (
 from avida._running.generators import ahead
 from avida._running.limits import DecodeLimits, decode_limits, set_decode_limits
 from avida._running.memory import memory_use, set_memory_budget
-from avida._values.arrow import from_arrow
+from avida._values.arrow import from_arrow, to_arrow
 from avida._values.batch import Batch, as_batch, batch
 from avida._values.device import Device, device
 from avida._values.dtype import (
@@ -170,6 +170,7 @@ __all__ = [
     "stream",
     "tensor",
     "tfrecord",
+    "to_arrow",
     "transforms",
     "trivial_augment",
     "type_id",

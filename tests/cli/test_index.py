@@ -62,11 +62,11 @@ def test_damage_names_file_and_place(tmp_path, capsys):
 
 
 def test_format_is_found_from_contents(tmp_path, capsys):
-    assert index._find_format(tmp_path / write(tmp_path / "x", [tfrecord(b"")])) == "tfrecord"
-    assert index._find_format(tmp_path / write(tmp_path / "x", IMAGES)) == "recordio"
+    assert index.find_format(tmp_path / write(tmp_path / "x", [tfrecord(b"")])) == "tfrecord"
+    assert index.find_format(tmp_path / write(tmp_path / "x", IMAGES)) == "recordio"
     with tarfile.open(tmp_path / "x", "w") as tar:
         tar.add(__file__, "test.py")
-    assert index._find_format(tmp_path / "x") == "webdataset"
+    assert index.find_format(tmp_path / "x") == "webdataset"
     (tmp_path / "x").write_bytes(b"something else, long enough")
     assert _cli.main(["index", str(tmp_path / "x")]) == 1
     assert "see --format" in capsys.readouterr().err

@@ -504,6 +504,8 @@ def test_deep_expressions_and_full_disks(tmp_path, capsys):
     assert _cli.main(["migrate", str(script), "-o", "/dev/full"]) == 2
     assert "cannot write /dev/full: No space left on device" in capsys.readouterr().err
     assert _cli.main(["migrate", str(script), "-o", "/dev/stdout"]) == 0
+    assert _cli.main(["migrate", "/dev/zero"]) == 2
+    assert "cannot read /dev/zero: expected a regular file, found a device" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("text", "message"), [("x = ", "not a Python script"), (None, "cannot read")])

@@ -34,6 +34,12 @@ def pinned():
         context.evaluate_all()
 
 
+@pytest.fixture
+def ordinary():
+    with ndd.EvalContext(pin_memory=False) as context:
+        yield context
+
+
 def address(batch):
     return batch.tensors[0]._address
 
@@ -88,7 +94,8 @@ def test_the_same_numbers_as_in_ordinary_memory():
     with ndd.EvalContext(pin_memory=True):
         made = make()
     assert made._pinned
-    expected = make()
+    with ndd.EvalContext(pin_memory=False):
+        expected = make()
     assert not expected._pinned
     np.testing.assert_array_equal(np.asarray(made), np.asarray(expected))
 
@@ -109,17 +116,17 @@ def test_calls_on_a_gpu_are_left_alone(pinned):
 
 def test_the_setting():
     context = ndd.EvalContext.default()
+    context.pin_memory = False
     assert not context.pin_memory
     assert not ndd.flip(images())._pinned
     context.pin_memory = True
     try:
         assert context.pin_memory
         assert ndd.flip(images())._pinned
-        with ndd.EvalContext():
+        with ndd.EvalContext(pin_memory=False):
             assert not ndd.flip(images())._pinned
     finally:
-        context.pin_memory = False
-    assert not ndd.flip(images())._pinned
+        context.pin_memory = None
 
 
 def test_torch_shares_what_is_pinned(pinned, is_fake):
@@ -135,7 +142,7 @@ def test_torch_shares_what_is_pinned(pinned, is_fake):
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "bool", "int64", "float16", "bfloat16", "float64"])
-def test_torch_copies_what_is_not_pinned(dtype, is_fake):
+def test_torch_copies_what_is_not_pinned(dtype, is_fake, ordinary):
     batch = ndd.cast(images() // 100, dtype=dtype)
     samples = ndd.as_batch(list(ndd.cast(images() // 100, dtype=dtype).select([3, 1, 0])))  # not contiguous
     for value in (batch, samples, batch.tensors[2]):
@@ -249,7 +256,7 @@ def test_gpu_returns_at_once(pinned):
         assert may_go_on.wait(600)
         return x
 
-    for context in (pinned, ndd.EvalContext()):
+    for context in (pinned, ndd.EvalContext(pin_memory=False)):
         may_go_on.clear()
         with context:
             x = images()

@@ -1,5 +1,8 @@
 """Spectrograms, mel spectrograms, decibels and MFCC are librosa's, where both define the term."""
 
+import pathlib
+import re
+
 import librosa
 import numpy as np
 import pytest
@@ -54,3 +57,18 @@ def test_mfcc(kind):
 def test_preemphasis():
     expected = librosa.effects.preemphasis(SIGNAL, coef=0.97, zi=[0.0])
     close(ndd.preemphasis_filter(SIGNAL, border="zero"), expected)
+
+
+def test_features_of_whisper():
+    """The recipe of docs/sound.md gives what OpenAI's code computes: their formulas, with librosa's parts."""
+    padded = np.pad(SIGNAL, (0, 480_000 - len(SIGNAL)))
+    spectrum = np.abs(librosa.stft(padded, n_fft=400, hop_length=160, pad_mode="reflect"))[:, :-1] ** 2
+    expected = np.log10(np.maximum(librosa.filters.mel(sr=RATE, n_fft=400, n_mels=80) @ spectrum, 1e-10))
+    expected = (np.maximum(expected, expected.max() - 8) + 4) / 4
+
+    page = (pathlib.Path(__file__).parents[2] / "docs" / "sound.md").read_text()
+    names = {"ndd": ndd, "periodic": 0.5 - 0.5 * np.cos(2 * np.pi * np.arange(400) / 400)}
+    exec(re.search(r"```python\n(def whisper_features.*?\n)\n\n", page, re.DOTALL)[1], names)  # type: ignore[index]
+    (got,) = names["whisper_features"](ndd.batch([SIGNAL]))
+    assert got.shape == (80, 3000)
+    np.testing.assert_allclose(got.numpy(), expected, atol=1e-4)

@@ -360,6 +360,21 @@ def test_classes(folder, tmp_path_factory):
     assert avida.readers.File(files=[f"{folder}/ant/0.jpg"]).classes is None
 
 
+def test_readers_that_number_a_class_differently_are_told(folder, tmp_path_factory):
+    other = make(tmp_path_factory.mktemp("validation"), ["bee/1.jpg", "cat/1.jpg"])
+    train = avida.readers.File(file_root=folder)
+    with pytest.warns(UserWarning, match=r"'bee' has the label 0 in file_root=.*valid.*, and 1 in file_root=.*clas"):
+        avida.readers.File(file_root=other)
+    del train
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        avida.readers.File(file_root=folder)  # the others are gone
+        train = avida.readers.File(file_root=folder, random_shuffle=True)
+        avida.readers.File(file_root=other, classes=train.classes)
+        avida.readers.File(file_root=make(tmp_path_factory.mktemp("more"), ["ant/1.jpg", "dog/1.jpg"]))
+        avida.readers.File(file_root=other, classes=["cat", "bee"])  # chosen
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

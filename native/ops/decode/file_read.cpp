@@ -58,7 +58,7 @@ std::vector<Data> read_files(const Run& run, const SampleLoop& loop) {
   }
   const CallArgs args(std::make_shared<ReadArgs>(std::make_shared<const storage::Fetched>(needs)), 0);
   std::vector<Data> results = run_samples({run.in, run.samples, run.is_batch, args, run.out, run.pool, run.random,
-                                           run.keyed, run.frames, run.launches, run.pinned_for},
+                                           run.keyed, run.frames, run.launches, run.results_in},
                                           loop);
   results[0].origins = std::make_shared<const std::vector<Origin>>(std::move(origins));
   return results;

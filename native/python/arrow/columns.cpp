@@ -49,6 +49,7 @@ Column::Column(const ColumnType& type, const ArrowArray& table, int64_t first)
   }
   rows_ = rows_of(type.rows, *at);
   if (type.is_file) paths_ = rows_of(type.paths, child_of(*parent, type.path_field));
+  if (type.shape_field >= 0) shapes_ = rows_of(type.shapes, child_of(*parent, type.shape_field));
   const auto address = reinterpret_cast<uintptr_t>(rows_.elements.data);
   in_place_ = type.rows.dtype != DType::boolean && address % static_cast<uintptr_t>(size_of(type.rows.dtype)) == 0;
 }
@@ -96,7 +97,26 @@ Column::Row Column::row(int64_t i) const {
     check_nulls(part, i, i + 1, number);
   }
   if (type_->index != DType::none) i = number_in_dictionary(i, number);
-  return find(rows_, i, number);
+  Row found = find(rows_, i, number);
+  if (!type_->has_shapes) return found;
+  const Shape shape = shape_at(i, number);
+  if (checked_volume(shape) != volume(found.shape))
+    value_error("row ", number, " of ", type_->name(), " has ", volume(found.shape), " elements, which its shape ",
+                shape, " does not fit");
+  found.shape = shape;
+  return found;
+}
+
+Shape Column::shape_at(int64_t i, int64_t number) const {
+  if (type_->shape_field < 0) return type_->extents;
+  const Row extents = find(shapes_, i, number);
+  Shape shape;
+  for (int64_t k = 0; k < volume(extents.shape); k++)
+    shape.push_back(type_->shapes.dtype == DType::int32 ? reinterpret_cast<const int32_t*>(extents.at)[k]
+                                                        : reinterpret_cast<const int64_t*>(extents.at)[k]);
+  if (shape.size() != type_->ndim())
+    value_error("row ", number, " of ", type_->name(), " has ", shape.size(), " axes, expected ", type_->ndim());
+  return shape;
 }
 
 std::string Column::file_name(int64_t i) const {
@@ -197,7 +217,7 @@ Column::Row Column::view(const Part& views, int64_t i, int64_t number) const {
 bool Column::is_even() const {
   auto even = [](const Part& part) { return !part.validity; };
   auto fixed = [](const RowType::Level& level) { return level.kind == RowType::Level::fixed; };
-  return in_place_ && type_->index == DType::none && std::ranges::all_of(structs_, even) &&
+  return in_place_ && type_->index == DType::none && !type_->has_shapes && std::ranges::all_of(structs_, even) &&
          std::ranges::all_of(rows_.levels, even) && even(rows_.elements) &&
          std::ranges::all_of(type_->rows.levels, fixed);
 }

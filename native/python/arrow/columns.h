@@ -29,6 +29,11 @@ struct ColumnType {
   bool is_file = false;
   int64_t path_field = 0;
   RowType paths;
+  // Tensors of Arrow or Ray: lists whose rows stand for arrays of one shape, or of shapes in a field beside them.
+  bool has_shapes = false;
+  Shape extents;
+  int64_t shape_field = -1;  // below 0: of one shape
+  RowType shapes;
   Layout layout;
 
   std::string name() const;  // for messages
@@ -84,6 +89,7 @@ class Column {
   const ArrowArray& child_of(const ArrowArray& array, int64_t i) const;
   Row find(const Rows& rows, int64_t i, int64_t number) const;
   Row view(const Part& views, int64_t i, int64_t number) const;
+  Shape shape_at(int64_t i, int64_t number) const;
   int64_t number_in_dictionary(int64_t i, int64_t number) const;
   void check_nulls(const Part& part, int64_t begin, int64_t end, int64_t number) const;
   [[noreturn]] void refuse_null(int64_t number) const;
@@ -93,7 +99,7 @@ class Column {
   int64_t size_ = 0, first_ = 0;
   std::vector<Part> structs_;
   Part indices_;
-  Rows rows_, paths_;
+  Rows rows_, paths_, shapes_;
   bool in_place_ = true;
 };
 

@@ -1,5 +1,6 @@
 #include "python/arrow/table.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace avida::python::arrow {
@@ -118,36 +119,63 @@ Data Table::place(size_t k) const {
   data.dtype = type.rows.dtype;
   data.layout = type.layout;
   data.read_only = true;
-  auto borrow = [&] { return Block(nothing, BlockDeleter([kept = memory_](void*) {}, Borrowed::to_read)); };
   bool in_place = true;
   for (const Column& column : parts) in_place &= column.in_place();
   if (in_place && n > 0 && parts.size() == 1 && parts[0].is_even()) {
     parts[0].row(n - 1);  // checks the end
     const Column::Row first = parts[0].row(0);
     data.shapes = ShapeList(n, first.shape);
-    data.place(borrow(), const_cast<char*>(first.at ? first.at : nothing), volume(first.shape) * size_of(data.dtype));
+    data.place(memory(), const_cast<char*>(first.at ? first.at : nothing), volume(first.shape) * size_of(data.dtype));
     return data;
   }
-  data.shapes = ShapeList(n, type.ndim());
-  std::vector<void*> samples;
   std::vector<RowAt> rows;
-  for (const Column& column : parts) {
-    for (int64_t i = 0; i < column.size(); i++) {
-      rows.push_back({&column, i});
-      if (!in_place) continue;
-      const Column::Row row = column.row(i);
-      data.shapes.set(static_cast<int>(samples.size()), row.shape);
-      samples.push_back(const_cast<char*>(row.at ? row.at : nothing));
-    }
+  for (const Column& column : parts)
+    for (int64_t i = 0; i < column.size(); i++) rows.push_back({&column, i});
+  const std::vector<Block> blocks{memory()};
+  return pick(type, rows, blocks);
+}
+
+RowAt Table::at(size_t k, int64_t row) const {
+  const std::vector<Column>& parts = columns_[k];
+  size_t part = 0;
+  while (part + 1 < parts.size() && row >= parts[part].size()) row -= parts[part++].size();
+  return {&parts[part], row};
+}
+
+Block Table::memory() const {
+  return Block(nothing, BlockDeleter([kept = memory_](void*) {}, Borrowed::to_read));
+}
+
+std::vector<ColumnType> types_of(nb::handle object) {
+  Taken taken;
+  take(object.attr("__arrow_c_schema__")(), "arrow_schema", taken.schema);
+  return columns_of(taken.schema);
+}
+
+Data pick(const ColumnType& type, std::span<const RowAt> rows, std::span<const Block> memory) {
+  const int n = static_cast<int>(rows.size());
+  Data data;
+  data.dtype = type.rows.dtype;
+  data.layout = type.layout;
+  data.read_only = true;
+  data.shapes = ShapeList(n, type.ndim());
+  if (!std::ranges::all_of(rows, [](const RowAt& row) { return row.column->in_place(); })) return gather(type, rows);
+  std::vector<void*> samples;
+  for (int i = 0; i < n; i++) {
+    const Column::Row row = rows[static_cast<size_t>(i)].column->row(rows[static_cast<size_t>(i)].row);
+    data.shapes.set(i, row.shape);
+    samples.push_back(const_cast<char*>(row.at ? row.at : nothing));
   }
-  if (!in_place) return gather(type, rows);
+  const bool one = memory.size() == 1 || std::ranges::count(memory, memory[0]) == std::ssize(memory);
   if (n > 0 && data.shapes.uniform()) {  // samples of one shape are one array, which PyTorch takes as it is
     const int64_t step = data.bytes(0);
-    if (!are_even(samples, step)) return gather(type, rows);
-    data.place(borrow(), samples[0], step);
-    return data;
+    if (!one || !are_even(samples, step)) return gather(type, rows);
+    data.place(memory[0], samples[0], step);
+  } else if (one) {
+    data.place(memory[0], std::move(samples));
+  } else {
+    data.place(std::vector(memory.begin(), memory.end()), std::move(samples));
   }
-  data.place(borrow(), std::move(samples));
   return data;
 }
 

@@ -22,6 +22,10 @@ class Table {
   const std::vector<Column>& column(size_t k) const { return columns_[k]; }
   // The rows of a column as samples: where they lie if that is possible.
   Data batch(size_t k) const;
+  // A row of a column.
+  RowAt at(size_t k, int64_t row) const;
+  // A block that keeps its memory as long as samples lie in it.
+  Block memory() const;
 
  private:
   Data place(size_t k) const;
@@ -32,5 +36,10 @@ class Table {
   std::vector<ColumnType> types_;
   std::vector<std::vector<Column>> columns_;
 };
+
+// The columns of an object with __arrow_c_schema__.
+std::vector<ColumnType> types_of(nb::handle object);
+// Rows of columns of one type as a batch: where they lie if that is possible. `memory` has the block of each.
+Data pick(const ColumnType& type, std::span<const RowAt> rows, std::span<const Block> memory);
 
 }  // namespace avida::python::arrow

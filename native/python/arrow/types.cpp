@@ -116,24 +116,40 @@ std::vector<std::string> items_in(std::string_view json, std::string_view key) {
   return items;
 }
 
-// The extents of arrow.fixed_shape_tensor, which is a fixed list beneath.
-void read_tensor(const ArrowSchema& schema, ColumnType& column) {
-  if (metadata_of(schema, "ARROW:extension:name") != "arrow.fixed_shape_tensor") return;
-  const std::string json = metadata_of(schema, "ARROW:extension:metadata").value_or("");
+// The extents and names of axes of arrow.fixed_shape_tensor, which is a fixed list beneath.
+void read_tensor_type(std::string_view json, ColumnType& column) {
   Shape extents;
   for (const std::string& item : items_in(json, "shape")) extents.push_back(width_of(column, "tensor", item));
-  int64_t axis = 0;
-  for (const std::string& item : items_in(json, "permutation"))
-    if (item != std::to_string(axis++))
-      type_error("expected tensors in C order in ", column.name(), ", got the permutation of axes in ", json);
   if (column.rows.levels.empty() || column.rows.levels[0].kind != Level::fixed ||
       checked_volume(extents) != volume(column.rows.levels[0].extents))
     value_error("expected tensors of the shape ", extents, " in ", column.name(), ", got other lists");
   column.rows.levels[0].extents = extents;
+}
+
+void read_axes(std::string_view json, ColumnType& column) {
+  int64_t axis = 0;
+  for (const std::string& item : items_in(json, "permutation"))
+    if (item != std::to_string(axis++))
+      type_error("expected tensors in C order in ", column.name(), ", got the permutation of axes in ", json);
   std::string letters;
   for (const std::string& item : items_in(json, "dim_names"))
     if (item.size() == 1) letters += item;
   if (static_cast<int>(letters.size()) == column.ndim()) column.layout = Layout(letters);
+}
+
+// What is more than lists: tensors of Arrow, and those of Ray, whose metadata are the shape alone.
+void read_tensor(const ArrowSchema& schema, ColumnType& column) {
+  const std::string name = metadata_of(schema, "ARROW:extension:name").value_or("");
+  const std::string json = metadata_of(schema, "ARROW:extension:metadata").value_or("");
+  if (name == "arrow.fixed_shape_tensor") {
+    read_tensor_type(json, column);
+    read_axes(json, column);
+  } else if (name == "ray.data.arrow_tensor" || name == "ray.data.arrow_tensor_v2") {
+    const std::string labelled = str("\"shape\":", json);
+    column.has_shapes = true;
+    for (const std::string& item : items_in(labelled, "shape"))
+      column.extents.push_back(width_of(column, "tensor", item));
+  }
 }
 
 RowType rows_of(const ArrowSchema& schema, const ColumnType& column) {
@@ -186,6 +202,36 @@ int64_t bytes_field(const ArrowSchema& schema) {
   return -1;
 }
 
+// Tensors of various shapes: a struct of flat lists and shapes.
+bool is_shaped_tensor(const ArrowSchema& schema) {
+  const std::string name = metadata_of(schema, "ARROW:extension:name").value_or("");
+  return name == "arrow.variable_shape_tensor" || name == "ray.data.arrow_variable_shaped_tensor";
+}
+
+void read_shaped_tensor(const ArrowSchema& schema, ColumnType& column) {
+  const std::string json = metadata_of(schema, "ARROW:extension:metadata").value_or("");
+  column.has_shapes = true;
+  for (int64_t i = 0; i < schema.n_children; i++) {
+    const ArrowSchema& child = child_of(schema, i);
+    const std::string_view field = child.name ? child.name : "";
+    if (field == "shape") column.shape_field = i;
+    (field == "shape" ? column.shapes : column.rows) = rows_of(child, column);
+    if (field == "data") column.fields.push_back(i);
+  }
+  auto is_list = [](const RowType& rows, bool fixed) {
+    return rows.levels.size() == 1 && !rows.bytes && (rows.levels[0].kind == Level::fixed) == fixed;
+  };
+  const bool of_arrow = is_list(column.shapes, true);
+  if (schema.n_children != 2 || column.shape_field < 0 || !is_list(column.rows, false) ||
+      !(of_arrow || is_list(column.shapes, false)) ||
+      (column.shapes.dtype != DType::int32 && column.shapes.dtype != DType::int64))
+    value_error("expected tensors with data and a shape in ", column.name(), ", got other fields");
+  const int64_t axes = of_arrow ? volume(column.shapes.levels[0].extents) : width_of(column, "tensor", json);
+  if (axes > kMaxDim) value_error("tensors in ", column.name(), " have more than ", kMaxDim, " axes");
+  column.extents.resize(static_cast<int>(axes), 0);
+  read_axes(json, column);
+}
+
 void add_columns(const ArrowSchema& schema, ColumnType column, bool is_table, std::vector<ColumnType>& out) {
   if (column.fields.size() > kMaxDim) value_error("structs in ", column.name(), " are deeper than ", kMaxDim);
   if (std::string_view(schema.format) == "+s") {
@@ -196,6 +242,11 @@ void add_columns(const ArrowSchema& schema, ColumnType column, bool is_table, st
       column.fields.push_back(bytes);
       column.rows = rows_of(child_of(schema, bytes), column);
       column.paths = rows_of(child_of(schema, 1 - bytes), column);
+      out.push_back(std::move(column));
+      return;
+    }
+    if (is_shaped_tensor(schema)) {
+      read_shaped_tensor(schema, column);
       out.push_back(std::move(column));
       return;
     }
@@ -230,6 +281,7 @@ std::string ColumnType::name() const {
 }
 
 int ColumnType::ndim() const {
+  if (has_shapes) return extents.size();
   int axes = 0;
   for (const RowType::Level& level : rows.levels) axes += level.kind == Level::fixed ? level.extents.size() : 1;
   return axes;
@@ -246,7 +298,7 @@ Meta ColumnType::meta() const {
 
 bool is_table(const ArrowSchema& schema) {
   // An array of structs may have nulls, a table has none; else they look the same.
-  return schema.format && std::string_view(schema.format) == "+s" &&
+  return schema.format && std::string_view(schema.format) == "+s" && !is_shaped_tensor(schema) &&
          !((schema.flags & kNullable) && bytes_field(schema) >= 0);
 }
 

@@ -38,6 +38,10 @@ nb::object dlpack(TensorBase& tensor, intptr_t stream) {
   auto keeper = std::make_unique<Export>(data.owner(0));
   hand_out(data);
   std::vector<size_t> shape(data.shapes.dims(0).begin(), data.shapes.dims(0).end());
+  if (data.device.kind == Device::Kind::cpu && !Gpu::knows_copies()) {
+    WithoutGil released;
+    Gpu::note_hand_over();
+  }
   int device_type = nb::device::cpu::value, device = 0;
   if (data.device.kind == Device::Kind::gpu) {
     device_type = nb::device::cuda::value;

@@ -1,4 +1,4 @@
-"""The command line: ``avida info | ls | demo | bench | view | index | profile | run | migrate``.
+"""The command line: ``avida info | ls | demo | bench | view | index | convert | process | profile | run | migrate``.
 
 Each command is one module with these two functions: ``add_arguments(parser)`` and ``run(options) -> exit code``.
 """
@@ -15,12 +15,14 @@ from avida._cli.images import NoImagesError
 from avida._cli.streams import flush_output, open_closed_streams
 
 COMMANDS = {
-    "info": "what this build can do on this machine",
+    "info": "what this build can do on this machine, or what a data set has",
     "ls": "list a folder, on this machine or in a store such as s3://",
     "demo": "a folder of images becomes training batches: speed of each stage, and a contact sheet",
     "bench": "images per second on this machine, stage by stage",
     "view": "write a contact sheet of a folder of images, decoded and augmented, or of a video",
     "index": "write index files of TFRecord, WebDataset and RecordIO files",
+    "convert": "write a data set again as shards of WebDataset, MDS or Parquet",
+    "process": "change a data set once by a function of Batches, and write the results as shards",
     "profile": "run a script, and show where its loop spends its time and what it waits for",
     "run": "run a script or notebook written for nvidia.dali.experimental.dynamic with avida in its place",
     "migrate": "rewrite a script of pipeline mode into one with loops",

@@ -123,7 +123,7 @@ def _plan(options: argparse.Namespace) -> tuple[dict[pathlib.Path, tuple[str, pa
     failed = 0
     for file in reversed(files.values()):
         try:
-            kind = options.format or _find_format(file)
+            kind = options.format or find_format(file)
             target = pathlib.Path(options.output or file.parent, FORMATS[kind].index_name(file.name))
             if target.resolve() in files:
                 raise RuntimeError(f"{file}: its index would replace {target}, one of the files")
@@ -166,7 +166,7 @@ def _write_index(file: pathlib.Path, kind: str, target: pathlib.Path, done: _Don
     return f"{target}: {kind}, {text.count(chr(10)) - (kind == 'webdataset')} samples"
 
 
-def _find_format(file: pathlib.Path) -> str:
+def find_format(file: pathlib.Path) -> str:
     if not stat.S_ISREG(file.stat().st_mode):
         raise RuntimeError(f"{file}: expected a regular file, got a pipe or device")
     for name, kind in FORMATS.items():

@@ -1,4 +1,7 @@
-"""Shows what this build can do on this machine: version, instruction sets, formats, threads, memory, GPU."""
+"""Shows what this build can do on this machine: version, instruction sets, formats, threads, memory, GPU.
+
+With the name of a data set, shows what that has: format, samples, bytes, columns, classes, sizes of images.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,8 @@ import numpy as np
 
 import avida
 from avida import _core
+from avida._cli import ls
+from avida._cli.rewriting.described import facts_of
 
 # The levels of the x86-64 ABI that avida is compiled for, best first, and what each asks of the CPU beyond the next.
 LEVELS = {
@@ -22,11 +27,13 @@ LEVELS = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    pass
+    parser.add_argument("url", nargs="?", metavar="URL", help="a data set: a folder or archives, here or in a store")
+    ls.add_store_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    for name, text in facts().items():
+    ls.configure_store(options, options.url)
+    for name, text in (facts_of(options.url) if options.url else facts()).items():
         print("\n".join(textwrap.wrap(f"{name:<13} {text}", 110, subsequent_indent=" " * 14, break_long_words=False)))
     return 0
 

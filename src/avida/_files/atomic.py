@@ -43,10 +43,25 @@ def write_file(path: str | os.PathLike[str], content: str | bytes, *, replace: b
                 _write_to_stream(path, data)
                 return
         path = pathlib.Path(os.path.realpath(path)) if path.is_symlink() else path
+    with _complete_file(path, replace) as file:
+        file.write(data)
+
+
+@contextlib.contextmanager
+def replaced_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A file to write to, which takes its name when the block ends, and never if that raises an error."""
+    path = pathlib.Path(path)
+    _make_folder(path.parent)
+    with _complete_file(path, replace=True) as file:
+        yield file
+
+
+@contextlib.contextmanager
+def _complete_file(path: pathlib.Path, replace: bool) -> Iterator[BinaryIO]:
     _remove_abandoned(path.parent)
     with _naming(path), _new_temporary(path.parent) as file:
         try:
-            file.write(data)
+            yield file
             file.flush()
             os.fsync(file.fileno())
             if replace:

@@ -176,7 +176,8 @@ class EvalContext:
         cuda_stream: What :func:`stream` takes; by default that of :func:`set_current_stream` or
             :func:`set_default_stream`, else one that contexts share.
         thread_pool: A pool of several contexts.
-        pin_memory: Results of operators on the CPU lie in pinned memory: see :attr:`pin_memory`.
+        pin_memory: Whether results of operators on the CPU lie in pinned memory: see :attr:`pin_memory`. Default: as
+            soon as PyTorch gets results in a process that uses CUDA.
 
     Example:
         >>> with avida.EvalContext(num_threads=2):
@@ -190,7 +191,7 @@ class EvalContext:
         device_id: int | None = None,
         cuda_stream: Any = None,
         thread_pool: ThreadPool | None = None,
-        pin_memory: bool = False,
+        pin_memory: bool | None = None,
     ) -> None:
         if num_threads is not None and thread_pool is not None:
             raise ValueError("give num_threads or thread_pool, not both")
@@ -209,8 +210,8 @@ class EvalContext:
         self._set_up(pool, _core.NativeContext(pool._native, -1 if device_id is None else device_id))
         if given is not None:
             self._set_stream(given)
-        if pin_memory:
-            self.pin_memory = True
+        if pin_memory is not None:
+            self.pin_memory = pin_memory
 
     def _set_up(self, pool: ThreadPool, native: _core.NativeContext) -> None:
         self._pool = pool
@@ -272,14 +273,18 @@ class EvalContext:
     def pin_memory(self) -> bool:
         """Whether results of operators on the CPU lie in pinned memory.
 
-        A GPU copies from pinned memory while the CPU goes on: ``.torch()`` then returns a pinned tensor without a copy,
-        and ``.cuda(non_blocking=True)`` does not wait. Setting it to ``True`` raises a ``RuntimeError`` without a GPU.
+        A GPU copies from pinned memory faster, and while the CPU goes on: ``.torch()`` then returns a pinned tensor
+        without a copy, and ``.cuda(non_blocking=True)`` does not wait. Unless it is set, this begins by itself with the
+        first result that PyTorch or another library gets in a process that uses CUDA, and ordinary memory is used
+        beyond the budget of :func:`set_memory_budget`. Setting it to ``True`` raises a ``RuntimeError`` without a GPU;
+        ``None`` unsets it.
         """
         return _core.context_pinned(self._native)
 
     @pin_memory.setter
-    def pin_memory(self, pin_memory: bool) -> None:
-        _core.set_context_pinned(self._native, gpu_to_pin_for(self._native) if pin_memory else -1)
+    def pin_memory(self, pin_memory: bool | None) -> None:
+        unpinned = None if pin_memory is None else -1
+        _core.set_context_pinned(self._native, gpu_to_pin_for(self._native) if pin_memory else unpinned)
 
     @property
     def checkpoint(self) -> Checkpoint:

@@ -150,8 +150,9 @@ class Batch(_core.BatchBase, Value):
             pad: Zero-pad samples of different shapes to the largest extents.
             mask: Return a second tensor of the same shape, of booleans: true where there is data, false where it is
                 padded.
-            pin_memory: The tensor lies in pinned memory, so that ``.cuda(non_blocking=True)`` does not wait. Copies,
-                unless the samples are in pinned memory already: see :class:`EvalContext`. For batches on the CPU.
+            pin_memory: The tensor lies in pinned memory, so that ``.cuda(non_blocking=True)`` does not wait. Results
+                that are made after the first such call, and after the first ``torch()`` in a process that uses CUDA,
+                lie there from the start; others are copied. For batches on the CPU.
 
         Returns:
             A tensor of shape ``(batch_size, ...)`` with the batch's element type, on its device; with ``mask`` a tuple
@@ -208,6 +209,12 @@ class Batch(_core.BatchBase, Value):
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return (1, 0) if self._gpu < 0 else (2, self._gpu)
+
+    def __arrow_c_schema__(self) -> Any:
+        return _core.arrow_schema(("", self, False, True))
+
+    def __arrow_c_array__(self, requested_schema: Any = None) -> tuple[Any, Any]:
+        return _core.arrow_array(("", self, False, True))
 
     def _joined(self, copy: bool | None, pad: bool, caller: str, pin: int = -1) -> Tensor:
         needs_copy = not self._contiguous() if self._uniform() else pad

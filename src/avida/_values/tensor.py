@@ -111,8 +111,9 @@ class Tensor(_core.TensorBase, Value):
 
         Args:
             copy: ``True`` copies.
-            pin_memory: The tensor lies in pinned memory, so that ``.cuda(non_blocking=True)`` does not wait. Copies,
-                unless the data is in pinned memory already: see :class:`EvalContext`. For data on the CPU.
+            pin_memory: The tensor lies in pinned memory, so that ``.cuda(non_blocking=True)`` does not wait. Results
+                that are made after the first such call, and after the first ``torch()`` in a process that uses CUDA,
+                lie there from the start; others are copied. For data on the CPU.
 
         Raises:
             ModuleNotFoundError: PyTorch is not installed.
@@ -171,6 +172,16 @@ class Tensor(_core.TensorBase, Value):
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return (1, 0) if self._gpu < 0 else (2, self._gpu)
+
+    def __arrow_c_schema__(self) -> Any:
+        return _core.arrow_schema(self._parts())
+
+    def __arrow_c_array__(self, requested_schema: Any = None) -> tuple[Any, Any]:
+        return _core.arrow_array(self._parts())
+
+    def _parts(self) -> tuple[str, Any, bool, bool]:
+        """The parts along the first axis, as a column of Arrow."""
+        return "", _core.split(self, (self.layout or "")[1:]), False, True
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
@@ -279,7 +290,9 @@ def _pinned_for(value: Any) -> int:
     """The number of the GPU that is to read the value from pinned memory."""
     if value._gpu >= 0:
         raise ValueError(f"pin_memory=True is for data on the CPU, got data on {value.device}; leave it out")
-    return gpu_to_pin_for(_core.current_context())
+    number = gpu_to_pin_for(_core.current_context())
+    _core.pin_from_now_on()  # so that later values need no copy
+    return number
 
 
 def _join(batch: Any, layout: str | None, pad: bool, copy: bool, caller: str, pin: int = -1) -> Any:

@@ -25,6 +25,7 @@ from avida._values.tensor import Tensor
 from avida._values.typing import DeviceArg
 from avida.distributed import World, world
 from avida.readers._blocks import Blocks
+from avida.readers._classes import compare_classes
 from avida.readers._epoch import Epoch, ReadError
 from avida.readers._pointers import pointer_among
 from avida.readers._state import ReaderState
@@ -148,6 +149,7 @@ class Reader:
             if self._blocks:
                 self._block_order = _core.ReaderBlocks(source.blocks, source.size, self._blocks.window)
             self._source = source
+            compare_classes(self, name, source.classes, "classes" in self._arguments[1])
         return self._source
 
     @property

@@ -1,4 +1,4 @@
-"""JAX: an iterator that gives dictionaries of arrays, and one made by a decorator."""
+"""JAX: an iterator that gives dictionaries of arrays."""
 
 from nvidia.dali import fn, pipeline_def, types
 from nvidia.dali.plugin.base_iterator import LastBatchPolicy

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import io
 import pathlib
 import sys
 import tokenize
@@ -24,6 +25,7 @@ from avida._cli.migrate.source import MARK, Source
 from avida._cli.migrate.uses import Uses
 from avida._cli.run import is_notebook
 from avida._files.atomic import write_file
+from avida._files.reading import read_file
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -62,11 +64,13 @@ def run(options: argparse.Namespace) -> int:
 
 def _migrate_file(script: str, output: str) -> tuple[str, list[str]]:
     """What a script or notebook becomes, and what is left, with its place."""
+    content = io.BytesIO(read_file(script))
     if not is_notebook(script):
-        with tokenize.open(script) as file:  # which knows the encoding that a script declares
-            migrated = migrate(file.read())
+        encoding, _ = tokenize.detect_encoding(content.readline)  # what the script declares
+        content.seek(0)
+        migrated = migrate(io.TextIOWrapper(content, encoding).read())
         return migrated, [f"{output}:{line}: {message}" for line, message in marks(migrated)]
-    notebook = Notebook(pathlib.Path(script).read_text(encoding="utf-8"))
+    notebook = Notebook(io.TextIOWrapper(content, "utf-8").read())
     cells = notebook.migrate(migrate)
     left = [(number, *mark) for number, text in cells.items() for mark in marks(text)]
     return notebook.text(), [f"{output}, cell {number}:{line}: {message}" for number, line, message in left]

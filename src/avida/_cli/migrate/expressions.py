@@ -74,8 +74,8 @@ class Expressions(ast.NodeVisitor):
         above = self._source.parents[node]
         if path is None or isinstance(above, ast.Attribute):
             return
-        if path == f"{table.DALI}.types.SampleInfo" and isinstance(above, ast.arg):
-            self._source.edit(node, '"SampleInfo"')
+        if path in table.INFOS and isinstance(above, ast.arg):
+            self._source.edit(node, f'"{table.INFOS[path]}"')
             return
         if module := table.module_of(path):
             name = table.MODULES[module] + path.removeprefix(module)
@@ -147,8 +147,8 @@ class Expressions(ast.NodeVisitor):
         module = table.module_of(path) or ""
         name = table.MODULES[module] + path.removeprefix(module)
         above = self._source.parents[node]
-        if path == f"{table.DALI}.types.SampleInfo" and isinstance(above, ast.arg):
-            self._source.edit(node, '"SampleInfo"')
+        if path in table.INFOS and isinstance(above, ast.arg):
+            self._source.edit(node, f'"{table.INFOS[path]}"')
         elif table.find(name) is None and name != "types.Constant":
             self._source.mark(node, table.why_missing(path))
         elif not self._kinds.names.stays(node):
@@ -276,24 +276,26 @@ class Expressions(ast.NodeVisitor):
         self._source.insert_after(node.args[0], f", {size}")
 
     def _constants(self, node: ast.Call) -> None:
-        """``fn.constant``: the numbers of a list, in a shape."""
+        """``fn.constant``: numbers in a shape, or one number that fills it."""
         given, size = {k.arg: k.value for k in node.keywords}, self._batch_size(node)
         data = given.get("fdata") or given.get("idata")
-        is_list = isinstance(data, ast.List | ast.Tuple) and len(data.elts) > 1
-        if (
-            size is None
-            or data is None
-            or not is_list
-            or node.args
-            or not set(given) <= {"fdata", "idata", "shape", "dtype"}
-        ):
+        is_list = isinstance(data, ast.List | ast.Tuple)
+        is_known = is_list or (data is not None and _is_literal(data))
+        if size is None or data is None or not is_known or node.args or not set(given) <= table.OF_CONSTANTS:
             self._source.mark(node, "fn.constant: write ndd.Batch.broadcast(array, batch_size)")
             return
         dtype = self._source.text(given["dtype"]) if "dtype" in given else None
         dtype = dtype or ("ndd.float32" if "fdata" in given else "ndd.int32")
-        made = f"ndd.Batch.broadcast({self._source.text(data)}, {size}, dtype={dtype})"
-        if "shape" in given:
-            made = f"ndd.reshape({made}, shape={self._source.text(given['shape'])})"
+        numbers, shape = self._source.text(data), given.get("shape")
+        is_one = not is_list or len(data.elts) == 1  # type: ignore[attr-defined]
+        if is_one and shape is not None:
+            number = self._source.text(data.elts[0]) if is_list else numbers  # type: ignore[attr-defined]
+            made = f"ndd.full({number}, shape={self._source.text(shape)}, batch_size={size})"
+            self._source.edit(node, f"ndd.cast({made}, dtype={dtype})")
+            return
+        made = f"ndd.Batch.broadcast({numbers if is_list else f'[{numbers}]'}, {size}, dtype={dtype})"
+        if shape is not None:
+            made = f"ndd.reshape({made}, shape={self._source.text(shape)})"
         self._source.edit(node, made)
 
     def _auto_augment(self, node: ast.Call, operator: str) -> None:
@@ -311,12 +313,15 @@ class Expressions(ast.NodeVisitor):
         given.pop(unused, None)  # which counts only with a shape, or without one
         if limit not in given:
             parts.append(f"{limit}={share if has_shape else pixels}")
+        if ast.unparse(given.get("monotonic_mag", ast.Constant(False))) == "True":
+            del given["monotonic_mag"]  # which is what ours does
         seed = given.pop("seed", None)
         parts += self._generator(node, seed) if seed is not None else []
         for name, value in given.items():
-            if name != "data" and (name not in known or ast.unparse(value) == "None"):
+            if name != "data" and name not in known:
                 self._source.mark(node, f"{ours} has no argument {name}={ast.unparse(value)}")
-        parts = [f"{n}={self._source.text(v)}" for n, v in given.items() if n != "data"] + parts
+        kept = {n: v for n, v in given.items() if n != "data" and ast.unparse(v) != "None"}
+        parts = [f"{n}={self._source.text(v)}" for n, v in kept.items()] + parts
         self._source.edit(node, f"ndd.{ours}({', '.join([self._source.text(given['data']), *parts])})")
 
     def _python_function(self, node: ast.Call) -> None:

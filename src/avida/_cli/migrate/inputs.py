@@ -37,6 +37,12 @@ class Input:
         return not self.is_reader and not (isinstance(batch, ast.Constant) and batch.value is False)
 
     @property
+    def takes_info(self) -> bool:
+        """Whether a function for batches gets a ``BatchInfo`` in place of a number."""
+        asked = self.keywords.get("batch_info")
+        return self.has_batches and self.takes_number and isinstance(asked, ast.Constant) and asked.value is True
+
+    @property
     def source(self) -> ast.expr | None:
         """What an external source takes its data from."""
         return self.call.args[0] if self.call.args else self.keywords.get("source")

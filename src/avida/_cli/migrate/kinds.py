@@ -42,6 +42,7 @@ class Pipeline:
         self.variable = variable  # of a with block
         self.calls: list[ast.Call] = []
         self.iterators: list[ast.Call] = []
+        self.loader: ast.Call | None = None  # the decorator that makes iterators of it
         self.is_run = False
         self.has_length = False  # whether what is written can tell the number of batches
 
@@ -230,19 +231,30 @@ class Kinds:
             call = isinstance(decorator, ast.Call)
             if self.names.path(decorator.func if call else decorator) in table.PIPELINE_DEF:
                 return Pipeline(node, {k.arg: k.value for k in decorator.keywords if k.arg} if call else {})
+            if isinstance(decorator, ast.Call) and self.names.path(decorator.func) in table.DATA_ITERATORS:
+                made = Pipeline(node, {})
+                made.loader = decorator
+                made.iterators.append(decorator)
+                return made
         return None
 
     def _with_blocks(self) -> Iterator[tuple[ast.AST, Pipeline]]:
-        made = {}
+        made: dict[str, list[ast.Assign]] = {}
         for node in ast.walk(self._source.tree):
             if isinstance(node, ast.Assign) and self._is_pipeline_call(node.value):
-                made[ast.unparse(node.targets[0])] = node.value
+                made.setdefault(ast.unparse(node.targets[0]), []).append(node)
         for node in (n for n in ast.walk(self._source.tree) if isinstance(n, ast.With) and len(n.items) == 1):
             expression, variable = node.items[0].context_expr, node.items[0].optional_vars
             if self._is_pipeline_call(expression) and variable is not None:
                 yield node, Pipeline(node, _pipeline_arguments(expression), ast.unparse(variable))
-            elif (text := ast.unparse(expression)) in made:
-                yield node, Pipeline(node, _pipeline_arguments(made[text]), text)
+            elif assigned := self._assigned_before(made.get(text := ast.unparse(expression), []), node):
+                yield node, Pipeline(node, _pipeline_arguments(assigned.value), text)
+
+    def _assigned_before(self, assigned: list[ast.Assign], block: ast.With) -> ast.Assign | None:
+        """The pipeline that a variable has where a block begins: several may have one name, one after another."""
+        inner = [each for each in assigned if self.scope(each) is self.scope(block)]
+        above = [each for each in inner if self._source.start(each) < self._source.start(block)]
+        return max(above, key=self._source.start) if above else assigned[-1] if assigned else None
 
     def is_defined_once(self, function: str) -> bool:
         return len(self._definitions[function]) == 1
@@ -394,6 +406,8 @@ class Kinds:
         if operator is not None:
             is_several = self.has_several_outputs(call, operator) or any(map(self.is_set_of_inputs, call.args))
             return Kind("sequence" if is_several else "data")
+        if path in table.DATA_ITERATORS:
+            return None  # the decorator
         if path in table.ITERATORS:
             return Kind("loader", self.output_names(call))
         if path == f"{table.DALI}.types.Constant":
@@ -403,6 +417,8 @@ class Kinds:
             return Kind("pipeline", frozenset(found[:1]))
         if (function := self.function(call)) is not None:
             pipeline = self._pipelines.get(function)
+            if pipeline and pipeline.loader:
+                return Kind("loader", self.output_names(pipeline.loader))
             return Kind("pipeline", frozenset({pipeline})) if pipeline else self._returns.get(function)
         kind = self.of(call.func) if isinstance(call.func, ast.Name | ast.Subscript) else None
         if kind and kind.what == "definition":
@@ -500,7 +516,7 @@ class Kinds:
         names = self.value_of(names) if isinstance(names, ast.Name) else names
         if not isinstance(names, ast.List | ast.Tuple):
             return None
-        made = JaxNames if self.names.path(call.func) == table.JAX else tuple
+        made = JaxNames if self.names.path(call.func) in {table.JAX, *table.DATA_ITERATORS} else tuple
         return made(getattr(name, "value", "") for name in names.elts)
 
     def _note_use(self, call: ast.Call) -> None:
@@ -508,9 +524,11 @@ class Kinds:
         kind = self.of(call)
         path = self.names.path(call.func)
         if path in table.ITERATORS:
-            pipeline = self.of(one_pipeline(iterator_arguments(call, table.ITERATORS[path][0])) or call)
-            for each in pipeline.of if pipeline and pipeline.what == "pipeline" else ():
+            given = self.of(one_pipeline(iterator_arguments(call, table.ITERATORS[path][0])) or call)
+            for each in given.of if given and given.what == "pipeline" else ():
                 each.iterators.append(call)
+        elif (pipeline := self._pipelines.get(self.function(call))) and pipeline.loader:  # type: ignore[arg-type]
+            pipeline.calls.append(call)
         elif kind and kind.what == "pipeline" and not self._is_pipeline_call(call):
             made = self.function(call) or (isinstance(call.func, ast.Name) and self.of(call.func))
             for each in kind.of:

@@ -118,6 +118,8 @@ class InputWriter:
             else:
                 self._source.edit(each.call, each.batch_name)
         elif each.has_batches or each.is_called:
+            if each.takes_info:
+                self._make_batch_info(each)
             self.first += self._conversions(each)
             if isinstance(each.source, ast.Name) and each.target is not None:
                 each.name = each.called = text
@@ -138,7 +140,20 @@ class InputWriter:
             return f"{each.name}_batches()"
         itertools = self._kinds.names.need("itertools")
         called = each.called or each.name
+        if each.takes_info:
+            return f"map({called}, map(BatchInfo, {itertools}.count(), {itertools}.repeat(next({each.name}_epochs))))"
         return f"map({called if each.takes_number else f'lambda _: {called}()'}, {itertools}.count())"
+
+    def _make_batch_info(self, each: Input) -> None:
+        """What a function is called with that asks for the numbers of the batch and of the epoch."""
+        itertools, collections = map(self._kinds.names.need, ("itertools", "collections"))
+        if isinstance(each.source, ast.Name) and each.target is not None:
+            each.name = self._source.text(each.source)
+        made = [
+            f'BatchInfo = {collections}.namedtuple("BatchInfo", "iteration epoch_idx")',
+            f"{each.name}_epochs = {itertools}.count()",
+        ]
+        self.made += [line for line in made if line not in self.made]
 
     def _make_sample_batches(self, each: Input) -> None:
         """A generator over the batches of an epoch, for a function that gives the sample of a number."""
@@ -165,10 +180,7 @@ class InputWriter:
         device = each.keywords.get("device")
         options = [f"device={self._source.text(device)}"] if device is not None else []
         if each.several and not isinstance(each.target, ast.Tuple | ast.List):
-            name = each.data_names[0]
-            if each.keywords.keys() & {"layout", "dtype"}:
-                self._source.mark(each.call, f"set layouts and types of {name} by ndd.as_batch(..., layout=...)")
-            return [f"{name} = [ndd.as_batch({', '.join(['each', *options])}) for each in {name}]"]
+            return [self._conversion_of_all(each, options)]
         lines = []
         for i, name in enumerate(each.data_names):
             own = {option: self._of_output(each.keywords.get(option), i) for option in ("layout", "dtype")}
@@ -177,15 +189,31 @@ class InputWriter:
                 lines.append(f"{name} = ndd.as_batch({', '.join([name, *options, *given])})")
         return lines
 
+    def _conversion_of_all(self, each: Input, options: list[str]) -> str:
+        """The line for outputs that are a list in the script, each with its own type and layout."""
+        name = each.data_names[0]
+        names, values = ["each"], [name]
+        for option in [option for option in ("layout", "dtype") if option in each.keywords]:
+            value = each.keywords[option]
+            if isinstance(value, ast.List | ast.Tuple):
+                names.append(option)
+                values.append(self._source.text(value))
+                options.append(f"{option}={option}")
+            elif not (isinstance(value, ast.Constant) and not value.value):
+                options.append(f"{option}={self._source.text(value)}")
+        over = name if len(values) == 1 else f"zip({', '.join(values)}, strict=True)"
+        return f"{name} = [ndd.as_batch({', '.join(['each', *options])}) for {', '.join(names)} in {over}]"
+
     def _of_output(self, option: ast.expr | None, index: int) -> ast.expr | None:
         """The option of one output: all have the same, or there is a list; empty ones do not count."""
         own = option.elts[index] if isinstance(option, ast.List | ast.Tuple) else option
         return None if isinstance(own, ast.Constant) and not own.value else own
 
     def _check_source(self, each: Input, given: ast.expr) -> None:
-        for keyword in ("repeat_last", "batch_info"):
-            if keyword in each.keywords:
-                self._source.mark(each.call, f"external_source: there is no {keyword}")
+        if "repeat_last" in each.keywords:
+            self._source.mark(each.call, "external_source: there is no repeat_last")
+        if not isinstance(each.keywords.get("batch_info", ast.Constant(False)), ast.Constant):
+            self._source.mark(each.call, "batch_info: say True or False")
         if each.begins_again and not self._pipeline.is_endless:
             self._source.mark(each.call, "the source began again by itself: limit the epoch, with islice for example")
         what = self._definition(given)

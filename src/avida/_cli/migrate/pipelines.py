@@ -40,6 +40,9 @@ class PipelineWriter:
             self._change_call(call)
         for name, value in self._pipeline.arguments.items():
             self._is_left_out(name, value)
+        for keyword in self._pipeline.loader.keywords if self._pipeline.loader else ():
+            if keyword.arg not in table.ITERATORS[table.JAX][0]:
+                self._source.mark(keyword.value, f"{keyword.arg}: put the arrays on devices by jax.device_put")
         loops = self._inputs.loops
         self._pipeline.has_length = len(loops) == 1 and loops[0].is_reader and not self._pipeline.is_endless
 
@@ -252,7 +255,7 @@ class PipelineWriter:
         source, indent = self._source, self._source.indent_of(node)
         self._add_parameters(node)
         paths = {each: self._kinds.names.path(getattr(each, "func", each)) for each in node.decorator_list}
-        others = [each for each, path in paths.items() if path not in table.PIPELINE_DEF]
+        others = [each for each, path in paths.items() if path not in table.PIPELINE_DEF | table.DATA_ITERATORS]
         text = "".join(f"{indent}@{source.text(each)}\n" for each in others)
         text += source.render(source.line_start(node.lineno), source.line_start(source.header_line(node.body[0]) + 1))
         inner = indent + _STEP

@@ -14,6 +14,7 @@ PAGE = "docs/migration.md"
 # Modules that avida has too: an import of them stays an import.
 MODULES = {f"{DALI}.types": "types", f"{DALI}.tfrecord": "tfrecord"}
 DYNAMIC = f"{DALI}.experimental.dynamic"  # what avida as a whole is
+INFOS = {f"{DALI}.types.{name}": name for name in ("SampleInfo", "BatchInfo")}  # what sources are called with
 PIPELINE_DEF = {f"{DALI}.pipeline_def", f"{DALI}.pipeline.pipeline_def", f"{DALI}.pipeline.experimental.pipeline_def"}
 PIPELINE_DEF |= {f"{DALI}.experimental.pipeline_def"}
 PIPELINE = {f"{DALI}.Pipeline", f"{DALI}.pipeline.Pipeline"}
@@ -28,6 +29,9 @@ ITERATORS: dict[str, tuple[list[str], tuple[str, ...] | None]] = {
 JAX = f"{DALI}.plugin.jax.DALIGenericIterator"
 _JAX_PARAMETERS = ["size", "reader_name", "auto_reset", "last_batch_padded", "last_batch_policy", "prepare_first_batch"]
 ITERATORS |= {JAX: (["pipelines", "output_map", *_JAX_PARAMETERS], None)}
+# Decorators that make an iterator for JAX of a pipeline function; its calls are loaders.
+DATA_ITERATORS = {f"{DALI}.plugin.jax.data_iterator", f"{DALI}.plugin.jax.iterator.data_iterator"}
+ITERATORS |= dict.fromkeys(DATA_ITERATORS, (["pipeline_fn", "output_map", *_JAX_PARAMETERS], None))
 POLICIES = {"FILL": "wrap", "PARTIAL": "partial", "DROP": "drop"}
 
 # Older names of operators.
@@ -92,6 +96,7 @@ AUTO_AUGMENT = {
     ),
     "trivial_augment.trivial_augment_wide": ("trivial_augment", ["data", "num_magnitude_bins", "shape"], "32", "1.0"),
 }
+OF_CONSTANTS = {"fdata", "idata", "shape", "dtype"}
 POLICY_NAMES = {"image_net": "imagenet", "reduced_cifar10": "cifar10", "svhn": "svhn"}
 CASTS = {f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)}
 CASTS |= {"float16", "float32", "float64", "bool"}

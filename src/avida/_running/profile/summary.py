@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from avida import _core
 from avida._running.profile.events import (
     AHEAD,
     CALL,
@@ -98,6 +99,8 @@ class Memory(NamedTuple):
 
     cpu: int
     gpu: dict[int, int]
+    is_pinned: bool
+    """Whether results on the CPU lie in pinned memory unless a context says otherwise."""
 
 
 class Thread(NamedTuple):
@@ -304,7 +307,7 @@ def _fallbacks(events: Events) -> list[Fallback]:
 
 def _memory(events: Events) -> Memory:
     on_gpus = {number: int(records["in_use"].max()) for (number,), records in groups(events.of_kind(GPU), "gpu")}
-    return Memory(int(events.of_kind(WORK)["in_use"].max(initial=0)), on_gpus)
+    return Memory(int(events.of_kind(WORK)["in_use"].max(initial=0)), on_gpus, _core.pins_for_copies())
 
 
 def _threads(events: Events, names: dict[int, str]) -> list[Thread]:

@@ -56,6 +56,8 @@ def _heading(summary: Summary) -> str:
     memory += [f"{_size(size)} on GPU {number}" for number, size in summary.memory.gpu.items()]
     if memory:
         lines.append(f"memory in use: at most {', '.join(memory)}")
+    if summary.memory.is_pinned:
+        lines.append("results on the CPU lie in pinned memory, since this process copies them to a GPU")
     if len(summary.threads) > 1:
         loop, *others = (
             f"{thread.name} ({thread.calls:,} calls, waited {_time(thread.waited)})" for thread in summary.threads

@@ -1,0 +1,1 @@
+"""What `avida convert`, `avida process` and `avida info URL` share: data sets that are found, and written again."""

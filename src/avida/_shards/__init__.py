@@ -1,0 +1,1 @@
+"""Shards of data sets, written from encoded samples: WebDataset, MDS and Parquet."""

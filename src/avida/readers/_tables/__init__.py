@@ -1,0 +1,1 @@
+"""Readers of tables: Parquet files, and data sets of Hugging Face."""

@@ -1,0 +1,125 @@
+"""The base of readers of tables."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, SupportsIndex, overload
+
+from avida import _core
+from avida._running.eval import get_num_threads
+from avida._running.warn import warn
+from avida._values.batch import Batch
+from avida._values.integers import integer_within
+from avida._values.tensor import Tensor
+from avida.readers._reader import Reader
+from avida.readers._tables.parts import Tables, class_names
+
+_MOST_AHEAD = 4096  # items, of which most are references to rows in memory
+_LARGE = 1 << 20  # bytes of a part that should not be decoded for one row
+_THREADS_OF_STORES = 8  # which wait for answers most of the time
+
+
+class TableReader(Reader):
+    """Shards, shuffling, state and access by index for the rows of tables."""
+
+    _has_blocks = True
+    _tables: Tables | None = None
+
+    def __init__(self, make_tables: Callable[[], Tables], located: Mapping[str, Any], **options: Any) -> None:
+        self._located = located
+        self._make_tables = make_tables
+        self._limit = integer_within("memory_limit", options.pop("memory_limit"), 0)
+        given = {name: options.pop(name) for name in ("max_batch_size", "name", "device")}
+        super().__init__(self._open, given["max_batch_size"], given["name"], given["device"], None, **options)
+
+    def _open(self) -> _core.ReaderSource:
+        tables = self._tables = self._make_tables()
+        if not tables.parts:
+            raise RuntimeError(f"expected at least one row in {self._data_name()}, found none")
+        shuffles_rows = self._shuffle != "no shuffling" and self._blocks is None
+        rows = None if tables.rows is None else tables.rows.tobytes()
+        cores = max(2, min(get_num_threads(), _THREADS_OF_STORES))
+        self._threads = cores if tables.is_local else _THREADS_OF_STORES
+        self._warn_of_memory(tables, shuffles_rows)
+        source = _core.TableSource(
+            tables, self._title(), tables.parts, rows, self._limit, not shuffles_rows, self._threads
+        )
+        self._paths = source.paths
+        return source
+
+    def _warn_of_memory(self, tables: Tables, shuffles_rows: bool) -> None:
+        sizes = [part.bytes for part in tables.parts]
+        mean = sum(sizes) / len(sizes)
+        if shuffles_rows and mean > _LARGE and sum(sizes) > self._limit:
+            warn(
+                f"{self._title()}: random_shuffle=True decodes a row group of {mean / 1e6:,.0f} MB for nearly every row, "
+                "since not all fit into memory_limit; random_shuffle=readers.Blocks(window=16) decodes each once"
+            )
+        if self._blocks and min(self._blocks.window, len(sizes)) * mean > self._limit:
+            warn(
+                f"{self._title()}: a window of {self._blocks.window} row groups of {mean / 1e6:,.0f} MB does not fit into "
+                f"memory_limit={self._limit}, so row groups are decoded several times; choose a smaller window or more "
+                "memory"
+            )
+
+    def _opened(self) -> Tables:
+        self._set_up()
+        assert self._tables is not None
+        return self._tables
+
+    def _items_ahead(self, batch_size: int | None, ahead: int) -> int:
+        """As many as there are in the parts that should be decoded meanwhile, within the limit of memory."""
+        least = super()._items_ahead(batch_size, ahead)
+        parts = self._opened().parts
+        rows = sum(part.rows for part in parts) / len(parts)
+        size = max(1, sum(part.bytes for part in parts) / len(parts))
+        wanted = self._blocks.window if self._blocks else self._threads
+        if self._shuffle != "no shuffling" and not self._blocks:
+            return least
+        within = min(wanted, max(0.0, self._limit / size - wanted))
+        return max(least, min(int(within * rows / (batch_size or 1)), _MOST_AHEAD))
+
+    def _item(self, outputs: tuple) -> dict[str, Any]:
+        made: dict[str, Any] = {}
+        for path, output in zip(self._paths, outputs, strict=True):
+            at = made
+            for name in path[:-1]:
+                at = at.setdefault(name, {})
+            at[path[-1]] = output
+        return made
+
+    def _placed(self, outputs: tuple) -> tuple:
+        return super()._placed(outputs)
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """The names of the columns that are read, and their types as Arrow calls them: ``{"label": "int64"}``."""
+        schema = self._opened().schema
+        return {field.name: str(field.type) for field in schema}
+
+    @property
+    def classes(self) -> Sequence[str] | Mapping[int, str] | Mapping[str, Sequence[str]] | None:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """The names of the labels, where the metadata of a data set of Hugging Face have them.
+
+        A list, ``reader.classes[label]``, if one column has labels; else a dictionary of lists by column. ``None`` if no
+        column has any.
+        """
+        names = class_names(self._opened().schema)
+        names = {name: found for name, found in names.items() if name in self.columns}
+        if len(names) == 1:
+            return next(iter(names.values()))
+        return names or None
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __getitem__(self, index: SupportsIndex) -> dict[str, Tensor]: ...
+        @overload
+        def __getitem__(self, index: slice | Sequence[SupportsIndex]) -> dict[str, Batch]: ...
+        def __getitem__(self, index: Any) -> dict: ...  # pyright: ignore[reportIncompatibleMethodOverride]
+        @overload  # type: ignore[override]
+        def next_epoch(self, batch_size: None = None, *args: Any, **kwargs: Any) -> Iterator[dict[str, Tensor]]: ...
+        @overload
+        def next_epoch(self, batch_size: int, *args: Any, **kwargs: Any) -> Iterator[dict[str, Batch]]: ...
+        def next_epoch(self, batch_size: int | None = None, *args: Any, **kwargs: Any) -> Iterator[dict]: ...  # pyright: ignore[reportIncompatibleMethodOverride]
