@@ -4,9 +4,10 @@
 
 nginx stands for the service, on a core of its own; every contestant runs in its own process on another one, and they
 take turns in each round. Writes made photos of about 110 KB (or those in --data, repeated) as objects, tar archives,
-MDS and LitData's chunks. Prints the medians of all rounds, with the CPU seconds for each GB, and the ratios that
-matter; writes storage.json to --output. Needs nginx with the echo module (Debian: nginx-light libnginx-mod-http-echo);
-the other libraries are installed into environments of their own under --venvs.
+MDS and LitData's chunks. avida and s3torchconnector read an epoch before the one that is measured, the others one with
+an empty cache. Prints the medians of all rounds, with the CPU seconds for each GB, and the ratios that matter; writes
+storage.json to --output. Needs nginx with the echo module (Debian: nginx-light libnginx-mod-http-echo); the other
+libraries are installed into environments of their own under --venvs.
 """
 
 import argparse
@@ -27,8 +28,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from contestants.storage import AT_ONCE, CONTESTANTS
 from PIL import Image
-from storage_contestants import AT_ONCE, CONTESTANTS
 
 from avida.readers._webdataset import index_webdataset
 
@@ -51,7 +52,7 @@ daemon off; worker_processes 1; pid {folder}/nginx.pid; error_log {folder}/error
 load_module /usr/lib/nginx/modules/ngx_http_echo_module.so;
 events {{ worker_connections 4096; }}
 http {{
-  access_log {folder}/access.log; sendfile on; tcp_nopush on; etag on; open_file_cache max=20000 inactive=1h;
+  access_log off; sendfile on; tcp_nopush on; etag on; open_file_cache max=20000 inactive=1h;
   keepalive_timeout 1h; keepalive_requests 1000000000; root {folder};
   client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy; fastcgi_temp_path {folder}/fastcgi;
   uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;
@@ -154,7 +155,7 @@ def python_of(name: str, venvs: pathlib.Path) -> str:
 
 def run(name: str, python: str, settings: pathlib.Path, core: int) -> dict[str, float]:
     environment = os.environ if python == sys.executable else {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
-    command = ["taskset", "-c", str(core), python, str(HERE / "storage_contestants.py"), name, str(settings)]
+    command = ["taskset", "-c", str(core), python, str(HERE / "contestants" / "storage.py"), name, str(settings)]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=1800)
     if done.returncode:
         raise RuntimeError(f"{name} failed:\n{done.stderr[-2000:]}")
@@ -173,26 +174,14 @@ def measure(settings: dict[str, Any], folder: pathlib.Path, options: argparse.Na
     for i in range(options.rounds):
         for name in names:
             print(f"round {i + 1} of {options.rounds}, {name:<32}", end="\r", file=sys.stderr, flush=True)
-            requests = count_lines(folder / "access.log")
-            measured = run(name, pythons[name], file, options.client)
-            measured["requests"] = count_lines(folder / "access.log") - requests
-            rounds[name].append(measured)
+            rounds[name].append(run(name, pythons[name], file, options.client))
     return {name: summary(measured) for name, measured in rounds.items()}
 
 
-def count_lines(path: pathlib.Path) -> int:
-    return path.read_bytes().count(b"\n")
-
-
 def summary(rounds: list[dict[str, float]]) -> dict[str, Any]:
-    def median(key: str) -> float:
-        return statistics.median(each[key] for each in rounds)
-
     return {
         "samples_per_second": statistics.median(each["samples"] / each["seconds"] for each in rounds),
         "samples_per_cpu_second": statistics.median(each["samples"] / each["cpu"] for each in rounds),
-        "requests": median("requests"),
-        "samples": median("samples"),
         "rounds": rounds,
     }
 
@@ -201,16 +190,16 @@ def summary(rounds: list[dict[str, float]]) -> dict[str, Any]:
 
 
 def table(results: dict[str, dict[str, Any]], bytes_of_sample: float) -> str:
-    lines = ["| contestant | samples/s | MB/s | CPU s per GB | requests |", "|---|---|---|---|---|"]
+    lines = ["| contestant | samples/s | MB/s | CPU s per GB |", "|---|---|---|---|"]
     for name, result in results.items():
         rate = result["samples_per_second"]
         per_gb = 1e9 / bytes_of_sample / result["samples_per_cpu_second"]
         megabytes = rate * bytes_of_sample / 1e6
-        lines.append(f"| {name} | {rate:,.0f} | {megabytes:,.0f} | {per_gb:.2f} | {result['requests']:,.0f} |")
+        lines.append(f"| {name} | {rate:,.0f} | {megabytes:,.0f} | {per_gb:.2f} |")
     return "\n".join(lines)
 
 
-def ratios(results: dict[str, dict[str, Any]], total: int, shards: int) -> str:
+def ratios(results: dict[str, dict[str, Any]]) -> str:
     lines = ["| ratio | is | by CPU time | wanted |", "|---|---|---|---|"]
 
     def add(what: str, rate: float, cpu: str, wanted: str) -> None:
@@ -227,10 +216,6 @@ def ratios(results: dict[str, dict[str, Any]], total: int, shards: int) -> str:
         add(
             f"30 ms: requests per second / ({AT_ONCE} / 30 ms)", slow["samples_per_second"] / ideal, "", "at least 0.95"
         )
-    if tars := results.get("avida, tars in blocks"):
-        most = 1.1 * total / (8 << 20) + shards
-        asked = tars["requests"] - 2 * shards  # without the indices and the sizes
-        add(f"requests of tars in blocks / {most:.0f}", asked / most, "", "at most 1")
     return "\n".join(lines)
 
 
@@ -253,7 +238,6 @@ def main() -> None:
         folder = pathlib.Path(temporary)
         settings: dict[str, Any] = write_data(folder / "bucket", options)
         settings |= {"folder": str(folder), "batch": options.batch, "cache": str(folder / "cache")}
-        total = sum(path.stat().st_size for path in (folder / "bucket" / "tars").glob("*.tar"))
         size = sum(path.stat().st_size for path in (folder / "bucket" / "photos").iterdir()) / options.samples
         with serving(folder, options.server) as endpoints:
             results = measure(settings | endpoints, folder, options)
@@ -261,7 +245,7 @@ def main() -> None:
         f"\n{options.samples:,} photos of {size:,.0f} bytes, batches of {options.batch}, {options.rounds} rounds, ",
         end="",
     )
-    print(f"load {os.getloadavg()[0]:.1f}\n\n{table(results, size)}\n\n{ratios(results, total, settings['shards'])}")
+    print(f"load {os.getloadavg()[0]:.1f}\n\n{table(results, size)}\n\n{ratios(results)}")
     options.output.mkdir(parents=True, exist_ok=True)
     about = {name: getattr(options, name) for name in ("samples", "batch", "rounds")} | {"bytes_of_sample": size}
     (options.output / "storage.json").write_text(json.dumps({**about, "contestants": results}, indent=2) + "\n")

@@ -184,7 +184,7 @@ if __name__ == "__main__":
         if i % 20 == 19:
             epoch = avida.readers.File(file_root="s3://data").next_epoch(batch_size=4)
         loader = torch.utils.data.DataLoader(
-            Images(), batch_size=4, num_workers=2, multiprocessing_context=method, timeout=120
+            Images(), batch_size=4, num_workers=2, multiprocessing_context=method, timeout=600
         )
         assert torch.cat(list(loader)).tolist() == list(range(24))
         print("round", i, flush=True)
@@ -204,7 +204,7 @@ def test_workers_of_a_data_loader(tmp_path, method, part):
             [sys.executable, str(program), server.url, method, str(rounds)],
             capture_output=True,
             text=True,
-            timeout=60 * rounds + 240,
+            timeout=1000,
             check=False,
         )
     assert done.stdout.splitlines() == [f"round {i}" for i in range(rounds)], done.stderr

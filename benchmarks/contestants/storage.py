@@ -1,9 +1,9 @@
 """The contestants of storage.py: each reads one epoch from an S3 server, in a process of its own.
 
-    python benchmarks/storage_contestants.py NAME SETTINGS.json
+    python benchmarks/contestants/storage.py NAME SETTINGS.json
 
-prints seconds, CPU seconds (of its children, too), samples and bytes of the epoch. Each runs with the Python of an
-environment that has its library, and imports nothing else.
+prints seconds, CPU seconds (of its children, too), samples and bytes of the epoch, after one to warm up. Each runs
+with the Python of an environment that has its library, and imports nothing else.
 """
 
 import importlib.machinery
@@ -16,7 +16,7 @@ import sys
 import time
 import types
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar
+from typing import Any
 
 # pyright: reportMissingImports=false, reportPrivateImportUsage=false, reportAttributeAccessIssue=false
 
@@ -78,8 +78,8 @@ def alone(_: Any, settings: Settings, reader: Any) -> Counts:
 def of_avida(make: Callable[..., Any], read: Callable[..., Counts], local: bool = False, latency: bool = False) -> Any:
     def prepare(settings: Settings) -> Epoch:
         ndd = avida(settings, latency)
-        root = settings["folder"] + "/bucket" if local else "s3://bucket"
-        return lambda: read(ndd, settings, make(ndd, settings, root))
+        reader = make(ndd, settings, settings["folder"] + "/bucket" if local else "s3://bucket")
+        return lambda: read(ndd, settings, reader)
 
     return prepare
 
@@ -132,8 +132,6 @@ def s3torchconnector_workers(settings: Settings) -> Epoch:
 class Unused(types.ModuleType):
     """torchvision, which Streaming imports for data sets that are not used here: its wheels need CUDA."""
 
-    __path__: ClassVar[list[str]] = []
-
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
@@ -144,6 +142,7 @@ def imported_streaming() -> Any:
     for part in ("", ".datasets", ".transforms", ".transforms.functional"):
         name = f"torchvision{part}"
         sys.modules[name] = Unused(name)
+        sys.modules[name].__path__ = []
         sys.modules[name].__spec__ = importlib.machinery.ModuleSpec(name, None)
     import streaming
 
@@ -210,6 +209,7 @@ CONTESTANTS: dict[str, Callable[[Settings], Epoch]] = {
     "MosaicML Streaming": streaming,
     "LitData": litdata,
 }
+FROM_AN_EMPTY_CACHE = ["MosaicML Streaming", "LitData"]
 WRITERS = {"write MDS": write_mds, "write LitData": write_lit}
 
 
@@ -224,6 +224,9 @@ def main(name: str, settings: Settings) -> None:
         return WRITERS[name](settings)
     shutil.rmtree(settings["cache"], ignore_errors=True)
     epoch = CONTESTANTS[name](settings)  # which imports the library
+    if name not in FROM_AN_EMPTY_CACHE:
+        for _ in epoch():  # what is read ahead before the measured epoch is balanced by what is read at its end
+            pass
     samples = size = 0
     started, cpu = time.perf_counter(), cpu_seconds()
     for more, more_bytes in epoch():
