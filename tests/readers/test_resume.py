@@ -18,6 +18,7 @@ from tests.storage.stores import objects_in
 BATCH_SIZES = [1, 7, 64]
 KILLS = {"File": 17}  # of each run, where it is not 2
 SAMPLES = 300
+KILLS_IN_PART = 20  # over S3: a test has at most 20 minutes
 RANDOM_KILLS = int(os.environ.get("AVIDA_KILLS", "5"))  # of each order; 200 take some minutes
 
 
@@ -83,16 +84,17 @@ def test_random_kills(order, data, tmp_path):
     assert sorted(map(without_stream, merged)) == sorted(map(without_stream, expected))
 
 
+@pytest.mark.parametrize("part", range(-(-RANDOM_KILLS // KILLS_IN_PART)))
 @pytest.mark.parametrize("reader", STORED)
-def test_random_kills_over_s3(reader, data, tmp_path, monkeypatch):
+def test_random_kills_over_s3(reader, part, data, tmp_path, monkeypatch):
     """The same for data sets in shards, shuffled by blocks, that each attempt reads from a server anew."""
-    choose = random.Random(reader)
-    shards = [choose.randint(1, 8) for _ in range(RANDOM_KILLS)]
+    choose = random.Random(f"{reader} {part}")
+    kills = min(KILLS_IN_PART, RANDOM_KILLS - part * KILLS_IN_PART)
+    shards = [choose.randint(1, 8) for _ in range(kills)]
     folder = str(tmp_path / "run-")
-    order = {"seed": 3}
-    whole = Run(reader, str(data / reader), folder + "whole", 3, 1 + RANDOM_KILLS * 120 // SAMPLES, 0, [1], order)
+    whole = Run(reader, str(data / reader), folder + "whole", 3, 1 + kills * 120 // SAMPLES, 0, [1], {"seed": part})
     killed = dataclasses.replace(
-        whole, data="s3://data", folder=folder + "killed", kills=RANDOM_KILLS, shards=shards, longest_wait=0.003
+        whole, data="s3://data", folder=folder + "killed", kills=kills, shards=shards, longest_wait=0.003
     )
     for name in os.environ:
         if name.startswith("AWS_"):
