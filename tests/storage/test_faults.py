@@ -95,11 +95,8 @@ def faults(seed):
             handler.refuse(503, "SlowDown")
         elif draw < 0.06:
             handler.reset()
-        elif draw < 0.07:
-            content = handler.server.objects.get(handler.path[1:], b"12")
-            head = f"HTTP/1.1 200 OK\r\nContent-Length: {len(content)}\r\n\r\n".encode()
-            handler.send_raw(head + content[: len(content) // 2])
-        return draw < 0.07
+        handler.ends_early = 0.06 <= draw < 0.07
+        return draw < 0.06
 
     return fault
 
