@@ -48,6 +48,8 @@ def write(root: pathlib.Path, name: str, text: str = "") -> None:
         ("readers/numpy/a.h", '#include "loops/moving/window.h"'),
         ("readers/file/a.cpp", "#include <fcntl.h>"),
         ("codecs/video/a.cpp", "#include <fstream>"),
+        ("codecs/video/a.cpp", 'auto* file = std::fopen(path, "rb");'),
+        ("readers/file/a.cpp", "int number = ::open(path, 0);"),
         ("storage/a.cpp", '#include "readers/source.h"'),
         ("ops/image/a.cpp", "void f() {\n  static const Table table = make();"),
         ("ops/image/a.cpp", "void f() {\n  static const auto tables = [] {"),
@@ -72,7 +74,8 @@ def test_breach(checker, tmp_path, capsys, name, line):
         ("ops/image/a.cpp", '#include <cmath>\n#include "operator/declare.h"\n#include "runtime/memory.h"'),
         ("python/a.cpp", '#include <nanobind/nanobind.h>\n#include "operator/call.h"'),
         ("loops/items/a.cpp", '#include <mutex>\n#include "gpu/streams.h"'),
-        ("storage/a.cpp", "#include <fcntl.h>\n#include <filesystem>"),
+        ("storage/a.cpp", "#include <fcntl.h>\n#include <filesystem>\nint number = ::open(path, 0);"),
+        ("codecs/a.cpp", "auto vorbis = VorbisFile::open(bytes);\nauto file = storage::open(name);"),
     ],
 )
 def test_in_order(checker, tmp_path, capsys, name, line):

@@ -27,7 +27,8 @@ ROOT = pathlib.Path(__file__).parent.parent
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 FENCE = re.compile(r"^```(\w*)(?: title=(\S+)| (needs=gpu))?\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LANGUAGES = {"cpp", "python", "sh", "text"}
-LINK = re.compile(r"\]\(([^)#:]+)\)")
+LINK = re.compile(r"\]\(([^)#:]*)(?:#([^):]+))?\)")
+HEADING = re.compile(r"^#+ (.*)", re.MULTILINE)
 OPERATORS = [op for op in map(_core.describe_op, range(_core.op_count())) if not op["hidden"]]
 WRITTEN_BY_HAND = ["avida"] + [
     module.name
@@ -239,8 +240,16 @@ def test_what_is_shown_is_there(document):
     for _, shown, _, code in fences(document):
         if shown:
             assert code in (ROOT / shown).read_text(), f"{shown} has changed, {name_of(document)} has not"
-    for target in LINK.findall(FENCE.sub("", document.read_text())):
-        assert (document.parent / target).exists(), f"{name_of(document)} links to {target}, which is not there"
+    for target, anchor in LINK.findall(FENCE.sub("", document.read_text())):
+        page = document.parent / target if target else document
+        assert page.exists(), f"{name_of(document)} links to {target}, which is not there"
+        if anchor:
+            headings = {anchor_of(heading) for heading in HEADING.findall(FENCE.sub("", page.read_text()))}
+            assert anchor in headings, f"{name_of(document)} links to {target}#{anchor}, which is not there"
+
+
+def anchor_of(heading: str) -> str:
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
 @pytest.mark.parametrize("operator", OPERATORS, ids=lambda op: op["name"])

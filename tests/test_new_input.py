@@ -218,7 +218,6 @@ SHELF = """\
 #include <cstring>
 #include <map>
 
-#include "core/error.h"
 #include "runtime/memory.h"
 #include "storage/storage.h"
 
@@ -229,7 +228,7 @@ class ShelfStore : public Store {
  public:
   void get(Request& request) const override {
     auto found = objects_.find(request.name);
-    if (found == objects_.end()) refuse("cannot be opened: it is not on the shelf");
+    if (found == objects_.end()) throw MissingObject("cannot be opened: it is not on the shelf");
     const std::string& bytes = found->second;
     request.identity = {std::ssize(bytes), "1"};
     const int64_t left = std::max<int64_t>(std::ssize(bytes) - request.offset, 0);
@@ -272,6 +271,7 @@ def test_readers_list_and_read():
 
 def test_one_object():
     assert bytes(np.asarray(avida.io.file.read("shelf://zoo/bee/1.jpg"))) == b"a bee"
+    assert avida.storage.exists("shelf://zoo/ant/1.jpg") and not avida.storage.exists("shelf://zoo/cat/1.jpg")
     with pytest.raises(RuntimeError, match="not on the shelf"):
         avida.io.file.read("shelf://zoo/cat/1.jpg").evaluate()
 '''

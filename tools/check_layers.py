@@ -53,7 +53,8 @@ PYTHON = re.compile(r"nanobind/.*|Python\.h|pybind11/.*")
 CUDA = re.compile(r"cuda[^/]*\.h|nv(rtc|jpeg|imgcodec)[^/]*\.h")
 FILES = re.compile(r"(dirent|fcntl|sys/mman|sys/stat|unistd)\.h|filesystem|fstream")
 OF_DATA = ("codecs", "operator", "ahead", "loops", "ops", "readers", "python/readers")  # which leave files to storage
-WRITES_FILES = ("readers/coco/coco_folder.cpp",)
+OPENS = re.compile(r"\b(fopen|fdopen|freopen|opendir|mmap)\(|[\s=(]::open\(")  # by headers that all may include
+WRITES_FILES = ("readers/coco/coco_folder.cpp", "ops/image/dump_image.cpp")
 # A variable, and not a member: those end in an underscore. Parentheses would be those of a function.
 LOCKED_STATIC = re.compile(
     r"\s+(const )?static (?!(inline |thread_local |constexpr |constinit ))(const )?"
@@ -105,6 +106,10 @@ def problems_of_file(path: pathlib.Path) -> Iterator[tuple[int, str]]:
                     "static constinit MadeOnce of core/made_once.h, or constexpr"
                 ),
             )
+        name = path.relative_to(NATIVE).as_posix()
+        of_data = name.startswith(OF_DATA) and name not in WRITES_FILES
+        if of_data and (call := OPENS.search(line)):
+            yield number, f"{call[0].strip()}: only native/storage opens and lists the files that data is read from"
         found = INCLUDE.match(line)
         if not found:
             continue
@@ -123,8 +128,7 @@ def problems_of_file(path: pathlib.Path) -> Iterator[tuple[int, str]]:
             yield number, f"<{header}>: only native/python knows Python"
         if CUDA.fullmatch(header) and folder != "gpu":
             yield number, f"<{header}>: only native/gpu knows CUDA"
-        name = path.relative_to(NATIVE).as_posix()
-        if FILES.fullmatch(header) and name.startswith(OF_DATA) and name not in WRITES_FILES:
+        if FILES.fullmatch(header) and of_data:
             yield number, f"<{header}>: only native/storage opens and lists the files that data is read from"
         if folder == "ops" and target == "gpu":
             yield number, f'"{header}": operators leave CUDA to the loop families in native/loops'

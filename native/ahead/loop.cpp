@@ -334,15 +334,15 @@ void UserLoop::expect_chains(Ahead& ahead, size_t first) const {
     Made& made = ahead.calls[i];
     auto* call = made.step->spec ? static_cast<Call*>(made.task.get()) : nullptr;
     if (!call || !call->chains() || *made.step->is_read) continue;
-    int readers = 0;
+    int uses = 0;
     bool joined = false;
     for (const Made& other : ahead.calls)
       for (size_t k = 0; k < other.values.size(); k++)
         if (other.values[k] == made.results[0]) {
-          readers++;
+          uses++;
           joined = k == 0 && other.step->spec && static_cast<Call*>(other.task.get())->joins_chain();
         }
-    if (readers == 1 && joined) made.results[0]->expect_one_reader(made.step->is_read);
+    if (uses == 1 && joined) made.results[0]->expect_one_use(made.step->is_read);
   }
 }
 

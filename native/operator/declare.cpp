@@ -9,6 +9,11 @@ Declaration::Declaration(std::string_view name) {
 
 Declaration::~Declaration() = default;
 
+void check_numbers(DType in, DType out) {
+  if (in == DType::boolean) refuse("expected numbers, got bool: convert it by cast(x, dtype=\"uint8\") first");
+  if (out == DType::boolean) refuse("expected the type of numbers in \"dtype\", got bool");
+}
+
 void Declaration::add_input(std::string_view name, std::string_view text, std::span<const Layout> layouts,
                             bool optional, bool variadic) {
   for (auto& layout : layouts) spec.per_frame |= is_sequence(layout);

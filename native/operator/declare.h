@@ -32,6 +32,9 @@ struct Sample : SampleWork {
   const Args& args;
 };
 
+// For infer(): booleans are refused, as an input and as the type of the output.
+void check_numbers(DType in, DType out = DType::none);
+
 // For loops: the output has the shape of the first input.
 inline constexpr auto same_shape = [](auto& sample) { sample.out[0].shape = sample.in[0].shape; };
 

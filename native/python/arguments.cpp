@@ -69,14 +69,18 @@ bool is_kind_of(const MemberKind* kind) {
 
 // Lists in a list, for an argument that is a list of numbers: one for each sample.
 bool is_list_per_sample(const ArgSpec& arg, nb::handle object) {
-  if (!is_kind_of<Vec<int>, Vec<int64_t>, Vec<float>, std::vector<int>, std::vector<float>>(arg.kind)) return false;
+  using Reals = std::vector<double>;
+  if (!is_kind_of<Vec<int>, Vec<int64_t>, Vec<float>, std::vector<int>, std::vector<float>, Reals>(arg.kind))
+    return false;
   for (nb::handle item : nb::borrow<nb::sequence>(object))
     if (!is_list(item)) return false;
   return nb::len(object) > 0;
 }
 
-ValuePtr batch_of(nb::handle lists) {
-  return *value_of(nb::module_::import_("avida._values.batch").attr("batch")(lists));
+ValuePtr batch_of(const ArgSpec& arg, nb::handle lists) {
+  const nb::object batch = nb::module_::import_("avida._values.batch").attr("batch");
+  if (is_kind_of<std::vector<double>>(arg.kind)) return *value_of(batch(lists, "float64"));
+  return *value_of(batch(lists));
 }
 
 // A list of plain numbers; false when it holds anything else (a nested list, an array).
@@ -177,7 +181,7 @@ BoundArg bind_arg(const ArgSpec& arg, nb::handle object) {
           return ArgValue(std::move(reals));
         }
         if (arg.flags & fixed) type_error("expected a list of numbers, got ", nb::repr(object).c_str());
-        return is_list_per_sample(arg, object) ? batch_of(object) : to_value(object);
+        return is_list_per_sample(arg, object) ? batch_of(arg, object) : to_value(object);
       }
       if (arg.type == ArgType::integers) return ArgValue(to_integer(object));
       return ArgValue(to_real(object));

@@ -53,7 +53,7 @@ void shut_down(double seconds) {
       latest = Clock::now();
     }
   };
-  attempt(stop_running_ahead);
+  attempt(stop_background_items);
   attempt([](auto until, const Interrupt& interrupt) {
     WithoutGil released;
     Prefetcher::stop_all(until, interrupt);

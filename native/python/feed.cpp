@@ -70,7 +70,7 @@ nb::object exception_of(const nb::python_error& error) {
 
 bool is_fault_of_item(const nb::python_error& error) {
   if (!error.matches(PyExc_Exception)) return false;
-  nb::object of_signal = nb::module_::import_("avida._running.ahead").attr("raised_by_signal_handler");
+  nb::object of_signal = nb::module_::import_("avida._running.background").attr("raised_by_signal_handler");
   return !nb::cast<bool>(call_python(of_signal, {exception_of(error).ptr()}));
 }
 
@@ -141,7 +141,7 @@ int Feed::traverse(visitproc visit, void* arg) const {
 
 namespace {
 
-// Items of a Python function, which a background thread calls ahead, or which is called on demand if the depth is 0.
+// Items of a Python function, which a background thread calls, or which is called on demand if the depth is 0.
 class BackgroundItems : public Feed, ForkAware {
  public:
   BackgroundItems(nb::object function, int depth) : function_(std::move(function)), depth_(depth) {
@@ -429,12 +429,12 @@ nb::object next_item(nb::handle self) {
 
 }  // namespace
 
-void stop_running_ahead(std::chrono::steady_clock::time_point latest, const Interrupt& interrupt) {
+void stop_background_items(std::chrono::steady_clock::time_point latest, const Interrupt& interrupt) {
   std::vector<nb::object> found;
   for (BackgroundItems* items : BackgroundItems::all()) found.push_back(nb::find(items));
-  for (auto& ahead : found) nb::cast<BackgroundItems&>(ahead).stop();
-  for (auto& ahead : found) {
-    auto& items = nb::cast<BackgroundItems&>(ahead);
+  for (auto& each : found) nb::cast<BackgroundItems&>(each).stop();
+  for (auto& each : found) {
+    auto& items = nb::cast<BackgroundItems&>(each);
     WithoutGil released;
     items.join(latest, interrupt);
   }

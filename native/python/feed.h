@@ -86,7 +86,7 @@ bool is_fault_of_item(const nb::python_error& error);
 
 // Stops the background threads, for the end of the process; those inside of a source that does not return until
 // `latest` are abandoned.
-void stop_running_ahead(std::chrono::steady_clock::time_point latest, const Interrupt& interrupt);
+void stop_background_items(std::chrono::steady_clock::time_point latest, const Interrupt& interrupt);
 
 void bind_feeds(nb::module_& m);
 

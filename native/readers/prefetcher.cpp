@@ -258,7 +258,7 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
   }
 
   bool one_epoch() const { return options_.one_epoch; }
-  bool reads_ahead() const { return options_.depth > 0; }
+  bool prefetches() const { return options_.depth > 0; }
 
   profile::Event event(profile::Kind kind) const {
     return {.kind = kind, .label = {source_->name(), {}, options_.batch_size, {}}, .queue = this};
@@ -509,7 +509,7 @@ std::optional<Prefetcher::Item> Prefetcher::take(int64_t epoch, const Interrupt&
 }
 
 std::function<std::vector<std::vector<ValuePtr>>(int)> Prefetcher::peek(int64_t epoch) const {
-  if (!queue_->reads_ahead()) return nullptr;
+  if (!queue_->prefetches()) return nullptr;
   return [weak = std::weak_ptr(queue_), epoch](int most) {
     auto queue = weak.lock();
     return queue ? queue->peek(epoch, most) : std::vector<std::vector<ValuePtr>>();

@@ -1,4 +1,5 @@
-// Prefetcher: threads that read batches ahead. It may be dropped at any time: its threads end by themselves.
+// Prefetcher: threads that read batches before they are asked for. It may be dropped at any time: its threads end by
+// themselves.
 #pragma once
 #include <chrono>
 #include <functional>

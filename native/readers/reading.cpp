@@ -25,7 +25,7 @@ void Reading::note_given(const Cursor& at) {
 
 ReaderState Reading::state() const {
   if (!last_) return state_at(begin_);
-  const Cursor last = schedule_.ahead_of(*last_, batch_size_, turns_.items - 1 - turns_.first);
+  const Cursor last = schedule_.some_after(*last_, batch_size_, turns_.items - 1 - turns_.first);
   return state_at(schedule_.behind(last, batch_size_));
 }
 
@@ -45,17 +45,18 @@ ReaderState Reading::state_at(const Cursor& at) const {
 void Position::move_to(const ReaderState& state) {
   next_ = state;
   newest_ = nullptr;
-  ahead_.reset();
+  prefetched_.reset();
   moves_++;
 }
 
 std::shared_ptr<Prefetcher> Position::begin(std::shared_ptr<Reading> reading, const Prefetcher::Options& options) {
   ReaderState next = reading->next_epoch();
   std::shared_ptr<Prefetcher> found;
-  if (ahead_ && reading->items() > 0 && !options.one_epoch && ahead_->options.batch_size == options.batch_size &&
-      ahead_->options.batches == options.batches && ahead_->prefetcher->cursor() == reading->first())
-    found = ahead_->prefetcher;
-  ahead_.reset();
+  if (prefetched_ && reading->items() > 0 && !options.one_epoch &&
+      prefetched_->options.batch_size == options.batch_size && prefetched_->options.batches == options.batches &&
+      prefetched_->prefetcher->cursor() == reading->first())
+    found = prefetched_->prefetcher;
+  prefetched_.reset();
   next_ = std::move(next);
   newest_ = std::move(reading);
   return found;
@@ -64,7 +65,7 @@ std::shared_ptr<Prefetcher> Position::begin(std::shared_ptr<Reading> reading, co
 void Position::end(const std::shared_ptr<Reading>& reading, std::shared_ptr<Prefetcher> prefetcher,
                    const Prefetcher::Options& options) {
   if (newest_ == reading) newest_ = nullptr;
-  if (prefetcher && !options.one_epoch) ahead_ = Ahead{std::move(prefetcher), options};
+  if (prefetcher && !options.one_epoch) prefetched_ = Prefetched{std::move(prefetcher), options};
 }
 
 }  // namespace avida

@@ -27,7 +27,7 @@ class Reading {
   int64_t epoch() const { return begin_.epoch; }
   int64_t batches() const { return batches_; }  // from that state to the end of the epoch, of all workers
   int64_t items() const;                        // of this worker
-  Cursor first() const { return schedule_.ahead_of(begin_, batch_size_, turns_.first); }
+  Cursor first() const { return schedule_.some_after(begin_, batch_size_, turns_.first); }
 
   // Notes that the item at a cursor was given out. Several threads may share an epoch, and come in any order.
   void note_given(const Cursor& at);
@@ -62,22 +62,22 @@ class Position {
   uint64_t moves() const { return moves_; }
 
   void move_to(const ReaderState& state);
-  // Moves on to the epoch after this one. Returns what was read ahead of it, if anything: a prefetcher with the same
-  // options.
+  // Moves on to the epoch after this one. Returns what has prefetched for it, if anything: a prefetcher with the
+  // same options.
   std::shared_ptr<Prefetcher> begin(std::shared_ptr<Reading> reading, const Prefetcher::Options& options);
-  // The epoch has ended; what its prefetcher has read ahead belongs to the next one.
+  // The epoch has ended; what its prefetcher has read already belongs to the next one.
   void end(const std::shared_ptr<Reading>& reading, std::shared_ptr<Prefetcher> prefetcher,
            const Prefetcher::Options& options);
 
  private:
-  struct Ahead {
+  struct Prefetched {
     std::shared_ptr<Prefetcher> prefetcher;
     Prefetcher::Options options;
   };
 
   ReaderState next_;
-  std::shared_ptr<Reading> newest_;  // until its end
-  std::optional<Ahead> ahead_;       // left by the last epoch
+  std::shared_ptr<Reading> newest_;       // until its end
+  std::optional<Prefetched> prefetched_;  // left by the last epoch
   uint64_t moves_ = 0;
 };
 

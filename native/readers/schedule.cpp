@@ -353,7 +353,7 @@ Cursor Schedule::next_epoch(const Cursor& at, int64_t batch_size) const {
   return next;
 }
 
-Cursor Schedule::ahead_of(Cursor at, int64_t batch_size, int batches) const {
+Cursor Schedule::some_after(Cursor at, int64_t batch_size, int batches) const {
   for (int i = 0; i < batches; i++) {
     const Cursor next = after(at, batch_size);
     if (next.epoch != at.epoch) break;

@@ -67,7 +67,7 @@ struct Schedule {
   Cursor behind(const Cursor& at, int64_t batch_size) const;
   Cursor next_epoch(const Cursor& at, int64_t batch_size) const;
   // The cursor some batches later; at most that of the last one of the epoch.
-  Cursor ahead_of(Cursor at, int64_t batch_size, int batches) const;
+  Cursor some_after(Cursor at, int64_t batch_size, int batches) const;
 
  private:
   struct Range {

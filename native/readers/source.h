@@ -63,7 +63,7 @@ class Source {
     bool batches = true;                      // otherwise one sample
     const std::atomic<bool>* stop = nullptr;  // set when nobody wants the batch any more
     std::vector<Skipped>* skipped = nullptr;  // null: a sample that cannot be read fails the batch
-    bool ahead = false;                       // in a thread of the prefetcher
+    bool prefetching = false;                 // in a thread of the prefetcher
   };
   // For samples that exist as values only, as those of Python objects: the values of a batch, one for each output, none
   // if all samples were skipped. Other sources return nullopt, and their samples are opened and read. Throws

@@ -378,8 +378,8 @@ void Executor::finish(const std::shared_ptr<Task>& task, const Interrupt& interr
 
 // Tasks of all executors that read this memory, or will do so, except those that wait to run ahead of a loop: these are
 // given up.
-std::vector<std::shared_ptr<Task>> Executor::readers_of(const Data& memory) {
-  std::vector<std::shared_ptr<Task>> all, readers;  // `all` is released outside the locks
+std::vector<std::shared_ptr<Task>> Executor::tasks_reading(const Data& memory) {
+  std::vector<std::shared_ptr<Task>> all, found;  // `all` is released outside the locks
   for (auto& executor : Everyone::instance().alive()) {
     std::lock_guard lock(executor->mutex_);
     for (auto* tasks : {&executor->running_, &executor->nested_}) all.insert(all.end(), tasks->begin(), tasks->end());
@@ -388,18 +388,18 @@ std::vector<std::shared_ptr<Task>> Executor::readers_of(const Data& memory) {
       if (auto task = deferred.lock()) all.push_back(std::move(task));
   }
   for (auto& task : all)
-    if (!task->finished_ && task->reads(memory)) readers.push_back(task);
-  return readers;
+    if (!task->finished_ && task->reads(memory)) found.push_back(task);
+  return found;
 }
 
-bool Executor::is_read(const Data& memory) { return !left_out_of(memory).empty() || !readers_of(memory).empty(); }
+bool Executor::is_read(const Data& memory) { return !left_out_of(memory).empty() || !tasks_reading(memory).empty(); }
 
 void Executor::finish_reading(const Data& memory, const Interrupt& interrupt) {
   for (auto& value : left_out_of(memory)) wait(*value, interrupt);
   if (on_own_thread()) return;
-  // Again, since results may share the memory, and have readers in turn.
-  for (auto readers = readers_of(memory); !readers.empty(); readers = readers_of(memory))
-    for (auto& task : readers) {
+  // Again, since results may share the memory, and be read in turn.
+  for (auto tasks = tasks_reading(memory); !tasks.empty(); tasks = tasks_reading(memory))
+    for (auto& task : tasks) {
       task->executor_->submit(task);
       finish(task, interrupt);
     }

@@ -95,7 +95,7 @@ class Executor : public std::enable_shared_from_this<Executor>, ForkAware {
                       std::atomic<uint64_t>* finished);
   static void finish(const std::shared_ptr<Task>& task, const Interrupt& interrupt);
   static std::shared_ptr<Task> producer_of(Value& value);
-  static std::vector<std::shared_ptr<Task>> readers_of(const Data& memory);
+  static std::vector<std::shared_ptr<Task>> tasks_reading(const Data& memory);
   static std::vector<ValuePtr> left_out_of(const Data& memory);
   static void record(profile::Work& work, std::span<Task* const> tasks);
 

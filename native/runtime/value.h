@@ -55,7 +55,7 @@ class Value {
 
   // Says before its task runs that only the next task of a chain will probably read it. Then it is computed as far as
   // that task needs, and as a whole once somebody else reads it, which sets the flag.
-  void expect_one_reader(std::shared_ptr<std::atomic<bool>> read_by_others) {
+  void expect_one_use(std::shared_ptr<std::atomic<bool>> read_by_others) {
     read_by_others_ = std::move(read_by_others);
   }
 
@@ -72,7 +72,7 @@ class Value {
   std::shared_ptr<Task> producer_;  // until finished; a deferred task is kept alive only by its values
   std::atomic<State> state_{State::pending};
   std::atomic<bool> deferred_{false};                  // its producer is not queued until the value is read
-  std::shared_ptr<std::atomic<bool>> read_by_others_;  // null unless one reader is expected
+  std::shared_ptr<std::atomic<bool>> read_by_others_;  // null unless one call is expected to read it
 };
 
 using ValuePtr = std::shared_ptr<Value>;

@@ -57,9 +57,9 @@ class LocalFile : public Object {
   const dev_t device_;
   const ino_t inode_;
 
-  // Guarded by the lock of OpenFiles, except that readers leave without it.
+  // Guarded by the lock of OpenFiles, except that threads that have read leave without it.
   mutable int descriptor_ = -1;
-  mutable std::atomic<int> readers_ = 0;
+  mutable std::atomic<int> reading_ = 0;
   mutable const LocalFile *newer_ = nullptr, *older_ = nullptr;
 };
 
@@ -89,17 +89,17 @@ class OpenFiles : ForkAware {
         if (count_ >= most()) closed = remove_oldest();
         insert(file, opened);
       }
-      file.readers_++;
+      file.reading_++;
     }
     if (closed >= 0) ::close(closed);
     return descriptor;
   }
-  static void give_back(const LocalFile& file) { file.readers_--; }
+  static void give_back(const LocalFile& file) { file.reading_--; }
   void close(const LocalFile& file) {
     int closed = -1;
     {
       std::lock_guard lock(mutex_);
-      if (file.descriptor_ >= 0 && file.readers_ == 0) closed = remove(file);
+      if (file.descriptor_ >= 0 && file.reading_ == 0) closed = remove(file);
     }
     if (closed >= 0) ::close(closed);
   }
@@ -130,7 +130,7 @@ class OpenFiles : ForkAware {
   int take_if_open(const LocalFile& file) {
     std::lock_guard lock(mutex_);
     if (file.descriptor_ < 0) return -1;
-    file.readers_++;
+    file.reading_++;
     if (newest_ != &file) {
       unlink(file);
       link(file);
@@ -149,7 +149,7 @@ class OpenFiles : ForkAware {
   }
   int remove_oldest() {
     for (const LocalFile* file = oldest_; file; file = file->newer_)
-      if (file->readers_ == 0) return remove(*file);
+      if (file->reading_ == 0) return remove(*file);
     return -1;
   }
   void link(const LocalFile& file) {
@@ -166,7 +166,7 @@ class OpenFiles : ForkAware {
   bool try_before_fork() override { return mutex_.try_lock(); }
   void after_fork(bool in_child) override {
     while (in_child && oldest_) {
-      oldest_->readers_ = 0;
+      oldest_->reading_ = 0;
       ::close(remove(*oldest_));
     }
     mutex_.unlock();

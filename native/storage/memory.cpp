@@ -31,7 +31,7 @@ class MemoryObject : public BytesObject {
   const int64_t version_;
 };
 
-class MemoryStore : public Store, ForkAware {
+class MemoryStore : public Store {
  public:
   bool is_local() const override { return true; }
 
@@ -85,13 +85,9 @@ class MemoryStore : public Store, ForkAware {
     int64_t version = 0;
   };
 
-  bool try_before_fork() override { return mutex_.try_lock(); }
-  void after_fork(bool) override { mutex_.unlock(); }
-
-  mutable std::mutex mutex_;
+  mutable ForkSafe<> mutex_{ForkAware::Rank::reader};
   std::map<std::string, Stored> objects_;
   int64_t versions_ = 0;
-  ForkRegistration fork_{this, Rank::reader};
 };
 
 MemoryStore& store() {

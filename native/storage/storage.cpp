@@ -21,7 +21,7 @@ constexpr std::string_view kSchemesOfHttp[] = {"az", "gs", "hf", "http", "https"
 constexpr int64_t kWindow = 1 << 20;  // of what is read in order: as much as arrives in the time of a few requests
 
 // The stores by their schemes.
-class Registry : ForkAware {
+class Registry {
  public:
   void set(const std::string& scheme, std::shared_ptr<const Store> store) {
     std::lock_guard lock(mutex_);
@@ -52,12 +52,8 @@ class Registry : ForkAware {
   }
 
  private:
-  bool try_before_fork() override { return mutex_.try_lock(); }
-  void after_fork(bool) override { mutex_.unlock(); }
-
-  std::mutex mutex_;
+  ForkSafe<> mutex_{ForkAware::Rank::reader};
   std::map<std::string, std::shared_ptr<const Store>, std::less<>> stores_;
-  ForkRegistration fork_{this, Rank::reader};
 };
 
 // A store, and the name of an object in it.

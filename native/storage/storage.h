@@ -71,7 +71,7 @@ struct Request {
   std::string version;               // the one that is expected, unless empty
 
   Identity identity{};
-  Block data{};  // of received bytes
+  Block data{};  // of received bytes: what allocate() of runtime/memory.h gives
   int64_t received = 0;
   std::exception_ptr error{};  // then there is nothing else
 
@@ -108,7 +108,7 @@ class Store : public std::enable_shared_from_this<Store> {
  public:
   virtual ~Store() = default;
 
-  // Whether reading takes no longer than from the page cache, so that nothing is fetched ahead for a batch.
+  // Whether reading takes no longer than from the page cache, so that nothing is fetched for a whole batch.
   virtual bool is_local() const { return false; }
   // How many requests may be under way at a time, for all readers together.
   virtual int most_requests() const { return 128; }

@@ -276,12 +276,22 @@ def context_gpu(arg: NativeContext, /) -> int:
 
 def context_stream(arg0: NativeContext, arg1: int, /) -> NativeStream: ...
 def set_context_stream(context: NativeContext, stream: NativeStream | None) -> None: ...
-def set_context_pinned(context: NativeContext, gpu: int) -> None:
+def set_context_pinned(context: NativeContext, gpu: int | None) -> None:
     """
-    Results of operators on the CPU are allocated in pinned memory, for this GPU; -1: in ordinary memory.
+    Results of operators on the CPU are allocated in pinned memory, for this GPU; -1: in ordinary memory; None: in pinned memory as soon as another library that uses CUDA gets results.
     """
 
 def context_pinned(arg: NativeContext, /) -> bool: ...
+def pin_from_now_on() -> None:
+    """
+    Results on the CPU lie in pinned memory unless a context says otherwise, since they are copied to a GPU.
+    """
+
+def pins_for_copies() -> bool:
+    """
+    Whether results on the CPU lie in pinned memory unless a context says otherwise.
+    """
+
 def kernels() -> list[tuple[str, list[str], bool]]:
     """
     The bodies that a GPU can run: C++ types, the headers that declare them, whether a thread block processes an item.
@@ -430,6 +440,18 @@ def object_size(name: object) -> int: ...
 def object_exists(name: object) -> bool: ...
 def read_object(name: object) -> bytes: ...
 
+class StoredFile:
+    @property
+    def name(self) -> str: ...
+    @property
+    def size(self) -> int: ...
+
+def open_files(names: list) -> list[StoredFile]:
+    """Files of any stores, which are asked for together."""
+
+def read_parts(parts: list) -> list:
+    """(file, offset, bytes) as bytes. All are asked for together."""
+
 MAX_BATCH_SIZE: int = 16777216
 
 LAST_BATCHES: tuple = ("wrap", "pad", "partial", "drop")
@@ -536,6 +558,19 @@ class PythonSource(ReaderSource):
 def identify(outputs: list, name: str, first: int, epoch: int, own: str | None = None) -> Any: ...
 def index_tfrecord(path: str, progress: Callable) -> str: ...
 def index_recordio(path: str, progress: Callable) -> str: ...
+
+class TableSource(ReaderSource):
+    def __init__(
+        self, tables: object, name: str, parts: list, kept: bytes | None, limit: int, in_order: bool, threads: int
+    ) -> None:
+        """
+        The rows of parts of tables, which are (name of the file, first row there, rows, bytes), or those of them whose numbers, of 64 bits, are kept. tables.load(part) gives a table, of tables.schema.
+        """
+
+    @property
+    def loads(self) -> int: ...
+    @property
+    def paths(self) -> list[list[str]]: ...
 
 class FrameFilter:
     pass

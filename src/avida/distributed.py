@@ -1,4 +1,4 @@
-"""Which of the processes of a run this one is, as its launcher or its framework says."""
+"""Which of the processes of a run this one is, as its launcher says."""
 
 from __future__ import annotations
 

@@ -103,6 +103,15 @@ def test_times_give_the_frames_that_are_shown(name):
     np.testing.assert_array_equal(decode(file, times=beyond, pad_mode="edge"), frames[[0, -1]])
 
 
+def test_lists_of_times_are_one_for_each_sample():
+    file = encoded(frames=8)
+    at = times_of(file)
+    for times in ([[at[1], at[3]], [at[2], at[5]]], [[at[1]], [at[2], at[5]]]):
+        got = avida.decoders.video(avida.batch([file, file]), times=[list(map(float, each)) for each in times])
+        for clip, asked in zip(got, times, strict=True):
+            np.testing.assert_array_equal(clip, decode(file, times=asked))
+
+
 def test_times_per_sample():
     file = all_videos()["h264.mp4"]
     frames, times = decode(file), times_of(file)

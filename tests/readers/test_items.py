@@ -4,6 +4,7 @@ import itertools
 import pathlib
 import threading
 import time
+import warnings
 
 import numpy as np
 import PIL.Image
@@ -83,6 +84,19 @@ def test_palettes_are_colours_unless_indices_are_asked_for():
     image.putpalette([i for n in range(256) for i in (n, 10, 20)])
     assert avida.ExternalSource([image])().numpy().tolist() == [[[7, 10, 20]] * 3] * 2
     assert avida.ExternalSource([image], layout="HW")().numpy().tolist() == [[7] * 3] * 2
+
+
+def test_a_list_of_equal_images_is_said_to_be_one_array():
+    pairs = [[np.zeros((4, 5, 3), np.uint8), np.ones((4, 5, 3), np.uint8)]] * 3
+    with pytest.warns(UserWarning, match="a list of 2 arrays of one shape.* return a tuple") as caught:
+        (made,) = next(avida.ExternalSource(pairs).next_epoch(3))
+    assert made.shape == [(2, 4, 5, 3)] * 3
+    assert len(caught) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        next(avida.ExternalSource(pairs, num_outputs=1).next_epoch(3))
+        next(avida.ExternalSource(pairs, num_outputs=2).next_epoch(3))
+        next(avida.ExternalSource([[1, 2], [3, 4]]).next_epoch(2))
 
 
 @READ
@@ -207,3 +221,22 @@ def test_threads_need_a_source_that_is_read_by_index():
         avida.ExternalSource(iter([1]), num_threads=2)
     with pytest.raises(ValueError, match="num_threads must be from 1"):
         avida.ExternalSource([1], num_threads=0)
+
+
+def test_classes_are_those_of_the_source():
+    datasets = pytest.importorskip("datasets")
+
+    class Folder(list):
+        classes = ("cat", "dog")
+
+    labels = datasets.ClassLabel(names=["cat", "dog"])
+    rows = datasets.Dataset.from_dict({"label": [0, 1]}, features=datasets.Features({"label": labels}))
+    for source in (Folder([1, 2]), rows):
+        assert avida.ExternalSource(source).classes == ["cat", "dog"]
+    both = datasets.Features({"a": labels, "b": labels})
+    for source in (
+        [1, 2],
+        rows.remove_columns("label"),
+        datasets.Dataset.from_dict({"a": [0], "b": [1]}, features=both),
+    ):
+        assert avida.ExternalSource(source).classes is None

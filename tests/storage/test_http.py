@@ -442,6 +442,8 @@ def test_what_cannot_be_configured():
         avida.storage.configure("s3://", requests=0)
     with pytest.raises(TypeError, match="expected a mapping or a function as credentials, got str"):
         avida.storage.configure("s3://", credentials="secret")
+    with pytest.raises(ValueError, match=r"keys key, secret, token, expires, got access_key_id$"):
+        avida.storage.configure("s3://", credentials={"access_key_id": "a", "secret": "b"})
 
 
 def test_a_build_without_the_library():

@@ -9,7 +9,7 @@
 namespace avida {
 
 int64_t rounded_place(double place) {
-  if (!(std::fabs(place) < 4e18)) refuse("the window is not finite or too large");
+  if (!(std::fabs(place) < 4e18)) refuse("expected a window with finite ends below 4e18, got ", place);
   return convert<int64_t>(place);
 }
 
@@ -27,7 +27,8 @@ SliceRange slice_range(const SliceNumbers& numbers, int64_t extent) {
   SliceRange range{.start = rounded_place(from), .end = 0};
   if (shape) {
     check_slice_extent(static_cast<double>(*shape));
-    if (__builtin_add_overflow(range.start, *shape, &range.end)) refuse("the window is too large");
+    if (__builtin_add_overflow(range.start, *shape, &range.end))
+      refuse("the window from ", range.start, " is too large: its extent is ", *shape);
   } else if (rel_shape) {
     check_slice_extent(*rel_shape);
     double to = rel_start ? in_double(*rel_start) + in_double(*rel_shape) : from + in_float(*rel_shape);

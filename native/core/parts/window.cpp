@@ -13,7 +13,8 @@ void place_window(Window& window, const Shape& in, OutOfBounds policy) {
     int64_t &start = window.start[d], &size = window.size[d];
     int64_t end;
     if (size < 0) refuse("the window's extent along axis ", d, " is negative: ", size);
-    if (__builtin_add_overflow(start, size, &end)) refuse("the window is too large");
+    if (__builtin_add_overflow(start, size, &end))
+      refuse("the window from ", start, " along axis ", d, " is too large: its extent is ", size);
     bool inside = start >= 0 && start <= in[d] && end <= in[d];
     if (inside) continue;
     if (policy == OutOfBounds::error)

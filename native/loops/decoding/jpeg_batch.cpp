@@ -27,11 +27,11 @@ void JpegBatch::add(const codecs::PlainJpeg& plain, const JpegScan* scan, const 
     if (const JpegSegment& next = segments_[index + 1]; next.interval == segments_[index].interval)
       segments_[index].after = next.count + next.after;
 
-  const int each = plain.interval ? plain.interval : plain.groups;
-  for (int begin = 0; begin < plain.groups; begin += each, intervals_++) {
-    const int end = std::min(plain.groups, begin + each), first_slice = static_cast<int>(slices_.size());
-    for (int group = begin; group < end; group += JpegSlice::kGroups)
-      slices_.push_back({file, intervals_, first_slice, group, std::min(JpegSlice::kGroups, end - group)});
+  const int each = plain.interval ? plain.interval : plain.mcus;
+  for (int begin = 0; begin < plain.mcus; begin += each, intervals_++) {
+    const int end = std::min(plain.mcus, begin + each), first_slice = static_cast<int>(slices_.size());
+    for (int mcu = begin; mcu < end; mcu += JpegSlice::kMcus)
+      slices_.push_back({file, intervals_, first_slice, mcu, std::min(JpegSlice::kMcus, end - mcu)});
   }
   add(plain, scan, nullptr, needed);
   coefficients_ += plain.samples();

@@ -4,11 +4,11 @@
 
 namespace avida {
 
-// A block of the planes, or null for one outside of the image. `x` and `y` are its group's.
+// A block of the planes, or null for one outside of the image. `x` and `y` are its MCU's.
 AVIDA_HD AVIDA_INLINE short* jpeg_block(const JpegFile& file, const JpegScan& scan, int x, int y, int block) {
   const auto place = scan.place[block];
   const JpegScan::Plane& plane = scan.plane[place.plane];
-  const int column = x * plane.group_columns + place.column, row = y * plane.group_rows + place.row;
+  const int column = x * plane.mcu_columns + place.column, row = y * plane.mcu_rows + place.row;
   if (column >= plane.columns || row >= plane.rows) return nullptr;
   return file.coefficients + (plane.before + static_cast<long>(row) * plane.columns + column) * 64;
 }
@@ -116,21 +116,21 @@ struct JpegReader {
     const int all = segment.end_block;
     int block = segment.first_block + static_cast<int>(shared.segments.all() + shared.parts.before(part));
     if (block >= all) return;  // padding bits, or data after the image
-    const int group = block / scan.blocks;
-    int y = group / scan.group_columns, x = group - y * scan.group_columns;
-    int in_group = block - group * scan.blocks;
+    const int mcu = block / scan.blocks;
+    int y = mcu / scan.mcus_across, x = mcu - y * scan.mcus_across;
+    int in_mcu = block - mcu * scan.blocks;
     const unsigned end = segment.part_end(part);
     const JpegState from{params.begins[segment.first_part + part]};
     const unsigned second_dc = scan.second_dc, second_ac = scan.second_ac;
     unsigned k = from.k();
     short* const steps = file.steps;
-    const int* factors = scan.plane[scan.place[in_group].plane].factors;
-    Four four{jpeg_block(file, scan, x, y, in_group)};
+    const int* factors = scan.plane[scan.place[in_mcu].plane].factors;
+    Four four{jpeg_block(file, scan, x, y, in_mcu)};
     JpegWindow window(segment.bytes, segment.part_begin(part) + from.over());
     while (window.at < end) {
       const unsigned held = window.bits();
       const JpegSymbol entry =
-          shared.tables.look_up(jpeg_code_of(second_dc, second_ac, k, static_cast<unsigned>(in_group)), held);
+          shared.tables.look_up(jpeg_code_of(second_dc, second_ac, k, static_cast<unsigned>(in_mcu)), held);
       const unsigned n = entry.bits(), size = entry.size();
       window.skip(n);
       // The upper half of the numbers of `size` bits is positive.
@@ -152,23 +152,23 @@ struct JpegReader {
         if (window.at <= last && last - window.at < 8) params.complete[segment.interval] = 1;
         return;
       }
-      if (++in_group == scan.blocks) {
-        in_group = 0;
-        if (++x == scan.group_columns) x = 0, y++;
+      if (++in_mcu == scan.blocks) {
+        in_mcu = 0;
+        if (++x == scan.mcus_across) x = 0, y++;
       }
-      four = Four{jpeg_block(file, scan, x, y, in_group)};
-      factors = scan.plane[scan.place[in_group].plane].factors;
+      four = Four{jpeg_block(file, scan, x, y, in_mcu)};
+      factors = scan.plane[scan.place[in_mcu].plane].factors;
     }
     four.write();
   }
 };
 
-// Consecutive groups of an interval.
+// Consecutive MCUs of an interval.
 struct JpegSlice {
-  static constexpr int kGroups = 256;
+  static constexpr int kMcus = 256;
   int file, interval;
   int first_of_interval;  // the index of a slice
-  int first_group, groups;
+  int first_mcu, mcus;
 };
 
 // DC coefficients are coded as differences from the block before. First the differences of each slice are added up,
@@ -209,16 +209,15 @@ struct JpegSteps {
   }
 
  private:
-  // Calls fn(group, block, step) for each block of the groups that are the thread's.
+  // Calls fn(MCU, block, step) for each block of the MCUs that are the thread's.
   template <class Fn>
   AVIDA_HD AVIDA_INLINE static void each_step(const Shared& shared, const JpegSlice& slice, const JpegFile& file,
                                               int thread, const Fn& fn) {
-    const int each = (slice.groups + kThreads - 1) / kThreads, first = thread * each;
-    const int end = first + each < slice.groups ? first + each : slice.groups;
+    const int each = (slice.mcus + kThreads - 1) / kThreads, first = thread * each;
+    const int end = first + each < slice.mcus ? first + each : slice.mcus;
     const int blocks = shared.scan.blocks;
-    for (int group = slice.first_group + first; group < slice.first_group + end; group++)
-      for (int block = 0; block < blocks; block++)
-        fn(group, block, file.steps[static_cast<long>(group) * blocks + block]);
+    for (int mcu = slice.first_mcu + first; mcu < slice.first_mcu + end; mcu++)
+      for (int block = 0; block < blocks; block++) fn(mcu, block, file.steps[static_cast<long>(mcu) * blocks + block]);
   }
 
   AVIDA_HD AVIDA_INLINE static void sum(const Params& params, Shared& shared, const JpegSlice& slice,
@@ -241,14 +240,14 @@ struct JpegSteps {
     const JpegScan& scan = shared.scan;
     unsigned sums[3];
     for (int c = 0; c < 3; c++) sums[c] = shared.slices[c].all() + shared.threads[c].before(thread);
-    each_step(shared, slice, file, thread, [&](int group, int block, int step) {
+    each_step(shared, slice, file, thread, [&](int mcu, int block, int step) {
       const int plane = scan.place[block].plane;
       int value = 0;
       for (int c = 0; c < 3; c++)
         if (c == plane) value = static_cast<int>(sums[c] += static_cast<unsigned>(step));
       const auto kept = static_cast<short>(value);
       if (value != kept) *file.failed = 1;
-      const int y = group / scan.group_columns, x = group - y * scan.group_columns;
+      const int y = mcu / scan.mcus_across, x = mcu - y * scan.mcus_across;
       if (short* to = jpeg_block(file, scan, x, y, block)) to[0] = saturate<short>(kept * scan.plane[plane].factors[0]);
     });
   }

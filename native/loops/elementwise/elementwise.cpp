@@ -45,7 +45,7 @@ ElementwiseTypes elementwise_types(Promotion promotion, std::span<const DType> i
       if (is_float(common)) refuse("expected integers or booleans, got ", common);
       break;
     case Promotion::floating:
-      if (common == DType::boolean) refuse("expected numbers, got booleans");
+      if (common == DType::boolean) refuse("expected numbers, got booleans; use cast");
       if (!is_float(common)) types.compute = types.result = DType::float32;
       break;
     case Promotion::comparison:

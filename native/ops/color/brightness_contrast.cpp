@@ -44,8 +44,7 @@ void image_loop(Op<BrightnessContrastArgs>& op) {
       .arg("dtype", &Args::dtype, "The element type of the output, by default that of the input.")
       .infer([](Infer<Args>& call) {
         if (call.args.dtype != DType::none) call.out[0].dtype = call.args.dtype;
-        for (DType dtype : {call.in[0].dtype, call.out[0].dtype})
-          if (dtype == DType::boolean) refuse("expected numbers, got bool");
+        check_numbers(call.in[0].dtype, call.args.dtype);
       })
       .each_sample<ScalePlan>()
       .chains();

@@ -40,8 +40,7 @@ void rgb_loop(Op<Args>& op) {
   op.input("input", "Images, videos or volumes in RGB.", {"HWC", "FHWC", "DHWC", "CHW", "FCHW", "CDHW"})
       .infer([](Infer<Args>& call) {
         if (call.args.dtype != DType::none) call.out[0].dtype = call.args.dtype;
-        for (DType dtype : {call.in[0].dtype, call.out[0].dtype})
-          if (dtype == DType::boolean) refuse("expected numbers, got bool");
+        check_numbers(call.in[0].dtype, call.args.dtype);
       })
       .template each_sample<TwistPlan<Args>>()
       .cost(2)

@@ -285,7 +285,7 @@ AVIDA_OP(filter, FilterArgs) {
         bool frames = !data.layout.empty() && data.layout[0] == 'F';
         if (filter.ndim != axes && !(frames && filter.ndim == axes + 1))
           refuse("expected a filter of ", axes, " axes, as many as the data has spatial ones, got ", filter.ndim);
-        if (data.dtype == DType::boolean) refuse("expected numbers, got bool");
+        check_numbers(data.dtype);
         call.out[0].dtype = filtered_dtype(call.args.dtype, data.dtype);
       })
       .each_sample<Filter>()

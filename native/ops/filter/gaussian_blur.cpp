@@ -94,7 +94,7 @@ AVIDA_OP(gaussian_blur, GaussianBlurArgs) {
       .example("avida.gaussian_blur(image, sigma=1.5)")
       .infer([](Infer<Args>& call) {
         spatial_axes(call.in[0].ndim, call.in[0].layout);
-        if (call.in[0].dtype == DType::boolean) refuse("expected numbers, got bool");
+        check_numbers(call.in[0].dtype);
         call.out[0].dtype = filtered_dtype(call.args.dtype, call.in[0].dtype);
       })
       .each_sample<GaussianBlur>()

@@ -121,7 +121,7 @@ AVIDA_OP(laplacian, LaplacianArgs) {
       .example("avida.laplacian(image, window_size=5, normalized_kernel=True)")
       .infer([](Infer<Args>& call) {
         spatial_axes(call.in[0].ndim, call.in[0].layout);
-        if (call.in[0].dtype == DType::boolean) refuse("expected numbers, got bool");
+        check_numbers(call.in[0].dtype);
         bool scales = call.call.per_sample("scale") || call.args.scale != std::vector<float>{1};
         if (call.args.normalized_kernel && scales) refuse("expected \"scale\" or \"normalized_kernel\", got both");
         call.out[0].dtype = filtered_dtype(call.args.dtype, call.in[0].dtype);

@@ -38,7 +38,8 @@ Shape padded_shape(const PadArgs& args, const SampleView& in, const Shape& large
     int64_t align = number_for(*args.align, i, axes.size(), "align");
     if (align <= 0) refuse("expected positive numbers in \"align\", got ", align);
     int64_t excess = extent % align;
-    if (excess && __builtin_add_overflow(extent, align - excess, &extent)) refuse("the shape is too large");
+    if (excess && __builtin_add_overflow(extent, align - excess, &extent))
+      refuse("the extent of axis ", axes[i], " is too large to be a multiple of ", align, ", as \"align\" says");
   }
   return out;
 }

@@ -191,7 +191,7 @@ void infer(Infer<LetterboxArgs>& call) {
   if (size.empty() || size.size() > 2) refuse("expected one number or two in \"size\", got ", size.size());
   for (int64_t extent : size)
     if (extent < 1 || extent > INT32_MAX) refuse("expected sizes from 1 to ", INT32_MAX, ", got ", extent);
-  if (call.in[0].dtype == DType::boolean) refuse("expected numbers, got bool");
+  check_numbers(call.in[0].dtype);
   if (!call.args.save_matrix) return;
   call.out.resize(2, call.out[0]);
   call.out[1].dtype = DType::float32;

@@ -11,7 +11,7 @@ namespace avida::ops {
 
 template <class Args>
 void infer_noisy(Infer<Args>& call) {
-  if (call.in[0].dtype == DType::boolean) refuse("expected numbers, got bool");
+  check_numbers(call.in[0].dtype);
 }
 
 // Calls fn(Type<T>{}) with a type that infer_noisy() accepts.

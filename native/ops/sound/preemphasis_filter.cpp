@@ -83,8 +83,7 @@ AVIDA_OP(preemphasis_filter, PreemphasisArgs) {
       .arg("preemph_coeff", &Args::preemph_coeff, "The coefficient.")
       .example("avida.preemphasis_filter(np.array([1, 2, 4], np.float32), preemph_coeff=0.5)")
       .infer([](Infer<Args>& call) {
-        if (call.in[0].dtype == DType::boolean || call.args.dtype == DType::boolean)
-          refuse("expected numbers, got bool");
+        check_numbers(call.in[0].dtype, call.args.dtype);
         call.out[0].dtype = call.args.dtype;
       })
       .each_sample<PreemphasisPlan>()

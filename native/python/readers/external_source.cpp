@@ -116,7 +116,7 @@ class Turns : ForkAware {
   ForkRegistration fork_{this, Rank::reader};
 };
 
-// The helpers of a thread that reads ahead.
+// The helpers of a prefetching thread.
 thread_local Team* team_here = nullptr;
 
 // Samples of a Python object with __len__, read(index, epoch), read_many(indices, epochs) and join(samples): see
@@ -158,7 +158,7 @@ class PythonSource : public Source {
     try {
       return read(request);
     } catch (nb::python_error& error) {
-      if (!request.stop || (!request.ahead && !is_fault_of_item(error))) throw;
+      if (!request.stop || (!request.prefetching && !is_fault_of_item(error))) throw;
       throw FailureError(std::make_shared<const Failure>(
           Failure{ErrorKind::runtime, text_of(object(), error), hold(exception_of(error))}));
     }

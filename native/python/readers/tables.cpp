@@ -151,7 +151,7 @@ class TableSource : public Source {
       Block memory = table->memory();
       return std::make_shared<const TablePart>(std::move(table), std::move(memory));
     } catch (nb::python_error& error) {
-      if (!request.ahead && !is_fault_of_item(error)) throw;
+      if (!request.prefetching && !is_fault_of_item(error)) throw;
       const std::string type = nb::cast<std::string>(error.type().attr("__name__"));
       throw FailureError(std::make_shared<const Failure>(
           Failure{ErrorKind::runtime, str(name(), ": ", place.name, ": ", type, ": ", nb::str(error.value()).c_str()),

@@ -15,8 +15,8 @@ constexpr auto kWake = std::chrono::milliseconds(20);  // to look for interrupts
 }  // namespace
 
 FetchedBlocks::FetchedBlocks(std::shared_ptr<const Source> source, std::shared_ptr<const BlockOrder> order, int depth,
-                             bool ahead)
-    : source_(std::move(source)), order_(std::move(order)), depth_(depth), ahead_(ahead) {}
+                             bool in_background)
+    : source_(std::move(source)), order_(std::move(order)), depth_(depth), in_background_(in_background) {}
 
 FetchedBlocks::Numbers FetchedBlocks::blocks_of(std::span<const SampleId> ids) const {
   Numbers blocks;
@@ -125,7 +125,7 @@ FetchedBlocks::Numbers FetchedBlocks::next_named() {
 
 // Called with the lock.
 void FetchedBlocks::start_thread() {
-  if (!ahead_ || is_working_ || named_.empty() || stop_) return;
+  if (!in_background_ || is_working_ || named_.empty() || stop_) return;
   try {
     std::thread([self = shared_from_this()] { self->work(); }).detach();
     is_working_ = true;

@@ -23,9 +23,10 @@ namespace avida {
 // the order in which they are taken, and each is announced before it is asked for.
 class FetchedBlocks : public std::enable_shared_from_this<FetchedBlocks>, ForkAware {
  public:
-  // So many batches may be asked for at the same time, or before their turn. Where `ahead`, a thread fetches blocks
-  // that were announced.
-  FetchedBlocks(std::shared_ptr<const Source> source, std::shared_ptr<const BlockOrder> order, int depth, bool ahead);
+  // So many batches may be asked for at the same time, or before their turn. With `in_background`, a thread fetches
+  // blocks that were announced.
+  FetchedBlocks(std::shared_ptr<const Source> source, std::shared_ptr<const BlockOrder> order, int depth,
+                bool in_background);
 
   void announce(int64_t batch, std::span<const SampleId> ids);
   // What these samples need. Fetches the blocks that are not there, and waits for those that others fetch.
@@ -57,7 +58,7 @@ class FetchedBlocks : public std::enable_shared_from_this<FetchedBlocks>, ForkAw
   const std::shared_ptr<const Source> source_;
   const std::shared_ptr<const BlockOrder> order_;
   const int depth_;
-  const bool ahead_;
+  const bool in_background_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::map<int64_t, Block> blocks_;

@@ -265,10 +265,7 @@ class NemoAsrSource : public Source {
 
   void add(Output output, DType dtype, int ndim) {
     outputs_.push_back(output);
-    Meta meta;
-    meta.dtype = dtype;
-    meta.ndim = ndim;
-    metas_.push_back(meta);
+    metas_.push_back({.dtype = dtype, .ndim = ndim});
   }
 
   Manifests manifests_;

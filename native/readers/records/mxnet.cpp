@@ -117,27 +117,21 @@ class PackedImage : public Source::Sample {
   char beginning_[2048];  // small records need no second read
 };
 
-class MXNetSource : public Source {
+class MXNetSource : public RecordsSource {
  public:
-  MXNetSource(RecordFiles records, bool read_ahead) : records_(std::move(records)), read_ahead_(read_ahead) {
+  MXNetSource(RecordFiles records, bool read_ahead) : RecordsSource(std::move(records)), read_ahead_(read_ahead) {
     outputs_[0].dtype = DType::uint8;
     outputs_[1].dtype = DType::float32;
     for (auto& meta : outputs_) meta.ndim = 1;
   }
   const char* name() const override { return "readers.MXNet"; }
-  int64_t size() const override { return records_.size(); }
   const std::vector<Meta>& outputs() const override { return outputs_; }
-  std::string describe(int64_t index) const override { return records_.describe(index); }
-  bool is_local() const override { return records_.is_local(); }
-  void name_needs(int64_t index, storage::Needs& needs) const override { records_.name_needs(index, needs); }
-  std::vector<int64_t> blocks() const override { return records_.blocks(); }
   std::unique_ptr<Sample> open(int64_t index, const storage::Fetched& fetched) const override {
     RecordFiles::Place at = records_.place(index);
     return std::make_unique<PackedImage>(records_.file_of(at, fetched), at.offset, read_ahead_);
   }
 
  private:
-  RecordFiles records_;
   bool read_ahead_;
   std::vector<Meta> outputs_ = std::vector<Meta>(2);
 };

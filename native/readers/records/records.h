@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "readers/source.h"
 #include "storage/fetched.h"
 
 namespace avida {
@@ -54,6 +55,21 @@ class RecordFiles {
   bool is_local_ = true;
   std::vector<Record> records_;
   std::vector<int64_t> first_;  // the first record of each file
+};
+
+// A source whose samples are records.
+class RecordsSource : public Source {
+ public:
+  explicit RecordsSource(RecordFiles records) : records_(std::move(records)) {}
+
+  int64_t size() const override { return records_.size(); }
+  std::string describe(int64_t index) const override { return records_.describe(index); }
+  bool is_local() const override { return records_.is_local(); }
+  void name_needs(int64_t index, storage::Needs& needs) const override { records_.name_needs(index, needs); }
+  std::vector<int64_t> blocks() const override { return records_.blocks(); }
+
+ protected:
+  const RecordFiles records_;
 };
 
 // The pairs of integers in a text file: the form of index files. Errors name the file and the line.

@@ -272,10 +272,10 @@ class Example : public Source::Sample {
   int64_t gap_begin_ = 0, gap_bytes_ = 0, gap_offset_ = 0, text_begin_ = 0;
 };
 
-class TFRecordSource : public Source {
+class TFRecordSource : public RecordsSource {
  public:
   TFRecordSource(RecordFiles records, std::vector<TFFeature> features)
-      : records_(std::move(records)), features_(std::move(features)), outputs_(features_.size()) {
+      : RecordsSource(std::move(records)), features_(std::move(features)), outputs_(features_.size()) {
     for (size_t k = 0; k < features_.size(); k++) {
       const TFFeature& feature = features_[k];
       bool text = feature.kind == TFFeature::Kind::string;
@@ -286,19 +286,13 @@ class TFRecordSource : public Source {
     }
   }
   const char* name() const override { return "readers.TFRecord"; }
-  int64_t size() const override { return records_.size(); }
   const std::vector<Meta>& outputs() const override { return outputs_; }
-  std::string describe(int64_t index) const override { return records_.describe(index); }
-  bool is_local() const override { return records_.is_local(); }
-  void name_needs(int64_t index, storage::Needs& needs) const override { records_.name_needs(index, needs); }
-  std::vector<int64_t> blocks() const override { return records_.blocks(); }
   std::unique_ptr<Sample> open(int64_t index, const storage::Fetched& fetched) const override {
     RecordFiles::Place at = records_.place(index);
     return std::make_unique<Example>(features_, records_.file_of(at, fetched), at);
   }
 
  private:
-  RecordFiles records_;
   std::vector<TFFeature> features_;
   std::vector<Meta> outputs_;
 };

@@ -258,10 +258,7 @@ class VideoSource : public Source {
 
   void add(Output output, DType dtype, int ndim) {
     outputs_.push_back(output);
-    Meta meta;
-    meta.dtype = dtype;
-    meta.ndim = ndim;
-    metas_.push_back(meta);
+    metas_.push_back({.dtype = dtype, .ndim = ndim});
   }
 
   std::unique_ptr<VideoFiles> files_;

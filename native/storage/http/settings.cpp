@@ -20,7 +20,7 @@ void take_over(T& setting, const T& given) {
   if (given) setting = given;
 }
 
-class Configured : ForkAware {
+class Configured {
  public:
   void set(const std::string& prefix, Settings settings) {
     std::lock_guard lock(mutex_);
@@ -49,12 +49,8 @@ class Configured : ForkAware {
 
  private:
   static Configured* const instance_;
-  bool try_before_fork() override { return mutex_.try_lock(); }
-  void after_fork(bool) override { mutex_.unlock(); }
-
-  std::mutex mutex_;
+  ForkSafe<> mutex_{ForkAware::Rank::reader};
   std::map<std::string, Settings> settings_;
-  ForkRegistration fork_{this, Rank::reader};
 };
 
 Configured* const Configured::instance_ = new Configured;

@@ -19,7 +19,7 @@ struct Credentials {
 };
 
 // Gives credentials that are valid now. Thread-safe.
-class CredentialSource : ForkAware {
+class CredentialSource {
  public:
   // The function may wait, and is called when those that it gave last are about to expire.
   using Provider = std::function<Credentials()>;
@@ -30,14 +30,10 @@ class CredentialSource : ForkAware {
   void refuse(const Credentials& refused);
 
  private:
-  bool try_before_fork() override { return mutex_.try_lock(); }
-  void after_fork(bool) override { mutex_.unlock(); }
-
   const Provider provider_;
-  std::mutex mutex_;
+  ForkSafe<> mutex_{ForkAware::Rank::reader};
   std::optional<Credentials> last_;
   double renewal_ = 0;  // when they are asked for again, in seconds since 1970
-  ForkRegistration fork_{this, Rank::reader};
 };
 
 // What is not set is that of a shorter prefix, of the environment, or the usual value.

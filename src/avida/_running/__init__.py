@@ -1,1 +1,1 @@
-"""How and where operators run: modes, contexts, memory, and Python code as operators or ahead of a loop."""
+"""How and where operators run: modes, contexts, memory, and Python code as operators or in the background."""

@@ -6,9 +6,10 @@ import inspect
 from collections.abc import Iterable, Iterator, Sized
 from typing import Any, SupportsIndex, TypeVar
 
-from avida._running.ahead import MOST_AHEAD, raised_by_signal_handler
+from avida._running.background import raised_by_signal_handler
 from avida._values.integers import integer_within
 
+_MOST_AHEAD = 64
 T = TypeVar("T")
 
 
@@ -45,7 +46,12 @@ def ahead(iterable: Iterable[T], depth: SupportsIndex = 2) -> AheadOfLoop[T]:
         [20, 30] 0 4
         [40] 1 0
     """
-    return AheadOfLoop(iterable, integer_within("depth", depth, 0, MOST_AHEAD))
+    return AheadOfLoop(iterable, integer_within("depth", depth, 0, _MOST_AHEAD))
+
+
+def batches_ahead(ahead: SupportsIndex | None, capture: bool) -> int:
+    """How many batches the arguments of ``next_epoch`` ask to prepare ahead."""
+    return (2 if capture else 1) if ahead is None else integer_within("ahead", ahead, 0, _MOST_AHEAD)
 
 
 class AheadOfLoop(Iterator[T]):

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from avida._running.warn import warn
 from avida._values.arrow import from_arrow
 from avida._values.batch import Batch, as_batch, batch
 from avida._values.dtype import dtype as make_dtype
@@ -39,6 +40,7 @@ class Form:
         self._dtypes = _per_output(dtype, count, "dtype", lambda t: t if t is None else make_dtype(t))
         self._layouts = _per_output(layout, count, "layout", _layout)
         self._known: dict[str, Structure] = {}  # of the first item
+        self._has_warned = False
 
     def convert(self, item: Any) -> Outputs:
         if _is_table(item):
@@ -59,12 +61,23 @@ class Form:
 
     def _output(self, path: tuple, value: Any) -> Tensor | Batch:
         place = path or (0,)
+        if not path and self._count is None and isinstance(value, list) and value:
+            self._check_list(value)
         try:
             return _value(value, _of(self._dtypes, place), _of(self._layouts, place))
         except Exception as error:
             if isinstance(place[-1], str):
                 error.add_note(f"in {_shown_path(path)}")
             raise
+
+    def _check_list(self, items: list[Any]) -> None:
+        """Says once what an item such as ``[image, mask]`` is."""
+        if not self._has_warned and getattr(items[0], "ndim", 0) > 1 and samples_of(items) is None:
+            self._has_warned = True
+            warn(
+                f"ExternalSource: an item is a list of {len(items)} arrays of one shape, which is one array with a new "
+                "first axis. For several outputs return a tuple; num_outputs=1 says that one array is meant"
+            )
 
     def name_of(self, item: Any) -> str | None:
         """The user's name for an item."""

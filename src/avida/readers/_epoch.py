@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from avida import _core
-from avida._running.ahead import HandedOver
+from avida._running.background import HandedOver
 from avida._running.eval import EvalMode
 from avida._running.warn import warn
 

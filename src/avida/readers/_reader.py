@@ -14,8 +14,8 @@ import numpy as np
 
 from avida import _core
 from avida._missing import unknown_argument
-from avida._running.ahead import batches_ahead
 from avida._running.eval import EvalContext
+from avida._running.generators import batches_ahead
 from avida._running.warn import warn
 from avida._values.batch import Batch
 from avida._values.device import Device
@@ -33,7 +33,7 @@ from avida.readers._state import ReaderState
 T = TypeVar("T")
 
 _DEFAULT_DEPTH = 2
-_SAMPLE_DEPTH = 32  # single samples are read ahead by more: each is little work
+_SAMPLE_DEPTH = 32  # more single samples are prefetched: each is little work
 MOST_DEPTH = 65_536
 _LOOP = "for batch in reader.next_epoch(batch_size=64)"
 
@@ -61,7 +61,7 @@ class Reader:
     _reads_archives: ClassVar[bool] = False  # they may be told to shuffle in both ways
     _has_blocks: ClassVar[bool] = False  # its source has
     _located: Mapping[str, Any] = {}  # arguments that say where the data is
-    _epochs_apart: ClassVar[bool] = False  # nothing is read ahead beyond the end of an epoch
+    _epochs_apart: ClassVar[bool] = False  # nothing is prefetched beyond the end of an epoch
 
     def __init__(
         self,
@@ -417,7 +417,7 @@ class Reader:
 
         States count rounds of ``parts`` items, so that the parts agree about where the next round begins.
         """
-        self._position.move_to(self._position.next)  # what was read ahead is of no use
+        self._position.move_to(self._position.next)  # what was prefetched is of no use
         self._part, self._parts = part, parts
 
     @property
@@ -497,10 +497,10 @@ class Reader:
                     f"fewer than batch_size={batch_size} samples. Use a smaller batch_size or another last_batch."
                 )
             one_epoch = self._epochs_apart or order is not None or self._parts > 1
-            depth = self._items_ahead(items.batch_size, ahead)
+            depth = self._items_prefetched(items.batch_size, ahead)
             items.begin(reading, source, depth, one_epoch, self._skip, self._loop, ahead)
 
-    def _items_ahead(self, batch_size: int | None, ahead: int) -> int:
+    def _items_prefetched(self, batch_size: int | None, ahead: int) -> int:
         """How many items are read before they are asked for."""
         return max(self._depth, _SAMPLE_DEPTH if batch_size is None else 0, ahead + 1)
 

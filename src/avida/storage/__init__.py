@@ -19,6 +19,8 @@ __all__ = ["configure", "exists", "ls", "memory", "read", "register", "unregiste
 
 Name = str | os.PathLike[str]
 
+_PARTS_OF_CREDENTIALS = ("key", "secret", "token", "expires")
+
 
 def configure(
     prefix: str,
@@ -65,6 +67,9 @@ def configure(
     """
     if isinstance(credentials, Mapping):
         given = dict(credentials)
+        if unknown := sorted(map(str, given.keys() - _PARTS_OF_CREDENTIALS)):  # whose values are not shown
+            known = ", ".join(_PARTS_OF_CREDENTIALS)
+            raise ValueError(f"expected credentials with some of the keys {known}, got {', '.join(unknown)}")
         credentials = lambda: given  # noqa: E731
     elif credentials is not None and not callable(credentials):
         raise TypeError(f"expected a mapping or a function as credentials, got {type(credentials).__name__}")
@@ -136,12 +141,13 @@ def read(name: Name) -> bytes:
 
 
 def register(scheme: str, store: Any, *, at_once: int = 128) -> None:
-    """Makes a mapping, a file system of fsspec or a store of obstore one to whose objects names with the scheme refer.
+    """Makes a store of a mapping, a file system of fsspec or a store of obstore.
 
-    The samples of a batch are fetched together, on threads. So a store that takes long for an object, since it asks
-    another machine for it, is asked for many at the same time. All of this is Python: ``s3://``, ``gs://``, ``az://``,
-    ``hf://`` and ``https://`` are faster without it. obstore, and most file systems of fsspec, do not work in processes
-    that were forked after their use; for obstore that is an error, since it would wait for ever.
+    Names with the scheme refer to its objects. The samples of a batch are fetched together, on threads. So a store that
+    takes long for an object, since it asks another machine for it, is asked for many at the same time. All of this is
+    Python: ``s3://``, ``gs://``, ``az://``, ``hf://`` and ``https://`` are faster without it. obstore, and most file
+    systems of fsspec, do not work in processes that were forked after their use; for obstore that is an error, since it
+    would wait for ever.
 
     Args:
         scheme: What stands before ``://`` in names. A store that had it is replaced.

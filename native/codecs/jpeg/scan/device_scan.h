@@ -13,19 +13,19 @@ struct JpegCode {
   unsigned char symbols[256];
 };
 
-// The header of a scan of Y, or of Y, Cb and Cr. Its blocks come in groups (MCUs).
+// The header of a scan of Y, or of Y, Cb and Cr. Its blocks come in MCUs.
 struct JpegScan {
-  static constexpr int kMostBlocks = 10;  // in a group
+  static constexpr int kMostBlocks = 10;  // in an MCU
   struct Plane {
-    int before;         // blocks of other planes
-    int columns, rows;  // of blocks
-    int group_columns, group_rows;
-    int factors[64];  // of quantization, in zigzag order
+    int before;                 // blocks of other planes
+    int columns, rows;          // of blocks
+    int mcu_columns, mcu_rows;  // blocks in an MCU
+    int factors[64];            // of quantization, in zigzag order
   };
   JpegCode codes[4];  // DC, DC, AC, AC
   Plane plane[3];
-  int group_columns;  // of groups
-  int blocks;         // in a group
+  int mcus_across;
+  int blocks;  // in an MCU
   struct {
     unsigned char plane, row, column, spare;
   } place[kMostBlocks];           // of each of them
@@ -42,7 +42,7 @@ struct JpegState {
   }
   AVIDA_HD AVIDA_INLINE unsigned over() const { return packed & 255; }    // bits that were read after the part's end
   AVIDA_HD AVIDA_INLINE unsigned k() const { return packed >> 8 & 255; }  // the coefficient that comes next
-  AVIDA_HD AVIDA_INLINE unsigned block() const { return packed >> 16 & 255; }  // in its group
+  AVIDA_HD AVIDA_INLINE unsigned block() const { return packed >> 16 & 255; }  // in its MCU
 };
 
 // A part of the data of a file that one thread block decodes.

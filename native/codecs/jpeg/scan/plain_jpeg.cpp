@@ -36,11 +36,11 @@ bool is_usual(const JpegHeader& header) {
 
 // Appends the code of symbol 0, which is no difference of DC coefficients, or the end of a block. Returns false if
 // there is none.
-bool append_zero(const HuffmanCode& code, EmptyGroup& group) {
+bool append_zero(const HuffmanCode& code, EmptyMcu& mcu) {
   for (int length = 1, next = 0, at = 0; length <= 16; length++, next <<= 1)
     for (int i = 0; i < code.counts[length - 1]; i++, next++)
       if (code.symbols[at++] == 0) {
-        for (int bit = length - 1; bit >= 0; bit--) group.bits[group.count++] = next >> bit & 1;
+        for (int bit = length - 1; bit >= 0; bit--) mcu.bits[mcu.count++] = next >> bit & 1;
         return true;
       }
   return false;
@@ -50,23 +50,23 @@ int divided_up(int a, int b) { return (a + b - 1) / b; }
 
 bool is_set(const uint8_t* bytes, size_t bit) { return bytes[bit / 8] >> (7 - bit % 8) & 1; }
 
-// Consecutive empty groups: the bytes from `begin` to `end` repeat those before.
-struct EmptyGroups {
+// Consecutive empty MCUs: the bytes from `begin` to `end` repeat those before.
+struct EmptyMcus {
   const uint8_t *begin, *end;
-  unsigned over;  // the bits from `end` to the next group
+  unsigned over;  // the bits from `end` to the next MCU
 };
 
-// Finds empty groups in the data of a scan. Decoders that begin among them may never synchronise.
+// Finds empty MCUs in the data of a scan. Decoders that begin among them may never synchronise.
 class EmptySearch {
  public:
-  EmptySearch(const EmptyGroup& group) : group_(group), bytes_(group.count / std::gcd(std::max(group.count, 1), 8)) {}
+  EmptySearch(const EmptyMcu& mcu) : mcu_(mcu), bytes_(mcu.count / std::gcd(std::max(mcu.count, 1), 8)) {}
 
-  // The bytes after which they repeat, and the groups in them.
+  // The bytes after which they repeat, and the MCUs in them.
   size_t period() const { return bytes_; }
-  unsigned groups() const { return static_cast<unsigned>(8 * bytes_) / static_cast<unsigned>(group_.count); }
+  unsigned mcus() const { return static_cast<unsigned>(8 * bytes_) / static_cast<unsigned>(mcu_.count); }
 
   // The next ones from `at` on; `begin` is `end` of the data if there are none.
-  EmptyGroups find(const uint8_t* at, const uint8_t* end) const {
+  EmptyMcus find(const uint8_t* at, const uint8_t* end) const {
     constexpr int kStep = 64, kSame = 8;
     if (!bytes_) return {end, end, 0};
     const uint8_t* from = at;
@@ -84,16 +84,16 @@ class EmptySearch {
   }
 
  private:
-  // Some bytes are kept on both sides: the codes before the first group may reach into them.
-  std::optional<EmptyGroups> within(const uint8_t* first, const uint8_t* end) const {
+  // Some bytes are kept on both sides: the codes before the first MCU may reach into them.
+  std::optional<EmptyMcus> within(const uint8_t* first, const uint8_t* end) const {
     constexpr size_t kWorth = 256, kMargin = 48;
     const auto size = static_cast<size_t>(end - first), kept = 2 * (bytes_ + kMargin);
     if (size < kept + kWorth) return {};
-    EmptyGroups found{first + kept / 2, first + kept / 2 + (size - kept) / bytes_ * bytes_, 0};
-    const auto n = static_cast<size_t>(group_.count);
+    EmptyMcus found{first + kept / 2, first + kept / 2 + (size - kept) / bytes_ * bytes_, 0};
+    const auto n = static_cast<size_t>(mcu_.count);
     for (size_t shift = 0; shift < n; shift++) {
       size_t bit = 0;
-      while (bit < 8 * bytes_ && is_set(found.end, shift + bit) == group_.bits[bit % n]) bit++;
+      while (bit < 8 * bytes_ && is_set(found.end, shift + bit) == mcu_.bits[bit % n]) bit++;
       if (bit < 8 * bytes_) continue;
       if (shift <= JpegState::kMostOver) found.over = static_cast<unsigned>(shift);
       return found;
@@ -101,7 +101,7 @@ class EmptySearch {
     return {};
   }
 
-  const EmptyGroup& group_;
+  const EmptyMcu& mcu_;
   const size_t bytes_;
 };
 
@@ -145,7 +145,7 @@ void cut(const PlainJpeg& plain, const uint8_t* begin, const uint8_t* at, const 
          std::vector<JpegSegment>& made) {
   const EmptySearch search(plain.empty);
   while (at < end) {
-    const EmptyGroups next = search.find(at, end);
+    const EmptyMcus next = search.find(at, end);
     while (at < next.begin) {
       JpegSegment& segment = made.emplace_back(like);
       const size_t bytes = std::min<size_t>(kSegmentBytes, next.begin - at);
@@ -161,7 +161,7 @@ void cut(const PlainJpeg& plain, const uint8_t* begin, const uint8_t* at, const 
     }
     if (next.begin == end) return;
     like.period = static_cast<unsigned>(8 * search.period());
-    like.period_blocks = search.groups() * static_cast<unsigned>(plain.scan.blocks);
+    like.period_blocks = search.mcus() * static_cast<unsigned>(plain.scan.blocks);
     like.skipped = static_cast<unsigned>((next.end - next.begin) / search.period()) * like.period_blocks;
     like.guess = JpegState::of(next.over, 0, 0).packed;
     at = next.end;
@@ -182,7 +182,7 @@ class Planner {
   explicit Planner(const JpegHeader& header) : header_(header) {
     std::copy_n(header.component, 3, component_);
     if (header.components == 1)
-      component_[0].columns = component_[0].rows = 1;  // the groups of a single component are blocks
+      component_[0].columns = component_[0].rows = 1;  // the MCUs of a single component are blocks
     plain_.planes = header.components;
     plain_.columns = plain_.rows = 1;
     plain_.progressive = header.is_progressive();
@@ -193,7 +193,7 @@ class Planner {
   std::optional<PlainJpeg> plan() {
     if (!is_usual(header_) || !find_sampling()) return {};
     place_planes();
-    if (!place_blocks() || !count_groups()) return {};
+    if (!place_blocks() || !count_mcus()) return {};
     if (plain_.progressive)
       enlarge_planes();
     else if (!is_long_enough())
@@ -232,7 +232,7 @@ class Planner {
     }
   }
 
-  // The blocks of a group.
+  // The blocks of an MCU.
   bool place_blocks() {
     bool has_empty = true;
     for (int c = 0; c < plain_.planes; c++) {
@@ -254,29 +254,29 @@ class Planner {
   }
 
   // All blocks have to be written.
-  bool count_groups() {
+  bool count_mcus() {
     const int columns = std::max(component_[0].columns, component_[1].columns);
     const int rows = std::max(component_[0].rows, component_[1].rows);
-    scan_.group_columns = divided_up(header_.width, 8 * columns);
-    group_rows_ = divided_up(header_.height, 8 * rows);
-    plain_.groups = scan_.group_columns * group_rows_;
+    scan_.mcus_across = divided_up(header_.width, 8 * columns);
+    mcus_down_ = divided_up(header_.height, 8 * rows);
+    plain_.mcus = scan_.mcus_across * mcus_down_;
     return std::all_of(scan_.plane, scan_.plane + plain_.planes, [this](const JpegScan::Plane& plane) {
-      return scan_.group_columns * plane.group_columns >= plane.columns && group_rows_ * plane.group_rows >= plane.rows;
+      return scan_.mcus_across * plane.mcu_columns >= plane.columns && mcus_down_ * plane.mcu_rows >= plane.rows;
     });
   }
 
-  // The planes of progressive files are whole groups.
+  // The planes of progressive files are whole MCUs.
   void enlarge_planes() {
     for (int c = 0; c < plain_.planes; c++) {
-      plain_.plane[c].stride = int64_t{8} * scan_.group_columns * scan_.plane[c].group_columns;
-      plain_.plane[c].rows = int64_t{8} * group_rows_ * scan_.plane[c].group_rows;
+      plain_.plane[c].stride = int64_t{8} * scan_.mcus_across * scan_.plane[c].mcu_columns;
+      plain_.plane[c].rows = int64_t{8} * mcus_down_ * scan_.plane[c].mcu_rows;
     }
   }
 
   // A block has at least two bits, an interval ends with two bytes: a file that is too short gets no memory.
   bool is_long_enough() const {
     constexpr size_t kMostBytes = size_t(1) << 26;
-    const size_t least_bits = size_t{2} * plain_.groups * scan_.blocks + size_t{16} * plain_.intervals();
+    const size_t least_bits = size_t{2} * plain_.mcus * scan_.blocks + size_t{16} * plain_.intervals();
     return plain_.data.size() <= kMostBytes && plain_.data.size() * 8 >= least_bits;
   }
 
@@ -284,7 +284,7 @@ class Planner {
   JpegHeader::Component component_[3];
   PlainJpeg plain_{};
   JpegScan& scan_ = plain_.scan;
-  int group_rows_ = 0;
+  int mcus_down_ = 0;
 };
 
 }  // namespace
@@ -319,11 +319,11 @@ PlainJpeg::Chunk PlainJpeg::copy(int chunk, uint8_t* to) const {
     return made;
   }
   Copier copier(data, 0, to);
-  for (int first = 0, i = 0; first < groups; first += interval, i++) {
+  for (int first = 0, i = 0; first < mcus; first += interval, i++) {
     copier.pad((to - copier.end()) & 3);
     const uint8_t* begin = copier.end();
-    const int next = std::min(groups, first + interval);
-    if (copier.copy(data.size()) != (next == groups ? kEndOfImage : kRestart + i % 8)) return {{}, kBroken};
+    const int next = std::min(mcus, first + interval);
+    if (copier.copy(data.size()) != (next == mcus ? kEndOfImage : kRestart + i % 8)) return {{}, kBroken};
     cut(*this, begin, begin, copier.end(),
         {.interval = i, .first_block = first * scan.blocks, .end_block = next * scan.blocks}, made.segments);
     copier.skip_marker();

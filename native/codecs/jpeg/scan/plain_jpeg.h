@@ -8,8 +8,8 @@
 
 namespace avida::codecs {
 
-// The bits of a group (MCU) without coefficients: images of one colour consist of them.
-struct EmptyGroup {
+// The bits of an MCU without coefficients: images of one colour consist of them.
+struct EmptyMcu {
   uint8_t bits[32 * JpegScan::kMostBlocks];
   int count = 0;  // 0: the tables have no codes for it
 };
@@ -28,14 +28,14 @@ struct PlainJpeg {
   int columns, rows;  // the subsampling of chroma, 1 or 2
   bool progressive;   // then a thread reads the coefficients, and what follows is not set but for the factors
   JpegScan scan;
-  EmptyGroup empty;
-  int groups;    // MCUs
-  int interval;  // groups between two restarts; 0: there are none
+  EmptyMcu empty;
+  int mcus;
+  int interval;  // MCUs between two restarts; 0: there are none
   Bytes data;    // from the scan on
 
   int64_t samples() const;
-  int blocks() const { return groups * scan.blocks; }
-  int intervals() const { return interval ? (groups + interval - 1) / interval : 1; }
+  int blocks() const { return mcus * scan.blocks; }
+  int intervals() const { return interval ? (mcus + interval - 1) / interval : 1; }
 
   // The data, or the coefficients of a progressive file, are copied in chunks, which threads may do at the same time.
   // The first one that does not go on is the last of the scan: it has to end with the marker of the image's end.

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NoReturn, Self, SupportsIndex
 
 from avida import _core
-from avida._running.ahead import HandedOver, batches_ahead, run_in_background
+from avida._running.background import HandedOver, run_in_background
 from avida._running.eval import EvalContext
+from avida._running.generators import batches_ahead
 from avida._running.warn import warn
 from avida._values.batch import Batch
 from avida._values.device import Device
@@ -20,7 +21,7 @@ from avida.distributed import World
 from avida.readers._epoch import ReadError
 from avida.readers._python.indexed import IndexedReader
 from avida.readers._python.items import Collected, Items, Separate, count_samples
-from avida.readers._python.sources import continues, gives_batches, has_numbers, is_iterable, opener
+from avida.readers._python.sources import class_names, continues, gives_batches, has_numbers, is_iterable, opener
 from avida.readers._reader import MOST_DEPTH
 from avida.readers._state import ReaderState
 
@@ -122,6 +123,7 @@ class ExternalSource:
         self._depth = None if depth is None else integer_within("prefetch_queue_depth", depth, 0, MOST_DEPTH)
         if not any(cycle is known for known in _CYCLES):
             raise ValueError(f'cycle is "no", "quiet" or "raise", or False, True or None, got {cycle!r}')
+        self._classes = class_names(source)
         self._begin = opener(source, cycle)
         self._quiet = cycle is True or cycle == "quiet"
         self._begins_again = self._quiet or cycle == "raise" or not is_iterable(source)  # after the end, by a call
@@ -258,6 +260,14 @@ class ExternalSource:
     def epoch(self) -> int:
         """The number of the epoch that is being read; of the next one after its end."""
         return self._at[0] if self._reader is None or self._called else self._reader.epoch
+
+    @property
+    def classes(self) -> list[str] | None:
+        """The names of the labels, where the source knows them; else ``None``.
+
+        Data sets of torchvision have ``classes``, and those of Hugging Face may have a column of classes.
+        """
+        return self._classes
 
     @property
     def errors(self) -> list[ReadError]:

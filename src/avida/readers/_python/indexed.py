@@ -69,7 +69,7 @@ class IndexedReader(Reader):
         self, samples: Any, form: Form, depth: int, threads: int, device: DeviceArg | None, **options: Any
     ) -> None:
         self._form = form
-        self._most_ahead = depth
+        self._prefetched = depth
         make: Any = lambda: _core.PythonSource(_Samples(samples, form), threads, hasattr(samples, "__getitems__"))  # noqa: E731
         super().__init__(make, None, None, device, None, **options)
 
@@ -86,5 +86,5 @@ class IndexedReader(Reader):
         outputs[0].evaluate()  # raises what the source has raised
         return super()._placed(outputs)
 
-    def _items_ahead(self, batch_size: int | None, ahead: int) -> int:
-        return self._most_ahead
+    def _items_prefetched(self, batch_size: int | None, ahead: int) -> int:
+        return self._prefetched

@@ -14,7 +14,7 @@ from avida._values.tensor import Tensor
 class Items(Iterator[Outputs]):
     """One pass over the source: items as Tensors or Batches, each sample with its number.
 
-    It does not know the ExternalSource: a thread that runs ahead must not keep that alive. No exception loses an item,
+    It does not know the ExternalSource: a background thread must not keep that alive. No exception loses an item,
     not even what a signal handler raises: attributes are stored last, without a call in between.
     """
 

@@ -24,6 +24,17 @@ def has_numbers(source: Any) -> bool:
     return not hasattr(source, "iloc")  # a Series of pandas is indexed by label
 
 
+def class_names(source: Any) -> list[str] | None:
+    """The names of labels: of torchvision's folders, or of the one column of classes of Hugging Face."""
+    features = getattr(source, "features", None)
+    if isinstance(features, Mapping):
+        named = [feature.names for feature in features.values() if hasattr(feature, "str2int")]
+        return list(named[0]) if len(named) == 1 else None
+    names = getattr(source, "classes", None)
+    is_named = isinstance(names, list | tuple) and all(isinstance(name, str) for name in names)
+    return list(names) if names and is_named else None
+
+
 def continues(source: Any) -> bool:
     """Whether it cannot begin again at its first item: an iterator, or a function."""
     return isinstance(source, Iterator) or not is_iterable(source)

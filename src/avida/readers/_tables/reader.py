@@ -68,9 +68,9 @@ class TableReader(Reader):
         assert self._tables is not None
         return self._tables
 
-    def _items_ahead(self, batch_size: int | None, ahead: int) -> int:
+    def _items_prefetched(self, batch_size: int | None, ahead: int) -> int:
         """As many as there are in the parts that should be decoded meanwhile, within the limit of memory."""
-        least = super()._items_ahead(batch_size, ahead)
+        least = super()._items_prefetched(batch_size, ahead)
         parts = self._opened().parts
         rows = sum(part.rows for part in parts) / len(parts)
         size = max(1, sum(part.bytes for part in parts) / len(parts))

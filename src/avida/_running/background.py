@@ -1,4 +1,4 @@
-"""Items of any Python iterator, taken ahead by a thread of its own and handed over one by one."""
+"""Items of a Python function: made in a background thread, and handed over one by one."""
 
 from __future__ import annotations
 
@@ -6,16 +6,13 @@ import functools
 import signal
 import traceback
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any
 
 from avida import _core
-from avida._values.integers import integer_within
-
-MOST_AHEAD = 64
 
 
 def run_in_background(function: Callable[[], Any], depth: int) -> _core.Background:
-    """Calls ``function()`` up to ``depth`` times ahead, in a thread of its own.
+    """Calls ``function()`` in a thread of its own, until ``depth`` results wait to be taken.
 
     With ``depth=0`` there is no thread: whoever takes an item calls the function. What the function raises is raised
     where its item would be taken, as the same object with its own traceback; after an error the next call continues,
@@ -23,11 +20,6 @@ def run_in_background(function: Callable[[], Any], depth: int) -> _core.Backgrou
     returns.
     """
     return _core.Background(function, depth)
-
-
-def batches_ahead(ahead: SupportsIndex | None, capture: bool) -> int:
-    """How many batches the arguments of ``next_epoch`` ask to prepare ahead."""
-    return (2 if capture else 1) if ahead is None else integer_within("ahead", ahead, 0, MOST_AHEAD)
 
 
 class HandedOver:
