@@ -9,6 +9,7 @@ WHEEL_PACKAGES := dpkg-dev libdav1d-dev nasm  # and these to build the FFmpeg of
 
 PYTHON ?= python3
 VENV ?= .venv
+SERVERS := build/servers
 BUILD := build/dev$(VENV:.venv%=%)
 BIN := $(VENV)/bin
 PY := $(BIN)/python
@@ -22,7 +23,7 @@ install = $(PY) tools/requirements.py $(1) | $(PY) -m pip install -qq -r /dev/st
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: help packages setup build demo bench test gpu-test check format operator generate tables wheel asan fuzz interrupts kills clean
+.PHONY: help packages setup build demo bench test stores gpu-test check format operator generate tables wheel asan fuzz interrupts kills clean
 .DEFAULT_GOAL := help
 
 help:  ## List the targets
@@ -43,9 +44,12 @@ bench: build $(VENV)/bench.stamp $(VENV)/parity.stamp  ## Compare with other lib
 	@test -n "$(DATA)" || { echo "make bench needs DATA=DIR, a folder of JPEG files"; exit 2; }
 	@$(PY) benchmarks/$(or $(BENCH),classification).py --data "$(DATA)" $(ARGS)
 
-test: build $(VENV)/test.stamp $(VENV)/parity.stamp $(VENV)/check.stamp  ## Run the tests; ARGS="tests/ops -k flip" for some of them
+test: build $(VENV)/test.stamp $(VENV)/parity.stamp $(VENV)/check.stamp $(SERVERS)/moto.stamp  ## Run the tests; ARGS="tests/ops -k flip" for some of them
 	@$(PYTEST) $(ARGS)
 	@$(if $(ARGS),,AVIDA_FAKE_GPU=2 $(PYTEST) tests/gpu)
+
+stores: build $(VENV)/test.stamp $(SERVERS)/all.stamp  ## Try stores against moto, nginx, azurite and Google's emulator; WORKERS=100 rounds of each DataLoader, long faults
+	@FAIL_WITHOUT_SERVERS=1 AVIDA_SECONDS_AWAY=10 AVIDA_WORKERS=$(or $(WORKERS),100) $(PYTEST) tests/storage $(ARGS)
 
 gpu-test:  ## Run the suites of the GPU on a machine that has one, with an avida that PYTHON imports; builds nothing
 	FAIL_WITHOUT_GPU=1 $(PYTHON) -m pytest -q -p no:cacheprovider tests/gpu $(ARGS)
@@ -139,6 +143,20 @@ $(VENV)/parity.stamp: $(VENV)/dev.stamp
 $(VENV)/check.stamp: $(VENV)/dev.stamp
 	@echo "Installing the linters into $(VENV)"
 	@$(call install,check)
+	@touch $@
+
+# Servers have an environment of their own: what botocore finds must not change what the tests do.
+$(SERVERS)/moto.stamp: pyproject.toml $(VENV)/pyvenv.cfg
+	@echo "Installing an S3 server for the tests into $(SERVERS)"
+	@test -e $(SERVERS)/bin/python || $(PYTHON) -m venv $(SERVERS)
+	@$(PY) tools/requirements.py servers | $(SERVERS)/bin/python -m pip install -qq -r /dev/stdin
+	@touch $@
+
+$(SERVERS)/all.stamp: $(SERVERS)/moto.stamp
+	@echo "Installing more servers into $(SERVERS), and nginx"
+	@$(PY) tools/requirements.py more-servers | $(SERVERS)/bin/python -m pip install -qq -r /dev/stdin
+	@npm install --silent --no-audit --no-fund --prefix $(SERVERS) azurite@3
+	@tools/install_packages.sh "$(PYTHON)" nginx-light libnginx-mod-http-echo
 	@touch $@
 
 $(BUILD)/build.ninja: $(VENV)/pyvenv.cfg | $(VENV)/dev.stamp

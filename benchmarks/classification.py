@@ -21,7 +21,7 @@ import tempfile
 from typing import Any
 
 import numpy as np
-from contestants import JOBS, Settings
+from contestants.classification import JOBS, Settings
 
 HERE = pathlib.Path(__file__).parent
 FLOOR = "libjpeg-turbo, decoding only"
@@ -101,7 +101,14 @@ def run_job(job: str, files: list[str], options: argparse.Namespace) -> dict[str
 
 def run_contestant(name: str, scratch: pathlib.Path) -> dict[str, Any]:
     save = scratch / f"{name}.npy"
-    command = [sys.executable, HERE / "contestants.py", name, scratch / "settings.json", "--save", save]
+    command = [
+        sys.executable,
+        HERE / "contestants" / "classification.py",
+        name,
+        scratch / "settings.json",
+        "--save",
+        save,
+    ]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"{name} failed:\n{done.stderr}")

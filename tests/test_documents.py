@@ -17,7 +17,11 @@ from PIL import Image
 import avida
 from avida import _core
 from avida._values.picture import png
+from avida.readers._webdataset import index_webdataset
 from tests.codecs.videos import encoded
+from tests.readers.tars import write_tar
+from tests.storage.http_server import serving
+from tests.storage.stores import objects_in
 
 ROOT = pathlib.Path(__file__).parent.parent
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -153,7 +157,29 @@ def robot(tmp_path):
         pyarrow.parquet.write_table(pyarrow.table(table), tmp_path / "robot" / folder / "chunk-000/file-000.parquet")
 
 
-@pytest.mark.usefixtures("annotated", "table", "masks", "robot")
+@pytest.fixture
+def bucket(folders, tmp_path, monkeypatch):
+    """An S3 server with val/, and with train/ in three archives with indices."""
+    objects = objects_in(tmp_path / "val", "bucket/val")
+    files = sorted((tmp_path / "train").rglob("*.png"))
+    for shard in range(3):
+        path = tmp_path / f"bucket-{shard:03}.tar"
+        fields = [
+            (f"{i}.{field}", content)
+            for i, file in list(enumerate(files))[shard::3]
+            for field, content in (("png", file.read_bytes()), ("cls", b"%d" % (file.parent.name == "dogs")))
+        ]
+        write_tar(path, fields)
+        objects[f"bucket/train/{shard:03}.tar"] = path.read_bytes()
+        objects[f"bucket/train/{shard:03}.idx"] = index_webdataset(path).encode()
+        path.unlink()
+    with serving(objects) as server:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", server.url)
+        yield
+        avida.storage.configure("s3://bucket")
+
+
+@pytest.mark.usefixtures("annotated", "table", "masks", "robot", "bucket")
 @pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
 def test_code_runs(document, folders, tmp_path):
     """The Python blocks of a document run one after another, as a reader would run them."""

@@ -172,7 +172,8 @@ def test_contestants(folder, tmp_path):
     for job in ("resize", "random_crop"):
         settings = {"files": files, "job": job, "threads": 1, "batch": 4, "size": 16}
         (tmp_path / "settings.json").write_text(json.dumps(settings))
-        command = [sys.executable, root / "benchmarks" / "contestants.py", "avida", tmp_path / "settings.json"]
+        program = root / "benchmarks" / "contestants" / "classification.py"
+        command = [sys.executable, program, "avida", tmp_path / "settings.json"]
         done = subprocess.run([*command, "--save", tmp_path / "x.npy"], capture_output=True, text=True, timeout=600)
         assert done.returncode == 0, done.stderr
         assert json.loads(done.stdout)["seconds"] > 0

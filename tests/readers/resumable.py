@@ -63,6 +63,25 @@ def _write_fits(path, sample):
     fits.HDUList([fits.PrimaryHDU(), fits.ImageHDU(_array(sample))]).writeto(path)
 
 
+PARTS = 12  # of a data set in shards, each of which is a block
+
+
+def _write_shards(write, ending):
+    def write_all(folder, samples):
+        for part in range(PARTS):
+            write(folder / f"{part:02}.{ending}", samples[part::PARTS])
+
+    return write_all
+
+
+def _write_shard_of_tar(path, samples):
+    tars.write_tar(path, [(f"{i:04d}.bin", sample) for i, sample in enumerate(samples)])
+
+
+def _write_shard_of_records(path, samples):
+    records.write_recordio(path, [records.recordio(records.image(sample)) for sample in samples])
+
+
 def _array(sample):
     return np.frombuffer(sample, np.uint8)
 
@@ -128,6 +147,22 @@ FORMATS = {
 }
 """For each format: what writes samples to a folder, and what makes a reader of them."""
 
+STORED = {
+    "Webdataset in blocks": (
+        _write_shards(_write_shard_of_tar, "tar"),
+        lambda folder, **options: ndd.readers.Webdataset(
+            paths=f"{folder}/{{00..11}}.tar", ext="bin", random_shuffle=ndd.readers.Blocks(window=3), **options
+        ),
+    ),
+    "MXNet in blocks": (
+        _write_shards(_write_shard_of_records, "rec"),
+        lambda folder, **options: ndd.readers.MXNet(
+            path=f"{folder}/{{00..11}}.rec", random_shuffle=ndd.readers.Blocks(window=3), **options
+        ),
+    ),
+}
+"""The same for data sets that are read from a store."""
+
 
 @dataclasses.dataclass
 class Run:
@@ -138,7 +173,7 @@ class Run:
     epochs: int
     kills: int
     shards: list[int]  # of one attempt after another, over and over
-    order: dict
+    order: dict  # options of the reader
     ahead: int | None = None
     longest_wait: float = 0  # in seconds, before an attempt is killed: it may then be in any line
 
@@ -163,7 +198,7 @@ class Log:
 
 def attempt(run, shards, step_done):
     """Reads all shards in step, from the last checkpoint to the end of the run."""
-    _, make = FORMATS[run.reader]
+    _, make = (FORMATS | STORED)[run.reader]
     readers = [make(run.data, num_shards=shards, shard_id=i, last_batch="partial", **run.order) for i in range(shards)]
     ndd.random.set_seed(11)
     log = Log(f"{run.folder}/log")

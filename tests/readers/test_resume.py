@@ -11,11 +11,14 @@ import sys
 import numpy as np
 import pytest
 
-from tests.readers.resumable import FORMATS, Run
+from tests.readers.resumable import FORMATS, STORED, Run
+from tests.storage.http_server import serving
+from tests.storage.stores import objects_in
 
 BATCH_SIZES = [1, 7, 64]
 KILLS = {"File": 17}  # of each run, where it is not 2
 SAMPLES = 300
+KILLS_IN_PART = 20  # over S3: a test has at most 20 minutes
 RANDOM_KILLS = int(os.environ.get("AVIDA_KILLS", "5"))  # of each order; 200 take some minutes
 
 
@@ -25,7 +28,7 @@ def data(tmp_path_factory):
     root = tmp_path_factory.mktemp("data")
     rng = np.random.default_rng(0)
     samples = [rng.bytes(20 + i % 7) for i in range(SAMPLES)]
-    for name, (write, _) in FORMATS.items():
+    for name, (write, _) in (FORMATS | STORED).items():
         (root / name).mkdir()
         write(root / name, samples)
     return root
@@ -37,7 +40,7 @@ def logs_of(runs, folder):
     for run in runs:
         pathlib.Path(run.folder).mkdir()
     program = [sys.executable, "-m", "tests.readers.resumable", str(folder / "runs.json")]
-    done = subprocess.run(program, capture_output=True, text=True, timeout=600)
+    done = subprocess.run(program, capture_output=True, text=True, timeout=3600)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == [run.kills for run in runs]
     return [pathlib.Path(run.folder, "log").read_text().splitlines() for run in runs]
@@ -77,6 +80,28 @@ def test_random_kills(order, data, tmp_path):
     whole = Run("File", str(data / "File"), folder + "whole", 3, 1 + RANDOM_KILLS * 120 // SAMPLES, 0, [1], order)
     killed = dataclasses.replace(whole, folder=folder + "killed", kills=RANDOM_KILLS, shards=shards, longest_wait=0.003)
     expected, merged = logs_of([whole, killed], tmp_path)
+    assert len(expected) == whole.epochs * SAMPLES
+    assert sorted(map(without_stream, merged)) == sorted(map(without_stream, expected))
+
+
+@pytest.mark.parametrize("part", range(-(-RANDOM_KILLS // KILLS_IN_PART)))
+@pytest.mark.parametrize("reader", STORED)
+def test_random_kills_over_s3(reader, part, data, tmp_path, monkeypatch):
+    """The same for data sets in shards, shuffled by blocks, that each attempt reads from a server anew."""
+    choose = random.Random(f"{reader} {part}")
+    kills = min(KILLS_IN_PART, RANDOM_KILLS - part * KILLS_IN_PART)
+    shards = [choose.randint(1, 8) for _ in range(kills)]
+    folder = str(tmp_path / "run-")
+    whole = Run(reader, str(data / reader), folder + "whole", 3, 1 + kills * 120 // SAMPLES, 0, [1], {"seed": part})
+    killed = dataclasses.replace(
+        whole, data="s3://data", folder=folder + "killed", kills=kills, shards=shards, longest_wait=0.003
+    )
+    for name in os.environ:
+        if name.startswith("AWS_"):
+            monkeypatch.delenv(name)
+    with serving(objects_in(data / reader)) as server:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", server.url)
+        expected, merged = logs_of([whole, killed], tmp_path)
     assert len(expected) == whole.epochs * SAMPLES
     assert sorted(map(without_stream, merged)) == sorted(map(without_stream, expected))
 

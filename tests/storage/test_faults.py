@@ -95,11 +95,8 @@ def faults(seed):
             handler.refuse(503, "SlowDown")
         elif draw < 0.06:
             handler.reset()
-        elif draw < 0.07:
-            content = handler.server.objects.get(handler.path[1:], b"12")
-            head = f"HTTP/1.1 200 OK\r\nContent-Length: {len(content)}\r\n\r\n".encode()
-            handler.send_raw(head + content[: len(content) // 2])
-        return draw < 0.07
+        handler.ends_early = 0.06 <= draw < 0.07
+        return draw < 0.06
 
     return fault
 
@@ -184,26 +181,27 @@ if __name__ == "__main__":
         if i % 20 == 19:
             epoch = avida.readers.File(file_root="s3://data").next_epoch(batch_size=4)
         loader = torch.utils.data.DataLoader(
-            Images(), batch_size=4, num_workers=2, multiprocessing_context=method, timeout=120
+            Images(), batch_size=4, num_workers=2, multiprocessing_context=method, timeout=600
         )
         assert torch.cat(list(loader)).tolist() == list(range(24))
         print("round", i, flush=True)
 """
 
 
+@pytest.mark.parametrize("part", range(-(-WORKERS // 10)))
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
-def test_workers_of_a_data_loader(tmp_path, method):
+def test_workers_of_a_data_loader(tmp_path, method, part):
     """After the parent has listed and read: none hangs."""
     files(tmp_path)
     program = tmp_path / "program.py"
     program.write_text(DATA_LOADER)
-    rounds = WORKERS if method == "fork" or WORKERS > 2 else 1
+    rounds = min(10, WORKERS - 10 * part) if method == "fork" or WORKERS > 2 else 1
     with serving({name: content for name, content in objects_in(tmp_path).items() if name.endswith(".jpg")}) as server:
         done = subprocess.run(
             [sys.executable, str(program), server.url, method, str(rounds)],
             capture_output=True,
             text=True,
-            timeout=60 * rounds + 240,
+            timeout=1000,
             check=False,
         )
     assert done.stdout.splitlines() == [f"round {i}" for i in range(rounds)], done.stderr
@@ -216,7 +214,13 @@ def test_interrupts_while_a_server_is_slow(tmp_path, what):
     made = archives(tmp_path)
     with serving(objects_in(tmp_path)) as server:
         configure(server)
-        reader = made("s3://data", random_shuffle=BLOCKS) if what == "batch" else None
+        reader = made("s3://data", random_shuffle=BLOCKS)
+        reader.next_epoch(batch_size=1, indices=[0])  # has found the samples
+        uses = {
+            "listing": lambda: avida.storage.ls("s3://data"),
+            "epoch": lambda: made("s3://data").next_epoch(),
+            "batch": lambda: next(reader.next_epoch(batch_size=4))[0].evaluate(),
+        }
         once = iter([signal.SIGINT])
 
         def fault(*_):
@@ -227,12 +231,7 @@ def test_interrupts_while_a_server_is_slow(tmp_path, what):
         server.fault = fault
         try:
             with pytest.raises(KeyboardInterrupt):
-                if what == "listing":
-                    avida.storage.ls("s3://data")
-                elif what == "epoch":
-                    made("s3://data").next_epoch()
-                else:
-                    next(reader.next_epoch(batch_size=4))[0].evaluate()
+                uses[what]()
         finally:
             over.set()
 

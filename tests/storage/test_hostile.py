@@ -1,4 +1,4 @@
-"""Servers that mean harm: listings without end, answers that are too large or too slow, and secrets that they fish for."""
+"""Servers that mean harm: listings without end, answers that are too large or too slow, and fishing for secrets."""
 
 import base64
 import contextlib
@@ -71,7 +71,7 @@ def test_listings_that_go_in_a_circle(store, length):
         return send_page(handler, protocol, [f"{page}.jpg"], f"at{page % length}")
 
     server.fault = fault
-    with pytest.raises(RuntimeError, match="goes in a circle: it comes back to .*at"):
+    with pytest.raises(RuntimeError, match=r"goes in a circle: it comes back to .*at"):
         avida.storage.ls(root)
     assert len(server.asked) < 40
 
@@ -305,7 +305,7 @@ CONFIGURED = {
 @pytest.mark.parametrize("where", ["environment", "configured"])
 @pytest.mark.parametrize("protocol", STORES)
 def test_no_secret_is_told(tmp_path, protocol, where):
-    """Errors, logs, tracebacks, representations, states, pickles, checkpoints and profiles of a process are searched."""
+    """Errors, logs, tracebacks, representations, states, pickles, checkpoints and profiles are searched."""
     root, _ = STORES[protocol]
     given = SECRETS[protocol] if where == "environment" else CONFIGURED[protocol]
     secrets = {value for name, value in given.items() if name not in ("key", "AWS_ACCESS_KEY_ID")}
@@ -322,7 +322,7 @@ def test_no_secret_is_told(tmp_path, protocol, where):
             handler.send(302, b"", {"Location": "ftp://127.0.0.1/" + "a" * 50})
         elif "missing" in handler.path:
             handler.refuse(404, "NoSuchKey")
-        elif "broken" in handler.path or "prefix" not in handler.path and "tree" not in handler.path:
+        elif "broken" in handler.path or ("prefix" not in handler.path and "tree" not in handler.path):
             handler.reset()
         else:
             send_last_page(handler, protocol)
@@ -331,7 +331,8 @@ def test_no_secret_is_told(tmp_path, protocol, where):
     with serving({}) as server:
         server.fault = fault
         names = {"s3": "AWS_ENDPOINT_URL", "gs": "STORAGE_EMULATOR_HOST", "hf": "HF_ENDPOINT"}
-        clean = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "AZURE_", "HF_"))}
+        others = ("AWS_", "AZURE_", "HF_")
+        clean = {name: value for name, value in os.environ.items() if not name.startswith(others)}
         environment = {**clean, **(given if where == "environment" else {}), names.get(protocol, "UNUSED"): server.url}
         environment |= {"AZURE_STORAGE_ACCOUNT_NAME": "account"}
         program = TELLS_ALL.replace(
@@ -340,8 +341,6 @@ def test_no_secret_is_told(tmp_path, protocol, where):
             + (f', endpoint="{server.url}"' if protocol == "az" else "")
             + ")\nlogging.basicConfig",
         )
-        if where == "environment":  # which configure() without credentials leaves to the usual ones
-            program = program.replace("with avida.profile()", "with avida.profile()")
         command = [sys.executable, "-X", "dev", "-c", program, root, str(tmp_path), where]
         done = subprocess.run(
             command, input=json.dumps(given), capture_output=True, text=True, timeout=300, env=environment

@@ -1,6 +1,6 @@
 """The contestants of classification.py: each is an infinite generator of batches, NCHW float32.
 
-    python benchmarks/contestants.py NAME SETTINGS.json
+    python benchmarks/contestants/classification.py NAME SETTINGS.json
 
 runs one of them in its own process: one epoch to warm up, then one epoch whose seconds it prints. Both belong to one
 infinite loop, so that batches prefetched before the measured epoch are balanced by those prefetched at its end.
