@@ -96,7 +96,7 @@ interrupts: build $(VENV)/test.stamp  ## Fire signals at random microseconds int
 	@AVIDA_INTERRUPT_SECONDS=$(or $(SECONDS),3600) $(PY) -m pytest -q tests/runtime/test_interrupts.py
 
 kills: build $(VENV)/test.stamp  ## Kill readers at random moments and resume them with other shards, KILLS=200 times in each order
-	@AVIDA_KILLS=$(or $(KILLS),200) $(PY) -m pytest -q tests/readers/test_resume.py -k random_kills
+	@AVIDA_KILLS=$(or $(KILLS),200) $(PY) -m pytest -q tests/readers/test_resume.py tests/storage/test_cache.py -k "random_kills or killed_processes"
 
 clean:  ## Remove what was built; .venv stays
 	rm -rf build dist src/avida/_core.*.so .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -31,6 +31,7 @@ IMPORTS = {
     "avida.readers._declared": ["DeclaredReader"],
     "avida.readers._paths": ["Path"],
     "avida.readers._webdataset": ["Decoding"],
+    "avida.storage._cache": ["Cache"],
 }
 IGNORED = "Ignored, accepted for compatibility"
 RAISES = (

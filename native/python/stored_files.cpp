@@ -19,6 +19,7 @@ namespace {
 struct StoredFile {
   std::string name;
   storage::ObjectPtr object;
+  storage::CachePtr cache;  // through which it is read, if any
 };
 
 // What goes wrong in a request names the file.
@@ -31,17 +32,19 @@ auto naming(const std::string& name, Function&& function) {
   }
 }
 
-std::vector<StoredFile> open_files(nb::list names) {
+std::vector<StoredFile> open_files(nb::list names, const CacheHandle* handle) {
+  const storage::CachePtr cache = handle ? handle->cache : nullptr;
   const std::vector<std::string> paths = paths_of(names);
   const Interrupt interrupt = answer_signals();
   std::vector<StoredFile> files;
   WithoutGil released;
+  const storage::ThroughCache through(cache);
   const auto opened = storage::interruptibly(interrupt, [&] { return storage::open_all(paths); });
   for (size_t i = 0; i < paths.size(); i++) {
     naming(paths[i], [&] {
       if (opened[i].error) std::rethrow_exception(opened[i].error);
     });
-    files.push_back({paths[i], opened[i].object});
+    files.push_back({paths[i], opened[i].object, cache});
   }
   return files;
 }
@@ -55,7 +58,7 @@ struct Range {
   int64_t bytes;
 };
 
-// (file, offset, bytes) as bytes. All are asked for together.
+// (file, offset, bytes) as bytes, of files that were opened together. All are asked for together.
 nb::list read_parts(nb::list parts) {
   std::vector<Range> ranges;
   nb::list contents;
@@ -74,14 +77,14 @@ nb::list read_parts(nb::list parts) {
   }
   const Interrupt interrupt = answer_signals();
   WithoutGil released;
+  const storage::ThroughCache through(ranges.empty() ? nullptr : ranges[0].file->cache);
   storage::interruptibly(interrupt, [&] {
     storage::Needs needs;
     for (const Range& range : ranges) needs.part(range.file->name, range.file->object, range.offset, range.bytes);
     const storage::Fetched fetched(needs);
     for (const Range& range : ranges)
-      naming(range.file->name, [&] {
-        fetched.of(range.file->name, range.file->object)->read_at(range.offset, range.to, range.bytes);
-      });
+      naming(range.file->name,
+             [&] { fetched.of(range.file->name, range.file->object)->read_at(range.offset, range.to, range.bytes); });
   });
   return contents;
 }
@@ -92,7 +95,8 @@ void bind_stored_files(nb::module_& m) {
   nb::class_<StoredFile>(m, "StoredFile")
       .def_ro("name", &StoredFile::name)
       .def_prop_ro("size", [](const StoredFile& file) { return file.object->size(); });
-  m.def("open_files", &open_files, nb::arg("names"), "Files of any stores, which are asked for together.");
+  m.def("open_files", &open_files, nb::arg("names"), nb::arg("cache").none() = nb::none(),
+        "Files of any stores, which are asked for together.");
   m.def("read_parts", &read_parts, nb::arg("parts"), "(file, offset, bytes) as bytes. All are asked for together.");
 }
 

@@ -7,6 +7,8 @@
 #include "core/error.h"
 #include "python/python.h"
 #include "python/readers/readers.h"
+#include "storage/cache/disk_cache.h"
+#include "storage/cache/memory_cache.h"
 #include "storage/http/settings.h"
 #include "storage/storage.h"
 #include "storage/waiting.h"
@@ -73,9 +75,32 @@ auto named(const std::string& name, Function&& function) {
   }
 }
 
+CacheHandle cache_on_disk(nb::handle folder, int64_t limit, bool check) {
+  const std::string path = path_of(folder);
+  const auto interrupt = answer_signals();
+  WithoutGil released;
+  auto blocks = storage::interruptibly(interrupt, [&] { return storage::disk_cache(path, limit); });
+  return {std::make_shared<const storage::Cache>(std::move(blocks), check)};
+}
+
+CacheHandle cache_in_memory(int64_t limit, bool check) {
+  return {std::make_shared<const storage::Cache>(storage::memory_cache(limit), check)};
+}
+
+const ConvertArgument cache("cache", [](nb::handle object) -> std::any {
+  return nb::cast<CacheHandle&>(object.attr("_native")).cache;
+});
+
 }  // namespace
 
 void bind_stores(nb::module_& m) {
+  nb::class_<CacheHandle>(m, "StorageCache")
+      .def_static("on_disk", &cache_on_disk, nb::arg("folder"), nb::arg("limit"), nb::arg("check"))
+      .def_static("in_memory", &cache_in_memory, nb::arg("limit"), nb::arg("check"))
+      .def_prop_ro("bytes", [](const CacheHandle& self) { return self.cache->blocks->bytes_in_use(); })
+      .def("take_trouble", [](const CacheHandle& self) { return self.cache->blocks->take_trouble(); });
+  m.attr("LEAST_CACHE_LIMIT") = storage::kLeastCacheLimit;
+  m.attr("MOST_CACHE_LIMIT") = storage::kMostCacheLimit;
   m.def("configure_store", &configure, nb::arg("prefix"), nb::arg("settings"));
   m.def("has_certificates", [] { return !storage::system_certificates().empty(); });
   m.def(

@@ -23,6 +23,7 @@ namespace avida {
 struct ReaderArgs {
   bool read_ahead = false;
   bool skip_errors = false;  // samples that cannot be read are left out
+  storage::CachePtr cache;   // through which data that is not local is read, if any
   std::optional<int> gpu;    // the number of the GPU on which outputs are wanted
 };
 

@@ -53,6 +53,7 @@ class BatchReader {
 
   // Each output in one block; empty if no sample remains.
   std::vector<Data> read() {
+    const storage::ThroughCache through(source_.cache);
     const storage::Fetched fetched = fetch();
     while (true) {
       open(fetched);
@@ -103,6 +104,7 @@ class BatchReader {
     if (source_.is_local() || !pool_) return {};
     std::vector<Opened> opened(ids_.size());
     pool_->parallel_for(static_cast<int64_t>(ids_.size()), [&](int64_t i) {
+      const storage::ThroughCache through(source_.cache);
       try {
         if (stop_ && *stop_) throw Stopped();
         opened[static_cast<size_t>(i)].sample = open_sample(static_cast<size_t>(i), fetched);
@@ -138,6 +140,7 @@ class BatchReader {
   bool fill(std::vector<Data>& outputs) {
     std::vector<std::exception_ptr> errors(ids_.size());
     auto read = [&](size_t i) {
+      const storage::ThroughCache through(source_.cache);
       try {
         if (stop_ && *stop_) throw Stopped();
         for (size_t k = 0; k < outputs.size(); k++) samples_[i]->read(static_cast<int>(k), outputs[k].at(i));

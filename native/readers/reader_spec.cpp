@@ -54,6 +54,11 @@ void declare_common(ReaderDeclaration<ReaderArgs>& reader) {
       .python("prefetch_queue_depth", "int | None",
               "The number of batches to prefetch, several at the same time where storage is slow; at most 65,536. "
               "Default: ``2``.")
+      .arg("cache", &ReaderArgs::cache,
+           "Keeps what is read from other machines: an ``avida.storage.Cache``, or \"memory\" for "
+           "``Cache(memory=\"4GB\")``. Default: nothing is kept.",
+           last)
+      .typed("Cache | Literal[\"memory\"] | None")
       .arg("read_ahead", &ReaderArgs::read_ahead,
            "Request all data of a batch from the system before reading the first sample.")
       .python("lazy_init", "bool | None",

@@ -15,6 +15,7 @@
 #include "readers/schedule.h"
 #include "runtime/memory.h"
 #include "runtime/value.h"
+#include "storage/cache/cache.h"
 #include "storage/fetched.h"
 
 namespace avida {
@@ -41,6 +42,9 @@ class Source {
   };
 
   virtual ~Source() = default;
+
+  // The cache through which it reads what is not local, if any: whoever opens it sets that, and reads it through that.
+  storage::CachePtr cache;
 
   virtual const char* name() const = 0;  // of the reader, for messages
   virtual int64_t size() const = 0;

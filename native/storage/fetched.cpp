@@ -23,15 +23,10 @@ class FetchedObject : public Object {
     std::exception_ptr error;
   };
 
-  // Without an object, the parts were read by its name.
-  FetchedObject(std::string name, ObjectPtr object, Identity identity, std::vector<Part> parts)
-      : Object(identity.size),
-        name_(std::move(name)),
-        object_(std::move(object)),
-        identity_(std::move(identity)),
-        parts_(std::move(parts)) {}
+  FetchedObject(ObjectPtr object, std::vector<Part> parts)
+      : Object(object->size()), object_(std::move(object)), parts_(std::move(parts)) {}
 
-  Identity identity() const override { return identity_; }
+  Identity identity() const override { return object_->identity(); }
   bool is_local() const override {
     return parts_.size() == 1 && parts_[0].offset == 0 && !parts_[0].error && parts_[0].bytes == size();
   }
@@ -39,7 +34,7 @@ class FetchedObject : public Object {
   void read_at(int64_t offset, void* to, int64_t bytes) const override {
     for (auto* at = static_cast<char*>(to); bytes > 0;) {
       const Part* part = part_at(offset);
-      if (!part) return read_elsewhere(offset, at, bytes);
+      if (!part) return object_->read_at(offset, at, bytes);
       if (part->error) std::rethrow_exception(part->error);
       const int64_t there = std::min(bytes, part->offset + part->bytes - offset);
       std::memcpy(at, static_cast<const char*>(part->data.get()) + (offset - part->offset), static_cast<size_t>(there));
@@ -53,7 +48,7 @@ class FetchedObject : public Object {
   std::shared_ptr<const FetchedObject> with(const FetchedObject& other) const {
     std::vector<Part> parts;
     std::ranges::merge(parts_, other.parts_, std::back_inserter(parts), {}, &Part::offset, &Part::offset);
-    return std::make_shared<FetchedObject>(name_, object_, identity_, std::move(parts));
+    return std::make_shared<FetchedObject>(object_, std::move(parts));
   }
   bool has_errors() const {
     return std::ranges::any_of(parts_, [](const Part& part) { return part.error != nullptr; });
@@ -67,19 +62,8 @@ class FetchedObject : public Object {
     const Part& part = *std::prev(behind);
     return part.bytes == Request::kAll || offset - part.offset < part.bytes ? &part : nullptr;
   }
-  void read_elsewhere(int64_t offset, void* to, int64_t bytes) const {
-    if (object_) return object_->read_at(offset, to, bytes);
-    if (offset > size() || bytes > size() - offset)
-      refuse("expected ", bytes, " bytes at byte ", offset, ", but the object has only ", size(), " bytes");
-    Request request{.name = name_, .offset = offset, .bytes = bytes, .version = identity_.version};
-    fetch({&request, 1});
-    request.check(bytes);
-    std::memcpy(to, request.data.get(), static_cast<size_t>(bytes));
-  }
 
-  const std::string name_;
   const ObjectPtr object_;
-  const Identity identity_;
   const std::vector<Part> parts_;  // in order
 };
 
@@ -167,7 +151,6 @@ std::vector<Fetched> Fetched::all_of(std::span<const Needs> needs) {
 // The answers for one object.
 void Fetched::take(std::span<Request> answers, const ObjectPtr& object) {
   const std::string& name = answers[0].name;
-  Identity identity = object ? object->identity() : answers[0].identity;
   std::vector<FetchedObject::Part> parts;
   std::exception_ptr error;
   for (Request& answer : answers) {
@@ -178,7 +161,8 @@ void Fetched::take(std::span<Request> answers, const ObjectPtr& object) {
   if (!object && error)
     found_.emplace(name, Found{nullptr, error});
   else
-    found_.emplace(name, Found{std::make_shared<FetchedObject>(name, object, std::move(identity), std::move(parts))});
+    found_.emplace(name, Found{std::make_shared<FetchedObject>(
+                             object ? object : opened_object(name, answers[0].identity), std::move(parts))});
 }
 
 void Fetched::add(const Fetched& other) {

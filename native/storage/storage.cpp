@@ -10,6 +10,7 @@
 #include "core/made_once.h"
 #include "runtime/fork.h"
 #include "runtime/memory.h"
+#include "storage/cache/cached_store.h"
 #include "storage/fetched.h"
 #include "storage/local.h"
 
@@ -72,6 +73,13 @@ Place place_of(const std::string& name) {
     refuse("no store is registered for ", scheme, kBehindScheme, "; there are: ", Registry::instance().schemes(),
            ". A path that begins like this is written ./", name);
   return {std::move(store), name.substr(scheme.size() + kBehindScheme.size())};
+}
+
+Place cached_place_of(const std::string& name) {
+  Place place = place_of(name);
+  if (ThroughCache::current() && !place.store->is_local())
+    place.store = cached_store(std::move(place.store), scheme_of(name), ThroughCache::current());
+  return place;
 }
 
 // An object of a store that is asked for each range.
@@ -189,8 +197,13 @@ bool is_local(std::string_view name) {
 
 ObjectPtr open(std::string name) {
   if (scheme_of(name).empty()) return open_file(std::move(name));  // without a lock
-  const Place place = place_of(name);
+  const Place place = cached_place_of(name);
   return place.store->open(place.name);
+}
+
+ObjectPtr opened_object(const std::string& name, const Identity& identity) {
+  Place place = cached_place_of(name);
+  return std::make_shared<StoredObject>(std::move(place.store), std::move(place.name), identity);
 }
 
 std::vector<Opened> open_all(const std::vector<std::string>& names) {
@@ -208,9 +221,7 @@ std::vector<Opened> open_all(const std::vector<std::string>& names) {
       }
       const Request& request = asked[next++];
       request.check();
-      Place place = place_of(name);
-      opened.push_back(
-          {std::make_shared<StoredObject>(std::move(place.store), std::move(place.name), request.identity)});
+      opened.push_back({opened_object(name, request.identity)});
     } catch (const Error&) {
       opened.push_back({nullptr, std::current_exception()});
     }
@@ -225,7 +236,7 @@ std::string read_text(const std::string& name) {
 }
 
 Identity identity(const std::string& name) {
-  const Place place = place_of(name);
+  const Place place = cached_place_of(name);
   Request request{.name = place.name, .bytes = 0};
   place.store->fetch({&request, 1});
   request.check();
@@ -251,7 +262,7 @@ void fetch(std::span<Request> requests) {
   std::map<std::string_view, Part> parts;  // by scheme
   for (size_t i = 0; i < requests.size(); i++) {
     try {
-      Place place = place_of(requests[i].name);
+      Place place = cached_place_of(requests[i].name);
       Part& part = parts[scheme_of(requests[i].name)];
       part.store = std::move(place.store);
       part.which.push_back(i);

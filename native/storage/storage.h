@@ -112,6 +112,8 @@ class Store : public std::enable_shared_from_this<Store> {
   virtual bool is_local() const { return false; }
   // How many requests may be under way at a time, for all readers together.
   virtual int most_requests() const { return 128; }
+  // What tells objects of one name in different places apart, such as an endpoint that a user has set; else empty.
+  virtual std::string service(const std::string& /*name*/) const { return {}; }
 
   // Answers a request, and returns when that is done. A range that goes beyond the end is answered up to there.
   virtual void get(Request& request) const = 0;
@@ -139,6 +141,8 @@ struct Opened {
   std::exception_ptr error{};
 };
 std::vector<Opened> open_all(const std::vector<std::string>& names);
+// One that is not local, of which the store has said what it is.
+ObjectPtr opened_object(const std::string& name, const Identity& identity);
 std::string read_text(const std::string& name);  // all of it
 Identity identity(const std::string& name);
 bool exists(const std::string& name);  // throws where that cannot be found out

@@ -122,7 +122,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         for name, value in {"Content-Length": len(content), **(headers or {})}.items():
             self.send_header(name, str(value))
         self.end_headers()
-        self.wfile.write(content[: len(content) // 2] if self.ends_early else content)
+        content = content[: len(content) // 2] if self.ends_early else content
+        with self.server.lock:
+            self.server.sent += len(content)
+        self.wfile.write(content)
         self.close_connection |= self.ends_early
 
     def send_raw(self, content):
@@ -145,6 +148,7 @@ class Server(http.server.ThreadingHTTPServer):
         super().__init__(("127.0.0.1", port), Handler)
         self.objects = dict(objects)
         self.asked = []  # paths and headers of all requests
+        self.sent = 0  # bytes of contents
         self.page = 1000
         self.secret: str | None = None  # requests are not signed
         self.fault: Any = None  # called with the handler and the number of the request; true if it has answered

@@ -152,7 +152,9 @@ class Arguments {
                           [&](const std::string& text) { warnings.push_back(text); }};
     {
       WithoutGil released;
+      const storage::ThroughCache through(args_->cache);
       source = storage::interruptibly(opening.interrupt, [&] { return spec_->open(*args_, opening); });
+      source->cache = args_->cache;
     }
     for (auto& text : warnings) warn(nb::steal(PyUnicode_DecodeFSDefault(text.c_str())));
     return {std::move(source)};

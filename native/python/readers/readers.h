@@ -16,6 +16,11 @@ struct SourceHandle {
   std::shared_ptr<const Source> source;
 };
 
+// A cache of readers as a Python object.
+struct CacheHandle {
+  storage::CachePtr cache;
+};
+
 // File names are bytes: names that are not UTF-8 are converted as by os.fsdecode.
 std::string path_of(nb::handle text);
 std::vector<std::string> paths_of(nb::handle texts);

@@ -76,6 +76,7 @@ FetchedBlocks::Numbers FetchedBlocks::take_there(Numbers& needed, std::vector<Pa
 
 // Called with the lock. What could not be fetched is in the answer, and is asked for again next time.
 void FetchedBlocks::fetch(const Numbers& numbers, std::unique_lock<std::mutex>& lock, std::vector<Parts>& got) {
+  const storage::ThroughCache through(source_->cache);
   for (int64_t number : numbers) blocks_[number].state = Block::under_way;
   lock.unlock();
   std::vector<storage::Fetched> fetched;

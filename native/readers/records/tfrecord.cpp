@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "readers/declare.h"
-#include "readers/records/crc32c.h"
+#include "core/crc32c.h"
 #include "readers/records/late_bytes.h"
 #include "runtime/memory.h"
 

@@ -5,6 +5,7 @@
 
 #include "core/made_once.h"
 #include "runtime/thread_pool.h"
+#include "storage/cache/cache.h"
 
 namespace avida {
 namespace {
@@ -22,7 +23,10 @@ void VideoFiles::read_indexes(VideoIndexes* known, const Interrupt& interrupt) {
   for (size_t begin = 0; begin < files_.size(); begin += kAtOnce) {
     if (interrupt) interrupt();
     const size_t n = std::min(kAtOnce, files_.size() - begin);
-    pool->parallel_for(static_cast<int64_t>(n), [&](int64_t i) { read_index(begin + static_cast<size_t>(i), known); });
+    pool->parallel_for(static_cast<int64_t>(n), [&, cache = storage::ThroughCache::current()](int64_t i) {
+      const storage::ThroughCache through(cache);
+      read_index(begin + static_cast<size_t>(i), known);
+    });
   }
 }
 

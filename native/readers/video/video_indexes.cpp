@@ -9,7 +9,7 @@
 
 #include "codecs/video/video_stream.h"
 #include "core/error.h"
-#include "readers/records/crc32c.h"
+#include "core/crc32c.h"
 #include "storage/names.h"
 
 namespace avida {

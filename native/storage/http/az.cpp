@@ -56,18 +56,26 @@ class AzureStore : public HttpStore {
       value_error("expected az://CONTAINER/BLOB, got az://", name);
     return question(part, {}, settings);
   }
+  std::string endpoint(const Settings& settings) const override { return base_of(settings); }
 
  private:
+  static std::string account_of(const Settings& settings) {
+    return settings.account ? *settings.account
+                            : environment({"AZURE_STORAGE_ACCOUNT_NAME", "AZURE_STORAGE_ACCOUNT"}).value_or("");
+  }
+  static std::string base_of(const Settings& settings) {
+    std::string base = settings.endpoint.value_or(str("https://", account_of(settings), ".blob.core.windows.net"));
+    while (base.ends_with('/')) base.pop_back();
+    return base;
+  }
+
   static HttpQuestion question(const HttpPart& part, const Query& query, const Settings& settings) {
-    const std::string account = settings.account
-                                    ? *settings.account
-                                    : environment({"AZURE_STORAGE_ACCOUNT_NAME", "AZURE_STORAGE_ACCOUNT"}).value_or("");
+    const std::string account = account_of(settings);
     if (account.empty() && !settings.endpoint)
       value_error(
           "the name of the Azure account is not known: set AZURE_STORAGE_ACCOUNT_NAME, or pass account= to "
           "avida.storage.configure(\"az://...\")");
-    std::string base = settings.endpoint.value_or(str("https://", account, ".blob.core.windows.net"));
-    while (base.ends_with('/')) base.pop_back();
+    const std::string base = base_of(settings);
     const std::string encoded = '/' + percent_encoded(part.name, true);
     HttpQuestion asked{str(base, encoded, query_text(query))};
     asked.take_credentials(settings);
@@ -85,7 +93,7 @@ class AzureStore : public HttpStore {
       // Eleven headers of the protocol are signed, of which If-Match and Range may be there.
       const std::string text = str("GET\n\n\n\n\n\n\n\n", part.match, "\n\n\n", part.range, "\nx-ms-date:", date,
                                    "\nx-ms-version:", kVersion, '\n', resource);
-      asked.headers = {"x-ms-date: " + date, "x-ms-version: " + std::string(kVersion),
+      asked.headers = {str("x-ms-date: ", date), str("x-ms-version: ", kVersion),
                        str("Authorization: SharedKey ", account, ':',
                            base64(hmac_sha256(base64_decoded(asked.credentials.secret), text)))};
     }

@@ -45,6 +45,7 @@ class GoogleStore : public HttpStore {
     const std::string generation = header("x-goog-generation");
     return generation.empty() ? HttpStore::version(header) : generation;
   }
+  std::string endpoint(const Settings& settings) const override { return endpoint_of(settings); }
 
  private:
   static std::string take_page(const std::string& text, EntriesOf& entries) {
@@ -63,11 +64,14 @@ class GoogleStore : public HttpStore {
     return answer["nextPageToken"].get(next) == simdjson::SUCCESS ? std::string(next) : "";
   }
 
+  static std::string endpoint_of(const Settings& settings) {
+    return settings.endpoint ? *settings.endpoint : environment({"STORAGE_EMULATOR_HOST"}).value_or("");
+  }
+
   static HttpQuestion question(const std::string& bucket, const std::string& key, const Query& query,
                                const Settings& settings) {
-    std::string base = settings.endpoint
-                           ? *settings.endpoint
-                           : environment({"STORAGE_EMULATOR_HOST"}).value_or("https://storage.googleapis.com");
+    std::string base = endpoint_of(settings);
+    if (base.empty()) base = "https://storage.googleapis.com";
     if (base.find("://") == base.npos) base = "http://" + base;
     while (base.ends_with('/')) base.pop_back();
     HttpQuestion asked{str(base, "/storage/v1/b/", percent_encoded(bucket, false), "/o",

@@ -71,15 +71,14 @@ class HubStore : public HttpStore {
                           percent_encoded(place.revision, false), '/', percent_encoded(place.path, true)),
                       settings);
   }
-
- private:
-  static std::string endpoint(const Settings& settings) {
+  std::string endpoint(const Settings& settings) const override {
     std::string base =
         settings.endpoint ? *settings.endpoint : environment({"HF_ENDPOINT"}).value_or("https://huggingface.co");
     while (base.ends_with('/')) base.pop_back();
     return base;
   }
 
+ private:
   // <https://...>; rel="next", on the same host.
   static std::string next_page(const std::string& link, const std::string& endpoint) {
     const size_t begin = link.find('<'), end = link.find('>');

@@ -34,12 +34,15 @@ class HttpStore : public Store {
   explicit HttpStore(std::string scheme) : scheme_(std::move(scheme)) {}
 
   int most_requests() const override;
+  std::string service(const std::string& name) const override { return endpoint(settings_of(full(name))); }
   void get(Request& request) const override { fetch({&request, 1}); }
   void fetch(std::span<Request> requests) const override;
 
  protected:
   // Called for each try, since signatures have a date. The settings are those of the name.
   virtual HttpQuestion object(const HttpPart& part, const Settings& settings) const = 0;
+  // The address of the service, if it is not the usual one.
+  virtual std::string endpoint(const Settings& /*settings*/) const { return {}; }
   // What the headers of an answer say of the version.
   virtual std::string version(const std::function<std::string(const std::string&)>& header) const;
 

@@ -49,6 +49,7 @@ class S3Store : public HttpStore {
     if (key.empty()) value_error("expected s3://BUCKET/KEY, got s3://", name);
     return question(bucket, key, {}, settings);
   }
+  std::string endpoint(const Settings& settings) const override { return endpoint_of(settings); }
 
  private:
   // Returns the token of the next page; empty behind the last one.
@@ -71,18 +72,22 @@ class S3Store : public HttpStore {
     return next;
   }
 
+  static std::string endpoint_of(const Settings& settings) {
+    if (settings.endpoint) return *settings.endpoint;
+    return environment({"AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"}).value_or("");
+  }
+
   static HttpQuestion question(const std::string& bucket, const std::string& key, const Query& query,
                                const Settings& settings) {
-    const auto endpoint =
-        settings.endpoint ? settings.endpoint : environment({"AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"});
+    const std::string endpoint = endpoint_of(settings);
     const std::string region =
         settings.region ? *settings.region : environment({"AWS_REGION", "AWS_DEFAULT_REGION"}).value_or("us-east-1");
-    std::string base = endpoint.value_or(str("https://s3.", region, ".amazonaws.com"));
+    std::string base = endpoint.empty() ? str("https://s3.", region, ".amazonaws.com") : endpoint;
     while (base.ends_with('/')) base.pop_back();
     const size_t host_at = base.find("://");
     if (host_at == base.npos) value_error("expected an endpoint such as http://host:9000, got ", base);
     // Certificates are not for names with further dots.
-    const bool in_path = settings.path_style.value_or(endpoint.has_value() || bucket.find('.') != bucket.npos);
+    const bool in_path = settings.path_style.value_or(!endpoint.empty() || bucket.find('.') != bucket.npos);
     std::string path = '/' + percent_encoded(key, true);
     if (in_path)
       path = '/' + bucket + path;

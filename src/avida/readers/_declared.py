@@ -12,6 +12,7 @@ from avida._values.device import device as make_device
 from avida._values.typing import DeviceArg
 from avida.readers._paths import expand_paths
 from avida.readers._reader import Reader
+from avida.storage._cache import cache_of
 
 
 class DeclaredReader(Reader):
@@ -44,6 +45,7 @@ class DeclaredReader(Reader):
                 warn(f"{old} is deprecated: use {new}", DeprecationWarning)
                 given[new] = given[old]
         given["device"] = device
+        given["cache"] = self._cache = cache_of(given["cache"])
         self._prepare(given)
         place = make_device(device)
         arguments = _core.ReaderArguments(

@@ -58,6 +58,8 @@ class Epoch(HandedOver, Iterator[tuple[T, ...]], Generic[T]):
 
     def _make(self, item: tuple) -> Any:
         outputs, _, _ = item
+        if self._reader._cache is not None:
+            self._reader._cache._tell_trouble()
         if outputs and EvalMode.current() in (EvalMode.sync_cpu, EvalMode.sync_full):
             outputs[0].evaluate()  # raises what went wrong
         return self._reader._item(self._reader._placed(outputs)) if outputs else None  # all samples were left out

@@ -29,6 +29,7 @@ from avida.readers._classes import compare_classes
 from avida.readers._epoch import Epoch, ReadError
 from avida.readers._pointers import pointer_among
 from avida.readers._state import ReaderState
+from avida.storage._cache import Cache
 
 T = TypeVar("T")
 
@@ -61,6 +62,7 @@ class Reader:
     _reads_archives: ClassVar[bool] = False  # they may be told to shuffle in both ways
     _has_blocks: ClassVar[bool] = False  # its source has
     _located: Mapping[str, Any] = {}  # arguments that say where the data is
+    _cache: Cache | None = None  # what is read goes through it
     _epochs_apart: ClassVar[bool] = False  # nothing is prefetched beyond the end of an epoch
 
     def __init__(

@@ -18,6 +18,7 @@ from avida.readers._paths import Path
 from avida.readers._tfrecord import TFRecordHooks
 from avida.readers._video import VideoHooks, VideoResizeHooks
 from avida.readers._webdataset import Decoding, WebdatasetHooks
+from avida.storage._cache import Cache
 
 __all__ = [
     "COCO",
@@ -104,6 +105,8 @@ class COCO(COCOHooks):
             and left out when it is empty. Default: ``"raise"``.
         prefetch_queue_depth: The number of batches to prefetch, several at the same time where storage is slow; at most
             65,536. Default: ``2``.
+        cache: Keeps what is read from other machines: an ``avida.storage.Cache``, or "memory" for
+            ``Cache(memory="4GB")``. Default: nothing is kept.
         read_ahead: Request all data of a batch from the system before reading the first sample. Default: ``False``.
         lazy_init: Open the data when the first sample is needed, instead of at once. Default: ``False``.
         Ignored, accepted for compatibility: num_inputs, dont_use_mmap, enable_checkpointing, initial_fill,
@@ -183,6 +186,7 @@ class COCO(COCOHooks):
         skip_empty: bool | None = None,
         stick_to_shard: bool | None = None,
         tensor_init_bytes: int | None = None,
+        cache: Cache | Literal["memory"] | None = None,
         enable_checkpointing: bool = False,
         last_batch: Literal["wrap", "pad", "partial", "drop"] | None = None,
         on_error: Literal["raise", "skip"] = "raise",
@@ -229,6 +233,7 @@ class COCO(COCOHooks):
             skip_empty=skip_empty,
             stick_to_shard=stick_to_shard,
             tensor_init_bytes=tensor_init_bytes,
+            cache=cache,
             enable_checkpointing=enable_checkpointing,
             last_batch=last_batch,
             on_error=on_error,
@@ -271,6 +276,8 @@ class Caffe(DeclaredReader):
             and left out when it is empty. Default: ``"raise"``.
         prefetch_queue_depth: The number of batches to prefetch, several at the same time where storage is slow; at most
             65,536. Default: ``2``.
+        cache: Keeps what is read from other machines: an ``avida.storage.Cache``, or "memory" for
+            ``Cache(memory="4GB")``. Default: nothing is kept.
         read_ahead: Request all data of a batch from the system before reading the first sample. Default: ``False``.
         lazy_init: Open the data when the first sample is needed, instead of at once. Default: ``False``.
         Ignored, accepted for compatibility: num_inputs, dont_use_mmap, enable_checkpointing, initial_fill,
@@ -321,6 +328,7 @@ class Caffe(DeclaredReader):
         skip_cached_images: bool | None = None,
         stick_to_shard: bool | None = None,
         tensor_init_bytes: int | None = None,
+        cache: Cache | Literal["memory"] | None = None,
         enable_checkpointing: bool = False,
         last_batch: Literal["wrap", "pad", "partial", "drop"] | None = None,
         on_error: Literal["raise", "skip"] = "raise",
@@ -349,6 +357,7 @@ class Caffe(DeclaredReader):
             skip_cached_images=skip_cached_images,
             stick_to_shard=stick_to_shard,
             tensor_init_bytes=tensor_init_bytes,
+            cache=cache,
             enable_checkpointing=enable_checkpointing,
             last_batch=last_batch,
             on_error=on_error,
@@ -396,6 +405,8 @@ class Caffe2(DeclaredReader):
             and left out when it is empty. Default: ``"raise"``.
         prefetch_queue_depth: The number of batches to prefetch, several at the same time where storage is slow; at most
             65,536. Default: ``2``.
+        cache: Keeps what is read from other machines: an ``avida.storage.Cache``, or "memory" for
+            ``Cache(memory="4GB")``. Default: nothing is kept.
         read_ahead: Request all data of a batch from the system before reading the first sample. Default: ``False``.
         lazy_init: Open the data when the first sample is needed, instead of at once. Default: ``False``.
         Ignored, accepted for compatibility: num_inputs, dont_use_mmap, enable_checkpointing, initial_fill,
@@ -451,6 +462,7 @@ class Caffe2(DeclaredReader):
         skip_cached_images: bool | None = None,
         stick_to_shard: bool | None = None,
         tensor_init_bytes: int | None = None,
+        cache: Cache | Literal["memory"] | None = None,
         enable_checkpointing: bool = False,
         last_batch: Literal["wrap", "pad", "partial", "drop"] | None = None,
         on_error: Literal["raise", "skip"] = "raise",
@@ -482,6 +494,7 @@ class Caffe2(DeclaredReader):
             skip_cached_images=skip_cached_images,
             stick_to_shard=stick_to_shard,
             tensor_init_bytes=tensor_init_bytes,
+            cache=cache,
             enable_checkpointing=enable_checkpointing,
             last_batch=last_batch,
             on_error=on_error,
@@ -542,6 +555,8 @@ class File(FileHooks):
             and left out when it is empty. Default: ``"raise"``.
         prefetch_queue_depth: The number of batches to prefetch, several at the same time where storage is slow; at most
             65,536. Default: ``2``.
+        cache: Keeps what is read from other machines: an ``avida.storage.Cache``, or "memory" for
+            ``Cache(memory="4GB")``. Default: nothing is kept.
         read_ahead: Request all data of a batch from the system before reading the first sample. Default: ``False``.
         lazy_init: Open the data when the first sample is needed, instead of at once. Default: ``False``.
         Ignored, accepted for compatibility: num_inputs, dont_use_mmap, enable_checkpointing, initial_fill,
@@ -601,6 +616,7 @@ class File(FileHooks):
         skip_cached_images: bool | None = None,
         stick_to_shard: bool | None = None,
         tensor_init_bytes: int | None = None,
+        cache: Cache | Literal["memory"] | None = None,
         enable_checkpointing: bool = False,
         last_batch: Literal["wrap", "pad", "partial", "drop"] | None = None,
         on_error: Literal["raise", "skip"] = "raise",
@@ -635,6 +651,7 @@ class File(FileHooks):
             skip_cached_images=skip_cached_images,
             stick_to_shard=stick_to_shard,
             tensor_init_bytes=tensor_init_bytes,
+            cache=cache,
             enable_checkpointing=enable_checkpointing,
             last_batch=last_batch,
             on_error=on_error,
@@ -686,6 +703,8 @@ class MDS(MDSHooks):
             and left out when it is empty. Default: ``"raise"``.
         prefetch_queue_depth: The number of batches to prefetch, several at the same time where storage is slow; at most
             65,536. Default: ``2``.
+        cache: Keeps what is read from other machines: an ``avida.storage.Cache``, or "memory" for
+            ``Cache(memory="4GB")``. Default: nothing is kept.
         read_ahead: Request all data of a batch from the system before reading the first sample. Default: ``False``.
         lazy_init: Open the data when the first sample is needed, instead of at once. Default: ``False``.
         Ignored, accepted for compatibility: num_inputs, dont_use_mmap, enable_checkpointing, initial_fill,
@@ -745,6 +764,7 @@ class MDS(MDSHooks):
         skip_cached_images: bool | None = None,
         stick_to_shard: bool | None = None,
         tensor_init_bytes: int | None = None,
+        cache: Cache | Literal["memory"] | None = None,
         enable_checkpointing: bool = False,
         last_batch: Literal["wrap", "pad", "partial", "drop"] | None = None,
         on_error: Literal["raise", "skip"] = "raise",
@@ -773,6 +793,7 @@ class MDS(MDSHooks):
             skip_cached_images=skip_cached_images,
             stick_to_shard=stick_to_shard,
             tensor_init_bytes=tensor_init_bytes,
+            cache=cache,
             enable_checkpointing=enable_checkpointing,
             last_batch=last_batch,
             on_error=on_error,
@@ -818,6 +839,8 @@ class MXNet(DeclaredReader):
             and left out when it is empty. Default: ``"raise"``.
         prefetch_queue_depth: The number of batches to prefetch, several at the same time where storage is slow; at most
             65,536. Default: ``2``.
+        cache: Keeps what is read from other machines: an ``avida.storage.Cache``, or "memory" for
+            ``Cache(memory="4GB")``. Default: nothing is kept.
         read_ahead: Request all data of a batch from the system before reading the first sample. Default: ``False``.
         lazy_init: Open the data when the first sample is needed, instead of at once. Default: ``False``.
         Ignored, accepted for compatibility: num_inputs, dont_use_mmap, enable_checkpointing, initial_fill,
@@ -870,6 +893,7 @@ class MXNet(DeclaredReader):
         skip_cached_images: bool | None = None,
         stick_to_shard: bool | None = None,
         tensor_init_bytes: int | None = None,
+        cache: Cache | Literal["memory"] | None = None,
         enable_checkpointing: bool = False,
         last_batch: Literal["wrap", "pad", "partial", "drop"] | None = None,
         on_error: Literal["raise", "skip"] = "raise",
@@ -897,6 +921,7 @@ class MXNet(DeclaredReader):
             skip_cached_images=skip_cached_images,
             stick_to_shard=stick_to_shard,
             tensor_init_bytes=tensor_init_bytes,
+            cache=cache,
             enable_checkpointing=enable_checkpointing,
             last_batch=last_batch,
             on_error=on_error,
@@ -952,6 +977,8 @@ class NemoAsr(NemoAsrHooks):
             and left out when it is empty. Default: ``"raise"``.
         prefetch_queue_depth: The number of batches to prefetch, several at the same time where storage is slow; at most
             65,536. Default: ``2``.
+        cache: Keeps what is read from other machines: an ``avida.storage.Cache``, or "memory" for
+            ``Cache(memory="4GB")``. Default: nothing is kept.
         read_ahead: Request all data of a batch from the system before reading the first sample. Default: ``False``.
         lazy_init: Open the data when the first sample is needed, instead of at once. Default: ``False``.
         Ignored, accepted for compatibility: normalize_text, num_inputs, dont_use_mmap, enable_checkpointing,
@@ -1013,6 +1040,7 @@ class NemoAsr(NemoAsrHooks):
         skip_cached_images: bool | None = None,
         stick_to_shard: bool | None = None,
         tensor_init_bytes: int | None = None,
+        cache: Cache | Literal["memory"] | None = None,
         enable_checkpointing: bool = False,
         last_batch: Literal["wrap", "pad", "partial", "drop"] | None = None,
         on_error: Literal["raise", "skip"] = "raise",
@@ -1049,6 +1077,7 @@ class NemoAsr(NemoAsrHooks):
             skip_cached_images=skip_cached_images,
             stick_to_shard=stick_to_shard,
             tensor_init_bytes=tensor_init_bytes,
+            cache=cache,
             enable_checkpointing=enable_checkpointing,
             last_batch=last_batch,
             on_error=on_error,
@@ -1107,6 +1136,8 @@ class Numpy(DeclaredReader):
             and left out when it is empty. Default: ``"raise"``.
         prefetch_queue_depth: The number of batches to prefetch, several at the same time where storage is slow; at most
             65,536. Default: ``2``.
+        cache: Keeps what is read from other machines: an ``avida.storage.Cache``, or "memory" for
+            ``Cache(memory="4GB")``. Default: nothing is kept.
         read_ahead: Request all data of a batch from the system before reading the first sample. Default: ``False``.
         lazy_init: Open the data when the first sample is needed, instead of at once. Default: ``False``.
         Ignored, accepted for compatibility: cache_header_information, register_buffers, use_o_direct, num_inputs,
@@ -1170,6 +1201,7 @@ class Numpy(DeclaredReader):
         stick_to_shard: bool | None = None,
         tensor_init_bytes: int | None = None,
         use_o_direct: bool | None = None,
+        cache: Cache | Literal["memory"] | None = None,
         enable_checkpointing: bool = False,
         last_batch: Literal["wrap", "pad", "partial", "drop"] | None = None,
         on_error: Literal["raise", "skip"] = "raise",
@@ -1212,6 +1244,7 @@ class Numpy(DeclaredReader):
             stick_to_shard=stick_to_shard,
             tensor_init_bytes=tensor_init_bytes,
             use_o_direct=use_o_direct,
+            cache=cache,
             enable_checkpointing=enable_checkpointing,
             last_batch=last_batch,
             on_error=on_error,
@@ -1259,6 +1292,8 @@ class TFRecord(TFRecordHooks):
             and left out when it is empty. Default: ``"raise"``.
         prefetch_queue_depth: The number of batches to prefetch, several at the same time where storage is slow; at most
             65,536. Default: ``2``.
+        cache: Keeps what is read from other machines: an ``avida.storage.Cache``, or "memory" for
+            ``Cache(memory="4GB")``. Default: nothing is kept.
         lazy_init: Open the data when the first sample is needed, instead of at once. Default: ``False``.
         Ignored, accepted for compatibility: read_ahead, use_o_direct, num_inputs, dont_use_mmap, enable_checkpointing,
             initial_fill, skip_cached_images, tensor_init_bytes.
@@ -1321,6 +1356,7 @@ class TFRecord(TFRecordHooks):
         stick_to_shard: bool | None = None,
         tensor_init_bytes: int | None = None,
         use_o_direct: bool | None = None,
+        cache: Cache | Literal["memory"] | None = None,
         enable_checkpointing: bool = False,
         last_batch: Literal["wrap", "pad", "partial", "drop"] | None = None,
         on_error: Literal["raise", "skip"] = "raise",
@@ -1350,6 +1386,7 @@ class TFRecord(TFRecordHooks):
             stick_to_shard=stick_to_shard,
             tensor_init_bytes=tensor_init_bytes,
             use_o_direct=use_o_direct,
+            cache=cache,
             enable_checkpointing=enable_checkpointing,
             last_batch=last_batch,
             on_error=on_error,
@@ -1421,6 +1458,8 @@ class Video(VideoHooks):
             and left out when it is empty. Default: ``"raise"``.
         prefetch_queue_depth: The number of batches to prefetch, several at the same time where storage is slow; at most
             65,536. Default: ``2``.
+        cache: Keeps what is read from other machines: an ``avida.storage.Cache``, or "memory" for
+            ``Cache(memory="4GB")``. Default: nothing is kept.
         read_ahead: Request all data of a batch from the system before reading the first sample. Default: ``False``.
         lazy_init: Open the data when the first sample is needed, instead of at once. Default: ``False``.
         Ignored, accepted for compatibility: additional_decode_surfaces, num_inputs, dont_use_mmap,
@@ -1489,6 +1528,7 @@ class Video(VideoHooks):
         stride: int | None = None,
         tensor_init_bytes: int | None = None,
         times: Iterable[FixedFloats] | None = None,
+        cache: Cache | Literal["memory"] | None = None,
         enable_checkpointing: bool = False,
         last_batch: Literal["wrap", "pad", "partial", "drop"] | None = None,
         on_error: Literal["raise", "skip"] = "raise",
@@ -1535,6 +1575,7 @@ class Video(VideoHooks):
             stride=stride,
             tensor_init_bytes=tensor_init_bytes,
             times=times,
+            cache=cache,
             enable_checkpointing=enable_checkpointing,
             last_batch=last_batch,
             on_error=on_error,
@@ -1597,6 +1638,8 @@ class Webdataset(WebdatasetHooks):
             and left out when it is empty. Default: ``"raise"``.
         prefetch_queue_depth: The number of batches to prefetch, several at the same time where storage is slow; at most
             65,536. Default: ``2``.
+        cache: Keeps what is read from other machines: an ``avida.storage.Cache``, or "memory" for
+            ``Cache(memory="4GB")``. Default: nothing is kept.
         read_ahead: Request all data of a batch from the system before reading the first sample. Default: ``False``.
         lazy_init: Open the data when the first sample is needed, instead of at once. Default: ``False``.
         Ignored, accepted for compatibility: num_inputs, dont_use_mmap, enable_checkpointing, initial_fill,
@@ -1655,6 +1698,7 @@ class Webdataset(WebdatasetHooks):
         skip_cached_images: bool | None = None,
         stick_to_shard: bool | None = None,
         tensor_init_bytes: int | None = None,
+        cache: Cache | Literal["memory"] | None = None,
         enable_checkpointing: bool = False,
         last_batch: Literal["wrap", "pad", "partial", "drop"] | None = None,
         on_error: Literal["raise", "skip"] = "raise",
@@ -1687,6 +1731,7 @@ class Webdataset(WebdatasetHooks):
             skip_cached_images=skip_cached_images,
             stick_to_shard=stick_to_shard,
             tensor_init_bytes=tensor_init_bytes,
+            cache=cache,
             enable_checkpointing=enable_checkpointing,
             last_batch=last_batch,
             on_error=on_error,
@@ -1778,6 +1823,8 @@ class VideoResize(VideoResizeHooks, Video):
             and left out when it is empty. Default: ``"raise"``.
         prefetch_queue_depth: The number of batches to prefetch, several at the same time where storage is slow; at most
             65,536. Default: ``2``.
+        cache: Keeps what is read from other machines: an ``avida.storage.Cache``, or "memory" for
+            ``Cache(memory="4GB")``. Default: nothing is kept.
         read_ahead: Request all data of a batch from the system before reading the first sample. Default: ``False``.
         lazy_init: Open the data when the first sample is needed, instead of at once. Default: ``False``.
         Ignored, accepted for compatibility: additional_decode_surfaces, minibatch_size, resize_z, temp_buffer_hint,
@@ -1883,6 +1930,7 @@ class VideoResize(VideoResizeHooks, Video):
         temp_buffer_hint: int | None = None,
         tensor_init_bytes: int | None = None,
         times: Iterable[FixedFloats] | None = None,
+        cache: Cache | Literal["memory"] | None = None,
         enable_checkpointing: bool = False,
         last_batch: Literal["wrap", "pad", "partial", "drop"] | None = None,
         on_error: Literal["raise", "skip"] = "raise",
@@ -1948,6 +1996,7 @@ class VideoResize(VideoResizeHooks, Video):
             temp_buffer_hint=temp_buffer_hint,
             tensor_init_bytes=tensor_init_bytes,
             times=times,
+            cache=cache,
             enable_checkpointing=enable_checkpointing,
             last_batch=last_batch,
             on_error=on_error,

@@ -12,10 +12,11 @@ from typing import Any
 
 from avida import _core
 from avida.storage._adapters import adapter_of as _adapter_of
+from avida.storage._cache import Cache
 from avida.storage._credentials import USUAL as _USUAL_CREDENTIALS
 from avida.storage._credentials import certificates as _certificates
 
-__all__ = ["configure", "exists", "ls", "memory", "read", "register", "unregister"]
+__all__ = ["Cache", "configure", "exists", "ls", "memory", "read", "register", "unregister"]
 
 Name = str | os.PathLike[str]
 

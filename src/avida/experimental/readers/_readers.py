@@ -10,6 +10,7 @@ from avida.distributed import World
 from avida.experimental.readers._video import VideoHooks
 from avida.readers._declared import DeclaredReader
 from avida.readers._paths import Path
+from avida.storage._cache import Cache
 
 __all__ = ["Fits", "Video"]
 
@@ -61,6 +62,8 @@ class Fits(DeclaredReader):
             and left out when it is empty. Default: ``"raise"``.
         prefetch_queue_depth: The number of batches to prefetch, several at the same time where storage is slow; at most
             65,536. Default: ``2``.
+        cache: Keeps what is read from other machines: an ``avida.storage.Cache``, or "memory" for
+            ``Cache(memory="4GB")``. Default: nothing is kept.
         read_ahead: Request all data of a batch from the system before reading the first sample. Default: ``False``.
         lazy_init: Open the data when the first sample is needed, instead of at once. Default: ``False``.
         Ignored, accepted for compatibility: num_inputs, dont_use_mmap, enable_checkpointing, initial_fill,
@@ -116,6 +119,7 @@ class Fits(DeclaredReader):
         skip_cached_images: bool | None = None,
         stick_to_shard: bool | None = None,
         tensor_init_bytes: int | None = None,
+        cache: Cache | Literal["memory"] | None = None,
         enable_checkpointing: bool = False,
         last_batch: Literal["wrap", "pad", "partial", "drop"] | None = None,
         on_error: Literal["raise", "skip"] = "raise",
@@ -148,6 +152,7 @@ class Fits(DeclaredReader):
             skip_cached_images=skip_cached_images,
             stick_to_shard=stick_to_shard,
             tensor_init_bytes=tensor_init_bytes,
+            cache=cache,
             enable_checkpointing=enable_checkpointing,
             last_batch=last_batch,
             on_error=on_error,
@@ -225,6 +230,8 @@ class Video(VideoHooks):
             and left out when it is empty. Default: ``"raise"``.
         prefetch_queue_depth: The number of batches to prefetch, several at the same time where storage is slow; at most
             65,536. Default: ``2``.
+        cache: Keeps what is read from other machines: an ``avida.storage.Cache``, or "memory" for
+            ``Cache(memory="4GB")``. Default: nothing is kept.
         read_ahead: Request all data of a batch from the system before reading the first sample. Default: ``False``.
         lazy_init: Open the data when the first sample is needed, instead of at once. Default: ``False``.
         Ignored, accepted for compatibility: file_list_include_end, num_inputs, dont_use_mmap, enable_checkpointing,
@@ -294,6 +301,7 @@ class Video(VideoHooks):
         tensor_init_bytes: int | None = None,
         times: Iterable[FixedFloats] | None = None,
         uniform_sample: bool | None = None,
+        cache: Cache | Literal["memory"] | None = None,
         enable_checkpointing: bool = False,
         last_batch: Literal["wrap", "pad", "partial", "drop"] | None = None,
         on_error: Literal["raise", "skip"] = "raise",
@@ -338,6 +346,7 @@ class Video(VideoHooks):
             tensor_init_bytes=tensor_init_bytes,
             times=times,
             uniform_sample=uniform_sample,
+            cache=cache,
             enable_checkpointing=enable_checkpointing,
             last_batch=last_batch,
             on_error=on_error,

@@ -12,6 +12,7 @@ from avida.readers._blocks import Blocks
 from avida.readers._paths import Path
 from avida.readers._tables.parquet_files import ParquetFiles
 from avida.readers._tables.reader import TableReader
+from avida.storage._cache import Cache, cache_of
 
 
 class Parquet(TableReader):
@@ -55,6 +56,8 @@ class Parquet(TableReader):
             it is used; "skip" leaves them out and records them in ``reader.errors``. Default: "raise".
         prefetch_queue_depth: The least number of batches to prefetch. Default: ``2``.
         lazy_init: Open the files when the first sample is needed, instead of at once. Default: ``False``.
+        cache: Keeps what is read from other machines: an ``avida.storage.Cache``, or "memory" for
+            ``Cache(memory="4GB")``. Default: nothing is kept.
 
     Raises:
         ModuleNotFoundError: PyArrow is not installed; ``pip install "avida[tables]"`` does that.
@@ -93,9 +96,11 @@ class Parquet(TableReader):
         on_error: Literal["raise", "skip"] = "raise",
         prefetch_queue_depth: int | None = None,
         lazy_init: bool = False,
+        cache: Cache | Literal["memory"] | None = None,
     ) -> None:
+        self._cache = cache_of(cache)
         super().__init__(
-            functools.partial(ParquetFiles, self._title(), paths, columns, filters),
+            functools.partial(ParquetFiles, self._title(), paths, columns, filters, self._cache),
             {"paths": paths},
             memory_limit=memory_limit,
             max_batch_size=max_batch_size,

@@ -14,6 +14,7 @@ from avida import _core
 from avida.readers._paths import Path
 from avida.readers._tables.names import find_files, typed
 from avida.readers._tables.parts import Part, chosen, pyarrow_for
+from avida.storage._cache import Cache
 
 _TAIL = 64 << 10  # bytes at the end of a file in which most footers lie
 _NEAR = 64 << 10  # bytes between two ranges that take less time to read than another request
@@ -29,10 +30,11 @@ class ParquetFiles:
         paths: Path | list[Path] | tuple[Path, ...],
         columns: Sequence[str] | None,
         filters: Any = None,
+        cache: Cache | None = None,
     ) -> None:
         self._pyarrow = pyarrow_for(reader)
         named = find_files("paths", paths)
-        self._files = _core.open_files([name for name, _ in named])
+        self._files = _core.open_files([name for name, _ in named], cache and cache._native)
         self.is_local = all("://" not in file.name or file.name.startswith("file://") for file in self._files)
         self._metadata = [
             _parsed(self._pyarrow, file.name, footer)

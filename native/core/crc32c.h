@@ -1,4 +1,4 @@
-// CRC-32C (Castagnoli), the checksum of TFRecord files.
+// CRC-32C (Castagnoli), the checksum of TFRecord files and of what caches keep.
 #pragma once
 #include <cstdint>
 
