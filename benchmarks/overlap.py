@@ -30,7 +30,17 @@ from collections.abc import Callable, Iterator
 from typing import Any, Self
 
 import numpy as np
-from contestants import MEAN, STD, Batches, Settings, avida, dali_capture, dali_eager, dali_pipeline, dynamic
+from contestants.classification import (
+    MEAN,
+    STD,
+    Batches,
+    Settings,
+    avida,
+    dali_capture,
+    dali_eager,
+    dali_pipeline,
+    dynamic,
+)
 
 import avida as ndd
 

@@ -75,7 +75,7 @@ class Call : public Task {
   std::shared_ptr<ThreadPool> pool_;
   Device device_;                      // of the results
   std::shared_ptr<GpuStream> stream_;  // null on the CPU
-  ResultMemory results_in_;           // on the CPU
+  ResultMemory results_in_;            // on the CPU
   Location where_;
   std::shared_ptr<void> args_;                  // the fixed arguments
   std::pmr::vector<int> tensor_args_{&memory};  // arguments with a value per sample; their values follow the inputs

@@ -150,7 +150,8 @@ Outgoing Outgoing::column(std::string name, const Data& samples, Wish wish) {
   if (!wish.ragged && samples.size() > 0 && samples.shapes.uniform()) {
     const Shape shape = samples.shapes[0];
     Outgoing tensors(std::move(name), str("+w:", volume(shape)), rows);
-    tensors.metadata_ = tensor_type("arrow.fixed_shape_tensor", str("\"shape\":", json_list(shape, "")), samples.layout);
+    tensors.metadata_ =
+        tensor_type("arrow.fixed_shape_tensor", str("\"shape\":", json_list(shape, "")), samples.layout);
     tensors.children_.push_back(std::move(items));
     return tensors;
   }

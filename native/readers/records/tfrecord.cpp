@@ -5,8 +5,8 @@
 #include <string_view>
 #include <utility>
 
-#include "readers/declare.h"
 #include "core/crc32c.h"
+#include "readers/declare.h"
 #include "readers/records/late_bytes.h"
 #include "runtime/memory.h"
 

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "codecs/video/video_stream.h"
-#include "core/error.h"
 #include "core/crc32c.h"
+#include "core/error.h"
 #include "storage/names.h"
 
 namespace avida {

@@ -18,17 +18,17 @@ from avida.storage._cache import Cache, cache_of
 class Parquet(TableReader):
     """Reads rows of Parquet files, by column.
 
-    Items are dictionaries with the columns: see :func:`avida.from_arrow` for what becomes of their types. Encoded images
-    of data sets of Hugging Face (a struct of ``bytes`` and ``path``) are their bytes, and the path is the name of their
-    source.
+    Items are dictionaries with the columns: see :func:`avida.from_arrow` for what becomes of their types. Encoded
+    images of data sets of Hugging Face (a struct of ``bytes`` and ``path``) are their bytes, and the path is the name
+    of their source.
 
     PyArrow decodes row groups, each once in an epoch, by several threads ahead of the reader; batches refer to the rows
     where it has decoded them. So read in order, or shuffle by blocks, which are row groups:
-    ``random_shuffle=avida.readers.Blocks(window=16)``. ``random_shuffle=True`` reads single rows, and decodes a whole row
-    group for each unless all fit into ``memory_limit``.
+    ``random_shuffle=avida.readers.Blocks(window=16)``. ``random_shuffle=True`` reads single rows, and decodes a whole
+    row group for each unless all fit into ``memory_limit``.
 
-    Of files in stores, the footers of all are fetched together, and of a row group the columns that are read. The number
-    of rows and the version of each file are those found when the reader was made.
+    Of files in stores, the footers of all are fetched together, and of a row group the columns that are read. The
+    number of rows and the version of each file are those found when the reader was made.
 
     Args:
         paths: Files, folders of files, or patterns with braces and wildcards, in any store. Samples follow one another;
@@ -52,8 +52,8 @@ class Parquet(TableReader):
         stick_to_shard: Read the same shard in every epoch, instead of the next one each time. Default: ``False``.
         last_batch: What happens to the last batch of an epoch when it is not full: "wrap", "pad", "partial" or "drop",
             as for other readers. Default: "wrap".
-        on_error: What happens to rows that cannot be read, such as those with nulls: "raise" makes their batch fail when
-            it is used; "skip" leaves them out and records them in ``reader.errors``. Default: "raise".
+        on_error: What happens to rows that cannot be read, such as those with nulls: "raise" makes their batch fail
+            when it is used; "skip" leaves them out and records them in ``reader.errors``. Default: "raise".
         prefetch_queue_depth: The least number of batches to prefetch. Default: ``2``.
         lazy_init: Open the files when the first sample is needed, instead of at once. Default: ``False``.
         cache: Keeps what is read from other machines: an ``avida.storage.Cache``, or "memory" for

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
@@ -53,14 +52,14 @@ class TableReader(Reader):
         mean = sum(sizes) / len(sizes)
         if shuffles_rows and mean > _LARGE and sum(sizes) > self._limit:
             warn(
-                f"{self._title()}: random_shuffle=True decodes a row group of {mean / 1e6:,.0f} MB for nearly every row, "
-                "since not all fit into memory_limit; random_shuffle=readers.Blocks(window=16) decodes each once"
+                f"{self._title()}: random_shuffle=True decodes a row group of {mean / 1e6:,.0f} MB for nearly every "
+                "row, since not all fit into memory_limit; random_shuffle=readers.Blocks(window=16) decodes each once"
             )
         if self._blocks and min(self._blocks.window, len(sizes)) * mean > self._limit:
             warn(
-                f"{self._title()}: a window of {self._blocks.window} row groups of {mean / 1e6:,.0f} MB does not fit into "
-                f"memory_limit={self._limit}, so row groups are decoded several times; choose a smaller window or more "
-                "memory"
+                f"{self._title()}: a window of {self._blocks.window} row groups of {mean / 1e6:,.0f} MB does not fit "
+                f"into memory_limit={self._limit}, so row groups are decoded several times; choose a smaller window or "
+                "more memory"
             )
 
     def _opened(self) -> Tables:
@@ -102,8 +101,8 @@ class TableReader(Reader):
     def classes(self) -> Sequence[str] | Mapping[int, str] | Mapping[str, Sequence[str]] | None:  # pyright: ignore[reportIncompatibleMethodOverride]
         """The names of the labels, where the metadata of a data set of Hugging Face have them.
 
-        A list, ``reader.classes[label]``, if one column has labels; else a dictionary of lists by column. ``None`` if no
-        column has any.
+        A list, ``reader.classes[label]``, if one column has labels; else a dictionary of lists by column. ``None`` if
+        no column has any.
         """
         names = class_names(self._opened().schema)
         names = {name: found for name, found in names.items() if name in self.columns}
