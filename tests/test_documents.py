@@ -24,7 +24,7 @@ from tests.storage.http_server import serving
 from tests.storage.stores import objects_in
 
 ROOT = pathlib.Path(__file__).parent.parent
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "skills").rglob("*.md")])
 FENCE = re.compile(r"^```(\w*)(?: title=(\S+)| (needs=gpu))?\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LANGUAGES = {"cpp", "python", "sh", "text"}
 LINK = re.compile(r"\]\(([^)#:]*)(?:#([^):]+))?\)")

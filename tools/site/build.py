@@ -65,7 +65,7 @@ def sections() -> dict[str, list[str]]:
         if line.startswith("## "):
             caption = line.removeprefix("## ")
         elif row := re.match(r"\| \[[^]]+\]\(([\w./-]+)\.md\)", line):
-            found.setdefault(caption, []).append(f"docs/{row[1]}")
+            found.setdefault(caption, []).append(os.path.normpath(f"docs/{row[1]}"))
     found["Reference"] = ["reference/index"]
     found["The project"] = ["docs/README", *(name.removesuffix(".md") for name in PROJECT)]
     return found
@@ -114,11 +114,29 @@ def check() -> list[str]:
     return faults
 
 
+def write_texts() -> None:
+    """llms.txt, a list of the guides, and llms-full.txt, all of them: for programs that read documentation."""
+    pages = [ROOT / f"{page}.md" for group in sections().values() for page in group if (ROOT / f"{page}.md").exists()]
+    guides = [page for page in pages if page.name != "gallery.md"]
+    lines = [f"- [{page.stem}]({page.relative_to(ROOT)}): {_beginning(page)}" for page in guides]
+    readme = (ROOT / "README.md").read_text()
+    (HTML / "llms.txt").write_text("\n".join(["# avida", "", f"> {_beginning(ROOT / 'README.md')}", "", *lines, ""]))
+    (HTML / "llms-full.txt").write_text("\n\n".join([readme, *(page.read_text() for page in guides)]))
+
+
+def _beginning(page: pathlib.Path) -> str:
+    """The first sentence behind the title."""
+    paragraphs = re.sub(r"\A---.*?^---$", "", page.read_text(), flags=re.DOTALL | re.MULTILINE).split("\n\n")
+    text = next((each for each in paragraphs if each.strip() and not each.lstrip().startswith(("#", "|", "`"))), "")
+    return re.split(r"(?<=[.:])\s", " ".join(text.split()), maxsplit=1)[0]
+
+
 def main() -> None:
     copy_pages()
     write_pages()
     run = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-E", "-b", "html", str(SOURCE), str(HTML)]
     failed = subprocess.run(run).returncode
+    write_texts()
     faults = check()
     print("\n".join(faults))
     if failed or faults:
