@@ -116,6 +116,13 @@ def test_names_of_samples(read, name):
     assert names == [row["key"] for row in rows]
 
 
+@pytest.mark.parametrize("read", [list, iter])
+@pytest.mark.parametrize(("item", "got"), [({"id": 1, "n": 2}, "one with 'id', 'n'"), ((1, 2), "tuple")])
+def test_items_without_their_name(read, item, got):
+    with pytest.raises(ValueError, match=f"name='key': expected .* dictionaries with this key.* got {got}"):
+        next(avida.ExternalSource(read([item]), name="key").next_epoch(1))
+
+
 class Rows:
     """Rows of a slow store, which knows how many are being read."""
 

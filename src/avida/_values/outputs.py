@@ -83,7 +83,15 @@ class Form:
         """The user's name for an item."""
         if self._name is None:
             return None
-        return str(item[self._name] if isinstance(self._name, str) else self._name(item))
+        if not isinstance(self._name, str):
+            return str(self._name(item))
+        if not isinstance(item, Mapping) or self._name not in item:
+            got = f"one with {', '.join(map(repr, item))}" if isinstance(item, Mapping) else type(item).__name__
+            raise ValueError(
+                f"name={self._name!r}: expected items that are dictionaries with this key, whose values name samples, "
+                f"got {got}; name= may also be a function of an item"
+            )
+        return str(item[self._name])
 
     def result(self, outputs: Outputs) -> Any:
         """What users get: a tuple, or what the source gives with these outputs in place of its data."""
