@@ -107,6 +107,19 @@ def test_gray_images_among_others_are_named(read):
         next(read(rows).next_epoch(4))
 
 
+@READ
+def test_empty_lists_among_others_are_named(read):
+    rows = [{"id": i, "objects": {"box": [[1.0, 2.0, 3.0, 4.0]] * i, "class": [1] * i}} for i in range(3)]
+    with pytest.raises(ValueError, match=r"'objects.box': .* the shape \(0,\) .* empty list has one axis.*zeros"):
+        next(read(rows).next_epoch(3))
+    for row in rows:
+        row["objects"]["box"] = np.reshape(row["objects"]["box"], (-1, 4)).astype(np.float32)
+    with pytest.raises(TypeError, match=r"pass dtype=\{'objects.class': ...\}"):
+        next(read(rows).next_epoch(3))
+    batch = next(avida.ExternalSource(rows, dtype={"objects.class": avida.int64}).next_epoch(3))
+    assert batch["objects"]["class"].shape == [(0,), (1,), (2,)]
+
+
 @pytest.mark.parametrize("name", ["key", lambda row: row["key"]], ids=["key", "function"])
 @pytest.mark.parametrize("read", [list, iter])
 def test_names_of_samples(read, name):

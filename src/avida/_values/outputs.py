@@ -109,23 +109,36 @@ class Form:
         for other in samples:
             if other.dtype != first.dtype:
                 names = " and ".join(sorted(sample.dtype.name for sample in (first, other)))
+                column = self._column(place)
+                remedy = f"dtype={{{column}: ...}}" if column else "dtype="
                 raise TypeError(
-                    f"{self._column_name(place)}expected samples of one element type from the source, got {names}; "
-                    f"pass dtype= (in {_where(first)} and {_where(other)})"
+                    f"{_heading(column)}expected samples of one element type from the source, got {names}; pass "
+                    f"{remedy} (in {_where(first)} and {_where(other)})"
                 )
             if other.ndim != first.ndim:
                 raise ValueError(
-                    f"{self._column_name(place)}expected samples with the same number of axes, got the shape "
-                    f"{first.shape} in {_where(first)} and {other.shape} in {_where(other)}; gray images have "
-                    'no axis of channels, and image.convert("RGB") of Pillow gives them one'
+                    f"{_heading(self._column(place))}expected samples with the same number of axes, got the shape "
+                    f"{first.shape} in {_where(first)} and {other.shape} in {_where(other)}; "
+                    f"{_why_axes_differ([first.shape, other.shape])}"
                 )
         return batch(samples)
 
-    def _column_name(self, place: int) -> str:
+    def _column(self, place: int) -> str:
+        """The keys that lead to an output; empty where an item is one."""
         structure, leaves = self._known.get("item"), []
         _collect(structure, structure, (), leaves)
         path = leaves[place][0]
-        return f"{_shown_path(path)}: " if path else ""
+        return _shown_path(path) if path else ""
+
+
+def _heading(column: str) -> str:
+    return f"{column}: " if column else ""
+
+
+def _why_axes_differ(shapes: list[tuple[int, ...]]) -> str:
+    if (0,) in shapes:
+        return "an empty list has one axis: where there are no boxes, give an array such as np.zeros((0, 4), np.float32)"
+    return 'gray images have no axis of channels, and image.convert("RGB") of Pillow gives them one'
 
 
 def _where(sample: Any) -> str:
