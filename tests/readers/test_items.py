@@ -64,9 +64,11 @@ def test_types_and_layouts_of_parts():
 def test_files_of_hugging_face(tmp_path):
     path = tmp_path / "b"
     path.write_bytes(b"two")
-    rows = [{"image": {"bytes": b"one", "path": None}}, {"image": {"bytes": None, "path": str(path)}}]
-    batch = next(avida.ExternalSource(rows).next_epoch(2))
-    assert [bytes(np.asarray(x)) for x in batch["image"]] == [b"one", b"two"]
+    avida.storage.memory["items/c"] = b"three"
+    files = [(b"one", None), (None, str(path)), (None, "memory://items/c")]
+    rows = [{"image": {"bytes": content, "path": name}} for content, name in files]
+    batch = next(avida.ExternalSource(rows).next_epoch(3))
+    assert [bytes(np.asarray(x)) for x in batch["image"]] == [b"one", b"two", b"three"]
 
 
 @pytest.mark.parametrize("make", [pyarrow.table, pyarrow.record_batch])

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import pathlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from avida import _core
 from avida._running.warn import warn
 from avida._values.arrow import from_arrow
 from avida._values.batch import Batch, as_batch, batch
@@ -224,7 +224,7 @@ def _value(item: Any, dtype: Any, layout: str | None) -> Tensor | Batch:
     if item is None:
         raise ValueError("expected data from the source, got None")
     if _is_file(item):
-        item = pathlib.Path(item["path"]).read_bytes() if item["bytes"] is None else item["bytes"]
+        item = _core.read_object(item["path"]) if item["bytes"] is None else item["bytes"]
     if getattr(item, "mode", None) == "P" and hasattr(item, "getpalette") and layout != "HW":
         item = item.convert("RGBA" if "transparency" in item.info else "RGB")  # "HW" asks for the indices of colours
     if isinstance(item, Batch):
