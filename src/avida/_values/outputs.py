@@ -137,7 +137,7 @@ def _heading(column: str) -> str:
 
 def _why_axes_differ(shapes: list[tuple[int, ...]]) -> str:
     if (0,) in shapes:
-        return "an empty list has one axis: where there are no boxes, give an array such as np.zeros((0, 4), np.float32)"
+        return "an empty list has one axis: for no boxes give an array such as np.zeros((0, 4), np.float32)"
     return 'gray images have no axis of channels, and image.convert("RGB") of Pillow gives them one'
 
 
