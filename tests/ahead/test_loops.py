@@ -539,7 +539,7 @@ def test_modes(data, ahead):
 
 @pytest.mark.parametrize("ahead", AHEAD)
 def test_contexts_do_not_wait_for_what_nobody_asked_for(data, ahead):
-    """Work ahead that waits for another context must not hold up what the loop has asked for, and so close a circle."""
+    """Work ahead that waits for another context must not hold up what the loop asked for, and so complete a cycle."""
     first, second = ndd.EvalContext(num_threads=1), ndd.EvalContext(num_threads=1)
     free = threading.Event()
     wait = ndd.operator(lambda number: free.wait() and number)

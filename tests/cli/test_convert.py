@@ -15,7 +15,9 @@ import avida
 from avida import _cli
 from avida._cli.rewriting.options import size
 from avida._cli.rewriting.sources import find
+from avida._shards.columns import column_of, ending_of
 from tests.cli.data_sets import DEADLY_SOURCE, contents, write_images
+from tests.codecs.files import all_files
 from tests.readers.mds_files import write_mds
 from tests.readers.records import example, floats, image, ints, recordio, strings, write_recordio, write_tfrecords
 from tests.readers.tars import write_tar
@@ -265,3 +267,15 @@ def test_headers_are_those_of_tarfile():
     file = io.BytesIO()
     writer.write(file, [], [])
     assert len(file.getvalue()) % tarfile.RECORDSIZE == 0
+
+
+def test_images_of_all_formats_are_known():
+    for files in all_files().values():
+        for data in map(bytes, files.values()):
+            assert f".{ending_of(data)}" in avida._core.image_endings()
+            assert column_of("x", [data]).kind == "image"
+
+
+@pytest.mark.parametrize("brand", [b"avif", b"avis", b"heic", b"mif1", b"msf1"])
+def test_images_of_the_family_of_mp4_are_no_videos(brand):
+    assert column_of("x", [b"\0\0\0\x20ftyp" + brand + bytes(20)]).kind == "image"

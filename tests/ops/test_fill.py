@@ -91,6 +91,7 @@ def test_full_takes_the_type_of_its_value():
     for value, dtype in ((3, ndd.int32), (3.5, ndd.float32), (True, ndd.bool), (np.float16(2), ndd.float16)):
         assert ndd.full(value, shape=2).dtype == dtype
     assert np.asarray(ndd.full([7, 8])).tolist() == [7, 8]
+    assert np.asarray(ndd.full([7, 8], batch_size=3)).tolist() == [[7, 8]] * 3
     assert np.asarray(ndd.full([[1], [2]], shape=[2, 3])).tolist() == [[1, 1, 1], [2, 2, 2]]
 
 

@@ -64,9 +64,11 @@ def test_types_and_layouts_of_parts():
 def test_files_of_hugging_face(tmp_path):
     path = tmp_path / "b"
     path.write_bytes(b"two")
-    rows = [{"image": {"bytes": b"one", "path": None}}, {"image": {"bytes": None, "path": str(path)}}]
-    batch = next(avida.ExternalSource(rows).next_epoch(2))
-    assert [bytes(np.asarray(x)) for x in batch["image"]] == [b"one", b"two"]
+    avida.storage.memory["items/c"] = b"three"
+    files = [(b"one", None), (None, str(path)), (None, "memory://items/c")]
+    rows = [{"image": {"bytes": content, "path": name}} for content, name in files]
+    batch = next(avida.ExternalSource(rows).next_epoch(3))
+    assert [bytes(np.asarray(x)) for x in batch["image"]] == [b"one", b"two", b"three"]
 
 
 @pytest.mark.parametrize("make", [pyarrow.table, pyarrow.record_batch])
@@ -107,6 +109,19 @@ def test_gray_images_among_others_are_named(read):
         next(read(rows).next_epoch(4))
 
 
+@READ
+def test_empty_lists_among_others_are_named(read):
+    rows = [{"id": i, "objects": {"box": [[1.0, 2.0, 3.0, 4.0]] * i, "class": [1] * i}} for i in range(3)]
+    with pytest.raises(ValueError, match=r"'objects.box': .* the shape \(0,\) .* empty list has one axis.*zeros"):
+        next(read(rows).next_epoch(3))
+    for row in rows:
+        row["objects"]["box"] = np.reshape(row["objects"]["box"], (-1, 4)).astype(np.float32)
+    with pytest.raises(TypeError, match=r"pass dtype=\{'objects.class': ...\}"):
+        next(read(rows).next_epoch(3))
+    batch = next(avida.ExternalSource(rows, dtype={"objects.class": avida.int64}).next_epoch(3))
+    assert batch["objects"]["class"].shape == [(0,), (1,), (2,)]
+
+
 @pytest.mark.parametrize("name", ["key", lambda row: row["key"]], ids=["key", "function"])
 @pytest.mark.parametrize("read", [list, iter])
 def test_names_of_samples(read, name):
@@ -114,6 +129,13 @@ def test_names_of_samples(read, name):
     source = avida.ExternalSource(read(rows), name=name)
     names = [s.name for batch in source.next_epoch(2) for s in batch["n"].sources]
     assert names == [row["key"] for row in rows]
+
+
+@pytest.mark.parametrize("read", [list, iter])
+@pytest.mark.parametrize(("item", "got"), [({"id": 1, "n": 2}, "one with 'id', 'n'"), ((1, 2), "tuple")])
+def test_items_without_their_name(read, item, got):
+    with pytest.raises(ValueError, match=f"name='key': expected .* dictionaries with this key.* got {got}"):
+        next(avida.ExternalSource(read([item]), name="key").next_epoch(1))
 
 
 class Rows:

@@ -182,23 +182,9 @@ std::vector<std::string> paths_of(nb::handle texts) {
   return paths;
 }
 
-void bind_readers(nb::module_& m) {
-  m.attr("MAX_BATCH_SIZE") = kMaxSamples;
-  nb::list last_batches;
-  for (const Choice& choice : kChoicesOfLastBatch.list())
-    last_batches.append(nb::str(choice.name.data(), choice.name.size()));
-  m.attr("LAST_BATCHES") = nb::tuple(last_batches);
+namespace {
 
-  nb::class_<SourceHandle>(m, "ReaderSource")
-      .def_prop_ro("size", [](SourceHandle& handle) { return handle.source->size(); })
-      .def_prop_ro("blocks", [](SourceHandle& handle) { return handle.source->blocks(); })
-      .def_prop_ro("columns", [](SourceHandle& handle) { return handle.source->columns(); })
-      .def_prop_ro("classes", &classes_of, nb::sig("def classes(self) -> dict[int, str] | None"));
-  bind_reader_states(m);
-  for (auto bind : formats()) bind(m);
-
-  m.def("read_samples", &read_numbers, nb::arg("source"), nb::arg("indices"), nb::arg("epoch"), nb::arg("batches"));
-
+void bind_orders(nb::module_& m) {
   nb::class_<Cursor>(m, "ReaderCursor")
       .def(nb::init<>())
       .def_ro("epoch", &Cursor::epoch)
@@ -257,7 +243,9 @@ void bind_readers(nb::module_& m) {
           nb::arg("at"), nb::arg("batch_size"), "Number and pass of the samples of the batch at a cursor.")
       .def("after", &Schedule::after, nb::arg("at"), nb::arg("batch_size"))
       .def("next_epoch", &Schedule::next_epoch, nb::arg("at"), nb::arg("batch_size"));
+}
 
+void bind_epochs(nb::module_& m) {
   nb::class_<Reading>(m, "Reading", "An epoch of a reader, or one of several workers' part of it.")
       .def(
           "__init__",
@@ -292,6 +280,28 @@ void bind_readers(nb::module_& m) {
            "Gives it the next epoch, unless another one has got that since `reading` was made.")
       .def("goes_on", &EpochItems::goes_on, nb::arg("batch_size").none(),
            "Whether it has more items of this size. If they are of another size, the next epoch is the rest.");
+}
+
+}  // namespace
+
+void bind_readers(nb::module_& m) {
+  m.attr("MAX_BATCH_SIZE") = kMaxSamples;
+  nb::list last_batches;
+  for (const Choice& choice : kChoicesOfLastBatch.list())
+    last_batches.append(nb::str(choice.name.data(), choice.name.size()));
+  m.attr("LAST_BATCHES") = nb::tuple(last_batches);
+
+  nb::class_<SourceHandle>(m, "ReaderSource")
+      .def_prop_ro("size", [](SourceHandle& handle) { return handle.source->size(); })
+      .def_prop_ro("blocks", [](SourceHandle& handle) { return handle.source->blocks(); })
+      .def_prop_ro("columns", [](SourceHandle& handle) { return handle.source->columns(); })
+      .def_prop_ro("classes", &classes_of, nb::sig("def classes(self) -> dict[int, str] | None"));
+  bind_reader_states(m);
+  for (auto bind : formats()) bind(m);
+
+  m.def("read_samples", &read_numbers, nb::arg("source"), nb::arg("indices"), nb::arg("epoch"), nb::arg("batches"));
+  bind_orders(m);
+  bind_epochs(m);
 }
 
 }  // namespace avida::python

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import pathlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from avida import _core
 from avida._running.warn import warn
 from avida._values.arrow import from_arrow
 from avida._values.batch import Batch, as_batch, batch
@@ -83,7 +83,15 @@ class Form:
         """The user's name for an item."""
         if self._name is None:
             return None
-        return str(item[self._name] if isinstance(self._name, str) else self._name(item))
+        if not isinstance(self._name, str):
+            return str(self._name(item))
+        if not isinstance(item, Mapping) or self._name not in item:
+            got = f"one with {', '.join(map(repr, item))}" if isinstance(item, Mapping) else type(item).__name__
+            raise ValueError(
+                f"name={self._name!r}: expected items that are dictionaries with this key, whose values name samples, "
+                f"got {got}; name= may also be a function of an item"
+            )
+        return str(item[self._name])
 
     def result(self, outputs: Outputs) -> Any:
         """What users get: a tuple, or what the source gives with these outputs in place of its data."""
@@ -101,23 +109,36 @@ class Form:
         for other in samples:
             if other.dtype != first.dtype:
                 names = " and ".join(sorted(sample.dtype.name for sample in (first, other)))
+                column = self._column(place)
+                remedy = f"dtype={{{column}: ...}}" if column else "dtype="
                 raise TypeError(
-                    f"{self._column_name(place)}expected samples of one element type from the source, got {names}; "
-                    f"pass dtype= (in {_where(first)} and {_where(other)})"
+                    f"{_heading(column)}expected samples of one element type from the source, got {names}; pass "
+                    f"{remedy} (in {_where(first)} and {_where(other)})"
                 )
             if other.ndim != first.ndim:
                 raise ValueError(
-                    f"{self._column_name(place)}expected samples with the same number of axes, got the shape "
-                    f"{first.shape} in {_where(first)} and {other.shape} in {_where(other)}; gray images have "
-                    'no axis of channels, and image.convert("RGB") of Pillow gives them one'
+                    f"{_heading(self._column(place))}expected samples with the same number of axes, got the shape "
+                    f"{first.shape} in {_where(first)} and {other.shape} in {_where(other)}; "
+                    f"{_why_axes_differ([first.shape, other.shape])}"
                 )
         return batch(samples)
 
-    def _column_name(self, place: int) -> str:
+    def _column(self, place: int) -> str:
+        """The keys that lead to an output; empty where an item is one."""
         structure, leaves = self._known.get("item"), []
         _collect(structure, structure, (), leaves)
         path = leaves[place][0]
-        return f"{_shown_path(path)}: " if path else ""
+        return _shown_path(path) if path else ""
+
+
+def _heading(column: str) -> str:
+    return f"{column}: " if column else ""
+
+
+def _why_axes_differ(shapes: list[tuple[int, ...]]) -> str:
+    if (0,) in shapes:
+        return "an empty list has one axis: for no boxes give an array such as np.zeros((0, 4), np.float32)"
+    return 'gray images have no axis of channels, and image.convert("RGB") of Pillow gives them one'
 
 
 def _where(sample: Any) -> str:
@@ -203,7 +224,7 @@ def _value(item: Any, dtype: Any, layout: str | None) -> Tensor | Batch:
     if item is None:
         raise ValueError("expected data from the source, got None")
     if _is_file(item):
-        item = pathlib.Path(item["path"]).read_bytes() if item["bytes"] is None else item["bytes"]
+        item = _core.read_object(item["path"]) if item["bytes"] is None else item["bytes"]
     if getattr(item, "mode", None) == "P" and hasattr(item, "getpalette") and layout != "HW":
         item = item.convert("RGBA" if "transparency" in item.info else "RGB")  # "HW" asks for the indices of colours
     if isinstance(item, Batch):

@@ -59,7 +59,8 @@ class ExternalSource:
         cycle: What a call does after the last item: ``"no"`` raises ``StopIteration`` from then on, ``"quiet"`` begins
             again, ``"raise"`` raises once and then begins again. For iterables only.
         device: Where the outputs are.
-        layout: The layout of all outputs, a list with one for each output, or a dictionary by key.
+        layout: The layout of all outputs, a list with one for each output, or a dictionary by key: ``"boxes"`` or, in
+            full, ``"objects.boxes"`` for the boxes in a part that is a dictionary.
         dtype: The element type of the outputs, in the same forms. Without it, the samples of a batch must agree.
         prefetch_queue_depth: The number of items that a background thread prefetches, at most 65,536. ``0``: none, the
             source runs in the calling thread. Default: 2 within ``next_epoch`` and ``captured``, and 0 for calls.
