@@ -41,9 +41,13 @@ class TableReader(Reader):
         cores = max(2, min(get_num_threads(), _THREADS_OF_STORES))
         self._threads = cores if tables.is_local else _THREADS_OF_STORES
         self._warn_of_memory(tables, shuffles_rows)
-        source = _core.TableSource(
-            tables, self._title(), tables.parts, rows, self._limit, not shuffles_rows, self._threads
-        )
+        in_order = self._shuffle == "no shuffling"
+        try:
+            source = _core.TableSource(
+                tables, self._title(), tables.parts, rows, self._limit, not shuffles_rows, in_order, self._threads
+            )
+        except TypeError as error:  # of a column
+            raise TypeError(f"{self._title()}: {error}, or name the columns to read in columns") from None
         self._paths = source.paths
         return source
 
@@ -87,9 +91,6 @@ class TableReader(Reader):
                 at = at.setdefault(name, {})
             at[path[-1]] = output
         return made
-
-    def _placed(self, outputs: tuple) -> tuple:
-        return super()._placed(outputs)
 
     @property
     def columns(self) -> dict[str, str]:
