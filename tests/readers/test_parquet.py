@@ -7,7 +7,9 @@ import pickle
 import re
 import subprocess
 import sys
+import time
 import warnings
+import weakref
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +18,7 @@ import pytest
 
 import avida
 from avida.readers import Blocks, Parquet
+from avida.readers._tables.parquet_files import ParquetFiles
 from tests.readers.parquet_files import contents, numbered, numbers, read, rows_of, write
 from tests.storage.http_server import serving
 from tests.storage.stores import HeldStore, objects_in, registered
@@ -468,16 +471,16 @@ def test_damaged_row_groups(tmp_path):
         assert sorted(error.source for error in skipping.errors)[0] == f"{path}[20]"
 
 
-def test_files_that_change(tmp_path):
-    """After the reader was made: their rows are errors that name them, and not those of another file."""
+def test_files_that_are_replaced(tmp_path):
+    """After the reader was made: it reads those that it has opened, and never rows of another file."""
     path = write(tmp_path / "a.parquet", numbered(40))
     reader = Parquet(path)
-    write(tmp_path / "a.parquet", numbered(40, 7))
-    with pytest.raises(RuntimeError, match=r"a\.parquet.*(changed|another)"):
-        next(reader.next_epoch(4))["number"].evaluate()
-    path.unlink()
-    with pytest.raises(RuntimeError, match=r"a\.parquet"):
-        reader[0]
+    write(tmp_path / "other.parquet", numbered(40, 7)).replace(path)
+    assert reader[3]["number"].item() == 3
+    assert Parquet(path)[3]["number"].item() == 10
+    path.write_bytes(b"PAR1" * 10)
+    with pytest.raises(ValueError, match=r"a\.parquet: expected a footer"):
+        Parquet(path)
 
 
 def test_truncated_files(tmp_path):
@@ -609,28 +612,30 @@ def test_loaders_of_pytorch(folder):
     assert sorted(number for batch in rows for number in batch["number"].tolist()) == expected
 
 
-def calls(function):
-    """How many functions Python calls, in all threads."""
-    import threading
-
-    counted = itertools.count()
+def calls(function, monkeypatch):
+    """How many functions Python calls, in the threads that load row groups too."""
+    counted, load = itertools.count(), ParquetFiles.load
 
     def count(frame, event, argument):
         if event in ("call", "c_call"):
             next(counted)
 
-    threading.setprofile_all_threads(count) if hasattr(threading, "setprofile_all_threads") else threading.setprofile(count)
+    def counted_load(self, part):
+        sys.setprofile(count)
+        return load(self, part)
+
+    monkeypatch.setattr(ParquetFiles, "load", counted_load)
     sys.setprofile(count)
     try:
         function()
     finally:
         sys.setprofile(None)
-        threading.setprofile(None)
+    monkeypatch.undo()
     return next(counted)
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_rows_are_no_objects_of_python(order, tmp_path):
+def test_rows_are_no_objects_of_python(order, tmp_path, monkeypatch):
     """Ten times the rows in as many batches and row groups take as many calls of Python."""
     counts = []
     for factor in (1, 10):
@@ -642,10 +647,10 @@ def test_rows_are_no_objects_of_python(order, tmp_path):
                 batch["data"].evaluate()
                 batch["number"].evaluate()
 
-        counts.append(calls(loop))
+        counts.append(calls(loop, monkeypatch))
     few, many = counts
-    assert few > 10
-    assert many < 1.5 * few
+    assert few > 100
+    assert many < 1.2 * few
 
 
 @pytest.mark.parametrize("name", ["binary", "float64", "int32", "list", "fixed_size_list"])
@@ -657,7 +662,7 @@ def test_rows_lie_where_they_were_decoded(name, tmp_path):
     batches = [batch["x"] for batch in Parquet(path).next_epoch(6)]
     for batch in batches:
         batch.evaluate()
-    assert avida.memory_use().in_use == before, "nothing is in memory of its own"
+    assert avida.memory_use().in_use <= before, "nothing is in memory of its own"
     addresses = [tensor._address for batch in batches for tensor in batch.tensors]
     filled = [address for address, value in zip(addresses, values * 10, strict=True) if value not in ([], b"")]
     assert filled == sorted(filled), "and all in that of one row group, in its order"
@@ -672,3 +677,14 @@ def test_pyarrow_is_needed(folder):
     )
     done = subprocess.run([sys.executable, "-c", code, str(folder)], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == 'readers.Parquet needs PyArrow; pip install "avida[tables]" installs it'
+
+
+def test_a_reader_that_is_dropped_leaves_nothing(folder):
+    reader = Parquet(folder, **WHOLE)
+    numbers(reader)
+    tables = weakref.ref(reader._opened())
+    del reader
+    deadline = time.monotonic() + 60  # its threads end what they do
+    while tables() is not None and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert tables() is None
