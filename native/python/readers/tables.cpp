@@ -63,7 +63,8 @@ class TableSource : public Source {
   std::string describe(int64_t index) const override {
     const int64_t row = row_of(index), part = part_of(row);
     const PartPlace& place = layout_.places[static_cast<size_t>(part)];
-    return str(place.name, '[', place.first + row - layout_.firsts[static_cast<size_t>(part)], ']');
+    std::string name = place.name;  // quickly, since each row has one
+    return name.append("[").append(std::to_string(place.first + row - layout_.firsts[static_cast<size_t>(part)])) += ']';
   }
 
   std::unique_ptr<Sample> open(int64_t, const storage::Fetched&) const override {
@@ -173,36 +174,60 @@ class TableSource : public Source {
     if (!same) refuse("expected columns of the types that all have, got others");
   }
 
+  struct Place {
+    const TablePart* part;
+    int64_t row;  // in it
+  };
+
   // The samples of each column; those with nulls may be left out.
   std::vector<Data> columns_of(std::vector<SampleId>& ids, const TableCache::Found& found,
                                const Request& request) const {
-    std::vector<std::vector<arrow::RowAt>> rows(types_.size());
-    std::vector<Block> memory;
-    auto kept = ids.begin();
+    std::vector<Place> places;
+    places.reserve(ids.size());
     for (const SampleId& id : ids) {
       const int64_t row = row_of(id.index), part = part_of(row);
-      const TablePart& loaded = *found.at(part);
-      std::vector<arrow::RowAt> places;
+      places.push_back({found.at(part).get(), row - layout_.firsts[static_cast<size_t>(part)]});
+    }
+    try {
+      return pick_columns(ids, places);
+    } catch (const Error&) {
+      leave_out_bad(ids, places, request);
+    }
+    return pick_columns(ids, places);
+  }
+
+  // Reports samples with nulls, or leaves them out.
+  void leave_out_bad(std::vector<SampleId>& ids, std::vector<Place>& places, const Request& request) const {
+    size_t kept = 0;
+    for (size_t i = 0; i < ids.size(); i++) {
       try {
         for (size_t k = 0; k < types_.size(); k++) {
-          places.push_back(loaded.table->at(k, row - layout_.firsts[static_cast<size_t>(part)]));
-          places.back().column->row(places.back().row);  // checks it
+          const arrow::RowAt at = places[i].part->table->at(k, places[i].row);
+          at.column->row(at.row);
         }
       } catch (const Error& error) {
-        note_error(id, error, request);
+        note_error(ids[i], error, request);
         continue;
       }
-      for (size_t k = 0; k < types_.size(); k++) rows[k].push_back(places[k]);
-      memory.push_back(loaded.memory);
-      *kept++ = id;
+      ids[kept] = ids[i];
+      places[kept++] = places[i];
     }
-    ids.erase(kept, ids.end());
+    ids.resize(kept);
+    places.resize(kept);
+  }
+
+  std::vector<Data> pick_columns(const std::vector<SampleId>& ids, const std::vector<Place>& places) const {
     std::vector<Data> columns;
     if (ids.empty()) return columns;
+    std::vector<Block> memory;
+    memory.reserve(places.size());
+    for (const Place& place : places) memory.push_back(place.part->memory);
     const Origins origins = origins_of(ids);
+    std::vector<arrow::RowAt> rows(places.size());
     for (size_t k = 0; k < types_.size(); k++) {
-      columns.push_back(arrow::pick(types_[k], rows[k], memory));
-      columns.back().origins = types_[k].is_file ? named(*origins, rows[k]) : origins;
+      for (size_t i = 0; i < rows.size(); i++) rows[i] = places[i].part->table->at(k, places[i].row);
+      columns.push_back(arrow::pick(types_[k], rows, memory));
+      columns.back().origins = types_[k].is_file ? named(*origins, rows) : origins;
     }
     return columns;
   }
@@ -218,6 +243,7 @@ class TableSource : public Source {
 
   Origins origins_of(const std::vector<SampleId>& ids) const {
     std::vector<Origin> origins;
+    origins.reserve(ids.size());
     for (const SampleId& id : ids) origins.push_back({describe(id.index), id.index, id.pass, {}});
     return std::make_shared<const std::vector<Origin>>(std::move(origins));
   }
