@@ -1,11 +1,8 @@
 """readers.HuggingFace: data sets by name from a server that answers as the Hub does, and those of `datasets`."""
 
-import contextlib
 import io
-import json
 import os
 import pickle
-import urllib.parse
 
 import datasets
 import numpy as np
@@ -16,8 +13,7 @@ from PIL import Image
 import avida
 from avida.readers import Blocks, HuggingFace
 from tests.readers.parquet_files import numbers, read, rows_of, write
-from tests.storage.http_server import serving
-from tests.storage.stores import objects_in
+from tests.storage.hub import hub_of
 
 WHOLE = {"last_batch": "partial"}
 FEATURES = datasets.Features(
@@ -45,35 +41,6 @@ def rows(begin, end):
 
 
 # --- of the Hub ---
-
-
-def hub(handler, _):
-    """Lists files and gives them, by the protocol that the Hub documents."""
-    url, server = urllib.parse.urlsplit(handler.path), handler.server
-    begin = "/api/datasets/owner/name/tree/"
-    if url.path.startswith(begin):
-        revision = urllib.parse.unquote(url.path.removeprefix(begin))
-        names = [name.removeprefix(f"{revision}/") for name in server.objects if name.startswith(f"{revision}/")]
-        if not names:
-            handler.refuse(404, "RevisionNotFound")
-        else:
-            handler.send(200, json.dumps([{"path": name, "type": "file"} for name in names]).encode())
-        return True
-    name = urllib.parse.unquote(url.path).removeprefix("/datasets/owner/name/resolve/")
-    content = server.objects.get(name)
-    handler.refuse(404, "EntryNotFound") if content is None else handler.send_object(content)
-    return True
-
-
-@contextlib.contextmanager
-def hub_of(folder):
-    with serving({name[1:]: content for name, content in objects_in(folder, "").items()}) as server:
-        server.fault = hub
-        avida.storage.configure("hf://", endpoint=server.url, deadline=5)
-        try:
-            yield server
-        finally:
-            avida.storage.configure("hf://")
 
 
 def write_converted(root, config, split, *parts):
