@@ -23,7 +23,7 @@ install = $(PY) tools/requirements.py $(1) | $(PY) -m pip install -qq -r /dev/st
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: help packages setup build demo bench test stores gpu-test check format operator generate tables wheel asan fuzz interrupts kills clean
+.PHONY: help packages setup build demo bench docs test stores gpu-test check format operator generate tables wheel asan fuzz interrupts kills clean
 .DEFAULT_GOAL := help
 
 help:  ## List the targets
@@ -47,6 +47,9 @@ bench: build $(VENV)/bench.stamp $(VENV)/parity.stamp  ## Compare with other lib
 test: build $(VENV)/test.stamp $(VENV)/parity.stamp $(VENV)/check.stamp $(SERVERS)/moto.stamp  ## Run the tests; ARGS="tests/ops -k flip" for some of them
 	@$(PYTEST) $(ARGS)
 	@$(if $(ARGS),,AVIDA_FAKE_GPU=2 $(PYTEST) tests/gpu)
+
+docs: build $(VENV)/docs.stamp  ## Build the site, with the reference, into build/site/html, and check its links, headings and pictures
+	@$(PY) tools/site/build.py
 
 stores: build $(VENV)/test.stamp $(SERVERS)/all.stamp  ## Try stores against moto, nginx, azurite and Google's emulator; WORKERS=100 rounds of each DataLoader, long faults
 	@FAIL_WITHOUT_SERVERS=1 AVIDA_SECONDS_AWAY=10 AVIDA_WORKERS=$(or $(WORKERS),100) $(PYTEST) tests/storage $(ARGS)
@@ -138,6 +141,11 @@ $(VENV)/bench.stamp: $(VENV)/dev.stamp
 $(VENV)/parity.stamp: $(VENV)/dev.stamp
 	@echo "Installing the library that the parity tests compare with (large) into $(VENV)"
 	@$(call install,parity)
+	@touch $@
+
+$(VENV)/docs.stamp: $(VENV)/dev.stamp
+	@echo "Installing Sphinx into $(VENV)"
+	@$(call install,docs)
 	@touch $@
 
 $(VENV)/check.stamp: $(VENV)/dev.stamp

@@ -59,9 +59,7 @@ def write(folder: pathlib.Path, table: pa.Table) -> list[str]:
 
 def by_pyarrow(paths: list[str], batch: int) -> Callable[[], int]:
     def epoch() -> int:
-        return sum(
-            part.num_rows for path in paths for part in pq.ParquetFile(path).iter_batches(batch_size=batch)
-        )
+        return sum(part.num_rows for path in paths for part in pq.ParquetFile(path).iter_batches(batch_size=batch))
 
     return epoch
 
@@ -111,8 +109,11 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--batch", type=int, default=64)
     options = parser.parse_args()
-    print(f"{options.rounds} rounds, batches of {options.batch}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}\n")
-    print("| table | contestant | MB/s | MB per CPU second | x PyArrow, time | x PyArrow, CPU |\n|---|---|---|---|---|---|")
+    print(
+        f"{options.rounds} rounds, batches of {options.batch}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}\n"
+    )
+    print("| table | contestant | MB/s | MB per CPU second | x PyArrow, time | x PyArrow, CPU |")
+    print("|---|---|---|---|---|---|")
     for name, make in TABLES.items():
         with tempfile.TemporaryDirectory() as folder:
             table = make(np.random.default_rng(0), options.megabytes << 20)
@@ -129,7 +130,9 @@ def main() -> None:
             for contestant, found in results.items():
                 ratios = [base[key] / found[key] for key in ("seconds", "cpu")]
                 rates = [size / found[key] for key in ("seconds", "cpu")]
-                print(f"| {name} | {contestant} | {rates[0]:,.0f} | {rates[1]:,.0f} | {ratios[0]:.2f} | {ratios[1]:.2f} |")
+                print(
+                    f"| {name} | {contestant} | {rates[0]:,.0f} | {rates[1]:,.0f} | {ratios[0]:.2f} | {ratios[1]:.2f} |"
+                )
 
 
 if __name__ == "__main__":

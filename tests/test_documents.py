@@ -292,4 +292,4 @@ def test_docstrings(module):
 def test_lengths():
     """Short enough to be read."""
     assert len((ROOT / "README.md").read_text().splitlines()) <= 60
-    assert len((ROOT / "ARCHITECTURE.md").read_text().splitlines()) <= 200  # with its picture
+    assert len((ROOT / "ARCHITECTURE.md").read_text().splitlines()) <= 230  # with its picture

@@ -271,7 +271,8 @@ def test_readers_list_and_read():
 
 def test_one_object():
     assert bytes(np.asarray(avida.io.file.read("shelf://zoo/bee/1.jpg"))) == b"a bee"
-    assert avida.storage.exists("shelf://zoo/ant/1.jpg") and not avida.storage.exists("shelf://zoo/cat/1.jpg")
+    assert avida.storage.exists("shelf://zoo/ant/1.jpg")
+    assert not avida.storage.exists("shelf://zoo/cat/1.jpg")
     with pytest.raises(RuntimeError, match="not on the shelf"):
         avida.io.file.read("shelf://zoo/cat/1.jpg").evaluate()
 '''

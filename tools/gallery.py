@@ -198,7 +198,8 @@ def page() -> str:
             section = row.section
             text += f"\n## {section.capitalize()}\n| | before | code | after |\n|---|---|---|---|\n"
         code = "<br>".join(f"`{line}`" for line in row.code.replace("|", r"\|").splitlines())
-        before, after = (f'<img src="gallery/{file}" width="{WIDTH}">' for file in (f"{row.before}.jpg", row.file))
+        shown = ((f"{row.before}.jpg", "before"), (row.file, f"after {row.name}"))
+        before, after = (f'<img src="gallery/{file}" width="{WIDTH}" alt="{text}">' for file, text in shown)
         text += f"| {row.name} | {before} | {code} | {after} |\n"
     return text
 

@@ -93,9 +93,9 @@ from avida.augment import (  # noqa: E402
 )
 from avida.readers._python.external_source import ExternalSource  # noqa: E402
 
-_missing.suggest_in(_sys.modules[__name__], augment, capture, checkpoint, decoders, experimental, experimental.decoders)
-_missing.suggest_in(experimental.readers, io, io.file, math, noise, random, readers, reductions, segmentation, storage)
-_missing.suggest_in(tfrecord, transforms, types)
+_missing.suggest_in(_sys.modules[__name__], augment, capture, checkpoint, decoders, distributed, experimental)
+_missing.suggest_in(experimental.decoders, experimental.readers, io, io.file, math, noise, random, readers, reductions)
+_missing.suggest_in(segmentation, storage, tfrecord, transforms, types)
 
 __version__ = "0.1.0"
 

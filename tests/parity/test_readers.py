@@ -247,6 +247,7 @@ def test_bad_arguments(numbered, arguments):
 
 # Arguments of avida's own; the real library has those for all shuffled epochs in some readers only.
 ADDED = {
+    "cache",
     "classes",
     "color_matrix",
     "confine",
@@ -260,7 +261,7 @@ ADDED = {
 }
 # Index files that can be done without here.
 OPTIONAL = {"index_path"}
-OURS = {"MDS"}  # readers that are not there
+OURS = {"MDS", "Parquet"}  # readers that are not there
 READERS = [
     name
     for name, value in vars(avida.readers).items()

@@ -168,9 +168,7 @@ STORED = {
     ),
     "Parquet in blocks": (
         _write_shards(_write_row_groups, "parquet"),
-        lambda folder, **options: ndd.readers.Parquet(
-            folder, random_shuffle=ndd.readers.Blocks(window=3), **options
-        ),
+        lambda folder, **options: ndd.readers.Parquet(folder, random_shuffle=ndd.readers.Blocks(window=3), **options),
     ),
 }
 """The same for data sets that are read from a store."""

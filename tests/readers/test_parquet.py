@@ -318,7 +318,7 @@ def test_orders(order, folder):
 def test_row_groups_are_blocks(folder):
     reader = Parquet(folder, random_shuffle=Blocks(window=1), **WHOLE)
     found = numbers(reader)
-    groups = [range(i, i + 20) for i in range(0, 60, 20)] + [range(60, 70)] + [range(i, i + 20) for i in range(70, 130, 20)]
+    groups = [range(first, end) for first, end in itertools.pairwise([0, 20, 40, 60, 70, 90, 110, 130])]
     order = []
     while found:
         group = next(group for group in groups if found[0] in group)
@@ -337,7 +337,7 @@ def loads(reader):
 def test_each_row_group_is_decoded_once(order, folder):
     """In an epoch; where rows are shuffled and all fit into memory, once for all."""
     reader = Parquet(folder, **ORDERS[order], **WHOLE)
-    for epoch in range(3):
+    for _ in range(3):
         numbers(reader)
     ahead = 7  # of the epoch after
     assert loads(reader) <= (7 if order == "shuffled" else 3 * 7 + ahead)
@@ -447,7 +447,7 @@ def test_what_is_no_file_of_parquet(tmp_path):
     with pytest.raises(RuntimeError, match="expected files that match"):
         Parquet(str(tmp_path / "x*.parquet"))
     (tmp_path / "empty").mkdir()
-    with pytest.raises(RuntimeError, match="expected files of Parquet in paths=.*found none"):
+    with pytest.raises(RuntimeError, match=r"expected files of Parquet in paths=.*found none"):
         Parquet(tmp_path / "empty")
 
 

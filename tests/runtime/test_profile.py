@@ -550,7 +550,18 @@ def summary(*lines, seconds=1.0, worked=0.0, idle=0.0, predictions=()):
     waited = sum(each.waited for each in lines)
     waits = [Wait(each.file, 9, each.operator, each.line, 10, each.waited, {}) for each in lines]
     return Summary(
-        seconds, 10, waited, worked, idle, list(lines), waits, list(predictions), [], Memory(0, {}), [], complete=True
+        seconds,
+        10,
+        waited,
+        worked,
+        idle,
+        list(lines),
+        waits,
+        list(predictions),
+        [],
+        Memory(0, {}, False),
+        [],
+        complete=True,
     )
 
 

@@ -78,11 +78,6 @@ bool are_even(std::span<void* const> samples, int64_t step) {
 
 alignas(64) char nothing[64];  // where samples without elements lie
 
-// Blocks of all tables have one address.
-bool same_owner(const Block& one, const Block& other) {
-  return !one.owner_before(other) && !other.owner_before(one);
-}
-
 }  // namespace
 
 std::shared_ptr<const Table> Table::of(nb::handle object, int64_t first) {
@@ -146,7 +141,8 @@ RowAt Table::at(size_t k, int64_t row) const {
 }
 
 Block Table::memory() const {
-  return Block(nothing, BlockDeleter([kept = memory_](void*) {}, Borrowed::to_read));
+  return Block(memory_.get(),
+               BlockDeleter([kept = memory_](void*) {}, Borrowed::to_read));  // blocks are told apart by address
 }
 
 std::vector<ColumnType> types_of(nb::handle object) {
@@ -215,7 +211,7 @@ Data pick(const ColumnType& type, std::span<const RowAt> rows, std::span<const B
     data.shapes.set(i, row.shape);
     samples.push_back(const_cast<char*>(row.at ? row.at : nothing));
   }
-  const bool one = std::ranges::all_of(memory, [&](const Block& block) { return same_owner(block, memory[0]); });
+  const bool one = std::ranges::count(memory, memory[0]) == std::ssize(memory);
   if (n > 0 && data.shapes.uniform()) {  // samples of one shape are one array, which PyTorch takes as it is
     const int64_t step = data.bytes(0);
     if (!one || !are_even(samples, step)) return gather(type, rows);

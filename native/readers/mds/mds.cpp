@@ -271,8 +271,8 @@ error that names the shard.)")
 >>> shard = struct.pack("<4I", 2, *offsets) + b"".join(samples)
 >>> with open(f"{folder.name}/shard.00000.mds", "wb") as file:
 ...     _ = file.write(shard)
->>> about = {"format": "mds", "compression": None, "samples": 2, "column_names": ["text", "label"]}
->>> about |= {"column_encodings": ["str", "int"], "column_sizes": [None, 8], "zip_data": None}
+>>> about = {"format": "mds", "compression": None, "samples": 2, "column_names": ["label", "text"]}
+>>> about |= {"column_encodings": ["int", "str"], "column_sizes": [8, None], "zip_data": None}
 >>> about |= {"raw_data": {"basename": "shard.00000.mds", "bytes": len(shard)}}
 >>> with open(f"{folder.name}/index.json", "w") as file:
 ...     json.dump({"version": 2, "shards": [about]}, file)

@@ -38,11 +38,15 @@ class DatasetTable:
 
 def _check(reader: str, dataset: Any) -> None:
     if isinstance(dataset, Mapping):
-        raise TypeError(f"{reader}: expected one split, as dataset[{next(iter(dataset))!r}], got {type(dataset).__name__}")
+        raise TypeError(
+            f"{reader}: expected one split, as dataset[{next(iter(dataset))!r}], got {type(dataset).__name__}"
+        )
     if not hasattr(dataset, "data") or not hasattr(dataset, "features"):
         raise TypeError(
             f"{reader}: expected the name of a data set or a datasets.Dataset, got {type(dataset).__name__}; "
             "ExternalSource reads streams and other objects"
         )
     if dataset.format["type"] == "custom":
-        raise TypeError(f"{reader}: the data set has a transform; ExternalSource calls it, reset_format() takes it away")
+        raise TypeError(
+            f"{reader}: the data set has a transform; ExternalSource calls it, reset_format() takes it away"
+        )

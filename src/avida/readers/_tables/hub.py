@@ -18,7 +18,7 @@ def files_of(name: str, config: str | None, split: str, revision: str | None) ->
     try:
         listed = _core.list_names(root, True)
     except RuntimeError as error:
-        other = "; the Hub converts public data sets only, revision=\"main\" reads the data set's own Parquet files"
+        other = '; the Hub converts public data sets only, revision="main" reads the data set\'s own Parquet files'
         raise RuntimeError(f"{error}{'' if revision else other}") from None
     found = sorted(path for path, is_folder in listed if not is_folder and path.endswith(".parquet"))
     paths = _own(found, config, split) if revision else _converted(found, config, split)
@@ -35,7 +35,9 @@ def _converted(found: list[str], config: str | None, split: str) -> list[str]:
     if config is None:
         config = "default" if "default" in folders else next(iter(folders)) if len(folders) == 1 else None
     if config not in folders:
-        raise ValueError(f"expected one of {', '.join(map(repr, folders)) or 'no names at all'} as config, got {config!r}")
+        raise ValueError(
+            f"expected one of {', '.join(map(repr, folders)) or 'no names at all'} as config, got {config!r}"
+        )
     if split not in folders[config]:
         raise ValueError(
             f"expected one of {', '.join(map(repr, folders[config]))} as split, got {split!r}; "
