@@ -21,6 +21,7 @@ from avida.readers._webdataset import index_webdataset
 from tests.codecs.videos import encoded
 from tests.readers.tars import write_tar
 from tests.storage.http_server import serving
+from tests.storage.hub import hub_of
 from tests.storage.stores import objects_in
 
 ROOT = pathlib.Path(__file__).parent.parent
@@ -179,7 +180,22 @@ def bucket(folders, tmp_path, monkeypatch):
         avida.storage.configure("s3://bucket")
 
 
-@pytest.mark.usefixtures("annotated", "table", "masks", "robot", "bucket")
+@pytest.fixture
+def hub(tmp_path, table):
+    """owner/name on the Hub, as it has converted it: the rows of rows.parquet."""
+    rows = pyarrow.parquet.read_table(tmp_path / "rows.parquet")
+    files = [{"bytes": content, "path": f"{i}.png"} for i, content in enumerate(rows["image"].to_pylist())]
+    features = {"label": {"names": ["cat", "dog"], "_type": "ClassLabel"}}
+    about = {"huggingface": json.dumps({"info": {"features": features}})}
+    converted = pyarrow.table({"image": files, "label": rows["label"]}).replace_schema_metadata(about)
+    path = tmp_path / "hub" / "refs" / "convert" / "parquet" / "default" / "train" / "0000.parquet"
+    path.parent.mkdir(parents=True)
+    pyarrow.parquet.write_table(converted, path, row_group_size=5)
+    with hub_of(tmp_path / "hub"):
+        yield
+
+
+@pytest.mark.usefixtures("annotated", "table", "masks", "robot", "bucket", "hub")
 @pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
 def test_code_runs(document, folders, tmp_path):
     """The Python blocks of a document run one after another, as a reader would run them."""

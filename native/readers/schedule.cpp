@@ -105,7 +105,8 @@ class Schedule::Order {
   int shards_;  // their number when the pass got its order
   const Rest* rest_ = nullptr;
   int64_t first_ = 0, size_ = 0, all_ = 0;
-  std::optional<Permutation> orders_[2], deal_;
+  std::optional<PermutedRun> orders_[2];
+  std::optional<Permutation> deal_;
   std::optional<BlockOrder::Samples> samples_;
 };
 

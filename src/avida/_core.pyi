@@ -575,7 +575,15 @@ def index_recordio(path: str, progress: Callable) -> str: ...
 
 class TableSource(ReaderSource):
     def __init__(
-        self, tables: object, name: str, parts: list, kept: bytes | None, limit: int, in_order: bool, threads: int
+        self,
+        tables: object,
+        name: str,
+        parts: list,
+        kept: bytes | None,
+        limit: int,
+        forget: bool,
+        in_order: bool,
+        threads: int,
     ) -> None:
         """
         The rows of parts of tables, which are (name of the file, first row there, rows, bytes), or those of them whose numbers, of 64 bits, are kept. tables.load(part) gives a table, of tables.schema.

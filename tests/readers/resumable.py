@@ -82,6 +82,12 @@ def _write_shard_of_records(path, samples):
     records.write_recordio(path, [records.recordio(records.image(sample)) for sample in samples])
 
 
+def _write_row_groups(path, samples):
+    import pyarrow.parquet  # attempts import it where they need it
+
+    pyarrow.parquet.write_table(pyarrow.table({"x": samples}), path, row_group_size=9)
+
+
 def _array(sample):
     return np.frombuffer(sample, np.uint8)
 
@@ -159,6 +165,10 @@ STORED = {
         lambda folder, **options: ndd.readers.MXNet(
             path=f"{folder}/{{00..11}}.rec", random_shuffle=ndd.readers.Blocks(window=3), **options
         ),
+    ),
+    "Parquet in blocks": (
+        _write_shards(_write_row_groups, "parquet"),
+        lambda folder, **options: ndd.readers.Parquet(folder, random_shuffle=ndd.readers.Blocks(window=3), **options),
     ),
 }
 """The same for data sets that are read from a store."""

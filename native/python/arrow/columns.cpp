@@ -52,6 +52,10 @@ Column::Column(const ColumnType& type, const ArrowArray& table, int64_t first)
   if (type.shape_field >= 0) shapes_ = rows_of(type.shapes, child_of(*parent, type.shape_field));
   const auto address = reinterpret_cast<uintptr_t>(rows_.elements.data);
   in_place_ = type.rows.dtype != DType::boolean && address % static_cast<uintptr_t>(size_of(type.rows.dtype)) == 0;
+  if (size_ == 0 || !is_even()) return;
+  row(size_ - 1);  // checks the end
+  const Row row = this->row(0);
+  even_ = Even{row.at, volume(row.shape) * size_of(type.rows.dtype), row.shape};
 }
 
 Column::Part Column::part_of(const ArrowArray& array, int buffers, int data) const {

@@ -1,5 +1,6 @@
 // Columns of Arrow: where their rows lie. No row has an object of its own, and nothing is copied.
 #pragma once
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -66,8 +67,13 @@ class Column {
   std::string file_name(int64_t i) const;
   // Whether rows can be used where they lie.
   bool in_place() const { return in_place_; }
-  // Whether they also have one shape and lie one behind the other, without nulls.
-  bool is_even() const;
+  // Where they lie if they also have one shape, lie one behind the other, and none is null.
+  struct Even {
+    const char* first;
+    int64_t step;  // bytes from one to the next
+    Shape shape;
+  };
+  const std::optional<Even>& even() const { return even_; }
 
  private:
   // An array at some depth.
@@ -90,6 +96,7 @@ class Column {
   Row find(const Rows& rows, int64_t i, int64_t number) const;
   Row view(const Part& views, int64_t i, int64_t number) const;
   Shape shape_at(int64_t i, int64_t number) const;
+  bool is_even() const;
   int64_t number_in_dictionary(int64_t i, int64_t number) const;
   void check_nulls(const Part& part, int64_t begin, int64_t end, int64_t number) const;
   [[noreturn]] void refuse_null(int64_t number) const;
@@ -101,6 +108,7 @@ class Column {
   Part indices_;
   Rows rows_, paths_, shapes_;
   bool in_place_ = true;
+  std::optional<Even> even_;
 };
 
 // Rows of several columns of one type as a batch of their own.

@@ -1,6 +1,7 @@
 #include "python/arrow/table.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 namespace avida::python::arrow {
@@ -119,13 +120,10 @@ Data Table::place(size_t k) const {
   data.dtype = type.rows.dtype;
   data.layout = type.layout;
   data.read_only = true;
-  bool in_place = true;
-  for (const Column& column : parts) in_place &= column.in_place();
-  if (in_place && n > 0 && parts.size() == 1 && parts[0].is_even()) {
-    parts[0].row(n - 1);  // checks the end
-    const Column::Row first = parts[0].row(0);
-    data.shapes = ShapeList(n, first.shape);
-    data.place(memory(), const_cast<char*>(first.at ? first.at : nothing), volume(first.shape) * size_of(data.dtype));
+  if (n > 0 && parts.size() == 1 && parts[0].even()) {
+    const Column::Even& even = *parts[0].even();
+    data.shapes = ShapeList(n, even.shape);
+    data.place(memory(), const_cast<char*>(even.first ? even.first : nothing), even.step);
     return data;
   }
   std::vector<RowAt> rows;
@@ -153,7 +151,53 @@ std::vector<ColumnType> types_of(nb::handle object) {
   return columns_of(taken.schema);
 }
 
+namespace {
+
+bool all_even(std::span<const RowAt> rows) {
+  const Column* known = nullptr;
+  for (const RowAt& row : rows) {
+    if (row.column == known) continue;
+    known = row.column;
+    const Column::Even* even = known->even() ? &*known->even() : nullptr;
+    if (!even || !even->first || !(even->shape == rows[0].column->even()->shape)) return false;
+  }
+  return !rows.empty();
+}
+
+bool are_neighbours(std::span<const RowAt> rows) {
+  for (size_t i = 1; i < rows.size(); i++)
+    if (rows[i].column != rows[0].column || rows[i].row != rows[0].row + static_cast<int64_t>(i)) return false;
+  return true;
+}
+
+// Rows of one shape, as one array.
+Data pick_even(const ColumnType& type, std::span<const RowAt> rows, const Block& memory) {
+  const Column::Even& even = *rows[0].column->even();
+  const auto at = [&](const RowAt& row) { return row.column->even()->first + row.row * even.step; };
+  Meta meta = type.meta();
+  meta.samples = static_cast<int>(rows.size());
+  Data data;
+  if (!are_neighbours(rows)) {
+    data = allocate_data(meta, ShapeList(meta.samples, even.shape));
+    char* to = static_cast<char*>(data.at(0));
+    for (const RowAt& row : rows) {
+      std::memcpy(to, at(row), static_cast<size_t>(even.step));
+      to += even.step;
+    }
+    return data;
+  }
+  data.dtype = meta.dtype;
+  data.layout = meta.layout;
+  data.read_only = true;
+  data.shapes = ShapeList(meta.samples, even.shape);
+  data.place(memory, const_cast<char*>(at(rows[0])), even.step);
+  return data;
+}
+
+}  // namespace
+
 Data pick(const ColumnType& type, std::span<const RowAt> rows, std::span<const Block> memory) {
+  if (all_even(rows)) return pick_even(type, rows, memory[0]);
   const int n = static_cast<int>(rows.size());
   Data data;
   data.dtype = type.rows.dtype;
@@ -167,7 +211,7 @@ Data pick(const ColumnType& type, std::span<const RowAt> rows, std::span<const B
     data.shapes.set(i, row.shape);
     samples.push_back(const_cast<char*>(row.at ? row.at : nothing));
   }
-  const bool one = memory.size() == 1 || std::ranges::count(memory, memory[0]) == std::ssize(memory);
+  const bool one = std::ranges::count(memory, memory[0]) == std::ssize(memory);
   if (n > 0 && data.shapes.uniform()) {  // samples of one shape are one array, which PyTorch takes as it is
     const int64_t step = data.bytes(0);
     if (!one || !are_even(samples, step)) return gather(type, rows);

@@ -43,7 +43,7 @@ TableCache::Found TableCache::get(std::span<const int64_t> needed, std::span<con
     if (next != soon.end()) {
       try {
         this->load(*next, load, lock);
-      } catch (const std::exception&) {  // whoever needs it reports that
+      } catch (const FailureError&) {  // whoever needs it reports that
         failed.insert(*next);
       }
       continue;
@@ -60,7 +60,7 @@ TablePartPtr TableCache::load(int64_t part, const Load& load, std::unique_lock<s
   entries_[part] = {nullptr, about.rows, ++clock_};
   bytes_ += about.bytes;
   loads_++;
-  make_room();
+  make_room(part);
   lock.unlock();
   TablePartPtr loaded;
   try {
@@ -73,18 +73,29 @@ TablePartPtr TableCache::load(int64_t part, const Load& load, std::unique_lock<s
   }
   lock.lock();
   if (auto entry = entries_.find(part); entry != entries_.end()) entry->second.part = loaded;
+  note_bytes(part, loaded->bytes);
   changed_.notify_all();
   return loaded;
 }
 
 bool TableCache::has_room(int64_t part) const { return bytes_ + parts_[static_cast<size_t>(part)].bytes <= limit_; }
 
+// Of a part that is there. What files say of it may be far too little.
+void TableCache::note_bytes(int64_t part, int64_t bytes) {
+  int64_t& known = parts_[static_cast<size_t>(part)].bytes;
+  bytes_ += bytes - known;
+  known = bytes;
+  make_room(part);
+}
+
 // Drops what was not used for the longest time.
-void TableCache::make_room() {
+void TableCache::make_room(int64_t newest) {
   while (bytes_ > limit_) {
     auto oldest = entries_.end();
     for (auto entry = entries_.begin(); entry != entries_.end(); ++entry)
-      if (entry->second.part && (oldest == entries_.end() || entry->second.used < oldest->second.used)) oldest = entry;
+      if (entry->first != newest && entry->second.part &&
+          (oldest == entries_.end() || entry->second.used < oldest->second.used))
+        oldest = entry;
     if (oldest == entries_.end()) return;
     bytes_ -= parts_[static_cast<size_t>(oldest->first)].bytes;
     entries_.erase(oldest);

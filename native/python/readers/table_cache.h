@@ -17,6 +17,7 @@ namespace avida::python {
 struct TablePart {
   std::shared_ptr<const arrow::Table> table;
   Block memory;
+  int64_t bytes = 0;
 };
 using TablePartPtr = std::shared_ptr<const TablePart>;
 
@@ -25,7 +26,8 @@ using TablePartPtr = std::shared_ptr<const TablePart>;
 class TableCache : ForkAware {
  public:
   struct Part {
-    int64_t rows = 0, bytes = 0;  // bytes as far as they are known
+    int64_t rows = 0;   // that are samples
+    int64_t bytes = 0;  // a guess until it was loaded
   };
   // `forget`: a part is dropped as soon as all its rows were taken.
   TableCache(std::vector<Part> parts, int64_t limit, bool forget);
@@ -51,11 +53,12 @@ class TableCache : ForkAware {
   bool is_there(int64_t part) const { return entries_.contains(part); }
   bool has_room(int64_t part) const;
   TablePartPtr load(int64_t part, const Load& load, std::unique_lock<std::mutex>& lock);
-  void make_room();
+  void note_bytes(int64_t part, int64_t bytes);
+  void make_room(int64_t newest);
   bool try_before_fork() override { return mutex_.try_lock(); }
   void after_fork(bool in_child) override;
 
-  const std::vector<Part> parts_;
+  std::vector<Part> parts_;
   const int64_t limit_;
   const bool forget_;
   mutable std::mutex mutex_;

@@ -23,26 +23,31 @@ namespace {
 struct PartPlace {
   std::string name;   // of the file
   int64_t first = 0;  // its first row there
+  int64_t rows = 0;
 };
 
 struct TablesLayout {
   std::vector<PartPlace> places;
-  std::vector<TableCache::Part> parts;
+  std::vector<TableCache::Part> parts;  // of which those that are not read have no rows
   std::vector<int64_t> firsts;               // the first row of each part, among those of all
   int64_t rows = 0;                          // of all parts
   std::optional<std::vector<int64_t>> kept;  // the row of each sample, if they are not simply all
+
+  int64_t part_of(int64_t row) const { return std::ranges::upper_bound(firsts, row) - firsts.begin() - 1; }
 };
 
 // Rows of the parts that a Python object loads: load(part) gives a table. Rows have no Python object.
 class TableSource : public Source {
  public:
-  TableSource(nb::object tables, std::string name, TablesLayout layout, int64_t limit, bool in_order, int threads)
+  // `forget`: each row is read once in a while. `in_order`: parts are read one after another.
+  TableSource(nb::object tables, std::string name, TablesLayout layout, int64_t limit, bool forget, bool in_order,
+              int threads)
       : name_(std::move(name)),
         layout_(std::move(layout)),
         in_order_(in_order),
         threads_(threads),
         types_(arrow::types_of(tables.attr("schema"))),
-        cache_(layout_.parts, limit, in_order),
+        cache_(layout_.parts, limit, forget),
         tables_(hold(std::move(tables))) {
     for (const arrow::ColumnType& type : types_) outputs_.push_back(type.meta());
   }
@@ -58,7 +63,8 @@ class TableSource : public Source {
   std::string describe(int64_t index) const override {
     const int64_t row = row_of(index), part = part_of(row);
     const PartPlace& place = layout_.places[static_cast<size_t>(part)];
-    return str(place.name, '[', place.first + row - layout_.firsts[static_cast<size_t>(part)], ']');
+    std::string name = place.name;  // quickly, since each row has one
+    return name.append("[").append(std::to_string(place.first + row - layout_.firsts[static_cast<size_t>(part)])) += ']';
   }
 
   std::unique_ptr<Sample> open(int64_t, const storage::Fetched&) const override {
@@ -102,9 +108,7 @@ class TableSource : public Source {
 
  private:
   int64_t row_of(int64_t index) const { return layout_.kept ? (*layout_.kept)[static_cast<size_t>(index)] : index; }
-  int64_t part_of(int64_t row) const {
-    return std::ranges::upper_bound(layout_.firsts, row) - layout_.firsts.begin() - 1;
-  }
+  int64_t part_of(int64_t row) const { return layout_.part_of(row); }
 
   // Loads the parts in which the samples lie. Samples of those that cannot be loaded may be left out.
   void find_parts(std::vector<SampleId>& ids, const Request& request, TableCache::Found& found) const {
@@ -115,7 +119,7 @@ class TableSource : public Source {
     std::vector<int64_t> soon;
     for (int64_t part = needed.empty() ? 0 : needed.back() + 1;
          in_order_ && std::ssize(soon) < threads_ && part < std::ssize(layout_.parts); part++)
-      soon.push_back(part);
+      if (layout_.parts[static_cast<size_t>(part)].rows > 0) soon.push_back(part);
     const auto interrupt = [&] {
       if (request.stop && *request.stop) throw Stopped();
       answer_signals()();
@@ -145,11 +149,11 @@ class TableSource : public Source {
     try {
       const nb::object made = call_python(nb::handle(object()).attr("load"), {nb::int_(part).ptr()});
       auto table = arrow::Table::of(made, place.first);
-      const int64_t expected = layout_.parts[static_cast<size_t>(part)].rows;
-      if (table->size() != expected) refuse("expected ", expected, " rows, got ", table->size());
-      if (table->types().size() != types_.size()) refuse("expected ", types_.size(), " columns, got others");
+      if (table->size() != place.rows) refuse("expected ", place.rows, " rows, got ", table->size());
+      check_types(*table);
       Block memory = table->memory();
-      return std::make_shared<const TablePart>(std::move(table), std::move(memory));
+      const auto bytes = nb::cast<int64_t>(made.attr("nbytes"));
+      return std::make_shared<const TablePart>(std::move(table), std::move(memory), bytes);
     } catch (nb::python_error& error) {
       if (!request.prefetching && !is_fault_of_item(error)) throw;
       const std::string type = nb::cast<std::string>(error.type().attr("__name__"));
@@ -162,36 +166,68 @@ class TableSource : public Source {
     }
   }
 
+  void check_types(const arrow::Table& table) const {
+    const bool same = std::ranges::equal(table.types(), types_, [](const auto& found, const auto& expected) {
+      return found.path == expected.path && found.rows.dtype == expected.rows.dtype && found.ndim() == expected.ndim() &&
+             found.is_file == expected.is_file;
+    });
+    if (!same) refuse("expected columns of the types that all have, got others");
+  }
+
+  struct Place {
+    const TablePart* part;
+    int64_t row;  // in it
+  };
+
   // The samples of each column; those with nulls may be left out.
   std::vector<Data> columns_of(std::vector<SampleId>& ids, const TableCache::Found& found,
                                const Request& request) const {
-    std::vector<std::vector<arrow::RowAt>> rows(types_.size());
-    std::vector<Block> memory;
-    auto kept = ids.begin();
+    std::vector<Place> places;
+    places.reserve(ids.size());
     for (const SampleId& id : ids) {
       const int64_t row = row_of(id.index), part = part_of(row);
-      const TablePart& loaded = *found.at(part);
-      std::vector<arrow::RowAt> places;
+      places.push_back({found.at(part).get(), row - layout_.firsts[static_cast<size_t>(part)]});
+    }
+    try {
+      return pick_columns(ids, places);
+    } catch (const Error&) {
+      leave_out_bad(ids, places, request);
+    }
+    return pick_columns(ids, places);
+  }
+
+  // Reports samples with nulls, or leaves them out.
+  void leave_out_bad(std::vector<SampleId>& ids, std::vector<Place>& places, const Request& request) const {
+    size_t kept = 0;
+    for (size_t i = 0; i < ids.size(); i++) {
       try {
         for (size_t k = 0; k < types_.size(); k++) {
-          places.push_back(loaded.table->at(k, row - layout_.firsts[static_cast<size_t>(part)]));
-          places.back().column->row(places.back().row);  // checks it
+          const arrow::RowAt at = places[i].part->table->at(k, places[i].row);
+          at.column->row(at.row);
         }
       } catch (const Error& error) {
-        note_error(id, error, request);
+        note_error(ids[i], error, request);
         continue;
       }
-      for (size_t k = 0; k < types_.size(); k++) rows[k].push_back(places[k]);
-      memory.push_back(loaded.memory);
-      *kept++ = id;
+      ids[kept] = ids[i];
+      places[kept++] = places[i];
     }
-    ids.erase(kept, ids.end());
+    ids.resize(kept);
+    places.resize(kept);
+  }
+
+  std::vector<Data> pick_columns(const std::vector<SampleId>& ids, const std::vector<Place>& places) const {
     std::vector<Data> columns;
     if (ids.empty()) return columns;
+    std::vector<Block> memory;
+    memory.reserve(places.size());
+    for (const Place& place : places) memory.push_back(place.part->memory);
     const Origins origins = origins_of(ids);
+    std::vector<arrow::RowAt> rows(places.size());
     for (size_t k = 0; k < types_.size(); k++) {
-      columns.push_back(arrow::pick(types_[k], rows[k], memory));
-      columns.back().origins = types_[k].is_file ? named(*origins, rows[k]) : origins;
+      for (size_t i = 0; i < rows.size(); i++) rows[i] = places[i].part->table->at(k, places[i].row);
+      columns.push_back(arrow::pick(types_[k], rows, memory));
+      columns.back().origins = types_[k].is_file ? named(*origins, rows) : origins;
     }
     return columns;
   }
@@ -207,6 +243,7 @@ class TableSource : public Source {
 
   Origins origins_of(const std::vector<SampleId>& ids) const {
     std::vector<Origin> origins;
+    origins.reserve(ids.size());
     for (const SampleId& id : ids) origins.push_back({describe(id.index), id.index, id.pass, {}});
     return std::make_shared<const std::vector<Origin>>(std::move(origins));
   }
@@ -247,16 +284,19 @@ PyType_Slot collected_slots[] = {
 TablesLayout layout_of(nb::list parts, std::optional<nb::bytes> kept) {
   TablesLayout layout;
   for (nb::handle part : parts) {
-    layout.places.push_back({path_of(part[0]), nb::cast<int64_t>(part[1])});
-    layout.parts.push_back({nb::cast<int64_t>(part[2]), nb::cast<int64_t>(part[3])});
+    layout.places.push_back({path_of(part[0]), nb::cast<int64_t>(part[1]), nb::cast<int64_t>(part[2])});
+    layout.parts.push_back({layout.places.back().rows, nb::cast<int64_t>(part[3])});
     layout.firsts.push_back(layout.rows);
-    layout.rows += layout.parts.back().rows;
+    if (__builtin_add_overflow(layout.rows, layout.places.back().rows, &layout.rows))
+      value_error("the tables have too many rows");
   }
   if (!kept) return layout;
   auto& rows = layout.kept.emplace(kept->size() / sizeof(int64_t));
   std::memcpy(rows.data(), kept->data(), rows.size() * sizeof(int64_t));
   if (std::ranges::any_of(rows, [&](int64_t row) { return row < 0 || row >= layout.rows; }))
     value_error("expected rows from 0 to ", layout.rows - 1);
+  for (TableCache::Part& part : layout.parts) part.rows = 0;
+  for (int64_t row : rows) layout.parts[static_cast<size_t>(layout.part_of(row))].rows++;
   return layout;
 }
 
@@ -265,13 +305,14 @@ const BindFormat tables([](nb::module_& m) {
       .def(
           "__init__",
           [](TableSourceHandle* self, nb::object tables, std::string name, nb::list parts,
-             std::optional<nb::bytes> kept, int64_t limit, bool in_order, int threads) {
+             std::optional<nb::bytes> kept, int64_t limit, bool forget, bool in_order, int threads) {
             auto source = std::make_shared<TableSource>(std::move(tables), std::move(name),
-                                                        layout_of(parts, std::move(kept)), limit, in_order, threads);
+                                                        layout_of(parts, std::move(kept)), limit, forget, in_order,
+                                                        threads);
             new (self) TableSourceHandle{{std::move(source)}};
           },
           nb::arg("tables"), nb::arg("name"), nb::arg("parts"), nb::arg("kept").none(), nb::arg("limit"),
-          nb::arg("in_order"), nb::arg("threads"),
+          nb::arg("forget"), nb::arg("in_order"), nb::arg("threads"),
           "The rows of parts of tables, which are (name of the file, first row there, rows, bytes), or those of them "
           "whose numbers, of 64 bits, are kept. tables.load(part) gives a table, of tables.schema.")
       .def_prop_ro("loads", [](TableSourceHandle& handle) { return handle.tables().loads(); })

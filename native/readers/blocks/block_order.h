@@ -80,7 +80,7 @@ class BlockOrder::Samples {
   const Part part_;
   const std::shared_ptr<const Pieces> pieces_;
   int64_t begin_ = 0, end_ = 0;  // of the window
-  std::optional<Permutation> shuffle_;
+  std::optional<PermutedRun> shuffle_;
 };
 
 }  // namespace avida

@@ -7,7 +7,8 @@ from avida.readers._reader import Reader
 from avida.readers._readers import *  # noqa: F403
 from avida.readers._sampler import WeightedSampler
 from avida.readers._state import ReaderState
+from avida.readers._tables.hugging_face import HuggingFace
 from avida.readers._tables.parquet import Parquet
 
-__all__ = ["Blocks", "Epoch", "Parquet", "ReadError", "Reader", "ReaderState", "WeightedSampler"]
+__all__ = ["Blocks", "Epoch", "HuggingFace", "Parquet", "ReadError", "Reader", "ReaderState", "WeightedSampler"]
 __all__ += _readers.__all__

@@ -19,7 +19,7 @@ def find_files(argument: str, paths: Path | list[Path] | tuple[Path, ...]) -> li
     names = [expanded] if isinstance(expanded, str | os.PathLike) else list(expanded)
     files: list[tuple[str, dict[str, str]]] = []
     for name in map(os.fsdecode, names):
-        if name.lower().endswith(_SUFFIXES) and not os.path.isdir(name):
+        if name.lower().endswith(_SUFFIXES) and not os.path.isdir(name.removeprefix("file://")):
             files.append((name, {}))
         elif (found := _files_in(name)) is not None:
             files += found
@@ -32,10 +32,9 @@ def find_files(argument: str, paths: Path | list[Path] | tuple[Path, ...]) -> li
 
 def _files_in(folder: str) -> list[tuple[str, dict[str, str]]] | None:
     """The files in a folder and those under it, sorted by name; None if it is a file."""
-    in_store = re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", folder)
-    if not in_store and not os.path.isdir(folder):
-        return None
-    if in_store and _core.object_exists(folder):
+    local = folder.removeprefix("file://")
+    in_store = re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", local)
+    if _is_object(folder) if in_store else not os.path.isdir(local):
         return None
     prefix = folder if folder.endswith("/") else folder + "/"
     found = []
@@ -44,6 +43,13 @@ def _files_in(folder: str) -> list[tuple[str, dict[str, str]]] | None:
         if not is_folder and not hidden and name.lower().endswith(_SUFFIXES):
             found.append((prefix + name, _partitions(name)))
     return sorted(found)
+
+
+def _is_object(name: str) -> bool:
+    try:
+        return _core.object_exists(name)
+    except ValueError:  # the root of a store has no name of an object
+        return False
 
 
 def _partitions(name: str) -> dict[str, str]:

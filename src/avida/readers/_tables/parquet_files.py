@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import bisect
+import concurrent.futures
 import io
+import itertools
 import struct
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -19,6 +21,8 @@ from avida.storage._cache import Cache
 _TAIL = 64 << 10  # bytes at the end of a file in which most footers lie
 _NEAR = 64 << 10  # bytes between two ranges that take less time to read than another request
 _MAGIC = b"PAR1"
+_FILTERED_AT_ONCE = 8  # row groups, of which the columns of filters are waited for
+_NUMBER = "the number of the row"  # a column
 
 
 class ParquetFiles:
@@ -41,19 +45,21 @@ class ParquetFiles:
             for file, footer in zip(self._files, _footers(self._files), strict=True)
         ]
         self._partitions = typed(named)
-        self.full_schema = self._common_schema()
+        self._full_schema = self._metadata[0].schema.to_arrow_schema()
         self._stored, self._names, self.schema = self._choose(columns)
+        self._filtered = [] if filters is None else self._columns_in(filters)
+        self._check_schemas()
         self.parts: list[Part] = []
         self._places: list[tuple[int, int]] = []  # the file of each part, and its row group
         self._find_parts()
         self.rows = None if filters is None else self._matching(filters)
 
-    def _common_schema(self) -> Any:
-        """That of the first file, which all must have."""
-        first = self._metadata[0].schema.to_arrow_schema()
+    def _check_schemas(self) -> None:
+        """All files must have the columns that are read, as the first one has them."""
+        first, names = self._full_schema, {*self._stored, *self._filtered} & set(self._full_schema.names)
         for file, metadata in zip(self._files[1:], self._metadata[1:], strict=True):
             schema = metadata.schema.to_arrow_schema()
-            for field in first:
+            for field in (field for field in first if field.name in names):
                 at = schema.get_field_index(field.name)
                 if at < 0 or schema.field(at).type != field.type:
                     found = "none" if at < 0 else schema.field(at).type
@@ -62,11 +68,10 @@ class ParquetFiles:
                         f"{self._files[0].name}, found {found}; name the columns that all files have in columns, or "
                         "read the files with readers of their own"
                     )
-        return first
 
     def _choose(self, columns: Sequence[str] | None) -> tuple[list[str], list[str], Any]:
         """The columns that are read of files, all of them, and their schema."""
-        full, pyarrow = self.full_schema, self._pyarrow
+        full, pyarrow = self._full_schema, self._pyarrow
         keys = [key for key in self._partitions[0] if key not in full.names]
         names = chosen(full, columns, keys)
         types = {
@@ -105,33 +110,36 @@ class ParquetFiles:
         file, metadata = self._files[number], self._metadata[number]
         if not columns:
             return self._pyarrow.table({"": np.zeros(self.parts[part].rows, np.int8)})  # for the number of rows
-        ranges = _ranges_of(metadata, group, columns)
+        ranges = _ranges_of(file, metadata, group, columns)
         contents = _core.read_parts([(file, begin, end - begin) for begin, end in ranges])
         sparse = _Sparse(file, [begin for begin, _ in ranges], contents)
         opened = self._pyarrow.parquet.ParquetFile(sparse, metadata=metadata, pre_buffer=False)
         return opened.read_row_group(group, columns, use_threads=False)
 
+    def _columns_in(self, filters: Any) -> list[str]:
+        names = _names_in(filters)
+        chosen(self._full_schema, names, list(self._partitions[0]))
+        return names
+
     def _matching(self, filters: Any) -> np.ndarray:
         """The rows that filters let through. Reads the columns that they name."""
         expression = self._pyarrow.parquet.filters_to_expression(filters)
-        names = _names_in(filters)
-        chosen(self.full_schema, names, list(self._partitions[0]))
-        stored = [name for name in names if name in self.full_schema.names]
-        rows, first = [], 0
-        pyarrow = self._pyarrow
-        for part, (number, _) in enumerate(self._places):
-            table = self._read(part, stored)
-            for name in names:
-                if name not in stored:
-                    table = self._with_partition(table, name, self._partitions[number][name])
-            count = self.parts[part].rows
-            numbered = table.append_column("the number of the row", pyarrow.array(np.arange(first, first + count)))
-            rows.append(numbered.filter(expression)["the number of the row"].to_numpy())
-            first += count
-        found = np.concatenate(rows)
-        if not len(found):
+        with concurrent.futures.ThreadPoolExecutor(_FILTERED_AT_ONCE) as pool:
+            found = list(pool.map(lambda part: self._matching_in(part, expression), range(len(self.parts))))
+        firsts = itertools.accumulate((part.rows for part in self.parts), initial=0)
+        rows = np.concatenate([first + some for first, some in zip(firsts, found, strict=False)] or [[]])
+        if not len(rows):
             raise ValueError(f"filters={filters!r} let no row through")
-        return found
+        return rows.astype(np.int64)
+
+    def _matching_in(self, part: int, expression: Any) -> np.ndarray:
+        stored = [name for name in self._filtered if name in self._full_schema.names]
+        table = self._read(part, stored)
+        for name in self._filtered:
+            if name not in stored:
+                table = self._with_partition(table, name, self._partitions[self._places[part][0]][name])
+        numbered = table.append_column(_NUMBER, self._pyarrow.array(np.arange(self.parts[part].rows)))
+        return numbered.filter(expression)[_NUMBER].to_numpy()
 
 
 def _names_in(filters: Any) -> list[str]:
@@ -181,7 +189,7 @@ def _leaves_of(metadata: Any, columns: Iterable[str]) -> list[int]:
     return [i for i in range(metadata.num_columns) if f"{metadata.schema.column(i).path}.".startswith(starts)]
 
 
-def _ranges_of(metadata: Any, group: int, columns: Iterable[str]) -> list[tuple[int, int]]:
+def _ranges_of(file: _core.StoredFile, metadata: Any, group: int, columns: Iterable[str]) -> list[tuple[int, int]]:
     """Where the bytes of columns lie; those near each other are one range."""
     about = metadata.row_group(group)
     ranges: list[tuple[int, int]] = []
@@ -190,7 +198,10 @@ def _ranges_of(metadata: Any, group: int, columns: Iterable[str]) -> list[tuple[
         begin = chunk.data_page_offset
         if chunk.dictionary_page_offset:  # written as 0 by some
             begin = min(begin, chunk.dictionary_page_offset)
-        ranges.append((begin, begin + chunk.total_compressed_size))
+        end = begin + chunk.total_compressed_size
+        if not 0 < begin <= end < file.size:
+            raise ValueError(f"expected the column {chunk.path_in_schema} at bytes {begin} to {end} of {file.size}")
+        ranges.append((begin, end))
     joined: list[tuple[int, int]] = []
     for begin, end in sorted(ranges):
         if joined and begin - joined[-1][1] <= _NEAR:

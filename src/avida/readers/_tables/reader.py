@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
@@ -11,6 +12,8 @@ from avida._running.warn import warn
 from avida._values.batch import Batch
 from avida._values.integers import integer_within
 from avida._values.tensor import Tensor
+from avida._values.typing import DeviceArg
+from avida.readers._blocks import Blocks
 from avida.readers._reader import Reader
 from avida.readers._tables.parts import Tables, class_names
 
@@ -19,53 +22,85 @@ _LARGE = 1 << 20  # bytes of a part that should not be decoded for one row
 _THREADS_OF_STORES = 8  # which wait for answers most of the time
 
 
+@dataclasses.dataclass
+class _Opening:
+    """Makes the source of a reader, which it does not know: so dropping a reader frees all that it has."""
+
+    title: str
+    make_tables: Callable[[], Tables]
+    limit: int
+    shuffle: bool | Blocks
+    data: str
+    tables: Tables | None = None
+    paths: list[list[str]] = dataclasses.field(default_factory=list)
+    threads: int = 1
+
+    def __call__(self) -> _core.ReaderSource:
+        tables = self.tables = self.make_tables()
+        if not tables.parts:
+            raise RuntimeError(f"expected at least one row in {self.data}, found none")
+        cores = max(2, min(get_num_threads(), _THREADS_OF_STORES))
+        self.threads = cores if tables.is_local else _THREADS_OF_STORES
+        self.warn_of_memory(tables)
+        forget = self.shuffle is not True
+        try:
+            source = _core.TableSource(
+                tables,
+                self.title,
+                tables.parts,
+                None if tables.rows is None else tables.rows.tobytes(),
+                self.limit,
+                forget,
+                self.shuffle is False,
+                self.threads,
+            )
+        except TypeError as error:  # of a column
+            raise TypeError(f"{self.title}: {error}, or name the columns to read in columns") from None
+        self.paths = source.paths
+        return source
+
+    def warn_of_memory(self, tables: Tables) -> None:
+        sizes = [part.bytes for part in tables.parts]
+        mean = sum(sizes) / len(sizes)
+        if self.shuffle is True and mean > _LARGE and sum(sizes) > self.limit:
+            warn(
+                f"{self.title}: random_shuffle=True decodes a row group of {mean / 1e6:,.0f} MB for nearly every "
+                "row, since not all fit into memory_limit; random_shuffle=readers.Blocks(window=16) decodes each once"
+            )
+        if isinstance(self.shuffle, Blocks) and min(self.shuffle.window, len(sizes)) * mean > self.limit:
+            warn(
+                f"{self.title}: a window of {self.shuffle.window} row groups of {mean / 1e6:,.0f} MB does not fit "
+                f"into memory_limit={self.limit}, so row groups are decoded several times; choose a smaller window or "
+                "more memory"
+            )
+
+
 class TableReader(Reader):
     """Shards, shuffling, state and access by index for the rows of tables."""
 
     _has_blocks = True
-    _tables: Tables | None = None
 
-    def __init__(self, make_tables: Callable[[], Tables], located: Mapping[str, Any], **options: Any) -> None:
+    def __init__(
+        self,
+        make_tables: Callable[[], Tables],
+        located: Mapping[str, Any],
+        *,
+        memory_limit: int,
+        max_batch_size: int | None,
+        name: str | None,
+        device: DeviceArg | None,
+        **options: Any,
+    ) -> None:
         self._located = located
-        self._make_tables = make_tables
-        self._limit = integer_within("memory_limit", options.pop("memory_limit"), 0)
-        given = {name: options.pop(name) for name in ("max_batch_size", "name", "device")}
-        super().__init__(self._open, given["max_batch_size"], given["name"], given["device"], None, **options)
-
-    def _open(self) -> _core.ReaderSource:
-        tables = self._tables = self._make_tables()
-        if not tables.parts:
-            raise RuntimeError(f"expected at least one row in {self._data_name()}, found none")
-        shuffles_rows = self._shuffle != "no shuffling" and self._blocks is None
-        rows = None if tables.rows is None else tables.rows.tobytes()
-        cores = max(2, min(get_num_threads(), _THREADS_OF_STORES))
-        self._threads = cores if tables.is_local else _THREADS_OF_STORES
-        self._warn_of_memory(tables, shuffles_rows)
-        source = _core.TableSource(
-            tables, self._title(), tables.parts, rows, self._limit, not shuffles_rows, self._threads
-        )
-        self._paths = source.paths
-        return source
-
-    def _warn_of_memory(self, tables: Tables, shuffles_rows: bool) -> None:
-        sizes = [part.bytes for part in tables.parts]
-        mean = sum(sizes) / len(sizes)
-        if shuffles_rows and mean > _LARGE and sum(sizes) > self._limit:
-            warn(
-                f"{self._title()}: random_shuffle=True decodes a row group of {mean / 1e6:,.0f} MB for nearly every "
-                "row, since not all fit into memory_limit; random_shuffle=readers.Blocks(window=16) decodes each once"
-            )
-        if self._blocks and min(self._blocks.window, len(sizes)) * mean > self._limit:
-            warn(
-                f"{self._title()}: a window of {self._blocks.window} row groups of {mean / 1e6:,.0f} MB does not fit "
-                f"into memory_limit={self._limit}, so row groups are decoded several times; choose a smaller window or "
-                "more memory"
-            )
+        limit, shuffle = integer_within("memory_limit", memory_limit, 0), options["random_shuffle"]
+        shuffle = shuffle if isinstance(shuffle, Blocks) else bool(shuffle)
+        self._opening = _Opening(self._title(), make_tables, limit, shuffle, self._data_name())
+        super().__init__(self._opening, max_batch_size, name, device, None, **options)
 
     def _opened(self) -> Tables:
         self._set_up()
-        assert self._tables is not None
-        return self._tables
+        assert self._opening.tables is not None
+        return self._opening.tables
 
     def _items_prefetched(self, batch_size: int | None, ahead: int) -> int:
         """As many as there are in the parts that should be decoded meanwhile, within the limit of memory."""
@@ -73,23 +108,20 @@ class TableReader(Reader):
         parts = self._opened().parts
         rows = sum(part.rows for part in parts) / len(parts)
         size = max(1, sum(part.bytes for part in parts) / len(parts))
-        wanted = self._blocks.window if self._blocks else self._threads
-        if self._shuffle != "no shuffling" and not self._blocks:
+        wanted = self._blocks.window if self._blocks else self._opening.threads
+        if self._opening.shuffle is True:
             return least
-        within = min(wanted, max(0.0, self._limit / size - wanted))
+        within = min(wanted, max(0.0, self._opening.limit / size - wanted))
         return max(least, min(int(within * rows / (batch_size or 1)), _MOST_AHEAD))
 
     def _item(self, outputs: tuple) -> dict[str, Any]:
         made: dict[str, Any] = {}
-        for path, output in zip(self._paths, outputs, strict=True):
+        for path, output in zip(self._opening.paths, outputs, strict=True):
             at = made
             for name in path[:-1]:
                 at = at.setdefault(name, {})
             at[path[-1]] = output
         return made
-
-    def _placed(self, outputs: tuple) -> tuple:
-        return super()._placed(outputs)
 
     @property
     def columns(self) -> dict[str, str]:
