@@ -82,6 +82,22 @@ def _write_shard_of_records(path, samples):
     records.write_recordio(path, [records.recordio(records.image(sample)) for sample in samples])
 
 
+def _write_two_sets(folder, samples):
+    for name, some in (("a", samples[0::3] + samples[1::3]), ("b", samples[2::3])):
+        (folder / name).mkdir()
+        _write_shards(_write_shard_of_tar, "tar")(folder / name, some)
+
+
+def _mix(folder, **options):
+    """Two sets of which one epoch has all samples, each by an order of its own."""
+    orders = {"a": ndd.readers.Blocks(window=3), "b": True}
+    parts = [
+        ndd.readers.Webdataset(paths=f"{folder}/{name}/{{00..11}}.tar", ext="bin", random_shuffle=order, name=name)
+        for name, order in orders.items()
+    ]
+    return ndd.readers.Mix(parts, weights=[2, 1], **options)
+
+
 def _array(sample):
     return np.frombuffer(sample, np.uint8)
 
@@ -160,6 +176,7 @@ STORED = {
             path=f"{folder}/{{00..11}}.rec", random_shuffle=ndd.readers.Blocks(window=3), **options
         ),
     ),
+    "Mix": (_write_two_sets, _mix),
 }
 """The same for data sets that are read from a store."""
 
