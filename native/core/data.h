@@ -42,11 +42,18 @@ struct BlockDeleter {
   mutable std::atomic<int> writers{0};       // Writers that others hold now
 };
 
+// A part of a mixture of readers.
+struct MixPart {
+  std::string name;     // as the user calls it; of one in another mixture, behind the name of that
+  uint64_t number = 0;  // among all parts, also those of mixtures within the mixture
+};
+
 // Where a sample comes from. Readers set it, and operators pass it on.
 struct Origin {
-  std::string source;              // a file or archive member; empty if unknown
-  int64_t index = -1, epoch = -1;  // its index in the data set, and the pass over the data
-  std::string error;               // why the sample is a placeholder; empty if it is not
+  std::string source;                        // a file or archive member; empty if unknown
+  int64_t index = -1, epoch = -1;            // its index in the data set, and the pass over the data
+  std::string error;                         // why the sample is a placeholder; empty if it is not
+  std::shared_ptr<const MixPart> part = {};  // null: of no mixture
 };
 using Origins = std::shared_ptr<const std::vector<Origin>>;  // shared along a chain of operators
 

@@ -15,6 +15,9 @@ uint64_t hash(std::string_view text) {  // FNV-1a
   return value;
 }
 
+// Samples of equal numbers in two parts of a mixture draw apart; those of the first part as without a mixture.
+uint64_t key_of(const Origin& origin) { return kKeyed ^ (origin.part ? origin.part->number * 0x9E3779B97F4A7C15 : 0); }
+
 uint64_t joined(unsigned low, unsigned high) { return static_cast<uint64_t>(high) << 32 | low; }
 
 }  // namespace
@@ -42,7 +45,7 @@ std::vector<RandomKey> keyed_streams(uint64_t seed, const Lineage& lineage, std:
   const auto& origins = *lineage.origins;
   std::vector<RandomKey> streams;
   for (size_t i = 0; i < origins.size(); i++) {
-    PhiloxBlock sample = philox(seed ^ kKeyed, origins[i].index, origins[i].epoch);
+    PhiloxBlock sample = philox(seed ^ key_of(origins[i]), origins[i].index, origins[i].epoch);
     uint64_t site = name.empty() ? numbers[i] : hash(name), low = joined(sample.word[2], sample.word[3]);
     PhiloxBlock draw = philox(joined(sample.word[0], sample.word[1]), site, name.empty() ? low : ~low);
     streams.push_back({joined(draw.word[0], draw.word[1]), joined(draw.word[2], draw.word[3]), 0});

@@ -13,201 +13,13 @@
 
 #include "core/made_once.h"
 #include "gpu/gpu.h"
-#include "readers/blocks/fetched_blocks.h"
+#include "readers/batch_reader.h"
 #include "runtime/fork.h"
 #include "runtime/memory.h"
 #include "runtime/thread_pool.h"
 #include "storage/waiting.h"
 
 namespace avida {
-namespace {
-
-constexpr int64_t kMostBytes = int64_t{1} << 40;  // per sample
-
-constexpr int kWaiting = 32;  // threads that open and read samples, each of which may wait for a store
-
-// The threads for samples that take long to read; null if one thread reads a batch.
-std::shared_ptr<ThreadPool> pool_for(const Source& source) {
-  if (source.takes_long()) return std::make_shared<ThreadPool>(available_cpus());
-  return source.is_local() ? nullptr : std::make_shared<ThreadPool>(kWaiting);
-}
-
-// The blocks of a source on another machine whose samples are shuffled by them; null for all others.
-std::shared_ptr<FetchedBlocks> blocks_for(const std::shared_ptr<const Source>& source, const Schedule& schedule,
-                                          int depth) {
-  if (source->is_local() || !schedule.blocks || schedule.order || schedule.shuffle == Shuffle::none) return nullptr;
-  return std::make_shared<FetchedBlocks>(source, schedule.blocks, std::max(depth, 1), depth > 0);
-}
-
-// Reads the samples of a batch. With `skipped`, samples that cannot be read are omitted and recorded there.
-class BatchReader {
- public:
-  BatchReader(const Source& source, std::vector<SampleId> ids, bool is_batch, const std::atomic<bool>* stop,
-              std::vector<Skipped>* skipped, ThreadPool* pool)
-      : source_(source), ids_(std::move(ids)), is_batch_(is_batch), stop_(stop), skipped_(skipped), pool_(pool) {}
-  // Whose samples are shuffled by blocks.
-  void fetch_by(FetchedBlocks* blocks, int64_t batch) {
-    blocks_ = blocks;
-    batch_ = batch;
-  }
-
-  // Each output in one block; empty if no sample remains.
-  std::vector<Data> read() {
-    const storage::ThroughCache through(source_.cache);
-    const storage::Fetched fetched = fetch();
-    while (true) {
-      open(fetched);
-      if (ids_.empty()) return {};
-      std::vector<Data> outputs = allocate();
-      if (fill(outputs)) return outputs;
-    }
-  }
-
- private:
-  storage::Fetched fetch() const {
-    if (source_.is_local()) return {};
-    if (blocks_) return blocks_->get(batch_, ids_);
-    storage::Needs needs;
-    for (const SampleId& id : ids_) source_.name_needs(id.index, needs);
-    return storage::Fetched(needs);
-  }
-
-  void open(const storage::Fetched& fetched) {
-    samples_.clear();
-    std::vector<Opened> opened = open_together(fetched);
-    auto kept = ids_.begin();
-    for (size_t i = 0; i < ids_.size(); i++) {
-      auto sample = attempt(i, [&] { return opened.empty() ? open_sample(i, fetched) : opened[i].take(); });
-      if (!sample) continue;
-      samples_.push_back(std::move(*sample));
-      *kept++ = ids_[i];
-    }
-    ids_.erase(kept, ids_.end());
-  }
-
-  std::unique_ptr<Source::Sample> open_sample(size_t i, const storage::Fetched& fetched) const {
-    auto opened = source_.open(ids_[i].index, fetched);
-    for (size_t k = 0; k < source_.outputs().size(); k++) check_size(source_.outputs()[k], *opened, k);
-    return opened;
-  }
-
-  // All samples, or why they cannot be opened, where opening may wait for a store; otherwise none.
-  struct Opened {
-    std::unique_ptr<Source::Sample> sample;
-    std::exception_ptr error;
-    std::unique_ptr<Source::Sample> take() {
-      if (error) std::rethrow_exception(error);
-      return std::move(sample);
-    }
-  };
-  std::vector<Opened> open_together(const storage::Fetched& fetched) const {
-    if (source_.is_local() || !pool_) return {};
-    std::vector<Opened> opened(ids_.size());
-    pool_->parallel_for(static_cast<int64_t>(ids_.size()), [&](int64_t i) {
-      const storage::ThroughCache through(source_.cache);
-      try {
-        if (stop_ && *stop_) throw Stopped();
-        opened[static_cast<size_t>(i)].sample = open_sample(static_cast<size_t>(i), fetched);
-      } catch (...) {
-        opened[static_cast<size_t>(i)].error = std::current_exception();
-      }
-    });
-    return opened;
-  }
-
-  std::vector<Data> allocate() {
-    auto origins = std::make_shared<std::vector<Origin>>(ids_.size());
-    for (size_t i = 0; i < ids_.size(); i++) {
-      (*origins)[i].source = source_.describe(ids_[i].index);
-      (*origins)[i].index = ids_[i].index;
-      (*origins)[i].epoch = ids_[i].pass;
-    }
-    std::vector<Data> results;
-    for (Meta meta : source_.outputs()) {
-      int k = static_cast<int>(results.size()), n = static_cast<int>(ids_.size());
-      meta.is_batch = is_batch_;
-      meta.samples = n;
-      ShapeList shapes(n, meta.ndim);
-      for (int i = 0; i < n; i++) shapes.set(i, samples_[i]->shape(k));
-      results.push_back(source_.allocate(meta, shapes));
-      results.back().origins = origins;
-    }
-    return results;
-  }
-
-  // Returns whether all samples could be read. Otherwise the others were removed from the list, and the rest must be
-  // read again.
-  bool fill(std::vector<Data>& outputs) {
-    std::vector<std::exception_ptr> errors(ids_.size());
-    auto read = [&](size_t i) {
-      const storage::ThroughCache through(source_.cache);
-      try {
-        if (stop_ && *stop_) throw Stopped();
-        for (size_t k = 0; k < outputs.size(); k++) samples_[i]->read(static_cast<int>(k), outputs[k].at(i));
-      } catch (...) {
-        errors[i] = std::current_exception();
-      }
-      samples_[i].reset();
-    };
-    if (pool_) read_lists(read);
-    std::vector<SampleId> good;
-    for (size_t i = 0; i < ids_.size(); i++) {
-      if (!pool_) read(i);
-      auto done = attempt(i, [&] {
-        if (errors[i]) std::rethrow_exception(errors[i]);
-        return true;
-      });
-      if (done) good.push_back(ids_[i]);
-    }
-    if (good.size() == ids_.size()) return true;
-    ids_ = std::move(good);
-    return false;
-  }
-
-  void read_lists(const std::function<void(size_t)>& read) {
-    std::vector<Source::Sample*> samples;
-    for (auto& sample : samples_) samples.push_back(sample.get());
-    const auto lists = source_.arrange(samples);
-    pool_->parallel_for(static_cast<int64_t>(lists.size()), [&](int64_t list) {
-      for (size_t i : lists[static_cast<size_t>(list)]) read(i);
-    });
-  }
-
-  // A sample that exceeds any memory would make the layout of its batch overflow.
-  static void check_size(const Meta& meta, const Source::Sample& sample, size_t output) {
-    Shape shape = sample.shape(static_cast<int>(output));
-    if (checked_volume(shape) > kMostBytes / size_of(meta.dtype))
-      fail(ErrorKind::value, "a sample of the shape ", shape, " is larger than any memory");
-  }
-
-  template <class Function>
-  auto attempt(size_t i, Function&& function) -> std::optional<decltype(function())> {
-    if (stop_ && *stop_) throw Stopped();
-    try {
-      return function();
-    } catch (const std::exception&) {
-      Failure failure = describe(std::current_exception());
-      std::string name = source_.describe(ids_[i].index);
-      if (!skipped_)
-        throw Error(failure.kind, str(is_batch_ ? str("sample ", i, " (", name, ")") : name, ": ", failure.message));
-      skipped_->push_back({std::move(name), ids_[i], std::move(failure.message)});
-      return {};
-    }
-  }
-
-  const Source& source_;
-  std::vector<SampleId> ids_;
-  bool is_batch_;
-  const std::atomic<bool>* stop_;
-  std::vector<Skipped>* skipped_;
-  ThreadPool* pool_;
-  FetchedBlocks* blocks_ = nullptr;  // null: each batch asks for what it needs
-  int64_t batch_ = 0;
-  std::vector<std::unique_ptr<Source::Sample>> samples_;
-};
-
-}  // namespace
-
 Data Source::allocate(const Meta& meta, const ShapeList& shapes) const {
   const bool is_file = meta.dtype == DType::uint8 && meta.ndim == 1;
   Gpu* gpu = is_file ? nullptr : Gpu::that_copies();
@@ -223,20 +35,33 @@ void Source::start_thread(std::function<void()> work) const {
   }
 }
 
-std::vector<ValuePtr> read_batch(const Source& source, const std::vector<SampleId>& ids, bool batches,
-                                 const Interrupt& interrupt) {
-  if (auto made = source.read_batch({ids, batches})) return std::move(*made);
+namespace {
+
+std::vector<ValuePtr> read_by(BatchReader& reader, bool batches, const Interrupt& interrupt) {
   std::vector<ValuePtr> values;
-  try {
-    auto pool = ids.size() > 1 ? pool_for(source) : nullptr;
-    BatchReader reader(source, ids, batches, nullptr, nullptr, pool.get());
-    for (Data& data : storage::interruptibly(interrupt, [&] { return reader.read(); }))
-      values.push_back(std::make_shared<Value>(std::move(data), batches));
-  } catch (const Error& error) {
-    throw Error(error.kind, str(source.name(), ": ", error.message));
-  }
+  for (Data& data : storage::interruptibly(interrupt, [&] { return reader.read(); }))
+    values.push_back(std::make_shared<Value>(std::move(data), batches));
   begin_lineage(values);
   return values;
+}
+
+}  // namespace
+
+std::vector<ValuePtr> read_batch(const Source& source, const std::vector<SampleId>& slots, bool batches,
+                                 const Interrupt& interrupt) {
+  const auto open_and_read = [&](std::vector<SampleId> ids) -> Source::Request::Opened {
+    try {
+      auto pool = ids.size() > 1 ? pool_for(source) : nullptr;
+      BatchReader reader(source, std::move(ids), batches, nullptr, nullptr, pool.get());
+      auto values = read_by(reader, batches, interrupt);
+      return {std::move(values), reader.ids()};
+    } catch (const Error& error) {
+      throw Error(error.kind, str(source.name(), ": ", error.message));
+    }
+  };
+  const std::vector<SampleId> ids = source.samples_in(slots);
+  auto made = source.read_batch({.ids = ids, .batches = batches, .open_and_read = open_and_read});
+  return made ? std::move(*made) : open_and_read(ids).first;
 }
 
 class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware {
@@ -246,12 +71,12 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
         schedule_(schedule),
         options_(options),
         pool_(pool_for(*source_)),
-        blocks_(blocks_for(source_, schedule_, options_.depth)),
+        blocks_(FetchedParts::of(source_, schedule_, options_.depth)),
         last_epoch_(start.epoch),
         end_(start),
         announced_(start) {
     if (blocks_)
-      for (int64_t i = 0; i < schedule_.blocks->samples_in_window(); i += options_.batch_size) announce();
+      for (int64_t i = 0; i < blocks_->samples_ahead(); i += options_.batch_size) announce();
     fill();
   }
 
@@ -341,6 +166,10 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
     }
   }
 
+  std::vector<SampleId> samples_at(const Cursor& at) const {
+    return source_->samples_in(schedule_.batch(at, options_.batch_size));
+  }
+
   bool ended() const { return is_over(end_); }
   bool is_over(const Cursor& at) const { return options_.one_epoch && at.epoch != last_epoch_; }
   // To the next batch that is taken.
@@ -351,7 +180,7 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
   // The batches that lie up to a window behind the one that is read next.
   void announce() {
     if (is_over(announced_)) return;
-    blocks_->announce(announcements_++, schedule_.batch(announced_, options_.batch_size));
+    blocks_->announce(announcements_++, samples_at(announced_));
     move(announced_);
   }
 
@@ -421,17 +250,16 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
   Item read(const Cursor& at, int64_t number, const Interrupt& interrupt) const {
     Item item{at, {}, {}};
     try {
-      const auto ids = schedule_.batch(at, options_.batch_size);
+      const auto ids = samples_at(at);
       auto* skipped = options_.skip_errors ? &item.skipped : nullptr;
-      if (auto made = source_->read_batch({ids, options_.batches, &stop_, skipped, options_.depth > 0})) {
-        item.values = std::move(*made);
-        return item;
-      }
-      BatchReader reader(*source_, ids, options_.batches, &stop_, skipped, pool_.get());
-      reader.fetch_by(blocks_.get(), number);
-      for (Data& data : storage::interruptibly(interrupt, [&] { return reader.read(); }))
-        item.values.push_back(std::make_shared<Value>(std::move(data), options_.batches));
-      begin_lineage(item.values);
+      const auto open_and_read = [&](std::vector<SampleId> opened) -> Source::Request::Opened {
+        BatchReader reader(*source_, std::move(opened), options_.batches, &stop_, skipped, pool_.get());
+        reader.fetch_by(blocks_.get(), number);
+        auto values = read_by(reader, options_.batches, interrupt);
+        return {std::move(values), reader.ids()};
+      };
+      auto made = source_->read_batch({ids, options_.batches, &stop_, skipped, options_.depth > 0, open_and_read});
+      item.values = made ? std::move(*made) : open_and_read(ids).first;
     } catch (const Stopped&) {
     } catch (const FailureError& error) {
       item.values = failed(error.failure);
@@ -470,7 +298,7 @@ class Prefetcher::Queue : public std::enable_shared_from_this<Queue>, ForkAware 
   const Schedule schedule_;
   const Options options_;
   const std::shared_ptr<ThreadPool> pool_;
-  const std::shared_ptr<FetchedBlocks> blocks_;
+  const std::shared_ptr<FetchedParts> blocks_;
   const int64_t last_epoch_;  // the epoch after which one_epoch ends
   std::mutex mutex_;
   std::condition_variable work_, ready_;

@@ -15,9 +15,9 @@
 
 namespace avida {
 
-// Reads the samples with the given indices, one value for each output. Throws on errors, and what `interrupt` throws
-// while it waits for a store.
-std::vector<ValuePtr> read_batch(const Source& source, const std::vector<SampleId>& ids, bool batches,
+// Reads the samples with the given indices, of a mixture those in these slots: one value for each output. Throws on
+// errors, and what `interrupt` throws while it waits for a store.
+std::vector<ValuePtr> read_batch(const Source& source, const std::vector<SampleId>& slots, bool batches,
                                  const Interrupt& interrupt = {});
 
 class Prefetcher {

@@ -20,10 +20,11 @@
 
 namespace avida {
 
+class BlockOrder;
+
 // A sample that was left out because it could not be read.
 struct Skipped {
-  std::string source;
-  SampleId id;
+  Origin origin;
   std::string error;
 };
 
@@ -57,7 +58,8 @@ class Source {
   virtual bool takes_long() const { return false; }
   // Called before the samples of a batch are read, with those of one list by one thread, in this order: their
   // positions. Here each is alone.
-  virtual std::vector<std::vector<size_t>> arrange(std::span<Sample* const> samples) const {
+  virtual std::vector<std::vector<size_t>> arrange(std::span<Sample* const> samples,
+                                                   std::span<const SampleId> /*ids*/) const {
     std::vector<std::vector<size_t>> lists;
     for (size_t i = 0; i < samples.size(); i++) lists.push_back({i});
     return lists;
@@ -68,10 +70,15 @@ class Source {
     const std::atomic<bool>* stop = nullptr;  // set when nobody wants the batch any more
     std::vector<Skipped>* skipped = nullptr;  // null: a sample that cannot be read fails the batch
     bool prefetching = false;                 // in a thread of the prefetcher
+    // Opens and reads samples of a source that does not make batches: the values, and which samples were not skipped.
+    using Opened = std::pair<std::vector<ValuePtr>, std::vector<SampleId>>;
+    std::function<Opened(std::vector<SampleId>)> open_and_read = {};
   };
-  // For samples that exist as values only, as those of Python objects: the values of a batch, one for each output, none
-  // if all samples were skipped. Other sources return nullopt, and their samples are opened and read. Throws
-  // FailureError; anything else in the caller's thread has interrupted it, and the batch remains to be read.
+  // Whether samples exist as values only, as those of Python objects. Then read_batch() gives the values of a batch,
+  // one for each output, none if all samples were skipped. Other sources return nullopt, and their samples are opened
+  // and read. Throws FailureError; anything else in the caller's thread has interrupted it, and the batch remains to be
+  // read.
+  virtual bool makes_batches() const { return false; }
   virtual std::optional<std::vector<ValuePtr>> read_batch(const Request&) const { return {}; }
   // How many threads of a prefetcher may read at the same time.
   virtual int most_threads() const { return 8; }
@@ -87,6 +94,21 @@ class Source {
   // Both are thread-safe, and throw Error.
   virtual std::unique_ptr<Sample> open(int64_t index, const storage::Fetched& fetched) const = 0;
   virtual std::string describe(int64_t index) const = 0;
+
+  // A mixture of sources is read in the order of its slots. These are the samples in them, whose numbers tell what is
+  // in which part; all other members take such numbers.
+  virtual std::vector<SampleId> samples_in(std::vector<SampleId> slots) const { return slots; }
+  virtual Origin origin(const SampleId& id) const { return {describe(id.index), id.index, id.pass, {}, {}}; }
+  // The cache through which a sample is read.
+  virtual const storage::CachePtr& cache_of(int64_t /*index*/) const { return cache; }
+  // Parts of a mixture that are shuffled by blocks.
+  struct PartInBlocks {
+    std::shared_ptr<const Source> source;
+    std::shared_ptr<const BlockOrder> order;
+    int64_t first = 0;  // the number of its first sample
+    double share = 1;   // of the slots
+  };
+  virtual std::vector<PartInBlocks> parts_in_blocks() const { return {}; }
 
   // The first sample of each block, in ascending order from 0: parts of the data that are best read as a whole, of
   // about 16 MiB. They follow from the data alone, wherever it lies. None: the format has no blocks.

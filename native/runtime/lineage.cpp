@@ -55,8 +55,10 @@ LineagePtr in_order(const LineagePtr& lineage, const Origins& order) {
   if (!order) return nullptr;
   auto out = std::make_shared<Lineage>();
   out->origins = order;
-  using Identity = std::tuple<int64_t, int64_t, std::string_view>;
-  auto identity = [](const Origin& origin) { return Identity(origin.index, origin.epoch, origin.source); };
+  using Identity = std::tuple<int64_t, int64_t, std::string_view, const MixPart*>;
+  auto identity = [](const Origin& origin) {
+    return Identity(origin.index, origin.epoch, origin.source, origin.part.get());
+  };
   std::map<Identity, std::vector<DrawCount>> draws;  // of the copies of a sample, in reverse order of use
   for (size_t i = lineage->draws.size(); i-- > 0;) draws[identity((*lineage->origins)[i])].push_back(lineage->draws[i]);
   for (const Origin& origin : *order) {

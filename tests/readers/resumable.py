@@ -88,6 +88,22 @@ def _write_row_groups(path, samples):
     pyarrow.parquet.write_table(pyarrow.table({"x": samples}), path, row_group_size=9)
 
 
+def _write_two_sets(folder, samples):
+    for name, some in (("a", samples[0::3] + samples[1::3]), ("b", samples[2::3])):
+        (folder / name).mkdir()
+        _write_shards(_write_shard_of_tar, "tar")(folder / name, some)
+
+
+def _mix(folder, **options):
+    """Two sets of which one epoch has all samples, each by an order of its own."""
+    orders = {"a": ndd.readers.Blocks(window=3), "b": True}
+    parts = [
+        ndd.readers.Webdataset(paths=f"{folder}/{name}/{{00..11}}.tar", ext="bin", random_shuffle=order, name=name)
+        for name, order in orders.items()
+    ]
+    return ndd.readers.Mix(parts, weights=[2, 1], **options)
+
+
 def _array(sample):
     return np.frombuffer(sample, np.uint8)
 
@@ -170,6 +186,7 @@ STORED = {
         _write_shards(_write_row_groups, "parquet"),
         lambda folder, **options: ndd.readers.Parquet(folder, random_shuffle=ndd.readers.Blocks(window=3), **options),
     ),
+    "Mix": (_write_two_sets, _mix),
 }
 """The same for data sets that are read from a store."""
 

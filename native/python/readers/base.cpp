@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "python/feed.h"
@@ -27,11 +28,23 @@ nb::tuple wrap_all(std::vector<ValuePtr>& values) {
   return nb::tuple(out);
 }
 
+nb::object text_of(const std::string& name) {
+  return nb::steal(PyUnicode_DecodeFSDefaultAndSize(name.data(), static_cast<Py_ssize_t>(name.size())));
+}
+
+// (source, index, epoch, error, part)
+nb::tuple described(const Skipped& sample) {
+  const auto& [origin, error] = sample;
+  nb::object message = nb::steal(PyUnicode_DecodeUTF8(error.data(), static_cast<Py_ssize_t>(error.size()), "replace"));
+  nb::object part = origin.part ? nb::object(nb::cast(origin.part->name)) : nb::none();
+  return nb::make_tuple(text_of(origin.source), origin.index, origin.epoch, message, part);
+}
+
 constexpr Py_ssize_t kMostErrors = 1000;
 
 // The items of one epoch, which begins with the first: the batch, empty if all its samples were skipped; the skipped
-// samples, as (source, index, epoch, error); and the cursor of the batch. Beginning, noting that an item was given out
-// and ending change the position of the reader in one C function each.
+// samples, as (source, index, epoch, error, part); and the cursor of the batch. Beginning, noting that an item was
+// given out and ending change the position of the reader in one C function each.
 class EpochItems : public Feed {
  public:
   EpochItems(std::shared_ptr<Position> position, nb::list errors, std::optional<int> batch_size)
@@ -82,13 +95,7 @@ class EpochItems : public Feed {
     }
     if (!item) return {};
     nb::list skipped;
-    for (auto& sample : item->skipped)
-      skipped.append(nb::make_tuple(
-          nb::steal(
-              PyUnicode_DecodeFSDefaultAndSize(sample.source.data(), static_cast<Py_ssize_t>(sample.source.size()))),
-          sample.id.index, sample.id.pass,
-          nb::steal(
-              PyUnicode_DecodeUTF8(sample.error.data(), static_cast<Py_ssize_t>(sample.error.size()), "replace"))));
+    for (const Skipped& sample : item->skipped) skipped.append(described(sample));
     return nb::make_tuple(wrap_all(item->values), skipped, item->cursor);
   }
 
@@ -151,8 +158,11 @@ nb::tuple read_numbers(const SourceHandle& handle, const std::vector<int64_t>& i
   return wrap_all(values);
 }
 
-nb::object text_of(const std::string& name) {
-  return nb::steal(PyUnicode_DecodeFSDefaultAndSize(name.data(), static_cast<Py_ssize_t>(name.size())));
+// How many outputs a sample has; None where that is known with the first one.
+nb::object outputs_of(const SourceHandle& handle) {
+  const std::vector<Meta>& outputs = handle.source->outputs();
+  if (!std::ranges::all_of(outputs, &Meta::known)) return nb::none();
+  return nb::int_(outputs.size());
 }
 
 nb::object classes_of(const SourceHandle& handle) {
@@ -294,6 +304,7 @@ void bind_readers(nb::module_& m) {
   nb::class_<SourceHandle>(m, "ReaderSource")
       .def_prop_ro("size", [](SourceHandle& handle) { return handle.source->size(); })
       .def_prop_ro("blocks", [](SourceHandle& handle) { return handle.source->blocks(); })
+      .def_prop_ro("outputs", &outputs_of, nb::sig("def outputs(self) -> int | None"))
       .def_prop_ro("columns", [](SourceHandle& handle) { return handle.source->columns(); })
       .def_prop_ro("classes", &classes_of, nb::sig("def classes(self) -> dict[int, str] | None"));
   bind_reader_states(m);

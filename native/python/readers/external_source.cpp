@@ -153,6 +153,7 @@ class PythonSource : public Source {
     });
   }
 
+  bool makes_batches() const override { return true; }
   std::optional<std::vector<ValuePtr>> read_batch(const Request& request) const override {
     WithGil acquired;
     try {
@@ -186,7 +187,7 @@ class PythonSource : public Source {
       outputs.append(in_turn(request.stop, [&] { return read_sample(object(), id); }));
     } catch (nb::python_error& error) {
       if (!request.skipped || !is_fault_of_item(error)) throw;
-      request.skipped->push_back({describe(id.index), id, text_of(object(), error)});
+      request.skipped->push_back({origin(id), text_of(object(), error)});
     }
   }
 
@@ -202,7 +203,7 @@ class PythonSource : public Source {
         work->take_part();
         return nb::none();
       });
-    } else if (team_here) {
+    } else if (team_here && team_here->helpers() + 1 >= threads_) {
       team_here->run(work, request.stop);
     } else {
       Team(static_cast<int>(threads) - 1).run(work, request.stop);

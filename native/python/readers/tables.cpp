@@ -91,6 +91,7 @@ class TableSource : public Source {
     return firsts;
   }
 
+  bool makes_batches() const override { return true; }
   std::optional<std::vector<ValuePtr>> read_batch(const Request& request) const override {
     std::vector<SampleId> ids(request.ids.begin(), request.ids.end());
     TableCache::Found found;
@@ -135,7 +136,7 @@ class TableSource : public Source {
       } catch (const FailureError& error) {
         std::erase_if(ids, [&](const SampleId& id) {
           if (part_of(row_of(id.index)) != part) return false;
-          request.skipped->push_back({describe(id.index), id, error.failure->message});
+          request.skipped->push_back({origin(id), error.failure->message});
           return true;
         });
       }
@@ -238,7 +239,7 @@ class TableSource : public Source {
           error.kind,
           str(name(), ": ", describe(id.index), ": ", error.message, "; on_error=\"skip\" leaves such rows out"),
           nullptr}));
-    request.skipped->push_back({describe(id.index), id, error.message});
+    request.skipped->push_back({origin(id), error.message});
   }
 
   Origins origins_of(const std::vector<SampleId>& ids) const {

@@ -35,6 +35,8 @@ class Team {
   // The helpers end when they return from the user's code.
   ~Team();
 
+  int helpers() const { return helpers_; }
+
   // With the GIL. Returns when all parts are read, or those before an error; throws Stopped, or what a signal handler
   // raises. The helpers have this thread's settings.
   void run(const std::shared_ptr<Work>& work, const std::atomic<bool>* stop);

@@ -37,7 +37,7 @@ nb::object layout_of(Value& value) {
   return nb::str(meta.layout.view().data(), meta.layout.view().size());
 }
 
-// For each sample (name, index, epoch), or None.
+// For each sample (name, index, epoch, part), or None.
 nb::object sources_of(Value& value) {
   const Data& data = get(value);
   nb::list out;
@@ -49,7 +49,8 @@ nb::object sources_of(Value& value) {
     }
     auto number = [](int64_t x) { return x < 0 ? nb::none() : nb::object(nb::int_(x)); };
     nb::object name = nb::steal(PyUnicode_DecodeFSDefault(origin->source.c_str()));  // file names are bytes
-    out.append(nb::make_tuple(name, number(origin->index), number(origin->epoch)));
+    nb::object part = origin->part ? nb::object(nb::cast(origin->part->name)) : nb::none();
+    out.append(nb::make_tuple(name, number(origin->index), number(origin->epoch), part));
   }
   return out;
 }

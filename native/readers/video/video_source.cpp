@@ -84,7 +84,7 @@ class VideoSource : public Source {
   }
   // Clips whose frames, with those before them from the keyframe on, overlap are decoded together; but where threads
   // would be idle, a list ends at a keyframe.
-  std::vector<std::vector<size_t>> arrange(std::span<Sample* const> samples) const override {
+  std::vector<std::vector<size_t>> arrange(std::span<Sample* const> samples, std::span<const SampleId>) const override {
     std::vector<size_t> order(samples.size());
     std::iota(order.begin(), order.end(), size_t{0});
     auto clip_at = [&](size_t i) -> Clip& { return static_cast<Clip&>(*samples[i]); };

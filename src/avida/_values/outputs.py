@@ -42,6 +42,11 @@ class Form:
         self._known: dict[str, Structure] = {}  # of the first item
         self._has_warned = False
 
+    @property
+    def is_known(self) -> bool:
+        """Whether the structure of items is."""
+        return self._count is not None or bool(self._known)
+
     def convert(self, item: Any) -> Outputs:
         if _is_table(item):
             item = from_arrow(item)

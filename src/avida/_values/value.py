@@ -25,6 +25,8 @@ class SampleSource:
     """The sample's number in its data set."""
     epoch: int | None
     """The pass over the data set in which it was read."""
+    part: str | None = None
+    """The name of its part, in a mixture of readers."""
 
     def __str__(self) -> str:
         return self.name

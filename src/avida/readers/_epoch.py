@@ -25,6 +25,8 @@ class ReadError:
     index: int
     epoch: int
     message: str
+    part: str | None = None
+    """The name of its part, in a mixture of readers."""
 
 
 class Epoch(HandedOver, Iterator[tuple[T, ...]], Generic[T]):

@@ -63,7 +63,7 @@ class Reader:
     _has_blocks: ClassVar[bool] = False  # its source has
     _located: Mapping[str, Any] = {}  # arguments that say where the data is
     _cache: Cache | None = None  # what is read goes through it
-    _epochs_apart: ClassVar[bool] = False  # nothing is prefetched beyond the end of an epoch
+    _epochs_apart: bool = False  # nothing is prefetched beyond the end of an epoch
 
     def __init__(
         self,
@@ -212,6 +212,10 @@ class Reader:
     def _item(self, outputs: tuple) -> Any:
         """What users get: the outputs, in the form of this reader."""
         return outputs
+
+    def _item_form(self, outputs: int) -> Any:
+        """What items look like, as one of the numbers of outputs; None where that is not known yet."""
+        return self._item(tuple(range(outputs)))
 
     def get_metadata(self, batch_size: int | None = None) -> dict[str, int]:
         """Returns the number of samples, without and with padding, and of shards.

@@ -59,6 +59,9 @@ class VideoResizeHooks(VideoHooks):
         clips, *rest = outputs
         return _ops.resize(clips, **self._resize), *rest
 
+    def _item_form(self, outputs: int) -> Any:
+        return tuple(range(outputs)) if self._filter else (*range(outputs), self._resize)
+
 
 def read_indexes(path: Path) -> _core.VideoIndexes:
     """What earlier runs found in videos and wrote to a file, which need not be there yet."""

@@ -46,6 +46,9 @@ class WebdatasetHooks(DeclaredReader):
             for output, decoding in zip(outputs, self._decodings, strict=True)
         )
 
+    def _item_form(self, outputs: int) -> Any:
+        return tuple(each if each in ("text", "json") else number for number, each in enumerate(self._decodings))
+
 
 def index_webdataset(path: Path, progress: Callable[[int, int], None] | None = None) -> str:
     """The text of an index file for one archive.

@@ -82,6 +82,9 @@ class IndexedReader(Reader):
     def _item(self, outputs: tuple) -> Any:
         return self._form.result(outputs)
 
+    def _item_form(self, outputs: int) -> Any:
+        return self._item(tuple(range(outputs))) if self._form.is_known else None
+
     def _placed(self, outputs: tuple) -> tuple:
         outputs[0].evaluate()  # raises what the source has raised
         return super()._placed(outputs)
