@@ -180,7 +180,11 @@ def test_one_process_lists_for_all(server, tmp_path):
     for _ in range(4):
         child = os.fork()
         if child == 0:
-            os._exit(0 if len(files(avida.readers.File(file_root="s3://data", index_path=index))) == 20 else 1)
+            found = 0
+            try:
+                found = len(files(avida.readers.File(file_root="s3://data", index_path=index)))
+            finally:
+                os._exit(0 if found == CLASSES * FILES else 1)
         children.append(child)
     assert [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children] == [0] * 4
     assert len(listings(server)) == 1
