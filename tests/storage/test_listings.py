@@ -159,9 +159,7 @@ def test_other_files(server, tmp_path, damage, error):
 def test_the_listing_of_another_folder(server, tmp_path):
     index = tmp_path / "index"
     avida.readers.File(file_root="s3://data", index_path=index)
-    with pytest.raises(
-        RuntimeError, match=r"expected the listing of s3://data/0, found that of s3://data\. "
-    ):
+    with pytest.raises(RuntimeError, match=r"expected the listing of s3://data/0, found that of s3://data\. "):
         avida.readers.Numpy(file_root="s3://data/0", index_path=index)
 
 
