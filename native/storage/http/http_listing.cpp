@@ -58,7 +58,7 @@ class HttpStore::Listing {
   };
 
   void begin(const std::string& name, bool deep) {
-    const std::string folder = (folder_.ends_with('/') ? folder_ : folder_ + '/') + name;
+    const std::string folder = (folder_.empty() || folder_.ends_with('/') ? folder_ : folder_ + '/') + name;
     parts_.push_back({{folder, deep, {}}, name, store_.prefix(folder)});
     ask(parts_.back());
   }
