@@ -158,7 +158,6 @@ void EntriesOf::add(std::string_view name) {
   const std::string_view folder = name.substr(0, end);
   const bool is_file = deep_ || end == name.npos;
   if (!is_file && folders_.find(folder) != folders_.end()) return;
-  count_++;
   if (is_file) return on_entry_({name, false});
   folders_.emplace(folder);
   on_entry_({folder, true});

@@ -92,13 +92,11 @@ class EntriesOf {
  public:
   EntriesOf(const std::string& folder, bool deep, const OnEntry& on_entry);
   void add(std::string_view name);  // of any object of the store
-  int64_t count() const { return count_; }
 
  private:
   std::string prefix_;
   bool deep_;
   const OnEntry& on_entry_;
-  int64_t count_ = 0;
   std::set<std::string, std::less<>> folders_;
 };
 

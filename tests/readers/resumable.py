@@ -18,7 +18,7 @@ import zlib
 import numpy as np
 
 import avida as ndd
-from tests.readers import lmdb_records, records, tars
+from tests.readers import lmdb_records, mds_files, records, tars
 
 EVERY = 2  # steps between checkpoints
 
@@ -104,6 +104,11 @@ def _mix(folder, **options):
     return ndd.readers.Mix(parts, weights=[2, 1], **options)
 
 
+def _write_mds(folder, samples):
+    rows = [{"x": sample} for sample in samples]
+    mds_files.write_mds(folder, {"x": "bytes"}, rows, per_shard=len(samples) // PARTS)
+
+
 def _array(sample):
     return np.frombuffer(sample, np.uint8)
 
@@ -187,6 +192,10 @@ STORED = {
         lambda folder, **options: ndd.readers.Parquet(folder, random_shuffle=ndd.readers.Blocks(window=3), **options),
     ),
     "Mix": (_write_two_sets, _mix),
+    "MDS in blocks": (
+        _write_mds,
+        lambda folder, **options: ndd.readers.MDS(folder, random_shuffle=ndd.readers.Blocks(window=3), **options),
+    ),
 }
 """The same for data sets that are read from a store."""
 
@@ -203,6 +212,7 @@ class Run:
     order: dict  # options of the reader
     ahead: int | None = None
     longest_wait: float = 0  # in seconds, before an attempt is killed: it may then be in any line
+    cache: str = ""  # the folder of one that all attempts share
 
 
 class Log:
@@ -226,7 +236,8 @@ class Log:
 def attempt(run, shards, step_done):
     """Reads all shards in step, from the last checkpoint to the end of the run."""
     _, make = (FORMATS | STORED)[run.reader]
-    readers = [make(run.data, num_shards=shards, shard_id=i, last_batch="partial", **run.order) for i in range(shards)]
+    options = {"last_batch": "partial", "cache": ndd.storage.Cache(run.cache, "4MB") if run.cache else None}
+    readers = [make(run.data, num_shards=shards, shard_id=i, **options, **run.order) for i in range(shards)]
     ndd.random.set_seed(11)
     log = Log(f"{run.folder}/log")
     checkpoint = ndd.checkpoint.Checkpoint()

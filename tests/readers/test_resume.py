@@ -87,14 +87,20 @@ def test_random_kills(order, data, tmp_path):
 @pytest.mark.parametrize("part", range(-(-RANDOM_KILLS // KILLS_IN_PART)))
 @pytest.mark.parametrize("reader", STORED)
 def test_random_kills_over_s3(reader, part, data, tmp_path, monkeypatch):
-    """The same for data sets in shards, shuffled by blocks, that each attempt reads from a server anew."""
+    """The same for data sets in shards, shuffled by blocks, that each attempt reads from a server, through a cache."""
     choose = random.Random(f"{reader} {part}")
     kills = min(KILLS_IN_PART, RANDOM_KILLS - part * KILLS_IN_PART)
     shards = [choose.randint(1, 8) for _ in range(kills)]
     folder = str(tmp_path / "run-")
     whole = Run(reader, str(data / reader), folder + "whole", 3, 1 + kills * 120 // SAMPLES, 0, [1], {"seed": part})
     killed = dataclasses.replace(
-        whole, data="s3://data", folder=folder + "killed", kills=kills, shards=shards, longest_wait=0.003
+        whole,
+        data="s3://data",
+        folder=folder + "killed",
+        kills=kills,
+        shards=shards,
+        longest_wait=0.003,
+        cache=str(tmp_path / "cache"),
     )
     for name in os.environ:
         if name.startswith("AWS_"):

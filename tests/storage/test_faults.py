@@ -273,3 +273,40 @@ def test_requests_of_an_epoch_in_blocks(tmp_path, make, monkeypatch):
     received = sum(int(last) + 1 - int(first) for first, last in asked)
     assert received <= total
     assert len(asked) <= 1.1 * total / (8 * MIB) + len(shards)
+
+
+MEMORY = """
+import json, sys
+import avida
+
+def memory():
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))
+
+endpoint, name, size = sys.argv[1:]
+avida.storage.configure("s3://", endpoint=endpoint, anonymous=True)
+blocks = avida.readers.Blocks(window=2)
+reader = {
+    "files": lambda: avida.readers.File(file_root="s3://data", random_shuffle=True),
+    "archives": lambda: avida.readers.Webdataset(paths="s3://data/{0..5}.tar", ext="jpg", random_shuffle=blocks),
+}[name]()
+seen = []
+while len(seen) < 1000:
+    for batch in reader.next_epoch(batch_size=int(size)):
+        batch[0].evaluate()
+        seen.append(memory())
+print(max(seen[:200]), max(seen))
+"""
+
+
+@pytest.mark.parametrize(("make", "size"), [(files, 4), (archives, 40)])
+def test_memory_over_a_thousand_batches(tmp_path, make, size):
+    """It stays what it was after 200; the others have ten times what it may grow by."""
+    make(tmp_path)
+    with serving(
+        {name: each for name, each in objects_in(tmp_path).items() if name.endswith((".jpg", ".tar"))}
+    ) as server:
+        command = [sys.executable, "-c", MEMORY, server.url, make.__name__, str(size)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=600)
+    before, after = map(int, done.stdout.split())
+    assert after - before < 0.1 * 800 * size * np.mean([len(each) for each in contents()]) / 1024, "KiB"

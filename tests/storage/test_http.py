@@ -91,7 +91,7 @@ def test_a_listing_that_does_not_go_on():
 
 
 def test_the_web_has_no_listings():
-    with pytest.raises(RuntimeError, match=r"http://127.0.0.1/data cannot be listed: HTTP has no listings"):
+    with pytest.raises(RuntimeError, match=r"cannot list http://127.0.0.1/data: HTTP has no listings"):
         avida.readers.File(file_root="http://127.0.0.1/data")
 
 

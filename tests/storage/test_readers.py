@@ -6,6 +6,8 @@ import os
 import wave
 
 import numpy as np
+import pyarrow
+import pyarrow.parquet
 import pytest
 
 import avida
@@ -188,10 +190,17 @@ def compressed_mds(folder):
     return mds(folder, "zstd")
 
 
+def tables(folder):
+    table = pyarrow.table({"image": contents(), "label": range(SAMPLES)})
+    for part in range(2):
+        pyarrow.parquet.write_table(table.slice(part * 6, 6), folder / f"{part}.parquet", row_group_size=2)
+    return lambda root: avida.readers.Parquet(f"{root}/*.parquet")
+
+
 MAKERS = [
     *(files, listed_files, named_files, braced_files, several_records, arrays, regions, fits, coco, saved_coco),
     *(tfrecords, indexed_tfrecords, mxnet, indexed_mxnet, webdataset, indexed_webdataset, speech, videos),
-    *(listed_videos, resized_videos, caffe, caffe2, mds, compressed_mds),
+    *(listed_videos, resized_videos, caffe, caffe2, mds, compressed_mds, tables),
 ]
 
 

@@ -119,13 +119,14 @@ std::shared_ptr<Source> source_of_args(const FileArgs& args, const Opening& open
                             {args.file_filters ? *args.file_filters : usual_files(),
                              args.dir_filters.value_or(std::vector<std::string>()), args.case_sensitive_filter,
                              args.classes.value_or(std::vector<std::string>()), args.file_filters ? "" : kRemedy},
-                            opening);
+                            opening, args.listing);
   return file_source(std::make_shared<const FileList>(std::move(list)), args.read_ahead);
 }
 
 }  // namespace
 
 AVIDA_READER(File, FileArgs) {
+  declare_index(reader);
   reader
       .doc(R"(Reads files and their labels.
 

@@ -7,6 +7,8 @@ void FilesArgs::check() const {
   if (files && file_list) refuse("expected file_list or files, got both");
   if (confine && !file_list)
     refuse("confine needs file_list: names in files are your own, and file_root alone names no files");
+  if (index_path && (files || file_list))
+    refuse("index_path needs file_root alone: it keeps the listing of that folder, and files and file_list need none");
 }
 
 FileList FilesArgs::named_files(const std::optional<std::vector<int64_t>>& labels) const {
@@ -22,7 +24,7 @@ FileList FilesArgs::listed_files(bool with_labels, const Opening& opening) const
 std::shared_ptr<const FileList> UnlabelledFilesArgs::find(const Opening& opening) const {
   return std::make_shared<const FileList>(files       ? named_files({})
                                           : file_list ? listed_files(false, opening)
-                                                      : FileList::from_tree(root(), file_filter, opening.interrupt));
+                                                      : FileList::from_tree(root(), file_filter, opening.interrupt, listing));
 }
 
 FileList files_of_names(const std::vector<std::string>& names, const std::optional<std::vector<int64_t>>& labels,

@@ -11,9 +11,10 @@
 namespace avida {
 
 struct FilesArgs : ReaderArgs {
-  std::optional<std::string> file_root, file_list;
+  std::optional<std::string> file_root, file_list, index_path;
   std::optional<std::vector<std::string>> files;
   bool confine = false;
+  const Listing* listing = nullptr;  // what the file `index_path` keeps; outlives the opening
 
   std::string root() const { return file_root.value_or(""); }
   // Throws unless they say where the files are.
@@ -38,16 +39,15 @@ inline constexpr const char* kConfineText =
     "Refuse a name in ``file_list`` that leads outside of ``file_root``, or of the list's folder: by being absolute, "
     "by ``..`` or by a symbolic link. Checked when the reader is made.";
 
+// What all of these readers have.
 template <class Args>
-void declare_unlabelled_files(ReaderDeclaration<Args>& reader) {
-  reader.arg("confine", &Args::confine, kConfineText)
-      .arg("file_filter", &Args::file_filter, "A pattern that a file's name in ``file_root`` must match.")
-      .path("file_list", &Args::file_list,
-            "A text file with a file name in each line. Names are relative to ``file_root``, or else to the folder of "
-            "the list.")
-      .path("file_root", &Args::file_root,
-            "The folder to search; the base of relative names in ``file_list`` and ``files``.")
-      .path("files", &Args::files, "The files, in this order.");
+void declare_index(ReaderDeclaration<Args>& reader) {
+  reader
+      .path("index_path", &Args::index_path,
+            "A file that keeps the names of all files in ``file_root`` and in its folders, so that the next run, and "
+            "the other processes of this one, need not list them. One process makes it where it is missing. It is "
+            "never compared with the folder: remove it when files come or go.")
+      .arg("listing", &Args::listing, "", ReaderArg::internal);
 }
 
 }  // namespace avida

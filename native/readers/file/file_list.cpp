@@ -10,6 +10,8 @@
 
 #include "core/error.h"
 #include "readers/file/left_out.h"
+#include "readers/file/listing.h"
+#include "readers/file/steps.h"
 #include "storage/names.h"
 #include "storage/storage.h"
 
@@ -58,37 +60,19 @@ bool parse(const char* begin, const char* end, int32_t& number) {
   return stop == end && error == std::errc();
 }
 
-// Calls an Interrupt at regular intervals of steps.
-class Steps {
- public:
-  explicit Steps(const Interrupt& interrupt) : interrupt_(interrupt) {}
-  void next() {
-    constexpr int kPerCall = 4096;
-    if (++count_ % kPerCall == 0 && interrupt_) interrupt_();
-  }
-
- private:
-  const Interrupt& interrupt_;
-  int64_t count_ = 0;
-};
-
-// A folder, and the folders in it. In a store that is not local, all of it is listed at once.
+// A folder, and the folders in it: as they are listed now, one by one on this machine, or as they were.
 class Folders {
  public:
   using Names = std::vector<std::string_view>;
 
-  Folders(const std::string& root, Steps& steps) : root_(root), steps_(steps) {
-    if (storage::is_local(root)) return;
-    storage::list(root, true, [&](const storage::Entry& entry) {
-      steps.next();
-      const size_t end = entry.name.find('/');
-      const bool is_inside = end != entry.name.npos;
-      std::vector<std::string>& files = known_[std::string(is_inside ? entry.name.substr(0, end) : "")];
-      const std::string_view name = is_inside ? entry.name.substr(end + 1) : entry.name;
-      if (name.find('/') == name.npos) files.emplace_back(name);
-    });
-    is_known_ = true;
+  Folders(const std::string& root, const Listing* kept, const Interrupt& interrupt)
+      : root_(root), steps_(interrupt), listing_(kept) {
+    if (kept || storage::is_local(root)) return;
+    made_ = Listing::of(root, interrupt);
+    listing_ = made_.get();
   }
+
+  void step() const { steps_.next(); }
 
   // The names of folders, or of files, in the root or in a folder of it, sorted; in `text`.
   template <class Wanted>
@@ -101,15 +85,13 @@ class Folders {
       places.emplace_back(text.size(), name.size());
       text += name;
     };
-    if (!is_known_)
+    if (listing_)
+      folders ? listing_->each_folder(add) : listing_->each_file(folder, add);
+    else
       storage::list(folder.empty() ? root_ : storage::name_in(root_, std::string(folder)), false,
                     [&](const storage::Entry& entry) {
                       if (entry.is_folder == folders) add(entry.name);
                     });
-    else if (folders)
-      for (auto& [name, files] : known_) name.empty() ? void() : add(name);
-    else if (auto found = known_.find(folder); found != known_.end())
-      for (const std::string& name : found->second) add(name);
     Names names;
     for (auto [at, length] : places) names.emplace_back(text.data() + at, length);
     std::sort(names.begin(), names.end());
@@ -118,9 +100,9 @@ class Folders {
 
  private:
   const std::string root_;
-  Steps& steps_;
-  bool is_known_ = false;
-  std::map<std::string, std::vector<std::string>, std::less<>> known_;  // the files of each folder; "" is the root
+  mutable Steps steps_;
+  std::shared_ptr<const Listing> made_;
+  const Listing* listing_;  // null: each folder is listed when it is asked for
 };
 
 // A hint for the error message, if there are files in the folder itself.
@@ -199,13 +181,13 @@ void FileList::add(int folder, std::string_view name, int32_t label) {
   names_ += name;
 }
 
-FileList FileList::from_folders(const std::string& root, const Filters& filters, const Opening& opening) {
-  Steps steps(opening.interrupt);
+FileList FileList::from_folders(const std::string& root, const Filters& filters, const Opening& opening,
+                                const Listing* kept) {
   auto of_files = NameFilter::all(filters.files, filters.case_sensitive);
   auto of_folders = NameFilter::all(filters.folders, filters.case_sensitive);
   FileList list;
   LeftOut left_out;
-  const Folders folders(root, steps);
+  const Folders folders(root, kept, opening.interrupt);
   std::string prefix = root.ends_with('/') ? root : root + '/';
   std::string folder_names, file_names;
   const auto found = folders.list("", true, folder_names, [&](std::string_view name) {
@@ -216,7 +198,7 @@ FileList FileList::from_folders(const std::string& root, const Filters& filters,
   list.classes_ = filters.classes.empty() ? std::vector<std::string>(found.begin(), found.end()) : filters.classes;
   const Labels labels(root, list.classes_);
   for (std::string_view name : found) {
-    steps.next();
+    folders.step();
     const int32_t label = labels.of(name);
     const int64_t left_out_before = left_out.files();
     const auto files = folders.list(name, false, file_names, [&](std::string_view file) {
@@ -237,11 +219,11 @@ FileList FileList::from_folders(const std::string& root, const Filters& filters,
   return list;
 }
 
-FileList FileList::from_tree(const std::string& root, const std::string& filter, const Interrupt& interrupt) {
-  Steps steps(interrupt);
+FileList FileList::from_tree(const std::string& root, const std::string& filter, const Interrupt& interrupt,
+                             const Listing* kept) {
   NameFilter wanted(filter, true);
   FileList list;
-  const Folders folders(root, steps);
+  const Folders folders(root, kept, interrupt);
   std::string prefix = root.ends_with('/') ? root : root + '/';
   std::string folder_names, file_names;
   auto add_files = [&](std::string_view name) {

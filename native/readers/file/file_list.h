@@ -9,6 +9,8 @@
 
 namespace avida {
 
+class Listing;
+
 class FileList {
  public:
   int64_t size() const { return static_cast<int64_t>(entries_.size()); }
@@ -22,7 +24,7 @@ class FileList {
   int add_folder(std::string_view path);
   void add(int folder, std::string_view name, int32_t label);
 
-  // `interrupt` is called regularly, and may throw.
+  // `interrupt` is called regularly, and may throw. `kept` is what the folder had; without it, the folder is listed.
 
   // The files in the folders under `root`, sorted by name; the index of the folder, or that of its name in `classes`,
   // is the label. Names match one of the filters; those that begin with a dot match no other one. A folder keeps its
@@ -33,10 +35,12 @@ class FileList {
     std::vector<std::string> classes;  // empty: the folders that are found
     std::string remedy;                // how users choose other files; empty if they chose these
   };
-  static FileList from_folders(const std::string& root, const Filters& filters, const Opening& opening);
+  static FileList from_folders(const std::string& root, const Filters& filters, const Opening& opening,
+                               const Listing* kept = nullptr);
   // The files in `root` itself, then those in the folders under it, sorted by name. No labels; the filter is
   // case-sensitive.
-  static FileList from_tree(const std::string& root, const std::string& filter, const Interrupt& interrupt = {});
+  static FileList from_tree(const std::string& root, const std::string& filter, const Interrupt& interrupt = {},
+                            const Listing* kept = nullptr);
   // From a text with a name in each line, optionally followed by a label.
   static FileList from_text(const std::string& path, const std::string& root, bool labels,
                             const Interrupt& interrupt = {});

@@ -168,6 +168,7 @@ std::shared_ptr<Source> source_of_args(const FitsArgs& args, const Opening& open
 }  // namespace
 
 AVIDA_READER_IN(experimental, Fits, FitsArgs) {
+  declare_index(reader);
   reader
       .doc(R"(Reads images from FITS files, also compressed ones.
 

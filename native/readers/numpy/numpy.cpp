@@ -268,6 +268,7 @@ std::shared_ptr<Source> source_of_args(const NumpyArgs& args, const Opening& ope
 }  // namespace
 
 AVIDA_READER(Numpy, NumpyArgs) {
+  declare_index(reader);
   reader
       .doc(R"(Reads arrays from ``.npy`` files, or a region of each array.
 

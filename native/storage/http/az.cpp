@@ -26,28 +26,6 @@ class AzureStore : public HttpStore {
  public:
   AzureStore() : HttpStore("az") {}
 
-  void list(const std::string& folder, bool deep, const OnEntry& on_entry) const override {
-    const size_t slash = folder.find('/');
-    const std::string container = folder.substr(0, slash);
-    std::string prefix = slash == folder.npos ? "" : folder.substr(slash + 1), next;
-    if (!prefix.empty() && !prefix.ends_with('/')) prefix += '/';
-    EntriesOf entries(prefix, deep, on_entry);
-    Onward onward;
-    do {
-      Query query = {{"restype", "container"}, {"comp", "list"}, {"prefix", prefix}};
-      if (!deep) query.emplace_back("delimiter", "/");
-      if (!next.empty()) query.emplace_back("marker", next);
-      const std::string text =
-          page(folder, [&](const Settings& settings) { return question({container, {}, {}}, query, settings); });
-      if (text.find("<EnumerationResults") == text.npos)
-        refuse("expected a listing in XML (EnumerationResults), got ", text.size(), " bytes of something else");
-      for (const char* kind : {"Blob", "BlobPrefix"})
-        each_element(text, kind, [&](std::string_view each) { entries.add(element_text(each, "Name")); });
-      next = element_text(text, "NextMarker");
-      onward.check(next, entries.count());
-    } while (!next.empty());
-  }
-
  protected:
   HttpQuestion object(const HttpPart& part, const Settings& settings) const override {
     const std::string& name = part.name;
@@ -55,6 +33,20 @@ class AzureStore : public HttpStore {
     if (slash == 0 || slash == name.npos || slash + 1 == name.size())
       value_error("expected az://CONTAINER/BLOB, got az://", name);
     return question(part, {}, settings);
+  }
+  HttpQuestion page(const HttpPage& page, const Settings& settings) const override {
+    Query query = {{"restype", "container"}, {"comp", "list"}, {"prefix", prefix(page.folder)}};
+    if (!page.deep) query.emplace_back("delimiter", "/");
+    if (!page.from.empty()) query.emplace_back("marker", page.from);
+    return question({page.folder.substr(0, page.folder.find('/')), {}, {}}, query, settings);
+  }
+  std::string prefix(const std::string& folder) const override { return folder.substr(folder.find('/') + 1); }
+  std::string take_page(const std::string& text, const GetHeader&, const TakeName& take) const override {
+    if (text.find("<EnumerationResults") == text.npos)
+      refuse("expected a listing in XML (EnumerationResults), got ", text.size(), " bytes of something else");
+    for (const char* kind : {"Blob", "BlobPrefix"})
+      each_element(text, kind, [&](std::string_view each) { take(element_text(each, "Name")); });
+    return element_text(text, "NextMarker");
   }
   std::string endpoint(const Settings& settings) const override { return base_of(settings); }
 

@@ -14,25 +14,6 @@ class GoogleStore : public HttpStore {
  public:
   GoogleStore() : HttpStore("gs") {}
 
-  void list(const std::string& folder, bool deep, const OnEntry& on_entry) const override {
-    const size_t slash = folder.find('/');
-    const std::string bucket = folder.substr(0, slash);
-    std::string prefix = slash == folder.npos ? "" : folder.substr(slash + 1);
-    if (!prefix.empty() && !prefix.ends_with('/')) prefix += '/';
-    EntriesOf entries(prefix, deep, on_entry);
-    std::string next;
-    Onward onward;
-    do {
-      Query query = {{"prefix", prefix}, {"fields", "items(name),prefixes,nextPageToken"}};
-      if (!deep) query.emplace_back("delimiter", "/");
-      if (!next.empty()) query.emplace_back("pageToken", next);
-      const std::string text =
-          page(folder, [&](const Settings& settings) { return question(bucket, {}, query, settings); });
-      next = take_page(text, entries);
-      onward.check(next, entries.count());
-    } while (!next.empty());
-  }
-
  protected:
   HttpQuestion object(const HttpPart& part, const Settings& settings) const override {
     const std::string& name = part.name;
@@ -41,14 +22,20 @@ class GoogleStore : public HttpStore {
       value_error("expected gs://BUCKET/KEY, got gs://", name);
     return question(name.substr(0, slash), name.substr(slash + 1), {{"alt", "media"}}, settings);
   }
-  std::string version(const std::function<std::string(const std::string&)>& header) const override {
+  std::string version(const GetHeader& header) const override {
     const std::string generation = header("x-goog-generation");
     return generation.empty() ? HttpStore::version(header) : generation;
   }
   std::string endpoint(const Settings& settings) const override { return endpoint_of(settings); }
 
- private:
-  static std::string take_page(const std::string& text, EntriesOf& entries) {
+  HttpQuestion page(const HttpPage& page, const Settings& settings) const override {
+    Query query = {{"prefix", prefix(page.folder)}, {"fields", "items(name),prefixes,nextPageToken"}};
+    if (!page.deep) query.emplace_back("delimiter", "/");
+    if (!page.from.empty()) query.emplace_back("pageToken", page.from);
+    return question(page.folder.substr(0, page.folder.find('/')), {}, query, settings);
+  }
+  std::string prefix(const std::string& folder) const override { return folder.substr(folder.find('/') + 1); }
+  std::string take_page(const std::string& text, const GetHeader&, const TakeName& take) const override {
     simdjson::dom::parser parser;
     simdjson::dom::element answer;
     if (parser.parse(text).get(answer) != simdjson::SUCCESS || !answer.is_object())
@@ -56,14 +43,15 @@ class GoogleStore : public HttpStore {
     std::string_view name;
     if (simdjson::dom::array items; answer["items"].get(items) == simdjson::SUCCESS)
       for (simdjson::dom::element item : items)
-        if (item["name"].get(name) == simdjson::SUCCESS) entries.add(name);
+        if (item["name"].get(name) == simdjson::SUCCESS) take(name);
     if (simdjson::dom::array folders; answer["prefixes"].get(folders) == simdjson::SUCCESS)
       for (simdjson::dom::element folder : folders)
-        if (folder.get(name) == simdjson::SUCCESS) entries.add(name);
+        if (folder.get(name) == simdjson::SUCCESS) take(name);
     std::string_view next;
     return answer["nextPageToken"].get(next) == simdjson::SUCCESS ? std::string(next) : "";
   }
 
+ private:
   static std::string endpoint_of(const Settings& settings) {
     return settings.endpoint ? *settings.endpoint : environment({"STORAGE_EMULATOR_HOST"}).value_or("");
   }

@@ -37,30 +37,6 @@ class HubStore : public HttpStore {
  public:
   HubStore() : HttpStore("hf") {}
 
-  void list(const std::string& folder, bool deep, const OnEntry& on_entry) const override {
-    const HubName place = parse(folder);
-    const Settings settings = settings_of(full(folder));
-    std::string path = place.path;
-    while (path.ends_with('/')) path.pop_back();
-    std::string url = str(endpoint(settings), "/api/", place.kind, '/', place.repository, "/tree/",
-                          percent_encoded(place.revision, false), path.empty() ? "" : "/", percent_encoded(path, true),
-                          deep ? "?recursive=true" : "");
-    Onward onward;
-    int64_t names = 0;
-    const OnEntry counted = [&](const Entry& entry) {
-      names++;
-      on_entry(entry);
-    };
-    while (!url.empty()) {
-      std::string link;
-      const std::string text =
-          page(folder, [&](const Settings& given) { return with_token(url, given); }, "link", &link);
-      take_page(text, path.empty() ? "" : path + '/', deep, counted);
-      url = next_page(link, endpoint(settings));
-      onward.check(url, names);
-    }
-  }
-
  protected:
   HttpQuestion object(const HttpPart& part, const Settings& settings) const override {
     const std::string& name = part.name;
@@ -71,6 +47,29 @@ class HubStore : public HttpStore {
                           percent_encoded(place.revision, false), '/', percent_encoded(place.path, true)),
                       settings);
   }
+  HttpQuestion page(const HttpPage& page, const Settings& settings) const override {
+    if (!page.from.empty()) return with_token(checked(page.from, settings), settings);
+    const HubName place = parse(page.folder);
+    std::string path = place.path;
+    while (path.ends_with('/')) path.pop_back();
+    return with_token(str(endpoint(settings), "/api/", place.kind, '/', place.repository, "/tree/",
+                          percent_encoded(place.revision, false), path.empty() ? "" : "/", percent_encoded(path, true),
+                          page.deep ? "?recursive=true" : ""),
+                      settings);
+  }
+  std::string prefix(const std::string& folder) const override { return parse(folder).path; }
+  std::string take_page(const std::string& text, const GetHeader& header, const TakeName& take) const override {
+    simdjson::dom::parser parser;
+    simdjson::dom::array items;
+    if (parser.parse(text).get(items) != simdjson::SUCCESS)
+      refuse("expected a listing in JSON, got ", text.size(), " bytes of something else");
+    for (simdjson::dom::element item : items) {
+      std::string_view type, path;
+      if (item["type"].get(type) != simdjson::SUCCESS || item["path"].get(path) != simdjson::SUCCESS) continue;
+      take(type == "directory" ? str(path, '/') : std::string(path));
+    }
+    return next_page(header("link"));
+  }
   std::string endpoint(const Settings& settings) const override {
     std::string base =
         settings.endpoint ? *settings.endpoint : environment({"HF_ENDPOINT"}).value_or("https://huggingface.co");
@@ -79,28 +78,16 @@ class HubStore : public HttpStore {
   }
 
  private:
-  // <https://...>; rel="next", on the same host.
-  static std::string next_page(const std::string& link, const std::string& endpoint) {
+  // <https://...>; rel="next"
+  static std::string next_page(const std::string& link) {
     const size_t begin = link.find('<'), end = link.find('>');
     if (begin == link.npos || end == link.npos || end < begin || link.find("rel=\"next\"") == link.npos) return {};
-    std::string url = link.substr(begin + 1, end - begin - 1);
-    if (!url.starts_with(endpoint + '/')) refuse("the listing goes on at another host: ", url);
-    return url;
+    return link.substr(begin + 1, end - begin - 1);
   }
-
-  static void take_page(const std::string& text, const std::string& prefix, bool deep, const OnEntry& on_entry) {
-    simdjson::dom::parser parser;
-    simdjson::dom::array items;
-    if (parser.parse(text).get(items) != simdjson::SUCCESS)
-      refuse("expected a listing in JSON, got ", text.size(), " bytes of something else");
-    for (simdjson::dom::element item : items) {
-      std::string_view type, path;
-      if (item["type"].get(type) != simdjson::SUCCESS || item["path"].get(path) != simdjson::SUCCESS) continue;
-      const bool is_folder = type == "directory";
-      if (!path.starts_with(prefix) || (deep && is_folder)) continue;
-      path.remove_prefix(prefix.size());
-      if (!path.empty()) on_entry({path, is_folder});
-    }
+  // The next page must be on the same host.
+  std::string checked(const std::string& url, const Settings& settings) const {
+    if (!url.starts_with(endpoint(settings) + '/')) refuse("the listing goes on at another host: ", url);
+    return url;
   }
 
   // The hub sends files from other hosts, which must not see the token: libcurl keeps Authorization to the first host.

@@ -9,10 +9,6 @@ class WebStore : public HttpStore {
  public:
   using HttpStore::HttpStore;
 
-  void list(const std::string& folder, bool, const OnEntry&) const override {
-    refuse(full(folder), " cannot be listed: HTTP has no listings. Name the files, such as by files= or file_list=");
-  }
-
  private:
   // Names are addresses as they are, but for what no address has: blanks, and letters that are not of ASCII.
   static std::string address(const std::string& name) {

@@ -25,23 +25,6 @@ class S3Store : public HttpStore {
  public:
   S3Store() : HttpStore("s3") {}
 
-  void list(const std::string& folder, bool deep, const OnEntry& on_entry) const override {
-    auto [bucket, prefix] = parts_of(folder);
-    if (!prefix.empty() && !prefix.ends_with('/')) prefix += '/';
-    EntriesOf entries(prefix, deep, on_entry);
-    std::string next;
-    Onward onward;
-    do {
-      Query query = {{"list-type", "2"}, {"prefix", prefix}, {"encoding-type", "url"}};
-      if (!deep) query.emplace_back("delimiter", "/");
-      if (!next.empty()) query.emplace_back("continuation-token", next);
-      const std::string text =
-          page(folder, [&](const Settings& settings) { return question(bucket, "", query, settings); });
-      next = take_page(text, entries);
-      onward.check(next, entries.count());
-    } while (!next.empty());
-  }
-
  protected:
   HttpQuestion object(const HttpPart& part, const Settings& settings) const override {
     const std::string& name = part.name;
@@ -51,9 +34,15 @@ class S3Store : public HttpStore {
   }
   std::string endpoint(const Settings& settings) const override { return endpoint_of(settings); }
 
- private:
-  // Returns the token of the next page; empty behind the last one.
-  static std::string take_page(const std::string& text, EntriesOf& entries) {
+  HttpQuestion page(const HttpPage& page, const Settings& settings) const override {
+    const auto [bucket, prefix] = parts_of(page.folder);
+    Query query = {{"list-type", "2"}, {"prefix", prefix}, {"encoding-type", "url"}};
+    if (!page.deep) query.emplace_back("delimiter", "/");
+    if (!page.from.empty()) query.emplace_back("continuation-token", page.from);
+    return question(bucket, "", query, settings);
+  }
+  std::string prefix(const std::string& folder) const override { return parts_of(folder).key; }
+  std::string take_page(const std::string& text, const GetHeader&, const TakeName& take) const override {
     if (text.find("<ListBucketResult") == text.npos)
       refuse("expected a listing in XML (ListBucketResult), got ", text.size(), " bytes of something else");
     const bool is_encoded = element_text(text, "EncodingType") == "url";
@@ -62,7 +51,7 @@ class S3Store : public HttpStore {
         std::ranges::replace(name, '+', ' ');
         name = percent_decoded(name);
       }
-      entries.add(name);
+      take(name);
     };
     each_element(text, "Contents", [&](std::string_view each) { add(element_text(each, "Key")); });
     each_element(text, "CommonPrefixes", [&](std::string_view each) { add(element_text(each, "Prefix")); });
@@ -72,6 +61,7 @@ class S3Store : public HttpStore {
     return next;
   }
 
+ private:
   static std::string endpoint_of(const Settings& settings) {
     if (settings.endpoint) return *settings.endpoint;
     return environment({"AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"}).value_or("");

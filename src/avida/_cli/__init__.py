@@ -52,14 +52,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     except BrokenPipeError:  # the reader of our output, `head` perhaps, has seen enough
         return 1
-    except (OSError, RuntimeError) as error:
+    except (OSError, RuntimeError, ValueError) as error:  # also names that stores do not have
         print(f"{program}: {describe(error)}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130
 
 
-def describe(error: OSError | RuntimeError) -> str:
+def describe(error: OSError | RuntimeError | ValueError) -> str:
     """An error in words, without its number."""
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import os
 
 import avida
+from avida import _core
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,7 +22,12 @@ def add_store_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     configure_store(options, options.folder)
-    for name in avida.storage.ls(options.folder, deep=options.deep):
+    names = avida.storage.ls(options.folder, deep=options.deep)
+    if not names and not os.path.isdir(_core.local_path(options.folder) or ""):
+        if not avida.storage.exists(options.folder):
+            raise RuntimeError(f"{options.folder}: there is no object of this name, and none in a folder of this name")
+        names = [options.folder]
+    for name in names:
         print(name)
     return 0
 

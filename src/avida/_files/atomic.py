@@ -36,7 +36,7 @@ def write_file(path: str | os.PathLike[str], content: str | bytes, *, replace: b
         NotADirectoryError: There is something else where a folder is needed.
     """
     path, data = pathlib.Path(path), content.encode() if isinstance(content, str) else content
-    _make_folder(path.parent)
+    make_folder(path.parent)
     if replace:
         with _naming(path):
             if _is_stream(path):
@@ -51,7 +51,7 @@ def write_file(path: str | os.PathLike[str], content: str | bytes, *, replace: b
 def replaced_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A file to write to, which takes its name when the block ends, and never if that raises an error."""
     path = pathlib.Path(path)
-    _make_folder(path.parent)
+    make_folder(path.parent)
     with _complete_file(path, replace=True) as file:
         yield file
 
@@ -186,13 +186,14 @@ def _move_to_new_name(old: str, new: pathlib.Path) -> None:
         os.rename(old, new)
 
 
-def _make_folder(path: pathlib.Path) -> None:
+def make_folder(path: pathlib.Path) -> None:
+    """Makes a folder, and those that it is in, such that they last."""
     if path.is_dir():
         return
     if os.path.lexists(path):
         found = "a file" if path.exists() else "a link that leads nowhere"
         raise NotADirectoryError(errno.ENOTDIR, f"expected a folder, found {found}", str(path))
-    _make_folder(path.parent)
+    make_folder(path.parent)
     path.mkdir(exist_ok=True)
     _sync(path.parent)
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from avida.readers._declared import DeclaredReader
+from avida.readers._listing import Listed
 
 
-class FileHooks(DeclaredReader):
+class FolderClasses(DeclaredReader):
     """Names the labels that are numbers of folders."""
 
     @property
@@ -16,3 +17,7 @@ class FileHooks(DeclaredReader):
         """
         named = self._set_up().classes
         return None if named is None else list(named.values())
+
+
+class FileHooks(Listed, FolderClasses):
+    """Reads whole files in folders."""

@@ -14,11 +14,11 @@ from avida._values.device import Device
 from avida._values.device import device as make_device
 from avida._values.dtype import dtype as make_dtype
 from avida._values.dtype import uint8
-from avida.readers._file import FileHooks
+from avida.readers._file import FolderClasses
 from avida.readers._paths import Path
 
 
-class VideoHooks(FileHooks):
+class VideoHooks(FolderClasses):
     """Reads the index of the videos from its file, and writes it anew."""
 
     def _prepare(self, given: dict[str, Any]) -> None:

@@ -7,15 +7,15 @@ from typing import Literal
 
 from avida._values.typing import DeviceArg, DTypeArg, FixedFloats, ImageTypeArg
 from avida.distributed import World
+from avida.experimental.readers._fits import FitsHooks
 from avida.experimental.readers._video import VideoHooks
-from avida.readers._declared import DeclaredReader
 from avida.readers._paths import Path
 from avida.storage._cache import Cache
 
 __all__ = ["Fits", "Video"]
 
 
-class Fits(DeclaredReader):
+class Fits(FitsHooks):
     """Reads images from FITS files, also compressed ones.
 
     There is one output for each of ``hdu_indices``.
@@ -38,6 +38,9 @@ class Fits(DeclaredReader):
         files: The files, in this order.
         hdu_indices: The parts of the file to read, counted from ``1``, the primary one. Default: ``[2]``, the first
             extension.
+        index_path: A file that keeps the names of all files in ``file_root`` and in its folders, so that the next run,
+            and the other processes of this one, need not list them. One process makes it where it is missing. It is
+            never compared with the folder: remove it when files come or go.
         max_batch_size: The largest ``batch_size`` that may be requested. Default for ``batch_size``.
         name: A name of your choice.
         device: Where the outputs are. Decoders take files on the CPU. Default: ``"cpu"``.
@@ -86,7 +89,7 @@ class Fits(DeclaredReader):
     """
 
     _declared = "experimental.Fits"
-    _locating = ("file_list", "file_root", "files")
+    _locating = ("file_list", "file_root", "files", "index_path")
     _several = ("files",)
     _library = "zlib"
 
@@ -105,6 +108,7 @@ class Fits(DeclaredReader):
         file_root: Path | None = None,
         files: Path | Sequence[Path] | None = None,
         hdu_indices: int | Iterable[int] | None = None,
+        index_path: Path | None = None,
         initial_fill: int | None = None,
         lazy_init: bool | None = None,
         num_shards: int | None = None,
@@ -138,6 +142,7 @@ class Fits(DeclaredReader):
             file_root=file_root,
             files=files,
             hdu_indices=hdu_indices,
+            index_path=index_path,
             initial_fill=initial_fill,
             lazy_init=lazy_init,
             num_shards=num_shards,
