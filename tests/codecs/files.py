@@ -76,8 +76,10 @@ def png(samples: np.ndarray, depth: int, color_type: int, extra: bytes = b"") ->
     return b"\x89PNG\r\n\x1a\n" + header + extra + pixels + png_chunk(b"IEND", b"")
 
 
-def filtered_png(height: int, width: int, depth: int, color_type: int, filters: Sequence[int] = range(5)) -> bytes:
-    """Random bytes behind random filters: each is a picture."""
+def filtered_png(
+    height: int, width: int, depth: int, color_type: int, filters: Sequence[int] = range(5), piece: int = 1 << 20
+) -> bytes:
+    """Random bytes behind random filters: each is a picture. A chunk has at most `piece` bytes of pixels."""
     rng = np.random.default_rng([height, width, depth, color_type])
     row_bytes = width * {0: 1, 2: 3, 4: 2, 6: 4}[color_type] * depth // 8
     rows = rng.integers(0, 256, (height, 1 + row_bytes), np.uint8)
@@ -85,7 +87,7 @@ def filtered_png(height: int, width: int, depth: int, color_type: int, filters: 
     rows[:, 1:] //= rng.choice([1, 16, 64], (height, row_bytes)).astype(np.uint8)  # small differences, too
     data = zlib.compress(rows.tobytes())
     header = png_chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, depth, color_type, 0, 0, 0))
-    pieces = b"".join(png_chunk(b"IDAT", data[at : at + 300]) for at in range(0, len(data), 300))
+    pieces = b"".join(png_chunk(b"IDAT", data[at : at + piece]) for at in range(0, len(data), piece))
     return b"\x89PNG\r\n\x1a\n" + header + pieces + png_chunk(b"IEND", b"")
 
 
