@@ -19,6 +19,7 @@ from .files import (
     RGB16,
     RGBA,
     RGBA16,
+    WIDTH,
     filtered_png,
     pillow,
     png,
