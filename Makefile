@@ -2,7 +2,7 @@
 # Another Python has an environment and a build folder of its own: make test PYTHON=python3.13 VENV=.venv313
 
 # System packages, in one place: a package counts as there when Debian has it installed or a command has its name.
-PACKAGES := g++ pkg-config libavcodec-dev libavformat-dev libavutil-dev libcurl4-openssl-dev libffmpeg-nvenc-dev libhwy-dev libjpeg62-turbo-dev liblz4-dev \
+PACKAGES := g++ pkg-config libavcodec-dev libavformat-dev libavutil-dev libcurl4-openssl-dev libdeflate-dev libffmpeg-nvenc-dev libhwy-dev libjpeg62-turbo-dev liblz4-dev \
   libogg-dev libopenjp2-7-dev libpng-dev libsimdjson-dev libsndfile1-dev libssl-dev libtiff-dev libvorbis-dev libwebp-dev \
   libzstd-dev zlib1g-dev
 WHEEL_PACKAGES := dpkg-dev libdav1d-dev nasm  # and these to build the FFmpeg of wheels

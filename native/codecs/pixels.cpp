@@ -115,6 +115,10 @@ void convert_colors(const uint8_t* in, int64_t right, const PixelFormat& from, T
 
 template <class To, class From>
 void convert_range(const From* in, To* out, int64_t n) {
+  if constexpr (std::is_same_v<From, uint16_t> && std::is_same_v<To, uint8_t>) {
+    for (int64_t i = 0; i < n; i++) out[i] = static_cast<uint8_t>((in[i] * 255u + 32895u) >> 16);  // rounds in / 257
+    return;
+  }
   for (int64_t i = 0; i < n; i++) {
     float part = static_cast<float>(in[i]);
     if constexpr (!std::is_floating_point_v<From>) part *= 1.0f / kWhite<From>;

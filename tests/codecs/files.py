@@ -76,6 +76,21 @@ def png(samples: np.ndarray, depth: int, color_type: int, extra: bytes = b"") ->
     return b"\x89PNG\r\n\x1a\n" + header + extra + pixels + png_chunk(b"IEND", b"")
 
 
+def filtered_png(
+    height: int, width: int, depth: int, color_type: int, filters: Sequence[int] = range(5), piece: int = 1 << 20
+) -> bytes:
+    """Random bytes behind random filters: each is a picture. A chunk has at most `piece` bytes of pixels."""
+    rng = np.random.default_rng([height, width, depth, color_type])
+    row_bytes = width * {0: 1, 2: 3, 4: 2, 6: 4}[color_type] * depth // 8
+    rows = rng.integers(0, 256, (height, 1 + row_bytes), np.uint8)
+    rows[:, 0] = rng.choice(np.array(filters), height)
+    rows[:, 1:] //= rng.choice([1, 16, 64], (height, row_bytes)).astype(np.uint8)  # small differences, too
+    data = zlib.compress(rows.tobytes())
+    header = png_chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, depth, color_type, 0, 0, 0))
+    pieces = b"".join(png_chunk(b"IDAT", data[at : at + piece]) for at in range(0, len(data), piece))
+    return b"\x89PNG\r\n\x1a\n" + header + pieces + png_chunk(b"IEND", b"")
+
+
 def interlaced_png(samples: np.ndarray, color_type: int) -> bytes:
     """Adam7, which no encoder at hand writes."""
     passes = [(0, 0, 8, 8), (0, 4, 8, 8), (4, 0, 8, 4), (0, 2, 4, 4), (2, 0, 4, 2), (0, 1, 2, 2), (1, 0, 2, 1)]
@@ -108,6 +123,10 @@ def png_files() -> dict[str, bytes]:
         "palette_transparent": png(INDICES, 8, 3, palette + see_through),
         "gray_transparent": png(GRAY, 8, 0, png_chunk(b"tRNS", struct.pack(">H", GRAY[0, 0]))),
         "gamma": png(RGB, 8, 2, png_chunk(b"gAMA", struct.pack(">I", 45455))),
+        "filters": filtered_png(HEIGHT, WIDTH, 8, 2),
+        "filters_alpha": filtered_png(HEIGHT, WIDTH, 8, 6),
+        "filters_gray": filtered_png(HEIGHT, WIDTH, 8, 0),
+        "filters16": filtered_png(HEIGHT, WIDTH, 16, 2),
         "interlaced": interlaced_png(RGB, 2),
         "interlaced_gray": interlaced_png(GRAY, 0),
         "rotated": pillow(RGB, "PNG", exif=exif(6)),

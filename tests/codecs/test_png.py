@@ -1,7 +1,9 @@
-"""PNG: pixels of every variant, gamma, orientation, checksums."""
+"""PNG: pixels of every variant, filters, gamma, orientation, checksums, streams that are not as they should be."""
 
 import struct
+import zlib
 
+import imagecodecs
 import numpy as np
 import pytest
 
@@ -10,12 +12,15 @@ from .files import (
     GRAY,
     GRAY16,
     GRAY_ALPHA,
+    HEIGHT,
     INDICES,
     PALETTE,
     RGB,
     RGB16,
     RGBA,
     RGBA16,
+    WIDTH,
+    filtered_png,
     pillow,
     png,
     png_chunk,
@@ -39,6 +44,10 @@ EXPECTED = {
     "palette_transparent": PALETTE[INDICES],
     "gray_transparent": GRAY[..., None],
     "gamma": RGB,
+    "filters": imagecodecs.png_decode(png_files()["filters"]),
+    "filters_alpha": imagecodecs.png_decode(png_files()["filters_alpha"]),
+    "filters_gray": imagecodecs.png_decode(png_files()["filters_gray"])[..., None],
+    "filters16": imagecodecs.png_decode(png_files()["filters16"]),
     "interlaced": RGB,
     "interlaced_gray": GRAY[..., None],
     "rotated": upright(RGB, 6),
@@ -91,3 +100,76 @@ def test_index_beyond_the_palette() -> None:
     image = decode(data)
     inside = INDICES < 4
     np.testing.assert_array_equal(image[inside], PALETTE[INDICES[inside]])
+
+
+@pytest.mark.parametrize("depth", [8, 16])
+@pytest.mark.parametrize("color_type", [0, 2, 4, 6])
+def test_filters(depth: int, color_type: int) -> None:
+    for height in range(1, 10):
+        for width in (1, 2, 3, 4, 5, 17):
+            for filters in (range(5), [4], [2, 4]):
+                data = filtered_png(height, width, depth, color_type, filters, piece=100)
+                expected = imagecodecs.png_decode(data).reshape(height, width, -1)
+                np.testing.assert_array_equal(decode(data, dtype=f"uint{depth}"), expected)
+
+
+@pytest.mark.parametrize("output_type", ["RGB", "BGR"])
+@pytest.mark.parametrize("name", ["filters", "filters_alpha", "filters_gray", "palette4"])
+def test_colors(name: str, output_type: str) -> None:
+    expected = EXPECTED[name][..., :3] if EXPECTED[name].shape[2] > 2 else EXPECTED[name].repeat(3, -1)
+    np.testing.assert_array_equal(
+        decode(png_files()[name], output_type), expected[..., :: -1 if output_type == "BGR" else 1]
+    )
+
+
+def with_stream(stream: bytes, rows: int = HEIGHT) -> bytes:
+    """The gray picture with other compressed bytes."""
+    data = pillow(GRAY.repeat(rows // HEIGHT, axis=0), "PNG")
+    return data[: data.index(b"IDAT") - 4] + png_chunk(b"IDAT", stream) + png_chunk(b"IEND", b"")
+
+
+ROWS = b"".join(b"\0" + row.tobytes() for row in GRAY)
+
+
+def test_more_than_the_pixels_is_ignored() -> None:
+    for stream in (zlib.compress(ROWS + bytes(50)), zlib.compress(ROWS) + bytes(9)):
+        np.testing.assert_array_equal(decode(with_stream(stream)), GRAY[..., None])
+
+
+@pytest.mark.parametrize(
+    ("stream", "message"),
+    [
+        (zlib.compress(ROWS[:-1]), "Not enough image data"),
+        (zlib.compress(ROWS)[:-20], "Not enough image data"),
+        (zlib.compress(b"\5" + ROWS[1:]), "bad adaptive filter value"),
+        (b"\0" + zlib.compress(ROWS), "incorrect header check"),
+        (b"", "Not enough image data"),
+    ],
+    ids=["short", "cut", "filter", "header", "none"],
+)
+def test_broken_streams_are_errors(stream: bytes, message: str) -> None:
+    with pytest.raises(RuntimeError, match=f"PNG: .*{message}"):
+        decode(with_stream(stream))
+
+
+def test_distances_beyond_the_declared_window() -> None:
+    stream = bytearray(zlib.compress(ROWS * 2, wbits=15))
+    stream[0] = 0x08  # a window of 256 bytes; the second half repeats what is farther away
+    stream[1] = 31 - 0x0800 % 31
+    with pytest.raises(RuntimeError, match="invalid distance too far back"):
+        decode(with_stream(bytes(stream), 2 * HEIGHT))
+
+
+def test_chunks_between_the_pixels() -> None:
+    """Text among chunks of pixels is against the standard, an empty chunk is not."""
+    data = filtered_png(HEIGHT, WIDTH, 8, 2, piece=300)
+    second = data.index(b"IDAT", data.index(b"IDAT") + 4) - 4
+    for chunk in (png_chunk(b"tEXt", b"a\0b"), png_chunk(b"IDAT", b"")):
+        between = data[:second] + chunk + data[second:]
+        try:
+            expected = imagecodecs.png_decode(between)
+        except Exception:
+            with pytest.raises(RuntimeError, match="PNG: "):
+                decode(between)
+        else:
+            np.testing.assert_array_equal(decode(between), expected)

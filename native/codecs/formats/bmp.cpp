@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
 
 #include "codecs/bytes.h"
+#include "codecs/formats/pixel_bytes.h"
 
 namespace avida::codecs {
 namespace {
@@ -17,7 +19,7 @@ struct Header {
   uint32_t compression = kPlain;
   size_t pixels = 0;                                  // their offset in the file
   std::array<uint32_t, 4> masks{};                    // red, green, blue, alpha: for 16 and 32 bits
-  std::array<std::array<uint8_t, 3>, 256> palette{};  // red, green, blue
+  std::array<std::array<uint8_t, 4>, 256> palette{};  // red, green, blue, and nothing
   bool gray_palette = true;
 
   bool has_palette() const { return bits <= 8; }
@@ -44,7 +46,7 @@ void read_palette(Header& header, Bytes file, uint32_t header_size) {
   const size_t count = used ? std::min<size_t>(used, most) : most;
   for (size_t i = 0; i < count; ++i) {
     const Bytes color = part(file, first + i * entry, 3);
-    header.palette[i] = {color[2], color[1], color[0]};
+    header.palette[i] = {color[2], color[1], color[0], 0};
     header.gray_palette &= color[0] == color[1] && color[1] == color[2];
   }
 }
@@ -139,12 +141,33 @@ uint8_t index_at(int bits, const uint8_t* row, int64_t x) {
   return static_cast<uint8_t>(row[bit / 8] >> (8 - bits - bit % 8) & ((1 << bits) - 1));
 }
 
-std::array<uint8_t, 4> pixel_at(const Header& header, const uint8_t* row, int64_t x) {
-  if (header.bits == 24) return {row[x * 3 + 2], row[x * 3 + 1], row[x * 3], 255};
-  const int size = header.bits / 8;
-  const uint32_t pixel = little_endian({row + x * size, static_cast<size_t>(size)}, 0, size);
-  return {masked(pixel, header.masks[0]), masked(pixel, header.masks[1]), masked(pixel, header.masks[2]),
-          masked(pixel, header.masks[3])};
+void copy_indices(int bits, const uint8_t* row, const Roi& roi, uint8_t* to) {
+  if (bits == 8)
+    std::memcpy(to, row + roi.x, roi.width);
+  else
+    for (int x = 0; x < roi.width; ++x) to[x] = index_at(bits, row, roi.x + x);
+}
+
+void read_masked(const Header& header, const uint8_t* row, const Roi& roi, int channels, uint8_t* to) {
+  const auto size = static_cast<size_t>(header.bits / 8);
+  for (int x = roi.x; x < roi.x + roi.width; ++x) {
+    const uint32_t pixel = little_endian({row + x * size, size}, 0, static_cast<int>(size));
+    for (int c = 0; c < channels; ++c) *to++ = masked(pixel, header.masks[c]);
+  }
+}
+
+void read_colors(const Header& header, const uint8_t* row, const Roi& roi, int channels, uint8_t* to) {
+  const bool has_bytes = header.masks == std::array<uint32_t, 4>{0xff0000, 0x00ff00, 0x0000ff, 0};
+  if (header.bits == 24) return pick_colors(row + int64_t{3} * roi.x, 3, true, to, roi.width);
+  if (header.bits == 32 && has_bytes) return pick_colors(row + int64_t{4} * roi.x, 4, true, to, roi.width);
+  read_masked(header, row, roi, channels, to);
+}
+
+// Four bytes at a time, of which the next pixel overwrites what is too much.
+void look_up(const Header& header, const uint8_t* indices, int width, int channels, uint8_t* to) {
+  for (int x = 0; x + 3 < width; ++x, to += channels) std::memcpy(to, header.palette[indices[x]].data(), 4);
+  for (int x = std::max(0, width - 3); x < width; ++x)
+    to = std::copy_n(header.palette[indices[x]].data(), channels, to);
 }
 
 class BmpFile : public ImageFile {
@@ -166,17 +189,17 @@ void BmpFile::decode(const DecodeOptions& options, const Roi& roi, const PixelRo
     bits = 8;
   }
   const int64_t stride = header_.is_run_length() ? header_.width : header_.stride();
+  std::vector<uint8_t> row(header_.has_palette() ? roi.width : 0);
   for (int y = 0; y < roi.height; ++y) {
     const int64_t stored_y = header_.top_down ? roi.y + y : header_.height - 1 - roi.y - y;
     const uint8_t* from = rows + stored_y * stride;
     uint8_t* to = out.first + y * out.stride;
-    for (int x = roi.x; x < roi.x + roi.width; ++x)
-      if (options.type == ImageType::indices)
-        *to++ = index_at(bits, from, x);
-      else if (header_.has_palette())
-        to = std::copy_n(header_.palette[index_at(bits, from, x)].data(), info_.channels, to);
-      else
-        to = std::copy_n(pixel_at(header_, from, x).data(), info_.channels, to);
+    if (options.type == ImageType::indices)
+      copy_indices(bits, from, roi, to);
+    else if (header_.has_palette())
+      copy_indices(bits, from, roi, row.data()), look_up(header_, row.data(), roi.width, info_.channels, to);
+    else
+      read_colors(header_, from, roi, info_.channels, to);
   }
 }
 

@@ -243,6 +243,18 @@ class Component {
     return static_cast<int>(most_ == range_ ? value : value * range_ / most_);
   }
 
+  // Samples that lie side by side, into every `step`-th element.
+  template <class T>
+  void copy_row(int64_t x, int64_t y, int count, T* to, int step) const {
+    const int* from = stored_.data + y * stored_.w + x;
+    if (most_ != range_ || stored_.prec > 16)
+      for (int i = 0; i < count; ++i) to[int64_t{i} * step] = static_cast<T>(at(x + i, y));
+    else
+      for (int i = 0; i < count; ++i)
+        to[int64_t{i} * step] =
+            static_cast<T>(std::clamp(from[i], -offset_, static_cast<int>(most_) - offset_) + offset_);
+  }
+
  private:
   const opj_image_comp_t& stored_;
   int offset_;
@@ -275,6 +287,11 @@ void write(const opj_image_t& image, const Header& header, ImageType type, const
     for (int y = 0; y < roi.height; ++y) {
       T* to = reinterpret_cast<T*>(out.first + y * out.stride) + c;
       const int64_t from_y = std::clamp<int64_t>((top + roi.y + y) * step_y / stored.dy - stored.y0, 0, stored.h - 1);
+      const int64_t first = left + roi.x - stored.x0;
+      if (stored.dx == step_x && first >= 0 && first + roi.width <= stored.w) {
+        component.copy_row(first, from_y, roi.width, to, channels);
+        continue;
+      }
       for (int x = 0; x < roi.width; ++x, to += channels) {
         const int64_t from_x =
             std::clamp<int64_t>((left + roi.x + x) * step_x / stored.dx - stored.x0, 0, stored.w - 1);

@@ -1,4 +1,4 @@
-// PNG, with libpng.
+// PNG, with libpng, and ordinary files with libdeflate.
 #include <png.h>
 
 #include <bit>
@@ -7,6 +7,7 @@
 
 #include "codecs/bytes.h"
 #include "codecs/exif.h"
+#include "codecs/formats/whole_png.h"
 
 namespace avida::codecs {
 namespace {
@@ -57,7 +58,11 @@ ImageInfo read_info(Bytes file) {
               1032 * (8 * pixel_size / stored_bits));  // the maximum ratio of deflate is 1032
   const bool has_palette = color_type == PNG_COLOR_TYPE_PALETTE;
   info.index_bits = has_palette || color_type == PNG_COLOR_TYPE_GRAY ? static_cast<int>(depth) : 0;
-  if (file.size() > 28 && file[28] != PNG_INTERLACE_NONE) info.scratch.for_parts = height * width * pixel_size;
+  const int64_t stored = png_bytes(height, width, stored_bits);
+  if (file.size() > 28 && file[28] != PNG_INTERLACE_NONE)
+    info.scratch.for_parts = height * width * pixel_size;
+  else if (decode_whole_png && stored <= kMostWholePng)
+    info.scratch.always = stored;
   info.orientation = orientation_of(file);
   return info;
 }
@@ -121,6 +126,7 @@ class Reader {
 void PngFile::decode(const DecodeOptions& options, const Roi& roi, const PixelRows& out) const {
   const ImageInfo info = info_.for_type(options.type);
   const ColorModel color = this->color(options);
+  if (decode_whole_png && decode_whole_png(bytes_, info, options.type, color, roi, out)) return;
   const bool is_any = options.type == ImageType::any;
   const bool to_gray = color == ColorModel::gray && info.channels > 2;
   const int channels = channels_of(color, info.channels);
