@@ -1,6 +1,7 @@
 // ExternalSource: Python objects that are read by index as a Source, and the origins of samples from Python code.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <chrono>
 #include <condition_variable>
@@ -49,6 +50,25 @@ nb::object identify(nb::list outputs, const std::string& name, int64_t first, in
   nb::list out;
   for (auto& value : values) out.append(wrap(std::move(value)));
   return nb::tuple(out);
+}
+
+// The same values, whose samples are known as rows of a table that a reader may have read elsewhere.
+nb::object known_as(nb::list batches, std::vector<std::string> names, const std::vector<int64_t>& indices,
+                    const std::vector<int64_t>& epochs) {
+  auto origins = std::make_shared<std::vector<Origin>>();
+  for (size_t i = 0; i < names.size(); i++)
+    origins->push_back({std::move(names[i]), indices.at(i), epochs.at(i), {}});
+  std::vector<ValuePtr> values;
+  for (nb::handle batch : batches) {
+    Data data = get(**value_of(batch));
+    if (data.size() != std::ssize(*origins)) value_error("expected ", origins->size(), " samples, got ", data.size());
+    data.origins = origins;
+    values.push_back(std::make_shared<Value>(std::move(data), true));
+  }
+  begin_lineage(values);
+  nb::list out;
+  for (auto& value : values) out.append(wrap(std::move(value)));
+  return out;
 }
 
 // Threads that call a user's object, one at a time and in the order in which they came: also the thread of an epoch
@@ -299,6 +319,7 @@ const BindFormat external_source([](nb::module_& m) {
       .def(nb::init<nb::object, int, bool>(), nb::arg("samples"), nb::arg("threads") = 1, nb::arg("many") = false);
   m.def("identify", &identify, nb::arg("outputs"), nb::arg("name"), nb::arg("first"), nb::arg("epoch"),
         nb::arg("own").none() = nb::none());
+  m.def("known_as", &known_as, nb::arg("batches"), nb::arg("names"), nb::arg("indices"), nb::arg("epochs"));
 });
 
 }  // namespace

@@ -426,6 +426,11 @@ class Reader:
         self._position.move_to(self._position.next)  # what was prefetched is of no use
         self._part, self._parts = part, parts
 
+    def _become_shard(self, shard: int, shards: int, epoch: int, seed: int) -> None:
+        """Reads each sample of one of several shards once, in an epoch; what is open stays open."""
+        self._shard, self._shards, self._last = shard, shards, "partial"
+        self._position.move_to(ReaderState(epoch=epoch, base=epoch, shards=shards, seed=seed))
+
     @property
     def _own_order(self) -> int:
         """A checksum of the user's own order of the epoch that is being read; 0 without one."""

@@ -20,10 +20,8 @@ import avida
 from avida._cli.rewriting.sources import DataSet, Decoding, find
 from avida._files.reading import read_file
 from avida._shards.columns import KEY, Json
+from avida.readers._outputs import NAMES
 
-# Names of outputs by the class of a reader; columns whose encoding says that they are texts.
-_NAMES = {"File": ["image", "label"], "MXNet": ["image", "label"], "Caffe": ["image", "label"], "Numpy": ["array"]}
-_NAMES |= {"COCO": ["image", "boxes", "labels"]}
 STATE = ".avida"  # the folder in a target with what is no shard: what is finished, classes, errors
 CLASSES = "classes.json"
 _SCRIPT = re.compile(r"[^()]+\.py(:\w+)?")
@@ -153,7 +151,7 @@ def _classes_beside(source: str) -> Any:
 def _names_of(reader: Any, found: DataSet | None) -> Sequence[str | None]:
     if found is not None:
         return found.names
-    names = _NAMES.get(type(reader).__name__, [])
+    names = NAMES.get(type(reader).__name__, [])
     return names if names and len(names) == len(reader[[0]]) else []
 
 

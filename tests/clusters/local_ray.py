@@ -1,0 +1,34 @@
+"""One Ray on this machine, for the tests of a module."""
+
+import contextlib
+import logging
+import os
+import sys
+
+os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # binds 127.0.0.1, as it does on those
+os.environ["RAY_TRAIN_V2_ENABLED"] = "1"
+
+import ray
+import ray.data
+
+STORE = 100 * 2**20  # bytes of its object store
+
+
+@contextlib.contextmanager
+def local_ray(cpus=2, **options):
+    ray.init(
+        num_cpus=cpus,
+        include_dashboard=False,
+        log_to_driver=False,
+        logging_level=logging.ERROR,
+        object_store_memory=STORE,
+        runtime_env={"env_vars": {"PYTHONPATH": os.pathsep.join(sys.path)}},
+        **options,
+    )
+    try:
+        context = ray.data.DataContext.get_current()
+        context.enable_progress_bars = False
+        context.print_on_execution_start = False
+        yield
+    finally:
+        ray.shutdown()
