@@ -16,14 +16,12 @@ from avida.augment._operations import brightness as brightness
 from avida.augment._operations import color as color
 from avida.augment._operations import contrast as contrast
 from avida.augment._operations import equalize as equalize
-from avida.augment._operations import invert as invert
-from avida.augment._operations import posterize as posterize
 from avida.augment._operations import rotate as rotate
 from avida.augment._operations import sharpness as sharpness
 from avida.augment._operations import shear_x as shear_x
 from avida.augment._operations import shear_y as shear_y
-from avida.augment._operations import solarize as solarize
 from avida.augment._operations import translate as translate
+from avida.augment._ops import *  # noqa: F403
 from avida.augment._policies import CIFAR10 as CIFAR10
 from avida.augment._policies import IMAGENET as IMAGENET
 from avida.augment._policies import POLICIES as POLICIES
