@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, Never, Unpack, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, Never, Unpack, overload
 
 from avida._core import call as _call
 from avida._core import op_with_args as _op
@@ -16,10 +16,12 @@ from avida._values.typing import (
     DeviceArg,
     DrawnAnywhere,
     FixedFloats,
+    FixedInterpType,
     FixedInts,
     FixedKey,
     FloatArg,
     FloatsArg,
+    IntArg,
     IntsArg,
     KeyedBy,
     Placed,
@@ -31,13 +33,32 @@ from avida._values.typing import (
 if TYPE_CHECKING:
     from avida.random import RNG
 
-__all__ = ["adjust_colors", "color_jitter", "gamma", "grayscale", "invert", "posterize", "rgb_shift", "solarize"]
+__all__ = [
+    "adjust_colors",
+    "affine",
+    "color_jitter",
+    "elastic",
+    "gamma",
+    "grayscale",
+    "grid_distortion",
+    "invert",
+    "optical_distortion",
+    "perspective",
+    "posterize",
+    "rgb_shift",
+    "solarize",
+]
 
 _AUGMENT_ADJUST_COLORS = _op("augment.adjust_colors", "brightness contrast hue order saturation")
+_AUGMENT_AFFINE = _op("augment.affine", "angle border fill_value interp_type rel_translate scale shear size translate")
 _AUGMENT_COLOR_JITTER = _op("augment.color_jitter", "brightness contrast hue saturation")
+_AUGMENT_ELASTIC = _op("augment.elastic", "alpha border fill_value interp_type sigma")
 _AUGMENT_GAMMA = _op("augment.gamma", "gamma")
 _AUGMENT_GRAYSCALE = _op("augment.grayscale", "on")
+_AUGMENT_GRID_DISTORTION = _op("augment.grid_distortion", "border fill_value interp_type limit steps steps_x steps_y")
 _AUGMENT_INVERT = _op("augment.invert", "")
+_AUGMENT_OPTICAL_DISTORTION = _op("augment.optical_distortion", "border fill_value interp_type k")
+_AUGMENT_PERSPECTIVE = _op("augment.perspective", "border corners distortion fill_value interp_type")
 _AUGMENT_POSTERIZE = _op("augment.posterize", "bits")
 _AUGMENT_RGB_SHIFT = _op("augment.rgb_shift", "shift")
 _AUGMENT_SOLARIZE = _op("augment.solarize", "threshold")
@@ -108,6 +129,123 @@ def adjust_colors(
     if unknown:
         raise _wrong_arguments(globals()["adjust_colors"], unknown)
     return _call(_AUGMENT_ADJUST_COLORS, (input,), batch_size, device, (brightness, contrast, hue, order, saturation))
+
+
+if TYPE_CHECKING:
+
+    class AffineArguments(Placed, Generic[Varies], total=False):
+        angle: FixedFloats | Varies | None
+        border: (
+            Literal[
+                "constant",
+                "clamp",
+                "reflect_1001",
+                "reflect_101",
+                "wrap",
+                "fill",
+                "pad",
+                "edge",
+                "replicate",
+                "reflect",
+                "1001",
+                "reflect101",
+                "101",
+            ]
+            | None
+        )
+        fill_value: FixedFloats | None
+        interp_type: FixedInterpType | None
+        rel_translate: FixedFloats | Varies | None
+        scale: FixedFloats | Varies | None
+        shear: FixedFloats | Varies | None
+        size: FixedFloats | Varies | None
+        translate: FixedFloats | Varies | None
+
+    @overload
+    def affine(
+        input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[AffineArguments[Array]]
+    ) -> Batch: ...
+    @overload
+    def affine(
+        input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[AffineArguments[Never]]
+    ) -> Tensor: ...
+    @overload
+    def affine(
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[AffineArguments[Array]]
+    ) -> Any: ...
+
+
+@_suggests
+def affine(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    angle: FloatArg | None = None,
+    border: Literal[
+        "constant",
+        "clamp",
+        "reflect_1001",
+        "reflect_101",
+        "wrap",
+        "fill",
+        "pad",
+        "edge",
+        "replicate",
+        "reflect",
+        "1001",
+        "reflect101",
+        "101",
+    ]
+    | None = None,
+    fill_value: FixedFloats | None = None,
+    interp_type: FixedInterpType | None = None,
+    rel_translate: FloatsArg | None = None,
+    scale: FloatsArg | None = None,
+    shear: FloatsArg | None = None,
+    size: FloatsArg | None = None,
+    translate: FloatsArg | None = None,
+    **unknown: Never,
+) -> Any:
+    """Scales, shears and turns images about their centre, and moves them, in one step.
+
+    Args:
+        input: The images, or label maps with nearest interpolation. Layouts: HW, HWC, CHW, FHWC, FCHW.
+        angle: The angle in degrees, counter-clockwise. Default: ``0.0``. Can differ between samples.
+        border: What lies beyond the border: "constant" (fill_value), "reflect_101", "reflect_1001", "wrap" or
+            "clamp". Default: ``'constant'``.
+        fill_value: One number, or one for each channel. Default: ``[0.0]``.
+        interp_type: Nearest or linear interpolation. Default: ``'linear'``.
+        rel_translate: By how much of the output's width and height the image moves to the right and down.
+            Default: ``[]``. Can differ between samples.
+        scale: How many times as large the image becomes: one number, or one for x and one for y. Default:
+            ``[]``. Can differ between samples.
+        shear: The angles in degrees by which rows and columns are sheared: x, or x and y. Default: ``[]``. Can
+            differ between samples.
+        size: Height and width of the output, or one number for both; by default the input's. Centres stay
+            together. Default: ``[]``. Can differ between samples.
+        translate: By how many pixels the image moves to the right and down. Default: ``[]``. Can differ between
+            samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
+        that of the input.
+
+    Example:
+        >>> avida.augment.affine(image, scale=0.8, angle=20, shear=10)
+    """
+    if unknown:
+        raise _wrong_arguments(globals()["affine"], unknown)
+    return _call(
+        _AUGMENT_AFFINE,
+        (input,),
+        batch_size,
+        device,
+        (angle, border, fill_value, interp_type, rel_translate, scale, shear, size, translate),
+    )
 
 
 if TYPE_CHECKING:
@@ -191,6 +329,127 @@ def color_jitter(
         raise _wrong_arguments(globals()["color_jitter"], unknown)
     return _call(
         _AUGMENT_COLOR_JITTER, (input,), batch_size, device, (brightness, contrast, hue, saturation), rng, keyed_by
+    )
+
+
+if TYPE_CHECKING:
+
+    class ElasticArguments(DrawnAnywhere, Generic[Varies], total=False):
+        alpha: FixedFloats | Varies | None
+        border: (
+            Literal[
+                "constant",
+                "clamp",
+                "reflect_1001",
+                "reflect_101",
+                "wrap",
+                "fill",
+                "pad",
+                "edge",
+                "replicate",
+                "reflect",
+                "1001",
+                "reflect101",
+                "101",
+            ]
+            | None
+        )
+        fill_value: FixedFloats | None
+        interp_type: FixedInterpType | None
+        sigma: FixedFloats | Varies | None
+
+    @overload
+    def elastic(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[ElasticArguments[Array]],
+    ) -> Batch: ...
+    @overload
+    def elastic(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        keyed_by: FixedKey | None = None,
+        **arguments: Unpack[ElasticArguments[Never]],
+    ) -> Tensor: ...
+    @overload
+    def elastic(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[ElasticArguments[Array]],
+    ) -> Any: ...
+
+
+@_suggests
+def elastic(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    alpha: FloatArg | None = None,
+    border: Literal[
+        "constant",
+        "clamp",
+        "reflect_1001",
+        "reflect_101",
+        "wrap",
+        "fill",
+        "pad",
+        "edge",
+        "replicate",
+        "reflect",
+        "1001",
+        "reflect101",
+        "101",
+    ]
+    | None = None,
+    fill_value: FixedFloats | None = None,
+    interp_type: FixedInterpType | None = None,
+    sigma: FloatArg | None = None,
+    rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
+    **unknown: Never,
+) -> Any:
+    """Moves pixels by a smooth random field, as if images were on rubber.
+
+    The field is uniform noise from -alpha to alpha pixels, smoothed with a Gaussian, and is one for all frames of a
+    video.
+
+    Args:
+        input: The images, or label maps with nearest interpolation. Layouts: HW, HWC, CHW, FHWC, FCHW.
+        alpha: How strong the noise is before it is smoothed, in pixels. Default: ``50.0``. Can differ between
+            samples.
+        border: What lies beyond the border: "constant" (fill_value), "reflect_101", "reflect_1001", "wrap" or
+            "clamp". Default: ``'constant'``.
+        fill_value: One number, or one for each channel. Default: ``[0.0]``.
+        interp_type: Nearest or linear interpolation. Default: ``'linear'``.
+        sigma: The standard deviation of the Gaussian in pixels, at least 1. Default: ``5.0``. Can differ
+            between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        rng: Where the random numbers come from. Default: this thread's generator.
+        keyed_by: Samples that a reader has read: each gets random numbers of its own, the same in any batch.
+            See `avida.random`; `(samples, name)` names the draw.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
+        that of the input.
+
+    Example:
+        >>> avida.augment.elastic(image, alpha=300, sigma=10)
+    """
+    if unknown:
+        raise _wrong_arguments(globals()["elastic"], unknown)
+    return _call(
+        _AUGMENT_ELASTIC, (input,), batch_size, device, (alpha, border, fill_value, interp_type, sigma), rng, keyed_by
     )
 
 
@@ -299,6 +558,138 @@ def grayscale(
 
 if TYPE_CHECKING:
 
+    class GridDistortionArguments(DrawnAnywhere, Generic[Varies], total=False):
+        border: (
+            Literal[
+                "constant",
+                "clamp",
+                "reflect_1001",
+                "reflect_101",
+                "wrap",
+                "fill",
+                "pad",
+                "edge",
+                "replicate",
+                "reflect",
+                "1001",
+                "reflect101",
+                "101",
+            ]
+            | None
+        )
+        fill_value: FixedFloats | None
+        interp_type: FixedInterpType | None
+        limit: FixedFloats | Varies | None
+        steps: FixedInts | Varies | None
+        steps_x: FixedFloats | Varies | None
+        steps_y: FixedFloats | Varies | None
+
+    @overload
+    def grid_distortion(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[GridDistortionArguments[Array]],
+    ) -> Batch: ...
+    @overload
+    def grid_distortion(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        keyed_by: FixedKey | None = None,
+        **arguments: Unpack[GridDistortionArguments[Never]],
+    ) -> Tensor: ...
+    @overload
+    def grid_distortion(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[GridDistortionArguments[Array]],
+    ) -> Any: ...
+
+
+@_suggests
+def grid_distortion(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    border: Literal[
+        "constant",
+        "clamp",
+        "reflect_1001",
+        "reflect_101",
+        "wrap",
+        "fill",
+        "pad",
+        "edge",
+        "replicate",
+        "reflect",
+        "1001",
+        "reflect101",
+        "101",
+    ]
+    | None = None,
+    fill_value: FixedFloats | None = None,
+    interp_type: FixedInterpType | None = None,
+    limit: FloatArg | None = None,
+    steps: IntArg | None = None,
+    steps_x: FloatsArg | None = None,
+    steps_y: FloatsArg | None = None,
+    rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
+    **unknown: Never,
+) -> Any:
+    """Stretches some rows and columns of a grid over images, and squeezes others.
+
+    Borders stay where they are.
+
+    Args:
+        input: The images, or label maps with nearest interpolation. Layouts: HW, HWC, CHW, FHWC, FCHW.
+        border: What lies beyond the border: "constant" (fill_value), "reflect_101", "reflect_1001", "wrap" or
+            "clamp". Default: ``'constant'``.
+        fill_value: One number, or one for each channel. Default: ``[0.0]``.
+        interp_type: Nearest or linear interpolation. Default: ``'linear'``.
+        limit: Each row and column of the grid is drawn from 1 - limit to 1 + limit times as wide. Default:
+            ``0.3``. Can differ between samples.
+        steps: How many columns and rows the grid has. Default: ``5``. Can differ between samples.
+        steps_x: The widths of the columns in relation to each other, instead of drawn ones. Default: ``[]``.
+            Can differ between samples.
+        steps_y: The same for the heights of rows. Default: ``[]``. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        rng: Where the random numbers come from. Default: this thread's generator.
+        keyed_by: Samples that a reader has read: each gets random numbers of its own, the same in any batch.
+            See `avida.random`; `(samples, name)` names the draw.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
+        that of the input.
+
+    Example:
+        >>> avida.augment.grid_distortion(image, limit=0.6)
+    """
+    if unknown:
+        raise _wrong_arguments(globals()["grid_distortion"], unknown)
+    return _call(
+        _AUGMENT_GRID_DISTORTION,
+        (input,),
+        batch_size,
+        device,
+        (border, fill_value, interp_type, limit, steps, steps_x, steps_y),
+        rng,
+        keyed_by,
+    )
+
+
+if TYPE_CHECKING:
+
     @overload
     def invert(input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[Placed]) -> Batch: ...
     @overload
@@ -333,6 +724,222 @@ def invert(
     if unknown:
         raise _wrong_arguments(globals()["invert"], unknown)
     return _call(_AUGMENT_INVERT, (input,), batch_size, device, ())
+
+
+if TYPE_CHECKING:
+
+    class OpticalDistortionArguments(Placed, Generic[Varies], total=False):
+        border: (
+            Literal[
+                "constant",
+                "clamp",
+                "reflect_1001",
+                "reflect_101",
+                "wrap",
+                "fill",
+                "pad",
+                "edge",
+                "replicate",
+                "reflect",
+                "1001",
+                "reflect101",
+                "101",
+            ]
+            | None
+        )
+        fill_value: FixedFloats | None
+        interp_type: FixedInterpType | None
+        k: FixedFloats | Varies | None
+
+    @overload
+    def optical_distortion(
+        input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[OpticalDistortionArguments[Array]]
+    ) -> Batch: ...
+    @overload
+    def optical_distortion(
+        input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[OpticalDistortionArguments[Never]]
+    ) -> Tensor: ...
+    @overload
+    def optical_distortion(
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[OpticalDistortionArguments[Array]]
+    ) -> Any: ...
+
+
+@_suggests
+def optical_distortion(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    border: Literal[
+        "constant",
+        "clamp",
+        "reflect_1001",
+        "reflect_101",
+        "wrap",
+        "fill",
+        "pad",
+        "edge",
+        "replicate",
+        "reflect",
+        "1001",
+        "reflect101",
+        "101",
+    ]
+    | None = None,
+    fill_value: FixedFloats | None = None,
+    interp_type: FixedInterpType | None = None,
+    k: FloatArg | None = None,
+    **unknown: Never,
+) -> Any:
+    """Distorts images as a lens does: barrels for k above 0, cushions below.
+
+    Args:
+        input: The images, or label maps with nearest interpolation. Layouts: HW, HWC, CHW, FHWC, FCHW.
+        border: What lies beyond the border: "constant" (fill_value), "reflect_101", "reflect_1001", "wrap" or
+            "clamp". Default: ``'constant'``.
+        fill_value: One number, or one for each channel. Default: ``[0.0]``.
+        interp_type: Nearest or linear interpolation. Default: ``'linear'``.
+        k: Both coefficients of the lens, in units of width and height. Default: ``0.1``. Can differ between
+            samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
+        that of the input.
+
+    Example:
+        >>> avida.augment.optical_distortion(image, k=0.8)
+    """
+    if unknown:
+        raise _wrong_arguments(globals()["optical_distortion"], unknown)
+    return _call(_AUGMENT_OPTICAL_DISTORTION, (input,), batch_size, device, (border, fill_value, interp_type, k))
+
+
+if TYPE_CHECKING:
+
+    class PerspectiveArguments(DrawnAnywhere, Generic[Varies], total=False):
+        border: (
+            Literal[
+                "constant",
+                "clamp",
+                "reflect_1001",
+                "reflect_101",
+                "wrap",
+                "fill",
+                "pad",
+                "edge",
+                "replicate",
+                "reflect",
+                "1001",
+                "reflect101",
+                "101",
+            ]
+            | None
+        )
+        corners: FixedFloats | Varies | None
+        distortion: FixedFloats | Varies | None
+        fill_value: FixedFloats | None
+        interp_type: FixedInterpType | None
+
+    @overload
+    def perspective(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[PerspectiveArguments[Array]],
+    ) -> Batch: ...
+    @overload
+    def perspective(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        keyed_by: FixedKey | None = None,
+        **arguments: Unpack[PerspectiveArguments[Never]],
+    ) -> Tensor: ...
+    @overload
+    def perspective(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[PerspectiveArguments[Array]],
+    ) -> Any: ...
+
+
+@_suggests
+def perspective(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    border: Literal[
+        "constant",
+        "clamp",
+        "reflect_1001",
+        "reflect_101",
+        "wrap",
+        "fill",
+        "pad",
+        "edge",
+        "replicate",
+        "reflect",
+        "1001",
+        "reflect101",
+        "101",
+    ]
+    | None = None,
+    corners: FloatsArg | None = None,
+    distortion: FloatArg | None = None,
+    fill_value: FixedFloats | None = None,
+    interp_type: FixedInterpType | None = None,
+    rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
+    **unknown: Never,
+) -> Any:
+    """Shows images in perspective: their corners move to given or random places.
+
+    Args:
+        input: The images, or label maps with nearest interpolation. Layouts: HW, HWC, CHW, FHWC, FCHW.
+        border: What lies beyond the border: "constant" (fill_value), "reflect_101", "reflect_1001", "wrap" or
+            "clamp". Default: ``'constant'``.
+        corners: Where the corners go, in shares of width and height: x and y of the upper left one, then
+            clockwise. Default: ``[]``. Can differ between samples.
+        distortion: Without `corners`: each corner moves inwards by at most half of this share of width and
+            height. Default: ``0.5``. Can differ between samples.
+        fill_value: One number, or one for each channel. Default: ``[0.0]``.
+        interp_type: Nearest or linear interpolation. Default: ``'linear'``.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        rng: Where the random numbers come from. Default: this thread's generator.
+        keyed_by: Samples that a reader has read: each gets random numbers of its own, the same in any batch.
+            See `avida.random`; `(samples, name)` names the draw.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
+        that of the input.
+
+    Example:
+        >>> avida.augment.perspective(image, distortion=0.5)
+    """
+    if unknown:
+        raise _wrong_arguments(globals()["perspective"], unknown)
+    return _call(
+        _AUGMENT_PERSPECTIVE,
+        (input,),
+        batch_size,
+        device,
+        (border, corners, distortion, fill_value, interp_type),
+        rng,
+        keyed_by,
+    )
 
 
 if TYPE_CHECKING:
