@@ -36,32 +36,44 @@ if TYPE_CHECKING:
 __all__ = [
     "adjust_colors",
     "affine",
+    "box_blur",
+    "coarse_dropout",
     "color_jitter",
+    "defocus",
     "elastic",
     "gamma",
     "grayscale",
     "grid_distortion",
     "invert",
+    "motion_blur",
     "optical_distortion",
     "perspective",
     "posterize",
     "rgb_shift",
     "solarize",
+    "spec_augment",
+    "unsharp_mask",
 ]
 
 _AUGMENT_ADJUST_COLORS = _op("augment.adjust_colors", "brightness contrast hue order saturation")
 _AUGMENT_AFFINE = _op("augment.affine", "angle border fill_value interp_type rel_translate scale shear size translate")
+_AUGMENT_BOX_BLUR = _op("augment.box_blur", "size")
+_AUGMENT_COARSE_DROPOUT = _op("augment.coarse_dropout", "fill_value height holes noise width")
 _AUGMENT_COLOR_JITTER = _op("augment.color_jitter", "brightness contrast hue saturation")
+_AUGMENT_DEFOCUS = _op("augment.defocus", "radius")
 _AUGMENT_ELASTIC = _op("augment.elastic", "alpha border fill_value interp_type sigma")
 _AUGMENT_GAMMA = _op("augment.gamma", "gamma")
 _AUGMENT_GRAYSCALE = _op("augment.grayscale", "on")
 _AUGMENT_GRID_DISTORTION = _op("augment.grid_distortion", "border fill_value interp_type limit steps steps_x steps_y")
 _AUGMENT_INVERT = _op("augment.invert", "")
+_AUGMENT_MOTION_BLUR = _op("augment.motion_blur", "angle direction size")
 _AUGMENT_OPTICAL_DISTORTION = _op("augment.optical_distortion", "border fill_value interp_type k")
 _AUGMENT_PERSPECTIVE = _op("augment.perspective", "border corners distortion fill_value interp_type")
 _AUGMENT_POSTERIZE = _op("augment.posterize", "bits")
 _AUGMENT_RGB_SHIFT = _op("augment.rgb_shift", "shift")
 _AUGMENT_SOLARIZE = _op("augment.solarize", "threshold")
+_AUGMENT_SPEC_AUGMENT = _op("augment.spec_augment", "fill_value freq_masks freq_width time_masks time_share time_width")
+_AUGMENT_UNSHARP_MASK = _op("augment.unsharp_mask", "amount sigma")
 
 
 if TYPE_CHECKING:
@@ -250,6 +262,140 @@ def affine(
 
 if TYPE_CHECKING:
 
+    @overload
+    def box_blur(
+        input: Batch, /, size: IntsArg | None = None, *, batch_size: int | None = None, **arguments: Unpack[Placed]
+    ) -> Batch: ...
+    @overload
+    def box_blur(
+        input: SingleTensor, /, size: IntsArg | None = None, *, batch_size: None = None, **arguments: Unpack[Placed]
+    ) -> Tensor: ...
+    @overload
+    def box_blur(
+        input: TensorLike, /, size: IntsArg | None = None, *, batch_size: int | None = None, **arguments: Unpack[Placed]
+    ) -> Any: ...
+
+
+@_suggests
+def box_blur(
+    input: TensorLike,
+    /,
+    size: IntsArg | None = None,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    **unknown: Never,
+) -> Any:
+    """Replaces each pixel by the mean of those around it.
+
+    Beyond the border images are reflected.
+
+    Args:
+        input: Images or videos, with any number of channels. Layouts: HW, HWC, CHW, FHWC, FCHW.
+        size: The odd size of the window, or its height and width. Default: ``[5]``. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
+        that of the input.
+
+    Example:
+        >>> avida.augment.box_blur(image, size=3)
+    """
+    if unknown:
+        raise _wrong_arguments(globals()["box_blur"], unknown)
+    return _call(_AUGMENT_BOX_BLUR, (input,), batch_size, device, (size,))
+
+
+if TYPE_CHECKING:
+
+    class CoarseDropoutArguments(DrawnAnywhere, Generic[Varies], total=False):
+        fill_value: FixedFloats | Varies | None
+        height: FixedFloats | Varies | None
+        holes: FixedInts | Varies | None
+        noise: bool | None
+        width: FixedFloats | Varies | None
+
+    @overload
+    def coarse_dropout(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[CoarseDropoutArguments[Array]],
+    ) -> Batch: ...
+    @overload
+    def coarse_dropout(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        keyed_by: FixedKey | None = None,
+        **arguments: Unpack[CoarseDropoutArguments[Never]],
+    ) -> Tensor: ...
+    @overload
+    def coarse_dropout(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[CoarseDropoutArguments[Array]],
+    ) -> Any: ...
+
+
+@_suggests
+def coarse_dropout(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    fill_value: FloatsArg | None = None,
+    height: FloatsArg | None = None,
+    holes: IntsArg | None = None,
+    noise: bool | None = None,
+    width: FloatsArg | None = None,
+    rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
+    **unknown: Never,
+) -> Any:
+    """Fills some rectangles of images, at random places.
+
+    Args:
+        input: Images or videos of uint8, uint16 or floats; all frames have the same holes. Layouts: HW, HWC,
+            CHW, FHWC, FCHW.
+        fill_value: One number, or one for each channel. Default: ``[0.0]``. Can differ between samples.
+        height: The height of holes as a share of the image's, or the least and the largest. Default: 0.1 to
+            0.2. Default: ``[]``. Can differ between samples.
+        holes: How many holes, or the least and the largest number. Default: 8. Default: ``[]``. Can differ
+            between samples.
+        noise: Fills with uniform noise instead. Default: ``False``. Can differ between samples.
+        width: The width of holes, like their height. Default: ``[]``. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        rng: Where the random numbers come from. Default: this thread's generator.
+        keyed_by: Samples that a reader has read: each gets random numbers of its own, the same in any batch.
+            See `avida.random`; `(samples, name)` names the draw.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
+        that of the input.
+
+    Example:
+        >>> avida.augment.coarse_dropout(image, holes=[2, 4])
+    """
+    if unknown:
+        raise _wrong_arguments(globals()["coarse_dropout"], unknown)
+    return _call(
+        _AUGMENT_COARSE_DROPOUT, (input,), batch_size, device, (fill_value, height, holes, noise, width), rng, keyed_by
+    )
+
+
+if TYPE_CHECKING:
+
     class ColorJitterArguments(DrawnAnywhere, Generic[Varies], total=False):
         brightness: FixedFloats | Varies | None
         contrast: FixedFloats | Varies | None
@@ -330,6 +476,58 @@ def color_jitter(
     return _call(
         _AUGMENT_COLOR_JITTER, (input,), batch_size, device, (brightness, contrast, hue, saturation), rng, keyed_by
     )
+
+
+if TYPE_CHECKING:
+
+    @overload
+    def defocus(
+        input: Batch, /, radius: FloatArg | None = None, *, batch_size: int | None = None, **arguments: Unpack[Placed]
+    ) -> Batch: ...
+    @overload
+    def defocus(
+        input: SingleTensor, /, radius: FloatArg | None = None, *, batch_size: None = None, **arguments: Unpack[Placed]
+    ) -> Tensor: ...
+    @overload
+    def defocus(
+        input: TensorLike,
+        /,
+        radius: FloatArg | None = None,
+        *,
+        batch_size: int | None = None,
+        **arguments: Unpack[Placed],
+    ) -> Any: ...
+
+
+@_suggests
+def defocus(
+    input: TensorLike,
+    /,
+    radius: FloatArg | None = None,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    **unknown: Never,
+) -> Any:
+    """Blurs images as a lens does that is out of focus: each point becomes a disk.
+
+    Args:
+        input: Images or videos, with any number of channels. Layouts: HW, HWC, CHW, FHWC, FCHW.
+        radius: The radius of the disk in pixels, of which half a pixel more is its edge. Default: ``3.0``. Can
+            differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
+        that of the input.
+
+    Example:
+        >>> avida.augment.defocus(image, radius=1.5)
+    """
+    if unknown:
+        raise _wrong_arguments(globals()["defocus"], unknown)
+    return _call(_AUGMENT_DEFOCUS, (input,), batch_size, device, (radius,))
 
 
 if TYPE_CHECKING:
@@ -728,6 +926,63 @@ def invert(
 
 if TYPE_CHECKING:
 
+    class MotionBlurArguments(Placed, Generic[Varies], total=False):
+        angle: FixedFloats | Varies | None
+        direction: FixedFloats | Varies | None
+        size: FixedInts | Varies | None
+
+    @overload
+    def motion_blur(
+        input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[MotionBlurArguments[Array]]
+    ) -> Batch: ...
+    @overload
+    def motion_blur(
+        input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[MotionBlurArguments[Never]]
+    ) -> Tensor: ...
+    @overload
+    def motion_blur(
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[MotionBlurArguments[Array]]
+    ) -> Any: ...
+
+
+@_suggests
+def motion_blur(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    angle: FloatArg | None = None,
+    direction: FloatArg | None = None,
+    size: IntArg | None = None,
+    **unknown: Never,
+) -> Any:
+    """Blurs images along a line, as if the camera had moved.
+
+    Args:
+        input: Images or videos, with any number of channels. Layouts: HW, HWC, CHW, FHWC, FCHW.
+        angle: The direction of the line in degrees: 0 is horizontal, 45 leads up to the right. Default:
+            ``0.0``. Can differ between samples.
+        direction: Where the line is strongest: from -1, at its beginning, to 1, at its end; 0 is even. Default:
+            ``0.0``. Can differ between samples.
+        size: The length of the line in pixels, an odd number. Default: ``7``. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
+        that of the input.
+
+    Example:
+        >>> avida.augment.motion_blur(image, size=3, angle=30)
+    """
+    if unknown:
+        raise _wrong_arguments(globals()["motion_blur"], unknown)
+    return _call(_AUGMENT_MOTION_BLUR, (input,), batch_size, device, (angle, direction, size))
+
+
+if TYPE_CHECKING:
+
     class OpticalDistortionArguments(Placed, Generic[Varies], total=False):
         border: (
             Literal[
@@ -1106,3 +1361,151 @@ def solarize(
     if unknown:
         raise _wrong_arguments(globals()["solarize"], unknown)
     return _call(_AUGMENT_SOLARIZE, (input,), batch_size, device, (threshold,))
+
+
+if TYPE_CHECKING:
+
+    class SpecAugmentArguments(DrawnAnywhere, Generic[Varies], total=False):
+        fill_value: FixedFloats | Varies | None
+        freq_masks: FixedInts | Varies | None
+        freq_width: FixedInts | Varies | None
+        time_masks: FixedInts | Varies | None
+        time_share: FixedFloats | Varies | None
+        time_width: FixedInts | Varies | None
+
+    @overload
+    def spec_augment(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[SpecAugmentArguments[Array]],
+    ) -> Batch: ...
+    @overload
+    def spec_augment(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        keyed_by: FixedKey | None = None,
+        **arguments: Unpack[SpecAugmentArguments[Never]],
+    ) -> Tensor: ...
+    @overload
+    def spec_augment(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[SpecAugmentArguments[Array]],
+    ) -> Any: ...
+
+
+@_suggests
+def spec_augment(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    fill_value: FloatsArg | None = None,
+    freq_masks: IntArg | None = None,
+    freq_width: IntArg | None = None,
+    time_masks: IntArg | None = None,
+    time_share: FloatArg | None = None,
+    time_width: IntArg | None = None,
+    rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
+    **unknown: Never,
+) -> Any:
+    """Masks random bands and random times of spectrograms (SpecAugment: Park et al., 2019).
+
+    The width of each mask is drawn from 0 to the largest.
+
+    Args:
+        input: Spectrograms of floats. Layouts: ft, tf, Cft, Ctf.
+        fill_value: What masks are filled with. Default: ``[0.0]``. Can differ between samples.
+        freq_masks: How many masks of frequencies. Default: ``2``. Can differ between samples.
+        freq_width: The largest number of bands of a mask. Default: ``27``. Can differ between samples.
+        time_masks: How many masks of times. Default: ``2``. Can differ between samples.
+        time_share: The largest share of the times that a mask may have. Default: ``1.0``. Can differ between
+            samples.
+        time_width: The largest number of times of a mask. Default: ``100``. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        rng: Where the random numbers come from. Default: this thread's generator.
+        keyed_by: Samples that a reader has read: each gets random numbers of its own, the same in any batch.
+            See `avida.random`; `(samples, name)` names the draw.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout: ft.
+
+    Example:
+        >>> spectrum = np.ones((40, 100), np.float32)
+        >>> avida.augment.spec_augment(spectrum, freq_width=10, time_width=20).shape
+    """
+    if unknown:
+        raise _wrong_arguments(globals()["spec_augment"], unknown)
+    return _call(
+        _AUGMENT_SPEC_AUGMENT,
+        (input,),
+        batch_size,
+        device,
+        (fill_value, freq_masks, freq_width, time_masks, time_share, time_width),
+        rng,
+        keyed_by,
+    )
+
+
+if TYPE_CHECKING:
+
+    class UnsharpMaskArguments(Placed, Generic[Varies], total=False):
+        amount: FixedFloats | Varies | None
+        sigma: FixedFloats | Varies | None
+
+    @overload
+    def unsharp_mask(
+        input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[UnsharpMaskArguments[Array]]
+    ) -> Batch: ...
+    @overload
+    def unsharp_mask(
+        input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[UnsharpMaskArguments[Never]]
+    ) -> Tensor: ...
+    @overload
+    def unsharp_mask(
+        input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[UnsharpMaskArguments[Array]]
+    ) -> Any: ...
+
+
+@_suggests
+def unsharp_mask(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    amount: FloatArg | None = None,
+    sigma: FloatArg | None = None,
+    **unknown: Never,
+) -> Any:
+    """Sharpens images: adds what distinguishes them from their blurred copies.
+
+    Args:
+        input: Images or videos, with any number of channels. Layouts: HW, HWC, CHW, FHWC, FCHW.
+        amount: The factor of the difference. Default: ``1.0``. Can differ between samples.
+        sigma: The standard deviation of the Gaussian that blurs, in pixels. Default: ``1.0``. Can differ
+            between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
+        that of the input.
+
+    Example:
+        >>> avida.augment.unsharp_mask(image, amount=0.5)
+    """
+    if unknown:
+        raise _wrong_arguments(globals()["unsharp_mask"], unknown)
+    return _call(_AUGMENT_UNSHARP_MASK, (input,), batch_size, device, (amount, sigma))
