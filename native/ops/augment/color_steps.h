@@ -30,11 +30,11 @@ template <class Number>
 AVIDA_HD AVIDA_INLINE Number filled(float x) {
   return Number{} + x;
 }
-// The integer that does not exceed x, of 0 to 2^22: numbers above 2^23 have no fraction.
+// The integer that does not exceed x, of 0 to 2^22: numbers above 2^23 have no fraction. What is less than 2^-12 below an
+// integer counts as that integer.
 template <class Number>
 AVIDA_HD AVIDA_INLINE Number whole_part(const Number& x) {
-  const Number rounded = (x + 0x1p23f) - 0x1p23f;
-  return rounded > x ? rounded - 1.0f : rounded;
+  return ((x - (0.5f - 0x1p-12f)) + 0x1.8p23f) - 0x1.8p23f;
 }
 
 template <class Number>
@@ -61,15 +61,16 @@ AVIDA_HD AVIDA_INLINE void turn_hue(Pixel<3, Number>& x, float turn, const Color
   // The hue, of which a circle is 6: the largest colour decides on the third of the circle.
   const Number red = (x[1] - x[2]) * inverse, green = (x[2] - x[0]) * inverse + 2.0f,
                blue = (x[0] - x[1]) * inverse + 4.0f;
-  const Number hue = (x[0] >= most ? red : (x[1] >= most ? green : blue)) + 6 * (turn < 0 ? turn + 1 : turn);
+  Number hue = (x[0] >= most ? red : (x[1] >= most ? green : blue)) + 6 * (turn < 0 ? turn + 1 : turn);
+  hue = hue >= 6.0f ? hue - 6.0f : hue;
+  hue = hue < 0.0f ? hue + 6.0f : hue;
   // Integers of white become floats of 1, and these integers again, as the fraction is dropped.
   const float scale = by.whole ? (by.range + 0.999f) / by.range : 1;
   for (int c = 0; c < 3; c++) {
-    Number at = hue + (c == 0 ? 5.0f : c == 1 ? 3.0f : 1.0f);  // from -1 + 1 to 5 + 6 + 5
-    at = at >= 6.0f ? at - 6.0f : at;
-    at = at >= 6.0f ? at - 6.0f : at;
-    const Number share = larger(smaller(smaller(at, 4.0f - at), filled<Number>(1)), Number{});
-    x[c] = stored_color<Number>((most - chroma * share) * scale, by);
+    const Number from = hue - (c == 0 ? 3.0f : c == 1 ? 2.0f : 4.0f), distance = larger<Number>(from, -from);
+    const Number less = c == 0 ? 2.0f - distance : distance - 1.0f;
+    const Number made = (most - chroma * larger(smaller(less, filled<Number>(1)), Number{})) * scale;
+    x[c] = by.whole ? whole_part(made) : made;
   }
 }
 
@@ -80,10 +81,10 @@ AVIDA_HD AVIDA_INLINE void adjust(Pixel<N, Number>& x, const ColorSteps& steps, 
     if constexpr (N == 3) turn_hue(x, by, steps);
     return;
   }
-  Number other{};
-  if (steps.step[i] == ColorStep::contrast) other = filled<Number>(*steps.mean_gray);
-  if (steps.step[i] == ColorStep::saturation) other = gray_of(x, steps);
-  for (int c = 0; c < N; c++) x[c] = stored_color<Number>(x[c] * by + other * (1 - by), steps);
+  Number share{};
+  if (steps.step[i] == ColorStep::contrast) share = filled<Number>(*steps.mean_gray * (1 - by));
+  if (steps.step[i] == ColorStep::saturation) share = gray_of(x, steps) * (1 - by);
+  for (int c = 0; c < N; c++) x[c] = stored_color<Number>(x[c] * by + share, steps);
 }
 
 template <int N>

@@ -3,9 +3,11 @@
 
 #include <cstring>
 
+#include "core/clones.h"
 #include "loops/items/each_item.h"
 #include "loops/moving/convert_run.h"
 #include "ops/augment/colors.h"
+#include "ops/random/tiles.h"
 
 namespace avida::ops {
 namespace {
@@ -77,6 +79,20 @@ std::vector<Hole> holes_of(const Sample<SpecAugmentArgs>& sample, int64_t bands,
   return holes;
 }
 
+// What Params::fill makes of noise, for the elements [begin, end): a tile of blocks after the other.
+template <class T>
+AVIDA_TEMPLATE_CLONES static void make_noise(T* out, int64_t begin, int64_t end, const RandomKey& key, float range) {
+  constexpr int64_t per_tile = 4 * kLanes;
+  for (int64_t first = begin / per_tile * per_tile; first < end; first += per_tile) {
+    const PhiloxTile tile(key, kFirstNoiseBlock / kLanes + first / per_tile);
+    T made[per_tile];
+    for (int lane = 0; lane < kLanes; lane++)
+      for (int k = 0; k < 4; k++) made[4 * lane + k] = noise_of<T>(tile.word[k][lane], range);
+    const int64_t from = std::max(begin, first), to = std::min(end, first + per_tile);
+    std::copy(made + (from - first), made + (to - first), out + from);
+  }
+}
+
 template <class Args>
 class HolesPlan {
  public:
@@ -138,14 +154,22 @@ class HolesPlan {
   template <class T>
   static void fill_rows(const typename Holes<T>::Params& params, int64_t begin, int64_t end) {
     const int64_t row = params.width * params.inner;
-    std::memcpy(params.out + begin * row, params.in + begin * row, static_cast<size_t>((end - begin) * row) * sizeof(T));
-    for (int64_t line = begin; line < end; line++)
+    std::memcpy(params.out + begin * row, params.in + begin * row,
+                static_cast<size_t>((end - begin) * row) * sizeof(T));
+    std::vector<T> filled(params.noise ? 0 : row);  // a row of nothing but holes
+    for (int64_t line = begin; line < end; line++) {
+      if (!params.noise && (line == begin || line % params.height == 0))  // planes may differ
+        for (int64_t i = 0; i < row; i++) filled[i] = params.fill(line * row + i);
       for (int k = 0; k < params.hole_count; k++) {
         const Hole& hole = params.holes[k];
         if (line % params.height < hole.top || line % params.height >= hole.bottom) continue;
-        for (int64_t i = hole.left * params.inner; i < hole.right * params.inner; i++)
-          params.out[line * row + i] = params.fill(line * row + i);
+        const int64_t left = hole.left * params.inner, right = hole.right * params.inner;
+        if (params.noise)
+          make_noise(params.out, line * row + left, line * row + right, params.key, params.range);
+        else
+          std::copy(filled.begin() + left, filled.begin() + right, params.out + line * row + left);
       }
+    }
   }
 
   const SampleView& in_;

@@ -10,6 +10,13 @@ struct Hole {
   int top, bottom, left, right;
 };
 
+constexpr unsigned kFirstNoiseBlock = 0x80000000u;  // of the words of noise; those before draw the holes
+
+template <class T>
+AVIDA_HD AVIDA_INLINE T noise_of(unsigned word, float range) {
+  return convert<T>(static_cast<float>(static_cast<int>(word >> 8)) * 0x1p-24f * range);
+}
+
 // Each item is an element.
 template <class T>
 struct Holes {
@@ -28,10 +35,10 @@ struct Holes {
     // The noise of an element follows from its index.
     AVIDA_HD AVIDA_INLINE T fill(long i) const {
       if (!noise) return fills[i / channel_step % fill_count];
-      const PhiloxBlock block = random_block(key, 0x80000000u + static_cast<unsigned>(i / 4));
+      const PhiloxBlock block = random_block(key, kFirstNoiseBlock + static_cast<unsigned>(i / 4));
       const unsigned k = static_cast<unsigned>(i % 4);
       const unsigned word = k < 2 ? (k ? block.word[1] : block.word[0]) : (k == 2 ? block.word[2] : block.word[3]);
-      return convert<T>(static_cast<float>(static_cast<int>(word >> 8)) * 0x1p-24f * range);
+      return noise_of<T>(word, range);
     }
   };
 
