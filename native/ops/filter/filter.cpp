@@ -1,3 +1,5 @@
+#include "ops/filter/filter.h"
+
 #include <cmath>
 
 #include "loops/neighbours/byte_sums.h"
@@ -258,6 +260,34 @@ struct Filter : FilterWindow {
 };
 
 }  // namespace
+
+struct KernelFilter::Held {
+  FilterArgs args;
+  std::vector<float> kernel;
+  SampleView in[2];
+  std::optional<Filter> filter;
+
+  // The work of `filter` itself, with the kernel as its second input.
+  Sample<FilterArgs> sample_of(const SampleWork& work) const {
+    SampleWork changed = work;
+    changed.in = in;
+    changed.args = &args;
+    return Sample<FilterArgs>(changed);
+  }
+};
+
+KernelFilter::KernelFilter(const SampleWork& work, std::vector<float> kernel, int64_t height, Border border) {
+  auto held = std::make_shared<Held>();
+  held->args.border = border;
+  held->kernel = std::move(kernel);
+  held->in[0] = work.in[0];
+  held->in[1] = {held->kernel.data(), {height, std::ssize(held->kernel) / height}, DType::float32, {}};
+  held->filter.emplace(held->sample_of(work));
+  held_ = held;
+}
+
+int64_t KernelFilter::rows() const { return held_->filter->rows(); }
+void KernelFilter::run(const SampleWork& work) const { held_->filter->run(held_->sample_of(work)); }
 
 AVIDA_OP(filter, FilterArgs) {
   using Args = FilterArgs;

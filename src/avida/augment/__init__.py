@@ -16,20 +16,20 @@ from avida.augment._operations import brightness as brightness
 from avida.augment._operations import color as color
 from avida.augment._operations import contrast as contrast
 from avida.augment._operations import equalize as equalize
-from avida.augment._operations import invert as invert
-from avida.augment._operations import posterize as posterize
 from avida.augment._operations import rotate as rotate
 from avida.augment._operations import sharpness as sharpness
 from avida.augment._operations import shear_x as shear_x
 from avida.augment._operations import shear_y as shear_y
-from avida.augment._operations import solarize as solarize
 from avida.augment._operations import translate as translate
+from avida.augment._ops import *  # noqa: F403
 from avida.augment._policies import CIFAR10 as CIFAR10
 from avida.augment._policies import IMAGENET as IMAGENET
 from avida.augment._policies import POLICIES as POLICIES
 from avida.augment._policies import SVHN as SVHN
 from avida.augment._policies import Policy as Policy
 from avida.augment._policies import Step as Step
+from avida.augment._sound import add_noise as add_noise
+from avida.augment._sound import gain as gain
 from avida.augment._standard import AUTO_AUGMENT as AUTO_AUGMENT
 from avida.augment._standard import RAND_AUGMENT as RAND_AUGMENT
 from avida.augment._standard import TRIVIAL_AUGMENT_WIDE as TRIVIAL_AUGMENT_WIDE

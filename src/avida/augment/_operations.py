@@ -12,12 +12,12 @@ import numpy as np
 from avida import _ops, reductions
 from avida._values.batch import Batch, as_batch
 from avida._values.tensor import Tensor
-from avida._values.typing import FixedInterpType, FloatArg, FloatsArg, IntArg
+from avida._values.typing import FixedInterpType, FloatArg, FloatsArg
+from avida.augment._ops import adjust_colors
 from avida.types import INTERP_NN
 
 _SMOOTH = np.array([[1, 1, 1], [1, 5, 1], [1, 1, 1]], np.float32) / 13
 _UNCHANGED = np.array([[0, 0, 0], [0, 1, 0], [0, 0, 0]], np.float32)
-_LUMA = np.array([0.299, 0.587, 0.114], np.float32)
 
 
 def _numbers(value: Any, samples: int) -> np.ndarray:
@@ -81,9 +81,7 @@ def brightness(images: Batch, factor: FloatArg) -> Batch:
 
 def contrast(images: Batch, factor: FloatArg) -> Batch:
     """Scales the contrast: 0 gives the mean gray of the image, 1 changes nothing."""
-    channels = reductions.mean(images, axes=list(range(images.ndim - 1))).cpu()
-    means = np.array([np.dot(c, _LUMA) if c.size == 3 else c.mean() for c in map(np.asarray, channels)], np.float32)
-    return _ops.contrast(images, contrast=factor, contrast_center=_per_sample(means))
+    return adjust_colors(images, contrast=factor)
 
 
 def color(images: Batch, factor: FloatArg) -> Batch:
@@ -98,24 +96,6 @@ def sharpness(images: Batch, factor: FloatArg) -> Batch:
     """Smooths or sharpens images: 0 is smoothed, 1 changes nothing, 2 is sharpened."""
     factors = _numbers(factor, images.batch_size)[:, None, None]
     return _ops.filter(images, _per_sample(factors * _UNCHANGED + (1 - factors) * _SMOOTH))
-
-
-def posterize(images: Batch, bits: IntArg) -> Batch:
-    """Keeps the ``bits`` highest bits of each byte, from 0 to 8."""
-    kept = np.clip(np.round(_numbers(bits, images.batch_size)), 0, 8).astype(np.int64)
-    return images & _per_sample((256 - (1 << (8 - kept))).astype(np.uint8))
-
-
-def solarize(images: Batch, threshold: FloatArg) -> Batch:
-    """Inverts the bytes that are not below a threshold."""
-    limits = np.ceil(_numbers(threshold, images.batch_size))
-    changed_bits = np.where(limits > 255, 0, 255).astype(np.uint8)
-    return images ^ ((images >= _per_sample(np.clip(limits, 0, 255).astype(np.uint8))) * _per_sample(changed_bits))
-
-
-def invert(images: Batch) -> Batch:
-    """Makes dark what is bright, and the other way round."""
-    return images ^ np.uint8(255)
 
 
 def autocontrast(images: Batch) -> Batch:

@@ -7,6 +7,7 @@ import functools
 from collections.abc import Iterable, Sequence
 
 from avida.augment import _operations as operations
+from avida.augment import _ops
 from avida.augment._augmentation import Augmentation
 from avida.augment._checks import listed, number
 
@@ -40,8 +41,8 @@ def _space(
         factors("color", operations.color),
         factors("contrast", operations.contrast),
         factors("sharpness", operations.sharpness),
-        Augmentation("posterize", operations.posterize, (8, bits)),
-        Augmentation("solarize", operations.solarize, (255, 0)),
+        Augmentation("posterize", _ops.posterize, (8, bits)),
+        Augmentation("solarize", _ops.solarize, (255, 0)),
         Augmentation("autocontrast", operations.autocontrast),
         Augmentation("equalize", operations.equalize),
     )
@@ -50,7 +51,7 @@ def _space(
 RAND_AUGMENT = _space(0.3, _translations(_RELATIVE, relative=True), angle=30, factor=0.9, bits=4)
 """RandAugment: Cubuk et al., 2019."""
 
-AUTO_AUGMENT = (*RAND_AUGMENT, Augmentation("invert", operations.invert))
+AUTO_AUGMENT = (*RAND_AUGMENT, Augmentation("invert", _ops.invert))
 """AutoAugment: Cubuk et al., 2018."""
 
 TRIVIAL_AUGMENT_WIDE = _space(0.99, _translations(32, relative=False), angle=135, factor=0.99, bits=2)
