@@ -23,6 +23,7 @@ from reader_classes import reader_modules  # noqa: E402
 from result_types import result_type  # noqa: E402
 
 from avida import _core  # noqa: E402
+from avida._scenes.operators import CHANGES_PIXELS, MOVES_PIXELS  # noqa: E402
 
 # For each type of argument: what all samples share, and what may also be a Batch with a value for each sample.
 TYPES = {
@@ -133,6 +134,8 @@ def overloads(op: dict, name: str, inputs: Parameters, keywords: Parameters) -> 
     if inputs:
         first = next(iter(inputs))
         forms.append(("Batch", {**inputs, first: "Batch"}, known | one_output, "Array"))
+        if op["name"] in CHANGES_PIXELS | MOVES_PIXELS:
+            forms.append(("Scene", {**inputs, first: "Scene"}, known | one_output, "Array"))
     if all(given["optional"] for given in op["inputs"]):
         sizes = {"batch_size": "int"} | ({"like": "Batch"} if op["takes_like"] else {})
         forms += [("Batch", inputs, {**known, **one_output, size: kind}, "Array") for size, kind in sizes.items()]
@@ -260,7 +263,11 @@ def module_text(ops: list[dict]) -> str:
         for name in ("Batch", "Tensor")
         if re.search(rf"(: |-> |\[){name}\b", functions)
     )
-    rng = "\nif TYPE_CHECKING:\n    from avida.random import RNG\n" if "rng: RNG" in functions else ""
+    only_types = [
+        *(["from avida._scenes.scene import Scene"] if "-> Scene" in functions else []),
+        *(["from avida.random import RNG"] if "rng: RNG" in functions else []),
+    ]
+    types_only = "\nif TYPE_CHECKING:\n" + "".join(f"    {line}\n" for line in only_types) if only_types else ""
     path = "import os\n" if "os.PathLike" in functions else ""
     special = ("Generic", "Literal", "Required", "TypedDict", "Unpack")
     checked = ["Any", *(name for name in special if re.search(rf"\b{name}\b", functions)), "Never"]
@@ -277,7 +284,7 @@ from avida._core import op_with_args as _op
 {missing}from avida._missing import suggests as _suggests
 from avida._missing import wrong_arguments as _wrong_arguments
 {values}from avida._values.typing import {", ".join(used)}
-{rng}
+{types_only}
 __all__ = {names!r}
 
 {constants}

@@ -160,6 +160,11 @@ def set_random_source(draw: object, seed: object) -> None:
     """
 
 def philox(key: int, high: int, low: int, word: int) -> int: ...
+def set_take_apart(scene: object, random: object, function: object) -> None:
+    """
+    Sets the types of Scenes and of random arguments, and what calls with such do.
+    """
+
 def op_count() -> int: ...
 def describe_op(arg: int, /) -> dict: ...
 def set_package(arg: str, /) -> None: ...
@@ -232,6 +237,11 @@ class Background:
 def next_item(iterator: object) -> Any: ...
 def as_method(function: object) -> Any:
     """A function of the core as a method of a Python class."""
+
+def outline(value: object) -> Any:
+    """
+    A value of the same shapes, on the CPU, without elements: for operators that look at shapes alone.
+    """
 
 def python_call(
     function: object,

@@ -34,6 +34,7 @@ from avida._values.typing import (
 )
 
 if TYPE_CHECKING:
+    from avida._scenes.scene import Scene
     from avida.random import RNG
 
 __all__ = [
@@ -153,7 +154,7 @@ _ERASE = _op(
 )
 _EXPAND_DIMS = _op("expand_dims", "axes new_axis_names")
 _FILTER = _op("filter", "anchor border dtype mode")
-_FLIP = _op("flip", "depthwise horizontal vertical")
+_FLIP = _op("flip", "depthwise horizontal swap vertical")
 _FULL = _op("full", "layout shape")
 _FULL_LIKE = _op("full_like", "")
 _GAUSSIAN_BLUR = _op("gaussian_blur", "dtype sigma window_size")
@@ -619,6 +620,10 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def brightness(
+        input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[BrightnessArguments[Array]]
+    ) -> Scene: ...
+    @overload
+    def brightness(
         input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[BrightnessArguments[Never]]
     ) -> Tensor: ...
     @overload
@@ -675,6 +680,10 @@ if TYPE_CHECKING:
     def brightness_contrast(
         input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[BrightnessContrastArguments[Array]]
     ) -> Batch: ...
+    @overload
+    def brightness_contrast(
+        input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[BrightnessContrastArguments[Array]]
+    ) -> Scene: ...
     @overload
     def brightness_contrast(
         input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[BrightnessContrastArguments[Never]]
@@ -740,6 +749,8 @@ if TYPE_CHECKING:
     @overload
     def cast(input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[CastArguments]) -> Batch: ...
     @overload
+    def cast(input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[CastArguments]) -> Scene: ...
+    @overload
     def cast(input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[CastArguments]) -> Tensor: ...
     @overload
     def cast(input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[CastArguments]) -> Any: ...
@@ -782,6 +793,10 @@ if TYPE_CHECKING:
     def cast_like(
         input_0: Batch, input_1: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[Placed]
     ) -> Batch: ...
+    @overload
+    def cast_like(
+        input_0: Scene, input_1: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[Placed]
+    ) -> Scene: ...
     @overload
     def cast_like(
         input_0: SingleTensor, input_1: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[Placed]
@@ -885,6 +900,8 @@ if TYPE_CHECKING:
     @overload
     def clahe(input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[ClaheArguments]) -> Batch: ...
     @overload
+    def clahe(input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[ClaheArguments]) -> Scene: ...
+    @overload
     def clahe(input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[ClaheArguments]) -> Tensor: ...
     @overload
     def clahe(input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[ClaheArguments]) -> Any: ...
@@ -943,6 +960,10 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def color_space_conversion(
+        input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[ColorSpaceConversionArguments]
+    ) -> Scene: ...
+    @overload
+    def color_space_conversion(
         input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[ColorSpaceConversionArguments]
     ) -> Tensor: ...
     @overload
@@ -998,6 +1019,10 @@ if TYPE_CHECKING:
     def color_twist(
         input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[ColorTwistArguments[Array]]
     ) -> Batch: ...
+    @overload
+    def color_twist(
+        input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[ColorTwistArguments[Array]]
+    ) -> Scene: ...
     @overload
     def color_twist(
         input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[ColorTwistArguments[Never]]
@@ -1061,6 +1086,10 @@ if TYPE_CHECKING:
     def contrast(
         input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[ContrastArguments[Array]]
     ) -> Batch: ...
+    @overload
+    def contrast(
+        input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[ContrastArguments[Array]]
+    ) -> Scene: ...
     @overload
     def contrast(
         input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[ContrastArguments[Never]]
@@ -1239,6 +1268,8 @@ if TYPE_CHECKING:
     @overload
     def copy(input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[Placed]) -> Batch: ...
     @overload
+    def copy(input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[Placed]) -> Scene: ...
+    @overload
     def copy(input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[Placed]) -> Tensor: ...
     @overload
     def copy(input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[Placed]) -> Any: ...
@@ -1304,6 +1335,8 @@ if TYPE_CHECKING:
 
     @overload
     def crop(input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[CropArguments[Array]]) -> Batch: ...
+    @overload
+    def crop(input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[CropArguments[Array]]) -> Scene: ...
     @overload
     def crop(
         input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[CropArguments[Never]]
@@ -1428,6 +1461,10 @@ if TYPE_CHECKING:
     def crop_mirror_normalize(
         input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[CropMirrorNormalizeArguments[Array]]
     ) -> Batch: ...
+    @overload
+    def crop_mirror_normalize(
+        input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[CropMirrorNormalizeArguments[Array]]
+    ) -> Scene: ...
     @overload
     def crop_mirror_normalize(
         input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[CropMirrorNormalizeArguments[Never]]
@@ -1555,6 +1592,10 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def debayer(
+        input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[DebayerArguments[Array]]
+    ) -> Scene: ...
+    @overload
+    def debayer(
         input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[DebayerArguments[Never]]
     ) -> Tensor: ...
     @overload
@@ -1634,6 +1675,8 @@ if TYPE_CHECKING:
     @overload
     def equalize(input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[Placed]) -> Batch: ...
     @overload
+    def equalize(input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[Placed]) -> Scene: ...
+    @overload
     def equalize(input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[Placed]) -> Tensor: ...
     @overload
     def equalize(input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[Placed]) -> Any: ...
@@ -1685,6 +1728,10 @@ if TYPE_CHECKING:
     def erase(
         input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[EraseArguments[Array]]
     ) -> Batch: ...
+    @overload
+    def erase(
+        input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[EraseArguments[Array]]
+    ) -> Scene: ...
     @overload
     def erase(
         input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[EraseArguments[Never]]
@@ -1840,6 +1887,16 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def filter(
+        data: Scene,
+        filter: TensorLike,
+        fill_value: TensorLike | None = None,
+        /,
+        *,
+        batch_size: int | None = None,
+        **arguments: Unpack[FilterArguments[Array]],
+    ) -> Scene: ...
+    @overload
+    def filter(
         data: SingleTensor,
         filter: SingleTensor,
         fill_value: SingleTensor | None = None,
@@ -1927,10 +1984,13 @@ if TYPE_CHECKING:
     class FlipArguments(Placed, Generic[Varies], total=False):
         depthwise: FixedInts | Varies | None
         horizontal: FixedInts | Varies | None
+        swap: FixedInts | None
         vertical: FixedInts | Varies | None
 
     @overload
     def flip(input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[FlipArguments[Array]]) -> Batch: ...
+    @overload
+    def flip(input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[FlipArguments[Array]]) -> Scene: ...
     @overload
     def flip(
         input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[FlipArguments[Never]]
@@ -1950,6 +2010,7 @@ def flip(
     device: DeviceArg | None = None,
     depthwise: IntArg | None = None,
     horizontal: IntArg | None = None,
+    swap: FixedInts | None = None,
     vertical: IntArg | None = None,
     **unknown: Never,
 ) -> Any:
@@ -1961,6 +2022,8 @@ def flip(
             samples.
         horizontal: Whether to mirror left to right, along the axis W. Default: ``1``. Can differ between
             samples.
+        swap: Of a Scene: pairs of keypoints that change places where the image is mirrored, such as left and
+            right eye.
         vertical: Whether to mirror top to bottom, along the axis H. Default: ``0``. Can differ between samples.
         batch_size: Makes a Batch of this many samples when no input is one.
         device: Where to run. Default: where the inputs are.
@@ -1974,7 +2037,7 @@ def flip(
     """
     if unknown:
         raise _wrong_arguments(globals()["flip"], unknown)
-    return _call(_FLIP, (input,), batch_size, device, (depthwise, horizontal, vertical))
+    return _call(_FLIP, (input,), batch_size, device, (depthwise, horizontal, swap, vertical))
 
 
 if TYPE_CHECKING:
@@ -2090,6 +2153,10 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def gaussian_blur(
+        input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[GaussianBlurArguments[Array]]
+    ) -> Scene: ...
+    @overload
+    def gaussian_blur(
         input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[GaussianBlurArguments[Never]]
     ) -> Tensor: ...
     @overload
@@ -2203,6 +2270,10 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def grid_mask(
+        input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[GridMaskArguments[Array]]
+    ) -> Scene: ...
+    @overload
+    def grid_mask(
         input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[GridMaskArguments[Never]]
     ) -> Tensor: ...
     @overload
@@ -2262,6 +2333,8 @@ if TYPE_CHECKING:
     @overload
     def hsv(input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[HsvArguments[Array]]) -> Batch: ...
     @overload
+    def hsv(input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[HsvArguments[Array]]) -> Scene: ...
+    @overload
     def hsv(input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[HsvArguments[Never]]) -> Tensor: ...
     @overload
     def hsv(
@@ -2317,6 +2390,8 @@ if TYPE_CHECKING:
 
     @overload
     def hue(input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[HueArguments[Array]]) -> Batch: ...
+    @overload
+    def hue(input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[HueArguments[Array]]) -> Scene: ...
     @overload
     def hue(input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[HueArguments[Never]]) -> Tensor: ...
     @overload
@@ -2452,6 +2527,14 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def jpeg_compression_distortion(
+        input: Scene,
+        /,
+        *,
+        batch_size: int | None = None,
+        **arguments: Unpack[JpegCompressionDistortionArguments[Array]],
+    ) -> Scene: ...
+    @overload
+    def jpeg_compression_distortion(
         input: SingleTensor,
         /,
         *,
@@ -2512,6 +2595,10 @@ if TYPE_CHECKING:
     def laplacian(
         input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[LaplacianArguments[Array]]
     ) -> Batch: ...
+    @overload
+    def laplacian(
+        input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[LaplacianArguments[Array]]
+    ) -> Scene: ...
     @overload
     def laplacian(
         input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[LaplacianArguments[Never]]
@@ -2588,6 +2675,15 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def letterbox(
+        input: Scene,
+        /,
+        *,
+        batch_size: int | None = None,
+        save_matrix: Literal[False] | None = None,
+        **arguments: Unpack[LetterboxArguments],
+    ) -> Scene: ...
+    @overload
+    def letterbox(
         input: SingleTensor,
         /,
         *,
@@ -2662,6 +2758,10 @@ if TYPE_CHECKING:
     def lookup_table(
         input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[LookupTableArguments]
     ) -> Batch: ...
+    @overload
+    def lookup_table(
+        input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[LookupTableArguments]
+    ) -> Scene: ...
     @overload
     def lookup_table(
         input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[LookupTableArguments]
@@ -3021,6 +3121,10 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def normalize(
+        input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[NormalizeArguments[Array]]
+    ) -> Scene: ...
+    @overload
+    def normalize(
         input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[NormalizeArguments[Never]]
     ) -> Tensor: ...
     @overload
@@ -3353,6 +3457,8 @@ if TYPE_CHECKING:
     @overload
     def pad(input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[PadArguments[Array]]) -> Batch: ...
     @overload
+    def pad(input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[PadArguments[Array]]) -> Scene: ...
+    @overload
     def pad(input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[PadArguments[Never]]) -> Tensor: ...
     @overload
     def pad(
@@ -3415,6 +3521,10 @@ if TYPE_CHECKING:
     def paste(
         input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[PasteArguments[Array]]
     ) -> Batch: ...
+    @overload
+    def paste(
+        input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[PasteArguments[Array]]
+    ) -> Scene: ...
     @overload
     def paste(
         input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[PasteArguments[Never]]
@@ -4012,6 +4122,15 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def random_resized_crop(
+        input: Scene,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[RandomResizedCropArguments[Array]],
+    ) -> Scene: ...
+    @overload
+    def random_resized_crop(
         input: SingleTensor,
         /,
         *,
@@ -4305,6 +4424,15 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def resize(
+        input: Scene,
+        /,
+        *,
+        batch_size: int | None = None,
+        save_attrs: Literal[False] | None = None,
+        **arguments: Unpack[ResizeArguments[Array]],
+    ) -> Scene: ...
+    @overload
+    def resize(
         input: SingleTensor,
         /,
         *,
@@ -4467,6 +4595,10 @@ if TYPE_CHECKING:
     def resize_crop_mirror(
         input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[ResizeCropMirrorArguments[Array]]
     ) -> Batch: ...
+    @overload
+    def resize_crop_mirror(
+        input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[ResizeCropMirrorArguments[Array]]
+    ) -> Scene: ...
     @overload
     def resize_crop_mirror(
         input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[ResizeCropMirrorArguments[Never]]
@@ -4725,6 +4857,10 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def rotate(
+        input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[RotateArguments[Array]]
+    ) -> Scene: ...
+    @overload
+    def rotate(
         input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[RotateArguments[Never]]
     ) -> Tensor: ...
     @overload
@@ -4795,6 +4931,10 @@ if TYPE_CHECKING:
     def saturation(
         input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[SaturationArguments[Array]]
     ) -> Batch: ...
+    @overload
+    def saturation(
+        input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[SaturationArguments[Array]]
+    ) -> Scene: ...
     @overload
     def saturation(
         input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[SaturationArguments[Never]]
@@ -4934,6 +5074,16 @@ if TYPE_CHECKING:
         batch_size: int | None = None,
         **arguments: Unpack[SliceArguments[Array]],
     ) -> Batch: ...
+    @overload
+    def slice(
+        data: Scene,
+        anchor: TensorLike | None = None,
+        shape_input: TensorLike | None = None,
+        /,
+        *,
+        batch_size: int | None = None,
+        **arguments: Unpack[SliceArguments[Array]],
+    ) -> Scene: ...
     @overload
     def slice(
         data: SingleTensor,
@@ -5550,6 +5700,15 @@ if TYPE_CHECKING:
         batch_size: int | None = None,
         **arguments: Unpack[WarpAffineArguments[Array]],
     ) -> Batch: ...
+    @overload
+    def warp_affine(
+        data: Scene,
+        mtx: TensorLike | None = None,
+        /,
+        *,
+        batch_size: int | None = None,
+        **arguments: Unpack[WarpAffineArguments[Array]],
+    ) -> Scene: ...
     @overload
     def warp_affine(
         data: SingleTensor,

@@ -24,6 +24,9 @@ from avida._values.typing import (
     Varies,
 )
 
+if TYPE_CHECKING:
+    from avida._scenes.scene import Scene
+
 __all__ = ["dilate", "erode", "median_blur", "remap", "warp_perspective"]
 
 _EXPERIMENTAL_DILATE = _op("experimental.dilate", "anchor border_mode iterations mask_size")
@@ -234,6 +237,10 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def median_blur(
+        input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[MedianBlurArguments[Array]]
+    ) -> Scene: ...
+    @overload
+    def median_blur(
         input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[MedianBlurArguments[Never]]
     ) -> Tensor: ...
     @overload
@@ -372,6 +379,15 @@ if TYPE_CHECKING:
         batch_size: int | None = None,
         **arguments: Unpack[WarpPerspectiveArguments[Array]],
     ) -> Batch: ...
+    @overload
+    def warp_perspective(
+        input: Scene,
+        matrix_input: TensorLike | None = None,
+        /,
+        *,
+        batch_size: int | None = None,
+        **arguments: Unpack[WarpPerspectiveArguments[Array]],
+    ) -> Scene: ...
     @overload
     def warp_perspective(
         input: SingleTensor,

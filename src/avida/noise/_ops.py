@@ -24,6 +24,7 @@ from avida._values.typing import (
 )
 
 if TYPE_CHECKING:
+    from avida._scenes.scene import Scene
     from avida.random import RNG
 
 __all__ = ["gaussian", "salt_and_pepper", "shot"]
@@ -48,6 +49,15 @@ if TYPE_CHECKING:
         keyed_by: KeyedBy | None = None,
         **arguments: Unpack[GaussianArguments[Array]],
     ) -> Batch: ...
+    @overload
+    def gaussian(
+        input: Scene,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[GaussianArguments[Array]],
+    ) -> Scene: ...
     @overload
     def gaussian(
         input: SingleTensor,
@@ -123,6 +133,15 @@ if TYPE_CHECKING:
         keyed_by: KeyedBy | None = None,
         **arguments: Unpack[SaltAndPepperArguments[Array]],
     ) -> Batch: ...
+    @overload
+    def salt_and_pepper(
+        input: Scene,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[SaltAndPepperArguments[Array]],
+    ) -> Scene: ...
     @overload
     def salt_and_pepper(
         input: SingleTensor,
@@ -211,6 +230,15 @@ if TYPE_CHECKING:
         keyed_by: KeyedBy | None = None,
         **arguments: Unpack[ShotArguments[Array]],
     ) -> Batch: ...
+    @overload
+    def shot(
+        input: Scene,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[ShotArguments[Array]],
+    ) -> Scene: ...
     @overload
     def shot(
         input: SingleTensor,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing.process  # here, since a fork while a thread imports a module leaves the child waiting for it
 import operator
 import os
 import re
 import secrets
 import threading
+from collections.abc import Iterator
 from typing import Any, SupportsIndex
 
 from avida import _core
@@ -160,9 +162,37 @@ def set_seed(seed: SupportsIndex) -> None:
     get_default_rng().seed = seed
 
 
-def _draw(rng: RNG | None) -> tuple[int, int]:
-    """Takes from a generator what one call of a random operator needs: seed and position."""
-    seed, position = _given(rng)._take(_DRAWS_PER_CALL)
+class GroupRNG(RNG):
+    """Generators of the samples of a group: a sample draws the same numbers whichever others are in the group.
+
+    A draw for as many samples takes a number from each. Others are made by a generator of the first seed.
+    """
+
+    def __init__(self, seeds: list[int]) -> None:
+        super().__init__(seed=seeds[0] if seeds else 0)
+        self.seeds = seeds
+
+
+@contextlib.contextmanager
+def drawing_from(rng: RNG) -> Iterator[None]:
+    """Makes it the default generator of this thread for a while."""
+    before = getattr(_thread, "rng", None)
+    _thread.rng = rng
+    try:
+        yield
+    finally:
+        if before is None:
+            del _thread.rng
+        else:
+            _thread.rng = before
+
+
+def _draw(rng: RNG | None) -> tuple[int, int] | tuple[int, int, list[int]]:
+    """Takes from a generator what one call of a random operator needs: seed and position, and seeds of samples."""
+    given = _given(rng)
+    seed, position = given._take(_DRAWS_PER_CALL)
+    if isinstance(given, GroupRNG):
+        return seed, position & _MASK, given.seeds
     return seed, position & _MASK
 
 
