@@ -22,8 +22,8 @@ from avida.random._rng import RNG, GroupRNG, drawing_from
 
 Images = TypeVar("Images", Batch, Tensor, Scene)
 Function = Callable[..., Any]
-Order = Callable[[np.ndarray], Sequence[int]]
-"""From the numbers that a sample has drawn, from 0 to 1, to the functions that it runs through."""
+Order = Callable[[np.ndarray], np.ndarray]
+"""From rows of the numbers that samples have drawn, from 0 to 1, to rows of the functions that they run through. -1: none."""
 
 _SEEDS = 2.0**53  # how many a number from 0 to 1 can tell apart
 
@@ -59,7 +59,11 @@ def maybe(
     """
     p = number("maybe", "p", p, low=0, high=1)
     child = _child("maybe", function, arguments)
-    return _run("maybe", x, [child], 1, lambda drawn: [0] if drawn[0] < p else [], (p,), rng, keyed_by)
+
+    def order(drawn: np.ndarray) -> np.ndarray:
+        return np.where(drawn < p, 0, -1)
+
+    return _run("maybe", x, [child], 1, order, (p,), rng, keyed_by)
 
 
 def one_of(
@@ -95,8 +99,8 @@ def one_of(
         raise ValueError(f"one_of: expected {len(children)} weights, one for each function and not all 0, got {weights}")
     ends = np.cumsum(shares) / sum(shares)
 
-    def order(drawn: np.ndarray) -> list[int]:
-        return [int(np.searchsorted(ends, drawn[1], side="right"))] if drawn[0] < p else []
+    def order(drawn: np.ndarray) -> np.ndarray:
+        return np.where(drawn[:, :1] < p, np.searchsorted(ends, drawn[:, 1:], side="right"), -1)
 
     return _run("one_of", x, children, 2, order, (p, *shares), rng, keyed_by)
 
@@ -132,9 +136,11 @@ def some_of(
     if not 0 <= least <= most <= len(children):
         raise ValueError(f"some_of: expected from 0 to {len(children)} as n, least first, got {n!r}")
 
-    def order(drawn: np.ndarray) -> list[int]:
-        count = least + min(int(drawn[1] * (most - least + 1)), most - least)
-        return sorted(np.argsort(drawn[2:], kind="stable")[:count].tolist()) if drawn[0] < p else []
+    def order(drawn: np.ndarray) -> np.ndarray:
+        counts = least + np.floor(drawn[:, 1:2] * (most - least + 1))
+        ranks = np.argsort(np.argsort(drawn[:, 2:], axis=1, kind="stable"), axis=1)
+        chosen = (ranks < counts) & (drawn[:, :1] < p)
+        return np.where(chosen, np.arange(len(children)), -1)
 
     return _run("some_of", x, children, 2 + len(children), order, (p, least, most), rng, keyed_by)
 
@@ -165,8 +171,8 @@ def shuffled(
     children = _children("shuffled", functions)
     p = number("shuffled", "p", p, low=0, high=1)
 
-    def order(drawn: np.ndarray) -> list[int]:
-        return np.argsort(drawn[1:], kind="stable").tolist() if drawn[0] < p else []
+    def order(drawn: np.ndarray) -> np.ndarray:
+        return np.where(drawn[:, :1] < p, np.argsort(drawn[:, 1:], axis=1, kind="stable"), -1)
 
     return _run("shuffled", x, children, 1 + len(children), order, (p,), rng, keyed_by)
 
@@ -263,7 +269,7 @@ def _joined(drawn: Batch) -> np.ndarray:
 
 def _refilled(child: _Child, batches: list[Any]) -> _Child:
     """The child with computed values for its Batches, which are taken from the front of the list."""
-    return child._replace(batches={name: batches.pop(0) for name in child.batches})
+    return child._replace(batches={name: batches.pop(0) for name in child.batches}) if child.batches else child
 
 
 def _form(x: Any) -> tuple[Any, ...]:
@@ -291,27 +297,30 @@ def _apply(
     name: str, x: Any, parts: list[Any], children: list[_Child], rows: np.ndarray, order: Order
 ) -> list[Any]:
     """Runs each sample through the functions that it has chosen. Those of one turn that chose the same are one batch."""
-    orders = [order(row) for row in rows]
-    seeds = [int(row[-1] * _SEEDS) for row in rows]
-    for turn in range(max(map(len, orders), default=0)):
-        groups: dict[int, list[int]] = {}
-        for i, chosen in enumerate(orders):
-            if turn < len(chosen):
-                groups.setdefault(chosen[turn], []).append(i)
-        made = {}
-        for number_of, members in groups.items():
-            all_of_them = len(members) == len(orders)
-            group = parts if all_of_them else [part._select(members) for part in parts]
-            with drawing_from(GroupRNG([_seed(seeds[i], number_of) for i in members])):
-                result = children[number_of](_rebuilt(x, group), None if all_of_them else members)
-            made[number_of] = _checked(name, x, children[number_of].function, result, len(members))
-        parts = _merged(parts, groups, made)
+    drawn = (rows[:, -1] * _SEEDS).astype(np.uint64)
+    for turn in order(rows[:, :-1]).T:
+        chosen: dict[int, list[int]] = {}
+        for i, child in enumerate(turn.tolist()):
+            if child >= 0:
+                chosen.setdefault(child, []).append(i)
+        seeds = _seeds(drawn, turn)
+        groups = []
+        for child, members in chosen.items():
+            whole = len(members) == len(rows)
+            group = parts if whole else [part._select(members) for part in parts]
+            with drawing_from(GroupRNG([seeds[i] for i in members])):
+                result = children[child](_rebuilt(x, group), None if whole else members)
+            groups.append((members, _checked(name, x, children[child].function, result, len(members))))
+        parts = _merged(parts, groups)
     return parts
 
 
-def _seed(seed: int, function: int) -> int:
-    """Of the numbers that a function draws for a sample."""
-    return _core.philox(seed, 0, function, 0) << 32 | _core.philox(seed, 0, function, 1)
+def _seeds(drawn: np.ndarray, functions: np.ndarray) -> list[int]:
+    """Of the numbers that functions draw for samples: as splitmix64 makes them."""
+    mixed = drawn + (functions + 1).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return (mixed ^ (mixed >> np.uint64(31))).tolist()
 
 
 def _checked(name: str, x: Any, function: Function, result: Any, size: int) -> list[Any]:
@@ -325,14 +334,8 @@ def _checked(name: str, x: Any, function: Function, result: Any, size: int) -> l
     return [result] if not isinstance(result, Scene) else _parts(result)
 
 
-def _merged(parts: list[Any], groups: dict[int, list[int]], made: dict[int, list[Any]]) -> list[Any]:
-    if len(groups) == 1 and (only := next(iter(groups))) is not None and len(groups[only]) == parts[0].batch_size:
-        return made[only]
-    merged = []
-    for k, part in enumerate(parts):
-        samples = list(part)
-        for function, members in groups.items():
-            for i, sample in zip(members, made[function][k], strict=True):
-                samples[i] = sample
-        merged.append(_core.batch_from_tensors(samples, part._dtype_id, part.layout or ""))
-    return merged
+def _merged(parts: list[Any], groups: list[tuple[list[int], list[Any]]]) -> list[Any]:
+    """The samples of the groups in their places, those that no function has changed between them."""
+    if len(groups) == 1 and len(groups[0][0]) == parts[0].batch_size:
+        return groups[0][1]
+    return [_core.merge(part, [(members, made[k]) for members, made in groups]) for k, part in enumerate(parts)]

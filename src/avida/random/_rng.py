@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import multiprocessing.process  # here, since a fork while a thread imports a module leaves the child waiting for it
 import operator
 import os
 import re
 import secrets
 import threading
-from collections.abc import Iterator
 from typing import Any, SupportsIndex
 
 from avida import _core
@@ -173,18 +171,21 @@ class GroupRNG(RNG):
         self.seeds = seeds
 
 
-@contextlib.contextmanager
-def drawing_from(rng: RNG) -> Iterator[None]:
-    """Makes it the default generator of this thread for a while."""
-    before = getattr(_thread, "rng", None)
-    _thread.rng = rng
-    try:
-        yield
-    finally:
-        if before is None:
+class drawing_from:  # noqa: N801
+    """Makes it the default generator of this thread in a ``with`` block."""
+
+    def __init__(self, rng: RNG) -> None:
+        self.rng = rng
+
+    def __enter__(self) -> None:
+        self.before = getattr(_thread, "rng", None)
+        _thread.rng = self.rng
+
+    def __exit__(self, *_: object) -> None:
+        if self.before is None:
             del _thread.rng
         else:
-            _thread.rng = before
+            _thread.rng = self.before
 
 
 def _draw(rng: RNG | None) -> tuple[int, int] | tuple[int, int, list[int]]:
