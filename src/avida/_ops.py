@@ -634,7 +634,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def brightness(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -656,8 +656,8 @@ def brightness(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default that of
-        the input. Layout: that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`,
+        by default that of the input. Layout: that of the input.
 
     Example:
         >>> avida.brightness(image, brightness=1.5)
@@ -696,7 +696,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def brightness_contrast(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -724,8 +724,8 @@ def brightness_contrast(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default that of
-        the input. Layout: that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`,
+        by default that of the input. Layout: that of the input.
 
     Example:
         >>> avida.brightness_contrast(image, brightness=1.5, contrast=0.5)
@@ -758,7 +758,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def cast(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -777,7 +777,8 @@ def cast(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input is one, else a Tensor. Element type: `dtype`. Layout: that of the input.
+        A Scene of a Scene. A Batch when an input is one, else a Tensor. Element type: `dtype`. Layout: that of
+        the input.
 
     Example:
         >>> avida.cast(image, dtype=avida.float32)
@@ -809,7 +810,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def cast_like(
-    input_0: TensorLike,
+    input_0: TensorLike | Scene,
     input_1: TensorLike,
     /,
     *,
@@ -826,7 +827,7 @@ def cast_like(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input is one, else a Tensor. Layout: that of the input.
+        A Scene of a Scene. A Batch when an input is one, else a Tensor. Layout: that of the input.
 
     Example:
         >>> avida.cast_like(image, np.float32(0))
@@ -909,7 +910,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def clahe(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -938,7 +939,8 @@ def clahe(
         Ignored, accepted for compatibility: bins.
 
     Returns:
-        A Batch when an input is one, else a Tensor. Element type: uint8. Layout: that of the input.
+        A Scene of a Scene. A Batch when an input is one, else a Tensor. Element type: uint8. Layout: that of
+        the input.
 
     Example:
         >>> avida.clahe(image, tiles_x=2, tiles_y=2, clip_limit=2.0)
@@ -974,7 +976,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def color_space_conversion(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -993,7 +995,8 @@ def color_space_conversion(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input is one, else a Tensor. Element type: uint8. Layout: that of the input.
+        A Scene of a Scene. A Batch when an input is one, else a Tensor. Element type: uint8. Layout: that of
+        the input.
 
     Example:
         >>> avida.color_space_conversion(image, image_type=avida.types.RGB, output_type=avida.types.GRAY)
@@ -1035,7 +1038,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def color_twist(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -1064,8 +1067,8 @@ def color_twist(
         Ignored, accepted for compatibility: image_type.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default that of
-        the input. Layout: that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`,
+        by default that of the input. Layout: that of the input.
 
     Example:
         >>> avida.color_twist(image, brightness=1.2, contrast=0.8, hue=20, saturation=1.5)
@@ -1102,7 +1105,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def contrast(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -1127,8 +1130,8 @@ def contrast(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default that of
-        the input. Layout: that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`,
+        by default that of the input. Layout: that of the input.
 
     Example:
         >>> avida.contrast(image, contrast=0.5)
@@ -1277,7 +1280,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def copy(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -1292,7 +1295,8 @@ def copy(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input is one, else a Tensor. Element type: that of the input. Layout: that of the input.
+        A Scene of a Scene. A Batch when an input is one, else a Tensor. Element type: that of the input.
+        Layout: that of the input.
 
     Example:
         >>> avida.copy(image)
@@ -1349,7 +1353,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def crop(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -1402,8 +1406,8 @@ def crop(
         Ignored, accepted for compatibility: image_type.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default that of
-        the input. Layout: that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`,
+        by default that of the input. Layout: that of the input.
 
     Example:
         >>> avida.crop(image, crop=[2, 3], crop_pos_x=0, crop_pos_y=0)
@@ -1477,7 +1481,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def crop_mirror_normalize(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -1543,7 +1547,8 @@ def crop_mirror_normalize(
         Ignored, accepted for compatibility: image_type.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default float32.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`,
+        by default float32.
 
     Example:
         >>> avida.crop_mirror_normalize(image, mirror=1, mean=[124, 117, 104], std=[59, 57, 58])
@@ -1606,7 +1611,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def debayer(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -1629,7 +1634,8 @@ def debayer(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: uint8. Layout: HWC.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: uint8.
+        Layout: HWC.
 
     Example:
         >>> avida.debayer(np.zeros((4, 6), np.uint8), blue_position=[0, 0])
@@ -1684,7 +1690,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def equalize(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -1701,7 +1707,8 @@ def equalize(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input is one, else a Tensor. Element type: uint8. Layout: that of the input.
+        A Scene of a Scene. A Batch when an input is one, else a Tensor. Element type: uint8. Layout: that of
+        the input.
 
     Example:
         >>> avida.equalize(image)
@@ -1744,7 +1751,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def erase(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -1781,8 +1788,8 @@ def erase(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
-        that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.erase(image, anchor=[1, 2], shape=[2, 3], fill_value=255)
@@ -1919,7 +1926,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def filter(
-    data: TensorLike,
+    data: TensorLike | Scene,
     filter: TensorLike,
     fill_value: TensorLike | None = None,
     /,
@@ -1968,8 +1975,8 @@ def filter(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default that of
-        the input. Layout: that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`,
+        by default that of the input. Layout: that of the input.
 
     Example:
         >>> avida.filter(image, np.ones((3, 3), np.float32) / 9)
@@ -2003,7 +2010,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def flip(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -2029,8 +2036,8 @@ def flip(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
-        that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.flip(image, horizontal=0, vertical=1)
@@ -2167,7 +2174,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def gaussian_blur(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -2194,8 +2201,8 @@ def gaussian_blur(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default that of
-        the input. Layout: that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`,
+        by default that of the input. Layout: that of the input.
 
     Example:
         >>> avida.gaussian_blur(image, sigma=1.5)
@@ -2284,7 +2291,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def grid_mask(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -2311,8 +2318,8 @@ def grid_mask(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
-        that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.grid_mask(image, tile=4, ratio=0.5)
@@ -2344,7 +2351,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def hsv(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -2370,8 +2377,8 @@ def hsv(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default uint8.
-        Layout: that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`,
+        by default uint8. Layout: that of the input.
 
     Example:
         >>> avida.hsv(image, hue=30, saturation=1.2, value=0.9)
@@ -2402,7 +2409,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def hue(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -2423,8 +2430,8 @@ def hue(
         Ignored, accepted for compatibility: image_type.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default that of
-        the input. Layout: that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`,
+        by default that of the input. Layout: that of the input.
 
     Example:
         >>> avida.hue(image, hue=120)
@@ -2553,7 +2560,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def jpeg_compression_distortion(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -2571,8 +2578,8 @@ def jpeg_compression_distortion(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: uint8. Layout: that of the
-        input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: uint8.
+        Layout: that of the input.
 
     Example:
         >>> avida.jpeg_compression_distortion(image, quality=10)
@@ -2611,7 +2618,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def laplacian(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -2643,8 +2650,8 @@ def laplacian(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default that of
-        the input. Layout: that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`,
+        by default that of the input. Layout: that of the input.
 
     Example:
         >>> avida.laplacian(image, window_size=5, normalized_kernel=True)
@@ -2704,7 +2711,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def letterbox(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -2734,8 +2741,8 @@ def letterbox(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        One result, or a tuple of several: Batches when an input is one, else Tensors. Element type: that of the
-        input. Layout: that of the input.
+        A Scene of a Scene. One result, or a tuple of several: Batches when an input is one, else Tensors.
+        Element type: that of the input. Layout: that of the input.
 
     Example:
         >>> avida.letterbox(image, size=[64, 64])
@@ -2774,7 +2781,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def lookup_table(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -2799,7 +2806,8 @@ def lookup_table(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input is one, else a Tensor. Element type: `dtype`, by default float32.
+        A Scene of a Scene. A Batch when an input is one, else a Tensor. Element type: `dtype`, by default
+        float32.
 
     Example:
         >>> avida.lookup_table(np.array([0, 1, 2]), keys=[1, 2], values=[0.5, 0.25])
@@ -3135,7 +3143,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def normalize(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -3174,8 +3182,8 @@ def normalize(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default float32.
-        Layout: that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`,
+        by default float32. Layout: that of the input.
 
     Example:
         >>> avida.normalize(image, axes=[0, 1], epsilon=1e-6)
@@ -3468,7 +3476,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def pad(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -3496,8 +3504,8 @@ def pad(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
-        that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.pad(batch, fill_value=255)
@@ -3537,7 +3545,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def paste(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -3567,8 +3575,8 @@ def paste(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
-        that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.paste(image, ratio=2, fill_value=[255, 0, 0])
@@ -4151,7 +4159,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def random_resized_crop(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -4196,8 +4204,8 @@ def random_resized_crop(
         Ignored, accepted for compatibility: minibatch_size, temp_buffer_hint.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default that of
-        the input. Layout: that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`,
+        by default that of the input. Layout: that of the input.
 
     Example:
         >>> avida.random_resized_crop(image, size=[2, 3])
@@ -4453,7 +4461,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def resize(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -4519,8 +4527,8 @@ def resize(
         Ignored, accepted for compatibility: image_type, minibatch_size, temp_buffer_hint.
 
     Returns:
-        One result, or a tuple of several: Batches when an input or an argument is one, else Tensors. Element
-        type: `dtype`, by default that of the input. Layout: that of the input.
+        A Scene of a Scene. One result, or a tuple of several: Batches when an input or an argument is one, else
+        Tensors. Element type: `dtype`, by default that of the input. Layout: that of the input.
 
     Example:
         >>> avida.resize(image, size=[2, 3])
@@ -4611,7 +4619,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def resize_crop_mirror(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -4694,8 +4702,8 @@ def resize_crop_mirror(
         Ignored, accepted for compatibility: minibatch_size, temp_buffer_hint.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default that of
-        the input. Layout: that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`,
+        by default that of the input. Layout: that of the input.
 
     Example:
         >>> avida.resize_crop_mirror(image, size=[4, 6], crop=[2, 3], mirror=1)
@@ -4871,7 +4879,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def rotate(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -4903,8 +4911,8 @@ def rotate(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default that of
-        the input. Layout: that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`,
+        by default that of the input. Layout: that of the input.
 
     Example:
         >>> avida.rotate(image, angle=30, fill_value=0)
@@ -4947,7 +4955,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def saturation(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -4969,8 +4977,8 @@ def saturation(
         Ignored, accepted for compatibility: image_type.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default that of
-        the input. Layout: that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`,
+        by default that of the input. Layout: that of the input.
 
     Example:
         >>> avida.saturation(image, saturation=0.5)
@@ -5108,7 +5116,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def slice(
-    data: TensorLike,
+    data: TensorLike | Scene,
     anchor: TensorLike | None = None,
     shape_input: TensorLike | None = None,
     /,
@@ -5163,8 +5171,8 @@ def slice(
         Ignored, accepted for compatibility: image_type.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default that of
-        the input. Layout: that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`,
+        by default that of the input. Layout: that of the input.
 
     Example:
         >>> avida.slice(image, start=[1, 0], shape=[2, 3], axis_names="HW")
@@ -5731,7 +5739,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def warp_affine(
-    data: TensorLike,
+    data: TensorLike | Scene,
     mtx: TensorLike | None = None,
     /,
     *,
@@ -5768,8 +5776,8 @@ def warp_affine(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default that of
-        the input. Layout: that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`,
+        by default that of the input. Layout: that of the input.
 
     Example:
         >>> avida.warp_affine(image, matrix=[1, 0.5, 0, 0, 1, 0], fill_value=0)

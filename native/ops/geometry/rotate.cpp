@@ -80,7 +80,10 @@ struct Rotation {
 };
 
 Moves rotate_moves(const Sample<RotateArgs>& sample) {
-  const Rotation rotation(sample);
+  Rotation rotation(sample);
+  for (auto& row : rotation.turn)  // right angles move positions exactly
+    for (double& number : row)
+      if (const double whole = std::round(number); std::fabs(number - whole) < 1e-6) number = whole;
   return moves_of(rotation.map_to<2>(rotation.shape()));
 }
 

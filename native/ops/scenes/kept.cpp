@@ -94,21 +94,29 @@ Seen seen_of_points(const Extents& image, const SampleView& points, int64_t obje
   return seen;
 }
 
-Seen seen_of_mask(const SampleView& masks, int64_t object) {
+struct Visible {
+  double pixels = 0;
+  Around around;
+};
+
+Visible visible_of(const SampleView& masks, int64_t object) {
   const int64_t height = masks.shape[1], width = masks.shape[2];
   const auto* mask = masks.as<uint8_t>() + object * height * width;
-  Around around;
-  Seen seen;
+  Visible visible;
   for (int64_t i = 0; i < height * width; i++) {
     if (!mask[i]) continue;
-    seen.area++;
+    visible.pixels++;
     const auto x = static_cast<double>(i % width), y = static_cast<double>(i / width);
-    around.add({x, y});
-    around.add({x + 1, y + 1});
+    visible.around.add({x, y});
+    visible.around.add({x + 1, y + 1});
   }
-  seen.whole = seen.area;
-  if (seen.area > 0) seen.width = around.right - around.left, seen.height = around.bottom - around.top;
-  return seen;
+  return visible;
+}
+
+Seen seen_of_mask(const SampleView& masks, int64_t object) {
+  const auto [pixels, around] = visible_of(masks, object);
+  if (pixels == 0) return {};
+  return {pixels, pixels, around.right - around.left, around.bottom - around.top};
 }
 
 class KeptPlan {
@@ -144,22 +152,28 @@ class KeptPlan {
   size_t of_ = 0;  // the input that tells: the first one that is given
 };
 
-// Boxes end at the borders. Points beyond them are not visible.
-class ClipPlan {
- public:
+// Boxes end at the borders, those with masks around what is visible. Points beyond the borders are not visible.
+struct ClipPlan {
   void run(const Sample<NoArgs>& sample) const {
-    const SampleView& rows = sample.in[0];
+    const SampleView &rows = sample.in[0], &masks = sample.in[2];
     const Extents image(sample.in[1]);
-    const int64_t step = rows.ndim() ? rows.shape[rows.ndim() - 1] : 1;
     const auto* in = rows.as<float>();
     auto* out = sample.out[0].as<float>();
-    for (int64_t at = 0; at < rows.elements(); at += step) {
-      std::copy_n(in + at, step, out + at);
-      if (rows.ndim() == 3 && step == 3 && !image.has(in[at], in[at + 1])) out[at + 2] = 0;
-      if (rows.ndim() != 2) continue;
-      for (int64_t i = 0; i < step; i++)
-        out[at + i] = static_cast<float>(i % 2 ? image.inside_y(in[at + i]) : image.inside_x(in[at + i]));
+    if (rows.ndim() == 3) return clip_points(image, rows, out);
+    for (int64_t i = 0; i < rows.shape[0]; i++, in += 4, out += 4) {
+      for (int k = 0; k < 4; k++) out[k] = static_cast<float>(k % 2 ? image.inside_y(in[k]) : image.inside_x(in[k]));
+      if (masks.data && !std::equal(in, in + 4, out)) {
+        const Visible visible = visible_of(masks, i);
+        if (visible.pixels > 0) visible.around.store(out);
+      }
     }
+  }
+  static void clip_points(const Extents& image, const SampleView& points, float* out) {
+    const auto* in = points.as<float>();
+    const int64_t step = points.shape[2];
+    std::copy_n(in, points.elements(), out);
+    for (int64_t at = 0; step == 3 && at < points.elements(); at += step)
+      if (!image.has(in[at], in[at + 1])) out[at + 2] = 0;
   }
 };
 
@@ -195,6 +209,7 @@ AVIDA_OP_IN(scenes, clip, NoArgs) {
       .hidden()
       .input("rows", "Corners of boxes, or points.")
       .input("extents", "Height and width of the images.")
+      .optional_input("masks", "A mask for each box.")
       .infer([](Infer<NoArgs>& call) {
         check_annotations(call.in[0], "annotations");
         check_extents(call.in[1]);

@@ -1,4 +1,4 @@
-// scenes.move_points: positions, the first two numbers along the last axis; keypoints that change sides.
+// scenes.move_points: positions, the first two numbers along the last axis; scenes.swap_points: keypoints that change sides.
 #include <numeric>
 
 #include "ops/scenes/annotations.h"
@@ -6,9 +6,15 @@
 namespace avida::ops {
 namespace {
 
-struct MovePointsArgs {
+struct SwapPointsArgs {
   std::vector<int> swap;
 };
+
+void check_points(const SampleView& points) {
+  const int axes = points.ndim();
+  if (axes < 2 || points.shape[axes - 1] < 2)
+    refuse("expected points as rows of at least two numbers, got the shape ", points.shape);
+}
 
 // Which point comes to each place where the image is mirrored.
 std::vector<int64_t> mirrored_order(const std::vector<int>& pairs, int64_t points) {
@@ -22,52 +28,71 @@ std::vector<int64_t> mirrored_order(const std::vector<int>& pairs, int64_t point
 
 bool mirrors(const Moves& moves) { return moves.m[0][0] * moves.m[1][1] - moves.m[0][1] * moves.m[1][0] < 0; }
 
-class MovePointsPlan {
+struct MovePointsPlan {
+  explicit MovePointsPlan(const Sample<NoArgs>& sample) { check_points(sample.in[0]); }
+  void run(const Sample<NoArgs>& sample) const {
+    const SampleView& points = sample.in[0];
+    const Moves moves = moves_in(sample.in[1]);
+    const int64_t step = points.shape[points.ndim() - 1];
+    const auto* in = points.as<float>();
+    auto* out = sample.out[0].as<float>();
+    for (int64_t i = 0; i < points.elements(); i += step) {
+      const Position at = moved(moves, in[i], in[i + 1]);
+      out[i] = static_cast<float>(at.x);
+      out[i + 1] = static_cast<float>(at.y);
+      std::copy(in + i + 2, in + i + step, out + i + 2);
+    }
+  }
+};
+
+class SwapPointsPlan {
  public:
-  explicit MovePointsPlan(const Sample<MovePointsArgs>& sample)
-      : points_(sample.in[0]), moves_(moves_in(sample.in[1])) {
-    const int axes = points_.ndim();
-    if (axes < 2 || points_.shape[axes - 1] < 2)
-      refuse("expected points as rows of at least two numbers, got the shape ", points_.shape);
-    if (mirrors(moves_) && !sample.args.swap.empty())
-      order_ = mirrored_order(sample.args.swap, points_.shape[axes - 2]);
+  explicit SwapPointsPlan(const Sample<SwapPointsArgs>& sample) : points_(sample.in[0]) {
+    check_points(points_);
+    const int64_t points = points_.shape[points_.ndim() - 2];
+    order_ = mirrored_order(mirrors(moves_in(sample.in[1])) ? sample.args.swap : std::vector<int>{}, points);
   }
 
-  Shape shape() const { return points_.shape; }
-  void run(const Sample<MovePointsArgs>& sample) const {
-    const int64_t step = points_.shape[points_.ndim() - 1], group = std::max<int64_t>(1, std::ssize(order_));
-    const auto* in = points_.as<float>();
+  void run(const Sample<SwapPointsArgs>& sample) const {
+    const int64_t step = points_.shape[points_.ndim() - 1], object = step * std::ssize(order_);
     auto* out = sample.out[0].as<float>();
-    for (int64_t i = 0; i < points_.elements() / step; i++, out += step) {
-      const float* from = in + step * (order_.empty() ? i : i - i % group + order_[static_cast<size_t>(i % group)]);
-      const Position at = moved(moves_, from[0], from[1]);
-      out[0] = static_cast<float>(at.x);
-      out[1] = static_cast<float>(at.y);
-      std::copy(from + 2, from + step, out + 2);
-    }
+    for (int64_t first = 0; first < points_.elements(); first += object)
+      for (int64_t from : order_) out = std::copy_n(points_.as<float>() + first + from * step, step, out);
   }
 
  private:
   const SampleView& points_;
-  const Moves moves_;
   std::vector<int64_t> order_;
 };
 
 }  // namespace
 
-AVIDA_OP_IN(scenes, move_points, MovePointsArgs) {
+AVIDA_OP_IN(scenes, move_points, NoArgs) {
   op.doc("Moves points by a matrix.")
       .hidden()
       .input("points", "Rows of x, y and whatever belongs to a point.")
       .input("matrix", "Where positions go.")
-      .arg("swap", &MovePointsArgs::swap, "Pairs of points that change places where the image is mirrored.", fixed)
-      .infer([](Infer<MovePointsArgs>& call) {
+      .infer([](Infer<NoArgs>& call) {
+        check_annotations(call.in[0], "points");
+        check_matrix(call.in[1]);
+      })
+      .on_cpu()
+      .each_sample<MovePointsPlan>();
+}
+
+AVIDA_OP_IN(scenes, swap_points, SwapPointsArgs) {
+  op.doc("Exchanges points where a matrix mirrors.")
+      .hidden()
+      .input("points", "For each object rows of x, y and whatever belongs to a point.")
+      .input("matrix", "Where positions go.")
+      .arg("swap", &SwapPointsArgs::swap, "Pairs of points that change places.", fixed)
+      .infer([](Infer<SwapPointsArgs>& call) {
         check_annotations(call.in[0], "points");
         check_matrix(call.in[1]);
         if (call.args.swap.size() % 2) refuse("expected pairs of keypoints in \"swap\", got ", call.args.swap.size());
       })
       .on_cpu()
-      .each_sample<MovePointsPlan>();
+      .each_sample<SwapPointsPlan>();
 }
 
 }  // namespace avida::ops

@@ -32,7 +32,7 @@ def on_scene(scene: Scene, call: Call) -> Scene:
     if call.name == "random_resized_crop":
         return random_resized_crop(scene, call)
     if call.name in CHANGES_PIXELS:
-        return scene._with(call.on(scene.image))
+        return scene._showing(call.on(scene.image))
     raise TypeError(
         f"{call.name}: this function does not know what becomes of masks, boxes and points; use scene.image, and "
         "scene.replace(image=...) where they stay as they are"

@@ -79,7 +79,7 @@ def outline_of(image: Batch | Tensor) -> Any:
 
 def checked(scene: Scene) -> dict[str, Any]:
     """The fields of the scene, which fail if they do not fit the image and each other."""
-    fields = scene._fields
+    fields = scene.fields
     if not fields:
         return {}
     rows = scene._rows()

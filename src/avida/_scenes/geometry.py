@@ -9,8 +9,7 @@ from avida import _core
 from avida._scenes.fields import outline_of
 from avida._scenes.scene import Scene
 
-_MOVE_BOXES, _MOVE_POINTS = _core.op("scenes.move_boxes"), _core.op("scenes.move_points")
-_MOVE_ROTATED, _EXTENTS = _core.op("scenes.move_rotated"), _core.op("scenes.extents")
+_SWAP_POINTS, _EXTENTS = _core.op("scenes.swap_points"), _core.op("scenes.extents")
 _RESHAPE, _WARP, _CROP, _FLIP = (_core.op(name) for name in ("reshape", "warp_affine", "crop", "flip"))
 _NEAREST = 0  # INTERP_NN
 
@@ -116,18 +115,14 @@ def moved(
 ) -> Scene:
     """The scene with a new image, positions moved by a matrix, and masks as ``masked(mask, fill)`` makes them."""
     fields = dict(scene._fields)
-    if scene.boxes is not None:
-        fields["boxes"] = _MOVE_BOXES(scene.boxes, matrix, scene.masks)
-    if scene.rotated is not None:
-        fields["rotated"] = _MOVE_ROTATED(scene.rotated, matrix)
-    if scene.keypoints is not None:
-        fields["keypoints"] = _MOVE_POINTS(scene.keypoints, matrix, swap=swap)
+    if swap:
+        fields["keypoints"] = _SWAP_POINTS(fields["keypoints"], matrix, swap=swap)
     if scene.mask is not None:
         fields["mask"] = _on_label_map(scene, masked)
     if scene.masks is not None:
         frames = _RESHAPE(scene.masks, src_dims=[0, 1, 2, -1], layout="FHWC")
         fields["masks"] = _RESHAPE(masked(frames, 0), src_dims=[0, 1, 2], layout="NHW")
-    return scene._with(image, fields, matrix)
+    return scene._moved(image, fields, matrix)
 
 
 def _on_label_map(scene: Scene, masked: Callable[[Any, int], Any]) -> Any:
@@ -143,19 +138,19 @@ def _pairs(scene: Scene, swap: Any) -> list[int] | None:
     if swap is None:
         return None
     if scene.keypoints is None:
-        raise ValueError("flip: expected a Scene with keypoints for \"swap\"")
+        raise ValueError('flip: expected a Scene with keypoints for "swap"')
     try:
         return [int(point) for first, second in swap for point in (first, second)]
     except (TypeError, ValueError):
-        raise ValueError(f"flip: expected pairs of keypoints in \"swap\", got {swap!r:.80}") from None
+        raise ValueError(f'flip: expected pairs of keypoints in "swap", got {swap!r:.80}') from None
 
 
 def _padding_no_channels(call: Call) -> Call:
     if "axes" in call.arguments:
-        raise ValueError("pad: expected axis_names for a Scene, such as \"HW\", got axes")
+        raise ValueError('pad: expected axis_names for a Scene, such as "HW", got axes')
     names = call.arguments.get("axis_names", "HW")
     if not set(names) <= set("HW"):
-        raise ValueError(f"pad: expected axes among \"HW\" for a Scene, got {names!r}")
+        raise ValueError(f'pad: expected axes among "HW" for a Scene, got {names!r}')
     return call.having(axis_names=names)
 
 

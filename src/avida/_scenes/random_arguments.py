@@ -59,9 +59,7 @@ class Random:
         return f"{self._name}({', '.join(map(repr, self._arguments))})"
 
 
-def draw_arguments(
-    name: str, first: Any, arguments: dict[str, Any], whole: list[str]
-) -> dict[str, Any]:
+def draw_arguments(name: str, first: Any, arguments: dict[str, Any], whole: list[str]) -> dict[str, Any]:
     """The arguments of a call with numbers in place of those that are random."""
     drawn = {}
     for argument, value in arguments.items():
@@ -77,6 +75,6 @@ def draw_arguments(
                 like, arguments.get("batch_size"), arguments.get("rng"), keyed_by, argument in whole
             )
         except (TypeError, ValueError) as error:
-            error.args = (f"{name}: argument \"{argument}\", {value!r}: {error}",)
+            error.args = (f'{name}: argument "{argument}", {value!r}: {error}',)
             raise
     return drawn

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
 
 import numpy as np
 
 from avida import _core
-from avida._scenes.fields import PIXELS, ROWS, annotation, checked, outline_of
+from avida._scenes.fields import PIXELS, annotation, checked, outline_of
 from avida._values.batch import Batch, as_batch
 from avida._values.inputs import operator_input
 from avida._values.tensor import Tensor, as_tensor
@@ -20,7 +21,12 @@ BoxFormat = Literal["xyxy", "xywh", "cxcywh"]
 
 _CONVERT, _COMPOSE = _core.op("scenes.convert_boxes"), _core.op("scenes.compose")
 _EXTENTS, _KEPT, _CLIP = _core.op("scenes.extents"), _core.op("scenes.kept"), _core.op("scenes.clip")
-_SELECT, _MOVE_POINTS = _core.op("_select_rows"), _core.op("scenes.move_points")
+_SELECT = _core.op("_select_rows")
+_MOVE = {
+    "boxes": _core.op("scenes.move_boxes"),
+    "keypoints": _core.op("scenes.move_points"),
+    "rotated": _core.op("scenes.move_rotated"),
+}
 
 
 class Kept(NamedTuple):
@@ -38,8 +44,8 @@ class Scene:
     Functions on images take a Scene where they take a Batch: what moves pixels moves everything, what changes colours
     changes the image, and what cannot know refuses. A Scene does not change; functions return another one.
 
-    Inside, coordinates are pixels in float32, from the corner of the first pixel on. Boxes are left, top, right, bottom.
-    Nothing is clipped or dropped before :meth:`clean`. Annotations are on the CPU, wherever the image is.
+    Inside, coordinates are pixels in float32, from the corner of the first pixel on. Boxes are left, top, right and
+    bottom. Nothing is clipped or dropped before :meth:`clean`. Annotations are on the CPU, wherever the image is.
 
     Args:
         image: Images (HWC, CHW, FHWC and the like): a Batch, or one image.
@@ -49,7 +55,7 @@ class Scene:
         boxes: A row of four numbers for each object.
         rotated: Boxes of any direction: centre x and y, width, height, and degrees counter-clockwise.
         masks: A mask of the image's size for each object: N x H x W, 0 or 1.
-        keypoints: Points of each object: N x K x 2, or x 3 with their visibility, which is 0 for those that are missing.
+        keypoints: Points of each object: N x K x 2, or x 3 with their visibility, which is 0 for missing ones.
         labels: The class of each object.
         format: What the numbers of ``boxes`` are: ``"xyxy"`` (corners), ``"xywh"`` (corner and extents) or
             ``"cxcywh"`` (centre and extents).
@@ -67,12 +73,19 @@ class Scene:
         array([[2., 1., 4., 3.]], dtype=float32)
     """
 
-    __slots__ = ("_fields", "_image", "_kept", "_steps")
+    __slots__ = ("_fields", "_found", "_image", "_kept", "_masks", "_pending", "_steps")
 
     _image: Batch | Tensor
     _fields: Mapping[str, Batch | Tensor]
     _kept: Kept
     _steps: tuple[Batch | Tensor, ...]
+    """The matrices of all that has moved positions."""
+    _pending: tuple[Batch | Tensor, ...]
+    """The last ones of them. Boxes and points in ``_fields`` are those from before; they are moved when asked for."""
+    _masks: Batch | Tensor | None
+    """The masks from before."""
+    _found: dict[str, Batch | Tensor]
+    """Boxes and points that somebody has asked for."""
 
     def __init__(
         self,
@@ -97,22 +110,36 @@ class Scene:
         if relative or format != "xyxy":
             _to_pixels(image, made, format, relative)
         kept = Kept(ignore, tuple(per_image), "mask" in made and made["mask"].ndim == 2)
-        self._set(image, made, kept, ())
-        self._set(image, checked(self), kept, ())
+        self._set(image, made, kept)
+        self._set(image, checked(self), kept)
 
-    def _set(self, image: Any, fields: Mapping[str, Any], kept: Kept, steps: tuple[Any, ...]) -> None:
-        for name, value in zip(Scene.__slots__, (fields, image, kept, steps), strict=True):
-            object.__setattr__(self, name, value)
-
-    def _with(
-        self, image: Batch | Tensor | None = None, fields: Mapping[str, Any] | None = None, step: Any = None
+    def _set(
+        self,
+        image: Any,
+        fields: Mapping[str, Any],
+        kept: Kept,
+        steps: tuple[Any, ...] = (),
+        pending: tuple[Any, ...] = (),
+        masks: Any = None,
     ) -> Scene:
-        """The same with another image, other fields, or after a step that moved positions by a matrix."""
+        for name, value in zip(Scene.__slots__, (fields, {}, image, kept, masks, pending, steps), strict=True):
+            object.__setattr__(self, name, value)
+        return self
+
+    def _showing(self, image: Any) -> Scene:
+        """The same with another image."""
         made = Scene.__new__(Scene)
-        fields = self._fields if fields is None else fields
-        steps = self._steps if step is None else (*self._steps, step)
-        made._set(self._image if image is None else image, fields, self._kept, steps)
-        return made
+        return made._set(image, self._fields, self._kept, self._steps, self._pending, self._masks)
+
+    def _having(self, image: Any, fields: Mapping[str, Any]) -> Scene:
+        """The same with other fields."""
+        return Scene.__new__(Scene)._set(image, fields, self._kept, self._steps)
+
+    def _moved(self, image: Any, fields: Mapping[str, Any], step: Any) -> Scene:
+        """After a step that moves positions by a matrix. Pixels of the fields are those after it, the others before."""
+        masks = self._masks if self._pending else self._fields.get("masks")
+        made = Scene.__new__(Scene)
+        return made._set(image, fields, self._kept, (*self._steps, step), (*self._pending, step), masks)
 
     def replace(self, **fields: Any) -> Scene:
         """The same Scene with other fields, which are checked again. ``image=`` replaces the images.
@@ -124,8 +151,8 @@ class Scene:
         """
         image = fields.pop("image", self._image)
         made = {name: annotation(name, value, image) for name, value in fields.items()}
-        replaced = self._with(image, {**self._fields, **made})
-        return replaced._with(fields=checked(replaced))
+        replaced = self._having(image, {**self.fields, **made})
+        return replaced._having(image, checked(replaced))
 
     @property
     def image(self) -> Batch | Tensor:
@@ -135,32 +162,32 @@ class Scene:
     @property
     def mask(self) -> Any:
         """The label of each pixel; None if there is none."""
-        return self._fields.get("mask")
+        return self._field("mask")
 
     @property
     def boxes(self) -> Any:
         """Left, top, right and bottom of each object in pixels; None if there are no boxes."""
-        return self._fields.get("boxes")
+        return self._field("boxes")
 
     @property
     def rotated(self) -> Any:
         """Centre x and y, width, height and degrees counter-clockwise of each object; None if there are none."""
-        return self._fields.get("rotated")
+        return self._field("rotated")
 
     @property
     def masks(self) -> Any:
         """A mask for each object; None if there are none."""
-        return self._fields.get("masks")
+        return self._field("masks")
 
     @property
     def keypoints(self) -> Any:
         """The points of each object, perhaps with their visibility; None if there are none."""
-        return self._fields.get("keypoints")
+        return self._field("keypoints")
 
     @property
     def labels(self) -> Any:
         """The class of each object; None if there are none."""
-        return self._fields.get("labels")
+        return self._field("labels")
 
     @property
     def ignore(self) -> int | None:
@@ -170,7 +197,7 @@ class Scene:
     @property
     def fields(self) -> Mapping[str, Batch | Tensor]:
         """All annotations, by their names."""
-        return dict(self._fields)
+        return {name: self._field(name) for name in self._fields}
 
     @property
     def matrix(self) -> Batch | Tensor:
@@ -185,18 +212,15 @@ class Scene:
                    [ 0.,  1.,  0.],
                    [ 0.,  0.,  1.]])
         """
-        matrix = self._steps[0] if self._steps else None
-        for step in self._steps[1:]:
-            matrix = _COMPOSE(matrix, step)
-        if matrix is None:
-            return as_batch([np.eye(3)] * self._image.batch_size) if isinstance(self._image, Batch) else as_tensor(np.eye(3))
-        return matrix
+        if self._steps:
+            return _composed(self._steps)
+        return as_batch([np.eye(3)] * self.batch_size) if self._is_batch else as_tensor(np.eye(3))
 
     @property
     def batch_size(self) -> int:
         """The number of samples."""
         if not isinstance(self._image, Batch):
-            raise AttributeError("this Scene is a single sample: it has no batch_size")
+            raise TypeError("this Scene is a single sample, and no batch")
         return self._image.batch_size
 
     def boxes_as(self, format: BoxFormat, relative: bool = False) -> Any:
@@ -232,13 +256,14 @@ class Scene:
         if not any(name in self._fields for name in kinds):
             return self
         extents = self._extents()
-        kept = _KEPT(extents, *(self._fields.get(name) for name in kinds), min_visible=min_visible, min_size=min_size)
-        cleaned = dict(self._fields)
-        for name, value in self._fields.items():
-            if name in self._rows():
-                rows = _SELECT(value, kept)
-                cleaned[name] = _CLIP(rows, extents) if name in ("boxes", "keypoints") else rows
-        return self._with(fields=cleaned)
+        fields = self.fields
+        kept = _KEPT(extents, *map(fields.get, kinds), min_visible=min_visible, min_size=min_size)
+        fields |= {name: _SELECT(fields[name], kept) for name in self._rows()}
+        if "boxes" in fields:
+            fields["boxes"] = _CLIP(fields["boxes"], extents, fields.get("masks"))
+        if "keypoints" in fields:
+            fields["keypoints"] = _CLIP(fields["keypoints"], extents)
+        return self._having(self._image, fields)
 
     def torch(self, boxes: BoxFormat = "xyxy", *, relative: bool = False) -> tuple[Any, list[dict[str, Any]]]:
         """Images and targets, as the detection models of torchvision and their relatives take them.
@@ -263,25 +288,34 @@ class Scene:
 
     def to_device(self, device: DeviceArg) -> Scene:
         """The same with the image on another device. Annotations stay on the CPU."""
-        return self._with(self._image.to_device(device))
+        return self._showing(self._image.to_device(device))
 
     def gpu(self, index: int | None = None) -> Scene:
         """The same with the image on a GPU."""
-        return self._with(self._image.gpu(index))
+        return self._showing(self._image.gpu(index))
 
     def cpu(self) -> Scene:
         """The same with the image on the CPU."""
-        return self._with(self._image.cpu())
+        return self._showing(self._image.cpu())
 
     def evaluate(self) -> Scene:
         """Waits until all of it is computed, and raises the error if that failed."""
-        for value in (self._image, *self._fields.values()):
+        for value in (self._image, *self.fields.values()):
             value.evaluate()
         return self
 
     @property
     def _is_batch(self) -> bool:
         return isinstance(self._image, Batch)
+
+    def _field(self, name: str) -> Any:
+        """A field, with its positions moved by all steps at once: so boxes do not grow with each turn."""
+        if not self._pending or name not in _MOVE or name not in self._fields:
+            return self._fields.get(name)
+        if name not in self._found:
+            masks = (self._masks,) if name == "boxes" else ()
+            self._found[name] = _MOVE[name](self._fields[name], _composed(self._pending), *masks)
+        return self._found[name]
 
     def _extents(self) -> Any:
         return _EXTENTS(outline_of(self._image))
@@ -293,14 +327,14 @@ class Scene:
     def _select(self, indices: Sequence[int]) -> Scene:
         """Some of the samples."""
         chosen = list(indices)
-        made = self._with(self._image._select(chosen), {n: value._select(chosen) for n, value in self._fields.items()})
-        made._set(made._image, made._fields, self._kept, (self.matrix._select(chosen),) if self._steps else ())
-        return made
+        fields = {name: value._select(chosen) for name, value in self.fields.items()}
+        steps = (self.matrix._select(chosen),) if self._steps else ()
+        return Scene.__new__(Scene)._set(self._image._select(chosen), fields, self._kept, steps)
 
     def __getattr__(self, name: str) -> Any:
         fields = object.__getattribute__(self, "_fields")
         if name in fields:
-            return fields[name]
+            return self._field(name)
         known = ", ".join(["image", *fields])
         raise AttributeError(f"this Scene has no {name!r}; it has {known}")
 
@@ -310,9 +344,23 @@ class Scene:
     def __delattr__(self, name: str) -> NoReturn:
         raise AttributeError("a Scene does not change")
 
+    def __copy__(self) -> Scene:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (self._image, self.fields, self._kept, (self.matrix,) if self._steps else ())
+
     def __repr__(self) -> str:
         samples = f"{self._image.batch_size} samples" if isinstance(self._image, Batch) else "one sample"
         return f"Scene({samples}: {', '.join(['image', *self._fields])})"
+
+
+def _restored(image: Any, fields: dict[str, Any], kept: Kept, steps: tuple[Any, ...]) -> Scene:
+    return Scene.__new__(Scene)._set(image, fields, kept, steps)
+
+
+def _composed(steps: tuple[Any, ...]) -> Any:
+    return functools.reduce(_COMPOSE, steps)
 
 
 def _to_pixels(image: Any, fields: dict[str, Any], format: str, relative: bool) -> None:
@@ -320,6 +368,6 @@ def _to_pixels(image: Any, fields: dict[str, Any], format: str, relative: bool) 
     if "boxes" in fields:
         fields["boxes"] = _CONVERT(fields["boxes"], extents, **{"from": format}, from_relative=relative)
     if "keypoints" in fields and relative:
-        fields["keypoints"] = _MOVE_POINTS(fields["keypoints"], _core.op("scenes.scale")(extents))
+        fields["keypoints"] = _MOVE["keypoints"](fields["keypoints"], _core.op("scenes.scale")(extents))
     if "rotated" in fields and relative:
         raise ValueError("Scene: rotated boxes in shares of width and height have no angle; pass pixels")

@@ -28,10 +28,7 @@ def images_and_targets(scene: Scene, boxes: BoxFormat, relative: bool) -> tuple[
 
 
 def _tensor(torch: Any, name: str, value: Any) -> Any:
-    if value._gpu >= 0:
-        made = value.torch()
-    else:
-        made = torch.from_numpy(np.array(_core.read_only(value)))
+    made = value.torch() if value._gpu >= 0 else torch.from_numpy(np.array(_core.read_only(value)))
     if name == "masks":
         return made.bool()
     whole = name in ("labels", "mask", "image_id") and not made.is_floating_point()

@@ -23,7 +23,7 @@ from avida.random._rng import RNG, GroupRNG, drawing_from
 Images = TypeVar("Images", Batch, Tensor, Scene)
 Function = Callable[..., Any]
 Order = Callable[[np.ndarray], np.ndarray]
-"""From rows of the numbers that samples have drawn, from 0 to 1, to rows of the functions that they run through. -1: none."""
+"""From the numbers that samples have drawn, a row each, to rows of the functions that they run through. -1: none."""
 
 _SEEDS = 2.0**53  # how many a number from 0 to 1 can tell apart
 
@@ -96,7 +96,7 @@ def one_of(
     p = number("one_of", "p", p, low=0, high=1)
     shares = [1.0] * len(children) if weights is None else [number("one_of", "weights", w, low=0) for w in weights]
     if len(shares) != len(children) or not sum(shares) > 0:
-        raise ValueError(f"one_of: expected {len(children)} weights, one for each function and not all 0, got {weights}")
+        raise ValueError(f"one_of: expected {len(children)} weights, not all of them 0, got {weights}")
     ends = np.cumsum(shares) / sum(shares)
 
     def order(drawn: np.ndarray) -> np.ndarray:
@@ -278,7 +278,7 @@ def _form(x: Any) -> tuple[Any, ...]:
 
 def _parts(x: Any) -> list[Any]:
     """The values of which it consists: for a Scene, with the matrix."""
-    return [x.image, *x._fields.values(), x.matrix] if isinstance(x, Scene) else [x]
+    return [x.image, *x.fields.values(), x.matrix] if isinstance(x, Scene) else [x]
 
 
 def _rebuilt(x: Any, parts: Sequence[Any], to_cpu: bool = False) -> Any:
@@ -288,15 +288,12 @@ def _rebuilt(x: Any, parts: Sequence[Any], to_cpu: bool = False) -> Any:
     fields = dict(zip(x._fields, parts[1:-1], strict=True))
     if to_cpu:
         fields = {n: value.cpu() if x._fields[n]._gpu < 0 else value for n, value in fields.items()}
-    made = x._with(parts[0], fields)
-    made._set(parts[0], fields, x._kept, (parts[-1].cpu() if to_cpu else parts[-1],))
-    return made
+    step = parts[-1].cpu() if to_cpu else parts[-1]
+    return Scene.__new__(Scene)._set(parts[0], fields, x._kept, (step,))
 
 
-def _apply(
-    name: str, x: Any, parts: list[Any], children: list[_Child], rows: np.ndarray, order: Order
-) -> list[Any]:
-    """Runs each sample through the functions that it has chosen. Those of one turn that chose the same are one batch."""
+def _apply(name: str, x: Any, parts: list[Any], children: list[_Child], rows: np.ndarray, order: Order) -> list[Any]:
+    """Runs each sample through the functions that it has chosen: those that chose the same in a turn are a batch."""
     drawn = (rows[:, -1] * _SEEDS).astype(np.uint64)
     for turn in order(rows[:, :-1]).T:
         chosen: dict[int, list[int]] = {}

@@ -251,7 +251,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def median_blur(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -272,8 +272,8 @@ def median_blur(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
-        that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.experimental.median_blur(image, window_size=[3, 3])
@@ -410,7 +410,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def warp_perspective(
-    input: TensorLike,
+    input: TensorLike | Scene,
     matrix_input: TensorLike | None = None,
     /,
     *,
@@ -444,8 +444,8 @@ def warp_perspective(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
-        that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.experimental.warp_perspective(image, matrix=[1, 0, 0, 0, 1, 0, 0.1, 0, 1])

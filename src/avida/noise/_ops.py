@@ -80,7 +80,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def gaussian(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -104,8 +104,8 @@ def gaussian(
             See `avida.random`; `(samples, name)` names the draw.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
-        that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.noise.gaussian(image, stddev=10)
@@ -164,7 +164,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def salt_and_pepper(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -197,8 +197,8 @@ def salt_and_pepper(
             See `avida.random`; `(samples, name)` names the draw.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
-        that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.noise.salt_and_pepper(image, prob=0.1)
@@ -261,7 +261,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def shot(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -284,8 +284,8 @@ def shot(
             See `avida.random`; `(samples, name)` names the draw.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
-        that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.noise.shot(image, factor=10)
