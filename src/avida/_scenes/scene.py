@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
 
 import numpy as np
@@ -195,7 +195,7 @@ class Scene:
         return self._kept.ignore
 
     @property
-    def fields(self) -> Mapping[str, Batch | Tensor]:
+    def fields(self) -> dict[str, Any]:
         """All annotations, by their names."""
         return {name: self._field(name) for name in self._fields}
 
@@ -323,13 +323,6 @@ class Scene:
     def _rows(self) -> list[str]:
         """The fields with a row for each object."""
         return [name for name in self._fields if name not in PIXELS and name not in self._kept.per_image]
-
-    def _select(self, indices: Sequence[int]) -> Scene:
-        """Some of the samples."""
-        chosen = list(indices)
-        fields = {name: value._select(chosen) for name, value in self.fields.items()}
-        steps = (self.matrix._select(chosen),) if self._steps else ()
-        return Scene.__new__(Scene)._set(self._image._select(chosen), fields, self._kept, steps)
 
     def __getattr__(self, name: str) -> Any:
         fields = object.__getattribute__(self, "_fields")
