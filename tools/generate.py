@@ -23,6 +23,7 @@ from reader_classes import reader_modules  # noqa: E402
 from result_types import result_type  # noqa: E402
 
 from avida import _core  # noqa: E402
+from avida._scenes.operators import CHANGES_PIXELS, MOVES_PIXELS  # noqa: E402
 
 # For each type of argument: what all samples share, and what may also be a Batch with a value for each sample.
 TYPES = {
@@ -65,6 +66,7 @@ Parameters = dict[str, str]  # name: type and default
 def function(op: dict) -> str:
     name = op["name"].rpartition(".")[2]
     inputs, keywords = input_types(op), keyword_types(op)
+    scenes = {first: f"{kind} | Scene" for first, kind in list(inputs.items())[:1] if takes_scenes(op)}
     required = [arg["name"] for arg in op["args"] if arg["required"]]
     missing, given = [f"{each} is _REQUIRED" for each in required], [f"{each}={each}" for each in required]
     own = {name: f"{kind} = _REQUIRED" if name in required else kind for name, kind in keywords.items()}
@@ -77,12 +79,16 @@ def function(op: dict) -> str:
     rng = (", rng" if op["random"] else "") + keyed + (", like" if op["takes_like"] else "")
     return f"""{overloads(op, name, inputs, keywords)}
 @_suggests
-def {name}({signature(op, inputs, own, "**unknown: Never")},) -> Any:
+def {name}({signature(op, inputs | scenes, own, "**unknown: Never")},) -> Any:
 {textwrap.indent(docstring(op), "    ")}
     if {" or ".join(["unknown", *missing])}:
         raise _wrong_arguments({", ".join([f'globals()["{name}"]', "unknown", *given])})
     return _call(_{constant(op)}, {tuple_of_inputs}, {common}, {tuple_of_args}{rng})
 """
+
+
+def takes_scenes(op: dict) -> bool:
+    return op["name"] in CHANGES_PIXELS + MOVES_PIXELS
 
 
 def input_types(op: dict) -> Parameters:
@@ -141,6 +147,8 @@ def overloads(op: dict, name: str, inputs: Parameters, keywords: Parameters) -> 
     if inputs:
         first = next(iter(inputs))
         forms.append(("Batch", {**inputs, first: "Batch"}, known | one_output, "Array"))
+        if takes_scenes(op):
+            forms.append(("Scene", {**inputs, first: "Scene"}, known | one_output, "Array"))
     if all(given["optional"] for given in op["inputs"]):
         sizes = {"batch_size": "int"} | ({"like": "Batch"} if op["takes_like"] else {})
         forms += [("Batch", inputs, {**known, **one_output, size: kind}, "Array") for size, kind in sizes.items()]
@@ -242,13 +250,14 @@ def result_text(op: dict) -> str:
     batches += ["an argument"] if any(arg["per_sample"] for arg in op["args"]) else []
     sized = [f"`{name}`" for name in ("batch_size", "like") if name in keyword_types(op)]
     given = f"{' or '.join(batches)} is one" if batches else f"{' or '.join(sized)} is given"
+    scene = "A Scene of a Scene. " if takes_scenes(op) else ""
     if op["outputs"] == 1:
-        return f"A Batch when {given}, else a Tensor."
+        return f"{scene}A Batch when {given}, else a Tensor."
     some = (
         f"A tuple of at least {op['least_outputs']}" if op["least_outputs"] > 1 else "One result, or a tuple of several"
     )
     many = f"A tuple of {op['outputs']}" if op["outputs"] > 1 else some
-    return f"{many}: Batches when {given}, else Tensors."
+    return f"{scene}{many}: Batches when {given}, else Tensors."
 
 
 def example_lines(code: str) -> list[str]:
@@ -268,7 +277,11 @@ def module_text(ops: list[dict]) -> str:
         for name in ("Batch", "Tensor")
         if re.search(rf"(: |-> |\[){name}\b", functions)
     )
-    rng = "\nif TYPE_CHECKING:\n    from avida.random import RNG\n" if "rng: RNG" in functions else ""
+    only_types = [
+        *(["from avida._scenes.scene import Scene"] if "-> Scene" in functions else []),
+        *(["from avida.random import RNG"] if "rng: RNG" in functions else []),
+    ]
+    types_only = "\nif TYPE_CHECKING:\n" + "".join(f"    {line}\n" for line in only_types) if only_types else ""
     path = "import os\n" if "os.PathLike" in functions else ""
     special = ("Generic", "Literal", "Required", "TypedDict", "Unpack")
     checked = ["Any", *(name for name in special if re.search(rf"\b{name}[\[,)]", functions)), "Never"]
@@ -285,7 +298,7 @@ from avida._core import op_with_args as _op
 {missing}from avida._missing import suggests as _suggests
 from avida._missing import wrong_arguments as _wrong_arguments
 {values}from avida._values.typing import {", ".join(used)}
-{rng}
+{types_only}
 __all__ = {names!r}
 
 {constants}

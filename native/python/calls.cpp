@@ -23,6 +23,8 @@ namespace {
 nb::handle draw_position;  // takes a position from a random generator, or from the default one for None
 nb::handle seed_of;        // that generator's seed
 std::string package_prefix;
+nb::handle scene_type, random_type;  // avida.Scene; arguments that are drawn for each sample
+nb::handle take_apart;               // (operator, inputs, named arguments, names of integers) -> results of such calls
 
 // The number of samples asked for; -1: not said. That of a Batch is known even while it is pending.
 int asked_samples(nb::handle batch_size, nb::handle like) {
@@ -74,7 +76,20 @@ struct Keyed {
   std::vector<unsigned> numbers;  // of the draw of each sample; empty if it is named
 };
 
-Call::Draws draws_for(const OpSpec& spec, nb::handle rng, std::optional<Keyed>& keyed) {
+// Where a generator stands. That of a group of samples has a seed for each of them, too.
+struct Position {
+  uint64_t seed = 0, position = 0;
+  std::vector<uint64_t> seeds;
+
+  explicit Position(nb::handle rng) {
+    const auto drawn = nb::cast<nb::tuple>(draw_position(rng));
+    seed = nb::cast<uint64_t>(drawn[0]);
+    position = nb::cast<uint64_t>(drawn[1]);
+    if (drawn.size() > 2) seeds = nb::cast<std::vector<uint64_t>>(drawn[2]);
+  }
+};
+
+Call::Draws draws_for(const OpSpec& spec, nb::handle rng, std::optional<Keyed>& keyed, std::vector<uint64_t>& seeds) {
   Call::Draws draws;
   if (keyed) {
     draws.lineage = keyed->lineage();
@@ -83,8 +98,9 @@ Call::Draws draws_for(const OpSpec& spec, nb::handle rng, std::optional<Keyed>& 
     if (keyed->name.empty()) keyed->numbers = count_draws(*draws.lineage);
     draws.keyed = keyed_streams(keyed->seed, *draws.lineage, keyed->name, keyed->numbers);
   } else if (spec.random) {
-    auto drawn = nb::cast<std::pair<uint64_t, uint64_t>>(draw_position(rng));
-    draws.random = {drawn.first, drawn.second};
+    Position drawn(rng);
+    draws.random = {drawn.seed, drawn.position};
+    seeds = std::move(drawn.seeds);
   }
   return draws;
 }
@@ -172,7 +188,8 @@ struct Prepared {
 
   Prepared(const OpSpec& spec, const Given& given) {
     if (!given.keyed_by.is_none()) keyed.emplace(given.keyed_by);
-    draws = draws_for(spec, given.rng, keyed);
+    std::vector<uint64_t> seeds;
+    draws = draws_for(spec, given.rng, keyed, seeds);
     if (!given.device.is_none())
       device = device_of(given.device);
     else if (!given.any_input())
@@ -200,15 +217,18 @@ struct Prepared {
         throw Error(error.kind, str("argument \"", spec.args[i].name, "\" ", error.message));
       }
     }
+    if (!seeds.empty() && batch_size() == std::ssize(seeds))
+      for (uint64_t seed : seeds) draws.keyed.push_back({seed, draws.random.position, 0});
   }
 
-  bool makes_batch() const {
-    auto is_batch = [](const ValuePtr& value) { return value && value->meta().is_batch; };
-    return samples >= 0 || std::ranges::any_of(values, is_batch) ||
-           std::ranges::any_of(bound, [&](const BoundArg& arg) {
-             auto* value = std::get_if<ValuePtr>(&arg);
-             return value && is_batch(*value);
-           });
+  // -1: it makes no Batch.
+  int64_t batch_size() const {
+    for (const ValuePtr& value : values)
+      if (value && value->meta().is_batch) return value->meta().samples;
+    for (const BoundArg& arg : bound)
+      if (auto* value = std::get_if<ValuePtr>(&arg); value && *value && (*value)->meta().is_batch)
+        return (*value)->meta().samples;
+    return samples;
   }
 };
 
@@ -231,7 +251,34 @@ std::vector<ValuePtr> submit_call(const OpSpec& spec, const Prepared& prepared) 
   return submit(request);
 }
 
+bool needs_apart(const Given& given) {
+  auto is_scene = [](PyObject* input) { return Py_TYPE(input) == reinterpret_cast<PyTypeObject*>(scene_type.ptr()); };
+  auto is_random = [](PyObject* arg) { return Py_TYPE(arg) == reinterpret_cast<PyTypeObject*>(random_type.ptr()); };
+  return std::ranges::any_of(given.inputs, is_scene) || std::ranges::any_of(given.args, is_random);
+}
+
+nb::object call_apart(const OpSpec& spec, const Given& given) {
+  nb::list inputs, whole;
+  nb::dict named;
+  for (nb::handle input : given.inputs) inputs.append(input);
+  auto add = [&](const char* name, nb::handle value) {
+    if (!value.is_none()) named[name] = value;
+  };
+  for (size_t i = 0; i < spec.args.size(); i++) {
+    const ArgType type = spec.args[i].type;
+    add(spec.args[i].name.c_str(), given.args[i]);
+    if (type == ArgType::integer || type == ArgType::integers) whole.append(spec.args[i].name);
+  }
+  add("batch_size", given.batch_size);
+  add("device", given.device);
+  add("rng", given.rng);
+  add("keyed_by", given.keyed_by);
+  add("like", given.like);
+  return take_apart(spec.name, inputs, named, whole);
+}
+
 nb::object call(const OpSpec& spec, const Given& given) {
+  if (needs_apart(given)) return call_apart(spec, given);
   profile::Span calling;
   if (profile::on()) calling.begin(call_at_user_line(shown_name(spec)));
   collect_garbage();
@@ -239,7 +286,7 @@ nb::object call(const OpSpec& spec, const Given& given) {
   std::vector<ValuePtr> promises;
   try {
     const Prepared prepared(spec, given);
-    if (once && prepared.makes_batch()) warn(spec, kDrawnOnce);
+    if (once && prepared.batch_size() >= 0) warn(spec, kDrawnOnce);
     promises = submit_call(spec, prepared);
   } catch (const Error& error) {
     throw Error(error.kind, shown_name(spec) + ": " + error.message);
@@ -513,6 +560,15 @@ void bind_calls(nb::module_& m) {
       "philox",
       [](uint64_t key, uint64_t high, uint64_t low, int word) { return philox(key, high, low).word[word & 3]; },
       nb::arg("key"), nb::arg("high"), nb::arg("low"), nb::arg("word"));
+  m.def(
+      "set_take_apart",
+      [](nb::object scene, nb::object random, nb::object function) {
+        scene_type = scene.release();
+        random_type = random.release();
+        take_apart = function.release();
+      },
+      nb::arg("scene"), nb::arg("random"), nb::arg("function"),
+      "Sets the types of Scenes and of random arguments, and what calls with such do.");
   m.def("op_count", &op_count);
   m.def("describe_op", &describe_op);
   m.def("set_package", [](const std::string& folder) { package_prefix = folder; });

@@ -9,6 +9,7 @@
 #include "gpu/streams.h"
 #include "operator/gpu_call.h"
 #include "python/submit.h"
+#include "runtime/memory.h"
 
 namespace avida::python {
 namespace {
@@ -47,10 +48,9 @@ class Function : public PythonFunction, public std::enable_shared_from_this<Func
                 : "functions made by @avida.operator may have side effects, unless they are declared pure";
   }
   bool same(const PythonFunction& other) const override {
-    auto key = [](const PythonFunction& it) {
-      return static_cast<PyObject*>(static_cast<const Function&>(it).key_.get());
-    };
-    return same_key(key(*this), key(other));
+    const auto* function = dynamic_cast<const Function*>(&other);
+    auto key = [](const Function& it) { return static_cast<PyObject*>(it.key_.get()); };
+    return function && same_key(key(*this), key(*function));
   }
   std::shared_ptr<Task> call(std::span<const ValuePtr> inputs, int samples, const Context& context, Location where,
                              std::vector<ValuePtr>& promises) const override;
@@ -150,6 +150,60 @@ std::shared_ptr<Task> Function::call(std::span<const ValuePtr> inputs, int sampl
   return task;
 }
 
+// A value of the same shapes, on the CPU, without elements: for operators that look at shapes alone.
+class OutlineTask : public Task {
+ public:
+  explicit OutlineTask(Location where) : where_(where) {}
+
+ protected:
+  std::vector<Data> run() override {
+    const Data& data = inputs[0]->ready();
+    Data outline;
+    outline.dtype = data.dtype;
+    outline.layout = data.layout;
+    outline.shapes = data.shapes;
+    outline.origins = data.origins;
+    outline.read_only = true;
+    Block block = allocate(1);
+    void* first = block.get();
+    outline.place(std::move(block), first, 0);
+    return {std::move(outline)};
+  }
+  Failure describe_failure(std::exception_ptr error) const override { return describe(error); }
+  profile::Label label() const override { return {"outline", where_, inputs[0]->meta().samples, {}}; }
+
+ private:
+  Location where_;
+};
+
+class Outline : public PythonFunction {
+ public:
+  std::string_view name() const override { return "outline"; }
+  const char* why_not_ahead() const override { return nullptr; }
+  bool same(const PythonFunction& other) const override { return dynamic_cast<const Outline*>(&other); }
+  std::shared_ptr<Task> call(std::span<const ValuePtr> inputs, int, const Context&, Location where,
+                             std::vector<ValuePtr>& promises) const override {
+    auto task = std::make_shared<OutlineTask>(where);
+    task->inputs.assign(inputs.begin(), inputs.end());
+    Meta meta = inputs[0]->meta();
+    meta.device = {};
+    promises.push_back(task->promise(meta));
+    promises.back()->lineage = inputs[0]->lineage;
+    return task;
+  }
+};
+
+nb::object outline(nb::handle value) {
+  Request request;
+  request.function = std::make_shared<const Outline>();
+  request.inputs = {value_of(value), 1};
+  if (const Value& sized = **value_of(value); sized.meta().is_batch) request.sized_by = &sized;
+  request.samples = request.sized_by ? request.sized_by->meta().samples : -1;
+  request.context = Ambient::here().current();
+  request.where = user_location();
+  return wrap(submit(request)[0]);
+}
+
 // Calls function([Tensor | Batch, ...]) -> sequence of Tensors or Batches, in order with the other operators.
 // Also waits for `after`, values which the function reads without receiving them as arguments.
 // With a key, which is equal in calls that do the same to their inputs, a pure function may be called ahead.
@@ -193,6 +247,8 @@ nb::object call_python(nb::handle function, std::initializer_list<PyObject*> arg
 }
 
 void bind_python_calls(nb::module_& m) {
+  m.def("outline", &outline, nb::arg("value"),
+        "A value of the same shapes, on the CPU, without elements: for operators that look at shapes alone.");
   m.def("python_call", &python_call, nb::arg("function"), nb::arg("name"), nb::arg("inputs"), nb::arg("after"),
         nb::arg("outputs"), nb::arg("samples"), nb::arg("pure") = false, nb::arg("key") = nb::none());
 }

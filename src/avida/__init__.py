@@ -83,6 +83,8 @@ from avida._imread import imread  # noqa: E402
 from avida._ops import *  # noqa: E402, F403
 from avida._running.operator import operator  # noqa: E402
 from avida._running.profile import profile  # noqa: E402
+from avida._scenes import calls as _calls  # noqa: E402
+from avida._scenes.scene import Scene  # noqa: E402
 from avida._values.failed import drop_failed  # noqa: E402
 from avida.augment import (  # noqa: E402
     auto_augment,
@@ -113,6 +115,7 @@ __all__ = [
     "ImageType",
     "InterpType",
     "SampleSource",
+    "Scene",
     "Stream",
     "Tensor",
     "ThreadPool",

@@ -34,6 +34,7 @@ from avida._values.typing import (
 )
 
 if TYPE_CHECKING:
+    from avida._scenes.scene import Scene
     from avida.random import RNG
 
 __all__ = [
@@ -153,7 +154,7 @@ _ERASE = _op(
 )
 _EXPAND_DIMS = _op("expand_dims", "axes new_axis_names")
 _FILTER = _op("filter", "anchor border dtype mode")
-_FLIP = _op("flip", "depthwise horizontal vertical")
+_FLIP = _op("flip", "depthwise horizontal swap vertical")
 _FULL = _op("full", "layout shape")
 _FULL_LIKE = _op("full_like", "")
 _GAUSSIAN_BLUR = _op("gaussian_blur", "dtype sigma window_size")
@@ -619,6 +620,10 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def brightness(
+        input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[BrightnessArguments[Array]]
+    ) -> Scene: ...
+    @overload
+    def brightness(
         input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[BrightnessArguments[Never]]
     ) -> Tensor: ...
     @overload
@@ -629,7 +634,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def brightness(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -651,8 +656,8 @@ def brightness(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default that of
-        the input. Layout: that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`,
+        by default that of the input. Layout: that of the input.
 
     Example:
         >>> avida.brightness(image, brightness=1.5)
@@ -677,6 +682,10 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def brightness_contrast(
+        input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[BrightnessContrastArguments[Array]]
+    ) -> Scene: ...
+    @overload
+    def brightness_contrast(
         input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[BrightnessContrastArguments[Never]]
     ) -> Tensor: ...
     @overload
@@ -687,7 +696,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def brightness_contrast(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -715,8 +724,8 @@ def brightness_contrast(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default that of
-        the input. Layout: that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`,
+        by default that of the input. Layout: that of the input.
 
     Example:
         >>> avida.brightness_contrast(image, brightness=1.5, contrast=0.5)
@@ -740,6 +749,8 @@ if TYPE_CHECKING:
     @overload
     def cast(input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[CastArguments]) -> Batch: ...
     @overload
+    def cast(input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[CastArguments]) -> Scene: ...
+    @overload
     def cast(input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[CastArguments]) -> Tensor: ...
     @overload
     def cast(input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[CastArguments]) -> Any: ...
@@ -747,7 +758,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def cast(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -766,7 +777,8 @@ def cast(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input is one, else a Tensor. Element type: `dtype`. Layout: that of the input.
+        A Scene of a Scene. A Batch when an input is one, else a Tensor. Element type: `dtype`. Layout: that of
+        the input.
 
     Example:
         >>> avida.cast(image, dtype=avida.float32)
@@ -784,6 +796,10 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def cast_like(
+        input_0: Scene, input_1: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[Placed]
+    ) -> Scene: ...
+    @overload
+    def cast_like(
         input_0: SingleTensor, input_1: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[Placed]
     ) -> Tensor: ...
     @overload
@@ -794,7 +810,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def cast_like(
-    input_0: TensorLike,
+    input_0: TensorLike | Scene,
     input_1: TensorLike,
     /,
     *,
@@ -811,7 +827,7 @@ def cast_like(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input is one, else a Tensor. Layout: that of the input.
+        A Scene of a Scene. A Batch when an input is one, else a Tensor. Layout: that of the input.
 
     Example:
         >>> avida.cast_like(image, np.float32(0))
@@ -885,6 +901,8 @@ if TYPE_CHECKING:
     @overload
     def clahe(input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[ClaheArguments]) -> Batch: ...
     @overload
+    def clahe(input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[ClaheArguments]) -> Scene: ...
+    @overload
     def clahe(input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[ClaheArguments]) -> Tensor: ...
     @overload
     def clahe(input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[ClaheArguments]) -> Any: ...
@@ -892,7 +910,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def clahe(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -921,7 +939,8 @@ def clahe(
         Ignored, accepted for compatibility: bins.
 
     Returns:
-        A Batch when an input is one, else a Tensor. Element type: uint8. Layout: that of the input.
+        A Scene of a Scene. A Batch when an input is one, else a Tensor. Element type: uint8. Layout: that of
+        the input.
 
     Example:
         >>> avida.clahe(image, tiles_x=2, tiles_y=2, clip_limit=2.0)
@@ -943,6 +962,10 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def color_space_conversion(
+        input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[ColorSpaceConversionArguments]
+    ) -> Scene: ...
+    @overload
+    def color_space_conversion(
         input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[ColorSpaceConversionArguments]
     ) -> Tensor: ...
     @overload
@@ -953,7 +976,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def color_space_conversion(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -972,7 +995,8 @@ def color_space_conversion(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input is one, else a Tensor. Element type: uint8. Layout: that of the input.
+        A Scene of a Scene. A Batch when an input is one, else a Tensor. Element type: uint8. Layout: that of
+        the input.
 
     Example:
         >>> avida.color_space_conversion(image, image_type=avida.types.RGB, output_type=avida.types.GRAY)
@@ -1000,6 +1024,10 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def color_twist(
+        input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[ColorTwistArguments[Array]]
+    ) -> Scene: ...
+    @overload
+    def color_twist(
         input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[ColorTwistArguments[Never]]
     ) -> Tensor: ...
     @overload
@@ -1010,7 +1038,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def color_twist(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -1039,8 +1067,8 @@ def color_twist(
         Ignored, accepted for compatibility: image_type.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default that of
-        the input. Layout: that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`,
+        by default that of the input. Layout: that of the input.
 
     Example:
         >>> avida.color_twist(image, brightness=1.2, contrast=0.8, hue=20, saturation=1.5)
@@ -1063,6 +1091,10 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def contrast(
+        input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[ContrastArguments[Array]]
+    ) -> Scene: ...
+    @overload
+    def contrast(
         input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[ContrastArguments[Never]]
     ) -> Tensor: ...
     @overload
@@ -1073,7 +1105,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def contrast(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -1098,8 +1130,8 @@ def contrast(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default that of
-        the input. Layout: that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`,
+        by default that of the input. Layout: that of the input.
 
     Example:
         >>> avida.contrast(image, contrast=0.5)
@@ -1239,6 +1271,8 @@ if TYPE_CHECKING:
     @overload
     def copy(input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[Placed]) -> Batch: ...
     @overload
+    def copy(input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[Placed]) -> Scene: ...
+    @overload
     def copy(input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[Placed]) -> Tensor: ...
     @overload
     def copy(input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[Placed]) -> Any: ...
@@ -1246,7 +1280,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def copy(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -1261,7 +1295,8 @@ def copy(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input is one, else a Tensor. Element type: that of the input. Layout: that of the input.
+        A Scene of a Scene. A Batch when an input is one, else a Tensor. Element type: that of the input.
+        Layout: that of the input.
 
     Example:
         >>> avida.copy(image)
@@ -1305,6 +1340,8 @@ if TYPE_CHECKING:
     @overload
     def crop(input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[CropArguments[Array]]) -> Batch: ...
     @overload
+    def crop(input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[CropArguments[Array]]) -> Scene: ...
+    @overload
     def crop(
         input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[CropArguments[Never]]
     ) -> Tensor: ...
@@ -1316,7 +1353,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def crop(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -1369,8 +1406,8 @@ def crop(
         Ignored, accepted for compatibility: image_type.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default that of
-        the input. Layout: that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`,
+        by default that of the input. Layout: that of the input.
 
     Example:
         >>> avida.crop(image, crop=[2, 3], crop_pos_x=0, crop_pos_y=0)
@@ -1430,6 +1467,10 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def crop_mirror_normalize(
+        input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[CropMirrorNormalizeArguments[Array]]
+    ) -> Scene: ...
+    @overload
+    def crop_mirror_normalize(
         input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[CropMirrorNormalizeArguments[Never]]
     ) -> Tensor: ...
     @overload
@@ -1440,7 +1481,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def crop_mirror_normalize(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -1506,7 +1547,8 @@ def crop_mirror_normalize(
         Ignored, accepted for compatibility: image_type.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default float32.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`,
+        by default float32.
 
     Example:
         >>> avida.crop_mirror_normalize(image, mirror=1, mean=[124, 117, 104], std=[59, 57, 58])
@@ -1555,6 +1597,10 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def debayer(
+        input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[DebayerArguments[Array]]
+    ) -> Scene: ...
+    @overload
+    def debayer(
         input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[DebayerArguments[Never]]
     ) -> Tensor: ...
     @overload
@@ -1565,7 +1611,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def debayer(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -1588,7 +1634,8 @@ def debayer(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: uint8. Layout: HWC.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: uint8.
+        Layout: HWC.
 
     Example:
         >>> avida.debayer(np.zeros((4, 6), np.uint8), blue_position=[0, 0])
@@ -1634,6 +1681,8 @@ if TYPE_CHECKING:
     @overload
     def equalize(input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[Placed]) -> Batch: ...
     @overload
+    def equalize(input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[Placed]) -> Scene: ...
+    @overload
     def equalize(input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[Placed]) -> Tensor: ...
     @overload
     def equalize(input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[Placed]) -> Any: ...
@@ -1641,7 +1690,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def equalize(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -1658,7 +1707,8 @@ def equalize(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input is one, else a Tensor. Element type: uint8. Layout: that of the input.
+        A Scene of a Scene. A Batch when an input is one, else a Tensor. Element type: uint8. Layout: that of
+        the input.
 
     Example:
         >>> avida.equalize(image)
@@ -1687,6 +1737,10 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def erase(
+        input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[EraseArguments[Array]]
+    ) -> Scene: ...
+    @overload
+    def erase(
         input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[EraseArguments[Never]]
     ) -> Tensor: ...
     @overload
@@ -1697,7 +1751,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def erase(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -1734,8 +1788,8 @@ def erase(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
-        that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.erase(image, anchor=[1, 2], shape=[2, 3], fill_value=255)
@@ -1840,6 +1894,16 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def filter(
+        data: Scene,
+        filter: TensorLike,
+        fill_value: TensorLike | None = None,
+        /,
+        *,
+        batch_size: int | None = None,
+        **arguments: Unpack[FilterArguments[Array]],
+    ) -> Scene: ...
+    @overload
+    def filter(
         data: SingleTensor,
         filter: SingleTensor,
         fill_value: SingleTensor | None = None,
@@ -1862,7 +1926,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def filter(
-    data: TensorLike,
+    data: TensorLike | Scene,
     filter: TensorLike,
     fill_value: TensorLike | None = None,
     /,
@@ -1911,8 +1975,8 @@ def filter(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default that of
-        the input. Layout: that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`,
+        by default that of the input. Layout: that of the input.
 
     Example:
         >>> avida.filter(image, np.ones((3, 3), np.float32) / 9)
@@ -1927,10 +1991,13 @@ if TYPE_CHECKING:
     class FlipArguments(Placed, Generic[Varies], total=False):
         depthwise: FixedInts | Varies | None
         horizontal: FixedInts | Varies | None
+        swap: FixedInts | None
         vertical: FixedInts | Varies | None
 
     @overload
     def flip(input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[FlipArguments[Array]]) -> Batch: ...
+    @overload
+    def flip(input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[FlipArguments[Array]]) -> Scene: ...
     @overload
     def flip(
         input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[FlipArguments[Never]]
@@ -1943,13 +2010,14 @@ if TYPE_CHECKING:
 
 @_suggests
 def flip(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
     device: DeviceArg | None = None,
     depthwise: IntArg | None = None,
     horizontal: IntArg | None = None,
+    swap: FixedInts | None = None,
     vertical: IntArg | None = None,
     **unknown: Never,
 ) -> Any:
@@ -1961,20 +2029,22 @@ def flip(
             samples.
         horizontal: Whether to mirror left to right, along the axis W. Default: ``1``. Can differ between
             samples.
+        swap: Of a Scene: pairs of keypoints that change places where the image is mirrored, such as left and
+            right eye.
         vertical: Whether to mirror top to bottom, along the axis H. Default: ``0``. Can differ between samples.
         batch_size: Makes a Batch of this many samples when no input is one.
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
-        that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.flip(image, horizontal=0, vertical=1)
     """
     if unknown:
         raise _wrong_arguments(globals()["flip"], unknown)
-    return _call(_FLIP, (input,), batch_size, device, (depthwise, horizontal, vertical))
+    return _call(_FLIP, (input,), batch_size, device, (depthwise, horizontal, swap, vertical))
 
 
 if TYPE_CHECKING:
@@ -2090,6 +2160,10 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def gaussian_blur(
+        input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[GaussianBlurArguments[Array]]
+    ) -> Scene: ...
+    @overload
+    def gaussian_blur(
         input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[GaussianBlurArguments[Never]]
     ) -> Tensor: ...
     @overload
@@ -2100,7 +2174,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def gaussian_blur(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -2127,8 +2201,8 @@ def gaussian_blur(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default that of
-        the input. Layout: that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`,
+        by default that of the input. Layout: that of the input.
 
     Example:
         >>> avida.gaussian_blur(image, sigma=1.5)
@@ -2203,6 +2277,10 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def grid_mask(
+        input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[GridMaskArguments[Array]]
+    ) -> Scene: ...
+    @overload
+    def grid_mask(
         input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[GridMaskArguments[Never]]
     ) -> Tensor: ...
     @overload
@@ -2213,7 +2291,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def grid_mask(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -2240,8 +2318,8 @@ def grid_mask(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
-        that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.grid_mask(image, tile=4, ratio=0.5)
@@ -2262,6 +2340,8 @@ if TYPE_CHECKING:
     @overload
     def hsv(input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[HsvArguments[Array]]) -> Batch: ...
     @overload
+    def hsv(input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[HsvArguments[Array]]) -> Scene: ...
+    @overload
     def hsv(input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[HsvArguments[Never]]) -> Tensor: ...
     @overload
     def hsv(
@@ -2271,7 +2351,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def hsv(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -2297,8 +2377,8 @@ def hsv(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default uint8.
-        Layout: that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`,
+        by default uint8. Layout: that of the input.
 
     Example:
         >>> avida.hsv(image, hue=30, saturation=1.2, value=0.9)
@@ -2318,6 +2398,8 @@ if TYPE_CHECKING:
     @overload
     def hue(input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[HueArguments[Array]]) -> Batch: ...
     @overload
+    def hue(input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[HueArguments[Array]]) -> Scene: ...
+    @overload
     def hue(input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[HueArguments[Never]]) -> Tensor: ...
     @overload
     def hue(
@@ -2327,7 +2409,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def hue(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -2348,8 +2430,8 @@ def hue(
         Ignored, accepted for compatibility: image_type.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default that of
-        the input. Layout: that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`,
+        by default that of the input. Layout: that of the input.
 
     Example:
         >>> avida.hue(image, hue=120)
@@ -2452,6 +2534,14 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def jpeg_compression_distortion(
+        input: Scene,
+        /,
+        *,
+        batch_size: int | None = None,
+        **arguments: Unpack[JpegCompressionDistortionArguments[Array]],
+    ) -> Scene: ...
+    @overload
+    def jpeg_compression_distortion(
         input: SingleTensor,
         /,
         *,
@@ -2470,7 +2560,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def jpeg_compression_distortion(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -2488,8 +2578,8 @@ def jpeg_compression_distortion(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: uint8. Layout: that of the
-        input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: uint8.
+        Layout: that of the input.
 
     Example:
         >>> avida.jpeg_compression_distortion(image, quality=10)
@@ -2514,6 +2604,10 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def laplacian(
+        input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[LaplacianArguments[Array]]
+    ) -> Scene: ...
+    @overload
+    def laplacian(
         input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[LaplacianArguments[Never]]
     ) -> Tensor: ...
     @overload
@@ -2524,7 +2618,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def laplacian(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -2556,8 +2650,8 @@ def laplacian(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default that of
-        the input. Layout: that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`,
+        by default that of the input. Layout: that of the input.
 
     Example:
         >>> avida.laplacian(image, window_size=5, normalized_kernel=True)
@@ -2588,6 +2682,15 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def letterbox(
+        input: Scene,
+        /,
+        *,
+        batch_size: int | None = None,
+        save_matrix: Literal[False] | None = None,
+        **arguments: Unpack[LetterboxArguments],
+    ) -> Scene: ...
+    @overload
+    def letterbox(
         input: SingleTensor,
         /,
         *,
@@ -2608,7 +2711,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def letterbox(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -2638,8 +2741,8 @@ def letterbox(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        One result, or a tuple of several: Batches when an input is one, else Tensors. Element type: that of the
-        input. Layout: that of the input.
+        A Scene of a Scene. One result, or a tuple of several: Batches when an input is one, else Tensors.
+        Element type: that of the input. Layout: that of the input.
 
     Example:
         >>> avida.letterbox(image, size=[64, 64])
@@ -2664,6 +2767,10 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def lookup_table(
+        input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[LookupTableArguments]
+    ) -> Scene: ...
+    @overload
+    def lookup_table(
         input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[LookupTableArguments]
     ) -> Tensor: ...
     @overload
@@ -2674,7 +2781,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def lookup_table(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -2699,7 +2806,8 @@ def lookup_table(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input is one, else a Tensor. Element type: `dtype`, by default float32.
+        A Scene of a Scene. A Batch when an input is one, else a Tensor. Element type: `dtype`, by default
+        float32.
 
     Example:
         >>> avida.lookup_table(np.array([0, 1, 2]), keys=[1, 2], values=[0.5, 0.25])
@@ -3021,6 +3129,10 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def normalize(
+        input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[NormalizeArguments[Array]]
+    ) -> Scene: ...
+    @overload
+    def normalize(
         input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[NormalizeArguments[Never]]
     ) -> Tensor: ...
     @overload
@@ -3031,7 +3143,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def normalize(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -3070,8 +3182,8 @@ def normalize(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default float32.
-        Layout: that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`,
+        by default float32. Layout: that of the input.
 
     Example:
         >>> avida.normalize(image, axes=[0, 1], epsilon=1e-6)
@@ -3353,6 +3465,8 @@ if TYPE_CHECKING:
     @overload
     def pad(input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[PadArguments[Array]]) -> Batch: ...
     @overload
+    def pad(input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[PadArguments[Array]]) -> Scene: ...
+    @overload
     def pad(input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[PadArguments[Never]]) -> Tensor: ...
     @overload
     def pad(
@@ -3362,7 +3476,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def pad(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -3390,8 +3504,8 @@ def pad(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
-        that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.pad(batch, fill_value=255)
@@ -3417,6 +3531,10 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def paste(
+        input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[PasteArguments[Array]]
+    ) -> Scene: ...
+    @overload
+    def paste(
         input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[PasteArguments[Never]]
     ) -> Tensor: ...
     @overload
@@ -3427,7 +3545,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def paste(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -3457,8 +3575,8 @@ def paste(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
-        that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.paste(image, ratio=2, fill_value=[255, 0, 0])
@@ -4012,6 +4130,15 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def random_resized_crop(
+        input: Scene,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[RandomResizedCropArguments[Array]],
+    ) -> Scene: ...
+    @overload
+    def random_resized_crop(
         input: SingleTensor,
         /,
         *,
@@ -4032,7 +4159,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def random_resized_crop(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -4077,8 +4204,8 @@ def random_resized_crop(
         Ignored, accepted for compatibility: minibatch_size, temp_buffer_hint.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default that of
-        the input. Layout: that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`,
+        by default that of the input. Layout: that of the input.
 
     Example:
         >>> avida.random_resized_crop(image, size=[2, 3])
@@ -4305,6 +4432,15 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def resize(
+        input: Scene,
+        /,
+        *,
+        batch_size: int | None = None,
+        save_attrs: Literal[False] | None = None,
+        **arguments: Unpack[ResizeArguments[Array]],
+    ) -> Scene: ...
+    @overload
+    def resize(
         input: SingleTensor,
         /,
         *,
@@ -4325,7 +4461,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def resize(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -4391,8 +4527,8 @@ def resize(
         Ignored, accepted for compatibility: image_type, minibatch_size, temp_buffer_hint.
 
     Returns:
-        One result, or a tuple of several: Batches when an input or an argument is one, else Tensors. Element
-        type: `dtype`, by default that of the input. Layout: that of the input.
+        A Scene of a Scene. One result, or a tuple of several: Batches when an input or an argument is one, else
+        Tensors. Element type: `dtype`, by default that of the input. Layout: that of the input.
 
     Example:
         >>> avida.resize(image, size=[2, 3])
@@ -4469,6 +4605,10 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def resize_crop_mirror(
+        input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[ResizeCropMirrorArguments[Array]]
+    ) -> Scene: ...
+    @overload
+    def resize_crop_mirror(
         input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[ResizeCropMirrorArguments[Never]]
     ) -> Tensor: ...
     @overload
@@ -4479,7 +4619,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def resize_crop_mirror(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -4562,8 +4702,8 @@ def resize_crop_mirror(
         Ignored, accepted for compatibility: minibatch_size, temp_buffer_hint.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default that of
-        the input. Layout: that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`,
+        by default that of the input. Layout: that of the input.
 
     Example:
         >>> avida.resize_crop_mirror(image, size=[4, 6], crop=[2, 3], mirror=1)
@@ -4725,6 +4865,10 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def rotate(
+        input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[RotateArguments[Array]]
+    ) -> Scene: ...
+    @overload
+    def rotate(
         input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[RotateArguments[Never]]
     ) -> Tensor: ...
     @overload
@@ -4735,7 +4879,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def rotate(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -4767,8 +4911,8 @@ def rotate(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default that of
-        the input. Layout: that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`,
+        by default that of the input. Layout: that of the input.
 
     Example:
         >>> avida.rotate(image, angle=30, fill_value=0)
@@ -4797,6 +4941,10 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def saturation(
+        input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[SaturationArguments[Array]]
+    ) -> Scene: ...
+    @overload
+    def saturation(
         input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[SaturationArguments[Never]]
     ) -> Tensor: ...
     @overload
@@ -4807,7 +4955,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def saturation(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -4829,8 +4977,8 @@ def saturation(
         Ignored, accepted for compatibility: image_type.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default that of
-        the input. Layout: that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`,
+        by default that of the input. Layout: that of the input.
 
     Example:
         >>> avida.saturation(image, saturation=0.5)
@@ -4936,6 +5084,16 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def slice(
+        data: Scene,
+        anchor: TensorLike | None = None,
+        shape_input: TensorLike | None = None,
+        /,
+        *,
+        batch_size: int | None = None,
+        **arguments: Unpack[SliceArguments[Array]],
+    ) -> Scene: ...
+    @overload
+    def slice(
         data: SingleTensor,
         anchor: SingleTensor | None = None,
         shape_input: SingleTensor | None = None,
@@ -4958,7 +5116,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def slice(
-    data: TensorLike,
+    data: TensorLike | Scene,
     anchor: TensorLike | None = None,
     shape_input: TensorLike | None = None,
     /,
@@ -5013,8 +5171,8 @@ def slice(
         Ignored, accepted for compatibility: image_type.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default that of
-        the input. Layout: that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`,
+        by default that of the input. Layout: that of the input.
 
     Example:
         >>> avida.slice(image, start=[1, 0], shape=[2, 3], axis_names="HW")
@@ -5552,6 +5710,15 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def warp_affine(
+        data: Scene,
+        mtx: TensorLike | None = None,
+        /,
+        *,
+        batch_size: int | None = None,
+        **arguments: Unpack[WarpAffineArguments[Array]],
+    ) -> Scene: ...
+    @overload
+    def warp_affine(
         data: SingleTensor,
         mtx: SingleTensor | None = None,
         /,
@@ -5572,7 +5739,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def warp_affine(
-    data: TensorLike,
+    data: TensorLike | Scene,
     mtx: TensorLike | None = None,
     /,
     *,
@@ -5609,8 +5776,8 @@ def warp_affine(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default that of
-        the input. Layout: that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`,
+        by default that of the input. Layout: that of the input.
 
     Example:
         >>> avida.warp_affine(image, matrix=[1, 0.5, 0, 0, 1, 0], fill_value=0)

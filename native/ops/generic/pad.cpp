@@ -1,6 +1,7 @@
 #include "loops/moving/window.h"
 #include "operator/axes.h"
 #include "operator/declare.h"
+#include "ops/scenes/moves.h"
 
 namespace avida::ops {
 namespace {
@@ -67,6 +68,8 @@ std::vector<Data> run_pad(const Run& run) {
   return run_samples(run, loop);
 }
 
+Moves pad_moves(const Sample<PadArgs>&) { return {}; }  // it pads at the ends
+
 }  // namespace
 
 AVIDA_OP(pad, PadArgs) {
@@ -85,5 +88,7 @@ AVIDA_OP(pad, PadArgs) {
       .custom(run_pad)
       .on_gpu();
 }
+
+AVIDA_MOVES(pad, PadArgs, pad_moves)
 
 }  // namespace avida::ops

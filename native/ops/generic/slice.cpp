@@ -6,6 +6,7 @@
 #include "core/parts/slice_range.h"
 #include "loops/moving/window_args.h"
 #include "operator/axes.h"
+#include "ops/scenes/moves.h"
 
 namespace avida::ops {
 namespace {
@@ -105,6 +106,12 @@ Window find_window(const Sample<SliceArgs>& sample) {
   return slice_window(sample.args, sample.in[1], sample.in[2], sample.in[0].shape, sample.in[0].layout);
 }
 
+Moves slice_moves(const Sample<SliceArgs>& sample) {
+  Window window = find_window(sample);
+  fit_window(window, sample.in[0], sample.args);
+  return moves_to_window(window, sample.in[0]);
+}
+
 }  // namespace
 
 AVIDA_OP(slice, SliceArgs) {
@@ -120,5 +127,7 @@ AVIDA_OP(slice, SliceArgs) {
   slice_place_args(op);
   shows_window<find_window>(op);
 }
+
+AVIDA_MOVES(slice, SliceArgs, slice_moves)
 
 }  // namespace avida::ops

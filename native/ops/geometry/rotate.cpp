@@ -1,5 +1,6 @@
 #include "loops/warping/warp.h"
 #include "ops/geometry/affine.h"
+#include "ops/geometry/warp_moves.h"
 
 namespace avida::ops {
 namespace {
@@ -78,6 +79,14 @@ struct Rotation {
   }
 };
 
+Moves rotate_moves(const Sample<RotateArgs>& sample) {
+  Rotation rotation(sample);
+  for (auto& row : rotation.turn)  // right angles move positions exactly
+    for (double& number : row)
+      if (const double whole = std::round(number); std::fabs(number - whole) < 1e-6) number = whole;
+  return moves_of(rotation.map_to<2>(rotation.shape()));
+}
+
 }  // namespace
 
 AVIDA_OP(rotate, RotateArgs) {
@@ -96,5 +105,7 @@ AVIDA_OP(rotate, RotateArgs) {
       .cost(8);
   warp_args(op);
 }
+
+AVIDA_MOVES(rotate, RotateArgs, rotate_moves)
 
 }  // namespace avida::ops

@@ -1,5 +1,6 @@
 #include "loops/warping/warp.h"
 #include "ops/geometry/affine.h"
+#include "ops/geometry/warp_moves.h"
 
 namespace avida::ops {
 namespace {
@@ -32,6 +33,8 @@ struct AffineWarp {
   void run(const Sample<WarpAffineArgs>& sample) const { WarpSample(sample, options).run(map); }
 };
 
+Moves warp_moves(const Sample<WarpAffineArgs>& sample) { return moves_of(AffineWarp::map_of<2>(sample)); }
+
 }  // namespace
 
 AVIDA_OP(warp_affine, WarpAffineArgs) {
@@ -56,5 +59,7 @@ AVIDA_OP(warp_affine, WarpAffineArgs) {
       .cost(8);
   warp_args(op);
 }
+
+AVIDA_MOVES(warp_affine, WarpAffineArgs, warp_moves)
 
 }  // namespace avida::ops

@@ -3,6 +3,7 @@
 #include "loops/warping/warp.h"
 #include "ops/geometry/affine.h"
 #include "ops/geometry/pixel_origin.h"
+#include "ops/geometry/warp_moves.h"
 
 namespace avida::ops {
 namespace {
@@ -46,6 +47,16 @@ struct PerspectiveWarp {
   void run(const Sample<PerspectiveArgs>& sample) const { WarpSample(sample, options).run(map); }
 };
 
+Moves perspective_moves(const Sample<PerspectiveArgs>& sample) {
+  const Perspective map = PerspectiveWarp(sample).map;
+  Moves centred, from;
+  for (int i = 0; i < 9; i++) from.m[i / 3][i % 3] = map.m[i / 3][i % 3];
+  for (int axis : {0, 1}) centred.shift(axis, -map.origin);
+  from = product(from, centred);
+  for (int axis : {0, 1}) from.shift(axis, map.origin);
+  return inverse_of(from);
+}
+
 }  // namespace
 
 AVIDA_OP_IN(experimental, warp_perspective, PerspectiveArgs) {
@@ -73,5 +84,7 @@ AVIDA_OP_IN(experimental, warp_perspective, PerspectiveArgs) {
       .each_sample<PerspectiveWarp>()
       .cost(8);
 }
+
+AVIDA_MOVES_IN(experimental, warp_perspective, PerspectiveArgs, perspective_moves)
 
 }  // namespace avida::ops

@@ -4,6 +4,7 @@
 
 #include "codecs/codec.h"
 #include "loops/moving/window_args.h"
+#include "ops/scenes/moves.h"
 
 namespace avida::ops {
 
@@ -66,6 +67,12 @@ Window find_window(const Sample<CropArgs>& sample) {
   return crop_window(sample.args, sample.in[0].shape, sample.in[0].layout);
 }
 
+Moves crop_moves(const Sample<CropArgs>& sample) {
+  Window window = find_window(sample);
+  fit_window(window, sample.in[0], sample.args);
+  return moves_to_window(window, sample.in[0]);
+}
+
 }  // namespace
 
 AVIDA_OP(crop, CropArgs) {
@@ -84,5 +91,7 @@ AVIDA_OP(crop, CropArgs) {
   crop_place_args(op);
   shows_window<find_window>(op).chains();
 }
+
+AVIDA_MOVES(crop, CropArgs, crop_moves)
 
 }  // namespace avida::ops

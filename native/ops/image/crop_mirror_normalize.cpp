@@ -10,6 +10,7 @@
 #include "loops/moving/convert_run.h"
 #include "loops/moving/window_args.h"
 #include "ops/image/crop.h"
+#include "ops/scenes/moves.h"
 
 namespace avida::ops {
 namespace {
@@ -26,6 +27,17 @@ struct CropMirrorNormalizeArgs : WindowTypeArgs, CropPlace {
   bool pad_output = false;
   float scale = 1, shift = 0;
 };
+
+OutOfBounds beyond(const CropMirrorNormalizeArgs& args) {
+  switch (args.out_of_bounds_policy) {
+    case BeyondSample::error:
+      return OutOfBounds::error;
+    case BeyondSample::pad:
+      return OutOfBounds::constant;
+    default:
+      return OutOfBounds::trim;
+  }
+}
 
 template <class T>
 AVIDA_INLINE void normalize(float* __restrict out, const T* __restrict in, int64_t n, Normalization by, bool mirrored) {
@@ -77,12 +89,8 @@ class NormalizePlan {
         channels_(in_.shape[c_]),
         out_channels_(args_.pad_output ? std::bit_ceil(static_cast<uint64_t>(channels_)) : channels_),
         window_(crop_window(args_, in_.shape, in_.layout)) {
-    const BeyondSample policy = args_.out_of_bounds_policy;
-    pads_ = policy == BeyondSample::pad;
-    place_window(window_, in_.shape,
-                 pads_                           ? OutOfBounds::constant
-                 : policy == BeyondSample::error ? OutOfBounds::error
-                                                 : OutOfBounds::trim);
+    pads_ = args_.out_of_bounds_policy == BeyondSample::pad;
+    place_window(window_, in_.shape, beyond(args_));
     auto check = [&](const char* name, const std::vector<float>& numbers) {
       if (numbers.size() != 1 && std::ssize(numbers) != channels_)
         refuse("expected one or ", channels_, " numbers in \"", name, "\", got ", numbers.size());
@@ -350,6 +358,15 @@ void infer_normalized(Infer<CropMirrorNormalizeArgs>& call) {
   out.layout = wanted;
 }
 
+Moves normalized_moves(const Sample<CropMirrorNormalizeArgs>& sample) {
+  const SampleView& image = sample.in[0];
+  Window window = crop_window(sample.args, image.shape, image.layout);
+  place_window(window, image.shape, beyond(sample.args));
+  Moves moves = moves_to_window(window, image);
+  if (sample.args.mirror) moves.mirror(0, window.size[axis_of(image, 0)]);
+  return moves;
+}
+
 }  // namespace
 
 AVIDA_OP(crop_mirror_normalize, CropMirrorNormalizeArgs) {
@@ -380,5 +397,7 @@ AVIDA_OP(crop_mirror_normalize, CropMirrorNormalizeArgs) {
       .chains();
   crop_place_args(op);
 }
+
+AVIDA_MOVES(crop_mirror_normalize, CropMirrorNormalizeArgs, normalized_moves)
 
 }  // namespace avida::ops

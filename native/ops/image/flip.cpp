@@ -1,11 +1,13 @@
 #include "loops/moving/strided_move.h"
 #include "operator/declare.h"
+#include "ops/scenes/moves.h"
 
 namespace avida::ops {
 namespace {
 
 struct FlipArgs {
   int horizontal = 1, vertical = 0, depthwise = 0;
+  std::optional<std::vector<int>> swap;
 };
 
 // A copy from strides that are negative along mirrored axes.
@@ -35,6 +37,13 @@ class FlipPlan {
   const StridedMove move_;
 };
 
+Moves flip_moves(const Sample<FlipArgs>& sample) {
+  Moves moves;
+  if (sample.args.horizontal) moves.mirror(0, extent_of(sample.in[0], 0));
+  if (sample.args.vertical) moves.mirror(1, extent_of(sample.in[0], 1));
+  return moves;
+}
+
 }  // namespace
 
 AVIDA_OP(flip, FlipArgs) {
@@ -42,10 +51,18 @@ AVIDA_OP(flip, FlipArgs) {
       .input("input", "The samples to mirror.", {"FDHWC", "FHWC", "DHWC", "HWC", "FCDHW", "FCHW", "CDHW", "CHW"})
       .arg("depthwise", &FlipArgs::depthwise, "Whether to mirror front to back, along the axis D.")
       .arg("horizontal", &FlipArgs::horizontal, "Whether to mirror left to right, along the axis W.")
+      .arg("swap", &FlipArgs::swap,
+           "Of a Scene: pairs of keypoints that change places where the image is mirrored, such as left and right eye.",
+           fixed)
       .arg("vertical", &FlipArgs::vertical, "Whether to mirror top to bottom, along the axis H.")
       .example("avida.flip(image, horizontal=0, vertical=1)")
+      .infer([](Infer<FlipArgs>& call) {
+        if (call.args.swap) refuse("expected a Scene with keypoints for \"swap\", got images");
+      })
       .each_sample<FlipPlan>()
       .chains();
 }
+
+AVIDA_MOVES(flip, FlipArgs, flip_moves)
 
 }  // namespace avida::ops

@@ -9,6 +9,7 @@
 #include "loops/moving/convert_run.h"
 #include "loops/moving/strided_move.h"
 #include "operator/declare.h"
+#include "ops/scenes/moves.h"
 
 namespace avida::ops {
 namespace {
@@ -134,6 +135,16 @@ class LetterboxPlan {
     if (sample.out.size() > 1) sample.out[1].shape = {2, 3};
   }
   int64_t rows() const { return inner_channels_ == 0 ? 0 : volume(canvas_) / (canvas_[w_] * inner_channels_); }
+  Moves moves() const {
+    Moves moves;
+    const double counts[] = {static_cast<double>(columns_.size()), static_cast<double>(rows_.size())};
+    const int64_t starts[] = {left_, top_};
+    for (int axis : {0, 1}) {
+      moves.scale(axis, counts[axis] / static_cast<double>(in_.shape[w_ - axis]));
+      moves.shift(axis, static_cast<double>(starts[axis]));
+    }
+    return moves;
+  }
   void run(const Sample<LetterboxArgs>& sample) const {
     with_dtype(in_.dtype, [&](auto type) {
       using T = typename decltype(type)::type;
@@ -199,6 +210,8 @@ void infer(Infer<LetterboxArgs>& call) {
   call.out[1].layout = {};
 }
 
+Moves letterbox_moves(const Sample<LetterboxArgs>& sample) { return LetterboxPlan(sample).moves(); }
+
 }  // namespace
 
 AVIDA_OP(letterbox, LetterboxArgs) {
@@ -226,5 +239,7 @@ AVIDA_OP(letterbox, LetterboxArgs) {
       .cost(4)
       .chains();
 }
+
+AVIDA_MOVES(letterbox, LetterboxArgs, letterbox_moves)
 
 }  // namespace avida::ops

@@ -4,6 +4,7 @@
 #include "loops/moving/strided_move.h"
 #include "operator/launches.h"
 #include "ops/image/resize_args.h"
+#include "ops/image/resize_moves.h"
 
 namespace avida::ops {
 namespace {
@@ -95,6 +96,8 @@ class ResizePlan : public ResamplePlan<plan, ResizeArgs> {
   }
 };
 
+Moves resize_moves(const Sample<ResizeArgs>& sample) { return moves_of(sample.in[0], plan(sample)); }
+
 }  // namespace
 
 AVIDA_OP(resize, ResizeArgs) {
@@ -124,5 +127,7 @@ AVIDA_OP(resize, ResizeArgs) {
   image_size_args(op);
   resamples<ResizePlan>(op);
 }
+
+AVIDA_MOVES(resize, ResizeArgs, resize_moves)
 
 }  // namespace avida::ops

@@ -1,5 +1,6 @@
 #include "ops/image/crop.h"
 #include "ops/image/resize_args.h"
+#include "ops/image/resize_moves.h"
 
 namespace avida::ops {
 namespace {
@@ -25,6 +26,8 @@ std::vector<AxisPlan> plan(const Sample<ResizeCropMirrorArgs>& sample) {
   return plans;
 }
 
+Moves resize_moves(const Sample<ResizeCropMirrorArgs>& sample) { return moves_of(sample.in[0], plan(sample)); }
+
 }  // namespace
 
 AVIDA_OP(resize_crop_mirror, ResizeCropMirrorArgs) {
@@ -44,5 +47,7 @@ AVIDA_OP(resize_crop_mirror, ResizeCropMirrorArgs) {
   crop_place_args(op);
   resamples<ResamplePlan<plan, ResizeCropMirrorArgs>>(op);
 }
+
+AVIDA_MOVES(resize_crop_mirror, ResizeCropMirrorArgs, resize_moves)
 
 }  // namespace avida::ops

@@ -6,6 +6,7 @@
 #include "loops/items/each_piece.h"
 #include "loops/moving/convert_run.h"
 #include "operator/declare.h"
+#include "ops/scenes/moves.h"
 
 namespace avida::ops {
 namespace {
@@ -61,6 +62,12 @@ class PastePlan {
 
   Shape shape() const { return canvas_; }
   int64_t rows() const { return canvas_[0]; }
+  Moves moves() const {
+    Moves moves;
+    moves.shift(0, static_cast<double>(offset(args_.paste_x, 1)));
+    moves.shift(1, static_cast<double>(offset(args_.paste_y, 0)));
+    return moves;
+  }
   void run(const Sample<PasteArgs>& sample) const {
     with_size_of(in_.dtype, [&](auto type) { paste<typename decltype(type)::type>(sample); });
   }
@@ -93,6 +100,8 @@ class PastePlan {
   Shape canvas_;
 };
 
+Moves paste_moves(const Sample<PasteArgs>& sample) { return PastePlan(sample).moves(); }
+
 }  // namespace
 
 AVIDA_OP(paste, PasteArgs) {
@@ -115,5 +124,7 @@ AVIDA_OP(paste, PasteArgs) {
       })
       .each_sample<PastePlan>();
 }
+
+AVIDA_MOVES(paste, PasteArgs, paste_moves)
 
 }  // namespace avida::ops

@@ -60,6 +60,47 @@ nb::object batch_from_tensors(nb::list tensors, int dtype, const std::string& la
   return wrap(std::move(out), true, std::move(lineage));
 }
 
+// The samples of a batch with those of groups in their places: each is a list of indices and a batch of as many samples.
+nb::object merge(BatchBase& batch, nb::list groups) {
+  const Data& old = get(*batch.value);
+  const int n = old.size();
+  std::vector<const Data*> from(n, &old);
+  std::vector<int> at(n);
+  for (int i = 0; i < n; i++) at[i] = i;
+  const Data* first = &old;
+  int changed = 0;
+  for (nb::handle group : groups) {
+    const auto indices = nb::cast<std::vector<int>>(group[0]);
+    const Data& made = get(*nb::cast<BatchBase&>(group[1]).value);
+    first = &made;
+    for (size_t k = 0; k < indices.size(); k++) from[indices[k]] = &made, at[indices[k]] = static_cast<int>(k);
+    changed += static_cast<int>(indices.size());
+  }
+  if (changed < n) first = &old;
+  Data out;
+  out.dtype = first->dtype;
+  out.layout = first->layout;
+  out.device = first->device;
+  out.stream = first->stream;
+  out.shapes = ShapeList(n, first->shapes.ndim());
+  out.origins = old.origins;
+  std::vector<void*> samples;
+  std::vector<Block> owners;
+  for (int i = 0; i < n; i++) {
+    const Data& data = *from[i];
+    if (data.dtype != out.dtype || data.shapes.ndim() != out.shapes.ndim() || !(data.device == out.device))
+      refuse("expected results of one kind for all samples: sample ", i, " is ", data.dtype, " with ",
+             data.shapes.ndim(), " axes, others are ", out.dtype, " with ", out.shapes.ndim());
+    out.shapes.set(i, data.shapes[at[i]]);
+    samples.push_back(data.at(at[i]));
+    owners.push_back(data.stream == out.stream ? data.owner(at[i])
+                                               : lend(data, reinterpret_cast<intptr_t>(out.stream)));
+    out.read_only |= data.read_only;
+  }
+  out.place(std::move(owners), std::move(samples));
+  return wrap(std::move(out), true, lineage_of(*batch.value));
+}
+
 // The slices of a tensor along its first axis as the samples of a batch that shares its memory.
 nb::object split(TensorBase& tensor, const std::string& layout) {
   const Data& data = get(*tensor.value);
@@ -137,6 +178,7 @@ void bind_batches(nb::module_& m, nb::class_<BatchBase>& batch) {
            })
       .def("_join", &join, nb::arg("copy").none(), nb::arg("layout"), nb::arg("pin") = -1);
   m.def("batch_from_tensors", &batch_from_tensors);
+  m.def("merge", &merge, nb::arg("batch"), nb::arg("groups"));
   m.def("split", &split);
 }
 

@@ -24,6 +24,9 @@ from avida._values.typing import (
     Varies,
 )
 
+if TYPE_CHECKING:
+    from avida._scenes.scene import Scene
+
 __all__ = ["dilate", "erode", "median_blur", "remap", "warp_perspective"]
 
 _EXPERIMENTAL_DILATE = _op("experimental.dilate", "anchor border_mode iterations mask_size")
@@ -234,6 +237,10 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def median_blur(
+        input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[MedianBlurArguments[Array]]
+    ) -> Scene: ...
+    @overload
+    def median_blur(
         input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[MedianBlurArguments[Never]]
     ) -> Tensor: ...
     @overload
@@ -244,7 +251,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def median_blur(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -265,8 +272,8 @@ def median_blur(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
-        that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.experimental.median_blur(image, window_size=[3, 3])
@@ -374,6 +381,15 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def warp_perspective(
+        input: Scene,
+        matrix_input: TensorLike | None = None,
+        /,
+        *,
+        batch_size: int | None = None,
+        **arguments: Unpack[WarpPerspectiveArguments[Array]],
+    ) -> Scene: ...
+    @overload
+    def warp_perspective(
         input: SingleTensor,
         matrix_input: SingleTensor | None = None,
         /,
@@ -394,7 +410,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def warp_perspective(
-    input: TensorLike,
+    input: TensorLike | Scene,
     matrix_input: TensorLike | None = None,
     /,
     *,
@@ -428,8 +444,8 @@ def warp_perspective(
         device: Where to run. Default: where the inputs are.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
-        that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.experimental.warp_perspective(image, matrix=[1, 0, 0, 0, 1, 0, 0.1, 0, 1])

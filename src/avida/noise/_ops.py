@@ -24,6 +24,7 @@ from avida._values.typing import (
 )
 
 if TYPE_CHECKING:
+    from avida._scenes.scene import Scene
     from avida.random import RNG
 
 __all__ = ["gaussian", "salt_and_pepper", "shot"]
@@ -50,6 +51,15 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def gaussian(
+        input: Scene,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[GaussianArguments[Array]],
+    ) -> Scene: ...
+    @overload
+    def gaussian(
         input: SingleTensor,
         /,
         *,
@@ -70,7 +80,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def gaussian(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -94,8 +104,8 @@ def gaussian(
             See `avida.random`; `(samples, name)` names the draw.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
-        that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.noise.gaussian(image, stddev=10)
@@ -125,6 +135,15 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def salt_and_pepper(
+        input: Scene,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[SaltAndPepperArguments[Array]],
+    ) -> Scene: ...
+    @overload
+    def salt_and_pepper(
         input: SingleTensor,
         /,
         *,
@@ -145,7 +164,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def salt_and_pepper(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -178,8 +197,8 @@ def salt_and_pepper(
             See `avida.random`; `(samples, name)` names the draw.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
-        that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.noise.salt_and_pepper(image, prob=0.1)
@@ -213,6 +232,15 @@ if TYPE_CHECKING:
     ) -> Batch: ...
     @overload
     def shot(
+        input: Scene,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[ShotArguments[Array]],
+    ) -> Scene: ...
+    @overload
+    def shot(
         input: SingleTensor,
         /,
         *,
@@ -233,7 +261,7 @@ if TYPE_CHECKING:
 
 @_suggests
 def shot(
-    input: TensorLike,
+    input: TensorLike | Scene,
     /,
     *,
     batch_size: int | None = None,
@@ -256,8 +284,8 @@ def shot(
             See `avida.random`; `(samples, name)` names the draw.
 
     Returns:
-        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
-        that of the input.
+        A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
+        the input. Layout: that of the input.
 
     Example:
         >>> avida.noise.shot(image, factor=10)

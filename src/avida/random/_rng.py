@@ -160,9 +160,40 @@ def set_seed(seed: SupportsIndex) -> None:
     get_default_rng().seed = seed
 
 
-def _draw(rng: RNG | None) -> tuple[int, int]:
-    """Takes from a generator what one call of a random operator needs: seed and position."""
-    seed, position = _given(rng)._take(_DRAWS_PER_CALL)
+class GroupRNG(RNG):
+    """Generators of the samples of a group: a sample draws the same numbers whichever others are in the group.
+
+    A draw for as many samples takes a number from each. Others are made by a generator of the first seed.
+    """
+
+    def __init__(self, seeds: list[int]) -> None:
+        super().__init__(seed=seeds[0] if seeds else 0)
+        self.seeds = seeds
+
+
+class drawing_from:  # noqa: N801
+    """Makes it the default generator of this thread in a ``with`` block."""
+
+    def __init__(self, rng: RNG) -> None:
+        self.rng = rng
+
+    def __enter__(self) -> None:
+        self.before = getattr(_thread, "rng", None)
+        _thread.rng = self.rng
+
+    def __exit__(self, *_: object) -> None:
+        if self.before is None:
+            del _thread.rng
+        else:
+            _thread.rng = self.before
+
+
+def _draw(rng: RNG | None) -> tuple[int, int] | tuple[int, int, list[int]]:
+    """Takes from a generator what one call of a random operator needs: seed and position, and seeds of samples."""
+    given = _given(rng)
+    seed, position = given._take(_DRAWS_PER_CALL)
+    if isinstance(given, GroupRNG):
+        return seed, position & _MASK, given.seeds
     return seed, position & _MASK
 
 

@@ -1,0 +1,1 @@
+"""Scenes: images with masks, boxes and points that every function moves together."""

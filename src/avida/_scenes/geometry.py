@@ -1,0 +1,166 @@
+"""Functions that move pixels: what they do to masks, boxes and points of a Scene."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from avida import _core
+from avida._scenes.fields import outline_of
+from avida._scenes.scene import Scene
+
+_SWAP_POINTS, _EXTENTS = _core.op("scenes.swap_points"), _core.op("scenes.extents")
+_RESHAPE, _WARP, _CROP, _FLIP = (_core.op(name) for name in ("reshape", "warp_affine", "crop", "flip"))
+_NEAREST = 0  # INTERP_NN
+
+
+class Call(NamedTuple):
+    """A call of an operator on a Scene."""
+
+    name: str
+    inputs: list[Any]
+    """Those after the image."""
+    arguments: dict[str, Any]
+
+    def on(self, image: Any) -> Any:
+        return _core.op(self.name)(image, *self.inputs, **self.arguments)
+
+    def matrix(self, scene: Scene) -> Any:
+        """Where positions go: of the operator that stands beside this one."""
+        arguments = {name: value for name, value in self.arguments.items() if name not in ("device", "save_attrs")}
+        return _core.op(f"scenes.{self.name}")(outline_of(scene.image), *self.inputs, **arguments)
+
+    def having(self, without: tuple[str, ...] = (), **others: Any) -> Call:
+        """The same with other arguments."""
+        left = {name: value for name, value in self.arguments.items() if name not in ("device", *without)}
+        return self._replace(arguments={**left, **others})
+
+
+OnMask = Callable[[Call, Any, int], Any]
+"""What a call does to a mask of channels-last, with the label for what comes from outside."""
+
+
+def flip(call: Call, mask: Any, fill: int) -> Any:
+    return call.having().on(mask)
+
+
+def window(call: Call, mask: Any, fill: int) -> Any:
+    return call.having(("dtype", "output_dtype"), fill_values=[fill]).on(mask)
+
+
+def resize(call: Call, mask: Any, fill: int) -> Any:
+    filters = ("dtype", "min_filter", "mag_filter")
+    return call.having(filters, interp_type=_NEAREST, antialias=False).on(mask)
+
+
+def warp(call: Call, mask: Any, fill: int) -> Any:
+    return call.having(("dtype", "output_dtype"), interp_type=_NEAREST, fill_value=fill).on(mask)
+
+
+def perspective(call: Call, mask: Any, fill: int) -> Any:
+    return call.having(("border_mode",), interp_type=_NEAREST, fill_value=[fill]).on(mask)
+
+
+def pad(call: Call, mask: Any, fill: int) -> Any:
+    return call.having(fill_value=fill).on(mask)
+
+
+def crop_mirror(call: Call, mask: Any, fill: int) -> Any:
+    given = call.arguments
+    places = ("crop", "crop_d", "crop_h", "crop_w", "crop_pos_x", "crop_pos_y", "crop_pos_z", "rounding")
+    taken = {name: given[name] for name in (*places, "out_of_bounds_policy") if name in given}
+    cropped = _CROP(mask, **taken, fill_values=[fill])
+    return _FLIP(cropped, horizontal=given["mirror"]) if "mirror" in given else cropped
+
+
+ON_MASK: Mapping[str, OnMask | None] = {
+    "crop": window,
+    "crop_mirror_normalize": crop_mirror,
+    "experimental.warp_perspective": perspective,
+    "flip": flip,
+    "letterbox": None,  # by the matrix: it has linear interpolation only
+    "pad": pad,
+    "paste": None,
+    "resize": resize,
+    "resize_crop_mirror": resize,
+    "rotate": warp,
+    "slice": window,
+    "warp_affine": warp,
+}
+"""Operators with a matrix, and how masks follow."""
+
+
+def move(scene: Scene, call: Call) -> Scene:
+    """What a geometric operator makes of a scene."""
+    swap = _pairs(scene, call.arguments.pop("swap", None))
+    if call.arguments.get("save_attrs") or call.arguments.get("save_matrix"):
+        raise ValueError(f"{call.name}: a Scene has no second result; scene.matrix has the matrix")
+    if call.name == "pad":
+        call = _padding_no_channels(call)
+    image, matrix = call.on(scene.image), call.matrix(scene)
+
+    def masked(mask: Any, fill: int) -> Any:
+        on_mask = ON_MASK[call.name]
+        if on_mask is not None:
+            return on_mask(call, mask, fill)
+        size = _EXTENTS(outline_of(image))
+        rows = matrix.slice[:2] if scene._is_batch else matrix[:2]
+        return _WARP(mask, matrix=rows, inverse_map=False, size=size, interp_type=_NEAREST, fill_value=fill)
+
+    return moved(scene, image, matrix, masked, swap)
+
+
+def moved(
+    scene: Scene, image: Any, matrix: Any, masked: Callable[[Any, int], Any], swap: list[int] | None = None
+) -> Scene:
+    """The scene with a new image, positions moved by a matrix, and masks as ``masked(mask, fill)`` makes them."""
+    fields = dict(scene._fields)
+    if swap:
+        fields["keypoints"] = _SWAP_POINTS(fields["keypoints"], matrix, swap=swap)
+    if scene.mask is not None:
+        fields["mask"] = _on_label_map(scene, masked)
+    if scene.masks is not None:
+        frames = _RESHAPE(scene.masks, src_dims=[0, 1, 2, -1], layout="FHWC")
+        fields["masks"] = _RESHAPE(masked(frames, 0), src_dims=[0, 1, 2], layout="NHW")
+    return scene._moved(image, fields, matrix)
+
+
+def _on_label_map(scene: Scene, masked: Callable[[Any, int], Any]) -> Any:
+    fill = scene.ignore or 0
+    if not scene._kept.flat_mask:
+        return masked(scene.mask, fill)
+    image = _RESHAPE(scene.mask, src_dims=[0, 1, -1], layout="HWC")
+    return _RESHAPE(masked(image, fill), src_dims=[0, 1], layout="HW")
+
+
+def _pairs(scene: Scene, swap: Any) -> list[int] | None:
+    """Pairs of keypoints, one after the other."""
+    if swap is None:
+        return None
+    if scene.keypoints is None:
+        raise ValueError('flip: expected a Scene with keypoints for "swap"')
+    try:
+        return [int(point) for first, second in swap for point in (first, second)]
+    except (TypeError, ValueError):
+        raise ValueError(f'flip: expected pairs of keypoints in "swap", got {swap!r:.80}') from None
+
+
+def _padding_no_channels(call: Call) -> Call:
+    if "axes" in call.arguments:
+        raise ValueError('pad: expected axis_names for a Scene, such as "HW", got axes')
+    names = call.arguments.get("axis_names", "HW")
+    if not set(names) <= set("HW"):
+        raise ValueError(f'pad: expected axes among "HW" for a Scene, got {names!r}')
+    return call.having(axis_names=names)
+
+
+def random_resized_crop(scene: Scene, call: Call) -> Scene:
+    """The window is drawn first, and shown by all."""
+    given = dict(call.arguments)
+    drawn = ("num_attempts", "random_area", "random_aspect_ratio", "rng", "keyed_by")
+    extents = _EXTENTS(outline_of(scene.image))
+    start, shape = _core.op("random_crop_generator")(extents, **{n: given.pop(n) for n in drawn if n in given})
+    size = given.pop("size")
+    sizes = [int(each) for each in size] if isinstance(size, list | tuple) else [int(size)]
+    size = sizes * 2 if len(sizes) == 1 else sizes
+    return move(scene, Call("resize", [], {**given, "roi_start": start, "roi_end": start + shape, "size": size}))

@@ -1,0 +1,47 @@
+"""Which operators take Scenes: plain names, which `make generate` reads for the types of functions."""
+
+CHANGES_PIXELS = (
+    "brightness",
+    "brightness_contrast",
+    "cast",
+    "cast_like",
+    "clahe",
+    "color_space_conversion",
+    "color_twist",
+    "contrast",
+    "copy",
+    "debayer",
+    "equalize",
+    "erase",
+    "experimental.median_blur",
+    "filter",
+    "gaussian_blur",
+    "grid_mask",
+    "hsv",
+    "hue",
+    "jpeg_compression_distortion",
+    "laplacian",
+    "lookup_table",
+    "noise.gaussian",
+    "noise.salt_and_pepper",
+    "noise.shot",
+    "normalize",
+    "saturation",
+)
+"""Operators that leave pixels where they are: of a Scene, they change the image."""
+MOVES_PIXELS = (
+    "crop",
+    "crop_mirror_normalize",
+    "experimental.warp_perspective",
+    "flip",
+    "letterbox",
+    "pad",
+    "paste",
+    "random_resized_crop",
+    "resize",
+    "resize_crop_mirror",
+    "rotate",
+    "slice",
+    "warp_affine",
+)
+"""Operators that move pixels, and know where."""

@@ -1,0 +1,366 @@
+"""Scene: images with their annotations."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
+
+import numpy as np
+
+from avida import _core
+from avida._scenes.fields import PIXELS, annotation, checked, outline_of
+from avida._values.batch import Batch, as_batch
+from avida._values.inputs import operator_input
+from avida._values.tensor import Tensor, as_tensor
+
+if TYPE_CHECKING:
+    from avida._values.typing import DeviceArg
+
+BoxFormat = Literal["xyxy", "xywh", "cxcywh"]
+
+_CONVERT, _COMPOSE = _core.op("scenes.convert_boxes"), _core.op("scenes.compose")
+_EXTENTS, _KEPT, _CLIP = _core.op("scenes.extents"), _core.op("scenes.kept"), _core.op("scenes.clip")
+_SELECT = _core.op("_select_rows")
+_MOVE = {
+    "boxes": _core.op("scenes.move_boxes"),
+    "keypoints": _core.op("scenes.move_points"),
+    "rotated": _core.op("scenes.move_rotated"),
+}
+
+
+class Kept(NamedTuple):
+    """What stays as it is, whatever functions do to a Scene."""
+
+    ignore: int | None
+    per_image: tuple[str, ...]
+    flat_mask: bool
+    """Whether masks have no axis of channels."""
+
+
+class Scene:
+    """Images with masks, boxes, points and labels, which functions move together.
+
+    Functions on images take a Scene where they take a Batch: what moves pixels moves everything, what changes colours
+    changes the image, and what cannot know refuses. A Scene does not change; functions return another one.
+
+    Inside, coordinates are pixels in float32, from the corner of the first pixel on. Boxes are left, top, right and
+    bottom. Nothing is clipped or dropped before :meth:`clean`. Annotations are on the CPU, wherever the image is.
+
+    Args:
+        image: Images (HWC, CHW, FHWC and the like): a Batch, or one image.
+        mask: A label for each pixel, of the image's height and width.
+        ignore: The label of pixels that do not count; those that come in from outside of the image get it. Without it
+            they get 0.
+        boxes: A row of four numbers for each object.
+        rotated: Boxes of any direction: centre x and y, width, height, and degrees counter-clockwise.
+        masks: A mask of the image's size for each object: N x H x W, 0 or 1.
+        keypoints: Points of each object: N x K x 2, or x 3 with their visibility, which is 0 for missing ones.
+        labels: The class of each object.
+        format: What the numbers of ``boxes`` are: ``"xyxy"`` (corners), ``"xywh"`` (corner and extents) or
+            ``"cxcywh"`` (centre and extents).
+        relative: Whether ``boxes`` and ``keypoints`` count in shares of width and height.
+        per_image: Which of ``fields`` belong to the image. All others have a row for each object.
+        fields: Anything else, under any name. It travels along; an object goes with all its rows.
+
+    Raises:
+        ValueError: Fields differ in the number of objects, a mask is not of the image's size, or coordinates are 2^24
+            or more. The message names sample and field; like all errors of samples, it may come when a result is read.
+
+    Example:
+        >>> scene = avida.Scene(image, boxes=np.float32([[0, 1, 2, 3]]), labels=[5])
+        >>> avida.flip(scene).boxes.numpy()
+        array([[2., 1., 4., 3.]], dtype=float32)
+    """
+
+    __slots__ = ("_fields", "_found", "_image", "_kept", "_masks", "_pending", "_steps")
+
+    _image: Batch | Tensor
+    _fields: Mapping[str, Batch | Tensor]
+    _kept: Kept
+    _steps: tuple[Batch | Tensor, ...]
+    """The matrices of all that has moved positions."""
+    _pending: tuple[Batch | Tensor, ...]
+    """The last ones of them. Boxes and points in ``_fields`` are those from before; they are moved when asked for."""
+    _masks: Batch | Tensor | None
+    """The masks from before."""
+    _found: dict[str, Batch | Tensor]
+    """Boxes and points that somebody has asked for."""
+
+    def __init__(
+        self,
+        image: Any,
+        *,
+        mask: Any = None,
+        ignore: int | None = None,
+        boxes: Any = None,
+        rotated: Any = None,
+        masks: Any = None,
+        keypoints: Any = None,
+        labels: Any = None,
+        format: BoxFormat = "xyxy",
+        relative: bool = False,
+        per_image: Iterable[str] = ("image_id",),
+        **fields: Any,
+    ) -> None:
+        given = {"mask": mask, "boxes": boxes, "rotated": rotated, "masks": masks, "keypoints": keypoints}
+        given = {name: value for name, value in {**given, "labels": labels, **fields}.items() if value is not None}
+        image = image if isinstance(image, Batch | Tensor) else operator_input(image, "Scene", "data")
+        made = {name: annotation(name, value, image) for name, value in given.items()}
+        if relative or format != "xyxy":
+            _to_pixels(image, made, format, relative)
+        kept = Kept(ignore, tuple(per_image), "mask" in made and made["mask"].ndim == 2)
+        self._set(image, made, kept)
+        self._set(image, checked(self), kept)
+
+    def _set(
+        self,
+        image: Any,
+        fields: Mapping[str, Any],
+        kept: Kept,
+        steps: tuple[Any, ...] = (),
+        pending: tuple[Any, ...] = (),
+        masks: Any = None,
+    ) -> Scene:
+        for name, value in zip(Scene.__slots__, (fields, {}, image, kept, masks, pending, steps), strict=True):
+            object.__setattr__(self, name, value)
+        return self
+
+    def _showing(self, image: Any) -> Scene:
+        """The same with another image."""
+        made = Scene.__new__(Scene)
+        return made._set(image, self._fields, self._kept, self._steps, self._pending, self._masks)
+
+    def _having(self, image: Any, fields: Mapping[str, Any]) -> Scene:
+        """The same with other fields."""
+        return Scene.__new__(Scene)._set(image, fields, self._kept, self._steps)
+
+    def _moved(self, image: Any, fields: Mapping[str, Any], step: Any) -> Scene:
+        """After a step that moves positions by a matrix. Pixels of the fields are those after it, the others before."""
+        masks = self._masks if self._pending else self._fields.get("masks")
+        made = Scene.__new__(Scene)
+        return made._set(image, fields, self._kept, (*self._steps, step), (*self._pending, step), masks)
+
+    def replace(self, **fields: Any) -> Scene:
+        """The same Scene with other fields, which are checked again. ``image=`` replaces the images.
+
+        Example:
+            >>> scene = avida.Scene(image, boxes=np.float32([[0, 1, 2, 3]]))
+            >>> scene.replace(labels=[7]).labels.numpy()
+            array([7], dtype=int32)
+        """
+        image = fields.pop("image", self._image)
+        made = {name: annotation(name, value, image) for name, value in fields.items()}
+        replaced = self._having(image, {**self.fields, **made})
+        return replaced._having(image, checked(replaced))
+
+    @property
+    def image(self) -> Batch | Tensor:
+        """The images."""
+        return self._image
+
+    @property
+    def mask(self) -> Any:
+        """The label of each pixel; None if there is none."""
+        return self._field("mask")
+
+    @property
+    def boxes(self) -> Any:
+        """Left, top, right and bottom of each object in pixels; None if there are no boxes."""
+        return self._field("boxes")
+
+    @property
+    def rotated(self) -> Any:
+        """Centre x and y, width, height and degrees counter-clockwise of each object; None if there are none."""
+        return self._field("rotated")
+
+    @property
+    def masks(self) -> Any:
+        """A mask for each object; None if there are none."""
+        return self._field("masks")
+
+    @property
+    def keypoints(self) -> Any:
+        """The points of each object, perhaps with their visibility; None if there are none."""
+        return self._field("keypoints")
+
+    @property
+    def labels(self) -> Any:
+        """The class of each object; None if there are none."""
+        return self._field("labels")
+
+    @property
+    def ignore(self) -> int | None:
+        """The label of pixels that do not count."""
+        return self._kept.ignore
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """All annotations, by their names."""
+        return {name: self._field(name) for name in self._fields}
+
+    @property
+    def matrix(self) -> Batch | Tensor:
+        """Where the positions of the images that this Scene was made with have gone: 3 x 3 numbers for each sample.
+
+        Its inverse brings what a model finds back to them.
+
+        Example:
+            >>> scene = avida.crop(avida.Scene(image), crop=[2, 2], crop_pos_x=1, crop_pos_y=0)
+            >>> scene.matrix.numpy()
+            array([[ 1.,  0., -2.],
+                   [ 0.,  1.,  0.],
+                   [ 0.,  0.,  1.]])
+        """
+        if self._steps:
+            return _composed(self._steps)
+        return as_batch([np.eye(3)] * self.batch_size) if self._is_batch else as_tensor(np.eye(3))
+
+    @property
+    def batch_size(self) -> int:
+        """The number of samples."""
+        if not isinstance(self._image, Batch):
+            raise TypeError("this Scene is a single sample, and no batch")
+        return self._image.batch_size
+
+    def boxes_as(self, format: BoxFormat, relative: bool = False) -> Any:
+        """The boxes in another format, in shares of the image's width and height if ``relative``.
+
+        Example:
+            >>> scene = avida.Scene(image, boxes=np.float32([[0, 1, 2, 3]]))
+            >>> scene.boxes_as("cxcywh").numpy()
+            array([[1., 2., 2., 2.]], dtype=float32)
+        """
+        if self.boxes is None:
+            raise ValueError("boxes_as: this Scene has no boxes")
+        return _CONVERT(self.boxes, self._extents(), to=format, to_relative=relative)
+
+    def clean(self, *, min_visible: float = 0.0, min_size: float = 0.0) -> Scene:
+        """Clips objects at the borders of the image, and drops those of which too little is left.
+
+        What is visible is measured by the boxes, else by the rotated boxes, the masks or the keypoints, against all of
+        the object. An object goes with all its rows. Keypoints beyond the borders become invisible (0), if they have
+        visibility.
+
+        Args:
+            min_visible: The share of an object's area, or of its points, that has to be visible.
+            min_size: The least width and height in pixels of what is visible of a box or mask.
+
+        Example:
+            >>> boxes = np.float32([[0, 0, 2, 2], [3, 0, 9, 3]])
+            >>> scene = avida.Scene(image, boxes=boxes, labels=[5, 6]).clean(min_visible=0.5)
+            >>> scene.labels.numpy()
+            array([5], dtype=int32)
+        """
+        kinds = ("boxes", "rotated", "masks", "keypoints")
+        if not any(name in self._fields for name in kinds):
+            return self
+        extents = self._extents()
+        fields = self.fields
+        kept = _KEPT(extents, *map(fields.get, kinds), min_visible=min_visible, min_size=min_size)
+        fields |= {name: _SELECT(fields[name], kept) for name in self._rows()}
+        if "boxes" in fields:
+            fields["boxes"] = _CLIP(fields["boxes"], extents, fields.get("masks"))
+        if "keypoints" in fields:
+            fields["keypoints"] = _CLIP(fields["keypoints"], extents)
+        return self._having(self._image, fields)
+
+    def torch(self, boxes: BoxFormat = "xyxy", *, relative: bool = False) -> tuple[Any, list[dict[str, Any]]]:
+        """Images and targets, as the detection models of torchvision and their relatives take them.
+
+        Args:
+            boxes: The format of the boxes.
+            relative: Whether they are shares of width and height.
+
+        Returns:
+            The images: a tensor N x ..., or a list of tensors where they differ in size. For each image a dictionary
+            of tensors, by the names of the fields; ``labels`` are int64, ``masks`` are booleans.
+
+        Example:
+            >>> scene = avida.Scene(image, boxes=np.float32([[0, 1, 2, 3]]), labels=[5])
+            >>> images, targets = scene.torch(boxes="cxcywh")
+            >>> targets[0]["labels"]
+            tensor([5])
+        """
+        from avida._scenes.targets import images_and_targets
+
+        return images_and_targets(self, boxes, relative)
+
+    def to_device(self, device: DeviceArg) -> Scene:
+        """The same with the image on another device. Annotations stay on the CPU."""
+        return self._showing(self._image.to_device(device))
+
+    def gpu(self, index: int | None = None) -> Scene:
+        """The same with the image on a GPU."""
+        return self._showing(self._image.gpu(index))
+
+    def cpu(self) -> Scene:
+        """The same with the image on the CPU."""
+        return self._showing(self._image.cpu())
+
+    def evaluate(self) -> Scene:
+        """Waits until all of it is computed, and raises the error if that failed."""
+        for value in (self._image, *self.fields.values()):
+            value.evaluate()
+        return self
+
+    @property
+    def _is_batch(self) -> bool:
+        return isinstance(self._image, Batch)
+
+    def _field(self, name: str) -> Any:
+        """A field, with its positions moved by all steps at once: so boxes do not grow with each turn."""
+        if not self._pending or name not in _MOVE or name not in self._fields:
+            return self._fields.get(name)
+        if name not in self._found:
+            masks = (self._masks,) if name == "boxes" else ()
+            self._found[name] = _MOVE[name](self._fields[name], _composed(self._pending), *masks)
+        return self._found[name]
+
+    def _extents(self) -> Any:
+        return _EXTENTS(outline_of(self._image))
+
+    def _rows(self) -> list[str]:
+        """The fields with a row for each object."""
+        return [name for name in self._fields if name not in PIXELS and name not in self._kept.per_image]
+
+    def __getattr__(self, name: str) -> Any:
+        fields = object.__getattribute__(self, "_fields")
+        if name in fields:
+            return self._field(name)
+        known = ", ".join(["image", *fields])
+        raise AttributeError(f"this Scene has no {name!r}; it has {known}")
+
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
+        raise AttributeError(f"a Scene does not change; scene.replace({name}=...) makes another one")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError("a Scene does not change")
+
+    def __copy__(self) -> Scene:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (self._image, self.fields, self._kept, (self.matrix,) if self._steps else ())
+
+    def __repr__(self) -> str:
+        samples = f"{self._image.batch_size} samples" if isinstance(self._image, Batch) else "one sample"
+        return f"Scene({samples}: {', '.join(['image', *self._fields])})"
+
+
+def _restored(image: Any, fields: dict[str, Any], kept: Kept, steps: tuple[Any, ...]) -> Scene:
+    return Scene.__new__(Scene)._set(image, fields, kept, steps)
+
+
+def _composed(steps: tuple[Any, ...]) -> Any:
+    return functools.reduce(_COMPOSE, steps)
+
+
+def _to_pixels(image: Any, fields: dict[str, Any], format: str, relative: bool) -> None:
+    extents = _EXTENTS(outline_of(image))
+    if "boxes" in fields:
+        fields["boxes"] = _CONVERT(fields["boxes"], extents, **{"from": format}, from_relative=relative)
+    if "keypoints" in fields and relative:
+        fields["keypoints"] = _MOVE["keypoints"](fields["keypoints"], _core.op("scenes.scale")(extents))
+    if "rotated" in fields and relative:
+        raise ValueError("Scene: rotated boxes in shares of width and height have no angle; pass pixels")

@@ -1,0 +1,259 @@
+"""Annotations go where the pixels go: what is drawn and moved has the place of what is moved by numbers."""
+
+import numpy as np
+import pytest
+
+import avida
+from tests.scenes.made import arrays, extents, scene
+
+PERSPECTIVE = [[1, 0.1, 2], [-0.05, 1.1, 1], [0.001, 0.0005, 1]]
+MATRIX = [0.9, 0.2, -3, -0.1, 1.1, 2]
+# An operator, its arguments, and how far a box may lie from the extents of its mask: two pixels after an interpolation.
+EXACT = [
+    ("flip", {"horizontal": 1, "vertical": 1}, 1),
+    ("crop", {"crop": [30, 32], "crop_pos_x": 0.2, "crop_pos_y": 0.7}, 1),
+    ("crop", {"crop": [70, 99], "out_of_bounds_policy": "pad"}, 1),
+    ("slice", {"rel_start": [0.1, 0.2], "rel_end": [0.9, 0.7]}, 1),
+    ("resize", {"size": [45, 77]}, 1),
+    ("resize", {"resize_shorter": 37}, 1),
+    ("resize", {"resize_x": -50, "resize_y": 80}, 1),
+    ("resize", {"size": [64, 64], "roi_start": [0.1, 0.1], "roi_end": [0.8, 0.9], "roi_relative": True}, 1),
+    ("resize_crop_mirror", {"resize_shorter": 50, "crop": [40, 44], "mirror": 1}, 1),
+    ("crop_mirror_normalize", {"crop": [33, 35], "mirror": 1}, 1),
+    ("letterbox", {"size": [64, 96]}, 1),
+    ("pad", {"fill_value": 7}, 1),
+    ("paste", {"ratio": 1.7, "fill_value": [1, 2, 3], "paste_x": 0.3, "paste_y": 0.9}, 1),
+    ("random_resized_crop", {"size": [48, 40], "random_area": [0.3, 1]}, 1),
+    ("rotate", {"angle": 90}, 1),
+    ("rotate", {"angle": 25, "fill_value": 0}, 2),
+    ("rotate", {"angle": -40, "fill_value": 0, "keep_size": True}, 2),
+    ("warp_affine", {"matrix": MATRIX, "fill_value": 0}, 2),
+    (
+        "warp_affine",
+        {"matrix": MATRIX, "fill_value": 0, "inverse_map": False, "size": [90, 90]},
+        2,
+    ),
+    ("experimental.warp_perspective", {"matrix": np.float32(PERSPECTIVE)}, 2),
+    ("experimental.warp_perspective", {"matrix": np.float32(PERSPECTIVE), "pixel_origin": "center"}, 2),
+]
+IDS = [f"{name}-{i}" for i, (name, _, _) in enumerate(EXACT)]
+
+
+def operator(name):
+    module, _, last = name.rpartition(".")
+    return getattr(getattr(avida, module) if module else avida, last)
+
+
+def moved(name, arguments, made):
+    avida.random.set_seed(5)
+    return operator(name)(made, **arguments)
+
+
+@pytest.mark.parametrize(("name", "arguments", "near"), EXACT, ids=IDS)
+@pytest.mark.parametrize("layout", ["HWC", "CHW"])
+def test_a_box_has_the_extents_of_its_mask(name, arguments, near, layout):
+    if layout == "CHW" and name in ("rotate", "warp_affine", "paste"):
+        pytest.skip("takes channels-last only")
+    for seed in range(4):
+        made = moved(name, arguments, scene(seed, layout))
+        clean = made.clean()
+        for masks, boxes in zip(arrays(clean.masks), arrays(clean.boxes), strict=True):
+            assert len(masks) == len(boxes)
+            for mask, box in zip(masks, boxes, strict=True):
+                if (found := extents(mask)) is not None:
+                    assert np.abs(found - box).max() <= near
+                else:
+                    assert np.min(box[2:] - box[:2]) <= near
+
+
+@pytest.mark.parametrize(("name", "arguments", "near"), EXACT, ids=IDS)
+def test_points_go_where_their_pixels_go(name, arguments, near):
+    """A blob of 7 pixels around each point, drawn into an image of its own."""
+    rng = np.random.default_rng(0)
+    places = rng.integers(20, 45, (8, 2))
+    images = np.zeros((8, 64, 72, 3), np.float32)
+    for image, (x, y) in zip(images, places, strict=True):
+        image[y - 3 : y + 4, x - 3 : x + 4] = 1
+    points = (places + 0.5).astype(np.float32).reshape(8, 1, 1, 2)
+    images = [np.pad(image, ((20, 20), (20, 20), (0, 0))) for image in images]
+    if name == "pad":
+        arguments = {"fill_value": 0, "align": 16}
+    if name in ("paste", "letterbox"):
+        arguments = {**arguments, "fill_value": [0, 0, 0]}
+    points += 20
+    made = moved(name, arguments, avida.Scene(avida.as_batch(images, layout="HWC"), keypoints=list(points)))
+    height_axis = 1 if name == "crop_mirror_normalize" else 0
+    for image, point in zip(arrays(made.image), arrays(made.keypoints), strict=True):
+        weights = image[0] if height_axis else image[..., 0]
+        height, width = weights.shape
+        x, y = point.reshape(2)
+        if not (16 < x < width - 16 and 16 < y < height - 16) or weights.sum() < 20:
+            continue  # the blob is cut off
+        rows, columns = np.indices(weights.shape) + 0.5
+        centre = (weights * columns).sum() / weights.sum(), (weights * rows).sum() / weights.sum()
+        assert np.hypot(centre[0] - x, centre[1] - y) < 0.5
+
+
+@pytest.mark.parametrize(("name", "arguments", "near"), EXACT, ids=IDS)
+def test_label_map_and_masks_are_one(name, arguments, near):
+    made = moved(name, arguments, scene(3))
+    for mask, masks, image in zip(arrays(made.mask), arrays(made.masks), arrays(made.image), strict=True):
+        np.testing.assert_array_equal(mask, masks.sum(axis=0))
+        assert mask.shape in (image.shape[:2], image.shape[1:])
+
+
+@pytest.mark.parametrize(("name", "arguments", "near"), EXACT, ids=IDS)
+def test_the_image_is_that_of_the_operator(name, arguments, near):
+    before = scene(1)
+    for ours, plain in zip(moved(name, arguments, before).image, moved(name, arguments, before.image), strict=True):
+        np.testing.assert_array_equal(np.asarray(ours), np.asarray(plain))
+
+
+@pytest.mark.parametrize(("name", "arguments", "near"), EXACT, ids=IDS)
+def test_the_matrix_leads_back(name, arguments, near):
+    before = scene(2)
+    made = moved(name, arguments, before)
+    for matrix, ours, theirs in zip(arrays(made.matrix), arrays(made.keypoints), arrays(before.keypoints), strict=True):
+        points = np.concatenate([ours[..., :2], np.ones_like(ours[..., :1])], -1) @ np.linalg.inv(matrix).T
+        assert np.abs(points[..., :2] / points[..., 2:] - theirs[..., :2]).max(initial=0) < 1e-3
+
+
+def corners_of(box):
+    """In the order of a walk around the box."""
+    x, y, width, height, angle = box
+    c, s = np.cos(np.radians(angle)), np.sin(np.radians(angle))
+    shifts = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]]) * (width, height)
+    return shifts @ [[c, -s], [s, c]] + (x, y)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("flip", {"horizontal": 1}),
+        ("flip", {"horizontal": 0, "vertical": 1}),
+        ("rotate", {"angle": 33}),
+        ("rotate", {"angle": -120, "keep_size": True}),
+        ("crop", {"crop": [30, 30]}),
+        ("letterbox", {"size": 100}),
+        ("resize", {"resize_longer": 200}),
+    ],
+)
+def test_rotated_boxes(name, arguments):
+    before = scene(4)
+    made = moved(name, arguments, before)
+    rows = zip(arrays(before.rotated), arrays(made.rotated), arrays(made.matrix), strict=True)
+    for old, new, matrix in rows:
+        for one, other in zip(old, new, strict=True):
+            wanted = (np.c_[corners_of(one), np.ones(4)] @ matrix.T)[:, :2]
+            apart = np.linalg.norm(wanted[:, None] - corners_of(other), axis=-1)
+            assert apart.min(axis=1).max() < 0.05  # the same corners, perhaps in another order
+
+
+def test_rotated_boxes_around_a_sheared_one():
+    """Two sides of the parallelogram lie on sides of the box, and none of its corners outside."""
+    made = avida.Scene(np.zeros((50, 50, 3), np.uint8), rotated=[[25, 25, 20, 10, 0]])
+    made = avida.warp_affine(made, matrix=[1, 0.5, 0, 0, 1, 0], inverse_map=False)
+    x, y, width, height, angle = np.asarray(made.rotated)[0]
+    np.testing.assert_allclose([x, y, width, height, angle], [37.5, 25, 25, 10, 0], atol=1e-4)
+
+
+def same(one, other):
+    assert list(one.fields) == list(other.fields)
+    for name in ("image", *one.fields):
+        for a, b in zip(getattr(one, name), getattr(other, name), strict=True):
+            if name == "rotated":
+                np.testing.assert_allclose(np.asarray(a)[:, :4], np.asarray(b)[:, :4], atol=1e-4)
+                turned = (np.asarray(a)[:, 4] - np.asarray(b)[:, 4]) % 180  # a rectangle that is turned by half
+                assert np.minimum(turned, 180 - turned).max(initial=0) < 1e-3
+            else:
+                np.testing.assert_array_equal(np.asarray(a), np.asarray(b))
+
+
+def test_two_flips_are_none():
+    for arguments in ({"horizontal": 1}, {"horizontal": 0, "vertical": 1}):
+        same(avida.flip(avida.flip(scene(), **arguments), **arguments), scene())
+
+
+def test_four_quarter_turns_are_none():
+    made = scene()
+    for _ in range(4):
+        made = avida.rotate(made, angle=90)
+    same(made, scene())
+
+
+def test_boxes_do_not_grow_with_each_turn():
+    made = avida.Scene(np.zeros((60, 60, 3), np.uint8), boxes=[[20, 20, 40, 40]])
+    for angle in (30, 30, -60):
+        made = avida.rotate(made, angle=angle, keep_size=True)
+    np.testing.assert_allclose(np.asarray(made.boxes), [[20, 20, 40, 40]], atol=1e-4)
+
+
+def test_keypoints_change_sides_where_the_image_is_mirrored():
+    points = np.float32([[[1, 2], [3, 4], [5, 6]]])
+    images = avida.as_batch(np.zeros((2, 10, 20, 3), np.uint8), layout="HWC")
+    made = avida.Scene(images, keypoints=[points, points])
+    made = avida.flip(made, horizontal=avida.as_batch(np.int32([1, 0])), swap=[[0, 2]])
+    np.testing.assert_array_equal(np.asarray(made.keypoints.tensors[0]), [[[15, 6], [17, 4], [19, 2]]])
+    np.testing.assert_array_equal(np.asarray(made.keypoints.tensors[1]), points)
+    with pytest.raises(RuntimeError, match='numbers of keypoints below 3 in "swap", got 7'):
+        avida.flip(made, swap=[[0, 7]]).evaluate()
+    with pytest.raises(ValueError, match="expected pairs of keypoints"):
+        avida.flip(made, swap=[1, 2, 3])
+    with pytest.raises(RuntimeError, match='expected a Scene with keypoints for "swap"'):
+        avida.flip(images, swap=[0, 2])
+
+
+def test_tight_boxes_come_from_masks():
+    """A disc does not grow when it is turned, as its box does."""
+    rows, columns = np.indices((80, 80))
+    disc = ((rows - 39.5) ** 2 + (columns - 39.5) ** 2 < 30**2).astype(np.uint8)
+    box = extents(disc).astype(np.float32)
+    made = avida.Scene(np.zeros((80, 80, 3), np.uint8), boxes=[box], masks=disc[None])
+    turned = avida.rotate(made, angle=45, fill_value=0, keep_size=True)
+    assert np.abs(np.asarray(turned.boxes)[0] - box).max() < 1.5
+    corners = avida.rotate(made.replace(masks=np.zeros((1, 80, 80), np.uint8)), angle=45, keep_size=True)
+    assert np.abs(np.asarray(corners.boxes)[0] - box).max() > 10
+
+
+def test_one_pixel_and_no_objects():
+    image = np.zeros((1, 1, 3), np.uint8)
+    made = avida.Scene(image, mask=np.ones((1, 1), np.uint8), boxes=[[0, 0, 1, 1]], labels=[3])
+    for step in (avida.flip, lambda x: avida.resize(x, size=[3, 5]), lambda x: avida.rotate(x, angle=90)):
+        made = step(made)
+    assert np.asarray(made.clean().boxes).tolist() == [[0, 0, 3, 5]]
+    empty = avida.Scene(image, boxes=np.zeros((0, 4)), labels=np.zeros(0, np.int64), masks=np.zeros((0, 1, 1), bool))
+    empty = avida.rotate(avida.resize(empty, size=[4, 4]), angle=30).clean(min_visible=0.5)
+    assert [np.asarray(value).shape[0] for value in empty.fields.values()] == [0, 0, 0]
+
+
+def test_sequences_and_other_types():
+    frames = np.zeros((2, 3, 20, 30, 1), np.uint16)
+    made = avida.Scene(avida.as_batch(frames, layout="FHWC"), boxes=[[[1, 2, 3, 4]]] * 2)
+    made = avida.resize(avida.flip(made), size=[40, 60], dtype=avida.float32)
+    assert made.image.shape == [(3, 40, 60, 1)] * 2
+    np.testing.assert_array_equal(np.asarray(made.boxes), [[[54, 4, 58, 8]]] * 2)
+
+
+def test_what_changes_colours_changes_the_image_alone():
+    before = scene()
+    made = avida.brightness(before, brightness=2.0)
+    assert made.boxes is before.boxes
+    assert made.mask is before.mask
+    assert not np.array_equal(arrays(made.image)[0], arrays(before.image)[0])
+
+
+def test_what_cannot_know_refuses():
+    for refused in (avida.water, avida.sphere, avida.transpose, avida.reductions.sum, avida.one_hot):
+        with pytest.raises(TypeError, match=r"does not know what becomes of masks, boxes and points; use scene\.image"):
+            refused(scene())
+    with pytest.raises(TypeError, match="expected one Scene, as the first input"):
+        avida.flip(scene(), horizontal=scene())
+    with pytest.raises(ValueError, match="a Scene has no second result"):
+        avida.letterbox(scene(), size=64, save_matrix=True)
+    with pytest.raises(ValueError, match="expected axis_names for a Scene"):
+        avida.pad(scene(), axes=[0])
+
+
+def test_an_error_names_the_operator_and_the_sample():
+    with pytest.raises(RuntimeError, match="crop: sample 1: "):
+        avida.crop(scene(), crop=[50, 50]).evaluate()
