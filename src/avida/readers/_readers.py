@@ -12,6 +12,7 @@ from avida.readers._blocks import Blocks
 from avida.readers._coco import COCOHooks
 from avida.readers._declared import DeclaredReader
 from avida.readers._file import FileHooks
+from avida.readers._listing import NumpyHooks
 from avida.readers._mds import MDSHooks
 from avida.readers._nemo_asr import NemoAsrHooks
 from avida.readers._paths import Path
@@ -530,6 +531,9 @@ class File(FileHooks):
         file_root: A folder with one folder of files for each label; the base of relative names in ``file_list`` and
             ``files``.
         files: The files, in this order.
+        index_path: A file that keeps the names of all files in ``file_root`` and in its folders, so that the next run,
+            and the other processes of this one, need not list them. One process makes it where it is missing. It is
+            never compared with the folder: remove it when files come or go.
         labels: A label for each of ``files``. Default: their numbers.
         max_batch_size: The largest ``batch_size`` that may be requested. Default for ``batch_size``.
         name: A name of your choice.
@@ -582,7 +586,7 @@ class File(FileHooks):
     """
 
     _declared = "File"
-    _locating = ("file_list", "file_root", "files")
+    _locating = ("file_list", "file_root", "files", "index_path")
     _several = ("files",)
 
     def __init__(
@@ -601,6 +605,7 @@ class File(FileHooks):
         file_list: Path | None = None,
         file_root: Path | None = None,
         files: Path | Sequence[Path] | None = None,
+        index_path: Path | None = None,
         initial_fill: int | None = None,
         labels: int | Iterable[int] | None = None,
         lazy_init: bool | None = None,
@@ -636,6 +641,7 @@ class File(FileHooks):
             file_list=file_list,
             file_root=file_root,
             files=files,
+            index_path=index_path,
             initial_fill=initial_fill,
             labels=labels,
             lazy_init=lazy_init,
@@ -1085,7 +1091,7 @@ class NemoAsr(NemoAsrHooks):
         )
 
 
-class Numpy(DeclaredReader):
+class Numpy(NumpyHooks):
     """Reads arrays from ``.npy`` files, or a region of each array.
 
     Shapes may differ; element type and rank are those of the first file.
@@ -1103,6 +1109,9 @@ class Numpy(DeclaredReader):
         file_root: The folder to search; the base of relative names in ``file_list`` and ``files``.
         files: The files, in this order.
         fill_value: What the policy "pad" fills with. Default: ``0``.
+        index_path: A file that keeps the names of all files in ``file_root`` and in its folders, so that the next run,
+            and the other processes of this one, need not list them. One process makes it where it is missing. It is
+            never compared with the folder: remove it when files come or go.
         out_of_bounds_policy: What to do where the region reaches beyond the array: "error"; "pad" fills it up with
             ``fill_value``; "trim_to_shape" leaves out what is not there. Default: ``"error"``.
         rel_roi_end: Where the region ends, in parts of the extents.
@@ -1159,7 +1168,7 @@ class Numpy(DeclaredReader):
     """
 
     _declared = "Numpy"
-    _locating = ("file_list", "file_root", "files")
+    _locating = ("file_list", "file_root", "files", "index_path")
     _several = ("files",)
 
     def __init__(
@@ -1177,6 +1186,7 @@ class Numpy(DeclaredReader):
         file_root: Path | None = None,
         files: Path | Sequence[Path] | None = None,
         fill_value: float | None = None,
+        index_path: Path | None = None,
         initial_fill: int | None = None,
         lazy_init: bool | None = None,
         num_shards: int | None = None,
@@ -1220,6 +1230,7 @@ class Numpy(DeclaredReader):
             file_root=file_root,
             files=files,
             fill_value=fill_value,
+            index_path=index_path,
             initial_fill=initial_fill,
             lazy_init=lazy_init,
             num_shards=num_shards,
