@@ -93,6 +93,8 @@ def test_all_public_modules_suggest():
         ),
         (lambda: ndd.flip(IMAGE, qwertz=1), r"flip\(\) has no argument 'qwertz'; help\(\)"),
         (lambda: ndd.readers.File(batch_size=4), r"no argument 'batch_size'.*reader\.next_epoch\(batch_size="),
+        (lambda: ndd.ExternalSource([1], batch_size=4), r"no argument 'batch_size'.*reader\.next_epoch\(batch_size="),
+        (lambda: ndd.ExternalSource([1], shuffle=True), r"no argument 'shuffle'; did you mean 'random_shuffle'\?"),
         (lambda: ndd.readers.File(num_threads=4), r"no argument 'num_threads'; avida\.set_num_threads"),
         (lambda: ndd.readers.File(file_rot="x"), r"File\(\) has no argument 'file_rot'; did you mean 'file_root'\?"),
     ],

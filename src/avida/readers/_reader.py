@@ -43,6 +43,20 @@ _lock = threading.RLock()
 os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 
 
+class NamesArguments:
+    """A class that says which argument was meant, before anything else complains of what is missing."""
+
+    def __new__(cls, *_: Any, **given: Any) -> Self:
+        known = inspect.signature(cls).parameters
+        takes_any = any(parameter.kind == parameter.VAR_KEYWORD for parameter in known.values())
+        for name in given:
+            if name not in known and not takes_any:
+                if name == "batch_size":
+                    raise TypeError(f"{cls.__name__}() has no argument 'batch_size'; give it to each epoch: {_LOOP}")
+                raise unknown_argument(cls, name)
+        return super().__new__(cls)
+
+
 class ReadErrors(list[ReadError]):
     """The newest samples that a reader skipped, at most 1,000.
 
@@ -52,7 +66,7 @@ class ReadErrors(list[ReadError]):
     total = 0
 
 
-class Reader:
+class Reader(NamesArguments):
     """The base of all readers.
 
     A reader has a next epoch; an iterator over that epoch moves the reader on to the epoch after it.
@@ -116,14 +130,7 @@ class Reader:
             self._set_up()
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-        known = inspect.signature(cls).parameters
-        takes_any = any(parameter.kind == parameter.VAR_KEYWORD for parameter in known.values())
-        for name in kwargs:  # before anything else complains of what is missing
-            if name not in known and not takes_any:
-                if name == "batch_size":
-                    raise TypeError(f"{cls.__name__}() has no argument 'batch_size'; give it to each epoch: {_LOOP}")
-                raise unknown_argument(cls, name)
-        self = super().__new__(cls)
+        self = super().__new__(cls, *args, **kwargs)
         self._arguments = args, kwargs  # of which another process makes the same reader
         return self
 

@@ -22,7 +22,7 @@ from avida.readers._epoch import ReadError
 from avida.readers._python.indexed import IndexedReader
 from avida.readers._python.items import Collected, Items, Separate, count_samples
 from avida.readers._python.sources import class_names, continues, gives_batches, has_numbers, is_iterable, opener
-from avida.readers._reader import MOST_DEPTH
+from avida.readers._reader import MOST_DEPTH, NamesArguments
 from avida.readers._state import ReaderState
 
 _DEFAULT_DEPTH = 2
@@ -30,7 +30,7 @@ _ORDER = "ExternalSource"
 _CYCLES = (None, False, True, "no", "quiet", "raise")
 
 
-class ExternalSource:
+class ExternalSource(NamesArguments):
     """Takes data from a Python iterable or callable.
 
     An item of the source is a sample, a Batch, a tuple with one of them for each output, or a dictionary of outputs,
