@@ -139,11 +139,12 @@ def test_stop(mixture):
 
 
 def test_the_part_that_ends_first_is_whole_in_every_epoch():
-    reader = Mix([numbers(30, random_shuffle=True), numbers(100, random_shuffle=True)], weights=[1, 2])
+    parts = [numbers(30, random_shuffle=True), numbers(100, random_shuffle=True)]
+    reader = Mix(parts, weights=[1, 2], last_batch="partial")
     for number, epoch in enumerate(read(reader, 15, epochs=4)):
         assert sorted(index for part, index, _ in epoch if part == "0") == list(range(30))
         assert {passed for part, _, passed in epoch if part == "0"} == {number}
-    assert len(reader) == 90
+    assert len(reader) == 91
 
 
 @given(mixture=mixtures(), batch_size=st.integers(1, 30), data=st.data())
@@ -216,8 +217,12 @@ def test_wrapping_epochs_read_every_pass_once():
     assert Counter(number for part, _, number in found if part == "1") == dict.fromkeys(range(6), 7)
 
 
+def cat(number):
+    return f"cat {number}"
+
+
 def test_nested():
-    cats = numbers(20, name=lambda number: f"cat {number}")
+    cats = numbers(20, name=cat)
     inner = Mix([cats, numbers(30, 100)], weights=[1, 3], name="pets", seed=5)
     outer = [inner, numbers(15, 200)]
     reader = Mix(outer, weights=[2, 1], stop="all", last_batch="partial")
@@ -256,7 +261,9 @@ def make_parts(folder):
         "table": lambda root: ndd.readers.Parquet(
             f"{root}/table/*.parquet", columns=["image", "label"], random_shuffle=blocks, name="table"
         ),
-        "rows": lambda root: ndd.ExternalSource(rows_of(17, 100), random_shuffle=True, seed=3),
+        "rows": lambda root: ndd.ExternalSource(
+            rows_of(17, 100), dtype={"label": ndd.int64}, random_shuffle=True, seed=3
+        ),
     }
 
 
@@ -288,7 +295,7 @@ def test_files_tables_and_python_objects_in_one_batch(tmp_path, weights):
         assert batch["image"].batch_size == batch["label"].torch().shape[0] == 8
     again = mixed()
     again.set_state(str(reader.get_state()))
-    assert content_of(again, 8) == content_of(reader, 8)
+    assert content_of(again, 8, epochs=1) == whole[24 : len(reader)]
     one = mixed()[4]
     assert set(one) == {"image", "label"}
     assert (one["label"].source.part, one["label"].item()) == (whole[4][0], whole[4][3])
@@ -332,10 +339,14 @@ def test_blocks_of_parts_on_another_machine(tmp_path):
     assert sorted(index for part, index, number, _ in expected if part == "a" and number == 0) == list(range(30))
     with serving(objects_in(tmp_path)) as server:
         reader = make(f"{server.url}/data", prefetch_queue_depth=2)
+        with server.lock:
+            server.asked.clear()
         assert files_of(reader) == expected
         with server.lock:
-            asked = [path for path, headers in server.asked if "Range" in headers]
-        assert len(asked) <= 6 + 6 + 6 * 3 + 6, "footers aside, each block of a once in a pass, and of b once in all"
+            asked = Counter(path[: len("/data/a")] for path, headers in server.asked if "Range" in headers)
+        # Each block once in a pass, of two passes and what is fetched ahead; batches alone would ask more than 40 times.
+        assert 6 <= asked["/data/a"] <= 24
+        assert 4 <= asked["/data/b"] <= 12
 
 
 def test_each_part_has_its_own_cache(tmp_path):
@@ -383,7 +394,7 @@ def test_samples_that_cannot_be_read(folders):
         ]
         return Mix(parts, last_batch="partial", **options)
 
-    reader = mixed(on_error="skip")
+    reader, epoch = mixed(on_error="skip"), mixed().next_epoch(3)
     (folders / "one" / "0" / "00002.jpg").unlink()
     (folders / "two" / "0" / "00005.jpg").unlink()
     sizes = [files.batch_size for files, _ in reader.next_epoch(9)]
@@ -395,7 +406,7 @@ def test_samples_that_cannot_be_read(folders):
         "00005.jpg",
         "ExternalSource[4]",
     }
-    errors, epoch = [], mixed().next_epoch(3)
+    errors = []
     for _ in range(6):
         try:
             next(epoch)[0].evaluate()
@@ -424,7 +435,7 @@ def test_parts_must_agree(tmp_path, folders):
     arrays = ndd.readers.Numpy(files=[str(tmp_path / "a.npy")])
     with pytest.raises(
         ValueError,
-        match='same outputs; the part "files" gives u8 with 1 axis, i32 with 1 axis, the part "1" gives f32 with 2 ',
+        match='same outputs; the part "files" gives uint8 with 1 axis, int32 with 1 axis, the part "1" gives f',
     ):
         Mix([files, arrays])
     write_mds(tmp_path / "mds", {"x": "jpeg"}, [{"x": b"1"}])
@@ -436,8 +447,12 @@ def test_parts_must_agree(tmp_path, folders):
     with pytest.raises(ValueError, match=r"items of one form; the part '0' gives \('text',\), the part '1' \(0,\)"):
         Mix([ndd.readers.Webdataset(paths=tmp_path / "a.tar", ext="bin", decode={"bin": "text"}), tar])
     for rows, kind, message in [
-        ([np.float32(1)], ValueError, r'"0" gives u8 with 1 axis, the part "1" gives f32 with 0 axes'),
-        ([(b"1", b"2")], ValueError, r'"0" gives u8 with 1 axis, the part "1" gives u8 with 1 axis, u8 with 1 axis'),
+        ([np.float32(1)], ValueError, r'"0" gives uint8 with 1 axis, the part "1" gives float32 with 0 axes'),
+        (
+            [(b"1", b"2")],
+            ValueError,
+            r'"0" gives uint8 with 1 axis, the part "1" gives uint8 with 1 axis, uint8 with 1 axis',
+        ),
         ([{"x": b"1"}], ValueError, r"items of one form"),
     ]:
         with pytest.raises(kind, match=message):
