@@ -24,7 +24,7 @@ FEATURES = datasets.Features(
 
 @pytest.fixture(autouse=True)
 def no_cache(tmp_path, monkeypatch):
-    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", str(tmp_path / "cache"))
     datasets.disable_progress_bars()
 
 
@@ -123,7 +123,7 @@ def test_data_sets(stored, tmp_path):
     whole = rows(0, 30)
     if stored:
         whole.save_to_disk(tmp_path / "rows")
-        whole = datasets.load_from_disk(tmp_path / "rows")
+        whole = datasets.Dataset.load_from_disk(tmp_path / "rows")
     reader = HuggingFace(whole, **WHOLE)
     assert reader.classes == ["ant", "bee"]
     assert read(reader) == [{"image": png(i), "label": i % 2, "number": i} for i in range(30)]
@@ -154,7 +154,7 @@ def test_many_rows():
 
 def test_columns_states_and_pickles(tmp_path):
     rows(0, 30).save_to_disk(tmp_path / "rows")
-    whole = datasets.load_from_disk(tmp_path / "rows").shuffle(seed=1)
+    whole = datasets.Dataset.load_from_disk(tmp_path / "rows").shuffle(seed=1)
     assert list(HuggingFace(whole, columns=["number", "label"])[0]) == ["number", "label"]
     assert list(HuggingFace(whole.with_format("torch", columns=["number"]))[0]) == ["number"]
     reader = HuggingFace(whole, random_shuffle=True, **WHOLE)
