@@ -2,7 +2,6 @@
 
 import io
 import itertools
-import os
 import pickle
 
 import datasets
@@ -13,6 +12,7 @@ from PIL import Image
 
 import avida
 from avida.readers import Blocks, HuggingFace
+from tests.children import in_child
 from tests.readers.parquet_files import numbers, read, rows_of, write
 from tests.storage.hub import hub_of
 
@@ -165,10 +165,7 @@ def test_columns_states_and_pickles(tmp_path):
     assert numbers(again, 4) == rest
     shards = [HuggingFace(whole, num_shards=2, shard_id=i, **WHOLE) for i in range(2)]
     assert sorted(number for shard in shards for number in numbers(shard)) == list(range(30))
-    child = os.fork()
-    if not child:
-        os._exit(0 if len(numbers(reader)) == 30 else 1)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert sorted(in_child(lambda: numbers(reader))) == list(range(30))
 
 
 def test_arrays_of_features():
