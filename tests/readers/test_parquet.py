@@ -529,7 +529,8 @@ def test_requests(tmp_path):
         assert numbers(reader) == list(range(160))
         assert len(server.asked) <= 8 + 8, "a request for each row group, and perhaps those of the epoch after"
         assert server.sent - before < 2 * 160 * 600, "nothing of the third column"
-        whole = Parquet(names, **WHOLE)
+    with serving(objects_in(tmp_path)) as server:
+        whole = Parquet(f"{server.url}/data/{{0..3}}.parquet", **WHOLE)
         server.asked.clear()
         assert numbers(whole, indices=range(160)) == list(range(160))
         assert len(server.asked) == 8
