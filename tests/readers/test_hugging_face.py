@@ -2,7 +2,6 @@
 
 import io
 import itertools
-import os
 import pickle
 
 import datasets
@@ -13,6 +12,7 @@ from PIL import Image
 
 import avida
 from avida.readers import Blocks, HuggingFace
+from tests.children import in_child
 from tests.readers.parquet_files import numbers, read, rows_of, write
 from tests.storage.hub import hub_of
 
@@ -24,7 +24,7 @@ FEATURES = datasets.Features(
 
 @pytest.fixture(autouse=True)
 def no_cache(tmp_path, monkeypatch):
-    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", str(tmp_path / "cache"))
     datasets.disable_progress_bars()
 
 
@@ -123,7 +123,7 @@ def test_data_sets(stored, tmp_path):
     whole = rows(0, 30)
     if stored:
         whole.save_to_disk(tmp_path / "rows")
-        whole = datasets.load_from_disk(tmp_path / "rows")
+        whole = datasets.Dataset.load_from_disk(tmp_path / "rows")
     reader = HuggingFace(whole, **WHOLE)
     assert reader.classes == ["ant", "bee"]
     assert read(reader) == [{"image": png(i), "label": i % 2, "number": i} for i in range(30)]
@@ -154,7 +154,7 @@ def test_many_rows():
 
 def test_columns_states_and_pickles(tmp_path):
     rows(0, 30).save_to_disk(tmp_path / "rows")
-    whole = datasets.load_from_disk(tmp_path / "rows").shuffle(seed=1)
+    whole = datasets.Dataset.load_from_disk(tmp_path / "rows").shuffle(seed=1)
     assert list(HuggingFace(whole, columns=["number", "label"])[0]) == ["number", "label"]
     assert list(HuggingFace(whole.with_format("torch", columns=["number"]))[0]) == ["number"]
     reader = HuggingFace(whole, random_shuffle=True, **WHOLE)
@@ -165,10 +165,7 @@ def test_columns_states_and_pickles(tmp_path):
     assert numbers(again, 4) == rest
     shards = [HuggingFace(whole, num_shards=2, shard_id=i, **WHOLE) for i in range(2)]
     assert sorted(number for shard in shards for number in numbers(shard)) == list(range(30))
-    child = os.fork()
-    if not child:
-        os._exit(0 if len(numbers(reader)) == 30 else 1)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert sorted(in_child(lambda: numbers(reader))) == list(range(30))
 
 
 def test_arrays_of_features():

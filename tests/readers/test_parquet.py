@@ -19,6 +19,7 @@ import pytest
 import avida
 from avida.readers import Blocks, Parquet
 from avida.readers._tables.parquet_files import ParquetFiles
+from tests.children import in_child
 from tests.readers.parquet_files import contents, numbered, numbers, read, rows_of, write
 from tests.storage.http_server import serving
 from tests.storage.stores import HeldStore, objects_in, registered
@@ -528,7 +529,8 @@ def test_requests(tmp_path):
         assert numbers(reader) == list(range(160))
         assert len(server.asked) <= 8 + 8, "a request for each row group, and perhaps those of the epoch after"
         assert server.sent - before < 2 * 160 * 600, "nothing of the third column"
-        whole = Parquet(names, **WHOLE)
+    with serving(objects_in(tmp_path)) as server:
+        whole = Parquet(f"{server.url}/data/{{0..3}}.parquet", **WHOLE)
         server.asked.clear()
         assert numbers(whole, indices=range(160)) == list(range(160))
         assert len(server.asked) == 8
@@ -584,18 +586,13 @@ def test_forked_children(order, folder):
         reader = Parquet(folder, **ORDERS[order], **WHOLE)
         epoch = reader.next_epoch(4)
         first = rows_of(next(epoch))
-        child = os.fork()
-        if not child:
-            try:
-                found = first + [row for batch in epoch for row in rows_of(batch)]
-                assert sorted(row["number"] for row in found) == list(range(130))
-                assert sorted(numbers(reader)) == list(range(130))
-                os._exit(0)
-            finally:
-                os._exit(1)
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-        found = first + [row for batch in epoch for row in rows_of(batch)]
-        assert sorted(row["number"] for row in found) == list(range(130))
+
+        def rest(epoch=epoch):
+            return [row["number"] for batch in epoch for row in rows_of(batch)]
+
+        of_child, again = in_child(lambda rest=rest, reader=reader: (rest(), numbers(reader)))
+        of_parent, begun = rest(), [row["number"] for row in first]
+        assert sorted(begun + of_child) == sorted(begun + of_parent) == sorted(again) == list(range(130))
 
 
 def test_loaders_of_pytorch(folder):

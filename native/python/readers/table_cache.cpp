@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <new>
-#include <set>
 #include <utility>
 
 namespace avida::python {
@@ -34,12 +33,14 @@ TableCache::Found TableCache::get(std::span<const int64_t> needed, std::span<con
         waits = true;
     }
     if (missing >= 0) {
+      begin_pass_with(missing);
       found[missing] = this->load(missing, load, lock);
       continue;
     }
     if (!waits) return found;
-    const auto next = std::ranges::find_if(
-        soon, [&](int64_t part) { return !is_there(part) && !failed.contains(part) && has_room(part); });
+    const auto next = std::ranges::find_if(soon, [&](int64_t part) {
+      return !is_there(part) && !failed.contains(part) && !done_.contains(part) && has_room(part);
+    });
     if (next != soon.end()) {
       try {
         this->load(*next, load, lock);
@@ -78,6 +79,11 @@ TablePartPtr TableCache::load(int64_t part, const Load& load, std::unique_lock<s
   return loaded;
 }
 
+// A part that is needed again is of the next pass.
+void TableCache::begin_pass_with(int64_t part) {
+  if (done_.contains(part)) done_.clear();
+}
+
 bool TableCache::has_room(int64_t part) const { return bytes_ + parts_[static_cast<size_t>(part)].bytes <= limit_; }
 
 // Of a part that is there. What files say of it may be far too little.
@@ -111,6 +117,7 @@ void TableCache::took(int64_t part, int64_t rows) {
   if (entry->second.rows_left > 0) return;
   bytes_ -= parts_[static_cast<size_t>(part)].bytes;
   entries_.erase(entry);
+  done_.insert(part);
 }
 
 int64_t TableCache::loads() const {

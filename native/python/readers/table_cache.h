@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -52,6 +53,7 @@ class TableCache : ForkAware {
 
   bool is_there(int64_t part) const { return entries_.contains(part); }
   bool has_room(int64_t part) const;
+  void begin_pass_with(int64_t part);
   TablePartPtr load(int64_t part, const Load& load, std::unique_lock<std::mutex>& lock);
   void note_bytes(int64_t part, int64_t bytes);
   void make_room(int64_t newest);
@@ -64,7 +66,8 @@ class TableCache : ForkAware {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::map<int64_t, Entry> entries_;
-  int64_t bytes_ = 0;  // of entries, also of those that are being loaded
+  std::set<int64_t> done_;  // parts of which this pass has taken all rows
+  int64_t bytes_ = 0;       // of entries, also of those that are being loaded
   int64_t loads_ = 0;
   uint64_t clock_ = 0;
   ForkRegistration fork_{this, Rank::reader};

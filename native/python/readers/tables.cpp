@@ -28,7 +28,7 @@ struct PartPlace {
 
 struct TablesLayout {
   std::vector<PartPlace> places;
-  std::vector<TableCache::Part> parts;  // of which those that are not read have no rows
+  std::vector<TableCache::Part> parts;       // of which those that are not read have no rows
   std::vector<int64_t> firsts;               // the first row of each part, among those of all
   int64_t rows = 0;                          // of all parts
   std::optional<std::vector<int64_t>> kept;  // the row of each sample, if they are not simply all
@@ -64,7 +64,10 @@ class TableSource : public Source {
     const int64_t row = row_of(index), part = part_of(row);
     const PartPlace& place = layout_.places[static_cast<size_t>(part)];
     std::string name = place.name;  // quickly, since each row has one
-    return name.append("[").append(std::to_string(place.first + row - layout_.firsts[static_cast<size_t>(part)])) += ']';
+    name += '[';
+    name += std::to_string(place.first + row - layout_.firsts[static_cast<size_t>(part)]);
+    name += ']';
+    return name;
   }
 
   std::unique_ptr<Sample> open(int64_t, const storage::Fetched&) const override {
@@ -169,8 +172,8 @@ class TableSource : public Source {
 
   void check_types(const arrow::Table& table) const {
     const bool same = std::ranges::equal(table.types(), types_, [](const auto& found, const auto& expected) {
-      return found.path == expected.path && found.rows.dtype == expected.rows.dtype && found.ndim() == expected.ndim() &&
-             found.is_file == expected.is_file;
+      return found.path == expected.path && found.rows.dtype == expected.rows.dtype &&
+             found.ndim() == expected.ndim() && found.is_file == expected.is_file;
     });
     if (!same) refuse("expected columns of the types that all have, got others");
   }
@@ -307,9 +310,9 @@ const BindFormat tables([](nb::module_& m) {
           "__init__",
           [](TableSourceHandle* self, nb::object tables, std::string name, nb::list parts,
              std::optional<nb::bytes> kept, int64_t limit, bool forget, bool in_order, int threads) {
-            auto source = std::make_shared<TableSource>(std::move(tables), std::move(name),
-                                                        layout_of(parts, std::move(kept)), limit, forget, in_order,
-                                                        threads);
+            auto source =
+                std::make_shared<TableSource>(std::move(tables), std::move(name), layout_of(parts, std::move(kept)),
+                                              limit, forget, in_order, threads);
             new (self) TableSourceHandle{{std::move(source)}};
           },
           nb::arg("tables"), nb::arg("name"), nb::arg("parts"), nb::arg("kept").none(), nb::arg("limit"),

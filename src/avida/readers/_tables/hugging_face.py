@@ -133,5 +133,4 @@ class HuggingFace(TableReader):
 def _of_hub(
     reader: str, data: tuple[str, str | None, str, str | None], columns: Any, filters: Any, cache: Any
 ) -> Tables:
-    files: Any = files_of(*data)
-    return ParquetFiles(reader, files, columns, filters, cache)
+    return ParquetFiles(reader, files_of(*data), columns, filters, cache)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import urllib.parse
+from collections.abc import Sequence
 from typing import Any
 
 from avida import _core
@@ -13,7 +14,7 @@ from avida.readers._paths import Path, expand_paths
 _SUFFIXES = (".parquet", ".parq", ".pq")
 
 
-def find_files(argument: str, paths: Path | list[Path] | tuple[Path, ...]) -> list[tuple[str, dict[str, str]]]:
+def find_files(argument: str, paths: Path | Sequence[Path]) -> list[tuple[str, dict[str, str]]]:
     """The files, and for each the values of the partitions in whose folders it lies: ``year=2024/part-0.parquet``."""
     expanded: Any = expand_paths(argument, paths)
     names = [expanded] if isinstance(expanded, str | os.PathLike) else list(expanded)

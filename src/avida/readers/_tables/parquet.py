@@ -78,7 +78,7 @@ class Parquet(TableReader):
 
     def __init__(
         self,
-        paths: Path | list[Path] | tuple[Path, ...],
+        paths: Path | Sequence[Path],
         *,
         columns: Sequence[str] | None = None,
         filters: list[Any] | None = None,

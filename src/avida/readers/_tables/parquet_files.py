@@ -31,7 +31,7 @@ class ParquetFiles:
     def __init__(
         self,
         reader: str,
-        paths: Path | list[Path] | tuple[Path, ...],
+        paths: Path | Sequence[Path],
         columns: Sequence[str] | None,
         filters: Any = None,
         cache: Cache | None = None,
