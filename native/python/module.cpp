@@ -12,6 +12,7 @@
 #include "gpu/engines/nvdec.h"
 #include "loops/decoding/decode_on_gpu.h"
 #include "operator/gpu_call.h"
+#include "ops/decode/decoded_images.h"
 #include "python/feed.h"
 #include "python/python.h"
 #include "runtime/executor.h"
@@ -106,6 +107,11 @@ bool check_interpreter() {
 int exec_in_main_interpreter(PyObject* module) { return check_interpreter() ? exec_of_nanobind(module) : -1; }
 
 void bind_codecs(nb::module_& m) {
+  m.def("decoded_images", [] {
+    const ops::DecodedImages::Use use = ops::DecodedImages::instance().use();
+    return nb::make_tuple(use.images, use.bytes, use.hits, use.misses);
+  });
+  m.def("clear_decoded_images", [] { ops::DecodedImages::instance().clear(); });
   m.def(
       "sound_formats",
       [] {
