@@ -167,5 +167,5 @@ def test_wrong_sizes(given):
 
 
 def test_wrong_types():
-    with pytest.raises(RuntimeError, match='must be "threshold" or "largest"|"threshold", "largest"'):
+    with pytest.raises(RuntimeError, match='must be "threshold"'):
         avida.decoders.image(photo(0), cache_size=1, cache_type="newest")

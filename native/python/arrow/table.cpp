@@ -143,7 +143,8 @@ RowAt Table::at(size_t k, int64_t row) const {
 }
 
 Block Table::memory() const {
-  return Block(nothing, BlockDeleter([kept = memory_](void*) {}, Borrowed::to_read));
+  return Block(memory_.get(),
+               BlockDeleter([kept = memory_](void*) {}, Borrowed::to_read));  // blocks are told apart by address
 }
 
 std::vector<ColumnType> types_of(nb::handle object) {
