@@ -7,12 +7,12 @@
 
 #include "codecs/audio/audio_formats.h"
 #include "codecs/codec.h"
+#include "codecs/decoded_images.h"
 #include "codecs/jpeg/sequential_decoder.h"
 #include "core/vectors.h"
 #include "gpu/engines/nvdec.h"
 #include "loops/decoding/decode_on_gpu.h"
 #include "operator/gpu_call.h"
-#include "ops/decode/decoded_images.h"
 #include "python/feed.h"
 #include "python/python.h"
 #include "runtime/executor.h"
@@ -108,10 +108,10 @@ int exec_in_main_interpreter(PyObject* module) { return check_interpreter() ? ex
 
 void bind_codecs(nb::module_& m) {
   m.def("decoded_images", [] {
-    const ops::DecodedImages::Use use = ops::DecodedImages::instance().use();
+    const codecs::DecodedImages::Use use = codecs::DecodedImages::instance().use();
     return nb::make_tuple(use.images, use.bytes, use.hits, use.misses);
   });
-  m.def("clear_decoded_images", [] { ops::DecodedImages::instance().clear(); });
+  m.def("clear_decoded_images", [] { codecs::DecodedImages::instance().clear(); });
   m.def(
       "sound_formats",
       [] {

@@ -1,7 +1,7 @@
 #include <vector>
 
+#include "codecs/decoded_images.h"
 #include "ops/decode/decode.h"
-#include "ops/decode/decoded_images.h"
 
 namespace avida::ops {
 
@@ -46,17 +46,17 @@ struct KeptImagePlan : DecodePlan<whole, request, DecodeImageArgs> {
     const DecodeImageArgs& args = sample.args;
     if (args.cache_size == 0) return Decoding::run(sample);
     const SampleView &in = sample.in[0], &out = sample.out[0];
-    DecodedImages& kept = DecodedImages::instance();
-    const DecodedImages::Rules rules{args.cache_size * kMegabyte, args.cache_threshold,
-                                     args.cache_type == CacheType::largest};
-    if (kept.find(DecodedImages::key(encoded_bytes(in), image.request()), out.data, out.bytes())) return;
+    codecs::DecodedImages& kept = codecs::DecodedImages::instance();
+    const codecs::DecodedImages::Rules rules{args.cache_size * kMegabyte, args.cache_threshold,
+                                             args.cache_type == CacheType::largest};
+    if (kept.find(codecs::DecodedImages::key(encoded_bytes(in), image.request()), out.data, out.bytes())) return;
     if (!kept.wants(in.bytes(), out.bytes(), rules)) return Decoding::run(sample);
     decode_copy(sample, rules);
   }
 
  private:
   // What is kept belongs to bytes that nobody changes while they are decoded.
-  void decode_copy(const Sample<DecodeImageArgs>& sample, const DecodedImages::Rules& rules) const {
+  void decode_copy(const Sample<DecodeImageArgs>& sample, const codecs::DecodedImages::Rules& rules) const {
     const codecs::Bytes given = encoded_bytes(sample.in[0]);
     const std::vector<uint8_t> file(given.begin(), given.end());
     const codecs::EncodedImage copy(file, image.request());
@@ -65,7 +65,8 @@ struct KeptImagePlan : DecodePlan<whole, request, DecodeImageArgs> {
       return Decoding::run(sample);
     const SampleView& out = sample.out[0];
     copy.decode(roi, out.data, nullptr, sample.pool);
-    DecodedImages::instance().add(DecodedImages::key(file, image.request()), out.data, out.bytes(), rules);
+    codecs::DecodedImages::instance().add(codecs::DecodedImages::key(file, image.request()), out.data, out.bytes(),
+                                          rules);
   }
 };
 
@@ -89,8 +90,8 @@ AVIDA_OP_IN(decoders, image, DecodeImageArgs) {
            "megabytes of them, with their files, in the memory of the process. See "
            "`avida.decoders.cache_info`. 0 keeps none.",
            fixed)
-      .arg("cache_threshold", &DecodeImageArgs::cache_threshold,
-           "Images of fewer bytes, once decoded, are not kept.", fixed)
+      .arg("cache_threshold", &DecodeImageArgs::cache_threshold, "Images of fewer bytes, once decoded, are not kept.",
+           fixed)
       .arg("cache_type", &DecodeImageArgs::cache_type,
            "What is kept where there is no room for all: \"threshold\", the first images, or \"largest\", the largest.",
            fixed)

@@ -1,4 +1,4 @@
-#include "ops/decode/decoded_images.h"
+#include "codecs/decoded_images.h"
 
 #include <algorithm>
 #include <cstring>
@@ -7,7 +7,7 @@
 #include "core/crc32c.h"
 #include "runtime/memory.h"
 
-namespace avida::ops {
+namespace avida::codecs {
 namespace {
 
 DecodedImages* const images = new DecodedImages;  // while the library is loaded, and never destroyed
@@ -22,12 +22,16 @@ Block copied(const void* data, int64_t bytes) {
 
 DecodedImages& DecodedImages::instance() { return *images; }
 
-DecodedImages::Key DecodedImages::key(codecs::Bytes file, const codecs::ImageRequest& request) {
+DecodedImages::Key DecodedImages::key(Bytes file, const ImageRequest& request) {
   const int64_t bytes = std::ssize(file);
-  const int64_t of_request[] = {static_cast<int64_t>(request.type), static_cast<int64_t>(request.dtype),
-                                request.adjust_orientation,         request.fast_idct,
-                                request.least_height,               request.least_width,
-                                request.least_side,                 bytes};
+  const int64_t of_request[] = {static_cast<int64_t>(request.type),
+                                static_cast<int64_t>(request.dtype),
+                                request.adjust_orientation,
+                                request.fast_idct,
+                                request.least_height,
+                                request.least_width,
+                                request.least_side,
+                                bytes};
   const uint64_t of_file = crc32c(file.data(), bytes), of_all = crc32c(of_request, sizeof(of_request));
   return {file, request, of_file << 32 | of_all};
 }
@@ -97,4 +101,4 @@ void DecodedImages::clear() {
   bytes_ = hits_ = misses_ = 0;
 }
 
-}  // namespace avida::ops
+}  // namespace avida::codecs

@@ -10,7 +10,7 @@
 #include "core/data.h"
 #include "runtime/fork.h"
 
-namespace avida::ops {
+namespace avida::codecs {
 
 // Thread-safe, also in a forked child, which has its own from then on.
 class DecodedImages {
@@ -19,11 +19,11 @@ class DecodedImages {
 
   // A file is known by all of its bytes: names may lead to other files by then.
   struct Key {
-    codecs::Bytes file;
-    codecs::ImageRequest request;
+    Bytes file;
+    ImageRequest request;
     uint64_t hash;
   };
-  static Key key(codecs::Bytes file, const codecs::ImageRequest& request);
+  static Key key(Bytes file, const ImageRequest& request);
 
   // Copies the pixels; false where they are not there, or are not so many bytes.
   bool find(const Key& key, void* pixels, int64_t bytes);
@@ -48,7 +48,7 @@ class DecodedImages {
   struct Image {
     Block file, pixels;
     int64_t file_bytes, bytes;
-    codecs::ImageRequest request;
+    ImageRequest request;
 
     int64_t size() const { return file_bytes + bytes; }
     bool is(const Key& key) const;
@@ -58,9 +58,9 @@ class DecodedImages {
   bool has_room(int64_t size, const Rules& rules) const;
 
   ForkSafe<> mutex_{ForkAware::Rank::reader};
-  std::unordered_map<uint64_t, ImagePtr> images_;       // by the hash; of two files with the same one, the first
-  std::set<std::pair<int64_t, uint64_t>> by_size_;      // sizes with hashes
+  std::unordered_map<uint64_t, ImagePtr> images_;   // by the hash; of two files with the same one, the first
+  std::set<std::pair<int64_t, uint64_t>> by_size_;  // sizes with hashes
   int64_t bytes_ = 0, hits_ = 0, misses_ = 0;
 };
 
-}  // namespace avida::ops
+}  // namespace avida::codecs
