@@ -7,6 +7,7 @@
 
 #include "codecs/audio/audio_formats.h"
 #include "codecs/codec.h"
+#include "codecs/decoded_images.h"
 #include "codecs/jpeg/sequential_decoder.h"
 #include "core/vectors.h"
 #include "gpu/engines/nvdec.h"
@@ -106,6 +107,11 @@ bool check_interpreter() {
 int exec_in_main_interpreter(PyObject* module) { return check_interpreter() ? exec_of_nanobind(module) : -1; }
 
 void bind_codecs(nb::module_& m) {
+  m.def("decoded_images", [] {
+    const codecs::DecodedImages::Use use = codecs::DecodedImages::instance().use();
+    return nb::make_tuple(use.images, use.bytes, use.hits, use.misses);
+  });
+  m.def("clear_decoded_images", [] { codecs::DecodedImages::instance().clear(); });
   m.def(
       "sound_formats",
       [] {

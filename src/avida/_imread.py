@@ -36,7 +36,7 @@ def imread(
     cache_debug: bool | None = None,
     cache_size: int | None = None,
     cache_threshold: int | None = None,
-    cache_type: str | None = None,
+    cache_type: Literal["threshold", "largest", ""] | None = None,
     device_memory_padding: int | None = None,
     device_memory_padding_jpeg2k: int | None = None,
     dtype: DTypeArg | None = None,

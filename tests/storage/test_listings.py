@@ -51,13 +51,13 @@ def test_folders_are_listed_at_the_same_time(server):
     assert avida.storage.ls("s3://data", deep=True) == names
 
 
-@pytest.mark.parametrize("page", [1, 2, 7, 1000])
+@pytest.mark.parametrize("page", [1, 4, 1000])
 def test_trees_of_all_shapes(server, page):
     choose = random.Random(page)
     server.page = page
-    for _ in range(5):
+    for _ in range(2):
         folders = ["", "a/", "a/b/", "a/b/c d/", "e//", "f/g/", *(f"h/{i}/" for i in range(12))]
-        names = {choose.choice(folders) + f"{choose.randrange(50)}.jpg" for _ in range(120)}
+        names = {choose.choice(folders) + f"{choose.randrange(50)}.jpg" for _ in range(60)}
         objects = names | {"e/", "a/b/", "z"}  # what stands for folders, too
         server.objects = {f"data/{name}": b"" for name in objects}
         assert avida.storage.ls("s3://data", deep=True) == sorted(names | {"z"})

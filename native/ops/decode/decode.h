@@ -86,9 +86,8 @@ struct DecodePlan : ImagePart {
   }
 };
 
-template <auto find, auto request, class Args>
-Op<Args>& decodes(Op<Args>& op) {
-  using Plan = DecodePlan<find, request, Args>;
+template <class Plan, class Args>
+Op<Args>& decodes_by(Op<Args>& op) {
   return decode_args(op)
       .on_cpu()
       .template each_sample<Plan>()
@@ -107,6 +106,11 @@ Op<Args>& decodes(Op<Args>& op) {
           return Plan(Sample<Args>({i, run.args.at(i), in, {}, run.random_key(i)}));
         });
       });
+}
+
+template <auto find, auto request, class Args>
+Op<Args>& decodes(Op<Args>& op) {
+  return decodes_by<DecodePlan<find, request, Args>>(op);
 }
 
 }  // namespace avida::ops

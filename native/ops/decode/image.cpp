@@ -1,11 +1,23 @@
+#include <vector>
+
+#include "codecs/decoded_images.h"
 #include "ops/decode/decode.h"
 
 namespace avida::ops {
+
+enum class CacheType { threshold, largest };
+AVIDA_CHOICES(CacheType, "threshold", "largest", {"", CacheType::threshold})
+
 namespace {
 
 struct DecodeImageArgs : DecodeArgs {
+  int64_t cache_size = 0, cache_threshold = 0;
+  CacheType cache_type = CacheType::threshold;
   Vec<int> reduce_to;
 };
+
+constexpr int64_t kMegabyte = 1 << 20;
+constexpr int64_t kMostMegabytes = int64_t{1} << 40;
 
 codecs::Roi whole(const Sample<DecodeImageArgs>&, const codecs::Extents& image) {
   return {0, 0, image.height, image.width};
@@ -25,6 +37,45 @@ codecs::ImageRequest request(const DecodeImageArgs& args) {
   return request;
 }
 
+// Decodes images that may be kept as wholes.
+struct KeptImagePlan : DecodePlan<whole, request, DecodeImageArgs> {
+  using Decoding = DecodePlan<whole, request, DecodeImageArgs>;
+  using Decoding::Decoding;
+
+  void run(const Sample<DecodeImageArgs>& sample) const {
+    const DecodeImageArgs& args = sample.args;
+    if (args.cache_size == 0) return Decoding::run(sample);
+    const SampleView &in = sample.in[0], &out = sample.out[0];
+    codecs::DecodedImages& kept = codecs::DecodedImages::instance();
+    const codecs::DecodedImages::Rules rules{args.cache_size * kMegabyte, args.cache_threshold,
+                                             args.cache_type == CacheType::largest};
+    if (kept.find(codecs::DecodedImages::key(encoded_bytes(in), image.request()), out.data, out.bytes())) return;
+    if (!kept.wants(in.bytes(), out.bytes(), rules)) return Decoding::run(sample);
+    decode_copy(sample, rules);
+  }
+
+ private:
+  // What is kept belongs to bytes that nobody changes while they are decoded.
+  void decode_copy(const Sample<DecodeImageArgs>& sample, const codecs::DecodedImages::Rules& rules) const {
+    const codecs::Bytes given = encoded_bytes(sample.in[0]);
+    const std::vector<uint8_t> file(given.begin(), given.end());
+    const codecs::EncodedImage copy(file, image.request());
+    const codecs::Extents extents = copy.extents(), planned = image.extents();
+    if (extents.height != planned.height || extents.width != planned.width || extents.channels != planned.channels)
+      return Decoding::run(sample);
+    const SampleView& out = sample.out[0];
+    copy.decode(roi, out.data, nullptr, sample.pool);
+    codecs::DecodedImages::instance().add(codecs::DecodedImages::key(file, image.request()), out.data, out.bytes(),
+                                          rules);
+  }
+};
+
+void check_cache(const DecodeImageArgs& args) {
+  if (args.cache_size < 0 || args.cache_size > kMostMegabytes)
+    value_error("cache_size must be 0 megabytes or more, got ", args.cache_size);
+  if (args.cache_threshold < 0) value_error("cache_threshold must be 0 bytes or more, got ", args.cache_threshold);
+}
+
 }  // namespace
 
 AVIDA_OP_IN(decoders, image, DecodeImageArgs) {
@@ -34,9 +85,16 @@ AVIDA_OP_IN(decoders, image, DecodeImageArgs) {
       .input("input", "The bytes of image files.")
       .ignored("cache_batch_copy", true)
       .ignored("cache_debug", false)
-      .ignored("cache_size", 0)
-      .ignored("cache_threshold", 0)
-      .ignored("cache_type", std::string())
+      .arg("cache_size", &DecodeImageArgs::cache_size,
+           "Keep decoded images for the next time the same bytes are decoded in the same way, on the CPU: so many "
+           "megabytes of them, with their files, in the memory of the process. See "
+           "`avida.decoders.cache_info`. 0 keeps none.",
+           fixed)
+      .arg("cache_threshold", &DecodeImageArgs::cache_threshold, "Images of fewer bytes, once decoded, are not kept.",
+           fixed)
+      .arg("cache_type", &DecodeImageArgs::cache_type,
+           "What is kept where there is no room for all: \"threshold\", the first images, or \"largest\", the largest.",
+           fixed)
       .arg("reduce_to", &DecodeImageArgs::reduce_to,
            "The least extents that are needed of images that will be downscaled: (H, W), or one number for the shorter "
            "side. Formats with reduced sizes, such as JPEG, are decoded at the smallest of the scales 1/8, 1/4, 3/8 "
@@ -44,8 +102,12 @@ AVIDA_OP_IN(decoders, image, DecodeImageArgs) {
            "images are decoded "
            "at full size.")
       .example("avida.decoders.image(np.frombuffer(b\"P5 2 1 255 ab\", np.uint8), output_type=avida.types.GRAY)")
-      .infer([](Infer<DecodeImageArgs>& call) { infer_decode(call.args, call.in, call.out[0]); });
-  decodes<whole, request>(op);
+      .infer([](Infer<DecodeImageArgs>& call) {
+        check_cache(call.args);
+        infer_decode(call.args, call.in, call.out[0]);
+      });
+  decodes_by<KeptImagePlan>(op).leads_chains(
+      [](const DecodeImageArgs& args) { return args.on_error == OnError::raise && args.cache_size == 0; });
 }
 
 }  // namespace avida::ops

@@ -27,8 +27,8 @@ std::shared_ptr<const Listing> without_gil(Function&& function) {
 }
 
 std::optional<ListingHandle> kept_listing(nb::handle path, nb::handle root) {
-  auto listing = without_gil(
-      [path = path_of(path), root = path_of(root)](const Interrupt&) { return Listing::kept(path, root); });
+  auto listing =
+      without_gil([path = path_of(path), root = path_of(root)](const Interrupt&) { return Listing::kept(path, root); });
   return listing ? std::optional(ListingHandle{std::move(listing)}) : std::nullopt;
 }
 

@@ -22,9 +22,10 @@ FileList FilesArgs::listed_files(bool with_labels, const Opening& opening) const
 }
 
 std::shared_ptr<const FileList> UnlabelledFilesArgs::find(const Opening& opening) const {
-  return std::make_shared<const FileList>(files       ? named_files({})
-                                          : file_list ? listed_files(false, opening)
-                                                      : FileList::from_tree(root(), file_filter, opening.interrupt, listing));
+  return std::make_shared<const FileList>(files ? named_files({})
+                                          : file_list
+                                              ? listed_files(false, opening)
+                                              : FileList::from_tree(root(), file_filter, opening.interrupt, listing));
 }
 
 FileList files_of_names(const std::vector<std::string>& names, const std::optional<std::vector<int64_t>>& labels,

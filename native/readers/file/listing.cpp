@@ -83,8 +83,7 @@ std::shared_ptr<const Listing> Listing::of(const std::string& root, const Interr
 std::shared_ptr<const Listing> Listing::kept(const std::string& path, const std::string& root) {
   if (!storage::exists(path)) return nullptr;
   const std::string content = storage::read_text(path);
-  if (!content.starts_with(kBeginning))
-    refuse(path, ": expected a listing of ", root, ", found another file");
+  if (!content.starts_with(kBeginning)) refuse(path, ": expected a listing of ", root, ", found another file");
   std::string_view rest = std::string_view(content).substr(kBeginning.size());
   if (!rest.starts_with(kVersion)) return nullptr;
   auto listing = std::make_shared<Listing>();

@@ -17,7 +17,7 @@ constexpr double kShortestSilence = 1;    // seconds, close to the deadline
 constexpr double kFirstPause = 0.1;  // seconds before the second try; each pause is twice as long as the one before
 constexpr double kLongestPause = 8;  // seconds
 constexpr int kHourInSeconds = 3600;
-constexpr size_t kMostQuoted = 64;         // letters of what a server says of itself
+constexpr size_t kMostQuoted = 64;  // letters of what a server says of itself
 
 // Between half of it and all of it, so that many clients do not come back together.
 double jittered(double pause) {

@@ -78,7 +78,8 @@ void HttpStore::answer_all(std::deque<Asked>& asked) const {
     for (auto& [answer, i] : group.wait(waits ? Clock::now() + std::chrono::hours(1) : due.begin()->first)) {
       under_way--;
       if (const auto pause = asked[i].judge(*answer, *this)) {
-        const auto next = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(*pause));
+        const auto next =
+            Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(*pause));
         if (next <= asked[i].deadline) {
           due.emplace(next, i);
           continue;

@@ -1,3 +1,6 @@
 """Decoders of images and sound."""
 
+from avida.decoders._cache import CacheInfo as CacheInfo
+from avida.decoders._cache import cache_info as cache_info
+from avida.decoders._cache import clear_cache as clear_cache
 from avida.decoders._ops import *  # noqa: F403

@@ -143,7 +143,7 @@ if TYPE_CHECKING:
         cache_debug: bool | None
         cache_size: int | None
         cache_threshold: int | None
-        cache_type: str | None
+        cache_type: Literal["threshold", "largest", ""] | None
         device_memory_padding: int | None
         device_memory_padding_jpeg2k: int | None
         dtype: DTypeArg | None
@@ -189,7 +189,7 @@ def image(
     cache_debug: bool | None = None,
     cache_size: int | None = None,
     cache_threshold: int | None = None,
-    cache_type: str | None = None,
+    cache_type: Literal["threshold", "largest", ""] | None = None,
     device_memory_padding: int | None = None,
     device_memory_padding_jpeg2k: int | None = None,
     dtype: DTypeArg | None = None,
@@ -216,6 +216,12 @@ def image(
     Args:
         input: The bytes of image files.
         adjust_orientation: Rotate and mirror the image as its EXIF orientation says. Default: ``True``.
+        cache_size: Keep decoded images for the next time the same bytes are decoded in the same way, on the
+            CPU: so many megabytes of them, with their files, in the memory of the process. See
+            `avida.decoders.cache_info`. 0 keeps none. Default: ``0``.
+        cache_threshold: Images of fewer bytes, once decoded, are not kept. Default: ``0``.
+        cache_type: What is kept where there is no room for all: "threshold", the first images, or "largest",
+            the largest. Default: ``'threshold'``.
         dtype: The element type. Integers use the whole range of their type, float32 goes from 0 to 1. Default:
             ``uint8``.
         on_error: What to do with a file that cannot be decoded: "raise", or "placeholder", which returns an
@@ -233,10 +239,10 @@ def image(
         use_fast_idct: Decode JPEG images with a faster, less accurate IDCT. Default: ``False``.
         batch_size: Makes a Batch of this many samples when no input is one.
         device: Where to run. Default: where the inputs are.
-        Ignored, accepted for compatibility: affine, cache_batch_copy, cache_debug, cache_size, cache_threshold,
-            cache_type, device_memory_padding, device_memory_padding_jpeg2k, host_memory_padding,
-            host_memory_padding_jpeg2k, hw_decoder_load, hybrid_huffman_threshold, jpeg_fancy_upsampling,
-            memory_stats, preallocate_height_hint, preallocate_width_hint, split_stages, use_chunk_allocator.
+        Ignored, accepted for compatibility: affine, cache_batch_copy, cache_debug, device_memory_padding,
+            device_memory_padding_jpeg2k, host_memory_padding, host_memory_padding_jpeg2k, hw_decoder_load,
+            hybrid_huffman_threshold, jpeg_fancy_upsampling, memory_stats, preallocate_height_hint,
+            preallocate_width_hint, split_stages, use_chunk_allocator.
 
     Returns:
         A Batch when an input or an argument is one, else a Tensor. Element type: `dtype`, by default uint8.
