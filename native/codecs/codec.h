@@ -47,6 +47,22 @@ struct ImageInfo {
   ImageInfo for_type(ImageType type) const;
 };
 
+// What decoding does not need to know: it is read when somebody asks for it.
+struct ImageDetails {
+  int bits = 8;         // of a channel, or of an index, as stored
+  int64_t frames = 1;   // the pictures of an animation
+  std::string profile;  // what the colour profile (ICC) of the file calls itself
+};
+
+// The pictures of an animation, one after the other, as browsers compose them.
+class Animation {
+ public:
+  virtual ~Animation() = default;
+  // The next picture: rows of red, green, blue and alpha, a byte each, without gaps; valid until the next call. Throws
+  // Error where it is damaged, and behind the last one.
+  virtual const uint8_t* next() = 0;
+};
+
 // A rectangle of the stored image, or of the downscaled one.
 struct Roi {
   int y = 0, x = 0, height = 0, width = 0;
@@ -76,6 +92,9 @@ class ImageFile {
   Bytes bytes() const { return bytes_; }
   // Of the first page of several, or the first picture of an animation, which is what is decoded.
   const ImageInfo& info() const { return info_; }
+  virtual ImageDetails details() const { return {.bits = static_cast<int>(8 * size_of(info_.dtype))}; }
+  // Null: the file has one picture. The file must outlive it.
+  virtual std::unique_ptr<Animation> animation() const { return {}; }
   // The colours that decode() writes, as close to the request as the library can.
   virtual ColorModel color(const DecodeOptions& options) const { return info_.for_type(options.type).color; }
   // Writes the rectangle, with the element type of info().for_type() and the channels of color(), and only that. Throws

@@ -351,6 +351,11 @@ def image_formats() -> list[tuple[str, list[str], str, str, list[str]]]:
     The image formats that this build reads: name, endings of files, library, its licence, and what the codec can do.
     """
 
+def image_info(arg: object, /) -> tuple[str, int, int, int, int, int, int, str]:
+    """
+    Format, height, width, channels, bits, frames, orientation and colour profile of an image file.
+    """
+
 def image_endings() -> list[str]:
     """The endings of the files of all image formats, in order."""
 

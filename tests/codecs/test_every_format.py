@@ -119,7 +119,7 @@ def test_a_bad_file_among_good_ones_is_named() -> None:
 
 def test_codecs_are_listed() -> None:
     names = [name for name, *_ in avida._core.image_formats()]
-    assert {"BMP", "JPEG", "JPEG 2000", "PNG", "PNM", "TIFF", "WebP"} <= set(names)
+    assert {"BMP", "GIF", "JPEG", "JPEG 2000", "PNG", "PNM", "TIFF", "WebP"} <= set(names)
     assert len(set(names)) == len(names)
 
 
@@ -134,8 +134,8 @@ def test_codecs_are_listed() -> None:
         (b"<!DOCTYPE html><title>404</title>", "an HTML page"),
         (b"<HTML><body>", "an HTML page"),
         (
-            b"GIF89a\1\0\1\0\x80",
-            r'got GIF: a file of 11 bytes that begins with 47 49 46 38 39 61 01 00 01 00 80 \("GIF89a....."\)',
+            b"8BPS\0\1\0\0\0\0\x80",
+            r'got Photoshop: a file of 11 bytes that begins with 38 42 50 53 00 01 00 00 00 00 80 \("8BPS......."\)',
         ),
         (b"\0\0\0 ftypavif\0\0\0\0", "got AVIF: a file of 16 bytes that begins with"),
         (b"\0\0\0 ftypheic\0\0\0\0", "got HEIC: "),

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "codecs/bytes.h"
+#include "codecs/icc.h"
 
 namespace avida::codecs {
 namespace {
@@ -366,6 +367,15 @@ class TiffFile : public ImageFile {
  public:
   explicit TiffFile(Bytes bytes) : ImageFile(bytes), file_(bytes), header_(read_header(file_, bytes)) {
     info_ = header_.info;
+  }
+
+  ImageDetails details() const override {
+    ImageDetails details{.bits = header_.bits};
+    uint32_t size = 0;
+    void* profile = nullptr;
+    if (TIFFGetField(file_.handle(), TIFFTAG_ICCPROFILE, &size, &profile) && profile)
+      details.profile = profile_name({static_cast<const uint8_t*>(profile), size});
+    return details;
   }
 
   // If only some channels are requested, the first ones are the colours.

@@ -1,11 +1,45 @@
+#include <numeric>
+
 #include "ops/decode/decode.h"
 
-namespace avida::ops {
+namespace avida {
+namespace ops {
+
+// The frames of an animation: their numbers, or all of them.
+struct FrameChoice {
+  bool all = false;
+  std::vector<int> numbers;
+};
+
+}  // namespace ops
+
+// True stands for all frames.
+template <>
+struct arg::Traits<ops::FrameChoice> {
+  using Numbers = Traits<std::vector<int>>;
+  static constexpr ArgType type = Numbers::type;
+  static void assign(ops::FrameChoice& member, const ArgValue& value) {
+    member = {};
+    const auto* all = std::get_if<bool>(&value);
+    if (all && !*all) value_error("expected True, for all frames, or their numbers, got False");
+    all ? void(member.all = true) : Numbers::assign(member.numbers, value);
+  }
+  static void from_sample(ops::FrameChoice& member, const void* data, const Shape& shape, DType dtype) {
+    member = {};
+    Numbers::from_sample(member.numbers, data, shape, dtype);
+  }
+  static std::string text(const ops::FrameChoice& member) { return Numbers::text(member.numbers); }
+};
+
+namespace ops {
 namespace {
 
 struct DecodeImageArgs : DecodeArgs {
+  std::optional<FrameChoice> frames;
   Vec<int> reduce_to;
 };
+
+bool wants_frames(const DecodeImageArgs& args) { return args.frames.has_value(); }
 
 codecs::Roi whole(const Sample<DecodeImageArgs>&, const codecs::Extents& image) {
   return {0, 0, image.height, image.width};
@@ -25,18 +59,66 @@ codecs::ImageRequest request(const DecodeImageArgs& args) {
   return request;
 }
 
+std::vector<int64_t> chosen_frames(const FrameChoice& choice, const codecs::EncodedImage& image) {
+  // Indices belong to the palette of one picture.
+  const bool is_one = image.request().type == codecs::ImageType::indices;
+  const int64_t count = is_one ? 1 : image.file().details().frames;
+  if (choice.all) {
+    image.check_memory_of_frames(count);
+    std::vector<int64_t> all(count);
+    std::iota(all.begin(), all.end(), 0);
+    return all;
+  }
+  for (int number : choice.numbers)
+    if (number < 0 || number >= count) refuse("expected frames from 0 to ", count - 1, ", got ", number);
+  return {choice.numbers.begin(), choice.numbers.end()};
+}
+
+class DecodeImagePlan : public DecodePlan<whole, request, DecodeImageArgs> {
+ public:
+  using Base = DecodePlan<whole, request, DecodeImageArgs>;
+
+  explicit DecodeImagePlan(const Sample<DecodeImageArgs>& sample) : Base(sample) {
+    if (!sample.args.frames) return;
+    frames_ = chosen_frames(*sample.args.frames, image);
+    image.check_memory_of_frames(static_cast<int64_t>(frames_->size()));
+  }
+  Shape shape() const {
+    if (!frames_) return Base::shape();
+    return {static_cast<int64_t>(frames_->size()), roi.height, roi.width, image.frame_channels()};
+  }
+  void run(const Sample<DecodeImageArgs>& sample) const {
+    frames_ ? image.decode_frames(*frames_, sample.out[0].data) : Base::run(sample);
+  }
+
+ private:
+  std::optional<std::vector<int64_t>> frames_;
+};
+
+void infer(Infer<DecodeImageArgs>& call) {
+  infer_decode(call.args, call.in, call.out[0]);
+  if (!call.args.frames) return;
+  if (call.args.reduce_to.size()) refuse("expected frames or reduce_to, got both");
+  call.out[0].ndim = 4;
+  call.out[0].layout = "FHWC";
+}
+
 }  // namespace
 
 AVIDA_OP_IN(decoders, image, DecodeImageArgs) {
   op.doc(
         "Decodes images, in any of the formats that `avida info` lists. Of animations and files with several pages, "
-        "the first image is decoded.")
+        "the first image is decoded, unless `frames` says otherwise.")
       .input("input", "The bytes of image files.")
       .ignored("cache_batch_copy", true)
       .ignored("cache_debug", false)
       .ignored("cache_size", 0)
       .ignored("cache_threshold", 0)
       .ignored("cache_type", std::string())
+      .arg("frames", &DecodeImageArgs::frames,
+           "The frames of animations (GIF, WebP, PNG): True for all, or their numbers, in any order; they may repeat. "
+           "The result has the layout FHWC, with frames composed as browsers show them; without alpha, what is "
+           "transparent is black. Other files have one frame.")
       .arg("reduce_to", &DecodeImageArgs::reduce_to,
            "The least extents that are needed of images that will be downscaled: (H, W), or one number for the shorter "
            "side. Formats with reduced sizes, such as JPEG, are decoded at the smallest of the scales 1/8, 1/4, 3/8 "
@@ -44,8 +126,9 @@ AVIDA_OP_IN(decoders, image, DecodeImageArgs) {
            "images are decoded "
            "at full size.")
       .example("avida.decoders.image(np.frombuffer(b\"P5 2 1 255 ab\", np.uint8), output_type=avida.types.GRAY)")
-      .infer([](Infer<DecodeImageArgs>& call) { infer_decode(call.args, call.in, call.out[0]); });
-  decodes<whole, request>(op);
+      .infer(infer);
+  decodes<whole, request, DecodeImageArgs, DecodeImagePlan>(op);
 }
 
-}  // namespace avida::ops
+}  // namespace ops
+}  // namespace avida
