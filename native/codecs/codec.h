@@ -36,7 +36,7 @@ struct Scratch {
 
 struct ImageInfo {
   int height = 0, width = 0, channels = 0;  // as stored, before the orientation is applied
-  DType dtype = DType::uint8;               // uint8, uint16 or float32; integers use the whole range of the type
+  DType dtype = DType::uint8;  // an integer of up to 32 bits or float32; integers use the whole range of the type
   ColorModel color = ColorModel::rgb;
   int orientation = 1;  // in EXIF's numbers, 1 to 8
   int gray_bits = 0;    // how colours are converted to gray: in fixed point with 14 or 15 bits, or in floats (0)
@@ -51,6 +51,7 @@ struct ImageInfo {
 struct ImageDetails {
   int bits = 8;         // of a channel, or of an index, as stored
   int64_t frames = 1;   // the pictures of an animation
+  int64_t pages = 1;    // pictures by themselves, which may differ in all
   std::string profile;  // what the colour profile (ICC) of the file calls itself
 };
 
@@ -93,6 +94,10 @@ class ImageFile {
   // Of the first page of several, or the first picture of an animation, which is what is decoded.
   const ImageInfo& info() const { return info_; }
   virtual ImageDetails details() const { return {.bits = static_cast<int>(8 * size_of(info_.dtype))}; }
+  // Another page of the same file, from 0 on. Throws Error if there is none.
+  virtual std::unique_ptr<const ImageFile> page(int number) const {
+    refuse("expected page 0 of a file with one page, got ", number);
+  }
   // Null: the file has one picture. The file must outlive it.
   virtual std::unique_ptr<Animation> animation() const { return {}; }
   // The colours that decode() writes, as close to the request as the library can.

@@ -24,8 +24,9 @@ int choose_scale(const ImageInfo& info, const ImageRequest& request, bool swappe
 
 }  // namespace
 
-EncodedImage::EncodedImage(Bytes file, const ImageRequest& request)
-    : opened_(open_image(file)), request_(request), info_(opened_.file->info()) {
+EncodedImage::EncodedImage(Bytes file, const ImageRequest& request) : opened_(open_image(file)), request_(request) {
+  if (request.page) opened_.file = opened_.file->page(request.page);
+  info_ = opened_.file->info();
   if (!request.adjust_orientation) info_.orientation = 1;
   options_.type = request.type;
   options_.fast_idct = request.fast_idct;

@@ -13,6 +13,7 @@ struct ImageRequest {
   // If not 0: the image may be downscaled, at less cost, but not below this.
   int least_height = 0, least_width = 0;
   int least_side = 0;  // the same for the shorter side
+  int page = 0;
 };
 
 struct Extents {

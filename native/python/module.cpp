@@ -138,9 +138,9 @@ void bind_codecs(nb::module_& m) {
         const codecs::ImageDetails details = image.file().details();
         const codecs::Extents extents = image.extents();
         return std::make_tuple(std::string(image.format()), extents.height, extents.width, extents.channels,
-                               details.bits, details.frames, image.info().orientation, details.profile);
+                               details.bits, details.frames, details.pages, image.info().orientation, details.profile);
       },
-      "Format, height, width, channels, bits, frames, orientation and colour profile of an image file.");
+      "Format, height, width, channels, bits, frames, pages, orientation and colour profile of an image file.");
   m.def("image_endings", &codecs::image_endings, "The endings of the files of all image formats, in order.");
   m.def(
       "decode_limits",

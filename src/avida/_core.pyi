@@ -351,9 +351,9 @@ def image_formats() -> list[tuple[str, list[str], str, str, list[str]]]:
     The image formats that this build reads: name, endings of files, library, its licence, and what the codec can do.
     """
 
-def image_info(arg: object, /) -> tuple[str, int, int, int, int, int, int, str]:
+def image_info(arg: object, /) -> tuple[str, int, int, int, int, int, int, int, str]:
     """
-    Format, height, width, channels, bits, frames, orientation and colour profile of an image file.
+    Format, height, width, channels, bits, frames, pages, orientation and colour profile of an image file.
     """
 
 def image_endings() -> list[str]:

@@ -54,6 +54,7 @@ def imread(
     use_fast_idct: bool | None = None,
     on_error: Literal["raise", "placeholder"] | None = None,
     frames: Any = None,
+    page: Any = None,
     reduce_to: Any = None,
 ) -> Any:
     """Reads and decodes image files.
@@ -79,6 +80,7 @@ def imread(
         use_fast_idct=use_fast_idct,
         on_error=on_error,
         frames=frames,
+        page=page,
         reduce_to=reduce_to,
     )
 

@@ -34,6 +34,7 @@ RGB, RGBA = noise(3), noise(4)
 GRAY, GRAY_ALPHA = np.ascontiguousarray(RGB[..., 0]), np.ascontiguousarray(RGBA[..., 2:])
 RGB16, RGBA16 = noise(3, "uint16"), noise(4, "uint16")
 GRAY16 = np.ascontiguousarray(RGB16[..., 0])
+WIDE = np.random.default_rng(9).integers(0, 1 << 32, (HEIGHT, WIDTH), np.uint32)
 BITS = GRAY > 127
 INDICES = (GRAY % 16).astype(np.uint8)
 PALETTE = np.random.default_rng(7).integers(0, 256, (16, 3), np.uint8)
@@ -232,6 +233,14 @@ def tiff(array: np.ndarray, **options: Any) -> bytes:
     return out.getvalue()
 
 
+def tiff_pages(*pages: np.ndarray, **options: Any) -> bytes:
+    out = io.BytesIO()
+    with tifffile.TiffWriter(out, **options) as writer:
+        for page in pages:
+            writer.write(page)
+    return out.getvalue()
+
+
 @cache
 def tiff_files() -> dict[str, bytes]:
     planes = np.moveaxis(RGB, -1, 0)
@@ -265,6 +274,13 @@ def tiff_files() -> dict[str, bytes]:
         "cmyk": tiff(RGBA, photometric="separated"),
         "ycbcr": tiff(RGB, photometric="ycbcr", planarconfig="contig"),
         "bigtiff": tiff(RGB, bigtiff=True),
+        "pages": tiff_pages(RGB, GRAY16, GRAY),
+        "int8": tiff(GRAY.view(np.int8)),
+        "int16": tiff(RGB16.view(np.int16), photometric="rgb"),
+        "int32": tiff(WIDE.view(np.int32), compression="zlib", predictor=2),
+        "uint32": tiff(WIDE, byteorder=">"),
+        "uint32_white": tiff(WIDE, photometric="miniswhite"),
+        "uint32_tiles": tiff(WIDE, tile=(16, 16)),
         "predictor": tiff(RGB, compression="lzw", predictor=2),
         "jpeg_tiles": tiff(big, compression="jpeg", tile=(16, 32), photometric="rgb"),
         "jpeg_420": tiff(big, compression="jpeg", rowsperstrip=16, photometric="rgb", subsampling=(2, 2)),

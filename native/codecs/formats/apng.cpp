@@ -119,6 +119,7 @@ class ApngAnimation : public Animation {
     check_extents(height, width, 4);
     if (x + width > width_ || y + height > height_)
       refuse("PNG: frame ", at_, " lies outside of the picture: ", height, " x ", width, " at ", y, ", ", x);
+    check_memory(width * height, 4);
     const Roi place{static_cast<int>(y), static_cast<int>(x), static_cast<int>(height), static_cast<int>(width)};
     const std::vector<uint8_t> pixels = decode(as_file(frames_, frame), place.height, place.width);
     canvas_.draw(

@@ -179,9 +179,13 @@ std::vector<int> interlaced_rows(int height) {
   return rows;
 }
 
+// What decoding a picture takes: its indices and its colours.
+int64_t bytes_of(const Picture& picture) { return int64_t{picture.place.height} * picture.place.width * 5; }
+
 std::vector<uint8_t> colored(Bytes file, const Picture& picture) {
   const auto [y, x, height, width] = picture.place;
   check_extents(height, width, 4);
+  check_memory(bytes_of(picture));
   std::vector<uint8_t> indices(size_t(height) * width), pixels(indices.size() * 4);
   Codes(file, picture).expand(indices);
   const Palette colors = palette_of(picture);
@@ -219,10 +223,10 @@ class GifFile : public ImageFile {
              .width = static_cast<int>(little_endian(bytes, 6, 2))};
     info_.channels = 4, info_.color = ColorModel::rgb_alpha, info_.gray_bits = 14;
     check_extents(info_.height, info_.width, 4);
-    info_.scratch.always = int64_t{info_.height} * info_.width * 9;  // the canvas, a picture and its indices
     const auto first = Pictures(bytes).next();
     if (!first) refuse("GIF: expected a picture, found none");
     check_extents(first->place.height, first->place.width, 4);
+    info_.scratch.always = 4 * int64_t{info_.height} * info_.width + bytes_of(*first);
   }
 
   ImageDetails details() const override {

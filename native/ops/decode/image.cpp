@@ -36,6 +36,7 @@ namespace {
 
 struct DecodeImageArgs : DecodeArgs {
   std::optional<FrameChoice> frames;
+  int page = 0;
   Vec<int> reduce_to;
 };
 
@@ -47,6 +48,7 @@ codecs::Roi whole(const Sample<DecodeImageArgs>&, const codecs::Extents& image) 
 
 codecs::ImageRequest request(const DecodeImageArgs& args) {
   codecs::ImageRequest request = image_request(args);
+  request.page = args.page;
   const Vec<int>& least = args.reduce_to;
   if (least.size() > 2) refuse("expected one number or two, (H, W), in \"reduce_to\", got ", least.size());
   for (int extent : least)
@@ -108,7 +110,7 @@ void infer(Infer<DecodeImageArgs>& call) {
 AVIDA_OP_IN(decoders, image, DecodeImageArgs) {
   op.doc(
         "Decodes images, in any of the formats that `avida info` lists. Of animations and files with several pages, "
-        "the first image is decoded, unless `frames` says otherwise.")
+        "the first image is decoded, unless `frames` or `page` says otherwise.")
       .input("input", "The bytes of image files.")
       .ignored("cache_batch_copy", true)
       .ignored("cache_debug", false)
@@ -119,6 +121,7 @@ AVIDA_OP_IN(decoders, image, DecodeImageArgs) {
            "The frames of animations (GIF, WebP, PNG): True for all, or their numbers, in any order; they may repeat. "
            "The result has the layout FHWC, with frames composed as browsers show them; without alpha, what is "
            "transparent is black. Other files have one frame.")
+      .arg("page", &DecodeImageArgs::page, "The page of files that have several (TIFF), from 0 on.")
       .arg("reduce_to", &DecodeImageArgs::reduce_to,
            "The least extents that are needed of images that will be downscaled: (H, W), or one number for the shorter "
            "side. Formats with reduced sizes, such as JPEG, are decoded at the smallest of the scales 1/8, 1/4, 3/8 "

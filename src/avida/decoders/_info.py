@@ -24,6 +24,7 @@ class ImageInfo:
         channels: The number of channels with ``output_type=ANY_DATA``.
         bits: The bits of a channel as stored; of an index, where there is a palette.
         frames: The number of pictures that `decoders.image` gives with ``frames=True``: 1 but for animations.
+        pages: The number of pages, of which `decoders.image` decodes the one that ``page`` names: 1 but for TIFF.
         orientation: The orientation in EXIF's numbers, 1 to 8; 1 is upright.
         color_profile: What the embedded colour profile (ICC) calls itself; "" without one.
 
@@ -35,6 +36,7 @@ class ImageInfo:
     channels: int
     bits: int
     frames: int
+    pages: int
     orientation: int
     color_profile: str
 
@@ -78,4 +80,15 @@ def _info(file: Tensor | SupportsArray | SupportsBuffer, place: str) -> ImageInf
         values = _core.image_info(np.ascontiguousarray(encoded))
     except RuntimeError as error:
         raise RuntimeError(f"decoders.image_info: {place}{error}") from None
-    return ImageInfo(**dict(zip(ImageInfo.__dataclass_fields__, values, strict=True)))
+    name, height, width, channels, bits, frames, pages, orientation, profile = values
+    return ImageInfo(
+        format=name,
+        height=height,
+        width=width,
+        channels=channels,
+        bits=bits,
+        frames=frames,
+        pages=pages,
+        orientation=orientation,
+        color_profile=profile,
+    )
