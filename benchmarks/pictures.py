@@ -2,9 +2,9 @@
 
     python benchmarks/pictures.py --data DIR [--rounds 5] [--only png bmp]
 
-The photos in DIR are written in each format, as they are, by Pillow. All decode from memory on one thread, to RGB, or with
-all channels of the file where that is alpha or gray. They take turns, and the least CPU time of all rounds counts, since
-it is least affected by other load. Needs the extras `bench` and `parity`.
+The photos in DIR are written in each format, as they are, by Pillow. All decode from memory on one thread, to RGB, or
+with all channels of the file where that is alpha or gray. They take turns, and the least CPU time of all rounds counts,
+since it is least affected by other load. Needs the extras `bench` and `parity`.
 """
 
 import argparse

@@ -41,6 +41,7 @@ FROM_DEBIAN = {
     "libssl": "Apache-2.0",
     "libvorbis": "BSD-3-Clause",
     "libvorbisenc": "BSD-3-Clause",
+    "libwebpdemux": "BSD-3-Clause",
     "libzstd": "BSD-3-Clause",
 }
 # Those of image formats are in the declarations of these.

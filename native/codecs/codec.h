@@ -36,7 +36,7 @@ struct Scratch {
 
 struct ImageInfo {
   int height = 0, width = 0, channels = 0;  // as stored, before the orientation is applied
-  DType dtype = DType::uint8;               // uint8, uint16 or float32; integers use the whole range of the type
+  DType dtype = DType::uint8;  // an integer of up to 32 bits or float32; integers use the whole range of the type
   ColorModel color = ColorModel::rgb;
   int orientation = 1;  // in EXIF's numbers, 1 to 8
   int gray_bits = 0;    // how colours are converted to gray: in fixed point with 14 or 15 bits, or in floats (0)
@@ -45,6 +45,23 @@ struct ImageInfo {
 
   // What decode() makes: indices are one channel of 8 or 16 bits.
   ImageInfo for_type(ImageType type) const;
+};
+
+// What decoding does not need to know: it is read when somebody asks for it.
+struct ImageDetails {
+  int bits = 8;         // of a channel, or of an index, as stored
+  int64_t frames = 1;   // the pictures of an animation
+  int64_t pages = 1;    // pictures by themselves, which may differ in all
+  std::string profile;  // what the colour profile (ICC) of the file calls itself
+};
+
+// The pictures of an animation, one after the other, as browsers compose them.
+class Animation {
+ public:
+  virtual ~Animation() = default;
+  // The next picture: rows of red, green, blue and alpha, a byte each, without gaps; valid until the next call. Throws
+  // Error where it is damaged, and behind the last one.
+  virtual const uint8_t* next() = 0;
 };
 
 // A rectangle of the stored image, or of the downscaled one.
@@ -76,6 +93,13 @@ class ImageFile {
   Bytes bytes() const { return bytes_; }
   // Of the first page of several, or the first picture of an animation, which is what is decoded.
   const ImageInfo& info() const { return info_; }
+  virtual ImageDetails details() const { return {.bits = static_cast<int>(8 * size_of(info_.dtype))}; }
+  // Another page of the same file, from 0 on. Throws Error if there is none.
+  virtual std::unique_ptr<const ImageFile> page(int number) const {
+    refuse("expected page 0 of a file with one page, got ", number);
+  }
+  // Null: the file has one picture. The file must outlive it.
+  virtual std::unique_ptr<Animation> animation() const { return {}; }
   // The colours that decode() writes, as close to the request as the library can.
   virtual ColorModel color(const DecodeOptions& options) const { return info_.for_type(options.type).color; }
   // Writes the rectangle, with the element type of info().for_type() and the channels of color(), and only that. Throws

@@ -31,6 +31,7 @@ DecodedImages::Key DecodedImages::key(Bytes file, const ImageRequest& request) {
                                 request.least_height,
                                 request.least_width,
                                 request.least_side,
+                                request.page,
                                 bytes};
   const uint64_t of_file = crc32c(file.data(), bytes), of_all = crc32c(of_request, sizeof(of_request));
   return {file, request, of_file << 32 | of_all};

@@ -24,8 +24,9 @@ int choose_scale(const ImageInfo& info, const ImageRequest& request, bool swappe
 
 }  // namespace
 
-EncodedImage::EncodedImage(Bytes file, const ImageRequest& request)
-    : opened_(open_image(file)), request_(request), info_(opened_.file->info()) {
+EncodedImage::EncodedImage(Bytes file, const ImageRequest& request) : opened_(open_image(file)), request_(request) {
+  if (request.page) opened_.file = opened_.file->page(request.page);
+  info_ = opened_.file->info();
   if (!request.adjust_orientation) info_.orientation = 1;
   options_.type = request.type;
   options_.fast_idct = request.fast_idct;
@@ -69,6 +70,49 @@ void EncodedImage::check_memory(const Roi& roi) const {
   int64_t bytes = scratch.always + pixels * (pixel + scratch.per_pixel);
   if (pixels < int64_t{info_.height} * info_.width) bytes += scratch.for_parts + pixels * scratch.per_pixel_of_parts;
   codecs::check_memory(bytes);
+}
+
+int EncodedImage::frame_channels() const {
+  const int channels = extents().channels;
+  return channels == 2 ? 4 : channels;
+}
+
+void EncodedImage::check_memory_of_frames(int64_t count) const {
+  constexpr int kCanvases = 4;  // what decoders keep: the canvas, what was below a frame, a frame, its colours
+  const int64_t pixels = int64_t{info_.height} * info_.width;
+  codecs::check_memory(info_.scratch.always + pixels * 4 * kCanvases);
+  codecs::check_memory(std::max<int64_t>(count, 1), pixels * frame_channels() * size_of(request_.dtype));
+}
+
+void EncodedImage::convert_frame(const uint8_t* canvas, void* out) const {
+  const Orientation orientation = this->orientation();
+  const Roi whole{0, 0, info_.height, info_.width};
+  const bool keeps_alpha = request_.type == ImageType::any && frame_channels() == 4;
+  const ImageType type = request_.type != ImageType::any ? request_.type
+                         : keeps_alpha                   ? ImageType::any
+                         : frame_channels() == 1         ? ImageType::gray
+                                                         : ImageType::rgb;
+  const Extents upright = extents();
+  convert_pixels(canvas, orientation.walk(whole, int64_t{4} * info_.width, 4),
+                 {DType::uint8, ColorModel::rgb_alpha, 4, info_.gray_bits}, out, type, request_.dtype, upright.height,
+                 upright.width);
+}
+
+void EncodedImage::decode_frames(std::span<const int64_t> frames, void* out) const {
+  const Extents upright = extents();
+  const int64_t size = int64_t{upright.height} * upright.width * frame_channels() * size_of(request_.dtype);
+  const auto frame_at = [&](size_t i) { return static_cast<uint8_t*>(out) + static_cast<int64_t>(i) * size; };
+  const std::unique_ptr<Animation> animation = request_.type == ImageType::indices ? nullptr : file().animation();
+  if (!animation) {
+    for (size_t i = 0; i < frames.size(); ++i) decode({0, 0, upright.height, upright.width}, frame_at(i));
+    return;
+  }
+  const int64_t last = frames.empty() ? -1 : *std::ranges::max_element(frames);
+  for (int64_t number = 0; number <= last; ++number) {
+    const uint8_t* canvas = animation->next();
+    for (size_t i = 0; i < frames.size(); ++i)
+      if (frames[i] == number) convert_frame(canvas, frame_at(i));
+  }
 }
 
 void EncodedImage::decode(const Roi& roi, void* out, const Roi* needed, ThreadPool* pool) const {

@@ -13,6 +13,7 @@ struct ImageRequest {
   // If not 0: the image may be downscaled, at less cost, but not below this.
   int least_height = 0, least_width = 0;
   int least_side = 0;  // the same for the shorter side
+  int page = 0;
 
   bool operator==(const ImageRequest&) const = default;
 };
@@ -41,8 +42,17 @@ class EncodedImage {
   // be left undefined. Idle threads of `pool` may help.
   void decode(const Roi& roi, void* out, const Roi* needed = nullptr, ThreadPool* pool = nullptr) const;
 
+  std::string_view format() const { return opened_.codec.name; }
+  // Of frames, which are composed with alpha: those of an image with gray and alpha have four.
+  int frame_channels() const;
+  // Throws Error if decoding so many frames would exceed the limit of memory.
+  void check_memory_of_frames(int64_t count) const;
+  // Writes whole frames, in any order, which may repeat. One picture is one frame.
+  void decode_frames(std::span<const int64_t> frames, void* out) const;
+
  private:
   void want_indices();
+  void convert_frame(const uint8_t* canvas, void* out) const;
   bool is_direct() const;  // whether the codec writes the requested form
 
   OpenedImage opened_;

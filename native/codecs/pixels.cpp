@@ -95,7 +95,7 @@ void convert_colors(const uint8_t* in, int64_t right, const PixelFormat& from, T
     case ImageType::gray:
     case ImageType::indices:
       if (from.channels < 3) return each([&](const T* pixel, T* to) { to[0] = pixel[0]; });
-      if constexpr (!std::is_floating_point_v<T>) {
+      if constexpr (std::is_unsigned_v<T> && sizeof(T) < 4) {
         if (from.gray_bits)
           return each([&](const T* pixel, T* to) {
             Rgb<T> c = read_rgb(pixel, from);
@@ -198,12 +198,9 @@ void convert_rows(const uint8_t* in, const PixelWalk& walk, const PixelFormat& f
 
 void convert_pixels(const uint8_t* in, const PixelWalk& walk, const PixelFormat& from, void* out, ImageType type,
                     DType dtype, int height, int width) {
-  if (from.dtype == DType::uint8)
-    convert_rows<uint8_t>(in, walk, from, out, type, dtype, height, width);
-  else if (from.dtype == DType::uint16)
-    convert_rows<uint16_t>(in, walk, from, out, type, dtype, height, width);
-  else
-    convert_rows<float>(in, walk, from, out, type, dtype, height, width);
+  with_wanted_dtype(from.dtype, [&](auto stored) {
+    convert_rows<typename decltype(stored)::type>(in, walk, from, out, type, dtype, height, width);
+  });
 }
 
 }  // namespace avida::codecs

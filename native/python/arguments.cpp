@@ -183,6 +183,7 @@ BoundArg bind_arg(const ArgSpec& arg, nb::handle object) {
         if (arg.flags & fixed) type_error("expected a list of numbers, got ", nb::repr(object).c_str());
         return is_list_per_sample(arg, object) ? batch_of(arg, object) : to_value(object);
       }
+      if (PyBool_Check(object.ptr())) return ArgValue(object.ptr() == Py_True);  // a number, or all of them
       if (arg.type == ArgType::integers) return ArgValue(to_integer(object));
       return ArgValue(to_real(object));
   }

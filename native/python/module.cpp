@@ -8,6 +8,7 @@
 #include "codecs/audio/audio_formats.h"
 #include "codecs/codec.h"
 #include "codecs/decoded_images.h"
+#include "codecs/image.h"
 #include "codecs/jpeg/sequential_decoder.h"
 #include "core/vectors.h"
 #include "gpu/engines/nvdec.h"
@@ -133,6 +134,20 @@ void bind_codecs(nb::module_& m) {
       },
       "The image formats that this build reads: name, endings of files, library, its licence, and what the codec can "
       "do.");
+  m.def(
+      "image_info",
+      [](nb::handle file) {
+        Py_buffer view;
+        if (PyObject_GetBuffer(file.ptr(), &view, PyBUF_SIMPLE)) throw nb::python_error();
+        const std::unique_ptr<Py_buffer, decltype(&PyBuffer_Release)> guard(&view, PyBuffer_Release);
+        const codecs::Bytes bytes(static_cast<const uint8_t*>(view.buf), static_cast<size_t>(view.len));
+        const codecs::EncodedImage image(bytes, {.type = codecs::ImageType::any});
+        const codecs::ImageDetails details = image.file().details();
+        const codecs::Extents extents = image.extents();
+        return std::make_tuple(std::string(image.format()), extents.height, extents.width, extents.channels,
+                               details.bits, details.frames, details.pages, image.info().orientation, details.profile);
+      },
+      "Format, height, width, channels, bits, frames, pages, orientation and colour profile of an image file.");
   m.def("image_endings", &codecs::image_endings, "The endings of the files of all image formats, in order.");
   m.def(
       "decode_limits",

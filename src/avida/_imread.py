@@ -53,6 +53,8 @@ def imread(
     use_chunk_allocator: bool | None = None,
     use_fast_idct: bool | None = None,
     on_error: Literal["raise", "placeholder"] | None = None,
+    frames: Any = None,
+    page: Any = None,
     reduce_to: Any = None,
 ) -> Any:
     """Reads and decodes image files.
@@ -77,6 +79,8 @@ def imread(
         output_type=output_type,
         use_fast_idct=use_fast_idct,
         on_error=on_error,
+        frames=frames,
+        page=page,
         reduce_to=reduce_to,
     )
 

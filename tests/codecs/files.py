@@ -34,6 +34,7 @@ RGB, RGBA = noise(3), noise(4)
 GRAY, GRAY_ALPHA = np.ascontiguousarray(RGB[..., 0]), np.ascontiguousarray(RGBA[..., 2:])
 RGB16, RGBA16 = noise(3, "uint16"), noise(4, "uint16")
 GRAY16 = np.ascontiguousarray(RGB16[..., 0])
+WIDE = np.random.default_rng(9).integers(0, 1 << 32, (HEIGHT, WIDTH), np.uint32)
 BITS = GRAY > 127
 INDICES = (GRAY % 16).astype(np.uint8)
 PALETTE = np.random.default_rng(7).integers(0, 256, (16, 3), np.uint8)
@@ -130,6 +131,7 @@ def png_files() -> dict[str, bytes]:
         "interlaced": interlaced_png(RGB, 2),
         "interlaced_gray": interlaced_png(GRAY, 0),
         "rotated": pillow(RGB, "PNG", exif=exif(6)),
+        "animated": pillow(RGB, "PNG", save_all=True, append_images=[Image.fromarray(RGB[::-1].copy())], duration=50),
     }
 
 
@@ -231,6 +233,14 @@ def tiff(array: np.ndarray, **options: Any) -> bytes:
     return out.getvalue()
 
 
+def tiff_pages(*pages: np.ndarray, **options: Any) -> bytes:
+    out = io.BytesIO()
+    with tifffile.TiffWriter(out, **options) as writer:
+        for page in pages:
+            writer.write(page)
+    return out.getvalue()
+
+
 @cache
 def tiff_files() -> dict[str, bytes]:
     planes = np.moveaxis(RGB, -1, 0)
@@ -264,6 +274,13 @@ def tiff_files() -> dict[str, bytes]:
         "cmyk": tiff(RGBA, photometric="separated"),
         "ycbcr": tiff(RGB, photometric="ycbcr", planarconfig="contig"),
         "bigtiff": tiff(RGB, bigtiff=True),
+        "pages": tiff_pages(RGB, GRAY16, GRAY),
+        "int8": tiff(GRAY.view(np.int8)),
+        "int16": tiff(RGB16.view(np.int16), photometric="rgb"),
+        "int32": tiff(WIDE.view(np.int32), compression="zlib", predictor=2),
+        "uint32": tiff(WIDE, byteorder=">"),
+        "uint32_white": tiff(WIDE, photometric="miniswhite"),
+        "uint32_tiles": tiff(WIDE, tile=(16, 16)),
         "predictor": tiff(RGB, compression="lzw", predictor=2),
         "jpeg_tiles": tiff(big, compression="jpeg", tile=(16, 32), photometric="rgb"),
         "jpeg_420": tiff(big, compression="jpeg", rowsperstrip=16, photometric="rgb", subsampling=(2, 2)),
@@ -288,6 +305,61 @@ def webp_files() -> dict[str, bytes]:
         "lossless_alpha": pillow(RGBA, "WEBP", lossless=True, exact=True),
         "animated": pillow(Image.fromarray(RGB), "WEBP", save_all=True, append_images=frames, lossless=True),
         "rotated": pillow(RGB, "WEBP", lossless=True, exif=exif(6)),
+    }
+
+
+# --- GIF ---
+
+
+def gif(*pictures: np.ndarray, **options: Any) -> bytes:
+    """An animation with a palette of its own for each picture, as Pillow writes it."""
+    images = [Image.fromarray(picture) for picture in pictures]
+    return pillow(images[0], "GIF", save_all=True, append_images=images[1:], duration=50, **options)
+
+
+def gif_block(kind: int, content: bytes) -> bytes:
+    return b"!" + bytes([kind, len(content)]) + content + b"\0"
+
+
+def gif_picture(indices: np.ndarray, y: int, x: int, interlaced: bool = False, palette: bytes = b"") -> bytes:
+    """Codes of nine bits, of which every 200th clears the table: so none gets longer."""
+    height, width = indices.shape
+    order = [row for first, step in ((0, 8), (4, 8), (2, 4), (1, 2)) for row in range(first, height, step)]
+    values = (indices[order] if interlaced else indices).reshape(-1).tolist()
+    codes = [code for at in range(0, len(values), 200) for code in [256, *values[at : at + 200]]] + [257]
+    bits = sum(code << 9 * i for i, code in enumerate(codes))
+    data = bits.to_bytes((9 * len(codes) + 7) // 8, "little")
+    blocks = b"".join(bytes([len(data[at : at + 255])]) + data[at : at + 255] for at in range(0, len(data), 255))
+    flags = (0x40 if interlaced else 0) | (0x87 if palette else 0)
+    return b"," + struct.pack("<HHHHB", x, y, width, height, flags) + palette + b"\x08" + blocks + b"\0"
+
+
+def gif_of(*blocks: bytes, palette: bytes = PALETTE.tobytes()) -> bytes:
+    flags = 0x80 | (len(palette) // 3).bit_length() - 2
+    return b"GIF89a" + struct.pack("<HHBBB", WIDTH, HEIGHT, flags, 0, 0) + palette + b"".join(blocks) + b";"
+
+
+def gif_control(disposal: int, transparent: int | None = None) -> bytes:
+    return gif_block(0xF9, struct.pack("<BHB", disposal << 2 | (transparent is not None), 5, transparent or 0))
+
+
+@cache
+def gif_files() -> dict[str, bytes]:
+    small = INDICES[:6, :9]
+    disposals = [gif_control(i, 3) + gif_picture(small, i, 2 * i) for i in (1, 2, 3, 1, 2, 1)]  # Pillow does not know 0
+    own = bytes(range(256)) * 3
+    return {
+        "gray": gif(GRAY),
+        "rgb": gif(RGB),
+        "palette": gif_of(gif_picture(INDICES, 0, 0)),
+        "interlaced": gif_of(gif_picture(INDICES, 0, 0, interlaced=True)),
+        "transparent": gif_of(gif_control(0, 3) + gif_picture(INDICES, 0, 0)),
+        "small": gif_of(gif_picture(small, 3, 4)),
+        "outside": gif_of(gif_picture(INDICES, 5, 9)),
+        "own_palette": gif_of(gif_block(0xFE, b"a comment"), gif_picture(GRAY, 0, 0, palette=own)),
+        "animated": gif(RGB, RGB[::-1], RGB[:, ::-1]),
+        "disposals": gif_of(gif_control(1, 3) + gif_picture(INDICES, 0, 0), *disposals),
+        "waves": gif(*(waves().astype(np.uint8) // k for k in (1, 2, 3)), disposal=2),
     }
 
 
@@ -339,6 +411,7 @@ def all_files() -> dict[str, dict[str, bytes]]:
     """Files by format and variant."""
     return {
         "bmp": bmp_files(),
+        "gif": gif_files(),
         "jpeg": jpeg_files(),
         "jpeg2000": jpeg2000_files(),
         "png": png_files(),

@@ -30,6 +30,15 @@ def examine(format_name: str, number: int) -> str:
     return examine_image(mutated(format_name, list(all_files()[format_name].values()), number), rng)
 
 
+def examine_frames(data: bytes, output_type: str) -> None:
+    """An animation may fail where its first picture does not."""
+    try:
+        assert avida.decoders.image_info(data).frames >= 1
+        assert decode(data, output_type, frames=True).ndim == 4
+    except RuntimeError as error:
+        harness.check_not_for_memory(error)
+
+
 def examine_image(data: bytes, rng: random.Random) -> str:
     """A part equals the crop of the whole."""
     output_type, dtype = rng.choice(TYPES), rng.choice(DTYPES)
@@ -38,6 +47,7 @@ def examine_image(data: bytes, rng: random.Random) -> str:
     except RuntimeError as error:
         harness.check_not_for_memory(error)
         return "refused"
+    examine_frames(data, output_type)
     height, width = whole.shape[:2]
     y, x = rng.randrange(height), rng.randrange(width)
     part = (y, x, rng.randrange(height - y) + 1, rng.randrange(width - x) + 1)

@@ -51,6 +51,7 @@ EXPECTED = {
     "interlaced": RGB,
     "interlaced_gray": GRAY[..., None],
     "rotated": upright(RGB, 6),
+    "animated": RGB,
 }
 
 

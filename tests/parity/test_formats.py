@@ -15,16 +15,19 @@ from .compare import both
 TYPES = ["RGB", "BGR", "GRAY", "ANY_DATA"]
 # What the real library refuses or gets wrong: docs/differences.md tells why.
 ALWAYS_DIFFERENT = {
+    "gif": set(all_files()["gif"]),
     "bmp": {"555", "rle4_literal"},
     "jpeg": {"lossless"},
     "jpeg2000": {"gray4", "signed", "gray_alpha", "ycc"},
     "pnm": {"p1_tight", "p2", "p2_16", "p3", "p5_100", "p5_1000", "p7"},
-    "tiff": {"float16", "float64", "bits", "bits_white", "gray2", "gray4", "planar_tiles", "lzma"},
+    "tiff": {"float16", "float64", "bits", "bits_white", "gray2", "gray4", "planar_tiles", "lzma"}
+    | {"int8", "int16", "int32", "uint32", "uint32_tiles", "uint32_white"},
     "webp": {"rotated"},
 }
 DIFFERENT = {
     ("png", "gray_alpha", "ANY_DATA"),
     ("png", "gray_alpha16", "ANY_DATA"),
+    ("png", "animated", "GRAY"),
     ("jpeg", "cmyk", "ANY_DATA"),
     ("jpeg", "gray", "ANY_DATA"),  # crashes there
     ("bmp", "32", "ANY_DATA"),

@@ -27,7 +27,18 @@ DTYPES = [
     "InterpType",
 ]
 # Arguments of avida's own.
-ADDED = {"color_matrix", "keyed_by", "like", "on_error", "pin_memory", "reduce_to", "size_rounding", "times"}
+ADDED = {
+    "color_matrix",
+    "frames",
+    "keyed_by",
+    "like",
+    "on_error",
+    "page",
+    "pin_memory",
+    "reduce_to",
+    "size_rounding",
+    "times",
+}
 # Operators leave __cuda_array_interface__ to tensors on a GPU.
 ABSENT = {"Tensor": {"__cuda_array_interface__"}, "pytorch.nodes.Tensor": {"__cuda_array_interface__"}}
 # Of Python's own machinery.

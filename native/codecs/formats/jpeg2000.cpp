@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "codecs/bytes.h"
+#include "codecs/icc.h"
 
 namespace avida::codecs {
 namespace {
@@ -15,7 +16,7 @@ constexpr uint32_t kCmyk = 12, kLab = 14, kFullRangeYcc = 18;  // colour spaces,
 struct Header {
   ImageInfo info;
   int64_t left = 0, top = 0, right = 0, bottom = 0;  // on the grid of the codestream
-  int components = 0;
+  int components = 0, precision = 0;
   bool is_ycc = false;
   bool is_subsampled = false;  // some component has fewer samples than the image
   bool has_palette = false, is_signed = false;
@@ -144,6 +145,7 @@ Header read_header(Bytes file) {
     header.info.color = channels <= 4 ? kColors[channels - 1] : ColorModel::other;
   if (stream.size() == file.size() && channels == 3 && (largest_x > step_x || largest_y > step_y)) header.is_ycc = true;
   if (channels < 3) header.is_ycc = false;
+  header.precision = precision;
   header.info.dtype = precision > 8 ? DType::uint16 : DType::uint8;
   if (channels == 1 && !header.has_palette && !header.is_signed && precision <= 16) header.info.index_bits = precision;
 
@@ -308,6 +310,13 @@ void write(const opj_image_t& image, const Header& header, ImageType type, const
 class Jpeg2000File : public ImageFile {
  public:
   explicit Jpeg2000File(Bytes bytes) : ImageFile(bytes), header_(read_header(bytes)) { info_ = header_.info; }
+
+  ImageDetails details() const override {
+    const Bytes color = find_box(find_box(bytes_, "jp2h"), "colr");
+    constexpr uint8_t kProfile = 2;
+    const bool has_profile = color.size() > 3 && color[0] == kProfile && !has_text(bytes_, 0, kCodestream);
+    return {.bits = header_.precision, .profile = has_profile ? profile_name(color.subspan(3)) : ""};
+  }
 
   void decode(const DecodeOptions& options, const Roi& roi, const PixelRows& out) const override {
     const bool cut = !header_.is_subsampled && (roi.height < info_.height || roi.width < info_.width);

@@ -1,13 +1,13 @@
 // PNG, with libpng, and ordinary files with libdeflate.
-#include <png.h>
-
 #include <bit>
-#include <csetjmp>
 #include <memory>
 
 #include "codecs/bytes.h"
 #include "codecs/exif.h"
+#include "codecs/formats/apng.h"
+#include "codecs/formats/png_reader.h"
 #include "codecs/formats/whole_png.h"
+#include "codecs/icc.h"
 
 namespace avida::codecs {
 namespace {
@@ -70,9 +70,34 @@ ImageInfo read_info(Bytes file) {
 class PngFile : public ImageFile {
  public:
   explicit PngFile(Bytes bytes) : ImageFile(bytes) { info_ = read_info(bytes); }
+  ImageDetails details() const override;
+  std::unique_ptr<Animation> animation() const override { return open_apng(bytes_, info_); }
   ColorModel color(const DecodeOptions& options) const override;
   void decode(const DecodeOptions& options, const Roi& roi, const PixelRows& out) const override;
 };
+
+// The profile is compressed.
+std::string profile_of(Bytes file) {
+  PngReader reader(file);
+  Bytes profile;
+  reader.run([&](png_structp png, png_infop info) {
+    png_set_read_fn(png, &reader, PngReader::read);
+    png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, kTextChunks, 3);
+    png_read_info(png, info);
+    png_charp name;
+    png_bytep data;
+    png_uint_32 size;
+    int compression;
+    if (png_get_iCCP(png, info, &name, &compression, &data, &size)) profile = {data, size};
+  });
+  return profile_name(profile);
+}
+
+ImageDetails PngFile::details() const {
+  return {.bits = static_cast<int>(big_endian(bytes_, 24, 1)),
+          .frames = count_apng_frames(bytes_),
+          .profile = profile_of(bytes_)};
+}
 
 ColorModel PngFile::color(const DecodeOptions& options) const {
   const ColorModel stored = info_.for_type(options.type).color;
@@ -81,47 +106,6 @@ ColorModel PngFile::color(const DecodeOptions& options) const {
   if (is_gray || options.type == ImageType::gray) return ColorModel::gray;
   return options.type == ImageType::bgr ? ColorModel::bgr : ColorModel::rgb;
 }
-
-// libpng reports errors by longjmp to run(), so the functions it calls must not own resources.
-class Reader {
- public:
-  explicit Reader(Bytes file)
-      : rest_(file),
-        png_(png_create_read_struct(PNG_LIBPNG_VER_STRING, this, on_error, [](png_structp, png_const_charp) {})) {
-    if (png_) info_ = png_create_info_struct(png_);
-    if (!info_) {
-      png_destroy_read_struct(&png_, nullptr, nullptr);
-      fail(ErrorKind::memory, "PNG: no memory for the decoder");
-    }
-  }
-  ~Reader() { png_destroy_read_struct(&png_, &info_, nullptr); }
-  Reader(const Reader&) = delete;
-
-  template <class Work>
-  void run(const Work& work) {
-    if (setjmp(png_jmpbuf(png_))) refuse("PNG: ", message_);
-    work(png_, info_);
-  }
-
-  static void read(png_structp png, png_bytep to, size_t size) {
-    auto& self = *static_cast<Reader*>(png_get_io_ptr(png));
-    if (size > self.rest_.size()) png_error(png, "the file is truncated");
-    std::memcpy(to, self.rest_.data(), size);
-    self.rest_ = self.rest_.subspan(size);
-  }
-
- private:
-  static void on_error(png_structp png, png_const_charp message) {
-    auto& self = *static_cast<Reader*>(png_get_error_ptr(png));
-    std::strncpy(self.message_, message, sizeof(self.message_) - 1);
-    png_longjmp(png, 1);
-  }
-
-  Bytes rest_;
-  char message_[128] = {};
-  png_structp png_;
-  png_infop info_ = nullptr;
-};
 
 void PngFile::decode(const DecodeOptions& options, const Roi& roi, const PixelRows& out) const {
   const ImageInfo info = info_.for_type(options.type);
@@ -133,11 +117,11 @@ void PngFile::decode(const DecodeOptions& options, const Roi& roi, const PixelRo
   const size_t pixel = channels * size_of(info.dtype), row_size = pixel * info.width;
   const bool whole_rows = roi.width == info.width;
   const bool to_end = roi.y + roi.height == info.height;
-  Reader reader(bytes_);
+  PngReader reader(bytes_);
   bool interlaced = false;
 
   reader.run([&](png_structp png, png_infop png_info) {
-    png_set_read_fn(png, &reader, Reader::read);
+    png_set_read_fn(png, &reader, PngReader::read);
     // Gamma and profiles matter only where libpng converts colours to gray.
     if (!to_gray) png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
     // Compressed texts expand to 8 MB each.

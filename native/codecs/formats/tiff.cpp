@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "codecs/bytes.h"
+#include "codecs/icc.h"
 
 namespace avida::codecs {
 namespace {
@@ -16,7 +17,7 @@ using namespace std::string_view_literals;
 // A file in memory that libtiff has open, and the first error it reported.
 class File {
  public:
-  explicit File(Bytes bytes) : bytes_(bytes) {
+  explicit File(Bytes bytes, int page = 0) : bytes_(bytes) {
     std::unique_ptr<TIFFOpenOptions, decltype(&TIFFOpenOptionsFree)> options(TIFFOpenOptionsAlloc(),
                                                                              TIFFOpenOptionsFree);
     TIFFOpenOptionsSetErrorHandlerExtR(options.get(), on_error, this);
@@ -26,6 +27,7 @@ class File {
     TIFFOpenOptionsSetMaxSingleMemAlloc(options.get(), std::clamp<tmsize_t>(decode_limits().memory, 1 << 20, most));
     handle_ = TIFFClientOpenExt("image", "r", this, read, write, seek, close, size, map, unmap, options.get());
     if (!handle_) fail_here("not a TIFF file");
+    if (page) select(page);
   }
   ~File() { TIFFClose(handle_); }
   File(const File&) = delete;
@@ -38,9 +40,18 @@ class File {
     return TIFFGetFieldDefaulted(handle_, id, &value) ? value : otherwise;
   }
 
+  int64_t pages() const { return TIFFNumberOfDirectories(handle_); }
+
   [[noreturn]] void fail_here(const char* otherwise) const { refuse("TIFF: ", *message_ ? message_ : otherwise); }
 
  private:
+  void select(int page) {
+    if (page > 0 && TIFFSetDirectory(handle_, static_cast<tdir_t>(page))) return;
+    const int64_t count = pages();
+    TIFFClose(handle_);
+    refuse("TIFF: expected pages from 0 to ", count - 1, ", got ", page);
+  }
+
   static File& self(thandle_t handle) { return *static_cast<File*>(handle); }
   static int on_error(TIFF*, void* user, const char*, const char* format, va_list values) {
     auto& file = self(user);
@@ -80,7 +91,7 @@ class File {
 struct Header {
   ImageInfo info;
   int bits = 0, samples = 0, photometric = 0;  // samples per pixel
-  bool planar = false, is_float = false;
+  bool planar = false, is_float = false, is_signed = false;
   bool converted = false;  // colours that libtiff converts to 8-bit RGBA
   bool tiled = false;
   bool whole_blocks = false;              // must be read to the end
@@ -123,13 +134,25 @@ bool is_direct(int photometric) {
 }
 
 void check_samples(const Header& header, int format) {
-  const bool is_integer = format == SAMPLEFORMAT_UINT || format == SAMPLEFORMAT_VOID;
+  const bool is_unsigned = format == SAMPLEFORMAT_UINT || format == SAMPLEFORMAT_VOID;
   const int bits = header.bits;
-  if (header.is_float ? bits != 16 && bits != 32 && bits != 64 : !is_integer || bits < 1 || bits > 16)
-    refuse("TIFF: expected unsigned integers of 1 to 16 bits, or floats, got ", bits, "-bit ",
-           header.is_float ? "floats"
-           : is_integer    ? "unsigned integers"
-                           : "signed or complex numbers");
+  const bool is_known = header.is_float    ? bits == 16 || bits == 32 || bits == 64
+                        : header.is_signed ? bits == 8 || bits == 16 || bits == 32
+                                           : is_unsigned && bits >= 1 && bits <= 32;
+  if (!is_known)
+    refuse("TIFF: expected unsigned integers of 1 to 32 bits, signed ones of 8, 16 or 32, or floats, got ", bits,
+           "-bit ",
+           header.is_float    ? "floats"
+           : header.is_signed ? "signed integers"
+           : is_unsigned      ? "unsigned integers"
+                              : "complex numbers");
+}
+
+DType dtype_of(const Header& header, bool has_palette) {
+  if (header.is_float) return DType::float32;
+  if (header.is_signed) return header.bits == 8 ? DType::int8 : header.bits == 16 ? DType::int16 : DType::int32;
+  if (header.bits > 16) return DType::uint32;
+  return header.bits > 8 || has_palette ? DType::uint16 : DType::uint8;
 }
 
 Header read_header(const File& file, Bytes bytes) {
@@ -145,7 +168,7 @@ Header read_header(const File& file, Bytes bytes) {
       file.tag<uint16_t>(TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG) == PLANARCONFIG_SEPARATE && header.samples > 1;
   header.photometric =
       file.tag<uint16_t>(TIFFTAG_PHOTOMETRIC, header.samples < 3 ? PHOTOMETRIC_MINISBLACK : PHOTOMETRIC_RGB);
-  header.is_float = format == SAMPLEFORMAT_IEEEFP;
+  header.is_float = format == SAMPLEFORMAT_IEEEFP, header.is_signed = format == SAMPLEFORMAT_INT;
   check_extents(height, width, header.samples);
   if (!TIFFIsCODECConfigured(compression)) refuse("TIFF: compression ", compression, " is not supported");
 
@@ -165,7 +188,8 @@ Header read_header(const File& file, Bytes bytes) {
   if (header.planar || info.orientation != 1) info.gray_bits = 14;
   if (!header.converted) {
     check_samples(header, format);
-    info.dtype = header.is_float ? DType::float32 : header.bits > 8 || has_palette ? DType::uint16 : DType::uint8;
+    if (has_palette && header.bits > 16) refuse("TIFF: expected a palette of at most 16 bits, got ", header.bits);
+    info.dtype = dtype_of(header, has_palette);
   }
   header.tiled = TIFFIsTiled(tiff);
   // libtiff has a fast path for whole strips of this kind, which treats corrupt data differently.
@@ -175,7 +199,8 @@ Header read_header(const File& file, Bytes bytes) {
   header.block_height = static_cast<int>(header.tiled ? block_height : std::min(block_height, height));
   header.block_width = static_cast<int>(block_width);
   check_extents(header.block_height, block_width, header.samples);
-  if (header.samples == 1 && !header.converted && !header.is_float) info.index_bits = header.bits;
+  const bool is_plain = !header.converted && !header.is_float && !header.is_signed && header.bits <= 16;
+  if (header.samples == 1 && is_plain) info.index_bits = header.bits;
   const int64_t block_bytes =
       (block_width * (header.planar ? 1 : header.samples) * header.bits + 7) / 8 * header.block_height;
   // Strips of ordinary samples are decoded in place.
@@ -200,13 +225,14 @@ class Unpacker {
       : bits_(header.bits),
         is_float_(header.is_float),
         as_stored_(header.as_stored),
-        most_((1u << std::min(header.bits, 16)) - 1),
-        inverted_(header.photometric == PHOTOMETRIC_MINISWHITE && !header.is_float) {}
+        most_(static_cast<uint32_t>((uint64_t{1} << std::min(header.bits, 32)) - 1)),
+        inverted_(header.photometric == PHOTOMETRIC_MINISWHITE && !header.is_float && !header.is_signed) {}
 
   // The sample's bits as a number.
   uint32_t raw(const uint8_t* row, int64_t i) const {
     if (bits_ == 8) return row[i];
     if (bits_ == 16) return load<uint16_t>(row, i);
+    if (bits_ == 32) return load<uint32_t>(row, i);
     uint32_t value = 0;
     for (int64_t bit = i * bits_, end = bit + bits_; bit < end;) {
       const int have = static_cast<int>(std::min<int64_t>(8 - bit % 8, end - bit));
@@ -222,7 +248,8 @@ class Unpacker {
       return static_cast<T>(bits_ == 32 ? load<float>(row, i) : static_cast<float>(load<float16>(row, i)));
     }
     const uint32_t value = inverted_ ? most_ - raw(row, i) : raw(row, i);
-    if (as_stored_) return static_cast<T>(value);
+    if (as_stored_ || std::is_signed_v<T>) return static_cast<T>(value);
+    if constexpr (sizeof(T) == 4) return static_cast<T>(value << (32 - bits_));
     return static_cast<T>(bits_ <= 8 ? value * 255 / most_ : value << (16 - bits_));
   }
 
@@ -364,8 +391,22 @@ void decode_converted(const File& file, const Header& header, const Roi& roi, in
 
 class TiffFile : public ImageFile {
  public:
-  explicit TiffFile(Bytes bytes) : ImageFile(bytes), file_(bytes), header_(read_header(file_, bytes)) {
+  explicit TiffFile(Bytes bytes, int page = 0)
+      : ImageFile(bytes), file_(bytes, page), header_(read_header(file_, bytes)) {
     info_ = header_.info;
+  }
+
+  ImageDetails details() const override {
+    ImageDetails details{.bits = header_.bits, .pages = file_.pages()};
+    uint32_t size = 0;
+    void* profile = nullptr;
+    if (TIFFGetField(file_.handle(), TIFFTAG_ICCPROFILE, &size, &profile) && profile)
+      details.profile = profile_name({static_cast<const uint8_t*>(profile), size});
+    return details;
+  }
+
+  std::unique_ptr<const ImageFile> page(int number) const override {
+    return std::make_unique<TiffFile>(bytes_, number);
   }
 
   // If only some channels are requested, the first ones are the colours.
@@ -382,15 +423,19 @@ class TiffFile : public ImageFile {
     const int channels = channels_of(color(options), info.channels);
     if (header.converted)
       decode_converted(file_, header, roi, channels, out);
-    else if (info.dtype == DType::uint8)
-      BlockDecoder<uint8_t>(file_, header, roi, channels, out).run();
-    else if (info.dtype == DType::uint16)
-      BlockDecoder<uint16_t>(file_, header, roi, channels, out).run();
     else
-      BlockDecoder<float>(file_, header, roi, channels, out).run();
+      decode_blocks(info.dtype, header, roi, channels, out);
   }
 
  private:
+  void decode_blocks(DType dtype, const Header& header, const Roi& roi, int channels, const PixelRows& out) const {
+    with_dtype(dtype, [&](auto type) {
+      using T = typename decltype(type)::type;
+      if constexpr (sizeof(T) <= 4 && !std::is_same_v<T, bool> && !std::is_same_v<T, float16>)
+        BlockDecoder<T>(file_, header, roi, channels, out).run();
+    });
+  }
+
   const File file_;
   const Header header_;
 };

@@ -1,23 +1,33 @@
 // WebP, with libwebp.
 #include <webp/decode.h>
+#include <webp/demux.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "codecs/bytes.h"
 #include "codecs/exif.h"
+#include "codecs/icc.h"
 
 namespace avida::codecs {
 namespace {
 
-// The content of the first chunk of a kind, or nothing.
-Bytes find_chunk(Bytes file, std::string_view kind) {
-  for (size_t at = 12; at + 8 <= file.size();) {
+// The contents of the chunks of a kind.
+std::vector<Bytes> find_chunks(Bytes file, std::string_view kind, size_t most = SIZE_MAX) {
+  std::vector<Bytes> found;
+  for (size_t at = 12; at + 8 <= file.size() && found.size() < most;) {
     const size_t size = little_endian(file, at + 4, 4);
     if (size > file.size() - at - 8) break;
-    if (has_text(file, at, kind)) return file.subspan(at + 8, size);
+    if (has_text(file, at, kind)) found.push_back(file.subspan(at + 8, size));
     at += 8 + size + size % 2;
   }
-  return {};
+  return found;
+}
+
+// The content of the first one, or nothing.
+Bytes find_chunk(Bytes file, std::string_view kind) {
+  const std::vector<Bytes> found = find_chunks(file, kind, 1);
+  return found.empty() ? Bytes() : found[0];
 }
 
 [[noreturn]] void fail_with(VP8StatusCode status) {
@@ -58,9 +68,47 @@ ImageInfo read_info(Bytes file) {
   return info;
 }
 
+// The library composes the pictures.
+class WebpAnimation : public Animation {
+ public:
+  WebpAnimation(Bytes file, const ImageInfo& info) : decoder_(nullptr, WebPAnimDecoderDelete) {
+    WebPAnimDecoderOptions options;
+    WebPAnimDecoderOptionsInit(&options);
+    options.color_mode = MODE_RGBA;
+    const WebPData data{file.data(), file.size()};
+    decoder_.reset(WebPAnimDecoderNew(&data, &options));
+    WebPAnimInfo found;
+    if (!decoder_ || !WebPAnimDecoderGetInfo(decoder_.get(), &found)) refuse("WebP: the animation is corrupt");
+    if (static_cast<int>(found.canvas_height) != info.height || static_cast<int>(found.canvas_width) != info.width)
+      refuse(kChangedText);
+  }
+
+  const uint8_t* next() override {
+    uint8_t* canvas = nullptr;
+    int time;
+    if (!WebPAnimDecoderGetNext(decoder_.get(), &canvas, &time) || !canvas)
+      refuse("WebP: a frame is corrupt, or missing");
+    return canvas;
+  }
+
+ private:
+  std::unique_ptr<WebPAnimDecoder, decltype(&WebPAnimDecoderDelete)> decoder_;
+};
+
 class WebpFile : public ImageFile {
  public:
   explicit WebpFile(Bytes bytes) : ImageFile(bytes) { info_ = read_info(bytes); }
+
+  ImageDetails details() const override {
+    const auto frames =
+        features_of(bytes_).has_animation ? static_cast<int64_t>(find_chunks(bytes_, "ANMF").size()) : 1;
+    return {.frames = frames, .profile = profile_name(find_chunk(bytes_, "ICCP"))};
+  }
+
+  std::unique_ptr<Animation> animation() const override {
+    if (!features_of(bytes_).has_animation) return {};
+    return std::make_unique<WebpAnimation>(bytes_, info_);
+  }
 
   ColorModel color(const DecodeOptions& options) const override {
     if (options.type == ImageType::any) return info_.color;

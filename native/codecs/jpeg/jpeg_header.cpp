@@ -5,11 +5,13 @@
 
 #include "codecs/bytes.h"
 #include "codecs/exif.h"
+#include "codecs/icc.h"
 
 namespace avida::codecs {
 namespace {
 
-constexpr int kHuffmanTables = 0xC4, kScan = 0xDA, kEnd = 0xD9, kFactors = 0xDB, kInterval = 0xDD, kExif = 0xE1;
+constexpr int kHuffmanTables = 0xC4, kScan = 0xDA, kEnd = 0xD9, kFactors = 0xDB, kInterval = 0xDD, kExif = 0xE1,
+              kProfile = 0xE2;
 constexpr int kJpegLsFrame = 0xF7;
 constexpr int kMostExtent = 65500;  // of an image: libjpeg refuses more
 constexpr int kMostBlocks = 10;     // of an MCU
@@ -246,6 +248,21 @@ class HeaderReader {
 };
 
 }  // namespace
+
+// A profile is cut into segments, which are numbered.
+std::string jpeg_profile(Bytes file) {
+  using namespace std::string_view_literals;
+  constexpr std::string_view kBegin = "ICC_PROFILE\0"sv;
+  constexpr size_t kHead = kBegin.size() + 2;
+  std::vector<uint8_t> profile;
+  try {
+    for (Segments segments(file); segments.next() && segments.marker != kScan;)
+      if (segments.marker == kProfile && has_text(segments.content, 0, kBegin) && segments.content.size() > kHead)
+        profile.insert(profile.end(), segments.content.begin() + kHead, segments.content.end());
+  } catch (const Error&) {  // the file ends: what there is may have a name
+  }
+  return profile_name(profile);
+}
 
 bool JpegHeader::is_complete() const {
   for (int c = 0; c < components; c++)

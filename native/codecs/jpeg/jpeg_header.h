@@ -52,6 +52,9 @@ JpegHeader read_jpeg_header(Bytes file);
 // may change before it. Returns false for anything unusual or broken.
 bool read_next_scan(JpegHeader& header, Bytes rest);
 
+// What the colour profile in the segments of a file calls itself.
+std::string jpeg_profile(Bytes file);
+
 // For tests: how many headers have been read in this process.
 int64_t jpeg_headers_read();
 
@@ -59,6 +62,7 @@ int64_t jpeg_headers_read();
 class JpegFile : public ImageFile {
  public:
   const JpegHeader& header() const { return header_; }
+  ImageDetails details() const override { return {.bits = header_.precision, .profile = jpeg_profile(bytes_)}; }
 
  protected:
   explicit JpegFile(Bytes bytes) : ImageFile(bytes), header_(read_jpeg_header(bytes)) {}

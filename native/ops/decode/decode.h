@@ -86,18 +86,26 @@ struct DecodePlan : ImagePart {
   }
 };
 
+// Whether the result are frames of animations, which no GPU decodes and no chain takes in parts.
+constexpr bool wants_frames(const DecodeArgs&) { return false; }
+
 template <class Plan, class Args>
 Op<Args>& decodes_by(Op<Args>& op) {
   return decode_args(op)
       .on_cpu()
       .template each_sample<Plan>()
-      .replace([](Sample<Args>& sample) { return set_placeholder(sample.args, sample.out[0]); })
+      .replace([](Sample<Args>& sample) {
+        if (!set_placeholder(sample.args, sample.out[0])) return false;
+        if (wants_frames(sample.args)) sample.out[0].shape = {0, 0, 0, sample.out[0].shape[2]};
+        return true;
+      })
       .largest_first()
       .cost(kDecodeCost)
-      .leads_chains([](const Args& args) { return args.on_error == OnError::raise; })
+      .leads_chains([](const Args& args) { return args.on_error == OnError::raise && !wants_frames(args); })
       .gpu_run([](const Run& run, const GpuStream& stream) {
         for (int i = 0; i < run.samples; i++)
-          if (args_of<Args>(run, i).on_error != OnError::raise) return std::optional<std::vector<Data>>();
+          if (args_of<Args>(run, i).on_error != OnError::raise || wants_frames(args_of<Args>(run, i)))
+            return std::optional<std::vector<Data>>();
         for (const Data* in : run.in)
           if (in && in->device.kind != Device::Kind::cpu) return std::optional<std::vector<Data>>();
         return decode_on_gpu(run, stream, [&run](int i) -> ImagePart {
