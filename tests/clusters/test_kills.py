@@ -45,7 +45,7 @@ def test_torchrun(tmp_path):
             "tests.clusters.killed_loop",
             config,
         ]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=1000)
+        done = subprocess.run([*command, config], capture_output=True, text=True, timeout=1000)
         assert done.returncode == 0, done.stderr
     assert len(list(tmp_path.glob("killed-*"))) == (KILLS or 2)
     assert merged(tmp_path) == expected(tmp_path, epochs)
