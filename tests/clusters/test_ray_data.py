@@ -15,6 +15,7 @@ from ray.exceptions import RayTaskError
 
 import avida as ndd
 from avida._values.picture import png
+from avida.ray._read import ReaderSource
 from tests.clusters.local_ray import local_ray
 from tests.readers.resumable import FORMATS
 
@@ -192,6 +193,16 @@ def test_columns_there_and_back():
     assert ndd.ray.Stage(again)(made).column("sum").to_pylist() == [0, 4, 12]
 
 
+def test_tables_without_rows():
+    def double(image, **others):
+        return {"image": image * 2, "drawn": ndd.random.uniform(like=image)}
+
+    table = pa.table({"image": pa.array([[1, 2], [3]], pa.list_(pa.int32())), "id": [1, 2]})
+    for empty in (table.slice(0, 0), table.schema.empty_table()):
+        made = ndd.ray.Stage(double, key="id")(empty)
+        assert (made.num_rows, made.column_names) == (0, ["image", "drawn", "id"])
+
+
 def test_rows_left_out():
     def even(x):
         return {"x": x.tensors[[i for i, value in enumerate(np.asarray(x)) if value % 2 == 0]]}
@@ -305,7 +316,7 @@ def test_reading_every_format(name, tmp_path):
     reader = make(str(tmp_path / "data"))
     item = reader[[0]]
     columns = None if isinstance(item, dict) else [f"c{i}" for i in range(len(item))]
-    source = ndd.ray._read.ReaderSource(reader, columns)
+    source = ReaderSource(reader, columns)
     tasks = source.get_read_tasks(4)
     tables = [pa.concat_tables(task(), promote_options="permissive") for task in tasks]
     assert [table.num_rows for table in tables] == [task.metadata.num_rows for task in tasks]
