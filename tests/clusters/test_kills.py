@@ -18,37 +18,39 @@ from tests.clusters.killed_loop import EVERY, SAMPLES, expected, merged, write_d
 from tests.clusters.local_ray import local_ray
 
 KILLS = int(os.environ.get("AVIDA_KILLS", 0))
+KILLS_IN_PART = 20  # a test has at most 20 minutes
+PARTS = range(-(-KILLS // KILLS_IN_PART) or 1)
 
 
-def parts(killed):
-    """Epochs; and for each part of a run its number of processes, its last step, and the steps with kills.
+def parts(part, usual):
+    """Epochs; and for each run one after another its number of processes, its last step, and the steps with kills.
 
-    The first part ends within the first epoch, the last one goes to the end.
+    The first run ends within the first epoch, the last one goes to the end.
     """
+    killed = min(KILLS_IN_PART, KILLS - part * KILLS_IN_PART) if KILLS else usual
     steps = range(6, 6 + EVERY * 3 * killed)
-    kills = sorted(random.Random(killed).sample(steps, killed))
+    kills = sorted(random.Random(part).sample(steps, killed))
     second = steps[-1] + EVERY - steps[-1] % EVERY
-    left = second * 2 * killed_loop.BATCH // SAMPLES + 2
-    return left, [(1, 4, []), (2, second, kills), (1, 10**6, [])]
+    epochs = second * 2 * killed_loop.BATCH // SAMPLES + 2
+    return epochs, [(1, 4, []), (2, second, kills), (1, 10**6, [])]
 
 
-def test_torchrun(tmp_path):
+def check(folder, runs, epochs):
+    assert len(list(folder.glob("killed-*"))) == sum(len(kills) for _, _, kills in runs)
+    assert merged(folder) == expected(folder, epochs)
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_torchrun(part, tmp_path):
     write_data(tmp_path)
-    epochs, runs = parts(KILLS or 2)
+    epochs, runs = parts(part, 2)
     for processes, last_step, kills in runs:
         config = json.dumps([str(tmp_path), epochs, last_step, kills])
         command = [sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={processes}"]
-        command += [
-            f"--max-restarts={len(kills)}",
-            "--monitor-interval=0.1",
-            "-m",
-            "tests.clusters.killed_loop",
-            config,
-        ]
+        command += [f"--max-restarts={len(kills)}", "--monitor-interval=0.1", "-m", "tests.clusters.killed_loop"]
         done = subprocess.run([*command, config], capture_output=True, text=True, timeout=1000)
         assert done.returncode == 0, done.stderr
-    assert len(list(tmp_path.glob("killed-*"))) == (KILLS or 2)
-    assert merged(tmp_path) == expected(tmp_path, epochs)
+    check(tmp_path, runs, epochs)
 
 
 def worker(config):
@@ -70,10 +72,11 @@ def worker(config):
     killed_loop.train(*config["run"], load, save)
 
 
-def test_ray_train(tmp_path, monkeypatch):
+@pytest.mark.parametrize("part", PARTS)
+def test_ray_train(part, tmp_path, monkeypatch):
     monkeypatch.setenv("RAY_TRAIN_HEALTH_CHECK_INTERVAL_S", "0.2")
     write_data(tmp_path)
-    epochs, runs = parts(KILLS or 1)
+    epochs, runs = parts(part, 1)
     resume = None
     with local_ray():
         for number, (workers, last_step, kills) in enumerate(runs):
@@ -90,11 +93,4 @@ def test_ray_train(tmp_path, monkeypatch):
             )
             result = trainer.fit()
             resume = result.checkpoint and result.checkpoint.path
-    assert len(list(tmp_path.glob("killed-*"))) == (KILLS or 1)
-    assert merged(tmp_path) == expected(tmp_path, epochs)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _quiet():
-    """Ray Train keeps its figures in a process of its own, which nobody reads here."""
-    os.environ["RAY_TRAIN_ENABLE_STATE_TRACKING"] = "0"
+    check(tmp_path, runs, epochs)

@@ -3,6 +3,8 @@
 import os
 import pathlib
 import signal
+import subprocess
+import sys
 
 import numpy as np
 import pyarrow as pa
@@ -379,3 +381,37 @@ def test_iterating_without_a_data_set():
         ndd.ray.iterate(ray.data.range(3).iterator(), 2, ordered=True)
     batches = list(ndd.ray.iterate(ray.data.range(5, override_num_blocks=1).iterator(), 2, key="id", epoch=4))
     assert [(s.index, s.epoch) for batch in batches for s in batch["id"].sources] == [(i, 4) for i in range(5)]
+
+
+PINNED = """
+import pyarrow as pa
+from avida import _core
+from avida.ray._iterate import _batches
+table = pa.table({"x": [1.0, 2.0], "y": [[1], [2, 3]]})
+before = [batch._pinned for batch in _batches(table, None, None, 0).values()]
+_core.pin_from_now_on()  # as a process does that hands results to another library that uses CUDA
+print(before, [batch._pinned for batch in _batches(table, None, None, 0).values()])
+"""
+MISSING = """
+import sys
+sys.modules["ray"] = None
+import avida
+try:
+    avida.ray.Stage
+except ModuleNotFoundError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "output"),
+    [
+        (PINNED, "[False, False] [True, True]"),
+        (MISSING, "avida.ray.Stage needs the package ray, which is not installed: pip install 'avida[ray]'"),
+    ],
+)
+def test_in_other_surroundings(program, output):
+    """Pinned memory where CUDA is used; the extra is named where Ray is missing."""
+    environment = os.environ | {"AVIDA_FAKE_GPU": "1"}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=600)
+    assert done.stdout.strip() == output, done.stderr
