@@ -98,8 +98,9 @@ fuzz: build $(VENV)/test.stamp  ## Read broken files, FILES=5000 of each format:
 interrupts: build $(VENV)/test.stamp  ## Fire signals at random microseconds into readers, sources, blocks and checkpoints, for SECONDS=3600
 	@AVIDA_INTERRUPT_SECONDS=$(or $(SECONDS),3600) $(PY) -m pytest -q tests/runtime/test_interrupts.py
 
-kills: build $(VENV)/test.stamp  ## Kill readers at random moments and resume them with other shards, KILLS=200 times in each order
+kills: build $(VENV)/test.stamp  ## Kill readers, and workers of Ray Train and torchrun, at random moments and resume them, KILLS=200 times (workers: half as often)
 	@AVIDA_KILLS=$(or $(KILLS),200) $(PY) -m pytest -q tests/readers/test_resume.py tests/storage/test_cache.py -k "random_kills or killed_processes"
+	@AVIDA_KILLS=$$(( $(or $(KILLS),200) / 2 )) $(PY) -m pytest -q tests/clusters/test_kills.py
 
 clean:  ## Remove what was built; .venv stays
 	rm -rf build dist src/avida/_core.*.so .mypy_cache .pytest_cache .ruff_cache .hypothesis

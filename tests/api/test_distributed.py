@@ -118,6 +118,12 @@ print(ndd.distributed.world())
     assert run_both(program, {"JAX_PLATFORMS": "cpu"}) == [f"rank {rank} of 2 (jax.distributed)" for rank in range(2)]
 
 
+def test_nothing_is_imported():
+    program = "import sys, avida; avida.distributed.world(); print({'jax', 'ray', 'torch'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300)
+    assert done.stdout == "set()\n", done.stderr
+
+
 def test_a_reader_of_a_world(tmp_path):
     names = [str(tmp_path / f"{i}.bin") for i in range(5)]
     parts = [ndd.readers.File(files=names, shards=ndd.distributed.World(rank, 2), lazy_init=True) for rank in range(2)]

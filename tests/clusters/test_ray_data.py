@@ -3,6 +3,8 @@
 import os
 import pathlib
 import signal
+import subprocess
+import sys
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +17,7 @@ from ray.exceptions import RayTaskError
 
 import avida as ndd
 from avida._values.picture import png
+from avida.ray._read import ReaderSource
 from tests.clusters.local_ray import local_ray
 from tests.readers.resumable import FORMATS
 
@@ -192,6 +195,16 @@ def test_columns_there_and_back():
     assert ndd.ray.Stage(again)(made).column("sum").to_pylist() == [0, 4, 12]
 
 
+def test_tables_without_rows():
+    def double(image, **others):
+        return {"image": image * 2, "drawn": ndd.random.uniform(like=image)}
+
+    table = pa.table({"image": pa.array([[1, 2], [3]], pa.list_(pa.int32())), "id": [1, 2]})
+    for empty in (table.slice(0, 0), table.schema.empty_table()):
+        made = ndd.ray.Stage(double, key="id")(empty)
+        assert (made.num_rows, made.column_names) == (0, ["image", "drawn", "id"])
+
+
 def test_rows_left_out():
     def even(x):
         return {"x": x.tensors[[i for i, value in enumerate(np.asarray(x)) if value % 2 == 0]]}
@@ -305,7 +318,7 @@ def test_reading_every_format(name, tmp_path):
     reader = make(str(tmp_path / "data"))
     item = reader[[0]]
     columns = None if isinstance(item, dict) else [f"c{i}" for i in range(len(item))]
-    source = ndd.ray._read.ReaderSource(reader, columns)
+    source = ReaderSource(reader, columns)
     tasks = source.get_read_tasks(4)
     tables = [pa.concat_tables(task(), promote_options="permissive") for task in tasks]
     assert [table.num_rows for table in tables] == [task.metadata.num_rows for task in tasks]
@@ -368,3 +381,37 @@ def test_iterating_without_a_data_set():
         ndd.ray.iterate(ray.data.range(3).iterator(), 2, ordered=True)
     batches = list(ndd.ray.iterate(ray.data.range(5, override_num_blocks=1).iterator(), 2, key="id", epoch=4))
     assert [(s.index, s.epoch) for batch in batches for s in batch["id"].sources] == [(i, 4) for i in range(5)]
+
+
+PINNED = """
+import pyarrow as pa
+from avida import _core
+from avida.ray._iterate import _batches
+table = pa.table({"x": [1.0, 2.0], "y": [[1], [2, 3]]})
+before = [batch._pinned for batch in _batches(table, None, None, 0).values()]
+_core.pin_from_now_on()  # as a process does that hands results to another library that uses CUDA
+print(before, [batch._pinned for batch in _batches(table, None, None, 0).values()])
+"""
+MISSING = """
+import sys
+sys.modules["ray"] = None
+import avida
+try:
+    avida.ray.Stage
+except ModuleNotFoundError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "output"),
+    [
+        (PINNED, "[False, False] [True, True]"),
+        (MISSING, "avida.ray.Stage needs the package ray, which is not installed: pip install 'avida[ray]'"),
+    ],
+)
+def test_in_other_surroundings(program, output):
+    """Pinned memory where CUDA is used; the extra is named where Ray is missing."""
+    environment = os.environ | {"AVIDA_FAKE_GPU": "1"}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=600)
+    assert done.stdout.strip() == output, done.stderr

@@ -56,8 +56,7 @@ nb::object identify(nb::list outputs, const std::string& name, int64_t first, in
 nb::object known_as(nb::list batches, std::vector<std::string> names, const std::vector<int64_t>& indices,
                     const std::vector<int64_t>& epochs) {
   auto origins = std::make_shared<std::vector<Origin>>();
-  for (size_t i = 0; i < names.size(); i++)
-    origins->push_back({std::move(names[i]), indices.at(i), epochs.at(i), {}});
+  for (size_t i = 0; i < names.size(); i++) origins->push_back({std::move(names[i]), indices.at(i), epochs.at(i), {}});
   std::vector<ValuePtr> values;
   for (nb::handle batch : batches) {
     Data data = get(**value_of(batch));

@@ -31,10 +31,10 @@ def table_of(columns: Mapping[str, Any]) -> pa.Table:
 
 
 def _column(name: str, column: Any) -> tuple[pa.Field, Any]:
-    if isinstance(column, list) and column and isinstance(column[0], str):
-        return _column(name, pa.array(column))
     if isinstance(column, pa.Array | pa.ChunkedArray):
         return pa.field(name, column.type), column
+    if isinstance(column, list) and column and isinstance(column[0], str):
+        return pa.field(name, pa.string()), pa.array(column, pa.string())
     if not isinstance(column, Mapping):
         column = as_batch(column).cpu()
     table = pa.table(to_arrow({name: column}))  # pyright: ignore[reportArgumentType]

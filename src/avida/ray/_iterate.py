@@ -11,10 +11,11 @@ import ray.data
 from avida import _core
 from avida._values.batch import Batch
 from avida._values.integers import integer_within
-from avida._values.value import copied
 from avida.ray._columns import batches_of
 from avida.ray._rows import SOURCE, known_as, rows_of
 from avida.readers._python.external_source import ExternalSource
+
+_COPY = _core.op("copy")
 
 
 def iterate(
@@ -93,4 +94,5 @@ def _batches(table: pa.Table, columns: Collection[str] | None, key: str | None, 
 
 
 def _pinned(batches: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: copied(each) if isinstance(each, Batch) else _pinned(each) for name, each in batches.items()}
+    """Results of operators lie there."""
+    return {name: _COPY(each) if isinstance(each, Batch) else _pinned(each) for name, each in batches.items()}

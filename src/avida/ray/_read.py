@@ -55,10 +55,8 @@ def read(
             the number of tasks by the size of the data, which follows from a few samples.
 
     Example:
-        >>> reader = avida.ExternalSource([{"x": i} for i in range(3)])
-        >>> tasks = avida.ray._read.ReaderSource(reader).get_read_tasks(2)
-        >>> [table["x"].to_pylist() for task in tasks for table in task()]
-        [[0], [1, 2]]
+        >>> def images(folder):
+        ...     return avida.ray.read(avida.readers.File(file_root=folder)).materialize()
     """
     return ray.data.read_datasource(
         ReaderSource(reader, columns, epoch),
