@@ -121,7 +121,9 @@ def of_albumentations(a: Any) -> dict[str, Callable[[Any], Any]]:
         "transpose": a.Transpose(p=1),
         "unsharp mask": a.UnsharpMask((7, 7), (1.5, 1.5), (1, 1), 0, p=1),
     }
-    return {name: lambda image, transform=transform: transform(image=image)["image"] for name, transform in made.items()}
+    return {
+        name: lambda image, transform=transform: transform(image=image)["image"] for name, transform in made.items()
+    }
 
 
 def of_cv2(cv2: Any) -> dict[str, Callable[[Any], Any]]:
