@@ -86,7 +86,8 @@ HWY_INLINE void add_noise(uint8_t* out, const uint8_t* in, const Half& random, c
   const auto moved = hn::MulFixedPoint15(number, hn::Set(s, noise.factor));
   const hn::Rebind<uint8_t, SignedHalves> bytes;
   const auto x = hn::ShiftLeftSame(hn::PromoteTo(s, hn::LoadU(bytes, in)), noise.bits);
-  const auto sum = hn::ShiftRightSame(hn::Add(hn::Add(x, hn::Set(s, noise.mean)), hn::Add(moved, negative)), noise.bits);
+  const auto sum =
+      hn::ShiftRightSame(hn::Add(hn::Add(x, hn::Set(s, noise.mean)), hn::Add(moved, negative)), noise.bits);
   hn::StoreU(hn::DemoteTo(bytes, sum), bytes, out);
 }
 

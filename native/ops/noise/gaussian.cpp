@@ -77,8 +77,12 @@ std::optional<ByteNoise> byte_noise(const GaussianArgs& args) {
 void make_bytes_noisy(const Sample<GaussianArgs>& sample, const ByteNoise& noise) {
   const int64_t elements = sample.out[0].elements(), tiles = (elements + kNoiseTile - 1) / kNoiseTile;
   static_assert(kDrawRow % kNoiseTile == 0);
-  const GaussianBytes::Params params{sample.out[0].as<uint8_t>(), sample.in[0].as<uint8_t>(), elements, sample.random,
-                                     readable(sample.launches, &kNormalLines, 1), noise};
+  const GaussianBytes::Params params{sample.out[0].as<uint8_t>(),
+                                     sample.in[0].as<uint8_t>(),
+                                     elements,
+                                     sample.random,
+                                     readable(sample.launches, &kNormalLines, 1),
+                                     noise};
   each_item<GaussianBytes>(sample, 0, 16 * tiles, params, [&] {
     add_byte_noise(params, sample.begin * kDrawRow, std::min(sample.end * kDrawRow, elements));
   });
