@@ -34,8 +34,7 @@ KERNEL = np.ones((5, 5), np.float32) / 25
 
 
 def ours() -> dict[str, Callable[[Any], Any]]:
-    blur = {"sigma": 1.5, "window_size": 5}
-    shares = {"mean": [255 * m for m in MEAN], "std": [255 * s for s in STD]}
+    mean, std = [255 * m for m in MEAN], [255 * s for s in STD]
     return {
         "affine": lambda x: augment.affine(x, angle=15, scale=1.1, shear=5),
         "autocontrast": lambda x: augment.autocontrast(x),
@@ -52,7 +51,7 @@ def ours() -> dict[str, Callable[[Any], Any]]:
         "flip": lambda x: ndd.flip(x, horizontal=1),
         "flip, vertical": lambda x: ndd.flip(x, horizontal=0, vertical=1),
         "gamma": lambda x: augment.gamma(x, gamma=1.5),
-        "gaussian blur 5": lambda x: ndd.gaussian_blur(x, **blur),
+        "gaussian blur 5": lambda x: ndd.gaussian_blur(x, sigma=1.5, window_size=5),
         "gaussian noise": lambda x: ndd.noise.gaussian(x, stddev=20),
         "gray": lambda x: augment.grayscale(x),
         "grid distortion": lambda x: augment.grid_distortion(x, limit=0.3),
@@ -61,7 +60,7 @@ def ours() -> dict[str, Callable[[Any], Any]]:
         "jpeg": lambda x: ndd.jpeg_compression_distortion(x, quality=50),
         "median blur 5": lambda x: ndd.experimental.median_blur(x, window_size=[5, 5]),
         "motion blur 7": lambda x: augment.motion_blur(x, size=7, angle=30),
-        "normalize": lambda x: ndd.crop_mirror_normalize(x, output_layout="HWC", **shares),
+        "normalize": lambda x: ndd.crop_mirror_normalize(x, output_layout="HWC", mean=mean, std=std),
         "optical distortion": lambda x: augment.optical_distortion(x, k=0.1),
         "pad": lambda x: ndd.pad(x, axis_names="HW", align=[64, 64]),
         "perspective": lambda x: augment.perspective(x, distortion=0.2),
@@ -246,7 +245,7 @@ def measure(height: int, width: int, rounds: int, only: list[str]) -> None:
     for row, call in ours().items():
         if only and not any(part in row for part in only):
             continue
-        calls = {"avida": lambda call=call: call(batch).evaluate()}
+        calls: dict[str, Callable[[], Any]] = {"avida": lambda call=call: call(batch).evaluate()}
         for name, known in rivals.items():
             if row in known:
                 calls[name] = lambda run=known[row], images=given[name]: [run(image) for image in images]

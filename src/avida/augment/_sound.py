@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from avida import math, reductions
 from avida._values.batch import Batch, as_batch
@@ -43,7 +43,7 @@ def add_noise(signal: Signal, noise: Signal, snr: FloatArg) -> Signal:
     return signal + noise * (loudness / _factor(snr))
 
 
-def _factor(decibels: FloatArg) -> float | Batch:
+def _factor(decibels: FloatArg) -> Any:
     if isinstance(decibels, int | float):
         return 10 ** (decibels / 20)
     return math.pow(10.0, as_batch(decibels) * 0.05)
