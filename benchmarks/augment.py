@@ -3,8 +3,9 @@
     python benchmarks/augment.py [--rounds 5] [--only blur jitter] [--sizes 480x640 224x224]
 
 The figures are microseconds of CPU time per image, of one thread. All get the same 16 images: avida as a batch, the
-others one after the other, which is what they are made for; kornia and torchvision as tensors. Contestants take turns, and the best of
-several rounds counts. Libraries that are not installed are named and left out; the extra `bench` has those that can be.
+others one after the other, which is what they are made for; kornia and torchvision as tensors. Contestants take turns,
+and the best of several rounds counts. Libraries that are not installed are named and left out; the extra `bench` has
+those that can be.
 """
 
 import argparse
@@ -20,7 +21,7 @@ os.environ.setdefault("NO_ALBUMENTATIONS_UPDATE", "1")
 import numpy as np
 
 import avida as ndd
-from avida import augment as A
+from avida import augment
 
 # What is compared with comes with the extra `bench`, or not at all.
 # pyright: reportMissingImports=false
@@ -33,48 +34,47 @@ KERNEL = np.ones((5, 5), np.float32) / 25
 
 
 def ours() -> dict[str, Callable[[Any], Any]]:
-    blur = {"sigma": 1.5, "window_size": 5}
-    shares = {"mean": [255 * m for m in MEAN], "std": [255 * s for s in STD]}
+    mean, std = [255 * m for m in MEAN], [255 * s for s in STD]
     return {
-        "affine": lambda x: A.affine(x, angle=15, scale=1.1, shear=5),
-        "autocontrast": lambda x: A.autocontrast(x),
-        "box blur 5": lambda x: A.box_blur(x, size=5),
+        "affine": lambda x: augment.affine(x, angle=15, scale=1.1, shear=5),
+        "autocontrast": lambda x: augment.autocontrast(x),
+        "box blur 5": lambda x: augment.box_blur(x, size=5),
         "brightness, contrast": lambda x: ndd.brightness_contrast(x, brightness=1.2, contrast=1.2),
         "clahe": lambda x: ndd.clahe(x, tiles_x=8, tiles_y=8, clip_limit=4.0),
-        "coarse dropout": lambda x: A.coarse_dropout(x, holes=8, height=0.1, width=0.1),
-        "color jitter": lambda x: A.color_jitter(x, brightness=0.4, contrast=0.4, saturation=0.4, hue=0.1),
+        "coarse dropout": lambda x: augment.coarse_dropout(x, holes=8, height=0.1, width=0.1),
+        "color jitter": lambda x: augment.color_jitter(x, brightness=0.4, contrast=0.4, saturation=0.4, hue=0.1),
         "crop 128": lambda x: ndd.crop(x, crop=[128, 128]),
-        "defocus 3": lambda x: A.defocus(x, radius=3),
-        "elastic": lambda x: A.elastic(x, alpha=300, sigma=10),
+        "defocus 3": lambda x: augment.defocus(x, radius=3),
+        "elastic": lambda x: augment.elastic(x, alpha=300, sigma=10),
         "equalize": lambda x: ndd.equalize(x),
         "erase": lambda x: ndd.erase(x, anchor=[20, 30], shape=[80, 80]),
         "flip": lambda x: ndd.flip(x, horizontal=1),
         "flip, vertical": lambda x: ndd.flip(x, horizontal=0, vertical=1),
-        "gamma": lambda x: A.gamma(x, gamma=1.5),
-        "gaussian blur 5": lambda x: ndd.gaussian_blur(x, **blur),
+        "gamma": lambda x: augment.gamma(x, gamma=1.5),
+        "gaussian blur 5": lambda x: ndd.gaussian_blur(x, sigma=1.5, window_size=5),
         "gaussian noise": lambda x: ndd.noise.gaussian(x, stddev=20),
-        "gray": lambda x: A.grayscale(x),
-        "grid distortion": lambda x: A.grid_distortion(x, limit=0.3),
-        "hue, saturation, value": lambda x: A.adjust_colors(x, hue=0.1, saturation=1.2, brightness=1.1),
-        "invert": lambda x: A.invert(x),
+        "gray": lambda x: augment.grayscale(x),
+        "grid distortion": lambda x: augment.grid_distortion(x, limit=0.3),
+        "hue, saturation, value": lambda x: augment.adjust_colors(x, hue=0.1, saturation=1.2, brightness=1.1),
+        "invert": lambda x: augment.invert(x),
         "jpeg": lambda x: ndd.jpeg_compression_distortion(x, quality=50),
         "median blur 5": lambda x: ndd.experimental.median_blur(x, window_size=[5, 5]),
-        "motion blur 7": lambda x: A.motion_blur(x, size=7, angle=30),
-        "normalize": lambda x: ndd.crop_mirror_normalize(x, output_layout="HWC", **shares),
-        "optical distortion": lambda x: A.optical_distortion(x, k=0.1),
+        "motion blur 7": lambda x: augment.motion_blur(x, size=7, angle=30),
+        "normalize": lambda x: ndd.crop_mirror_normalize(x, output_layout="HWC", mean=mean, std=std),
+        "optical distortion": lambda x: augment.optical_distortion(x, k=0.1),
         "pad": lambda x: ndd.pad(x, axis_names="HW", align=[64, 64]),
-        "perspective": lambda x: A.perspective(x, distortion=0.2),
-        "posterize": lambda x: A.posterize(x, bits=4),
+        "perspective": lambda x: augment.perspective(x, distortion=0.2),
+        "posterize": lambda x: augment.posterize(x, bits=4),
         "random resized crop": lambda x: ndd.random_resized_crop(x, size=[224, 224]),
         "resize 224": lambda x: ndd.resize(x, size=[224, 224], antialias=False),
-        "rgb shift": lambda x: A.rgb_shift(x, shift=[0.1, -0.1, 0.05]),
+        "rgb shift": lambda x: augment.rgb_shift(x, shift=[0.1, -0.1, 0.05]),
         "rotate": lambda x: ndd.rotate(x, angle=15, keep_size=True, fill_value=0),
         "salt and pepper": lambda x: ndd.noise.salt_and_pepper(x, prob=0.02),
-        "sharpness": lambda x: A.sharpness(x, 1.5),
-        "shear": lambda x: A.affine(x, shear=10),
-        "solarize": lambda x: A.solarize(x, threshold=128),
+        "sharpness": lambda x: augment.sharpness(x, 1.5),
+        "shear": lambda x: augment.affine(x, shear=10),
+        "solarize": lambda x: augment.solarize(x, threshold=128),
         "transpose": lambda x: ndd.transpose(x, perm=[1, 0, 2]),
-        "unsharp mask": lambda x: A.unsharp_mask(x, sigma=1.5),
+        "unsharp mask": lambda x: augment.unsharp_mask(x, sigma=1.5),
     }
 
 
@@ -121,7 +121,9 @@ def of_albumentations(a: Any) -> dict[str, Callable[[Any], Any]]:
         "transpose": a.Transpose(p=1),
         "unsharp mask": a.UnsharpMask((7, 7), (1.5, 1.5), (1, 1), 0, p=1),
     }
-    return {name: lambda image, transform=transform: transform(image=image)["image"] for name, transform in made.items()}
+    return {
+        name: lambda image, transform=transform: transform(image=image)["image"] for name, transform in made.items()
+    }
 
 
 def of_cv2(cv2: Any) -> dict[str, Callable[[Any], Any]]:
@@ -148,7 +150,7 @@ def of_cv2(cv2: Any) -> dict[str, Callable[[Any], Any]]:
 
 def of_kornia(kornia: Any) -> dict[str, Callable[[Any], Any]]:
     k = kornia.augmentation
-    made = {
+    return {
         "affine": k.RandomAffine(15, scale=(1.1, 1.1), shear=5, p=1),
         "autocontrast": k.RandomAutoContrast(p=1),
         "box blur 5": k.RandomBoxBlur((5, 5), p=1),
@@ -171,7 +173,6 @@ def of_kornia(kornia: Any) -> dict[str, Callable[[Any], Any]]:
         "sharpness": k.RandomSharpness(0.5, p=1),
         "solarize": k.RandomSolarize(0.1, 0.0, p=1),
     }
-    return made
 
 
 def of_torchvision(torchvision: Any) -> dict[str, Callable[[Any], Any]]:
@@ -244,7 +245,7 @@ def measure(height: int, width: int, rounds: int, only: list[str]) -> None:
     for row, call in ours().items():
         if only and not any(part in row for part in only):
             continue
-        calls = {"avida": lambda call=call: call(batch).evaluate()}
+        calls: dict[str, Callable[[], Any]] = {"avida": lambda call=call: call(batch).evaluate()}
         for name, known in rivals.items():
             if row in known:
                 calls[name] = lambda run=known[row], images=given[name]: [run(image) for image in images]

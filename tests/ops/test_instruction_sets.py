@@ -23,6 +23,11 @@ def colors() -> bytes:
             for factor in 0.0, 0.3, 1.7, -4.0, 1e30, float("inf"):
                 add(ndd.brightness_contrast(x, brightness=factor, contrast=0.7, brightness_shift=0.1))
                 add(ndd.color_twist(x, brightness=factor, hue=40, saturation=1.4))
+            for order in [0, 1, 2, 3], [3, 2, 1, 0], [2, 3, 0, 1]:
+                strength = {"brightness": 1.3, "contrast": 0.6, "saturation": 1.7, "hue": 0.2}
+                add(ndd.augment.adjust_colors(x, order=order, **strength))
+            for stddev in 0.3, 40.0:
+                add(ndd.noise.gaussian(x, stddev=stddev, mean=-2, rng=ndd.random.RNG(4)))
             for to in range(4):
                 add(ndd.color_space_conversion(x, image_type=0, output_type=to))
                 add(ndd.color_space_conversion(x, image_type=3, output_type=to))

@@ -1,4 +1,5 @@
 import io
+import math
 
 import numpy as np
 import pytest
@@ -23,6 +24,16 @@ def test_gaussian(dtype):
     assert abs(noise.mean() - 4) < 5 * 8 / np.sqrt(N)
     assert abs(noise.std() - 8) < 0.1
     assert abs(np.corrcoef(noise[1:], noise[:-1])[0, 1]) < 0.02
+
+
+@pytest.mark.parametrize("stddev", [0.4, 3, 25, 120])
+def test_noise_of_bytes_has_every_quantile(stddev):
+    """Bytes have noise of their own, in integers of 16 bits; above some deviation that of the other types."""
+    values = np.full(10 * N, 128, np.uint8)
+    found = np.bincount(noisy("gaussian", values, mean=1, stddev=stddev), minlength=256).cumsum() / values.size
+    ends = (np.arange(255) + 0.5 - 129) / stddev
+    expected = [(1 + math.erf(end / 2**0.5)) / 2 for end in ends]
+    np.testing.assert_allclose(found[:-1], expected, atol=5e-3)
 
 
 def test_gaussian_saturates():

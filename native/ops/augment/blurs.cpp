@@ -51,8 +51,7 @@ struct Kernel {
 Kernel kernel_of(const MotionArgs& args) {
   if (args.size < 1 || args.size % 2 == 0 || args.size > kLargestKernel)
     refuse("expected an odd size from 1 to ", kLargestKernel, ", got ", args.size);
-  if (!(args.direction >= -1 && args.direction <= 1))
-    refuse("expected a direction from -1 to 1, got ", args.direction);
+  if (!(args.direction >= -1 && args.direction <= 1)) refuse("expected a direction from -1 to 1, got ", args.direction);
   Kernel kernel{args.size};
   const int radius = args.size / 2, points = 8 * radius;
   const double right = std::cos(args.angle * M_PI / 180), up = std::sin(args.angle * M_PI / 180);
@@ -161,7 +160,8 @@ AVIDA_OP_IN(augment, defocus, DefocusArgs) {
 
 AVIDA_OP_IN(augment, motion_blur, MotionArgs) {
   op.doc("Blurs images along a line, as if the camera had moved.")
-      .arg("angle", &MotionArgs::angle, "The direction of the line in degrees: 0 is horizontal, 45 leads up to the right.")
+      .arg("angle", &MotionArgs::angle,
+           "The direction of the line in degrees: 0 is horizontal, 45 leads up to the right.")
       .arg("direction", &MotionArgs::direction,
            "Where the line is strongest: from -1, at its beginning, to 1, at its end; 0 is even.")
       .arg("size", &MotionArgs::size, "The length of the line in pixels, an odd number.")

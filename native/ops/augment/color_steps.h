@@ -30,8 +30,8 @@ template <class Number>
 AVIDA_HD AVIDA_INLINE Number filled(float x) {
   return Number{} + x;
 }
-// The integer that does not exceed x, of 0 to 2^22: numbers above 2^23 have no fraction. What is less than 2^-12 below an
-// integer counts as that integer.
+// The integer that does not exceed x, of 0 to 2^22: numbers above 2^23 have no fraction. What is less than 2^-12 below
+// an integer counts as that integer.
 template <class Number>
 AVIDA_HD AVIDA_INLINE Number whole_part(const Number& x) {
   return ((x - (0.5f - 0x1p-12f)) + 0x1.8p23f) - 0x1.8p23f;

@@ -31,7 +31,8 @@ template <class T>
 T drawn_between(const char* name, const Vec<T>& given, T low, T high, RandomStream& random) {
   if (given.size() > 2) refuse("expected one number or two as ", name, ", got ", given.size());
   if (!given.empty()) low = given[0], high = given[given.size() - 1];
-  if (!(low >= 0 && low <= high)) refuse("expected the least before the largest as ", name, ", both of at least 0, got ", low, " and ", high);
+  if (!(low >= 0 && low <= high))
+    refuse("expected the least before the largest as ", name, ", both of at least 0, got ", low, " and ", high);
   const double share = static_cast<double>(random.next()) * 0x1p-32, width = static_cast<double>(high - low);
   if constexpr (std::is_integral_v<T>) return low + static_cast<T>(share * (width + 1));
   return static_cast<T>(low + share * width);
@@ -64,14 +65,16 @@ std::vector<Hole> holes_of(const Sample<SpecAugmentArgs>& sample, int64_t bands,
   const SpecAugmentArgs& args = sample.args;
   for (int number : {args.freq_masks, args.freq_width, args.time_masks, args.time_width})
     if (number < 0) refuse("expected numbers of masks and widths of at least 0, got ", number);
-  if (!(args.time_share >= 0 && args.time_share <= 1)) refuse("expected a time_share from 0 to 1, got ", args.time_share);
+  if (!(args.time_share >= 0 && args.time_share <= 1))
+    refuse("expected a time_share from 0 to 1, got ", args.time_share);
   RandomStream random(sample.random);
   std::vector<Hole> holes;
   for (int i = 0; i < args.freq_masks; i++) {
     const auto [top, bottom] = placed(bands, random.below(static_cast<unsigned>(args.freq_width) + 1), random);
     holes.push_back({top, bottom, 0, static_cast<int>(frames)});
   }
-  const auto most = std::min<int64_t>(args.time_width, static_cast<int64_t>(args.time_share * static_cast<float>(frames)));
+  const auto most =
+      std::min<int64_t>(args.time_width, static_cast<int64_t>(args.time_share * static_cast<float>(frames)));
   for (int i = 0; i < args.time_masks; i++) {
     const auto [left, right] = placed(frames, random.below(static_cast<unsigned>(most) + 1), random);
     holes.push_back({0, static_cast<int>(bands), left, right});
@@ -185,7 +188,8 @@ AVIDA_OP_IN(augment, coarse_dropout, DropoutArgs) {
       .input("input", "Images or videos of uint8, uint16 or floats; all frames have the same holes.",
              {"HW", "HWC", "CHW", "FHWC", "FCHW"})
       .arg("fill_value", &Args::fill_value, "One number, or one for each channel.", takes_nan)
-      .arg("height", &Args::height, "The height of holes as a share of the image's, or the least and the largest. Default: 0.1 to 0.2.")
+      .arg("height", &Args::height,
+           "The height of holes as a share of the image's, or the least and the largest. Default: 0.1 to 0.2.")
       .arg("holes", &Args::holes, "How many holes, or the least and the largest number. Default: 8.")
       .arg("noise", &Args::noise, "Fills with uniform noise instead.")
       .arg("width", &Args::width, "The width of holes, like their height.")
@@ -198,7 +202,8 @@ AVIDA_OP_IN(augment, coarse_dropout, DropoutArgs) {
 AVIDA_OP_IN(augment, spec_augment, SpecAugmentArgs) {
   using Args = SpecAugmentArgs;
   op.doc(
-        "Masks random bands and random times of spectrograms (SpecAugment: Park et al., 2019). The width of each mask is "
+        "Masks random bands and random times of spectrograms (SpecAugment: Park et al., 2019). The width of each mask "
+        "is "
         "drawn from 0 to the largest.")
       .input("input", "Spectrograms of floats.", {"ft", "tf", "Cft", "Ctf"})
       .arg("fill_value", &Args::fill_value, "What masks are filled with.", takes_nan)

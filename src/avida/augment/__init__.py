@@ -19,7 +19,6 @@ from avida.augment._combinators import some_of as some_of
 from avida.augment._mix import cutmix as cutmix
 from avida.augment._mix import mixup as mixup
 from avida.augment._mosaic import mosaic as mosaic
-from avida.augment._operations import autocontrast as autocontrast
 from avida.augment._operations import brightness as brightness
 from avida.augment._operations import color as color
 from avida.augment._operations import contrast as contrast

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from avida import _ops, reductions
+from avida import _ops
 from avida._values.batch import Batch, as_batch
 from avida._values.tensor import Tensor
 from avida._values.typing import FixedInterpType, FloatArg, FloatsArg
@@ -96,18 +96,6 @@ def sharpness(images: Batch, factor: FloatArg) -> Batch:
     """Smooths or sharpens images: 0 is smoothed, 1 changes nothing, 2 is sharpened."""
     factors = _numbers(factor, images.batch_size)[:, None, None]
     return _ops.filter(images, _per_sample(factors * _UNCHANGED + (1 - factors) * _SMOOTH))
-
-
-def autocontrast(images: Batch) -> Batch:
-    """Stretches each channel, so that its lowest value becomes 0 and its highest 255."""
-    axes = list(range(images.ndim - 1))
-    low = np.stack([np.asarray(x, np.float32) for x in reductions.min(images, axes=axes).cpu()])
-    high = np.stack([np.asarray(x, np.float32) for x in reductions.max(images, axes=axes).cpu()])
-    flat = high <= low  # such a channel stays as it is
-    low[flat], high[flat] = 0, 255
-    each_channel = (len(low), *[1] * len(axes), -1)
-    mean, deviation = _per_sample(low.reshape(each_channel)), _per_sample(((high - low) / 255).reshape(each_channel))
-    return _ops.normalize(images, mean=mean, stddev=deviation, axes=axes, dtype=images.dtype)
 
 
 def equalize(images: Batch) -> Batch:

@@ -36,7 +36,10 @@ if TYPE_CHECKING:
 __all__ = [
     "adjust_colors",
     "affine",
+    "autocontrast",
     "box_blur",
+    "channel_dropout",
+    "channel_shuffle",
     "coarse_dropout",
     "color_jitter",
     "defocus",
@@ -57,7 +60,10 @@ __all__ = [
 
 _AUGMENT_ADJUST_COLORS = _op("augment.adjust_colors", "brightness contrast hue order saturation")
 _AUGMENT_AFFINE = _op("augment.affine", "angle border fill_value interp_type rel_translate scale shear size translate")
+_AUGMENT_AUTOCONTRAST = _op("augment.autocontrast", "")
 _AUGMENT_BOX_BLUR = _op("augment.box_blur", "size")
+_AUGMENT_CHANNEL_DROPOUT = _op("augment.channel_dropout", "channels fill_value")
+_AUGMENT_CHANNEL_SHUFFLE = _op("augment.channel_shuffle", "order")
 _AUGMENT_COARSE_DROPOUT = _op("augment.coarse_dropout", "fill_value height holes noise width")
 _AUGMENT_COLOR_JITTER = _op("augment.color_jitter", "brightness contrast hue saturation")
 _AUGMENT_DEFOCUS = _op("augment.defocus", "radius")
@@ -263,6 +269,44 @@ def affine(
 if TYPE_CHECKING:
 
     @overload
+    def autocontrast(input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[Placed]) -> Batch: ...
+    @overload
+    def autocontrast(input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[Placed]) -> Tensor: ...
+    @overload
+    def autocontrast(input: TensorLike, /, *, batch_size: int | None = None, **arguments: Unpack[Placed]) -> Any: ...
+
+
+@_suggests
+def autocontrast(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    **unknown: Never,
+) -> Any:
+    """Stretches each channel, so that its lowest value becomes black and its highest white.
+
+    Args:
+        input: Images or videos of uint8, uint16 or floats; each frame is stretched by itself. Layouts: HW, HWC,
+            CHW, FHWC, FCHW.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+
+    Returns:
+        A Batch when an input is one, else a Tensor. Element type: that of the input. Layout: that of the input.
+
+    Example:
+        >>> avida.augment.autocontrast(image)
+    """
+    if unknown:
+        raise _wrong_arguments(globals()["autocontrast"], unknown)
+    return _call(_AUGMENT_AUTOCONTRAST, (input,), batch_size, device, ())
+
+
+if TYPE_CHECKING:
+
+    @overload
     def box_blur(
         input: Batch, /, size: IntsArg | None = None, *, batch_size: int | None = None, **arguments: Unpack[Placed]
     ) -> Batch: ...
@@ -306,6 +350,147 @@ def box_blur(
     if unknown:
         raise _wrong_arguments(globals()["box_blur"], unknown)
     return _call(_AUGMENT_BOX_BLUR, (input,), batch_size, device, (size,))
+
+
+if TYPE_CHECKING:
+
+    class ChannelDropoutArguments(DrawnAnywhere, Generic[Varies], total=False):
+        channels: FixedInts | Varies | None
+        fill_value: FixedFloats | Varies | None
+
+    @overload
+    def channel_dropout(
+        input: Batch,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[ChannelDropoutArguments[Array]],
+    ) -> Batch: ...
+    @overload
+    def channel_dropout(
+        input: SingleTensor,
+        /,
+        *,
+        batch_size: None = None,
+        keyed_by: FixedKey | None = None,
+        **arguments: Unpack[ChannelDropoutArguments[Never]],
+    ) -> Tensor: ...
+    @overload
+    def channel_dropout(
+        input: TensorLike,
+        /,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[ChannelDropoutArguments[Array]],
+    ) -> Any: ...
+
+
+@_suggests
+def channel_dropout(
+    input: TensorLike,
+    /,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    channels: IntArg | None = None,
+    fill_value: FloatArg | None = None,
+    rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
+    **unknown: Never,
+) -> Any:
+    """Fills random channels with a number.
+
+    Args:
+        input: Images or videos, with any number of channels. Layouts: HWC, CHW, FHWC, FCHW.
+        channels: How many channels. Default: ``1``. Can differ between samples.
+        fill_value: What they are filled with. Default: ``0.0``. Can differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        rng: Where the random numbers come from. Default: this thread's generator.
+        keyed_by: Samples that a reader has read: each gets random numbers of its own, the same in any batch.
+            See `avida.random`; `(samples, name)` names the draw.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor. Element type: that of the input. Layout:
+        that of the input.
+
+    Example:
+        >>> avida.augment.channel_dropout(image)
+    """
+    if unknown:
+        raise _wrong_arguments(globals()["channel_dropout"], unknown)
+    return _call(_AUGMENT_CHANNEL_DROPOUT, (input,), batch_size, device, (channels, fill_value), rng, keyed_by)
+
+
+if TYPE_CHECKING:
+
+    @overload
+    def channel_shuffle(
+        input: Batch,
+        /,
+        order: IntsArg | None = None,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[DrawnAnywhere],
+    ) -> Batch: ...
+    @overload
+    def channel_shuffle(
+        input: SingleTensor,
+        /,
+        order: IntsArg | None = None,
+        *,
+        batch_size: None = None,
+        keyed_by: FixedKey | None = None,
+        **arguments: Unpack[DrawnAnywhere],
+    ) -> Tensor: ...
+    @overload
+    def channel_shuffle(
+        input: TensorLike,
+        /,
+        order: IntsArg | None = None,
+        *,
+        batch_size: int | None = None,
+        keyed_by: KeyedBy | None = None,
+        **arguments: Unpack[DrawnAnywhere],
+    ) -> Any: ...
+
+
+@_suggests
+def channel_shuffle(
+    input: TensorLike,
+    /,
+    order: IntsArg | None = None,
+    *,
+    batch_size: int | None = None,
+    device: DeviceArg | None = None,
+    rng: RNG | None = None,
+    keyed_by: KeyedBy | None = None,
+    **unknown: Never,
+) -> Any:
+    """Puts channels into random order.
+
+    Args:
+        input: Images or videos, with any number of channels. Layouts: HWC, CHW, FHWC, FCHW.
+        order: For each channel the one that it is taken from, instead of a random order. Default: ``[]``. Can
+            differ between samples.
+        batch_size: Makes a Batch of this many samples when no input is one.
+        device: Where to run. Default: where the inputs are.
+        rng: Where the random numbers come from. Default: this thread's generator.
+        keyed_by: Samples that a reader has read: each gets random numbers of its own, the same in any batch.
+            See `avida.random`; `(samples, name)` names the draw.
+
+    Returns:
+        A Batch when an input or an argument is one, else a Tensor.
+
+    Example:
+        >>> avida.augment.channel_shuffle(image, [2, 0, 1])
+    """
+    if unknown:
+        raise _wrong_arguments(globals()["channel_shuffle"], unknown)
+    return _call(_AUGMENT_CHANNEL_SHUFFLE, (input,), batch_size, device, (order,), rng, keyed_by)
 
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from avida import math, reductions
 from avida._values.batch import Batch, as_batch
@@ -20,8 +20,8 @@ def gain(signal: Signal, db: FloatArg) -> Signal:
         db: One number, or one for each sample.
 
     Example:
-        >>> avida.augment.gain(avida.tensor(np.float32([0.5, -0.25])), -20)
-        Tensor([0.05, -0.025], dtype=float32)
+        >>> np.asarray(avida.augment.gain(avida.tensor(np.float32([0.5, -0.25])), -20))
+        array([ 0.05 , -0.025], dtype=float32)
     """
     return signal * _factor(db)
 
@@ -35,14 +35,15 @@ def add_noise(signal: Signal, noise: Signal, snr: FloatArg) -> Signal:
         snr: By how many decibels the signal is louder than the noise: one number, or one for each sample.
 
     Example:
-        >>> avida.augment.add_noise(avida.tensor(np.float32([1, -1])), avida.tensor(np.float32([5, 5])), snr=20)
-        Tensor([1.1, -0.9], dtype=float32)
+        >>> hiss = avida.tensor(np.float32([5, 5]))
+        >>> np.asarray(avida.augment.add_noise(avida.tensor(np.float32([1, -1])), hiss, snr=20))
+        array([ 1.1, -0.9], dtype=float32)
     """
     loudness = reductions.rms(signal) / math.max(reductions.rms(noise), 1e-20)
     return signal + noise * (loudness / _factor(snr))
 
 
-def _factor(decibels: FloatArg) -> float | Batch:
+def _factor(decibels: FloatArg) -> Any:
     if isinstance(decibels, int | float):
         return 10 ** (decibels / 20)
     return math.pow(10.0, as_batch(decibels) * 0.05)

@@ -43,7 +43,7 @@ def _space(
         factors("sharpness", operations.sharpness),
         Augmentation("posterize", _ops.posterize, (8, bits)),
         Augmentation("solarize", _ops.solarize, (255, 0)),
-        Augmentation("autocontrast", operations.autocontrast),
+        Augmentation("autocontrast", _ops.autocontrast),
         Augmentation("equalize", operations.equalize),
     )
 
