@@ -23,7 +23,7 @@ from reader_classes import reader_modules  # noqa: E402
 from result_types import result_type  # noqa: E402
 
 from avida import _core  # noqa: E402
-from avida._scenes.operators import CHANGES_PIXELS, MOVES_PIXELS  # noqa: E402
+from avida._scenes.operators import CHANGES_PIXELS, MOVES_PIXELS, SWAP_TEXT, SWAPS  # noqa: E402
 
 # For each type of argument: what all samples share, and what may also be a Batch with a value for each sample.
 TYPES = {
@@ -61,6 +61,7 @@ SHARED = {
     "like": "Makes a Batch of as many samples as this one has, without waiting for it.",
 }
 Parameters = dict[str, str]  # name: type and default
+SWAP = "Sequence[Sequence[int]] | None = None"
 
 
 def function(op: dict) -> str:
@@ -77,13 +78,21 @@ def function(op: dict) -> str:
     common = "None, None" if op["plain"] else "batch_size, device"
     keyed = ", keyed_by" if op["keyed"] else ", None" if op["takes_like"] else ""
     rng = (", rng" if op["random"] else "") + keyed + (", like" if op["takes_like"] else "")
+    swap = (
+        f"""if swap is not None:
+        return _swapping("{op["name"]}", {passed[0]}, swap, {", ".join(f"{each}={each}" for each in keywords)})
+    """
+        if op["name"] in SWAPS
+        else ""
+    )
+    own |= {"swap": SWAP} if swap else {}
     return f"""{overloads(op, name, inputs, keywords)}
 @_suggests
 def {name}({signature(op, inputs | scenes, own, "**unknown: Never")},) -> Any:
 {textwrap.indent(docstring(op), "    ")}
     if {" or ".join(["unknown", *missing])}:
         raise _wrong_arguments({", ".join([f'globals()["{name}"]', "unknown", *given])})
-    return _call(_{constant(op)}, {tuple_of_inputs}, {common}, {tuple_of_args}{rng})
+    {swap}return _call(_{constant(op)}, {tuple_of_inputs}, {common}, {tuple_of_args}{rng})
 """
 
 
@@ -148,7 +157,8 @@ def overloads(op: dict, name: str, inputs: Parameters, keywords: Parameters) -> 
         first = next(iter(inputs))
         forms.append(("Batch", {**inputs, first: "Batch"}, known | one_output, "Array"))
         if takes_scenes(op):
-            forms.append(("Scene", {**inputs, first: "Scene"}, known | one_output, "Array"))
+            swap = {"swap": SWAP} if op["name"] in SWAPS else {}
+            forms.append(("Scene", {**inputs, first: "Scene"}, known | one_output | swap, "Array"))
     if all(given["optional"] for given in op["inputs"]):
         sizes = {"batch_size": "int"} | ({"like": "Batch"} if op["takes_like"] else {})
         forms += [("Batch", inputs, {**known, **one_output, size: kind}, "Array") for size, kind in sizes.items()]
@@ -214,6 +224,8 @@ def docstring(op: dict) -> str:
     for name in keyword_types(op):
         if name not in args:
             entry(name, SHARED[name])
+    if op["name"] in SWAPS:
+        entry("swap", SWAP_TEXT)
     ignored = [arg["name"] for arg in op["args"] if arg["deprecated"]]
     if ignored:
         entry("Ignored, accepted for compatibility", ", ".join(ignored) + ".")
@@ -283,6 +295,8 @@ def module_text(ops: list[dict]) -> str:
     ]
     types_only = "\nif TYPE_CHECKING:\n" + "".join(f"    {line}\n" for line in only_types) if only_types else ""
     path = "import os\n" if "os.PathLike" in functions else ""
+    path += "from collections.abc import Sequence\n" if "Sequence[" in functions else ""
+    swapping = "from avida._scenes.swap import swapping as _swapping\n" if "_swapping(" in functions else ""
     special = ("Generic", "Literal", "Required", "TypedDict", "Unpack")
     checked = ["Any", *(name for name in special if re.search(rf"\b{name}[\[,)]", functions)), "Never"]
     missing = "from avida._missing import REQUIRED as _REQUIRED\n" if "_REQUIRED" in functions else ""
@@ -297,7 +311,7 @@ from avida._core import call as _call
 from avida._core import op_with_args as _op
 {missing}from avida._missing import suggests as _suggests
 from avida._missing import wrong_arguments as _wrong_arguments
-{values}from avida._values.typing import {", ".join(used)}
+{swapping}{values}from avida._values.typing import {", ".join(used)}
 {types_only}
 __all__ = {names!r}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Generic, Literal, Never, Required, Unpack, overload
 
 from avida._core import call as _call
@@ -9,6 +10,7 @@ from avida._core import op_with_args as _op
 from avida._missing import REQUIRED as _REQUIRED
 from avida._missing import suggests as _suggests
 from avida._missing import wrong_arguments as _wrong_arguments
+from avida._scenes.swap import swapping as _swapping
 from avida._values.batch import Batch
 from avida._values.tensor import Tensor
 from avida._values.typing import (
@@ -154,7 +156,7 @@ _ERASE = _op(
 )
 _EXPAND_DIMS = _op("expand_dims", "axes new_axis_names")
 _FILTER = _op("filter", "anchor border dtype mode")
-_FLIP = _op("flip", "depthwise horizontal swap vertical")
+_FLIP = _op("flip", "depthwise horizontal vertical")
 _FULL = _op("full", "layout shape")
 _FULL_LIKE = _op("full_like", "")
 _GAUSSIAN_BLUR = _op("gaussian_blur", "dtype sigma window_size")
@@ -1991,13 +1993,19 @@ if TYPE_CHECKING:
     class FlipArguments(Placed, Generic[Varies], total=False):
         depthwise: FixedInts | Varies | None
         horizontal: FixedInts | Varies | None
-        swap: FixedInts | None
         vertical: FixedInts | Varies | None
 
     @overload
     def flip(input: Batch, /, *, batch_size: int | None = None, **arguments: Unpack[FlipArguments[Array]]) -> Batch: ...
     @overload
-    def flip(input: Scene, /, *, batch_size: int | None = None, **arguments: Unpack[FlipArguments[Array]]) -> Scene: ...
+    def flip(
+        input: Scene,
+        /,
+        *,
+        batch_size: int | None = None,
+        swap: Sequence[Sequence[int]] | None = None,
+        **arguments: Unpack[FlipArguments[Array]],
+    ) -> Scene: ...
     @overload
     def flip(
         input: SingleTensor, /, *, batch_size: None = None, **arguments: Unpack[FlipArguments[Never]]
@@ -2017,8 +2025,8 @@ def flip(
     device: DeviceArg | None = None,
     depthwise: IntArg | None = None,
     horizontal: IntArg | None = None,
-    swap: FixedInts | None = None,
     vertical: IntArg | None = None,
+    swap: Sequence[Sequence[int]] | None = None,
     **unknown: Never,
 ) -> Any:
     """Mirrors images, videos or volumes along the chosen axes.
@@ -2029,11 +2037,11 @@ def flip(
             samples.
         horizontal: Whether to mirror left to right, along the axis W. Default: ``1``. Can differ between
             samples.
-        swap: Of a Scene: pairs of keypoints that change places where the image is mirrored, such as left and
-            right eye.
         vertical: Whether to mirror top to bottom, along the axis H. Default: ``0``. Can differ between samples.
         batch_size: Makes a Batch of this many samples when no input is one.
         device: Where to run. Default: where the inputs are.
+        swap: Of a Scene: pairs of keypoints that change places where the image is mirrored, such as left and
+            right eyes: `[[1, 2], [3, 4]]`.
 
     Returns:
         A Scene of a Scene. A Batch when an input or an argument is one, else a Tensor. Element type: that of
@@ -2044,7 +2052,18 @@ def flip(
     """
     if unknown:
         raise _wrong_arguments(globals()["flip"], unknown)
-    return _call(_FLIP, (input,), batch_size, device, (depthwise, horizontal, swap, vertical))
+    if swap is not None:
+        return _swapping(
+            "flip",
+            input,
+            swap,
+            batch_size=batch_size,
+            device=device,
+            depthwise=depthwise,
+            horizontal=horizontal,
+            vertical=vertical,
+        )
+    return _call(_FLIP, (input,), batch_size, device, (depthwise, horizontal, vertical))
 
 
 if TYPE_CHECKING:

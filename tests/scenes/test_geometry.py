@@ -199,8 +199,8 @@ def test_keypoints_change_sides_where_the_image_is_mirrored():
         avida.flip(made, swap=[[0, 7]]).evaluate()
     with pytest.raises(ValueError, match="expected pairs of keypoints"):
         avida.flip(made, swap=[1, 2, 3])
-    with pytest.raises(RuntimeError, match='expected a Scene with keypoints for "swap"'):
-        avida.flip(images, swap=[0, 2])
+    with pytest.raises(TypeError, match='flip: expected a Scene with keypoints for "swap", got Batch'):
+        avida.flip(images, swap=[[0, 2]])  # type: ignore
 
 
 def test_tight_boxes_come_from_masks():

@@ -7,7 +7,6 @@ namespace {
 
 struct FlipArgs {
   int horizontal = 1, vertical = 0, depthwise = 0;
-  std::optional<std::vector<int>> swap;
 };
 
 // A copy from strides that are negative along mirrored axes.
@@ -51,14 +50,8 @@ AVIDA_OP(flip, FlipArgs) {
       .input("input", "The samples to mirror.", {"FDHWC", "FHWC", "DHWC", "HWC", "FCDHW", "FCHW", "CDHW", "CHW"})
       .arg("depthwise", &FlipArgs::depthwise, "Whether to mirror front to back, along the axis D.")
       .arg("horizontal", &FlipArgs::horizontal, "Whether to mirror left to right, along the axis W.")
-      .arg("swap", &FlipArgs::swap,
-           "Of a Scene: pairs of keypoints that change places where the image is mirrored, such as left and right eye.",
-           fixed)
       .arg("vertical", &FlipArgs::vertical, "Whether to mirror top to bottom, along the axis H.")
       .example("avida.flip(image, horizontal=0, vertical=1)")
-      .infer([](Infer<FlipArgs>& call) {
-        if (call.args.swap) refuse("expected a Scene with keypoints for \"swap\", got images");
-      })
       .each_sample<FlipPlan>()
       .chains();
 }

@@ -33,6 +33,7 @@ class CocoParser {
 
   CocoDataset parse() {
     if (options_.outlines()) data_.first_polygon = data_.first_vertex = {0};
+    data_.first_keypoint = {0};
     data_.classes.emplace();
     stream_.object([&](std::string_view key) {
       if (key == "images")
@@ -139,6 +140,7 @@ class CocoParser {
     // A mask is stored before it is known whether its object is kept.
     size_t polygons = data_.first_vertex.size(), vertices = data_.vertices.size(), lengths = data_.lengths.size();
     CocoDataset::Runs runs;
+    std::vector<std::array<float, 3>> keypoints;
     for (auto field : element) {
       ondemand::raw_json_string key = field.key();
       ondemand::value value = field.value();
@@ -156,6 +158,8 @@ class CocoParser {
         data_.vertices.resize(vertices);
         data_.lengths.resize(lengths);
         has_runs = add_mask(value, runs);
+      } else if (key == "keypoints" && options_.keypoints) {
+        keypoints = points(value);
       }
     }
     if (!has_image) throw Unexpected{"image_id", "an integer, got none"};
@@ -171,7 +175,13 @@ class CocoParser {
     data_.labels.push_back(category);
     data_.boxes.push_back(box);
     if (options_.outlines()) data_.first_polygon.push_back(static_cast<int64_t>(data_.first_vertex.size()) - 1);
-    if (options_.pixelwise) {
+    if (options_.crowd_marks) data_.crowds.push_back(is_crowd);
+    if (options_.keypoints) {
+      data_.keypoints.insert(data_.keypoints.end(), keypoints.begin(), keypoints.end());
+      data_.first_keypoint.push_back(std::ssize(data_.keypoints));
+      data_.most_keypoints = std::max(data_.most_keypoints, std::ssize(keypoints));
+    }
+    if (options_.painted()) {
       data_.runs_of.push_back(has_runs ? static_cast<int32_t>(data_.runs.size()) : -1);
       if (has_runs) data_.runs.push_back(runs);
     }
@@ -192,7 +202,7 @@ class CocoParser {
       return false;
     }
     if (type != ondemand::json_type::object) throw kMask;
-    if (!options_.pixelwise) return false;
+    if (!options_.painted()) return false;
     runs = {static_cast<int64_t>(data_.lengths.size())};
     for (auto field : value.get_object()) {
       ondemand::raw_json_string key = field.key();
@@ -273,6 +283,19 @@ class CocoParser {
     if (type == ondemand::json_type::boolean) return value.get_bool();
     return integer(value, "iscrowd") != 0;
   }
+  // x, y and visibility, one after the other.
+  static std::vector<std::array<float, 3>> points(ondemand::value& value) {
+    std::vector<std::array<float, 3>> points;
+    ondemand::array numbers;
+    if (value.get_array().get(numbers) != SUCCESS) throw Unexpected{"keypoints", "a list of numbers"};
+    int i = 0;
+    for (auto element : numbers) {
+      if (i % 3 == 0) points.emplace_back();
+      points.back()[i++ % 3] = number(element.value(), "keypoints");
+    }
+    if (i % 3) throw Unexpected{"keypoints", "x, y and visibility of each point"};
+    return points;
+  }
   static std::array<float, 4> four_numbers(ondemand::value& value) {
     constexpr Unexpected kBox{"bbox", "exactly 4 numbers", ErrorKind::value};
     std::array<float, 4> box;
@@ -310,7 +333,7 @@ struct CocoArgs : ReaderArgs, CocoOptions {
   std::optional<std::string> file_root, annotations_file, preprocessed_annotations, save_preprocessed_annotations_dir;
   std::optional<std::vector<std::string>> images;
   std::optional<bool> avoid_class_remapping, masks;
-  bool save_preprocessed_annotations = false;
+  bool save_preprocessed_annotations = false, scene = false;
 };
 
 bool is_given(const std::optional<std::string>& path) { return path && !path->empty(); }
@@ -325,6 +348,9 @@ void check_args(CocoArgs& args) {
   args.in_coordinates = args.masks.value_or(false);
   args.polygons |= args.in_coordinates;
   if (args.pixelwise && args.polygons) refuse("expected polygon_masks or pixelwise_masks, got both");
+  const bool is_saved = is_given(args.preprocessed_annotations) || args.save_preprocessed_annotations;
+  if (is_saved && (args.instances || args.keypoints || args.crowd_marks))
+    refuse("expected annotations_file for instance_masks, keypoints and iscrowd: saved annotations do not have them");
 }
 
 std::shared_ptr<Source> source_of_args(const CocoArgs& args, const Opening& opening) {
@@ -353,7 +379,14 @@ The outputs of each sample:
   object, and the first and the end of its vertices. Objects whose mask is not given by polygons have none;
 * with ``pixelwise_masks``: an image (int32, H x W x 1) of the labels, 0 where there is no object. Where objects
   overlap, the larger label is seen;
-* with ``image_ids``: the image's id (int32, one element).
+* with ``image_ids``: the image's id (int32, one element);
+* with ``instance_masks``: a mask for each object (uint8, N x H x W), of 0 and 1;
+* with ``keypoints``: points of each object (float32, N x K x 3): x, y in pixels, and visibility. K is that of the object with
+  most of them, the others have zeros;
+* with ``iscrowd``: whether each object is a crowd (int32, N).
+
+With ``scene`` there is one output, an ``avida.Scene`` of decoded images, with boxes, labels, ``iscrowd``, ``image_id`` and those that
+are asked for.
 
 Images come in the order of their ids. Annotations of images that are not listed are ignored.)")
       .path("annotations_file", &CocoArgs::annotations_file, "The JSON file.")
@@ -371,6 +404,10 @@ Images come in the order of their ids. Annotations of images that are not listed
            "The file names of the images to read, as in the annotations, in this order; a name may be there more than "
            "once. Default: all images.")
       .arg("include_iscrowd", &CocoOptions::crowds, "Keep objects that are marked as crowds.")
+      .arg("instance_masks", &CocoOptions::instances,
+           "Add an output with a mask for each object, from polygons and run lengths.")
+      .arg("iscrowd", &CocoOptions::crowd_marks, "Add an output that tells which objects are marked as crowds.")
+      .arg("keypoints", &CocoOptions::keypoints, "Add an output with the keypoints of objects.")
       .arg("ltrb", &CocoOptions::ltrb, "Boxes are left, top, right, bottom.")
       .arg("masks", &CocoArgs::masks, "Old form of ``polygon_masks``: polygons count coordinates, two for each vertex.")
       .renamed("meta_files_path", "preprocessed_annotations")
@@ -387,6 +424,7 @@ Images come in the order of their ids. Annotations of images that are not listed
       .arg("save_preprocessed_annotations_dir", &CocoArgs::save_preprocessed_annotations_dir,
            "The folder for that; it must exist. Its files are replaced when all new ones are complete.")
       .typed("Path | None")
+      .arg("scene", &CocoArgs::scene, "Give Scenes of decoded images instead of tuples.")
       .arg("size_threshold", &CocoOptions::size_threshold,
            "Objects whose box is less wide or high than this, in pixels, are left out.")
       .arg("skip_empty", &CocoOptions::skip_empty, "Leave out images without objects.")

@@ -61,7 +61,7 @@ void CocoDataset::check(const std::string& path, const CocoOptions& options) con
   for (auto& image : images) {
     if (options.image_ids && image.id != static_cast<int32_t>(image.id))
       refuse(path, ": image_ids are int32, but an image has the id ", image.id, ": ", name(image));
-    if ((options.ratio || options.pixelwise) && (image.width <= 0 || image.height <= 0))
+    if ((options.ratio || options.painted()) && (image.width <= 0 || image.height <= 0))
       refuse(path, ": ", options.ratio ? "ratio" : "pixelwise_masks",
              " needs a width and a height above 0 for every image, got ", image.width, " x ", image.height, " for ",
              name(image));

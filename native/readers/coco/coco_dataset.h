@@ -19,6 +19,9 @@ struct CocoOptions {
   bool in_coordinates = false;  // indexed in coordinates (legacy) instead of vertices
   bool pixelwise = false;       // masks of labels
   bool image_ids = false;
+  bool instances = false;  // a mask of each object
+  bool keypoints = false;
+  bool crowd_marks = false;     // whether objects are crowds
   bool ratio = false;           // coordinates relative to the size of the image
   bool ltrb = false;            // boxes as left, top, right, bottom instead of width and height
   bool remap = true;            // number categories from 1 in the order of the file
@@ -27,7 +30,8 @@ struct CocoOptions {
   float size_threshold = 0.1f;  // skip objects that are smaller, in pixels
   bool confine = false;         // files must be within the root
 
-  bool outlines() const { return polygons || pixelwise; }
+  bool outlines() const { return polygons || painted(); }
+  bool painted() const { return pixelwise || instances; }
 };
 
 struct CocoDataset {
@@ -57,6 +61,12 @@ struct CocoDataset {
   std::vector<int32_t> runs_of;
   std::vector<Runs> runs;
   std::vector<uint32_t> lengths;
+  // Per object: x, y and visibility of its keypoints, which begin at first_keypoint[i]; and whether it is a crowd. Empty
+  // if not requested.
+  std::vector<int64_t> first_keypoint;
+  std::vector<std::array<float, 3>> keypoints;
+  int64_t most_keypoints = 0;
+  std::vector<uint8_t> crowds;
   std::optional<std::map<int32_t, std::string>> classes;  // names of categories by label; saved data has none
 
   std::string_view name(const Image& image) const {
@@ -67,6 +77,9 @@ struct CocoDataset {
   }
   std::span<const Vertex> polygon(int64_t i) const {
     return std::span(vertices).subspan(first_vertex[i], first_vertex[i + 1] - first_vertex[i]);
+  }
+  std::span<const std::array<float, 3>> keypoints_of(uint32_t object) const {
+    return std::span(keypoints).subspan(first_keypoint[object], first_keypoint[object + 1] - first_keypoint[object]);
   }
   std::span<const uint32_t> lengths_of(const Runs& mask) const {
     return std::span(lengths).subspan(mask.first, mask.count);

@@ -10,13 +10,15 @@
 namespace avida {
 namespace {
 
-enum class Output { file, boxes, labels, polygons, vertices, mask, image_id };
+enum class Output { file, boxes, labels, polygons, vertices, mask, image_id, instances, keypoints, crowds };
 
 Meta meta_of(Output output) {
   Meta meta;
-  bool real = output == Output::boxes || output == Output::vertices;
-  meta.dtype = output == Output::file ? DType::uint8 : real ? DType::float32 : DType::int32;
-  meta.ndim = output == Output::mask ? 3 : real || output == Output::polygons ? 2 : 1;
+  bool rows = output == Output::boxes || output == Output::vertices;
+  bool bytes = output == Output::file || output == Output::instances;
+  bool whole = output == Output::mask || output == Output::instances || output == Output::keypoints;
+  meta.dtype = bytes ? DType::uint8 : rows || output == Output::keypoints ? DType::float32 : DType::int32;
+  meta.ndim = whole ? 3 : rows || output == Output::polygons ? 2 : 1;
   if (output == Output::mask) meta.layout = Layout("HWC");
   return meta;
 }
@@ -30,6 +32,9 @@ class CocoSource : public Source {
     if (options.polygons) kinds_.insert(kinds_.end(), {Output::polygons, Output::vertices});
     if (options.pixelwise) kinds_.push_back(Output::mask);
     if (options.image_ids) kinds_.push_back(Output::image_id);
+    if (options.instances) kinds_.push_back(Output::instances);
+    if (options.keypoints) kinds_.push_back(Output::keypoints);
+    if (options.crowd_marks) kinds_.push_back(Output::crowds);
     for (Output kind : kinds_) outputs_.push_back(meta_of(kind));
 
     FileList files;
@@ -69,7 +74,7 @@ class CocoSample : public Source::Sample {
         polygons_ += end - first;
         vertices_ += data_.first_vertex[end] - data_.first_vertex[first];
       }
-    if (source.options_.pixelwise) check_masks();
+    if (source.options_.painted()) check_masks();
   }
 
   Shape shape(int output) const override {
@@ -88,6 +93,12 @@ class CocoSample : public Source::Sample {
         return {image_.height, image_.width, 1};
       case Output::image_id:
         return {1};
+      case Output::instances:
+        return {image_.count, image_.height, image_.width};
+      case Output::keypoints:
+        return {image_.count, data_.most_keypoints, 3};
+      case Output::crowds:
+        return {image_.count};
     }
     return {};
   }
@@ -112,6 +123,17 @@ class CocoSample : public Source::Sample {
         return read_mask(static_cast<int32_t*>(to));
       case Output::image_id:
         *static_cast<int32_t*>(to) = static_cast<int32_t>(image_.id);
+        return;
+      case Output::instances:
+        return read_instances(static_cast<uint8_t*>(to));
+      case Output::keypoints:
+        return read_keypoints(static_cast<float*>(to));
+      case Output::crowds:
+        for (uint32_t object : data_.objects(image_)) {
+          const int32_t crowd = data_.crowds[object];
+          std::memcpy(to, &crowd, sizeof(crowd));
+          to = static_cast<int32_t*>(to) + 1;
+        }
         return;
     }
   }
@@ -171,11 +193,29 @@ class CocoSample : public Source::Sample {
     std::stable_sort(objects.begin(), objects.end(),
                      [&](uint32_t a, uint32_t b) { return data_.labels[a] < data_.labels[b]; });
     LabelMask mask(to, image_.height, image_.width);
-    for (uint32_t object : objects) {
-      int32_t label = data_.labels[object];
-      for (int64_t i = data_.first_polygon[object]; i < data_.first_polygon[object + 1]; i++)
-        mask.paint_polygon(data_.polygon(i), label);
-      if (int32_t runs = data_.runs_of[object]; runs >= 0) mask.paint_runs(data_.lengths_of(data_.runs[runs]), label);
+    for (uint32_t object : objects) paint(mask, object, data_.labels[object]);
+  }
+  void read_instances(uint8_t* to) const {
+    const int64_t pixels = int64_t{image_.height} * image_.width;
+    std::vector<int32_t> painted(static_cast<size_t>(pixels));
+    for (uint32_t object : data_.objects(image_)) {
+      std::ranges::fill(painted, 0);
+      LabelMask mask(painted.data(), image_.height, image_.width);
+      paint(mask, object, 1);
+      to = std::ranges::copy(painted, to).out;
+    }
+  }
+  void paint(LabelMask& mask, uint32_t object, int32_t label) const {
+    for (int64_t i = data_.first_polygon[object]; i < data_.first_polygon[object + 1]; i++)
+      mask.paint_polygon(data_.polygon(i), label);
+    if (int32_t runs = data_.runs_of[object]; runs >= 0) mask.paint_runs(data_.lengths_of(data_.runs[runs]), label);
+  }
+  void read_keypoints(float* to) const {
+    for (uint32_t object : data_.objects(image_)) {
+      const auto points = data_.keypoints_of(object);
+      std::fill_n(to, 3 * data_.most_keypoints, 0.0f);
+      std::memcpy(to, points.data(), points.size_bytes());
+      to += 3 * data_.most_keypoints;
     }
   }
 

@@ -9,7 +9,7 @@ from avida import _core
 from avida._scenes.fields import outline_of
 from avida._scenes.scene import Scene
 
-_SWAP_POINTS, _EXTENTS = _core.op("scenes.swap_points"), _core.op("scenes.extents")
+_EXTENTS = _core.op("scenes.extents")
 _RESHAPE, _WARP, _CROP, _FLIP = (_core.op(name) for name in ("reshape", "warp_affine", "crop", "flip"))
 _NEAREST = 0  # INTERP_NN
 
@@ -92,7 +92,6 @@ ON_MASK: Mapping[str, OnMask | None] = {
 
 def move(scene: Scene, call: Call) -> Scene:
     """What a geometric operator makes of a scene."""
-    swap = _pairs(scene, call.arguments.pop("swap", None))
     if call.arguments.get("save_attrs") or call.arguments.get("save_matrix"):
         raise ValueError(f"{call.name}: a Scene has no second result; scene.matrix has the matrix")
     if call.name == "pad":
@@ -107,16 +106,12 @@ def move(scene: Scene, call: Call) -> Scene:
         rows = matrix.slice[:2] if scene._is_batch else matrix[:2]
         return _WARP(mask, matrix=rows, inverse_map=False, size=size, interp_type=_NEAREST, fill_value=fill)
 
-    return moved(scene, image, matrix, masked, swap)
+    return moved(scene, image, matrix, masked)
 
 
-def moved(
-    scene: Scene, image: Any, matrix: Any, masked: Callable[[Any, int], Any], swap: list[int] | None = None
-) -> Scene:
+def moved(scene: Scene, image: Any, matrix: Any, masked: Callable[[Any, int], Any]) -> Scene:
     """The scene with a new image, positions moved by a matrix, and masks as ``masked(mask, fill)`` makes them."""
     fields = dict(scene._fields)
-    if swap:
-        fields["keypoints"] = _SWAP_POINTS(fields["keypoints"], matrix, swap=swap)
     if scene.mask is not None:
         fields["mask"] = _on_label_map(scene, masked)
     if scene.masks is not None:
@@ -131,18 +126,6 @@ def _on_label_map(scene: Scene, masked: Callable[[Any, int], Any]) -> Any:
         return masked(scene.mask, fill)
     image = _RESHAPE(scene.mask, src_dims=[0, 1, -1], layout="HWC")
     return _RESHAPE(masked(image, fill), src_dims=[0, 1], layout="HW")
-
-
-def _pairs(scene: Scene, swap: Any) -> list[int] | None:
-    """Pairs of keypoints, one after the other."""
-    if swap is None:
-        return None
-    if scene.keypoints is None:
-        raise ValueError('flip: expected a Scene with keypoints for "swap"')
-    try:
-        return [int(point) for first, second in swap for point in (first, second)]
-    except (TypeError, ValueError):
-        raise ValueError(f'flip: expected pairs of keypoints in "swap", got {swap!r:.80}') from None
 
 
 def _padding_no_channels(call: Call) -> Call:

@@ -45,3 +45,9 @@ MOVES_PIXELS = (
     "warp_affine",
 )
 """Operators that move pixels, and know where."""
+SWAPS = ("flip",)
+"""Those that take ``swap=``, and call ``avida._scenes.swap.swapping``."""
+SWAP_TEXT = (
+    "Of a Scene: pairs of keypoints that change places where the image is mirrored, such as left and right eyes: "
+    "`[[1, 2], [3, 4]]`."
+)

@@ -70,7 +70,7 @@ class Scene:
     Example:
         >>> scene = avida.Scene(image, boxes=np.float32([[0, 1, 2, 3]]), labels=[5])
         >>> avida.flip(scene).boxes.numpy()
-        array([[2., 1., 4., 3.]], dtype=float32)
+        array([[4., 1., 6., 3.]], dtype=float32)
     """
 
     __slots__ = ("_fields", "_found", "_image", "_kept", "_masks", "_pending", "_steps")
@@ -135,6 +135,12 @@ class Scene:
         """The same with other fields."""
         return Scene.__new__(Scene)._set(image, fields, self._kept, self._steps)
 
+    def _exchanging(self, keypoints: Any) -> Scene:
+        """The same with other keypoints, those from before the steps."""
+        made = Scene.__new__(Scene)
+        fields = {**self._fields, "keypoints": keypoints}
+        return made._set(self._image, fields, self._kept, self._steps, self._pending, self._masks)
+
     def _moved(self, image: Any, fields: Mapping[str, Any], step: Any) -> Scene:
         """After a step that moves positions by a matrix. Pixels of the fields are those after it, the others before."""
         masks = self._masks if self._pending else self._fields.get("masks")
@@ -142,7 +148,10 @@ class Scene:
         return made._set(image, fields, self._kept, (*self._steps, step), (*self._pending, step), masks)
 
     def replace(self, **fields: Any) -> Scene:
-        """The same Scene with other fields, which are checked again. ``image=`` replaces the images.
+        """The same Scene with other fields, which are checked again.
+
+        Args:
+            fields: Any of them, by their names; ``image=`` replaces the images.
 
         Example:
             >>> scene = avida.Scene(image, boxes=np.float32([[0, 1, 2, 3]]))
@@ -166,12 +175,12 @@ class Scene:
 
     @property
     def boxes(self) -> Any:
-        """Left, top, right and bottom of each object in pixels; None if there are no boxes."""
+        """Left, top, right and bottom of each object; None if there are no boxes."""
         return self._field("boxes")
 
     @property
     def rotated(self) -> Any:
-        """Centre x and y, width, height and degrees counter-clockwise of each object; None if there are none."""
+        """Centre x and y, width, height and degrees; None if there are no rotated boxes."""
         return self._field("rotated")
 
     @property
@@ -181,7 +190,7 @@ class Scene:
 
     @property
     def keypoints(self) -> Any:
-        """The points of each object, perhaps with their visibility; None if there are none."""
+        """The points of each object; None if there are none."""
         return self._field("keypoints")
 
     @property
@@ -201,14 +210,14 @@ class Scene:
 
     @property
     def matrix(self) -> Batch | Tensor:
-        """Where the positions of the images that this Scene was made with have gone: 3 x 3 numbers for each sample.
+        """Where positions have gone since the Scene was made: 3 x 3 numbers a sample.
 
         Its inverse brings what a model finds back to them.
 
         Example:
             >>> scene = avida.crop(avida.Scene(image), crop=[2, 2], crop_pos_x=1, crop_pos_y=0)
             >>> scene.matrix.numpy()
-            array([[ 1.,  0., -2.],
+            array([[ 1.,  0., -4.],
                    [ 0.,  1.,  0.],
                    [ 0.,  0.,  1.]])
         """
@@ -224,7 +233,11 @@ class Scene:
         return self._image.batch_size
 
     def boxes_as(self, format: BoxFormat, relative: bool = False) -> Any:
-        """The boxes in another format, in shares of the image's width and height if ``relative``.
+        """The boxes in another format.
+
+        Args:
+            format: Corners, corner and extents, or centre and extents.
+            relative: Whether the numbers are shares of the image's width and height.
 
         Example:
             >>> scene = avida.Scene(image, boxes=np.float32([[0, 1, 2, 3]]))
@@ -236,7 +249,7 @@ class Scene:
         return _CONVERT(self.boxes, self._extents(), to=format, to_relative=relative)
 
     def clean(self, *, min_visible: float = 0.0, min_size: float = 0.0) -> Scene:
-        """Clips objects at the borders of the image, and drops those of which too little is left.
+        """Clips objects at the borders, and drops those of which too little is left.
 
         What is visible is measured by the boxes, else by the rotated boxes, the masks or the keypoints, against all of
         the object. An object goes with all its rows. Keypoints beyond the borders become invisible (0), if they have
@@ -248,7 +261,7 @@ class Scene:
 
         Example:
             >>> boxes = np.float32([[0, 0, 2, 2], [3, 0, 9, 3]])
-            >>> scene = avida.Scene(image, boxes=boxes, labels=[5, 6]).clean(min_visible=0.5)
+            >>> scene = avida.Scene(image, boxes=boxes, labels=[5, 6]).clean(min_visible=0.6)
             >>> scene.labels.numpy()
             array([5], dtype=int32)
         """
@@ -266,7 +279,7 @@ class Scene:
         return self._having(self._image, fields)
 
     def torch(self, boxes: BoxFormat = "xyxy", *, relative: bool = False) -> tuple[Any, list[dict[str, Any]]]:
-        """Images and targets, as the detection models of torchvision and their relatives take them.
+        """Images and targets, as torchvision's detection models take them.
 
         Args:
             boxes: The format of the boxes.

@@ -17,7 +17,7 @@ from avida.random._rng import RNG
 
 
 def between(low: float, high: float, *, rng: RNG | None = None, keyed_by: KeyedBy | None = None) -> Random:
-    """A number from a range, drawn uniformly for each sample by the function that gets it as an argument.
+    """An argument: a number from a range, drawn uniformly for each sample.
 
     Functions that take integers draw from the integers between the two, which are among them if they are integers.
 
@@ -55,7 +55,7 @@ def either(
     rng: RNG | None = None,
     keyed_by: KeyedBy | None = None,
 ) -> Random:
-    """One of several values, drawn for each sample by the function that gets it as an argument.
+    """An argument: one of several values, drawn for each sample.
 
     Args:
         values: Numbers, or lists of as many numbers each.
@@ -87,7 +87,7 @@ def either(
 
 
 def chance(p: float, *, rng: RNG | None = None, keyed_by: KeyedBy | None = None) -> Random:
-    """1 with a probability, else 0, drawn for each sample by the function that gets it as an argument.
+    """An argument: 1 with a probability, else 0, drawn for each sample.
 
     Args:
         p: The probability.
@@ -109,7 +109,7 @@ def chance(p: float, *, rng: RNG | None = None, keyed_by: KeyedBy | None = None)
 
 
 def normal(mean: float, std: float, *, rng: RNG | None = None, keyed_by: KeyedBy | None = None) -> Random:
-    """A normally distributed number, drawn for each sample by the function that gets it as an argument.
+    """An argument: a normally distributed number, drawn for each sample.
 
     Args:
         mean: The mean.

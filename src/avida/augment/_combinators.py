@@ -37,7 +37,7 @@ def maybe(
     keyed_by: KeyedBy | None = None,
     **arguments: Any,
 ) -> Images:
-    """Applies a function to each sample with a probability, and leaves the others as they are.
+    """Applies a function to each sample with a probability.
 
     The function gets the samples that it is for as one batch. What it draws is drawn for each of them from what the
     choice has drawn, so that it depends on no other sample. A Batch among ``arguments`` has a value for each sample of
@@ -88,7 +88,7 @@ def one_of(
 
     Example:
         >>> from avida.augment import one_of
-        >>> images = one_of(batch, [avida.flip, avida.gaussian_blur], p=0.9)
+        >>> images = one_of(batch, [avida.flip, avida.equalize], p=0.9)
         >>> images.shape == batch.shape
         True
     """
@@ -126,7 +126,7 @@ def some_of(
 
     Example:
         >>> from avida.augment import some_of
-        >>> images = some_of(batch, 2, [avida.flip, avida.gaussian_blur, avida.equalize])
+        >>> images = some_of(batch, 2, [avida.flip, avida.copy, avida.equalize])
         >>> images.shape == batch.shape
         True
     """
@@ -164,7 +164,7 @@ def shuffled(
 
     Example:
         >>> from avida.augment import shuffled
-        >>> images = shuffled(batch, [avida.flip, avida.gaussian_blur])
+        >>> images = shuffled(batch, [avida.flip, avida.equalize])
         >>> images.shape == batch.shape
         True
     """
