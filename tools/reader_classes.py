@@ -29,7 +29,7 @@ IMPORTS = {
     "avida.distributed": ["World"],
     "avida.readers._blocks": ["Blocks"],
     "avida.readers._declared": ["DeclaredReader"],
-    "avida.readers._paths": ["Path"],
+    "avida.readers._names.paths": ["Path"],
     "avida.readers._webdataset": ["Decoding"],
     "avida.storage._cache": ["Cache"],
 }

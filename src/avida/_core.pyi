@@ -354,12 +354,19 @@ class ProfileRecording:
 def enter_profile(arg: object, /) -> Any: ...
 def exit_profile(arg0: object, /, *args) -> None: ...
 def note_ahead(file: str, line: int, name: str, outcome: int, reason: str) -> None: ...
+def decoded_images() -> tuple: ...
+def clear_decoded_images() -> None: ...
 def sound_formats() -> list[tuple[str, str]]:
     """The sound formats that this build reads, each with its library."""
 
 def image_formats() -> list[tuple[str, list[str], str, str, list[str]]]:
     """
     The image formats that this build reads: name, endings of files, library, its licence, and what the codec can do.
+    """
+
+def image_info(arg: object, /) -> tuple[str, int, int, int, int, int, int, int, str]:
+    """
+    Format, height, width, channels, bits, frames, pages, orientation and colour profile of an image file.
     """
 
 def image_endings() -> list[str]:

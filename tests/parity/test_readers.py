@@ -255,13 +255,15 @@ ADDED = {
     "index_path",
     "last_batch",
     "on_error",
+    "scene",
+    "shards",
     "shuffle_after_epoch",
     "shuffle_after_epoch_seed",
     "size_rounding",
 }
 # Index files that can be done without here.
 OPTIONAL = {"index_path"}
-OURS = {"MDS", "Parquet"}  # readers that are not there
+OURS = {"HuggingFace", "MDS", "Mix", "Parquet"}  # readers that are not there
 READERS = [
     name
     for name, value in vars(avida.readers).items()

@@ -37,6 +37,7 @@ ADDED = {
     "pin_memory",
     "reduce_to",
     "size_rounding",
+    "swap",
     "times",
 }
 # Operators leave __cuda_array_interface__ to tensors on a GPU.

@@ -146,7 +146,7 @@ def test_damage(tmp_path):
 @pytest.mark.parametrize("name", ["TFRecord", "MXNet"])
 def test_arguments(name):
     ours, theirs = (inspect.signature(getattr(library.readers, name)).parameters for library in (avida, dali))
-    own = {"cache", "last_batch", "on_error"}
+    own = {"cache", "last_batch", "on_error", "shards"}
     assert [n for n in ours if n not in own] == [n for n in theirs if not n.startswith("_")]
     assert ours["index_path"].default is None, "the real library needs an index"
 

@@ -6,7 +6,7 @@ import pytest
 import webdataset
 
 import avida
-from avida.readers._paths import expand_braces
+from avida.readers._names.paths import expand_braces
 from avida.readers._webdataset import index_webdataset
 from tests.readers.tars import write_tar
 from tests.readers.test_webdataset import read, write_index

@@ -39,7 +39,7 @@ __all__ = ["audio", "image", "image_crop", "image_random_crop", "image_slice", "
 _DECODERS_AUDIO = _op("decoders.audio", "downmix dtype on_error quality sample_rate")
 _DECODERS_IMAGE = _op(
     "decoders.image",
-    "adjust_orientation affine cache_batch_copy cache_debug cache_size cache_threshold cache_type device_memory_padding device_memory_padding_jpeg2k dtype host_memory_padding host_memory_padding_jpeg2k hw_decoder_load hybrid_huffman_threshold jpeg_fancy_upsampling memory_stats on_error output_type preallocate_height_hint preallocate_width_hint reduce_to split_stages use_chunk_allocator use_fast_idct",
+    "adjust_orientation affine cache_batch_copy cache_debug cache_size cache_threshold cache_type device_memory_padding device_memory_padding_jpeg2k dtype frames host_memory_padding host_memory_padding_jpeg2k hw_decoder_load hybrid_huffman_threshold jpeg_fancy_upsampling memory_stats on_error output_type page preallocate_height_hint preallocate_width_hint reduce_to split_stages use_chunk_allocator use_fast_idct",
 )
 _DECODERS_IMAGE_CROP = _op(
     "decoders.image_crop",
@@ -147,6 +147,7 @@ if TYPE_CHECKING:
         device_memory_padding: int | None
         device_memory_padding_jpeg2k: int | None
         dtype: DTypeArg | None
+        frames: FixedInts | Varies | None
         host_memory_padding: int | None
         host_memory_padding_jpeg2k: int | None
         hw_decoder_load: float | None
@@ -155,6 +156,7 @@ if TYPE_CHECKING:
         memory_stats: bool | None
         on_error: Literal["raise", "placeholder"] | None
         output_type: ImageTypeArg | None
+        page: FixedInts | Varies | None
         preallocate_height_hint: int | None
         preallocate_width_hint: int | None
         reduce_to: FixedInts | Varies | None
@@ -193,6 +195,7 @@ def image(
     device_memory_padding: int | None = None,
     device_memory_padding_jpeg2k: int | None = None,
     dtype: DTypeArg | None = None,
+    frames: IntsArg | None = None,
     host_memory_padding: int | None = None,
     host_memory_padding_jpeg2k: int | None = None,
     hw_decoder_load: float | None = None,
@@ -201,6 +204,7 @@ def image(
     memory_stats: bool | None = None,
     on_error: Literal["raise", "placeholder"] | None = None,
     output_type: ImageTypeArg | None = None,
+    page: IntArg | None = None,
     preallocate_height_hint: int | None = None,
     preallocate_width_hint: int | None = None,
     reduce_to: IntsArg | None = None,
@@ -211,7 +215,8 @@ def image(
 ) -> Any:
     """Decodes images, in any of the formats that `avida info` lists.
 
-    Of animations and files with several pages, the first image is decoded.
+    Of animations and files with several pages, the first image is decoded, unless `frames` or `page` says
+    otherwise.
 
     Args:
         input: The bytes of image files.
@@ -224,6 +229,9 @@ def image(
             the largest. Default: ``'threshold'``.
         dtype: The element type. Integers use the whole range of their type, float32 goes from 0 to 1. Default:
             ``uint8``.
+        frames: The frames of animations (GIF, WebP, PNG): True for all, or their numbers, in any order; they
+            may repeat. The result has the layout FHWC, with frames composed as browsers show them; without
+            alpha, what is transparent is black. Other files have one frame. Can differ between samples.
         on_error: What to do with a file that cannot be decoded: "raise", or "placeholder", which returns an
             empty image; `batch.errors` has the reason, and `avida.drop_failed` removes the sample. Default:
             ``'raise'``.
@@ -231,6 +239,7 @@ def image(
             `avida.types`. INDICES, for label masks, returns one channel with the stored values, never scaled:
             the indices of an image with a palette, or the values of a grayscale image; other images are an
             error. Names are accepted, too: "gray". Default: ``'rgb'``.
+        page: The page of files that have several (TIFF), from 0 on. Default: ``0``. Can differ between samples.
         reduce_to: The least extents that are needed of images that will be downscaled: (H, W), or one number
             for the shorter side. Formats with reduced sizes, such as JPEG, are decoded at the smallest of the
             scales 1/8, 1/4, 3/8 and 1/2 that is not below it, which is faster. Where none of the scales
@@ -273,6 +282,7 @@ def image(
             device_memory_padding,
             device_memory_padding_jpeg2k,
             dtype,
+            frames,
             host_memory_padding,
             host_memory_padding_jpeg2k,
             hw_decoder_load,
@@ -281,6 +291,7 @@ def image(
             memory_stats,
             on_error,
             output_type,
+            page,
             preallocate_height_hint,
             preallocate_width_hint,
             reduce_to,

@@ -10,7 +10,7 @@ from avida import _core
 from avida._running.warn import warn
 from avida._values.device import device as make_device
 from avida._values.typing import DeviceArg
-from avida.readers._paths import expand_paths
+from avida.readers._names.paths import expand_paths
 from avida.readers._reader import Reader
 from avida.storage._cache import cache_of
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from avida import _core
 from avida.readers._by_column import ByColumn
-from avida.readers._paths import expand_paths
+from avida.readers._names.paths import expand_paths
 
 
 class MDSHooks(ByColumn):

@@ -27,7 +27,7 @@ from avida.distributed import World, world
 from avida.readers._blocks import Blocks
 from avida.readers._classes import compare_classes
 from avida.readers._epoch import Epoch, ReadError
-from avida.readers._pointers import pointer_among
+from avida.readers._names.pointers import pointer_among
 from avida.readers._state import ReaderState
 from avida.storage._cache import Cache
 

@@ -14,8 +14,8 @@ from avida.readers._declared import DeclaredReader
 from avida.readers._file import FileHooks
 from avida.readers._listing import NumpyHooks
 from avida.readers._mds import MDSHooks
+from avida.readers._names.paths import Path
 from avida.readers._nemo_asr import NemoAsrHooks
-from avida.readers._paths import Path
 from avida.readers._tfrecord import TFRecordHooks
 from avida.readers._video import VideoHooks, VideoResizeHooks
 from avida.readers._webdataset import Decoding, WebdatasetHooks
@@ -49,7 +49,14 @@ class COCO(COCOHooks):
       object, and the first and the end of its vertices. Objects whose mask is not given by polygons have none;
     * with ``pixelwise_masks``: an image (int32, H x W x 1) of the labels, 0 where there is no object. Where objects
       overlap, the larger label is seen;
-    * with ``image_ids``: the image's id (int32, one element).
+    * with ``image_ids``: the image's id (int32, one element);
+    * with ``instance_masks``: a mask for each object (uint8, N x H x W), of 0 and 1;
+    * with ``keypoints``: points of each object (float32, N x K x 3): x, y in pixels, and visibility. K is that of the
+      object with most of them, the others have zeros;
+    * with ``iscrowd``: whether each object is a crowd (int32, N).
+
+    With ``scene`` there is one output, an ``avida.Scene`` of decoded images, with boxes, labels, ``iscrowd``,
+    ``image_id`` and those that are asked for.
 
     Images come in the order of their ids. Annotations of images that are not listed are ignored.
 
@@ -67,6 +74,9 @@ class COCO(COCOHooks):
         images: The file names of the images to read, as in the annotations, in this order; a name may be there more
             than once. Default: all images.
         include_iscrowd: Keep objects that are marked as crowds. Default: ``True``.
+        instance_masks: Add an output with a mask for each object, from polygons and run lengths. Default: ``False``.
+        iscrowd: Add an output that tells which objects are marked as crowds. Default: ``False``.
+        keypoints: Add an output with the keypoints of objects. Default: ``False``.
         ltrb: Boxes are left, top, right, bottom. Default: ``False``.
         masks: Old form of ``polygon_masks``: polygons count coordinates, two for each vertex.
         meta_files_path: Old name of ``preprocessed_annotations``.
@@ -80,6 +90,7 @@ class COCO(COCOHooks):
         save_preprocessed_annotations: Save what was made of the annotations for a faster start. Default: ``False``.
         save_preprocessed_annotations_dir: The folder for that; it must exist. Its files are replaced when all new ones
             are complete.
+        scene: Give Scenes of decoded images instead of tuples. Default: ``False``.
         size_threshold: Objects whose box is less wide or high than this, in pixels, are left out. Default: ``0.1``.
         skip_empty: Leave out images without objects. Default: ``False``.
         max_batch_size: The largest ``batch_size`` that may be requested. Default for ``batch_size``.
@@ -162,6 +173,9 @@ class COCO(COCOHooks):
         images: str | Sequence[str] | None = None,
         include_iscrowd: bool | None = None,
         initial_fill: int | None = None,
+        instance_masks: bool | None = None,
+        iscrowd: bool | None = None,
+        keypoints: bool | None = None,
         lazy_init: bool | None = None,
         ltrb: bool | None = None,
         masks: bool | None = None,
@@ -178,6 +192,7 @@ class COCO(COCOHooks):
         save_img_ids: bool | None = None,
         save_preprocessed_annotations: bool | None = None,
         save_preprocessed_annotations_dir: Path | None = None,
+        scene: bool | None = None,
         seed: int | None = None,
         shard_id: int | None = None,
         shuffle_after_epoch: bool | None = None,
@@ -209,6 +224,9 @@ class COCO(COCOHooks):
             images=images,
             include_iscrowd=include_iscrowd,
             initial_fill=initial_fill,
+            instance_masks=instance_masks,
+            iscrowd=iscrowd,
+            keypoints=keypoints,
             lazy_init=lazy_init,
             ltrb=ltrb,
             masks=masks,
@@ -225,6 +243,7 @@ class COCO(COCOHooks):
             save_img_ids=save_img_ids,
             save_preprocessed_annotations=save_preprocessed_annotations,
             save_preprocessed_annotations_dir=save_preprocessed_annotations_dir,
+            scene=scene,
             seed=seed,
             shard_id=shard_id,
             shuffle_after_epoch=shuffle_after_epoch,

@@ -15,7 +15,7 @@ from avida._values.device import device as make_device
 from avida._values.dtype import dtype as make_dtype
 from avida._values.dtype import uint8
 from avida.readers._file import FolderClasses
-from avida.readers._paths import Path
+from avida.readers._names.paths import Path
 
 
 class VideoHooks(FolderClasses):

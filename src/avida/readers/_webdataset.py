@@ -14,7 +14,7 @@ from avida._values.batch import Batch
 from avida._values.dtype import DType, bool_, float32, float64, int64, uint8
 from avida._values.dtype import dtype as make_dtype
 from avida.readers._declared import DeclaredReader
-from avida.readers._paths import Path
+from avida.readers._names.paths import Path
 
 Decoding = Literal["bytes", "int", "float", "text", "json"]
 

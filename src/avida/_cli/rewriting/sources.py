@@ -19,7 +19,7 @@ from avida._cli.images import SUFFIXES
 from avida._cli.index import find_format
 from avida._cli.rewriting.examples import features_of
 from avida._shards.columns import Json
-from avida.readers._paths import expand_paths
+from avida.readers._names.paths import expand_paths
 
 # The endings of archives, and the reader of each.
 _ARCHIVES = {".tar": "Webdataset", ".parquet": "Parquet", ".tfrecord": "TFRecord", ".tfrecords": "TFRecord"}

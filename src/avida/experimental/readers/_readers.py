@@ -9,7 +9,7 @@ from avida._values.typing import DeviceArg, DTypeArg, FixedFloats, ImageTypeArg
 from avida.distributed import World
 from avida.experimental.readers._fits import FitsHooks
 from avida.experimental.readers._video import VideoHooks
-from avida.readers._paths import Path
+from avida.readers._names.paths import Path
 from avida.storage._cache import Cache
 
 __all__ = ["Fits", "Video"]

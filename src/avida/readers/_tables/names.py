@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from avida import _core
-from avida.readers._paths import Path, expand_paths
+from avida.readers._names.paths import Path, expand_paths
 
 _SUFFIXES = (".parquet", ".parq", ".pq")
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from avida._values.typing import DeviceArg
 from avida.distributed import World
 from avida.readers._blocks import Blocks
-from avida.readers._paths import Path
+from avida.readers._names.paths import Path
 from avida.readers._tables.parquet_files import ParquetFiles
 from avida.readers._tables.reader import TableReader
 from avida.storage._cache import Cache, cache_of

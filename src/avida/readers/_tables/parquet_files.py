@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from avida import _core
-from avida.readers._paths import Path
+from avida.readers._names.paths import Path
 from avida.readers._tables.names import find_files, typed
 from avida.readers._tables.parts import Part, chosen, pyarrow_for
 from avida.storage._cache import Cache

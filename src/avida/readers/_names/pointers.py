@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from avida.readers._paths import expand_paths
+from avida.readers._names.paths import expand_paths
 
 _BEGINS, _MOST_BYTES = b"version https://git-lfs", 1024
 _MOST_FILES = 10_000  # that are looked at

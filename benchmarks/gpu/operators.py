@@ -1,6 +1,6 @@
 """Measures single operators on a GPU, compared with the real library and with copying their bytes once.
 
-    python benchmarks/gpu.py [--images 256] [--rounds 5] [--only NAME ...] [--json FILE]
+    python benchmarks/gpu/operators.py [--images 256] [--rounds 5] [--only NAME ...] [--json FILE]
 
 256 images of 480x640x3 bytes are in GPU memory. A round makes several calls in a row and waits for the last; the
 libraries take turns, and the best round counts. The reference copy is PyTorch's, from one block of GPU memory to

@@ -1,6 +1,6 @@
 """Measures files to training batches on a GPU: read, decode, resize to 224, normalize, pass to PyTorch.
 
-    python benchmarks/gpu_job.py --data FOLDER [--images 8192] [--batch 256] [--rounds 3] [--json FILE]
+    python benchmarks/gpu/job.py --data FOLDER [--images 8192] [--batch 256] [--rounds 3] [--json FILE]
 
 The JPEG files of the folder are repeated up to the number of images. avida runs in eager mode. The real library runs in
 pipeline mode, its fastest, with the settings that it recommends. torchvision decodes on the GPU in batches. Each

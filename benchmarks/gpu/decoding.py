@@ -1,6 +1,6 @@
 """Measures JPEG decoding alone on a GPU, of files in memory: photos, large files, pages and progressive files.
 
-    python benchmarks/gpu_decoding.py --data FOLDER [--rounds 12] [--json FILE]
+    python benchmarks/gpu/decoding.py --data FOLDER [--rounds 12] [--json FILE]
 
 The photos of the folder are repeated; large files of 12 megapixels and progressive files are composed of them, pages of
 3000x3000 pixels are drawn. A round decodes one batch, from the call until the GPU has finished. The libraries take
@@ -16,7 +16,7 @@ import threading
 import time
 
 import numpy as np
-from gpu import libraries, seconds
+from operators import libraries, seconds
 from PIL import Image
 
 # The contestants come with the extra `bench`, and not all have types.

@@ -1,6 +1,6 @@
 """Measures optical flow on a GPU: avida, the real library, and OpenCV's Farneback method on the CPU.
 
-    python benchmarks/flow.py [--clips 4] [--frames 16] [--rounds 5]
+    python benchmarks/gpu/flow.py [--clips 4] [--frames 16] [--rounds 5]
 
 Clips of 720 x 1280 pixels, RGB, are in GPU memory. A round is one call and waits for it; the libraries take turns, and
 the best round counts. The error is the median distance of the vectors from the known motion, in pixels.
@@ -15,9 +15,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from gpu import libraries
+from operators import libraries
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2]))
 from tests.flow_clips import clip
 
 # The contestants come with the extra `bench`, and not all have types.

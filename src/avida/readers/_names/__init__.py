@@ -1,0 +1,1 @@
+"""Names of files in the arguments of readers."""
