@@ -344,7 +344,7 @@ def test_blocks_of_parts_on_another_machine(tmp_path):
         assert files_of(reader) == expected
         with server.lock:
             asked = Counter(path[: len("/data/a")] for path, headers in server.asked if "Range" in headers)
-        # Each block once in a pass, of two passes and what is fetched ahead; batches alone would ask over 40 times.
+        # Each block once in a pass, of two and what is fetched ahead; batches alone would ask more than 40 times.
         assert 6 <= asked["/data/a"] <= 24
         assert 4 <= asked["/data/b"] <= 12
 
