@@ -42,7 +42,7 @@ class ImageInfo:
 
 
 @overload
-def image_info(files: Batch, /) -> list[ImageInfo]: ...
+def image_info(files: Batch, /) -> list[ImageInfo]: ...  # pyright: ignore[reportOverlappingOverload] # Batches are arrays, too
 @overload
 def image_info(files: Tensor | SupportsArray | SupportsBuffer, /) -> ImageInfo: ...
 
