@@ -28,7 +28,8 @@ void check_pixels(const SampleView& rows, int64_t positions, const std::string& 
   for (int64_t i = 0; i < rows.elements(); i++) {
     const float number = rows.as<float>()[i];
     if (i % step < positions && !(std::fabs(number) < kFarthest))
-      refuse("expected pixels below 2^24 in \"", name, "\", got ", number, " in row ", i * rows.shape[0] / rows.elements());
+      refuse("expected pixels below 2^24 in \"", name, "\", got ", number, " in row ",
+             i * rows.shape[0] / rows.elements());
   }
 }
 
@@ -41,7 +42,8 @@ void check_extents(const SampleView& image, const Shape& extents, const std::str
 void check_field(const SampleView& image, const SampleView& field, const std::string& name) {
   const Shape& shape = field.shape;
   auto rows_of = [&](int64_t numbers, const char* text) {
-    if (shape.size() != 2 || shape[1] != numbers) refuse("expected ", text, " in \"", name, "\", got the shape ", shape);
+    if (shape.size() != 2 || shape[1] != numbers)
+      refuse("expected ", text, " in \"", name, "\", got the shape ", shape);
     check_pixels(field, 4, name);
   };
   if (name == "boxes") rows_of(4, "rows of 4 numbers");
@@ -73,10 +75,11 @@ class CheckPlan {
       const SampleView& field = sample.in[static_cast<size_t>(i + 1)];
       check_field(sample.in[0], field, names[static_cast<size_t>(i)]);
       if (i >= of_objects) continue;
-      if (field.ndim() == 0) refuse("expected a row for each object in \"", names[static_cast<size_t>(i)], "\", got one number");
+      if (field.ndim() == 0)
+        refuse("expected a row for each object in \"", names[static_cast<size_t>(i)], "\", got one number");
       if (!counted.empty() && field.shape[0] != rows)
-        refuse("expected as many rows in \"", names[static_cast<size_t>(i)], "\" as in \"", counted, "\", ", rows, ", got ",
-               field.shape[0]);
+        refuse("expected as many rows in \"", names[static_cast<size_t>(i)], "\" as in \"", counted, "\", ", rows,
+               ", got ", field.shape[0]);
       counted = names[static_cast<size_t>(i)];
       rows = field.shape[0];
     }

@@ -14,8 +14,7 @@ bool keeps_axes(const Moves& moves) {
 
 Around moved_corners(const Moves& moves, const float* box) {
   Around around;
-  for (int corner = 0; corner < 4; corner++)
-    around.add(moved(moves, box[corner & 1 ? 2 : 0], box[corner & 2 ? 3 : 1]));
+  for (int corner = 0; corner < 4; corner++) around.add(moved(moves, box[corner & 1 ? 2 : 0], box[corner & 2 ? 3 : 1]));
   return around;
 }
 
@@ -55,8 +54,8 @@ class MoveBoxesPlan {
     const float* box = boxes_.as<float>() + 4 * i;
     if (masks.data && !keeps_axes(moves)) {
       const int64_t height = masks.shape[1], width = masks.shape[2];
-      const bool inside = box[0] >= 0 && box[1] >= 0 && box[2] <= static_cast<float>(width) &&
-                          box[3] <= static_cast<float>(height);
+      const bool inside =
+          box[0] >= 0 && box[1] >= 0 && box[2] <= static_cast<float>(width) && box[3] <= static_cast<float>(height);
       if (inside) {
         const Around tight = moved_mask(moves, masks.as<uint8_t>() + i * height * width, height, width);
         if (tight.left <= tight.right) return tight;

@@ -1,4 +1,5 @@
-// scenes.move_points: positions, the first two numbers along the last axis; scenes.swap_points: keypoints that change sides.
+// scenes.move_points: positions, the first two numbers along the last axis; scenes.swap_points: keypoints that change
+// sides.
 #include <numeric>
 
 #include "ops/scenes/annotations.h"
@@ -21,7 +22,8 @@ std::vector<int64_t> mirrored_order(const std::vector<int>& pairs, int64_t point
   std::vector<int64_t> order(static_cast<size_t>(points));
   std::iota(order.begin(), order.end(), 0);
   for (int point : pairs)
-    if (point < 0 || point >= points) refuse("expected numbers of keypoints below ", points, " in \"swap\", got ", point);
+    if (point < 0 || point >= points)
+      refuse("expected numbers of keypoints below ", points, " in \"swap\", got ", point);
   for (size_t i = 0; i + 1 < pairs.size(); i += 2) std::swap(order[pairs[i]], order[pairs[i + 1]]);
   return order;
 }

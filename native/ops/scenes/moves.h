@@ -1,7 +1,7 @@
 // Where the positions of an image go: a second, hidden operator beside one that moves pixels.
 //
-//   AVIDA_MOVES(flip, FlipArgs, flip_moves) is scenes.flip, with the inputs and arguments of flip. It looks at the shape
-//   of the image alone, and gives a matrix for each sample.
+//   AVIDA_MOVES(flip, FlipArgs, flip_moves) is scenes.flip, with the inputs and arguments of flip. It looks at the
+//   shape of the image alone, and gives a matrix for each sample.
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -98,7 +98,7 @@ int declare_moves(std::string_view name, void (*fill)(Op<Args>&)) {
   return register_op(std::move(spec));
 }
 
-#define AVIDA_MOVES_IN(MODULE, NAME, ARGS, FIND)    \
+#define AVIDA_MOVES_IN(MODULE, NAME, ARGS, FIND)   \
   [[maybe_unused]] static const int moves_##NAME = \
       declare_moves<FIND, ARGS>(#MODULE "." #NAME, declare_##MODULE##_##NAME);
 #define AVIDA_MOVES(NAME, ARGS, FIND) \

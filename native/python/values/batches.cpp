@@ -60,7 +60,8 @@ nb::object batch_from_tensors(nb::list tensors, int dtype, const std::string& la
   return wrap(std::move(out), true, std::move(lineage));
 }
 
-// The samples of a batch with those of groups in their places: each is a list of indices and a batch of as many samples.
+// The samples of a batch with those of groups in their places: each is a list of indices and a batch of as many
+// samples.
 nb::object merge(BatchBase& batch, nb::list groups) {
   const Data& old = get(*batch.value);
   const int n = old.size();

@@ -61,8 +61,8 @@ struct CocoDataset {
   std::vector<int32_t> runs_of;
   std::vector<Runs> runs;
   std::vector<uint32_t> lengths;
-  // Per object: x, y and visibility of its keypoints, which begin at first_keypoint[i]; and whether it is a crowd. Empty
-  // if not requested.
+  // Per object: x, y and visibility of its keypoints, which begin at first_keypoint[i]; and whether it is a crowd.
+  // Empty if not requested.
   std::vector<int64_t> first_keypoint;
   std::vector<std::array<float, 3>> keypoints;
   int64_t most_keypoints = 0;
