@@ -75,6 +75,7 @@ def worker(config):
 @pytest.mark.parametrize("part", PARTS)
 def test_ray_train(part, tmp_path, monkeypatch):
     monkeypatch.setenv("RAY_TRAIN_HEALTH_CHECK_INTERVAL_S", "0.2")
+    monkeypatch.setenv("RAY_TRAIN_WORKER_GROUP_START_TIMEOUT_S", "600")  # else a loaded machine starts over and over
     write_data(tmp_path)
     epochs, runs = parts(part, 1)
     resume = None
