@@ -54,7 +54,6 @@ def scenes(scene: avida.Scene, batch: Batch, tensor: Tensor) -> None:
     assert_type(avida.augment.maybe(scene, avida.flip, p=0.5), avida.Scene)
     assert_type(avida.augment.one_of(batch, [avida.flip, avida.equalize]), Batch)
     assert_type(avida.augment.shuffled(tensor, [avida.flip]), Tensor)
-    avida.water(scene)  # type: ignore
     avida.Scene(batch, format="ltrb")  # type: ignore
 
 
