@@ -44,6 +44,19 @@ def kinds_of_results(tensor: Tensor, batch: Batch, generator: avida.random.RNG) 
     assert_type(avida.random_bbox_crop(tensor, output_bbox_indices=True), tuple[Tensor, ...])
 
 
+def scenes(scene: avida.Scene, batch: Batch, tensor: Tensor) -> None:
+    assert_type(avida.Scene(batch, boxes=batch, labels=[[1], [2]], format="cxcywh", names=[[0], [1]]), avida.Scene)
+    assert_type(avida.flip(scene, horizontal=avida.augment.chance(0.5), swap=[[0, 1]]), avida.Scene)
+    assert_type(avida.flip(batch, horizontal=avida.augment.chance(0.5)), Batch)
+    assert_type(avida.rotate(scene, angle=avida.augment.between(-10, 10)), avida.Scene)
+    assert_type(avida.brightness(scene, brightness=batch), avida.Scene)
+    assert_type(scene.clean(min_visible=0.1), avida.Scene)
+    assert_type(avida.augment.maybe(scene, avida.flip, p=0.5), avida.Scene)
+    assert_type(avida.augment.one_of(batch, [avida.flip, avida.equalize]), Batch)
+    assert_type(avida.augment.shuffled(tensor, [avida.flip]), Tensor)
+    avida.Scene(batch, format="ltrb")  # type: ignore
+
+
 def values(tensor: Tensor, batch: Batch) -> None:
     assert_type(tensor + 1, Tensor)
     assert_type(batch * tensor, Batch)
