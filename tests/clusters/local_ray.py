@@ -3,6 +3,7 @@
 import contextlib
 import logging
 import os
+import signal
 import sys
 
 os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # binds 127.0.0.1, as it does on those
@@ -16,6 +17,7 @@ STORE = 100 * 2**20  # bytes of its object store
 
 @contextlib.contextmanager
 def local_ray(cpus=2, **options):
+    on_interrupt = signal.getsignal(signal.SIGINT)
     ray.init(
         num_cpus=cpus,
         include_dashboard=False,
@@ -32,3 +34,4 @@ def local_ray(cpus=2, **options):
         yield
     finally:
         ray.shutdown()
+        signal.signal(signal.SIGINT, on_interrupt)  # Ray Train leaves one that no longer raises KeyboardInterrupt
