@@ -176,8 +176,10 @@ def bucket(folders, tmp_path, monkeypatch):
         path.unlink()
     with serving(objects) as server:
         monkeypatch.setenv("AWS_ENDPOINT_URL", server.url)
+        avida.storage.configure("s3://")  # which pages may have configured
         yield
         avida.storage.configure("s3://bucket")
+        avida.storage.configure("s3://")
 
 
 @pytest.fixture

@@ -1,6 +1,9 @@
 #include "codecs/image.h"
 
 #include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <vector>
 
 #include "codecs/exif.h"
 #include "runtime/memory.h"
@@ -98,20 +101,36 @@ void EncodedImage::convert_frame(const uint8_t* canvas, void* out) const {
                  upright.width);
 }
 
+// Gray and alpha become red, green, blue and alpha, in place: from the end, since they grow.
+static void spread_gray_alpha(uint8_t* pixels, int64_t count, int64_t element) {
+  uint8_t pixel[2 * sizeof(double)];
+  for (int64_t i = count; i-- > 0;) {
+    std::memcpy(pixel, pixels + 2 * i * element, static_cast<size_t>(2 * element));
+    for (int c = 0; c < 4; ++c)
+      std::memcpy(pixels + (4 * i + c) * element, pixel + (c == 3 ? element : 0), static_cast<size_t>(element));
+  }
+}
+
 void EncodedImage::decode_frames(std::span<const int64_t> frames, void* out) const {
   const Extents upright = extents();
   const int64_t size = int64_t{upright.height} * upright.width * frame_channels() * size_of(request_.dtype);
   const auto frame_at = [&](size_t i) { return static_cast<uint8_t*>(out) + static_cast<int64_t>(i) * size; };
   const std::unique_ptr<Animation> animation = request_.type == ImageType::indices ? nullptr : file().animation();
   if (!animation) {
-    for (size_t i = 0; i < frames.size(); ++i) decode({0, 0, upright.height, upright.width}, frame_at(i));
+    for (size_t i = 0; i < frames.size(); ++i) {
+      decode({0, 0, upright.height, upright.width}, frame_at(i));
+      if (upright.channels == 2 && frame_channels() == 4)
+        spread_gray_alpha(frame_at(i), int64_t{upright.height} * upright.width, size_of(request_.dtype));
+    }
     return;
   }
-  const int64_t last = frames.empty() ? -1 : *std::ranges::max_element(frames);
-  for (int64_t number = 0; number <= last; ++number) {
+  std::vector<size_t> order(frames.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::stable_sort(order, {}, [&](size_t i) { return frames[i]; });
+  auto next = order.begin();
+  for (int64_t number = 0; next != order.end(); ++number) {
     const uint8_t* canvas = animation->next();
-    for (size_t i = 0; i < frames.size(); ++i)
-      if (frames[i] == number) convert_frame(canvas, frame_at(i));
+    for (; next != order.end() && frames[*next] == number; ++next) convert_frame(canvas, frame_at(*next));
   }
 }
 

@@ -23,6 +23,7 @@ void check_pixels(int64_t height, int64_t width);
 void check_scans(int64_t scans);
 // A step takes about half a nanosecond, as a pixel in a scan of a JPEG file does.
 void check_work(int64_t count, const char* of, int64_t steps_each);
+constexpr int64_t kPixelsOfFrame = 1000;  // what beginning a frame of an animation costs, in pixels
 void check_memory(int64_t count, int64_t bytes_each = 1);
 
 }  // namespace avida::codecs

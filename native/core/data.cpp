@@ -53,6 +53,8 @@ Data Data::select(const std::vector<int>& indices) const {
   out.read_only = read_only;
   out.stream = stream;
   int n = static_cast<int>(indices.size());
+  for (int i : indices)
+    if (i < 0 || i >= size()) refuse("expected samples from 0 to ", size() - 1, ", got ", i);
   out.shapes = ShapeList(n, shapes.ndim());
   std::vector<void*> samples;
   std::vector<Block> owners;

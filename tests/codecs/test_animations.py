@@ -6,6 +6,7 @@ import zlib
 
 import numpy as np
 import pytest
+import tifffile
 from PIL import Image, ImageSequence
 
 import avida
@@ -239,3 +240,32 @@ def test_limit_of_memory() -> None:
             frames_of(data)
     finally:
         avida.set_decode_limits(**before._asdict())
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
+def test_frames_of_gray_with_alpha_are_colors_with_alpha(dtype: type) -> None:
+    pixels = np.arange(2 * 4 * 5, dtype=dtype).reshape(4, 5, 2) * 3
+    file = io.BytesIO()
+    tifffile.imwrite(file, pixels, photometric="minisblack", planarconfig="contig", extrasamples=["unassalpha"])
+    options = {"output_type": avida.types.ANY_DATA, "dtype": np.dtype(dtype).name}
+    made = avida.decoders.image(file.getvalue(), frames=True, **options)
+    assert np.array_equal(np.asarray(made), pixels[None][..., [0, 0, 0, 1]])
+
+
+def test_many_small_frames_in_any_order() -> None:
+    file = gif_of(*(gif_picture(INDICES[i % 5 : i % 5 + 1, : 1 + i % 3], i % 4, i % 7) for i in range(300)))
+    chosen = np.random.default_rng(0).permutation(300)
+    made = decode(file, frames=chosen.tolist())
+    whole = decode(file, frames=True)
+    assert np.array_equal(made, whole[chosen])
+
+
+def test_limit_of_work_counts_frames() -> None:
+    file = webp_files()["animated"]
+    limits = avida.decode_limits()
+    avida.set_decode_limits(work=5000)
+    try:
+        with pytest.raises(RuntimeError, match="at most 5000 steps"):
+            decode(file, frames=True)
+    finally:
+        avida.set_decode_limits(**limits._asdict())

@@ -61,6 +61,11 @@ def bytes_case(x, brightness, contrast, saturation, hue):
     return adjusted(x, brightness, contrast, saturation, hue, range(4))
 
 
+@op_case("augment.adjust_colors", layout="HWC", dtypes=["uint16"], high=65535, atol=3, contrast=[0.5, 0.0, 1.5])
+def bright_case(x, contrast):
+    return adjusted(x, 1, contrast, 1, 0, [1])
+
+
 @op_case(
     "augment.adjust_colors",
     layout="CHW",

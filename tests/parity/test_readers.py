@@ -253,6 +253,9 @@ ADDED = {
     "confine",
     "decode",
     "index_path",
+    "instance_masks",
+    "iscrowd",
+    "keypoints",
     "last_batch",
     "on_error",
     "scene",
@@ -260,9 +263,10 @@ ADDED = {
     "shuffle_after_epoch",
     "shuffle_after_epoch_seed",
     "size_rounding",
+    "times",
 }
-# Index files that can be done without here.
-OPTIONAL = {"index_path"}
+# Index files, and lengths where times are given, can be done without here.
+OPTIONAL = {"index_path", "sequence_length"}
 OURS = {"HuggingFace", "MDS", "Mix", "Parquet"}  # readers that are not there
 READERS = [
     name

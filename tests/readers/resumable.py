@@ -94,11 +94,13 @@ def _write_two_sets(folder, samples):
         _write_shards(_write_shard_of_tar, "tar")(folder / name, some)
 
 
-def _mix(folder, **options):
+def _mix(folder, *, cache=None, **options):
     """Two sets of which one epoch has all samples, each by an order of its own."""
     orders = {"a": ndd.readers.Blocks(window=3), "b": True}
     parts = [
-        ndd.readers.Webdataset(paths=f"{folder}/{name}/{{00..11}}.tar", ext="bin", random_shuffle=order, name=name)
+        ndd.readers.Webdataset(
+            paths=f"{folder}/{name}/{{00..11}}.tar", ext="bin", random_shuffle=order, name=name, cache=cache
+        )
         for name, order in orders.items()
     ]
     return ndd.readers.Mix(parts, weights=[2, 1], **options)

@@ -280,6 +280,9 @@ def test_every_random_operator(folder, name):
             inputs = [np.float32([[0.1, 0.2, 0.5, 0.6]])]
         elif name.startswith("decoders."):
             inputs = [files]
+        elif name == "augment.spec_augment":
+            gray = avida.cast(avida.decoders.image(files, output_type=avida.types.GRAY), dtype="float32")
+            inputs = [avida.reshape(avida.squeeze(gray, axes=[2]), layout="ft")]
         elif name.startswith(("noise.", "segmentation.")):
             inputs = [avida.decoders.image(files)]
         inputs = [i for i in inputs if i is not None]

@@ -14,6 +14,7 @@ using namespace std::string_view_literals;
 
 constexpr std::string_view kSignature = "\x89PNG\r\n\x1a\n";
 constexpr size_t kHeaderSize = 13, kControlSize = 26;
+constexpr size_t kMostColors = 256;  // of a palette; each frame gets a copy
 
 // What a frame has: its control chunk, and its data, without the numbers of the chunks.
 struct Frame {
@@ -34,8 +35,8 @@ std::vector<uint8_t>& append(std::vector<uint8_t>& to, Bytes bytes) {
 
 void take_chunk(std::string_view kind, Bytes content, bool has_animation, Frames& frames) {
   if (kind == "IHDR") frames.header = content;
-  if (kind == "PLTE") frames.palette = content;
-  if (kind == "tRNS") frames.transparency = content;
+  if (kind == "PLTE" && content.size() <= 3 * kMostColors) frames.palette = content;
+  if (kind == "tRNS" && content.size() <= kMostColors) frames.transparency = content;
   if (kind == "fcTL" && has_animation) frames.all.push_back({part(content, 0, kControlSize), {}});
   if (frames.all.empty()) return;  // a picture that does not belong to the animation
   if (kind == "IDAT") frames.all.back().data.push_back(content);
@@ -142,7 +143,12 @@ class ApngAnimation : public Animation {
 }  // namespace
 
 int64_t count_apng_frames(Bytes file) {
-  return std::max<int64_t>(1, static_cast<int64_t>(read_frames(file).all.size()));
+  const Frames frames = read_frames(file);
+  int64_t pixels = 0;
+  for (const auto& frame : frames.all)
+    pixels += int64_t{big_endian(frame.control, 4, 4)} * big_endian(frame.control, 8, 4) + kPixelsOfFrame;
+  check_work(pixels, "pixels", 2);
+  return std::max<int64_t>(1, std::ssize(frames.all));
 }
 
 std::unique_ptr<Animation> open_apng(Bytes file, const ImageInfo& info) {

@@ -11,7 +11,8 @@ namespace {
 
 constexpr uint8_t kExtension = 0x21, kImage = 0x2C, kTrailer = 0x3B, kControl = 0xF9;
 
-constexpr int kSteps = 2;  // of work for a pixel
+constexpr int kSteps = 2;                          // of work for a pixel
+constexpr int64_t kMostRatio = 4096 * 8 / 12 + 1;  // pixels for a byte: a code of 12 bits stands for 4,096 at most
 
 using Palette = std::array<std::array<uint8_t, 4>, 256>;
 
@@ -186,6 +187,7 @@ std::vector<uint8_t> colored(Bytes file, const Picture& picture) {
   const auto [y, x, height, width] = picture.place;
   check_extents(height, width, 4);
   check_memory(bytes_of(picture));
+  check_ratio(file, int64_t{height} * width, kMostRatio);
   std::vector<uint8_t> indices(size_t(height) * width), pixels(indices.size() * 4);
   Codes(file, picture).expand(indices);
   const Palette colors = palette_of(picture);
@@ -226,6 +228,7 @@ class GifFile : public ImageFile {
     const auto first = Pictures(bytes).next();
     if (!first) refuse("GIF: expected a picture, found none");
     check_extents(first->place.height, first->place.width, 4);
+    check_ratio(bytes, int64_t{first->place.height} * first->place.width, kMostRatio);
     info_.scratch.always = 4 * int64_t{info_.height} * info_.width + bytes_of(*first);
   }
 
@@ -234,7 +237,7 @@ class GifFile : public ImageFile {
     Pictures pictures(bytes_);
     int64_t pixels = 0;
     for (auto picture = pictures.next(); picture; picture = pictures.next(), ++details.frames)
-      pixels += int64_t{picture->place.height} * picture->place.width;
+      pixels += int64_t{picture->place.height} * picture->place.width + kPixelsOfFrame;
     check_work(pixels, "pixels", kSteps);
     return details;
   }

@@ -187,6 +187,7 @@ Header read_header(const File& file, Bytes bytes) {
   info.orientation = std::clamp<int>(file.tag<uint16_t>(TIFFTAG_ORIENTATION, 1), 1, 8);
   if (header.planar || info.orientation != 1) info.gray_bits = 14;
   if (!header.converted) {
+    if (has_palette) header.is_signed = header.is_float = false;  // they are numbers of colours
     check_samples(header, format);
     if (has_palette && header.bits > 16) refuse("TIFF: expected a palette of at most 16 bits, got ", header.bits);
     info.dtype = dtype_of(header, has_palette);

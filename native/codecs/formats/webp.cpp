@@ -100,8 +100,10 @@ class WebpFile : public ImageFile {
   explicit WebpFile(Bytes bytes) : ImageFile(bytes) { info_ = read_info(bytes); }
 
   ImageDetails details() const override {
-    const auto frames =
-        features_of(bytes_).has_animation ? static_cast<int64_t>(find_chunks(bytes_, "ANMF").size()) : 1;
+    const bool is_animation = features_of(bytes_).has_animation;
+    const auto frames = is_animation ? static_cast<int64_t>(find_chunks(bytes_, "ANMF").size()) : 1;
+    // libwebp goes over the whole canvas for each frame.
+    if (is_animation) check_work((int64_t{info_.height} * info_.width + kPixelsOfFrame) * frames, "pixels", 2);
     return {.frames = frames, .profile = profile_name(find_chunk(bytes_, "ICCP"))};
   }
 

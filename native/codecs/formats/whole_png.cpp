@@ -68,7 +68,8 @@ bool read_header(Bytes file, Parts& parts) {
   parts.width = big_endian(file, 16, 4), parts.height = big_endian(file, 20, 4);
   parts.depth = file[24], parts.color_type = file[25];
   const bool may_be_small = parts.color_type == kGray || parts.color_type == kPalette;
-  return file[26] == 0 && file[27] == 0 && file[28] == 0 && (may_be_small || parts.depth >= 8) &&
+  const bool is_depth = std::has_single_bit(static_cast<unsigned>(parts.depth)) && parts.depth <= 16;
+  return is_depth && file[26] == 0 && file[27] == 0 && file[28] == 0 && (may_be_small || parts.depth >= 8) &&
          (parts.color_type != kPalette || parts.depth <= 8);
 }
 

@@ -128,7 +128,7 @@ class PerspectiveParameters {
 AVIDA_OP_IN(augment, affine, AffineArgs) {
   using Args = AffineArgs;
   warps<AffineParameters>(op)
-      .doc("Scales, shears and turns images about their centre, and moves them, in one step.")
+      .doc("Scales, shears and turns images about their centre, and moves them.")
       .arg("angle", &Args::angle, "The angle in degrees, counter-clockwise.")
       .arg("rel_translate", &Args::rel_translate,
            "By how much of the output's width and height the image moves to the right and down.")

@@ -108,7 +108,7 @@ class AutocontrastPlan {
 }  // namespace
 
 AVIDA_OP_IN(augment, autocontrast, NoArgs) {
-  op.doc("Stretches each channel, so that its lowest value becomes black and its highest white.")
+  op.doc("Stretches each channel from its lowest and highest values to black and white.")
       .input("input", "Images or videos of uint8, uint16 or floats; each frame is stretched by itself.",
              {"HW", "HWC", "CHW", "FHWC", "FCHW"})
       .example("avida.augment.autocontrast(image)")

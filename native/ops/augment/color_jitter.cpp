@@ -78,6 +78,7 @@ Steps steps_of(const Sample<AdjustArgs>& sample) {
 float drawn(const char* name, const Vec<float>& range, float middle, RandomStream& random) {
   if (range.size() > 2) refuse("expected one number or two as ", name, ", got ", range.size());
   const float reach = range.empty() ? 0 : range[0], least = middle - reach;
+  if (range.size() == 1 && reach < 0) refuse("expected one number of 0 or more, or two, as ", name, ", got ", reach);
   const float low = range.size() == 2 ? range[0] : middle == 1 && least < 0 ? 0 : least;
   const float high = range.size() == 2 ? range[1] : middle + reach;
   if (!(low <= high)) refuse("expected the least before the largest as ", name, ", got ", low, " and ", high);
@@ -86,6 +87,7 @@ float drawn(const char* name, const Vec<float>& range, float middle, RandomStrea
 
 Steps steps_of(const Sample<JitterColorsArgs>& sample) {
   const JitterColorsArgs& args = sample.args;
+  for (float turn : args.hue) check_turn(turn);  // whatever is drawn
   RandomStream random(sample.random);
   const float by[] = {drawn("brightness", args.brightness, 1, random), drawn("contrast", args.contrast, 1, random),
                       drawn("saturation", args.saturation, 1, random), drawn("hue", args.hue, 0, random)};
@@ -208,7 +210,7 @@ AVIDA_OP_IN(augment, adjust_colors, AdjustArgs) {
 AVIDA_OP_IN(augment, color_jitter, JitterColorsArgs) {
   using Args = JitterColorsArgs;
   op.doc(
-        "Changes brightness, contrast, saturation and hue at random, in random order, as torchvision does. All are "
+        "Changes brightness, contrast, saturation and hue at random, as torchvision. The order is random. All are "
         "drawn "
         "for each sample; adjust_colors does the same with given numbers.")
       .arg("brightness", &Args::brightness,

@@ -202,7 +202,7 @@ AVIDA_OP_IN(augment, coarse_dropout, DropoutArgs) {
 AVIDA_OP_IN(augment, spec_augment, SpecAugmentArgs) {
   using Args = SpecAugmentArgs;
   op.doc(
-        "Masks random bands and random times of spectrograms (SpecAugment: Park et al., 2019). The width of each mask "
+        "Masks random bands and times of spectrograms. This is SpecAugment (Park et al., 2019). The width of each mask "
         "is "
         "drawn from 0 to the largest.")
       .input("input", "Spectrograms of floats.", {"ft", "tf", "Cft", "Ctf"})

@@ -4,19 +4,19 @@
 
 namespace avida::ops {
 
-// Floats have 24 bits of fraction, from -2^15 to 2^15.
+// Floats have 18 bits of fraction, from -2^16 to 2^16, so that the sum of 2^28 of them fits.
 template <class T>
 AVIDA_HD AVIDA_INLINE long exact_gray(T x) {
   if constexpr (same_type<T, float>) {
-    const float inside = x > -0x1p15f ? (x < 0x1p15f ? x : 0x1p15f) : -0x1p15f;
-    return static_cast<long>(inside * 0x1p24f);
+    const float inside = x > -0x1p16f ? (x < 0x1p16f ? x : 0x1p16f) : -0x1p16f;
+    return static_cast<long>(inside * 0x1p18f);
   } else {
     return x;
   }
 }
 template <class T>
 AVIDA_HD AVIDA_INLINE float mean_of_grays(long sum, long pixels) {
-  constexpr double unit = same_type<T, float> ? 0x1p-24 : 1;
+  constexpr double unit = same_type<T, float> ? 0x1p-18 : 1;
   return static_cast<float>(static_cast<double>(sum) * unit / static_cast<double>(pixels));
 }
 

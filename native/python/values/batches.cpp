@@ -89,9 +89,11 @@ nb::object merge(BatchBase& batch, nb::list groups) {
   std::vector<Block> owners;
   for (int i = 0; i < n; i++) {
     const Data& data = *from[i];
-    if (data.dtype != out.dtype || data.shapes.ndim() != out.shapes.ndim() || !(data.device == out.device))
+    if (data.dtype != out.dtype || data.shapes.ndim() != out.shapes.ndim() || !(data.device == out.device) ||
+        !(data.layout == out.layout))
       refuse("expected results of one kind for all samples: sample ", i, " is ", data.dtype, " with ",
-             data.shapes.ndim(), " axes, others are ", out.dtype, " with ", out.shapes.ndim());
+             data.shapes.ndim(), " axes and the layout \"", data.layout, "\", others are ", out.dtype, " with ",
+             out.shapes.ndim(), " and \"", out.layout, "\"");
     out.shapes.set(i, data.shapes[at[i]]);
     samples.push_back(data.at(at[i]));
     owners.push_back(data.stream == out.stream ? data.owner(at[i])

@@ -36,8 +36,9 @@ std::string_view next_name(std::string_view& text) {
 
 // The names up to an empty one; moves on behind that.
 std::string_view next_names(std::string_view& text) {
-  const size_t end = text.starts_with('\0') ? 0 : text.find("\0\0"sv) + 1;
-  if (text.empty() || end > text.size()) throw std::out_of_range("names");
+  const size_t found = text.find("\0\0"sv);
+  if (text.empty() || (!text.starts_with('\0') && found == text.npos)) throw std::out_of_range("names");
+  const size_t end = text.starts_with('\0') ? 0 : found + 1;
   const std::string_view names = text.substr(0, end);
   text.remove_prefix(end + 1);
   return names;
@@ -109,7 +110,8 @@ std::shared_ptr<const Listing> Listing::kept(const std::string& path, const std:
 void Listing::parse(std::string_view text) {
   while (!text.empty()) {
     const std::string_view folder = next_name(text), files = next_names(text);
-    if (folder.find('/') != folder.npos || files.find('/') != files.npos) throw std::out_of_range("slash");
+    if (folder == "." || folder == ".." || folder.find('/') != folder.npos || files.find('/') != files.npos)
+      throw std::out_of_range("slash");
     files_.emplace(folder, files);
   }
 }

@@ -226,7 +226,7 @@ def affine(
     translate: FloatsArg | None = None,
     **unknown: Never,
 ) -> Any:
-    """Scales, shears and turns images about their centre, and moves them, in one step.
+    """Scales, shears and turns images about their centre, and moves them.
 
     Args:
         input: The images, or label maps with nearest interpolation. Layouts: HW, HWC, CHW, FHWC, FCHW.
@@ -285,7 +285,7 @@ def autocontrast(
     device: DeviceArg | None = None,
     **unknown: Never,
 ) -> Any:
-    """Stretches each channel, so that its lowest value becomes black and its highest white.
+    """Stretches each channel from its lowest and highest values to black and white.
 
     Args:
         input: Images or videos of uint8, uint16 or floats; each frame is stretched by itself. Layouts: HW, HWC,
@@ -631,9 +631,9 @@ def color_jitter(
     keyed_by: KeyedBy | None = None,
     **unknown: Never,
 ) -> Any:
-    """Changes brightness, contrast, saturation and hue at random, in random order, as torchvision does.
+    """Changes brightness, contrast, saturation and hue at random, as torchvision.
 
-    All are drawn for each sample; adjust_colors does the same with given numbers.
+    The order is random. All are drawn for each sample; adjust_colors does the same with given numbers.
 
     Args:
         input: Images or videos of uint8, uint16 or floats, in RGB or gray. Layouts: HWC, CHW, FHWC, FCHW.
@@ -1604,9 +1604,9 @@ def spec_augment(
     keyed_by: KeyedBy | None = None,
     **unknown: Never,
 ) -> Any:
-    """Masks random bands and random times of spectrograms (SpecAugment: Park et al., 2019).
+    """Masks random bands and times of spectrograms.
 
-    The width of each mask is drawn from 0 to the largest.
+    This is SpecAugment (Park et al., 2019). The width of each mask is drawn from 0 to the largest.
 
     Args:
         input: Spectrograms of floats. Layouts: ft, tf, Cft, Ctf.

@@ -8,7 +8,7 @@ from avida import _core
 
 
 class CacheInfo(NamedTuple):
-    """What is kept, with the bytes of pixels and files, and how many images were found there and not."""
+    """What is kept, and how many images were found there."""
 
     images: int
     bytes: int

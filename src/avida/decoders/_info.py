@@ -48,7 +48,9 @@ def image_info(files: Tensor | SupportsArray | SupportsBuffer, /) -> ImageInfo: 
 
 
 def image_info(files: Batch | Tensor | SupportsArray | SupportsBuffer, /) -> ImageInfo | list[ImageInfo]:
-    """Returns what image files say of themselves, without decoding them. It waits for the bytes.
+    """Returns what image files say of themselves, without decoding them.
+
+    It waits for the bytes.
 
     `peek_image_shape` returns shapes alone, as a Batch, and does not wait.
 

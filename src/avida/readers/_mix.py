@@ -192,7 +192,10 @@ class Mix(Reader):
 
     @property
     def classes(self) -> Sequence[str] | Mapping[int, str] | None:
-        """The names of the labels, where all parts have the same; ``None`` where they have none, or others."""
+        """The names of the labels, where all parts have the same.
+
+        ``None`` where they have none, or others.
+        """
         self._set_up()
         found = [reader.classes for reader in self._parts_given]
         known: list[Any] = [each for each in found if each]
